@@ -1,0 +1,71 @@
+/** What a loaded configuration looks like: frozen, complete, every default filled in. Times in ms, sizes in bytes. */
+
+import type { Place, Requirement } from '../exchange.ts'
+
+export interface Config {
+  /** The file it came from, as given on the command line. */
+  readonly file: string
+  /** Every file it was read from, for watching. */
+  readonly files: readonly string[]
+  readonly listen: Address
+  readonly ops: Address
+  readonly store: StoreConfig
+  readonly defaultTenant: string | null
+  readonly tenants: ReadonlyMap<string, TenantConfig>
+  readonly upstreams: ReadonlyMap<string, UpstreamConfig>
+  readonly routes: readonly RouteEntry[]
+  /** CIDRs whose X-Forwarded-* are believed. */
+  readonly trustedProxies: readonly string[]
+  /** How long requests in flight may go on after SIGTERM. */
+  readonly drain: number
+}
+
+export interface Address {
+  readonly host: string
+  readonly port: number
+}
+
+export interface StoreConfig {
+  readonly kind: 'sqlite'
+  /** Absolute, or relative to the configuration file's folder as resolved at load. `:memory:` is refused. */
+  readonly path: string
+}
+
+export interface TenantConfig {
+  readonly id: string
+  readonly adminSpace: string
+  readonly token: TokenConfig
+}
+
+export interface TokenConfig {
+  /** Raw bytes, at least 32 each; the first signs, all verify. */
+  readonly secrets: readonly Uint8Array[]
+  readonly algorithm: 'HS256' | 'HS384' | 'HS512'
+  readonly lifetime: number
+  readonly leeway: number
+}
+
+export interface UpstreamConfig {
+  readonly name: string
+  /** Origins (scheme, host, port). One is used for now. */
+  readonly targets: readonly URL[]
+  readonly connectTimeout: number
+  readonly responseTimeout: number
+  readonly passAuthorization: boolean
+  readonly passHost: boolean
+  readonly passOverrides: boolean
+  readonly allowSemicolons: boolean
+}
+
+/** One line of a route table, checked by itself but not yet against the others. */
+export interface RouteEntry {
+  readonly method: string
+  readonly path: string
+  readonly requirement: Requirement
+  readonly upstream: string
+  readonly responseTimeout: number | null
+  readonly maxBody: number
+  readonly place: Place
+}
+
+export const DEFAULT_MAX_BODY = 10 * 1024 * 1024

@@ -1,0 +1,37 @@
+/** A fault of the configuration, by place. All are gathered before any is reported. */
+
+import type { Place } from '../exchange.ts'
+
+export interface Fault {
+  readonly place: Place
+  readonly message: string
+}
+
+/** `file:line:column: message`, as editors and compilers write it. */
+export function formatFault(fault: Fault): string {
+  return `${fault.place.file}:${fault.place.line}:${fault.place.column}: ${fault.message}`
+}
+
+/** By file, then line, then column; files in the order they were met. */
+export function sortFaults(faults: readonly Fault[]): Fault[] {
+  const order = new Map<string, number>()
+  for (const { place } of faults) if (!order.has(place.file)) order.set(place.file, order.size)
+  const rank = (file: string) => order.get(file) ?? 0
+  return faults.toSorted(
+    (a, b) =>
+      rank(a.place.file) - rank(b.place.file) ||
+      a.place.line - b.place.line ||
+      a.place.column - b.place.column,
+  )
+}
+
+/** Carries all faults of one load. */
+export class ConfigError extends Error {
+  readonly faults: readonly Fault[]
+
+  constructor(faults: readonly Fault[]) {
+    super(faults.map(formatFault).join('\n'))
+    this.name = 'ConfigError'
+    this.faults = faults
+  }
+}

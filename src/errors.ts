@@ -1,0 +1,76 @@
+/**
+ * Every answer the gateway itself gives instead of an upstream's: its stable code, HTTP status and public title.
+ * Expected refusals are values ({@link Refusal}); nothing here is thrown on the request path.
+ */
+
+interface ErrorKind {
+  readonly status: number
+  /** Short, the same for every occurrence (RFC 9457, section 3.1.3). */
+  readonly title: string
+}
+
+/** The one table of codes. Codes are a contract: add, never rename. */
+export const errors = {
+  request_malformed: { status: 400, title: 'The request could be read in more than one way' },
+  path_ambiguous: { status: 400, title: 'The path could be read in more than one way' },
+  space_required: { status: 400, title: 'A Space header is required' },
+  input_invalid: { status: 400, title: 'The input is not valid' },
+  credentials_ambiguous: { status: 400, title: 'The credentials could be read in more than one way' },
+  credentials_missing: { status: 401, title: 'Credentials are required' },
+  api_key_invalid: { status: 401, title: 'The API key is not valid' },
+  api_key_expired: { status: 401, title: 'The API key has expired' },
+  api_key_revoked: { status: 401, title: 'The API key has been revoked' },
+  token_invalid: { status: 401, title: 'The token is not valid' },
+  token_expired: { status: 401, title: 'The token has expired' },
+  token_not_yet_valid: { status: 401, title: 'The token is not valid yet' },
+  no_seat_in_space: { status: 403, title: 'No Seat in this space' },
+  permission_denied: { status: 403, title: 'No Seat in this space holds the permission' },
+  grant_exceeds_own: { status: 403, title: 'Nobody grants what they do not have' },
+  route_not_found: { status: 404, title: 'No route matches' },
+  seat_not_found: { status: 404, title: 'No such Seat' },
+  api_key_not_found: { status: 404, title: 'No such API key' },
+  method_not_allowed: { status: 405, title: 'The path does not take this method' },
+  request_timeout: { status: 408, title: 'The request did not arrive in time' },
+  seat_name_taken: { status: 409, title: 'Another Seat has this name' },
+  body_too_large: { status: 413, title: 'The body is too large' },
+  uri_too_long: { status: 414, title: 'The request target is too long' },
+  media_type_unsupported: { status: 415, title: 'The media type is not supported' },
+  headers_too_large: { status: 431, title: 'The header section is too large' },
+  upstream_unreachable: { status: 502, title: 'The upstream could not be reached' },
+  upstream_protocol_error: { status: 502, title: 'The upstream broke the protocol' },
+  unavailable: { status: 503, title: 'The gateway cannot decide at the moment' },
+  upstream_timeout: { status: 504, title: 'The upstream did not answer in time' },
+} as const satisfies Record<string, ErrorKind>
+
+export type ErrorCode = keyof typeof errors
+
+/** One fault of an input. `path` is a JSON Pointer (RFC 6901); `''` is the whole document. */
+export interface InputFault {
+  readonly path: string
+  readonly message: string
+}
+
+/** An expected "no". `detail` is shown to the client: it never holds a credential, a stack or an inner address. */
+export class Refusal {
+  readonly code: ErrorCode
+  readonly detail: string
+  /** With `input_invalid`: what exactly is wrong. */
+  readonly faults: readonly InputFault[] | null
+  /** With `method_not_allowed`: the value of `Allow` (RFC 9110, section 10.2.1). */
+  readonly allow: string | null
+
+  constructor(
+    code: ErrorCode,
+    detail: string,
+    more: { faults?: readonly InputFault[] | undefined; allow?: string } = {},
+  ) {
+    this.code = code
+    this.detail = detail
+    this.faults = more.faults ?? null
+    this.allow = more.allow ?? null
+  }
+
+  get status(): number {
+    return errors[this.code].status
+  }
+}

@@ -1,0 +1,230 @@
+/**
+ * The nouns of the data plane, in the order a request meets them:
+ * Ask → Route → Principal → Grants → Decision, and the Exchange that carries them. Read this file first.
+ */
+
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { ErrorCode, Refusal } from './errors.ts'
+
+/** What a route asks of a caller: nothing, any valid credential, or a permission in the space of the request. */
+export type Requirement = 'public' | 'authenticated' | (string & {})
+
+/** Where a configured thing was written. Lines and columns count from 1. */
+export interface Place {
+  readonly file: string
+  readonly line: number
+  readonly column: number
+}
+
+/** One entry of the compiled table. */
+export interface Route {
+  /** `GET /v1/trainings/{id}`: names the route in logs and metrics; as many of them as there are entries. */
+  readonly id: string
+  /** An HTTP method, or `ANY`. */
+  readonly method: string
+  /** The pattern as written. */
+  readonly path: string
+  readonly requirement: Requirement
+  readonly target: Target
+  /** Bytes a request body may have; Infinity for no limit. */
+  readonly maxBody: number
+  /** Milliseconds the upstream may be silent before its answer begins; null: what the upstream says. */
+  readonly responseTimeout: number | null
+  /** null for a built-in route. */
+  readonly place: Place | null
+}
+
+/** Who serves a route: a backend behind the gateway, or a handler in the process. */
+export type Target =
+  | { readonly kind: 'upstream'; readonly name: string }
+  | { readonly kind: 'local'; readonly handler: LocalHandler }
+
+/** A built-in endpoint. It runs after the decision, like an upstream, and answers with a value. */
+export type LocalHandler = (request: LocalRequest) => Promise<LocalReply | Refusal>
+
+export interface LocalRequest {
+  readonly params: Readonly<Record<string, string>>
+  /** Without the `?`; '' when there is none. */
+  readonly query: string
+  /** The JSON body; undefined when the request has none. */
+  readonly body: unknown
+  readonly principal: Principal
+  readonly space: string
+  /** Permissions that the caller holds in `space`, as decided on. */
+  readonly held: HeldPermissions
+}
+
+export interface LocalReply {
+  readonly status: number
+  /** Sent as JSON; undefined: no body. */
+  readonly body?: unknown
+}
+
+export interface HeldPermissions {
+  /** Holds `*`. */
+  readonly all: boolean
+  readonly permissions: ReadonlySet<string>
+}
+
+/** Header lines that name a caller or a space, as they came: one array element a line. */
+export interface Credentials {
+  readonly apiKey: readonly string[]
+  readonly authorization: readonly string[]
+  readonly cookie: readonly string[]
+  readonly space: readonly string[]
+}
+
+/** A question to the decision: all it may depend on, so that `explain` and replay can ask it without a socket. */
+export interface Ask {
+  readonly method: string
+  /** The raw request target (RFC 9112, section 3.2). */
+  readonly target: string
+  /** The value of Host; null when unknown (`explain`). */
+  readonly host: string | null
+  readonly credentials: Credentials
+}
+
+export type AuthMethod = 'api-key' | 'bearer' | 'session'
+
+/** Who calls. */
+export interface Principal {
+  readonly method: AuthMethod
+  readonly tenant: string
+  /** The token's `sub`, or the API key's id. */
+  readonly user: string
+  readonly email: string | null
+  readonly claims: SeatClaims
+}
+
+/** Which Seats a credential names: a token by name and space, an API key by id. */
+export type SeatClaims =
+  | {
+      readonly by: 'name'
+      /** space → Seat names, from `hash_perm`. */
+      readonly entries: ReadonlyMap<string, readonly string[]>
+      /** The token's `iat` in whole seconds; -Infinity when it has none. */
+      readonly issuedAt: number
+    }
+  | { readonly by: 'id'; readonly seats: readonly string[] }
+
+/** A Seat, compiled for decisions. Immutable; a change makes a new one. */
+export interface Seat {
+  readonly id: string
+  readonly name: string
+  readonly spaces: ReadonlySet<string>
+  readonly permissions: ReadonlySet<string>
+}
+
+/** What a name means now. `givenUpAt`: whole seconds since the epoch of the latest giving up; null if never. */
+export interface NamedSeat {
+  readonly seat: Seat | null
+  readonly givenUpAt: number | null
+}
+
+/** An API key as the store holds it. `hash`: SHA-256 of the key's text. Times in ms since the epoch. */
+export interface ApiKeyRecord {
+  readonly id: string
+  readonly tenant: string
+  readonly hash: Uint8Array
+  readonly seats: readonly string[]
+  readonly expiresAt: number | null
+  readonly revokedAt: number | null
+}
+
+/** A Seat that the credential names for this space, with its state as it is now. */
+export interface Holding {
+  /** The name the credential or the store gives it; an id where the Seat is gone. */
+  readonly name: string
+  readonly seat: Seat | null
+  /** The name was given up at or after the token's issue: this token gains nothing through it. */
+  readonly givenUp: boolean
+}
+
+/** Input of the decision: everything the caller's credential names for the space, as it is now. */
+export interface Grants {
+  readonly by: SeatClaims['by']
+  readonly holdings: readonly Holding[]
+}
+
+export type SeatVerdict = 'grants' | 'lacks_permission' | 'not_in_space' | 'unknown' | 'name_given_up'
+
+export interface ConsideredSeat {
+  readonly name: string
+  readonly id: string | null
+  readonly verdict: SeatVerdict
+}
+
+/** Microseconds spent in each stage; 0 for a stage not reached. */
+export interface Timings {
+  match: number
+  authenticate: number
+  resolve: number
+  decide: number
+}
+
+/** The decision record: one shape for the request path, the log, `explain`, and later replay and shadowing. */
+export interface Decision {
+  readonly answer: 'allow' | 'deny'
+  /** `allow`, or the one reason against. */
+  readonly code: 'allow' | ErrorCode
+  /** The reason in words, for people. */
+  readonly reason: string
+  readonly method: string
+  /** Normalised; the raw target where it could not be read. */
+  readonly path: string
+  readonly route: Route | null
+  readonly permission: Requirement | null
+  readonly principal: Principal | null
+  readonly space: string | null
+  readonly seats: readonly ConsideredSeat[]
+  readonly timings: Readonly<Timings>
+}
+
+/** The decision, and what the later stages need of the earlier ones. */
+export interface Judgement {
+  readonly decision: Decision
+  /** Null when allowed. */
+  readonly refusal: Refusal | null
+  readonly params: Readonly<Record<string, string>>
+  /** With the `?`; '' when there is none. Passed on as it came. */
+  readonly query: string
+  readonly grants: Grants | null
+}
+
+/** One request on its way through the pipeline. Every field exists from birth, in this order: one hidden class. */
+export class Exchange {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly id: string
+  /** Monotonic, ms. */
+  readonly startedAt: number
+  /** The client waits for `100 Continue` before it sends its body (RFC 9110, section 10.1.1), and was not given it yet. */
+  awaited: boolean
+  judgement: Judgement | null = null
+  /** Why the gateway answered by itself; null while an upstream or a handler answers. */
+  refusal: Refusal | null = null
+  /** The inner cause, for the log only. */
+  cause: unknown = null
+  /** Body bytes read from the client and sent to it. */
+  bytesIn = 0
+  bytesOut = 0
+  /** Monotonic, ms: when the upstream was asked, and when its answer began. */
+  forwardedAt = 0
+  answeredAt = 0
+  /** The client went away before the answer was whole. */
+  aborted = false
+
+  constructor(
+    request: IncomingMessage,
+    response: ServerResponse,
+    id: string,
+    startedAt: number,
+    awaited = false,
+  ) {
+    this.request = request
+    this.response = response
+    this.id = id
+    this.startedAt = startedAt
+    this.awaited = awaited
+  }
+}
