@@ -1,0 +1,126 @@
+/**
+ * The Seats and API keys in use, compiled, as the store last gave them. Asked by resolve and by authentication;
+ * told by the lease what to forget. Costs what is in use, not what is stored.
+ */
+
+import type { ApiKeyRecord, NamedSeat, Seat } from '../exchange.ts'
+import { type AsOf, ReadThrough } from './read-through.ts'
+
+/** A Seat as the store hands it out. */
+export interface SeatRow {
+  readonly id: string
+  readonly name: string
+  readonly spaces: readonly string[]
+  readonly permissions: readonly string[]
+}
+
+export interface ApiKeyRow {
+  readonly id: string
+  readonly tenant: string
+  readonly hash: Uint8Array
+  readonly seatIds: readonly string[]
+  readonly expiresAt: number | null
+  readonly revokedAt: number | null
+}
+
+/** What memory asks of the store. */
+export interface SeatSource {
+  seatByName(
+    tenant: string,
+    name: string,
+  ): Promise<AsOf<{ readonly seat: SeatRow | null; readonly givenUpAt: number | null }>>
+  seatById(tenant: string, id: string): Promise<AsOf<SeatRow | null>>
+  apiKeyById(tenant: string, id: string): Promise<AsOf<ApiKeyRow | null>>
+}
+
+/** Entries of each kind kept at most. */
+const MAX_ENTRIES = 100_000
+
+/** A tenant id has no NUL, so the first one parts the fields whatever the rest holds. */
+const SEPARATOR = '\0'
+
+export class SeatMemory {
+  readonly #names: ReadThrough<NamedSeat>
+  readonly #seats: ReadThrough<Seat | null>
+  readonly #keys: ReadThrough<ApiKeyRecord | null>
+
+  constructor(source: SeatSource, maxEntries = MAX_ENTRIES) {
+    this.#names = new ReadThrough(maxEntries, async (key) => {
+      const { seq, value } = await source.seatByName(...fields(key))
+      return { seq, value: { seat: compile(value.seat), givenUpAt: value.givenUpAt } }
+    })
+    this.#seats = new ReadThrough(maxEntries, async (key) => {
+      const { seq, value } = await source.seatById(...fields(key))
+      return { seq, value: compile(value) }
+    })
+    this.#keys = new ReadThrough(maxEntries, async (key) => {
+      const { seq, value } = await source.apiKeyById(...fields(key))
+      return { seq, value: value === null ? null : record(value) }
+    })
+  }
+
+  seatByName(tenant: string, name: string): NamedSeat | Promise<NamedSeat> {
+    return this.#names.get(tenant + SEPARATOR + name)
+  }
+
+  seatById(tenant: string, id: string): Seat | null | Promise<Seat | null> {
+    return this.#seats.get(tenant + SEPARATOR + id)
+  }
+
+  apiKeyById(tenant: string, id: string): ApiKeyRecord | null | Promise<ApiKeyRecord | null> {
+    return this.#keys.get(tenant + SEPARATOR + id)
+  }
+
+  forget(
+    change: {
+      readonly tenant: string
+      readonly kind: 'seat' | 'seat-name' | 'api-key'
+      readonly key: string
+    },
+    seq: number,
+  ): void {
+    const key = change.tenant + SEPARATOR + change.key
+    if (change.kind === 'seat') this.#seats.forget(key, seq)
+    else if (change.kind === 'seat-name') this.#names.forget(key, seq)
+    else if (change.kind === 'api-key') this.#keys.forget(key, seq)
+    // A newer program wrote a kind this one doesn't know: what it touches is unknown too.
+    else this.forgetAll(seq)
+  }
+
+  forgetAll(seq: number): void {
+    this.#names.forgetAll(seq)
+    this.#seats.forgetAll(seq)
+    this.#keys.forgetAll(seq)
+  }
+
+  /** Entries held, by kind, for metrics. */
+  get sizes(): { readonly names: number; readonly seats: number; readonly keys: number } {
+    return { names: this.#names.size, seats: this.#seats.size, keys: this.#keys.size }
+  }
+}
+
+function fields(key: string): [tenant: string, rest: string] {
+  const at = key.indexOf(SEPARATOR)
+  return [key.slice(0, at), key.slice(at + 1)]
+}
+
+function compile(row: SeatRow | null): Seat | null {
+  if (row === null) return null
+  return Object.freeze({
+    id: row.id,
+    name: row.name,
+    spaces: new Set(row.spaces),
+    permissions: new Set(row.permissions),
+  })
+}
+
+function record(row: ApiKeyRow): ApiKeyRecord {
+  return Object.freeze({
+    id: row.id,
+    tenant: row.tenant,
+    hash: row.hash,
+    seats: row.seatIds,
+    expiresAt: row.expiresAt,
+    revokedAt: row.revokedAt,
+  })
+}

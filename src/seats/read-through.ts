@@ -1,0 +1,85 @@
+/**
+ * Memory in front of the store: remembers what was read until told to forget, asks once however many wait, and never
+ * keeps an answer that is older than a change it has been told of. Whether memory may be used at all is the lease's
+ * business.
+ *
+ * Key: a string the caller builds. Value: anything immutable. Bound: `max` entries, least recently used first out.
+ */
+
+import { LRUCache } from 'lru-cache'
+
+/** A value, and the newest change that the store had seen when it was read. */
+export interface AsOf<V> {
+  readonly seq: number
+  readonly value: V
+}
+
+/** Readings of one key before giving up. More than one is rare: a change came in between. */
+const MAX_TRIES = 20
+
+interface Remembered<V> {
+  readonly value: V
+}
+
+interface Reading<V> {
+  /** Older answers don't count: a change this new has been heard of since the question was sent. */
+  minSeq: number
+  readonly answer: Promise<V>
+}
+
+export class ReadThrough<V> {
+  readonly #load: (key: string) => Promise<AsOf<V>>
+  readonly #remembered: LRUCache<string, Remembered<V>>
+  readonly #readings = new Map<string, Reading<V>>()
+
+  constructor(max: number, load: (key: string) => Promise<AsOf<V>>) {
+    this.#load = load
+    this.#remembered = new LRUCache({ max })
+  }
+
+  get size(): number {
+    return this.#remembered.size
+  }
+
+  /** At once from memory, or as soon as the store has answered. Rejects as the store does. */
+  get(key: string): V | Promise<V> {
+    const known = this.#remembered.get(key)
+    return known === undefined ? this.#read(key) : known.value
+  }
+
+  forget(key: string, seq: number): void {
+    this.#remembered.delete(key)
+    const reading = this.#readings.get(key)
+    if (reading !== undefined) reading.minSeq = Math.max(reading.minSeq, seq)
+  }
+
+  forgetAll(seq: number): void {
+    this.#remembered.clear()
+    // A restored store numbers anew: a reading begun before is only good if it is not older than the new numbers.
+    for (const reading of this.#readings.values()) reading.minSeq = seq
+  }
+
+  #read(key: string): Promise<V> {
+    const under = this.#readings.get(key)
+    if (under !== undefined) return under.answer
+    const { promise, resolve, reject } = Promise.withResolvers<V>()
+    const reading: Reading<V> = { minSeq: 0, answer: promise }
+    this.#readings.set(key, reading)
+    this.#readUntilFresh(key, reading).then(resolve, reject)
+    return promise
+  }
+
+  async #readUntilFresh(key: string, reading: Reading<V>): Promise<V> {
+    try {
+      for (let tries = 0; tries < MAX_TRIES; tries++) {
+        const { seq, value } = await this.#load(key)
+        if (seq < reading.minSeq) continue
+        this.#remembered.set(key, { value })
+        return value
+      }
+      throw new Error('the store keeps answering with a state older than its own change feed')
+    } finally {
+      this.#readings.delete(key)
+    }
+  }
+}

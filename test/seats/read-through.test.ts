@@ -1,0 +1,89 @@
+import t from 'tap'
+import { type AsOf, ReadThrough } from '../../src/seats/read-through.ts'
+
+/** A source whose answers the test gives one by one. */
+function source() {
+  const asked: { key: string; answer: (value: AsOf<string>) => void; fail: (error: Error) => void }[] = []
+  const cache = new ReadThrough<string>(
+    2,
+    (key) => new Promise<AsOf<string>>((answer, fail) => asked.push({ key, answer, fail })),
+  )
+  return { asked, cache }
+}
+
+const settled = () => new Promise((resolve) => setImmediate(resolve))
+
+t.test('asks once for many, then answers at once', async (t) => {
+  const { asked, cache } = source()
+  const waiting = [cache.get('a'), cache.get('a'), cache.get('a')]
+  t.equal(asked.length, 1)
+  asked[0]?.answer({ seq: 1, value: 'A' })
+  t.same(await Promise.all(waiting), ['A', 'A', 'A'])
+  t.equal(cache.get('a'), 'A', 'no promise')
+})
+
+t.test('forgets when told', async (t) => {
+  const { asked, cache } = source()
+  const first = cache.get('a')
+  asked[0]?.answer({ seq: 1, value: 'old' })
+  await first
+  cache.forget('a', 2)
+  const second = cache.get('a')
+  asked[1]?.answer({ seq: 2, value: 'new' })
+  t.equal(await second, 'new')
+})
+
+t.test('a slow reading that began before a change is not believed', async (t) => {
+  const { asked, cache } = source()
+  const waiting = cache.get('a')
+  cache.forget('a', 7)
+  asked[0]?.answer({ seq: 6, value: 'old' })
+  await settled()
+  t.equal(asked.length, 2, 'asked again')
+  asked[1]?.answer({ seq: 7, value: 'new' })
+  t.equal(await waiting, 'new')
+  t.equal(cache.get('a'), 'new')
+})
+
+t.test('the same when everything is forgotten at once', async (t) => {
+  const { asked, cache } = source()
+  const waiting = cache.get('a')
+  cache.forgetAll(7)
+  asked[0]?.answer({ seq: 6, value: 'old' })
+  await settled()
+  asked[1]?.answer({ seq: 8, value: 'new' })
+  t.equal(await waiting, 'new')
+})
+
+t.test('a change to another key costs nothing', async (t) => {
+  const { asked, cache } = source()
+  const waiting = cache.get('a')
+  cache.forget('b', 9)
+  asked[0]?.answer({ seq: 1, value: 'A' })
+  t.equal(await waiting, 'A')
+  t.equal(asked.length, 1)
+})
+
+t.test('a failure reaches all who wait, and the next one asks again', async (t) => {
+  const { asked, cache } = source()
+  const waiting = [cache.get('a'), cache.get('a')]
+  asked[0]?.fail(new Error('gone'))
+  for (const each of waiting) await t.rejects(Promise.resolve(each), { message: 'gone' })
+  const again = cache.get('a')
+  asked[1]?.answer({ seq: 1, value: 'A' })
+  t.equal(await again, 'A')
+})
+
+t.test('a store that stays behind its own feed ends in an error, not in a loop', async (t) => {
+  const cache = new ReadThrough<string>(2, async () => ({ seq: 1, value: 'old' }))
+  const waiting = cache.get('a')
+  cache.forget('a', 2)
+  await t.rejects(Promise.resolve(waiting), /older than its own change feed/)
+})
+
+t.test('holds no more than its bound', async (t) => {
+  const cache = new ReadThrough<string>(2, async (key) => ({ seq: 1, value: key }))
+  for (const key of ['a', 'b', 'c']) await cache.get(key)
+  t.equal(cache.size, 2)
+  t.type(cache.get('a'), Promise, 'the oldest went')
+})
