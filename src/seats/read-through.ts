@@ -3,10 +3,10 @@
  * keeps an answer that is older than a change it has been told of. Whether memory may be used at all is the lease's
  * business.
  *
- * Key: a string the caller builds. Value: anything immutable. Bound: `max` entries, least recently used first out.
+ * Key: a string the caller builds. Value: anything immutable. Bound: `max` entries, those used least lately first out.
  */
 
-import { LRUCache } from 'lru-cache'
+import { Recent } from './recent.ts'
 
 /** A value, and the newest change that the store had seen when it was read. */
 export interface AsOf<V> {
@@ -29,12 +29,12 @@ interface Reading<V> {
 
 export class ReadThrough<V> {
   readonly #load: (key: string) => Promise<AsOf<V>>
-  readonly #remembered: LRUCache<string, Remembered<V>>
+  readonly #remembered: Recent<Remembered<V>>
   readonly #readings = new Map<string, Reading<V>>()
 
   constructor(max: number, load: (key: string) => Promise<AsOf<V>>) {
     this.#load = load
-    this.#remembered = new LRUCache({ max })
+    this.#remembered = new Recent(max)
   }
 
   get size(): number {

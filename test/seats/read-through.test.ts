@@ -81,9 +81,13 @@ t.test('a store that stays behind its own feed ends in an error, not in a loop',
   await t.rejects(Promise.resolve(waiting), /older than its own change feed/)
 })
 
-t.test('holds no more than its bound', async (t) => {
-  const cache = new ReadThrough<string>(2, async (key) => ({ seq: 1, value: key }))
-  for (const key of ['a', 'b', 'c']) await cache.get(key)
-  t.equal(cache.size, 2)
-  t.type(cache.get('a'), Promise, 'the oldest went')
+t.test('holds no more than its bound, and what is used lately', async (t) => {
+  const cache = new ReadThrough<string>(8, async (key) => ({ seq: 1, value: key }))
+  await cache.get('used')
+  for (let i = 0; i < 100; i++) {
+    await cache.get(`key ${i}`)
+    t.ok(cache.size <= 8)
+    t.equal(cache.get('used'), 'used')
+  }
+  t.type(cache.get('key 1'), Promise, 'the oldest went')
 })
