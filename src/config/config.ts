@@ -5,8 +5,10 @@ import type { Place, Requirement } from '../exchange.ts'
 export interface Config {
   /** The file it came from, as given on the command line. */
   readonly file: string
-  /** Every file it was read from, for watching. */
+  /** Every file it was read from, for watching: absolute paths, and globs whose new matches would count. */
   readonly files: readonly string[]
+  /** State of those files when they were read: what changed since then is not in here. */
+  readonly signature: string
   readonly listen: Address
   readonly ops: Address
   readonly store: StoreConfig

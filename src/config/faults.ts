@@ -28,10 +28,13 @@ export function sortFaults(faults: readonly Fault[]): Fault[] {
 /** Carries all faults of one load. */
 export class ConfigError extends Error {
   readonly faults: readonly Fault[]
+  /** What to watch for the faults to be mended: absolute paths and globs. */
+  readonly files: readonly string[]
 
-  constructor(faults: readonly Fault[]) {
+  constructor(faults: readonly Fault[], files: readonly string[] = []) {
     super(faults.map(formatFault).join('\n'))
     this.name = 'ConfigError'
     this.faults = faults
+    this.files = files
   }
 }

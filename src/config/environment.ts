@@ -1,0 +1,44 @@
+/**
+ * `${NAME}` and `${NAME:-default}` in a value. Replaced after parsing, so that a variable can change a value but
+ * never the structure around it. Used by composer.ts only.
+ */
+
+import { Complaint } from './complaint.ts'
+
+const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
+
+/**
+ * A default stands in when the variable is unset or empty; `$${` is a plain `${`. What came out of a variable is not
+ * looked at again. No message holds a variable's value.
+ */
+export function substitute(text: string, env: NodeJS.ProcessEnv): string | Complaint {
+  let result = ''
+  let done = 0
+  for (let at = text.indexOf('${'); at >= 0; at = text.indexOf('${', done)) {
+    if (at > done && text[at - 1] === '$') {
+      result += `${text.slice(done, at - 1)}\${`
+      done = at + 2
+      continue
+    }
+    const end = text.indexOf('}', at)
+    if (end < 0) return new Complaint(`has a \${ without a } (a plain \${ is written $\${)`)
+    const value = lookUp(text.slice(at + 2, end), env)
+    if (value instanceof Complaint) return value
+    result += text.slice(done, at) + value
+    done = end + 1
+  }
+  return result + text.slice(done)
+}
+
+function lookUp(inside: string, env: NodeJS.ProcessEnv): string | Complaint {
+  const mark = inside.indexOf(':-')
+  const name = mark < 0 ? inside : inside.slice(0, mark)
+  if (!NAME.test(name))
+    return new Complaint(
+      `has a \${…} that is neither \${NAME} nor \${NAME:-default} (a plain \${ is written $\${)`,
+    )
+  if (inside.includes('${')) return new Complaint(`has a \${ inside the default of \${${name}}`)
+  const value = Object.hasOwn(env, name) ? env[name] : undefined
+  if (mark >= 0) return value === undefined || value === '' ? inside.slice(mark + 2) : value
+  return value ?? new Complaint(`needs the environment variable ${name}, which is not set`)
+}

@@ -1,0 +1,42 @@
+/** A file's text into a document. Used by load.ts only. */
+
+import { isMap, isScalar, LineCounter, parseDocument } from 'yaml'
+import { Composer } from './composer.ts'
+import { Document } from './document.ts'
+import type { Source } from './source.ts'
+import { syntaxFault } from './yaml-faults.ts'
+
+/** @param file as people should see it */
+export function parse(file: string, source: Source, env: NodeJS.ProcessEnv): Document {
+  const lines = new LineCounter()
+  const document = new Document(file, lines)
+  if ('text' in source) {
+    parseText(document, lines, source.text, env)
+  } else {
+    const { line, column, message } = source
+    document.faults.push({ place: { file, line, column }, message })
+  }
+  return document
+}
+
+function parseText(document: Document, lineCounter: LineCounter, text: string, env: NodeJS.ProcessEnv): void {
+  const yaml = parseDocument(text, {
+    lineCounter,
+    prettyErrors: false,
+    version: '1.2',
+    merge: false,
+    resolveKnownTags: false,
+    stringKeys: true,
+    // The composer looks for equal keys: the parser takes time that grows with their number squared.
+    uniqueKeys: false,
+  })
+  const { contents } = yaml
+  const syntax = syntaxFault(yaml, text)
+  if (syntax !== null) document.fault(syntax.at, syntax.message)
+  else if (yaml.directives?.yaml.version !== '1.2')
+    document.fault(0, 'this is read as YAML 1.2: leave the %YAML line out')
+  else if (isMap(contents)) document.root = new Composer(document, env).compose(contents)
+  else if (contents === null || (isScalar(contents) && contents.value === null))
+    document.fault(0, 'the file is empty')
+  else document.fault(contents.range?.[0] ?? 0, 'the file must be a map: lines of "key: value"')
+}

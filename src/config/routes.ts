@@ -1,0 +1,80 @@
+/** One route table into entries, each checked by itself. The router checks them against each other. Used by load.ts only. */
+
+import { METHODS } from 'node:http'
+import { isPermission } from '../../seats-admin/model/permission.ts'
+import type { Requirement } from '../exchange.ts'
+import { Complaint, didYouMean, quote, type Read } from './complaint.ts'
+import { DEFAULT_MAX_BODY, type RouteEntry } from './config.ts'
+import type { Document } from './document.ts'
+import type { Section } from './section.ts'
+import { durationWithin, size } from './units.ts'
+
+const METHODS_AND_ANY = new Set([...METHODS, 'ANY'])
+const timeout = durationWithin('1ms', '24d')
+
+/** @param upstreams the names there are; null when that is not known */
+export function buildRoutes(
+  document: Document,
+  root: Section,
+  upstreams: ReadonlySet<string> | null,
+): RouteEntry[] {
+  const named = (text: string) =>
+    upstreams === null || upstreams.has(text)
+      ? text
+      : new Complaint(`names no upstream of the configuration${didYouMean(text, upstreams)}`)
+  const upstream = root.text('upstream', named) ?? ''
+  const routes = root.section('routes')
+  const entries: RouteEntry[] = []
+  for (const key of routes.keys()) {
+    const request = readKey(key)
+    const limits = readValue(routes, key)
+    if (request instanceof Complaint) routes.faultOfKey(key, `${quote(key)} ${request.message}`)
+    else
+      entries.push(
+        Object.freeze({ ...request, ...limits, upstream, place: document.place(routes.offsetOf(key)) }),
+      )
+  }
+  return entries
+}
+
+/** `METHOD /path`. The path's own syntax is the router's. */
+function readKey(key: string): { method: string; path: string } | Complaint {
+  const space = key.indexOf(' ')
+  const method = key.slice(0, space)
+  const path = key.slice(space + 1)
+  if (space <= 0 || path === '' || /\s/.test(path))
+    return new Complaint('is not "METHOD /path" with exactly one space')
+  if (method === 'CONNECT' || method === 'TRACE')
+    return new Complaint(`can be reached by no request: the gateway does not serve ${method}`)
+  if (METHODS_AND_ANY.has(method)) return { method, path }
+  if (METHODS_AND_ANY.has(method.toUpperCase()))
+    return new Complaint(`has its method in lower case: write ${method.toUpperCase()}`)
+  return new Complaint(`does not begin with an HTTP method or ANY${didYouMean(method, METHODS_AND_ANY)}`)
+}
+
+type Limits = Pick<RouteEntry, 'requirement' | 'responseTimeout' | 'maxBody'>
+
+/** A faulty value leaves what is strictest: the entry only serves to find further faults. */
+function readValue(routes: Section, key: string): Limits {
+  const short = routes.text(key, requirement)
+  if (short !== undefined) return { requirement: short, responseTimeout: null, maxBody: DEFAULT_MAX_BODY }
+  const section = routes.section(key)
+  return {
+    requirement: section.text('permission', requirement) ?? '*',
+    responseTimeout: section.text('response_timeout', timeout) ?? null,
+    maxBody: section.text('max_body', maxBody) ?? DEFAULT_MAX_BODY,
+  }
+}
+
+const requirement: Read<Requirement> = (text) => {
+  if (text === 'public' || text === 'authenticated' || isPermission(text)) return text
+  if (text.endsWith(':*') || text.startsWith('*:'))
+    return new Complaint(
+      'reads like a wildcard and is none: write <resource>:<operation>, or * alone, which only a Seat with * holds',
+    )
+  return new Complaint(
+    `is not a permission <resource>:<operation>, *, authenticated or public${didYouMean(text, ['authenticated', 'public'])}`,
+  )
+}
+
+const maxBody: Read<number> = (text) => (text === 'unlimited' ? Number.POSITIVE_INFINITY : size(text))

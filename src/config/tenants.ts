@@ -1,0 +1,84 @@
+/** `tenants:` and `default_tenant:`. Used by build.ts only. */
+
+import { Buffer } from 'node:buffer'
+import { isSpaceId } from '../../seats-admin/model/space.ts'
+import { isTenantId } from '../../seats-admin/model/tenant.ts'
+import { Complaint, confidential, didYouMean, quote } from './complaint.ts'
+import type { TenantConfig, TokenConfig } from './config.ts'
+import { secret } from './secrets.ts'
+import type { Section } from './section.ts'
+import { durationWithin } from './units.ts'
+import { refuseUnservedTenantSettings } from './unserved.ts'
+
+const HOUR = 3_600_000
+
+export function buildTenants(root: Section): Map<string, TenantConfig> {
+  const tenants = new Map<string, TenantConfig>()
+  const all = root.section('tenants')
+  /** Secret, in hex → the tenant that has it. */
+  const taken = new Map<string, string>()
+  for (const id of all.keys()) {
+    if (!isTenantId(id)) {
+      all.faultOfKey(
+        id,
+        `tenant ${quote(id)}: an id has lower-case letters, digits and -, at most 63, and does not begin with -`,
+      )
+    }
+    const section = all.section(id)
+    refuseUnservedTenantSettings(section)
+    tenants.set(
+      id,
+      Object.freeze({
+        id,
+        adminSpace: section.text('admin_space', space) ?? 'admin',
+        token: buildToken(section.section('token'), id, taken),
+      }),
+    )
+  }
+  return tenants
+}
+
+function space(text: string): string | Complaint {
+  return isSpaceId(text)
+    ? text
+    : new Complaint(
+        'is not a space: letters, digits and . _ ~ -, at most 128, beginning with a letter or digit',
+      )
+}
+
+function buildToken(section: Section, tenant: string, taken: Map<string, string>): TokenConfig {
+  const unique = (text: string) => {
+    const bytes = secret(text)
+    if (bytes instanceof Complaint) return bytes
+    const hex = Buffer.from(bytes).toString('hex')
+    const owner = taken.get(hex)
+    taken.set(hex, owner ?? tenant)
+    if (owner === undefined) return bytes
+    return new Complaint(
+      owner === tenant
+        ? 'stands twice in this list'
+        : `is also a secret of tenant ${owner}: nothing crosses tenants`,
+    )
+  }
+  return Object.freeze({
+    secrets: Object.freeze(section.texts('secrets', confidential(unique))),
+    algorithm: section.text('algorithm', algorithm) ?? 'HS256',
+    lifetime: section.text('lifetime', durationWithin('1s', '3650d')) ?? HOUR,
+    leeway: section.text('leeway', durationWithin('0s', '1h')) ?? 0,
+  })
+}
+
+function algorithm(text: string): TokenConfig['algorithm'] | Complaint {
+  return text === 'HS256' || text === 'HS384' || text === 'HS512'
+    ? text
+    : new Complaint('is not HS256, HS384 or HS512')
+}
+
+/** With one tenant, that one; with several and none named, tokens must say theirs. */
+export function buildDefaultTenant(root: Section, tenants: ReadonlyMap<string, TenantConfig>): string | null {
+  const ids = [...tenants.keys()]
+  const only = ids.length === 1 ? (ids[0] ?? null) : null
+  const known = (text: string) =>
+    tenants.has(text) ? text : new Complaint(`names no tenant${didYouMean(text, ids)}`)
+  return root.text('default_tenant', known) ?? only
+}

@@ -1,0 +1,59 @@
+/** Durations and sizes: a whole number and a unit, nothing else. Used where the configuration is built. */
+
+import { Complaint, type Read } from './complaint.ts'
+
+const MILLISECONDS = new Map([
+  ['ms', 1],
+  ['s', 1000],
+  ['m', 60_000],
+  ['h', 3_600_000],
+  ['d', 86_400_000],
+])
+
+const BYTES = new Map([
+  ['B', 1],
+  ['KiB', 1024],
+  ['MiB', 1024 ** 2],
+  ['GiB', 1024 ** 3],
+  ['TiB', 1024 ** 4],
+])
+
+/** More than this, and a timer of Node would go off at once. */
+export const LONGEST_TIMER = 24 * 86_400_000
+
+/** Milliseconds. */
+export function duration(text: string): number | Complaint {
+  return quantity(text, MILLISECONDS) ?? new Complaint('is not a duration such as 250ms, 30s, 5m, 1h or 7d')
+}
+
+/** Bytes. */
+export function size(text: string): number | Complaint {
+  const decimal = /^\d+ ?([KMGT])i?B?$/i.exec(text)?.[1]?.toUpperCase()
+  const read = quantity(text, BYTES)
+  if (read === null && decimal !== undefined)
+    return new Complaint(`is not a size: write ${decimal}iB, as in 64KiB or 10MiB`)
+  return read ?? new Complaint('is not a size such as 512B, 64KiB, 10MiB or 1GiB')
+}
+
+/** A duration in a range, both ends included. */
+export function durationWithin(least: string, most: string): Read<number> {
+  const [low, high] = [duration(least), duration(most)]
+  if (low instanceof Complaint || high instanceof Complaint) throw new Error(`${least}, ${most}`)
+  return (text) => {
+    const read = duration(text)
+    if (read instanceof Complaint) return read
+    if (read < low) return new Complaint(`is too short: ${least} is the least`)
+    return read > high ? new Complaint(`is too long: ${most} is the most`) : read
+  }
+}
+
+function quantity(text: string, units: ReadonlyMap<string, number>): number | Complaint | null {
+  const parts = /^(0|[1-9][0-9]*)([A-Za-z]*)$/.exec(text)
+  if (parts === null) return null
+  const [, digits = '', unit = ''] = parts
+  if (unit === '') return new Complaint(`has no unit: one of ${[...units.keys()].join(', ')}`)
+  const factor = units.get(unit)
+  if (factor === undefined) return null
+  const product = Number(digits) * factor
+  return Number.isSafeInteger(product) ? product : new Complaint('is too large a number')
+}

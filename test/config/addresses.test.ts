@@ -1,0 +1,173 @@
+import { createServer } from 'node:net'
+import t from 'tap'
+import { address, cidr, clash, origin } from '../../src/config/addresses.ts'
+import { Complaint } from '../../src/config/complaint.ts'
+import type { Address } from '../../src/config/config.ts'
+import { BASE, faultsOf } from './support.ts'
+
+const message = (value: unknown) => (value instanceof Complaint ? value.message : `read as ${value}`)
+
+function at(text: string): Address {
+  const read = address(text)
+  if (read instanceof Complaint) throw new Error(read.message)
+  return read
+}
+
+t.test('where to listen', async (t) => {
+  t.same(address('0.0.0.0:8080'), { host: '0.0.0.0', port: 8080 })
+  t.same(address('[::1]:0'), { host: '::1', port: 0 })
+  t.same(address('gw_1.internal:65535'), { host: 'gw_1.internal', port: 65535 })
+  const refused = {
+    '': /not host:port/,
+    '8080': /not host:port/,
+    localhost: /not host:port/,
+    'http://a:80': /not host:port/,
+    ':8080': /names no host/,
+    '*:8080': /names no host/,
+    '::1:8080': /needs brackets/,
+    '[::1]': /not host:port/,
+    '[localhost]:80': /no IPv6 address/,
+    '[1.2.3.4]:80': /no IPv6 address/,
+    '1.2.3.4:': /port from 0 to 65535/,
+    '1.2.3.4:65536': /port from 0 to 65535/,
+    '1.2.3.4:080': /port from 0 to 65535/,
+    '1.2.3.4:-1': /port from 0 to 65535/,
+    '1.2.3.4:8o': /port from 0 to 65535/,
+    '256.1.1.1:80': /neither a name nor an IP/,
+    '127.1:80': /neither a name nor an IP/,
+    '0x7f.0.0.1:80': /neither a name nor an IP/,
+    '1.2.3.04:80': /neither a name nor an IP/,
+    'a b:80': /neither a name nor an IP/,
+    '-a:80': /neither a name nor an IP/,
+    'a..b:80': /neither a name nor an IP/,
+    'é:80': /neither a name nor an IP/,
+    'a\n:80': /neither a name nor an IP/,
+    [`${'a'.repeat(64)}:80`]: /neither a name nor an IP/,
+  }
+  for (const [text, expected] of Object.entries(refused)) t.match(message(address(text)), expected, text)
+})
+
+t.test('two listeners on one address', async (t) => {
+  const pairs: [string, string, boolean][] = [
+    ['1.1.1.1:80', '1.1.1.1:80', true],
+    ['1.1.1.1:80', '1.1.1.1:81', false],
+    ['1.1.1.1:80', '1.1.1.2:80', false],
+    ['0.0.0.0:80', '127.0.0.1:80', true],
+    ['localhost:80', '127.0.0.1:80', true],
+    ['[::]:80', '127.0.0.1:80', true],
+    ['[::]:80', '[::1]:80', true],
+    ['0.0.0.0:80', '[::1]:80', false],
+    ['[::1]:80', '[0:0:0:0:0:0:0:1]:80', true],
+    ['a.example:80', 'A.EXAMPLE:80', true],
+    ['1.1.1.1:0', '1.1.1.1:0', false],
+  ]
+  for (const [a, b, expected] of pairs) {
+    t.equal(clash(at(a), at(b)), expected, `${a} ${b}`)
+    t.equal(clash(at(b), at(a)), expected, `${b} ${a}`)
+  }
+  t.match(await faultsOf(t, `${BASE}listen: 0.0.0.0:80\nops: 127.0.0.1:80\n`), [/^4:6: ops: listen and ops/])
+  t.match(
+    await faultsOf(t, `${BASE}listen: 127.0.0.1:9090\n`),
+    [/^3:9: listen: listen and ops/],
+    'with a default',
+  )
+})
+
+t.test('what is said to clash does, and the other way round', async (t) => {
+  const listen = (host: string, port: number) =>
+    new Promise<ReturnType<typeof createServer> | null>((resolve) => {
+      const server = createServer()
+      server.once('error', () => resolve(null)).listen(port, host, () => resolve(server))
+    })
+  for (const [a, b] of [
+    ['0.0.0.0', '127.0.0.1'],
+    ['127.0.0.1', '127.0.0.2'],
+    ['localhost', '127.0.0.1'],
+  ] as const) {
+    const first = await listen(a, 0)
+    const bound = first?.address()
+    const port = typeof bound === 'object' && bound !== null ? bound.port : 0
+    const second = await listen(b, port)
+    t.equal(second === null, clash({ host: a, port }, { host: b, port }), `${a} ${b}`)
+    first?.close()
+    second?.close()
+  }
+})
+
+t.test('what to forward to', async (t) => {
+  const good = {
+    'http://127.0.0.1:9001': 'http://127.0.0.1:9001',
+    'HTTPS://Ex.Ample:443': 'https://ex.ample',
+    'http://[::1]:8': 'http://[::1]:8',
+    'http://my_service': 'http://my_service',
+  }
+  for (const [text, expected] of Object.entries(good)) {
+    const read = origin(text)
+    t.equal(read instanceof URL && read.origin, expected)
+  }
+  const refused = {
+    '': /begins with http/,
+    'ftp://a': /begins with http/,
+    '//a': /begins with http/,
+    'http:/a': /begins with http/,
+    ' http://a': /begins with http/,
+    'http://': /neither a name nor an IP/,
+    'http://a/': /no slash after them/,
+    'http://a/b': /no slash after them/,
+    'http://a?x': /no slash after them/,
+    'http://a?': /no slash after them/,
+    'http://a#': /no slash after them/,
+    'http://a\\b': /no slash after them/,
+    'http://u:p@a': /a user or a password/,
+    'http://@a': /a user or a password/,
+    'http://a b': /neither a name nor an IP/,
+    'http://a\t': /neither a name nor an IP/,
+    'http://1': /neither a name nor an IP/,
+    'http://0x7f000001': /neither a name nor an IP/,
+    'http://127.1': /neither a name nor an IP/,
+    'http://017700000001': /neither a name nor an IP/,
+    'http://[::1': /neither a name nor an IP/,
+    'http://[fe80::1%25eth0]': /neither a name nor an IP/,
+    'http://ex%61mple': /neither a name nor an IP/,
+    'http://a:': /port/,
+    'http://a:0': /port/,
+    'http://a:65536': /port/,
+    'http://a:080': /port/,
+    'http://a:1:2': /neither a name nor an IP/,
+    'http://bücher': /neither a name nor an IP/,
+  }
+  for (const [text, expected] of Object.entries(refused)) t.match(message(origin(text)), expected, text)
+})
+
+t.test('whom to believe', async (t) => {
+  for (const text of [
+    '10.0.0.0/8',
+    '0.0.0.0/0',
+    '1.2.3.4',
+    '1.2.3.4/32',
+    '::1',
+    'fd00::/8',
+    '::/0',
+    '::1/128',
+  ])
+    t.equal(cidr(text), text)
+  for (const text of [
+    '',
+    'x',
+    'localhost',
+    '10.0.0.0/',
+    '10.0.0.0/33',
+    '10.0.0.0/-1',
+    '10.0.0.0/08',
+    '10.0.0.0/8/8',
+    '10.0.0/8',
+    '010.0.0.0/8',
+    '::1/129',
+    'fe80::1%eth0',
+    'fe80::%1/64',
+    '10.0.0.0/255.0.0.0',
+    ' ::1',
+    '10.0.0.0/8 ',
+  ])
+    t.ok(cidr(text) instanceof Complaint, text)
+})

@@ -1,0 +1,39 @@
+/** "Billion laughs": a few lines of aliases that stand for more than memory holds. One fault, and no wait. */
+
+import t from 'tap'
+import { BASE, configOf, faultsOf, tableFaults } from './support.ts'
+
+const bomb = (levels: number) =>
+  ['a0: &a0 [x, x, x, x, x, x, x, x, x]']
+    .concat(
+      Array.from(
+        { length: levels },
+        (_, i) => `a${i + 1}: &a${i + 1} [${Array(9).fill(`*a${i}`).join(', ')}]`,
+      ),
+    )
+    .join('\n')
+
+t.test('of lists', async (t) => {
+  t.same(await faultsOf(t, bomb(30)), [
+    '1:1: the aliases (*) in this file stand for too much: write the values out',
+  ])
+})
+
+t.test('in a route table', async (t) => {
+  t.match(await tableFaults(t, bomb(12)), [/^1:1: the aliases/])
+})
+
+t.test('of maps, one level deep but wide', async (t) => {
+  const keys = Array.from({ length: 200 }, (_, i) => `k${i}: 1`).join(', ')
+  const uses = Array.from({ length: 200 }, (_, i) => `u${i}: *a`).join(', ')
+  t.match(await faultsOf(t, `a: &a { ${keys} }\nb: { ${uses} }\n`), [/^1:1: the aliases/])
+})
+
+t.test('a few aliases are none', async (t) => {
+  const uses = Array.from({ length: 50 }, (_, i) => `  u${i}: *u\n`).join('')
+  const config = await configOf(
+    t,
+    BASE.replace(/upstreams.*\n/, `upstreams:\n  u: &u { targets: ['http://a'] }\n${uses}`),
+  )
+  t.equal(config.upstreams.size, 51)
+})

@@ -1,0 +1,100 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the syntax under test
+import t from 'tap'
+import { Complaint } from '../../src/config/complaint.ts'
+import { substitute } from '../../src/config/environment.ts'
+import { BASE, configOf, faultsOf, tableFaults } from './support.ts'
+
+const env = { A: 'alpha', EMPTY: '', BRACES: '${A}', DOLLAR: '$', _x1: 'under' }
+
+t.test('replaced, and what came out is not looked at again', async (t) => {
+  const cases = {
+    '': '',
+    plain: 'plain',
+    '${A}': 'alpha',
+    'x${A}y${_x1}z': 'xalphayunderz',
+    '${A}${A}': 'alphaalpha',
+    '${EMPTY}': '',
+    '${NONE:-fallback}': 'fallback',
+    '${EMPTY:-fallback}': 'fallback',
+    '${A:-fallback}': 'alpha',
+    '${NONE:-}': '',
+    '${NONE:-a:-b}': 'a:-b',
+    '${NONE:-http://127.0.0.1:9001}': 'http://127.0.0.1:9001',
+    '${BRACES}': '${A}',
+    '${DOLLAR}{A}': '${A}',
+    '$${A}': '${A}',
+    '$${A}${A}': '${A}alpha',
+    '$$${A}': '$${A}',
+    '$A $ $$ }{': '$A $ $$ }{',
+  }
+  for (const [text, expected] of Object.entries(cases)) t.equal(substitute(text, env), expected, text)
+})
+
+t.test('anything else with ${ is a fault', async (t) => {
+  const cases = [
+    '${',
+    '${A',
+    '${}',
+    '${ A}',
+    '${A }',
+    '${1}',
+    '${A-b}',
+    '${A:=b}',
+    '${A:?b}',
+    '${a.b}',
+    '${A:-${B}}',
+  ]
+  for (const text of cases) t.ok(substitute(text, env) instanceof Complaint, text)
+  t.match(substitute('${NONE}', env), { message: 'needs the environment variable NONE, which is not set' })
+  t.ok(substitute('${toString}', env) instanceof Complaint, 'what every object has is not set')
+})
+
+t.test('a variable changes a value, never the structure around it', async (t) => {
+  const injected = 'x\nops: 0.0.0.0:1\n'
+  t.match(await faultsOf(t, `${BASE}listen: \${X}\n`, { X: injected }), [
+    /^3:9: listen: "\$\{X\}" is not host:port/,
+  ])
+  t.match(await faultsOf(t, `${BASE}trusted_proxies: \${X}\n`, { X: '[0.0.0.0/0]' }), [
+    /must be a list, not text/,
+  ])
+  const config = await configOf(t, `tenants: { a: { token: { secrets: ['\${X}'] } } }`, {
+    X: `", x: [*a] #${'\n'.repeat(32)}`,
+  })
+  t.equal(config.tenants.get('a')?.token.secrets.length, 1)
+})
+
+t.test('a variable is text, and true, false or a number where the schema has one', async (t) => {
+  const text = `tenants: { '007': { token: { secrets: ['\${S}'] } } }
+upstreams: { u: { targets: ['\${U}'], pass_host: \${T}, allow_semicolons: "\${F:-true}" } }
+default_tenant: \${N}
+workers: \${W:-1}
+`.replace('pass_host: ${T}', "pass_host: '${T}'")
+  const config = await configOf(t, text, { S: '1'.repeat(40), U: 'http://a', T: 'true', N: '007' })
+  t.match(config.upstreams.get('u'), { passHost: true, allowSemicolons: true })
+  t.equal(config.defaultTenant, '007')
+  t.same(Buffer.from(config.tenants.get('007')?.token.secrets[0] ?? []).toString(), '1'.repeat(40))
+
+  const wrong = BASE.replace('9001', "9001'], pass_host: '${T}', x: ['").replace(", x: ['']", '')
+  t.match(await faultsOf(t, wrong, { T: 'yes' }), [/pass_host must be true or false, not text/])
+  t.match(
+    await faultsOf(t, wrong.replace('${T}', 'true')),
+    [/pass_host must be true or false, not text/],
+    'quoted',
+  )
+})
+
+t.test('an unset variable is a fault at its place, wherever it stands', async (t) => {
+  t.same(await faultsOf(t, `${BASE}drain: 1s # \${COMMENT}\nlisten: x\${NONE}\n`), [
+    '4:9: the value needs the environment variable NONE, which is not set',
+  ])
+  t.same(await tableFaults(t, "upstream: '${UP}'\nroutes: { GET /a: { permission: '${P}' } }\n"), [
+    '1:11: the value needs the environment variable UP, which is not set',
+    '2:33: the value needs the environment variable P, which is not set',
+  ])
+})
+
+t.test('keys are taken as they are', async (t) => {
+  t.match(await faultsOf(t, `${BASE}'\${A}': 1\n`, { A: 'listen' }), [
+    /^3:1: variables are replaced in values only/,
+  ])
+})

@@ -1,0 +1,272 @@
+import { symlinkSync } from 'node:fs'
+import { resolve } from 'node:path'
+import t from 'tap'
+import { ConfigError } from '../../src/config/faults.ts'
+import { loadConfig, loadConfigWithFaults } from '../../src/config/load.ts'
+import { compileTable } from '../../src/router/table.ts'
+import { BASE, configOf, Folder, SECRET } from './support.ts'
+
+t.test('what is left out has its default', async (t) => {
+  const folder = new Folder(t, { 'gateway.config.yaml': BASE })
+  const { config } = await folder.load()
+  t.match(config, {
+    listen: { host: '0.0.0.0', port: 8080 },
+    ops: { host: '127.0.0.1', port: 9090 },
+    store: { kind: 'sqlite', path: folder.file('data/seatgate.db') },
+    defaultTenant: 'acme',
+    trustedProxies: [],
+    drain: 30_000,
+    routes: [],
+  })
+  const token = config?.tenants.get('acme')?.token
+  t.equal(config?.tenants.get('acme')?.adminSpace, 'admin')
+  t.match(token, { algorithm: 'HS256', lifetime: 3_600_000, leeway: 0 })
+  t.same(Buffer.from(token?.secrets[0] ?? []).toString(), SECRET)
+  t.match(config?.upstreams.get('main'), {
+    name: 'main',
+    connectTimeout: 3000,
+    responseTimeout: 30_000,
+    passAuthorization: false,
+    passHost: false,
+    passOverrides: false,
+    allowSemicolons: false,
+  })
+  t.same(
+    config?.upstreams.get('main')?.targets.map((url) => url.origin),
+    ['http://127.0.0.1:9001'],
+  )
+})
+
+t.test('what is given counts', async (t) => {
+  const config = await configOf(
+    t,
+    `listen: '[::1]:0'
+ops: localhost:1
+workers: 1
+store: sqlite:/var/lib/x.db
+default_tenant: b
+trusted_proxies: [10.0.0.0/8, '::1']
+drain: 5s
+tenants:
+  a: { admin_space: Ops.1~x, token: { secrets: [${'a'.repeat(32)}, ${'b'.repeat(32)}], algorithm: HS512, lifetime: 7d, leeway: 250ms } }
+  b: { token: { secrets: ['base64url:${Buffer.alloc(32, 255).toString('base64url')}'] } }
+upstreams:
+  u:
+    targets: ['https://Example.com:443']
+    connect_timeout: 1ms
+    response_timeout: 24d
+    pass_authorization: true
+    pass_host: true
+    pass_overrides: true
+    allow_semicolons: true
+`,
+  )
+  t.match(config, {
+    listen: { host: '::1', port: 0 },
+    ops: { host: 'localhost', port: 1 },
+    store: { path: '/var/lib/x.db' },
+    defaultTenant: 'b',
+    trustedProxies: ['10.0.0.0/8', '::1'],
+    drain: 5000,
+  })
+  t.match(config.tenants.get('a'), {
+    id: 'a',
+    adminSpace: 'Ops.1~x',
+    token: { algorithm: 'HS512', lifetime: 7 * 86_400_000, leeway: 250 },
+  })
+  t.equal(config.tenants.get('a')?.token.secrets.length, 2)
+  t.same(config.tenants.get('b')?.token.secrets, [new Uint8Array(32).fill(255)])
+  t.match(config.upstreams.get('u'), {
+    connectTimeout: 1,
+    responseTimeout: 24 * 86_400_000,
+    passAuthorization: true,
+    passHost: true,
+    passOverrides: true,
+    allowSemicolons: true,
+  })
+  t.equal(config.upstreams.get('u')?.targets[0]?.origin, 'https://example.com')
+})
+
+t.test('every fault of every file at once, main file first, by place', async (t) => {
+  const folder = new Folder(t, {
+    'gateway.config.yaml': `drain: 5
+tenants: { acme: { token: { secrets: [short] } } }
+listen: nowhere
+routes: [b.yaml, a.yaml, none/*.yaml]
+upstreams: { main: { targets: ['\${NOT_SET}'] } }
+`,
+    'a.yaml': 'upstream: mian\nroutes:\n  GET /a: a:*\n',
+    'b.yaml': 'upstream: main\nroutes:\n  GET /b: [\n',
+  })
+  const expected = [
+    'gateway.config.yaml:1:8: ',
+    'gateway.config.yaml:2:39: ',
+    'gateway.config.yaml:3:9: ',
+    'gateway.config.yaml:4:26: ',
+    'gateway.config.yaml:5:32: ',
+    'b.yaml:3:11: ',
+    'a.yaml:1:11: ',
+    'a.yaml:3:11: ',
+  ]
+  const faults = await folder.faults()
+  t.equal(faults.length, expected.length)
+  for (const start of expected)
+    t.ok(
+      faults.some((each) => each.startsWith(start)),
+      start,
+    )
+  t.same(
+    faults.slice(0, 5).map((each) => each.slice(0, 21)),
+    expected.slice(0, 5).map((each) => each.slice(0, 21)),
+  )
+
+  const error = await loadConfig(folder.file('gateway.config.yaml'), {}).catch((cause: unknown) => cause)
+  if (!(error instanceof ConfigError)) throw error
+  t.equal(error.faults.length, expected.length)
+  t.equal(error.message.split('\n').length, expected.length, 'one line each')
+  t.same(
+    error.files,
+    ['gateway.config.yaml', 'b.yaml', 'a.yaml', 'none/*.yaml'].map((each) => folder.file(each)),
+  )
+})
+
+t.test(
+  'a file is named as the user would: relative below the working directory, else absolute',
+  async (t) => {
+    const before = process.cwd()
+    t.teardown(() => process.chdir(before))
+    const folder = new Folder(t, { 'sub/g.yaml': 'a: 1\n', 'g.yaml': 'a: 1\n' })
+    process.chdir(folder.file('sub'))
+    const name = async (file: string) => (await loadConfigWithFaults(file, {})).faults[0]?.place.file
+    t.equal(await name('g.yaml'), 'g.yaml')
+    t.equal(await name(folder.file('sub/g.yaml')), 'g.yaml')
+    t.equal(await name('./../sub/../sub/g.yaml'), 'g.yaml')
+    t.equal(await name('../g.yaml'), folder.file('g.yaml'))
+  },
+)
+
+t.test('the result can not be changed', async (t) => {
+  const folder = new Folder(t, {
+    'gateway.config.yaml': `${BASE}routes: [r.yaml]\ntrusted_proxies: ['::1']\n`,
+    'r.yaml': 'upstream: main\nroutes: { GET /a: a:b }\n',
+  })
+  const { config } = await folder.load()
+  if (config === null) throw new Error('has faults')
+  const tenant = config.tenants.get('acme')
+  const upstream = config.upstreams.get('main')
+  const parts = { config, tenant, token: tenant?.token, secrets: tenant?.token.secrets, upstream }
+  const more = { targets: upstream?.targets, listen: config.listen, ops: config.ops, store: config.store }
+  const lists = { routes: config.routes, entry: config.routes[0], place: config.routes[0]?.place }
+  const rest = { files: config.files, proxies: config.trustedProxies }
+  for (const [name, part] of Object.entries({ ...parts, ...more, ...lists, ...rest })) {
+    t.ok(part, name)
+    t.ok(Object.isFrozen(part), `${name} is frozen`)
+  }
+  for (const map of [config.tenants, config.upstreams] as Map<string, unknown>[]) {
+    t.throws(() => map.set('x', 1))
+    t.throws(() => map.delete('acme'))
+    t.throws(() => map.clear())
+    t.equal(map.size, 1)
+  }
+})
+
+t.test('route tables by name and by glob', async (t) => {
+  const table = (path: string) => `upstream: main\nroutes: { GET /${path}: a:b }\n`
+  const folder = new Folder(t, {
+    'conf/gateway.config.yaml': `${BASE}routes: [../tables/*.yaml, ../tables/a.yaml, './x/../../tables/{a,b}.yaml', 'odd[1].yaml']\n`,
+    'tables/b.yaml': table('b'),
+    'tables/a.yaml': table('a'),
+    'tables/.hidden.yaml': 'not a table',
+    'tables/notes.txt': 'not a table',
+    'tables/folder.yaml/x.txt': 'a folder whose name fits',
+    'conf/odd[1].yaml': table('odd'),
+  })
+  symlinkSync('a.yaml', folder.file('tables/twin.yaml'))
+  const { config, faults } = await folder.load({}, 'conf/gateway.config.yaml')
+  t.same(faults, [])
+  t.same(config?.routes.map((entry) => entry.path).sort(), ['/a', '/b', '/odd'], 'each file once')
+  t.ok(
+    config?.routes.every((entry) => entry.upstream === 'main'),
+    'two tables for one upstream',
+  )
+})
+
+t.test('a table that is named and is none', async (t) => {
+  const folder = new Folder(t, {
+    'gateway.config.yaml': `${BASE}routes:\n  - none.yaml\n  - no/*.yaml\n  - ''\n  - folder\n  - dangling.yaml\n  - ${'x'.repeat(70_000)}*\n`,
+    'folder/a.yaml': '',
+  })
+  symlinkSync('nowhere', folder.file('dangling.yaml'))
+  const faults = await folder.faults()
+  t.same(faults.slice(0, 4), [
+    'gateway.config.yaml:4:5: routes[0]: "none.yaml" matches no file',
+    'gateway.config.yaml:5:5: routes[1]: "no/*.yaml" matches no file',
+    'gateway.config.yaml:6:5: routes[2]: "" matches no file',
+    'gateway.config.yaml:7:5: routes[3]: "folder" matches no file',
+  ])
+  t.match(faults[4], /^gateway\.config\.yaml:9:5: routes\[5\]: "x{59}…" matches no file$/)
+  t.same(faults.slice(5), ['dangling.yaml:1:1: there is no such file'])
+})
+
+t.test('entries are given beside other faults, so that the router can add its own', async (t) => {
+  const folder = new Folder(t, {
+    'gateway.config.yaml': `${BASE}drain: x\nroutes: [r.yaml]\n`,
+    'r.yaml': 'upstream: main\nroutes:\n  GET /a/{x}: a:b\n  GET /a/{y}: a:*\n  GET a: a:b\n',
+  })
+  const { config, faults, entries, upstreams } = await folder.load()
+  t.equal(config, null)
+  t.equal(faults.length, 2)
+  t.equal(entries.length, 3)
+  t.equal(entries[1]?.requirement, '*', 'a faulty permission leaves the strictest')
+  const compiled = compileTable(entries, upstreams, [])
+  t.same(
+    compiled.faults.map(({ place }) => `${place.line}:${place.column}`),
+    ['4:3', '5:3'],
+  )
+})
+
+t.test(
+  'a dangling upstream is not reported for every table when the main file could not be read',
+  async (t) => {
+    const folder = new Folder(t, {
+      'gateway.config.yaml': 'routes: [r.yaml]\na: [\n',
+      'r.yaml': 'upstream: x\n',
+    })
+    t.equal((await folder.faults()).length, 1)
+  },
+)
+
+t.test('ten thousand routes in one table', async (t) => {
+  const lines = Array.from(
+    { length: 10_000 },
+    (_, index) => `  GET /v1/things${index}/{id}: things:read${index}\n`,
+  )
+  const folder = new Folder(t, {
+    'gateway.config.yaml': `${BASE}routes: [r.yaml]\n`,
+    'r.yaml': `upstream: main\nroutes:\n${lines.join('')}`,
+  })
+  const { config } = await folder.load()
+  t.equal(config?.routes.length, 10_000)
+  t.match(config?.routes[9_999], { path: '/v1/things9999/{id}', place: { line: 10_002, column: 3 } })
+})
+
+t.test('the shipped configuration is faultless with nothing but the secret set', async (t) => {
+  const file = resolve('gateway.config.yaml')
+  const { config, faults } = await loadConfigWithFaults(file, { ACME_TOKEN_SECRET: SECRET })
+  t.same(faults, [])
+  t.match(config, { listen: { host: '0.0.0.0', port: 8080 }, defaultTenant: 'acme' })
+  const compiled = compileTable(config?.routes ?? [], config?.upstreams ?? new Map(), [])
+  t.same(compiled.faults, [])
+  t.ok(compiled.table.match('GET', '/v1/trainings/7'))
+  const big = config?.routes.find((entry) => entry.path === '/v1/big')
+  t.match(big, {
+    method: 'PUT',
+    requirement: 'trainings:import',
+    responseTimeout: 300_000,
+    maxBody: 1024 ** 3,
+  })
+
+  const unset = await loadConfigWithFaults(file, {})
+  t.equal(unset.faults.length, 1)
+  t.match(unset.faults[0]?.message, /ACME_TOKEN_SECRET, which is not set/)
+})

@@ -1,0 +1,66 @@
+/** The schemas serve editors, the readers serve the gateway: what one of them refuses the other does not praise. */
+
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import t from 'tap'
+import { isPermission } from '../../seats-admin/model/permission.ts'
+import { isSpaceId } from '../../seats-admin/model/space.ts'
+import { isTenantId } from '../../seats-admin/model/tenant.ts'
+import { address, origin } from '../../src/config/addresses.ts'
+import { Complaint } from '../../src/config/complaint.ts'
+import gateway from '../../src/config/gateway.schema.json' with { type: 'json' }
+import routes from '../../src/config/routes.schema.json' with { type: 'json' }
+import { duration, size } from '../../src/config/units.ts'
+
+const { definitions, properties } = gateway
+const route = routes.definitions.route.properties
+const reads = (read: (text: string) => unknown) => (text: string) => !(read(text) instanceof Complaint)
+const isRequirement = (text: string) => isPermission(text) || text === 'public' || text === 'authenticated'
+
+const PAIRS: [name: string, pattern: string, accepts: (text: string) => boolean][] = [
+  ['address', definitions.address.pattern, reads(address)],
+  ['duration', definitions.duration.pattern, reads(duration)],
+  ['duration of a route', route.response_timeout.pattern, reads(duration)],
+  ['size', route.max_body.pattern, (text) => text === 'unlimited' || reads(size)(text)],
+  ['tenant', properties.tenants.propertyNames.pattern, isTenantId],
+  ['space', definitions.tenant.properties.admin_space.pattern, isSpaceId],
+  ['target', definitions.upstream.properties.targets.items.pattern, reads(origin)],
+  ['permission', routes.definitions.permission.pattern, isRequirement],
+  ['route', routes.definitions.route.pattern, isRequirement],
+]
+
+const SAMPLES =
+  `0.0.0.0:8080 [::1]:8080 localhost:1 :80 8080 250ms 30s 5m 1h 7d 01s 1.5h 10 64KiB 10MiB 1GiB 5TiB 0B 10MB
+unlimited acme a-b Acme -a a_b ${'a'.repeat(64)} admin a.b~c a:b .a http://a https://a:1 http://a/b http://u@a ftp://a
+trainings:read * a:* public authenticated Public a:b:c`.split(/\s+/)
+
+t.test('no pattern refuses what is accepted', async (t) => {
+  for (const [name, pattern, accepts] of PAIRS) {
+    const accepted = SAMPLES.filter(accepts)
+    t.ok(accepted.length > 0, `${name} has good samples`)
+    for (const text of accepted) t.match(text, new RegExp(pattern, 'u'), `${name}: ${text}`)
+  }
+})
+
+t.test('patterns refuse what is plainly wrong, and let variables through', async (t) => {
+  for (const [name, pattern, accepts] of PAIRS) {
+    const refused = SAMPLES.filter((text) => !accepts(text) && !new RegExp(pattern, 'u').test(text))
+    t.ok(refused.length > 5, name)
+    if (name !== 'tenant') t.match(`\${NAME:-x}`, new RegExp(pattern, 'u'), name)
+  }
+})
+
+t.test('every setting tells what it is for, and its examples are good ones', async (t) => {
+  for (const [key, value] of Object.entries(properties)) t.ok(value.description, key)
+  for (const [key, value] of Object.entries(definitions.upstream.properties)) t.ok(value.description, key)
+  for (const [key, value] of Object.entries(definitions.token.properties)) t.ok(value.description, key)
+})
+
+t.test('the shipped files name their schema for editors', async (t) => {
+  const files = ['gateway.config.yaml', ...globSync('routes/*.yaml')]
+  t.ok(files.length >= 2)
+  for (const file of files) {
+    const schema = /^# yaml-language-server: \$schema=(\S+)$/m.exec(readFileSync(file, 'utf8'))?.[1]
+    t.ok(schema !== undefined && existsSync(join(dirname(file), schema)), file)
+  }
+})

@@ -1,0 +1,103 @@
+/** No message holds a secret: not where it belongs, not where it was put by mistake, not where YAML stumbles over it. */
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: variables of the configuration
+
+import { readFileSync } from 'node:fs'
+import t, { type Test } from 'tap'
+import { faultsOf, tableFaults } from './support.ts'
+
+const VALUE = 'hunter2-hunter2-hunter2-hunter2-hunter2'
+
+async function silent(t: Test, faults: string[], name: string): Promise<void> {
+  t.ok(faults.length > 0, `${name}: is faulty`)
+  t.notMatch(faults.join('\n'), /hunter2/, name)
+}
+
+t.test('a secret that is faulty itself', async (t) => {
+  const secrets = (list: string) => `tenants: { a: { token: { secrets: ${list} } } }\n`
+  const cases = {
+    short: secrets("['hunter2']"),
+    twice: secrets(`['${VALUE}', '${VALUE}']`),
+    'bad base64url': secrets("['base64url:hunter2!hunter2']"),
+    'not a list': secrets(`'${VALUE}'`),
+    'a map': secrets(`[{ '${VALUE}': 1 }]`),
+    'in two tenants': `tenants: { a: { token: { secrets: ['${VALUE}'] } }, b: { token: { secrets: ['${VALUE}'] } } }\n`,
+    'as a tag': secrets('[!hunter2]'),
+    'as a verbatim tag': secrets('[!<hunter2> x]'),
+    'as an alias': secrets('[*hunter2]'),
+    'as an anchor': secrets('[&hunter2,]'),
+    'as a stray token': secrets('["x" hunter2]'),
+    'as a block header': 'tenants:\n  a:\n    token:\n      secrets:\n        - |hunter2\n',
+    'as a directive': '%hunter2\n---\na: 1\n',
+    'as an escape': secrets('["\\hunter2"]'),
+    'with a reserved character': secrets('[@hunter2]'),
+    'with an open quote': secrets('["hunter2]'),
+    'with a ${': secrets("['hunter2${hunter2']"),
+    'after a }': 'tenants: {}}hunter2\n',
+  }
+  for (const [name, text] of Object.entries(cases)) await silent(t, await faultsOf(t, text), name)
+})
+
+/** Every setting that takes a text, from the schema itself: none is forgotten when one is added. */
+function textSettings(): string[] {
+  const schema = JSON.parse(readFileSync('src/config/gateway.schema.json', 'utf8'))
+  const found: string[] = []
+  const walk = (node: Schema, path: string) => {
+    const target =
+      node.$ref === undefined ? node : schema.definitions[node.$ref.replace('#/definitions/', '')]
+    if ([target.type].flat().some((type) => ['string', 'boolean', 'integer'].includes(type))) found.push(path)
+    for (const [key, child] of Object.entries<Schema>(target.properties ?? {})) walk(child, `${path}/${key}`)
+    if (target.items !== undefined) walk(target.items, `${path}/0`)
+    if (typeof target.additionalProperties === 'object') walk(target.additionalProperties, `${path}/a`)
+  }
+  walk(schema, '')
+  return found
+}
+
+interface Schema {
+  $ref?: string
+  type: string | string[]
+  properties?: Record<string, Schema>
+  items?: Schema
+  additionalProperties?: Schema | boolean
+}
+
+t.test('a variable with a secret, put into any other setting by mistake', async (t) => {
+  const settings = textSettings().filter((path) => !path.endsWith('/secrets/0'))
+  t.ok(settings.length > 20)
+  for (const path of settings) {
+    const keys = path.slice(1).split('/')
+    const text = keys.reduceRight(
+      (inner, key) => (key === '0' ? `[${inner}]` : `{ ${key}: ${inner} }`),
+      "'${S}'",
+    )
+    await silent(t, await faultsOf(t, `${text}\n`, { S: `${VALUE}:*/ ` }), path)
+  }
+  for (const text of [
+    "upstream: '${S}'\nroutes: { GET /a: public }\n",
+    "upstream: main\nroutes: { GET /a: '${S}' }\n",
+    "upstream: main\nroutes: { GET /a: { permission: '${S}' } }\n",
+    "upstream: main\nroutes: { GET /a: { permission: a:b, max_body: '${S}' } }\n",
+    "upstream: main\nroutes: { GET /a: { permission: a:b, response_timeout: '${S}' } }\n",
+    "upstream: main\nroutes: '${S}'\n",
+  ])
+    await silent(t, await tableFaults(t, text, { S: VALUE }), text)
+})
+
+t.test('a secret that an alias carries elsewhere', async (t) => {
+  for (const value of [`'\${S}'`, VALUE]) {
+    const text = `tenants: { a: { token: { secrets: [&s ${value}] } } }\nlisten: *s\ndrain: *s\ndefault_tenant: *s\n`
+    await silent(t, await faultsOf(t, text, { S: VALUE }), value)
+  }
+})
+
+t.test('addresses with a password in them', async (t) => {
+  const base = `tenants: { a: { token: { secrets: ['${'a'.repeat(32)}'] } } }\n`
+  await silent(t, await faultsOf(t, `${base}store: postgres://u:hunter2@h/d\n`), 'store')
+  await silent(t, await faultsOf(t, `${base}store: postgre://u:hunter2@h/d\n`), 'store of an unknown kind')
+  await silent(t, await faultsOf(t, `${base}redis: redis://:hunter2@h\n`), 'redis')
+  await silent(
+    t,
+    await faultsOf(t, `${base}upstreams: { u: { targets: ['http://u:hunter2@h'] } }\n`),
+    'target',
+  )
+})

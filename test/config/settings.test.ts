@@ -1,0 +1,159 @@
+/** Faults of single settings in the main file: structure, tenants, upstreams, store. */
+
+import t from 'tap'
+import { BASE, configOf, faultsOf, SECRET } from './support.ts'
+
+const one = async (t: Parameters<typeof faultsOf>[0], text: string, expected: RegExp) => {
+  const faults = await faultsOf(t, text)
+  t.equal(faults.length, 1, faults.join('\n'))
+  t.match(faults[0], expected, text)
+}
+
+t.test('wrong types', async (t) => {
+  const cases: [string, RegExp][] = [
+    ['listen: 8080', /^3:9: listen must be text such as "127\.0\.0\.1:8080", not a number$/],
+    ['ops: [a]', /^3:6: ops must be text .* not a list$/],
+    ['listen:', /^3:8: listen must be text .* not empty$/],
+    ['store: true', /^3:8: store must be text .* not true or false$/],
+    ['default_tenant: 7', /^3:17: default_tenant must be text, not a number: put it in quotes$/],
+    ['routes: routes/*.yaml', /^3:9: routes must be a list, not text$/],
+    ['routes: [1]', /^3:10: routes\[0\] must be text such as "routes\/\*\.yaml", not a number$/],
+    ['trusted_proxies: 10.0.0.0/8', /^3:18: trusted_proxies must be a list, not text$/],
+    ['drain: 30', /^3:8: drain must be text such as "30s", not a number$/],
+    ['drain: {}', /^3:8: drain must be text such as "30s", not a map$/],
+    ['workers: 1.5', /^3:10: workers must be a whole number or text/],
+    ['redis: {}', /^3:8: redis must be text such as/],
+  ]
+  for (const [line, expected] of cases) await one(t, `${BASE}${line}\n`, expected)
+  await one(t, 'tenants: []\n', /^1:10: tenants must be a map, not a list$/)
+  await one(t, 'tenants: {}\n', /^1:10: tenants is empty: it has at least one entry$/)
+  await one(t, 'tenants:\n  a:\n', /^2:5: a must be a map, not empty$/)
+  await one(t, 'a: 1\n'.replace('a: 1', '{}'), /^1:1: the file has no "tenants"$/)
+})
+
+t.test('unknown keys', async (t) => {
+  await one(t, `${BASE}listn: a:1\n`, /^3:1: "listn" is not a key here \(did you mean "listen"\?\)$/)
+  await one(t, `${BASE}Listen: a:1\n`, /^3:1: "Listen" is not a key here \(did you mean "listen"\?\)$/)
+  await one(t, `${BASE}zzzzzz: 1\n`, /^3:1: "zzzzzz" is not a key here \(known here: listen, ops, /)
+  await one(t, `${BASE}'': 1\n`, /^3:1: "" is not a key here/)
+  await one(
+    t,
+    `${BASE}'a\\nb': 1\n`.replaceAll("'", '"').replace(/^.*\n.*\n/, BASE),
+    /^3:1: "a\\nb" is not a key here/,
+  )
+  await one(t, `${BASE}${'x'.repeat(1000)}: 1\n`, /^3:1: "x{59}…" is not a key here/)
+})
+
+t.test('tenants', async (t) => {
+  const token = `token: { secrets: ['${SECRET}'] }`
+  for (const id of ['Acme', '-a', 'a_b', 'a.b', 'é', 'a'.repeat(64), "' a'", "''"])
+    await one(t, `tenants: { ${id}: { ${token} } }\n`, /^1:12: tenant ".*": an id has lower-case letters/)
+  for (const id of ['a', '0', 'a-', 'a'.repeat(63)])
+    t.ok(await configOf(t, `tenants: { '${id}': { ${token} } }\n`), id)
+  await one(t, 'tenants: { a: {} }\n', /^1:12: a has no "token"$/)
+  await one(t, 'tenants: { a: { token: {} } }\n', /^1:17: token has no "secrets"$/)
+  await one(t, 'tenants: { a: { token: { secrets: [] } } }\n', /^1:35: secrets is empty/)
+  for (const space of ['a:b', "''", '.a', 'a b', 'é', 'a'.repeat(129)])
+    await one(
+      t,
+      `tenants: { a: { admin_space: ${space}, ${token} } }\n`,
+      /^1:30: admin_space: ".*" is not a space/,
+    )
+  const algorithm = (name: string) =>
+    `tenants: { a: { token: { secrets: ['${SECRET}'], algorithm: ${name} } } }\n`
+  for (const name of ['RS256', 'none', 'hs256', "''"])
+    await one(t, algorithm(name), /: algorithm must be one of HS256, HS384, HS512$/)
+  await one(t, algorithm('HS256, lifetime: 0s'), /lifetime: "0s" is too short: 1s is the least$/)
+  await one(t, algorithm('HS256, leeway: 61m'), /leeway: "61m" is too long: 1h is the most$/)
+})
+
+t.test('one secret, one tenant', async (t) => {
+  const bytes = `base64url:${Buffer.from(SECRET).toString('base64url')}`
+  await one(
+    t,
+    `tenants:\n  a: { token: { secrets: ['${SECRET}'] } }\n  b: { token: { secrets: ['${bytes}'] } }\n`,
+    /^3:27: secrets\[0\]: the value is also a secret of tenant a: nothing crosses tenants$/,
+  )
+  await one(
+    t,
+    `tenants:\n  a: { token: { secrets: ['${SECRET}', '${SECRET}'] } }\n`,
+    /^2:67: secrets\[1\]: the value stands twice in this list$/,
+  )
+})
+
+t.test('the default tenant', async (t) => {
+  const two = `tenants: { a: { token: { secrets: ['${SECRET}'] } }, b: { token: { secrets: ['${SECRET}2'] } } }\n`
+  t.equal((await configOf(t, BASE)).defaultTenant, 'acme', 'the only one')
+  t.equal((await configOf(t, two)).defaultTenant, null, 'several: none')
+  t.equal((await configOf(t, `${two}default_tenant: b\n`)).defaultTenant, 'b')
+  await one(t, `${BASE}default_tenant: acmee\n`, /names no tenant \(did you mean "acme"\?\)$/)
+  await one(t, `${BASE}default_tenant: ACME\n`, /names no tenant/)
+})
+
+t.test('upstreams', async (t) => {
+  const base = BASE.replace(/upstreams.*\n/, '')
+  const upstream = (text: string, name = 'u') => `${base}upstreams: { ${name}: { ${text} } }\n`
+  await one(t, upstream(''), /^2:14: u has no "targets"$/)
+  await one(t, upstream('targets: []'), /^2:28: targets is empty/)
+  await one(
+    t,
+    upstream("targets: ['http://a/b']"),
+    /^2:29: targets\[0\]: the value is more than scheme, host and port/,
+  )
+  await one(t, upstream("targets: ['http://a']", "'a b'"), /^2:14: upstream "a b": a name has letters/)
+  for (const flag of ['pass_host', 'pass_authorization', 'pass_overrides', 'allow_semicolons']) {
+    await one(
+      t,
+      upstream(`targets: ['http://a'], ${flag}: yes`),
+      new RegExp(`${flag} must be true or false, not text$`),
+    )
+    await one(
+      t,
+      upstream(`targets: ['http://a'], ${flag}: 1`),
+      new RegExp(`${flag} must be true or false, not a number$`),
+    )
+    await one(
+      t,
+      upstream(`targets: ['http://a'], ${flag}:`),
+      new RegExp(`${flag} must be true or false, not empty$`),
+    )
+  }
+  await one(t, upstream("targets: ['http://a'], connect_timeout: 0s"), /connect_timeout: "0s" is too short/)
+  await one(
+    t,
+    upstream("targets: ['http://a'], response_timeout: 25d"),
+    /response_timeout: "25d" is too long/,
+  )
+})
+
+t.test('the store', async (t) => {
+  const cases: [string, RegExp][] = [
+    ['x.db', /is not sqlite:PATH$/],
+    ['SQLITE:x.db', /is not sqlite:PATH$/],
+    ['mysql://h/d', /is not sqlite:PATH$/],
+    ["'sqlite:'", /names no file/],
+    ['sqlite:data/', /names no file/],
+    ["'sqlite::memory:'", /a store in memory would lose/],
+    ['sqlite://data/x.db', /begins with two slashes/],
+    ["'sqlite:x.db?mode=memory'", /has a control character, \? or #/],
+    ['"sqlite:x\\0.db"', /has a control character, \? or #/],
+  ]
+  for (const [text, expected] of cases) await one(t, `${BASE}store: ${text}\n`, expected)
+  t.equal((await configOf(t, `${BASE}store: sqlite:///var/x.db\n`)).store.path, '/var/x.db')
+})
+
+t.test('what this version does not serve is refused, not ignored', async (t) => {
+  const cases: [string, RegExp][] = [
+    ['workers: auto', /^3:10: workers: more than one process is not served by this version/],
+    ['workers: 2', /^3:10: workers: more than one process is not served/],
+    ['workers: 0', /^3:10: workers must be at least 1$/],
+    ["workers: 'x'", /^3:10: workers: /],
+    ['redis: redis://h', /^3:8: redis is not served by this version/],
+    ['store: postgres://u@h/d', /^3:8: store: PostgreSQL is not served by this version/],
+    ['store: postgresql://u@h/d', /^3:8: store: PostgreSQL is not served by this version/],
+  ]
+  for (const [line, expected] of cases) await one(t, `${BASE}${line}\n`, expected)
+  await one(t, BASE.replace("9001'", "9001', 'http://b'"), /^2:22: targets: more than one is not served/)
+  const oidc = "oidc: { issuer: 'https://i', client_id: c, redirect_uri: 'https://r' }, token:"
+  await one(t, BASE.replace('token:', oidc), /^1:20: oidc: sign-in is not served by this version$/)
+})

@@ -1,0 +1,53 @@
+import { execFileSync } from 'node:child_process'
+import { symlinkSync, truncateSync, writeFileSync } from 'node:fs'
+import t from 'tap'
+import { MAX_FILE, readSource } from '../../src/config/source.ts'
+import { BASE, Folder } from './support.ts'
+
+t.test('what is no readable file is at fault from 1:1 on', async (t) => {
+  const folder = new Folder(t, { 'file.yaml': '', 'folder.yaml/x': '' })
+  symlinkSync('loop.yaml', folder.file('loop.yaml'))
+  symlinkSync('nowhere.yaml', folder.file('dangling.yaml'))
+  execFileSync('mkfifo', [folder.file('fifo.yaml')])
+  const cases = {
+    'none.yaml': 'there is no such file',
+    'file.yaml/x.yaml': 'there is no such file',
+    'dangling.yaml': 'there is no such file',
+    'folder.yaml': 'is not a regular file',
+    'fifo.yaml': 'is not a regular file',
+    'loop.yaml': 'is a symbolic link that leads to itself',
+  }
+  for (const [name, message] of Object.entries(cases))
+    t.same(await folder.faults({}, name), [`${name}:1:1: ${message}`])
+  t.match(await readSource('/dev/zero'), { message: 'is not a regular file' })
+})
+
+t.test('a FIFO or a device among the route tables', async (t) => {
+  const folder = new Folder(t, { 'gateway.config.yaml': `${BASE}routes: [r/*.yaml]\n`, 'r/x': '' })
+  execFileSync('mkfifo', [folder.file('r/a.yaml')])
+  symlinkSync('/dev/zero', folder.file('r/b.yaml'))
+  t.same(await folder.faults(), [
+    'r/a.yaml:1:1: is not a regular file',
+    'r/b.yaml:1:1: is not a regular file',
+  ])
+})
+
+t.test('a file larger than the limit is not read', async (t) => {
+  const folder = new Folder(t, { 'gateway.config.yaml': '' })
+  truncateSync(folder.file('gateway.config.yaml'), 50 * 1024 * 1024)
+  t.same(await folder.faults(), ['gateway.config.yaml:1:1: is larger than 16 MiB'])
+})
+
+t.test('the limit itself is allowed', async (t) => {
+  const folder = new Folder(t)
+  writeFileSync(folder.file('a'), Buffer.alloc(MAX_FILE, 0x20))
+  writeFileSync(folder.file('b'), Buffer.alloc(MAX_FILE + 1, 0x20))
+  const source = await readSource(folder.file('a'))
+  t.equal('text' in source && source.text.length, MAX_FILE)
+  t.match(await readSource(folder.file('b')), { line: 1, column: 1, message: 'is larger than 16 MiB' })
+})
+
+t.test('content that does not fit what the file system said', async (t) => {
+  // Files of /proc have a size of 0 and content all the same, like a file that another process is writing to.
+  t.match(await readSource('/proc/self/status'), { message: 'changed while it was read' })
+})

@@ -1,0 +1,75 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { Complaint } from '../../src/config/complaint.ts'
+import { duration, durationWithin, size } from '../../src/config/units.ts'
+
+const refused = (value: unknown) => (value instanceof Complaint ? value.message : `read as ${value}`)
+
+t.test('durations, in milliseconds', async (t) => {
+  const cases = { '0s': 0, '250ms': 250, '30s': 30_000, '5m': 300_000, '1h': 3_600_000, '7d': 604_800_000 }
+  for (const [text, expected] of Object.entries(cases)) t.equal(duration(text), expected, text)
+  for (const text of [
+    '',
+    's',
+    '-1s',
+    '+1s',
+    '1.5h',
+    '1 s',
+    ' 1s',
+    '1s ',
+    '1S',
+    '1sec',
+    '1h30m',
+    '1e3s',
+    '0x1s',
+    '１s',
+    '01s',
+    '1s\n',
+    '1_000ms',
+    'Infinitys',
+  ])
+    t.match(refused(duration(text)), /^is not a duration/, JSON.stringify(text))
+  t.match(refused(duration('30')), /^has no unit: one of ms, s, m, h, d$/)
+  t.match(refused(duration('999999999999999d')), /^is too large a number$/)
+})
+
+t.test('sizes, in bytes', async (t) => {
+  const cases = {
+    '0B': 0,
+    '512B': 512,
+    '64KiB': 65_536,
+    '10MiB': 10_485_760,
+    '1GiB': 1_073_741_824,
+    '1TiB': 1024 ** 4,
+  }
+  for (const [text, expected] of Object.entries(cases)) t.equal(size(text), expected, text)
+  for (const text of ['', '-1B', '1.5MiB', '1b', ' 1B', '1B ', '1KiB\n', 'unlimited', '1PiB'])
+    t.match(refused(size(text)), /^is not a size such as/, JSON.stringify(text))
+  for (const text of ['10MB', '10M', '10mb', '10mib', '10 MiB'])
+    t.match(refused(size(text)), /^is not a size: write MiB/, text)
+  t.match(refused(size('10')), /^has no unit/)
+  t.match(refused(size('9007199254740992B')), /too large/)
+  t.equal(size('9007199254740991B'), Number.MAX_SAFE_INTEGER)
+})
+
+t.test('a range, ends included', async (t) => {
+  const read = durationWithin('1s', '1m')
+  t.equal(read('1s'), 1000)
+  t.equal(read('60s'), 60_000)
+  t.match(refused(read('999ms')), /^is too short: 1s is the least$/)
+  t.match(refused(read('61s')), /^is too long: 1m is the most$/)
+})
+
+t.test('whatever the text: a safe whole number, or a complaint that does not repeat it', async () => {
+  fc.assert(
+    fc.property(
+      fc.oneof(fc.string({ unit: 'binary' }), fc.stringMatching(/^[0-9]{0,20}[a-zA-Z]{0,4}$/)),
+      (text) =>
+        [duration(text), size(text)].every((read) =>
+          read instanceof Complaint
+            ? text.length < 8 || !read.message.includes(text)
+            : Number.isSafeInteger(read) && read >= 0,
+        ),
+    ),
+  )
+})

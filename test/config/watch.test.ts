@@ -1,0 +1,182 @@
+import { renameSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { setTimeout as wait } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import type { Config } from '../../src/config/config.ts'
+import { watchConfig } from '../../src/config/watch.ts'
+import { BASE, Folder } from './support.ts'
+
+// Each spends its time waiting.
+t.jobs = 8
+
+const TABLE = 'upstream: main\nroutes: { GET /a: a:b }\n'
+
+async function load(folder: Folder): Promise<Config> {
+  const { config, faults } = await folder.load()
+  if (config === null) throw new Error(faults.map((each) => each.message).join('\n'))
+  return config
+}
+
+class Watched {
+  changes = 0
+  readonly #watch: { close(): void }
+
+  constructor(t: Test, files: readonly string[], since: string | null) {
+    this.#watch = watchConfig(
+      () => files,
+      () => {
+        this.changes++
+      },
+      since,
+    )
+    t.teardown(() => this.close())
+  }
+
+  close(): void {
+    this.#watch.close()
+  }
+
+  /** Until it noticed as many changes, or it is clear that it won't. */
+  async noticed(changes: number): Promise<number> {
+    for (let waited = 0; this.changes < changes && waited < 10_000; waited += 50) await wait(50)
+    return this.changes
+  }
+}
+
+async function watched(t: Test, more: Record<string, string> = {}) {
+  const main = { 'gateway.config.yaml': `${BASE}routes: ['routes/*.yaml', one.yaml]\n` }
+  const folder = new Folder(t, {
+    ...main,
+    'routes/a.yaml': TABLE,
+    'one.yaml': TABLE.replace('/a', '/one'),
+    ...more,
+  })
+  const config = await load(folder)
+  return { folder, config, watch: new Watched(t, config.files, config.signature) }
+}
+
+t.test('each file, whatever was done to it', { buffered: true }, async (t) => {
+  const { folder, watch } = await watched(t)
+  folder.write({ 'gateway.config.yaml': `${BASE}drain: 1s\n` })
+  t.equal(await watch.noticed(1), 1, 'the main file was written')
+  folder.write({ 'routes/a.yaml': `${TABLE}#\n` })
+  t.equal(await watch.noticed(2), 2, 'a table was written')
+  folder.write({ 'routes/b.yaml': TABLE })
+  t.equal(await watch.noticed(3), 3, 'a table came that a glob matches')
+  rmSync(folder.file('routes/b.yaml'))
+  t.equal(await watch.noticed(4), 4, 'it went')
+  rmSync(folder.file('one.yaml'))
+  t.equal(await watch.noticed(5), 5, 'a table went that was named')
+  folder.write({ 'one.yaml': TABLE })
+  t.equal(await watch.noticed(6), 6, 'it came back')
+})
+
+t.test('a file put in the place of another, of the same size and age', { buffered: true }, async (t) => {
+  const { folder, watch } = await watched(t)
+  const { atime, mtime } = statSync(folder.file('one.yaml'))
+  folder.write({ 'new.yaml': TABLE.replace('/a', '/two') })
+  utimesSync(folder.file('new.yaml'), atime, mtime)
+  renameSync(folder.file('new.yaml'), folder.file('one.yaml'))
+  t.equal(await watch.noticed(1), 1)
+})
+
+t.test('a file written in place, of the same size, its age set back', { buffered: true }, async (t) => {
+  const { folder, watch } = await watched(t)
+  const { atime, mtime } = statSync(folder.file('one.yaml'))
+  utimesSync(folder.file('one.yaml'), atime, mtime)
+  t.equal(await watch.noticed(1), 1, 'a touch counts')
+  folder.write({ 'one.yaml': TABLE.replace('/a', '/two') })
+  utimesSync(folder.file('one.yaml'), atime, mtime)
+  t.equal(await watch.noticed(2), 2)
+})
+
+t.test(
+  'a symbolic link on the way that leads elsewhere now, as a mounted ConfigMap is changed',
+  async (t) => {
+    const folder = new Folder(t, { 'v1/g.yaml': BASE, 'v2/g.yaml': BASE })
+    symlinkSync('v1', folder.file('data'))
+    symlinkSync('data/g.yaml', folder.file('gateway.config.yaml'))
+    const config = await load(folder)
+    const watch = new Watched(t, config.files, config.signature)
+    symlinkSync('v2', folder.file('next'))
+    renameSync(folder.file('next'), folder.file('data'))
+    t.equal(await watch.noticed(1), 1)
+  },
+)
+
+t.test('a change made after loading and before watching', { buffered: true }, async (t) => {
+  const { folder, config } = await watched(t)
+  folder.write({ 'routes/b.yaml': TABLE })
+  const late = new Watched(t, config.files, config.signature)
+  t.equal(await late.noticed(1), 1)
+})
+
+t.test(
+  'nothing changed: nothing is noticed, in a folder named like a glob either',
+  { buffered: true },
+  async (t) => {
+    const folder = new Folder(t)
+    for (const name of ['plain', 'od[d]{a,b}(c)*?!+@']) {
+      folder.write({
+        [`${name}/gateway.config.yaml`]: `${BASE}routes: ['r/*.yaml', 'r/a.yaml', '*.yaml']\n`.replace(
+          ", '*.yaml'",
+          '',
+        ),
+        [`${name}/r/a.yaml`]: TABLE,
+      })
+      const { config } = await folder.load({}, `${name}/gateway.config.yaml`)
+      if (config === null) throw new Error('has faults')
+      const watch = new Watched(t, config.files, config.signature)
+      const clock = new Watched(t, [folder.file('clock')], 'never seen')
+      t.equal(await clock.noticed(1), 1)
+      t.equal(watch.changes, 0, name)
+      folder.write({ [`${name}/r/b.yaml`]: TABLE })
+      t.equal(await watch.noticed(1), 1, `${name}: a new table`)
+    }
+  },
+)
+
+t.test('the files to watch are asked for each time', { buffered: true }, async (t) => {
+  const folder = new Folder(t, { a: '1', b: '1' })
+  let files = [folder.file('a')]
+  let changes = 0
+  const watch = watchConfig(
+    () => files,
+    () => {
+      changes++
+      files = [folder.file('b')]
+    },
+    'never seen',
+  )
+  t.teardown(() => watch.close())
+  while (changes < 1) await wait(50)
+  while (changes < 2) await wait(50)
+  writeFileSync(folder.file('b'), '2')
+  while (changes < 3) await wait(50)
+  t.equal(changes, 3)
+})
+
+t.test('after close nothing is noticed', { buffered: true }, async (t) => {
+  const { folder, config, watch } = await watched(t)
+  const other = new Watched(t, config.files, config.signature)
+  watch.close()
+  folder.write({ 'one.yaml': `${TABLE}#\n` })
+  t.equal(await other.noticed(1), 1)
+  t.equal(watch.changes, 0)
+})
+
+t.test('closed while it looks', { buffered: true }, async (t) => {
+  const folder = new Folder(t, { a: '1' })
+  let looks = 0
+  const watch = watchConfig(
+    () => {
+      looks++
+      watch.close()
+      return [folder.file('a')]
+    },
+    () => t.fail('noticed'),
+    'never seen',
+  )
+  const clock = new Watched(t, [folder.file('clock')], 'never seen')
+  t.equal(await clock.noticed(1), 1)
+  t.equal(looks, 1)
+})
