@@ -1,0 +1,78 @@
+/**
+ * JSON read one way only: what `JSON.parse` takes, without members that are there twice (RFC 8259, section 4, leaves
+ * open which one counts) and not nested without end. For tokens and request bodies.
+ */
+
+/** Arrays and objects inside each other. */
+export const MAX_DEPTH = 64
+
+const QUOTE = 0x22
+const COLON = 0x3a
+const OPEN_ARRAY = 0x5b
+const BACKSLASH = 0x5c
+const CLOSE_ARRAY = 0x5d
+const OPEN_OBJECT = 0x7b
+const CLOSE_OBJECT = 0x7d
+
+const NOT_JSON = { fault: 'not valid JSON' } as const
+const TOO_DEEP = { fault: `nested more than ${MAX_DEPTH} levels deep` } as const
+const DUPLICATE = { fault: 'an object has the same member twice' } as const
+
+/**
+ * Never throws. `fault` is public text and holds nothing of the input.
+ *
+ * A member named `__proto__` is an own property like any other. Numbers out of range are ±Infinity: callers that
+ * take numbers check them.
+ */
+export function parseJson(text: string): { value: unknown } | { fault: string } {
+  const members = countWritten(text)
+  if (members === null) return TOO_DEEP
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    return NOT_JSON
+  }
+  return countKept(value) === members ? { value } : DUPLICATE
+}
+
+/**
+ * Members as written: in JSON each has one colon outside strings. Null when nested too deep, which is found before
+ * anything recursive sees the text. Text that is no JSON gives some number; the grammar is checked after.
+ */
+function countWritten(text: string): number | null {
+  let members = 0
+  let depth = 0
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code === QUOTE) at = endOfString(text, at)
+    else if (code === COLON) members++
+    else if (code === OPEN_OBJECT || code === OPEN_ARRAY) {
+      if (++depth > MAX_DEPTH) return null
+    } else if (code === CLOSE_OBJECT || code === CLOSE_ARRAY) depth--
+  }
+  return members
+}
+
+/** Where the string that opens at `start` closes; the end of the text if it never does. */
+function endOfString(text: string, start: number): number {
+  for (let at = start + 1; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code === QUOTE) return at
+    if (code === BACKSLASH) at++
+  }
+  return text.length
+}
+
+/** Members that survived: of two with one name, `JSON.parse` keeps the last. */
+function countKept(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0
+  let members = Array.isArray(value) ? 0 : Object.keys(value).length
+  for (const each of Object.values(value)) members += countKept(each)
+  return members
+}
+
+/** A JSON object, told from arrays and null. */
+export function isJsonObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,216 @@
+/**
+ * Sends a request on to its upstream and streams the answer back. Called by the pipeline, after the decision; what goes
+ * wrong ends in `refuse`. One Forwarding lives as long as one request.
+ */
+
+import { performance } from 'node:perf_hooks'
+import type { Dispatcher } from 'undici'
+import type { Refusal } from '../errors.ts'
+import type { Exchange } from '../exchange.ts'
+import { Answer } from './answer.ts'
+import { drain } from './drain.ts'
+import { announcedLength, type BodyOwner, bodyTooLarge, RequestBody } from './request-body.ts'
+import { requestHeaders } from './request-headers.ts'
+import type { Upstream } from './upstream.ts'
+import { protocolError, refusalOf, timedOut } from './upstream-faults.ts'
+
+/** Answers for the gateway, or cuts an answer that has begun. `cause` is for the log. */
+export type Refuse = (exchange: Exchange, refusal: Refusal, cause: unknown) => void
+
+/** RFC 9110, section 9.2.2. */
+const IDEMPOTENT = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE', 'PUT', 'DELETE'])
+
+/** The exchange was allowed, for a route of this upstream. Returns at once. */
+export function forward(exchange: Exchange, upstream: Upstream, refuse: Refuse): void {
+  const limit = exchange.judgement?.decision.route?.maxBody ?? Infinity
+  const length = announcedLength(exchange.request.rawHeaders)
+  if (length !== Infinity && length > limit) return refuse(exchange, bodyTooLarge, null)
+  new Forwarding(exchange, upstream, refuse, length === 0 ? null : limit).start()
+}
+
+/** undici reads it; its types don't know it. */
+interface Options extends Dispatcher.DispatchOptions {
+  readonly servername: string
+}
+
+class Forwarding implements Dispatcher.DispatchHandler, BodyOwner {
+  readonly #exchange: Exchange
+  readonly #upstream: Upstream
+  readonly #refuse: Refuse
+  readonly #body: RequestBody | null
+  readonly #answer: Answer
+  readonly #options: Options
+  /** Milliseconds that the upstream may be silent before its answer. */
+  readonly #patience: number
+  /** Monotonic ms. Moved at each sign of life; the timer looks at it when it fires. */
+  #deadline = 0
+  #timer: NodeJS.Timeout | null = null
+  /** null until a connection was had. */
+  #controller: Dispatcher.DispatchController | null = null
+  /** The upstream has begun to answer, be it with an interim answer or a broken one. */
+  #heard = false
+  #retried = false
+  /** Nothing more is to be done, whatever undici still tells. */
+  #over = false
+
+  /** @param maxBody null: the request has no body */
+  constructor(exchange: Exchange, upstream: Upstream, refuse: Refuse, maxBody: number | null) {
+    const { request, judgement } = exchange
+    this.#exchange = exchange
+    this.#upstream = upstream
+    this.#refuse = refuse
+    this.#body = maxBody === null ? null : new RequestBody(exchange, maxBody, upstream.stall, this)
+    this.#answer = new Answer(exchange, upstream.stall, () => this.#controller?.resume())
+    this.#patience = judgement?.decision.route?.responseTimeout ?? upstream.config.responseTimeout
+    this.#options = {
+      method: request.method ?? '',
+      // The very bytes that were matched.
+      path: judgement === null ? '' : judgement.decision.path + judgement.query,
+      headers: requestHeaders(exchange, upstream.config, upstream.proxies),
+      body: this.#body,
+      servername: upstream.servername,
+    }
+  }
+
+  start(): void {
+    const now = performance.now()
+    this.#exchange.forwardedAt = now
+    this.#exchange.response.once('close', () => this.#closed())
+    // Connecting has a limit of its own, which comes first.
+    this.#deadline = now + this.#upstream.config.connectTimeout + this.#patience
+    this.#timer = setTimeout(onTimer, this.#patience, this)
+    this.#upstream.dispatch(this.#options, this)
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    // It waited for a connection and no longer wants one. Thrown, as abort() would destroy the connection.
+    if (this.#over) throw new Error('given up before it was sent')
+    this.#controller = controller
+    this.#alive()
+  }
+
+  onBodySent(): void {
+    this.#alive()
+  }
+
+  onRequestSent(): void {
+    this.#alive()
+  }
+
+  onResponseStarted(): void {
+    this.#heard = true
+  }
+
+  onResponseStart(
+    { rawHeaders }: Dispatcher.DispatchController,
+    status: number,
+    _: unknown,
+    phrase?: string,
+  ): void {
+    if (this.#over) return
+    try {
+      if (status < 100 || status === 101) throw new Error(`status ${status}`)
+      // Interim answers are no sign of life: an upstream that gives nothing else is as good as silent.
+      if (status < 200) return this.#answer.interim(status, buffers(rawHeaders))
+      this.#stopTimer()
+      this.#exchange.answeredAt = performance.now()
+      this.#answer.begin(status, buffers(rawHeaders), phrase)
+    } catch (error) {
+      this.#fail(protocolError, error)
+    }
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (!this.#over && !this.#answer.write(chunk)) controller.pause()
+  }
+
+  onResponseEnd({ rawTrailers }: Dispatcher.DispatchController): void {
+    if (this.#over) return
+    try {
+      this.#answer.end(buffers(rawTrailers))
+    } catch (error) {
+      return this.#fail(protocolError, error)
+    }
+    this.#over = true
+    const body = this.#body
+    if (body === null || body.complete) return
+    // The answer came before the request was whole. What is left of it is read, but goes nowhere.
+    body.destroy()
+    drain(this.#exchange.request, this.#exchange.response, body.room)
+  }
+
+  /** undici passes no controller where no connection was had, or the request could not be written at all. */
+  onResponseError(_: unknown, error: Error): void {
+    if (this.#over) return
+    if (!this.#mayRetry(error)) return this.#fail(refusalOf(error, this.#controller !== null), error)
+    this.#retried = true
+    this.#controller = null
+    this.#upstream.dispatch(this.#options, this)
+  }
+
+  /**
+   * A kept connection that the upstream closed just as it was taken up again is nobody's fault. Once: any request of
+   * which nothing was written yet; else only one that may reach the upstream twice and has no body to send again.
+   */
+  #mayRetry(error: Error): boolean {
+    if (this.#retried || this.#heard || !this.#upstream.diedAfterUse(error)) return false
+    return this.#controller === null || (this.#body === null && IDEMPOTENT.has(this.#options.method))
+  }
+
+  bodyRefused(refusal: Refusal): void {
+    if (!this.#over) this.#fail(refusal, null)
+  }
+
+  expired(): void {
+    const rest = this.#deadline - performance.now()
+    if (rest > 0) this.#timer = setTimeout(onTimer, Math.ceil(rest), this)
+    // Not the upstream is silent, but the client; that has a limit of its own.
+    else if (this.#body?.awaitsClient) this.#timer = setTimeout(onTimer, this.#patience, this)
+    else this.#fail(timedOut, null)
+  }
+
+  #alive(): void {
+    this.#deadline = performance.now() + this.#patience
+  }
+
+  #stopTimer(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    this.#timer = null
+  }
+
+  #fail(refusal: Refusal, cause: unknown): void {
+    this.#giveUp()
+    if (this.#exchange.response.headersSent) this.#answer.spoil()
+    try {
+      this.#refuse(this.#exchange, refusal, cause)
+    } catch (error) {
+      // undici would take it for a fault of its own connection, and the client would wait for ever.
+      this.#exchange.cause = error
+      this.#exchange.response.destroy()
+    }
+  }
+
+  /** The answer is through, or the client has left before. */
+  #closed(): void {
+    this.#answer.close()
+    if (this.#over) return
+    this.#exchange.aborted = true
+    this.#giveUp()
+  }
+
+  #giveUp(): void {
+    this.#over = true
+    this.#stopTimer()
+    this.#body?.destroy()
+    this.#controller?.abort(new Error('given up'))
+  }
+}
+
+function onTimer(forwarding: Forwarding): void {
+  forwarding.expired()
+}
+
+/** undici's HTTP/1.1 parser gives the lines as they came, name and value in turn. */
+function buffers(raw: Dispatcher.DispatchController['rawHeaders']): readonly Buffer[] {
+  return (raw ?? []) as Buffer[]
+}

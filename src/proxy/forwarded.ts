@@ -1,0 +1,88 @@
+/**
+ * Who is in front of the gateway, and what may be believed of what they tell (RFC 7239, X-Forwarded-*).
+ * `TrustedProxies` is made at load by `Upstream`; the rest serves `request-headers.ts`.
+ */
+
+import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net'
+
+/** Peers whose X-Forwarded-* are continued; anyone else's are dropped. */
+export class TrustedProxies {
+  readonly #list: BlockList | null
+
+  /** @param cidrs `10.0.0.0/8`, `fd00::/8`, or single addresses. Throws on anything else. */
+  constructor(cidrs: readonly string[]) {
+    this.#list = cidrs.length === 0 ? null : new BlockList()
+    for (const cidr of cidrs) this.#add(cidr)
+  }
+
+  #add(cidr: string): void {
+    const [, address = '', prefix] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(cidr) ?? []
+    if (isIP(address) === 0) throw new Error(`not an address or CIDR: ${cidr}`)
+    const whole = isIPv6(address) ? 128 : 32
+    this.#list?.addSubnet(address, Number(prefix ?? whole), isIPv6(address) ? 'ipv6' : 'ipv4')
+  }
+
+  /** @param address as {@link peerAddress} gives it */
+  has(address: string): boolean {
+    if (this.#list === null || isIP(address) === 0) return false
+    return this.#list.check(address, isIPv6(address) ? 'ipv6' : 'ipv4')
+  }
+}
+
+/** The peer's address as it goes on the wire: IPv4 mapped into IPv6 is IPv4, a zone means nothing elsewhere. */
+export function peerAddress(remote: string | undefined): string {
+  if (remote === undefined) return 'unknown'
+  if (remote.startsWith('::ffff:') && isIPv4(remote.slice(7))) return remote.slice(7)
+  const zone = remote.indexOf('%')
+  return zone === -1 ? remote : remote.slice(0, zone)
+}
+
+/** What a trusted proxy told, as it came; '' where it told nothing. */
+export class Told {
+  for = ''
+  proto = ''
+  host = ''
+  forwarded = ''
+}
+
+/** RFC 7239, section 4: `token=token` or `token="quoted"`, parted by `;`, elements by `,`. */
+const FORWARDED = (() => {
+  const token = "[\\w!#$%&'*+.^`|~-]+"
+  const pair = `${token}=(?:${token}|"[\\t !#-\\[\\]-~]*")`
+  const element = `${pair}(?:;${pair})*`
+  return new RegExp(`^${element}(?:[ \\t]*,[ \\t]*${element})*$`)
+})()
+
+/** `reg-name`, IPv4 or `[IPv6]`, and a port. */
+const HOST = /^(?:[\w.~-]+|\[[\da-fA-F:.]+\])(?::\d{1,5})?$/
+
+/**
+ * Our fields, appended to a flat list. `told` is null for a peer we don't trust. What a trusted one tells in an odd
+ * form is dropped, not repaired: the chain then begins with the peer.
+ */
+export function addForwarded(
+  headers: string[],
+  told: Told | null,
+  peer: string,
+  proto: string,
+  host: string,
+): void {
+  const chain = told !== null && isChain(told.for) ? `${told.for}, ${peer}` : peer
+  headers.push('x-forwarded-for', chain)
+  headers.push('x-forwarded-proto', told !== null && /^https?$/.test(told.proto) ? told.proto : proto)
+  const asked = told !== null && HOST.test(told.host) ? told.host : host
+  if (asked !== '') headers.push('x-forwarded-host', asked)
+  if (told !== null && FORWARDED.test(told.forwarded))
+    headers.push('forwarded', `${told.forwarded}, for=${isIPv6(peer) ? `"[${peer}]"` : peer}`)
+}
+
+function isChain(list: string): boolean {
+  return list !== '' && list.split(',').every((hop) => isHop(hop.trim()))
+}
+
+/** An address, perhaps with a port, or an alias (RFC 7239, section 6). */
+function isHop(hop: string): boolean {
+  if (isIP(hop) !== 0 || /^(?:unknown|_[\w.-]+)$/.test(hop)) return true
+  const port = /^(?:\[(.+)\]|([^:]+))(?::\d{1,5})?$/.exec(hop)
+  return port !== null && (isIPv6(port[1] ?? '') || isIPv4(port[2] ?? ''))
+}

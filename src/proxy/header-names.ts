@@ -1,0 +1,81 @@
+/**
+ * What happens to a header, by its name. The table is read once for each spelling of a name that ever comes, then
+ * remembered: most requests repeat the same few names. Used by the header files of this folder.
+ */
+
+/** Spellings remembered; beyond that a new one is worked out each time, so that no client can make it grow. */
+const REMEMBERED = 1024
+
+/**
+ * A name as the laxest reader sees it. CGI and its kin fold letters to one case and everything but letters and digits
+ * to one character, so `X_Seatgate.User` would reach an application as `x-seatgate-user`.
+ */
+export function foldName(name: string): string {
+  return name.toLowerCase().replace(/[^a-z0-9]/g, '-')
+}
+
+export class HeaderNames<Treatment> {
+  readonly #known = new Map<string, Treatment>()
+  readonly #judge: (folded: string, exact: boolean) => Treatment
+  readonly #room: number
+
+  /**
+   * @param names the usual ones: they are remembered whatever clients send
+   * @param judge gets the folded name, and whether it is spelled so but for case
+   */
+  constructor(names: Iterable<string>, judge: (folded: string, exact: boolean) => Treatment) {
+    this.#judge = judge
+    for (const name of names) {
+      this.#known.set(name, this.#of(name))
+      this.#known.set(titleCase(name), this.#of(name))
+    }
+    this.#room = this.#known.size + REMEMBERED
+  }
+
+  treatment(name: string): Treatment {
+    const known = this.#known.get(name)
+    if (known !== undefined) return known
+    const found = this.#of(name)
+    if (this.#known.size < this.#room) this.#known.set(name, found)
+    return found
+  }
+
+  #of(name: string): Treatment {
+    const folded = foldName(name)
+    return this.#judge(folded, folded === name.toLowerCase())
+  }
+}
+
+/** `x-request-id` → `X-Request-Id`. */
+function titleCase(name: string): string {
+  return name.replace(/(^|-)[a-z]/g, (start) => start.toUpperCase())
+}
+
+/**
+ * Names listed by Connection (RFC 9110, section 7.6.1), folded; null when it lists nothing but `close` and
+ * `keep-alive`, as nearly always.
+ */
+export function connectionNames(value: string): Set<string> | null {
+  if (value === 'keep-alive' || value === 'close') return null
+  let names: Set<string> | null = null
+  for (const option of value.split(',')) {
+    const name = foldName(option.trim())
+    if (name === '' || name === 'close' || name === 'keep-alive') continue
+    names ??= new Set()
+    names.add(name)
+  }
+  return names
+}
+
+/** Takes out of a flat header list what `named` lists, in place, but `kept`, which frames the message. */
+export function removeNamed(headers: string[], named: ReadonlySet<string>, kept: string): void {
+  let end = 0
+  for (let i = 0; i < headers.length; i += 2) {
+    const name = headers[i] ?? ''
+    const folded = foldName(name)
+    if (named.has(folded) && folded !== kept) continue
+    headers[end++] = name
+    headers[end++] = headers[i + 1] ?? ''
+  }
+  headers.length = end
+}

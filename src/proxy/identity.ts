@@ -1,0 +1,64 @@
+/**
+ * The caller, as told to the upstream: `x-seatgate-*`. Only ever written here, after the client's own were dropped.
+ * Used by `request-headers.ts`.
+ */
+
+import type { ConsideredSeat, Decision } from '../exchange.ts'
+
+/** Appends to a flat list. A value that doesn't exist has no header. */
+export function addIdentity(headers: string[], decision: Decision): void {
+  const { principal, space, permission } = decision
+  if (principal === null || permission === 'public') return
+  headers.push('x-seatgate-auth', principal.method)
+  headers.push('x-seatgate-tenant', headerText(principal.tenant))
+  headers.push('x-seatgate-user', headerText(principal.user))
+  if (principal.email !== null) headers.push('x-seatgate-email', headerText(principal.email))
+  if (space === null || permission === null || permission === 'authenticated') return
+  headers.push('x-seatgate-space', headerText(space))
+  headers.push('x-seatgate-permission', headerText(permission))
+  headers.push('x-seatgate-seats', grantingSeats(decision.seats))
+}
+
+function grantingSeats(seats: readonly ConsideredSeat[]): string {
+  let list = ''
+  for (const { name, verdict } of seats) {
+    if (verdict !== 'grants') continue
+    const text = SEAT_PLAIN.test(name) ? name : encode(name, SEAT_PLAIN)
+    list = list === '' ? text : `${list},${text}`
+  }
+  return list
+}
+
+/** As `encodeURIComponent` leaves them. */
+const SEAT_PLAIN = /^[\w.!~*'()-]+$/
+/** Visible ASCII but `%`. */
+const TEXT_PLAIN = /^[!-$&-~]+$/
+
+/**
+ * Any text as a header value: visible ASCII but `%` stays, everything else (spaces, controls, `%`, all beyond ASCII)
+ * is percent-encoded as UTF-8. Decoding gives back the text, so no two users look alike.
+ */
+export function headerText(text: string): string {
+  return TEXT_PLAIN.test(text) ? text : encode(text, TEXT_PLAIN)
+}
+
+function encode(text: string, plain: RegExp): string {
+  let encoded = ''
+  for (const character of text)
+    encoded += plain.test(character) ? character : percent(character.codePointAt(0) ?? 0)
+  return encoded
+}
+
+/**
+ * UTF-8 (RFC 3629), and by the same arithmetic for a lone surrogate, which JSON can hold: `encodeURIComponent` throws
+ * on it, and a replacement character would make two such users one.
+ */
+function percent(code: number): string {
+  if (code < 0x80) return hex(code)
+  if (code < 0x800) return hex(0xc0 | (code >> 6)) + hex(tail(code))
+  if (code < 0x10000) return hex(0xe0 | (code >> 12)) + hex(tail(code >> 6)) + hex(tail(code))
+  return hex(0xf0 | (code >> 18)) + hex(tail(code >> 12)) + hex(tail(code >> 6)) + hex(tail(code))
+}
+
+const tail = (bits: number) => 0x80 | (bits & 0x3f)
+const hex = (byte: number) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`

@@ -1,0 +1,88 @@
+/**
+ * Serves a route from a handler in the process, after the same decision as any route. Called by the pipeline; wired to
+ * nothing but the handler it is given.
+ */
+
+import { performance } from 'node:perf_hooks'
+import { Refusal } from '../errors.ts'
+import type {
+  Exchange,
+  Grants,
+  HeldPermissions,
+  LocalHandler,
+  LocalReply,
+  LocalRequest,
+} from '../exchange.ts'
+import { drain } from './drain.ts'
+import type { Refuse } from './forward.ts'
+import { readJson } from './json-body.ts'
+
+/** Bytes of an ignored body that may still come after the answer. */
+const IGNORED = 1024 * 1024
+
+/** Methods whose body the handlers read; of others it is ignored. */
+const WITH_BODY = new Set(['POST', 'PUT', 'PATCH'])
+
+/**
+ * Returns at once.
+ *
+ * @param refuse for what the handler, or the reading of its body, says no to
+ * @param failed for what either of them throws
+ * @param heldPermissions all that a caller holds in a space: the decision's own reading of the Grants
+ */
+export function serveLocal(
+  exchange: Exchange,
+  handler: LocalHandler,
+  refuse: Refuse,
+  failed: (exchange: Exchange, cause: unknown) => void,
+  heldPermissions: (grants: Grants, space: string) => HeldPermissions,
+): void {
+  serve(exchange, handler, heldPermissions)
+    .then((outcome) => {
+      if (outcome instanceof Refusal) refuse(exchange, outcome, null)
+      else if (!exchange.response.destroyed) reply(exchange, outcome)
+    })
+    .catch((cause: unknown) => failed(exchange, cause))
+}
+
+async function serve(
+  exchange: Exchange,
+  handler: LocalHandler,
+  heldPermissions: (grants: Grants, space: string) => HeldPermissions,
+): Promise<LocalReply | Refusal> {
+  const { request, judgement } = exchange
+  const { principal = null, space = null } = judgement?.decision ?? {}
+  if (judgement === null || principal === null)
+    throw new Error('a built-in route was reached without a caller')
+  const body = WITH_BODY.has(request.method ?? '') ? await readJson(exchange) : { value: undefined }
+  if (body instanceof Refusal) return body
+  exchange.forwardedAt = performance.now()
+  const asked: LocalRequest = {
+    params: judgement.params,
+    query: judgement.query.slice(1),
+    body: body.value,
+    principal,
+    space: space ?? '',
+    held: heldPermissions(judgement.grants ?? { by: 'name', holdings: [] }, space ?? ''),
+  }
+  return handler(asked)
+}
+
+function reply(exchange: Exchange, { status, body }: LocalReply): void {
+  const { request, response } = exchange
+  exchange.answeredAt = performance.now()
+  const headers = ['cache-control', 'no-store', 'x-request-id', exchange.id]
+  if (body === undefined) {
+    // 204 and 304 have no length (RFC 9110, section 8.6).
+    if (status !== 204 && status !== 304) headers.push('content-length', '0')
+    response.writeHead(status, headers)
+    response.end()
+  } else {
+    const bytes = Buffer.from(JSON.stringify(body))
+    headers.push('content-type', 'application/json', 'content-length', String(bytes.length))
+    response.writeHead(status, headers)
+    if (request.method !== 'HEAD') exchange.bytesOut += bytes.length
+    response.end(request.method === 'HEAD' ? undefined : bytes)
+  }
+  drain(request, response, IGNORED)
+}

@@ -1,0 +1,79 @@
+/** The headers that go to the upstream: the client's that may pass, then ours. Called by `forward.ts`. */
+
+import type { UpstreamConfig } from '../config/config.ts'
+import type { Exchange } from '../exchange.ts'
+import { withoutSession } from './cookies.ts'
+import { addForwarded, peerAddress, Told, type TrustedProxies } from './forwarded.ts'
+import { connectionNames, removeNamed } from './header-names.ts'
+import { addIdentity } from './identity.ts'
+import { requestNames } from './request-names.ts'
+
+/**
+ * A flat list (name, value, …) in the client's order and bytes, then what the gateway says. Strip first, add after:
+ * nothing a client sends, Connection included, can touch a header of ours.
+ */
+export function requestHeaders(
+  exchange: Exchange,
+  config: UpstreamConfig,
+  proxies: TrustedProxies,
+): string[] {
+  const { request, judgement } = exchange
+  const peer = peerAddress(request.socket.remoteAddress)
+  const told = proxies.has(peer) ? new Told() : null
+  const decision = judgement?.decision ?? null
+  const isPublic = decision === null || decision.permission === 'public'
+  const headers: string[] = []
+  const lines = request.rawHeaders
+  let named: Set<string> | null = null
+  let host = ''
+  for (let i = 0; i < lines.length; i += 2) {
+    const name = lines[i] ?? ''
+    const value = lines[i + 1] ?? ''
+    switch (requestNames.treatment(name)) {
+      case 'pass':
+        headers.push(name, value)
+        break
+      case 'override':
+        if (config.passOverrides) headers.push(name, value)
+        break
+      case 'told':
+        if (told !== null) headers.push(name, value)
+        break
+      case 'authorization':
+        if (config.passAuthorization && !isPublic) headers.push(name, value)
+        break
+      case 'cookie': {
+        const rest = withoutSession(value)
+        if (rest !== null) headers.push(name, rest)
+        break
+      }
+      case 'connection': {
+        const names: Set<string> | null = connectionNames(value)
+        named = names === null || named === null ? (names ?? named) : named.union(names)
+        break
+      }
+      case 'host':
+        host = value
+        break
+      case 'x-forwarded-for':
+        if (told !== null) told.for = told.for === '' ? value : `${told.for}, ${value}`
+        break
+      case 'x-forwarded-proto':
+        // Twice is odd, and odd values are dropped; so is a list.
+        if (told !== null) told.proto = told.proto === '' ? value : ','
+        break
+      case 'x-forwarded-host':
+        if (told !== null) told.host = told.host === '' ? value : ','
+        break
+      case 'forwarded':
+        if (told !== null) told.forwarded = told.forwarded === '' ? value : `${told.forwarded}, ${value}`
+        break
+    }
+  }
+  if (named !== null) removeNamed(headers, named, 'content-length')
+  if (config.passHost && host !== '') headers.push('host', host)
+  if (decision !== null) addIdentity(headers, decision)
+  headers.push('x-request-id', exchange.id)
+  addForwarded(headers, told, peer, 'encrypted' in request.socket ? 'https' : 'http', host)
+  return headers
+}

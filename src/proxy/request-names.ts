@@ -1,0 +1,144 @@
+/** The table of request headers: which pass, which never do, which are looked at. Used by `request-headers.ts`. */
+
+import { HeaderNames } from './header-names.ts'
+
+/**
+ * - `pass`, `drop`: whatever the route
+ * - `override`: names another path or method; passes with `pass_overrides`
+ * - `told`: what a proxy in front tells about its client; passes from trusted ones
+ * - the others by name
+ */
+type Treatment =
+  | 'pass'
+  | 'drop'
+  | 'override'
+  | 'told'
+  | 'connection'
+  | 'authorization'
+  | 'cookie'
+  | 'host'
+  | 'forwarded'
+  | 'x-forwarded-for'
+  | 'x-forwarded-host'
+  | 'x-forwarded-proto'
+
+/** Meant for one connection only (RFC 9110, section 7.6.1), or for the gateway. */
+const DROPPED = [
+  'expect',
+  'http2-settings',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'x-api-key',
+  'x-request-id',
+  // CGI makes HTTP_PROXY of it, which HTTP clients take for their own setting (CVE-2016-5385).
+  'proxy',
+]
+
+/**
+ * Read in place of the request line by: IIS, Symfony, Laminas (x-original-url, x-rewrite-url), Rack, Laravel, Express
+ * and ASP.NET (the method ones), Envoy (x-envoy-…), forward-auth applications (x-forwarded-uri and its kin), gunicorn
+ * (script-name, path-info), iisnode (x-waws-…), Rack::Sendfile (x-sendfile-type, x-accel-mapping).
+ */
+const OVERRIDES = [
+  'path-info',
+  'script-name',
+  'x-accel-mapping',
+  'x-envoy-original-host',
+  'x-envoy-original-method',
+  'x-envoy-original-path',
+  'x-forwarded-method',
+  'x-forwarded-path',
+  'x-forwarded-uri',
+  'x-forwarded-url',
+  'x-http-method',
+  'x-http-method-override',
+  'x-method-override',
+  'x-original-method',
+  'x-original-path',
+  'x-original-uri',
+  'x-original-url',
+  'x-override-url',
+  'x-rewrite-path',
+  'x-rewrite-uri',
+  'x-rewrite-url',
+  'x-script-name',
+  'x-sendfile-type',
+  'x-waws-unencoded-url',
+]
+
+/** Beside all `x-forwarded-…`: other names for the client's address, scheme and host. */
+const TOLD = [
+  'cf-connecting-ip',
+  'fastly-client-ip',
+  'front-end-https',
+  'true-client-ip',
+  'x-client-ip',
+  'x-cluster-client-ip',
+  'x-envoy-external-address',
+  'x-host',
+  'x-http-host-override',
+  'x-original-for',
+  'x-original-forwarded-for',
+  'x-original-host',
+  'x-original-proto',
+  'x-real-ip',
+  'x-remote-addr',
+  'x-remote-ip',
+  'x-scheme',
+  'x-url-scheme',
+]
+
+const BY_NAME = [
+  'authorization',
+  'connection',
+  'cookie',
+  'forwarded',
+  'host',
+  'x-forwarded-for',
+  'x-forwarded-host',
+  'x-forwarded-proto',
+] as const
+
+/** Nothing is done to them; known beforehand only because they are frequent. */
+const USUAL = [
+  'accept',
+  'accept-encoding',
+  'accept-language',
+  'cache-control',
+  'content-length',
+  'content-type',
+  'if-none-match',
+  'origin',
+  'referer',
+  'space',
+  'user-agent',
+]
+
+const special = new Map<string, Treatment>()
+for (const name of DROPPED) special.set(name, 'drop')
+for (const name of OVERRIDES) special.set(name, 'override')
+for (const name of TOLD) special.set(name, 'told')
+for (const name of BY_NAME) special.set(name, name)
+
+function judge(folded: string, exact: boolean): Treatment {
+  const known = special.get(folded) ?? byPrefix(folded)
+  // A second spelling of a name that matters is nobody's honest header.
+  if (!exact && (known !== 'pass' || folded === 'content-length')) return 'drop'
+  return known
+}
+
+function byPrefix(folded: string): Treatment {
+  if (folded === 'x-seatgate' || folded.startsWith('x-seatgate-')) return 'drop'
+  return folded === 'x-forwarded' || folded.startsWith('x-forwarded-') ? 'told' : 'pass'
+}
+
+export const requestNames: HeaderNames<Treatment> = new HeaderNames(
+  [...DROPPED, ...OVERRIDES, ...TOLD, ...BY_NAME, ...USUAL],
+  judge,
+)

@@ -1,0 +1,152 @@
+/** The headers that go back to the client, and the trailers. Called by `forward.ts`. */
+
+import { isOurs } from './cookies.ts'
+import { connectionNames, HeaderNames, removeNamed } from './header-names.ts'
+
+type Treatment =
+  | 'pass'
+  | 'drop'
+  | 'connection'
+  | 'content-length'
+  | 'set-cookie'
+  | 'trailer'
+  | 'transfer-encoding'
+
+/**
+ * Meant for one connection only (RFC 9110, section 7.6.1). Framing towards the client is Node's, and the id of the
+ * request is the gateway's.
+ */
+const DROPPED = [
+  'http2-settings',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authentication-info',
+  'proxy-connection',
+  'te',
+  'upgrade',
+  'x-request-id',
+]
+const BY_NAME = ['connection', 'content-length', 'set-cookie', 'trailer', 'transfer-encoding'] as const
+/** Nothing is done to them; known beforehand only because they are frequent. */
+const USUAL = ['cache-control', 'content-encoding', 'content-type', 'date', 'etag', 'last-modified', 'vary']
+
+const special = new Map<string, Treatment>()
+for (const name of DROPPED) special.set(name, 'drop')
+for (const name of BY_NAME) special.set(name, name)
+
+const responseNames: HeaderNames<Treatment> = new HeaderNames(
+  [...DROPPED, ...BY_NAME, ...USUAL],
+  (folded, exact) => {
+    // The gateway alone speaks in this name.
+    if (folded === 'x-seatgate' || folded.startsWith('x-seatgate-')) return 'drop'
+    return exact ? (special.get(folded) ?? 'pass') : 'pass'
+  },
+)
+
+/** What of the request and status decides how the answer can be framed. */
+export interface Framing {
+  readonly status: number
+  readonly head: boolean
+  /** Chunks and trailers, and interim answers, are HTTP/1.1. */
+  readonly http11: boolean
+}
+
+/**
+ * A flat list (name, value, …), or what is wrong in words. Order, duplicates and bytes (as latin1) are kept.
+ *
+ * @param raw as undici gives them: name, value, …
+ */
+export function responseHeaders(raw: readonly Buffer[], framing: Framing, id: string): string[] | string {
+  const headers: string[] = []
+  let named: Set<string> | null = null
+  let trailer = ''
+  let sized = false
+  for (let i = 0; i < raw.length; i += 2) {
+    const name = latin1(raw[i])
+    const value = latin1(raw[i + 1])
+    switch (responseNames.treatment(name)) {
+      case 'pass':
+        headers.push(name, value)
+        break
+      case 'set-cookie':
+        if (!isOurs(value)) headers.push(name, value)
+        break
+      case 'content-length':
+        sized = true
+        // RFC 9110, section 8.6.
+        if (framing.status !== 204) headers.push(name, value)
+        break
+      case 'transfer-encoding':
+        // Any other coding is still on the bytes that we get, and nobody would tell the client.
+        if (value.toLowerCase() !== 'chunked') return `Transfer-Encoding: ${value}`
+        break
+      case 'connection': {
+        const names: Set<string> | null = connectionNames(value)
+        named = names === null || named === null ? (names ?? named) : named.union(names)
+        break
+      }
+      case 'trailer':
+        trailer = trailer === '' ? value : `${trailer}, ${value}`
+        break
+    }
+  }
+  if (named !== null) removeNamed(headers, named, 'content-length')
+  if (trailer !== '' && !sized && hasChunks(framing)) headers.push('trailer', trailer)
+  headers.push('x-request-id', id)
+  return headers
+}
+
+/** For an interim answer (1xx): it has no body, so nothing about one. */
+export function interimHeaders(raw: readonly Buffer[]): string[] {
+  const headers: string[] = []
+  for (let i = 0; i < raw.length; i += 2) {
+    const name = latin1(raw[i])
+    if (responseNames.treatment(name) === 'pass') headers.push(name, latin1(raw[i + 1]))
+  }
+  return headers
+}
+
+/** Node frames by chunks what has a body, no length, and a client that knows them. */
+function hasChunks({ status, head, http11 }: Framing): boolean {
+  return http11 && !head && status !== 204 && status !== 304
+}
+
+/** Fields that mean something before the body only (RFC 9110, section 6.5.1). */
+const NOT_TRAILERS = new Set([
+  'age',
+  'authorization',
+  'cache-control',
+  'content-encoding',
+  'content-length',
+  'content-range',
+  'content-type',
+  'date',
+  'expires',
+  'host',
+  'location',
+  'retry-after',
+  'set-cookie',
+  'vary',
+  'www-authenticate',
+])
+
+/** Pairs for `response.addTrailers`; null when there are none. */
+export function responseTrailers(raw: readonly Buffer[]): [string, string][] | null {
+  let trailers: [string, string][] | null = null
+  for (let i = 0; i < raw.length; i += 2) {
+    const name = latin1(raw[i])
+    if (responseNames.treatment(name) !== 'pass' || NOT_TRAILERS.has(name.toLowerCase())) continue
+    trailers ??= []
+    trailers.push([name, latin1(raw[i + 1])])
+  }
+  return trailers
+}
+
+/** A reason phrase that Node can write; undefined: the usual one for the status. */
+export function reasonPhrase(text: string | undefined): string | undefined {
+  return text !== undefined && /^[\t -~]+$/.test(text) ? text : undefined
+}
+
+function latin1(bytes: Buffer | undefined): string {
+  return bytes === undefined ? '' : bytes.toString('latin1')
+}

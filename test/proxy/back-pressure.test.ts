@@ -1,0 +1,107 @@
+/** Nobody's slowness is paid for in memory. */
+
+import { connect } from 'node:net'
+import t from 'tap'
+import { eventually, front, serve, serveRaw, Wire } from './support.ts'
+
+const MEBIBYTE = 1024 * 1024
+const chunk = Buffer.alloc(MEBIBYTE, 'a')
+
+/** Until the counter has stood still for a while. */
+async function standstill(count: () => number): Promise<number> {
+  let last = -1
+  while (last !== count()) {
+    last = count()
+    await new Promise((resolve) => setTimeout(resolve, 200))
+  }
+  return last
+}
+
+t.test('a client that does not read stops the upstream', async (t) => {
+  let sent = 0
+  const port = await serve(t, (_, response) => {
+    const more = () => {
+      while (sent < 500 * MEBIBYTE) {
+        sent += MEBIBYTE
+        if (!response.write(chunk)) return
+      }
+      response.end()
+    }
+    response.on('drain', more)
+    more()
+  })
+  const { port: gate, exchanges } = await front(t, port)
+  const socket = connect(gate, '127.0.0.1')
+  socket.on('error', () => {})
+  socket.write('GET / HTTP/1.1\r\nHost: gw\r\n\r\n')
+  socket.pause()
+  await eventually(() => sent > 0)
+  const stopped = await standstill(() => sent)
+  t.ok(stopped < 60 * MEBIBYTE, `${stopped / MEBIBYTE} MiB were taken from the upstream`)
+  t.ok((exchanges[0]?.response.writableLength ?? Infinity) < MEBIBYTE, 'little waits here')
+  socket.resume()
+  await eventually(() => exchanges[0]?.response.writableFinished === true)
+  t.equal(exchanges[0]?.bytesOut, 500 * MEBIBYTE, 'and it goes on when the client does')
+  socket.destroy()
+})
+
+t.test('an upstream that does not read stops the client', async (t) => {
+  let go = () => {}
+  const port = await serveRaw(t, (socket) => {
+    socket.once('data', () => socket.pause())
+    go = () => {
+      socket.resume()
+      socket.on('data', (bytes) => {
+        if (bytes.includes('END')) socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n')
+      })
+    }
+  })
+  const { port: gate, exchanges } = await front(t, port)
+  const total = 200 * MEBIBYTE
+  const wire = new Wire(gate).send(`POST / HTTP/1.1\r\nHost: gw\r\nContent-Length: ${total + 3}\r\n\r\n`)
+  for (let i = 0; i < 200; i++) wire.socket.write(chunk)
+  wire.send('END')
+  await eventually(() => (exchanges[0]?.bytesIn ?? 0) > 0)
+  const stopped = await standstill(() => exchanges[0]?.bytesIn ?? 0)
+  t.ok(stopped < 60 * MEBIBYTE, `${stopped / MEBIBYTE} MiB were taken from the client`)
+  go()
+  await wire.until('HTTP/1.1 200')
+  t.equal(exchanges[0]?.bytesIn, total + 3)
+  wire.socket.destroy()
+})
+
+t.test('a client that takes nothing for too long is cut off, and the upstream let go', async (t) => {
+  let gone = false
+  const port = await serve(t, (_, response) => {
+    const more = () => {
+      while (response.write(chunk));
+    }
+    response.on('drain', more).on('close', () => {
+      gone = true
+    })
+    more()
+  })
+  const { port: gate, exchanges } = await front(t, port, { stall: 300 })
+  const wire = new Wire(gate).send('GET / HTTP/1.1\r\nHost: gw\r\n\r\n')
+  wire.socket.pause()
+  await eventually(() => gone)
+  t.match(exchanges[0], { aborted: true })
+  wire.socket.destroy()
+})
+
+t.test('a client that leaves just the end of an answer unread is cut off too', async (t) => {
+  // Ends when the first bytes have to wait at the gateway: few enough that nothing else was held.
+  const port = await serve(t, async (_, response) => {
+    while ((exchanges[0]?.response.writableLength ?? 0) === 0) {
+      response.write(Buffer.alloc(16 * 1024))
+      await new Promise((resolve) => setTimeout(resolve, 1))
+    }
+    response.end()
+  })
+  const { port: gate, exchanges } = await front(t, port, { stall: 300 })
+  const wire = new Wire(gate).send('GET / HTTP/1.1\r\nHost: gw\r\n\r\n')
+  wire.socket.pause()
+  await eventually(() => exchanges[0]?.response.destroyed === true)
+  t.equal(exchanges[0]?.response.writableFinished, false)
+  wire.socket.destroy()
+})

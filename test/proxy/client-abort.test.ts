@@ -1,0 +1,72 @@
+/** A client that goes away takes its request with it: the upstream need not work for nobody. */
+
+import t from 'tap'
+import { eventually, front, serve, Wire } from './support.ts'
+
+t.test('while the upstream thinks', async (t) => {
+  let asked = 0
+  let cancelled = 0
+  const port = await serve(t, (request, response) => {
+    asked++
+    request.resume()
+    response.on('close', () => cancelled++)
+  })
+  const { port: gate, exchanges } = await front(t, port)
+  const wires = Array.from({ length: 50 }, () => new Wire(gate).send('GET / HTTP/1.1\r\nHost: gw\r\n\r\n'))
+  await eventually(() => asked === 50)
+  for (const wire of wires) wire.socket.destroy()
+  await eventually(() => cancelled === 50)
+  t.ok(exchanges.every(({ aborted, refusal }) => aborted && refusal === null))
+})
+
+t.test('in the midst of the upload', async (t) => {
+  let cancelled = false
+  let whole = false
+  let asked = 0
+  const port = await serve(t, (request) => {
+    asked++
+    request.resume().on('end', () => {
+      whole = true
+    })
+    request.on('close', () => {
+      cancelled = true
+    })
+  })
+  const { port: gate, exchanges } = await front(t, port)
+  for (const [i, framing] of ['Content-Length: 100', 'Transfer-Encoding: chunked'].entries()) {
+    cancelled = false
+    const wire = new Wire(gate).send(`POST / HTTP/1.1\r\nHost: gw\r\n${framing}\r\n\r\n2\r\nab\r\n`)
+    await eventually(() => (exchanges[i]?.bytesIn ?? 0) > 0 && asked === i + 1)
+    wire.socket.destroy()
+    await eventually(() => cancelled)
+    t.equal(whole, false, 'a part is not taken for the whole')
+  }
+})
+
+t.test('in the midst of the answer', async (t) => {
+  let cancelled = false
+  const port = await serve(t, (_, response) => {
+    response.write('one')
+    response.on('close', () => {
+      cancelled = true
+    })
+  })
+  const { port: gate, exchanges } = await front(t, port)
+  const wire = new Wire(gate).send('GET / HTTP/1.1\r\nHost: gw\r\n\r\n')
+  await wire.until('one')
+  wire.socket.destroy()
+  await eventually(() => cancelled)
+  t.match(exchanges[0], { aborted: true, refusal: null })
+})
+
+t.test('before a connection was had', async (t) => {
+  const port = await serve(t, (_, response) => response.end('ok'))
+  const { port: gate, exchanges } = await front(t, port)
+  const wire = new Wire(gate).send('GET / HTTP/1.1\r\nHost: gw\r\n\r\n')
+  await eventually(() => exchanges.length === 1)
+  wire.socket.resetAndDestroy()
+  await eventually(() => exchanges[0]?.response.destroyed === true)
+  const next = new Wire(gate).send('GET / HTTP/1.1\r\nHost: gw\r\n\r\n')
+  await next.until('ok')
+  next.socket.destroy()
+})

@@ -1,0 +1,75 @@
+/** An upstream may answer before it has read the request (401, 413): the client gets that, and nothing is left over. */
+
+import t from 'tap'
+import { eventually, front, serve, serveRaw, Wire } from './support.ts'
+
+t.test('the answer arrives during the upload, and the connection goes on behind the body', async (t) => {
+  const seen: string[] = []
+  const port = await serve(t, (request, response) => {
+    seen.push(`${request.method} ${request.url}`)
+    if (request.method === 'GET') return void response.end('second')
+    response.writeHead(413, { 'Content-Length': 5 })
+    response.end('first')
+  })
+  const { port: gate } = await front(t, port)
+  const wire = new Wire(gate).send('POST / HTTP/1.1\r\nHost: gw\r\nContent-Length: 100000\r\n\r\n')
+  wire.send('a'.repeat(1000))
+  await wire.until('\r\n\r\nfirst')
+  wire.send(`${'GET /admin HTTP/1.1\r\nHost: gw\r\n\r\n'.padEnd(99_000, 'a')}`)
+  wire.send('GET /next HTTP/1.1\r\nHost: gw\r\nConnection: close\r\n\r\n')
+  t.ok((await wire.ended).endsWith('\r\n\r\nsecond'))
+  t.same(seen, ['POST /', 'GET /next'])
+})
+
+t.test('also when the upstream closes at once after it', async (t) => {
+  const port = await serveRaw(t, (socket) =>
+    socket.once('data', () =>
+      socket.end('HTTP/1.1 401 Unauthorized\r\nConnection: close\r\nContent-Length: 2\r\n\r\nno'),
+    ),
+  )
+  const { port: gate } = await front(t, port)
+  const wire = new Wire(gate).send(
+    'POST / HTTP/1.1\r\nHost: gw\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n',
+  )
+  await wire.until('\r\n\r\nno')
+  wire.send('1\r\na\r\n0\r\n\r\nGET / HTTP/1.1\r\nHost: gw\r\nConnection: close\r\n\r\n')
+  const all = await wire.ended
+  t.equal(all.split('HTTP/1.1 401').length, 3)
+})
+
+t.test('a client that sends on beyond the limit loses the connection', async (t) => {
+  const port = await serve(t, (_, response) => {
+    response.writeHead(401, { 'Content-Length': 0 })
+    response.end()
+  })
+  const { port: gate } = await front(t, port, { route: { maxBody: 200_000 } })
+  const wire = new Wire(gate).send(
+    'POST / HTTP/1.1\r\nHost: gw\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n',
+  )
+  await wire.until('HTTP/1.1 401')
+  const chunk = `10000\r\n${'a'.repeat(65536)}\r\n`
+  let sent = 0
+  const timer = setInterval(() => {
+    sent++
+    wire.send(chunk)
+  }, 5)
+  await wire.ended
+  clearInterval(timer)
+  t.ok(sent < 200, `after ${sent} chunks`)
+})
+
+t.test('a body that the upstream never takes does not hold its answer', async (t) => {
+  const port = await serveRaw(t, (socket) => {
+    socket.once('data', () => {
+      socket.pause()
+      setTimeout(() => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'), 50)
+    })
+  })
+  const { port: gate, exchanges } = await front(t, port)
+  const wire = new Wire(gate).send('POST / HTTP/1.1\r\nHost: gw\r\nContent-Length: 20000000\r\n\r\n')
+  wire.send('a'.repeat(20_000_000))
+  await wire.until('\r\n\r\nok')
+  await eventually(() => exchanges[0]?.request.complete === true)
+  wire.send('GET / HTTP/1.1\r\nHost: gw\r\nConnection: close\r\n\r\n')
+  t.match((await wire.ended).slice(1), 'HTTP/1.1 200')
+})

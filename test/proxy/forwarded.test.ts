@@ -1,0 +1,128 @@
+/**
+ * CVE-2026-33495 (Oathkeeper), CVE-2026-35051 (Traefik), CVE-2026-57210 and GHSA-4jgr-pg2m-m988 (Heimdall),
+ * CVE-2022-24112 (APISIX): what anybody wrote was believed of the client's address, scheme, host or prefix.
+ */
+
+import t from 'tap'
+import { peerAddress, TrustedProxies } from '../../src/proxy/forwarded.ts'
+import { fieldsOf, get, seenBy, valuesOf } from './support.ts'
+
+const TRUSTED = { trustedProxies: ['10.0.0.0/8', '127.0.0.0/8'] }
+
+t.test('a stranger’s word is dropped', async (t) => {
+  const seen = await seenBy(
+    t,
+    get(
+      'Forwarded: for=192.0.2.66',
+      'X-Forwarded-For: 192.0.2.66',
+      'X-Forwarded-Proto: https',
+      'X-Forwarded-Host: evil.example',
+      'X-Forwarded-Prefix: /192.0.2.66',
+      'X-Forwarded: 192.0.2.66',
+      'X-Real-IP: 192.0.2.66',
+      'True-Client-IP: 192.0.2.66',
+      'CF-Connecting-IP: 192.0.2.66',
+    ),
+    { trustedProxies: ['10.0.0.0/8'] },
+  )
+  t.notMatch(seen, /192\.0\.2\.66|https|evil/)
+  t.same(valuesOf(seen, 'x-forwarded-for'), ['127.0.0.1'])
+})
+
+t.test('a trusted proxy’s is continued', async (t) => {
+  const seen = await seenBy(
+    t,
+    get(
+      'Forwarded: for=192.0.2.1;proto=https, for="[2001:db8::1]:80"',
+      'X-Forwarded-For: 192.0.2.1, 2001:db8::1',
+      'X-Forwarded-For: 198.51.100.7:4711',
+      'X-Forwarded-Proto: https',
+      'X-Forwarded-Host: shop.example:8443',
+      'X-Forwarded-Prefix: /shop',
+      'X-Real-IP: 192.0.2.1',
+    ),
+    TRUSTED,
+  )
+  const told = fieldsOf(seen).filter(([name]) => name.includes('forwarded') || name === 'x-real-ip')
+  t.same(told, [
+    ['x-forwarded-prefix', '/shop'],
+    ['x-real-ip', '192.0.2.1'],
+    ['x-forwarded-for', '192.0.2.1, 2001:db8::1, 198.51.100.7:4711, 127.0.0.1'],
+    ['x-forwarded-proto', 'https'],
+    ['x-forwarded-host', 'shop.example:8443'],
+    ['forwarded', 'for=192.0.2.1;proto=https, for="[2001:db8::1]:80", for=127.0.0.1'],
+  ])
+})
+
+t.test('odd values are dropped, also from a trusted proxy', async (t) => {
+  for (const line of [
+    'X-Forwarded-For: <script>',
+    'X-Forwarded-For: 192.0.2.1,, 10.0.0.1',
+    'X-Forwarded-For: 192.0.2.1; 10.0.0.1',
+    'X-Forwarded-For: 192.0.2.256',
+    'X-Forwarded-For: [::1',
+    'X-Forwarded-Proto: HTTPS://',
+    'X-Forwarded-Proto: https,http',
+    'X-Forwarded-Proto: https\r\nX-Forwarded-Proto: http',
+    'X-Forwarded-Host: evil.example/path',
+    'X-Forwarded-Host: a.example, b.example',
+    'X-Forwarded-Host: user@evil.example',
+    'X-Forwarded-Host: a.example\r\nX-Forwarded-Host: b.example',
+    'Forwarded: for="192.0.2.1',
+    'Forwarded: for=192.0.2.1, ',
+    'Forwarded: for=192.0.2.1;host="a\\"',
+    'Forwarded: evil',
+  ]) {
+    const seen = await seenBy(t, get(line), TRUSTED)
+    t.same(
+      fieldsOf(seen).filter(([name]) => name.includes('forwarded')),
+      [
+        ['x-forwarded-for', '127.0.0.1'],
+        ['x-forwarded-proto', 'http'],
+        ['x-forwarded-host', 'gw.example'],
+      ],
+      line,
+    )
+  }
+})
+
+t.test('aliases of hops are continued', async (t) => {
+  const seen = await seenBy(
+    t,
+    get('X-Forwarded-For: unknown, _hidden.1, [2001:db8::1]:443, [2001:db8::2]'),
+    TRUSTED,
+  )
+  t.same(valuesOf(seen, 'x-forwarded-for'), [
+    'unknown, _hidden.1, [2001:db8::1]:443, [2001:db8::2], 127.0.0.1',
+  ])
+})
+
+t.test('who is trusted', async (t) => {
+  const proxies = new TrustedProxies(['10.0.0.0/8', '192.0.2.7', 'fd00::/8', '2001:db8::1'])
+  const trusted = ['10.0.0.0', '10.255.255.255', '192.0.2.7', 'fd12::1', '2001:db8::1']
+  const strangers = [
+    '11.0.0.1',
+    '192.0.2.8',
+    'fe80::1',
+    '2001:db8::2',
+    'unknown',
+    '',
+    '10.0.0.1.evil',
+    '::ffff:10.0.0.1x',
+  ]
+  for (const address of trusted) t.equal(proxies.has(address), true, address)
+  for (const address of strangers) t.equal(proxies.has(address), false, address)
+  t.equal(new TrustedProxies([]).has('127.0.0.1'), false)
+  t.throws(() => new TrustedProxies(['10.0.0.0/33']))
+  t.throws(() => new TrustedProxies(['example.com']))
+  t.throws(() => new TrustedProxies(['10.0.0.0/8/8']))
+  t.throws(() => new TrustedProxies(['10.0.0.0/']))
+})
+
+t.test('how a peer is written', async (t) => {
+  t.equal(peerAddress('::ffff:192.0.2.1'), '192.0.2.1')
+  t.equal(peerAddress('::ffff:c000:201'), '::ffff:c000:201')
+  t.equal(peerAddress('fe80::1%eth0'), 'fe80::1')
+  t.equal(peerAddress('::1'), '::1')
+  t.equal(peerAddress(undefined), 'unknown')
+})

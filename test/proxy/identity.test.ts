@@ -1,0 +1,49 @@
+/** A name from a token is data: no character of it may become a second header, or another user. */
+
+import fc from 'fast-check'
+import t from 'tap'
+import { headerText } from '../../src/proxy/identity.ts'
+import { ALICE, get, seenBy, valuesOf } from './support.ts'
+
+t.test('visible ASCII stays, all else is encoded', async (t) => {
+  const cases: [string, string][] = [
+    ['alice@acme.example', 'alice@acme.example'],
+    ['auth0|5f7c', 'auth0|5f7c'],
+    ['a b', 'a%20b'],
+    ['100%', '100%25'],
+    ['%41', '%2541'],
+    ['a\r\nx-seatgate-tenant: evil', 'a%0D%0Ax-seatgate-tenant:%20evil'],
+    ['\u0000\u007f\u0080', '%00%7F%C2%80'],
+    ['Zoë', 'Zo%C3%AB'],
+    ['日本', '%E6%97%A5%E6%9C%AC'],
+    ['😀', '%F0%9F%98%80'],
+    ['\ud800', '%ED%A0%80'],
+    ['\udc00\ud800', '%ED%B0%80%ED%A0%80'],
+    ['', ''],
+  ]
+  for (const [text, value] of cases) t.equal(headerText(text), value)
+})
+
+t.test('any text: a valid value, and decoding gives the text back', async () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'grapheme' }), (text) => {
+      const value = headerText(text)
+      return /^[!-~]*$/.test(value) && decodeURIComponent(value) === text
+    }),
+  )
+})
+
+t.test('two texts never look alike, lone surrogates included', async () => {
+  const unit = fc.integer({ min: 0, max: 0xffff }).map((code) => String.fromCharCode(code))
+  const text = fc.array(unit, { maxLength: 4 }).map((units) => units.join(''))
+  fc.assert(fc.property(text, text, (a, b) => a === b || headerText(a) !== headerText(b)))
+})
+
+t.test('on the wire it is one header', async (t) => {
+  const seen = await seenBy(t, get(), {
+    decision: { principal: { ...ALICE, user: 'eve\r\nx-seatgate-tenant: globex', email: 'é\u0000' } },
+  })
+  t.same(valuesOf(seen, 'x-seatgate-user'), ['eve%0D%0Ax-seatgate-tenant:%20globex'])
+  t.same(valuesOf(seen, 'x-seatgate-email'), ['%C3%A9%00'])
+  t.same(valuesOf(seen, 'x-seatgate-tenant'), ['acme'])
+})

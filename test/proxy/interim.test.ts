@@ -1,0 +1,73 @@
+/** Interim answers (1xx, RFC 9110, section 15.2; RFC 8297) are relayed, and are no answer. */
+
+import t from 'tap'
+import { codeOf, eventually, front, get, roundTrip, serve, serveRaw, Wire } from './support.ts'
+
+t.test('103 and 102 come before the answer, with their fields', async (t) => {
+  let finish = () => {}
+  const port = await serveRaw(t, (socket) =>
+    socket.on('data', () => {
+      socket.write(
+        'HTTP/1.1 103 Early Hints\r\nLink: </a.css>; rel=preload\r\nLink: </\xe4.js>\r\nX-Seatgate-User: evil\r\nConnection: x\r\n\r\n',
+        'latin1',
+      )
+      socket.write('HTTP/1.1 102 Processing\r\n\r\n')
+      finish = () => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok')
+    }),
+  )
+  const { port: gate } = await front(t, port)
+  const wire = new Wire(gate).send(get())
+  const hints = await wire.until('102 Processing\r\n\r\n')
+  t.equal(
+    hints,
+    'HTTP/1.1 103 Early Hints\r\nLink: </a.css>; rel=preload\r\nLink: </\xe4.js>\r\n\r\nHTTP/1.1 102 Processing\r\n\r\n',
+  )
+  finish()
+  t.match(await wire.ended, /102 Processing\r\n\r\nHTTP\/1\.1 200 OK\r\n[\s\S]*\r\n\r\nok$/)
+})
+
+t.test('not to HTTP/1.0', async (t) => {
+  const port = await serve(t, (_, response) => {
+    response.writeEarlyHints({ link: '</a.css>; rel=preload' })
+    response.end('ok')
+  })
+  const { port: gate } = await front(t, port)
+  t.match(await roundTrip(gate, 'GET / HTTP/1.0\r\n\r\n'), /^HTTP\/1\.1 200 /)
+})
+
+t.test('an upstream that gives nothing else runs into the response timeout', async (t) => {
+  let gone = false
+  const port = await serveRaw(t, (socket) => {
+    const timer = setInterval(() => socket.write('HTTP/1.1 102 Processing\r\n\r\n'), 10)
+    socket.on('close', () => {
+      gone = true
+      clearInterval(timer)
+    })
+  })
+  const { port: gate } = await front(t, port, { config: { responseTimeout: 200 } })
+  const answer = await roundTrip(gate, get())
+  t.match(answer, /102 Processing[\s\S]*HTTP\/1\.1 504 /)
+  t.equal(codeOf(answer), 'upstream_timeout')
+  await eventually(() => gone)
+})
+
+t.test('a flood of them is left out for a client that does not read', async (t) => {
+  const port = await serveRaw(t, (socket) => {
+    const hint = `HTTP/1.1 103 Early Hints\r\nLink: ${'x'.repeat(16_000)}\r\n\r\n`
+    const flood = () => {
+      while (socket.write(hint));
+    }
+    socket.on('data', flood).on('drain', flood)
+  })
+  const { port: gate, exchanges } = await front(t, port, { config: { responseTimeout: 500 } })
+  const wire = new Wire(gate).send(get())
+  wire.socket.pause()
+  const buffered: number[] = []
+  const timer = setInterval(() => buffered.push(exchanges[0]?.response.socket?.writableLength ?? 0), 10)
+  while (exchanges[0]?.refusal === undefined || exchanges[0].refusal === null)
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  clearInterval(timer)
+  t.equal(exchanges[0].refusal.code, 'upstream_timeout')
+  t.ok(Math.max(...buffered) < 1024 * 1024, `at most ${Math.max(...buffered)} bytes`)
+  wire.socket.destroy()
+})

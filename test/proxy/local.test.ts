@@ -1,0 +1,260 @@
+/** Built-in endpoints over a real socket: what their handlers are given, and how their answers go out. */
+
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { performance } from 'node:perf_hooks'
+import t, { type Test } from 'tap'
+import { heldPermissions } from '../../src/authz/decide.ts'
+import { Refusal } from '../../src/errors.ts'
+import { Exchange, type Grants, type LocalHandler, type LocalRequest } from '../../src/exchange.ts'
+import { serveLocal } from '../../src/proxy/local.ts'
+import { codeOf, judgementOf, portOf, refuse, roundTrip, routeTo, valuesOf, Wire } from './support.ts'
+
+const GRANTS: Grants = {
+  by: 'name',
+  holdings: [
+    {
+      name: 'Trainer',
+      seat: { id: '1', name: 'Trainer', spaces: new Set(['north']), permissions: new Set(['seats:create']) },
+      givenUp: false,
+    },
+  ],
+}
+
+async function local(t: Test, handler: LocalHandler, publicRoute = false) {
+  const causes: unknown[] = []
+  const exchanges: Exchange[] = []
+  const listen = (awaited: boolean) => (request: IncomingMessage, response: ServerResponse) => {
+    const exchange = new Exchange(request, response, 'id-1', performance.now(), awaited)
+    const route = routeTo(publicRoute ? { requirement: 'public' } : {})
+    exchange.judgement = { ...judgementOf(request, route), grants: GRANTS, params: { id: 'x' } }
+    exchanges.push(exchange)
+    const failed = (failing: Exchange, cause: unknown) => {
+      causes.push(cause)
+      refuse(failing, new Refusal('unavailable', ''), cause)
+    }
+    serveLocal(exchange, handler, refuse, failed, heldPermissions)
+  }
+  const server = createServer().on('request', listen(false)).on('checkContinue', listen(true))
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return { port: portOf(server), causes, exchanges }
+}
+
+const JSON_TYPE = 'Content-Type: application/json'
+
+function send(method: string, body: string, ...lines: string[]): string {
+  const length = body === '' ? [] : [`Content-Length: ${body.length}`]
+  return [
+    `${method} /v1/seats?limit=1&after=x HTTP/1.1`,
+    'Host: gw',
+    ...lines,
+    ...length,
+    'Connection: close',
+    '',
+    body,
+  ].join('\r\n')
+}
+
+const echo: LocalHandler = async ({ body }) => ({ status: 200, body: { got: body ?? null } })
+
+t.test('the handler knows the caller, what they hold, and what they ask', async (t) => {
+  let asked: LocalRequest | undefined
+  const { port, exchanges } = await local(t, async (request) => {
+    asked = request
+    return { status: 200, body: { id: 'ü' } }
+  })
+  const answer = await roundTrip(port, send('POST', '{"a":[1]}', JSON_TYPE))
+  t.match(asked, {
+    params: { id: 'x' },
+    query: 'limit=1&after=x',
+    body: { a: [1] },
+    principal: { user: 'alice', tenant: 'acme' },
+    space: 'north',
+    held: { all: false, permissions: new Set(['seats:create']) },
+  })
+  t.match(answer, /^HTTP\/1\.1 200 OK\r\n/)
+  t.same(valuesOf(answer, 'content-type'), ['application/json'])
+  t.same(valuesOf(answer, 'content-length'), ['11'])
+  t.same(valuesOf(answer, 'cache-control'), ['no-store'])
+  t.same(valuesOf(answer, 'x-request-id'), ['id-1'])
+  t.match(exchanges[0], { bytesIn: 9, bytesOut: 11 })
+})
+
+t.test('204 has no body and no length, HEAD the length alone', async (t) => {
+  const { port } = await local(t, async ({ params }) =>
+    params.id === 'x' ? { status: 204 } : { status: 500 },
+  )
+  const deleted = await roundTrip(port, send('DELETE', ''))
+  t.match(deleted, /^HTTP\/1\.1 204 No Content\r\n/)
+  t.same([...valuesOf(deleted, 'content-length'), ...valuesOf(deleted, 'transfer-encoding')], [])
+  t.ok(deleted.endsWith('\r\n\r\n'))
+  const { port: read } = await local(t, echo)
+  const head = await roundTrip(read, send('HEAD', ''))
+  t.same(valuesOf(head, 'content-length'), ['12'])
+  t.ok(head.endsWith('\r\n\r\n'))
+})
+
+t.test('media types', async (t) => {
+  const { port } = await local(t, echo)
+  for (const type of [
+    'application/json',
+    'Application/JSON',
+    'application/json;charset=utf-8',
+    'application/json ; charset="UTF-8"',
+  ])
+    t.match(await roundTrip(port, send('PUT', '{}', `Content-Type: ${type}`)), /^HTTP\/1\.1 200 /, type)
+  for (const lines of [
+    [],
+    ['Content-Type:'],
+    ['Content-Type: text/plain'],
+    ['Content-Type: application/json; charset=latin1'],
+    ['Content-Type: application/json; charset=utf-8; x=y'],
+    ['Content-Type: application/json, text/plain'],
+    ['Content-Type: application/jsonp'],
+    ['Content-Type: application/merge-patch+json'],
+    [JSON_TYPE, 'Content-Type: text/plain'],
+    [JSON_TYPE, 'Content-Encoding: gzip'],
+    [JSON_TYPE, 'Content-Encoding: identity, gzip'],
+  ]) {
+    const answer = await roundTrip(port, send('PUT', '{}', ...lines))
+    t.match(answer, /^HTTP\/1\.1 415 /, lines.join())
+    t.equal(codeOf(answer), 'media_type_unsupported')
+  }
+  t.match(
+    await roundTrip(port, send('PUT', '{}', JSON_TYPE, 'Content-Encoding: identity')),
+    /^HTTP\/1\.1 200 /,
+  )
+})
+
+t.test(
+  'no body at all is undefined, whatever the type; an empty one that was announced is no JSON',
+  async (t) => {
+    const { port } = await local(t, async ({ body }) => ({ status: 200, body: [typeof body] }))
+    t.match(await roundTrip(port, send('POST', '')), /\["undefined"\]$/)
+    t.match(await roundTrip(port, send('POST', '', JSON_TYPE, 'Content-Length: 0')), /\["undefined"\]$/)
+    const empty = `POST / HTTP/1.1\r\nHost: gw\r\n${JSON_TYPE}\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n0\r\n\r\n`
+    t.equal(codeOf(await roundTrip(port, empty)), 'input_invalid')
+  },
+)
+
+t.test('what is not JSON is named so, with a place', async (t) => {
+  const { port } = await local(t, echo)
+  for (const body of [
+    '{',
+    'nul',
+    '{"a":1,"a":2}',
+    '\xff\xfe',
+    '"\xc3\x28"',
+    '\xef\xbb\xbf{}',
+    '{}{}',
+    ' ',
+    '\0',
+  ]) {
+    const answer = await roundTrip(port, send('POST', body, JSON_TYPE))
+    t.match(answer, /^HTTP\/1\.1 400 /, JSON.stringify(body))
+    t.equal(codeOf(answer), 'input_invalid')
+    t.match(answer, /"errors":\[\{"path":"","message":"[^"]+"\}\]/)
+  }
+})
+
+t.test('1 MiB passes, one byte more does not, in either framing', async (t) => {
+  const { port } = await local(t, async ({ body }) => ({ status: 200, body: String(body).length }))
+  const text = (length: number) => JSON.stringify('a'.repeat(length - 2))
+  const chunked = (body: string) =>
+    `POST / HTTP/1.1\r\nHost: gw\r\n${JSON_TYPE}\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`
+  const limit = 1024 * 1024
+  t.match(await roundTrip(port, send('POST', text(limit), JSON_TYPE)), /^HTTP\/1\.1 200 /)
+  t.match(await roundTrip(port, chunked(text(limit))), /^HTTP\/1\.1 200 /)
+  t.equal(codeOf(await roundTrip(port, send('POST', text(limit + 1), JSON_TYPE))), 'body_too_large')
+  t.equal(codeOf(await roundTrip(port, chunked(text(limit + 1)))), 'body_too_large')
+})
+
+t.test('a refusal goes out as one; what is thrown goes to the one place for it', async (t) => {
+  const refusing = await local(t, async () => new Refusal('seat_not_found', 'none'))
+  t.match(await roundTrip(refusing.port, send('GET', '')), /^HTTP\/1\.1 404 [\s\S]*seat_not_found/)
+  const cause = new Error('the store is away')
+  const throwing = await local(t, async () => {
+    throw cause
+  })
+  t.equal(codeOf(await roundTrip(throwing.port, send('GET', ''))), 'unavailable')
+  const atOnce = await local(t, () => {
+    throw cause
+  })
+  t.equal(codeOf(await roundTrip(atOnce.port, send('GET', ''))), 'unavailable')
+  t.same([...throwing.causes, ...atOnce.causes], [cause, cause])
+})
+
+t.test('a handler is never reached without a caller', async (t) => {
+  let reached = false
+  const { port } = await local(
+    t,
+    async () => {
+      reached = true
+      return { status: 204 }
+    },
+    true,
+  )
+  t.equal(codeOf(await roundTrip(port, send('GET', ''))), 'unavailable')
+  t.equal(reached, false)
+})
+
+t.test('a body that nobody asked for is no next request', async (t) => {
+  const { port, exchanges } = await local(t, echo)
+  const hidden = 'GET /admin HTTP/1.1\r\nHost: x\r\n\r\n'
+  const wire = new Wire(port).send(
+    `DELETE / HTTP/1.1\r\nHost: gw\r\nContent-Length: ${hidden.length}\r\n\r\n`,
+  )
+  await wire.until('"got":null')
+  wire.send(`${hidden}GET /next HTTP/1.1\r\nHost: gw\r\nConnection: close\r\n\r\n`)
+  await wire.ended
+  t.same(
+    exchanges.map(({ request }) => request.url),
+    ['/', '/next'],
+  )
+})
+
+t.test('nor may it go on without end', async (t) => {
+  const { port } = await local(t, echo)
+  const wire = new Wire(port).send('DELETE / HTTP/1.1\r\nHost: gw\r\nTransfer-Encoding: chunked\r\n\r\n')
+  await wire.until('"got":null')
+  let sent = 0
+  const timer = setInterval(() => {
+    sent++
+    wire.send(`10000\r\n${'a'.repeat(65536)}\r\n`)
+  }, 5)
+  await wire.ended
+  clearInterval(timer)
+  t.ok(sent < 200, `after ${sent} chunks`)
+})
+
+t.test('100 Continue is said when the body is wanted', async (t) => {
+  const { port } = await local(t, echo)
+  const head = (type: string) =>
+    `POST / HTTP/1.1\r\nHost: gw\r\nContent-Type: ${type}\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n`
+  const wire = new Wire(port).send(head('application/json'))
+  t.equal(await wire.until('\r\n\r\n'), 'HTTP/1.1 100 Continue\r\n\r\n')
+  wire.send('{}')
+  await wire.until('{"got":{}}')
+  wire.socket.destroy()
+  t.match(await new Wire(port).send(head('text/plain')).ended, /^HTTP\/1\.1 415 /)
+})
+
+t.test('a client that leaves in the midst of its body reaches no handler', async (t) => {
+  let reached = false
+  const { port, exchanges } = await local(t, async () => {
+    reached = true
+    return { status: 204 }
+  })
+  const wire = new Wire(port).send(
+    `POST / HTTP/1.1\r\nHost: gw\r\n${JSON_TYPE}\r\nContent-Length: 4\r\n\r\n{}`,
+  )
+  while ((exchanges[0]?.bytesIn ?? 0) < 2) await new Promise((resolve) => setTimeout(resolve, 5))
+  wire.socket.destroy()
+  while (exchanges[0]?.response.destroyed !== true) await new Promise((resolve) => setTimeout(resolve, 5))
+  t.equal(reached, false)
+})

@@ -1,0 +1,70 @@
+/**
+ * CVE-2026-48931 (Node's http.Agent): what an upstream wrote behind its answer was taken for the answer to the next
+ * request on that connection, which was somebody else's.
+ */
+
+import t from 'tap'
+import { front, roundTrip, serveRaw, Wire } from './support.ts'
+
+const EVIL = 'HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nEVIL'
+
+for (const [name, later] of [
+  ['with the answer', -1],
+  ['in the next tick', 0],
+  ['a moment later, on the idle connection', 20],
+] as const) {
+  t.test(`a second answer ${name}`, async (t) => {
+    let connections = 0
+    const port = await serveRaw(t, (socket) => {
+      connections++
+      socket.on('data', () => {
+        const answer = 'HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ngood'
+        if (later === -1) socket.write(answer + EVIL)
+        else {
+          socket.write(answer)
+          setTimeout(() => socket.write(EVIL), later)
+        }
+      })
+    })
+    const { port: gate } = await front(t, port)
+    for (let i = 0; i < 10; i++) {
+      const answer = await roundTrip(gate, 'GET / HTTP/1.1\r\nHost: gw\r\nConnection: close\r\n\r\n')
+      t.ok(answer.endsWith('good'))
+      await new Promise((resolve) => setTimeout(resolve, 2 * Math.max(later, 5)))
+    }
+    t.equal(connections, 10, 'no connection was trusted twice')
+  })
+}
+
+t.test('with the answer, while others wait for the connection', async (t) => {
+  const port = await serveRaw(t, (socket) =>
+    socket.on('data', (bytes) => {
+      const path = bytes.toString().split(' ')[1] ?? ''
+      socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${path.length}\r\n\r\n${path}${EVIL}${EVIL}`)
+    }),
+  )
+  const { port: gate } = await front(t, port, { connections: 2 })
+  const paths = Array.from({ length: 100 }, (_, i) => `/${i}`)
+  const answers = await Promise.all(
+    paths.map((path) => roundTrip(gate, `GET ${path} HTTP/1.1\r\nHost: gw\r\nConnection: close\r\n\r\n`)),
+  )
+  t.same(
+    answers.map((answer) => answer.split('\r\n\r\n')[1]),
+    paths,
+  )
+})
+
+t.test('bytes behind the length of an answer are nobody’s', async (t) => {
+  const port = await serveRaw(t, (socket) =>
+    socket.on('data', () => socket.write(`HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok and more`)),
+  )
+  const { port: gate } = await front(t, port)
+  const wire = new Wire(gate)
+  for (let i = 1; i <= 3; i++) {
+    wire.send('GET / HTTP/1.1\r\nHost: gw\r\n\r\n')
+    while (wire.received.split('\r\n\r\nok').length <= i)
+      await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+  t.notMatch(wire.received, 'and more')
+  wire.socket.destroy()
+})

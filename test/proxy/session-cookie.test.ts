@@ -1,0 +1,50 @@
+/** The sign-in session is between the browser and the gateway: no upstream reads or writes it. */
+
+import t from 'tap'
+import { withoutSession } from '../../src/proxy/cookies.ts'
+import { answering, front, get, roundTrip, seenBy, valuesOf } from './support.ts'
+
+t.test('other cookies pass byte for byte', async (t) => {
+  const same = [
+    'a=b',
+    'a=b; c="d e"; =x;;f',
+    ' a=b ',
+    '',
+    '__Host-other=1',
+    'x=__host-seat',
+    '__Host-Seatgat=1',
+  ]
+  for (const cookie of same) t.equal(withoutSession(cookie), cookie)
+})
+
+t.test('ours is taken out wherever it stands', async (t) => {
+  const cases: [string, string | null][] = [
+    ['__Host-seatgate=1', null],
+    ['__Host-seatgate-session=1; a=b', 'a=b'],
+    ['a=b; __Host-seatgate-session=1', 'a=b'],
+    ['a=b; __Host-seatgate-session=1; c=d', 'a=b; c=d'],
+    ['a=b;__Host-seatgate-session=1;c=d', 'a=b;c=d'],
+    ['__Host-seatgate-a=1; __Host-seatgate-b=2;\t__Host-seatgate-c=3', null],
+    ['__HOST-SEATGATE-session=1; a=b', 'a=b'],
+    ['a="x; __Host-seatgate-session=1; y"', 'a="x; y"'],
+    ['__Host-seatgate', null],
+  ]
+  for (const [cookie, rest] of cases) t.equal(withoutSession(cookie), rest, cookie)
+})
+
+t.test('each Cookie line by itself', async (t) => {
+  const seen = await seenBy(
+    t,
+    get('Cookie: a=1', 'cookie: __Host-seatgate-session=x', 'COOKIE: b=2; __Host-seatgate=y'),
+  )
+  t.same(valuesOf(seen, 'cookie'), ['a=1', 'b=2'])
+})
+
+t.test('an upstream can not plant one', async (t) => {
+  const port = await answering(
+    t,
+    'HTTP/1.1 200 OK\r\nContent-Length: 0\r\nSet-Cookie: a=1\r\nSet-Cookie: __Host-seatgate-session=evil; Path=/\r\nset-cookie:  __host-SEATGATE=evil\r\nSet-Cookie: b=2\r\n\r\n',
+  )
+  const { port: gate } = await front(t, port)
+  t.same(valuesOf(await roundTrip(gate, get()), 'set-cookie'), ['a=1', 'b=2'])
+})

@@ -1,0 +1,258 @@
+/** Real servers for the tests of the proxy: upstreams, hostile or not, and a front that only forwards. */
+
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
+import * as net from 'node:net'
+import { performance } from 'node:perf_hooks'
+import type { Test } from 'tap'
+import type { UpstreamConfig } from '../../src/config/config.ts'
+import { type Decision, Exchange, type Judgement, type Principal, type Route } from '../../src/exchange.ts'
+import { forward, type Refuse } from '../../src/proxy/forward.ts'
+import { Upstream, type UpstreamOptions } from '../../src/proxy/upstream.ts'
+import { writeProblem } from '../../src/server/problem.ts'
+
+export const ALICE: Principal = {
+  method: 'bearer',
+  tenant: 'acme',
+  user: 'alice',
+  email: 'alice@acme.example',
+  claims: { by: 'name', entries: new Map(), issuedAt: 0 },
+}
+
+export function portOf(server: net.Server): number {
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('not listening')
+  return address.port
+}
+
+export function upstreamConfig(port: number, more: Partial<UpstreamConfig> = {}): UpstreamConfig {
+  return {
+    name: 'trainings',
+    targets: [new URL(`http://127.0.0.1:${port}`)],
+    connectTimeout: 2000,
+    responseTimeout: 10_000,
+    passAuthorization: false,
+    passHost: false,
+    passOverrides: false,
+    allowSemicolons: false,
+    ...more,
+  }
+}
+
+export function routeTo(more: Partial<Route> = {}): Route {
+  return {
+    id: 'ANY /*',
+    method: 'ANY',
+    path: '/*',
+    requirement: 'trainings:read',
+    target: { kind: 'upstream', name: 'trainings' },
+    maxBody: Infinity,
+    responseTimeout: null,
+    place: null,
+    ...more,
+  }
+}
+
+export function judgementOf(request: IncomingMessage, route: Route, more: Partial<Decision> = {}): Judgement {
+  const [path = '', ...query] = (request.url ?? '').split('?')
+  const isPublic = route.requirement === 'public'
+  return {
+    decision: {
+      answer: 'allow',
+      code: 'allow',
+      reason: '',
+      method: request.method ?? '',
+      path,
+      route,
+      permission: route.requirement,
+      principal: isPublic ? null : ALICE,
+      space: isPublic ? null : 'north',
+      seats: [{ name: 'Trainer', id: '1', verdict: 'grants' }],
+      timings: { match: 0, authenticate: 0, resolve: 0, decide: 0 },
+      ...more,
+    },
+    refusal: null,
+    params: {},
+    query: query.length === 0 ? '' : `?${query.join('?')}`,
+    grants: null,
+  }
+}
+
+/** An upstream by Node's server. Closed with the test. */
+export async function serve(t: Test, listener: RequestListener): Promise<number> {
+  const server = createServer({ keepAliveTimeout: 60_000 }, listener)
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return portOf(server)
+}
+
+/** An upstream by hand: bytes in, bytes out. */
+export async function serveRaw(t: Test, onSocket: (socket: net.Socket) => void): Promise<number> {
+  const sockets = new Set<net.Socket>()
+  const server = net.createServer((socket) => {
+    sockets.add(socket)
+    socket.on('error', () => {}).on('close', () => sockets.delete(socket))
+    onSocket(socket)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+  return portOf(server)
+}
+
+/** Answers each request on a connection with the same bytes. */
+export function answering(t: Test, bytes: string): Promise<number> {
+  return serveRaw(t, (socket) => socket.on('data', () => socket.write(bytes, 'latin1')))
+}
+
+export interface Front {
+  readonly port: number
+  readonly upstream: Upstream
+  readonly exchanges: Exchange[]
+}
+
+export interface FrontOptions extends UpstreamOptions {
+  readonly config?: Partial<UpstreamConfig>
+  readonly route?: Partial<Route>
+  readonly decision?: Partial<Decision>
+}
+
+/** A server that allows everything and forwards it to the port. */
+export async function front(t: Test, port: number, options: FrontOptions = {}): Promise<Front> {
+  const upstream = new Upstream(upstreamConfig(port, options.config), options)
+  const route = routeTo(options.route)
+  const exchanges: Exchange[] = []
+  const listen = (awaited: boolean) => (request: IncomingMessage, response: ServerResponse) => {
+    const id = `id-${exchanges.length + 1}`
+    const exchange = new Exchange(request, response, id, performance.now(), awaited)
+    exchange.judgement = judgementOf(request, route, options.decision)
+    exchanges.push(exchange)
+    forward(exchange, upstream, refuse)
+  }
+  const server = createServer({ maxHeaderSize: 128 * 1024 })
+  server.on('request', listen(false)).on('checkContinue', listen(true))
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(async () => {
+    server.closeAllConnections()
+    server.close()
+    await upstream.pool.destroy()
+  })
+  return { port: portOf(server), upstream, exchanges }
+}
+
+/** As the pipeline does it. */
+export const refuse: Refuse = (exchange, refusal, cause) => {
+  const { request, response } = exchange
+  if (exchange.refusal !== null) return
+  exchange.refusal = refusal
+  exchange.cause = cause
+  if (response.headersSent) response.destroy()
+  else if (!response.destroyed) writeProblem(request, response, refusal, exchange.id, exchange.awaited)
+}
+
+/** A client by hand. `ended` resolves with all it was sent once the connection is gone. */
+export class Wire {
+  readonly socket: net.Socket
+  readonly ended: Promise<string>
+  received = ''
+  /** Reset, rather than closed. */
+  reset = false
+  #waiting: (() => void)[] = []
+
+  constructor(port: number) {
+    this.socket = net.connect(port, '127.0.0.1')
+    this.socket.setEncoding('latin1')
+    this.socket.on('data', (text: string) => {
+      this.received += text
+      this.#wake()
+    })
+    this.ended = new Promise((resolve) => {
+      this.socket.on('close', () => {
+        resolve(this.received)
+        this.#wake()
+      })
+    })
+    this.socket.on('error', (error: NodeJS.ErrnoException) => {
+      this.reset = error.code === 'ECONNRESET'
+    })
+  }
+
+  send(text: string): this {
+    this.socket.write(text, 'latin1')
+    return this
+  }
+
+  /** Resolves when the text, or a match, has come. Rejects when the connection ends without. */
+  async until(wanted: string | RegExp): Promise<string> {
+    const found = () =>
+      typeof wanted === 'string' ? this.received.includes(wanted) : wanted.test(this.received)
+    while (!found()) {
+      if (this.socket.destroyed) throw new Error(`ended without ${wanted}: ${this.received}`)
+      await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    }
+    return this.received
+  }
+
+  #wake(): void {
+    for (const resolve of this.#waiting.splice(0)) resolve()
+  }
+}
+
+/** One request on a connection of its own; resolves with all that was answered. */
+export function roundTrip(port: number, request: string): Promise<string> {
+  return new Wire(port).send(request).ended
+}
+
+export function codeOf(answer: string): string | undefined {
+  return /"code":"(\w+)"/.exec(answer)?.[1]
+}
+
+/** The header lines of an answer or a request, lower-case names. */
+export function fieldsOf(message: string): [string, string][] {
+  const [head = ''] = message.split('\r\n\r\n')
+  return head
+    .split('\r\n')
+    .slice(1)
+    .map((line) => {
+      const colon = line.indexOf(':')
+      return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()]
+    })
+}
+
+export function valuesOf(message: string, name: string): string[] {
+  return fieldsOf(message)
+    .filter(([field]) => field === name)
+    .map(([, value]) => value)
+}
+
+/** Polls until true; for counters that nothing announces. */
+export async function eventually(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 5))
+}
+
+/** What an upstream by hand is sent for this request, head and body. */
+export async function seenBy(t: Test, request: string, options: FrontOptions = {}): Promise<string> {
+  let seen = ''
+  const port = await serveRaw(t, (socket) =>
+    socket.on('data', (bytes) => {
+      seen += bytes.toString('latin1')
+      if (seen.includes('\r\n\r\n')) socket.end('HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n')
+    }),
+  )
+  const { port: gate } = await front(t, port, options)
+  await roundTrip(gate, request)
+  return seen
+}
+
+/** A GET with these lines; closes after it. */
+export function get(...lines: string[]): string {
+  return ['GET /a HTTP/1.1', 'Host: gw.example', ...lines, 'Connection: close', '', ''].join('\r\n')
+}

@@ -1,0 +1,57 @@
+/** No connection to the upstream: 502 upstream_unreachable, and the reason only in the log. */
+
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import t from 'tap'
+import { codeOf, front, get, portOf, roundTrip, serve, Wire } from './support.ts'
+
+async function closedPort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const port = portOf(server)
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+t.test('refused', async (t) => {
+  const port = await closedPort()
+  const { port: gate, exchanges } = await front(t, port)
+  const answer = await roundTrip(gate, get())
+  t.match(answer, /^HTTP\/1\.1 502 /)
+  t.equal(codeOf(answer), 'upstream_unreachable')
+  t.notMatch(answer, `:${port}`, 'no inner address')
+  t.match(exchanges[0]?.cause, { code: 'ECONNREFUSED' })
+})
+
+t.test('refused, with a body on the way: the connection of the client lives', async (t) => {
+  const { port: gate } = await front(t, await closedPort())
+  const wire = new Wire(gate).send('POST / HTTP/1.1\r\nHost: gw\r\nContent-Length: 10\r\n\r\n01234')
+  await wire.until('upstream_unreachable')
+  wire.received = ''
+  wire.send('56789GET / HTTP/1.1\r\nHost: gw\r\nConnection: close\r\n\r\n')
+  t.equal(codeOf(await wire.ended), 'upstream_unreachable')
+})
+
+t.test('an unknown name', async (t) => {
+  const { port: gate } = await front(t, 1, { config: { targets: [new URL('http://nowhere.invalid:80')] } })
+  t.equal(codeOf(await roundTrip(gate, get())), 'upstream_unreachable')
+})
+
+t.test('TLS asked of an upstream that speaks none', async (t) => {
+  const port = await serve(t, (_, response) => response.end('ok'))
+  const { port: gate } = await front(t, port, { config: { targets: [new URL(`https://127.0.0.1:${port}`)] } })
+  t.equal(codeOf(await roundTrip(gate, get())), 'upstream_unreachable')
+})
+
+t.test('an upstream that comes back is used again', async (t) => {
+  const port = await closedPort()
+  const { port: gate } = await front(t, port)
+  t.equal(codeOf(await roundTrip(gate, get())), 'upstream_unreachable')
+  const server = createServer((socket) => {
+    socket.on('data', () => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'))
+  }).listen(port, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  t.match(await roundTrip(gate, get()), /^HTTP\/1\.1 200 /)
+})
