@@ -1,0 +1,38 @@
+/** The bodies of administration, checked: typed input, or a refusal that names each fault by its place. */
+
+import { type AdminRefusal, inputInvalid, isRefusal } from '../model/refusal.ts'
+import type { ApiKeyInput, SeatInput } from '../store/store.ts'
+import { parseDateTime } from './date-time.ts'
+import { apiKeySchema, seatPatchSchema, seatSchema } from './schemas.ts'
+import { checker } from './validate.ts'
+
+interface ApiKeyBody {
+  readonly name: string
+  readonly seats: readonly string[]
+  readonly expires_at?: string | null
+}
+
+const seatInput = checker<SeatInput>(seatSchema)
+const seatPatch = checker<Partial<SeatInput>>(seatPatchSchema)
+const apiKeyBody = checker<ApiKeyBody>(apiKeySchema)
+
+export function readSeatInput(body: unknown): SeatInput | AdminRefusal {
+  return seatInput(body)
+}
+
+/** Any subset of a Seat's fields, none included. */
+export function readSeatPatch(body: unknown): Partial<SeatInput> | AdminRefusal {
+  return seatPatch(body)
+}
+
+/** @param now ms since the epoch; an API key expires after it */
+export function readApiKeyInput(body: unknown, now: number): ApiKeyInput | AdminRefusal {
+  const read = apiKeyBody(body)
+  if (isRefusal(read)) return read
+  const { name, seats, expires_at = null } = read
+  const expiresAt = expires_at === null ? null : parseDateTime(expires_at)
+  if (expiresAt !== null && expiresAt <= now) {
+    return inputInvalid([{ path: '/expires_at', message: 'must be in the future' }])
+  }
+  return { name, seats, expiresAt }
+}

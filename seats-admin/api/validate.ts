@@ -1,0 +1,99 @@
+/** Checks a body against a schema, and says what is wrong in words and places. Used by `input.ts`. */
+
+import { Ajv, type ErrorObject, type Options } from 'ajv'
+import { isPermission } from '../model/permission.ts'
+import { type AdminFault, type AdminRefusal, inputInvalid, MAX_FAULTS } from '../model/refusal.ts'
+import { isSpaceId } from '../model/space.ts'
+import { parseDateTime } from './date-time.ts'
+import { isName } from './name.ts'
+import { pointerTo } from './pointer.ts'
+
+interface Format {
+  readonly accepts: (text: string) => boolean
+  readonly otherwise: string
+}
+
+const FORMATS: Readonly<Record<string, Format>> = {
+  name: {
+    accepts: isName,
+    otherwise:
+      'must be 1 to 256 characters, without control characters, and without white space at its edges',
+  },
+  space: {
+    accepts: isSpaceId,
+    otherwise: 'must be a space id: up to 128 of A-Z a-z 0-9 . _ ~ -, beginning with a letter or a digit',
+  },
+  permission: {
+    accepts: isPermission,
+    otherwise: 'must be <resource>:<operation>, each of A-Z a-z 0-9 . _ -, or exactly *',
+  },
+  expiry: {
+    accepts: (text) => parseDateTime(text) !== null,
+    otherwise: 'must be a date-time with an offset (RFC 3339)',
+  },
+}
+
+/** Members and items for which all faults are looked for. In a body of more, the first one must do. */
+const MAX_SIZE = 1000
+/** Characters of an unknown member's name that are said back. */
+const MAX_ECHO = 128
+
+const first = withFormats({ allErrors: false })
+const all = withFormats({ allErrors: true })
+
+/** @returns gives back the body itself, or a refusal */
+export function checker<T>(schema: object): (body: unknown) => T | AdminRefusal {
+  const isValid = first.compile<T>(schema)
+  const explain = all.compile<T>(schema)
+  return (body) => {
+    if (body === undefined) return inputInvalid([{ path: '', message: 'a JSON body is required' }])
+    if (!isValid(body)) {
+      const validate = sizeOf(body) > MAX_SIZE ? isValid : explain
+      validate(body)
+      return inputInvalid((validate.errors ?? []).slice(0, MAX_FAULTS).map(faultOf))
+    }
+    const repeated = repetitions(body)
+    return repeated.length > 0 ? inputInvalid(repeated) : body
+  }
+}
+
+function withFormats(options: Options): Ajv {
+  const ajv = new Ajv({ ...options, strict: true })
+  for (const [name, { accepts }] of Object.entries(FORMATS)) ajv.addFormat(name, accepts)
+  return ajv
+}
+
+function sizeOf(body: unknown): number {
+  if (typeof body !== 'object' || body === null) return 1
+  const members: unknown[] = Object.values(body)
+  return members.reduce((size: number, value) => size + (Array.isArray(value) ? value.length : 1), 0)
+}
+
+function faultOf({ keyword, instancePath, params, message }: ErrorObject): AdminFault {
+  if (keyword === 'required') {
+    return { path: pointerTo(instancePath, params.missingProperty), message: 'is required' }
+  }
+  if (keyword === 'additionalProperties') {
+    const name: string = params.additionalProperty
+    if (name.length > MAX_ECHO) return { path: instancePath, message: 'has a field that is not known' }
+    return { path: pointerTo(instancePath, name), message: 'is not a known field' }
+  }
+  const otherwise = keyword === 'format' ? FORMATS[params.format]?.otherwise : message
+  return { path: instancePath, message: otherwise ?? 'is not valid' }
+}
+
+/** `uniqueItems` compares all pairs, or keeps items as the members of an object, which has some from birth. */
+function repetitions(body: unknown): AdminFault[] {
+  const faults: AdminFault[] = []
+  for (const [name, value] of Object.entries(body as object)) {
+    if (!Array.isArray(value)) continue
+    const met = new Set<unknown>()
+    for (const [at, item] of value.entries()) {
+      if (met.has(item) && faults.length < MAX_FAULTS) {
+        faults.push({ path: pointerTo(pointerTo('', name), String(at)), message: 'is there more than once' })
+      }
+      met.add(item)
+    }
+  }
+  return faults
+}

@@ -1,0 +1,25 @@
+/** The only entrance to administration for `src`, besides the pure model. */
+
+export { createAdminApi } from './api/admin-api.ts'
+export { type Bootstrapped, bootstrapTenant } from './api/bootstrap.ts'
+export type { AdminDeps, AdminEndpoint, AdminReply, AdminRequest, Caller } from './api/endpoint.ts'
+export type { ApiKey, StoredApiKey } from './model/api-key.ts'
+export type { Change, ChangeKind, Committed } from './model/change.ts'
+export { type AdminCode, type AdminFault, type AdminRefusal, isRefusal } from './model/refusal.ts'
+export type { Scope } from './model/scope.ts'
+export type { ListedSeat, StoredSeat } from './model/seat.ts'
+export { openSqliteStore, type SqliteOptions } from './store/sqlite/store.ts'
+export {
+  type AdminStore,
+  type ApiKeyInput,
+  type AsOf,
+  type ChangeReader,
+  type NameReading,
+  type Page,
+  type SeatInput,
+  type SeatReader,
+  type Store,
+  StoreUnavailable,
+  type Writer,
+  type Written,
+} from './store/store.ts'

@@ -1,0 +1,15 @@
+/** The permission grammar, whose one owner this is: `<resource>:<operation>`, or exactly `*`, which grants all. Pure. */
+
+const PERMISSION = /^[A-Za-z0-9._-]+:[A-Za-z0-9._-]+$/
+
+/** Grants every permission. `trainings:*` is none: it reads like a wildcard and would grant nothing. */
+export const EVERY_PERMISSION = '*'
+
+export function isPermission(text: string): boolean {
+  return text === EVERY_PERMISSION || PERMISSION.test(text)
+}
+
+/** Whether a Seat, or a caller, with these permissions holds that one. `*` itself is held through `*` only. */
+export function holds(permissions: ReadonlySet<string>, permission: string): boolean {
+  return permissions.has(EVERY_PERMISSION) || permissions.has(permission)
+}

@@ -1,0 +1,57 @@
+/** Why administration says no. A value, not an exception; the gateway gives each code its status. */
+
+/** More faults of one input are not told. */
+export const MAX_FAULTS = 50
+
+export type AdminCode =
+  | 'input_invalid'
+  | 'seat_not_found'
+  | 'api_key_not_found'
+  | 'seat_name_taken'
+  | 'grant_exceeds_own'
+
+export interface AdminFault {
+  /** JSON Pointer (RFC 6901). */
+  readonly path: string
+  readonly message: string
+}
+
+/** `refused` tells it from a result, also after a structured clone between threads. */
+export interface AdminRefusal {
+  readonly refused: AdminCode
+  readonly detail: string
+  readonly faults?: readonly AdminFault[]
+}
+
+export function isRefusal(value: unknown): value is AdminRefusal {
+  return typeof value === 'object' && value !== null && 'refused' in value
+}
+
+/** The same words for all of a kind, so that they tell nothing about what the caller may not see. */
+export const seatNotFound: AdminRefusal = { refused: 'seat_not_found', detail: 'There is no such Seat.' }
+export const apiKeyNotFound: AdminRefusal = {
+  refused: 'api_key_not_found',
+  detail: 'There is no such API key.',
+}
+export const seatNameTaken: AdminRefusal = {
+  refused: 'seat_name_taken',
+  detail: 'Another Seat of the tenant has this name.',
+}
+export const grantExceedsOwn: AdminRefusal = {
+  refused: 'grant_exceeds_own',
+  detail:
+    'The Seats concerned must grant nothing that you do not hold in this space yourself, and, outside the admin space, in this space alone.',
+}
+
+export function inputInvalid(faults: readonly AdminFault[]): AdminRefusal {
+  return { refused: 'input_invalid', detail: 'The input is not valid: see errors.', faults }
+}
+
+/** @param indices of the API key's `seats` that name no Seat */
+export function unknownSeats(indices: readonly number[]): AdminRefusal {
+  return inputInvalid(
+    indices
+      .slice(0, MAX_FAULTS)
+      .map((at) => ({ path: `/seats/${at}`, message: 'names no Seat of the tenant' })),
+  )
+}

@@ -1,0 +1,51 @@
+/** What a caller of the Seat and key endpoints may see and manage: "nobody grants what they don't have". Pure. */
+
+import { holds } from './permission.ts'
+
+/**
+ * What a caller of the Seat and key endpoints may manage: data only, so that it can be checked where the
+ * transaction runs. `space` is the request's Space.
+ */
+export interface Scope {
+  readonly space: string
+  /** `space` is the tenant's admin space: Seats of all spaces may be managed. */
+  readonly admin: boolean
+  /** The caller holds `*` there. */
+  readonly all: boolean
+  readonly permissions: readonly string[]
+}
+
+/** What a Seat grants, and where. */
+export interface Granting {
+  readonly spaces: readonly string[]
+  readonly permissions: readonly string[]
+}
+
+/** Held in the scope's space, it lets its holder grant any permission there, `*` included. */
+const GRANT_ANY = 'seats:grant'
+
+/**
+ * Whether this scope may make, change, rename or delete a Seat that grants this, or hand it to an API key. To be asked
+ * of the Seat as it is and as it would become.
+ */
+export function mayManage(scope: Scope, { permissions, spaces }: Granting): boolean {
+  if (!maySee(scope, spaces)) return false
+  if (scope.all) return true
+  const held = new Set(scope.permissions)
+  return holds(held, GRANT_ANY) || permissions.every((permission) => holds(held, permission))
+}
+
+/** Whether this scope may read a Seat of these spaces. Outside the admin space: of its own space and no other. */
+export function maySee(scope: Scope, spaces: readonly string[]): boolean {
+  return scope.admin || (spaces.length === 1 && spaces[0] === scope.space)
+}
+
+/** Whether this scope may make or revoke an API key of these Seats. One of none belongs to the admin space. */
+export function mayManageKey(scope: Scope, seats: readonly Granting[]): boolean {
+  return (scope.admin || seats.length > 0) && seats.every((seat) => mayManage(scope, seat))
+}
+
+/** Whether this scope may read an API key of Seats with these spaces. */
+export function maySeeKey(scope: Scope, seats: readonly Pick<Granting, 'spaces'>[]): boolean {
+  return scope.admin || (seats.length > 0 && seats.every((seat) => maySee(scope, seat.spaces)))
+}

@@ -1,0 +1,7 @@
+/** The tenant grammar. Pure. A tenant id never has a `_`, which parts the fields of an API key. */
+
+const TENANT_ID = /^[a-z0-9][a-z0-9-]{0,62}$/
+
+export function isTenantId(text: string): boolean {
+  return TENANT_ID.test(text)
+}

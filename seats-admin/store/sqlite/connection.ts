@@ -1,0 +1,68 @@
+/** One connection to the database file: how it is opened, and how a transaction runs. Used in the store's threads. */
+
+import { DatabaseSync } from 'node:sqlite'
+import { pathToFileURL } from 'node:url'
+import { isRefusal } from '../../model/refusal.ts'
+import { monotonic } from './calls.ts'
+
+/** WAL bytes kept on disk after a checkpoint. */
+const JOURNAL_SIZE_LIMIT = 16 * 1024 * 1024
+
+/** Of a call's time, what may be spent on waiting for the lock: the rest is for the write, and to say what was wrong. */
+const LOCK_SHARE = 0.75
+
+/** Opens an existing file and never makes one. */
+export function connect(path: string, mode: 'ro' | 'rw', busyTimeout: number): DatabaseSync {
+  const url = pathToFileURL(path)
+  url.searchParams.set('mode', mode)
+  const database = new DatabaseSync(url, {
+    readOnly: mode === 'ro',
+    timeout: busyTimeout,
+    enableForeignKeyConstraints: true,
+    allowExtension: false,
+    defensive: true,
+  })
+  database.exec('PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON')
+  if (mode === 'rw') {
+    database.exec(`PRAGMA journal_mode = WAL; PRAGMA journal_size_limit = ${JOURNAL_SIZE_LIMIT}`)
+    // In WAL mode only FULL waits for the disk at each commit: an acknowledged write survives a loss of power.
+    database.exec('PRAGMA synchronous = FULL')
+  }
+  return database
+}
+
+/** Throws, naming the first damage found. Reads the whole file. */
+export function checkIntegrity(database: DatabaseSync): void {
+  const found = database.prepare('PRAGMA quick_check(1)').get()
+  const verdict = Object.values(found ?? {})[0]
+  if (verdict !== 'ok') throw new Error(`the file is damaged: ${String(verdict)}`)
+}
+
+/** The caller's time is up; nothing was written. */
+export class TooLate extends Error {
+  constructor() {
+    super('too late')
+    this.name = 'TooLate'
+  }
+}
+
+/**
+ * Runs `work` in a transaction that holds the write lock from its start, so that what it reads stays true until it
+ * commits. A refusal leaves no trace. It waits for the lock, and commits, before `deadline` or not at all.
+ */
+export function transact<V>(database: DatabaseSync, deadline: number, work: () => V): V {
+  const patience = Math.floor((deadline - monotonic()) * LOCK_SHARE)
+  if (patience <= 0) throw new TooLate()
+  database.exec(`PRAGMA busy_timeout = ${patience}`)
+  database.exec('BEGIN IMMEDIATE')
+  try {
+    const value = work()
+    if (monotonic() >= deadline) throw new TooLate()
+    database.exec(isRefusal(value) ? 'ROLLBACK' : 'COMMIT')
+    return value
+  } catch (cause) {
+    // SQLite has rolled back by itself after some errors, a full disk among them.
+    if (database.isTransaction) database.exec('ROLLBACK')
+    throw cause
+  }
+}

@@ -1,0 +1,129 @@
+/** The shape of the database, step by step. A step that has been released is never changed; a new one is appended. */
+
+import type { DatabaseSync } from 'node:sqlite'
+
+/** Tells a Seatgate store from another program's SQLite file: "Seat". */
+const APPLICATION_ID = 0x53656174
+
+/**
+ * Names are compared byte by byte (BINARY). `spaces` and `permissions` are JSON arrays of strings, written by
+ * JSON.stringify: equal text means equal spaces. Times are ms since the epoch, `names_given_up.at` whole seconds.
+ */
+const first = `
+CREATE TABLE counter (
+  one INTEGER PRIMARY KEY CHECK (one = 1),
+  seq INTEGER NOT NULL,
+  id_time INTEGER NOT NULL
+) STRICT;
+INSERT INTO counter VALUES (1, 0, 0);
+
+CREATE TABLE changes (
+  seq INTEGER PRIMARY KEY,
+  tenant TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  key TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE seats (
+  tenant TEXT NOT NULL,
+  id TEXT NOT NULL,
+  name TEXT NOT NULL,
+  spaces TEXT NOT NULL,
+  permissions TEXT NOT NULL,
+  member_count INTEGER NOT NULL DEFAULT 0,
+  created_by TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  updated_by TEXT,
+  updated_at INTEGER,
+  PRIMARY KEY (tenant, id),
+  UNIQUE (tenant, name)
+) STRICT;
+CREATE INDEX seats_of_spaces ON seats (tenant, spaces, id);
+
+CREATE TABLE names_given_up (
+  tenant TEXT NOT NULL,
+  name TEXT NOT NULL,
+  at INTEGER NOT NULL,
+  PRIMARY KEY (tenant, name)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE api_keys (
+  tenant TEXT NOT NULL,
+  id TEXT NOT NULL,
+  name TEXT NOT NULL,
+  hash BLOB NOT NULL,
+  created_by TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  expires_at INTEGER,
+  revoked_at INTEGER,
+  PRIMARY KEY (tenant, id)
+) STRICT;
+
+CREATE TABLE api_key_seats (
+  tenant TEXT NOT NULL,
+  api_key_id TEXT NOT NULL,
+  position INTEGER NOT NULL,
+  seat_id TEXT NOT NULL,
+  PRIMARY KEY (tenant, api_key_id, seat_id),
+  FOREIGN KEY (tenant, api_key_id) REFERENCES api_keys (tenant, id) ON DELETE CASCADE,
+  FOREIGN KEY (tenant, seat_id) REFERENCES seats (tenant, id) ON DELETE CASCADE
+) STRICT, WITHOUT ROWID;
+CREATE INDEX api_keys_of_seat ON api_key_seats (tenant, seat_id);
+
+CREATE TABLE members (
+  tenant TEXT NOT NULL,
+  user TEXT NOT NULL,
+  seat_id TEXT NOT NULL,
+  PRIMARY KEY (tenant, user, seat_id),
+  FOREIGN KEY (tenant, seat_id) REFERENCES seats (tenant, id) ON DELETE CASCADE
+) STRICT, WITHOUT ROWID;
+CREATE INDEX members_of_seat ON members (tenant, seat_id);
+
+-- Counted as they come and go: a page of Seats costs the same however many members they have.
+CREATE TRIGGER member_came AFTER INSERT ON members BEGIN
+  UPDATE seats SET member_count = member_count + 1 WHERE tenant = NEW.tenant AND id = NEW.seat_id;
+END;
+CREATE TRIGGER member_went AFTER DELETE ON members BEGIN
+  UPDATE seats SET member_count = member_count - 1 WHERE tenant = OLD.tenant AND id = OLD.seat_id;
+END;
+`
+
+/** `user_version` counts the steps taken. */
+export const MIGRATIONS: readonly string[] = [first]
+
+/** Marks a new, empty database as a Seatgate store. */
+export function mark(database: DatabaseSync): void {
+  database.exec(`PRAGMA application_id = ${APPLICATION_ID}`)
+}
+
+/** Throws unless the database is a store that this version knows, or an older one. */
+export function migrate(database: DatabaseSync, steps = MIGRATIONS): void {
+  if (pragma(database, 'application_id') !== APPLICATION_ID) {
+    throw new Error('the file is no Seatgate store')
+  }
+  // No lock where there is nothing to do: another program's lock must not keep a gateway from starting.
+  if (stepsToTake(database, steps).length === 0) return
+  database.exec('BEGIN IMMEDIATE')
+  try {
+    // Read again: another process may have done it meanwhile.
+    for (const step of stepsToTake(database, steps)) database.exec(step)
+    database.exec(`PRAGMA user_version = ${steps.length}; COMMIT`)
+  } catch (cause) {
+    if (database.isTransaction) database.exec('ROLLBACK')
+    throw cause
+  }
+}
+
+function stepsToTake(database: DatabaseSync, steps: readonly string[]): readonly string[] {
+  const taken = pragma(database, 'user_version')
+  if (taken > steps.length) {
+    throw new Error(
+      `the store is of version ${taken}, written by a newer Seatgate; this one knows ${steps.length}`,
+    )
+  }
+  return steps.slice(taken)
+}
+
+function pragma(database: DatabaseSync, name: 'application_id' | 'user_version'): number {
+  return Number(database.prepare(`PRAGMA ${name}`).get()?.[name])
+}

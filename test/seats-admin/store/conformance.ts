@@ -1,0 +1,512 @@
+/** What every driver of the store must do. Each test gets a store of its own, empty, from `openStore`. */
+
+import type { Test } from 'tap'
+import {
+  type AdminRefusal,
+  isRefusal,
+  type Scope,
+  type Store,
+  type Writer,
+} from '../../../seats-admin/index.ts'
+import { hashApiKey, parseApiKey } from '../../../seats-admin/model/api-key.ts'
+import { isUlid } from '../../../seats-admin/model/ulid.ts'
+
+export const ADMIN: Scope = { space: 'admin', admin: true, all: true, permissions: ['*'] }
+
+export function inSpace(space: string, ...permissions: string[]): Scope {
+  return { space, admin: space === 'admin', all: permissions.includes('*'), permissions }
+}
+
+export function writer(scope: Scope = ADMIN, now = Date.now(), tenant = 'acme'): Writer {
+  return { tenant, by: 'alice', scope, now }
+}
+
+/** The result, where no refusal was expected. */
+export function done<V>(result: V | AdminRefusal): V {
+  if (isRefusal(result)) throw new Error(`${result.refused}: ${JSON.stringify(result.faults)}`)
+  return result as V
+}
+
+export function refused(result: unknown): string {
+  return isRefusal(result) ? result.refused : 'not refused'
+}
+
+const MISSING = '00000000000000000000000000'
+
+export function conformance(t: Test, openStore: (t: Test) => Promise<Store>): void {
+  const test = (name: string, run: (t: Test, store: Store) => Promise<void>) =>
+    t.test(name, async (t) => run(t, await openStore(t)))
+
+  const seat = async (store: Store, name: string, spaces = ['one'], permissions = ['a:b'], as = writer()) =>
+    done(await store.createSeat(as, { name, spaces, permissions })).value
+  const key = async (store: Store, seats: string[], as = writer()) =>
+    done(await store.createApiKey(as, { name: 'ci', seats, expiresAt: null })).value
+  const namesOf = async (store: Store, scope: Scope, limit = 100, after: string | null = null) =>
+    (await store.listSeats('acme', { limit, after, scope })).data.map((each) => each.name)
+
+  test('a store begins empty', async (t, store) => {
+    t.same(await store.changesSince(0), { seq: 0, changes: [] })
+    t.same(await store.seatByName('acme', 'x'), { seq: 0, value: { seat: null, givenUpAt: null } })
+    t.same(await store.seatById('acme', MISSING), { seq: 0, value: null })
+    t.same(await store.apiKeyById('acme', MISSING), { seq: 0, value: null })
+    t.same(await store.listSeats('acme', { limit: 1, after: null, scope: ADMIN }), {
+      data: [],
+      hasMore: false,
+    })
+    t.same(await store.listApiKeys('acme', { limit: 1, after: null, scope: ADMIN }), {
+      data: [],
+      hasMore: false,
+    })
+  })
+
+  test('a Seat is found as it was made', async (t, store) => {
+    const made = done(
+      await store.createSeat(writer(ADMIN, 1234), {
+        name: 'Viewer',
+        spaces: ['b', 'a'],
+        permissions: ['z:z', '*'],
+      }),
+    )
+    const expected = {
+      id: made.value.id,
+      tenant: 'acme',
+      name: 'Viewer',
+      spaces: ['b', 'a'],
+      permissions: ['z:z', '*'],
+      createdBy: 'alice',
+      createdAt: 1234,
+      updatedBy: null,
+      updatedAt: null,
+    }
+    t.ok(isUlid(made.value.id))
+    t.same(made.value, expected)
+    t.same(await store.seatByName('acme', 'Viewer'), {
+      seq: made.seq,
+      value: { seat: expected, givenUpAt: null },
+    })
+    t.same(await store.seatById('acme', made.value.id), { seq: made.seq, value: expected })
+    t.same(await store.readSeat('acme', made.value.id, ADMIN), expected)
+    t.same((await store.listSeats('acme', { limit: 1, after: null, scope: ADMIN })).data, [
+      { ...expected, memberCount: 0 },
+    ])
+  })
+
+  test('an update changes the given fields only, and says who and when', async (t, store) => {
+    const before = await seat(store, 'Viewer', ['one'], ['a:b'], writer(ADMIN, 1000))
+    const as = { ...writer(ADMIN, 5000), by: 'bob' }
+    for (const patch of [{}, { spaces: ['two'] }, { permissions: [] }, { name: 'Watcher' }]) {
+      const was = done(await store.readSeat('acme', before.id, ADMIN))
+      const now = done(await store.updateSeat(as, before.id, patch)).value
+      t.same(now, { ...was, ...patch, updatedBy: 'bob', updatedAt: 5000 })
+      t.same(await store.readSeat('acme', before.id, ADMIN), now)
+    }
+  })
+
+  test('each write tells what it changed, in order and without gaps', async (t, store) => {
+    const change = (kind: string, changed: string) => ({ tenant: 'acme', kind, key: changed })
+    const made = done(await store.createSeat(writer(), { name: 'A', spaces: [], permissions: [] }))
+    const { id } = made.value
+    t.same(made.changes, [change('seat', id), change('seat-name', 'A')])
+    const apiKey = done(await store.createApiKey(writer(), { name: 'k', seats: ['A'], expiresAt: null }))
+    t.same(apiKey.changes, [change('api-key', apiKey.value.id)])
+    const updated = done(await store.updateSeat(writer(), id, { spaces: ['x'] }))
+    t.same(updated.changes, [change('seat', id), change('seat-name', 'A')])
+    const renamed = done(await store.updateSeat(writer(), id, { name: 'B' }))
+    t.same(
+      new Set(renamed.changes),
+      new Set([change('seat', id), change('seat-name', 'A'), change('seat-name', 'B')]),
+    )
+    const deleted = done(await store.deleteSeat(writer(), id))
+    t.same(
+      new Set(deleted.changes),
+      new Set([change('seat', id), change('seat-name', 'B'), change('api-key', apiKey.value.id)]),
+    )
+    const revoked = done(await store.revokeApiKey(writer(), apiKey.value.id))
+    t.same(revoked.changes, [change('api-key', apiKey.value.id)])
+    const again = done(await store.revokeApiKey(writer(), apiKey.value.id))
+    t.same(again.changes, [change('api-key', apiKey.value.id)], 'told again to who asks again')
+
+    const writes = [made, apiKey, updated, renamed, deleted, revoked, again]
+    t.same(
+      (await store.changesSince(0)).changes,
+      writes.flatMap((each) => each.changes),
+    )
+    for (const [at, { seq }] of writes.entries()) {
+      const { seq: head, changes } = await store.changesSince(seq)
+      t.equal(head, again.seq)
+      t.same(
+        changes,
+        writes.slice(at + 1).flatMap((each) => each.changes),
+      )
+      t.ok(seq > (writes[at - 1]?.seq ?? 0), 'seq grows')
+    }
+    t.same(
+      await store.changesSince(again.seq + 5),
+      { seq: again.seq, changes: [] },
+      'a store behind its reader says so',
+    )
+  })
+
+  test('a refused write leaves no trace', async (t, store) => {
+    const { id } = await seat(store, 'A')
+    const other = await seat(store, 'B')
+    const before = await store.changesSince(0)
+    t.equal(
+      refused(await store.createSeat(writer(), { name: 'A', spaces: [], permissions: [] })),
+      'seat_name_taken',
+    )
+    t.equal(refused(await store.updateSeat(writer(), other.id, { name: 'A' })), 'seat_name_taken')
+    t.equal(refused(await store.updateSeat(writer(), MISSING, {})), 'seat_not_found')
+    t.equal(refused(await store.deleteSeat(writer(), MISSING)), 'seat_not_found')
+    t.equal(refused(await store.deleteSeat(writer(inSpace('one')), id)), 'grant_exceeds_own')
+    t.equal(
+      refused(await store.createApiKey(writer(), { name: 'k', seats: ['A', 'X'], expiresAt: null })),
+      'input_invalid',
+    )
+    t.equal(refused(await store.revokeApiKey(writer(), MISSING)), 'api_key_not_found')
+    t.same(await store.changesSince(0), before)
+    t.same(await namesOf(store, ADMIN), ['A', 'B'])
+    t.equal((await store.seatByName('acme', 'B')).value.givenUpAt, null)
+  })
+
+  test('changes that are no longer all kept, or too many, are not told in part', async (t, store) => {
+    const { id } = await seat(store, 'A')
+    for (let round = 0; round < 600; round++) done(await store.updateSeat(writer(), id, {}))
+    const { seq, changes } = await store.changesSince(0)
+    t.equal(changes, null)
+    t.equal((await store.changesSince(seq - 1000)).changes?.length, 1000)
+    t.same(await store.changesSince(seq - 1001), { seq, changes: null })
+    t.same(await store.changesSince(-1), { seq, changes: null })
+  })
+
+  test('names are compared exactly', async (t, store) => {
+    const names = [
+      'viewer',
+      'Viewer',
+      'VIEWER',
+      'vi\u00e9',
+      'vie\u0301',
+      'a b',
+      'a  b',
+      '\ufffd',
+      '💺',
+      '__proto__',
+      '%',
+      '_',
+    ]
+    for (const name of names) await seat(store, name)
+    for (const name of names) t.equal((await store.seatByName('acme', name)).value.seat?.name, name)
+    for (const no of ['', 'vieweR', 'viewer ', '\ud800', '%%', "x' OR '1'='1"]) {
+      t.equal((await store.seatByName('acme', no)).value.seat, null, JSON.stringify(no))
+    }
+    t.same(await namesOf(store, ADMIN), names, 'and listed in order of creation')
+  })
+
+  test('of a hundred who make the same name at once, one does', async (t, store) => {
+    const results = await Promise.all(
+      Array.from({ length: 100 }, () =>
+        store.createSeat(writer(), { name: 'A', spaces: [], permissions: [] }),
+      ),
+    )
+    t.equal(results.filter((each) => !isRefusal(each)).length, 1)
+    t.equal(results.filter((each) => refused(each) === 'seat_name_taken').length, 99)
+  })
+
+  test('ids sort in order of creation though the clock steps back', async (t, store) => {
+    const ids: string[] = []
+    for (const now of [5000, 4000, 4000, 0, 9000, 1]) {
+      ids.push((await seat(store, `s${ids.length}`, [], [], writer(ADMIN, now))).id)
+      ids.push((await key(store, [], writer(ADMIN, now))).id)
+    }
+    t.same(ids, ids.toSorted())
+    t.equal(new Set(ids).size, ids.length)
+  })
+
+  test('a name given up stays marked for good', async (t, store) => {
+    const givenUp = async (name: string) => (await store.seatByName('acme', name)).value.givenUpAt
+    const { id } = await seat(store, 'A', [], [], writer(ADMIN, 10_000))
+    done(await store.updateSeat(writer(ADMIN, 20_000), id, { name: 'A' }))
+    t.equal(await givenUp('A'), null, 'renamed to itself: not given up')
+    done(await store.updateSeat(writer(ADMIN, 30_100), id, { name: 'B' }))
+    t.same([await givenUp('A'), await givenUp('B')], [30, null])
+    done(await store.updateSeat(writer(ADMIN, 40_100), id, { name: 'A' }))
+    t.same([await givenUp('A'), await givenUp('B')], [30, 40], 'also when it comes back')
+    done(await store.deleteSeat(writer(ADMIN, 50_100), id))
+    t.equal(await givenUp('A'), 50)
+    const again = await seat(store, 'A')
+    t.equal(await givenUp('A'), 50, 'also when it is made again')
+    done(await store.deleteSeat(writer(ADMIN, 20_100), again.id))
+    t.equal(await givenUp('A'), 50, 'and a clock that steps back unmarks nothing')
+    t.equal((await store.seatByName('globex', 'A')).value.givenUpAt, null, 'in its tenant only')
+  })
+
+  test('an API key is found by its id, and its text is not kept', async (t, store) => {
+    const a = await seat(store, 'A')
+    const b = await seat(store, 'B')
+    const made = done(
+      await store.createApiKey(writer(ADMIN, 77), { name: 'ci', seats: ['B', 'A'], expiresAt: 99 }),
+    )
+    const { key: text, ...shown } = made.value
+    t.same(parseApiKey(text), { tenant: 'acme', id: shown.id })
+    const expected = {
+      id: shown.id,
+      tenant: 'acme',
+      name: 'ci',
+      seats: ['B', 'A'],
+      createdBy: 'alice',
+      createdAt: 77,
+      expiresAt: 99,
+      revokedAt: null,
+    }
+    t.same(shown, expected)
+    t.same(await store.readApiKey('acme', shown.id, ADMIN), expected)
+    t.same((await store.listApiKeys('acme', { limit: 9, after: null, scope: ADMIN })).data, [expected])
+    const stored = await store.apiKeyById('acme', shown.id)
+    t.equal(stored.seq, made.seq)
+    t.same(stored.value?.seatIds, [b.id, a.id])
+    t.same([stored.value?.expiresAt, stored.value?.revokedAt], [99, null])
+    t.same([...(stored.value?.hash ?? [])], [...hashApiKey(text)])
+    t.not((await key(store, [])).key, (await key(store, [])).key)
+  })
+
+  test('a revoked key stays, with the time of the first revocation', async (t, store) => {
+    const { id } = await key(store, [])
+    for (const now of [1000, 2000]) done(await store.revokeApiKey(writer(ADMIN, now), id))
+    t.equal((await store.apiKeyById('acme', id)).value?.revokedAt, 1000)
+    t.equal(done(await store.readApiKey('acme', id, ADMIN)).revokedAt, 1000)
+    t.equal((await store.listApiKeys('acme', { limit: 9, after: null, scope: ADMIN })).data.length, 1)
+  })
+
+  test('a key holds Seats by id: it follows a rename and is not revived by a name', async (t, store) => {
+    const { id } = await seat(store, 'A')
+    const made = await key(store, ['A'])
+    const seatsOf = async () => done(await store.readApiKey('acme', made.id, ADMIN)).seats
+    done(await store.updateSeat(writer(), id, { name: 'B' }))
+    t.same(await seatsOf(), ['B'])
+    done(await store.deleteSeat(writer(), id))
+    t.same(await seatsOf(), [])
+    await seat(store, 'B')
+    await seat(store, 'A')
+    t.same(await seatsOf(), [])
+    t.same((await store.apiKeyById('acme', made.id)).value?.seatIds, [])
+  })
+
+  test('unknown Seats of a key are named by their place', async (t, store) => {
+    await seat(store, 'A')
+    await seat(store, 'theirs', ['one'], [], writer(ADMIN, 1, 'globex'))
+    const result = await store.createApiKey(writer(), {
+      name: 'k',
+      seats: ['X', 'A', 'a', 'theirs'],
+      expiresAt: null,
+    })
+    t.same(isRefusal(result) && result.faults?.map((fault) => fault.path), [
+      '/seats/0',
+      '/seats/2',
+      '/seats/3',
+    ])
+  })
+
+  test('nobody grants what they do not have', async (t, store) => {
+    const mine = await seat(store, 'mine', ['one'], ['a:b'])
+    const more = await seat(store, 'more', ['one'], ['a:b', 'a:c'])
+    const wide = await seat(store, 'wide', ['one', 'two'], ['a:b'])
+    const far = await seat(store, 'far', ['two'], ['a:b'])
+    const keys = await Promise.all(
+      [['mine'], ['more'], ['mine', 'far'], []].map(async (names) => (await key(store, names)).id),
+    )
+    const as = writer(inSpace('one', 'a:b'))
+    const make = async (spaces: string[], permissions: string[]) =>
+      refused(await store.createSeat(as, { name: `n${spaces}${permissions}`, spaces, permissions }))
+    t.equal(await make(['one'], ['a:b']), 'not refused')
+    t.equal(await make(['one'], []), 'not refused')
+    for (const spaces of [[], ['two'], ['one', 'two'], ['admin']]) {
+      t.equal(await make(spaces, ['a:b']), 'grant_exceeds_own', `spaces ${spaces}`)
+    }
+    for (const permissions of [['a:c'], ['a:b', 'a:c'], ['*'], ['seats:grant']]) {
+      t.equal(await make(['one'], permissions), 'grant_exceeds_own', `permissions ${permissions}`)
+    }
+    const change = async (id: string, patch: object) => refused(await store.updateSeat(as, id, patch))
+    t.equal(await change(mine.id, { name: 'mine too' }), 'not refused')
+    t.equal(await change(mine.id, { permissions: ['a:c'] }), 'grant_exceeds_own', 'after')
+    t.equal(await change(mine.id, { spaces: ['two'] }), 'grant_exceeds_own', 'after')
+    t.equal(await change(more.id, { permissions: ['a:b'] }), 'grant_exceeds_own', 'before: not even down')
+    t.equal(await change(more.id, { name: 'x' }), 'grant_exceeds_own', 'nor renamed')
+    t.equal(await change(wide.id, { spaces: ['one'] }), 'grant_exceeds_own')
+    t.equal(await change(far.id, {}), 'grant_exceeds_own')
+    for (const { id } of [more, wide, far])
+      t.equal(refused(await store.deleteSeat(as, id)), 'grant_exceeds_own')
+    for (const seats of [['more'], ['far'], ['wide'], ['mine too', 'far'], []]) {
+      const made = await store.createApiKey(as, { name: 'k', seats, expiresAt: null })
+      t.equal(refused(made), 'grant_exceeds_own', `a key of ${seats}`)
+    }
+    t.equal(
+      refused(await store.createApiKey(as, { name: 'k', seats: ['mine too'], expiresAt: null })),
+      'not refused',
+    )
+    const revoked = await Promise.all(keys.map(async (id) => refused(await store.revokeApiKey(as, id))))
+    t.same(revoked, ['not refused', 'grant_exceeds_own', 'grant_exceeds_own', 'grant_exceeds_own'])
+    t.equal(refused(await store.deleteSeat(as, mine.id)), 'not refused')
+  })
+
+  test('outside the admin space only what is all of that space is seen', async (t, store) => {
+    const one = await seat(store, 'one only', ['one'], ['*'])
+    const both = await seat(store, 'both', ['one', 'two'])
+    const none = await seat(store, 'none', [])
+    const keys = []
+    for (const names of [['one only'], ['one only', 'both'], ['both'], []])
+      keys.push((await key(store, names)).id)
+    const scope = inSpace('one')
+    t.same(await namesOf(store, scope), ['one only'])
+    t.same(await namesOf(store, inSpace('two', '*')), [])
+    t.equal(done(await store.readSeat('acme', one.id, scope)).name, 'one only')
+    for (const { id } of [both, none])
+      t.equal(refused(await store.readSeat('acme', id, scope)), 'seat_not_found')
+    const seen = (await store.listApiKeys('acme', { limit: 9, after: null, scope })).data
+    t.same(
+      seen.map((each) => each.id),
+      keys.slice(0, 1),
+    )
+    const read = await Promise.all(keys.map(async (id) => refused(await store.readApiKey('acme', id, scope))))
+    t.same(read, ['not refused', ...Array(3).fill('api_key_not_found')])
+    t.equal((await store.listApiKeys('acme', { limit: 9, after: null, scope: ADMIN })).data.length, 4)
+  })
+
+  test('pages', async (t, store) => {
+    for (let made = 0; made < 7; made++) await seat(store, `s${made}`, made % 2 === 0 ? ['one'] : ['two'])
+    const pages = async (scope: Scope, limit: number) => {
+      const found: string[][] = []
+      for (let after: string | null = null; ; ) {
+        const { data, hasMore } = await store.listSeats('acme', { limit, after, scope })
+        found.push(data.map((each) => each.name))
+        if (!hasMore) return found
+        after = data.at(-1)?.id ?? null
+      }
+    }
+    t.same(await pages(ADMIN, 3), [['s0', 's1', 's2'], ['s3', 's4', 's5'], ['s6']])
+    t.same(await pages(ADMIN, 7), [['s0', 's1', 's2', 's3', 's4', 's5', 's6']], 'has_more is exact')
+    t.same(await pages(inSpace('one'), 2), [
+      ['s0', 's2'],
+      ['s4', 's6'],
+    ])
+    const past = await store.listSeats('acme', {
+      limit: 5,
+      after: '7ZZZZZZZZZZZZZZZZZZZZZZZZZ',
+      scope: ADMIN,
+    })
+    t.same(past, { data: [], hasMore: false })
+  })
+
+  test('paging stays right while Seats come and go', async (t, store) => {
+    const made = []
+    for (let at = 0; at < 30; at++) made.push(await seat(store, `s${at}`))
+    const met: string[] = []
+    for (let after: string | null = null, more = true; more; ) {
+      const { data, hasMore } = await store.listSeats('acme', { limit: 4, after, scope: ADMIN })
+      met.push(...data.map((each) => each.name))
+      more = hasMore
+      after = data.at(-1)?.id ?? null
+      // The last one met, on whose id the next page rests, goes; so does the next to come; another is made.
+      if (met.length >= 20) continue
+      if (after !== null) done(await store.deleteSeat(writer(), after))
+      const coming = made[met.length + 1]
+      if (coming !== undefined) done(await store.deleteSeat(writer(), coming.id))
+      await seat(store, `new ${met.length}`)
+      made.splice(met.length + 1, 1)
+    }
+    t.equal(new Set(met).size, met.length, 'none twice')
+    const expected = [...made.map((each) => each.name), ...met.filter((name) => name.startsWith('new'))]
+    t.same(met, expected, 'none that stayed left out, in order')
+    t.equal(met.filter((name) => name.startsWith('new')).length, 4)
+  })
+
+  test('members are those whose latest sign-in carried the Seat', async (t, store) => {
+    const a = (await seat(store, 'A')).id
+    const b = (await seat(store, 'B')).id
+    const counts = async () =>
+      (await store.listSeats('acme', { limit: 9, after: null, scope: ADMIN })).data.map(
+        (each) => each.memberCount,
+      )
+    await store.recordMember('acme', 'ann', [a, b, a])
+    await store.recordMember('acme', 'ben', [a])
+    t.same(await counts(), [2, 1])
+    await store.recordMember('acme', 'ben', [a])
+    t.same(await counts(), [2, 1], 'each user once')
+    await store.recordMember('acme', 'ann', [b])
+    t.same(await counts(), [1, 1], 'the latest sign-in counts')
+    await store.recordMember('acme', 'ann', [MISSING, a])
+    t.same(await counts(), [2, 0], 'a Seat that is gone is passed over')
+    await store.recordMember('globex', 'ann', [a])
+    t.same(await counts(), [2, 0], 'nothing crosses tenants')
+    done(await store.deleteSeat(writer(), a))
+    const again = (await seat(store, 'A')).id
+    t.same(await counts(), [0, 0], 'members go with their Seat')
+    await store.recordMember('acme', 'ann', [again])
+    await store.recordMember('acme', 'ann', [])
+    t.same(await counts(), [0, 0])
+  })
+
+  test('nothing crosses tenants', async (t, store) => {
+    const ours = await seat(store, 'A')
+    const ourKey = await key(store, ['A'])
+    const theirs = await seat(store, 'A', ['x'], ['x:x'], writer(ADMIN, 1, 'globex'))
+    const as = writer(ADMIN, 1, 'globex')
+    t.equal((await store.seatByName('globex', 'A')).value.seat?.id, theirs.id)
+    t.equal((await store.seatById('globex', ours.id)).value, null)
+    t.equal((await store.apiKeyById('globex', ourKey.id)).value, null)
+    t.equal(refused(await store.readSeat('globex', ours.id, ADMIN)), 'seat_not_found')
+    t.equal(refused(await store.readApiKey('globex', ourKey.id, ADMIN)), 'api_key_not_found')
+    t.equal(refused(await store.updateSeat(as, ours.id, { name: 'B' })), 'seat_not_found')
+    t.equal(refused(await store.deleteSeat(as, ours.id)), 'seat_not_found')
+    t.equal(refused(await store.revokeApiKey(as, ourKey.id)), 'api_key_not_found')
+    t.same((await store.listSeats('globex', { limit: 9, after: null, scope: ADMIN })).data.length, 1)
+    t.same((await store.listApiKeys('globex', { limit: 9, after: null, scope: ADMIN })).data.length, 0)
+  })
+
+  test('large Seats, and odd ids', async (t, store) => {
+    const spaces = Array.from({ length: 2000 }, (_, at) => `space-${at}`)
+    const permissions = Array.from({ length: 20_000 }, (_, at) => `resource-${at}:read`)
+    const { id } = await seat(store, 'x'.repeat(256), spaces, permissions)
+    t.same(done(await store.readSeat('acme', id, ADMIN)).permissions, permissions)
+    for (const odd of ['', '0', "' OR 1=1 --", '\0', '\ud800', 'x'.repeat(100_000), id.toLowerCase()]) {
+      t.equal(refused(await store.readSeat('acme', odd, ADMIN)), 'seat_not_found')
+      t.equal(refused(await store.revokeApiKey(writer(), odd)), 'api_key_not_found')
+      t.equal((await store.apiKeyById('acme', odd)).value, null)
+    }
+  })
+
+  test('a reader never sees a value newer than its seq, nor a seq newer than its value', async (t, store) => {
+    const { id } = await seat(store, 'A', ['0'])
+    const history = new Map<number, string>([[(await store.changesSince(0)).seq, '0']])
+    let writing = true
+    const wrong: string[] = []
+    const reads = Array.from({ length: 4 }, async () => {
+      const seen: [number, string | undefined][] = []
+      while (writing) {
+        const { seq, value } = await store.seatById('acme', id)
+        seen.push([seq, value?.spaces[0]])
+      }
+      return seen
+    })
+    for (let round = 1; round <= 100; round++) {
+      const { seq } = done(await store.updateSeat(writer(), id, { spaces: [String(round)] }))
+      history.set(seq, String(round))
+    }
+    writing = false
+    for (const [seq, space] of (await Promise.all(reads)).flat()) {
+      if (history.get(seq) !== space) wrong.push(`${seq}: ${space}`)
+    }
+    t.same(wrong, [])
+  })
+
+  test('a closed store says so, and closing twice is closing once', async (t, store) => {
+    await seat(store, 'A')
+    const last = store.createSeat(writer(), { name: 'B', spaces: [], permissions: [] })
+    await Promise.all([store.close(), store.close()])
+    t.equal(refused(await last), 'not refused', 'calls made before are still answered')
+    await t.rejects(store.seatByName('acme', 'A'), { name: 'StoreUnavailable' })
+    await t.rejects(store.createSeat(writer(), { name: 'C', spaces: [], permissions: [] }), {
+      name: 'StoreUnavailable',
+    })
+    await store.close()
+  })
+}

@@ -1,0 +1,9 @@
+/** The embedded store is a store. */
+
+import { join } from 'node:path'
+import t from 'tap'
+import { conformance } from './conformance.ts'
+import { open, temporaryFolder } from './sqlite/support.ts'
+
+t.jobs = 4
+conformance(t, (t) => open(t, { path: join(temporaryFolder(t), 'seatgate.db') }))

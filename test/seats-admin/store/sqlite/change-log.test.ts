@@ -1,0 +1,34 @@
+import { join } from 'node:path'
+import t from 'tap'
+import { openSqliteStore } from '../../../../seats-admin/index.ts'
+import { ChangeLog } from '../../../../seats-admin/store/sqlite/change-log.ts'
+import { connect } from '../../../../seats-admin/store/sqlite/connection.ts'
+import { open, temporaryFolder } from './support.ts'
+
+t.test('the newest 10,000 changes are kept, numbered without gaps', async (t) => {
+  const path = join(temporaryFolder(t), 'seatgate.db')
+  await (await openSqliteStore({ path })).close()
+  const database = connect(path, 'rw', 0)
+  const log = new ChangeLog(database)
+  const changes = Array.from({ length: 3000 }, (_, at) => ({
+    tenant: 'acme',
+    kind: 'seat' as const,
+    key: `${at}`,
+  }))
+  const seqs = [1, 2, 3, 4].map(() => {
+    database.exec('BEGIN IMMEDIATE')
+    const { seq } = log.append(changes)
+    database.exec('COMMIT')
+    return seq
+  })
+  t.same(seqs, [3000, 6000, 9000, 12_000])
+  const kept = database
+    .prepare('SELECT count(*) AS n, min(seq) AS first, max(seq) AS last FROM changes')
+    .get()
+  t.same({ ...kept }, { n: 10_000, first: 2001, last: 12_000 })
+  database.close()
+
+  const store = await open(t, { path })
+  t.same(await store.changesSince(0), { seq: 12_000, changes: null })
+  t.same((await store.changesSince(11_998)).changes, changes.slice(-2))
+})

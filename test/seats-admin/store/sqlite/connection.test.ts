@@ -1,0 +1,71 @@
+import { closeSync, openSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { monotonic } from '../../../../seats-admin/store/sqlite/calls.ts'
+import { connect, transact } from '../../../../seats-admin/store/sqlite/connection.ts'
+import { temporaryFolder } from './support.ts'
+
+function connection(t: Test) {
+  const path = join(temporaryFolder(t), 'x.db')
+  closeSync(openSync(path, 'wx'))
+  const database = connect(path, 'rw', 100)
+  t.teardown(() => database.close())
+  database.exec('CREATE TABLE parent (id PRIMARY KEY); CREATE TABLE child (id REFERENCES parent (id))')
+  const count = () => database.prepare('SELECT count(*) AS n FROM parent').get()?.n
+  const insert = () => database.exec('INSERT INTO parent VALUES (random())')
+  return { path, database, count, insert }
+}
+
+const soon = () => monotonic() + 5000
+
+t.test('a commit is on disk before it is acknowledged', async (t) => {
+  const { database } = connection(t)
+  t.equal(database.prepare('PRAGMA journal_mode').get()?.journal_mode, 'wal')
+  t.equal(database.prepare('PRAGMA synchronous').get()?.synchronous, 2, 'FULL')
+  t.throws(() => database.exec('INSERT INTO child VALUES (1)'), /FOREIGN KEY/)
+})
+
+t.test('a file that is not there is not made', async (t) => {
+  const path = join(temporaryFolder(t), 'x.db')
+  for (const mode of ['ro', 'rw'] as const) t.throws(() => connect(path, mode, 0), /unable to open/)
+})
+
+t.test('a reader can not write', async (t) => {
+  const { path } = connection(t)
+  const reader = connect(path, 'ro', 0)
+  t.teardown(() => reader.close())
+  t.throws(() => reader.exec('INSERT INTO parent VALUES (1)'), /readonly/)
+})
+
+t.test('what is refused, fails, or comes too late leaves no trace and no transaction', async (t) => {
+  const { database, count, insert } = connection(t)
+  const refusal = { refused: 'seat_not_found', detail: '' }
+  t.equal(
+    transact(database, soon(), () => {
+      insert()
+      return refusal
+    }),
+    refusal,
+  )
+  t.throws(
+    () =>
+      transact(database, soon(), () => {
+        insert()
+        throw new Error('mine')
+      }),
+    /mine/,
+  )
+  const deadline = monotonic() + 20
+  t.throws(
+    () =>
+      transact(database, deadline, () => {
+        insert()
+        while (monotonic() < deadline);
+      }),
+    { name: 'TooLate' },
+  )
+  t.throws(() => transact(database, monotonic(), insert), { name: 'TooLate' })
+  t.same([count(), database.isTransaction], [0, false])
+  transact(database, soon(), insert)
+  t.equal(count(), 1)
+})

@@ -1,0 +1,49 @@
+/** Fills the disk that its folder is on, through the store, and says what it saw. Run by `disk-full.test.ts`. */
+
+import { rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { openSqliteStore, StoreUnavailable } from '../../../../seats-admin/index.ts'
+import { ADMIN, done, writer } from '../conformance.ts'
+
+const [, , folder = ''] = process.argv
+const ballast = join(folder, 'ballast')
+writeFileSync(ballast, Buffer.alloc(512 * 1024))
+const store = await openSqliteStore({ path: join(folder, 'seatgate.db') })
+const permissions = Array.from({ length: 500 }, (_, at) => `resource-${at}:read`)
+const attempt = async (work: Promise<unknown>) => {
+  try {
+    done(await work)
+    return 'done'
+  } catch (cause) {
+    return cause instanceof StoreUnavailable ? cause.message : `unexpected: ${cause}`
+  }
+}
+
+const acknowledged: string[] = []
+let refusal = ''
+while (refusal === '' && acknowledged.length < 10_000) {
+  const name = `s${acknowledged.length}`
+  const result = await attempt(store.createSeat(writer(), { name, spaces: [], permissions }))
+  if (result === 'done') acknowledged.push(name)
+  else refusal = result
+}
+
+const names = async () => {
+  const found: string[] = []
+  for (let after: string | null = null, more = true; more; ) {
+    const { data, hasMore } = await store.listSeats('acme', { limit: 100, after, scope: ADMIN })
+    found.push(...data.map((each) => each.name))
+    after = data.at(-1)?.id ?? null
+    more = hasMore
+  }
+  return found
+}
+const whileFull = {
+  names: await names(),
+  again: await attempt(store.createSeat(writer(), { name: 'again', spaces: [], permissions })),
+}
+rmSync(ballast)
+const healed = await attempt(store.createSeat(writer(), { name: 'healed', spaces: [], permissions }))
+const afterwards = await names()
+await store.close()
+process.stdout.write(JSON.stringify({ acknowledged, refusal, whileFull, healed, afterwards }))

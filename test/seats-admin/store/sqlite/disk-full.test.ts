@@ -1,0 +1,23 @@
+/** A full disk: writes are refused, reads go on, nothing acknowledged is lost, and room heals it without a restart. */
+
+import { fileURLToPath } from 'node:url'
+import t from 'tap'
+import { canMount, onSmallDisk, temporaryFolder } from './support.ts'
+
+t.test('a full disk', async (t) => {
+  const folder = temporaryFolder(t)
+  if (!canMount(folder)) {
+    t.pass('not tried: this machine lets nobody mount a disk')
+    return
+  }
+  const script = fileURLToPath(new URL('./disk-full-process.ts', import.meta.url))
+  const { status, stdout, stderr } = onSmallDisk(folder, process.execPath, script, folder)
+  t.equal(status, 0, stderr)
+  const seen = JSON.parse(stdout)
+  t.ok(seen.acknowledged.length > 10)
+  t.match(seen.refusal, /database or disk is full|disk I\/O error/)
+  t.match(seen.whileFull.again, /database or disk is full|disk I\/O error/)
+  t.same(seen.whileFull.names, seen.acknowledged)
+  t.equal(seen.healed, 'done')
+  t.same(seen.afterwards, [...seen.acknowledged, 'healed'])
+})

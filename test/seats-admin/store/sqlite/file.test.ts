@@ -1,0 +1,155 @@
+/** What lies where the store should be: made only where there is nothing, refused where it is anything else. */
+
+import {
+  existsSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import t, { type Test } from 'tap'
+import { openSqliteStore, type Store, StoreUnavailable } from '../../../../seats-admin/index.ts'
+import { done, writer } from '../conformance.ts'
+import { canMount, onSmallDisk, open, temporaryFolder } from './support.ts'
+
+const seat = (name: string) => ({ name, spaces: [], permissions: [] })
+
+async function filled(t: Test, count = 1): Promise<string> {
+  const path = join(temporaryFolder(t), 'seatgate.db')
+  const store = await openSqliteStore({ path })
+  await Promise.all(Array.from({ length: count }, (_, at) => store.createSeat(writer(), seat(`A${at}`))))
+  await store.close()
+  return path
+}
+
+async function refuses(t: Test, path: string, why: RegExp): Promise<void> {
+  const opened: Promise<Store> = openSqliteStore({ path })
+  await t.rejects(opened, StoreUnavailable)
+  await t.rejects(opened, why)
+  await t.rejects(opened, { message: new RegExp(`^the store .*${path.split('/').at(-1)} can't be opened: `) })
+}
+
+t.test('a missing file is made, for its owner only, and nothing else is left', async (t) => {
+  const path = join(temporaryFolder(t), 'a', 'b', 'säts #1?%20.db')
+  const store = await open(t, { path })
+  done(await store.createSeat(writer(), seat('A')))
+  for (const suffix of ['', '-wal', '-shm']) t.equal(statSync(path + suffix).mode & 0o777, 0o600, suffix)
+  for (const folder of ['..', '../..']) t.equal(statSync(join(path, folder)).mode & 0o777, 0o700)
+  await store.close()
+  t.same(readdirSync(join(path, '..')), ['säts #1?%20.db'], 'closed: the log is back in the file')
+})
+
+t.test('an existing file is used', async (t) => {
+  const store = await open(t, { path: await filled(t) })
+  t.equal((await store.seatByName('acme', 'A0')).value.seat?.name, 'A0')
+})
+
+t.test('a folder', async (t) => refuses(t, temporaryFolder(t), /it is no file/))
+
+t.test('a file where a folder should be', async (t) => {
+  const file = join(temporaryFolder(t), 'file')
+  writeFileSync(file, 'x')
+  await refuses(t, join(file, 'seatgate.db'), /ENOTDIR|EEXIST/)
+})
+
+t.test('an empty file', async (t) => {
+  const path = join(temporaryFolder(t), 'seatgate.db')
+  writeFileSync(path, '')
+  await refuses(t, path, /the file is empty/)
+  t.equal(statSync(path).size, 0, 'left as it was')
+})
+
+t.test('a file that is no database', async (t) => {
+  const path = join(temporaryFolder(t), 'seatgate.db')
+  writeFileSync(path, 'listen: 0.0.0.0:8080\n'.repeat(500))
+  const before = readFileSync(path)
+  await refuses(t, path, /file is not a database/)
+  t.same(readFileSync(path), before, 'left as it was')
+})
+
+t.test('the database of another program', async (t) => {
+  const path = join(temporaryFolder(t), 'seatgate.db')
+  const database = new DatabaseSync(path)
+  database.exec('CREATE TABLE bookmarks (url TEXT)')
+  database.close()
+  await refuses(t, path, /no Seatgate store/)
+})
+
+t.test('a store of a newer version', async (t) => {
+  const path = await filled(t)
+  const database = new DatabaseSync(path)
+  database.exec('PRAGMA user_version = 999')
+  database.close()
+  await refuses(t, path, /version 999, written by a newer Seatgate/)
+})
+
+t.test('a file cut short', async (t) => {
+  const path = await filled(t, 200)
+  truncateSync(path, Math.floor(statSync(path).size / 8192) * 4096)
+  await refuses(t, path, /damaged|malformed/)
+})
+
+t.test('a damaged page', async (t) => {
+  const path = await filled(t, 200)
+  const file = openSync(path, 'r+')
+  for (let page = 2; page < statSync(path).size / 4096; page++)
+    writeSync(file, Buffer.alloc(2000, 0xa5), 0, 2000, page * 4096)
+  await refuses(t, path, /damaged|malformed/)
+})
+
+t.test('a missing file whose log is there', async (t) => {
+  const path = await filled(t)
+  renameSync(path, `${path}-wal`)
+  await refuses(t, path, /its log .* is there/)
+  t.notOk(existsSync(path))
+})
+
+t.test('a file that can only be read', async (t) => {
+  const folder = temporaryFolder(t)
+  if (!canMount(folder)) {
+    t.pass('not tried: this machine lets nobody mount a disk')
+    return
+  }
+  const entrance = new URL('../../../../seats-admin/index.ts', import.meta.url).href
+  const program = `
+    const { openSqliteStore } = await import('${entrance}')
+    const opened = openSqliteStore({ path: process.argv[1] + '/seatgate.db' })
+    console.log(await opened.then((store) => store.close().then(() => 'open'), (cause) => cause.message))`
+  const run = 'node="$1"; "$node" -e "$2" "$3" && mount -o remount,ro "$3" && "$node" -e "$2" "$3"'
+  const { stdout, stderr } = onSmallDisk(folder, 'sh', '-c', run, 'sh', process.execPath, program, folder)
+  t.match(stdout, /^open\nthe store .*seatgate.db can't be opened: EROFS/, stderr)
+})
+
+t.test('deleted while it is open: nothing is written to where nobody will find it', async (t) => {
+  const path = await filled(t)
+  const store = await open(t, { path })
+  const { seq } = await store.changesSince(0)
+  for (const suffix of ['', '-wal', '-shm']) rmSync(path + suffix)
+  await t.rejects(store.createSeat(writer(), seat('B')), StoreUnavailable)
+  await t.rejects(store.changesSince(seq), StoreUnavailable)
+  await t.rejects(store.createSeat(writer(), seat('B')), /can't be opened/)
+  t.notOk(existsSync(path), 'and it is not made again')
+})
+
+t.test('replaced while it is open: the new file is used, and its reader told to forget', async (t) => {
+  const path = await filled(t)
+  const store = await open(t, { path })
+  const other = await filled(t, 3)
+  const { seq } = await store.changesSince(0)
+  for (const suffix of ['-wal', '-shm']) rmSync(path + suffix)
+  renameSync(other, path)
+  await t.rejects(store.changesSince(seq), /moved, deleted or replaced/)
+  t.same(await store.changesSince(seq), { seq: 6, changes: null })
+  t.same((await store.changesSince(4)).changes?.length, 2, 'once')
+  t.equal((await store.seatByName('acme', 'A2')).value.seat?.name, 'A2')
+  await t.rejects(store.createSeat(writer(), seat('B')), /moved, deleted or replaced/)
+  done(await store.createSeat(writer(), seat('B')))
+  t.equal((await store.changesSince(6)).seq, 8)
+})

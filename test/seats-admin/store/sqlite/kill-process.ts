@@ -1,0 +1,34 @@
+/** Writes Seats until it is killed, and says on stdout, at once, which were acknowledged. Run by `kill.test.ts`. */
+
+import { writeSync } from 'node:fs'
+import { isRefusal, openSqliteStore } from '../../../../seats-admin/index.ts'
+import { ADMIN, writer } from '../conformance.ts'
+
+const [, , path = '', prefix = ''] = process.argv
+const store = await openSqliteStore({ path })
+for (let count = 0; ; count++) {
+  const name = `${prefix}-${count}`
+  const made = await store.createSeat(writer(ADMIN), {
+    name,
+    spaces: [name],
+    permissions: permissionsOf(name),
+  })
+  if (isRefusal(made)) throw new Error(made.detail)
+  writeSync(1, `made ${name}\n`)
+  if (count % 3 === 0) continue
+  const renamed = `${name}-renamed`
+  await store.updateSeat(writer(ADMIN), made.value.id, {
+    name: renamed,
+    spaces: [renamed],
+    permissions: permissionsOf(renamed),
+  })
+  writeSync(1, `renamed ${name}\n`)
+  if (count % 3 === 1) continue
+  await store.deleteSeat(writer(ADMIN), made.value.id)
+  writeSync(1, `deleted ${name}\n`)
+}
+
+/** Enough to fill several pages. */
+function permissionsOf(name: string): string[] {
+  return Array.from({ length: 300 }, (_, at) => `${name}:${at}`)
+}

@@ -1,0 +1,13 @@
+/** Another program that holds the write lock of the store until it is told to let go. Run by tests. */
+
+import { DatabaseSync } from 'node:sqlite'
+
+const [, , path = ''] = process.argv
+const database = new DatabaseSync(path)
+database.exec('BEGIN IMMEDIATE')
+process.stdout.write('locked\n')
+process.stdin.once('end', () => {
+  database.exec('ROLLBACK')
+  database.close()
+})
+process.stdin.resume()

@@ -1,0 +1,80 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { fileURLToPath } from 'node:url'
+import { Worker } from 'node:worker_threads'
+import t from 'tap'
+import { openSqliteStore } from '../../../../seats-admin/index.ts'
+import { MIGRATIONS, mark, migrate } from '../../../../seats-admin/store/sqlite/migrations.ts'
+import { ADMIN } from '../conformance.ts'
+import { open, temporaryFolder } from './support.ts'
+
+t.test('six processes that make the store at once make one', async (t) => {
+  const folder = temporaryFolder(t)
+  const path = join(folder, 'seatgate.db')
+  const script = fileURLToPath(new URL('./migrate-process.ts', import.meta.url))
+  const children = Array.from({ length: 6 }, (_, at) =>
+    spawn(process.execPath, [script, path, `by ${at}`], { stdio: ['pipe', 'pipe', 'inherit'] }),
+  )
+  await Promise.all(children.map((child) => once(child.stdout, 'data')))
+  const exits = children.map((child) => once(child, 'exit'))
+  for (const child of children) child.stdin.write('go\n')
+  for (const [code] of await Promise.all(exits)) t.equal(code, 0)
+  t.same(readdirSync(folder), ['seatgate.db'], 'no draft is left')
+  const store = await open(t, { path })
+  const names = (await store.listSeats('acme', { limit: 9, after: null, scope: ADMIN })).data.map(
+    (each) => each.name,
+  )
+  t.same(names.toSorted(), ['by 0', 'by 1', 'by 2', 'by 3', 'by 4', 'by 5'], 'all wrote to the same')
+})
+
+t.test('eight connections that take the same step at once take it once', async (t) => {
+  const path = join(temporaryFolder(t), 'seatgate.db')
+  await (await openSqliteStore({ path })).close()
+  const steps = [...MIGRATIONS, 'CREATE TABLE later (x INTEGER); INSERT INTO later VALUES (1)']
+  const source = `
+    const { DatabaseSync } = await import('node:sqlite')
+    const { parentPort, workerData } = await import('node:worker_threads')
+    const { migrate } = await import(workerData.module)
+    const database = new DatabaseSync(workerData.path, { timeout: 10000 })
+    parentPort.postMessage('ready')
+    await new Promise((resolve) => parentPort.once('message', resolve))
+    migrate(database, workerData.steps)
+    database.close()`
+  const module = new URL('../../../../seats-admin/store/sqlite/migrations.ts', import.meta.url).href
+  const threads = Array.from(
+    { length: 8 },
+    () =>
+      new Worker(new URL(`data:text/javascript,${encodeURIComponent(source)}`), {
+        workerData: { path, steps, module },
+      }),
+  )
+  await Promise.all(threads.map((each) => once(each, 'message')))
+  const exits = threads.map((each) => once(each, 'exit'))
+  for (const each of threads) each.postMessage('go')
+  for (const [code] of await Promise.all(exits)) t.equal(code, 0)
+  const database = new DatabaseSync(path)
+  t.teardown(() => database.close())
+  t.equal(database.prepare('SELECT count(*) AS n FROM later').get()?.n, 1)
+  t.equal(database.prepare('PRAGMA user_version').get()?.user_version, steps.length)
+})
+
+t.test('a step that fails leaves the store as it was', async (t) => {
+  const database = new DatabaseSync(':memory:')
+  t.teardown(() => database.close())
+  mark(database)
+  migrate(database)
+  t.throws(() => migrate(database, [...MIGRATIONS, 'CREATE TABLE later (x)', 'nonsense']), /syntax error/)
+  t.equal(database.isTransaction, false)
+  t.equal(database.prepare('PRAGMA user_version').get()?.user_version, MIGRATIONS.length)
+  t.throws(() => database.exec('SELECT * FROM later'), /no such table/)
+})
+
+t.test('what is not marked as a store is left alone', async (t) => {
+  const database = new DatabaseSync(':memory:')
+  t.teardown(() => database.close())
+  t.throws(() => migrate(database), /no Seatgate store/)
+  t.equal(database.prepare('SELECT count(*) AS n FROM sqlite_schema').get()?.n, 0)
+})

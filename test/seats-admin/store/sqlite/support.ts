@@ -1,0 +1,33 @@
+/** Files of stores for tests. */
+
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Test } from 'tap'
+import { openSqliteStore, type SqliteOptions, type Store } from '../../../../seats-admin/index.ts'
+
+/** A folder that goes with the test. */
+export function temporaryFolder(t: Test): string {
+  const folder = mkdtempSync(join(tmpdir(), 'seatgate-store-'))
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+/** A store that is closed with the test. */
+export async function open(t: Test, options: SqliteOptions): Promise<Store> {
+  const store = await openSqliteStore(options)
+  t.teardown(() => store.close())
+  return store
+}
+
+/** Runs a command that finds a disk of 2 MiB at `folder`: in a namespace of its own, where anybody may mount one. */
+export function onSmallDisk(folder: string, ...command: string[]) {
+  const mount = 'mount -t tmpfs -o size=2m none "$0" && exec "$@"'
+  const options = ['--map-root-user', '--mount', 'sh', '-c', mount, folder, ...command]
+  return spawnSync('unshare', options, { encoding: 'utf8', timeout: 60_000 })
+}
+
+export function canMount(folder: string): boolean {
+  return onSmallDisk(folder, 'true').status === 0
+}
