@@ -1,0 +1,97 @@
+/**
+ * `Authorization: Bearer` (RFC 6750, section 2.1). One of the ways to say who calls; asked by `authenticator.ts`.
+ *
+ * Cache: verified tokens. Key: the whole text of the token, since nothing less stands for all that was verified.
+ * Value: what it says, never a decision; the times are looked at again at every use. Lives as long as one
+ * configuration. Tokens that fail are not remembered: many spellings are one bad token, and they would push out good
+ * ones.
+ */
+
+import { LRUCache } from 'lru-cache'
+import { Refusal } from '../errors.ts'
+import type { Principal } from '../exchange.ts'
+import { untimely, type VerifiedToken } from './claims.ts'
+import { type TokenIssuers, verifyToken } from './token.ts'
+
+/** Characters of all remembered tokens together. */
+const MAX_CHARACTERS = 16 * 1024 * 1024
+
+const unreadable = new Refusal('token_invalid', 'The Authorization header is not "Bearer" and one token.')
+
+export interface BearerOptions extends TokenIssuers {
+  /** ms since the epoch */
+  readonly now: () => number
+  /** Tokens remembered. */
+  readonly maxTokens: number
+}
+
+export class BearerTokens {
+  readonly #options: BearerOptions
+  readonly #verified: LRUCache<string, VerifiedToken>
+  /** Under way, by whole token: however many requests bring it, it is verified once. */
+  readonly #pending = new Map<string, Promise<VerifiedToken | Refusal>>()
+
+  constructor(options: BearerOptions) {
+    this.#options = options
+    this.#verified = new LRUCache({
+      max: options.maxTokens,
+      maxSize: MAX_CHARACTERS,
+      sizeCalculation: (_verified, token) => token.length,
+    })
+  }
+
+  /** Null when the line holds no bearer token but some other scheme, which is not for the gateway. */
+  authenticate(line: string): Principal | Refusal | Promise<Principal | Refusal> | null {
+    const token = readBearer(line)
+    if (token === null || token instanceof Refusal) return token
+    const known = this.#verified.get(token)
+    if (known !== undefined) return this.#admit(token, known)
+    const verdict = this.#pending.get(token) ?? this.#verify(token)
+    if (verdict instanceof Refusal) return verdict
+    return verdict.then((it) => (it instanceof Refusal ? it : this.#admit(token, it)))
+  }
+
+  #admit(token: string, verified: VerifiedToken): Principal | Refusal {
+    const refusal = untimely(verified, this.#options.now())
+    if (refusal === null) return verified.principal
+    this.#verified.delete(token)
+    return refusal
+  }
+
+  #verify(token: string): Refusal | Promise<VerifiedToken | Refusal> {
+    const verdict = verifyToken(token, this.#options)
+    if (verdict instanceof Refusal) return verdict
+    const pending = this.#remember(token, verdict)
+    this.#pending.set(token, pending)
+    return pending
+  }
+
+  async #remember(
+    token: string,
+    verdict: Promise<VerifiedToken | Refusal>,
+  ): Promise<VerifiedToken | Refusal> {
+    try {
+      const verified = await verdict
+      if (!(verified instanceof Refusal) && untimely(verified, this.#options.now()) === null)
+        this.#verified.set(token, verified)
+      return verified
+    } finally {
+      this.#pending.delete(token)
+    }
+  }
+}
+
+/** A scheme, spaces and its parameters; RFC 9110, section 11.4. */
+const CREDENTIALS = /^([\w!#$%&'*+.^`|~-]+)(?: +(.*))?$/s
+
+/** The token; null for another scheme; a Refusal for what is no credential at all, or no token. */
+function readBearer(line: string): string | Refusal | null {
+  if (line.startsWith('Bearer ') && line.charCodeAt(7) > SPACE) return line.slice(7)
+  const match = CREDENTIALS.exec(line)
+  if (match === null) return unreadable
+  const [, scheme = '', token = ''] = match
+  if (scheme.toLowerCase() !== 'bearer') return null
+  return token === '' ? unreadable : token
+}
+
+const SPACE = 0x20

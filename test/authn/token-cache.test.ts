@@ -1,0 +1,176 @@
+/** GHSA-qvp4-rpmr-xwrr (claims not checked on a hit), CVE-2026-33496, CVE-2026-71326 (keys that collide). */
+
+import t from 'tap'
+import { BearerTokens } from '../../src/authn/bearer.ts'
+import { Refusal } from '../../src/errors.ts'
+import {
+  acme,
+  authenticator,
+  claims,
+  credentials,
+  NOW,
+  outcome,
+  SECOND,
+  secrets,
+  sign,
+  tenant,
+  tenants,
+} from './support.ts'
+
+const line = (token: string) => ({ authorization: [`Bearer ${token}`] })
+
+/** With a clock that the test sets. */
+function clocked(maxTokens?: number) {
+  const clock = { now: NOW }
+  const options = { now: () => clock.now, ...(maxTokens === undefined ? {} : { maxTokens }) }
+  return { clock, asked: authenticator(options) }
+}
+
+t.test('a verified token is answered at once, with the same Principal', async (t) => {
+  const { asked } = clocked()
+  const given = credentials(line(sign()))
+  const first = asked.authenticate(given)
+  t.ok(first instanceof Promise)
+  const principal = await first
+  t.equal(asked.authenticate(given), principal)
+})
+
+t.test('exp is looked at again on a hit', async (t) => {
+  const { clock, asked } = clocked()
+  const token = sign({ ...claims, exp: SECOND + 60 })
+  t.match(await outcome(asked, line(token)), { user: 'alice' })
+  clock.now = (SECOND + 60) * 1000 - 1
+  t.match(await outcome(asked, line(token)), { user: 'alice' })
+  clock.now++
+  t.equal(await outcome(asked, line(token)), 'token_expired')
+  t.equal(await outcome(asked, line(token)), 'token_expired', 'and again')
+  clock.now = NOW
+  t.match(await outcome(asked, line(token)), { user: 'alice' }, 'a clock set back')
+})
+
+t.test('nbf and iat are looked at again on a hit', async (t) => {
+  const { clock, asked } = clocked()
+  const token = sign()
+  t.match(await outcome(asked, line(token)), { user: 'alice' })
+  clock.now = SECOND * 1000 - 1
+  t.equal(await outcome(asked, line(token)), 'token_not_yet_valid')
+  clock.now = NOW
+  t.match(await outcome(asked, line(token)), { user: 'alice' })
+})
+
+t.test('a token that became valid is let in: a no is never remembered', async (t) => {
+  const { clock, asked } = clocked()
+  const token = sign({ ...claims, nbf: SECOND + 60 })
+  t.equal(await outcome(asked, line(token)), 'token_not_yet_valid')
+  clock.now += 60_000
+  t.match(await outcome(asked, line(token)), { user: 'alice' })
+})
+
+t.test('the time is read after the signature was checked, not before', async (t) => {
+  const { clock, asked } = clocked()
+  const verdict = outcome(asked, line(sign({ ...claims, exp: SECOND + 60 })))
+  clock.now += 60_000
+  t.equal(await verdict, 'token_expired')
+})
+
+t.test('a hit needs the whole token', async (t) => {
+  const { asked } = clocked()
+  const token = sign()
+  await outcome(asked, line(token))
+  const [header, payload, signature = ''] = token.split('.')
+  for (const other of [
+    `${header}.${payload}.`,
+    `${header}.${payload}.${signature.slice(0, -1)}`,
+    `${header}.${payload}.${signature}A`,
+    `${header}.${payload}.${signature.toLowerCase()}`,
+    `${token} `,
+    ` ${token} `,
+    `${header}.${sign({ ...claims, sub: 'bob' }).split('.')[1]}.${signature}`,
+  ])
+    t.equal(await outcome(asked, line(other)), 'token_invalid', other.slice(-12))
+})
+
+t.test('many requests with one new token get one Principal; with a bad one all are refused', async (t) => {
+  const { asked } = clocked()
+  const given = line(sign())
+  const all = await Promise.all(Array.from({ length: 50 }, () => outcome(asked, given)))
+  t.equal(new Set(all).size, 1)
+  t.match(all[0], { user: 'alice' })
+  const forged = line(sign(claims, { secret: secrets.globex }))
+  const refused = await Promise.all(Array.from({ length: 50 }, () => outcome(asked, forged)))
+  t.same(new Set(refused), new Set(['token_invalid']))
+})
+
+t.test('tokens under way at once do not mix', async (t) => {
+  const { asked } = clocked()
+  const names = Array.from({ length: 200 }, (_, at) => `user-${at}`)
+  const all = await Promise.all(
+    names.flatMap((sub) => [
+      outcome(asked, line(sign({ ...claims, sub }))),
+      outcome(asked, line(sign({ ...claims, sub }, { secret: secrets.globex }))),
+    ]),
+  )
+  t.same(
+    all.map((each) => (typeof each === 'string' ? each : each.user)),
+    names.flatMap((sub) => [sub, 'token_invalid']),
+  )
+})
+
+t.test('bounded: the least recently used is verified anew', async (t) => {
+  const { asked } = clocked(2)
+  const [a, b, c] = ['a', 'b', 'c'].map((sub) => credentials(line(sign({ ...claims, sub }))))
+  t.ok(a && b && c)
+  if (!a || !b || !c) return
+  await asked.authenticate(a)
+  await asked.authenticate(b)
+  t.notOk(asked.authenticate(a) instanceof Promise)
+  await asked.authenticate(c)
+  t.notOk(asked.authenticate(a) instanceof Promise, 'used since')
+  t.notOk(asked.authenticate(c) instanceof Promise)
+  const again = asked.authenticate(b)
+  t.ok(again instanceof Promise, 'pushed out')
+  t.match(await again, { user: 'b' })
+  t.notOk(asked.authenticate(b) instanceof Promise, 'and remembered again')
+})
+
+t.test('bad tokens push out no good ones', async (t) => {
+  const { clock, asked } = clocked(1)
+  const good = credentials(line(sign()))
+  await asked.authenticate(good)
+  for (let at = 0; at < 20; at++) {
+    await outcome(asked, line(sign({ ...claims, at }, { secret: secrets.globex })))
+    await outcome(asked, line(sign({ ...claims, at, sub: '' })))
+    await outcome(asked, line(sign({ ...claims, at, exp: SECOND })))
+    await outcome(asked, line(sign({ ...claims, at, nbf: SECOND + 60 })))
+    await outcome(asked, line(`${at}.a.b`))
+  }
+  t.notOk(asked.authenticate(good) instanceof Promise)
+  clock.now += 1
+  t.match(asked.authenticate(good), { user: 'alice' })
+})
+
+t.test('a changed secret counts at once: what was verified goes with the configuration', async (t) => {
+  const token = sign()
+  t.match(await outcome(authenticator(), line(token)), { user: 'alice' })
+  const rotated = authenticator({ tenants: tenants(tenant('acme', { secrets: [secrets.acmeOld] })) })
+  t.equal(await outcome(rotated, line(token)), 'token_invalid')
+})
+
+t.test('a fault of the machine is no verdict on the token, and is not remembered', async (t) => {
+  // A secret that can't be a key makes verification itself fail, as a broken crypto library would.
+  const broken = { ...acme, token: { ...acme.token, secrets: ['text' as unknown as Uint8Array] } }
+  const asked = new BearerTokens({
+    tenants: tenants(broken),
+    defaultTenant: null,
+    now: () => NOW,
+    maxTokens: 9,
+  })
+  for (let at = 0; at < 2; at++) await t.rejects(Promise.resolve(asked.authenticate(`Bearer ${sign()}`)))
+})
+
+t.test('what is remembered is frozen', async (t) => {
+  const principal = await authenticator().authenticate(credentials(line(sign())))
+  t.notOk(principal instanceof Refusal)
+  t.ok(Object.isFrozen(principal))
+  t.ok(!(principal instanceof Refusal) && Object.isFrozen(principal.claims))
+})
