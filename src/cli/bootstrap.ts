@@ -1,0 +1,51 @@
+/** `seatgate bootstrap`: a tenant's first Seat and the first key to the door. */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { bootstrapTenant, openSqliteStore } from '../../seats-admin/index.ts'
+import { isRefusal } from '../../seats-admin/model/refusal.ts'
+import { LEASE, MARGIN } from '../coherence/lease.ts'
+import { type Command, CommandFailed, configOf, readArguments, required, tenantOf } from './command.ts'
+
+const options = { config: { type: 'string' }, tenant: { type: 'string' }, json: { type: 'boolean' } } as const
+
+export const bootstrap: Command = {
+  usage: 'bootstrap --tenant T [--config FILE] [--json]',
+  summary: 'Makes Seat "admin" in the admin space, and an API key that holds it; prints the key, this once.',
+  async run(args, terminal) {
+    const { values } = readArguments(args, options)
+    const tenantId = required(values.tenant, '--tenant')
+    const config = await configOf(values, terminal)
+    const { id, adminSpace } = tenantOf(config, tenantId)
+    const store = await openSqliteStore({ path: config.store.path })
+    try {
+      const made = await bootstrapTenant(store, { tenant: id, adminSpace, now: Date.now() })
+      if (isRefusal(made)) throw new CommandFailed(made.detail)
+      // A gateway may be running on this store: by then it has forgotten what was before (coherence/lease.ts).
+      await sleep(LEASE + MARGIN)
+      const { seat, apiKey, key } = made
+      const data = {
+        tenant: id,
+        space: adminSpace,
+        seat: seat.name,
+        seat_id: seat.id,
+        api_key_id: apiKey.id,
+        key,
+      }
+      if (values.json) terminal.print(JSON.stringify(data))
+      else terminal.print(inWords(data))
+    } finally {
+      await store.close()
+    }
+  },
+}
+
+function inWords(made: { tenant: string; space: string; seat: string; key: string }): string {
+  return [
+    `Seat "${made.seat}" of ${made.tenant} holds every permission in space ${made.space}.`,
+    'Its API key, shown this once:',
+    '',
+    made.key,
+    '',
+    `Send it as "x-api-key", with "Space: ${made.space}".`,
+  ].join('\n')
+}

@@ -1,0 +1,64 @@
+/** What a command is, and how it reads its arguments. */
+
+import { type ParseArgsConfig, parseArgs } from 'node:util'
+import type { Config, TenantConfig } from '../config/config.ts'
+import { loadConfig } from '../config/load.ts'
+
+export interface Command {
+  /** The command line after `seatgate`. */
+  readonly usage: string
+  readonly summary: string
+  /** Throws UsageError, ConfigError, or any error whose message tells the user what failed. */
+  run(args: string[], terminal: Terminal): Promise<void>
+}
+
+/** Data goes to standard output, errors to standard error. */
+export interface Terminal {
+  readonly env: NodeJS.ProcessEnv
+  print(text: string): void
+  complain(text: string): void
+}
+
+/** The command line is wrong: exit 2. */
+export class UsageError extends Error {}
+
+/** The command could not do its work: exit 1. */
+export class CommandFailed extends Error {}
+
+export const DEFAULT_CONFIG = 'gateway.config.yaml'
+
+type Options = NonNullable<ParseArgsConfig['options']>
+
+/** Strict: unknown options, missing values and too many or too few positionals are bad usage. */
+export function readArguments<const O extends Options>(args: string[], options: O, positionals = 0) {
+  try {
+    const parsed = parseArgs({ args, options, strict: true, allowPositionals: positionals > 0 })
+    if (parsed.positionals.length !== positionals) {
+      throw new UsageError(
+        `takes ${positionals} arguments besides its options, not ${parsed.positionals.length}`,
+      )
+    }
+    return parsed
+  } catch (error) {
+    if (error instanceof UsageError) throw error
+    throw new UsageError(error instanceof Error ? error.message : String(error))
+  }
+}
+
+export function configOf(values: { config?: string | undefined }, terminal: Terminal): Promise<Config> {
+  return loadConfig(values.config ?? DEFAULT_CONFIG, terminal.env)
+}
+
+export function tenantOf(config: Config, id: string): TenantConfig {
+  const tenant = config.tenants.get(id)
+  if (tenant !== undefined) return tenant
+  throw new CommandFailed(
+    `${config.file} has no tenant "${id}" (it has ${[...config.tenants.keys()].join(', ')})`,
+  )
+}
+
+/** A required option. */
+export function required(value: string | undefined, option: string): string {
+  if (value === undefined || value === '') throw new UsageError(`${option} is required`)
+  return value
+}

@@ -1,0 +1,65 @@
+/** The commands by name. Exit codes: 0 done, 1 the command's own failure, 2 bad usage. */
+
+import { argv, env, stderr, stdout } from 'node:process'
+import { ConfigError } from '../config/faults.ts'
+import { type Command, type Terminal, UsageError } from './command.ts'
+
+/** Loaded when asked for: a command does not wait for what only another needs. */
+const commands: Readonly<Record<string, () => Promise<Command>>> = {
+  start: async () => (await import('./start.ts')).start,
+  check: async () => (await import('./check.ts')).check,
+  routes: async () => (await import('./routes.ts')).routes,
+  explain: async () => (await import('./explain.ts')).explain,
+  bootstrap: async () => (await import('./bootstrap.ts')).bootstrap,
+  token: async () => (await import('./token.ts')).token,
+}
+
+const terminal: Terminal = {
+  env,
+  print: (text) => void stdout.write(`${text}\n`),
+  complain: (text) => void stderr.write(`${text}\n`),
+}
+
+process.exitCode = await main(argv.slice(2))
+
+async function main([name, ...rest]: string[]): Promise<number> {
+  if (name === '--help' || name === '-h' || name === 'help') {
+    terminal.print(await overview())
+    return 0
+  }
+  const load = Object.hasOwn(commands, name ?? '') ? commands[name ?? ''] : undefined
+  if (load === undefined) {
+    terminal.complain(
+      name === undefined ? 'seatgate: which command?' : `seatgate: there is no command "${name}"`,
+    )
+    terminal.complain(await overview())
+    return 2
+  }
+  const command = await load()
+  if (rest.includes('--help') || rest.includes('-h')) {
+    terminal.print(`usage: seatgate ${command.usage}\n\n${command.summary}`)
+    return 0
+  }
+  return run(`seatgate ${name}`, command, rest)
+}
+
+async function run(title: string, command: Command, args: string[]): Promise<number> {
+  try {
+    await command.run(args, terminal)
+    return 0
+  } catch (error) {
+    if (error instanceof UsageError) {
+      terminal.complain(`${title}: ${error.message}\nusage: seatgate ${command.usage}`)
+      return 2
+    }
+    // Faults of a configuration name their places; they need no more words.
+    if (error instanceof ConfigError) terminal.complain(error.message)
+    else terminal.complain(`${title}: ${error instanceof Error ? error.message : String(error)}`)
+    return 1
+  }
+}
+
+async function overview(): Promise<string> {
+  const all = await Promise.all(Object.values(commands).map((load) => load()))
+  return `usage:\n${all.map(({ usage, summary }) => `  seatgate ${usage}\n      ${summary}`).join('\n')}`
+}

@@ -1,0 +1,56 @@
+/** `seatgate routes`: the compiled table, built-in routes included. */
+
+import { builtInPaths, RESERVED_PATHS } from '../built-in.ts'
+import { ConfigError } from '../config/faults.ts'
+import type { Route } from '../exchange.ts'
+import { compileTable } from '../router/table.ts'
+import { type Command, configOf, readArguments } from './command.ts'
+
+export const routes: Command = {
+  usage: 'routes [--config FILE] [--json]',
+  summary: 'Prints the compiled route table: method, path, permission, upstream, file:line.',
+  async run(args, terminal) {
+    const { values } = readArguments(args, { config: { type: 'string' }, json: { type: 'boolean' } })
+    const config = await configOf(values, terminal)
+    const { table, faults } = compileTable(config.routes, config.upstreams, builtInPaths(), RESERVED_PATHS)
+    if (faults.length > 0) throw new ConfigError(faults)
+    const rows = table.routes.map(row)
+    terminal.print(values.json ? JSON.stringify(rows, null, 2) : columns(rows))
+  },
+}
+
+interface Row {
+  readonly method: string
+  readonly path: string
+  readonly permission: string
+  /** `seatgate` for what the gateway serves itself; such rows have no file. */
+  readonly upstream: string
+  readonly file: string | null
+  readonly line: number | null
+}
+
+function row({ method, path, requirement, target, place }: Route): Row {
+  const upstream = target.kind === 'upstream' ? target.name : 'seatgate'
+  return {
+    method,
+    path,
+    permission: requirement,
+    upstream,
+    file: place?.file ?? null,
+    line: place?.line ?? null,
+  }
+}
+
+function columns(rows: readonly Row[]): string {
+  const cells = rows.map((each) => [
+    each.method,
+    each.path,
+    each.permission,
+    each.upstream,
+    each.file === null ? '(built in)' : `${each.file}:${each.line}`,
+  ])
+  const widths = [0, 1, 2, 3].map((column) => Math.max(...cells.map((line) => line[column]?.length ?? 0)))
+  return cells
+    .map((line) => line.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '))
+    .join('\n')
+}

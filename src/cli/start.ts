@@ -1,0 +1,119 @@
+/** `seatgate start`: runs the gateway until SIGTERM or SIGINT; reloads on SIGHUP and when a file changes. */
+
+import { setFlagsFromString } from 'node:v8'
+import type { Config } from '../config/config.ts'
+import { ConfigError } from '../config/faults.ts'
+import { loadConfig } from '../config/load.ts'
+import { watchConfig } from '../config/watch.ts'
+import { Gateway } from '../gateway.ts'
+import { type Log, openLog } from '../telemetry/logger.ts'
+import { type Command, DEFAULT_CONFIG, readArguments } from './command.ts'
+
+export const start: Command = {
+  usage: 'start [--config FILE] [--pretty]',
+  summary:
+    'Runs the gateway. Logs JSON lines to standard output; readable ones with --pretty or on a terminal.',
+  async run(args, terminal) {
+    const { values } = readArguments(args, { config: { type: 'string' }, pretty: { type: 'boolean' } })
+    const file = values.config ?? DEFAULT_CONFIG
+    const config = await loadConfig(file, terminal.env)
+    const log = await openLog({ pretty: values.pretty ?? process.stdout.isTTY === true })
+    try {
+      await runGateway(config, log, () => loadConfig(file, terminal.env))
+    } finally {
+      log.flush()
+    }
+  },
+}
+
+/**
+ * Resolves when the gateway has been told to end and has ended.
+ *
+ * @param load reads the configuration again
+ * @param listening called once connections are accepted
+ */
+export async function runGateway(
+  config: Config,
+  log: Log,
+  load: () => Promise<Config>,
+  listening: (addresses: Gateway['addresses']) => void = () => {},
+): Promise<void> {
+  const gateway = await Gateway.start(config, log)
+  const { front, ops } = gateway.addresses
+  log.logger.info({ listener: 'front' }, `listening on http://${address(front)} (front door)`)
+  log.logger.info({ listener: 'ops' }, `listening on http://${address(ops)} (/livez /readyz /metrics)`)
+  log.flush()
+  listening(gateway.addresses)
+  // Held small while the code was read (seatgate.js); requests are worth a larger young generation. V8's default.
+  setFlagsFromString('--semi-space-growth-factor=2')
+  const reloader = new Reloader(gateway, config, log, load)
+  const signal = await terminated()
+  log.logger.info({ signal }, 'draining')
+  await reloader.close()
+  await gateway.close(reloader.config.drain)
+  log.logger.info('ended')
+}
+
+/** Reads the configuration again on SIGHUP and when one of its files changes; one reading after the other. */
+class Reloader {
+  config: Config
+  #watched: readonly string[]
+  #reading: Promise<void> = Promise.resolve()
+  readonly #gateway: Gateway
+  readonly #log: Log
+  readonly #load: () => Promise<Config>
+  readonly #watch: { close(): void }
+  readonly #request = () => {
+    this.#reading = this.#reading.then(() => this.#reload())
+  }
+
+  constructor(gateway: Gateway, config: Config, log: Log, load: () => Promise<Config>) {
+    this.config = config
+    this.#watched = config.files
+    this.#gateway = gateway
+    this.#log = log
+    this.#load = load
+    process.on('SIGHUP', this.#request)
+    this.#watch = watchConfig(() => this.#watched, this.#request, config.signature)
+  }
+
+  /** Resolves once a reading under way is done. */
+  close(): Promise<void> {
+    this.#watch.close()
+    process.off('SIGHUP', this.#request)
+    return this.#reading
+  }
+
+  async #reload(): Promise<void> {
+    const { logger } = this.#log
+    try {
+      const next = await this.#load()
+      this.#gateway.reload(next)
+      this.config = next
+      this.#watched = next.files
+      logger.info({ version: this.#gateway.reloaded('ok') }, 'configuration reloaded')
+    } catch (error) {
+      // The fault may be mended in a file that only the faulty configuration names.
+      if (error instanceof ConfigError && error.files.length > 0) this.#watched = error.files
+      const faults = error instanceof Error ? error.message.split('\n') : [String(error)]
+      const version = this.#gateway.reloaded('faulty')
+      logger.error({ version, faults }, 'reload refused: the configuration before it goes on')
+    }
+  }
+}
+
+function address({ address: host, port, family }: { address: string; port: number; family: string }): string {
+  return family === 'IPv6' ? `[${host}]:${port}` : `${host}:${port}`
+}
+
+/** A second signal means: now. */
+function terminated(): Promise<NodeJS.Signals> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+      process.once(signal, () => {
+        process.once(signal, () => process.exit(1))
+        resolve(signal)
+      })
+    }
+  })
+}

@@ -1,0 +1,68 @@
+/** `seatgate token`: mints a bearer token, for trying things out. */
+
+import { openSqliteStore, type SeatReader } from '../../seats-admin/index.ts'
+import { mintToken } from '../authn/token.ts'
+import { Complaint } from '../config/complaint.ts'
+import { duration } from '../config/units.ts'
+import {
+  type Command,
+  CommandFailed,
+  configOf,
+  readArguments,
+  required,
+  tenantOf,
+  UsageError,
+} from './command.ts'
+
+const options = {
+  config: { type: 'string' },
+  tenant: { type: 'string' },
+  sub: { type: 'string' },
+  email: { type: 'string' },
+  seat: { type: 'string', multiple: true },
+  lifetime: { type: 'string' },
+} as const
+
+export const token: Command = {
+  usage: 'token --tenant T --sub U [--email E] --seat NAME… [--lifetime 1h] [--config FILE]',
+  summary: 'Mints a bearer token that names the Seats in each of their spaces, as a sign-in would.',
+  async run(args, terminal) {
+    const { values } = readArguments(args, options)
+    const tenantId = required(values.tenant, '--tenant')
+    const sub = required(values.sub, '--sub')
+    if (values.seat === undefined) throw new UsageError('--seat is required')
+    const lifetime = values.lifetime === undefined ? undefined : durationOf(values.lifetime)
+    const config = await configOf(values, terminal)
+    const tenant = tenantOf(config, tenantId)
+    const store = await openSqliteStore({ path: config.store.path })
+    try {
+      const hashPerm = await seatEntries(store, tenant.id, values.seat)
+      const email = values.email === undefined ? {} : { email: values.email }
+      terminal.print(await mintToken(tenant, { sub, hashPerm, ...email }, Date.now(), lifetime))
+    } finally {
+      await store.close()
+    }
+  },
+}
+
+function durationOf(text: string): number {
+  const lifetime = duration(text)
+  if (lifetime instanceof Complaint) throw new UsageError(`--lifetime "${text}" ${lifetime.message}`)
+  if (lifetime < 1000) throw new UsageError('--lifetime: a second is the least')
+  return lifetime
+}
+
+/** `{space}:{seat}` for each space of each Seat, as the store has them now. Fails on a name that is no Seat. */
+export async function seatEntries(
+  store: SeatReader,
+  tenant: string,
+  names: readonly string[],
+): Promise<string[]> {
+  const entries: string[] = []
+  for (const name of new Set(names)) {
+    const { value } = await store.seatByName(tenant, name)
+    if (value.seat === null) throw new CommandFailed(`tenant ${tenant} has no Seat "${name}"`)
+    for (const space of value.seat.spaces) entries.push(`${space}:${name}`)
+  }
+  return entries
+}

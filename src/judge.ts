@@ -1,0 +1,205 @@
+/**
+ * The judge: a question (Ask) in, a decision record out. It runs the stages that decide — read and match, authenticate,
+ * resolve, decide — in order and has no logic of its own. The request path and `seatgate explain` ask the same judge.
+ *
+ * Answers at once when memory can; only then a promise, while the store or a signature is asked.
+ */
+
+import { performance } from 'node:perf_hooks'
+import { readSpace, repeatedSpace } from './authn/space.ts'
+import { decide } from './authz/decide.ts'
+import type { ErrorCode } from './errors.ts'
+import { Refusal } from './errors.ts'
+import type {
+  Ask,
+  ConsideredSeat,
+  Credentials,
+  Decision,
+  Grants,
+  Judgement,
+  Principal,
+  Requirement,
+  Route,
+  Timings,
+} from './exchange.ts'
+import { readTarget } from './router/path.ts'
+import type { Match, RouteTable } from './router/table.ts'
+import { resolve, type SeatLookup } from './seats/resolve.ts'
+
+export interface Authenticates {
+  authenticate(credentials: Credentials): Principal | Refusal | Promise<Principal | Refusal>
+}
+
+/** The right to use memory; see `coherence/lease.ts`. */
+export interface Leased {
+  live(): boolean
+  renewed(): Promise<void>
+}
+
+export interface JudgeParts {
+  readonly table: RouteTable
+  readonly authenticator: Authenticates
+  readonly seats: SeatLookup
+  readonly lease: Leased
+  /** Whether the route's upstream takes a `;` in a path segment. */
+  readonly allowsSemicolon: (route: Route) => boolean
+}
+
+const NO_PARAMS: Readonly<Record<string, string>> = Object.freeze({})
+const NO_SEATS: readonly ConsideredSeat[] = Object.freeze([])
+
+const noRoute = new Refusal('route_not_found', 'No entry of the route table matches this path.')
+const semicolon = new Refusal('path_ambiguous', 'A path segment has a semicolon.')
+const noSeat = new Refusal('no_seat_in_space', 'The credential names no Seat in this space.')
+
+const REASONS = {
+  public: 'The route is public.',
+  authenticated: 'The credential is valid.',
+  permission: 'A Seat grants the permission in this space.',
+}
+
+/** What is known so far; becomes the record. */
+class Draft {
+  readonly ask: Ask
+  readonly timings: Timings = { match: 0, authenticate: 0, resolve: 0, decide: 0 }
+  /** Monotonic ms at the end of the last stage. */
+  mark = performance.now()
+  path: string
+  query = ''
+  route: Route | null = null
+  params = NO_PARAMS
+  principal: Principal | null = null
+  space: string | null = null
+  grants: Grants | null = null
+  seats = NO_SEATS
+
+  constructor(ask: Ask) {
+    this.ask = ask
+    this.path = ask.target
+  }
+
+  /** Books the time since the last stage to this one. */
+  passed(stage: keyof Timings): void {
+    const now = performance.now()
+    this.timings[stage] = (now - this.mark) * 1000
+    this.mark = now
+  }
+}
+
+export class Judge {
+  readonly #parts: JudgeParts
+
+  constructor(parts: JudgeParts) {
+    this.#parts = parts
+  }
+
+  /** Rejects when the store can't be asked and nothing fresh is held: the caller answers 503. */
+  judge(ask: Ask): Judgement | Promise<Judgement> {
+    const draft = new Draft(ask)
+    const matched = this.#match(draft)
+    draft.passed('match')
+    if (matched instanceof Refusal) return refused(draft, matched)
+    if (matched.requirement === 'public') return allowed(draft, REASONS.public)
+    const { lease } = this.#parts
+    if (lease.live()) return this.#authenticate(draft, matched.requirement)
+    return lease.renewed().then(() => this.#authenticate(draft, matched.requirement))
+  }
+
+  #match(draft: Draft): Route | Refusal {
+    const { table, allowsSemicolon } = this.#parts
+    const target = readTarget(draft.ask.target, draft.ask.host)
+    if (target instanceof Refusal) return target
+    draft.path = target.path
+    draft.query = target.query
+    const match: Match | null = table.match(draft.ask.method, target.path)
+    if (target.semicolon && (match === null || !allowsSemicolon(match.route))) return semicolon
+    if (match === null) return missed(table, draft)
+    draft.route = match.route
+    draft.params = match.params
+    return match.route
+  }
+
+  #authenticate(draft: Draft, requirement: Requirement): Judgement | Promise<Judgement> {
+    const { credentials } = draft.ask
+    const space = readSpace(credentials.space)
+    if (space === repeatedSpace) return refused(draft, repeatedSpace)
+    const caller = this.#parts.authenticator.authenticate(credentials)
+    if (caller instanceof Promise)
+      return caller.then((known) => this.#admit(draft, requirement, known, space))
+    return this.#admit(draft, requirement, caller, space)
+  }
+
+  #admit(
+    draft: Draft,
+    requirement: Requirement,
+    caller: Principal | Refusal,
+    space: string | Refusal,
+  ): Judgement | Promise<Judgement> {
+    draft.passed('authenticate')
+    if (caller instanceof Refusal) return refused(draft, caller)
+    draft.principal = caller
+    if (requirement === 'authenticated') return allowed(draft, REASONS.authenticated)
+    if (space instanceof Refusal) return refused(draft, space)
+    draft.space = space
+    const grants = resolve(this.#parts.seats, caller, space)
+    if (grants instanceof Promise) return grants.then((held) => conclude(draft, requirement, space, held))
+    return conclude(draft, requirement, space, grants)
+  }
+}
+
+function missed(table: RouteTable, draft: Draft): Refusal {
+  const methods = table.allowedMethods(draft.path)
+  if (methods.length === 0) return noRoute
+  const allow = methods.join(', ')
+  return new Refusal('method_not_allowed', `This path takes ${allow}.`, { allow })
+}
+
+function conclude(draft: Draft, permission: string, space: string, grants: Grants): Judgement {
+  draft.passed('resolve')
+  draft.grants = grants
+  const outcome = decide(grants, space, permission)
+  draft.seats = outcome.seats
+  draft.passed('decide')
+  if (outcome.code === 'allow') return allowed(draft, REASONS.permission)
+  if (outcome.code === 'no_seat_in_space') return refused(draft, noSeat)
+  return refused(
+    draft,
+    new Refusal('permission_denied', `None of the caller's Seats in this space holds ${permission}.`),
+  )
+}
+
+function allowed(draft: Draft, reason: string): Judgement {
+  return judgement(draft, 'allow', 'allow', reason, null)
+}
+
+function refused(draft: Draft, refusal: Refusal): Judgement {
+  return judgement(draft, 'deny', refusal.code, refusal.detail, refusal)
+}
+
+function judgement(
+  draft: Draft,
+  answer: Decision['answer'],
+  code: 'allow' | ErrorCode,
+  reason: string,
+  refusal: Refusal | null,
+): Judgement {
+  return {
+    decision: {
+      answer,
+      code,
+      reason,
+      method: draft.ask.method,
+      path: draft.path,
+      route: draft.route,
+      permission: draft.route?.requirement ?? null,
+      principal: draft.principal,
+      space: draft.space,
+      seats: draft.seats,
+      timings: draft.timings,
+    },
+    refusal,
+    params: draft.params,
+    query: draft.query,
+    grants: draft.grants,
+  }
+}

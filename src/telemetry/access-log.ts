@@ -1,0 +1,91 @@
+/**
+ * One line a request, whatever happened: the essence of the decision record and how the answer went.
+ * No header value, query, cookie or token is ever part of it.
+ */
+
+import type { Logger } from 'pino'
+import type { Refusal } from '../errors.ts'
+import type { Exchange } from '../exchange.ts'
+
+export class AccessLog {
+  readonly #logger: Logger
+
+  constructor(logger: Logger) {
+    this.#logger = logger
+  }
+
+  /** @param finishedAt monotonic ms */
+  write(exchange: Exchange, finishedAt: number): void {
+    const { refusal, cause } = exchange
+    const line = accessLine(exchange, finishedAt)
+    // Faults of ours or of an upstream are worth waking someone; a client's are not.
+    if (refusal !== null && refusal.status >= 500)
+      this.#logger.error({ ...line, cause: describe(cause) }, 'request')
+    else if (cause !== null) this.#logger.info({ ...line, cause: describe(cause) }, 'request')
+    else this.#logger.info(line, 'request')
+  }
+
+  /** A request of which not even the first line and header could be read. */
+  unreadable(requestId: string, refusal: Refusal, client: string | undefined): void {
+    const { code, status } = refusal
+    this.#logger.info({ request_id: requestId, status, code, client }, 'request')
+  }
+}
+
+/** What the client was told; 0 when it left before it was told anything. */
+export function statusOf(exchange: Exchange): number {
+  return exchange.response.headersSent ? exchange.response.statusCode : (exchange.refusal?.status ?? 0)
+}
+
+/** The line's fields. Durations in ms with three decimals, sizes in bytes. */
+export function accessLine(exchange: Exchange, finishedAt: number): Record<string, unknown> {
+  const decision = exchange.judgement?.decision
+  const { request, refusal } = exchange
+  return {
+    request_id: exchange.id,
+    method: request.method,
+    path: decision?.path ?? null,
+    status: statusOf(exchange),
+    code: refusal?.code ?? decision?.code ?? null,
+    aborted: exchange.aborted || undefined,
+    client: request.socket.remoteAddress,
+    route: decision?.route?.id,
+    upstream: upstreamOf(exchange),
+    permission: decision?.permission ?? undefined,
+    tenant: decision?.principal?.tenant,
+    user: decision?.principal?.user,
+    auth: decision?.principal?.method,
+    space: decision?.space ?? undefined,
+    seats: decision?.seats.length ? decision.seats.map((seat) => `${seat.name}:${seat.verdict}`) : undefined,
+    duration_ms: round(finishedAt - exchange.startedAt),
+    decision_us: decision === undefined ? undefined : decisionTime(decision.timings),
+    upstream_ms: exchange.answeredAt > 0 ? round(exchange.answeredAt - exchange.forwardedAt) : undefined,
+    bytes_in: exchange.bytesIn,
+    bytes_out: exchange.bytesOut,
+  }
+}
+
+function upstreamOf(exchange: Exchange): string | undefined {
+  const target = exchange.judgement?.decision.route?.target
+  return target?.kind === 'upstream' ? target.name : target && 'seatgate'
+}
+
+function decisionTime(timings: {
+  match: number
+  authenticate: number
+  resolve: number
+  decide: number
+}): number {
+  return Math.round(timings.match + timings.authenticate + timings.resolve + timings.decide)
+}
+
+/** The inner cause in one line: its code and message, never its stack or properties (an error may carry a request). */
+function describe(cause: unknown): string {
+  if (!(cause instanceof Error)) return String(cause)
+  const code = 'code' in cause && typeof cause.code === 'string' ? `${cause.code}: ` : ''
+  return `${code}${cause.message || cause.name}`
+}
+
+function round(ms: number): number {
+  return Math.round(ms * 1000) / 1000
+}

@@ -1,0 +1,124 @@
+/**
+ * The rules of the house, read from the imports themselves: which room may enter which, and no circles. A stage knows
+ * the nouns and its own room; results travel through the judge and the pipeline.
+ */
+
+import { globSync, readFileSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+import t from 'tap'
+
+/** Every arrow between rooms. A room is a folder of src or seats-admin, or a file that stands alone in src. */
+const ARROWS: Readonly<Record<string, readonly string[]>> = {
+  'src/errors.ts': [],
+  'src/json.ts': [],
+  'src/exchange.ts': ['src/errors.ts'],
+  'src/config': ['src/exchange.ts', 'seats-admin/model'],
+  'src/router': ['src/exchange.ts', 'src/errors.ts', 'src/config'],
+  'src/authn': ['src/exchange.ts', 'src/errors.ts', 'src/json.ts', 'src/config', 'seats-admin/model'],
+  'src/seats': ['src/exchange.ts'],
+  'src/authz': ['src/exchange.ts'],
+  'src/coherence': [],
+  'src/proxy': ['src/exchange.ts', 'src/errors.ts', 'src/json.ts', 'src/config'],
+  'src/telemetry': ['src/exchange.ts', 'src/errors.ts'],
+  'src/server': ['src/errors.ts', 'src/config'],
+  'src/judge.ts': ['src/exchange.ts', 'src/errors.ts', 'src/router', 'src/authn', 'src/seats', 'src/authz'],
+  'src/pipeline.ts': [
+    'src/exchange.ts',
+    'src/errors.ts',
+    'src/judge.ts',
+    'src/authn',
+    'src/authz',
+    'src/proxy',
+    'src/server',
+    'src/telemetry',
+  ],
+  'src/built-in.ts': ['src/exchange.ts', 'src/errors.ts', 'seats-admin', 'seats-admin/model'],
+  'src/engine.ts': [
+    'src/exchange.ts',
+    'src/config',
+    'src/judge.ts',
+    'src/built-in.ts',
+    'src/authn',
+    'src/router',
+    'src/seats',
+    'src/coherence',
+    'seats-admin',
+  ],
+  'src/gateway.ts': [
+    'src/config',
+    'src/engine.ts',
+    'src/pipeline.ts',
+    'src/proxy',
+    'src/server',
+    'src/telemetry',
+  ],
+  'src/cli': [
+    'src/exchange.ts',
+    'src/config',
+    'src/built-in.ts',
+    'src/engine.ts',
+    'src/gateway.ts',
+    'src/router',
+    'src/authn',
+    'src/coherence',
+    'src/telemetry',
+    'seats-admin',
+    'seats-admin/model',
+  ],
+  'seats-admin/model': [],
+  'seats-admin/store': ['seats-admin/model'],
+  'seats-admin/api': ['seats-admin/model', 'seats-admin/store'],
+  'seats-admin': ['seats-admin/model', 'seats-admin/store', 'seats-admin/api'],
+}
+
+const files = globSync('{src,seats-admin}/**/*.{ts,js}').sort()
+
+function roomOf(file: string): string {
+  const [top = '', second = ''] = file.split('/')
+  if (top === 'seats-admin' && second === 'index.ts') return 'seats-admin'
+  return `${top}/${second}`
+}
+
+/** Relative imports, static and dynamic, and worker files named by URL. */
+function importsOf(file: string): string[] {
+  const text = readFileSync(file, 'utf8')
+  const found = text.matchAll(/(?:from|import|import\(|new URL\()\s*['"](\.[^'"]+)['"]/g)
+  return [...found].map((each) => normalize(join(dirname(file), each[1] ?? '')))
+}
+
+t.test('every import is an arrow of the plan', async (t) => {
+  t.ok(files.length > 30, 'found the sources')
+  for (const file of files) {
+    for (const target of importsOf(file)) {
+      const [from, to] = [roomOf(file), roomOf(target)]
+      if (from === to || target.endsWith('.json')) continue
+      if (!ARROWS[from]?.includes(to)) t.fail(`${file} imports ${target}: ${from} may not enter ${to}`)
+    }
+  }
+})
+
+t.test('every arrow of the plan is used', async (t) => {
+  const used = new Set(
+    files.flatMap((file) => importsOf(file).map((target) => `${roomOf(file)} → ${roomOf(target)}`)),
+  )
+  for (const [from, targets] of Object.entries(ARROWS)) {
+    for (const to of targets) t.ok(used.has(`${from} → ${to}`), `${from} → ${to}`)
+  }
+})
+
+t.test('no circle of files', async (t) => {
+  const done = new Set<string>()
+  const visit = (file: string, trail: readonly string[]) => {
+    if (trail.includes(file)) t.fail(`circle: ${[...trail.slice(trail.indexOf(file)), file].join(' → ')}`)
+    if (trail.includes(file) || done.has(file)) return
+    for (const target of importsOf(file)) if (target.endsWith('.ts')) visit(target, [...trail, file])
+    done.add(file)
+  }
+  for (const file of files) visit(file, [])
+  t.equal(done.size >= files.length, true)
+})
+
+t.test('seats-admin imports nothing of src', async (t) => {
+  for (const file of files.filter((each) => each.startsWith('seats-admin/')))
+    for (const target of importsOf(file)) t.notOk(target.startsWith('src/'), `${file} imports ${target}`)
+})

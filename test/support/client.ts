@@ -1,0 +1,101 @@
+/** Two clients: one that speaks HTTP like any program, and one that writes bytes and reads what comes back. */
+
+import { Agent, type IncomingHttpHeaders, request } from 'node:http'
+import { connect } from 'node:net'
+
+export interface Answer {
+  readonly status: number
+  readonly headers: IncomingHttpHeaders
+  readonly rawHeaders: readonly string[]
+  readonly trailers: NodeJS.Dict<string>
+  readonly body: string
+  /** The body, parsed; throws when it is no JSON. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of any shape
+  readonly json: any
+}
+
+type HeaderInput = Record<string, string | string[]> | readonly string[]
+
+/** Keeps one connection alive, so that what one answer leaves behind meets the next request. */
+export class Client {
+  readonly #agent: Agent
+  readonly #port: number
+
+  constructor(port: number, connections = 1) {
+    this.#port = port
+    this.#agent = new Agent({ keepAlive: true, maxSockets: connections })
+  }
+
+  send(method: string, path: string, headers: HeaderInput = {}, body?: string | Buffer): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      const flat = Array.isArray(headers) ? [...headers] : (headers as Record<string, string | string[]>)
+      const outgoing = request(
+        {
+          port: this.#port,
+          host: '127.0.0.1',
+          method,
+          path,
+          agent: this.#agent,
+          headers: withLength(flat, this.#port, body),
+        },
+        (response) => {
+          const chunks: Buffer[] = []
+          response.on('data', (chunk) => chunks.push(chunk))
+          response.on('error', reject)
+          response.on('end', () => {
+            const text = Buffer.concat(chunks).toString('utf8')
+            resolve({
+              status: response.statusCode ?? 0,
+              headers: response.headers,
+              rawHeaders: response.rawHeaders,
+              trailers: response.trailers,
+              body: text,
+              get json() {
+                return JSON.parse(text)
+              },
+            })
+          })
+        },
+      )
+      outgoing.on('error', reject)
+      outgoing.end(body)
+    })
+  }
+
+  close(): void {
+    this.#agent.destroy()
+  }
+}
+
+/** Node adds no length to a list of headers, and none to a GET. */
+function withLength(
+  headers: Record<string, string | string[]> | string[],
+  port: number,
+  body?: string | Buffer,
+) {
+  const length = body === undefined ? null : String(Buffer.byteLength(body))
+  if (!Array.isArray(headers)) return length === null ? headers : { ...headers, 'content-length': length }
+  return ['host', `127.0.0.1:${port}`, ...headers, ...(length === null ? [] : ['content-length', length])]
+}
+
+/** Writes bytes as they are, and gives back all that comes until the other side closes or `until` is met. */
+export function raw(port: number, bytes: string | Buffer, until?: RegExp): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1')
+    let text = ''
+    const done = () => {
+      socket.destroy()
+      resolve(text)
+    }
+    socket.setTimeout(20_000, () => reject(new Error(`nothing more came after: ${text}`)))
+    socket.on('data', (chunk) => {
+      text += chunk.toString('latin1')
+      if (until?.test(text)) done()
+    })
+    socket.on('close', done)
+    socket.on('error', (error: Error & { code?: string }) =>
+      error.code === 'ECONNRESET' ? done() : reject(error),
+    )
+    socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes)
+  })
+}

@@ -1,0 +1,251 @@
+/**
+ * A whole gateway for a test: real configuration files, a real store, a real upstream that remembers what reached it,
+ * real sockets. Everything ends with the test.
+ */
+
+import { randomBytes } from 'node:crypto'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer, type IncomingMessage, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Test } from 'tap'
+import { bootstrapTenant, openSqliteStore } from '../../seats-admin/index.ts'
+import { isRefusal } from '../../seats-admin/model/refusal.ts'
+import { mintToken } from '../../src/authn/token.ts'
+import type { Config, TenantConfig } from '../../src/config/config.ts'
+import { loadConfig } from '../../src/config/load.ts'
+import { Gateway } from '../../src/gateway.ts'
+import { openLog } from '../../src/telemetry/logger.ts'
+import { type Answer, Client } from './client.ts'
+
+/** What reached the upstream. */
+export interface Seen {
+  readonly method: string
+  readonly url: string
+  readonly rawHeaders: readonly string[]
+  readonly headers: IncomingMessage['headers']
+  readonly body: string
+}
+
+export interface Upstream {
+  readonly url: string
+  /** In order of arrival, whole requests only. */
+  readonly seen: Seen[]
+}
+
+/** Remembers each request and answers 200 `{"ok":true}`, or as `answer` does. */
+export async function startUpstream(t: Test, answer?: RequestListener): Promise<Upstream> {
+  const seen: Seen[] = []
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = []
+    try {
+      for await (const chunk of request) chunks.push(chunk)
+    } catch {
+      return
+    }
+    seen.push({
+      method: request.method ?? '',
+      url: request.url ?? '',
+      rawHeaders: request.rawHeaders,
+      headers: request.headers,
+      body: Buffer.concat(chunks).toString('latin1'),
+    })
+    if (answer !== undefined) return answer(request, response)
+    response.setHeader('content-type', 'application/json')
+    response.end('{"ok":true}')
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, seen }
+}
+
+export interface WorldOptions {
+  /** Lines of the route table below `routes:`, without indentation. */
+  readonly routes?: readonly string[]
+  /** Lines more for the upstream's entry. */
+  readonly upstream?: readonly string[]
+  /** Lines more at the top level. */
+  readonly top?: readonly string[]
+  readonly target?: string
+  readonly answer?: RequestListener
+}
+
+export const TENANTS = ['acme', 'globex'] as const
+
+const DEFAULT_ROUTES = [
+  'GET /v1/trainings: trainings:list',
+  'POST /v1/trainings: trainings:create',
+  'GET /v1/trainings/{id}: trainings:read',
+  'DELETE /v1/trainings/{id}: trainings:delete',
+  'GET /v1/files/*: files:read',
+  'GET /v1/me: authenticated',
+  'GET /docs/*: public',
+  'POST /open: public',
+]
+
+export class World {
+  readonly gateway: Gateway
+  readonly config: Config
+  readonly folder: string
+  readonly upstream: Upstream
+  /** Tenant → the API key of its Seat `admin`. */
+  readonly keys: Readonly<Record<string, string>>
+  readonly client: Client
+  readonly #log: string
+  readonly #flush: () => void
+
+  constructor(parts: {
+    gateway: Gateway
+    config: Config
+    folder: string
+    upstream: Upstream
+    keys: Record<string, string>
+    log: string
+    flush: () => void
+  }) {
+    this.gateway = parts.gateway
+    this.config = parts.config
+    this.folder = parts.folder
+    this.upstream = parts.upstream
+    this.keys = parts.keys
+    this.client = new Client(this.port)
+    this.#log = parts.log
+    this.#flush = parts.flush
+  }
+
+  get port(): number {
+    return this.gateway.addresses.front.port
+  }
+
+  get ops(): string {
+    return `http://127.0.0.1:${this.gateway.addresses.ops.port}`
+  }
+
+  tenant(id: string): TenantConfig {
+    const tenant = this.config.tenants.get(id)
+    if (tenant === undefined) throw new Error(`no tenant ${id}`)
+    return tenant
+  }
+
+  /** A token of acme's with these `hash_perm` entries. */
+  token(
+    hashPerm: readonly string[],
+    more: { tenant?: string; sub?: string; now?: number } = {},
+  ): Promise<string> {
+    const { tenant = 'acme', sub = 'alice', now = Date.now() } = more
+    return mintToken(this.tenant(tenant), { sub, email: `${sub}@example.com`, hashPerm }, now)
+  }
+
+  /** A request to a Seat or key endpoint by the tenant's administrator. */
+  async admin(
+    method: string,
+    path: string,
+    body?: unknown,
+    tenant = 'acme',
+    space = 'admin',
+  ): Promise<Answer> {
+    const headers: Record<string, string> = { 'x-api-key': this.keys[tenant] ?? '', space }
+    if (body === undefined) return this.client.send(method, path, headers)
+    return this.client.send(
+      method,
+      path,
+      { ...headers, 'content-type': 'application/json' },
+      JSON.stringify(body),
+    )
+  }
+
+  /** Makes a Seat and gives back its id. */
+  async seat(
+    name: string,
+    spaces: readonly string[],
+    permissions: readonly string[],
+    tenant = 'acme',
+  ): Promise<string> {
+    const answer = await this.admin('POST', '/v1/seats', { name, spaces, permissions }, tenant)
+    if (answer.status !== 200) throw new Error(`${answer.status} ${answer.body}`)
+    return answer.json.id
+  }
+
+  /** Access and other log lines so far. */
+  log(): Record<string, unknown>[] {
+    return this.logText()
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line))
+  }
+
+  logText(): string {
+    this.#flush()
+    return readFileSync(this.#log, 'utf8')
+  }
+
+  /** Reads the configuration again, from what the files and the environment say now. */
+  async reload(): Promise<void> {
+    this.gateway.reload(await loadConfig(this.config.file, env))
+  }
+}
+
+const secret = () => randomBytes(32).toString('hex')
+const env = { ACME_SECRET: secret(), GLOBEX_SECRET: secret() }
+
+export async function startWorld(t: Test, options: WorldOptions = {}): Promise<World> {
+  const folder = mkdtempSync(join(tmpdir(), 'seatgate-test-'))
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  const upstream = await startUpstream(t, options.answer)
+  const file = writeFiles(folder, options.target ?? upstream.url, options)
+  const config = await loadConfig(file, env)
+  const keys = await bootstrap(config)
+  const path = join(folder, 'log')
+  writeFileSync(path, '')
+  const log = await openLog({ pretty: false, destination: path })
+  const gateway = await Gateway.start(config, log)
+  const world = new World({ gateway, config, folder, upstream, keys, log: path, flush: log.flush })
+  t.teardown(async () => {
+    world.client.close()
+    await gateway.close(1000)
+    log.flush()
+  })
+  return world
+}
+
+export function routeTable(lines: readonly string[]): string {
+  return `upstream: main\nroutes:\n${lines.map((line) => `  ${line}\n`).join('')}`
+}
+
+function writeFiles(folder: string, target: string, options: WorldOptions): string {
+  mkdirSync(join(folder, 'routes'))
+  writeFileSync(join(folder, 'routes', 'main.yaml'), routeTable(options.routes ?? DEFAULT_ROUTES))
+  const file = join(folder, 'gateway.config.yaml')
+  const indented = (lines: readonly string[] = [], by: string) =>
+    lines.map((line) => `${by}${line}\n`).join('')
+  const text = `listen: 127.0.0.1:0
+ops: 127.0.0.1:0
+store: sqlite:./seatgate.db
+default_tenant: acme
+tenants:
+  acme: { token: { secrets: ["\${ACME_SECRET}"] } }
+  globex: { token: { secrets: ["\${GLOBEX_SECRET}"] } }
+upstreams:
+  main:
+    targets: ["${target}"]
+${indented(options.upstream, '    ')}routes: [routes/*.yaml]
+${indented(options.top, '')}`
+  writeFileSync(file, text)
+  return file
+}
+
+async function bootstrap(config: Config): Promise<Record<string, string>> {
+  const store = await openSqliteStore({ path: config.store.path })
+  const keys: Record<string, string> = {}
+  for (const tenant of TENANTS) {
+    const made = await bootstrapTenant(store, { tenant, adminSpace: 'admin', now: Date.now() })
+    if (isRefusal(made)) throw new Error(made.detail)
+    keys[tenant] = made.key
+  }
+  await store.close()
+  return keys
+}
