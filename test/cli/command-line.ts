@@ -1,0 +1,69 @@
+/** Runs `seatgate` as a user does, in a process of its own. */
+
+import { spawn } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Test } from 'tap'
+
+export const MAIN = fileURLToPath(new URL('../../src/cli/seatgate.js', import.meta.url))
+
+export const SECRET = 'a secret of more than thirty-two bytes, for tests'
+
+export interface Ran {
+  readonly code: number | null
+  readonly out: string
+  readonly err: string
+}
+
+export function seatgate(
+  cwd: string,
+  args: readonly string[],
+  env: Record<string, string> = {},
+): Promise<Ran> {
+  return new Promise((resolve) => {
+    const child = spawn(process.execPath, [MAIN, ...args], {
+      cwd,
+      env: { ...process.env, ACME_SECRET: SECRET, ...env },
+    })
+    let out = ''
+    let err = ''
+    child.stdout.on('data', (chunk) => {
+      out += chunk
+    })
+    child.stderr.on('data', (chunk) => {
+      err += chunk
+    })
+    child.on('close', (code) => resolve({ code, out, err }))
+  })
+}
+
+/** A folder with a configuration and the given files beside it. */
+export function folderWith(t: Test, files: Record<string, string>): string {
+  const folder = mkdtempSync(join(tmpdir(), 'seatgate-cli-'))
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  for (const [name, text] of Object.entries(files)) {
+    const path = join(folder, name)
+    mkdirSync(dirname(path), { recursive: true })
+    writeFileSync(path, text)
+  }
+  return folder
+}
+
+export const CONFIG = `listen: 127.0.0.1:0
+ops: 127.0.0.1:0
+store: sqlite:./seatgate.db
+tenants:
+  acme: { token: { secrets: ["\${ACME_SECRET}"] } }
+upstreams:
+  trainings: { targets: ["\${TRAININGS_URL:-http://127.0.0.1:9}"] }
+routes: [routes/*.yaml]
+`
+
+export const ROUTES = `upstream: trainings
+routes:
+  GET /v1/trainings: trainings:list
+  GET /v1/me: authenticated
+  GET /docs/*: public
+`

@@ -1,0 +1,132 @@
+import t from 'tap'
+import { CONFIG, folderWith, ROUTES, seatgate } from './command-line.ts'
+
+const files = { 'gateway.config.yaml': CONFIG, 'routes/trainings.yaml': ROUTES }
+
+t.test('bad usage is exit 2, on standard error, with the usage', async (t) => {
+  const cwd = folderWith(t, files)
+  for (const args of [
+    [],
+    ['nonsense'],
+    ['toString'],
+    ['check', '--nonsense'],
+    ['check', 'extra'],
+    ['check', '--config'],
+    ['routes', '--json=yes'],
+    ['explain', 'GET'],
+    ['explain', 'GET', '/', '--token', 'a', '--api-key', 'b'],
+    ['explain', 'GET', '/', '--seat', 'a'],
+    ['token', '--tenant', 'acme'],
+    ['token', '--tenant', 'acme', '--sub', 'a'],
+    ['token', '--tenant', 'acme', '--sub', 'a', '--seat', 'b', '--lifetime', 'soon'],
+    ['bootstrap'],
+    ['bootstrap', '--tenant', ''],
+    ['start', '--port', '80'],
+  ]) {
+    const { code, out, err } = await seatgate(cwd, args)
+    t.equal(code, 2, args.join(' '))
+    t.equal(out, '')
+    t.match(err, /usage: *\n? *seatgate/, args.join(' '))
+    t.notMatch(err, /\n +at /, 'no stack')
+  }
+})
+
+t.test('help is exit 0, on standard output', async (t) => {
+  const cwd = folderWith(t, {})
+  t.match(await seatgate(cwd, ['--help']), { code: 0, out: /seatgate explain METHOD PATH/, err: '' })
+  t.match(await seatgate(cwd, ['explain', '--help']), { code: 0, out: /^usage: seatgate explain/ })
+})
+
+t.test('check: no faults, or all of them by place', async (t) => {
+  const good = folderWith(t, files)
+  t.match(await seatgate(good, ['check']), { code: 0, out: /no faults \(3 routes, 1 upstreams\)/, err: '' })
+  const bad = folderWith(t, {
+    'gateway.config.yaml': CONFIG.replace('ops:', 'opps:'),
+    'routes/trainings.yaml': `${ROUTES}  GET /v1/seats: seats:list\n  GET /docs/*: public2\n  GET /a//b: public\n`,
+  })
+  const { code, out, err } = await seatgate(bad, ['check'])
+  t.equal(code, 1)
+  t.equal(out, '')
+  t.match(err, /gateway\.config\.yaml:2:1: .*opps/)
+  t.match(err, /routes\/trainings\.yaml:6:3: GET \/v1\/seats: collides with a built-in path/)
+  t.match(err, /routes\/trainings\.yaml:7:\d+: /)
+  t.match(err, /routes\/trainings\.yaml:8:3: GET \/a\/\/b: no request can reach/)
+})
+
+t.test('check: a file that is not there', async (t) => {
+  const { code, err } = await seatgate(folderWith(t, {}), ['check', '--config', 'nowhere.yaml'])
+  t.equal(code, 1)
+  t.match(err, /^nowhere\.yaml:1:1: /)
+})
+
+t.test('routes: the compiled table', async (t) => {
+  const cwd = folderWith(t, files)
+  const { code, out } = await seatgate(cwd, ['routes', '--json'])
+  t.equal(code, 0)
+  const rows = JSON.parse(out)
+  t.same(rows[0], {
+    method: 'GET',
+    path: '/v1/trainings',
+    permission: 'trainings:list',
+    upstream: 'trainings',
+    file: 'routes/trainings.yaml',
+    line: 3,
+  })
+  t.match(
+    (await seatgate(cwd, ['routes'])).out,
+    /GET +\/v1\/trainings +trainings:list +trainings +routes\/trainings\.yaml:3/,
+  )
+})
+
+t.test('bootstrap, token, explain', async (t) => {
+  const cwd = folderWith(t, files)
+  const made = await seatgate(cwd, ['bootstrap', '--tenant', 'acme', '--json'])
+  t.equal(made.code, 0, made.err)
+  const { key } = JSON.parse(made.out)
+  t.match(key, /^sk_[A-Za-z0-9]+$/)
+  t.match(await seatgate(cwd, ['bootstrap', '--tenant', 'nobody']), { code: 1, err: /no tenant "nobody"/ })
+
+  const token = await seatgate(cwd, ['token', '--tenant', 'acme', '--sub', 'alice', '--seat', 'admin'])
+  t.match(token, { code: 0, out: /^[\w-]+\.[\w-]+\.[\w-]+\n$/ })
+  const claims = JSON.parse(Buffer.from(token.out.split('.')[1] ?? '', 'base64url').toString())
+  t.match(claims, {
+    sub: 'alice',
+    tenant_id: 'acme',
+    is_sso: false,
+    hash_perm: ['admin:admin'],
+    exp: Number,
+    iat: Number,
+  })
+  t.match(await seatgate(cwd, ['token', '--tenant', 'acme', '--sub', 'a', '--seat', 'Nobody']), {
+    code: 1,
+    err: /no Seat "Nobody"/,
+  })
+
+  const explain = (...args: string[]) => seatgate(cwd, ['explain', ...args])
+  const allowed = await explain('GET', '/v1/trainings', '--space', 'admin', '--api-key', key)
+  t.equal(allowed.code, 0, allowed.err)
+  t.match(allowed.out, /^allow\n/)
+  t.match(allowed.out, /"admin" grants it/)
+  const by = ['--tenant', 'acme', '--seat', 'admin']
+  t.match((await explain('GET', '/v1/trainings', '--space', 'admin', ...by)).out, /^allow\n/)
+  t.match((await explain('GET', '/v1/trainings', '--space', 's1', ...by)).out, /^no_seat_in_space\n/)
+  t.match(
+    (await explain('GET', '/v1/trainings', '--space', 'admin', '--token', token.out.trim())).out,
+    /^allow\n/,
+  )
+  t.match((await explain('GET', '/v1/trainings', '--space', 'admin', '--token', 'x')).out, /^token_invalid\n/)
+  t.match((await explain('GET', '/nowhere')).out, /^route_not_found\n/)
+  t.match((await explain('GET', '/docs/a')).out, /^allow\n/)
+  t.match((await explain('GET', '/v1/%2e%2e/admin')).out, /^path_ambiguous\n/)
+  const record = JSON.parse((await explain('GET', '/v1/trainings', '--space', 'admin', '--json', ...by)).out)
+  t.match(record, {
+    answer: 'allow',
+    code: 'allow',
+    route: { id: 'GET /v1/trainings', place: { file: 'routes/trainings.yaml', line: 3 } },
+    permission: 'trainings:list',
+    space: 'admin',
+    principal: { tenant: 'acme', method: 'bearer' },
+    seats: [{ name: 'admin', verdict: 'grants' }],
+    timings: { match: Number },
+  })
+})

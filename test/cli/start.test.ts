@@ -1,0 +1,174 @@
+/** `seatgate start` as a process: its lines, its signals, its reloads. */
+
+import { type ChildProcess, spawn } from 'node:child_process'
+import { readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { startTrainingsService } from '../demo/trainings-service.ts'
+import { CONFIG, folderWith, MAIN, ROUTES, SECRET, seatgate } from './command-line.ts'
+
+interface Running {
+  readonly child: ChildProcess
+  readonly front: string
+  readonly ops: string
+  readonly cwd: string
+  out(): string
+  ended: Promise<{ code: number | null; signal: string | null }>
+}
+
+const files = { 'gateway.config.yaml': CONFIG, 'routes/trainings.yaml': ROUTES }
+
+async function start(t: Test, cwd: string, url: string): Promise<Running> {
+  const env = { ...process.env, ACME_SECRET: SECRET, TRAININGS_URL: url }
+  const child = spawn(process.execPath, [MAIN, 'start'], { cwd, env, stdio: ['ignore', 'pipe', 'inherit'] })
+  let out = ''
+  child.stdout.on('data', (chunk) => {
+    out += chunk
+  })
+  const ended = new Promise<{ code: number | null; signal: string | null }>((resolve) =>
+    child.once('close', (code, signal) => resolve({ code, signal })),
+  )
+  t.teardown(() => child.kill('SIGKILL'))
+  const listener = (name: string) =>
+    new RegExp(`listening on (http://127\\.0\\.0\\.1:\\d+) \\(${name}`).exec(out)?.[1]
+  await until(() => listener('front') !== undefined && listener('/livez') !== undefined)
+  return { child, front: listener('front') ?? '', ops: listener('/livez') ?? '', cwd, out: () => out, ended }
+}
+
+async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  for (let tries = 0; tries < 600; tries++) {
+    if (await condition()) return
+    await sleep(25)
+  }
+  throw new Error('did not happen')
+}
+
+const status = async (url: string) => (await fetch(url)).status
+
+/** Whether an entry of the table matches; the service behind it may know nothing of the path. */
+const routed = async (url: string) => !(await (await fetch(url)).text()).includes('route_not_found')
+
+t.test('one line a listener, in JSON; SIGTERM ends it with 0', async (t) => {
+  const service = await startTrainingsService()
+  t.teardown(() => service.close())
+  const running = await start(t, folderWith(t, files), service.url)
+  t.equal(await status(`${running.front}/docs/a`), 200)
+  t.equal(await status(`${running.front}/v1/trainings`), 401)
+  t.equal(await status(`${running.ops}/readyz`), 200)
+  running.child.kill('SIGTERM')
+  t.same(await running.ended, { code: 0, signal: null })
+  const lines = running
+    .out()
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  t.equal(lines.filter((line) => line.listener !== undefined).length, 2)
+  t.equal(lines.filter((line) => line.msg === 'request').length, 2, 'the last lines are not lost')
+  t.equal(lines.at(-1).msg, 'ended')
+})
+
+t.test('a changed file and SIGHUP reload; a faulty change is reported and changes nothing', async (t) => {
+  const service = await startTrainingsService()
+  t.teardown(() => service.close())
+  const running = await start(t, folderWith(t, files), service.url)
+  const table = join(running.cwd, 'routes', 'trainings.yaml')
+
+  writeFileSync(table, `${ROUTES}  GET /docs2/*: public\n`)
+  await until(() => routed(`${running.front}/docs2/a`))
+  await until(() => running.out().includes('"configuration reloaded"'))
+
+  writeFileSync(table, `${ROUTES}  GET /docs/*: public\n`)
+  await until(() => running.out().includes('reload refused'))
+  t.match(running.out(), /routes\/trainings\.yaml:6:3: /)
+  t.ok(await routed(`${running.front}/docs2/a`), 'the table before it goes on')
+
+  rmSync(table)
+  writeFileSync(
+    join(running.cwd, 'routes', 'other.yaml'),
+    'upstream: trainings\nroutes: { GET /docs3/*: public }\n',
+  )
+  running.child.kill('SIGHUP')
+  await until(() => routed(`${running.front}/docs3/a`))
+  t.notOk(await routed(`${running.front}/docs2/a`))
+})
+
+t.test('what keeps it from starting is said in a line, with exit 1', async (t) => {
+  const taken = createServer()
+  await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => taken.close())
+  const { port } = taken.address() as { port: number }
+  const cases: Record<string, [Record<string, string>, RegExp]> = {
+    'a port that is taken': [
+      { ...files, 'gateway.config.yaml': CONFIG.replace('listen: 127.0.0.1:0', `listen: 127.0.0.1:${port}`) },
+      /EADDRINUSE/,
+    ],
+    'a store that is none': [
+      { ...files, 'seatgate.db': 'this is no database, but it is long enough to be read'.repeat(50) },
+      /seatgate\.db/,
+    ],
+    'a fault of a table': [
+      { ...files, 'routes/trainings.yaml': `${ROUTES}  GET /docs/*: public\n` },
+      /^routes\/trainings\.yaml:6:3: /,
+    ],
+  }
+  for (const [name, [given, expected]] of Object.entries(cases)) {
+    const { code, out, err } = await seatgate(folderWith(t, given), ['start'])
+    t.equal(code, 1, name)
+    t.match(err, expected, name)
+    t.notMatch(err + out, /\n +at /, `${name}: no stack`)
+  }
+})
+
+t.test('a write answered 200 survives kill -9', async (t) => {
+  const service = await startTrainingsService()
+  t.teardown(() => service.close())
+  const cwd = folderWith(t, files)
+  const made = await seatgate(cwd, ['bootstrap', '--tenant', 'acme', '--json'])
+  const headers = {
+    'x-api-key': JSON.parse(made.out).key,
+    space: 'admin',
+    'content-type': 'application/json',
+  }
+  const answered: string[] = []
+  for (let round = 0; round < 5; round++) {
+    const running = await start(t, cwd, service.url)
+    let dead = false
+    const load = Array.from({ length: 4 }, async (_, worker) => {
+      for (let i = 0; !dead; i++) {
+        const name = `Seat ${round} ${worker} ${i}`
+        const body = JSON.stringify({ name, spaces: ['s1'], permissions: ['a:b'] })
+        const answer = await fetch(`${running.front}/v1/seats`, { method: 'POST', headers, body }).catch(
+          () => null,
+        )
+        if (answer?.status === 200) answered.push(name)
+      }
+    })
+    const before = answered.length
+    await until(() => answered.length > before + 20)
+    running.child.kill('SIGKILL')
+    await running.ended
+    dead = true
+    await Promise.all(load)
+  }
+  const running = await start(t, cwd, service.url)
+  const found = new Set<string>()
+  for (let after = ''; ; ) {
+    const page = await fetch(`${running.front}/v1/seats?limit=100${after}`, { headers })
+    const { data, has_more } = (await page.json()) as {
+      data: { id: string; name: string }[]
+      has_more: boolean
+    }
+    for (const { name } of data) found.add(name)
+    if (!has_more) break
+    after = `&after=${data.at(-1)?.id}`
+  }
+  t.ok(answered.length >= 100)
+  t.same(
+    answered.filter((name) => !found.has(name)),
+    [],
+    'every acknowledged Seat is there',
+  )
+  t.ok(readdirSync(cwd).includes('seatgate.db'))
+})
