@@ -87,7 +87,7 @@ t.test('paths, headers, tokens and bodies', async (t) => {
       if (answer.status >= 500) throw new Error(`${answer.status} ${answer.body}`)
       const forwarded = world.upstream.seen.length - before
       const mayPass =
-        /^\/docs\//.test(path) ||
+        path.startsWith('/docs/') ||
         ('authorization' in credential && credential.authorization === `Bearer ${good}`) ||
         ('x-api-key' in credential && credential['x-api-key'] === key)
       if (forwarded > (mayPass ? 1 : 0)) throw new Error('forwarded what nobody may send')

@@ -4,11 +4,7 @@
 export const MAX_FAULTS = 50
 
 export type AdminCode =
-  | 'input_invalid'
-  | 'seat_not_found'
-  | 'api_key_not_found'
-  | 'seat_name_taken'
-  | 'grant_exceeds_own'
+  'input_invalid' | 'seat_not_found' | 'api_key_not_found' | 'seat_name_taken' | 'grant_exceeds_own'
 
 export interface AdminFault {
   /** JSON Pointer (RFC 6901). */

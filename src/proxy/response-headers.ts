@@ -4,13 +4,7 @@ import { isOurs } from './cookies.ts'
 import { connectionNames, HeaderNames, removeNamed } from './header-names.ts'
 
 type Treatment =
-  | 'pass'
-  | 'drop'
-  | 'connection'
-  | 'content-length'
-  | 'set-cookie'
-  | 'trailer'
-  | 'transfer-encoding'
+  'pass' | 'drop' | 'connection' | 'content-length' | 'set-cookie' | 'trailer' | 'transfer-encoding'
 
 /**
  * Meant for one connection only (RFC 9110, section 7.6.1). Framing towards the client is Node's, and the id of the

@@ -154,7 +154,7 @@ t.test('a write answered 200 survives kill -9', async (t) => {
   }
   const running = await start(t, cwd, service.url)
   const found = new Set<string>()
-  for (let after = ''; ; ) {
+  for (let after = ''; ;) {
     const page = await fetch(`${running.front}/v1/seats?limit=100${after}`, { headers })
     const { data, has_more } = (await page.json()) as {
       data: { id: string; name: string }[]

@@ -1,4 +1,3 @@
-// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the syntax under test
 import t from 'tap'
 import { Complaint } from '../../src/config/complaint.ts'
 import { substitute } from '../../src/config/environment.ts'

@@ -1,5 +1,4 @@
 /** No message holds a secret: not where it belongs, not where it was put by mistake, not where YAML stumbles over it. */
-// biome-ignore-all lint/suspicious/noTemplateCurlyInString: variables of the configuration
 
 import { readFileSync } from 'node:fs'
 import t, { type Test } from 'tap'

@@ -10,7 +10,7 @@ export interface Answer {
   readonly trailers: NodeJS.Dict<string>
   readonly body: string
   /** The body, parsed; throws when it is no JSON. */
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of any shape
+  // oxlint-disable-next-line typescript/no-explicit-any -- tests look into answers of any shape
   readonly json: any
 }
 

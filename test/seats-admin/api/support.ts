@@ -24,7 +24,7 @@ export interface Asked {
 
 export interface Answered {
   readonly status: number
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of any shape
+  // oxlint-disable-next-line typescript/no-explicit-any -- tests look into answers of any shape
   readonly body: any
   /** null for a 2xx. */
   readonly refused: AdminRefusal | null
@@ -39,7 +39,7 @@ export interface Api {
   /** `POST /v1/seats` and the like; paths as in the table. */
   ask(endpoint: string, asked?: Asked): Promise<Answered>
   /** Fails on a refusal. */
-  // biome-ignore lint/suspicious/noExplicitAny: as above
+  // oxlint-disable-next-line typescript/no-explicit-any -- as above
   body(endpoint: string, asked?: Asked): Promise<any>
 }
 

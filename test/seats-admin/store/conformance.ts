@@ -375,7 +375,7 @@ export function conformance(t: Test, openStore: (t: Test) => Promise<Store>): vo
     for (let made = 0; made < 7; made++) await seat(store, `s${made}`, made % 2 === 0 ? ['one'] : ['two'])
     const pages = async (scope: Scope, limit: number) => {
       const found: string[][] = []
-      for (let after: string | null = null; ; ) {
+      for (let after: string | null = null; ;) {
         const { data, hasMore } = await store.listSeats('acme', { limit, after, scope })
         found.push(data.map((each) => each.name))
         if (!hasMore) return found
@@ -400,7 +400,7 @@ export function conformance(t: Test, openStore: (t: Test) => Promise<Store>): vo
     const made = []
     for (let at = 0; at < 30; at++) made.push(await seat(store, `s${at}`))
     const met: string[] = []
-    for (let after: string | null = null, more = true; more; ) {
+    for (let after: string | null = null, more = true; more;) {
       const { data, hasMore } = await store.listSeats('acme', { limit: 4, after, scope: ADMIN })
       met.push(...data.map((each) => each.name))
       more = hasMore

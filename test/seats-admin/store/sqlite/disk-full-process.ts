@@ -30,7 +30,7 @@ while (refusal === '' && acknowledged.length < 10_000) {
 
 const names = async () => {
   const found: string[] = []
-  for (let after: string | null = null, more = true; more; ) {
+  for (let after: string | null = null, more = true; more;) {
     const { data, hasMore } = await store.listSeats('acme', { limit: 100, after, scope: ADMIN })
     found.push(...data.map((each) => each.name))
     after = data.at(-1)?.id ?? null

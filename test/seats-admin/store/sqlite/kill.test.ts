@@ -51,7 +51,7 @@ async function broken(store: Store, said: readonly string[]): Promise<string[]> 
 
 async function halves(store: Store): Promise<string[]> {
   const found: string[] = []
-  for (let after: string | null = null, more = true; more; ) {
+  for (let after: string | null = null, more = true; more;) {
     const { data, hasMore } = await store.listSeats('acme', { limit: 100, after, scope: ADMIN })
     for (const { name, spaces, permissions } of data) {
       const own = permissions.filter((each) => each.startsWith(`${name}:`))
