@@ -1,7 +1,7 @@
 /** `seatgate check`: loads as `start` would and reports every fault at once. */
 
 import { builtInPaths, RESERVED_PATHS } from '../built-in.ts'
-import { ConfigError, sortFaults } from '../config/faults.ts'
+import { ConfigError, formatFault, sortFaults } from '../config/faults.ts'
 import { loadConfigWithFaults } from '../config/load.ts'
 import { compileTable } from '../router/table.ts'
 import { type Command, DEFAULT_CONFIG, readArguments } from './command.ts'
@@ -13,10 +13,21 @@ export const check: Command = {
     const { values } = readArguments(args, { config: { type: 'string' } })
     const file = values.config ?? DEFAULT_CONFIG
     const loaded = await loadConfigWithFaults(file, terminal.env)
-    const { table, faults } = compileTable(loaded.entries, loaded.upstreams, builtInPaths(), RESERVED_PATHS)
+    const { table, faults, warnings } = compileTable(
+      loaded.entries,
+      loaded.upstreams,
+      builtInPaths(),
+      RESERVED_PATHS,
+    )
     const all = sortFaults([...loaded.faults, ...faults])
     if (all.length > 0) throw new ConfigError(all)
+    for (const { place, message } of warnings)
+      terminal.complain(formatFault({ place, message: `warning: ${message}` }))
     const own = table.routes.filter((route) => route.place !== null).length
-    terminal.print(`${file}: no faults (${own} routes, ${loaded.upstreams.size} upstreams)`)
+    terminal.print(`${file}: no faults (${count(own, 'route')}, ${count(loaded.upstreams.size, 'upstream')})`)
   },
+}
+
+function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`
 }

@@ -39,7 +39,7 @@ t.test('help is exit 0, on standard output', async (t) => {
 
 t.test('check: no faults, or all of them by place', async (t) => {
   const good = folderWith(t, files)
-  t.match(await seatgate(good, ['check']), { code: 0, out: /no faults \(3 routes, 1 upstreams\)/, err: '' })
+  t.match(await seatgate(good, ['check']), { code: 0, out: /no faults \(3 routes, 1 upstream\)/, err: '' })
   const bad = folderWith(t, {
     'gateway.config.yaml': CONFIG.replace('ops:', 'opps:'),
     'routes/trainings.yaml': `${ROUTES}  GET /v1/seats: seats:list\n  GET /docs/*: public2\n  GET /a//b: public\n`,
@@ -51,6 +51,19 @@ t.test('check: no faults, or all of them by place', async (t) => {
   t.match(err, /routes\/trainings\.yaml:6:3: GET \/v1\/seats: collides with a built-in path/)
   t.match(err, /routes\/trainings\.yaml:7:\d+: /)
   t.match(err, /routes\/trainings\.yaml:8:3: GET \/a\/\/b: no request can reach/)
+})
+
+t.test('check: entries that cross are a warning', async (t) => {
+  const cwd = folderWith(t, {
+    ...files,
+    'routes/more.yaml': 'upstream: trainings\nroutes:\n  GET /v1/{x}/b: public\n  GET /v1/a/{y}: public\n',
+  })
+  const { code, err } = await seatgate(cwd, ['check'])
+  t.equal(code, 0)
+  t.match(
+    err,
+    /^routes\/more\.yaml:4:3: warning: GET \/v1\/a\/{y}: some requests match GET \/v1\/{x}\/b \(.*\) too/,
+  )
 })
 
 t.test('check: a file that is not there', async (t) => {

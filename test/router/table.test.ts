@@ -158,6 +158,20 @@ t.test('an entry no request can reach, or that is no pattern', async (t) => {
   t.same(compile(['GET /caf%C3%A9']).faults, [])
 })
 
+t.test('entries that cross are told, once, from the one that answers', async (t) => {
+  const told = (...entries: string[]) =>
+    compile(entries).warnings.map((each) => `${each.place.line} ${each.message}`)
+  const crossed = (from: string, to: string, at: number) =>
+    `${from}: some requests match ${to} (routes/a.yaml:${at}) too; this entry answers them`
+  t.same(told('GET /a/{x}', 'GET /{y}/b'), [`1 ${crossed('GET /a/{x}', 'GET /{y}/b', 2)}`])
+  t.same(told('GET /{y}/b', 'GET /a/{x}'), [`2 ${crossed('GET /a/{x}', 'GET /{y}/b', 1)}`])
+  t.same(told('GET /a/{x}/c', 'ANY /{y}/b/{z}'), [`1 ${crossed('GET /a/{x}/c', 'ANY /{y}/b/{z}', 2)}`])
+  t.same(told('GET /a/{x}/c', 'GET /{y}/b/*'), [`1 ${crossed('GET /a/{x}/c', 'GET /{y}/b/*', 2)}`])
+  t.same(told('GET /a/{x}', 'POST /{y}/b'), [], 'other methods')
+  t.same(told('GET /a/{x}', 'GET /{y}/b/c'), [], 'other lengths')
+  t.same(told('GET /a/b', 'GET /a/{x}', 'GET /{y}/{x}', 'GET /a/*', 'GET /*'), [], 'one within the other')
+})
+
 t.test('a semicolon where the upstream takes it', async (t) => {
   t.same(compileTable([entry('GET /a;b', 1, 'semi')], upstreams, []).faults, [])
 })
