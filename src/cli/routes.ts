@@ -23,11 +23,14 @@ interface Row {
   readonly method: string
   readonly path: string
   readonly permission: string
-  /** `seatgate` for what the gateway serves itself; such rows have no file. */
+  /** `seatgate` for what the gateway serves itself. */
   readonly upstream: string
-  readonly file: string | null
-  readonly line: number | null
+  readonly file: string
+  readonly line: number
 }
+
+/** Stands for the place of a route that no file has; its line is 0. */
+const BUILT_IN = '(built in)'
 
 function row({ method, path, requirement, target, place }: Route): Row {
   const upstream = target.kind === 'upstream' ? target.name : 'seatgate'
@@ -36,20 +39,20 @@ function row({ method, path, requirement, target, place }: Route): Row {
     path,
     permission: requirement,
     upstream,
-    file: place?.file ?? null,
-    line: place?.line ?? null,
+    file: place?.file ?? BUILT_IN,
+    line: place?.line ?? 0,
   }
 }
 
 function columns(rows: readonly Row[]): string {
-  const cells = rows.map((each) => [
-    each.method,
-    each.path,
-    each.permission,
-    each.upstream,
-    each.file === null ? '(built in)' : `${each.file}:${each.line}`,
+  const cells = rows.map(({ method, path, permission, upstream, file, line }) => [
+    method,
+    path,
+    permission,
+    upstream,
+    file === BUILT_IN ? file : `${file}:${line}`,
   ])
-  const widths = [0, 1, 2, 3].map((column) => Math.max(...cells.map((line) => line[column]?.length ?? 0)))
+  const widths = [0, 1, 2, 3].map((column) => Math.max(...cells.map((cell) => cell[column]?.length ?? 0)))
   return cells
     .map((line) => line.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '))
     .join('\n')

@@ -1,0 +1,67 @@
+/**
+ * CVE-2026-54762, CVE-2026-27586, Unkey #5282: a part that is gone must close the door, not open it. The store is taken
+ * away under a running gateway by a real program that changes its tables.
+ */
+
+import { DatabaseSync } from 'node:sqlite'
+import { setTimeout as sleep } from 'node:timers/promises'
+import t from 'tap'
+import { LEASE } from '../../src/coherence/lease.ts'
+import { startWorld, type World } from '../support/world.ts'
+
+function tamper(world: World, statement: string): void {
+  const database = new DatabaseSync(world.config.store.path)
+  database.exec(statement)
+  database.close()
+}
+
+t.test('nothing is allowed once the lease has run out; all is well again without a restart', async (t) => {
+  const world = await startWorld(t)
+  await world.seat('Viewer', ['s1'], ['trainings:list'])
+  const headers = { authorization: `Bearer ${await world.token(['s1:Viewer'])}`, space: 's1' }
+  const ask = () => world.client.send('GET', '/v1/trainings', headers)
+  t.equal((await ask()).status, 200)
+
+  tamper(world, 'ALTER TABLE counter RENAME TO gone')
+  await sleep(LEASE + 500)
+  const before = world.upstream.seen.length
+  for (let i = 0; i < 20; i++) {
+    const answer = await ask()
+    t.match(answer, { status: 503, json: { code: 'unavailable' } })
+    t.ok(answer.headers['retry-after'])
+    t.notMatch(answer.body, /seatgate\.db|counter|SQL/i, 'nothing of the inside is shown')
+  }
+  t.equal((await world.client.send('GET', '/v1/me', { 'x-api-key': world.keys.acme ?? '' })).status, 503)
+  t.equal((await world.admin('POST', '/v1/seats', { name: 'New', spaces: [], permissions: [] })).status, 503)
+  t.equal(world.upstream.seen.length, before, 'nothing was forwarded')
+  t.equal((await world.client.send('GET', '/docs/a')).status, 200, 'what needs no decision goes on')
+  t.equal((await fetch(`${world.ops}/readyz`)).status, 503)
+  t.equal((await fetch(`${world.ops}/livez`)).status, 200)
+  t.match(await (await fetch(`${world.ops}/metrics`)).text(), 'seatgate_lease_live 0')
+
+  tamper(world, 'ALTER TABLE gone RENAME TO counter')
+  t.equal((await ask()).status, 200)
+  while ((await fetch(`${world.ops}/readyz`)).status !== 200) await sleep(20)
+  t.ok(world.log().some((line) => line.level === 'error' && /does not answer/.test(String(line.msg))))
+})
+
+t.test('a Seat that can not be read grants nothing, though others are in memory', async (t) => {
+  const world = await startWorld(t)
+  await world.seat('Viewer', ['s1'], ['trainings:list'])
+  await world.seat('Unread', ['s1'], ['trainings:list'])
+  const headers = async (seat: string) => ({
+    authorization: `Bearer ${await world.token([`s1:${seat}`])}`,
+    space: 's1',
+  })
+  const [known, unread] = [await headers('Viewer'), await headers('Unread')]
+  t.equal((await world.client.send('GET', '/v1/trainings', known)).status, 200)
+  tamper(world, 'ALTER TABLE seats RENAME TO gone')
+  t.equal((await world.client.send('GET', '/v1/trainings', unread)).status, 503)
+  t.equal(
+    (await world.client.send('GET', '/v1/trainings', known)).status,
+    200,
+    'the lease still lives: its feed is read',
+  )
+  tamper(world, 'ALTER TABLE gone RENAME TO seats')
+  t.equal((await world.client.send('GET', '/v1/trainings', unread)).status, 200)
+})
