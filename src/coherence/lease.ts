@@ -37,10 +37,11 @@ export interface Feed {
   changesSince(seq: number): Promise<{ readonly seq: number; readonly changes: readonly FeedChange[] | null }>
 }
 
-/** Memory that can forget. `seq`: what is read from the store from now on must be at least as new. */
+/** Memory that can forget. What it is reading from the store meanwhile must not bring back what it forgets. */
 export interface Forgetful {
+  /** @param seq what is read of this from now on counts only if it is at least as new */
   forget(change: FeedChange, seq: number): void
-  forgetAll(seq: number): void
+  forgetAll(): void
 }
 
 /** Reported when the lease is lost and when it is back; once a change, not once a failure. */
@@ -125,7 +126,7 @@ export class Lease {
 
   /** A `seq` behind ours means another or a restored store: nothing remembered is worth anything then. */
   #apply(seq: number, changes: readonly FeedChange[] | null): void {
-    if (changes === null || seq < this.#seq) this.#memory.forgetAll(seq)
+    if (changes === null || seq < this.#seq) this.#memory.forgetAll()
     else for (const change of changes) this.#memory.forget(change, seq)
     this.#seq = seq
   }

@@ -84,13 +84,13 @@ export class SeatMemory {
     else if (change.kind === 'seat-name') this.#names.forget(key, seq)
     else if (change.kind === 'api-key') this.#keys.forget(key, seq)
     // A newer program wrote a kind this one doesn't know: what it touches is unknown too.
-    else this.forgetAll(seq)
+    else this.forgetAll()
   }
 
-  forgetAll(seq: number): void {
-    this.#names.forgetAll(seq)
-    this.#seats.forgetAll(seq)
-    this.#keys.forgetAll(seq)
+  forgetAll(): void {
+    this.#names.forgetAll()
+    this.#seats.forgetAll()
+    this.#keys.forgetAll()
   }
 
   /** Entries held, by kind, for metrics. */

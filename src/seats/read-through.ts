@@ -24,6 +24,8 @@ interface Remembered<V> {
 interface Reading<V> {
   /** Older answers don't count: a change this new has been heard of since the question was sent. */
   minSeq: number
+  /** Everything was forgotten since the question was sent: its answer counts for nothing, whatever its number. */
+  void: boolean
   readonly answer: Promise<V>
 }
 
@@ -53,17 +55,20 @@ export class ReadThrough<V> {
     if (reading !== undefined) reading.minSeq = Math.max(reading.minSeq, seq)
   }
 
-  forgetAll(seq: number): void {
+  /** Numbers from before mean nothing any more: the store may be another one, which numbers anew. */
+  forgetAll(): void {
     this.#remembered.clear()
-    // A restored store numbers anew: a reading begun before is only good if it is not older than the new numbers.
-    for (const reading of this.#readings.values()) reading.minSeq = seq
+    for (const reading of this.#readings.values()) {
+      reading.void = true
+      reading.minSeq = 0
+    }
   }
 
   #read(key: string): Promise<V> {
     const under = this.#readings.get(key)
     if (under !== undefined) return under.answer
     const { promise, resolve, reject } = Promise.withResolvers<V>()
-    const reading: Reading<V> = { minSeq: 0, answer: promise }
+    const reading: Reading<V> = { minSeq: 0, void: false, answer: promise }
     this.#readings.set(key, reading)
     this.#readUntilFresh(key, reading).then(resolve, reject)
     return promise
@@ -72,8 +77,9 @@ export class ReadThrough<V> {
   async #readUntilFresh(key: string, reading: Reading<V>): Promise<V> {
     try {
       for (let tries = 0; tries < MAX_TRIES; tries++) {
+        reading.void = false
         const { seq, value } = await this.#load(key)
-        if (seq < reading.minSeq) continue
+        if (reading.void || seq < reading.minSeq) continue
         this.#remembered.set(key, { value })
         return value
       }
