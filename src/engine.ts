@@ -25,19 +25,17 @@ export class Engine {
   readonly store: Store
   readonly memory: SeatMemory
   readonly lease: Lease
-  #config: Config
 
-  private constructor(store: Store, config: Config, listener: LeaseListener) {
+  private constructor(store: Store, listener: LeaseListener) {
     this.store = store
     this.memory = new SeatMemory(store)
     this.lease = new Lease(store, this.memory, listener)
-    this.#config = config
   }
 
   /** Rejects with a clear message when the store can't be opened or read. */
   static async open(config: Config, listener: LeaseListener = () => {}): Promise<Engine> {
     const store = await openSqliteStore({ path: config.store.path })
-    const engine = new Engine(store, config, listener)
+    const engine = new Engine(store, listener)
     try {
       await engine.lease.start()
       return engine
@@ -49,9 +47,13 @@ export class Engine {
 
   /** Throws a ConfigError with the faults of the route tables taken together. */
   compile(config: Config): Compiled {
-    const { table, faults } = compileTable(config.routes, config.upstreams, this.#builtIn(), RESERVED_PATHS)
+    const { table, faults } = compileTable(
+      config.routes,
+      config.upstreams,
+      this.#builtIn(config),
+      RESERVED_PATHS,
+    )
     if (faults.length > 0) throw new ConfigError(faults)
-    this.#config = config
     const authenticator = new Authenticator({
       tenants: config.tenants,
       defaultTenant: config.defaultTenant,
@@ -69,13 +71,14 @@ export class Engine {
     await this.store.close()
   }
 
-  #builtIn(): Route[] {
+  /** Of this configuration: a request that meets it meets its admin spaces too. */
+  #builtIn(config: Config): Route[] {
     const endpoints = createAdminApi({
       store: this.store,
       now: Date.now,
       // One process decides on this store's memory: having forgotten here is having forgotten everywhere.
       announce: async ({ seq, changes }) => this.lease.committed(seq, changes),
     })
-    return builtInRoutes(endpoints, (tenant) => this.#config.tenants.get(tenant)?.adminSpace)
+    return builtInRoutes(endpoints, (tenant) => config.tenants.get(tenant)?.adminSpace)
   }
 }

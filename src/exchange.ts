@@ -170,7 +170,7 @@ export interface Decision {
   /** The reason in words, for people. */
   readonly reason: string
   readonly method: string
-  /** Normalised; the raw target where it could not be read. */
+  /** Normalised; as it came where it could not be read. Never with a query. */
   readonly path: string
   readonly route: Route | null
   readonly permission: Requirement | null

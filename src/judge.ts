@@ -22,7 +22,7 @@ import type {
   Route,
   Timings,
 } from './exchange.ts'
-import { readTarget } from './router/path.ts'
+import { readTarget, unreadPath } from './router/path.ts'
 import type { Match, RouteTable } from './router/table.ts'
 import { resolve, type SeatLookup } from './seats/resolve.ts'
 
@@ -75,7 +75,7 @@ class Draft {
 
   constructor(ask: Ask) {
     this.ask = ask
-    this.path = ask.target
+    this.path = unreadPath(ask.target)
   }
 
   /** Books the time since the last stage to this one. */
@@ -138,7 +138,9 @@ export class Judge {
     draft.passed('authenticate')
     if (caller instanceof Refusal) return refused(draft, caller)
     draft.principal = caller
-    if (requirement === 'authenticated') return allowed(draft, REASONS.authenticated)
+    // No space is needed for any valid credential, but what is no space id is none anywhere.
+    if (requirement === 'authenticated' && (typeof space === 'string' || space.code === 'space_required'))
+      return allowed(draft, REASONS.authenticated)
     if (space instanceof Refusal) return refused(draft, space)
     draft.space = space
     const grants = resolve(this.#parts.seats, caller, space)

@@ -10,12 +10,13 @@ import { performance } from 'node:perf_hooks'
 import { readCredentials } from './authn/credentials.ts'
 import { heldPermissions } from './authz/decide.ts'
 import { Refusal } from './errors.ts'
-import { Exchange, type Judgement } from './exchange.ts'
+import { type Ask, Exchange, type Judgement } from './exchange.ts'
 import type { Judge } from './judge.ts'
 import { forward } from './proxy/forward.ts'
 import { peerAddress, type TrustedProxies } from './proxy/forwarded.ts'
 import { serveLocal } from './proxy/local.ts'
 import type { Upstream } from './proxy/upstream.ts'
+import { type Connection, Connections } from './server/connection.ts'
 import { guard } from './server/guard.ts'
 import { rawProblem, writeProblem } from './server/problem.ts'
 import type { AccessLog } from './telemetry/access-log.ts'
@@ -28,6 +29,10 @@ export interface Running {
   readonly trustedProxies: TrustedProxies
 }
 
+const unknownOutcome = new Refusal(
+  'unavailable',
+  'The store did not answer. The change may have taken effect or not: look before you repeat it.',
+)
 const unavailable = new Refusal(
   'unavailable',
   'The gateway cannot decide at the moment. Nothing was forwarded.',
@@ -40,8 +45,7 @@ export class Pipeline {
   #running: Running
   readonly #log: AccessLog
   readonly #metrics: Metrics
-  /** What is being answered on a connection, for when its parser gives up half-way. */
-  readonly #open = new WeakMap<Socket, Exchange>()
+  readonly #connections = new Connections()
 
   constructor(running: Running, log: AccessLog, metrics: Metrics) {
     this.#running = running
@@ -55,10 +59,14 @@ export class Pipeline {
   }
 
   handle(request: IncomingMessage, response: ServerResponse, awaited: boolean): void {
+    const connection = this.#connections.of(request.socket)
+    if (connection.closing) return
+    if (request.headers.upgrade !== undefined) endAfter(connection, response)
     const exchange = new Exchange(request, response, this.#requestId(request), performance.now(), awaited)
-    this.#open.set(request.socket, exchange)
+    connection.last = exchange
+    connection.answering++
     this.#metrics.started()
-    response.once('close', () => this.#finished(exchange))
+    response.once('close', () => this.#finished(exchange, connection))
     try {
       this.#judge(exchange)
     } catch (cause) {
@@ -74,16 +82,10 @@ export class Pipeline {
   }
 
   #judge(exchange: Exchange): void {
-    const { request } = exchange
-    const refusal = guard(request)
+    const refusal = guard(exchange.request)
     if (refusal !== null) return this.refuse(exchange, refusal, null)
     const running = this.#running
-    const judgement = running.judge.judge({
-      method: request.method ?? '',
-      target: request.url ?? '',
-      host: request.headers.host ?? null,
-      credentials: readCredentials(request.rawHeaders),
-    })
+    const judgement = running.judge.judge(askOf(exchange.request))
     if (judgement instanceof Promise) {
       judgement
         .then((known) => this.#judged(exchange, running, known))
@@ -100,8 +102,14 @@ export class Pipeline {
     if (target?.kind === 'upstream') {
       const upstream = running.upstreams.get(target.name)
       if (upstream !== undefined) return forward(exchange, upstream, this.refuse)
-    } else if (target?.kind === 'local')
-      return serveLocal(exchange, target.handler, this.refuse, this.#failed, heldPermissions)
+    } else if (target?.kind === 'local') {
+      return serveLocal(exchange, {
+        judge: async () => this.#running.judge.judge(askOf(exchange.request)),
+        heldPermissions,
+        refuse: this.refuse,
+        failed: this.#failed,
+      })
+    }
     throw new Error('the route has no target')
   }
 
@@ -112,42 +120,78 @@ export class Pipeline {
     exchange.refusal = refusal
     exchange.cause = cause
     if (response.headersSent) response.destroy()
-    else if (!response.destroyed) writeProblem(request, response, refusal, exchange.id, exchange.awaited)
+    else if (!response.destroyed && writeProblem(request, response, refusal, exchange.id, exchange.awaited))
+      this.#connections.of(request.socket).closing = true
   }
 
   /** The one place for what nobody expected: never an allow, never a stack shown. */
   readonly #failed = (exchange: Exchange, cause: unknown): void => {
     try {
-      this.refuse(exchange, unavailable, cause)
+      this.refuse(exchange, isWrite(exchange) ? unknownOutcome : unavailable, cause)
     } catch (again) {
       exchange.cause = again
       exchange.response.destroy()
     }
   }
 
-  /** A request that the parser gave up on, perhaps half-way through a body. */
+  /** Bytes that the parser gave up on: of a next request, or half-way through the body of one that is being answered. */
   unreadable(socket: Socket, refusal: Refusal): void {
-    const exchange = this.#open.get(socket)
-    if (exchange === undefined) {
-      if (!socket.writable) return void socket.destroy()
-      const id = randomUUID()
-      this.#metrics.unreadable(refusal)
-      this.#log.unreadable(id, refusal, socket.remoteAddress)
-      return void socket.end(rawProblem(refusal, id), () => socket.destroy())
+    const connection = this.#connections.of(socket)
+    const { last } = connection
+    connection.closing = true
+    if (last === null || (last.request.complete && connection.answering === 0))
+      this.#refuseBare(socket, refusal)
+    else if (last.request.complete || last.refusal !== null) endWith(socket, last)
+    // An answer that has begun must not look whole.
+    else if (last.response.headersSent) socket.destroy()
+    else {
+      this.refuse(last, refusal, null)
+      last.response.end()
     }
-    const answered = exchange.refusal !== null && exchange.response.headersSent
-    exchange.refusal ??= refusal
-    // An answer that has begun must not look whole, and nothing may be written in the midst of it.
-    if (answered) socket.destroySoon()
-    else if (exchange.response.headersSent || !socket.writable) socket.destroy()
-    else socket.end(rawProblem(refusal, exchange.id), () => socket.destroy())
   }
 
-  #finished(exchange: Exchange): void {
+  /** No request, no response object: the answer is bytes. */
+  #refuseBare(socket: Socket, refusal: Refusal): void {
+    if (!socket.writable) return void socket.destroy()
+    const id = randomUUID()
+    this.#metrics.unreadable(refusal)
+    this.#log.unreadable(id, refusal, socket.remoteAddress)
+    socket.end(rawProblem(refusal, id), () => socket.destroy())
+  }
+
+  #finished(exchange: Exchange, connection: Connection): void {
     const now = performance.now()
     if (!exchange.response.writableFinished) exchange.aborted = true
-    this.#open.delete(exchange.request.socket)
+    connection.answering--
     this.#metrics.finished(exchange, now)
     this.#log.write(exchange, now)
   }
+}
+
+function askOf({ method = '', url = '', headers, rawHeaders }: IncomingMessage): Ask {
+  return { method, target: url, host: headers.host ?? null, credentials: readCredentials(rawHeaders) }
+}
+
+/** A change of Seats or keys that was allowed: it may have been committed, whatever went wrong after. */
+function isWrite({ request, judgement }: Exchange): boolean {
+  return (
+    judgement?.decision.route?.target.kind === 'local' &&
+    request.method !== 'GET' &&
+    request.method !== 'HEAD'
+  )
+}
+
+/** Node drops what lies behind a request with Upgrade in the same read, and would take the rest for a request. */
+function endAfter(connection: Connection, response: ServerResponse): void {
+  response.shouldKeepAlive = false
+  connection.closing = true
+}
+
+/** Lets the last answer go out, says nothing in the midst of it, and then ends the connection. */
+function endWith(socket: Socket, { response, refusal }: Exchange): void {
+  if (response.writableFinished || response.destroyed) return void socket.destroySoon()
+  response.shouldKeepAlive = false
+  response.once('close', () => socket.destroySoon())
+  // A refusal is whole, and waits only for the rest of a body that won't come any more.
+  if (refusal !== null && response.headersSent) response.end()
 }

@@ -20,7 +20,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   'src/coherence': [],
   'src/proxy': ['src/exchange.ts', 'src/errors.ts', 'src/json.ts', 'src/config'],
   'src/telemetry': ['src/exchange.ts', 'src/errors.ts'],
-  'src/server': ['src/errors.ts', 'src/config'],
+  'src/server': ['src/exchange.ts', 'src/errors.ts', 'src/config'],
   'src/judge.ts': ['src/exchange.ts', 'src/errors.ts', 'src/router', 'src/authn', 'src/seats', 'src/authz'],
   'src/pipeline.ts': [
     'src/exchange.ts',

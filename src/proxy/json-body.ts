@@ -3,12 +3,14 @@
 import { Refusal } from '../errors.ts'
 import type { Exchange } from '../exchange.ts'
 import { parseJson } from '../json.ts'
-import { announcedLength, type BodyOwner, bodyTooLarge, RequestBody } from './request-body.ts'
+import { announcedLength, type BodyOwner, bodyTooLarge, bodyTooSlow, RequestBody } from './request-body.ts'
 
 /** Bytes. */
 const LIMIT = 1024 * 1024
 /** Milliseconds that the client may stay silent in the midst of it. */
 const STALL = 30_000
+/** Milliseconds for the whole of it. */
+const WHOLE = 60_000
 
 const notJson = new Refusal('media_type_unsupported', 'The body must be application/json, in UTF-8.')
 const coded = new Refusal('media_type_unsupported', 'The body must not have a Content-Encoding.')
@@ -36,12 +38,15 @@ class Collector implements BodyOwner {
   readonly #body: RequestBody
   readonly #resolve: (result: { value: unknown } | Refusal) => void
   readonly #chunks: Buffer[] = []
+  readonly #timer: NodeJS.Timeout
 
   constructor(exchange: Exchange, resolve: (result: { value: unknown } | Refusal) => void) {
     this.#resolve = resolve
     this.#body = new RequestBody(exchange, LIMIT, STALL, this)
     this.#body.on('data', (chunk: Buffer) => this.#chunks.push(chunk))
     this.#body.on('end', () => resolve(parse(Buffer.concat(this.#chunks))))
+    this.#body.once('close', () => clearTimeout(this.#timer))
+    this.#timer = setTimeout(() => this.bodyRefused(bodyTooSlow), WHOLE)
   }
 
   bodyRefused(refusal: Refusal): void {

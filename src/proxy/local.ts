@@ -5,14 +5,7 @@
 
 import { performance } from 'node:perf_hooks'
 import { Refusal } from '../errors.ts'
-import type {
-  Exchange,
-  Grants,
-  HeldPermissions,
-  LocalHandler,
-  LocalReply,
-  LocalRequest,
-} from '../exchange.ts'
+import type { Exchange, Grants, HeldPermissions, Judgement, LocalReply } from '../exchange.ts'
 import { drain } from './drain.ts'
 import type { Refuse } from './forward.ts'
 import { readJson } from './json-body.ts'
@@ -23,49 +16,48 @@ const IGNORED = 1024 * 1024
 /** Methods whose body the handlers read; of others it is ignored. */
 const WITH_BODY = new Set(['POST', 'PUT', 'PATCH'])
 
-/**
- * Returns at once.
- *
- * @param refuse for what the handler, or the reading of its body, says no to
- * @param failed for what either of them throws
- * @param heldPermissions all that a caller holds in a space: the decision's own reading of the Grants
- */
-export function serveLocal(
-  exchange: Exchange,
-  handler: LocalHandler,
-  refuse: Refuse,
-  failed: (exchange: Exchange, cause: unknown) => void,
-  heldPermissions: (grants: Grants, space: string) => HeldPermissions,
-): void {
-  serve(exchange, handler, heldPermissions)
-    .then((outcome) => {
-      if (outcome instanceof Refusal) refuse(exchange, outcome, null)
-      else if (!exchange.response.destroyed) reply(exchange, outcome)
-    })
-    .catch((cause: unknown) => failed(exchange, cause))
+/** What serving needs of the pipeline. */
+export interface LocalPipeline {
+  /** The decision on this request, as of now. */
+  judge(): Promise<Judgement>
+  /** All that a caller holds in a space: the decision's own reading of the Grants. */
+  heldPermissions(grants: Grants, space: string): HeldPermissions
+  /** For what the handler, or the reading of its body, says no to. */
+  readonly refuse: Refuse
+  /** For what either of them throws. */
+  failed(exchange: Exchange, cause: unknown): void
 }
 
-async function serve(
-  exchange: Exchange,
-  handler: LocalHandler,
-  heldPermissions: (grants: Grants, space: string) => HeldPermissions,
-): Promise<LocalReply | Refusal> {
-  const { request, judgement } = exchange
-  const { principal = null, space = null } = judgement?.decision ?? {}
-  if (judgement === null || principal === null)
-    throw new Error('a built-in route was reached without a caller')
+/** Returns at once. */
+export function serveLocal(exchange: Exchange, pipeline: LocalPipeline): void {
+  serve(exchange, pipeline)
+    .then((outcome) => {
+      if (outcome instanceof Refusal) pipeline.refuse(exchange, outcome, null)
+      else if (!exchange.response.destroyed) reply(exchange, outcome)
+    })
+    .catch((cause: unknown) => pipeline.failed(exchange, cause))
+}
+
+async function serve(exchange: Exchange, pipeline: LocalPipeline): Promise<LocalReply | Refusal> {
+  const { request } = exchange
   const body = WITH_BODY.has(request.method ?? '') ? await readJson(exchange) : { value: undefined }
   if (body instanceof Refusal) return body
+  // While the body came, the caller may have lost what let them in: they decide nothing by what they held then.
+  const judgement = await pipeline.judge()
+  exchange.judgement = judgement
+  if (judgement.refusal !== null) return judgement.refusal
+  const { principal, space, route } = judgement.decision
+  if (principal === null || route?.target.kind !== 'local')
+    throw new Error('a built-in route was reached without a caller')
   exchange.forwardedAt = performance.now()
-  const asked: LocalRequest = {
+  return route.target.handler({
     params: judgement.params,
     query: judgement.query.slice(1),
     body: body.value,
     principal,
     space: space ?? '',
-    held: heldPermissions(judgement.grants ?? { by: 'name', holdings: [] }, space ?? ''),
-  }
-  return handler(asked)
+    held: pipeline.heldPermissions(judgement.grants ?? { by: 'name', holdings: [] }, space ?? ''),
+  })
 }
 
 function reply(exchange: Exchange, { status, body }: LocalReply): void {

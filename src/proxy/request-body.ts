@@ -17,7 +17,7 @@ export const bodyTooLarge: Refusal = new Refusal(
   'body_too_large',
   'The body is larger than this route takes.',
 )
-const bodyTooSlow = new Refusal('request_timeout', 'The body did not arrive in time.')
+export const bodyTooSlow: Refusal = new Refusal('request_timeout', 'The body did not arrive in time.')
 
 /**
  * Bytes of body that the request announces: 0 for none, Infinity where chunks don't tell (RFC 9112, section 6).

@@ -55,6 +55,12 @@ function originForm(target: string, host: string | null): string | Refusal {
   return rest.startsWith('/') ? rest : `/${rest}`
 }
 
+/** For the record of a target that could not be read: its path as it came, without query, fragment, host or userinfo. */
+export function unreadPath(target: string): string {
+  const end = target.search(/[?#]/)
+  return (end < 0 ? target : target.slice(0, end)).replace(/^[a-z][a-z0-9+.-]*:\/\/[^/]*/i, '')
+}
+
 /** Decodes escapes of unreserved characters, gives other escapes upper-case hex, changes nothing else (RFC 3986, section 6.2.2). */
 export function normalise(path: string): string | Refusal {
   const plain = path.includes('%') ? normaliseEscapes(path) : path

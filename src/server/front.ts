@@ -39,21 +39,33 @@ export async function openFront(address: Address, handler: Handler): Promise<Lis
   // Node would drop fields beyond its limit silently; the guard counts and refuses them.
   server.maxHeadersCount = 0
   let draining = false
+  const answering = new Set<ServerResponse>()
+  const answered = function (this: ServerResponse) {
+    answering.delete(this)
+    if (draining) setImmediate(() => server.closeIdleConnections())
+  }
   const answer = (awaited: boolean) => (request: IncomingMessage, response: ServerResponse) => {
     if (draining) response.shouldKeepAlive = false
+    answering.add(response)
+    response.once('close', answered)
     handler.handle(request, response, awaited)
   }
   server.on('request', answer(false))
   server.on('checkContinue', answer(true))
   // Anything but 100-continue: the guard refuses it.
   server.on('checkExpectation', answer(false))
-  server.on('connect', (_request, socket) => handler.unreadable(socket as Socket, noTunnel))
+  server.on('connect', (_request, socket) => {
+    // Node has let go of this socket: an error that nobody listens for would end the process.
+    socket.on('error', () => {})
+    handler.unreadable(socket as Socket, noTunnel)
+  })
   server.on('clientError', (error, socket) => handler.unreadable(socket as Socket, refusalOf(error)))
   await listen(server, address)
   return {
     address: server.address() as AddressInfo,
     close: (drain) => {
       draining = true
+      for (const response of answering) response.shouldKeepAlive = false
       return close(server, drain)
     },
   }
@@ -65,11 +77,13 @@ const tooLarge = new Refusal(
   'headers_too_large',
   `The header section is larger than ${MAX_HEADER_BYTES} bytes.`,
 )
+const badTarget = new Refusal('path_ambiguous', 'The request target has a byte that is not visible ASCII.')
 const unparsable = new Refusal('request_malformed', 'The request is not valid HTTP/1.1.')
 
 function refusalOf(error: Error & { code?: string }): Refusal {
   if (error.code === 'HPE_HEADER_OVERFLOW') return tooLarge
   if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') return tooSlow
+  if (error.code === 'HPE_INVALID_URL') return badTarget
   return unparsable
 }
 

@@ -44,6 +44,7 @@ function challengeOf(refusal: Refusal): string | null {
  *
  * @param awaited the client waits for `100 Continue` and was not given it: it may send the body or leave it out, so
  *   nobody can say where its next request begins
+ * @returns whether the connection closes: what else comes on it is no request
  */
 export function writeProblem(
   request: IncomingMessage,
@@ -51,7 +52,7 @@ export function writeProblem(
   refusal: Refusal,
   requestId: string,
   awaited: boolean,
-): void {
+): boolean {
   const body = problemBody(refusal, requestId)
   const headers = problemHeaders(refusal, requestId)
   headers.push('Content-Type', 'application/problem+json', 'Content-Length', String(Buffer.byteLength(body)))
@@ -62,6 +63,7 @@ export function writeProblem(
   if (request.method !== 'HEAD') response.write(body)
   if (unread) throwAway(request, close ? () => response.end() : null)
   if (!unread || !close) response.end()
+  return close
 }
 
 /** A long body costs more than a new connection does. */

@@ -26,14 +26,16 @@ async function local(t: Test, handler: LocalHandler, publicRoute = false) {
   const exchanges: Exchange[] = []
   const listen = (awaited: boolean) => (request: IncomingMessage, response: ServerResponse) => {
     const exchange = new Exchange(request, response, 'id-1', performance.now(), awaited)
-    const route = routeTo(publicRoute ? { requirement: 'public' } : {})
-    exchange.judgement = { ...judgementOf(request, route), grants: GRANTS, params: { id: 'x' } }
+    const target = { kind: 'local' as const, handler }
+    const route = routeTo(publicRoute ? { requirement: 'public', target } : { target })
+    const judgement = { ...judgementOf(request, route), grants: GRANTS, params: { id: 'x' } }
+    exchange.judgement = judgement
     exchanges.push(exchange)
     const failed = (failing: Exchange, cause: unknown) => {
       causes.push(cause)
       refuse(failing, new Refusal('unavailable', ''), cause)
     }
-    serveLocal(exchange, handler, refuse, failed, heldPermissions)
+    serveLocal(exchange, { judge: async () => judgement, heldPermissions, refuse, failed })
   }
   const server = createServer().on('request', listen(false)).on('checkContinue', listen(true))
   server.listen(0, '127.0.0.1')

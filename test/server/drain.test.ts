@@ -20,6 +20,20 @@ t.test('requests in flight finish, with Connection: close; then nobody listens',
   await closed
 })
 
+t.test(
+  'an answer in flight says that it is the last, and the end does not wait for its connection',
+  async (t) => {
+    const world = await startWorld(t, {
+      answer: (_request, response) => void setTimeout(() => response.end('done'), 300),
+    })
+    const answer = world.client.send('GET', '/docs/a')
+    while (world.upstream.seen.length < 1) await sleep(10)
+    const closed = world.gateway.close(60_000)
+    t.match(await answer, { status: 200, headers: { connection: 'close' } })
+    await closed
+  },
+)
+
 t.test('what is not done in time is cut', async (t) => {
   const world = await startWorld(t, { answer: () => {} })
   const answer = world.client.send('GET', '/docs/a').catch((error: Error) => error)

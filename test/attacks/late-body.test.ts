@@ -1,0 +1,50 @@
+/** A body held back until after its sender lost what let them in: the change is decided when it has arrived. */
+
+import { connect } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import t from 'tap'
+import { startWorld, type World } from '../support/world.ts'
+
+/** Sends a POST but for the end of its body; gives back what ends it. */
+async function begin(world: World, path: string, key: string, body: unknown) {
+  const text = JSON.stringify(body)
+  const socket = connect(world.port, '127.0.0.1')
+  let answer = ''
+  socket.on('data', (chunk) => {
+    answer += chunk
+  })
+  const head = `POST ${path} HTTP/1.1\r\nHost: a\r\nx-api-key: ${key}\r\nSpace: admin\r\nContent-Type: application/json\r\n`
+  socket.write(`${head}Content-Length: ${text.length}\r\nConnection: close\r\n\r\n${text.slice(0, 5)}`)
+  await sleep(100)
+  return async () => {
+    socket.write(text.slice(5))
+    await new Promise((resolve) => socket.once('close', resolve))
+    return answer
+  }
+}
+
+t.test('a revoked key, and a key whose Seat is gone', async (t) => {
+  const world = await startWorld(t)
+  const boss = await world.seat('Boss', ['admin'], ['*'])
+  const first = await world.admin('POST', '/v1/api-keys', { name: 'first', seats: ['Boss'] })
+  const second = await world.admin('POST', '/v1/api-keys', { name: 'second', seats: ['Boss'] })
+  const seat = { name: 'Late', spaces: ['admin'], permissions: ['*'] }
+  const late = await begin(world, '/v1/api-keys', first.json.key, { name: 'late', seats: ['admin'] })
+  const later = await begin(world, '/v1/seats', second.json.key, seat)
+  t.equal((await world.admin('DELETE', `/v1/api-keys/${first.json.id}`)).status, 204)
+  t.equal((await world.admin('DELETE', `/v1/seats/${boss}`)).status, 204)
+  t.match(await late(), /^HTTP\/1\.1 401 [\s\S]*api_key_revoked/)
+  t.match(await later(), /^HTTP\/1\.1 403 [\s\S]*no_seat_in_space/)
+  const names = (await world.admin('GET', '/v1/seats')).json.data.map((each: { name: string }) => each.name)
+  t.notOk(names.includes('Late'))
+})
+
+t.test('one who holds less by then grants less', async (t) => {
+  const world = await startWorld(t)
+  const id = await world.seat('Boss', ['admin'], ['*'])
+  const key = await world.admin('POST', '/v1/api-keys', { name: 'key', seats: ['Boss'] })
+  const seat = { name: 'Late', spaces: ['admin'], permissions: ['*'] }
+  const late = await begin(world, '/v1/seats', key.json.key, seat)
+  await world.admin('PUT', `/v1/seats/${id}`, { permissions: ['seats:create'] })
+  t.match(await late(), /^HTTP\/1\.1 403 [\s\S]*grant_exceeds_own/)
+})

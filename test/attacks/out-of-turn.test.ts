@@ -1,0 +1,97 @@
+/** Bytes that no parser takes, behind or within a request: each request has its one answer, and none has two. */
+
+import { connect } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import t from 'tap'
+import { raw } from '../support/client.ts'
+import { startWorld } from '../support/world.ts'
+
+const get = (path: string, more = '') => `GET ${path} HTTP/1.1\r\nHost: a\r\n${more}\r\n`
+const answers = (text: string) => [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map((each) => Number(each[1]))
+const slow = (ms: number) => ({
+  answer: (_: unknown, response: import('node:http').ServerResponse) =>
+    void setTimeout(() => response.end('the whole answer'), ms),
+})
+
+t.test('a request in flight keeps its answer, whatever follows it', async (t) => {
+  const world = await startWorld(t, slow(150))
+  for (const [name, bytes] of Object.entries({
+    'stray bytes': `${get('/docs/a')}\x00\x01garbage\r\n\r\n`,
+    'a byte after Connection: close': `${get('/docs/a', 'Connection: close\r\n')}x`,
+    'a CONNECT': `${get('/docs/a')}CONNECT a:443 HTTP/1.1\r\nHost: a:443\r\n\r\n`,
+    'a byte after HTTP/1.0': 'POST /open HTTP/1.0\r\nContent-Length: 1\r\n\r\naX',
+  })) {
+    const text = await raw(world.port, bytes)
+    t.same(answers(text), [200], name)
+    t.match(text, /the whole answer$|the whole answer\r\n0\r\n\r\n$/, name)
+  }
+})
+
+t.test('nothing is written in the midst of an answer', async (t) => {
+  const world = await startWorld(t, {
+    answer: (_request, response) => {
+      response.writeHead(200, { 'content-length': 30 })
+      response.write('0123456789')
+      setTimeout(() => response.end('abcdefghijklmnopqrst'), 200)
+    },
+  })
+  const text = await raw(world.port, `${get('/docs/1')}${get('/docs/2')}\x01garbage\r\n\r\n`)
+  for (const [index, answer] of text.split('HTTP/1.1 ').slice(1).entries())
+    t.match(answer, /^200 [\s\S]*\r\n\r\n0123456789abcdefghijklmnopqrst$/, `answer ${index + 1}`)
+  t.ok(answers(text).length >= 1)
+})
+
+t.test('a refused body that turns out to be broken has one answer', async (t) => {
+  const world = await startWorld(t)
+  const head = 'POST /nowhere HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n'
+  t.same(answers(await raw(world.port, `${head}1\r\na\r\nzz\r\n`)), [404])
+  const socket = connect(world.port, '127.0.0.1')
+  let text = ''
+  socket.on('data', (chunk) => {
+    text += chunk
+  })
+  socket.write(`${head}1\r\na\r\n`)
+  await sleep(100)
+  socket.write('zz\r\n')
+  await new Promise((resolve) => socket.once('close', resolve))
+  t.same(answers(text), [404])
+})
+
+t.test('a forwarded body that turns out to be broken is 400, and reaches nobody whole', async (t) => {
+  const world = await startWorld(t)
+  const text = await raw(
+    world.port,
+    'POST /open HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\nzz\r\n',
+  )
+  t.same(answers(text), [400])
+  t.match(text, '"code":"request_malformed"')
+  t.equal(world.upstream.seen.length, 0)
+})
+
+t.test('CONNECT and gone: the process stays', async (t) => {
+  const world = await startWorld(t)
+  for (let i = 0; i < 200; i++) {
+    const socket = connect(world.port, '127.0.0.1')
+    socket.on('error', () => {})
+    await new Promise((resolve) => socket.once('connect', resolve))
+    socket.write('CONNECT a:443 HTTP/1.1\r\nHost: a:443\r\n\r\n')
+    setImmediate(() => socket.resetAndDestroy())
+    await new Promise((resolve) => socket.once('close', resolve))
+  }
+  t.equal((await world.client.send('GET', '/docs/a')).status, 200)
+})
+
+t.test('what could not be read is logged without its query, host or userinfo', async (t) => {
+  const world = await startWorld(t)
+  for (const target of ['//x?access_token=HUSH', '/a%2fb?password=HUSH', '/a#HUSH', 'http://u:HUSH@b/x'])
+    t.match(await raw(world.port, get(target), /}$/), /^HTTP\/1\.1 400 /, target)
+  await world.gateway.close(1000)
+  t.notMatch(world.logText(), 'HUSH')
+  t.match(world.logText(), '/a%2fb')
+})
+
+t.test('raw bytes beyond ASCII are an ambiguous path', async (t) => {
+  const world = await startWorld(t)
+  for (const target of ['/caf\xe9', '/\xff'])
+    t.match(await raw(world.port, get(target)), /^HTTP\/1\.1 400 [\s\S]*"code":"path_ambiguous"/)
+})
