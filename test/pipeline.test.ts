@@ -174,6 +174,33 @@ t.test('the log has one line a request, with the decision and without the creden
     t.notOk(text.includes(secret))
 })
 
+t.test('an id that a trusted proxy gave goes on; anyone else gets a new one', async (t) => {
+  const trusting = await startWorld(t, { top: ['trusted_proxies: [127.0.0.0/8]'] })
+  const told = await trusting.client.send('GET', '/docs/a', { 'x-request-id': 'from-the-proxy' })
+  t.equal(told.headers['x-request-id'], 'from-the-proxy')
+  t.equal(trusting.upstream.seen[0]?.headers['x-request-id'], 'from-the-proxy')
+  const odd = await trusting.client.send('GET', '/docs/a', { 'x-request-id': 'no id {}' })
+  t.match(odd.headers['x-request-id'], /^[0-9a-f-]{36}$/)
+  const world = await startWorld(t)
+  const own = await world.client.send('GET', '/docs/a', { 'x-request-id': 'from-anyone' })
+  t.match(own.headers['x-request-id'], /^[0-9a-f-]{36}$/)
+  t.equal(world.upstream.seen[0]?.headers['x-request-id'], own.headers['x-request-id'])
+})
+
+t.test('what is no space id is none anywhere', async (t) => {
+  const world = await startWorld(t)
+  const token = await world.token([])
+  for (const path of ['/v1/me', '/v1/trainings']) {
+    const answer = await world.client.send('GET', path, bearer(token, 'a b'))
+    t.equal(answer.json.code, 'request_malformed', path)
+  }
+  t.equal(
+    (await world.client.send('GET', '/docs/a', { space: 'a b' })).status,
+    200,
+    'a public route looks at none',
+  )
+})
+
 t.test('metrics and health', async (t) => {
   const world = await startWorld(t)
   await world.client.send('GET', '/docs/a')
