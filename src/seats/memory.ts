@@ -33,8 +33,11 @@ export interface SeatSource {
   apiKeyById(tenant: string, id: string): Promise<AsOf<ApiKeyRow | null>>
 }
 
-/** Entries of each kind kept at most. */
-const MAX_ENTRIES = 100_000
+/**
+ * Strings that the entries of each kind hold at most: names, spaces, permissions, ids. 100 bytes each or so, hence
+ * 100 MiB at worst; a hundred thousand Seats of the usual size.
+ */
+const MAX_STRINGS = 1_000_000
 
 /** A tenant id has no NUL, so the first one parts the fields whatever the rest holds. */
 const SEPARATOR = '\0'
@@ -44,19 +47,31 @@ export class SeatMemory {
   readonly #seats: ReadThrough<Seat | null>
   readonly #keys: ReadThrough<ApiKeyRecord | null>
 
-  constructor(source: SeatSource, maxEntries = MAX_ENTRIES) {
-    this.#names = new ReadThrough(maxEntries, async (key) => {
-      const { seq, value } = await source.seatByName(...fields(key))
-      return { seq, value: { seat: compile(value.seat), givenUpAt: value.givenUpAt } }
-    })
-    this.#seats = new ReadThrough(maxEntries, async (key) => {
-      const { seq, value } = await source.seatById(...fields(key))
-      return { seq, value: compile(value) }
-    })
-    this.#keys = new ReadThrough(maxEntries, async (key) => {
-      const { seq, value } = await source.apiKeyById(...fields(key))
-      return { seq, value: value === null ? null : record(value) }
-    })
+  constructor(source: SeatSource, maxStrings = MAX_STRINGS) {
+    this.#names = new ReadThrough(
+      maxStrings,
+      async (key) => {
+        const { seq, value } = await source.seatByName(...fields(key))
+        return { seq, value: { seat: compile(value.seat), givenUpAt: value.givenUpAt } }
+      },
+      ({ seat }) => stringsOf(seat),
+    )
+    this.#seats = new ReadThrough(
+      maxStrings,
+      async (key) => {
+        const { seq, value } = await source.seatById(...fields(key))
+        return { seq, value: compile(value) }
+      },
+      stringsOf,
+    )
+    this.#keys = new ReadThrough(
+      maxStrings,
+      async (key) => {
+        const { seq, value } = await source.apiKeyById(...fields(key))
+        return { seq, value: value === null ? null : record(value) }
+      },
+      (key) => 1 + (key?.seats.length ?? 0),
+    )
   }
 
   seatByName(tenant: string, name: string): NamedSeat | Promise<NamedSeat> {
@@ -102,6 +117,10 @@ export class SeatMemory {
 function fields(key: string): [tenant: string, rest: string] {
   const at = key.indexOf(SEPARATOR)
   return [key.slice(0, at), key.slice(at + 1)]
+}
+
+function stringsOf(seat: Seat | null): number {
+  return seat === null ? 1 : 2 + seat.spaces.size + seat.permissions.size
 }
 
 function compile(row: SeatRow | null): Seat | null {

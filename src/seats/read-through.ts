@@ -3,7 +3,7 @@
  * keeps an answer that is older than a change it has been told of. Whether memory may be used at all is the lease's
  * business.
  *
- * Key: a string the caller builds. Value: anything immutable. Bound: `max` entries, those used least lately first out.
+ * Key: a string the caller builds. Value: anything immutable. Bound: a weight of `max`, those used least lately first out.
  */
 
 import { Recent } from './recent.ts'
@@ -34,9 +34,10 @@ export class ReadThrough<V> {
   readonly #remembered: Recent<Remembered<V>>
   readonly #readings = new Map<string, Reading<V>>()
 
-  constructor(max: number, load: (key: string) => Promise<AsOf<V>>) {
+  /** @param weigh what a value costs of `max`; one each when left out */
+  constructor(max: number, load: (key: string) => Promise<AsOf<V>>, weigh: (value: V) => number = () => 1) {
     this.#load = load
-    this.#remembered = new Recent(max)
+    this.#remembered = new Recent(max, ({ value }) => weigh(value))
   }
 
   get size(): number {

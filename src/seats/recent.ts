@@ -6,12 +6,19 @@
 
 export class Recent<V extends object> {
   readonly #half: number
+  readonly #weigh: (value: V) => number
   #young = new Map<string, V>()
   #old = new Map<string, V>()
+  /** Of what came into the young generation since it began; what was deleted from it still counts. */
+  #weight = 0
 
-  /** @param max entries held at most; the half of them used last are held for sure */
-  constructor(max: number) {
+  /**
+   * @param max weight held at most, but for one value more; what was used last is held for sure, up to half of it
+   * @param weigh what a value weighs, always the same
+   */
+  constructor(max: number, weigh: (value: V) => number = () => 1) {
     this.#half = Math.max(1, Math.floor(max / 2))
+    this.#weigh = weigh
   }
 
   get size(): number {
@@ -29,9 +36,11 @@ export class Recent<V extends object> {
   set(key: string, value: V): void {
     this.#old.delete(key)
     this.#young.set(key, value)
-    if (this.#young.size < this.#half) return
+    this.#weight += this.#weigh(value)
+    if (this.#weight < this.#half) return
     this.#old = this.#young
     this.#young = new Map()
+    this.#weight = 0
   }
 
   delete(key: string): void {
@@ -42,5 +51,6 @@ export class Recent<V extends object> {
   clear(): void {
     this.#young = new Map()
     this.#old = new Map()
+    this.#weight = 0
   }
 }

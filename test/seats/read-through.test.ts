@@ -93,3 +93,13 @@ t.test('holds no more than its bound, and what is used lately', async (t) => {
   }
   t.type(cache.get('key 1'), Promise, 'the oldest went')
 })
+
+t.test('weighs what it holds', async (t) => {
+  const cache = new ReadThrough<string>(
+    100,
+    async (key) => ({ seq: 1, value: key }),
+    (value) => value.length,
+  )
+  for (let i = 0; i < 50; i++) await cache.get(`${i}`.padEnd(20, 'x'))
+  t.ok(cache.size <= 6, `${cache.size} of 20 each`)
+})
