@@ -58,9 +58,9 @@ export class Pipeline {
     this.#running = running
   }
 
-  handle(request: IncomingMessage, response: ServerResponse, awaited: boolean): void {
+  handle(request: IncomingMessage, response: ServerResponse, awaited: boolean): boolean {
     const connection = this.#connections.of(request.socket)
-    if (connection.closing) return
+    if (connection.closing) return false
     if (request.headers.upgrade !== undefined) endAfter(connection, response)
     const exchange = new Exchange(request, response, this.#requestId(request), performance.now(), awaited)
     connection.last = exchange
@@ -72,6 +72,7 @@ export class Pipeline {
     } catch (cause) {
       this.#failed(exchange, cause)
     }
+    return true
   }
 
   /** Ours, unless a proxy that is trusted gave the request an id already. */

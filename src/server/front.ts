@@ -10,9 +10,13 @@ import { MAX_HEADER_BYTES } from './guard.ts'
 const HEADERS_TIMEOUT = 10_000
 const KEEP_ALIVE_TIMEOUT = 75_000
 
-/** Who answers. `awaited`: the client asked to be told `100 Continue` before it sends its body. */
+/** Who answers. */
 export interface Handler {
-  handle(request: IncomingMessage, response: ServerResponse, awaited: boolean): void
+  /**
+   * @param awaited the client asked to be told `100 Continue` before it sends its body
+   * @returns false for what is no request: it came behind the last one of its connection, and is never answered
+   */
+  handle(request: IncomingMessage, response: ServerResponse, awaited: boolean): boolean
   /** A request that Node's parser gave up on. Answers on the bare socket. */
   unreadable(socket: Socket, refusal: Refusal): void
 }
@@ -46,9 +50,9 @@ export async function openFront(address: Address, handler: Handler): Promise<Lis
   }
   const answer = (awaited: boolean) => (request: IncomingMessage, response: ServerResponse) => {
     if (draining) response.shouldKeepAlive = false
+    if (!handler.handle(request, response, awaited)) return
     answering.add(response)
     response.once('close', answered)
-    handler.handle(request, response, awaited)
   }
   server.on('request', answer(false))
   server.on('checkContinue', answer(true))
