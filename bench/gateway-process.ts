@@ -119,18 +119,18 @@ async function fill(store: Store, seats: number): Promise<void> {
   }
 }
 
-/** The front door's URL, from the line that `start` prints once it accepts. */
+/** The front door's URL, from the line that `start` prints once it accepts. What it prints later is thrown away. */
 function listening(child: ChildProcess): Promise<string> {
   return new Promise((resolve, reject) => {
     let text = ''
-    child.stdout?.on('data', (chunk: Buffer) => {
-      if (text === null) return
+    const look = (chunk: Buffer) => {
       text += chunk
       const found = /listening on (http:\/\/[^ ]+) \(front door\)/.exec(text)
       if (found?.[1] === undefined) return
-      text = ''
+      child.stdout?.off('data', look).resume()
       resolve(found[1])
-    })
+    }
+    child.stdout?.on('data', look)
     child.once('exit', (code) => reject(new Error(`the gateway ended with ${code}`)))
   })
 }
