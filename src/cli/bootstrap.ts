@@ -31,12 +31,23 @@ export const bootstrap: Command = {
         api_key_id: apiKey.id,
         key,
       }
-      if (values.json) terminal.print(JSON.stringify(data))
-      else terminal.print(inWords(data))
+      try {
+        await terminal.print(values.json ? JSON.stringify(data) : inWords(data))
+      } catch (cause) {
+        throw unprinted(data.api_key_id, cause)
+      }
     } finally {
       await store.close()
     }
   },
+}
+
+/** Only its hash is kept: nobody has this key, and nobody will. */
+function unprinted(id: string, cause: unknown): CommandFailed {
+  const why = cause instanceof Error ? cause.message : String(cause)
+  return new CommandFailed(
+    `API key ${id} was made but could not be printed: revoke it and try again (${why})`,
+  )
 }
 
 function inWords(made: { tenant: string; space: string; seat: string; key: string }): string {

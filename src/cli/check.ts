@@ -24,7 +24,9 @@ export const check: Command = {
     for (const { place, message } of warnings)
       terminal.complain(formatFault({ place, message: `warning: ${message}` }))
     const own = table.routes.filter((route) => route.place !== null).length
-    terminal.print(`${file}: no faults (${count(own, 'route')}, ${count(loaded.upstreams.size, 'upstream')})`)
+    await terminal.print(
+      `${file}: no faults (${count(own, 'route')}, ${count(loaded.upstreams.size, 'upstream')})`,
+    )
   },
 }
 

@@ -1,5 +1,6 @@
 /** What a command is, and how it reads its arguments. */
 
+import { stat } from 'node:fs/promises'
 import { type ParseArgsConfig, parseArgs } from 'node:util'
 import type { Config, TenantConfig } from '../config/config.ts'
 import { loadConfig } from '../config/load.ts'
@@ -15,8 +16,11 @@ export interface Command {
 /** Data goes to standard output, errors to standard error. */
 export interface Terminal {
   readonly env: NodeJS.ProcessEnv
-  print(text: string): void
+  /** Resolves once it is written; rejects with OutputFailed when it can't be. */
+  print(text: string): Promise<void>
   complain(text: string): void
+  /** What standard output has not taken by the end of the command is given up, so that the process ends. */
+  abandonOutput(): void
 }
 
 /** The command line is wrong: exit 2. */
@@ -25,14 +29,36 @@ export class UsageError extends Error {}
 /** The command could not do its work: exit 1. */
 export class CommandFailed extends Error {}
 
+/** Standard output took no more: exit 1. `gone`: its reader went away, which is no fault to speak of. */
+export class OutputFailed extends Error {
+  readonly gone: boolean
+
+  constructor(cause: NodeJS.ErrnoException) {
+    super(`standard output can't be written: ${cause.message}`)
+    this.gone = cause.code === 'EPIPE'
+  }
+}
+
 export const DEFAULT_CONFIG = 'gateway.config.yaml'
 
 type Options = NonNullable<ParseArgsConfig['options']>
 
-/** Strict: unknown options, missing values and too many or too few positionals are bad usage. */
+/** Strict: unknown options, missing values, options given twice that take one value, and too many or too few positionals are bad usage. */
 export function readArguments<const O extends Options>(args: string[], options: O, positionals = 0) {
   try {
-    const parsed = parseArgs({ args, options, strict: true, allowPositionals: positionals > 0 })
+    const parsed = parseArgs({
+      args,
+      options,
+      strict: true,
+      allowPositionals: positionals > 0,
+      tokens: true,
+    })
+    const seen = new Set<string>()
+    for (const token of parsed.tokens) {
+      if (token.kind !== 'option' || options[token.name]?.multiple) continue
+      if (seen.has(token.name)) throw new UsageError(`--${token.name} is given twice`)
+      seen.add(token.name)
+    }
     if (parsed.positionals.length !== positionals) {
       throw new UsageError(
         `takes ${positionals} arguments besides its options, not ${parsed.positionals.length}`,
@@ -61,4 +87,19 @@ export function tenantOf(config: Config, id: string): TenantConfig {
 export function required(value: string | undefined, option: string): string {
   if (value === undefined || value === '') throw new UsageError(`${option} is required`)
   return value
+}
+
+/**
+ * The path of a store that is there, for commands that only read it: an empty one made in passing would answer wrongly.
+ *
+ * @throws CommandFailed when there is none
+ */
+export async function existingStore({ store: { path } }: Config): Promise<string> {
+  const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return null
+    throw error
+  })
+  if (found === null)
+    throw new CommandFailed(`there is no store at ${path}: run seatgate bootstrap or start first`)
+  return path
 }

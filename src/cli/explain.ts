@@ -1,11 +1,13 @@
 /** `seatgate explain`: what the gateway would decide, and why, by the code that decides a request. */
 
-import { mintToken } from '../authn/token.ts'
+import { METHODS } from 'node:http'
 import type { TenantConfig } from '../config/config.ts'
 import { Engine } from '../engine.ts'
-import type { Ask, Credentials, Decision, Judgement, SeatVerdict } from '../exchange.ts'
-import { type Command, configOf, readArguments, tenantOf, UsageError } from './command.ts'
-import { seatEntries } from './token.ts'
+import type { Credentials, Decision, Judgement, SeatVerdict } from '../exchange.ts'
+import { printable } from '../telemetry/readable.ts'
+import { type Command, configOf, existingStore, readArguments, tenantOf, UsageError } from './command.ts'
+import { recordAsJson } from './record.ts'
+import { mintFor } from './token.ts'
 
 const options = {
   config: { type: 'string' },
@@ -23,37 +25,54 @@ export const explain: Command = {
   summary: 'Says which route and which Seats decide a request, the answer and why.',
   async run(args, terminal) {
     const { values, positionals } = readArguments(args, options, 2)
+    const [method = '', target = ''] = positionals
+    if (method === 'CONNECT' || !METHODS.includes(method))
+      throw new UsageError(`"${method}" is no method that the gateway reads; they are upper case`)
     const ways = [values.token, values['api-key'], values.tenant].filter((each) => each !== undefined)
     if (ways.length > 1)
       throw new UsageError('--token, --api-key and --tenant are three ways to say who: take one')
     if (values.seat !== undefined && values.tenant === undefined)
       throw new UsageError('--seat goes with --tenant')
+    const given = {
+      apiKey: headerLines('--api-key', values['api-key']),
+      authorization: headerLines(
+        '--token',
+        values.token === undefined ? undefined : `Bearer ${values.token}`,
+      ),
+      cookie: [],
+      space: headerLines('--space', values.space),
+    }
     const config = await configOf(values, terminal)
     const tenant = values.tenant === undefined ? null : tenantOf(config, values.tenant)
+    await existingStore(config)
     const engine = await Engine.open(config)
     try {
+      const credentials: Credentials =
+        tenant === null ? given : { ...given, authorization: [await bearerFor(engine, tenant, values.seat)] }
       const { judge } = engine.compile(config)
-      const authorization = tenant === null ? values.token : await tokenFor(engine, tenant, values.seat ?? [])
-      const credentials: Credentials = {
-        apiKey: values['api-key'] === undefined ? [] : [values['api-key']],
-        authorization: authorization === undefined ? [] : [`Bearer ${authorization}`],
-        cookie: [],
-        space: values.space === undefined ? [] : [values.space],
-      }
-      const ask: Ask = { method: positionals[0] ?? '', target: positionals[1] ?? '', host: null, credentials }
-      const judgement = await judge.judge(ask)
-      terminal.print(values.json ? JSON.stringify(judgement.decision, null, 2) : inWords(judgement))
+      const judgement = await judge.judge({ method, target, host: null, credentials })
+      await terminal.print(values.json ? recordAsJson(judgement.decision) : inWords(judgement))
     } finally {
       await engine.close()
     }
   },
 }
 
-/** A token as a sign-in would issue it now to someone whose provider names these Seats. */
-async function tokenFor(engine: Engine, tenant: TenantConfig, seats: readonly string[]): Promise<string> {
-  const hashPerm = await seatEntries(engine.store, tenant.id, seats)
-  // Issued just now it would be as old as a name given up this very second; a second later nothing stands against it.
-  return mintToken(tenant, { sub: 'explain', hashPerm }, Date.now())
+/** The value as the gateway would read it from the wire: without white space at its edges (RFC 9110, section 5.5). */
+function headerLines(option: string, value: string | undefined): string[] {
+  if (value === undefined) return []
+  const trimmed = value.replace(/^[ \t]+|[ \t]+$/g, '')
+  if (/[\x00-\x08\x0a-\x1f\x7f]/.test(trimmed))
+    throw new UsageError(`${option} has a control character, which no header can carry`)
+  return [trimmed]
+}
+
+async function bearerFor(
+  engine: Engine,
+  tenant: TenantConfig,
+  seats: readonly string[] = [],
+): Promise<string> {
+  return `Bearer ${await mintFor(engine.store, tenant, { sub: 'explain' }, seats)}`
 }
 
 const VERDICTS: Readonly<Record<SeatVerdict, string>> = {
@@ -74,7 +93,7 @@ function inWords({ decision }: Judgement): string {
     `  space       ${decision.space ?? '-'}`,
   ]
   for (const seat of decision.seats) lines.push(`  seat        "${seat.name}" ${VERDICTS[seat.verdict]}`)
-  return lines.join('\n')
+  return lines.map(printable).join('\n')
 }
 
 function routeLine({ route, method, path }: Decision): string {

@@ -1,8 +1,8 @@
 /** The commands by name. Exit codes: 0 done, 1 the command's own failure, 2 bad usage. */
 
-import { argv, env, stderr, stdout } from 'node:process'
+import { argv, env, exit } from 'node:process'
 import { ConfigError } from '../config/faults.ts'
-import { type Command, type Terminal, UsageError } from './command.ts'
+import { type Command, OutputFailed, type Terminal, UsageError } from './command.ts'
 
 /** Loaded when asked for: a command does not wait for what only another needs. */
 const commands: Readonly<Record<string, () => Promise<Command>>> = {
@@ -14,17 +14,43 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   token: async () => (await import('./token.ts')).token,
 }
 
+let abandoned = false
+
 const terminal: Terminal = {
   env,
-  print: (text) => void stdout.write(`${text}\n`),
-  complain: (text) => void stderr.write(`${text}\n`),
+  print: (text) => written(process.stdout, text),
+  complain: (text) => void written(process.stderr, text).catch(() => {}),
+  abandonOutput: () => {
+    abandoned = true
+  },
 }
 
 process.exitCode = await main(argv.slice(2))
+if (abandoned) exit()
+
+function ignore(): void {}
+
+function written(stream: NodeJS.WriteStream, text: string): Promise<void> {
+  // The callback of each write hears of its failure; unheard, the event would end the process with a stack.
+  if (!stream.listeners('error').includes(ignore)) stream.on('error', ignore)
+  return new Promise((resolve, reject) => {
+    stream.write(`${text}\n`, (error) => (error ? reject(new OutputFailed(error)) : resolve()))
+  })
+}
 
 async function main([name, ...rest]: string[]): Promise<number> {
+  try {
+    return await dispatch(name, rest)
+  } catch (error) {
+    if (!(error instanceof OutputFailed)) throw error
+    if (!error.gone) terminal.complain(`seatgate: ${error.message}`)
+    return 1
+  }
+}
+
+async function dispatch(name: string | undefined, rest: string[]): Promise<number> {
   if (name === '--help' || name === '-h' || name === 'help') {
-    terminal.print(await overview())
+    await terminal.print(await overview())
     return 0
   }
   const load = Object.hasOwn(commands, name ?? '') ? commands[name ?? ''] : undefined
@@ -37,7 +63,7 @@ async function main([name, ...rest]: string[]): Promise<number> {
   }
   const command = await load()
   if (rest.includes('--help') || rest.includes('-h')) {
-    terminal.print(`usage: seatgate ${command.usage}\n\n${command.summary}`)
+    await terminal.print(`usage: seatgate ${command.usage}\n\n${command.summary}`)
     return 0
   }
   return run(`seatgate ${name}`, command, rest)
@@ -48,6 +74,7 @@ async function run(title: string, command: Command, args: string[]): Promise<num
     await command.run(args, terminal)
     return 0
   } catch (error) {
+    if (error instanceof OutputFailed) throw error
     if (error instanceof UsageError) {
       terminal.complain(`${title}: ${error.message}\nusage: seatgate ${command.usage}`)
       return 2

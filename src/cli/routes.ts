@@ -15,7 +15,7 @@ export const routes: Command = {
     const { table, faults } = compileTable(config.routes, config.upstreams, builtInPaths(), RESERVED_PATHS)
     if (faults.length > 0) throw new ConfigError(faults)
     const rows = table.routes.map(row)
-    terminal.print(values.json ? JSON.stringify(rows, null, 2) : columns(rows))
+    await terminal.print(values.json ? JSON.stringify(rows, null, 2) : columns(rows))
   },
 }
 

@@ -21,7 +21,7 @@ export const start: Command = {
     try {
       await runGateway(config, log, () => loadConfig(file, terminal.env))
     } finally {
-      log.flush()
+      if (!(await log.close())) terminal.abandonOutput()
     }
   },
 }

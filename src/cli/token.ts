@@ -1,13 +1,15 @@
 /** `seatgate token`: mints a bearer token, for trying things out. */
 
 import { openSqliteStore, type SeatReader } from '../../seats-admin/index.ts'
-import { mintToken } from '../authn/token.ts'
+import { mintToken, type TokenSubject } from '../authn/token.ts'
 import { Complaint } from '../config/complaint.ts'
+import type { TenantConfig } from '../config/config.ts'
 import { duration } from '../config/units.ts'
 import {
   type Command,
   CommandFailed,
   configOf,
+  existingStore,
   readArguments,
   required,
   tenantOf,
@@ -34,11 +36,10 @@ export const token: Command = {
     const lifetime = values.lifetime === undefined ? undefined : durationOf(values.lifetime)
     const config = await configOf(values, terminal)
     const tenant = tenantOf(config, tenantId)
-    const store = await openSqliteStore({ path: config.store.path })
+    const store = await openSqliteStore({ path: await existingStore(config) })
     try {
-      const hashPerm = await seatEntries(store, tenant.id, values.seat)
-      const email = values.email === undefined ? {} : { email: values.email }
-      terminal.print(await mintToken(tenant, { sub, hashPerm, ...email }, Date.now(), lifetime))
+      const subject = values.email === undefined ? { sub } : { sub, email: values.email }
+      await terminal.print(await mintFor(store, tenant, subject, values.seat, lifetime))
     } finally {
       await store.close()
     }
@@ -52,12 +53,27 @@ function durationOf(text: string): number {
   return lifetime
 }
 
-/** `{space}:{seat}` for each space of each Seat, as the store has them now. Fails on a name that is no Seat. */
-export async function seatEntries(
+/**
+ * A token as a sign-in would issue it now to someone whose provider names these Seats. Its time of issue is the one
+ * before the Seats were read: a name given up since then stands against it.
+ *
+ * @param lifetime ms; the tenant's own when left out
+ * @throws CommandFailed on a name that is no Seat
+ */
+export async function mintFor(
   store: SeatReader,
-  tenant: string,
-  names: readonly string[],
-): Promise<string[]> {
+  tenant: TenantConfig,
+  subject: Omit<TokenSubject, 'hashPerm'>,
+  seats: readonly string[],
+  lifetime?: number,
+): Promise<string> {
+  const now = Date.now()
+  const hashPerm = await seatEntries(store, tenant.id, seats)
+  return mintToken(tenant, { ...subject, hashPerm }, now, lifetime)
+}
+
+/** `{space}:{seat}` for each space of each Seat, as the store has them now. */
+async function seatEntries(store: SeatReader, tenant: string, names: readonly string[]): Promise<string[]> {
   const entries: string[] = []
   for (const name of new Set(names)) {
     const { value } = await store.seatByName(tenant, name)

@@ -5,7 +5,10 @@
 
 import type { Logger } from 'pino'
 import type { Refusal } from '../errors.ts'
-import type { Exchange } from '../exchange.ts'
+import type { ConsideredSeat, Exchange } from '../exchange.ts'
+
+/** A credential may name thousands of Seats; a line shows the first of them. */
+const MAX_SEATS = 20
 
 export class AccessLog {
   readonly #logger: Logger
@@ -56,13 +59,19 @@ export function accessLine(exchange: Exchange, finishedAt: number): Record<strin
     user: decision?.principal?.user,
     auth: decision?.principal?.method,
     space: decision?.space ?? undefined,
-    seats: decision?.seats.length ? decision.seats.map((seat) => `${seat.name}:${seat.verdict}`) : undefined,
+    seats: decision?.seats.length ? seatsOf(decision.seats) : undefined,
     duration_ms: round(finishedAt - exchange.startedAt),
     decision_us: decision === undefined ? undefined : decisionTime(decision.timings),
     upstream_ms: exchange.answeredAt > 0 ? round(exchange.answeredAt - exchange.forwardedAt) : undefined,
     bytes_in: exchange.bytesIn,
     bytes_out: exchange.bytesOut,
   }
+}
+
+function seatsOf(seats: readonly ConsideredSeat[]): string[] {
+  const shown = seats.slice(0, MAX_SEATS).map((seat) => `${seat.name}:${seat.verdict}`)
+  if (seats.length > MAX_SEATS) shown.push(`+${seats.length - MAX_SEATS} more`)
+  return shown
 }
 
 function upstreamOf(exchange: Exchange): string | undefined {

@@ -1,58 +1,53 @@
 /**
- * The one log: JSON lines on standard output, written off the hot path; readable lines on a terminal or with `pretty`.
+ * The one log: JSON lines on standard output, written in batches; readable lines on a terminal or with `pretty`.
  * When whoever reads it stalls, traffic goes on: lines beyond the buffer are dropped and counted.
  */
 
+import { fstatSync } from 'node:fs'
+import { isatty } from 'node:tty'
 import pino, { type Logger } from 'pino'
+import { FileSink, type Sink, StreamSink } from './log-sinks.ts'
+import { readable } from './readable.ts'
 
 export interface Log {
   readonly logger: Logger
-  /** Lines dropped so far because the buffer was full. */
+  /** Lines dropped so far: the buffer was full, the reader is gone, or the disk is full. */
   dropped(): number
-  /** Writes what is buffered, blocking; before the process ends. */
+  /** Hands over what is buffered; a file has it when this returns. Never waits for a reader. */
   flush(): void
+  /**
+   * The end of the log, before the end of the process. Resolves to false when a stalled reader did not take it all:
+   * then what is left would keep the process alive.
+   */
+  close(): Promise<boolean>
 }
 
-/** Characters that may wait for a slow reader. */
-const MAX_BUFFER = 16 * 1024 * 1024
-const FLUSH_EVERY = 200
-
+/** @param options.destination a file; standard output when left out */
 export async function openLog(options: {
   pretty: boolean
   level?: string
-  destination?: number | string
+  destination?: string
 }): Promise<Log> {
   const level = options.level ?? 'info'
-  if (options.pretty) {
-    // Loaded only where people look on: it would cost every gateway memory.
-    const { default: pretty } = await import('pino-pretty')
-    const stream = pretty({ sync: true, hideObject: true, messageFormat: readable })
-    return { logger: pino({ level }, stream), dropped: () => 0, flush: () => {} }
+  const sink = sinkFor(options.destination)
+  const rest = {
+    dropped: () => sink.dropped(),
+    flush: () => sink.flush(),
+    close: () => sink.close(),
   }
-  const stream = pino.destination({
-    dest: options.destination ?? 1,
-    sync: false,
-    minLength: 4096,
-    maxLength: MAX_BUFFER,
-  })
-  let dropped = 0
-  stream.on('drop', () => dropped++)
-  // A reader that has gone away (EPIPE) must not take the gateway with it.
-  stream.on('error', () => dropped++)
-  const timer = setInterval(() => stream.flush(), FLUSH_EVERY)
-  timer.unref()
-  const logger = pino({ level, base: null, timestamp, formatters }, stream)
-  return {
-    logger,
-    dropped: () => dropped,
-    flush: () => {
-      try {
-        stream.flushSync()
-      } catch {
-        // The reader is gone or the stream never opened: nothing left to save.
-      }
-    },
+  if (!options.pretty) {
+    return { logger: pino({ level, base: null, timestamp, formatters }, sink), ...rest }
   }
+  // Loaded only where people look on: it would cost every gateway memory.
+  const { prettyFactory } = await import('pino-pretty')
+  const prettify = prettyFactory({ hideObject: true, messageFormat: readable })
+  return { logger: pino({ level }, { write: (line) => sink.write(prettify(line)) }), ...rest }
+}
+
+function sinkFor(file: string | undefined): Sink {
+  if (file !== undefined) return new FileSink(file)
+  const stats = fstatSync(1)
+  return stats.isFIFO() || stats.isSocket() || isatty(1) ? new StreamSink() : new FileSink(1)
 }
 
 let stampedAt = 0
@@ -69,18 +64,3 @@ function timestamp(): string {
 }
 
 const formatters = { level: (label: string) => ({ level: label }) }
-
-/** One line for people: a request in a few words; anything else as its message and what belongs to it. */
-function readable(line: Record<string, unknown>, messageKey: string): string {
-  const { level: _level, time: _time, pid: _pid, hostname: _hostname, [messageKey]: message, ...rest } = line
-  if (message !== 'request') return [message, ...Object.entries(rest).map(field)].join('  ')
-  const { method, path, status, code, user, tenant, space, duration_ms: duration, cause } = rest
-  const caller =
-    user === undefined ? '' : `  ${user} of ${tenant}${space === undefined ? '' : ` in ${space}`}`
-  const request = method === undefined ? 'unreadable' : `${method} ${path}`
-  return `${status} ${code}  ${request}${caller}  ${duration ?? 0} ms${cause === undefined ? '' : `  (${cause})`}`
-}
-
-function field([name, value]: [string, unknown]): string {
-  return `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`
-}

@@ -10,9 +10,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { bootstrapTenant, openSqliteStore, type Store } from '../../seats-admin/index.ts'
 import { isRefusal } from '../../seats-admin/model/refusal.ts'
-import { mintToken } from '../../src/authn/token.ts'
 import { runGateway } from '../../src/cli/start.ts'
-import { seatEntries } from '../../src/cli/token.ts'
+import { mintFor } from '../../src/cli/token.ts'
 import type { Config, TenantConfig } from '../../src/config/config.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { openLog } from '../../src/telemetry/logger.ts'
@@ -45,9 +44,13 @@ try {
   const config = await load()
   const shown = await prepare(config)
   const log = await openLog({ pretty: true })
-  await runGateway(config, log, load, ({ front }) =>
-    console.log(introduction(shown, `http://127.0.0.1:${front.port}`)),
-  )
+  try {
+    await runGateway(config, log, load, ({ front }) =>
+      console.log(introduction(shown, `http://127.0.0.1:${front.port}`)),
+    )
+  } finally {
+    await log.close()
+  }
 } catch (error) {
   console.error(`demo: ${error instanceof Error ? error.message : String(error)}`)
   process.exitCode = 1
@@ -89,9 +92,8 @@ async function prepare(config: Config): Promise<Shown> {
   }
 }
 
-async function tokenFor(store: Store, tenant: TenantConfig, sub: string, seats: string[]): Promise<string> {
-  const hashPerm = await seatEntries(store, TENANT, seats)
-  return mintToken(tenant, { sub, email: `${sub}@acme.example`, hashPerm }, Date.now())
+function tokenFor(store: Store, tenant: TenantConfig, sub: string, seats: string[]): Promise<string> {
+  return mintFor(store, tenant, { sub, email: `${sub}@acme.example` }, seats)
 }
 
 function introduction({ viewer, editor, key }: Shown, url: string): string {

@@ -1,0 +1,141 @@
+/** Where the log's lines go: a reader that may stall, or a file. Opened by the logger. */
+
+import { closeSync, openSync, writeSync } from 'node:fs'
+
+export interface Sink {
+  write(line: string): void
+  /** Lines lost so far: the buffer was full, the reader is gone, or the disk is full. */
+  dropped(): number
+  /** Hands over what is buffered; a file has it when this returns. */
+  flush(): void
+  /** Resolves to whether all of it was taken; no later than a stalled reader is waited for. */
+  close(): Promise<boolean>
+}
+
+/** Characters that may wait for a slow reader. */
+const MAX_BUFFER = 16 * 1024 * 1024
+/** Characters worth a write of their own. */
+const BATCH = 4096
+const FLUSH_EVERY = 200
+/** How long the end waits for a reader. */
+const LAST_WAIT = 3000
+
+/**
+ * Standard output as a pipe or a socket. Its writes never block: on a full pipe a blocking one would hold the event
+ * loop or, from a thread, the end of the process, for as long as the reader likes. Or as a terminal, where they do
+ * block: whoever looks on may hold the gateway with Ctrl-S.
+ */
+export class StreamSink implements Sink {
+  readonly #stream = process.stdout
+  readonly #batch = process.stdout.isTTY ? 1 : BATCH
+  readonly #timer = setInterval(() => this.flush(), FLUSH_EVERY).unref()
+  #waiting = ''
+  #waitingLines = 0
+  /** Characters waiting and under way. */
+  #size = 0
+  #writing = false
+  #dropped = 0
+  #taken: (() => void) | null = null
+
+  constructor() {
+    // A reader that has gone away (EPIPE) must not take the gateway with it; each write hears of it by itself.
+    this.#stream.on('error', () => {})
+    // What is written while the process ends goes out if the pipe has room for it.
+    process.once('exit', () => this.flush())
+  }
+
+  write(line: string): void {
+    if (this.#size + line.length > MAX_BUFFER) {
+      this.#dropped++
+      return
+    }
+    this.#size += line.length
+    this.#waiting += line
+    this.#waitingLines++
+    if (this.#waiting.length >= this.#batch) this.flush()
+  }
+
+  dropped(): number {
+    return this.#dropped
+  }
+
+  /** One write at a time: what comes meanwhile is the next one. */
+  flush(): void {
+    if (this.#writing || this.#waiting === '') return
+    const batch = this.#waiting
+    const lines = this.#waitingLines
+    this.#waiting = ''
+    this.#waitingLines = 0
+    this.#writing = true
+    this.#stream.write(batch, (error) => {
+      this.#writing = false
+      this.#size -= batch.length
+      if (error) this.#dropped += lines
+      if (this.#waiting.length >= this.#batch || this.#taken !== null) this.flush()
+      if (!this.#writing) this.#taken?.()
+    })
+  }
+
+  async close(): Promise<boolean> {
+    clearInterval(this.#timer)
+    this.flush()
+    if (this.#writing) {
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, LAST_WAIT)
+        this.#taken = () => {
+          clearTimeout(timer)
+          resolve()
+        }
+      })
+    }
+    return !this.#writing
+  }
+}
+
+/** A file, or what behaves like one (`/dev/null`). Written at once, a batch at a time: it keeps nobody waiting. */
+export class FileSink implements Sink {
+  readonly #file: number
+  readonly #own: boolean
+  readonly #timer = setInterval(() => this.flush(), FLUSH_EVERY).unref()
+  #waiting = ''
+  #lines = 0
+  #dropped = 0
+
+  /** @param destination a path, opened to append, or the descriptor of an open file */
+  constructor(destination: number | string) {
+    this.#own = typeof destination === 'string'
+    this.#file = typeof destination === 'string' ? openSync(destination, 'a') : destination
+    if (!this.#own) process.once('exit', () => this.flush())
+  }
+
+  write(line: string): void {
+    this.#waiting += line
+    this.#lines++
+    if (this.#waiting.length >= BATCH) this.flush()
+  }
+
+  dropped(): number {
+    return this.#dropped
+  }
+
+  flush(): void {
+    if (this.#waiting === '') return
+    let rest = Buffer.from(this.#waiting)
+    const lines = this.#lines
+    this.#waiting = ''
+    this.#lines = 0
+    try {
+      while (rest.length > 0) rest = rest.subarray(writeSync(this.#file, rest))
+    } catch {
+      // A full disk must not take the gateway with it.
+      this.#dropped += lines
+    }
+  }
+
+  close(): Promise<boolean> {
+    clearInterval(this.#timer)
+    this.flush()
+    if (this.#own) closeSync(this.#file)
+    return Promise.resolve(true)
+  }
+}

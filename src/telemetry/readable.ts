@@ -1,0 +1,29 @@
+/** Log lines for people, and any text from outside made safe to show on a terminal. Used by the logger and by commands. */
+
+/** Controls, line and paragraph separators, what turns the direction of writing, and halves of surrogate pairs. */
+const UNPRINTABLE = /[\p{Cc}\p{Cs}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu
+
+/** Escapes, as `\u001b`, what could begin a line of its own, steer a terminal or show other text than there is. */
+export function printable(text: string): string {
+  return text.replace(UNPRINTABLE, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+}
+
+/** One line: a request in a few words; anything else as its message and what belongs to it. */
+export function readable(line: Record<string, unknown>, messageKey: string): string {
+  const { level: _level, time: _time, pid: _pid, hostname: _hostname, [messageKey]: message, ...rest } = line
+  return printable(
+    message === 'request' ? request(rest) : [message, ...Object.entries(rest).map(field)].join('  '),
+  )
+}
+
+function request(line: Record<string, unknown>): string {
+  const { method, path, status, code, user, tenant, space, duration_ms: duration, cause } = line
+  const caller =
+    user === undefined ? '' : `  ${user} of ${tenant}${space === undefined ? '' : ` in ${space}`}`
+  const asked = method === undefined ? 'unreadable' : `${method} ${path}`
+  return `${status} ${code}  ${asked}${caller}  ${duration ?? 0} ms${cause === undefined ? '' : `  (${cause})`}`
+}
+
+function field([name, value]: [string, unknown]): string {
+  return `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`
+}

@@ -1,0 +1,163 @@
+/** `explain` reads its question as the gateway reads a request, and prints all of the record. */
+
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import t from 'tap'
+import { openSqliteStore, type SeatReader } from '../../seats-admin/index.ts'
+import { isRefusal } from '../../seats-admin/model/refusal.ts'
+import { mintToken } from '../../src/authn/token.ts'
+import { recordAsJson } from '../../src/cli/record.ts'
+import { mintFor } from '../../src/cli/token.ts'
+import { loadConfig } from '../../src/config/load.ts'
+import type { Decision } from '../../src/exchange.ts'
+import { CONFIG, folderWith, ROUTES, SECRET, seatgate } from './command-line.ts'
+
+const files = {
+  'gateway.config.yaml': CONFIG,
+  'routes/trainings.yaml': `${ROUTES}  PUT /v1/big: { permission: a:b, max_body: unlimited }\n`,
+}
+
+const decision: Decision = {
+  answer: 'allow',
+  code: 'allow',
+  reason: 'r',
+  method: 'GET',
+  path: '/',
+  route: {
+    id: 'GET /',
+    method: 'GET',
+    path: '/',
+    requirement: 'a:b',
+    target: { kind: 'upstream', name: 'u' },
+    maxBody: Infinity,
+    responseTimeout: null,
+    place: null,
+  },
+  permission: 'a:b',
+  principal: {
+    method: 'bearer',
+    tenant: 'acme',
+    user: 'a',
+    email: null,
+    claims: { by: 'name', entries: new Map([['__proto__', ['A', 'B']]]), issuedAt: -Infinity },
+  },
+  space: 's1',
+  seats: [],
+  timings: { match: 1, authenticate: 1, resolve: 1, decide: 1 },
+}
+
+t.test('what JSON has no word for', async (t) => {
+  const record = JSON.parse(recordAsJson(decision))
+  t.equal(record.route.maxBody, 'unlimited')
+  t.equal(record.principal.claims.issuedAt, null)
+  t.same(Object.entries(record.principal.claims.entries), [['__proto__', ['A', 'B']]])
+})
+
+t.test('the record names the claims of the caller', async (t) => {
+  const cwd = folderWith(t, files)
+  t.equal((await seatgate(cwd, ['bootstrap', '--tenant', 'acme'])).code, 0)
+  const { out } = await seatgate(cwd, [
+    ...['explain', 'GET', '/v1/trainings', '--space', ' \tadmin\t ', '--json'],
+    ...['--tenant', 'acme', '--seat', 'admin'],
+  ])
+  t.match(JSON.parse(out), {
+    code: 'allow',
+    space: 'admin',
+    principal: { claims: { by: 'name', entries: { admin: ['admin'] }, issuedAt: Number } },
+  })
+})
+
+t.test('a key, a token and a space lose the white space at their edges', async (t) => {
+  const cwd = folderWith(t, files)
+  const { key } = JSON.parse((await seatgate(cwd, ['bootstrap', '--tenant', 'acme', '--json'])).out)
+  const token = (await seatgate(cwd, ['token', '--tenant', 'acme', '--sub', 'a', '--seat', 'admin'])).out
+  for (const caller of [
+    ['--api-key', ` ${key}\t`],
+    ['--token', `${token.trim()} \t`],
+  ]) {
+    const args = ['explain', 'GET', '/v1/trainings', '--space', 'admin ', ...caller]
+    t.match((await seatgate(cwd, args)).out, /^allow\n/)
+  }
+})
+
+t.test('what no parser of HTTP takes is bad usage', async (t) => {
+  const cwd = folderWith(t, files)
+  for (const args of [
+    ['get', '/docs/a'],
+    ['BLAH', '/docs/a'],
+    ['CONNECT', '/docs/a'],
+    ['', '/docs/a'],
+    ['GET', '/docs/a', '--api-key', 'a\nb'],
+    ['GET', '/docs/a', '--space', 'a\u007fb'],
+  ]) {
+    const { code, out, err } = await seatgate(cwd, ['explain', ...args])
+    t.equal(code, 2, JSON.stringify(args))
+    t.equal(out, '')
+    t.match(err, /usage: seatgate explain/)
+  }
+})
+
+t.test('an option that takes one value is given once', async (t) => {
+  const cwd = folderWith(t, files)
+  for (const args of [
+    ['token', '--tenant', 'acme', '--tenant=globex', '--sub', 'a', '--seat', 'b'],
+    ['explain', 'GET', '/', '--space', 'a', '--space', 'a'],
+    ['routes', '--json', '--json'],
+  ]) {
+    const { code, err } = await seatgate(cwd, args)
+    t.equal(code, 2, args.join(' '))
+    t.match(err, /--(tenant|space|json) is given twice/)
+  }
+})
+
+t.test('without a store there is no answer, and none is made', async (t) => {
+  const cwd = folderWith(t, files)
+  for (const args of [
+    ['explain', 'GET', '/docs/a'],
+    ['token', '--tenant', 'acme', '--sub', 'a', '--seat', 'admin'],
+  ]) {
+    const { code, out, err } = await seatgate(cwd, args)
+    t.equal(code, 1)
+    t.equal(out, '')
+    t.match(err, /there is no store at .*seatgate\.db: run seatgate bootstrap or start first/)
+  }
+  t.notOk(existsSync(join(cwd, 'seatgate.db')))
+})
+
+t.test('a user id can not write lines of its own', async (t) => {
+  const cwd = folderWith(t, files)
+  await seatgate(cwd, ['bootstrap', '--tenant', 'acme'])
+  const { tenants } = await loadConfig(join(cwd, 'gateway.config.yaml'), { ACME_SECRET: SECRET })
+  const tenant = tenants.get('acme')
+  if (tenant === undefined) throw new Error('no tenant')
+  const token = await mintToken(tenant, { sub: 'a\nallow\u001b[2J', hashPerm: [] }, Date.now())
+  const { out } = await seatgate(cwd, ['explain', 'GET', '/v1/me', '--token', token])
+  t.match(out, 'a\\u000aallow\\u001b[2J of acme')
+})
+
+t.test('a name given up while a token is made stands against it', async (t) => {
+  const cwd = folderWith(t, files)
+  await seatgate(cwd, ['bootstrap', '--tenant', 'acme'])
+  const config = await loadConfig(join(cwd, 'gateway.config.yaml'), { ACME_SECRET: SECRET })
+  const tenant = config.tenants.get('acme')
+  if (tenant === undefined) throw new Error('no tenant')
+  const store = await openSqliteStore({ path: config.store.path })
+  t.teardown(() => store.close())
+  const seatByName: SeatReader['seatByName'] = async (...name) => {
+    const found = await store.seatByName(...name)
+    const scope = { space: 'admin', admin: true, all: true, permissions: ['*'] }
+    const writer = { tenant: 'acme', by: 'test', scope, now: Date.now() }
+    const renamed = await store.updateSeat(writer, found.value.seat?.id ?? '', { name: 'other' })
+    if (isRefusal(renamed)) throw new Error(renamed.detail)
+    await sleep(1100)
+    return found
+  }
+  const slow = new Proxy(store, {
+    get: (target, name) => (name === 'seatByName' ? seatByName : Reflect.get(target, name)),
+  })
+  const token = await mintFor(slow, tenant, { sub: 'a' }, ['admin'])
+  const { iat } = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString())
+  const { givenUpAt } = (await store.seatByName('acme', 'admin')).value
+  t.ok(givenUpAt !== null && iat <= givenUpAt, `${iat} is not after ${givenUpAt}`)
+})

@@ -1,0 +1,48 @@
+/** The line of a request has an end, whatever its credential names. */
+
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import t from 'tap'
+import { type Decision, Exchange } from '../../src/exchange.ts'
+import { accessLine } from '../../src/telemetry/access-log.ts'
+
+t.test('the first twenty Seats are named', async (t) => {
+  const server = createServer().listen(0, '127.0.0.1')
+  t.teardown(() => server.close())
+  await once(server, 'listening')
+  const asked = once(server, 'request')
+  const answer = fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)
+  const [request, response] = (await asked) as [IncomingMessage, ServerResponse]
+  const seatsOf = (count: number) => {
+    const exchange = new Exchange(request, response, 'id', 0)
+    const seats = Array.from({ length: count }, (_, i) => ({
+      name: `S${i}`,
+      id: null,
+      verdict: 'unknown' as const,
+    }))
+    const decision: Decision = {
+      answer: 'deny',
+      code: 'permission_denied',
+      reason: '',
+      method: 'GET',
+      path: '/',
+      route: null,
+      permission: null,
+      principal: null,
+      space: null,
+      seats,
+      timings: { match: 0, authenticate: 0, resolve: 0, decide: 0 },
+    }
+    exchange.judgement = { decision, refusal: null, params: {}, query: '', grants: null }
+    return accessLine(exchange, 1).seats
+  }
+  t.equal(seatsOf(0), undefined)
+  t.same(seatsOf(1), ['S0:unknown'])
+  t.equal((seatsOf(20) as string[]).at(-1), 'S19:unknown')
+  const many = seatsOf(5000) as string[]
+  t.equal(many.length, 21)
+  t.equal(many.at(-1), '+4980 more')
+  response.end()
+  t.equal((await answer).status, 200)
+})
