@@ -8,6 +8,7 @@ export type { Change, ChangeKind, Committed } from './model/change.ts'
 export { type AdminCode, type AdminFault, type AdminRefusal, isRefusal } from './model/refusal.ts'
 export type { Scope } from './model/scope.ts'
 export type { ListedSeat, StoredSeat } from './model/seat.ts'
+export { lockStore, type StoreLock } from './store/sqlite/lock.ts'
 export { openSqliteStore, type SqliteOptions } from './store/sqlite/store.ts'
 export {
   type AdminStore,

@@ -28,11 +28,20 @@ const GRANT_ANY = 'seats:grant'
  * Whether this scope may make, change, rename or delete a Seat that grants this, or hand it to an API key. To be asked
  * of the Seat as it is and as it would become.
  */
-export function mayManage(scope: Scope, { permissions, spaces }: Granting): boolean {
-  if (!maySee(scope, spaces)) return false
-  if (scope.all) return true
+export function mayManage(scope: Scope, seat: Granting): boolean {
+  return managerOf(scope)(seat)
+}
+
+/** Whether this scope may hand out any permission: then those of a Seat need not be looked at. */
+export function grantsAny(scope: Scope): boolean {
+  return scope.all || holds(new Set(scope.permissions), GRANT_ANY)
+}
+
+function managerOf(scope: Scope): (seat: Granting) => boolean {
+  const any = grantsAny(scope)
   const held = new Set(scope.permissions)
-  return holds(held, GRANT_ANY) || permissions.every((permission) => holds(held, permission))
+  return ({ permissions, spaces }) =>
+    maySee(scope, spaces) && (any || permissions.every((permission) => holds(held, permission)))
 }
 
 /** Whether this scope may read a Seat of these spaces. Outside the admin space: of its own space and no other. */
@@ -40,12 +49,16 @@ export function maySee(scope: Scope, spaces: readonly string[]): boolean {
   return scope.admin || (spaces.length === 1 && spaces[0] === scope.space)
 }
 
-/** Whether this scope may make or revoke an API key of these Seats. One of none belongs to the admin space. */
-export function mayManageKey(scope: Scope, seats: readonly Granting[]): boolean {
-  return (scope.admin || seats.length > 0) && seats.every((seat) => mayManage(scope, seat))
-}
-
-/** Whether this scope may read an API key of Seats with these spaces. */
-export function maySeeKey(scope: Scope, seats: readonly Pick<Granting, 'spaces'>[]): boolean {
-  return scope.admin || (seats.length > 0 && seats.every((seat) => maySee(scope, seat.spaces)))
+/**
+ * Whether this scope may make or revoke an API key of these Seats. One of none belongs to the admin space. Looks at
+ * one Seat after the other, and at none behind the first that is out of reach.
+ */
+export function mayManageKey(scope: Scope, seats: Iterable<Granting>): boolean {
+  const mayManageSeat = managerOf(scope)
+  let some = scope.admin
+  for (const seat of seats) {
+    if (!mayManageSeat(seat)) return false
+    some = true
+  }
+  return some
 }

@@ -4,33 +4,39 @@ import { randomBytes } from 'node:crypto'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { type ApiKey, formatApiKey, hashApiKey } from '../../model/api-key.ts'
 import { type AdminRefusal, apiKeyNotFound, grantExceedsOwn, unknownSeats } from '../../model/refusal.ts'
-import { mayManageKey } from '../../model/scope.ts'
-import type { StoredSeat } from '../../model/seat.ts'
+import { type Granting, grantsAny, mayManageKey, type Scope } from '../../model/scope.ts'
 import { crockford, ulid } from '../../model/ulid.ts'
 import type { ApiKeyInput, Writer, Written } from '../store.ts'
+import type { Running } from './calls.ts'
 import type { ChangeLog } from './change-log.ts'
-import { SEAT_COLUMNS, storedSeat } from './rows.ts'
+import { text } from './rows.ts'
 
 /** 5 bits of each become a character: 130 random bits. */
 const RANDOM_BYTES = 26
 
 export class ApiKeyWriter {
   readonly #log: ChangeLog
+  readonly #running: Running
   readonly #seatByName: StatementSync
   readonly #seatsOf: StatementSync
+  readonly #granting: StatementSync
   readonly #find: StatementSync
   readonly #insert: StatementSync
   readonly #addSeat: StatementSync
   readonly #revoke: StatementSync
 
-  constructor(database: DatabaseSync, log: ChangeLog) {
+  constructor(database: DatabaseSync, log: ChangeLog, running: Running) {
     this.#log = log
-    this.#seatByName = database.prepare(
-      `SELECT ${SEAT_COLUMNS} FROM seats s WHERE s.tenant = ? AND s.name = ?`,
-    )
+    this.#running = running
+    this.#seatByName = database.prepare('SELECT id, name FROM seats WHERE tenant = ? AND name = ?')
     this.#seatsOf = database.prepare(
-      `SELECT ${SEAT_COLUMNS} FROM api_key_seats ks JOIN seats s ON s.tenant = ks.tenant AND s.id = ks.seat_id
-       WHERE ks.tenant = ? AND ks.api_key_id = ?`,
+      'SELECT seat_id AS id FROM api_key_seats WHERE tenant = ? AND api_key_id = ?',
+    )
+    // Either can be a megabyte: read only where it decides.
+    this.#granting = database.prepare(
+      `SELECT CASE WHEN :admin THEN '[]' ELSE spaces END AS spaces,
+         CASE WHEN :any THEN '[]' ELSE permissions END AS permissions
+       FROM seats WHERE tenant = :tenant AND id = :id`,
     )
     this.#find = database.prepare('SELECT id FROM api_keys WHERE tenant = ? AND id = ?')
     this.#insert = database.prepare(
@@ -47,11 +53,23 @@ export class ApiKeyWriter {
   create(writer: Writer, input: ApiKeyInput): Written<ApiKey & { key: string }> | AdminRefusal {
     const { tenant, by, scope, now } = writer
     const { name, expiresAt } = input
-    const found = input.seats.map((seat) => this.#seat(tenant, seat))
-    const seats = found.filter((seat) => seat !== null)
+    const found = input.seats.map((seat) => this.#seatByName.get(tenant, seat))
+    const seats = found
+      .filter((row) => row !== undefined)
+      .map((row) => ({ id: text(row, 'id'), name: text(row, 'name') }))
     if (seats.length < found.length)
-      return unknownSeats(found.flatMap((seat, at) => (seat === null ? [at] : [])))
-    if (!mayManageKey(scope, seats)) return grantExceedsOwn
+      return unknownSeats(found.flatMap((seat, at) => (seat === undefined ? [at] : [])))
+    if (
+      !mayManageKey(
+        scope,
+        this.#grants(
+          tenant,
+          seats.map((seat) => seat.id),
+          scope,
+        ),
+      )
+    )
+      return grantExceedsOwn
     const id = ulid(this.#log.idTime(now), randomBytes(16))
     const key = formatApiKey(tenant, id, crockford(randomBytes(RANDOM_BYTES)))
     this.#insert.run(tenant, id, name, hashApiKey(key), by, now, expiresAt)
@@ -69,14 +87,20 @@ export class ApiKeyWriter {
   revoke(writer: Writer, id: string): Written<null> | AdminRefusal {
     const { tenant, scope, now } = writer
     if (this.#find.get(tenant, id) === undefined) return apiKeyNotFound
-    const seats = this.#seatsOf.all(tenant, id).map(storedSeat)
-    if (!mayManageKey(scope, seats)) return grantExceedsOwn
+    const seats = this.#seatsOf.all(tenant, id).map((row) => text(row, 'id'))
+    if (!mayManageKey(scope, this.#grants(tenant, seats, scope))) return grantExceedsOwn
     this.#revoke.run(now, tenant, id)
     return { ...this.#log.append([{ tenant, kind: 'api-key', key: id }]), value: null }
   }
 
-  #seat(tenant: string, name: string): StoredSeat | null {
-    const row = this.#seatByName.get(tenant, name)
-    return row === undefined ? null : storedSeat(row)
+  /** What the Seats grant, as far as the scope needs to know: one at a time, and no more once the caller has given up. */
+  *#grants(tenant: string, seatIds: readonly string[], scope: Scope): Generator<Granting> {
+    const needed = { tenant, admin: Number(scope.admin), any: Number(grantsAny(scope)) }
+    for (const id of seatIds) {
+      this.#running.timely()
+      const row = this.#granting.get({ ...needed, id })
+      if (row === undefined) throw new Error('the Seat went away during a transaction')
+      yield { spaces: JSON.parse(text(row, 'spaces')), permissions: JSON.parse(text(row, 'permissions')) }
+    }
   }
 }

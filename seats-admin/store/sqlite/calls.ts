@@ -1,39 +1,52 @@
 /** What the main thread and the store's threads say to each other. */
 
+import type { StoreFiles } from './file.ts'
+
+export type Role = 'reader' | 'lister' | 'writer'
+
 /** What a thread is started with. */
 export interface ThreadData {
-  readonly role: 'reader' | 'writer'
+  readonly role: Role
   readonly path: string
   /** Milliseconds that a statement may wait for another program's lock. */
   readonly busyTimeout: number
-  /** The store is being opened: make the file if there is none, bring it up to date, check it. */
-  readonly opening: boolean
+  /** This thread opens the store for all. `first`: make the file if there is none. Both: check it. */
+  readonly opening: 'first' | 'again' | null
+  /** Opening again: what was open before. Else what the thread must find; null at the first opening only. */
+  readonly files: StoreFiles | null
 }
 
 export interface Call {
   readonly id: number
   readonly method: string
   readonly args: readonly unknown[]
-  /** {@link monotonic} times: when the caller asked, and when it has given up. */
+  /** Times by the clock of `clock.ts`: when the caller asked, and when it has given up. */
   readonly asked: number
   readonly deadline: number
 }
 
-/** `unavailable`: why the store can't do it now. `failed`: a fault of ours. */
+/**
+ * `unavailable`: why the store can't do it now. `failed`: a fault of ours. `moved`: the thread has not, or no longer,
+ * the file that is there, answers nothing any more, and says why.
+ */
 export type Answer =
   | { readonly id: number; readonly value: unknown }
   | { readonly id: number; readonly unavailable: string }
   | { readonly id: number; readonly failed: string }
+  | { readonly moved: string }
+
+/** The call that a thread is busy with, as its operations see it. */
+export interface Running {
+  /** Milliseconds since it was made. */
+  waited(): number
+  /** Throws once its caller has given up. To be called between steps of a long operation. */
+  timely(): void
+}
 
 /** The methods of a thread, by name. */
 export type Operations = { [method: string]: (...args: never[]) => unknown }
 
-/** Answered as soon as the database is open. */
+/** Answered, with the StoreFiles, as soon as the database is open. */
 export const READY = 'ready'
 /** Ends the thread once all calls before it have been answered; is not answered itself. */
 export const CLOSE = 'close'
-
-/** Milliseconds of a clock that never steps and is the same in all threads of the process. */
-export function monotonic(): number {
-  return Number(process.hrtime.bigint()) / 1e6
-}

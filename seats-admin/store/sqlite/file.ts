@@ -10,6 +10,7 @@ import {
   linkSync,
   mkdirSync,
   openSync,
+  realpathSync,
   rmSync,
   statSync,
 } from 'node:fs'
@@ -19,19 +20,27 @@ import { mark, migrate } from './migrations.ts'
 
 const FOLDER_MODE = 0o700
 /** SQLite gives its `-wal` and `-shm` files the mode of the database. */
-const FILE_MODE = 0o600
+export const FILE_MODE = 0o600
 
-/** Makes the file, and its folder, if there is none. Throws where what is there can't be a store to write to. */
+/** Makes the file, and its folder, if there is none. */
 export function ensureFile(path: string): void {
-  const folder = dirname(path)
-  mkdirSync(folder, { recursive: true, mode: FOLDER_MODE })
+  makeFolder(path)
   if (statSync(path, { throwIfNoEntry: false }) === undefined) create(path)
+}
+
+/** Makes the folder that the file is to lie in, for its owner only, if it is missing. */
+export function makeFolder(path: string): void {
+  mkdirSync(dirname(path), { recursive: true, mode: FOLDER_MODE })
+}
+
+/** Throws where what is there can't be a store to write to. */
+export function checkFile(path: string): void {
   const found = statSync(path)
   if (!found.isFile()) throw new Error('it is no file')
   // A store is made whole, so this one was cut off; taking it for a new one would forget every Seat silently.
   if (found.size === 0) throw new Error('the file is empty: it is no Seatgate store')
   accessSync(path, constants.R_OK | constants.W_OK)
-  accessSync(folder, constants.R_OK | constants.W_OK)
+  accessSync(dirname(path), constants.R_OK | constants.W_OK)
 }
 
 /**
@@ -76,14 +85,40 @@ function syncFolder(folder: string): void {
   }
 }
 
+/** Which files are behind a store's name: device and inode of the database, and of its log. */
+export interface StoreFiles {
+  readonly database: string
+  /** There from the first read on, and the same one while any connection is open. */
+  readonly log: string
+}
+
+/** @returns null where there is no such file */
+export function identityOf(path: string): string | null {
+  // As BigInt: an inode of 64 bits is no exact number, and some file systems use the highest.
+  const found = statSync(path, { throwIfNoEntry: false, bigint: true })
+  return found === undefined ? null : `${found.dev}:${found.ino}`
+}
+
+/** SQLite puts it beside the database itself, not beside a symbolic link to it. */
+export function logOf(path: string): string {
+  return `${realpathSync(path)}-wal`
+}
+
 /**
- * Tells whether `path` is still the file it is now. A connection would go on with a file that was moved away or
- * deleted, and acknowledge writes that nobody will ever find.
+ * What is wrong, if `path` and `log` are no longer these files; null if they are. A connection would go on with files
+ * that were moved away or deleted, and acknowledge writes that nobody will ever find.
  */
-export function fileWatch(path: string): () => boolean {
-  const opened = statSync(path)
-  return () => {
-    const now = statSync(path, { throwIfNoEntry: false })
-    return now !== undefined && now.ino === opened.ino && now.dev === opened.dev
-  }
+export function departure(path: string, log: string, files: StoreFiles): string | null {
+  if (identityOf(path) !== files.database) return `the store ${path} was moved, deleted or replaced`
+  if (identityOf(log) !== files.log) return `the log ${log} of the store was moved, deleted or replaced`
+  return null
+}
+
+/** SQLite would apply to a file that took the place of another what is in the log of that one, and ruin it. */
+export function refuseLogOf(before: StoreFiles, path: string): void {
+  const log = logOf(path)
+  if (identityOf(path) === before.database || identityOf(log) !== before.log) return
+  throw new Error(
+    `another file has its place, but the log of the one before is still there: remove ${log} first`,
+  )
 }

@@ -1,26 +1,33 @@
-/** What each of the two threads can be asked to do, by the names of the store's methods. */
+/** What each of the three threads can be asked to do, by the names of the store's methods. */
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { Scope } from '../../model/scope.ts'
 import type { ApiKeyInput, Page, SeatInput, Writer } from '../store.ts'
 import { AdminReader } from './admin-reader.ts'
 import { ApiKeyWriter } from './api-key-writer.ts'
+import type { Running } from './calls.ts'
 import { ChangeLog } from './change-log.ts'
 import { MemberWriter } from './member-writer.ts'
 import { Reader } from './reader.ts'
 import { SeatWriter } from './seat-writer.ts'
 
 export type ReaderOperations = ReturnType<typeof readerOperations>
+export type ListerOperations = ReturnType<typeof listerOperations>
 export type WriterOperations = ReturnType<typeof writerOperations>
 
 export function readerOperations(database: DatabaseSync) {
   const reader = new Reader(database)
-  const admin = new AdminReader(database)
   return {
     seatByName: (tenant: string, name: string) => reader.seatByName(tenant, name),
     seatById: (tenant: string, id: string) => reader.seatById(tenant, id),
     apiKeyById: (tenant: string, id: string) => reader.apiKeyById(tenant, id),
     changesSince: (seq: number) => reader.changesSince(seq),
+  }
+}
+
+export function listerOperations(database: DatabaseSync, running: Running) {
+  const admin = new AdminReader(database, running)
+  return {
     readSeat: (tenant: string, id: string, scope: Scope) => admin.readSeat(tenant, id, scope),
     listSeats: (tenant: string, page: Page) => admin.listSeats(tenant, page),
     readApiKey: (tenant: string, id: string, scope: Scope) => admin.readApiKey(tenant, id, scope),
@@ -28,11 +35,11 @@ export function readerOperations(database: DatabaseSync) {
   }
 }
 
-/** Each is called inside a transaction. @param waited how many ms ago the running call was made */
-export function writerOperations(database: DatabaseSync, waited: () => number) {
+/** Each is called inside a transaction. */
+export function writerOperations(database: DatabaseSync, running: Running) {
   const log = new ChangeLog(database)
-  const seats = new SeatWriter(database, log, waited)
-  const keys = new ApiKeyWriter(database, log)
+  const seats = new SeatWriter(database, log, running)
+  const keys = new ApiKeyWriter(database, log, running)
   const members = new MemberWriter(database)
   return {
     createSeat: (writer: Writer, seat: SeatInput) => seats.create(writer, seat),

@@ -10,9 +10,9 @@ export type Row = Record<string, SQLOutputValue>
 export const SEAT_COLUMNS =
   's.id, s.tenant, s.name, s.spaces, s.permissions, s.member_count, s.created_by, s.created_at, s.updated_by, s.updated_at'
 
-/** With the names and spaces of the key's Seats as JSON, in the order in which they were given. */
+/** With the names of the key's Seats as JSON, in the order in which they were given. */
 export const API_KEY_COLUMNS = `k.id, k.tenant, k.name, k.created_by, k.created_at, k.expires_at, k.revoked_at,
-  (SELECT json_group_array(json_object('name', s.name, 'spaces', json(s.spaces)) ORDER BY ks.position)
+  (SELECT json_group_array(s.name ORDER BY ks.position)
    FROM api_key_seats ks JOIN seats s ON s.tenant = ks.tenant AND s.id = ks.seat_id
    WHERE ks.tenant = k.tenant AND ks.api_key_id = k.id) AS seats`
 
@@ -34,21 +34,12 @@ export function listedSeat(row: Row): ListedSeat {
   return { ...storedSeat(row), memberCount: integer(row, 'member_count') }
 }
 
-export interface KeySeat {
-  readonly name: string
-  readonly spaces: readonly string[]
-}
-
-export function keySeats(row: Row): KeySeat[] {
-  return JSON.parse(text(row, 'seats'))
-}
-
 export function apiKey(row: Row): ApiKey {
   return {
     id: text(row, 'id'),
     tenant: text(row, 'tenant'),
     name: text(row, 'name'),
-    seats: keySeats(row).map((seat) => seat.name),
+    seats: JSON.parse(text(row, 'seats')),
     createdBy: text(row, 'created_by'),
     createdAt: integer(row, 'created_at'),
     expiresAt: integerOrNull(row, 'expires_at'),

@@ -8,12 +8,13 @@ import { mayManage } from '../../model/scope.ts'
 import type { StoredSeat } from '../../model/seat.ts'
 import { ulid } from '../../model/ulid.ts'
 import type { SeatInput, Writer, Written } from '../store.ts'
+import type { Running } from './calls.ts'
 import type { ChangeLog } from './change-log.ts'
 import { SEAT_COLUMNS, storedSeat, text } from './rows.ts'
 
 export class SeatWriter {
   readonly #log: ChangeLog
-  readonly #waited: () => number
+  readonly #running: Running
   readonly #byId: StatementSync
   readonly #byName: StatementSync
   readonly #insert: StatementSync
@@ -22,10 +23,9 @@ export class SeatWriter {
   readonly #giveUp: StatementSync
   readonly #keysOf: StatementSync
 
-  /** @param waited how many ms ago the running call was made */
-  constructor(database: DatabaseSync, log: ChangeLog, waited: () => number) {
+  constructor(database: DatabaseSync, log: ChangeLog, running: Running) {
     this.#log = log
-    this.#waited = waited
+    this.#running = running
     this.#byId = database.prepare(`SELECT ${SEAT_COLUMNS} FROM seats s WHERE s.tenant = ? AND s.id = ?`)
     this.#byName = database.prepare('SELECT id FROM seats WHERE tenant = ? AND name = ?')
     this.#insert = database.prepare(
@@ -94,7 +94,7 @@ export class SeatWriter {
    * waited for its turn the old Seat still stood: a token issued meanwhile is one from before, too.
    */
   #nameGivenUp({ tenant, now }: Writer, name: string): Change {
-    this.#giveUp.run(tenant, name, Math.floor((now + this.#waited()) / 1000))
+    this.#giveUp.run(tenant, name, Math.floor((now + this.#running.waited()) / 1000))
     return nameChange(tenant, name)
   }
 }

@@ -1,13 +1,24 @@
-/** The main thread's end of one of the store's threads: calls, time limits, restart. Used by `store.ts` only. */
+/** The main thread's end of one of the store's threads: calls, time limits, restart. Used by `threads.ts` and `store.ts`. */
 
 import { Worker } from 'node:worker_threads'
 import { StoreUnavailable } from '../store.ts'
-import { type Answer, type Call, CLOSE, monotonic, type Operations, READY, type ThreadData } from './calls.ts'
+import { type Answer, type Call, CLOSE, type Operations, READY, type Role, type ThreadData } from './calls.ts'
+import { monotonic } from './clock.ts'
+import type { StoreFiles } from './file.ts'
 
 /** Calls that a thread has not answered yet. More than a healthy disk ever leaves waiting. */
 const MAX_UNANSWERED = 10_000
 /** Milliseconds the thread has to end before it is cut off. */
 const CLOSE_TIMEOUT = 5000
+
+export interface ThreadOwner {
+  /** What a thread is started with now. */
+  dataOf(role: Role): ThreadData
+  /** Null: calls may go on. Else they wait for it; its rejection is their answer. */
+  gate(): Promise<void> | null
+  /** Told when a thread finds that its files are not, or no longer, those of the store. */
+  moved(message: string): void
+}
 
 interface Waiting {
   readonly resolve: (value: unknown) => void
@@ -16,17 +27,21 @@ interface Waiting {
 }
 
 export class Thread<O extends Operations> {
-  readonly #data: ThreadData
+  readonly #owner: ThreadOwner
+  readonly #role: Role
   readonly #timeout: number
   #worker: Worker | null = null
+  /** All that have been started and not ended: {@link drop} and a crash leave some that still have the file open. */
+  readonly #alive = new Set<Worker>()
   /** By call; null where the caller has given up. Those count too: a thread that hangs must not pile up calls. */
   readonly #unanswered = new Map<number, Waiting | null>()
   #lastId = 0
   #starts = 0
   #closing: Promise<void> | null = null
 
-  constructor(data: ThreadData, timeout: number) {
-    this.#data = data
+  constructor(owner: ThreadOwner, role: Role, timeout: number) {
+    this.#owner = owner
+    this.#role = role
     this.#timeout = timeout
   }
 
@@ -35,60 +50,99 @@ export class Thread<O extends Operations> {
     return this.#starts
   }
 
-  /** Resolves once the database is open. */
-  async open(timeout: number): Promise<void> {
-    await this.#ask(READY, [], timeout)
+  /** Starts the thread, whatever the gate. Resolves once the database is open, with the files it found. */
+  async open(timeout: number): Promise<StoreFiles> {
+    return (await this.#ask(READY, [], timeout, null)) as StoreFiles
   }
 
   async call<M extends keyof O & string>(method: M, ...args: Parameters<O[M]>): Promise<ReturnType<O[M]>> {
-    return (await this.#ask(method, args, this.#timeout)) as ReturnType<O[M]>
+    return (await this.#ask(method, args, this.#timeout, this.#owner.gate())) as ReturnType<O[M]>
+  }
+
+  /** Rejects what is unanswered, and asks the running thread nothing more; the next call starts another one. */
+  drop(cause: StoreUnavailable): void {
+    this.#worker = null
+    this.#rejectAll(cause)
+  }
+
+  /** Ends what has been dropped. Resolves once it has closed the file, however long it takes. */
+  async gone(): Promise<void> {
+    await Promise.all([...this.#alive].map((worker) => ended(worker)))
   }
 
   /** Calls made before are still answered. */
   close(): Promise<void> {
-    this.#closing ??= this.#end()
-    return this.#closing
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#closing ??= Promise.race([this.gone(), promise])
+    // A thread that hangs in a call to the disk can't even be cut off: it is left behind.
+    const timer = setTimeout(resolve, CLOSE_TIMEOUT + 500)
+    return this.#closing.finally(() => clearTimeout(timer))
   }
 
-  #ask(method: string, args: readonly unknown[], timeout: number): Promise<unknown> {
+  #ask(
+    method: string,
+    args: readonly unknown[],
+    timeout: number,
+    gate: Promise<void> | null,
+  ): Promise<unknown> {
     if (this.#closing !== null) return Promise.reject(new StoreUnavailable('the store is closed'))
     if (this.#unanswered.size >= MAX_UNANSWERED) {
       return Promise.reject(new StoreUnavailable(`the store has ${MAX_UNANSWERED} calls waiting`))
     }
-    this.#worker ??= this.#start()
-    const worker = this.#worker
     const id = ++this.#lastId
     const asked = monotonic()
     const call: Call = { id, method, args, asked, deadline: asked + timeout }
-    worker.postMessage(call)
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         this.#unanswered.set(id, null)
         reject(new StoreUnavailable(`the store did not answer within ${timeout} ms`))
       }, timeout)
       this.#unanswered.set(id, { resolve, reject, timer })
+      if (gate === null) this.#post(call)
+      else
+        gate.then(
+          () => this.#post(call),
+          (cause: StoreUnavailable) => this.#settle({ id, unavailable: cause.message }),
+        )
     })
   }
 
+  #post(call: Call): void {
+    // Dropped while it waited at the gate.
+    if (!this.#unanswered.has(call.id)) return
+    if (this.#closing !== null) return this.#settle({ id: call.id, unavailable: 'the store is closed' })
+    this.#worker ??= this.#start()
+    this.#worker.postMessage(call)
+  }
+
   #start(): Worker {
-    const { role } = this.#data
-    const workerData: ThreadData = { ...this.#data, opening: this.#data.opening && this.#starts === 0 }
     // Without the flags of the process: a debugger's port or a test runner's loader is not for this thread.
     const worker = new Worker(new URL('./worker.ts', import.meta.url), {
-      workerData,
-      name: `store-${role}`,
+      workerData: this.#owner.dataOf(this.#role),
+      name: `store-${this.#role}`,
       execArgv: [],
     })
-    worker.on('message', (answer: Answer) => this.#settle(answer))
+    this.#alive.add(worker)
+    worker.on('message', (answer: Answer) => {
+      if (this.#worker === worker) this.#hear(answer)
+    })
     worker.on('error', (cause) => this.#lost(worker, cause))
-    worker.on('exit', () => this.#lost(worker, new Error('its thread has ended')))
+    worker.on('exit', () => {
+      this.#alive.delete(worker)
+      this.#lost(worker, new Error('its thread has ended'))
+    })
     // A process that forgot to close the store may end; one that waits for an answer is kept alive by its timer.
     worker.unref()
     this.#starts++
     return worker
   }
 
-  #settle(answer: Answer): void {
+  #hear(answer: Answer): void {
+    if ('moved' in answer) this.#owner.moved(answer.moved)
+    else this.#settle(answer)
+  }
+
+  #settle(answer: Exclude<Answer, { moved: string }>): void {
     const waiting = this.#unanswered.get(answer.id)
     this.#unanswered.delete(answer.id)
     if (waiting === undefined || waiting === null) return
@@ -103,25 +157,24 @@ export class Thread<O extends Operations> {
     if (this.#worker !== worker) return
     this.#worker = null
     const message = cause instanceof Error ? cause.message : String(cause)
+    this.#rejectAll(new StoreUnavailable(message, { cause }))
+  }
+
+  #rejectAll(cause: StoreUnavailable): void {
     for (const waiting of this.#unanswered.values()) {
       if (waiting === null) continue
       clearTimeout(waiting.timer)
-      waiting.reject(new StoreUnavailable(message, { cause }))
+      waiting.reject(cause)
     }
     this.#unanswered.clear()
   }
+}
 
-  async #end(): Promise<void> {
-    const worker = this.#worker
-    if (worker === null) return
-    const { promise, resolve } = Promise.withResolvers<void>()
-    const timer = setTimeout(() => {
-      void worker.terminate()
-      resolve()
-    }, CLOSE_TIMEOUT)
-    worker.once('exit', () => resolve())
-    worker.postMessage(CLOSE)
-    await promise
-    clearTimeout(timer)
-  }
+async function ended(worker: Worker): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const timer = setTimeout(() => void worker.terminate(), CLOSE_TIMEOUT)
+  worker.once('exit', () => resolve())
+  worker.postMessage(CLOSE)
+  await promise
+  clearTimeout(timer)
 }

@@ -69,7 +69,7 @@ t.test('a key names Seats that there are', async (t) => {
   t.match(await refusedFor([], inSpace('one', '*')), { refused: 'grant_exceeds_own' })
   t.equal(await refusedFor(['A'], inSpace('one', '*')), null)
   t.equal(await refusedFor([]), null)
-  const many = await refusedFor(Array.from({ length: 3000 }, (_, at) => `none ${at}`))
+  const many = await refusedFor(Array.from({ length: 1000 }, (_, at) => `none ${at}`))
   t.equal(many?.faults?.length, 50, 'faults are told up to a bound')
 })
 

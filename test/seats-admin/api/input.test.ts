@@ -94,10 +94,21 @@ t.test('faults are told all, up to a bound, and a monstrous body costs little', 
   t.equal(places(readSeatPatch({ spaces: Array(1).fill(1), permissions: Array(40).fill(1) }))?.length, 41)
   t.equal(places(readSeatPatch({ spaces: Array(900).fill(1) }))?.length, 50)
   t.equal(places(readSeatPatch({ spaces: Array(500_000).fill(1) }))?.length, 1)
-  t.equal(places(readSeatPatch({ spaces: Array(100_000).fill('a') }))?.length, 50)
+  t.equal(places(readSeatPatch({ spaces: Array(10_000).fill('a') }))?.length, 50)
   t.equal(
     places(readSeatPatch(Object.fromEntries(Array.from({ length: 100_000 }, (_, at) => [`f${at}`, 1]))))
       ?.length,
     1,
   )
+})
+
+t.test('no more Seats, spaces and permissions than a request can be decided by', async (t) => {
+  const many = (count: number, suffix = '') => Array.from({ length: count }, (_, at) => `n${at}${suffix}`)
+  t.equal(places(readApiKeyInput({ ...KEY, seats: many(1000) }, 0)), null)
+  t.same(places(readApiKeyInput({ ...KEY, seats: many(1001) }, 0)), ['/seats'])
+  t.equal(places(readSeatInput({ ...SEAT, spaces: many(10_000), permissions: many(10_000, ':a') })), null)
+  for (const read of [readSeatInput, readSeatPatch]) {
+    t.same(places(read({ ...SEAT, spaces: many(10_001) })), ['/spaces'])
+    t.same(places(read({ ...SEAT, permissions: many(10_001, ':a') })), ['/permissions'])
+  }
 })

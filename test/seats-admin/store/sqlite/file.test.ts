@@ -149,7 +149,6 @@ t.test('replaced while it is open: the new file is used, and its reader told to 
   t.same(await store.changesSince(seq), { seq: 6, changes: null })
   t.same((await store.changesSince(4)).changes?.length, 2, 'once')
   t.equal((await store.seatByName('acme', 'A2')).value.seat?.name, 'A2')
-  await t.rejects(store.createSeat(writer(), seat('B')), /moved, deleted or replaced/)
   done(await store.createSeat(writer(), seat('B')))
-  t.equal((await store.changesSince(6)).seq, 8)
+  t.equal((await store.changesSince(6)).seq, 8, 'by all threads')
 })

@@ -1,0 +1,17 @@
+/** Tries to take the store's lock, says how it went, and holds it until it is told to let go. Run by `lock.test.ts`. */
+
+import { once } from 'node:events'
+import { lockStore } from '../../../../seats-admin/index.ts'
+
+const [, , path = '', start = ''] = process.argv
+if (start === 'wait') {
+  process.stdout.write('ready\n')
+  await once(process.stdin, 'data')
+}
+const lock = lockStore(path)
+process.stdout.write(lock === null ? 'refused\n' : 'locked\n')
+process.stdin.once('end', () => {
+  lock?.release()
+  process.stdout.write('released\n')
+})
+process.stdin.resume()

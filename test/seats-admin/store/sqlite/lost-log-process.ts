@@ -1,0 +1,25 @@
+/**
+ * Writes Seats, deletes the log of the store under itself once, and says on stdout, at once, which were acknowledged.
+ * Then it waits to be killed. Run by `replaced.test.ts`.
+ */
+
+import { rmSync, writeSync } from 'node:fs'
+import { openSqliteStore } from '../../../../seats-admin/index.ts'
+import { writer } from '../conformance.ts'
+
+const [, , path = ''] = process.argv
+const store = await openSqliteStore({ path })
+for (let count = 0; count < 20; count++) {
+  if (count === 10) for (const suffix of ['-wal', '-shm']) rmSync(path + suffix)
+  const name = `s${count}`
+  const made = store.createSeat(writer(), { name, spaces: [], permissions: [] })
+  writeSync(
+    1,
+    `${await made.then(
+      () => name,
+      (cause: Error) => cause.message,
+    )}\n`,
+  )
+}
+writeSync(1, 'end\n')
+setInterval(() => {}, 1000)
