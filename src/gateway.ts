@@ -4,6 +4,7 @@
 
 import type { AddressInfo } from 'node:net'
 import type { Config } from './config/config.ts'
+import { lockStore, type StoreLock } from '../seats-admin/index.ts'
 import { type Compiled, Engine } from './engine.ts'
 import { Pipeline, type Running } from './pipeline.ts'
 import { TrustedProxies } from './proxy/forwarded.ts'
@@ -17,6 +18,7 @@ import { Metrics } from './telemetry/metrics.ts'
 export class Gateway {
   readonly #log: Log
   readonly #engine: Engine
+  readonly #lock: StoreLock
   readonly #metrics = new Metrics()
   readonly #pipeline: Pipeline
   #compiled: Compiled
@@ -27,8 +29,9 @@ export class Gateway {
   #loadedAt = new Date()
   #closing: Promise<void> | null = null
 
-  private constructor(engine: Engine, compiled: Compiled, log: Log) {
+  private constructor(engine: Engine, compiled: Compiled, lock: StoreLock, log: Log) {
     this.#engine = engine
+    this.#lock = lock
     this.#log = log
     this.#compiled = compiled
     this.#running = running(compiled)
@@ -48,7 +51,7 @@ export class Gateway {
     })
     let gateway: Gateway | null = null
     try {
-      gateway = new Gateway(engine, engine.compile(config), log)
+      gateway = new Gateway(engine, engine.compile(config), lockOf(config), log)
       await gateway.#listen()
       return gateway
     } catch (cause) {
@@ -100,6 +103,7 @@ export class Gateway {
     await Promise.all([...this.#running.upstreams.values()].map((upstream) => upstream.close()))
     await this.#ops?.close(0)
     await this.#engine.close()
+    this.#lock.release()
   }
 
   async #listen(): Promise<void> {
@@ -148,6 +152,13 @@ export class Gateway {
     this.#metrics.gauge('seatgate_memory_seats', 'Seats held in memory by id.', () => memory.sizes.seats)
     this.#metrics.gauge('seatgate_memory_api_keys', 'API keys held in memory.', () => memory.sizes.keys)
   }
+}
+
+function lockOf({ store }: Config): StoreLock {
+  const lock = lockStore(store.path)
+  if (lock === null)
+    throw new Error(`another gateway runs on the store ${store.path}: it takes one at a time`)
+  return lock
 }
 
 function running(compiled: Compiled): Running {

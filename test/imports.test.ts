@@ -45,6 +45,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'seats-admin',
   ],
   'src/gateway.ts': [
+    'seats-admin',
     'src/config',
     'src/engine.ts',
     'src/pipeline.ts',

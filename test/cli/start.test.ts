@@ -121,6 +121,25 @@ t.test('what keeps it from starting is said in a line, with exit 1', async (t) =
   }
 })
 
+t.test(
+  'one gateway a store: a second one is refused, until the first is gone, however it went',
+  async (t) => {
+    const service = await startTrainingsService()
+    t.teardown(() => service.close())
+    const cwd = folderWith(t, files)
+    const first = await start(t, cwd, service.url)
+    t.match(await seatgate(cwd, ['start']), {
+      code: 1,
+      err: /another gateway runs on the store .*seatgate\.db/,
+    })
+    t.equal(await status(`${first.ops}/readyz`), 200)
+    first.child.kill('SIGKILL')
+    await first.ended
+    const second = await start(t, cwd, service.url)
+    t.equal(await status(`${second.ops}/readyz`), 200)
+  },
+)
+
 t.test('a write answered 200 survives kill -9', async (t) => {
   const service = await startTrainingsService()
   t.teardown(() => service.close())
