@@ -22,7 +22,7 @@ export const RESERVED_PATHS = [
   '/auth/oidc/logout',
 ]
 
-/** @param adminSpace a tenant's admin space, now */
+/** @param adminSpace a tenant's admin space in the configuration that these routes belong to */
 export function builtInRoutes(
   endpoints: readonly AdminEndpoint[],
   adminSpace: (tenant: string) => string | undefined,

@@ -3,8 +3,8 @@
  */
 
 import type { AddressInfo } from 'node:net'
-import type { Config } from './config/config.ts'
 import { lockStore, type StoreLock } from '../seats-admin/index.ts'
+import type { Config } from './config/config.ts'
 import { type Compiled, Engine } from './engine.ts'
 import { Pipeline, type Running } from './pipeline.ts'
 import { TrustedProxies } from './proxy/forwarded.ts'
