@@ -6,7 +6,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { openSqliteStore, type Store } from '../seats-admin/index.ts'
+import { openStore, type Store } from '../seats-admin/index.ts'
 import { isRefusal } from '../seats-admin/model/refusal.ts'
 import { mintToken } from '../src/authn/token.ts'
 import { loadConfig } from '../src/config/load.ts'
@@ -47,7 +47,7 @@ export class GatewayProcess {
     const config = await loadConfig(file, env)
     const tenant = config.tenants.get(TENANT)
     if (tenant === undefined) throw new Error('no tenant')
-    const store = await openSqliteStore({ path: config.store.path })
+    const store = await openStore(config.store)
     await fill(store, setup.seats ?? 0)
     await store.close()
     const token = await mintToken(tenant, { sub: 'bench', hashPerm: ['s1:Bench'] }, Date.now())

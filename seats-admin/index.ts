@@ -4,10 +4,12 @@ export { createAdminApi } from './api/admin-api.ts'
 export { type Bootstrapped, bootstrapTenant } from './api/bootstrap.ts'
 export type { AdminDeps, AdminEndpoint, AdminReply, AdminRequest, Caller } from './api/endpoint.ts'
 export type { ApiKey, StoredApiKey } from './model/api-key.ts'
-export type { Change, ChangeKind, Committed } from './model/change.ts'
+export type { Change, ChangeKind, Committed, NumberedChange, Position } from './model/change.ts'
 export { type AdminCode, type AdminFault, type AdminRefusal, isRefusal } from './model/refusal.ts'
 export type { Scope } from './model/scope.ts'
 export type { ListedSeat, StoredSeat } from './model/seat.ts'
+export { openStore, type StoreLocation } from './store/open.ts'
+export { openPostgresStore, type PostgresOptions } from './store/postgres/store.ts'
 export { lockStore, type StoreLock } from './store/sqlite/lock.ts'
 export { openSqliteStore, type SqliteOptions } from './store/sqlite/store.ts'
 export {
@@ -15,8 +17,11 @@ export {
   type ApiKeyInput,
   type AsOf,
   type ChangeReader,
+  type FeedReading,
+  type Instance,
   type NameReading,
   type Page,
+  type Registry,
   type SeatInput,
   type SeatReader,
   type Store,

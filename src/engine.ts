@@ -3,14 +3,21 @@
  * configuration. Opened by the gateway and by `seatgate explain`, which thereby can't disagree.
  */
 
-import { createAdminApi, openSqliteStore, type Store } from '../seats-admin/index.ts'
+import type { Store } from '../seats-admin/index.ts'
+import { createAdminApi } from '../seats-admin/index.ts'
 import { Authenticator } from './authn/authenticator.ts'
 import { builtInRoutes, RESERVED_PATHS } from './built-in.ts'
-import { Lease, type LeaseListener } from './coherence/lease.ts'
+import { systemClock } from './coherence/clock.ts'
+import { History } from './coherence/history.ts'
+import { type Coherence, Instance } from './coherence/instance.ts'
+import { Lease } from './coherence/lease.ts'
 import type { Config } from './config/config.ts'
 import { ConfigError } from './config/faults.ts'
 import type { Route } from './exchange.ts'
 import { Judge } from './judge.ts'
+import type { Connection } from './redis/connect.ts'
+import { Keys } from './redis/keys.ts'
+import { SeatCache } from './redis/seat-cache.ts'
 import { compileTable, type RouteTable } from './router/table.ts'
 import { SeatMemory } from './seats/memory.ts'
 
@@ -21,28 +28,38 @@ export interface Compiled {
   readonly judge: Judge
 }
 
+/** The cache that a fleet shares. */
+export interface SharedCache {
+  readonly connection: Connection
+  readonly prefix: string
+}
+
 export class Engine {
   readonly store: Store
   readonly memory: SeatMemory
   readonly lease: Lease
+  readonly history = new History()
+  readonly #coherence: Coherence
 
-  private constructor(store: Store, listener: LeaseListener) {
+  /** Has no lease before the coherence has read the feed, and ends with it. */
+  constructor(store: Store, coherence: Coherence, cache: SharedCache | null) {
     this.store = store
-    this.memory = new SeatMemory(store)
-    this.lease = new Lease(store, this.memory, listener)
+    this.#coherence = coherence
+    this.memory = new SeatMemory(cache === null ? store : this.#cached(store, cache))
+    this.lease = new Lease(coherence, [this.memory, this.history], systemClock)
+    coherence.join(this.lease)
   }
 
-  /** Rejects with a clear message when the store can't be opened or read. */
-  static async open(config: Config, listener: LeaseListener = () => {}): Promise<Engine> {
-    const store = await openSqliteStore({ path: config.store.path })
-    const engine = new Engine(store, listener)
-    try {
-      await engine.lease.start()
-      return engine
-    } catch (cause) {
-      await engine.close()
-      throw cause
-    }
+  /**
+   * For a command that decides once, on the state as it is now: no instance of the fleet, as nobody must wait until it
+   * has forgotten what it remembers for a moment. Rejects when the store can't be read.
+   */
+  static async forOneLook(store: Store): Promise<Engine> {
+    const listener = { feed: () => {}, answered: () => {}, acknowledged: () => {} }
+    const parts = { id: '', name: '', source: store, list: null, bus: null, clock: systemClock, listener }
+    const engine = new Engine(store, new Instance(parts), null)
+    await engine.lease.renewed()
+    return engine
   }
 
   /** Throws a ConfigError with the faults of the route tables taken together. */
@@ -57,7 +74,7 @@ export class Engine {
     const authenticator = new Authenticator({
       tenants: config.tenants,
       defaultTenant: config.defaultTenant,
-      apiKeyById: (tenant, id) => this.memory.apiKeyById(tenant, id),
+      apiKeyById: (tenant, id, trace) => this.memory.apiKeyById(tenant, id, trace),
       now: Date.now,
     })
     const allowsSemicolon = ({ target }: Route) =>
@@ -66,9 +83,8 @@ export class Engine {
     return { config, table, judge }
   }
 
-  async close(): Promise<void> {
-    this.lease.stop()
-    await this.store.close()
+  #cached(store: Store, { connection, prefix }: SharedCache): SeatCache {
+    return new SeatCache(store, connection, new Keys(prefix), this.history, systemClock.now)
   }
 
   /** Of this configuration: a request that meets it meets its admin spaces too. */
@@ -76,8 +92,7 @@ export class Engine {
     const endpoints = createAdminApi({
       store: this.store,
       now: Date.now,
-      // One process decides on this store's memory: having forgotten here is having forgotten everywhere.
-      announce: async ({ seq, changes }) => this.lease.committed(seq, changes),
+      announce: (committed) => this.#coherence.announce(committed),
     })
     return builtInRoutes(endpoints, (tenant) => config.tenants.get(tenant)?.adminSpace)
   }

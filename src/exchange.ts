@@ -154,6 +154,14 @@ export interface ConsideredSeat {
   readonly verdict: SeatVerdict
 }
 
+/** Where what a decision rests on came from: the slowest of them. */
+export type Source = 'memory' | 'redis' | 'store'
+
+/** Noted on the way, by whoever had to ask further than memory. */
+export interface Trace {
+  source: Source
+}
+
 /** Microseconds spent in each stage; 0 for a stage not reached. */
 export interface Timings {
   match: number
@@ -177,6 +185,8 @@ export interface Decision {
   readonly principal: Principal | null
   readonly space: string | null
   readonly seats: readonly ConsideredSeat[]
+  /** Null where no Seat and no key was looked at. */
+  readonly source: Source | null
   readonly timings: Readonly<Timings>
 }
 

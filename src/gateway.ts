@@ -1,89 +1,64 @@
 /**
- * The composition root: a frozen configuration in, a running gateway out. The only file that knows all the rooms.
+ * The composition root: a frozen configuration in, a running gateway out. It is one instance of a fleet: this process,
+ * with the front door in it or in workers of its own.
  */
 
 import type { AddressInfo } from 'node:net'
-import { lockStore, type StoreLock } from '../seats-admin/index.ts'
 import type { Config } from './config/config.ts'
-import { type Compiled, Engine } from './engine.ts'
-import { Pipeline, type Running } from './pipeline.ts'
-import { TrustedProxies } from './proxy/forwarded.ts'
-import { Upstream } from './proxy/upstream.ts'
-import { type Listener, openFront } from './server/front.ts'
+import { type Doors, openDoors } from './doors.ts'
+import { Membership } from './membership.ts'
+import type { Listener } from './server/front.ts'
 import { openOps } from './server/ops.ts'
-import { AccessLog } from './telemetry/access-log.ts'
+import { FleetMetrics } from './telemetry/fleet-metrics.ts'
 import type { Log } from './telemetry/logger.ts'
-import { Metrics } from './telemetry/metrics.ts'
 
 export class Gateway {
-  readonly #log: Log
-  readonly #engine: Engine
-  readonly #lock: StoreLock
-  readonly #metrics = new Metrics()
-  readonly #pipeline: Pipeline
-  #compiled: Compiled
-  #running: Running
-  #front: Listener | null = null
+  readonly #membership: Membership
+  readonly #metrics: FleetMetrics
+  #config: Config
+  #doors: Doors | null = null
   #ops: Listener | null = null
   #version = 1
   #loadedAt = new Date()
   #closing: Promise<void> | null = null
 
-  private constructor(engine: Engine, compiled: Compiled, lock: StoreLock, log: Log) {
-    this.#engine = engine
-    this.#lock = lock
-    this.#log = log
-    this.#compiled = compiled
-    this.#running = running(compiled)
-    this.#pipeline = new Pipeline(this.#running, new AccessLog(log.logger), this.#metrics)
-    this.#addGauges()
+  private constructor(config: Config, membership: Membership, metrics: FleetMetrics) {
+    this.#config = config
+    this.#membership = membership
+    this.#metrics = metrics
   }
 
   /** Opens the store, compiles the tables, listens. Rejects, with nothing left open, when any of it fails. */
   static async start(config: Config, log: Log): Promise<Gateway> {
-    const engine = await Engine.open(config, (state, cause) => {
-      if (state === 'live') log.logger.info('the store answers: deciding from memory under a lease')
-      else
-        log.logger.error(
-          { cause: cause instanceof Error ? cause.message : String(cause) },
-          'the store does not answer',
-        )
-    })
-    let gateway: Gateway | null = null
+    const metrics = new FleetMetrics()
+    const membership = await Membership.open(config, log, metrics)
+    const gateway = new Gateway(config, membership, metrics)
     try {
-      gateway = new Gateway(engine, engine.compile(config), lockOf(config), log)
-      await gateway.#listen()
+      await gateway.#open(log)
       return gateway
     } catch (cause) {
-      if (gateway === null) await engine.close()
-      else await gateway.close(0)
+      await gateway.close(0)
       throw cause
     }
   }
 
   /** Where the listeners are; real ports where the configuration says 0. */
   get addresses(): { front: AddressInfo; ops: AddressInfo } {
-    if (this.#front === null || this.#ops === null) throw new Error('not listening')
-    return { front: this.#front.address, ops: this.#ops.address }
+    if (this.#doors === null || this.#ops === null) throw new Error('not listening')
+    return { front: this.#doors.address, ops: this.#ops.address }
   }
 
   /**
    * Replaces configuration and tables at once: a request meets the old ones or the new, never a mix.
-   * Throws, having changed nothing, when the tables are faulty or a setting changed that needs a restart.
+   * Rejects, having changed nothing, when the tables are faulty or a setting changed that needs a restart.
    */
-  reload(config: Config): void {
-    const fixed = changedForRestart(this.#compiled.config, config)
+  async reload(config: Config): Promise<void> {
+    const fixed = changedForRestart(this.#config, config)
     if (fixed.length > 0) throw new Error(`a change of ${fixed.join(', ')} needs a restart`)
-    const compiled = this.#engine.compile(config)
-    const before = this.#running
-    this.#running = running(compiled)
-    this.#compiled = compiled
-    this.#pipeline.use(this.#running)
-    this.#metrics.forgetRoutes(new Set(compiled.table.routes.map((route) => route.id)))
+    await this.#doors?.reload(config)
+    this.#config = config
     this.#version++
     this.#loadedAt = new Date()
-    // Requests under way keep the old pools until they are done.
-    for (const upstream of before.upstreams.values()) void upstream.close()
   }
 
   /** Counts a reload; the version of the running table is in `/readyz`. */
@@ -99,83 +74,70 @@ export class Gateway {
   }
 
   async #close(drain: number): Promise<void> {
-    await this.#front?.close(drain)
-    await Promise.all([...this.#running.upstreams.values()].map((upstream) => upstream.close()))
+    await this.#doors?.close(drain)
     await this.#ops?.close(0)
-    await this.#engine.close()
-    this.#lock.release()
+    await this.#membership.close()
   }
 
-  async #listen(): Promise<void> {
-    const { listen, ops } = this.#compiled.config
-    this.#ops = await openOps(ops, {
+  async #open(log: Log): Promise<void> {
+    this.#addGauges()
+    this.#ops = await openOps(this.#config.ops, {
       readiness: () => this.#readiness(),
-      metrics: async () => ({
-        type: this.#metrics.registry.contentType,
-        text: await this.#metrics.registry.metrics(),
-      }),
+      metrics: () => this.#allMetrics(),
     })
-    this.#front = await openFront(listen, this.#pipeline)
+    this.#doors = await openDoors(this.#config, this.#membership, log)
+  }
+
+  async #allMetrics(): Promise<{ type: string; text: string }> {
+    const own = await this.#metrics.registry.getMetricsAsJSON()
+    const text = (await this.#doors?.metrics(own)) ?? (await this.#metrics.registry.metrics())
+    return { type: this.#metrics.registry.contentType, text }
   }
 
   #readiness() {
-    const store = this.#engine.lease.live() ? 'ok' : 'unavailable'
+    const { parts } = this.#membership
+    const { running = 0, wanted = this.#config.workers } = this.#doors?.workers ?? {}
+    const draining = this.#closing !== null
     return {
-      ready: store === 'ok' && this.#closing === null && this.#front !== null,
+      ready: parts.store === 'ok' && running > 0 && !draining,
       parts: {
-        store,
-        draining: this.#closing !== null,
+        ...parts,
+        ...(wanted > 1 ? { workers: running < wanted ? `${running} of ${wanted}` : 'ok' } : {}),
+        draining,
+        seq: this.#membership.instance.follower.position?.seq ?? 0,
         config: {
           version: this.#version,
           loaded_at: this.#loadedAt.toISOString(),
-          routes: this.#compiled.table.routes.length,
+          routes: this.#config.routes.length,
         },
       },
     }
   }
 
   #addGauges(): void {
-    const { lease, memory } = this.#engine
-    this.#metrics.gauge('seatgate_lease_live', '1 while memory may be used to decide.', () =>
-      Number(lease.live()),
+    const { follower } = this.#membership.instance
+    const metrics = this.#metrics
+    metrics.gauge('seatgate_config_version', 'Grows with each reload.', () => this.#version)
+    metrics.gauge(
+      'seatgate_feed_age_seconds',
+      'Age of the newest reading of the store: a lease is good for 1.',
+      () => follower.age / 1000,
     )
-    this.#metrics.gauge(
-      'seatgate_feed_seq',
-      'Newest change of the store that memory has heard of.',
-      () => lease.seq,
+    metrics.gauge(
+      'seatgate_instance_seq',
+      'Newest change that this instance has read from the store.',
+      () => follower.position?.seq ?? 0,
     )
-    this.#metrics.gauge('seatgate_config_version', 'Grows with each reload.', () => this.#version)
-    this.#metrics.gauge('seatgate_log_lines_dropped', 'Lines that a stalled log reader cost.', () =>
-      this.#log.dropped(),
-    )
-    this.#metrics.gauge('seatgate_memory_seat_names', 'Seat names held in memory.', () => memory.sizes.names)
-    this.#metrics.gauge('seatgate_memory_seats', 'Seats held in memory by id.', () => memory.sizes.seats)
-    this.#metrics.gauge('seatgate_memory_api_keys', 'API keys held in memory.', () => memory.sizes.keys)
+    metrics.gauge('seatgate_workers', 'Processes that decide.', () => this.#doors?.workers.running ?? 0)
+    if (this.#membership.redis !== null)
+      metrics.gauge('seatgate_redis_up', '1 while Redis answers and messages come through.', () =>
+        Number(this.#membership.parts.redis === 'ok'),
+      )
   }
 }
 
-function lockOf({ store }: Config): StoreLock {
-  const lock = lockStore(store.path)
-  if (lock === null)
-    throw new Error(`another gateway runs on the store ${store.path}: it takes one at a time`)
-  return lock
-}
-
-function running(compiled: Compiled): Running {
-  const upstreams = new Map<string, Upstream>()
-  const { trustedProxies } = compiled.config
-  for (const [name, config] of compiled.config.upstreams) {
-    upstreams.set(name, new Upstream(config, { trustedProxies }))
-  }
-  return { judge: compiled.judge, upstreams, trustedProxies: new TrustedProxies(trustedProxies) }
-}
-
-/** Settings that sockets and files are bound to. */
+/** Settings that sockets, files and processes are bound to. */
 function changedForRestart(before: Config, after: Config): string[] {
-  const changed: string[] = []
-  for (const key of ['listen', 'ops'] as const) {
-    if (before[key].host !== after[key].host || before[key].port !== after[key].port) changed.push(key)
-  }
-  if (before.store.path !== after.store.path) changed.push('store')
-  return changed
+  const keys = ['listen', 'ops', 'workers', 'store', 'redis'] as const
+  return keys.filter((key) => JSON.stringify(before[key]) !== JSON.stringify(after[key]))
 }

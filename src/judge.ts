@@ -20,14 +20,16 @@ import type {
   Principal,
   Requirement,
   Route,
+  Source,
   Timings,
+  Trace,
 } from './exchange.ts'
 import { readTarget, unreadPath } from './router/path.ts'
 import type { Match, RouteTable } from './router/table.ts'
 import { resolve, type SeatLookup } from './seats/resolve.ts'
 
 export interface Authenticates {
-  authenticate(credentials: Credentials): Principal | Refusal | Promise<Principal | Refusal>
+  authenticate(credentials: Credentials, trace: Trace): Principal | Refusal | Promise<Principal | Refusal>
 }
 
 /** The right to use memory; see `coherence/lease.ts`. */
@@ -72,6 +74,7 @@ class Draft {
   space: string | null = null
   grants: Grants | null = null
   seats = NO_SEATS
+  source: Source = 'memory'
 
   constructor(ask: Ask) {
     this.ask = ask
@@ -123,7 +126,7 @@ export class Judge {
     const { credentials } = draft.ask
     const space = readSpace(credentials.space)
     if (space === repeatedSpace) return refused(draft, repeatedSpace)
-    const caller = this.#parts.authenticator.authenticate(credentials)
+    const caller = this.#parts.authenticator.authenticate(credentials, draft)
     if (caller instanceof Promise)
       return caller.then((known) => this.#admit(draft, requirement, known, space))
     return this.#admit(draft, requirement, caller, space)
@@ -143,7 +146,7 @@ export class Judge {
       return allowed(draft, REASONS.authenticated)
     if (space instanceof Refusal) return refused(draft, space)
     draft.space = space
-    const grants = resolve(this.#parts.seats, caller, space)
+    const grants = resolve(this.#parts.seats, caller, space, draft)
     if (grants instanceof Promise) return grants.then((held) => conclude(draft, requirement, space, held))
     return conclude(draft, requirement, space, grants)
   }
@@ -197,6 +200,7 @@ function judgement(
       principal: draft.principal,
       space: draft.space,
       seats: draft.seats,
+      source: draft.principal === null ? null : draft.source,
       timings: draft.timings,
     },
     refusal,

@@ -1,7 +1,7 @@
 /** A tenant's first Seat and first API key, made before there is anybody who could ask for them. For the command line. */
 
 import type { ApiKey } from '../model/api-key.ts'
-import type { Committed } from '../model/change.ts'
+import { type Committed, committedOf } from '../model/change.ts'
 import { EVERY_PERMISSION } from '../model/permission.ts'
 import { type AdminRefusal, isRefusal } from '../model/refusal.ts'
 import type { StoredSeat } from '../model/seat.ts'
@@ -37,7 +37,7 @@ export async function bootstrapTenant(
   if (isRefusal(seat)) return seat
   const made = await store.createApiKey(writer, { name: API_KEY_NAME, seats: [SEAT_NAME], expiresAt: null })
   if (isRefusal(made)) return made
-  committed.push({ seq: made.seq, changes: made.changes })
+  committed.push(committedOf(made))
   const { key, ...apiKey } = made.value
   return { seat, apiKey, key, committed }
 }
@@ -50,7 +50,7 @@ async function adminSeat(
   const wanted = { name: SEAT_NAME, spaces: [writer.scope.space], permissions: [EVERY_PERMISSION] }
   const made = await store.createSeat(writer, wanted)
   if (!isRefusal(made)) {
-    committed.push({ seq: made.seq, changes: made.changes })
+    committed.push(committedOf(made))
     return made.value
   }
   const { value } = await store.seatByName(writer.tenant, SEAT_NAME)

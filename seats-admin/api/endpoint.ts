@@ -1,6 +1,6 @@
 /** What an endpoint of administration is to the gateway, and what it needs from it. */
 
-import type { Committed } from '../model/change.ts'
+import { type Committed, committedOf } from '../model/change.ts'
 import { type AdminRefusal, isRefusal } from '../model/refusal.ts'
 import type { Scope } from '../model/scope.ts'
 import type { AdminStore, Writer, Written } from '../store/store.ts'
@@ -58,7 +58,7 @@ export async function answerWrite<V>(
 ): Promise<AdminReply | AdminRefusal> {
   const written = await write
   if (isRefusal(written)) return written
-  await announce({ seq: written.seq, changes: written.changes })
+  await announce(committedOf(written))
   return reply(written.value)
 }
 

@@ -14,8 +14,24 @@ export interface Change {
   readonly key: string
 }
 
-/** Changes of one committed write. `seq` grows in commit order and has no gaps that a reader could see. */
-export interface Committed {
+/**
+ * A point in the history of a store. `seq` numbers the changes in commit order, without gaps. `mark` is drawn at random
+ * with each commit: another history (a restored backup, a replica that lost writes, another database) has other marks
+ * at the same numbers. Before the first change both are 0.
+ */
+export interface Position {
   readonly seq: number
+  readonly mark: number
+}
+
+export interface NumberedChange extends Change, Position {}
+
+/** Changes of one committed write, and the position of the last of them. All have the same mark. */
+export interface Committed extends Position {
   readonly changes: readonly Change[]
+}
+
+/** Only that of a result: the rest of it may hold the text of an API key. */
+export function committedOf({ seq, mark, changes }: Committed): Committed {
+  return { seq, mark, changes }
 }

@@ -1,6 +1,6 @@
 /**
- * The store by what its callers may do: the data plane reads, the feed follows, administration writes.
- * SQLite is here now; PostgreSQL comes behind the same interfaces. The conformance suite in
+ * The store by what its callers may do: the data plane reads, the feed follows, administration writes, a fleet
+ * registers. SQLite and PostgreSQL stand behind the same interfaces; the conformance suite in
  * `test/seats-admin/store/` says what each must do.
  *
  * Every method rejects with {@link StoreUnavailable} when the store can't be asked or doesn't answer in time. A write
@@ -8,7 +8,7 @@
  */
 
 import type { ApiKey, StoredApiKey } from '../model/api-key.ts'
-import type { Change, Committed } from '../model/change.ts'
+import type { Committed, NumberedChange, Position } from '../model/change.ts'
 import type { AdminRefusal } from '../model/refusal.ts'
 import type { Scope } from '../model/scope.ts'
 import type { ListedSeat, StoredSeat } from '../model/seat.ts'
@@ -21,9 +21,8 @@ export class StoreUnavailable extends Error {
   }
 }
 
-/** A value, and the newest `seq` that the same snapshot of the store had seen. */
-export interface AsOf<V> {
-  readonly seq: number
+/** A value, and the newest change that the same snapshot of the store had seen. */
+export interface AsOf<V> extends Position {
   readonly value: V
 }
 
@@ -40,10 +39,56 @@ export interface SeatReader {
   apiKeyById(tenant: string, id: string): Promise<AsOf<StoredApiKey | null>>
 }
 
+/** A reading of the feed: one snapshot. */
+export interface FeedReading {
+  readonly head: Position
+  /**
+   * In order, up to the head. Null where they can't be told: no longer all kept, more than 1,000, or the position asked
+   * for is not one of this history (its mark is another, or its number is ahead).
+   */
+  readonly changes: readonly NumberedChange[] | null
+}
+
 /** For the feed. */
 export interface ChangeReader {
-  /** The newest seq, and all changes after `seq` in order; `changes` is null where they are no longer all kept. */
-  changesSince(seq: number): Promise<{ readonly seq: number; readonly changes: readonly Change[] | null }>
+  /** All changes after `position`; from null, the newest ones kept, 10,000 at most. */
+  changesSince(position: Position | null): Promise<FeedReading>
+}
+
+/** A gateway that decides from memory and must hear of changes: a process and its workers are one. */
+export interface Instance {
+  readonly id: string
+  /** For people: host and pid. */
+  readonly name: string
+  /** Counted up by the instance itself with each sign of life; never repeats. */
+  readonly beat: number
+  /** The newest change that it has applied, as of that beat. */
+  readonly applied: number
+  /** Milliseconds since the beat by the store's clock. For people only: clocks step. */
+  readonly age: number
+}
+
+/** For a store that several gateways share: who must have heard of a change before it is answered. */
+export interface Registry {
+  /** Durable before it resolves. */
+  register(id: string, name: string): Promise<void>
+  /**
+   * A sign of life and a reading of the feed in one statement. `registered` is false when the instance is not on the
+   * list (any more): then nothing was written, and the reading must not be used for a lease.
+   *
+   * @param applied the newest change that every process of the instance has applied
+   */
+  follow(
+    id: string,
+    beat: number,
+    position: Position | null,
+    applied: number,
+  ): Promise<FeedReading & { readonly registered: boolean }>
+  instances(): Promise<readonly Instance[]>
+  /** Takes it off the list unless it has given a sign of life since `beat`. */
+  forget(id: string, beat: number): Promise<void>
+  /** It has stopped deciding. */
+  leave(id: string): Promise<void>
 }
 
 /** Who writes, what they may, when. `now`: ms since the epoch. */
@@ -106,5 +151,7 @@ export interface ApiKeyInput {
 }
 
 export interface Store extends SeatReader, ChangeReader, AdminStore {
+  /** Null where one gateway has the store to itself. */
+  readonly registry: Registry | null
   close(): Promise<void>
 }

@@ -10,13 +10,17 @@ import { timingSafeEqual } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { hashApiKey, parseApiKey } from '../../seats-admin/model/api-key.ts'
 import { Refusal } from '../errors.ts'
-import type { ApiKeyRecord, Principal } from '../exchange.ts'
+import type { ApiKeyRecord, Principal, Trace } from '../exchange.ts'
 
 export interface ApiKeyOptions {
   /** Configured tenants, by id. */
   readonly tenants: { has(id: string): boolean }
   /** The record as it is now; rejects when the store can't be asked. */
-  readonly apiKeyById: (tenant: string, id: string) => ApiKeyRecord | null | Promise<ApiKeyRecord | null>
+  readonly apiKeyById: (
+    tenant: string,
+    id: string,
+    trace?: Trace,
+  ) => ApiKeyRecord | null | Promise<ApiKeyRecord | null>
   /** ms since the epoch */
   readonly now: () => number
   /** Keys remembered. */
@@ -45,13 +49,13 @@ export class ApiKeys {
     this.#accepted = new LRUCache({ max: options.maxKeys })
   }
 
-  authenticate(text: string): Principal | Refusal | Promise<Principal | Refusal> {
+  authenticate(text: string, trace?: Trace): Principal | Refusal | Promise<Principal | Refusal> {
     if (text.length > MAX_KEY) return invalid
     const hash = hashApiKey(text)
     const cacheKey = Buffer.from(hash).toString('latin1')
     const address = this.#accepted.get(cacheKey) ?? parseApiKey(text)
     if (address === null || !this.#options.tenants.has(address.tenant)) return invalid
-    const record = this.#options.apiKeyById(address.tenant, address.id)
+    const record = this.#options.apiKeyById(address.tenant, address.id, trace)
     if (record instanceof Promise) return record.then((found) => this.#admit(address, hash, cacheKey, found))
     return this.#admit(address, hash, cacheKey, record)
   }

@@ -5,7 +5,7 @@
 
 import type { TenantConfig } from '../config/config.ts'
 import { Refusal } from '../errors.ts'
-import type { Credentials, Principal } from '../exchange.ts'
+import type { Credentials, Principal, Trace } from '../exchange.ts'
 import { type ApiKeyOptions, ApiKeys } from './api-key.ts'
 import { BearerTokens } from './bearer.ts'
 
@@ -54,11 +54,14 @@ export class Authenticator {
    * A header that says two things is refused also where another one would decide: whoever is next in line may read
    * the other. An Authorization header of another scheme is not for the gateway, and is as good as none.
    */
-  authenticate({ apiKey, authorization }: Credentials): Principal | Refusal | Promise<Principal | Refusal> {
+  authenticate(
+    { apiKey, authorization }: Credentials,
+    trace?: Trace,
+  ): Principal | Refusal | Promise<Principal | Refusal> {
     if (isAmbiguous(apiKey)) return ambiguousKey
     if (isAmbiguous(authorization)) return ambiguousAuthorization
     const [key] = apiKey
-    if (key !== undefined) return this.#apiKeys.authenticate(key)
+    if (key !== undefined) return this.#apiKeys.authenticate(key, trace)
     const [line] = authorization
     return (line === undefined ? null : this.#bearer.authenticate(line)) ?? missing
   }

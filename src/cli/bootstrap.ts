@@ -1,7 +1,7 @@
 /** `seatgate bootstrap`: a tenant's first Seat and the first key to the door. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { bootstrapTenant, openSqliteStore } from '../../seats-admin/index.ts'
+import { bootstrapTenant, openStore } from '../../seats-admin/index.ts'
 import { isRefusal } from '../../seats-admin/model/refusal.ts'
 import { LEASE, MARGIN } from '../coherence/lease.ts'
 import { type Command, CommandFailed, configOf, readArguments, required, tenantOf } from './command.ts'
@@ -16,7 +16,7 @@ export const bootstrap: Command = {
     const tenantId = required(values.tenant, '--tenant')
     const config = await configOf(values, terminal)
     const { id, adminSpace } = tenantOf(config, tenantId)
-    const store = await openSqliteStore({ path: config.store.path })
+    const store = await openStore(config.store)
     try {
       const made = await bootstrapTenant(store, { tenant: id, adminSpace, now: Date.now() })
       if (isRefusal(made)) throw new CommandFailed(made.detail)

@@ -1,6 +1,5 @@
 /** What a command is, and how it reads its arguments. */
 
-import { stat } from 'node:fs/promises'
 import { type ParseArgsConfig, parseArgs } from 'node:util'
 import type { Config, TenantConfig } from '../config/config.ts'
 import { loadConfig } from '../config/load.ts'
@@ -87,19 +86,4 @@ export function tenantOf(config: Config, id: string): TenantConfig {
 export function required(value: string | undefined, option: string): string {
   if (value === undefined || value === '') throw new UsageError(`${option} is required`)
   return value
-}
-
-/**
- * The path of a store that is there, for commands that only read it: an empty one made in passing would answer wrongly.
- *
- * @throws CommandFailed when there is none
- */
-export async function existingStore({ store: { path } }: Config): Promise<string> {
-  const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return null
-    throw error
-  })
-  if (found === null)
-    throw new CommandFailed(`there is no store at ${path}: run seatgate bootstrap or start first`)
-  return path
 }

@@ -5,7 +5,8 @@ import type { TenantConfig } from '../config/config.ts'
 import { Engine } from '../engine.ts'
 import type { Credentials, Decision, Judgement, SeatVerdict } from '../exchange.ts'
 import { printable } from '../telemetry/readable.ts'
-import { type Command, configOf, existingStore, readArguments, tenantOf, UsageError } from './command.ts'
+import { type Command, configOf, readArguments, tenantOf, UsageError } from './command.ts'
+import { openExistingStore } from './existing-store.ts'
 import { recordAsJson } from './record.ts'
 import { mintFor } from './token.ts'
 
@@ -44,16 +45,16 @@ export const explain: Command = {
     }
     const config = await configOf(values, terminal)
     const tenant = values.tenant === undefined ? null : tenantOf(config, values.tenant)
-    await existingStore(config)
-    const engine = await Engine.open(config)
+    const store = await openExistingStore(config)
     try {
+      const engine = await Engine.forOneLook(store)
       const credentials: Credentials =
         tenant === null ? given : { ...given, authorization: [await bearerFor(engine, tenant, values.seat)] }
       const { judge } = engine.compile(config)
       const judgement = await judge.judge({ method, target, host: null, credentials })
       await terminal.print(values.json ? recordAsJson(judgement.decision) : inWords(judgement))
     } finally {
-      await engine.close()
+      await store.close()
     }
   },
 }

@@ -10,6 +10,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   check: async () => (await import('./check.ts')).check,
   routes: async () => (await import('./routes.ts')).routes,
   explain: async () => (await import('./explain.ts')).explain,
+  fleet: async () => (await import('./fleet.ts')).fleet,
   bootstrap: async () => (await import('./bootstrap.ts')).bootstrap,
   token: async () => (await import('./token.ts')).token,
 }

@@ -88,7 +88,7 @@ class Reloader {
     const { logger } = this.#log
     try {
       const next = await this.#load()
-      this.#gateway.reload(next)
+      await this.#gateway.reload(next)
       this.config = next
       this.#watched = next.files
       logger.info({ version: this.#gateway.reloaded('ok') }, 'configuration reloaded')

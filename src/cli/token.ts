@@ -1,6 +1,6 @@
 /** `seatgate token`: mints a bearer token, for trying things out. */
 
-import { openSqliteStore, type SeatReader } from '../../seats-admin/index.ts'
+import type { SeatReader } from '../../seats-admin/index.ts'
 import { mintToken, type TokenSubject } from '../authn/token.ts'
 import { Complaint } from '../config/complaint.ts'
 import type { TenantConfig } from '../config/config.ts'
@@ -9,12 +9,12 @@ import {
   type Command,
   CommandFailed,
   configOf,
-  existingStore,
   readArguments,
   required,
   tenantOf,
   UsageError,
 } from './command.ts'
+import { openExistingStore } from './existing-store.ts'
 
 const options = {
   config: { type: 'string' },
@@ -36,7 +36,7 @@ export const token: Command = {
     const lifetime = values.lifetime === undefined ? undefined : durationOf(values.lifetime)
     const config = await configOf(values, terminal)
     const tenant = tenantOf(config, tenantId)
-    const store = await openSqliteStore({ path: await existingStore(config) })
+    const store = await openExistingStore(config)
     try {
       const subject = values.email === undefined ? { sub } : { sub, email: values.email }
       await terminal.print(await mintFor(store, tenant, subject, values.seat, lifetime))

@@ -1,85 +1,75 @@
 /**
- * The lease: the right to decide from memory, and what keeps it true.
+ * The lease: the right of one process to decide from memory. This page is the whole protocol.
  *
- * Every write to the store is followed by a row in its change feed, numbered by `seq` in commit order. This instance
+ * Words. The *store* is the only authority; each committed write adds numbered *changes* to its feed (`seq`, in commit
+ * order, without gaps). An *instance* is a gateway, a process and its workers, that is on the store's list of
+ * instances. A *decider* is a process that decides requests; it has memory and a lease.
  *
+ * Reading (`follower.ts`). An instance, a few times a second,
  *   1. notes the monotonic clock,
- *   2. reads the feed and makes memory forget all that changed,
- *   3. may then decide from memory until the noted time + LEASE.
+ *   2. reads the feed in one snapshot and, in the same statement, gives a sign of life on the list (its `beat`),
+ *   3. hands all changes to its deciders, each of which forgets what changed,
+ *      and may then decide from memory until the noted time + LEASE.
+ * Where the list doesn't have it (any more), it registers, durably, and only a reading begun after that gives a lease.
  *
- * A writer answers 2xx only when each instance has forgotten the old state (the own instance does at once, by
- * {@link Lease.committed}) or when LEASE + MARGIN have passed since its commit.
+ * Writing (`instance.ts`). A writer commits, then reads the list and tells all deciders of all instances on it; each
+ * forgets what changed and acknowledges. The writer answers 2xx when every instance that was on the list has
+ * acknowledged for all its deciders, by message or by the `applied` of its beat, or has left the list, or when
+ * LEASE + MARGIN have passed since the commit. There is no third case. An instance that has given no sign of life for
+ * that long is taken off the list, on condition that its beat is still the one that was seen.
  *
- * Why nothing stale gets out: let a request start at time t, after a write that committed at c was answered. Either
- * this instance was told of the write before the answer, or the answer came at c + LEASE + MARGIN < t. A live lease at
- * t was noted after t - LEASE > c, so the feed read after that showed the write and memory forgot. Without a live
- * lease the feed is read first. Only this machine's monotonic clock is compared, and only with itself: an instance
- * that was frozen, cut off or is deaf finds its lease run out.
+ * Why nothing stale gets out. Let a write be committed at c and answered at a, and let a request start at t > a on a
+ * decider with a live lease, noted at n > t - LEASE. Suppose that the decider has not forgotten what the write changed.
+ * Then the reading that began at n had a snapshot from before c, hence n < c, and so t < c + LEASE: the answer was not
+ * given by time. So the list, read after c, did not name the instance, or named it no more. It was on the list when the
+ * reading's statement ran, before c: the statement says so. So it was taken off between then and the answer. Leaving is
+ * done after the last decision. To be taken off, its beat must have stood still for LEASE + MARGIN after having been
+ * read; the reading begun at n changed the beat, so n + LEASE had passed when it was taken off. Either way no lease
+ * from n was live at t: a contradiction.
+ *
+ * Valid as long as (1) the store answers a snapshot that has all that was committed before the statement began: no
+ * reading from replicas; (2) monotonic clocks of two machines differ in speed by less than MARGIN / LEASE; they are
+ * never compared with each other, and the wall clock only ever ends a lease early (a machine that slept). Messages may
+ * be lost, late, doubled or out of order; Redis may forget everything; processes may stop, freeze and thaw at any point.
  */
 
-import { performance } from 'node:perf_hooks'
+import type { Hearer, NumberedChange, Position, Reading } from './change.ts'
+import { samePosition } from './change.ts'
+import type { Clock } from './clock.ts'
 
 /** Milliseconds for which one reading of the feed is good. */
 export const LEASE = 1000
 /** Milliseconds a writer waits beyond LEASE, for clocks of machines that run at slightly different speeds. */
 export const MARGIN = 250
-/** Milliseconds between readings. Four a second: two may fail before the lease is lost. */
-const RENEW_EVERY = 250
 
-export interface FeedChange {
-  readonly tenant: string
-  readonly kind: 'seat' | 'seat-name' | 'api-key'
-  readonly key: string
+/** Reads the feed when asked to; its reading comes to {@link Lease.take} before the promise resolves. */
+export interface Renewer {
+  /** Rejects when the store can't be asked. */
+  renew(): Promise<void>
 }
-
-/** The store's change feed. `changes` is null where those after `seq` are no longer all kept. */
-export interface Feed {
-  changesSince(seq: number): Promise<{ readonly seq: number; readonly changes: readonly FeedChange[] | null }>
-}
-
-/** Memory that can forget. What it is reading from the store meanwhile must not bring back what it forgets. */
-export interface Forgetful {
-  /** @param seq what is read of this from now on counts only if it is at least as new */
-  forget(change: FeedChange, seq: number): void
-  forgetAll(): void
-}
-
-/** Reported when the lease is lost and when it is back; once a change, not once a failure. */
-export type LeaseListener = (state: 'live' | 'lost', cause: unknown) => void
 
 export class Lease {
-  readonly #feed: Feed
-  readonly #memory: Forgetful
-  readonly #listener: LeaseListener
-  readonly #now: () => number
-  #seq = 0
-  #until = 0
-  #state: 'live' | 'lost' = 'lost'
-  #renewal: Promise<void> | null = null
-  #timer: NodeJS.Timeout | null = null
+  readonly #renewer: Renewer
+  readonly #hearers: readonly Hearer[]
+  readonly #clock: Clock
+  #position: Position | null = null
+  #until = Number.NEGATIVE_INFINITY
+  #wallUntil = Number.NEGATIVE_INFINITY
 
-  constructor(feed: Feed, memory: Forgetful, listener: LeaseListener, now = () => performance.now()) {
-    this.#feed = feed
-    this.#memory = memory
-    this.#listener = listener
-    this.#now = now
+  constructor(renewer: Renewer, hearers: readonly Hearer[], clock: Clock) {
+    this.#renewer = renewer
+    this.#hearers = hearers
+    this.#clock = clock
   }
 
-  /** Reads the feed for the first time and from then on by itself. Rejects when the store can't be read. */
-  async start(): Promise<void> {
-    await this.#renew()
-    this.#timer = setInterval(() => void this.#renew().catch(() => {}), RENEW_EVERY)
-    this.#timer.unref()
-  }
-
-  /** The newest change that memory has heard of. */
+  /** The newest change that a reading has shown; 0 before the first. */
   get seq(): number {
-    return this.#seq
+    return this.#position?.seq ?? 0
   }
 
   /** Memory may be used for a request that starts now. */
   live(): boolean {
-    return this.#now() < this.#until
+    return this.#clock.now() < this.#until && this.#clock.wall() < this.#wallUntil
   }
 
   /**
@@ -87,53 +77,30 @@ export class Lease {
    * Rejects when the store can't be asked, or answers so slowly that no lease outlives its reading.
    */
   async renewed(): Promise<void> {
-    await this.#renew()
-    if (!this.live()) await this.#renew()
+    await this.#renewer.renew()
+    // That reading may have been under way for long already, or this process frozen since.
+    if (!this.live()) await this.#renewer.renew()
     if (!this.live()) throw new Error('the store answers too slowly for a lease')
   }
 
-  /** A write of this process has been committed: forget before the writer is answered. */
-  committed(seq: number, changes: readonly FeedChange[]): void {
-    for (const change of changes) this.#memory.forget(change, seq)
+  /** Forgets what a reading shows to have changed; from then on memory is as new as the reading. */
+  take(reading: Reading): void {
+    const { noted, from, head, changes } = reading
+    const joins = changes !== null && samePosition(from, this.#position)
+    for (const hearer of this.#hearers) hearer.take(joins ? changes : null, head)
+    this.#position = head
+    const left = noted + LEASE - this.#clock.now()
+    this.#until = noted + LEASE
+    this.#wallUntil = this.#clock.wall() + left
   }
 
-  stop(): void {
-    if (this.#timer !== null) clearInterval(this.#timer)
-    this.#timer = null
-    this.#until = 0
+  /** Forgets what a message says to have changed. Gives no right to anything. */
+  tell(changes: readonly NumberedChange[]): void {
+    for (const hearer of this.#hearers) hearer.hear(changes)
   }
 
-  /** Single-flight: a renewal under way is good for all who wait, as its lease counts from when it began. */
-  #renew(): Promise<void> {
-    this.#renewal ??= this.#read().finally(() => {
-      this.#renewal = null
-    })
-    return this.#renewal
-  }
-
-  async #read(): Promise<void> {
-    const noted = this.#now()
-    try {
-      const { seq, changes } = await this.#feed.changesSince(this.#seq)
-      this.#apply(seq, changes)
-      this.#until = noted + LEASE
-      this.#report('live', null)
-    } catch (cause) {
-      if (!this.live()) this.#report('lost', cause)
-      throw cause
-    }
-  }
-
-  /** A `seq` behind ours means another or a restored store: nothing remembered is worth anything then. */
-  #apply(seq: number, changes: readonly FeedChange[] | null): void {
-    if (changes === null || seq < this.#seq) this.#memory.forgetAll()
-    else for (const change of changes) this.#memory.forget(change, seq)
-    this.#seq = seq
-  }
-
-  #report(state: 'live' | 'lost', cause: unknown): void {
-    if (state === this.#state) return
-    this.#state = state
-    this.#listener(state, cause)
+  /** From now on, nothing is decided from memory. */
+  end(): void {
+    this.#until = Number.NEGATIVE_INFINITY
   }
 }

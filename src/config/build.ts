@@ -1,29 +1,36 @@
 /** The main file, its structure checked, into what the gateway runs on: every default filled in. Used by load.ts only. */
 
+import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { address, cidr, clash } from './addresses.ts'
 import { Complaint, confidential } from './complaint.ts'
 import type { Address, Config, StoreConfig } from './config.ts'
+import { redisUrl } from './redis.ts'
 import type { Section } from './section.ts'
 import { buildDefaultTenant, buildTenants } from './tenants.ts'
 import { durationWithin } from './units.ts'
-import { refuseUnservedSettings, refuseUnservedStore } from './unserved.ts'
 import { buildUpstreams } from './upstreams.ts'
 
 const LISTEN: Address = Object.freeze({ host: '0.0.0.0', port: 8080 })
 const OPS: Address = Object.freeze({ host: '127.0.0.1', port: 9090 })
 const STORE = 'sqlite:./data/seatgate.db'
+const MAX_WORKERS = 128
 
 /** All of a configuration but what it takes other files to know. */
 export type Settings = Omit<Config, 'file' | 'files' | 'signature' | 'routes'>
 
 /** @param folder what relative paths are relative to */
 export function buildSettings(root: Section, folder: string): Settings {
-  refuseUnservedSettings(root)
   const tenants = buildTenants(root)
   return {
     ...buildAddresses(root),
+    workers: buildWorkers(root),
     store: buildStore(root, folder),
+    redis:
+      root.text(
+        'redis',
+        confidential((text) => redisUrl(text, folder)),
+      ) ?? null,
     defaultTenant: buildDefaultTenant(root, tenants),
     tenants,
     upstreams: buildUpstreams(root),
@@ -43,14 +50,35 @@ function buildAddresses(root: Section): { listen: Address; ops: Address } {
 }
 
 function buildStore(root: Section, folder: string): StoreConfig {
-  const read = (text: string) => sqlitePath(text, folder)
-  const path = refuseUnservedStore(root) ? undefined : root.text('store', confidential(read))
-  return Object.freeze({ kind: 'sqlite', path: path ?? resolve(folder, STORE.slice('sqlite:'.length)) })
+  const read = (text: string) => storeUrl(text, folder)
+  const fallback = { kind: 'sqlite', path: resolve(folder, STORE.slice('sqlite:'.length)) } as const
+  return Object.freeze(root.text('store', confidential(read)) ?? fallback)
+}
+
+function storeUrl(text: string, folder: string): StoreConfig | Complaint {
+  if (!/^postgres(ql)?:/i.test(text)) {
+    const path = sqlitePath(text, folder)
+    return path instanceof Complaint ? path : { kind: 'sqlite', path }
+  }
+  const url = URL.canParse(text) ? new URL(text) : null
+  if (url === null || url.hostname === '' || url.pathname.length < 2)
+    return new Complaint('is not postgres://user:password@host:port/database')
+  return { kind: 'postgres', url: text }
+}
+
+/** A number, or `auto`: one for each core that this process may use. */
+function buildWorkers(root: Section): number {
+  const value = root.value('workers') ?? 1
+  if (value === 'auto') return availableParallelism()
+  if (/^[1-9][0-9]{0,2}$/.test(String(value)) && Number(value) <= MAX_WORKERS) return Number(value)
+  root.fault('workers', `workers: is not auto or a number from 1 to ${MAX_WORKERS}`)
+  return 1
 }
 
 /** @returns absolute */
 function sqlitePath(text: string, folder: string): string | Complaint {
-  if (!text.startsWith('sqlite:')) return new Complaint('is not sqlite:PATH')
+  if (!text.startsWith('sqlite:'))
+    return new Complaint('is not sqlite:PATH or postgres://user:password@host:port/database')
   const path = text.slice('sqlite:'.length)
   if (path === '' || path.endsWith('/')) return new Complaint('names no file after "sqlite:"')
   if (path.startsWith(':'))

@@ -11,7 +11,11 @@ export interface Config {
   readonly signature: string
   readonly listen: Address
   readonly ops: Address
+  /** Processes that decide. */
+  readonly workers: number
   readonly store: StoreConfig
+  /** Null: this machine alone, or a fleet that has only its store. */
+  readonly redis: RedisConfig | null
   readonly defaultTenant: string | null
   readonly tenants: ReadonlyMap<string, TenantConfig>
   readonly upstreams: ReadonlyMap<string, UpstreamConfig>
@@ -27,10 +31,28 @@ export interface Address {
   readonly port: number
 }
 
-export interface StoreConfig {
-  readonly kind: 'sqlite'
-  /** Absolute, or relative to the configuration file's folder as resolved at load. `:memory:` is refused. */
-  readonly path: string
+/** `path`: absolute. `url`: with its credentials, so never to be shown. */
+export type StoreConfig =
+  { readonly kind: 'sqlite'; readonly path: string } | { readonly kind: 'postgres'; readonly url: string }
+
+/** A Redis or Valkey: cache and messenger of a fleet. Files are absolute paths. */
+export interface RedisConfig {
+  readonly mode: 'single' | 'sentinel' | 'cluster'
+  readonly tls: boolean
+  /** The server; the sentinels; some nodes of the cluster. */
+  readonly nodes: readonly Address[]
+  /** The master's name, for sentinels. */
+  readonly master: string | null
+  readonly db: number
+  readonly username: string | null
+  readonly password: string | null
+  readonly sentinelUsername: string | null
+  readonly sentinelPassword: string | null
+  /** Of every key and channel. */
+  readonly prefix: string
+  readonly ca: string | null
+  readonly cert: string | null
+  readonly key: string | null
 }
 
 export interface TenantConfig {

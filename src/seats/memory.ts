@@ -3,7 +3,7 @@
  * told by the lease what to forget. Costs what is in use, not what is stored.
  */
 
-import type { ApiKeyRecord, NamedSeat, Seat } from '../exchange.ts'
+import type { ApiKeyRecord, NamedSeat, Seat, Trace } from '../exchange.ts'
 import { type AsOf, ReadThrough } from './read-through.ts'
 
 /** A Seat as the store hands it out. */
@@ -21,6 +21,14 @@ export interface ApiKeyRow {
   readonly seatIds: readonly string[]
   readonly expiresAt: number | null
   readonly revokedAt: number | null
+}
+
+/** What memory must forget; what it is reading of this counts only if it is as new as `seq`. */
+export interface SeatChange {
+  readonly seq: number
+  readonly tenant: string
+  readonly kind: 'seat' | 'seat-name' | 'api-key'
+  readonly key: string
 }
 
 /** What memory asks of the store. */
@@ -51,58 +59,60 @@ export class SeatMemory {
     this.#names = new ReadThrough(
       maxStrings,
       async (key) => {
-        const { seq, value } = await source.seatByName(...fields(key))
-        return { seq, value: { seat: compile(value.seat), givenUpAt: value.givenUpAt } }
+        const { value, ...asOf } = await source.seatByName(...fields(key))
+        return { ...asOf, value: { seat: compile(value.seat), givenUpAt: value.givenUpAt } }
       },
       ({ seat }) => stringsOf(seat),
     )
     this.#seats = new ReadThrough(
       maxStrings,
       async (key) => {
-        const { seq, value } = await source.seatById(...fields(key))
-        return { seq, value: compile(value) }
+        const { value, ...asOf } = await source.seatById(...fields(key))
+        return { ...asOf, value: compile(value) }
       },
       stringsOf,
     )
     this.#keys = new ReadThrough(
       maxStrings,
       async (key) => {
-        const { seq, value } = await source.apiKeyById(...fields(key))
-        return { seq, value: value === null ? null : record(value) }
+        const { value, ...asOf } = await source.apiKeyById(...fields(key))
+        return { ...asOf, value: value === null ? null : record(value) }
       },
       (key) => 1 + (key?.seats.length ?? 0),
     )
   }
 
-  seatByName(tenant: string, name: string): NamedSeat | Promise<NamedSeat> {
-    return this.#names.get(tenant + SEPARATOR + name)
+  seatByName(tenant: string, name: string, trace?: Trace): NamedSeat | Promise<NamedSeat> {
+    return this.#names.get(tenant + SEPARATOR + name, trace)
   }
 
-  seatById(tenant: string, id: string): Seat | null | Promise<Seat | null> {
-    return this.#seats.get(tenant + SEPARATOR + id)
+  seatById(tenant: string, id: string, trace?: Trace): Seat | null | Promise<Seat | null> {
+    return this.#seats.get(tenant + SEPARATOR + id, trace)
   }
 
-  apiKeyById(tenant: string, id: string): ApiKeyRecord | null | Promise<ApiKeyRecord | null> {
-    return this.#keys.get(tenant + SEPARATOR + id)
+  apiKeyById(tenant: string, id: string, trace?: Trace): ApiKeyRecord | null | Promise<ApiKeyRecord | null> {
+    return this.#keys.get(tenant + SEPARATOR + id, trace)
   }
 
-  forget(
-    change: {
-      readonly tenant: string
-      readonly kind: 'seat' | 'seat-name' | 'api-key'
-      readonly key: string
-    },
-    seq: number,
-  ): void {
-    const key = change.tenant + SEPARATOR + change.key
-    if (change.kind === 'seat') this.#seats.forget(key, seq)
-    else if (change.kind === 'seat-name') this.#names.forget(key, seq)
-    else if (change.kind === 'api-key') this.#keys.forget(key, seq)
+  hear(changes: readonly SeatChange[]): void {
+    for (const change of changes) this.#forget(change)
+  }
+
+  take(changes: readonly SeatChange[] | null): void {
+    if (changes === null) this.#forgetAll()
+    else this.hear(changes)
+  }
+
+  #forget({ tenant, kind, key, seq }: SeatChange): void {
+    const at = tenant + SEPARATOR + key
+    if (kind === 'seat') this.#seats.forget(at, seq)
+    else if (kind === 'seat-name') this.#names.forget(at, seq)
+    else if (kind === 'api-key') this.#keys.forget(at, seq)
     // A newer program wrote a kind this one doesn't know: what it touches is unknown too.
-    else this.forgetAll()
+    else this.#forgetAll()
   }
 
-  forgetAll(): void {
+  #forgetAll(): void {
     this.#names.forgetAll()
     this.#seats.forgetAll()
     this.#keys.forgetAll()

@@ -6,12 +6,15 @@
  * Key: a string the caller builds. Value: anything immutable. Bound: a weight of `max`, those used least lately first out.
  */
 
+import type { Source, Trace } from '../exchange.ts'
 import { Recent } from './recent.ts'
 
 /** A value, and the newest change that the store had seen when it was read. */
 export interface AsOf<V> {
   readonly seq: number
   readonly value: V
+  /** The store, when left out. */
+  readonly source?: Source
 }
 
 /** Readings of one key before giving up. More than one is rare: a change came in between. */
@@ -26,6 +29,7 @@ interface Reading<V> {
   minSeq: number
   /** Everything was forgotten since the question was sent: its answer counts for nothing, whatever its number. */
   void: boolean
+  source: Source
   readonly answer: Promise<V>
 }
 
@@ -45,9 +49,11 @@ export class ReadThrough<V> {
   }
 
   /** At once from memory, or as soon as the store has answered. Rejects as the store does. */
-  get(key: string): V | Promise<V> {
+  get(key: string, trace?: Trace): V | Promise<V> {
     const known = this.#remembered.get(key)
-    return known === undefined ? this.#read(key) : known.value
+    if (known !== undefined) return known.value
+    const reading = this.#readings.get(key) ?? this.#begin(key)
+    return trace === undefined ? reading.answer : traced(reading, trace)
   }
 
   forget(key: string, seq: number): void {
@@ -65,21 +71,20 @@ export class ReadThrough<V> {
     }
   }
 
-  #read(key: string): Promise<V> {
-    const under = this.#readings.get(key)
-    if (under !== undefined) return under.answer
+  #begin(key: string): Reading<V> {
     const { promise, resolve, reject } = Promise.withResolvers<V>()
-    const reading: Reading<V> = { minSeq: 0, void: false, answer: promise }
+    const reading: Reading<V> = { minSeq: 0, void: false, source: 'memory', answer: promise }
     this.#readings.set(key, reading)
     this.#readUntilFresh(key, reading).then(resolve, reject)
-    return promise
+    return reading
   }
 
   async #readUntilFresh(key: string, reading: Reading<V>): Promise<V> {
     try {
       for (let tries = 0; tries < MAX_TRIES; tries++) {
         reading.void = false
-        const { seq, value } = await this.#load(key)
+        const { seq, value, source = 'store' } = await this.#load(key)
+        reading.source = source
         if (reading.void || seq < reading.minSeq) continue
         this.#remembered.set(key, { value })
         return value
@@ -89,4 +94,10 @@ export class ReadThrough<V> {
       this.#readings.delete(key)
     }
   }
+}
+
+async function traced<V>(reading: Reading<V>, trace: Trace): Promise<V> {
+  const value = await reading.answer
+  if (trace.source !== 'store') trace.source = reading.source
+  return value
 }

@@ -1,27 +1,32 @@
 /** Principal → Grants: the Seats a credential names for a space, each as it is now. Called by the judge. */
 
-import type { Grants, Holding, NamedSeat, Principal, Seat } from '../exchange.ts'
+import type { Grants, Holding, NamedSeat, Principal, Seat, Trace } from '../exchange.ts'
 
 /** What resolving asks of memory: at once, or a promise while the store is asked. */
 export interface SeatLookup {
-  seatByName(tenant: string, name: string): NamedSeat | Promise<NamedSeat>
-  seatById(tenant: string, id: string): Seat | null | Promise<Seat | null>
+  seatByName(tenant: string, name: string, trace: Trace): NamedSeat | Promise<NamedSeat>
+  seatById(tenant: string, id: string, trace: Trace): Seat | null | Promise<Seat | null>
 }
 
 /** Synchronous when memory holds all of them. Rejects when the store can't be asked. */
-export function resolve(seats: SeatLookup, principal: Principal, space: string): Grants | Promise<Grants> {
+export function resolve(
+  seats: SeatLookup,
+  principal: Principal,
+  space: string,
+  trace: Trace,
+): Grants | Promise<Grants> {
   const { claims, tenant } = principal
   if (claims.by === 'id') {
     return grants(
       'id',
-      claims.seats.map((id) => holdingById(id, seats.seatById(tenant, id))),
+      claims.seats.map((id) => holdingById(id, seats.seatById(tenant, id, trace))),
     )
   }
   const names = claims.entries.get(space)
   if (names === undefined) return NO_ENTRY
   return grants(
     'name',
-    names.map((name) => holdingByName(name, claims.issuedAt, seats.seatByName(tenant, name))),
+    names.map((name) => holdingByName(name, claims.issuedAt, seats.seatByName(tenant, name, trace))),
   )
 }
 

@@ -59,6 +59,7 @@ export function accessLine(exchange: Exchange, finishedAt: number): Record<strin
     user: decision?.principal?.user,
     auth: decision?.principal?.method,
     space: decision?.space ?? undefined,
+    source: decision?.source ?? undefined,
     seats: decision?.seats.length ? seatsOf(decision.seats) : undefined,
     duration_ms: round(finishedAt - exchange.startedAt),
     decision_us: decision === undefined ? undefined : decisionTime(decision.timings),

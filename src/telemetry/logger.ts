@@ -11,6 +11,8 @@ import { readable } from './readable.ts'
 
 export interface Log {
   readonly logger: Logger
+  /** Whole lines that a process of ours has logged. */
+  relay(lines: string): void
   /** Lines dropped so far: the buffer was full, the reader is gone, or the disk is full. */
   dropped(): number
   /** Hands over what is buffered; a file has it when this returns. Never waits for a reader. */
@@ -36,12 +38,15 @@ export async function openLog(options: {
     close: () => sink.close(),
   }
   if (!options.pretty) {
-    return { logger: pino({ level, base: null, timestamp, formatters }, sink), ...rest }
+    const relay = (lines: string) => sink.write(lines)
+    return { logger: pino({ level, base: null, timestamp, formatters }, sink), relay, ...rest }
   }
   // Loaded only where people look on: it would cost every gateway memory.
   const { prettyFactory } = await import('pino-pretty')
   const prettify = prettyFactory({ hideObject: true, messageFormat: readable })
-  return { logger: pino({ level }, { write: (line) => sink.write(prettify(line)) }), ...rest }
+  const write = (line: string) => sink.write(prettify(line))
+  const relay = (lines: string) => lines.split(/(?<=\n)/).forEach(write)
+  return { logger: pino({ level }, { write }), relay, ...rest }
 }
 
 function sinkFor(file: string | undefined): Sink {

@@ -44,31 +44,34 @@ export class Metrics {
     labelNames: ['code'],
     registers: [this.registry],
   })
-  readonly #reloads = new Counter({
-    name: 'seatgate_config_reloads_total',
-    help: 'Reloads of the configuration, by result.',
-    labelNames: ['result'],
+  readonly #sources = new Counter({
+    name: 'seatgate_decisions_by_source_total',
+    help: 'Decisions that took Seats or keys, by the slowest place they came from: memory, redis, store; refused: none of them could say.',
+    labelNames: ['source'],
     registers: [this.registry],
   })
+  readonly #bySource = {
+    memory: this.#sources.labels('memory'),
+    redis: this.#sources.labels('redis'),
+    store: this.#sources.labels('store'),
+    refused: this.#sources.labels('refused'),
+  }
 
   constructor() {
     collectDefaultMetrics({ register: this.registry })
-    const inFlight = () => this.#inFlight
-    new Gauge({
-      name: 'seatgate_requests_in_flight',
-      help: 'Requests being answered now.',
-      registers: [this.registry],
-      collect() {
-        this.set(inFlight())
-      },
-    })
+    this.gauge('seatgate_requests_in_flight', 'Requests being answered now.', () => this.#inFlight)
   }
 
-  /** Adds a gauge that is read when scraped. */
-  gauge(name: string, help: string, read: () => number): void {
+  /**
+   * Adds a gauge that is read when scraped.
+   *
+   * @param aggregator what several workers make of theirs
+   */
+  gauge(name: string, help: string, read: () => number, aggregator: 'sum' | 'min' | 'max' = 'sum'): void {
     new Gauge({
       name,
       help,
+      aggregator,
       registers: [this.registry],
       collect() {
         this.set(read())
@@ -88,16 +91,15 @@ export class Metrics {
     this.#status(child, decision?.route?.id ?? NO_ROUTE, statusOf(exchange)).inc()
     child.duration.observe((finishedAt - exchange.startedAt) / 1000)
     this.#decision(exchange.refusal?.code ?? decision?.code ?? 'request_malformed').inc()
+    if (decision === undefined) {
+      if (exchange.refusal?.code === 'unavailable') this.#bySource.refused.inc()
+    } else if (decision.source !== null) this.#bySource[decision.source].inc()
   }
 
   /** A request that could not even be read. */
   unreadable(refusal: Refusal): void {
     this.#requests.labels(NO_ROUTE, String(refusal.status)).inc()
     this.#decision(refusal.code).inc()
-  }
-
-  reloaded(result: 'ok' | 'faulty'): void {
-    this.#reloads.labels({ result }).inc()
   }
 
   /** Routes that are gone after a reload take their series with them. */

@@ -10,7 +10,7 @@ import { LEASE } from '../../src/coherence/lease.ts'
 import { startWorld, type World } from '../support/world.ts'
 
 function tamper(world: World, statement: string): void {
-  const database = new DatabaseSync(world.config.store.path)
+  const database = new DatabaseSync(world.storeFile)
   database.exec(statement)
   database.close()
 }

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
-import { openSqliteStore, type SeatReader } from '../../seats-admin/index.ts'
+import { openStore, type SeatReader } from '../../seats-admin/index.ts'
 import { isRefusal } from '../../seats-admin/model/refusal.ts'
 import { mintToken } from '../../src/authn/token.ts'
 import { recordAsJson } from '../../src/cli/record.ts'
@@ -22,6 +22,7 @@ const decision: Decision = {
   answer: 'allow',
   code: 'allow',
   reason: 'r',
+  source: 'memory',
   method: 'GET',
   path: '/',
   route: {
@@ -142,7 +143,7 @@ t.test('a name given up while a token is made stands against it', async (t) => {
   const config = await loadConfig(join(cwd, 'gateway.config.yaml'), { ACME_SECRET: SECRET })
   const tenant = config.tenants.get('acme')
   if (tenant === undefined) throw new Error('no tenant')
-  const store = await openSqliteStore({ path: config.store.path })
+  const store = await openStore(config.store)
   t.teardown(() => store.close())
   const seatByName: SeatReader['seatByName'] = async (...name) => {
     const found = await store.seatByName(...name)

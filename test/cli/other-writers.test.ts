@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { openSqliteStore } from '../../seats-admin/index.ts'
+import { openStore } from '../../seats-admin/index.ts'
 import { isRefusal } from '../../seats-admin/model/refusal.ts'
 import { mintToken } from '../../src/authn/token.ts'
 import { LEASE, MARGIN } from '../../src/coherence/lease.ts'
@@ -86,7 +86,7 @@ t.test('frozen across a write and thawed: not one decision on the old state', as
   const config = await loadConfig(`${cwd}/gateway.config.yaml`, env)
   const tenant = config.tenants.get('acme')
   if (tenant === undefined) throw new Error('no tenant')
-  const store = await openSqliteStore({ path: config.store.path })
+  const store = await openStore(config.store)
   t.teardown(() => store.close())
   const scope = { space: 'admin', admin: true, all: true, permissions: ['*'] }
   const writer = () => ({ tenant: 'acme', by: 'test', scope, now: Date.now() })

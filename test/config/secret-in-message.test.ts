@@ -91,9 +91,9 @@ t.test('a secret that an alias carries elsewhere', async (t) => {
 
 t.test('addresses with a password in them', async (t) => {
   const base = `tenants: { a: { token: { secrets: ['${'a'.repeat(32)}'] } } }\n`
-  await silent(t, await faultsOf(t, `${base}store: postgres://u:hunter2@h/d\n`), 'store')
+  await silent(t, await faultsOf(t, `${base}store: postgres://u:hunter2@h\n`), 'store')
   await silent(t, await faultsOf(t, `${base}store: postgre://u:hunter2@h/d\n`), 'store of an unknown kind')
-  await silent(t, await faultsOf(t, `${base}redis: redis://:hunter2@h\n`), 'redis')
+  await silent(t, await faultsOf(t, `${base}redis: redis://:hunter2@h:0\n`), 'redis')
   await silent(
     t,
     await faultsOf(t, `${base}upstreams: { u: { targets: ['http://u:hunter2@h'] } }\n`),

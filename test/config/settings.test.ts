@@ -1,5 +1,6 @@
 /** Faults of single settings in the main file: structure, tenants, upstreams, store. */
 
+import { availableParallelism } from 'node:os'
 import t from 'tap'
 import { BASE, configOf, faultsOf, SECRET } from './support.ts'
 
@@ -128,9 +129,9 @@ t.test('upstreams', async (t) => {
 
 t.test('the store', async (t) => {
   const cases: [string, RegExp][] = [
-    ['x.db', /is not sqlite:PATH$/],
-    ['SQLITE:x.db', /is not sqlite:PATH$/],
-    ['mysql://h/d', /is not sqlite:PATH$/],
+    ['x.db', /is not sqlite:PATH or postgres:/],
+    ['SQLITE:x.db', /is not sqlite:PATH or postgres:/],
+    ['mysql://h/d', /is not sqlite:PATH or postgres:/],
     ["'sqlite:'", /names no file/],
     ['sqlite:data/', /names no file/],
     ["'sqlite::memory:'", /a store in memory would lose/],
@@ -139,20 +140,29 @@ t.test('the store', async (t) => {
     ['"sqlite:x\\0.db"', /has a control character, \? or #/],
   ]
   for (const [text, expected] of cases) await one(t, `${BASE}store: ${text}\n`, expected)
-  t.equal((await configOf(t, `${BASE}store: sqlite:///var/x.db\n`)).store.path, '/var/x.db')
+  t.same((await configOf(t, `${BASE}store: sqlite:///var/x.db\n`)).store, {
+    kind: 'sqlite',
+    path: '/var/x.db',
+  })
+})
+
+t.test('workers: a number, or one a core', async (t) => {
+  t.equal((await configOf(t, BASE)).workers, 1)
+  t.equal((await configOf(t, `${BASE}workers: 3\n`)).workers, 3)
+  t.equal((await configOf(t, `${BASE}workers: auto\n`)).workers, availableParallelism())
+  await one(t, `${BASE}workers: 0\n`, /^3:10: workers must be at least 1$/)
+  await one(t, `${BASE}workers: 129\n`, /^3:10: workers: is not auto or a number from 1 to 128$/)
+  await one(t, `${BASE}workers: x\n`, /^3:10: workers/)
+})
+
+t.test('a store on PostgreSQL is a whole URL; nothing of it is shown', async (t) => {
+  for (const url of ['postgres://u:secret@h:5432/d?sslmode=require', 'postgresql://u@h/d'])
+    t.same((await configOf(t, `${BASE}store: '${url}'\n`)).store, { kind: 'postgres', url })
+  for (const url of ['postgres://u:secret@h', 'postgres:///d', 'postgres:d', 'postgres://u:secret@h:x/d'])
+    await one(t, `${BASE}store: '${url}'\n`, /^3:8: store: the value is not postgres:\/\/user:password@host/)
 })
 
 t.test('what this version does not serve is refused, not ignored', async (t) => {
-  const cases: [string, RegExp][] = [
-    ['workers: auto', /^3:10: workers: more than one process is not served by this version/],
-    ['workers: 2', /^3:10: workers: more than one process is not served/],
-    ['workers: 0', /^3:10: workers must be at least 1$/],
-    ["workers: 'x'", /^3:10: workers: /],
-    ['redis: redis://h', /^3:8: redis is not served by this version/],
-    ['store: postgres://u@h/d', /^3:8: store: PostgreSQL is not served by this version/],
-    ['store: postgresql://u@h/d', /^3:8: store: PostgreSQL is not served by this version/],
-  ]
-  for (const [line, expected] of cases) await one(t, `${BASE}${line}\n`, expected)
   await one(t, BASE.replace("9001'", "9001', 'http://b'"), /^2:22: targets: more than one is not served/)
   const oidc = "oidc: { issuer: 'https://i', client_id: c, redirect_uri: 'https://r' }, token:"
   await one(t, BASE.replace('token:', oidc), /^1:20: oidc: sign-in is not served by this version$/)

@@ -8,7 +8,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { bootstrapTenant, openSqliteStore, type Store } from '../../seats-admin/index.ts'
+import { bootstrapTenant, openStore, type Store } from '../../seats-admin/index.ts'
 import { isRefusal } from '../../seats-admin/model/refusal.ts'
 import { runGateway } from '../../src/cli/start.ts'
 import { mintFor } from '../../src/cli/token.ts'
@@ -69,7 +69,7 @@ interface Shown {
 async function prepare(config: Config): Promise<Shown> {
   const tenant = config.tenants.get(TENANT)
   if (tenant === undefined) throw new Error(`${config.file} has no tenant ${TENANT}`)
-  const store = await openSqliteStore({ path: config.store.path })
+  const store = await openStore(config.store)
   try {
     const first = await bootstrapTenant(store, {
       tenant: TENANT,

@@ -10,7 +10,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Test } from 'tap'
-import { bootstrapTenant, openSqliteStore } from '../../seats-admin/index.ts'
+import { bootstrapTenant, openStore } from '../../seats-admin/index.ts'
 import { isRefusal } from '../../seats-admin/model/refusal.ts'
 import { mintToken } from '../../src/authn/token.ts'
 import type { Config, TenantConfig } from '../../src/config/config.ts'
@@ -125,6 +125,13 @@ export class World {
     return `http://127.0.0.1:${this.gateway.addresses.ops.port}`
   }
 
+  /** The store's database file. */
+  get storeFile(): string {
+    const { store } = this.config
+    if (store.kind !== 'sqlite') throw new Error('the store is no file')
+    return store.path
+  }
+
   tenant(id: string): TenantConfig {
     const tenant = this.config.tenants.get(id)
     if (tenant === undefined) throw new Error(`no tenant ${id}`)
@@ -185,7 +192,7 @@ export class World {
 
   /** Reads the configuration again, from what the files and the environment say now. */
   async reload(): Promise<void> {
-    this.gateway.reload(await loadConfig(this.config.file, env))
+    await this.gateway.reload(await loadConfig(this.config.file, env))
   }
 }
 
@@ -239,7 +246,7 @@ ${indented(options.top, '')}`
 }
 
 async function bootstrap(config: Config): Promise<Record<string, string>> {
-  const store = await openSqliteStore({ path: config.store.path })
+  const store = await openStore(config.store)
   const keys: Record<string, string> = {}
   for (const tenant of TENANTS) {
     const made = await bootstrapTenant(store, { tenant, adminSpace: 'admin', now: Date.now() })

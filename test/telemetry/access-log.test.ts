@@ -32,6 +32,7 @@ t.test('the first twenty Seats are named', async (t) => {
       principal: null,
       space: null,
       seats,
+      source: null,
       timings: { match: 0, authenticate: 0, resolve: 0, decide: 0 },
     }
     exchange.judgement = { decision, refusal: null, params: {}, query: '', grants: null }

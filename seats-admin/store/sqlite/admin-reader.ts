@@ -2,35 +2,16 @@
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { ApiKey } from '../../model/api-key.ts'
-import { type AdminRefusal, apiKeyNotFound, seatNotFound } from '../../model/refusal.ts'
-import { maySee, type Scope } from '../../model/scope.ts'
+import { type AdminRefusal, apiKeyNotFound } from '../../model/refusal.ts'
+import type { Scope } from '../../model/scope.ts'
 import type { ListedSeat, StoredSeat } from '../../model/seat.ts'
+import { adminQuestions, type Listing, PAGE_TEXT, spacesOf, visibleSeat } from '../pages.ts'
+import { apiKey, listedSeat, type Row } from '../rows.ts'
 import type { Page } from '../store.ts'
 import type { Running } from './calls.ts'
-import { API_KEY_COLUMNS, apiKey, listedSeat, type Row, SEAT_COLUMNS, storedSeat } from './rows.ts'
+import { sqlite } from './dialect.ts'
 
-const SEATS = `SELECT ${SEAT_COLUMNS} FROM seats s WHERE s.tenant = :tenant AND s.id > :after`
-const API_KEYS = `SELECT ${API_KEY_COLUMNS} FROM api_keys k WHERE k.tenant = :tenant AND k.id > :after`
-/** One more row than the page has, to see whether there are more. */
-const PAGE = 'ORDER BY id LIMIT :rows'
-
-/**
- * The API keys that are seen outside the admin space: those with Seats, all of just this space. The Seats of the space
- * are looked up in the index, once: reading what others hold in `spaces` could take a megabyte a Seat.
- */
-const KEY_OF_SPACES = `
-  k.id IN (SELECT ks.api_key_id FROM seats s JOIN api_key_seats ks ON ks.tenant = s.tenant AND ks.seat_id = s.id
-           WHERE s.tenant = :tenant AND s.spaces = :spaces)
-  AND NOT EXISTS (SELECT 1 FROM api_key_seats ks WHERE ks.tenant = :tenant AND ks.api_key_id = k.id
-                  AND ks.seat_id NOT IN (SELECT id FROM seats WHERE tenant = :tenant AND spaces = :spaces))`
-
-/** Characters of row text after which a page ends: what is made of it passes through the gateway's one event loop. */
-const PAGE_TEXT = 4 * 1024 * 1024
-
-interface Listing<V> {
-  data: V[]
-  hasMore: boolean
-}
+const questions = adminQuestions(sqlite)
 
 export class AdminReader {
   readonly #running: Running
@@ -44,21 +25,17 @@ export class AdminReader {
 
   constructor(database: DatabaseSync, running: Running) {
     this.#running = running
-    this.#seat = database.prepare(`SELECT ${SEAT_COLUMNS} FROM seats s WHERE s.tenant = ? AND s.id = ?`)
-    this.#seats = database.prepare(`${SEATS} ${PAGE}`)
-    this.#seatsOfSpaces = database.prepare(`${SEATS} AND s.spaces = :spaces ${PAGE}`)
-    const key = `SELECT ${API_KEY_COLUMNS} FROM api_keys k WHERE k.tenant = :tenant AND k.id = :id`
-    this.#apiKey = database.prepare(key)
-    this.#apiKeyOfSpaces = database.prepare(`${key} AND ${KEY_OF_SPACES}`)
-    this.#apiKeys = database.prepare(`${API_KEYS} ${PAGE}`)
-    this.#apiKeysOfSpaces = database.prepare(`${API_KEYS} AND ${KEY_OF_SPACES} ${PAGE}`)
+    this.#seat = database.prepare(questions.seat)
+    this.#seats = database.prepare(questions.seats)
+    this.#seatsOfSpaces = database.prepare(questions.seatsOfSpaces)
+    this.#apiKey = database.prepare(questions.apiKey)
+    this.#apiKeyOfSpaces = database.prepare(questions.apiKeyOfSpaces)
+    this.#apiKeys = database.prepare(questions.apiKeys)
+    this.#apiKeysOfSpaces = database.prepare(questions.apiKeysOfSpaces)
   }
 
   readSeat(tenant: string, id: string, scope: Scope): StoredSeat | AdminRefusal {
-    const row = this.#seat.get(tenant, id)
-    if (row === undefined) return seatNotFound
-    const seat = storedSeat(row)
-    return maySee(scope, seat.spaces) ? seat : seatNotFound
+    return visibleSeat(this.#seat.get({ tenant, id }), scope)
   }
 
   listSeats(tenant: string, page: Page): Listing<ListedSeat> {
@@ -94,9 +71,4 @@ export class AdminReader {
     }
     return { data, hasMore: false }
   }
-}
-
-/** As they are written in the column. */
-function spacesOf({ space }: Scope): string {
-  return JSON.stringify([space])
 }

@@ -1,18 +1,14 @@
 /** Writes to API keys. Runs in the writer's thread; each method inside a transaction of its own. */
 
-import { randomBytes } from 'node:crypto'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import { type ApiKey, formatApiKey, hashApiKey } from '../../model/api-key.ts'
-import { type AdminRefusal, apiKeyNotFound, grantExceedsOwn, unknownSeats } from '../../model/refusal.ts'
+import { type ApiKey, hashApiKey } from '../../model/api-key.ts'
+import { type AdminRefusal, apiKeyNotFound, grantExceedsOwn, isRefusal } from '../../model/refusal.ts'
 import { type Granting, grantsAny, mayManageKey, type Scope } from '../../model/scope.ts'
-import { crockford, ulid } from '../../model/ulid.ts'
+import { apiKeyChange, newApiKey, seatIdsOf } from '../api-key-rules.ts'
+import { text } from '../rows.ts'
 import type { ApiKeyInput, Writer, Written } from '../store.ts'
 import type { Running } from './calls.ts'
 import type { ChangeLog } from './change-log.ts'
-import { text } from './rows.ts'
-
-/** 5 bits of each become a character: 130 random bits. */
-const RANDOM_BYTES = 26
 
 export class ApiKeyWriter {
   readonly #log: ChangeLog
@@ -52,32 +48,13 @@ export class ApiKeyWriter {
 
   create(writer: Writer, input: ApiKeyInput): Written<ApiKey & { key: string }> | AdminRefusal {
     const { tenant, by, scope, now } = writer
-    const { name, expiresAt } = input
-    const found = input.seats.map((seat) => this.#seatByName.get(tenant, seat))
-    const seats = found
-      .filter((row) => row !== undefined)
-      .map((row) => ({ id: text(row, 'id'), name: text(row, 'name') }))
-    if (seats.length < found.length)
-      return unknownSeats(found.flatMap((seat, at) => (seat === undefined ? [at] : [])))
-    if (
-      !mayManageKey(
-        scope,
-        this.#grants(
-          tenant,
-          seats.map((seat) => seat.id),
-          scope,
-        ),
-      )
-    )
-      return grantExceedsOwn
-    const id = ulid(this.#log.idTime(now), randomBytes(16))
-    const key = formatApiKey(tenant, id, crockford(randomBytes(RANDOM_BYTES)))
-    this.#insert.run(tenant, id, name, hashApiKey(key), by, now, expiresAt)
-    for (const [position, seat] of seats.entries()) this.#addSeat.run(tenant, id, position, seat.id)
-    const committed = this.#log.append([{ tenant, kind: 'api-key', key: id }])
-    const names = seats.map((seat) => seat.name)
-    const times = { createdBy: by, createdAt: now, expiresAt, revokedAt: null }
-    return { ...committed, value: { id, tenant, name, seats: names, ...times, key } }
+    const seatIds = seatIdsOf(input.seats, this.#seatsByName(tenant, input.seats))
+    if (isRefusal(seatIds)) return seatIds
+    if (!mayManageKey(scope, this.#grants(tenant, seatIds, scope))) return grantExceedsOwn
+    const made = newApiKey(writer, this.#log.idTime(now), input)
+    this.#insert.run(tenant, made.id, made.name, hashApiKey(made.key), by, now, made.expiresAt)
+    for (const [position, seat] of seatIds.entries()) this.#addSeat.run(tenant, made.id, position, seat)
+    return { ...this.#log.append([apiKeyChange(tenant, made.id)]), value: made }
   }
 
   /**
@@ -90,7 +67,12 @@ export class ApiKeyWriter {
     const seats = this.#seatsOf.all(tenant, id).map((row) => text(row, 'id'))
     if (!mayManageKey(scope, this.#grants(tenant, seats, scope))) return grantExceedsOwn
     this.#revoke.run(now, tenant, id)
-    return { ...this.#log.append([{ tenant, kind: 'api-key', key: id }]), value: null }
+    return { ...this.#log.append([apiKeyChange(tenant, id)]), value: null }
+  }
+
+  #seatsByName(tenant: string, names: readonly string[]): ReadonlyMap<string, string> {
+    const rows = names.map((name) => this.#seatByName.get(tenant, name)).filter((row) => row !== undefined)
+    return new Map(rows.map((row) => [text(row, 'name'), text(row, 'id')]))
   }
 
   /** What the Seats grant, as far as the scope needs to know: one at a time, and no more once the caller has given up. */

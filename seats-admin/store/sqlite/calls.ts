@@ -20,7 +20,7 @@ export interface Call {
   readonly id: number
   readonly method: string
   readonly args: readonly unknown[]
-  /** Times by the clock of `clock.ts`: when the caller asked, and when it has given up. */
+  /** Times by the clock of `../clock.ts`: when the caller asked, and when it has given up. */
   readonly asked: number
   readonly deadline: number
 }

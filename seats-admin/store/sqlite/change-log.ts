@@ -3,36 +3,36 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { Change, Committed } from '../../model/change.ts'
 import { nextUlidTime } from '../../model/ulid.ts'
-import { integer } from './rows.ts'
-
-/** A reader that is further behind forgets everything instead. */
-const KEPT = 10_000
+import { drawMark, KEPT } from '../feed.ts'
+import { counted } from '../point-reads.ts'
+import { integer } from '../rows.ts'
 
 export class ChangeLog {
   readonly #counter: StatementSync
-  readonly #setSeq: StatementSync
+  readonly #setHead: StatementSync
   readonly #setIdTime: StatementSync
   readonly #add: StatementSync
   readonly #prune: StatementSync
 
   constructor(database: DatabaseSync) {
     this.#counter = database.prepare('SELECT seq, id_time FROM counter')
-    this.#setSeq = database.prepare('UPDATE counter SET seq = ?')
+    this.#setHead = database.prepare('UPDATE counter SET seq = ?, mark = ?')
     this.#setIdTime = database.prepare('UPDATE counter SET id_time = ?')
-    this.#add = database.prepare('INSERT INTO changes (seq, tenant, kind, key) VALUES (?, ?, ?, ?)')
+    this.#add = database.prepare('INSERT INTO changes (seq, mark, tenant, kind, key) VALUES (?, ?, ?, ?, ?)')
     this.#prune = database.prepare('DELETE FROM changes WHERE seq <= ?')
   }
 
   /**
-   * Numbers the changes of this write, one by one. The counter row is locked until the commit, so a smaller number is
-   * never committed after a larger one.
+   * Numbers the changes of this write, one by one, and marks them. The counter row is locked until the commit, so a
+   * smaller number is never committed after a larger one.
    */
   append(changes: readonly Change[]): Committed {
+    const mark = drawMark()
     let seq = this.#read('seq')
-    for (const { tenant, kind, key } of changes) this.#add.run(++seq, tenant, kind, key)
-    this.#setSeq.run(seq)
+    for (const { tenant, kind, key } of changes) this.#add.run(++seq, mark, tenant, kind, key)
+    this.#setHead.run(seq, mark)
     this.#prune.run(seq - KEPT)
-    return { seq, changes }
+    return { seq, mark, changes }
   }
 
   /** The time part for the id of what is made in this transaction. */
@@ -43,8 +43,6 @@ export class ChangeLog {
   }
 
   #read(column: 'seq' | 'id_time'): number {
-    const row = this.#counter.get()
-    if (row === undefined) throw new Error('the store has no counter')
-    return integer(row, column)
+    return integer(counted(this.#counter.get()), column)
   }
 }

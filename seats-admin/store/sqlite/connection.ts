@@ -3,7 +3,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import { isRefusal } from '../../model/refusal.ts'
-import { monotonic } from './clock.ts'
+import { monotonic } from '../clock.ts'
 
 /** WAL bytes kept on disk after a checkpoint. */
 const JOURNAL_SIZE_LIMIT = 16 * 1024 * 1024

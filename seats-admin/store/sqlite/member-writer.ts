@@ -1,7 +1,7 @@
 /** Which Seats each user's latest sign-in carried. Runs in the writer's thread, inside a transaction. */
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import { text } from './rows.ts'
+import { text } from '../rows.ts'
 
 export class MemberWriter {
   readonly #of: StatementSync

@@ -88,8 +88,19 @@ CREATE TRIGGER member_went AFTER DELETE ON members BEGIN
 END;
 `
 
+/**
+ * Changes written before have mark 0, but for the newest: a reader that knows the head is told from one that knows the
+ * head of another copy of this file. A random mark is one of 1 to 2^31 - 1.
+ */
+const marks = `
+ALTER TABLE counter ADD COLUMN mark INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE changes ADD COLUMN mark INTEGER NOT NULL DEFAULT 0;
+UPDATE counter SET mark = abs(random() % 2147483647) + 1 WHERE seq > 0;
+UPDATE changes SET mark = (SELECT mark FROM counter) WHERE seq = (SELECT seq FROM counter);
+`
+
 /** `user_version` counts the steps taken. */
-export const MIGRATIONS: readonly string[] = [first]
+export const MIGRATIONS: readonly string[] = [first, marks]
 
 /** Marks a new, empty database as a Seatgate store. */
 export function mark(database: DatabaseSync): void {

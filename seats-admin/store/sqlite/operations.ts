@@ -1,6 +1,7 @@
 /** What each of the three threads can be asked to do, by the names of the store's methods. */
 
 import type { DatabaseSync } from 'node:sqlite'
+import type { Position } from '../../model/change.ts'
 import type { Scope } from '../../model/scope.ts'
 import type { ApiKeyInput, Page, SeatInput, Writer } from '../store.ts'
 import { AdminReader } from './admin-reader.ts'
@@ -21,7 +22,7 @@ export function readerOperations(database: DatabaseSync) {
     seatByName: (tenant: string, name: string) => reader.seatByName(tenant, name),
     seatById: (tenant: string, id: string) => reader.seatById(tenant, id),
     apiKeyById: (tenant: string, id: string) => reader.apiKeyById(tenant, id),
-    changesSince: (seq: number) => reader.changesSince(seq),
+    changesSince: (position: Position | null) => reader.changesSince(position),
   }
 }
 

@@ -1,16 +1,15 @@
 /** Writes to Seats. Runs in the writer's thread; each method inside a transaction of its own. */
 
-import { randomBytes } from 'node:crypto'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import type { Change } from '../../model/change.ts'
-import { type AdminRefusal, grantExceedsOwn, seatNameTaken, seatNotFound } from '../../model/refusal.ts'
+import { type AdminRefusal, grantExceedsOwn, isRefusal, seatNameTaken } from '../../model/refusal.ts'
 import { mayManage } from '../../model/scope.ts'
 import type { StoredSeat } from '../../model/seat.ts'
-import { ulid } from '../../model/ulid.ts'
+import { SEAT_BY_ID } from '../pages.ts'
+import { storedSeat, text } from '../rows.ts'
+import { changesOf, deletionChanges, givenUpAt, newSeat, planDeletion, planUpdate } from '../seat-rules.ts'
 import type { SeatInput, Writer, Written } from '../store.ts'
 import type { Running } from './calls.ts'
 import type { ChangeLog } from './change-log.ts'
-import { SEAT_COLUMNS, storedSeat, text } from './rows.ts'
 
 export class SeatWriter {
   readonly #log: ChangeLog
@@ -26,7 +25,7 @@ export class SeatWriter {
   constructor(database: DatabaseSync, log: ChangeLog, running: Running) {
     this.#log = log
     this.#running = running
-    this.#byId = database.prepare(`SELECT ${SEAT_COLUMNS} FROM seats s WHERE s.tenant = ? AND s.id = ?`)
+    this.#byId = database.prepare(SEAT_BY_ID)
     this.#byName = database.prepare('SELECT id FROM seats WHERE tenant = ? AND name = ?')
     this.#insert = database.prepare(
       `INSERT INTO seats (tenant, id, name, spaces, permissions, created_by, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)`,
@@ -48,61 +47,45 @@ export class SeatWriter {
     const { tenant, by, scope, now } = writer
     const { name, spaces, permissions } = input
     if (!mayManage(scope, input)) return grantExceedsOwn
-    if (this.#byName.get(tenant, name) !== undefined) return seatNameTaken
-    const id = ulid(this.#log.idTime(now), randomBytes(16))
-    this.#insert.run(tenant, id, name, JSON.stringify(spaces), JSON.stringify(permissions), by, now)
-    const committed = this.#log.append([seatChange(tenant, id), nameChange(tenant, name)])
-    const times = { createdBy: by, createdAt: now, updatedBy: null, updatedAt: null }
-    return { ...committed, value: { id, tenant, name, spaces, permissions, ...times } }
+    if (this.#isTaken(tenant, name)) return seatNameTaken
+    const seat = newSeat(writer, this.#log.idTime(now), input)
+    this.#insert.run(tenant, seat.id, name, JSON.stringify(spaces), JSON.stringify(permissions), by, now)
+    return { ...this.#log.append(changesOf(seat)), value: seat }
   }
 
   update(writer: Writer, id: string, patch: Partial<SeatInput>): Written<StoredSeat> | AdminRefusal {
-    const { tenant, by, scope, now } = writer
-    const before = this.#find(tenant, id)
-    if (before === null) return seatNotFound
-    const after: StoredSeat = { ...before, ...patch, updatedBy: by, updatedAt: now }
-    if (!mayManage(scope, before) || !mayManage(scope, after)) return grantExceedsOwn
-    const renamed = after.name !== before.name
-    if (renamed && this.#byName.get(tenant, after.name) !== undefined) return seatNameTaken
+    const { tenant, by, now } = writer
+    const plan = planUpdate(writer, this.#find(tenant, id), patch)
+    if (isRefusal(plan)) return plan
+    const { after, givenUp, changes } = plan
     const { name, spaces, permissions } = after
+    if (givenUp !== null && this.#isTaken(tenant, name)) return seatNameTaken
     this.#update.run(name, JSON.stringify(spaces), JSON.stringify(permissions), by, now, tenant, id)
-    const changes = [seatChange(tenant, id), nameChange(tenant, name)]
-    if (renamed) changes.push(this.#nameGivenUp(writer, before.name))
+    if (givenUp !== null) this.#markGivenUp(writer, givenUp)
     return { ...this.#log.append(changes), value: after }
   }
 
   /** Its members, and its part in API keys, go with it. */
   delete(writer: Writer, id: string): Written<null> | AdminRefusal {
-    const { tenant, scope } = writer
-    const seat = this.#find(tenant, id)
-    if (seat === null) return seatNotFound
-    if (!mayManage(scope, seat)) return grantExceedsOwn
+    const { tenant } = writer
+    const seat = planDeletion(writer, this.#find(tenant, id))
+    if (isRefusal(seat)) return seat
     const keys = this.#keysOf.all(tenant, id).map((row) => text(row, 'api_key_id'))
     this.#delete.run(tenant, id)
-    const changes = [seatChange(tenant, id), this.#nameGivenUp(writer, seat.name)]
-    for (const key of keys) changes.push({ tenant, kind: 'api-key', key })
-    return { ...this.#log.append(changes), value: null }
+    this.#markGivenUp(writer, seat.name)
+    return { ...this.#log.append(deletionChanges(seat, keys)), value: null }
   }
 
   #find(tenant: string, id: string): StoredSeat | null {
-    const row = this.#byId.get(tenant, id)
+    const row = this.#byId.get({ tenant, id })
     return row === undefined ? null : storedSeat(row)
   }
 
-  /**
-   * Marked for good, so that a token issued before gains nothing through a later Seat of this name. While the call
-   * waited for its turn the old Seat still stood: a token issued meanwhile is one from before, too.
-   */
-  #nameGivenUp({ tenant, now }: Writer, name: string): Change {
-    this.#giveUp.run(tenant, name, Math.floor((now + this.#running.waited()) / 1000))
-    return nameChange(tenant, name)
+  #isTaken(tenant: string, name: string): boolean {
+    return this.#byName.get(tenant, name) !== undefined
   }
-}
 
-function seatChange(tenant: string, id: string): Change {
-  return { tenant, kind: 'seat', key: id }
-}
-
-function nameChange(tenant: string, name: string): Change {
-  return { tenant, kind: 'seat-name', key: name }
+  #markGivenUp(writer: Writer, name: string): void {
+    this.#giveUp.run(writer.tenant, name, givenUpAt(writer, this.#running.waited()))
+  }
 }

@@ -1,6 +1,7 @@
 /** The embedded store: SQLite in a file, behind three threads. Opened through `seats-admin/index.ts`. */
 
 import { resolve } from 'node:path'
+import type { Position } from '../../model/change.ts'
 import type { Scope } from '../../model/scope.ts'
 import type { ApiKeyInput, Page, SeatInput, Store, Writer } from '../store.ts'
 import { Threads } from './threads.ts'
@@ -28,6 +29,7 @@ export async function openSqliteStore({ path, timeout = DEFAULT_TIMEOUT }: Sqlit
 }
 
 class SqliteStore implements Store {
+  readonly registry = null
   readonly #threads: Threads
   /** Of the reader's starts, the one whose feed has been read last. */
   #followed = 1
@@ -48,13 +50,16 @@ class SqliteStore implements Store {
     return this.#threads.reader.call('apiKeyById', tenant, id)
   }
 
-  /** A thread that was started anew may have found another file, whose numbers say nothing of what was read before. */
-  async changesSince(seq: number) {
-    const found = await this.#threads.reader.call('changesSince', seq)
+  /**
+   * A thread that was started anew may have found another file. Its marks tell; that memory is not trusted to them
+   * alone costs one forgetting. Who asks from null has read nothing before.
+   */
+  async changesSince(position: Position | null) {
+    const found = await this.#threads.reader.call('changesSince', position)
     const { starts } = this.#threads.reader
-    if (starts === this.#followed) return found
+    if (position === null || starts === this.#followed) return found
     this.#followed = starts
-    return { seq: found.seq, changes: null }
+    return { head: found.head, changes: null }
   }
 
   createSeat(writer: Writer, seat: SeatInput) {

@@ -1,9 +1,9 @@
 /** The main thread's end of one of the store's threads: calls, time limits, restart. Used by `threads.ts` and `store.ts`. */
 
 import { Worker } from 'node:worker_threads'
+import { monotonic } from '../clock.ts'
 import { StoreUnavailable } from '../store.ts'
 import { type Answer, type Call, CLOSE, type Operations, READY, type Role, type ThreadData } from './calls.ts'
-import { monotonic } from './clock.ts'
 import type { StoreFiles } from './file.ts'
 
 /** Calls that a thread has not answered yet. More than a healthy disk ever leaves waiting. */

@@ -6,6 +6,7 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import { parentPort, workerData } from 'node:worker_threads'
+import { monotonic } from '../clock.ts'
 import {
   type Answer,
   type Call,
@@ -15,7 +16,6 @@ import {
   type Running,
   type ThreadData,
 } from './calls.ts'
-import { monotonic } from './clock.ts'
 import { checkIntegrity, connect, TooLate, transact } from './connection.ts'
 import { checkFile, departure, ensureFile, identityOf, logOf, refuseLogOf, type StoreFiles } from './file.ts'
 import { migrate } from './migrations.ts'

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { bootstrapTenant, isRefusal } from '../../../seats-admin/index.ts'
 import { hashApiKey, parseApiKey } from '../../../seats-admin/model/api-key.ts'
-import { ADMIN, done, writer } from '../store/conformance.ts'
+import { ADMIN, BEGINNING, done, numbered, writer } from '../store/conformance.ts'
 import { startApi } from './support.ts'
 
 const OPTIONS = { tenant: 'acme', adminSpace: 'hq', now: 5000 }
@@ -21,8 +21,9 @@ t.test('a Seat that holds everything in the admin space, and a key that holds th
   t.same(parseApiKey(made.key), { tenant: 'acme', id: made.apiKey.id })
   const stored = (await store.apiKeyById('acme', made.apiKey.id)).value
   t.same([stored?.hash, stored?.seatIds], [hashApiKey(made.key), [made.seat.id]])
-  const { seq, changes } = await store.changesSince(0)
-  t.same([made.committed.at(-1)?.seq, made.committed.flatMap((each) => each.changes)], [seq, changes])
+  const { head, changes } = await store.changesSince(BEGINNING)
+  t.same(changes, made.committed.flatMap(numbered))
+  t.match(made.committed.at(-1), head)
 })
 
 t.test('again: the same Seat, another key', async (t) => {

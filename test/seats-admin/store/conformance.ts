@@ -3,7 +3,11 @@
 import type { Test } from 'tap'
 import {
   type AdminRefusal,
+  type Committed,
   isRefusal,
+  type NumberedChange,
+  type Position,
+  type Registry,
   type Scope,
   type Store,
   type Writer,
@@ -31,6 +35,19 @@ export function refused(result: unknown): string {
   return isRefusal(result) ? result.refused : 'not refused'
 }
 
+/** Of any store: before the first change. */
+export const BEGINNING: Position = { seq: 0, mark: 0 }
+
+function positionOf({ seq, mark }: Position): Position {
+  return { seq, mark }
+}
+
+/** A write's changes as the feed tells them. */
+export function numbered({ seq, mark, changes }: Committed): NumberedChange[] {
+  return changes.map((change, at) => ({ ...change, seq: seq - changes.length + 1 + at, mark }))
+}
+
+const NOTHING = { spaces: [], permissions: [] }
 const MISSING = '00000000000000000000000000'
 
 export function conformance(t: Test, openStore: (t: Test) => Promise<Store>): void {
@@ -45,10 +62,11 @@ export function conformance(t: Test, openStore: (t: Test) => Promise<Store>): vo
     (await store.listSeats('acme', { limit, after, scope })).data.map((each) => each.name)
 
   test('a store begins empty', async (t, store) => {
-    t.same(await store.changesSince(0), { seq: 0, changes: [] })
-    t.same(await store.seatByName('acme', 'x'), { seq: 0, value: { seat: null, givenUpAt: null } })
-    t.same(await store.seatById('acme', MISSING), { seq: 0, value: null })
-    t.same(await store.apiKeyById('acme', MISSING), { seq: 0, value: null })
+    for (const position of [BEGINNING, null])
+      t.same(await store.changesSince(position), { head: BEGINNING, changes: [] })
+    t.same(await store.seatByName('acme', 'x'), { ...BEGINNING, value: { seat: null, givenUpAt: null } })
+    t.same(await store.seatById('acme', MISSING), { ...BEGINNING, value: null })
+    t.same(await store.apiKeyById('acme', MISSING), { ...BEGINNING, value: null })
     t.same(await store.listSeats('acme', { limit: 1, after: null, scope: ADMIN }), {
       data: [],
       hasMore: false,
@@ -81,10 +99,10 @@ export function conformance(t: Test, openStore: (t: Test) => Promise<Store>): vo
     t.ok(isUlid(made.value.id))
     t.same(made.value, expected)
     t.same(await store.seatByName('acme', 'Viewer'), {
-      seq: made.seq,
+      ...positionOf(made),
       value: { seat: expected, givenUpAt: null },
     })
-    t.same(await store.seatById('acme', made.value.id), { seq: made.seq, value: expected })
+    t.same(await store.seatById('acme', made.value.id), { ...positionOf(made), value: expected })
     t.same(await store.readSeat('acme', made.value.id, ADMIN), expected)
     t.same((await store.listSeats('acme', { limit: 1, after: null, scope: ADMIN })).data, [
       { ...expected, memberCount: 0 },
@@ -127,30 +145,46 @@ export function conformance(t: Test, openStore: (t: Test) => Promise<Store>): vo
     t.same(again.changes, [change('api-key', apiKey.value.id)], 'told again to who asks again')
 
     const writes = [made, apiKey, updated, renamed, deleted, revoked, again]
+    const all = writes.flatMap(numbered)
     t.same(
-      (await store.changesSince(0)).changes,
-      writes.flatMap((each) => each.changes),
+      all.map((each) => each.seq),
+      all.map((_, at) => at + 1),
     )
-    for (const [at, { seq }] of writes.entries()) {
-      const { seq: head, changes } = await store.changesSince(seq)
-      t.equal(head, again.seq)
-      t.same(
-        changes,
-        writes.slice(at + 1).flatMap((each) => each.changes),
-      )
-      t.ok(seq > (writes[at - 1]?.seq ?? 0), 'seq grows')
+    for (const position of [BEGINNING, null])
+      t.same(await store.changesSince(position), { head: positionOf(again), changes: all })
+    for (const [at, write] of writes.entries()) {
+      const { head, changes } = await store.changesSince(positionOf(write))
+      t.same(head, positionOf(again))
+      t.same(changes, writes.slice(at + 1).flatMap(numbered))
     }
     t.same(
-      await store.changesSince(again.seq + 5),
-      { seq: again.seq, changes: [] },
-      'a store behind its reader says so',
+      (await store.changesSince({ seq: deleted.seq - 1, mark: deleted.mark })).changes,
+      all.filter((each) => each.seq >= deleted.seq),
+      'also from amidst a write',
     )
+  })
+
+  test('each commit has a mark of its own, and another history is noticed', async (t, store) => {
+    const { id } = await seat(store, 'A')
+    const writes = []
+    for (let round = 0; round < 20; round++) writes.push(done(await store.updateSeat(writer(), id, {})))
+    const last = writes.at(-1) ?? BEGINNING
+    t.ok(new Set(writes.map((each) => each.mark)).size > 18)
+    for (const { mark } of writes) t.ok(Number.isInteger(mark) && mark > 0 && mark < 2 ** 31)
+    t.same(positionOf(await store.seatById('acme', id)), positionOf(last))
+    const { head } = await store.changesSince(BEGINNING)
+    const strangers: Position[] = writes.map(({ seq, mark }) => ({ seq, mark: mark ^ 1 }))
+    strangers.push({ ...head, seq: head.seq + 1 }, { ...head, seq: head.seq - 2 }, { ...head, seq: -1 })
+    strangers.push({ seq: head.seq, mark: 0 }, { seq: 0, mark: head.mark }, { seq: -1, mark: 0 })
+    for (const position of strangers)
+      t.same(await store.changesSince(position), { head, changes: null }, JSON.stringify(position))
+    t.same(await store.changesSince(head), { head, changes: [] })
   })
 
   test('a refused write leaves no trace', async (t, store) => {
     const { id } = await seat(store, 'A')
     const other = await seat(store, 'B')
-    const before = await store.changesSince(0)
+    const before = await store.changesSince(BEGINNING)
     t.equal(
       refused(await store.createSeat(writer(), { name: 'A', spaces: [], permissions: [] })),
       'seat_name_taken',
@@ -164,7 +198,7 @@ export function conformance(t: Test, openStore: (t: Test) => Promise<Store>): vo
       'input_invalid',
     )
     t.equal(refused(await store.revokeApiKey(writer(), MISSING)), 'api_key_not_found')
-    t.same(await store.changesSince(0), before)
+    t.same(await store.changesSince(BEGINNING), before)
     t.same(await namesOf(store, ADMIN), ['A', 'B'])
     t.equal((await store.seatByName('acme', 'B')).value.givenUpAt, null)
   })
@@ -172,11 +206,14 @@ export function conformance(t: Test, openStore: (t: Test) => Promise<Store>): vo
   test('changes that are no longer all kept, or too many, are not told in part', async (t, store) => {
     const { id } = await seat(store, 'A')
     for (let round = 0; round < 600; round++) done(await store.updateSeat(writer(), id, {}))
-    const { seq, changes } = await store.changesSince(0)
-    t.equal(changes, null)
-    t.equal((await store.changesSince(seq - 1000)).changes?.length, 1000)
-    t.same(await store.changesSince(seq - 1001), { seq, changes: null })
-    t.same(await store.changesSince(-1), { seq, changes: null })
+    const { head, changes } = await store.changesSince(BEGINNING)
+    t.same([head.seq, changes], [1202, null])
+    const kept = (await store.changesSince(null)).changes ?? []
+    t.same([kept.length, kept[0]?.seq, kept.at(-1)?.seq], [1202, 1, 1202], 'but from null all that are kept')
+    const from = async (seq: number) =>
+      (await store.changesSince({ seq, mark: kept[seq - 1]?.mark ?? 0 })).changes
+    t.same(await from(head.seq - 1000), kept.slice(-1000))
+    t.equal(await from(head.seq - 1001), null)
   })
 
   test('names are compared exactly', async (t, store) => {
@@ -262,7 +299,7 @@ export function conformance(t: Test, openStore: (t: Test) => Promise<Store>): vo
     t.same(await store.readApiKey('acme', shown.id, ADMIN), expected)
     t.same((await store.listApiKeys('acme', { limit: 9, after: null, scope: ADMIN })).data, [expected])
     const stored = await store.apiKeyById('acme', shown.id)
-    t.equal(stored.seq, made.seq)
+    t.same(positionOf(stored), positionOf(made))
     t.same(stored.value?.seatIds, [b.id, a.id])
     t.same([stored.value?.expiresAt, stored.value?.revokedAt], [99, null])
     t.same([...(stored.value?.hash ?? [])], [...hashApiKey(text)])
@@ -476,7 +513,7 @@ export function conformance(t: Test, openStore: (t: Test) => Promise<Store>): vo
 
   test('a reader never sees a value newer than its seq, nor a seq newer than its value', async (t, store) => {
     const { id } = await seat(store, 'A', ['0'])
-    const history = new Map<number, string>([[(await store.changesSince(0)).seq, '0']])
+    const history = new Map<number, string>([[(await store.changesSince(BEGINNING)).head.seq, '0']])
     let writing = true
     const wrong: string[] = []
     const reads = Array.from({ length: 4 }, async () => {
@@ -496,6 +533,104 @@ export function conformance(t: Test, openStore: (t: Test) => Promise<Store>): vo
       if (history.get(seq) !== space) wrong.push(`${seq}: ${space}`)
     }
     t.same(wrong, [])
+  })
+
+  test('who writes may be called anything', async (t, store) => {
+    for (const by of ['', '\0', 'a\ud800b', 'x'.repeat(20_000), "'; --"]) {
+      const made = done(await store.createSeat({ ...writer(), by }, { name: `of ${by.length}`, ...NOTHING }))
+      const again = done(await store.updateSeat({ ...writer(), by }, made.value.id, {}))
+      const read = done(await store.readSeat('acme', made.value.id, ADMIN))
+      t.equal(read.updatedBy?.length, by.length, 'what text can not hold has another character in its place')
+      t.same({ ...read, createdBy: by, updatedBy: by }, { ...again.value, createdBy: by, updatedBy: by })
+      const { id } = await key(store, [], { ...writer(), by })
+      t.equal(refused(await store.readApiKey('acme', id, ADMIN)), 'not refused')
+      await store.recordMember('acme', by, [made.value.id, '\0', '\ud800'])
+    }
+    const { data } = await store.listSeats('acme', { limit: 9, after: null, scope: ADMIN })
+    t.same(
+      data.map((each) => each.memberCount),
+      [1, 1, 1, 1, 1],
+    )
+  })
+
+  test('Seats of an API key that can not be names are unknown', async (t, store) => {
+    await seat(store, '\ufffd')
+    for (const name of ['\0', '\ud800', 'x'.repeat(100_000)])
+      t.equal(
+        refused(await store.createApiKey(writer(), { name: 'k', seats: [name], expiresAt: null })),
+        'input_invalid',
+      )
+  })
+
+  const registered = (name: string, run: (t: Test, store: Store, list: Registry) => Promise<void>) =>
+    test(name, async (t, store) => {
+      if (store.registry === null) t.pass('one gateway has this store to itself')
+      else await run(t, store, store.registry)
+    })
+
+  registered(
+    'an instance that is not on the list is told so, and leaves no trace',
+    async (t, store, list) => {
+      await seat(store, 'A')
+      t.match(await list.follow('a', 1, BEGINNING, 0), {
+        registered: false,
+        head: { seq: 2 },
+        changes: [{}, {}],
+      })
+      t.same(await list.instances(), [])
+      await list.forget('a', 0)
+      await list.leave('a')
+    },
+  )
+
+  registered('a sign of life is a reading of the feed', async (t, store, list) => {
+    await list.register('a', 'host 1')
+    await list.register('b', 'host\0 2')
+    t.match(await list.follow('a', 1, null, 0), { registered: true, head: BEGINNING, changes: [] })
+    await seat(store, 'A')
+    const whole = await store.changesSince(BEGINNING)
+    for (const [at, position] of [BEGINNING, null].entries())
+      t.same(await list.follow('a', 2 + at, position, position?.seq ?? 0), { ...whole, registered: true })
+    t.same(await list.follow('a', 4, { seq: 1, mark: whole.head.mark }, 1), {
+      ...whole,
+      changes: whole.changes?.slice(1),
+      registered: true,
+    })
+    t.same(
+      (await list.follow('a', 5, { ...whole.head, mark: whole.head.mark ^ 1 }, whole.head.seq)).changes,
+      null,
+    )
+    t.match(await list.instances(), [
+      { id: 'a', name: 'host 1', beat: 5, applied: 2 },
+      { id: 'b', beat: 0, applied: 0 },
+    ])
+    for (const { age } of await list.instances()) t.ok(Number.isInteger(age) && age >= 0)
+  })
+
+  registered('a beat that comes late says nothing', async (t, store, list) => {
+    await seat(store, 'A')
+    const { head } = await store.changesSince(null)
+    await list.register('a', 'a')
+    t.equal((await list.follow('a', 7, head, head.seq)).registered, true)
+    for (const beat of [6, 7]) t.equal((await list.follow('a', beat, BEGINNING, 0)).registered, false)
+    t.match(await list.instances(), [{ beat: 7, applied: 2 }])
+    await list.register('a', 'again')
+    t.match(await list.instances(), [{ name: 'again', beat: 7, applied: 2 }], 'registered twice is once')
+    t.equal((await list.follow('a', 8, head, head.seq)).registered, true)
+  })
+
+  registered('who is silent is forgotten, and nobody else', async (t, _, list) => {
+    for (const id of ['a', 'b', 'c']) await list.register(id, id)
+    await list.follow('a', 1, null, 0)
+    await list.follow('b', 1, null, 0)
+    await list.follow('b', 2, null, 0)
+    await list.forget('a', 1)
+    await list.forget('b', 1)
+    await list.leave('c')
+    t.match(await list.instances(), [{ id: 'b', beat: 2 }], 'b has given a sign of life since')
+    t.equal((await list.follow('a', 2, null, 0)).registered, false)
+    await list.register('a', 'a')
+    t.equal((await list.follow('a', 3, null, 0)).registered, true)
   })
 
   test('a closed store says so, and closing twice is closing once', async (t, store) => {

@@ -3,6 +3,7 @@ import t from 'tap'
 import { openSqliteStore } from '../../../../seats-admin/index.ts'
 import { ChangeLog } from '../../../../seats-admin/store/sqlite/change-log.ts'
 import { connect } from '../../../../seats-admin/store/sqlite/connection.ts'
+import { BEGINNING } from '../conformance.ts'
 import { open, temporaryFolder } from './support.ts'
 
 t.test('the newest 10,000 changes are kept, numbered without gaps', async (t) => {
@@ -29,6 +30,13 @@ t.test('the newest 10,000 changes are kept, numbered without gaps', async (t) =>
   database.close()
 
   const store = await open(t, { path })
-  t.same(await store.changesSince(0), { seq: 12_000, changes: null })
-  t.same((await store.changesSince(11_998)).changes, changes.slice(-2))
+  const { head, changes: all } = await store.changesSince(null)
+  t.same([head.seq, all?.length, all?.[0]?.seq, all?.at(-1)?.seq], [12_000, 10_000, 2001, 12_000])
+  t.same(await store.changesSince(BEGINNING), { head, changes: null })
+  t.same((await store.changesSince({ ...head, seq: 11_998 })).changes, all?.slice(-2))
+  t.same(
+    all?.slice(-2).map(({ tenant, kind, key }) => ({ tenant, kind, key })),
+    changes.slice(-2),
+  )
+  t.equal(new Set(all?.map(({ mark }) => mark)).size, 4, 'one mark a commit')
 })

@@ -1,7 +1,7 @@
 import { closeSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { monotonic } from '../../../../seats-admin/store/sqlite/clock.ts'
+import { monotonic } from '../../../../seats-admin/store/clock.ts'
 import { connect, transact } from '../../../../seats-admin/store/sqlite/connection.ts'
 import { temporaryFolder } from './support.ts'
 

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { StoreUnavailable } from '../../../../seats-admin/index.ts'
-import { ADMIN, done, refused, writer } from '../conformance.ts'
+import { ADMIN, BEGINNING, done, refused, writer } from '../conformance.ts'
 import { open, temporaryFolder } from './support.ts'
 
 const script = fileURLToPath(new URL('./lock-process.ts', import.meta.url))
@@ -27,7 +27,7 @@ t.test('while the lock is held', async (t) => {
   const path = join(temporaryFolder(t), 'seatgate.db')
   const store = await open(t, { path, timeout: 1500 })
   const { id } = done(await store.createSeat(writer(), seat('A'))).value
-  const before = await store.changesSince(0)
+  const before = await store.changesSince(BEGINNING)
   const release = await lock(t, path)
 
   const write = store.createSeat(writer(), seat('B'))
@@ -37,7 +37,7 @@ t.test('while the lock is held', async (t) => {
   })
   for (let read = 0; read < 50; read++) {
     t.equal((await store.seatById('acme', id)).value?.name, 'A')
-    t.same(await store.changesSince(0), before)
+    t.same(await store.changesSince(BEGINNING), before)
   }
   t.notOk(settled, 'a hundred reads were answered while one write waited')
   await t.rejects(write, StoreUnavailable)
@@ -68,7 +68,7 @@ t.test('a write that waited for the lock is done once it is free', async (t) => 
   const release = await lock(t, path)
   const now = 1_000_000
   const write = store.createSeat(writer(ADMIN, now), seat('A'))
-  await store.changesSince(0)
+  await store.changesSince(BEGINNING)
   await release()
   t.equal(done(await write).value.createdAt, now)
 })
@@ -95,7 +95,11 @@ t.test('calls that pile up are refused at once', async (t) => {
   const last = store.createSeat(writer(), seat('A'))
   const rest = Promise.allSettled(writes)
   await t.rejects(last, /10000 calls waiting/)
-  t.same(await store.changesSince(0), { seq: 0, changes: [] }, 'reads have a queue of their own')
+  t.same(
+    await store.changesSince(BEGINNING),
+    { head: BEGINNING, changes: [] },
+    'reads have a queue of their own',
+  )
   await release()
   const results = await rest
   const made = results.filter((each) => each.status === 'fulfilled' && refused(each.value) === 'not refused')

@@ -8,15 +8,17 @@ import { Worker } from 'node:worker_threads'
 import t from 'tap'
 import { openSqliteStore } from '../../../../seats-admin/index.ts'
 import { MIGRATIONS, mark, migrate } from '../../../../seats-admin/store/sqlite/migrations.ts'
-import { ADMIN } from '../conformance.ts'
+import { ADMIN, BEGINNING } from '../conformance.ts'
 import { open, temporaryFolder } from './support.ts'
 
 t.test('six processes that make the store at once make one', async (t) => {
   const folder = temporaryFolder(t)
   const path = join(folder, 'seatgate.db')
-  const script = fileURLToPath(new URL('./migrate-process.ts', import.meta.url))
+  const script = fileURLToPath(new URL('../open-process.ts', import.meta.url))
   const children = Array.from({ length: 6 }, (_, at) =>
-    spawn(process.execPath, [script, path, `by ${at}`], { stdio: ['pipe', 'pipe', 'inherit'] }),
+    spawn(process.execPath, [script, JSON.stringify({ kind: 'sqlite', path }), `by ${at}`], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    }),
   )
   await Promise.all(children.map((child) => once(child.stdout, 'data')))
   const exits = children.map((child) => once(child, 'exit'))
@@ -59,6 +61,31 @@ t.test('eight connections that take the same step at once take it once', async (
   t.teardown(() => database.close())
   t.equal(database.prepare('SELECT count(*) AS n FROM later').get()?.n, 1)
   t.equal(database.prepare('PRAGMA user_version').get()?.user_version, steps.length)
+})
+
+t.test('a store from before there were marks', async (t) => {
+  const path = join(temporaryFolder(t), 'seatgate.db')
+  const positions = []
+  for (const copy of [path, `${path}.copy`]) {
+    const database = new DatabaseSync(copy)
+    mark(database)
+    migrate(database, MIGRATIONS.slice(0, 1))
+    for (let seq = 1; seq <= 5; seq++)
+      database.prepare(`INSERT INTO changes VALUES (?, 'acme', 'seat', 'x')`).run(seq)
+    database.exec('UPDATE counter SET seq = 5; PRAGMA journal_mode = WAL')
+    database.close()
+    const store = await open(t, { path: copy })
+    const { head, changes } = await store.changesSince(null)
+    t.same(
+      changes?.map((each) => each.mark),
+      [0, 0, 0, 0, head.mark],
+    )
+    t.same((await store.changesSince(BEGINNING)).changes, changes)
+    t.same(await store.changesSince(head), { head, changes: [] })
+    positions.push(head)
+    if (copy !== path)
+      t.equal((await store.changesSince(positions[0] ?? null)).changes, null, 'two histories')
+  }
 })
 
 t.test('a step that fails leaves the store as it was', async (t) => {

@@ -1,4 +1,4 @@
-/** The clock that both sides of the store's threads go by. */
+/** The clock that a call's time is measured by, in all drivers. */
 
 /** Milliseconds of a clock that never steps and is the same in all threads of the process. */
 export function monotonic(): number {

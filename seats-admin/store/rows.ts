@@ -1,20 +1,32 @@
-/** Rows as the statements give them, and the nouns made of them. */
+/** Rows as the statements of both drivers give them, and the nouns made of them. */
 
-import type { SQLOutputValue } from 'node:sqlite'
-import type { ApiKey } from '../../model/api-key.ts'
-import type { ListedSeat, StoredSeat } from '../../model/seat.ts'
+import type { ApiKey, StoredApiKey } from '../model/api-key.ts'
+import type { ListedSeat, StoredSeat } from '../model/seat.ts'
 
-/** What `get` and `all` give: trusted to be what the schema, whose tables are STRICT, says. */
-export type Row = Record<string, SQLOutputValue>
+/** Trusted to be what the schema says. PostgreSQL's bigint comes as a number, too. */
+export type Row = Readonly<Record<string, unknown>>
+
+/**
+ * What is said otherwise in SQLite than in PostgreSQL. In the statements that they share, parameters are `:names`, which
+ * SQLite knows and `postgres/sql.ts` makes numbers of.
+ */
+export interface Dialect {
+  /** The column by which Seats are found that have just one space. */
+  readonly spacesColumn: string
+  /** An aggregate: a JSON array, as text, of the values in this order; `[]` of no rows. */
+  list(value: string, order: string): string
+}
 
 export const SEAT_COLUMNS =
   's.id, s.tenant, s.name, s.spaces, s.permissions, s.member_count, s.created_by, s.created_at, s.updated_by, s.updated_at'
 
 /** With the names of the key's Seats as JSON, in the order in which they were given. */
-export const API_KEY_COLUMNS = `k.id, k.tenant, k.name, k.created_by, k.created_at, k.expires_at, k.revoked_at,
-  (SELECT json_group_array(s.name ORDER BY ks.position)
+export function apiKeyColumns({ list }: Dialect): string {
+  return `k.id, k.tenant, k.name, k.created_by, k.created_at, k.expires_at, k.revoked_at,
+  (SELECT ${list('s.name', 'ks.position')}
    FROM api_key_seats ks JOIN seats s ON s.tenant = ks.tenant AND s.id = ks.seat_id
    WHERE ks.tenant = k.tenant AND ks.api_key_id = k.id) AS seats`
+}
 
 export function storedSeat(row: Row): StoredSeat {
   return {
@@ -47,6 +59,17 @@ export function apiKey(row: Row): ApiKey {
   }
 }
 
+export function storedApiKey(row: Row): StoredApiKey {
+  return {
+    id: text(row, 'id'),
+    tenant: text(row, 'tenant'),
+    hash: blob(row, 'hash'),
+    seatIds: JSON.parse(text(row, 'seat_ids')),
+    expiresAt: integerOrNull(row, 'expires_at'),
+    revokedAt: integerOrNull(row, 'revoked_at'),
+  }
+}
+
 export function text(row: Row, column: string): string {
   const value = row[column]
   if (typeof value !== 'string') throw new TypeError(`column ${column} is no text`)
@@ -63,7 +86,7 @@ export function integerOrNull(row: Row, column: string): number | null {
   return row[column] === null ? null : integer(row, column)
 }
 
-export function blob(row: Row, column: string): Uint8Array {
+function blob(row: Row, column: string): Uint8Array {
   const value = row[column]
   if (!(value instanceof Uint8Array)) throw new TypeError(`column ${column} is no blob`)
   return value

@@ -1,11 +1,11 @@
-/** Writes Seats until it is killed, and says on stdout, at once, which were acknowledged. Run by `kill.test.ts`. */
+/** Writes Seats until it is killed, and says on stdout, at once, which were acknowledged. Run by `killed.ts`. */
 
 import { writeSync } from 'node:fs'
-import { isRefusal, openSqliteStore } from '../../../../seats-admin/index.ts'
-import { ADMIN, writer } from '../conformance.ts'
+import { isRefusal, openStore } from '../../../seats-admin/index.ts'
+import { ADMIN, writer } from './conformance.ts'
 
-const [, , path = '', prefix = ''] = process.argv
-const store = await openSqliteStore({ path })
+const [, , location = '', prefix = ''] = process.argv
+const store = await openStore(JSON.parse(location))
 for (let count = 0; ; count++) {
   const name = `${prefix}-${count}`
   const made = await store.createSeat(writer(ADMIN), {

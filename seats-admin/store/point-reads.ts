@@ -1,0 +1,61 @@
+/**
+ * The questions of the data plane, in SQL that both drivers share. Each is one statement that also reads the counter:
+ * value and position are of one snapshot.
+ */
+
+import type { StoredApiKey } from '../model/api-key.ts'
+import type { StoredSeat } from '../model/seat.ts'
+import {
+  type Dialect,
+  integer,
+  integerOrNull,
+  type Row,
+  SEAT_COLUMNS,
+  storedApiKey,
+  storedSeat,
+} from './rows.ts'
+import type { AsOf, NameReading } from './store.ts'
+
+export function pointReads({ list }: Dialect) {
+  return {
+    seatByName: `SELECT c.seq, c.mark, ${SEAT_COLUMNS}, g.at AS given_up_at FROM counter c
+      LEFT JOIN seats s ON s.tenant = :tenant AND s.name = :name
+      LEFT JOIN names_given_up g ON g.tenant = :tenant AND g.name = :name`,
+    seatById: `SELECT c.seq, c.mark, ${SEAT_COLUMNS} FROM counter c
+      LEFT JOIN seats s ON s.tenant = :tenant AND s.id = :id`,
+    apiKeyById: `SELECT c.seq, c.mark, k.id, k.tenant, k.hash, k.expires_at, k.revoked_at,
+      (SELECT ${list('ks.seat_id', 'ks.position')} FROM api_key_seats ks
+       WHERE ks.tenant = k.tenant AND ks.api_key_id = k.id) AS seat_ids
+      FROM counter c LEFT JOIN api_keys k ON k.tenant = :tenant AND k.id = :id`,
+  }
+}
+
+export function nameReading(row: Row | undefined): AsOf<NameReading> {
+  return asOf(row, (found) => ({
+    seat: seatOrNull(found),
+    givenUpAt: integerOrNull(found, 'given_up_at'),
+  }))
+}
+
+export function seatReading(row: Row | undefined): AsOf<StoredSeat | null> {
+  return asOf(row, seatOrNull)
+}
+
+export function apiKeyReading(row: Row | undefined): AsOf<StoredApiKey | null> {
+  return asOf(row, (found) => (found.id === null ? null : storedApiKey(found)))
+}
+
+/** Throws where the store has lost its counter: every other row hangs on it. */
+export function counted(row: Row | undefined): Row {
+  if (row === undefined) throw new Error('the store has no counter')
+  return row
+}
+
+function asOf<V>(found: Row | undefined, valueOf: (row: Row) => V): AsOf<V> {
+  const row = counted(found)
+  return { seq: integer(row, 'seq'), mark: integer(row, 'mark'), value: valueOf(row) }
+}
+
+function seatOrNull(row: Row): StoredSeat | null {
+  return row.id === null ? null : storedSeat(row)
+}

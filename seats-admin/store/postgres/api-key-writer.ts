@@ -1,0 +1,119 @@
+/** Writes to API keys. Each function runs inside a transaction of its own. */
+
+import { type ApiKey, hashApiKey } from '../../model/api-key.ts'
+import { type AdminRefusal, apiKeyNotFound, grantExceedsOwn, isRefusal } from '../../model/refusal.ts'
+import { grantsAny, mayManageKey, type Scope } from '../../model/scope.ts'
+import { apiKeyChange, newApiKey, seatIdsOf } from '../api-key-rules.ts'
+import { PAGE_TEXT } from '../pages.ts'
+import { integer, type Row, text } from '../rows.ts'
+import type { ApiKeyInput, Writer, Written } from '../store.ts'
+import { isStorable, nameNotStorable, postgres, wanted } from './dialect.ts'
+import { sql } from './sql.ts'
+import { logged, type Transaction } from './transaction.ts'
+
+/** What grants much can be a megabyte: its size is asked first. */
+const SEAT = `s.id, s.name, octet_length(s.permissions) AS size, coalesce(${postgres.spacesColumn}, '[]') AS spaces`
+
+const SEATS_BY_NAME = sql(
+  `SELECT ${SEAT} FROM seats s WHERE s.tenant = :tenant AND s.name = ANY (:names::text[])`,
+)
+const FIND = sql('SELECT id FROM api_keys WHERE tenant = :tenant AND id = :id')
+const SEATS_OF = sql(
+  `SELECT ${SEAT} FROM api_key_seats ks JOIN seats s ON s.tenant = ks.tenant AND s.id = ks.seat_id
+   WHERE ks.tenant = :tenant AND ks.api_key_id = :id`,
+)
+const PERMISSIONS = sql('SELECT permissions FROM seats WHERE tenant = :tenant AND id = ANY (:ids::text[])')
+
+const INSERT = logged(
+  `made AS (INSERT INTO api_keys (tenant, id, name, hash, created_by, created_at, expires_at)
+     VALUES (:tenant, :id, :name, :hash, :by, :now, :expires_at)),
+   held AS (INSERT INTO api_key_seats (tenant, api_key_id, position, seat_id)
+     SELECT :tenant, :id, seat.at, seat.id FROM unnest(:seat_ids::text[]) WITH ORDINALITY AS seat (id, at)),`,
+)
+const REVOKE = logged(
+  `revoked AS (UPDATE api_keys SET revoked_at = coalesce(revoked_at, :now) WHERE tenant = :tenant AND id = :id),`,
+)
+
+/** What is refused whatever is stored: no need to wait for one's turn. */
+export function refuseApiKey({ name }: ApiKeyInput): AdminRefusal | null {
+  return isStorable(name) ? null : nameNotStorable
+}
+
+export async function createApiKey(
+  transaction: Transaction,
+  writer: Writer,
+  input: ApiKeyInput,
+): Promise<Written<ApiKey & { key: string }> | AdminRefusal> {
+  const { tenant, by, scope, now } = writer
+  const names = input.seats.filter(isStorable)
+  const seats = await transaction.ask(SEATS_BY_NAME, { tenant, names })
+  const ids = seatIdsOf(input.seats, new Map(seats.map((row) => [text(row, 'name'), text(row, 'id')])))
+  if (isRefusal(ids)) return ids
+  if (!(await mayHandOut(transaction, tenant, scope, seats))) return grantExceedsOwn
+  const made = newApiKey(writer, transaction.idTime(now), input)
+  const { id, name, expiresAt } = made
+  const values = {
+    tenant,
+    id,
+    name,
+    hash: hashApiKey(made.key),
+    by,
+    now,
+    expires_at: expiresAt,
+    seat_ids: ids,
+  }
+  return { ...(await transaction.write(INSERT, [apiKeyChange(tenant, id)], values)), value: made }
+}
+
+/**
+ * Revoked stays revoked since the first time. It is announced each time: who asks again may have got no answer, and
+ * memory may not have heard yet.
+ */
+export async function revokeApiKey(
+  transaction: Transaction,
+  writer: Writer,
+  wantedId: string,
+): Promise<Written<null> | AdminRefusal> {
+  const { tenant, scope, now } = writer
+  const id = wanted(wantedId)
+  if ((await transaction.ask(FIND, { tenant, id })).length === 0) return apiKeyNotFound
+  const seats = await transaction.ask(SEATS_OF, { tenant, id })
+  if (!(await mayHandOut(transaction, tenant, scope, seats))) return grantExceedsOwn
+  const committed = await transaction.write(REVOKE, [apiKeyChange(tenant, id)], { tenant, id, now })
+  return { ...committed, value: null }
+}
+
+/** What the Seats hold is read only where it decides, some megabytes at a time, and no more once it has decided. */
+async function mayHandOut(
+  transaction: Transaction,
+  tenant: string,
+  scope: Scope,
+  seats: readonly Row[],
+): Promise<boolean> {
+  const granting = seats.map((row) => ({ spaces: JSON.parse(text(row, 'spaces')), permissions: [] }))
+  if (!mayManageKey(scope, granting)) return false
+  if (grantsAny(scope)) return true
+  for (const ids of portions(seats)) {
+    const rows = await transaction.ask(PERMISSIONS, { tenant, ids })
+    const held = rows.map((row) => ({
+      spaces: [scope.space],
+      permissions: JSON.parse(text(row, 'permissions')),
+    }))
+    if (!mayManageKey(scope, held)) return false
+  }
+  return true
+}
+
+function* portions(seats: readonly Row[]): Generator<string[]> {
+  let ids: string[] = []
+  let size = 0
+  for (const row of seats) {
+    ids.push(text(row, 'id'))
+    size += integer(row, 'size')
+    if (size < PAGE_TEXT) continue
+    yield ids
+    ids = []
+    size = 0
+  }
+  if (ids.length > 0) yield ids
+}

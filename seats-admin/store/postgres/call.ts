@@ -1,0 +1,47 @@
+/** One call of the store, and its time. Used by the pools and by every method of the store. */
+
+import { monotonic } from '../clock.ts'
+import { StoreUnavailable } from '../store.ts'
+
+export class Call {
+  readonly asked: number
+  readonly deadline: number
+  #cut: (() => void) | null = null
+
+  constructor(timeout: number) {
+    this.asked = monotonic()
+    this.deadline = this.asked + timeout
+  }
+
+  /** Milliseconds since it was made. */
+  get waited(): number {
+    return monotonic() - this.asked
+  }
+
+  get late(): boolean {
+    return monotonic() >= this.deadline
+  }
+
+  /** What is to be cut off, if the time is up while it is under way; null: nothing any more. */
+  underWay(cut: (() => void) | null): void {
+    this.#cut = cut
+  }
+
+  expire(): void {
+    this.#cut?.()
+  }
+}
+
+/** Rejects with a StoreUnavailable after `timeout` ms whatever the work does, and cuts off what it is at. */
+export function within<V>(timeout: number, work: (call: Call) => Promise<V>): Promise<V> {
+  return new Promise((resolve, reject) => {
+    const call = new Call(timeout)
+    const timer = setTimeout(() => {
+      reject(new StoreUnavailable(`the store did not answer within ${timeout} ms`))
+      call.expire()
+    }, timeout)
+    work(call)
+      .then(resolve, reject)
+      .finally(() => clearTimeout(timer))
+  })
+}

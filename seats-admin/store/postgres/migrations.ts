@@ -1,0 +1,145 @@
+/** The shape of the database, step by step. A step that has been released is never changed; a new one is appended. */
+
+import { counted } from '../point-reads.ts'
+import { integer } from '../rows.ts'
+import type { Connection } from './connection.ts'
+import { sql } from './sql.ts'
+
+/** Names are compared byte by byte, whatever the language of the database. */
+const TEXT = 'text COLLATE "C" NOT NULL'
+
+/**
+ * As in SQLite, `spaces` and `permissions` are JSON arrays of strings, written by JSON.stringify: equal text means equal
+ * spaces. Times are ms since the epoch, `names_given_up.at` whole seconds. What is indexed must be short:
+ * `short_spaces` has room for any one space, and users go by a digest.
+ */
+const first = `
+CREATE TABLE counter (
+  one integer PRIMARY KEY CHECK (one = 1),
+  seq bigint NOT NULL,
+  mark integer NOT NULL,
+  id_time bigint NOT NULL
+);
+INSERT INTO counter VALUES (1, 0, 0, 0);
+
+CREATE TABLE changes (
+  seq bigint PRIMARY KEY,
+  mark integer NOT NULL,
+  tenant ${TEXT},
+  kind ${TEXT},
+  key ${TEXT}
+);
+
+CREATE TABLE seats (
+  tenant ${TEXT},
+  id ${TEXT},
+  name ${TEXT},
+  spaces ${TEXT},
+  short_spaces text COLLATE "C" GENERATED ALWAYS AS (CASE WHEN octet_length(spaces) <= 200 THEN spaces END) STORED,
+  permissions ${TEXT},
+  member_count integer NOT NULL DEFAULT 0,
+  created_by ${TEXT},
+  created_at bigint NOT NULL,
+  updated_by text COLLATE "C",
+  updated_at bigint,
+  PRIMARY KEY (tenant, id),
+  UNIQUE (tenant, name)
+);
+CREATE INDEX seats_of_spaces ON seats (tenant, short_spaces, id);
+
+CREATE TABLE names_given_up (
+  tenant ${TEXT},
+  name ${TEXT},
+  at bigint NOT NULL,
+  PRIMARY KEY (tenant, name)
+);
+
+CREATE TABLE api_keys (
+  tenant ${TEXT},
+  id ${TEXT},
+  name ${TEXT},
+  hash bytea NOT NULL,
+  created_by ${TEXT},
+  created_at bigint NOT NULL,
+  expires_at bigint,
+  revoked_at bigint,
+  PRIMARY KEY (tenant, id)
+);
+
+CREATE TABLE api_key_seats (
+  tenant ${TEXT},
+  api_key_id ${TEXT},
+  position integer NOT NULL,
+  seat_id ${TEXT},
+  PRIMARY KEY (tenant, api_key_id, seat_id),
+  FOREIGN KEY (tenant, api_key_id) REFERENCES api_keys (tenant, id) ON DELETE CASCADE,
+  FOREIGN KEY (tenant, seat_id) REFERENCES seats (tenant, id) ON DELETE CASCADE
+);
+CREATE INDEX api_keys_of_seat ON api_key_seats (tenant, seat_id);
+
+CREATE TABLE members (
+  tenant ${TEXT},
+  user_digest bytea NOT NULL,
+  seat_id ${TEXT},
+  PRIMARY KEY (tenant, user_digest, seat_id),
+  FOREIGN KEY (tenant, seat_id) REFERENCES seats (tenant, id) ON DELETE CASCADE
+);
+CREATE INDEX members_of_seat ON members (tenant, seat_id);
+
+CREATE TABLE instances (
+  id ${TEXT} PRIMARY KEY,
+  name ${TEXT},
+  beat bigint NOT NULL,
+  applied bigint NOT NULL,
+  seen_at timestamptz NOT NULL
+);
+`
+
+/** `schema_version` counts the steps taken. */
+export const MIGRATIONS: readonly string[] = [first]
+
+/** Anybody's choice, and the same in all versions: "Seat". */
+const LOCK = 0x53656174
+
+/** From the tables of the catalogue: `to_regclass` and its kin may answer from before the lock was granted. */
+const FIND = sql(
+  `SELECT EXISTS (SELECT 1 FROM pg_namespace WHERE nspname = 'seatgate') AS schema,
+     EXISTS (SELECT 1 FROM pg_tables WHERE schemaname = 'seatgate' AND tablename = 'schema_version') AS made`,
+)
+const READ_VERSION = sql('SELECT version FROM seatgate.schema_version')
+const SET_VERSION = sql('UPDATE seatgate.schema_version SET version = :version')
+
+const BEGIN = `BEGIN; SELECT pg_advisory_xact_lock(${LOCK})`
+const MAKE = `CREATE TABLE seatgate.schema_version (one integer PRIMARY KEY CHECK (one = 1), version integer NOT NULL);
+  INSERT INTO seatgate.schema_version VALUES (1, 0)`
+
+/** Throws unless the database is a store that this version knows, an older one, or none yet. */
+export async function migrate(connection: Connection, steps = MIGRATIONS): Promise<void> {
+  // No lock, and no right to make anything, where there is nothing to do.
+  if ((await takenSteps(connection, steps)) === steps.length) return
+  await connection.run(BEGIN)
+  // Looked at again: another instance may have done it meanwhile.
+  const taken = await takenSteps(connection, steps)
+  if (taken === null) await makeVersion(connection)
+  for (const step of steps.slice(taken ?? 0)) await connection.run(step)
+  await connection.ask(SET_VERSION, { version: steps.length })
+  await connection.run('COMMIT')
+}
+
+/** @returns null where there is no store yet */
+async function takenSteps(connection: Connection, steps: readonly string[]): Promise<number | null> {
+  const [found] = await connection.ask(FIND, {})
+  if (found?.made !== true) return null
+  const taken = integer(counted((await connection.ask(READ_VERSION, {}))[0]), 'version')
+  if (taken <= steps.length) return taken
+  throw new Error(
+    `the store is of version ${taken}, written by a newer Seatgate; this one knows ${steps.length}`,
+  )
+}
+
+/** The schema may have been made by somebody with more rights; even IF NOT EXISTS would ask for them. */
+async function makeVersion(connection: Connection): Promise<void> {
+  const [found] = await connection.ask(FIND, {})
+  if (found?.schema !== true) await connection.run('CREATE SCHEMA seatgate')
+  await connection.run(MAKE)
+}

@@ -1,0 +1,45 @@
+/** Point reads for the data plane, and the feed. Called by `store.ts`. */
+
+import type { StoredApiKey } from '../../model/api-key.ts'
+import type { Position } from '../../model/change.ts'
+import type { StoredSeat } from '../../model/seat.ts'
+import { feedParameters, feedQuestion, feedReading } from '../feed.ts'
+import { apiKeyReading, nameReading, pointReads, seatReading } from '../point-reads.ts'
+import type { AsOf, FeedReading, NameReading } from '../store.ts'
+import type { Connection } from './connection.ts'
+import { postgres, wanted } from './dialect.ts'
+import { prepared } from './sql.ts'
+
+const questions = pointReads(postgres)
+const SEAT_BY_NAME = prepared(questions.seatByName)
+const SEAT_BY_ID = prepared(questions.seatById)
+const API_KEY_BY_ID = prepared(questions.apiKeyById)
+const CHANGES = prepared(feedQuestion())
+
+export async function seatByName(
+  connection: Connection,
+  tenant: string,
+  name: string,
+): Promise<AsOf<NameReading>> {
+  return nameReading((await connection.ask(SEAT_BY_NAME, { tenant, name: wanted(name) }))[0])
+}
+
+export async function seatById(
+  connection: Connection,
+  tenant: string,
+  id: string,
+): Promise<AsOf<StoredSeat | null>> {
+  return seatReading((await connection.ask(SEAT_BY_ID, { tenant, id: wanted(id) }))[0])
+}
+
+export async function apiKeyById(
+  connection: Connection,
+  tenant: string,
+  id: string,
+): Promise<AsOf<StoredApiKey | null>> {
+  return apiKeyReading((await connection.ask(API_KEY_BY_ID, { tenant, id: wanted(id) }))[0])
+}
+
+export async function changesSince(connection: Connection, position: Position | null): Promise<FeedReading> {
+  return feedReading(await connection.ask(CHANGES, { ...feedParameters(position) }), position)
+}

@@ -1,0 +1,97 @@
+/** Writes to Seats. Each method runs inside a transaction of its own. */
+
+import { type AdminRefusal, isRefusal, grantExceedsOwn, seatNameTaken } from '../../model/refusal.ts'
+import { mayManage } from '../../model/scope.ts'
+import type { StoredSeat } from '../../model/seat.ts'
+import { SEAT_BY_ID } from '../pages.ts'
+import { storedSeat, text } from '../rows.ts'
+import { changesOf, deletionChanges, givenUpAt, newSeat, planDeletion, planUpdate } from '../seat-rules.ts'
+import type { SeatInput, Writer, Written } from '../store.ts'
+import { isStorable, nameNotStorable, wanted } from './dialect.ts'
+import { sql } from './sql.ts'
+import { logged, type Transaction } from './transaction.ts'
+
+const BY_ID = sql(SEAT_BY_ID)
+const BY_NAME = sql('SELECT id FROM seats WHERE tenant = :tenant AND name = :name')
+const KEYS_OF = sql(
+  'SELECT api_key_id FROM api_key_seats WHERE tenant = :tenant AND seat_id = :id ORDER BY api_key_id',
+)
+
+const INSERT = logged(`
+  made AS (INSERT INTO seats (tenant, id, name, spaces, permissions, created_by, created_at)
+    VALUES (:tenant, :id, :name, :spaces, :permissions, :by, :now)),`)
+
+/** No row where no name is given up. */
+const GIVE_UP = `
+  given_up AS (INSERT INTO names_given_up AS g (tenant, name, at)
+    SELECT :tenant, name, :given_up_at FROM unnest(:given_up::text[]) AS given_up (name)
+    ON CONFLICT (tenant, name) DO UPDATE SET at = greatest(g.at, excluded.at)),`
+
+const UPDATE = logged(`${GIVE_UP}
+  updated AS (UPDATE seats SET name = :name, spaces = :spaces, permissions = :permissions, updated_by = :by,
+    updated_at = :now WHERE tenant = :tenant AND id = :id),`)
+
+/** Its members, and its part in API keys, go with it. */
+const DELETE = logged(`${GIVE_UP} deleted AS (DELETE FROM seats WHERE tenant = :tenant AND id = :id),`)
+
+/** What is refused whatever is stored: no need to wait for one's turn. */
+export function refuseSeat({ scope }: Writer, input: SeatInput): AdminRefusal | null {
+  if (!mayManage(scope, input)) return grantExceedsOwn
+  return isStorable(input.name) ? null : nameNotStorable
+}
+
+export async function createSeat(
+  transaction: Transaction,
+  writer: Writer,
+  input: SeatInput,
+): Promise<Written<StoredSeat> | AdminRefusal> {
+  if (await isTaken(transaction, writer, input.name)) return seatNameTaken
+  const seat = newSeat(writer, transaction.idTime(writer.now), input)
+  return { ...(await transaction.write(INSERT, changesOf(seat), columnsOf(writer, seat))), value: seat }
+}
+
+export async function updateSeat(
+  transaction: Transaction,
+  writer: Writer,
+  id: string,
+  patch: Partial<SeatInput>,
+): Promise<Written<StoredSeat> | AdminRefusal> {
+  const plan = planUpdate(writer, await find(transaction, writer, id), patch)
+  if (isRefusal(plan)) return plan
+  const { after, givenUp, changes } = plan
+  if (!isStorable(after.name)) return nameNotStorable
+  if (givenUp !== null && (await isTaken(transaction, writer, after.name))) return seatNameTaken
+  const values = { ...columnsOf(writer, after), ...giving(transaction, writer, givenUp) }
+  return { ...(await transaction.write(UPDATE, changes, values)), value: after }
+}
+
+export async function deleteSeat(
+  transaction: Transaction,
+  writer: Writer,
+  id: string,
+): Promise<Written<null> | AdminRefusal> {
+  const { tenant } = writer
+  const seat = planDeletion(writer, await find(transaction, writer, id))
+  if (isRefusal(seat)) return seat
+  const keys = (await transaction.ask(KEYS_OF, { tenant, id })).map((row) => text(row, 'api_key_id'))
+  const values = { tenant, id, ...giving(transaction, writer, seat.name) }
+  return { ...(await transaction.write(DELETE, deletionChanges(seat, keys), values)), value: null }
+}
+
+async function find(transaction: Transaction, { tenant }: Writer, id: string): Promise<StoredSeat | null> {
+  const [row] = await transaction.ask(BY_ID, { tenant, id: wanted(id) })
+  return row === undefined ? null : storedSeat(row)
+}
+
+async function isTaken(transaction: Transaction, { tenant }: Writer, name: string): Promise<boolean> {
+  return (await transaction.ask(BY_NAME, { tenant, name })).length > 0
+}
+
+function columnsOf({ tenant, by, now }: Writer, { id, name, spaces, permissions }: StoredSeat) {
+  const granting = { spaces: JSON.stringify(spaces), permissions: JSON.stringify(permissions) }
+  return { tenant, id, name, ...granting, by, now }
+}
+
+function giving({ call }: Transaction, writer: Writer, name: string | null) {
+  return { given_up: name === null ? [] : [name], given_up_at: givenUpAt(writer, call.waited) }
+}

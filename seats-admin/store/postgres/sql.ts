@@ -1,0 +1,44 @@
+/** Statements with named parameters, as both drivers write them, made into what PostgreSQL takes. Used by the whole driver. */
+
+import { createHash } from 'node:crypto'
+
+export interface Sql {
+  /** With `$1`, `$2` and so on. */
+  readonly text: string
+  /** The parameters' names, in the order of their numbers. */
+  readonly names: readonly string[]
+  /** Of the prepared statement that each connection keeps; null: parsed each time. */
+  readonly prepared: string | null
+}
+
+export type Values = Readonly<Record<string, unknown>>
+
+/** `:name`, but not the `::` of a cast. */
+const PARAMETER = /(?<!:):([a-z_]+)/g
+
+export function sql(text: string): Sql {
+  const names: string[] = []
+  const numbered = text.replace(PARAMETER, (_, name: string) => {
+    if (!names.includes(name)) names.push(name)
+    return `$${names.indexOf(name) + 1}`
+  })
+  return { text: numbered, names, prepared: null }
+}
+
+/**
+ * For what is asked often: parsed once a connection. It needs a server that keeps a session for each connection: a
+ * pooler in between must not hand out transactions.
+ */
+export function prepared(text: string): Sql {
+  const made = sql(text)
+  return { ...made, prepared: createHash('sha256').update(made.text).digest('hex').slice(0, 32) }
+}
+
+/** In the order of their numbers. Throws where one is missing: null would say something else. */
+export function valuesOf({ names }: Sql, values: Values): unknown[] {
+  return names.map((name) => {
+    const value = values[name]
+    if (value === undefined) throw new TypeError(`parameter ${name} is missing`)
+    return value
+  })
+}

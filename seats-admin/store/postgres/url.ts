@@ -1,0 +1,75 @@
+/** The store's URL, read. What is wrong with it is said without showing its credentials. Used at opening. */
+
+import type { ClientConfig } from 'pg'
+import { TLS_PARAMETERS, tlsOf } from './tls.ts'
+
+export interface Target {
+  /** For people: the URL without user, password and parameters. */
+  readonly place: string
+  /** Says all that pg would otherwise look up in the environment or in files. */
+  readonly client: ClientConfig
+}
+
+const PROTOCOLS = ['postgres:', 'postgresql:']
+const DEFAULT_PORT = 5432
+const KNOWN: readonly string[] = [...TLS_PARAMETERS, 'application_name']
+const HINT = 'special characters of user and password must be percent-encoded'
+
+/** Throws an Error that says what is wrong. */
+export function parseUrl(text: string): Target {
+  const url = urlOf(text)
+  const host = decoded(url.hostname).replace(/^\[(.*)\]$/, '$1') || 'localhost'
+  const port = url.port === '' ? DEFAULT_PORT : Number(url.port)
+  const user = decoded(url.username)
+  if (user === '') throw new Error('the URL names no user')
+  const database = decoded(url.pathname.slice(1)) || user
+  const parameters = parametersOf(url)
+  const ssl = tlsOf(parameters)
+  if (ssl !== false && host.startsWith('/')) throw new Error('there is no TLS on a Unix socket')
+  const password = decoded(url.password)
+  const application_name = parameters.get('application_name') ?? 'seatgate'
+  return {
+    place: `postgres://${host.includes(':') ? `[${host}]` : host}:${port}/${database}`,
+    // A function, so that pg takes it as it is, and shows it nowhere.
+    client: {
+      host,
+      port,
+      user,
+      database,
+      password: () => password,
+      ssl,
+      sslnegotiation: 'postgres',
+      application_name,
+    },
+  }
+}
+
+/** An `@` behind the host is one of the password, cut by a `/`, `?` or `#` in it: what then looks like a host is a part of it. */
+function urlOf(text: string): URL {
+  const url = URL.parse(text)
+  if (url === null) throw new Error(`the URL can't be read: ${HINT}`)
+  if (!PROTOCOLS.includes(url.protocol))
+    throw new Error('the URL must begin with postgres:// or postgresql://')
+  if (/[/?#].*@/s.test(text.slice(url.protocol.length + 2)) || url.hash !== '') {
+    throw new Error(`the URL has a #, or an @ behind its host: ${HINT}`)
+  }
+  return url
+}
+
+function parametersOf(url: URL): ReadonlyMap<string, string> {
+  const found = new Map<string, string>()
+  for (const [name, value] of url.searchParams) {
+    if (!KNOWN.includes(name)) throw new Error(`the URL has an unknown parameter, ${JSON.stringify(name)}`)
+    if (found.has(name)) throw new Error(`the URL has the parameter ${name} twice`)
+    found.set(name, value)
+  }
+  return found
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    throw new Error(`the URL has a % that encodes nothing: ${HINT}`)
+  }
+}

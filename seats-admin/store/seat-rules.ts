@@ -1,0 +1,73 @@
+/**
+ * What a write to a Seat is refused for, and what it makes of the rows that a driver has read in its transaction.
+ * Called by the drivers' Seat writers.
+ */
+
+import { randomBytes } from 'node:crypto'
+import type { Change } from '../model/change.ts'
+import { type AdminRefusal, grantExceedsOwn, seatNotFound } from '../model/refusal.ts'
+import { mayManage } from '../model/scope.ts'
+import type { StoredSeat } from '../model/seat.ts'
+import { ulid } from '../model/ulid.ts'
+import type { SeatInput, Writer } from './store.ts'
+
+export interface SeatUpdate {
+  readonly after: StoredSeat
+  /** The name from before, if it is another now. */
+  readonly givenUp: string | null
+  readonly changes: readonly Change[]
+}
+
+/** @param idTime the time part of the id */
+export function newSeat(writer: Writer, idTime: number, input: SeatInput): StoredSeat {
+  const { tenant, by, now } = writer
+  const { name, spaces, permissions } = input
+  const id = ulid(idTime, randomBytes(16))
+  const times = { createdBy: by, createdAt: now, updatedBy: null, updatedAt: null }
+  return { id, tenant, name, spaces, permissions, ...times }
+}
+
+/** Whether the new name is taken is the driver's to ask. */
+export function planUpdate(
+  { by, scope, now }: Writer,
+  before: StoredSeat | null,
+  patch: Partial<SeatInput>,
+): SeatUpdate | AdminRefusal {
+  if (before === null) return seatNotFound
+  const after: StoredSeat = { ...before, ...patch, updatedBy: by, updatedAt: now }
+  if (!mayManage(scope, before) || !mayManage(scope, after)) return grantExceedsOwn
+  const givenUp = after.name === before.name ? null : before.name
+  return { after, givenUp, changes: changesOf(after, givenUp) }
+}
+
+/** @returns the Seat itself where it may be deleted */
+export function planDeletion({ scope }: Writer, seat: StoredSeat | null): StoredSeat | AdminRefusal {
+  if (seat === null) return seatNotFound
+  return mayManage(scope, seat) ? seat : grantExceedsOwn
+}
+
+/** @param givenUp a further name that means something else now */
+export function changesOf({ tenant, id, name }: StoredSeat, givenUp: string | null = null): Change[] {
+  const changes: Change[] = [
+    { tenant, kind: 'seat', key: id },
+    { tenant, kind: 'seat-name', key: name },
+  ]
+  if (givenUp !== null) changes.push({ tenant, kind: 'seat-name', key: givenUp })
+  return changes
+}
+
+/** Of a deletion: the API keys that held it have changed too. */
+export function deletionChanges(seat: StoredSeat, apiKeyIds: readonly string[]): Change[] {
+  const { tenant } = seat
+  return [...changesOf(seat), ...apiKeyIds.map((key) => ({ tenant, kind: 'api-key', key }) as const)]
+}
+
+/**
+ * Whole seconds, for the mark that a name given up gets for good, so that a token issued before gains nothing through
+ * a later Seat of this name. While the call waited for its turn the old Seat still stood: a token issued meanwhile is
+ * one from before, too.
+ * @param waited ms since the call was made
+ */
+export function givenUpAt({ now }: Writer, waited: number): number {
+  return Math.floor((now + waited) / 1000)
+}

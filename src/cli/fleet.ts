@@ -1,0 +1,73 @@
+/** `seatgate fleet`: who decides on this store, and how far each has followed it. */
+
+import { type Instance, lockStore, type Store } from '../../seats-admin/index.ts'
+import type { StoreConfig } from '../config/config.ts'
+import { type Command, configOf, readArguments } from './command.ts'
+import { openExistingStore } from './existing-store.ts'
+
+const options = { config: { type: 'string' }, json: { type: 'boolean' } } as const
+
+interface Listed {
+  readonly id: string
+  /** Host and process. */
+  readonly name: string
+  /** Newest change that it had applied when it last gave a sign of life. */
+  readonly seq: number
+  /** Changes of the store that it had not applied by then. */
+  readonly behind: number
+  /** Milliseconds since that sign of life, by the store's clock. */
+  readonly age_ms: number
+}
+
+export const fleet: Command = {
+  usage: 'fleet [--config FILE] [--json]',
+  summary:
+    'Lists the gateways that decide on this store, the change each has applied and how old its word is.',
+  async run(args, terminal) {
+    const { values } = readArguments(args, options)
+    const config = await configOf(values, terminal)
+    const store = await openExistingStore(config)
+    try {
+      const { seq } = (await store.changesSince(null)).head
+      const instances = await listed(store, seq)
+      if (values.json) return await terminal.print(JSON.stringify({ seq, instances }))
+      await terminal.print(
+        config.store.kind === 'sqlite' ? ofFile(config.store, seq) : inWords(instances, seq),
+      )
+    } finally {
+      await store.close()
+    }
+  },
+}
+
+async function listed({ registry }: Store, head: number): Promise<Listed[]> {
+  const instances = (await registry?.instances()) ?? []
+  return instances.map(({ id, name, applied, age }: Instance) => ({
+    id,
+    name,
+    seq: applied,
+    behind: Math.max(0, head - applied),
+    age_ms: Math.round(age),
+  }))
+}
+
+/** A file has no list: its one gateway holds a lock. */
+function ofFile({ path }: Extract<StoreConfig, { kind: 'sqlite' }>, seq: number): string {
+  const lock = lockStore(path)
+  lock?.release()
+  const who = lock === null ? 'One gateway runs on it' : 'No gateway runs on it'
+  return `${who}: a store in a file has no fleet. Its newest change is ${seq}.`
+}
+
+/** A second without a word is more than a healthy instance takes. */
+const SILENT = 1000
+
+function inWords(instances: readonly Listed[], seq: number): string {
+  const lines = instances.map(({ id, name, seq: applied, age_ms: age }) => {
+    const state = age > SILENT ? 'silent' : 'live'
+    return [state.padEnd(7), `seq ${applied}`.padEnd(14), `${age} ms ago`.padEnd(14), name, id].join('  ')
+  })
+  return [`The store's newest change is ${seq}; instances on its list: ${instances.length}.`, ...lines].join(
+    '\n',
+  )
+}

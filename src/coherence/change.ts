@@ -1,0 +1,51 @@
+/** What the rooms of coherence say to each other. The shapes of the store's feed, by structure: nothing is imported. */
+
+/** A point in the store's history; the mark is random, so that another history is noticed. See the store's model. */
+export interface Position {
+  readonly seq: number
+  readonly mark: number
+}
+
+export interface NumberedChange extends Position {
+  readonly tenant: string
+  readonly kind: 'seat' | 'seat-name' | 'api-key'
+  readonly key: string
+}
+
+/** What a reading of the feed gave: everything between two positions. */
+export interface Reading {
+  /** Monotonic ms, noted before the store was asked: the store's state is at least this new. */
+  readonly noted: number
+  /** Where the reading began; null for a first one. */
+  readonly from: Position | null
+  readonly head: Position
+  /** Null: unknown, so anything may have changed. */
+  readonly changes: readonly NumberedChange[] | null
+}
+
+/** Who must hear of changes: memory, and what judges the shared cache. */
+export interface Hearer {
+  /** By message: in any order, and more than once. What is being read counts only if it is at least as new. */
+  hear(changes: readonly NumberedChange[]): void
+  /** By a reading: all changes since the last one, up to `head`. Null: anything may have changed. */
+  take(changes: readonly NumberedChange[] | null, head: Position): void
+}
+
+/** A write that has been committed: `seq` and `mark` are those of its last change. */
+export interface Committed extends Position {
+  readonly changes: readonly {
+    readonly tenant: string
+    readonly kind: NumberedChange['kind']
+    readonly key: string
+  }[]
+}
+
+/** Each change with its own number: they were handed out in a row. */
+export function numbered({ seq, mark, changes }: Committed): NumberedChange[] {
+  const before = seq - changes.length
+  return changes.map((change, index) => ({ ...change, seq: before + index + 1, mark }))
+}
+
+export function samePosition(a: Position | null, b: Position | null): boolean {
+  return a === b || (a !== null && b !== null && a.seq === b.seq && a.mark === b.mark)
+}

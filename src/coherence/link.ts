@@ -1,0 +1,86 @@
+/** The protocol between a primary, which is the instance, and its workers, which decide. See `lease.ts`. */
+
+import type { Committed, NumberedChange, Reading } from './change.ts'
+import type { Clock } from './clock.ts'
+import type { History } from './history.ts'
+import type { Coherence, Decider, Instance } from './instance.ts'
+import { LEASE, MARGIN } from './lease.ts'
+
+/** A line between two processes: nothing is lost or overtaken while both live. */
+export interface Line {
+  /** Rejects as the other end does, or when its process has ended. */
+  call(method: string, argument?: unknown): Promise<unknown>
+  tell(method: string, argument?: unknown): void
+  serve(method: string, handler: (argument: unknown) => unknown): void
+}
+
+/** In the primary: a worker, from when it is ready to be told until its process has ended. */
+export class RemoteDecider implements Decider {
+  readonly #line: Line
+  readonly #instance: Instance
+
+  /** @param history of the primary, which the worker begins with */
+  constructor(line: Line, instance: Instance, history: History) {
+    this.#line = line
+    this.#instance = instance
+    line.serve('join', () => this.#join(history))
+    line.serve('renew', () => instance.renew())
+    line.serve('announce', (committed) => instance.announce(committed as Committed))
+  }
+
+  /** A process that has ended decides nothing. One that is frozen, or out of reach, resolves neither of these. */
+  async take(reading: Reading): Promise<void> {
+    await this.#line.call('reading', reading).catch(() => {})
+  }
+
+  async tell(changes: readonly NumberedChange[]): Promise<void> {
+    await this.#line.call('changes', changes).catch(() => {})
+  }
+
+  /** Its process has ended. */
+  ended(): void {
+    this.#instance.part(this)
+  }
+
+  #join(history: History): void {
+    this.#instance.join(this)
+    const { head } = history
+    if (head === null) return
+    void this.take({ noted: Number.NEGATIVE_INFINITY, from: null, head, changes: history.recent() })
+  }
+}
+
+/** In a worker: the instance it belongs to. */
+export class RemoteInstance implements Coherence {
+  readonly #line: Line
+  readonly #clock: Clock
+
+  constructor(line: Line, clock: Clock) {
+    this.#line = line
+    this.#clock = clock
+  }
+
+  join(decider: Decider): void {
+    this.#line.serve('reading', (reading) => decider.take(reading as Reading))
+    this.#line.serve('changes', (changes) => decider.tell(changes as NumberedChange[]))
+    this.#line.tell('join')
+  }
+
+  async renew(): Promise<void> {
+    await this.#line.call('renew')
+  }
+
+  /** The primary may be frozen: what time alone proves needs no primary. */
+  announce(committed: Committed): Promise<void> {
+    return new Promise((resolve) => {
+      const callOff = this.#clock.after(LEASE + MARGIN, resolve)
+      this.#line.call('announce', committed).then(
+        () => {
+          callOff()
+          resolve()
+        },
+        () => {},
+      )
+    })
+  }
+}

@@ -1,0 +1,116 @@
+/** `redis:` and `store:` as URLs. What they hold may be secret: no message shows a value. Used by build.ts only. */
+
+import { resolve } from 'node:path'
+import { Complaint } from './complaint.ts'
+import type { Address, RedisConfig } from './config.ts'
+
+/** Scheme → how its servers are found, and whether TLS is spoken. Both spellings are about. */
+const SCHEMES = new Map<string, Pick<RedisConfig, 'mode' | 'tls'>>([
+  ['redis', { mode: 'single', tls: false }],
+  ['rediss', { mode: 'single', tls: true }],
+])
+for (const mode of ['sentinel', 'cluster'] as const) {
+  for (const sign of ['+', '-']) {
+    SCHEMES.set(`redis${sign}${mode}`, { mode, tls: false })
+    SCHEMES.set(`rediss${sign}${mode}`, { mode, tls: true })
+  }
+}
+const DEFAULT_PORT = { single: 6379, cluster: 6379, sentinel: 26379 }
+const PARAMETERS = new Set(['prefix', 'ca', 'cert', 'key', 'sentinel_username', 'sentinel_password'])
+const SHAPE = /^([a-z+-]+):\/\/(?:([^@/?#]*)@)?([^@/?#]+)(\/[^?#]*)?(?:\?([^#]*))?$/
+
+/**
+ * `redis://[user:password@]host[:port][/db]`, `rediss://…` for TLS; `redis+sentinel://host:port,host:port/master[/db]`,
+ * `redis+cluster://host:port,host:port`. Parameters: `prefix` of all keys, `ca`, `cert`, `key` (PEM files, for TLS),
+ * `sentinel_username`, `sentinel_password`.
+ *
+ * @param folder what relative paths are relative to
+ */
+export function redisUrl(text: string, folder: string): RedisConfig | Complaint {
+  const [, scheme = '', user = '', hosts = '', path = '', query = ''] = SHAPE.exec(text) ?? []
+  const kind = SCHEMES.get(scheme)
+  if (kind === undefined)
+    return new Complaint('is not redis://host:port, rediss://, redis+sentinel:// or redis+cluster://')
+  const nodes = hosts.split(',').map((host) => node(host, DEFAULT_PORT[kind.mode]))
+  const bad = nodes.find((each) => each instanceof Complaint)
+  if (bad instanceof Complaint) return bad
+  if (kind.mode === 'single' && nodes.length > 1)
+    return new Complaint('names several servers: that takes redis+sentinel:// or redis+cluster://')
+  const place = database(kind.mode, path)
+  if (place instanceof Complaint) return place
+  const credentials = login(user)
+  if (credentials instanceof Complaint) return credentials
+  const more = parameters(query, kind.tls, folder)
+  if (more instanceof Complaint) return more
+  return Object.freeze({
+    ...kind,
+    nodes: Object.freeze(nodes as Address[]),
+    ...place,
+    ...credentials,
+    ...more,
+  })
+}
+
+function node(text: string, defaultPort: number): Address | Complaint {
+  const [, bracketed, plain, port] =
+    /^(?:\[([0-9A-Fa-f:.]+)\]|([A-Za-z0-9._-]+))(?::([0-9]{1,5}))?$/.exec(text) ?? []
+  const host = bracketed ?? plain
+  if (host === undefined || Number(port ?? 1) > 65535 || Number(port ?? 1) === 0)
+    return new Complaint('has a server that is not host or host:port')
+  return Object.freeze({ host, port: Number(port ?? defaultPort) })
+}
+
+function database(mode: RedisConfig['mode'], path: string): Pick<RedisConfig, 'master' | 'db'> | Complaint {
+  const parts = path.split('/').slice(1)
+  const master = mode === 'sentinel' ? (parts.shift() ?? '') : null
+  if (master === '') return new Complaint('names no master: redis+sentinel://host:26379/mymaster')
+  const [db = '0', ...rest] = parts.filter((each) => each !== '')
+  if (rest.length > 0 || !/^[0-9]{1,3}$/.test(db))
+    return new Complaint('ends with what is no database number')
+  if (mode === 'cluster' && db !== '0') return new Complaint('names a database: a cluster has only one')
+  return { master, db: Number(db) }
+}
+
+function login(user: string): Pick<RedisConfig, 'username' | 'password'> | Complaint {
+  if (user === '') return { username: null, password: null }
+  const at = user.indexOf(':')
+  const [name, password] = at < 0 ? [user, null] : [user.slice(0, at), user.slice(at + 1)]
+  const plain = [name, password ?? ''].map(decoded)
+  if (plain.includes(null)) return new Complaint('has a user or password with a % that is no escape')
+  return { username: plain[0] || null, password: password === null ? null : (plain[1] ?? null) }
+}
+
+function decoded(text: string): string | null {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return null
+  }
+}
+
+type Parameters = Omit<RedisConfig, 'mode' | 'tls' | 'nodes' | 'master' | 'db' | 'username' | 'password'>
+
+function parameters(query: string, tls: boolean, folder: string): Parameters | Complaint {
+  const given = new URLSearchParams(query)
+  for (const name of given.keys()) {
+    if (!PARAMETERS.has(name))
+      return new Complaint(`has an unknown parameter: one of ${[...PARAMETERS].join(', ')}`)
+    if (given.getAll(name).length > 1) return new Complaint(`has ${name} twice`)
+  }
+  const files = (['ca', 'cert', 'key'] as const).filter((name) => given.has(name))
+  if (files.length > 0 && !tls) return new Complaint(`has ${files[0]}, which takes rediss://`)
+  if (given.has('cert') !== given.has('key'))
+    return new Complaint('has one of cert and key: they go together')
+  const file = (name: string) => (given.has(name) ? resolve(folder, given.get(name) ?? '') : null)
+  const prefix = given.get('prefix') ?? 'seatgate:'
+  if (!/^[A-Za-z0-9._:-]{1,64}$/.test(prefix))
+    return new Complaint('has a prefix with other than letters, digits and . _ : -, or more than 64 of them')
+  return {
+    prefix,
+    ca: file('ca'),
+    cert: file('cert'),
+    key: file('key'),
+    sentinelUsername: given.get('sentinel_username'),
+    sentinelPassword: given.get('sentinel_password'),
+  }
+}

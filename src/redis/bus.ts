@@ -1,0 +1,120 @@
+/**
+ * Messages between the instances of a fleet, by Redis publish/subscribe. It loses messages whenever a connection breaks
+ * and says nothing of it; the protocol expects that (`coherence/lease.ts`). Two connections: one that subscribes, one
+ * that publishes.
+ */
+
+import type { Acknowledgement, Announcement, Bus, BusReceiver } from '../coherence/bus.ts'
+import type { NumberedChange } from '../coherence/change.ts'
+import { type Connection, isReady } from './connect.ts'
+import type { Keys } from './keys.ts'
+
+/** Milliseconds between two signs of life of the subscription: a dead link is silent otherwise. */
+const PING_EVERY = 1000
+
+type Row = readonly [seq: number, mark: number, tenant: string, kind: string, key: string]
+
+export class RedisBus implements Bus {
+  readonly #publisher: Connection
+  readonly #subscriber: Connection
+  readonly #keys: Keys
+  #timer: NodeJS.Timeout | null = null
+  #subscribed = false
+
+  constructor(publisher: Connection, subscriber: Connection, keys: Keys) {
+    this.#publisher = publisher
+    this.#subscriber = subscriber
+    this.#keys = keys
+  }
+
+  get up(): boolean {
+    return this.#subscribed && isReady(this.#subscriber) && isReady(this.#publisher)
+  }
+
+  open(id: string, receiver: BusReceiver): void {
+    const channels = [this.#keys.announcements, this.#keys.acknowledgements(id)]
+    this.#subscriber.on('message', (channel: string, text: string) => {
+      const message = parse(text)
+      if (message === null) return
+      if (channel === channels[0] && 'seq' in message) receiver.announced(message)
+      else if (channel === channels[1] && 'to' in message) receiver.acknowledged(message)
+    })
+    const subscribe = () => {
+      this.#subscribed = false
+      this.#subscriber.subscribe(...channels).then(
+        () => {
+          this.#subscribed = true
+        },
+        () => {},
+      )
+    }
+    this.#subscriber.on('ready', subscribe)
+    this.#subscriber.on('close', () => {
+      this.#subscribed = false
+    })
+    if (isReady(this.#subscriber)) subscribe()
+    this.#timer = setInterval(() => this.#check(subscribe), PING_EVERY)
+    this.#timer.unref()
+  }
+
+  announce({ from, number, seq, changes }: Announcement): void {
+    this.#publish(this.#keys.announcements, { from, number, seq, changes: changes?.map(row) ?? null })
+  }
+
+  acknowledge(acknowledgement: Acknowledgement): void {
+    this.#publish(this.#keys.acknowledgements(acknowledgement.to), acknowledgement)
+  }
+
+  async close(): Promise<void> {
+    if (this.#timer !== null) clearInterval(this.#timer)
+    this.#subscriber.disconnect()
+    this.#publisher.disconnect()
+  }
+
+  /** Unanswered, it makes ioredis give up the connection and try again. */
+  #check(subscribe: () => void): void {
+    if (!isReady(this.#subscriber)) return
+    if (!this.#subscribed) return subscribe()
+    this.#subscriber.ping().catch(() => {})
+  }
+
+  #publish(channel: string, message: unknown): void {
+    if (!isReady(this.#publisher)) return
+    this.#publisher.publish(channel, JSON.stringify(message)).catch(() => {})
+  }
+}
+
+function row({ seq, mark, tenant, kind, key }: NumberedChange): Row {
+  return [seq, mark, tenant, kind, key]
+}
+
+/** What can't be read is dropped, as if it had been lost. */
+function parse(text: string): Announcement | Acknowledgement | null {
+  let data: unknown
+  try {
+    data = JSON.parse(text)
+  } catch {
+    return null
+  }
+  if (typeof data !== 'object' || data === null) return null
+  const { from, number, seq, to, changes } = data as Record<string, unknown>
+  if (typeof from !== 'string' || !Number.isSafeInteger(number)) return null
+  const head = { from, number: number as number }
+  if (typeof to === 'string') return { ...head, to }
+  if (!Number.isSafeInteger(seq)) return null
+  if (changes === null) return { ...head, seq: seq as number, changes }
+  if (!Array.isArray(changes) || !changes.every(isRow)) return null
+  return { ...head, seq: seq as number, changes: changes.map(change) }
+}
+
+function isRow(data: unknown): data is Row {
+  if (!Array.isArray(data) || data.length !== 5) return false
+  return (
+    data.slice(0, 2).every(Number.isSafeInteger) && data.slice(2).every((each) => typeof each === 'string')
+  )
+}
+
+/** A kind that this version doesn't know makes memory forget everything. */
+function change([seq, mark, tenant, kind, key]: Row): NumberedChange {
+  return { seq, mark, tenant, kind: kind as NumberedChange['kind'], key }
+}

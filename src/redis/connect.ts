@@ -1,0 +1,96 @@
+/**
+ * Connections to Redis or Valkey, with every wait bounded: ioredis' own defaults wait over 12 s on a frozen server.
+ * Redis is never the truth, so nothing here is worth waiting for.
+ */
+
+import { readFileSync } from 'node:fs'
+import type { ConnectionOptions } from 'node:tls'
+import { Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis'
+import type { RedisConfig } from '../config/config.ts'
+
+export type Connection = Redis | Cluster
+
+/** Milliseconds for a command, after which its answer is dropped. A decision waits for no longer than this. */
+export const COMMAND_TIMEOUT = 50
+/** Milliseconds for a connection, a TLS handshake and a greeting. */
+const CONNECT_TIMEOUT = 1000
+/** Milliseconds of silence, after a command, that end a connection: its other end is frozen or gone. */
+const SOCKET_TIMEOUT = 2000
+/** Milliseconds between attempts: at first, and at most. */
+const RETRY_FIRST = 50
+const RETRY_MOST = 500
+
+/**
+ * Connects in the background, and again whenever the connection is lost; commands fail at once meanwhile.
+ *
+ * @param report gets what went wrong, without credentials; often, while a server is away
+ */
+export function connectRedis(config: RedisConfig, report: (cause: Error) => void): Connection {
+  const connection = config.mode === 'cluster' ? cluster(config) : new Redis(single(config))
+  connection.on('error', report)
+  return connection
+}
+
+export function isReady(connection: Connection): boolean {
+  return connection.status === 'ready'
+}
+
+const retry = (times: number) => Math.min(RETRY_FIRST * 2 ** Math.min(times, 10), RETRY_MOST)
+
+function single(config: RedisConfig) {
+  const { mode, nodes, master, db } = config
+  const common = { ...server(config), db, retryStrategy: retry, enableOfflineQueue: false }
+  if (mode === 'single') return { ...common, ...nodes[0] }
+  return {
+    ...common,
+    sentinels: nodes.map(({ host, port }) => ({ host, port })),
+    name: master ?? '',
+    sentinelUsername: config.sentinelUsername ?? undefined,
+    sentinelPassword: config.sentinelPassword ?? undefined,
+    sentinelCommandTimeout: CONNECT_TIMEOUT,
+    sentinelRetryStrategy: retry,
+    ...(config.tls ? { enableTLSForSentinelMode: true, sentinelTLS: tlsOf(config) } : {}),
+    // Hears of a failover from the sentinels, instead of writing to a master that is none any more.
+    failoverDetector: true,
+  }
+}
+
+function cluster(config: RedisConfig): Cluster {
+  const options = {
+    redisOptions: server(config),
+    clusterRetryStrategy: retry,
+    enableOfflineQueue: false,
+    slotsRefreshTimeout: CONNECT_TIMEOUT,
+    slotsRefreshInterval: 5000,
+    // A redirection is followed; nothing is tried again and again.
+    maxRedirections: 3,
+    retryDelayOnFailover: RETRY_FIRST,
+    retryDelayOnClusterDown: RETRY_FIRST,
+  } satisfies ClusterOptions
+  return new Cluster(
+    config.nodes.map(({ host, port }) => ({ host, port })),
+    options,
+  )
+}
+
+/** What every server of a deployment is spoken to with. */
+function server(config: RedisConfig) {
+  return {
+    username: config.username ?? undefined,
+    password: config.password ?? undefined,
+    ...(config.tls ? { tls: tlsOf(config) } : {}),
+    connectionName: 'seatgate',
+    connectTimeout: CONNECT_TIMEOUT,
+    commandTimeout: COMMAND_TIMEOUT,
+    socketTimeout: SOCKET_TIMEOUT,
+    maxRetriesPerRequest: 0,
+    autoResendUnfulfilledCommands: false,
+    keepAlive: 10_000,
+  } satisfies RedisOptions
+}
+
+/** The system's own authorities, unless `ca` names others. */
+function tlsOf({ ca, cert, key }: RedisConfig): ConnectionOptions {
+  const read = (file: string | null) => (file === null ? undefined : readFileSync(file))
+  return { ca: read(ca), cert: read(cert), key: read(key) }
+}

@@ -1,0 +1,109 @@
+/**
+ * Seats and API keys as one instance has read them from the store, kept in Redis for the others. Stands between memory
+ * and the store; memory asks it as it would ask the store.
+ *
+ * Key: kind, tenant, and name or id. Value: what the store gave, with the position of the store it was read at. A value
+ * counts only if the history of changes says so (`coherence/history.ts`), so a late writer, a replica that lost writes
+ * or a cache from before a restored backup do no harm. Kept for {@link KEPT}. Waits for {@link COMMAND_TIMEOUT} at most,
+ * and not at all for a while after Redis failed to answer in time.
+ */
+
+import type { Source } from '../exchange.ts'
+import { type Connection, isReady } from './connect.ts'
+import type { Keys } from './keys.ts'
+import {
+  decode,
+  encode,
+  keyRow,
+  type KeyRow,
+  namedRow,
+  seatRowOrNull,
+  type Kind,
+  type NamedRow,
+  type Read,
+  type SeatRow,
+} from './seat-codec.ts'
+
+/** Seconds. What is used goes on being used from memory; this only bounds what nobody asks for any more. */
+const KEPT = 3600
+/** Milliseconds without Redis after it failed: a frozen one costs one wait, not one a request. */
+const PAUSE = 500
+
+/** The store, as memory asks it. */
+export interface SeatStore {
+  seatByName(tenant: string, name: string): Promise<Read<NamedRow>>
+  seatById(tenant: string, id: string): Promise<Read<SeatRow | null>>
+  apiKeyById(tenant: string, id: string): Promise<Read<KeyRow | null>>
+}
+
+/** Says whether a value that was read at a position still counts. */
+export interface JudgesAge {
+  counts(
+    position: { readonly seq: number; readonly mark: number },
+    what: { readonly tenant: string; readonly kind: Kind; readonly key: string },
+  ): boolean
+}
+
+type Sourced<V> = Read<V> & { readonly source: Source }
+
+export class SeatCache {
+  readonly #store: SeatStore
+  readonly #redis: Connection
+  readonly #keys: Keys
+  readonly #history: JudgesAge
+  readonly #now: () => number
+  #pausedUntil = 0
+
+  /** @param now monotonic ms */
+  constructor(store: SeatStore, redis: Connection, keys: Keys, history: JudgesAge, now: () => number) {
+    this.#store = store
+    this.#redis = redis
+    this.#keys = keys
+    this.#history = history
+    this.#now = now
+  }
+
+  seatByName(tenant: string, name: string): Promise<Sourced<NamedRow>> {
+    return this.#read('seat-name', tenant, name, namedRow, () => this.#store.seatByName(tenant, name))
+  }
+
+  seatById(tenant: string, id: string): Promise<Sourced<SeatRow | null>> {
+    return this.#read('seat', tenant, id, seatRowOrNull, () => this.#store.seatById(tenant, id))
+  }
+
+  apiKeyById(tenant: string, id: string): Promise<Sourced<KeyRow | null>> {
+    return this.#read('api-key', tenant, id, keyRow, () => this.#store.apiKeyById(tenant, id))
+  }
+
+  async #read<V>(
+    kind: Kind,
+    tenant: string,
+    key: string,
+    shape: (data: unknown) => V | undefined,
+    ask: () => Promise<Read<V>>,
+  ): Promise<Sourced<V>> {
+    const at = this.#keys.value(kind, tenant, key)
+    const kept = decode(await this.#get(at), shape)
+    if (kept !== null && this.#history.counts(kept, { tenant, kind, key }))
+      return { ...kept, source: 'redis' }
+    const read = await ask()
+    // Ids that don't exist are for anybody to invent: they would fill Redis.
+    if (read.value !== null) this.#set(at, encode(read))
+    return { ...read, source: 'store' }
+  }
+
+  async #get(at: string): Promise<string | null> {
+    if (!isReady(this.#redis) || this.#now() < this.#pausedUntil) return null
+    try {
+      return await this.#redis.get(at)
+    } catch {
+      this.#pausedUntil = this.#now() + PAUSE
+      return null
+    }
+  }
+
+  #set(at: string, text: string): void {
+    if (!isReady(this.#redis) || this.#now() < this.#pausedUntil) return
+    this.#redis.set(at, text, 'EX', KEPT).catch(() => {})
+  }
+}

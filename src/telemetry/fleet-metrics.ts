@@ -1,0 +1,78 @@
+/** What the instance counts of its fleet: the feed, what it announced, and who answered. For operators and the README's table. */
+
+import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import type { Log } from './logger.ts'
+
+/** Seconds. */
+const BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 1.25, 1.5, 2.5]
+
+/** By structure what `coherence/instance.ts` reports to. */
+export interface CoherenceListener {
+  feed(state: 'live' | 'lost', cause: unknown): void
+  answered(answered: { readonly by: 'acknowledged' | 'waited'; readonly after: number }): void
+  acknowledged(after: number): void
+}
+
+export class FleetMetrics {
+  readonly registry = new Registry()
+  readonly #answered = new Histogram({
+    name: 'seatgate_write_answered_seconds',
+    help: 'From the commit of a change to its answer: acknowledged by the last instance, or waited until no lease was left.',
+    labelNames: ['by'],
+    buckets: BUCKETS,
+    registers: [this.registry],
+  })
+  readonly #acknowledged = new Histogram({
+    name: 'seatgate_acknowledgement_seconds',
+    help: 'From the commit of a change to the acknowledgement of one other instance.',
+    buckets: BUCKETS,
+    registers: [this.registry],
+  })
+  readonly #losses = new Counter({
+    name: 'seatgate_feed_losses_total',
+    help: 'Times that the store could not be followed any more.',
+    registers: [this.registry],
+  })
+  readonly #reloads = new Counter({
+    name: 'seatgate_config_reloads_total',
+    help: 'Reloads of the configuration, by result.',
+    labelNames: ['result'],
+    registers: [this.registry],
+  })
+
+  reloaded(result: 'ok' | 'faulty'): void {
+    this.#reloads.labels({ result }).inc()
+  }
+
+  /** Adds a gauge that is read when scraped. */
+  gauge(name: string, help: string, read: () => number): void {
+    new Gauge({
+      name,
+      help,
+      registers: [this.registry],
+      collect() {
+        this.set(read())
+      },
+    })
+  }
+
+  listener({ logger }: Log): CoherenceListener {
+    return {
+      feed: (state, cause) => {
+        if (state === 'live') return logger.info('the store answers: deciding from memory under a lease')
+        this.#losses.inc()
+        const why = cause instanceof Error ? cause.message : String(cause)
+        logger.error({ cause: why }, 'the store does not answer')
+      },
+      answered: ({ by, after }) => {
+        this.#answered.observe({ by }, after / 1000)
+        if (by === 'waited')
+          logger.warn(
+            { ms: Math.round(after) },
+            'a change was answered by time: an instance did not acknowledge it',
+          )
+      },
+      acknowledged: (after) => this.#acknowledged.observe(after / 1000),
+    }
+  }
+}

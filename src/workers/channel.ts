@@ -1,0 +1,82 @@
+/** Calls between the primary and a worker over the process channel of node:cluster: to each question one answer. */
+
+/** One end of a process channel. */
+export interface Port {
+  send(message: unknown): void
+  onMessage(receive: (message: unknown) => void): void
+}
+
+type Message =
+  | { readonly method: string; readonly argument: unknown; readonly id: number | null }
+  | { readonly answer: number; readonly value: unknown; readonly failed: string | null }
+
+interface Pending {
+  resolve(value: unknown): void
+  reject(cause: Error): void
+}
+
+export class Channel {
+  readonly #port: Port
+  readonly #handlers = new Map<string, (argument: unknown) => unknown>()
+  readonly #pending = new Map<number, Pending>()
+  #calls = 0
+  #ended = false
+
+  constructor(port: Port) {
+    this.#port = port
+    port.onMessage((message) => this.#receive(message))
+  }
+
+  /** What to do when the other end asks for `method`. It may answer, at once or later, or throw. */
+  serve(method: string, handler: (argument: unknown) => unknown): void {
+    this.#handlers.set(method, handler)
+  }
+
+  /** Rejects as the other end does, or when its process has ended. */
+  call(method: string, argument?: unknown): Promise<unknown> {
+    if (this.#ended) return Promise.reject(new Error('the process has ended'))
+    const id = ++this.#calls
+    return new Promise((resolve, reject) => {
+      this.#pending.set(id, { resolve, reject })
+      this.#port.send({ method, argument, id } satisfies Message)
+    })
+  }
+
+  /** As a call, without an answer. */
+  tell(method: string, argument?: unknown): void {
+    if (!this.#ended) this.#port.send({ method, argument, id: null } satisfies Message)
+  }
+
+  /** To be called when the other process has ended, and not before: until then it may still be at work. */
+  end(): void {
+    this.#ended = true
+    for (const { reject } of this.#pending.values()) reject(new Error('the process has ended'))
+    this.#pending.clear()
+  }
+
+  #receive(data: unknown): void {
+    const message = data as Message
+    if ('answer' in message) return this.#answered(message)
+    if (!('method' in message)) return
+    const answer = (value: unknown, failed: string | null) => {
+      if (message.id !== null) this.#port.send({ answer: message.id, value, failed } satisfies Message)
+    }
+    this.#handle(message.method, message.argument).then(
+      (value) => answer(value, null),
+      (cause: unknown) => answer(null, cause instanceof Error ? cause.message : String(cause)),
+    )
+  }
+
+  async #handle(method: string, argument: unknown): Promise<unknown> {
+    const handler = this.#handlers.get(method)
+    if (handler === undefined) throw new Error(`nobody answers to ${method}`)
+    return handler(argument)
+  }
+
+  #answered({ answer, value, failed }: Extract<Message, { answer: number }>): void {
+    const pending = this.#pending.get(answer)
+    this.#pending.delete(answer)
+    if (failed === null) pending?.resolve(value)
+    else pending?.reject(new Error(failed))
+  }
+}

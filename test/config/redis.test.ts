@@ -1,0 +1,92 @@
+/** `redis:` in every form it has. */
+
+import t from 'tap'
+import { Complaint } from '../../src/config/complaint.ts'
+import { redisUrl } from '../../src/config/redis.ts'
+
+const read = (text: string) => redisUrl(text, '/etc/gateway')
+
+const PLAIN = {
+  mode: 'single',
+  tls: false,
+  nodes: [{ host: '127.0.0.1', port: 6379 }],
+  master: null,
+  db: 0,
+  username: null,
+  password: null,
+  sentinelUsername: null,
+  sentinelPassword: null,
+  prefix: 'seatgate:',
+  ca: null,
+  cert: null,
+  key: null,
+}
+
+t.test('what is accepted', async (t) => {
+  t.same(read('redis://127.0.0.1:6379'), PLAIN)
+  t.same(read('redis://127.0.0.1'), PLAIN)
+  t.same(read('redis://127.0.0.1/'), PLAIN)
+  t.same(read('redis://[::1]:6380/3'), { ...PLAIN, nodes: [{ host: '::1', port: 6380 }], db: 3 })
+  t.same(read('redis://:p%40ss@127.0.0.1'), { ...PLAIN, password: 'p@ss' })
+  t.same(read('redis://gate:pa:ss@127.0.0.1'), { ...PLAIN, username: 'gate', password: 'pa:ss' })
+  t.same(read('redis://127.0.0.1?prefix=acme:'), { ...PLAIN, prefix: 'acme:' })
+  t.same(read('rediss://127.0.0.1?ca=tls/ca.pem&cert=/c.pem&key=k.pem'), {
+    ...PLAIN,
+    tls: true,
+    ca: '/etc/gateway/tls/ca.pem',
+    cert: '/c.pem',
+    key: '/etc/gateway/k.pem',
+  })
+  const nodes = [
+    { host: 'a', port: 26379 },
+    { host: 'b', port: 1 },
+  ]
+  for (const scheme of ['redis+sentinel', 'redis-sentinel'])
+    t.same(read(`${scheme}://a,b:1/main/2?sentinel_password=x`), {
+      ...PLAIN,
+      mode: 'sentinel',
+      nodes,
+      master: 'main',
+      db: 2,
+      sentinelPassword: 'x',
+    })
+  t.same(read('rediss+cluster://u:p@a:7000,b'), {
+    ...PLAIN,
+    mode: 'cluster',
+    tls: true,
+    nodes: [
+      { host: 'a', port: 7000 },
+      { host: 'b', port: 6379 },
+    ],
+    username: 'u',
+    password: 'p',
+  })
+})
+
+t.test('what is not', async (t) => {
+  const cases: [string, RegExp][] = [
+    ['http://h', /is not redis:/],
+    ['redis:h', /is not redis:/],
+    ['redis+nothing://h', /is not redis:/],
+    ['redis://', /is not redis:/],
+    ['redis://h:0', /not host or host:port/],
+    ['redis://h:70000', /not host or host:port/],
+    ['redis://h b', /not host or host:port/],
+    ['redis://a,b', /several servers/],
+    ['redis://h/x', /no database number/],
+    ['redis://h/1/2', /no database number/],
+    ['redis+sentinel://h', /names no master/],
+    ['redis+cluster://h/1', /has only one/],
+    ['redis://u:%zz@h', /a % that is no escape/],
+    ['redis://h?prefx=a', /unknown parameter: one of prefix/],
+    ['redis://h?prefix=a&prefix=b', /has prefix twice/],
+    ['redis://h?prefix=', /has a prefix/],
+    ['redis://h?prefix=a%20b', /has a prefix/],
+    ['redis://h?ca=x.pem', /takes rediss/],
+    ['rediss://h?cert=x.pem', /go together/],
+  ]
+  for (const [text, expected] of cases) {
+    const result = read(text)
+    t.ok(result instanceof Complaint && expected.test(result.message), text)
+  }
+})

@@ -1,0 +1,66 @@
+/** Writers that die by `kill -9`, and what must be true of the store afterwards. For the drivers' `kill.test.ts`. */
+
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import type { Store, StoreLocation } from '../../../seats-admin/index.ts'
+import { ADMIN } from './conformance.ts'
+
+const script = fileURLToPath(new URL('./kill-process.ts', import.meta.url))
+
+export function startWriter(location: StoreLocation, prefix: string) {
+  return spawn(process.execPath, [script, JSON.stringify(location), prefix], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+}
+
+/** Runs the writer until `ms` after its first acknowledged write; gives the lines it said. */
+export async function writeAndDie(location: StoreLocation, prefix: string, ms: number): Promise<string[]> {
+  const child = startWriter(location, prefix)
+  const exit = once(child, 'exit')
+  const said: string[] = []
+  const lines = createInterface(child.stdout).on('line', (line) => said.push(line))
+  const ended = once(lines, 'close')
+  await Promise.race([once(lines, 'line'), exit])
+  await sleep(ms)
+  child.kill('SIGKILL')
+  const [, signal] = await exit
+  if (signal !== 'SIGKILL') throw new Error('the writer ended by itself')
+  await ended
+  return said
+}
+
+/** What of that which was said is not so. */
+export async function broken(store: Store, said: readonly string[]): Promise<string[]> {
+  const found: string[] = []
+  const last = new Map(said.map((line) => line.split(' ').toReversed() as [string, string]))
+  for (const [name, verb] of last) {
+    const plain = (await store.seatByName('acme', name)).value
+    const renamed = (await store.seatByName('acme', `${name}-renamed`)).value
+    const here = plain.seat !== null ? 'made' : renamed.seat !== null ? 'renamed' : 'deleted'
+    // The write after the last acknowledged one may have been committed too.
+    const order = ['made', 'renamed', 'deleted']
+    const ahead = order.indexOf(here) - order.indexOf(verb)
+    if (ahead < 0 || ahead > 1) found.push(`${name} was ${verb}, is ${here}`)
+    if (here !== 'made' && plain.givenUpAt === null) found.push(`${name}: the name is not marked`)
+    if (here === 'deleted' && renamed.givenUpAt === null) found.push(`${name}: the new name is not marked`)
+  }
+  return found
+}
+
+/** Seats of which a part is missing, or another's. */
+export async function halves(store: Store): Promise<string[]> {
+  const found: string[] = []
+  for (let after: string | null = null, more = true; more;) {
+    const { data, hasMore } = await store.listSeats('acme', { limit: 100, after, scope: ADMIN })
+    for (const { name, spaces, permissions } of data) {
+      const own = permissions.filter((each) => each.startsWith(`${name}:`))
+      if (spaces[0] !== name || own.length !== 300 || permissions.length !== 300) found.push(name)
+    }
+    after = data.at(-1)?.id ?? null
+    more = hasMore
+  }
+  return found
+}

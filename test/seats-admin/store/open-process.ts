@@ -1,0 +1,13 @@
+/** Opens a store as soon as it is told to, and adds a Seat. Run by tests of many that open one store at once. */
+
+import { once } from 'node:events'
+import { openStore } from '../../../seats-admin/index.ts'
+import { done, writer } from './conformance.ts'
+
+const [, , location = '', name = ''] = process.argv
+process.stdout.write('ready\n')
+await once(process.stdin, 'data')
+process.stdin.destroy()
+const store = await openStore(JSON.parse(location))
+done(await store.createSeat(writer(), { name, spaces: [], permissions: [] }))
+await store.close()

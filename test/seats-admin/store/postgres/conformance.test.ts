@@ -1,0 +1,10 @@
+/** PostgreSQL is a store. */
+
+import t from 'tap'
+import { startPostgres } from '../../../support/servers/postgres.ts'
+import { conformance } from '../conformance.ts'
+import { emptyDatabase, open } from './support.ts'
+
+const server = await startPostgres(t)
+t.jobs = 4
+conformance(t, async (t) => open(t, { url: await emptyDatabase(server), timeout: 20_000 }))

@@ -1,0 +1,196 @@
+/** The server, or the way to it, goes away and comes back. */
+
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:net'
+import t, { type Test } from 'tap'
+import { type Store, StoreUnavailable } from '../../../../seats-admin/index.ts'
+import { type PostgresServer, startPostgres } from '../../../support/servers/postgres.ts'
+import { startTcpProxy } from '../../../support/servers/proxy.ts'
+import { until } from '../../../support/servers/wait.ts'
+import { ADMIN, BEGINNING, done, refused, writer } from '../conformance.ts'
+import { databaseOf, emptyDatabase, open } from './support.ts'
+
+const page = { limit: 100, after: null, scope: ADMIN }
+const nothing = { spaces: [], permissions: [] }
+
+async function withSeat(t: Test, server: PostgresServer, options: { pool?: number; port?: number } = {}) {
+  const { port = server.port, ...rest } = options
+  const url = (await emptyDatabase(server)).replace(`:${server.port}/`, `:${port}/`)
+  const store = await open(t, { url, ...rest })
+  const { id } = done(await store.createSeat(writer(), { name: 'A', ...nothing })).value
+  await store.registry?.register('a', 'a')
+  await store.registry?.follow('a', 1, null, 0)
+  await store.listSeats('acme', page)
+  return { url, store, id }
+}
+
+/** One of each kind of call. */
+function calls(store: Store, id: string, beat: number): Promise<unknown>[] {
+  return [
+    store.seatById('acme', id),
+    store.changesSince(BEGINNING),
+    store.listSeats('acme', page),
+    store.readSeat('acme', id, ADMIN),
+    store.updateSeat(writer(), id, {}),
+    store.recordMember('acme', `user ${beat}`, [id]),
+    store.registry?.instances() ?? Promise.reject(new Error('no registry')),
+    store.registry?.follow('a', beat, null, 0) ?? Promise.reject(new Error('no registry')),
+  ]
+}
+
+async function allUnavailable(t: Test, all: Promise<unknown>[]): Promise<void> {
+  for (const each of await Promise.allSettled(all))
+    t.ok(each.status === 'rejected' && each.reason instanceof StoreUnavailable, JSON.stringify(each))
+}
+
+/** Well again without a restart; the first calls may still meet what broke. */
+async function wellAgain(t: Test, store: Store, id: string): Promise<void> {
+  let beat = 1000
+  await until(
+    async () =>
+      (await Promise.allSettled(calls(store, id, ++beat))).every((each) => each.status === 'fulfilled'),
+    () => 'the store does not come back',
+  )
+  t.pass('well again')
+}
+
+t.test('connections that the server has dropped cost no request', async (t) => {
+  const server = await startPostgres(t)
+  const { store, id } = await withSeat(t, server)
+  await Promise.all(Array.from({ length: 20 }, () => store.seatById('acme', id)))
+  for (let round = 0; round < 3; round++) {
+    await server.restart()
+    const results = await Promise.all([
+      store.seatById('acme', id),
+      store.listSeats('acme', page),
+      store.updateSeat(writer(), id, {}),
+    ])
+    t.equal(refused(results[2]), 'not refused')
+  }
+})
+
+t.test('nor those that are ended in the middle of a reading', async (t) => {
+  const server = await startPostgres(t)
+  const { url, store, id } = await withSeat(t, server)
+  let reading = true
+  let read = 0
+  const readers = Array.from({ length: 8 }, async () => {
+    for (; reading; read++) t.equal((await store.seatById('acme', id)).value?.id, id)
+  })
+  for (let round = 0; round < 10; round++) {
+    const before = read
+    await server.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1', [
+      databaseOf(url),
+    ])
+    await until(
+      () => read > before + 20,
+      () => 'reading has ended',
+    )
+  }
+  reading = false
+  await Promise.all(readers)
+})
+
+t.test('the server is gone, and comes back', async (t) => {
+  const server = await startPostgres(t)
+  const { store, id } = await withSeat(t, server)
+  await server.kill()
+  for (let round = 0; round < 3; round++) await allUnavailable(t, calls(store, id, 2 + round))
+  await server.restart()
+  await wellAgain(t, store, id)
+  t.match((await store.registry?.instances())?.length, 1, 'a registration survives a crash')
+})
+
+t.test(
+  'the server stands still: each call is refused in time, and no late answer reaches another caller',
+  async (t) => {
+    const server = await startPostgres(t)
+    const { store, id } = await withSeat(t, server, { pool: 1 })
+    const names = ['B', 'C', 'D']
+    for (const name of names) done(await store.createSeat(writer(), { name, ...nothing }))
+    for (let round = 0; round < 2; round++) {
+      await server.freeze()
+      await allUnavailable(t, [
+        ...calls(store, id, 2 + round),
+        ...names.map((name) => store.seatByName('acme', name)),
+      ])
+      server.thaw()
+      await wellAgain(t, store, id)
+      for (let again = 0; again < 20; again++)
+        for (const name of names) t.equal((await store.seatByName('acme', name)).value.seat?.name, name)
+    }
+  },
+)
+
+t.test('packets are lost on the way', async (t) => {
+  const server = await startPostgres(t)
+  const proxy = await startTcpProxy(t, server)
+  const { url, store, id } = await withSeat(t, server, { port: proxy.port, pool: 2 })
+  const direct = await open(t, { url: url.replace(`:${proxy.port}/`, `:${server.port}/`) })
+  proxy.freeze()
+  const cut = allUnavailable(t, calls(store, id, 2))
+  done(await direct.updateSeat(writer(), id, { name: 'by another' }))
+  await cut
+  t.equal((await direct.seatById('acme', id)).value?.name, 'by another', 'others are not held up')
+  await proxy.heal()
+  await wellAgain(t, store, id)
+  t.equal((await store.seatById('acme', id)).value?.name, 'by another', 'and nothing was written late')
+})
+
+t.test('the answer to a commit is lost: the write may have been done, and is not done twice', async (t) => {
+  const server = await startPostgres(t)
+  const proxy = await startTcpProxy(t, server)
+  const { store, id } = await withSeat(t, server, { port: proxy.port })
+  let lost = 0
+  for (let round = 0; round < 20; round++) {
+    const name = `s${round}`
+    const write = store.createSeat(writer(), { name, ...nothing })
+    setTimeout(() => proxy.killConnections(), Math.random() * 12)
+    const outcome = await write.then(
+      (result) => refused(result),
+      (cause: unknown) => cause,
+    )
+    if (outcome instanceof StoreUnavailable) lost++
+    else t.equal(outcome, 'not refused', 'never refused as its own double')
+  }
+  await wellAgain(t, store, id)
+  t.comment(`${lost} of 20 were not acknowledged`)
+})
+
+t.test('while nobody answers, connections are not tried all the time', async (t) => {
+  const server = await startPostgres(t)
+  const proxy = await startTcpProxy(t, server)
+  const { store, id } = await withSeat(t, server, { port: proxy.port, pool: 2 })
+  await proxy.cut()
+  const counter = await countConnections(t, proxy.port)
+  const began = performance.now()
+  let refusals = 0
+  while (performance.now() - began < 1000) {
+    await store.seatById('acme', id).catch(() => refusals++)
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  const tries = 2 * ((performance.now() - began) / 100 + 1)
+  t.ok(counter.count <= tries, `${counter.count} connections for ${refusals} calls`)
+  t.ok(counter.count >= 2, 'but again and again')
+  t.ok(refusals > 100, 'the calls in between are refused at once')
+  await counter.close()
+  await proxy.heal()
+  await wellAgain(t, store, id)
+})
+
+async function countConnections(t: Test, port: number) {
+  let count = 0
+  const server: Server = createServer((socket) => {
+    count++
+    socket.destroy()
+  })
+  server.listen(port, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  return {
+    get count() {
+      return count
+    },
+    close: () => new Promise((resolve) => server.close(resolve)),
+  }
+}

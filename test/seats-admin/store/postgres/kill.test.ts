@@ -1,0 +1,109 @@
+/** `kill -9` of writers beside others, and of the server: what was acknowledged is there, whole; the others go on. */
+
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import t from 'tap'
+import { isRefusal, StoreUnavailable } from '../../../../seats-admin/index.ts'
+import { startPostgres } from '../../../support/servers/postgres.ts'
+import { done, writer } from '../conformance.ts'
+import { broken, halves, startWriter, writeAndDie } from '../killed.ts'
+import { emptyDatabase, open } from './support.ts'
+
+const LANES = 2
+const ROUNDS = 4
+
+t.test(`${LANES * ROUNDS} writers killed beside one that goes on`, async (t) => {
+  const server = await startPostgres(t)
+  const url = await emptyDatabase(server)
+  const store = await open(t, { url, timeout: 10_000 })
+  let dying = true
+  const others = (async () => {
+    const { id } = done(await store.createSeat(writer(), { name: 'x', spaces: [], permissions: [] })).value
+    for (let round = 0; dying; round++) done(await store.updateSeat(writer(), id, { spaces: [`${round}`] }))
+    return done(await store.deleteSeat(writer(), id))
+  })()
+  const lane = async (number: number) => {
+    const all: string[] = []
+    for (let round = 0; round < ROUNDS; round++) {
+      const location = { kind: 'postgres', url, timeout: 10_000 } as const
+      all.push(...(await writeAndDie(location, `${number}-${round}`, Math.random() * 100)))
+    }
+    t.same(await broken(store, all), [], `lane ${number}: ${all.length} acknowledged`)
+    t.ok(all.length >= ROUNDS, 'each round had one at least')
+  }
+  await Promise.all(Array.from({ length: LANES }, (_, number) => lane(number)))
+  dying = false
+  const { seq } = await others
+  t.same(await halves(store), [])
+  const { changes } = await store.changesSince(null)
+  t.same(
+    changes?.map((each) => each.seq),
+    changes?.map((_, at) => seq - changes.length + 1 + at),
+    'no gap where one died',
+  )
+})
+
+t.test('the server is killed while many write', async (t) => {
+  const server = await startPostgres(t)
+  const url = await emptyDatabase(server)
+  const store = await open(t, { url, timeout: 10_000 })
+  for (let round = 0; round < 2; round++) {
+    const children = [0, 1, 2].map((at) =>
+      startWriter({ kind: 'postgres', url, timeout: 10_000 }, `${round}-${at}`),
+    )
+    const said: string[] = []
+    const ends = children.map(async (child) => {
+      for await (const line of createInterface(child.stdout)) said.push(line)
+    })
+    t.teardown(() => children.map((child) => child.kill('SIGKILL')))
+    await Promise.all(children.map((child) => once(child.stdout, 'data')))
+    await new Promise((resolve) => setTimeout(resolve, Math.random() * 200))
+    await server.kill()
+    await Promise.all(ends)
+    await server.restart()
+    t.ok(said.length >= 3)
+    t.same(await broken(store, said), [], `${said.length} acknowledged`)
+  }
+  t.same(await halves(store), [])
+})
+
+t.test('the server is restarted while a store writes: each write is done, or may have been', async (t) => {
+  const server = await startPostgres(t)
+  const store = await open(t, { url: await emptyDatabase(server), timeout: 10_000 })
+  const acknowledged: string[] = []
+  const unknown: string[] = []
+  let writing = true
+  const lanes = [0, 1, 2, 3].map(async (lane) => {
+    for (let count = 0; writing; count++) {
+      const name = `${lane}-${count}`
+      try {
+        const made = await store.createSeat(writer(), { name, spaces: [], permissions: [] })
+        if (isRefusal(made)) throw new Error(made.detail)
+        acknowledged.push(name)
+      } catch (cause) {
+        if (!(cause instanceof StoreUnavailable)) throw cause
+        unknown.push(name)
+        await new Promise((resolve) => setTimeout(resolve, 20))
+      }
+    }
+  })
+  const enough = async (count: number) => {
+    while (acknowledged.length < count) await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+  for (let round = 1; round <= 2; round++) {
+    const { length } = acknowledged
+    await enough(length + 20)
+    await server.restart()
+  }
+  await enough(acknowledged.length + 20)
+  writing = false
+  await Promise.all(lanes)
+  for (const name of acknowledged) t.ok((await store.seatByName('acme', name)).value.seat, name)
+  t.ok(unknown.length > 0, 'some met the restart')
+  const { head } = await store.changesSince(null)
+  const made = await Promise.all(
+    unknown.map(async (name) => (await store.seatByName('acme', name)).value.seat),
+  )
+  const committed = acknowledged.length + made.filter((seat) => seat !== null).length
+  t.equal(head.seq, 2 * committed, 'nothing else was written')
+})

@@ -1,0 +1,23 @@
+/** Stands still in the middle of a write, the lock held, and says so. Run by `lock.test.ts`. */
+
+import { StoreUnavailable } from '../../../../seats-admin/index.ts'
+import { within } from '../../../../seats-admin/store/postgres/call.ts'
+import { sessionOf } from '../../../../seats-admin/store/postgres/lanes.ts'
+import { Pool } from '../../../../seats-admin/store/postgres/pool.ts'
+import { createSeat } from '../../../../seats-admin/store/postgres/seat-writer.ts'
+import { transact } from '../../../../seats-admin/store/postgres/transaction.ts'
+import { parseUrl } from '../../../../seats-admin/store/postgres/url.ts'
+import { writer } from '../conformance.ts'
+
+const [, , url = ''] = process.argv
+const pool = new Pool(parseUrl(url), sessionOf(2000), 1)
+const write = within(30_000, (call) =>
+  transact(pool, call, async (transaction) => {
+    process.stdout.write('locked\n')
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    return createSeat(transaction, writer(), { name: 'A', spaces: [], permissions: [] })
+  }),
+)
+const outcome = await write.catch((cause: unknown) => cause)
+await pool.close()
+process.exitCode = outcome instanceof StoreUnavailable ? 0 : 1

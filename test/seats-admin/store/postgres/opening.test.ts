@@ -1,0 +1,163 @@
+/** Opening: an empty database becomes a store once, and what can't be one is refused with a reason that tells no secret. */
+
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import t, { type Test } from 'tap'
+import { openPostgresStore, StoreUnavailable } from '../../../../seats-admin/index.ts'
+import { Connection } from '../../../../seats-admin/store/postgres/connection.ts'
+import { sessionOf } from '../../../../seats-admin/store/postgres/lanes.ts'
+import { MIGRATIONS, migrate } from '../../../../seats-admin/store/postgres/migrations.ts'
+import { parseUrl } from '../../../../seats-admin/store/postgres/url.ts'
+import { reservePort } from '../../../support/servers/ports.ts'
+import { startPostgres } from '../../../support/servers/postgres.ts'
+import { ADMIN, done, writer } from '../conformance.ts'
+import { databaseOf, emptyDatabase, open } from './support.ts'
+
+const server = await startPostgres(t)
+const page = { limit: 100, after: null, scope: ADMIN }
+
+/** The message of the refusal; fails where there is none, or where it tells a secret. */
+async function refusalOf(t: Test, url: string): Promise<string> {
+  const cause = await openPostgresStore({ url, timeout: 1000 }).then(
+    (store) => store.close().then(() => new Error('it was opened')),
+    (error: unknown) => error,
+  )
+  if (!(cause instanceof StoreUnavailable)) throw cause
+  const { password } = new URL(url)
+  t.notOk(
+    `${cause.stack} ${JSON.stringify(cause)} ${String(cause.cause)}`.includes(password),
+    'tells no secret',
+  )
+  return cause.message
+}
+
+function changed(url: string, change: (parts: URL) => void): string {
+  const parts = new URL(url)
+  change(parts)
+  return parts.href
+}
+
+async function connect(t: Test, url: string): Promise<Connection> {
+  const connection = await Connection.open(parseUrl(url), sessionOf(10_000))
+  t.teardown(() => connection.close())
+  return connection
+}
+
+t.test('ten stores opened at once on an empty database', async (t) => {
+  const url = await emptyDatabase(server)
+  const stores = await Promise.all(Array.from({ length: 10 }, () => open(t, { url, pool: 1 })))
+  await Promise.all(
+    stores.map(async (store, at) =>
+      done(await store.createSeat(writer(), { name: `by ${at}`, spaces: [], permissions: [] })),
+    ),
+  )
+  t.equal((await stores[0]?.listSeats('acme', page))?.data.length, 10, 'all write to the same')
+  t.equal((await stores[9]?.changesSince(null))?.head.seq, 20)
+})
+
+t.test('five processes that open at once', async (t) => {
+  const url = await emptyDatabase(server)
+  const script = fileURLToPath(new URL('../open-process.ts', import.meta.url))
+  const children = Array.from({ length: 5 }, (_, at) =>
+    spawn(
+      process.execPath,
+      [script, JSON.stringify({ kind: 'postgres', url, timeout: 20_000 }), `by ${at}`],
+      {
+        stdio: ['pipe', 'pipe', 'inherit'],
+      },
+    ),
+  )
+  await Promise.all(children.map((child) => once(child.stdout, 'data')))
+  const exits = children.map((child) => once(child, 'exit'))
+  for (const child of children) child.stdin.write('go\n')
+  for (const [code] of await Promise.all(exits)) t.equal(code, 0)
+  const store = await open(t, { url })
+  const names = (await store.listSeats('acme', page)).data.map((each) => each.name)
+  t.same(names.toSorted(), ['by 0', 'by 1', 'by 2', 'by 3', 'by 4'])
+})
+
+t.test('connections that take the same step at once take it once', async (t) => {
+  const url = await emptyDatabase(server)
+  await (await openPostgresStore({ url })).close()
+  const steps = [...MIGRATIONS, 'CREATE TABLE later (x integer); INSERT INTO later VALUES (1)']
+  const connections = await Promise.all(Array.from({ length: 6 }, () => connect(t, url)))
+  await Promise.all(connections.map((connection) => migrate(connection, steps)))
+  t.match(await server.query('SELECT x FROM seatgate.later', [], databaseOf(url)), [{ x: 1 }])
+  t.match(await refusalOf(t, url), /is of version 2, written by a newer Seatgate; this one knows 1/)
+})
+
+t.test('a step that fails leaves the store as it was', async (t) => {
+  const url = await emptyDatabase(server)
+  await (await openPostgresStore({ url })).close()
+  const connection = await connect(t, url)
+  await t.rejects(
+    migrate(connection, [...MIGRATIONS, 'CREATE TABLE later (x integer)', 'nonsense']),
+    /syntax error/,
+  )
+  const found = await server.query(`SELECT to_regclass('seatgate.later') AS later`, [], databaseOf(url))
+  t.same(found, [{ later: null }])
+  await open(t, { url })
+})
+
+t.test('a role without rights is told what it lacks, and with its schema needs no more', async (t) => {
+  const url = await emptyDatabase(server)
+  const database = databaseOf(url)
+  await server.query(`CREATE ROLE modest LOGIN PASSWORD 'modest-secret'`)
+  const own = changed(url, (parts) => Object.assign(parts, { username: 'modest', password: 'modest-secret' }))
+  t.match(await refusalOf(t, own), /permission denied .*CREATE SCHEMA seatgate AUTHORIZATION <role>/)
+  await server.query('CREATE SCHEMA seatgate AUTHORIZATION modest', [], database)
+  const store = await open(t, { url: own })
+  done(await store.createSeat(writer(), { name: 'A', spaces: [], permissions: [] }))
+})
+
+t.test('a role that may read and write, and make nothing, opens what is there', async (t) => {
+  const url = await emptyDatabase(server)
+  const database = databaseOf(url)
+  await (await openPostgresStore({ url })).close()
+  await server.query(`CREATE ROLE clerk LOGIN PASSWORD 'clerk-secret'`)
+  const own = changed(url, (parts) => Object.assign(parts, { username: 'clerk', password: 'clerk-secret' }))
+  t.match(await refusalOf(t, own), /permission denied/)
+  await server.query('GRANT USAGE ON SCHEMA seatgate TO clerk', [], database)
+  await server.query(
+    'GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA seatgate TO clerk',
+    [],
+    database,
+  )
+  const store = await open(t, { url: own })
+  done(await store.createSeat(writer(), { name: 'A', spaces: [], permissions: [] }))
+})
+
+t.test('what is not there, or not to be had', async (t) => {
+  const url = await emptyDatabase(server)
+  const to = (change: (parts: URL) => void) => refusalOf(t, changed(url, change))
+  const free = await reservePort(t)
+  t.match(await to((parts) => (parts.password = 'wrong-secret')), /password authentication failed/)
+  t.match(
+    await to((parts) => (parts.username = 'nobody')),
+    /password authentication failed for user "nobody"/,
+  )
+  t.match(await to((parts) => (parts.pathname = '/absent')), /database "absent" does not exist/)
+  t.match(await to((parts) => (parts.port = `${free}`)), new RegExp(`127.0.0.1:${free}/.*ECONNREFUSED`))
+  t.match(await to((parts) => (parts.hostname = 'absent.invalid')), /(ENOTFOUND|EAI_AGAIN)/)
+  t.match(await to((parts) => parts.searchParams.set('sslmode', 'require')), /does not support SSL/)
+  t.match(await refusalOf(t, `${url}?password=secret`), /unknown parameter, "password"/)
+})
+
+t.test('a database that is not in UTF-8', async (t) => {
+  await server.query(`CREATE DATABASE latin ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0`)
+  t.match(await refusalOf(t, server.urlOf('latin')), /encoded in LATIN1: it must be UTF8/)
+})
+
+t.test('a standby, which may lag behind', async (t) => {
+  const standby = await startPostgres(t)
+  const url = await standby.createDatabase('store')
+  const store = await open(t, { url })
+  const [found] = await standby.query('SHOW data_directory')
+  writeFileSync(join(String(found?.data_directory), 'standby.signal'), '')
+  await standby.restart()
+  t.match(await refusalOf(t, url), /the server is a standby/)
+  await t.rejects(store.seatById('acme', 'x'), /the server is a standby/)
+})

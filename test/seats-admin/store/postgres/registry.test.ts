@@ -1,0 +1,103 @@
+/** The list of instances, where the server crashes or connections break. */
+
+import t, { type Test } from 'tap'
+import type { Registry } from '../../../../seats-admin/index.ts'
+import { startPostgres } from '../../../support/servers/postgres.ts'
+import { startTcpProxy } from '../../../support/servers/proxy.ts'
+import { until } from '../../../support/servers/wait.ts'
+import { BEGINNING, done, writer } from '../conformance.ts'
+import { emptyDatabase, open } from './support.ts'
+
+async function registryOf(t: Test, url: string): Promise<Registry> {
+  const { registry } = await open(t, { url })
+  if (registry === null) throw new Error('no registry')
+  return registry
+}
+
+/** The first beat that gets through; those before are lost. */
+async function nextBeat(registry: Registry, id: string, beat: number): Promise<number> {
+  let sent = beat
+  await until(
+    async () => {
+      sent++
+      return registry.follow(id, sent, null, 0).then(
+        ({ registered }) => registered,
+        () => false,
+      )
+    },
+    () => 'no beat gets through',
+  )
+  return sent
+}
+
+t.test('a crash of the server undoes no registration, and may undo beats', async (t) => {
+  const server = await startPostgres(t)
+  const registry = await registryOf(t, await emptyDatabase(server))
+  for (let round = 0; round < 5; round++) {
+    await registry.register(`late ${round}`, 'x')
+    await server.kill()
+    await server.restart()
+    await until(
+      async () => (await registry.instances().catch(() => [])).length === round + 1,
+      () => 'a registration is lost',
+    )
+    t.ok((await nextBeat(registry, `late ${round}`, 0)) > 0)
+  }
+})
+
+t.test(
+  'after a broken connection nobody is taken off for a while: a beat may have been undone',
+  async (t) => {
+    const server = await startPostgres(t)
+    const proxy = await startTcpProxy(t, server)
+    const url = await emptyDatabase(server)
+    const registry = await registryOf(t, url.replace(`:${server.port}/`, `:${proxy.port}/`))
+    for (const id of ['a', 'b', 'dead', 'gone']) await registry.register(id, id)
+    await registry.follow('a', 1, null, 0)
+    t.equal((await registry.instances()).length, 4)
+    await registry.forget('gone', 0)
+    t.equal((await registry.instances()).length, 3, 'as long as the connection holds')
+    proxy.killConnections()
+    await nextBeat(registry, 'a', 1)
+    await t.rejects(registry.forget('dead', 0), { name: 'StoreUnavailable' })
+    t.equal((await registry.instances()).length, 3)
+
+    const other = await registryOf(t, url)
+    await other.follow('b', 1, null, 0)
+    await other.instances()
+    await other.forget('dead', 0)
+    t.equal((await registry.instances()).length, 2, 'by one whose connection held, it is')
+  },
+)
+
+t.test('many instances beat and follow at once', async (t) => {
+  const server = await startPostgres(t)
+  const url = await emptyDatabase(server)
+  const store = await open(t, { url, timeout: 10_000 })
+  const ids = ['a', 'b', 'c', 'd', 'e', 'f']
+  const registries = await Promise.all(ids.map(() => registryOf(t, url)))
+  await Promise.all(registries.map((registry, at) => registry.register(ids[at] ?? '', 'x')))
+  let writing = true
+  const followers = registries.map(async (registry, at) => {
+    let position = BEGINNING
+    const seen: number[] = []
+    for (let beat = 1, last = false; !last; beat++) {
+      last = !writing
+      const found = await registry.follow(ids[at] ?? '', beat, position, 0).catch(() => null)
+      if (found === null) {
+        last = false
+        continue
+      }
+      if (!found.registered || found.changes === null) throw new Error(JSON.stringify(found))
+      seen.push(...found.changes.map(({ seq }) => seq))
+      position = found.head
+    }
+    return seen
+  })
+  for (let at = 0; at < 50; at++)
+    done(await store.createSeat(writer(), { name: `s${at}`, spaces: [], permissions: [] }))
+  writing = false
+  const all = Array.from({ length: 100 }, (_, at) => at + 1)
+  for (const seen of await Promise.all(followers)) t.same(seen, all)
+  for (const { beat, applied } of (await store.registry?.instances()) ?? []) t.ok(beat > 1 && applied <= 100)
+})

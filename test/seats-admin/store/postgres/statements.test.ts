@@ -1,0 +1,56 @@
+/** What the server is asked, by its own log. */
+
+import t from 'tap'
+import { startPostgres } from '../../../support/servers/postgres.ts'
+import { ADMIN, BEGINNING, done, writer } from '../conformance.ts'
+import { emptyDatabase, open } from './support.ts'
+
+t.test('how many statements each call costs', async (t) => {
+  const settings = [`log_statement = 'all'`, `log_line_prefix = '%d '`]
+  const server = await startPostgres(t, { settings })
+  const store = await open(t, { url: await emptyDatabase(server), pool: 1 })
+  const { id } = done(await store.createSeat(writer(), { name: 'A', spaces: ['one'], permissions: [] })).value
+  const as = writer()
+  const make = () => store.createApiKey(as, { name: 'k', seats: ['A'], expiresAt: null })
+  const key = done(await make()).value
+  const page = { limit: 10, after: null, scope: ADMIN }
+  await store.registry?.register('a', 'a')
+  let beat = 0
+  const calls: Record<string, [statements: number, call: () => Promise<unknown> | undefined]> = {
+    seatByName: [1, () => store.seatByName('acme', 'A')],
+    seatById: [1, () => store.seatById('acme', id)],
+    apiKeyById: [1, () => store.apiKeyById('acme', key.id)],
+    changesSince: [1, () => store.changesSince(BEGINNING)],
+    follow: [1, () => store.registry?.follow('a', ++beat, BEGINNING, 0)],
+    instances: [1, () => store.registry?.instances()],
+    readSeat: [1, () => store.readSeat('acme', id, ADMIN)],
+    listSeats: [1, () => store.listSeats('acme', page)],
+    listApiKeys: [1, () => store.listApiKeys('acme', page)],
+    updateSeat: [4, () => store.updateSeat(as, id, { permissions: ['a:b'] })],
+    createApiKey: [4, make],
+    'a sign-in like the last one': [1, () => store.recordMember('acme', 'ann', [])],
+  }
+  for (const [name, [, call]] of Object.entries(calls)) {
+    await call()
+    const before = server.log.length
+    await call()
+    const asked = server.log
+      .slice(before)
+      .split('\n')
+      .filter((line) => /LOG: {2}(statement|execute)/.test(line))
+    t.equal(asked.length, calls[name]?.[0], `${name}: ${asked.join('\n')}`)
+  }
+})
+
+t.test('each connection is told how it is to be', async (t) => {
+  const settings = ['synchronous_commit = off', `log_statement = 'all'`]
+  const server = await startPostgres(t, { settings })
+  const store = await open(t, { url: await emptyDatabase(server) })
+  done(await store.createSeat(writer(), { name: 'A', spaces: [], permissions: [] }))
+  await store.registry?.register('a', 'a')
+  const durable = server.log.match(/SET synchronous_commit = on/g)?.length ?? 0
+  t.ok(durable >= 3, 'whatever the server’s default: opening, writing and registering')
+  t.notMatch(server.log, /SET synchronous_commit = off/)
+  await store.registry?.follow('a', 1, null, 0)
+  t.match(server.log, /SET synchronous_commit = off.*statement_timeout = 500/s, 'but for the feed')
+})

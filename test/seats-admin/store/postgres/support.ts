@@ -1,0 +1,22 @@
+/** Databases of stores for tests. */
+
+import { randomUUID } from 'node:crypto'
+import type { Test } from 'tap'
+import { openPostgresStore, type PostgresOptions, type Store } from '../../../../seats-admin/index.ts'
+import type { PostgresServer } from '../../../support/servers/postgres.ts'
+
+/** A store that is closed with the test. */
+export async function open(t: Test, options: PostgresOptions): Promise<Store> {
+  const store = await openPostgresStore(options)
+  t.teardown(() => store.close())
+  return store
+}
+
+/** The URL of an empty database of the test's own. */
+export function emptyDatabase(server: PostgresServer): Promise<string> {
+  return server.createDatabase(`store-${randomUUID()}`)
+}
+
+export function databaseOf(url: string): string {
+  return decodeURIComponent(new URL(url).pathname.slice(1))
+}

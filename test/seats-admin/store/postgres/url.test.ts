@@ -1,0 +1,74 @@
+import { join } from 'node:path'
+import t from 'tap'
+import { parseUrl } from '../../../../seats-admin/store/postgres/url.ts'
+import { CERTIFICATES } from '../../../support/servers/tls.ts'
+
+const { files } = CERTIFICATES
+
+function password(url: string): unknown {
+  const { password } = parseUrl(url).client
+  return typeof password === 'function' ? password() : password
+}
+
+t.test('what the parts say, and what stands for those left out', async (t) => {
+  const whole = parseUrl('postgresql://anna:p%40ss@db.example:6432/seats?application_name=gate')
+  t.equal(whole.place, 'postgres://db.example:6432/seats')
+  t.match(whole.client, { user: 'anna', host: 'db.example', port: 6432, database: 'seats', ssl: false })
+  t.equal(whole.client.application_name, 'gate')
+  t.match(parseUrl('postgres://anna@h').client, { host: 'h', port: 5432, database: 'anna' })
+  t.match(parseUrl('postgres://anna@[::1]/x'), { place: 'postgres://[::1]:5432/x', client: { host: '::1' } })
+  t.match(parseUrl('postgres://anna@%2Fvar%2Frun/x').client, { host: '/var/run' }, 'a folder of sockets')
+  t.match(parseUrl('postgres://a%2Fb@h/x%20y').client, { user: 'a/b', database: 'x y' })
+})
+
+t.test('passwords, with special characters too', async (t) => {
+  t.equal(password('postgres://anna:p%40s%2Fs%3F%23%25@h/x'), 'p@s/s?#%')
+  t.equal(password('postgres://anna:p@ss@h/x'), 'p@ss', 'the last @ parts it from the host')
+  t.equal(password('postgres://anna@h/x'), '', 'none: nothing is looked up elsewhere')
+})
+
+t.test('a password that breaks the URL is not shown in parts', async (t) => {
+  for (const secret of ['12/tail', '12?tail', '12#tail', 'tail/12', 'a?tail=x', 'tail%', 'tail#']) {
+    for (const end of ['@h/x', '@h', '@h:5432/x?sslmode=disable']) {
+      const url = `postgres://anna:${secret}${end}`
+      try {
+        parseUrl(url)
+        t.fail(`${url} was read`)
+      } catch (cause) {
+        t.match(cause, /percent-encoded/)
+        t.notMatch(String(cause), /tail|12/)
+      }
+    }
+  }
+})
+
+t.test('what is refused', async (t) => {
+  const faults: Record<string, RegExp> = {
+    'http://anna@h/x': /must begin with postgres:/,
+    '/var/lib/x': /can't be read/,
+    'postgres://anna@/x': /can't be read/,
+    'postgres://h/x': /names no user/,
+    'postgres://anna@h/x?sslmod=require': /unknown parameter, "sslmod"/,
+    'postgres://anna@h/x?sslmode=disable&sslmode=require': /the parameter sslmode twice/,
+    'postgres://anna@h/x?sslmode=prefer': /sslmode must be one of disable, require, verify-ca, verify-full/,
+    'postgres://anna@h/x?sslmode=verify-ca': /verify-ca needs sslrootcert/,
+    'postgres://anna@h/x?sslmode=verify-full&sslrootcert=/absent/ca.pem': /sslrootcert can't be read: ENOENT/,
+    [`postgres://anna@h/x?sslmode=require&sslcert=${files.client}`]: /sslcert and sslkey go together/,
+    [`postgres://anna@h/x?sslrootcert=${files.ca}`]: /certificates are given, but sslmode is disable/,
+    'postgres://anna@%2Frun/x?sslmode=require': /no TLS on a Unix socket/,
+    'postgres://anna@h/x%': /a % that encodes nothing/,
+  }
+  for (const [url, fault] of Object.entries(faults)) t.throws(() => parseUrl(url), fault, url)
+})
+
+t.test('TLS by sslmode', async (t) => {
+  const ssl = (query: string) => parseUrl(`postgres://anna@h/x?${query}`).client.ssl
+  const root = `sslrootcert=${encodeURIComponent(join(files.ca))}`
+  const never = { checkServerIdentity: undefined }
+  t.equal(ssl('sslmode=disable'), false)
+  t.match(ssl('sslmode=require'), { rejectUnauthorized: false })
+  t.match(ssl(`sslmode=require&${root}`), { rejectUnauthorized: true, checkServerIdentity: Function })
+  t.match(ssl(`sslmode=verify-ca&${root}`), { rejectUnauthorized: true, checkServerIdentity: Function })
+  t.match(ssl(`sslmode=verify-full&${root}`), { rejectUnauthorized: true, ca: Buffer, ...never })
+  t.match(ssl('sslmode=verify-full'), { rejectUnauthorized: true, ca: undefined, ...never })
+})

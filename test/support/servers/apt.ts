@@ -1,0 +1,129 @@
+/**
+ * Gets a program from the packages of Debian or Ubuntu without root and without changing the machine: apt works on
+ * state of its own in the cache folder, checks signatures as ever, and the packages are unpacked, not installed. Called
+ * by binaries.ts, and only when the machine lacks a program.
+ */
+
+import { createHash } from 'node:crypto'
+import {
+  chmodSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { basename, delimiter, dirname, join } from 'node:path'
+import { cacheFolder } from './cache.ts'
+import { Lock } from './lock.ts'
+
+const HOUR = 3_600_000
+
+/** Big, or of no use to a program that is not installed; and a second C library would not fit the machine's loader. */
+const NOT_NEEDED = /^(libllvm|perl|libperl|libc6|libc-bin|debconf|ssl-cert|postgresql-(client|common))/
+
+/** Hooks of the machine's apt could change the machine. */
+const CONFIG = (state: string) => `#clear APT::Update::Pre-Invoke;
+#clear APT::Update::Post-Invoke;
+#clear APT::Update::Post-Invoke-Success;
+Dir::State "${state}/state";
+Dir::State::status "/var/lib/dpkg/status";
+Dir::Cache "${state}/cache";
+Dir::Log "${state}/log";
+Acquire::Languages "none";
+`
+
+export function hasApt(): boolean {
+  const folders = (process.env['PATH'] ?? '').split(delimiter)
+  const has = (tool: string) => folders.some((folder) => existsSync(join(folder, tool)))
+  return ['apt-get', 'apt-cache', 'dpkg-deb', 'flock'].every(has)
+}
+
+/** The folder with the package, and with all it depends on that the machine lacks. Fetched by the first who asks. */
+export async function unpacked(name: string): Promise<string> {
+  const system = createHash('sha256').update(readFileSync('/etc/os-release')).update(process.arch)
+  const final = join(cacheFolder(), `${name}-${system.digest('hex').slice(0, 16)}`)
+  if (existsSync(final)) return final
+  const lock = await Lock.take(join(cacheFolder(), 'apt.lock'))
+  try {
+    if (!existsSync(final)) await fetch(name, final, lock)
+  } finally {
+    lock.release()
+  }
+  return final
+}
+
+/** As `LD_LIBRARY_PATH` takes it. */
+export function librariesOf(root: string): string {
+  const files = globSync(
+    ['usr/lib', 'lib'].flatMap((lib) => [`${lib}/*-linux-*/lib*.so*`, `${lib}/*-linux-*/*/lib*.so*`]),
+    { cwd: root },
+  )
+  return [...new Set(files.map((file) => join(root, dirname(file))))].join(':')
+}
+
+async function fetch(name: string, final: string, lock: Lock): Promise<void> {
+  const state = join(cacheFolder(), 'apt')
+  for (const folder of ['state/lists/partial', 'cache/archives/partial', 'log'])
+    mkdirSync(join(state, folder), { recursive: true })
+  const config = join(state, 'apt.conf')
+  writeFileSync(config, CONFIG(state))
+  // Of those who were killed at it; whoever is here holds the lock.
+  for (const part of globSync(`${basename(final)}-*`, { cwd: cacheFolder() }))
+    rmSync(join(cacheFolder(), part), { recursive: true })
+  const work = mkdtempSync(`${final}-`)
+  try {
+    const apt = (tool: string, ...args: string[]) => lock.run(work, tool, '-c', config, ...args)
+    await apt('apt-get', 'download', ...(await updated(state, () => missing(name, apt), apt)))
+    for (const deb of globSync(join(work, '*.deb'))) {
+      await lock.run(work, 'dpkg-deb', '-x', deb, work)
+      rmSync(deb)
+    }
+    // `nobody` must be able to run what root has fetched.
+    chmodSync(work, 0o755)
+    renameSync(work, final)
+  } finally {
+    rmSync(work, { recursive: true, force: true })
+  }
+}
+
+type Apt = (tool: string, ...args: string[]) => Promise<string>
+
+/** Asks the lists of packages, of this hour. */
+async function updated<T>(state: string, ask: () => Promise<T>, apt: Apt): Promise<T> {
+  const done = join(state, 'updated')
+  if (!existsSync(done) || Date.now() - statSync(done).mtimeMs > HOUR) {
+    await apt('apt-get', 'update', '-o', 'APT::Update::Error-Mode=any')
+    writeFileSync(done, '')
+  }
+  try {
+    return await ask()
+  } catch (error) {
+    // An older apt does not say that it got no lists.
+    rmSync(done)
+    throw error
+  }
+}
+
+/** `package=version` of all that has to be fetched. */
+async function missing(name: string, apt: Apt): Promise<string[]> {
+  // What is installed is fetched again if it is the program itself; its libraries are taken from the machine.
+  const wanted = [name, ...familyIn(await apt('apt-cache', 'depends', name), name)]
+  const options = ['--reinstall', '--no-install-recommends', '--print-uris', '-y']
+  const text = await apt('apt-get', 'install', ...options, ...wanted)
+  const files = [...text.matchAll(/^'[^']*' ([^_ ]+)_([^_ ]+)_[^_ ]+\.deb /gm)]
+  return files
+    .filter(([, found = '']) => !NOT_NEEDED.test(found))
+    .map(([, found = '', version = '']) => `${found}=${decodeURIComponent(version)}`)
+}
+
+/** Debian parts a program into packages of one first word: `postgresql` and `postgresql-15`. */
+function familyIn(depends: string, name: string): string[] {
+  const [family = name] = name.split('-')
+  const names = [...depends.matchAll(/^ {2}Depends: (\S+)$/gm)].map(([, each = '']) => each)
+  return names.filter((each) => each.startsWith(`${family}-`))
+}

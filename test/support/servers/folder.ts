@@ -1,0 +1,33 @@
+/** A server's folder, and who owns it. Called by redis.ts and postgres.ts. */
+
+import { chmodSync, chownSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Test } from 'tap'
+
+export interface User {
+  readonly uid: number
+  readonly gid: number
+}
+
+/** Goes with the test. */
+export function serverFolder(t: Test, name: string, user?: User): string {
+  const folder = mkdtempSync(join(tmpdir(), `seatgate-${name}-`))
+  t.teardown(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
+  giveTo(folder, user)
+  return folder
+}
+
+/** Readable by its owner alone: it holds passwords. */
+export function giveTo(path: string, user: User | undefined, mode = 0o700): void {
+  chmodSync(path, mode)
+  if (user !== undefined) chownSync(path, user.uid, user.gid)
+}
+
+/** PostgreSQL refuses to run as root: then it runs as `nobody`. */
+export function ordinaryUser(): User | undefined {
+  if (process.getuid?.() !== 0) return undefined
+  const [, uid = '65534', gid = '65534'] =
+    /^nobody:[^:]*:(\d+):(\d+):/m.exec(readFileSync('/etc/passwd', 'utf8')) ?? []
+  return { uid: Number(uid), gid: Number(gid) }
+}

@@ -1,0 +1,63 @@
+/**
+ * Ports for servers that are told their port and come back on it: nobody else takes it while they are down, no other
+ * test process and no socket of the system's choice. Called by everything here that listens.
+ */
+
+import { randomInt } from 'node:crypto'
+import { createServer, type Server } from 'node:net'
+import type { Test } from 'tap'
+
+/** Below what Linux and macOS give to sockets without a wish (from 32768 and 49152). */
+const FIRST = 10_000
+const COUNT = 5_000
+/** A listener here says that the port belongs to the process that listens; it ends with the process, however that ends. */
+const GUARD = 5_000
+/** Where a node of a Redis cluster listens for the others, beside its port. */
+export const CLUSTER_BUS = 10_000
+
+/** A port of 127.0.0.1, and the one of the cluster bus with it, until the end of the test. */
+export async function reservePort(t: Test): Promise<number> {
+  for (let tries = 0; tries < 200; tries++) {
+    const port = FIRST + randomInt(COUNT)
+    const guard = await listen(port + GUARD)
+    if (guard === null) continue
+    if ((await isFree(port)) && (await isFree(port + CLUSTER_BUS))) {
+      guard.unref()
+      t.teardown(() => closed(guard))
+      return port
+    }
+    await closed(guard)
+  }
+  throw new Error('found no free port')
+}
+
+/** Starts a server on a reserved port, and on another if a program that does not ask here took it first. */
+export async function onReservedPort<T>(t: Test, start: (port: number) => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await start(await reservePort(t))
+    } catch (error) {
+      if (tries === 5 || !/address already in use/i.test(String(error))) throw error
+    }
+  }
+}
+
+async function isFree(port: number): Promise<boolean> {
+  const server = await listen(port)
+  if (server !== null) await closed(server)
+  return server !== null
+}
+
+function listen(port: number): Promise<Server | null> {
+  return new Promise((resolve, reject) => {
+    const server = createServer((socket) => socket.destroy())
+    server.once('error', (error: NodeJS.ErrnoException) =>
+      error.code === 'EADDRINUSE' ? resolve(null) : reject(error),
+    )
+    server.listen({ port, host: '127.0.0.1', exclusive: true }, () => resolve(server))
+  })
+}
+
+function closed(server: Server): Promise<void> {
+  return new Promise((resolve) => server.close(() => resolve()))
+}

@@ -1,0 +1,120 @@
+/**
+ * Real PostgreSQL servers for tests: `startPostgres(t)` gives an empty one on loopback that ends with the test. Its
+ * data directory is a copy of one that postgres-template.ts makes once a machine.
+ */
+
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Client } from 'pg'
+import type { Test } from 'tap'
+import { ordinaryUser, serverFolder } from './folder.ts'
+import { onReservedPort } from './ports.ts'
+import { configure, type PostgresOptions } from './postgres-config.ts'
+import { copyTemplate, findPostgres, OWNER } from './postgres-template.ts'
+import { Server } from './server.ts'
+import { releaseMemory } from './shared-memory.ts'
+import { CERTIFICATES } from './tls.ts'
+
+export type { PostgresOptions }
+
+/** How the server ends by itself: when the clients have gone, after it has sent them away, or without tidying up. */
+export type StopMode = 'smart' | 'fast' | 'immediate'
+
+const SIGNALS = { smart: 'SIGTERM', fast: 'SIGINT', immediate: 'SIGQUIT' } as const
+
+export class PostgresServer extends Server {
+  readonly #password: string
+  readonly #options: PostgresOptions
+
+  private constructor(port: number, folder: string, password: string, options: PostgresOptions) {
+    super(port, folder)
+    this.#password = password
+    this.#options = options
+  }
+
+  static async start(t: Test, options: PostgresOptions = {}): Promise<PostgresServer> {
+    const folder = serverFolder(t, 'postgres', ordinaryUser())
+    const password = await copyTemplate(join(folder, 'data'))
+    return onReservedPort(t, async (port) => {
+      const server = new PostgresServer(port, folder, password, options)
+      t.teardown(async () => {
+        await server.stop('immediate')
+        releaseMemory(server.#data)
+      })
+      configure(server.#data, port, options)
+      await server.#launch()
+      return server
+    })
+  }
+
+  /** Of the database `postgres`, for the superuser. */
+  get url(): string {
+    return this.urlOf('postgres')
+  }
+
+  urlOf(database: string): string {
+    return `postgres://${OWNER}:${this.#password}@127.0.0.1:${this.port}/${encodeURIComponent(database)}`
+  }
+
+  /** Makes an empty database, in UTF-8, and gives its URL. */
+  async createDatabase(name: string): Promise<string> {
+    await this.query(`CREATE DATABASE "${name.replaceAll('"', '""')}"`)
+    return this.urlOf(name)
+  }
+
+  /** One statement as the superuser, on a connection of its own. */
+  async query(
+    text: string,
+    values: unknown[] = [],
+    database = 'postgres',
+  ): Promise<Record<string, unknown>[]> {
+    const client = new Client({
+      connectionString: this.urlOf(database),
+      ssl: this.#options.tls ? CERTIFICATES.client : false,
+      connectionTimeoutMillis: 5000,
+    })
+    // Said by the rejection too.
+    client.on('error', () => {})
+    try {
+      await client.connect()
+      return (await client.query(text, values)).rows
+    } finally {
+      await client.end().catch(() => {})
+    }
+  }
+
+  async stop(mode: StopMode = 'fast'): Promise<void> {
+    await this.end(SIGNALS[mode])
+  }
+
+  /** Comes back on the same port with what was committed; ends first, in order, if it is running. */
+  async restart(): Promise<void> {
+    await this.stop()
+    await this.#launch()
+  }
+
+  get #data(): string {
+    return join(this.folder, 'data')
+  }
+
+  async #launch(): Promise<void> {
+    const { program } = await findPostgres()
+    const how = { program, args: ['-D', this.#data], user: ordinaryUser() }
+    await this.launch(how, async (pid) => isReady(this.#data, pid))
+  }
+}
+
+/** A server for the test, up and accepting. */
+export function startPostgres(t: Test, options: PostgresOptions = {}): Promise<PostgresServer> {
+  return PostgresServer.start(t, options)
+}
+
+/** As pg_ctl looks: the first line of postmaster.pid is whose it is, the eighth how far it has come. */
+function isReady(data: string, pid: number): boolean {
+  try {
+    const lines = readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')
+    return lines[0] === String(pid) && lines[7]?.trim() === 'ready'
+  } catch {
+    return false
+  }
+}

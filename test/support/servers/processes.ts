@@ -1,0 +1,94 @@
+/**
+ * Processes with all that descends from them: stopped, continued and killed as one. PostgreSQL is many processes, each
+ * in a session of its own, so no process group holds them together. Called by child.ts and by the watcher.
+ */
+
+import { spawnSync } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { until } from './wait.ts'
+
+interface Entry {
+  readonly parent: number
+  /** `T` is stopped, `Z` is dead and not yet collected by its parent. */
+  readonly state: string
+}
+
+/** False when there is no such process (any more). */
+export function signal(pid: number, name: NodeJS.Signals): boolean {
+  try {
+    return process.kill(pid, name)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return false
+    throw error
+  }
+}
+
+/** Stops a process, then its descendants: a stopped parent makes no more children. Gives the pids it stopped. */
+export async function stopFamily(pid: number): Promise<number[]> {
+  if (!signal(pid, 'SIGSTOP')) return []
+  await reached(pid, (entry) => entry === undefined || /^[TZ]/.test(entry.state))
+  const family = [pid]
+  for (const child of childrenOf(pid)) family.push(...(await stopFamily(child)))
+  return family
+}
+
+/** Children before parents, so that no parent finds one of them stopped. */
+export function continueFamily(pids: readonly number[]): void {
+  for (const pid of pids.toReversed()) signal(pid, 'SIGCONT')
+}
+
+/** All at once, as in a crash: nobody sees another die and cleans up. Resolves when all are dead. */
+export async function killFamily(pid: number): Promise<void> {
+  const family = await stopFamily(pid)
+  for (const each of family) signal(each, 'SIGKILL')
+  for (const each of family) await reached(each, (entry) => entry === undefined || entry.state === 'Z')
+}
+
+function childrenOf(parent: number): number[] {
+  return [...table()].filter(([, entry]) => entry.parent === parent).map(([pid]) => pid)
+}
+
+/** A signal is on its way when kill(2) returns, no more. */
+function reached(pid: number, holds: (entry: Entry | undefined) => boolean): Promise<void> {
+  return until(
+    () => holds(entryOf(pid)),
+    () => `process ${pid} does not heed a signal`,
+    2,
+  )
+}
+
+const hasProc = existsSync('/proc/self/stat')
+
+function entryOf(pid: number): Entry | undefined {
+  return hasProc ? fromProc(pid) : table().get(pid)
+}
+
+function table(): Map<number, Entry> {
+  if (!hasProc) return fromPs()
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
+  const entries = pids.map((pid) => [Number(pid), fromProc(Number(pid))] as const)
+  return new Map(entries.filter((each): each is [number, Entry] => each[1] !== undefined))
+}
+
+function fromProc(pid: number): Entry | undefined {
+  let text: string
+  try {
+    text = readFileSync(`/proc/${pid}/stat`, 'latin1')
+  } catch {
+    return undefined
+  }
+  // The name, in parentheses, may hold blanks and parentheses itself.
+  const [state = '', parent = ''] = text.slice(text.lastIndexOf(')') + 2).split(' ')
+  return { parent: Number(parent), state }
+}
+
+function fromPs(): Map<number, Entry> {
+  const { stdout } = spawnSync('ps', ['-A', '-o', 'pid=,ppid=,state='], { encoding: 'utf8' })
+  const rows = stdout.split('\n').map((line) => line.trim().split(/\s+/))
+  return new Map(
+    rows.map(([pid = '', parent = '', state = '']) => [
+      Number(pid),
+      { parent: Number(parent), state: state.charAt(0) },
+    ]),
+  )
+}

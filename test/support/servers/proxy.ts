@@ -1,0 +1,92 @@
+/**
+ * A TCP proxy on loopback whose line can be cut, held and slowed: so a test parts one gateway from Redis or PostgreSQL
+ * while others still reach it.
+ */
+
+import { once } from 'node:events'
+import { connect, createServer, type Server, type Socket } from 'node:net'
+import type { Test } from 'tap'
+import { reservePort } from './ports.ts'
+import { Lane, type Line } from './proxy-lane.ts'
+
+export class TcpProxy {
+  readonly port: number
+  readonly #target: number
+  /** Shared by all lanes, and read by them at each step. */
+  readonly #line: Line = { held: false, delay: 0 }
+  readonly #sockets = new Set<Socket>()
+  readonly #lanes = new Set<Lane>()
+  #server: Server | null = null
+
+  private constructor(port: number, target: number) {
+    this.port = port
+    this.#target = target
+  }
+
+  static async start(t: Test, target: { readonly port: number }): Promise<TcpProxy> {
+    const proxy = new TcpProxy(await reservePort(t), target.port)
+    t.teardown(() => proxy.cut())
+    await proxy.heal()
+    return proxy
+  }
+
+  /** Connections that are open now, on the clients' side. */
+  get connections(): number {
+    return this.#lanes.size / 2
+  }
+
+  /** Resets what is connected, and refuses what comes: the machine is there, and nobody listens. */
+  async cut(): Promise<void> {
+    const server = this.#server
+    this.#server = null
+    const closed = server === null ? null : new Promise((resolve) => server.close(resolve))
+    this.killConnections()
+    await closed
+  }
+
+  /** Accepts, and passes nothing either way, not even an end: as packets that get lost. */
+  freeze(): void {
+    this.#line.held = true
+  }
+
+  /** Undoes `cut`, `freeze` and `delay`. What was held arrives now, in order. */
+  async heal(): Promise<void> {
+    this.#line.held = false
+    this.#line.delay = 0
+    for (const lane of this.#lanes) lane.move()
+    if (this.#server !== null) return
+    this.#server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => this.#join(socket))
+    this.#server.listen(this.port, '127.0.0.1')
+    await once(this.#server, 'listening')
+  }
+
+  /** Resets what is connected; whoever comes again gets through. */
+  killConnections(): void {
+    for (const socket of this.#sockets) socket.resetAndDestroy()
+  }
+
+  /** What comes from now on takes this long, each way. */
+  delay(ms: number): void {
+    this.#line.delay = ms
+  }
+
+  #join(client: Socket): void {
+    // Was still in the queue when the line was cut.
+    if (this.#server === null) return void client.resetAndDestroy()
+    const target = connect({ port: this.#target, host: '127.0.0.1', allowHalfOpen: true, noDelay: true })
+    const lanes = [new Lane(client, target, this.#line), new Lane(target, client, this.#line)]
+    for (const lane of lanes) this.#lanes.add(lane)
+    for (const socket of [client, target]) {
+      this.#sockets.add(socket)
+      socket.once('close', () => {
+        this.#sockets.delete(socket)
+        if (client.destroyed && target.destroyed) for (const lane of lanes) this.#lanes.delete(lane)
+      })
+    }
+  }
+}
+
+/** Stands between a client and a server on 127.0.0.1. */
+export function startTcpProxy(t: Test, target: { readonly port: number }): Promise<TcpProxy> {
+  return TcpProxy.start(t, target)
+}

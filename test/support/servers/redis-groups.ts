@@ -1,0 +1,140 @@
+/**
+ * Redis servers in groups: a master watched by sentinels, and a cluster. Both are up when they are given to the test:
+ * the sentinels know each other, and the cluster has all slots.
+ */
+
+import type { Test } from 'tap'
+import { type RedisOptions, type RedisServer, startRedis } from './redis.ts'
+import { HARNESS } from './redis-config.ts'
+import { until } from './wait.ts'
+
+/** What the sentinels call the master. */
+const NAME = 'main'
+const SLOTS = 16_384
+
+export interface Sentinels {
+  readonly name: string
+  readonly members: readonly RedisServer[]
+  readonly addresses: readonly { readonly host: string; readonly port: number }[]
+  /** Waits until all sentinels that run name one master, which is not the one at this port; gives its port. */
+  failedOver(from: number): Promise<number>
+}
+
+/**
+ * Three sentinels, two of which decide; a master is down for them when it has been silent for half a second. The
+ * options are theirs; with TLS they want it of the master too.
+ */
+export async function startSentinel(
+  t: Test,
+  master: RedisServer,
+  replicas: readonly RedisServer[],
+  options: Pick<RedisOptions, 'password' | 'tls'> = {},
+): Promise<Sentinels> {
+  const members = await Promise.all([1, 2, 3].map(() => startOne(t, master, options)))
+  await Promise.all(members.map((member) => knowsAll(member, replicas.length, 2)))
+  return {
+    name: NAME,
+    members,
+    addresses: members.map(({ port }) => ({ host: '127.0.0.1', port })),
+    failedOver: (from) => failedOver(members, [master, ...replicas], from),
+  }
+}
+
+async function startOne(
+  t: Test,
+  master: RedisServer,
+  options: Pick<RedisOptions, 'password' | 'tls'>,
+): Promise<RedisServer> {
+  const { password } = options
+  const sentinel = await startRedis(t, {
+    ...options,
+    sentinel: true,
+    config: [
+      `sentinel monitor ${NAME} 127.0.0.1 ${master.port} 2`,
+      `sentinel down-after-milliseconds ${NAME} 500`,
+      `sentinel failover-timeout ${NAME} 3000`,
+      `sentinel auth-user ${NAME} ${HARNESS.username}`,
+      `sentinel auth-pass ${NAME} ${HARNESS.password}`,
+      ...(password === undefined ? [] : [`sentinel sentinel-pass ${password}`]),
+    ],
+  })
+  // They meet sooner. Redis 6 cannot be asked to, and takes two seconds.
+  await sentinel.command('SENTINEL', 'DEBUG', 'PUBLISH-PERIOD', 100, 'INFO-PERIOD', 200).catch(() => {})
+  return sentinel
+}
+
+async function knowsAll(sentinel: RedisServer, replicas: number, others: number): Promise<void> {
+  const isDone = async () => {
+    const fields = fieldsOf(await sentinel.command('SENTINEL', 'MASTER', NAME))
+    const known = [fields.get('num-slaves'), fields.get('num-other-sentinels')].map(Number)
+    return known[0] === replicas && known[1] === others
+  }
+  await until(isDone, () => 'the sentinels do not find each other', 50)
+}
+
+async function failedOver(
+  sentinels: readonly RedisServer[],
+  servers: readonly RedisServer[],
+  from: number,
+): Promise<number> {
+  let port = from
+  const isDone = async () => {
+    const named = new Set(await Promise.all(sentinels.filter((each) => each.running).map(namedBy)))
+    port = named.size === 1 ? ([...named][0] ?? from) : from
+    return port !== from && (await isMaster(servers.find((server) => server.port === port)))
+  }
+  await until(isDone, () => 'the sentinels chose no other master', 50)
+  return port
+}
+
+async function namedBy(sentinel: RedisServer): Promise<number> {
+  const address = await sentinel.command('SENTINEL', 'GET-MASTER-ADDR-BY-NAME', NAME)
+  return Number((address as string[])[1])
+}
+
+async function isMaster(server?: RedisServer): Promise<boolean> {
+  // Sentinels end all connections to a server whose part they change.
+  const fields = await server?.info('replication').catch(() => undefined)
+  return fields?.['role'] === 'master'
+}
+
+export interface RedisCluster {
+  readonly nodes: readonly RedisServer[]
+  readonly addresses: readonly { readonly host: string; readonly port: number }[]
+}
+
+/** Three masters with a third of the slots each; one that is silent for a second and a half counts as gone. */
+export async function startCluster(
+  t: Test,
+  options: Omit<RedisOptions, 'sentinel' | 'replicaOf'> = {},
+): Promise<RedisCluster> {
+  const config = ['cluster-enabled yes', 'cluster-node-timeout 1500', ...(options.config ?? [])]
+  const nodes = await Promise.all([1, 2, 3].map(() => startRedis(t, { ...options, config })))
+  for (const [index, node] of nodes.entries()) {
+    await node.command('CLUSTER', 'SET-CONFIG-EPOCH', index + 1)
+    await node.command('CLUSTER', 'ADDSLOTS', ...slotsOf(index, nodes.length))
+  }
+  // Only then: a node that knows another is given no epoch any more. The rest they tell each other.
+  const [first, ...others] = nodes
+  for (const { port } of others) await first?.command('CLUSTER', 'MEET', '127.0.0.1', port)
+  await Promise.all(nodes.map((node) => isWhole(node, nodes.length)))
+  return { nodes, addresses: nodes.map(({ port }) => ({ host: '127.0.0.1', port })) }
+}
+
+function slotsOf(index: number, count: number): number[] {
+  const first = (part: number) => Math.floor((SLOTS * part) / count)
+  return Array.from({ length: first(index + 1) - first(index) }, (_, at) => first(index) + at)
+}
+
+async function isWhole(node: RedisServer, size: number): Promise<void> {
+  const isDone = async () => {
+    const text = String(await node.command('CLUSTER', 'INFO'))
+    return text.includes('cluster_state:ok') && text.includes(`cluster_known_nodes:${size}`)
+  }
+  await until(isDone, () => 'the cluster does not come together', 50)
+}
+
+function fieldsOf(flat: unknown): Map<string, string> {
+  const list = flat as string[]
+  return new Map(list.flatMap((name, at) => (at % 2 === 0 ? [[name, list[at + 1] ?? '']] : [])))
+}

@@ -1,0 +1,118 @@
+/**
+ * Real Redis servers for tests: `startRedis(t)` gives one that is empty, keeps nothing on disk, listens on loopback and
+ * ends with the test. Groups of them are in redis-groups.ts.
+ */
+
+import { rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Redis } from 'ioredis'
+import type { Test } from 'tap'
+import { findProgram, type Program } from './binaries.ts'
+import { serverFolder } from './folder.ts'
+import { onReservedPort } from './ports.ts'
+import { configOf, HARNESS, type RedisOptions } from './redis-config.ts'
+import { Server } from './server.ts'
+import { CERTIFICATES } from './tls.ts'
+
+export type { RedisOptions }
+
+export class RedisServer extends Server {
+  readonly #options: RedisOptions
+  readonly #program: Program
+
+  private constructor(port: number, folder: string, program: Program, options: RedisOptions) {
+    super(port, folder)
+    this.#program = program
+    this.#options = options
+  }
+
+  static async start(t: Test, options: RedisOptions = {}): Promise<RedisServer> {
+    const program = await findProgram('redis-server')
+    const folder = serverFolder(t, 'redis')
+    return onReservedPort(t, async (port) => {
+      const server = new RedisServer(port, folder, program, options)
+      t.teardown(() => server.stop())
+      writeFileSync(server.#file, configOf(port, folder, options), { mode: 0o600 })
+      await server.#launch()
+      return server
+    })
+  }
+
+  /** As a client writes it that knows the password. */
+  get url(): string {
+    const { user, password, tls } = this.#options
+    const login = user ? `${user.name}:${user.password}@` : password === undefined ? '' : `:${password}@`
+    return `redis${tls === undefined ? '' : 's'}://${login}127.0.0.1:${this.port}`
+  }
+
+  /** One command, on a connection of its own, as a user who may do everything. */
+  async command(name: string, ...args: (string | number)[]): Promise<unknown> {
+    const { tls, sentinel = false, password } = this.#options
+    const client = new Redis(this.port, '127.0.0.1', {
+      ...(!sentinel ? HARNESS : password === undefined ? {} : { password }),
+      ...(tls === undefined ? {} : { tls: CERTIFICATES.client }),
+      lazyConnect: true,
+      enableReadyCheck: false,
+      retryStrategy: () => null,
+      commandTimeout: 5000,
+    })
+    // Said by the rejection too.
+    client.on('error', () => {})
+    try {
+      await client.connect()
+      return await client.call(name, ...args)
+    } finally {
+      client.disconnect()
+    }
+  }
+
+  /** The fields of `INFO`. */
+  async info(section = 'default'): Promise<Record<string, string>> {
+    const text = String(await this.command('INFO', section))
+    return Object.fromEntries(text.split('\r\n').flatMap((line) => fieldOf(line) ?? []))
+  }
+
+  /** In order; clients see their connections closed. */
+  async stop(): Promise<void> {
+    await this.end('SIGTERM')
+  }
+
+  /** Comes back on the same port: with what it held, if it was running, or with nothing. */
+  async restart({ empty = false }: { empty?: boolean } = {}): Promise<void> {
+    // A sentinel's memory is its configuration file.
+    const keep = !empty && this.running && !this.#options.sentinel
+    this.thaw()
+    if (keep) await this.command('SAVE')
+    await this.stop()
+    if (empty) for (const name of ['dump.rdb', 'appendonlydir', 'appendonly.aof']) this.#remove(name)
+    await this.#launch()
+    // Or a later crash would bring back what was held now.
+    if (keep) this.#remove('dump.rdb')
+  }
+
+  get #file(): string {
+    return join(this.folder, 'redis.conf')
+  }
+
+  #remove(name: string): void {
+    rmSync(join(this.folder, name), { recursive: true, force: true })
+  }
+
+  async #launch(): Promise<void> {
+    const args = [this.#file, ...(this.#options.sentinel ? ['--sentinel'] : [])]
+    await this.launch({ program: this.#program, args }, async (pid) => {
+      const { process_id: answering } = await this.info('server').catch(() => ({ process_id: null }))
+      return answering === String(pid)
+    })
+  }
+}
+
+/** A server for the test, up and answering. */
+export function startRedis(t: Test, options: RedisOptions = {}): Promise<RedisServer> {
+  return RedisServer.start(t, options)
+}
+
+function fieldOf(line: string): [[string, string]] | null {
+  const colon = line.indexOf(':')
+  return line.startsWith('#') || colon < 1 ? null : [[line.slice(0, colon), line.slice(colon + 1)]]
+}

@@ -1,0 +1,24 @@
+/**
+ * A PostgreSQL that was killed leaves a small segment of shared memory behind, for its next life to find. When there is
+ * none, it is given back here: the system has few of them. Called by postgres.ts and by the watcher.
+ */
+
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** Once all processes of that data directory have ended. */
+export function releaseMemory(data: string): void {
+  const segment = segmentOf(join(data, 'postmaster.pid'))
+  // Where it fails, or there is no ipcrm, 56 bytes are lost.
+  if (segment !== undefined) spawnSync('ipcrm', ['-m', segment], { stdio: 'ignore' })
+}
+
+/** The seventh line has its key and its id; the file is gone after an end in order, and so is the segment. */
+function segmentOf(file: string): string | undefined {
+  try {
+    return /^\s*\d+\s+(\d+)\s*$/.exec(readFileSync(file, 'utf8').split('\n')[6] ?? '')?.[1]
+  } catch {
+    return undefined
+  }
+}

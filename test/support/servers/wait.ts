@@ -1,0 +1,18 @@
+/** Waiting for what nothing announces, with an end. Called by everything in this folder that waits for a program. */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+
+const PATIENCE = 30_000
+
+/** Resolves once it holds. Rejects, saying what did not come, after half a minute. */
+export async function until(
+  holds: () => boolean | Promise<boolean>,
+  what: () => string,
+  pause = 10,
+): Promise<void> {
+  const end = Date.now() + PATIENCE
+  while (!(await holds())) {
+    if (Date.now() > end) throw new Error(what())
+    await sleep(pause)
+  }
+}
