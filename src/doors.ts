@@ -1,21 +1,15 @@
 /**
- * The front door as the gateway sees it: in this process, or in workers that share one port. Opened by the gateway.
+ * The front door as the gateway sees it: in this process, or in workers that share one port
+ * (`worker-doors.ts`). Opened by the gateway.
  */
 
 import type { AddressInfo } from 'node:net'
-import { fileURLToPath } from 'node:url'
-import { History } from './coherence/history.ts'
-import { Lease } from './coherence/lease.ts'
-import { systemClock } from './coherence/clock.ts'
-import { RemoteDecider } from './coherence/link.ts'
+import { Registry } from 'prom-client'
 import type { Config } from './config/config.ts'
-import { pack } from './config/transfer.ts'
 import { Door } from './door.ts'
 import { Engine } from './engine.ts'
 import type { Membership } from './membership.ts'
 import type { Log } from './telemetry/logger.ts'
-import { MergedMetrics, type Snapshot } from './workers/merge.ts'
-import { type Member, Pool } from './workers/pool.ts'
 
 export interface Doors {
   readonly address: AddressInfo
@@ -24,20 +18,13 @@ export interface Doors {
   /** All of them or none: rejects, with nothing changed, when one of them can't. */
   reload(config: Config): Promise<void>
   /** In the Prometheus text format, with the gateway's own. */
-  metrics(own: Snapshot): Promise<string>
+  metrics(own: Registry): Promise<string>
   /** Requests in flight have `drain` ms. After that, nothing is decided from memory. */
   close(drain: number): Promise<void>
 }
 
-/** Rejects, with nothing left open, when the address can't be had or the route tables are faulty. */
-export function openDoors(config: Config, membership: Membership, log: Log): Promise<Doors> {
-  return config.workers === 1
-    ? OwnDoor.open(config, membership, log)
-    : WorkerDoors.open(config, membership, log)
-}
-
 /** In this process: nothing is between a request and its decision. */
-class OwnDoor implements Doors {
+export class OwnDoor implements Doors {
   readonly address: AddressInfo
   readonly workers = { running: 1, wanted: 1 }
   readonly #door: Door
@@ -47,6 +34,7 @@ class OwnDoor implements Doors {
     this.address = address
   }
 
+  /** Rejects when the store can't be read, the address can't be had or the route tables are faulty. */
   static async open(config: Config, { store, instance, redis }: Membership, log: Log): Promise<Doors> {
     const cache = redis === null ? null : { connection: redis, prefix: config.redis?.prefix ?? '' }
     const door = new Door(new Engine(store, instance, cache), config, log)
@@ -58,107 +46,11 @@ class OwnDoor implements Doors {
     this.#door.prepare(config)()
   }
 
-  async metrics(own: Snapshot): Promise<string> {
-    return new MergedMetrics().text([...own, ...(await this.#door.metrics.registry.getMetricsAsJSON())])
+  metrics(own: Registry): Promise<string> {
+    return Registry.merge([own, this.#door.metrics.registry]).metrics()
   }
 
   close(drain: number): Promise<void> {
     return this.#door.close(drain)
-  }
-}
-
-/** Milliseconds for a worker to say what it has counted. */
-const METRICS_WAIT = 1000
-/** Milliseconds beyond the drain for a worker to end by itself. */
-const LAST_WAIT = 5000
-const WORKER = fileURLToPath(new URL('worker.js', import.meta.url))
-
-class WorkerDoors implements Doors {
-  readonly #pool: Pool
-  readonly #log: Log
-  readonly #merged = new MergedMetrics()
-  readonly #deciders = new Map<number, RemoteDecider>()
-  readonly #wanted: number
-  #config: Config
-  #address: AddressInfo | null = null
-
-  private constructor(config: Config, membership: Membership, history: History, log: Log) {
-    this.#config = config
-    this.#wanted = config.workers
-    this.#log = log
-    this.#pool = new Pool({
-      size: config.workers,
-      exec: WORKER,
-      env: process.env,
-      listener: {
-        started: ({ id, channel }) => {
-          this.#deciders.set(id, new RemoteDecider(channel, membership.instance, history))
-          channel.serve('config', () => pack(this.#forWorkers()))
-        },
-        ended: (member, how) => this.#ended(member, how),
-        output: (lines) => log.relay(lines),
-      },
-    })
-  }
-
-  static async open(config: Config, membership: Membership, log: Log): Promise<Doors> {
-    const { instance } = membership
-    // What workers begin with: the primary decides nothing itself, but hears of all changes.
-    const history = new History()
-    instance.join(new Lease(instance, [history], systemClock))
-    await instance.start()
-    const doors = new WorkerDoors(config, membership, history, log)
-    const [address] = await doors.#pool.start()
-    doors.#address = address as AddressInfo
-    return doors
-  }
-
-  get address(): AddressInfo {
-    if (this.#address === null) throw new Error('not listening')
-    return this.#address
-  }
-
-  /** Once a free port has been found, it stays that one, also when all workers have ended at once. */
-  #forWorkers(): Config {
-    const { listen } = this.#config
-    return { ...this.#config, listen: { ...listen, port: this.#address?.port ?? listen.port } }
-  }
-
-  get workers() {
-    return { running: this.#pool.members.length, wanted: this.#wanted }
-  }
-
-  /** First all compile it, and only then all put it into force. A worker that ends meanwhile is replaced by a new one. */
-  async reload(config: Config): Promise<void> {
-    const members = this.#pool.members
-    await Promise.all(members.map(({ channel }) => channel.call('prepare', pack(config))))
-    this.#config = config
-    await Promise.allSettled(members.map(({ channel }) => channel.call('commit')))
-  }
-
-  async metrics(own: Snapshot): Promise<string> {
-    await Promise.all(this.#pool.members.map((member) => this.#ask(member)))
-    return this.#merged.text(own)
-  }
-
-  /** One that does not answer keeps the figures it gave last. */
-  async #ask({ id, channel }: Member): Promise<void> {
-    const late = new Promise((resolve) => setTimeout(resolve, METRICS_WAIT, null).unref())
-    const snapshot = await Promise.race([channel.call('metrics'), late]).catch(() => null)
-    if (snapshot !== null) this.#merged.heard(id, snapshot as Snapshot)
-  }
-
-  close(drain: number): Promise<void> {
-    return this.#pool.close(async (member) => {
-      const late = new Promise((resolve) => setTimeout(resolve, drain + LAST_WAIT).unref())
-      await Promise.race([member.channel.call('end', drain), late])
-    })
-  }
-
-  #ended({ id, pid }: Member, how: string): void {
-    this.#deciders.get(id)?.ended()
-    this.#deciders.delete(id)
-    void this.#merged.ended(id)
-    if (!this.#pool.closing) this.#log.logger.error({ pid, how }, 'a worker ended: another takes its place')
   }
 }

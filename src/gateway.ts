@@ -5,7 +5,7 @@
 
 import type { AddressInfo } from 'node:net'
 import type { Config } from './config/config.ts'
-import { type Doors, openDoors } from './doors.ts'
+import { type Doors, OwnDoor } from './doors.ts'
 import { Membership } from './membership.ts'
 import type { Listener } from './server/front.ts'
 import { openOps } from './server/ops.ts'
@@ -89,9 +89,8 @@ export class Gateway {
   }
 
   async #allMetrics(): Promise<{ type: string; text: string }> {
-    const own = await this.#metrics.registry.getMetricsAsJSON()
-    const text = (await this.#doors?.metrics(own)) ?? (await this.#metrics.registry.metrics())
-    return { type: this.#metrics.registry.contentType, text }
+    const { registry } = this.#metrics
+    return { type: registry.contentType, text: await (this.#doors?.metrics(registry) ?? registry.metrics()) }
   }
 
   #readiness() {
@@ -134,6 +133,13 @@ export class Gateway {
         Number(this.#membership.parts.redis === 'ok'),
       )
   }
+}
+
+/** What workers take is loaded only where there are any. */
+async function openDoors(config: Config, membership: Membership, log: Log): Promise<Doors> {
+  if (config.workers === 1) return OwnDoor.open(config, membership, log)
+  const { WorkerDoors } = await import('./worker-doors.ts')
+  return WorkerDoors.open(config, membership, log)
 }
 
 /** Settings that sockets, files and processes are bound to. */

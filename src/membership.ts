@@ -8,9 +8,9 @@ import { hostname } from 'node:os'
 import { lockStore, openStore, type Store, type StoreLock } from '../seats-admin/index.ts'
 import { systemClock } from './coherence/clock.ts'
 import { Instance } from './coherence/instance.ts'
-import type { Config, StoreConfig } from './config/config.ts'
+import type { Config, RedisConfig, StoreConfig } from './config/config.ts'
 import { RedisBus } from './redis/bus.ts'
-import { type Connection, connectRedis, isReady } from './redis/connect.ts'
+import { type Connection, isReady } from './redis/connection.ts'
 import { Keys } from './redis/keys.ts'
 import type { FleetMetrics } from './telemetry/fleet-metrics.ts'
 import type { Log } from './telemetry/logger.ts'
@@ -40,27 +40,25 @@ export class Membership {
   /** Rejects, with nothing left open, when the store can't be opened. Follows nothing before {@link start}. */
   static async open(config: Config, log: Log, metrics: FleetMetrics): Promise<Membership> {
     const lock = lockOf(config.store)
-    let store: Store
+    let store: Store | null = null
     try {
       store = await openStore(config.store)
+      const { redis, bus } = config.redis === null ? NO_REDIS : await openRedis(config.redis, log)
+      const instance = new Instance({
+        id: randomUUID(),
+        name: `${hostname()} ${process.pid}`,
+        source: store,
+        list: store.registry,
+        bus,
+        clock: systemClock,
+        listener: metrics.listener(log),
+      })
+      return new Membership({ store, lock, redis, bus, instance })
     } catch (cause) {
+      await store?.close()
       lock?.release()
       throw cause
     }
-    const redis = config.redis === null ? null : connectRedis(config.redis, complainOnce(log))
-    const subscriber = config.redis === null ? null : connectRedis(config.redis, () => {})
-    const keys = new Keys(config.redis?.prefix ?? '')
-    const bus = redis === null || subscriber === null ? null : new RedisBus(redis, subscriber, keys)
-    const instance = new Instance({
-      id: randomUUID(),
-      name: `${hostname()} ${process.pid}`,
-      source: store,
-      list: store.registry,
-      bus,
-      clock: systemClock,
-      listener: metrics.listener(log),
-    })
-    return new Membership({ store, lock, redis, bus, instance })
   }
 
   /** Rejects when the store can't be read. */
@@ -82,6 +80,16 @@ export class Membership {
     await this.store.close()
     this.#lock?.release()
   }
+}
+
+const NO_REDIS = { redis: null, bus: null }
+
+/** The client is loaded only where there is something to connect to. Connects in the background. */
+async function openRedis(config: RedisConfig, log: Log): Promise<{ redis: Connection; bus: RedisBus }> {
+  const { connectRedis } = await import('./redis/connect.ts')
+  const redis = connectRedis(config, complainOnce(log))
+  const subscriber = connectRedis(config, () => {})
+  return { redis, bus: new RedisBus(redis, subscriber, new Keys(config.prefix)) }
 }
 
 /** A file takes one gateway at a time: it has no list of instances. */

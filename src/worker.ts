@@ -7,11 +7,10 @@ import { setFlagsFromString } from 'node:v8'
 import { openStore } from '../seats-admin/index.ts'
 import { systemClock } from './coherence/clock.ts'
 import { RemoteInstance } from './coherence/link.ts'
-import type { Config } from './config/config.ts'
+import type { Config, RedisConfig } from './config/config.ts'
 import { unpack } from './config/transfer.ts'
 import { Door } from './door.ts'
 import { Engine } from './engine.ts'
-import { connectRedis } from './redis/connect.ts'
 import { openLog } from './telemetry/logger.ts'
 import { Channel } from './workers/channel.ts'
 
@@ -42,7 +41,7 @@ async function begin() {
   const config: Config = unpack(await channel.call('config'))
   const log = await openLog({ pretty: false })
   const store = await openStore(config.store)
-  const redis = config.redis === null ? null : connectRedis(config.redis, () => {})
+  const redis = config.redis === null ? null : await connected(config.redis)
   const cache = redis === null ? null : { connection: redis, prefix: config.redis?.prefix ?? '' }
   const engine = new Engine(store, new RemoteInstance(channel, systemClock), cache)
   await engine.lease.renewed()
@@ -57,4 +56,10 @@ async function begin() {
   const address = await opened.listen()
   setFlagsFromString('--semi-space-growth-factor=2')
   return address
+}
+
+/** In the background; what goes wrong is the primary's to say. */
+async function connected(config: RedisConfig) {
+  const { connectRedis } = await import('./redis/connect.ts')
+  return connectRedis(config, () => {})
 }

@@ -67,17 +67,24 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'seats-admin',
   ],
   'src/membership.ts': ['src/config', 'src/coherence', 'src/redis', 'src/telemetry', 'seats-admin'],
-  'src/doors.ts': [
+  'src/doors.ts': ['src/config', 'src/door.ts', 'src/engine.ts', 'src/membership.ts', 'src/telemetry'],
+  'src/worker-doors.ts': [
     'src/config',
     'src/coherence',
-    'src/door.ts',
-    'src/engine.ts',
+    'src/doors.ts',
     'src/membership.ts',
     'src/telemetry',
     'src/worker.js',
     'src/workers',
   ],
-  'src/gateway.ts': ['src/config', 'src/doors.ts', 'src/membership.ts', 'src/server', 'src/telemetry'],
+  'src/gateway.ts': [
+    'src/config',
+    'src/doors.ts',
+    'src/worker-doors.ts',
+    'src/membership.ts',
+    'src/server',
+    'src/telemetry',
+  ],
   'src/cli': [
     'src/exchange.ts',
     'src/config',

@@ -6,7 +6,7 @@
 
 import type { Acknowledgement, Announcement, Bus, BusReceiver } from '../coherence/bus.ts'
 import type { NumberedChange } from '../coherence/change.ts'
-import { type Connection, isReady } from './connect.ts'
+import { type Connection, isReady } from './connection.ts'
 import type { Keys } from './keys.ts'
 
 /** Milliseconds between two signs of life of the subscription: a dead link is silent otherwise. */

@@ -7,11 +7,8 @@ import { readFileSync } from 'node:fs'
 import type { ConnectionOptions } from 'node:tls'
 import { Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis'
 import type { RedisConfig } from '../config/config.ts'
+import { COMMAND_TIMEOUT, type Connection } from './connection.ts'
 
-export type Connection = Redis | Cluster
-
-/** Milliseconds for a command, after which its answer is dropped. A decision waits for no longer than this. */
-export const COMMAND_TIMEOUT = 50
 /** Milliseconds for a connection, a TLS handshake and a greeting. */
 const CONNECT_TIMEOUT = 1000
 /** Milliseconds of silence, after a command, that end a connection: its other end is frozen or gone. */
@@ -29,10 +26,6 @@ export function connectRedis(config: RedisConfig, report: (cause: Error) => void
   const connection = config.mode === 'cluster' ? cluster(config) : new Redis(single(config))
   connection.on('error', report)
   return connection
-}
-
-export function isReady(connection: Connection): boolean {
-  return connection.status === 'ready'
 }
 
 const retry = (times: number) => Math.min(RETRY_FIRST * 2 ** Math.min(times, 10), RETRY_MOST)

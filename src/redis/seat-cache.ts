@@ -9,7 +9,7 @@
  */
 
 import type { Source } from '../exchange.ts'
-import { type Connection, isReady } from './connect.ts'
+import { type Connection, isReady } from './connection.ts'
 import type { Keys } from './keys.ts'
 import {
   decode,

@@ -2,7 +2,8 @@
 
 import { randomUUID } from 'node:crypto'
 import type { Test } from 'tap'
-import { openPostgresStore, type PostgresOptions, type Store } from '../../../../seats-admin/index.ts'
+import type { PostgresOptions, Store } from '../../../../seats-admin/index.ts'
+import { openPostgresStore } from '../../../../seats-admin/store/postgres/store.ts'
 import type { PostgresServer } from '../../../support/servers/postgres.ts'
 
 /** A store that is closed with the test. */

@@ -1,0 +1,12 @@
+/** A connection as the rest of this room sees it. Apart from `connect.ts`, so that who has no Redis never loads a client. */
+
+import type { Cluster, Redis } from 'ioredis'
+
+export type Connection = Redis | Cluster
+
+/** Milliseconds for a command, after which its answer is dropped. A decision waits for no longer than this. */
+export const COMMAND_TIMEOUT = 50
+
+export function isReady(connection: Connection): boolean {
+  return connection.status === 'ready'
+}
