@@ -9,6 +9,16 @@ export { type AdminCode, type AdminFault, type AdminRefusal, isRefusal } from '.
 export type { Scope } from './model/scope.ts'
 export type { ListedSeat, StoredSeat } from './model/seat.ts'
 export { openStore, type StoreLocation } from './store/open.ts'
+export type {
+  HandleProof,
+  Renewal,
+  Rotation,
+  SessionChanged,
+  SessionReading,
+  SessionRecord,
+  SessionStore,
+  StoredSession,
+} from './store/session-store.ts'
 export type { PostgresOptions } from './store/postgres/store.ts'
 export { lockStore, type StoreLock } from './store/sqlite/lock.ts'
 export { openSqliteStore, type SqliteOptions } from './store/sqlite/store.ts'

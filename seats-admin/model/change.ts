@@ -4,13 +4,14 @@
  * - `seat`: the Seat of this id
  * - `seat-name`: what this Seat name means (made, changed, renamed from or to, deleted)
  * - `api-key`: the API key of this id
+ * - `session`: the sign-in session of this id
  */
-export type ChangeKind = 'seat' | 'seat-name' | 'api-key'
+export type ChangeKind = 'seat' | 'seat-name' | 'api-key' | 'session'
 
 export interface Change {
   readonly tenant: string
   readonly kind: ChangeKind
-  /** A Seat id, a Seat name or an API key id. */
+  /** A Seat's id or name, an API key's or a session's id. */
   readonly key: string
 }
 

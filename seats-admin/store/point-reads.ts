@@ -14,6 +14,8 @@ import {
   storedApiKey,
   storedSeat,
 } from './rows.ts'
+import { RECORD_COLUMNS, sessionRecord } from './session-rows.ts'
+import type { SessionReading } from './session-store.ts'
 import type { AsOf, NameReading } from './store.ts'
 
 export function pointReads({ list }: Dialect) {
@@ -27,6 +29,8 @@ export function pointReads({ list }: Dialect) {
       (SELECT ${list('ks.seat_id', 'ks.position')} FROM api_key_seats ks
        WHERE ks.tenant = k.tenant AND ks.api_key_id = k.id) AS seat_ids
       FROM counter c LEFT JOIN api_keys k ON k.tenant = :tenant AND k.id = :id`,
+    sessionById: `SELECT seq, mark, ${RECORD_COLUMNS} FROM counter
+      LEFT JOIN sessions ON tenant = :tenant AND id = :id`,
   }
 }
 
@@ -43,6 +47,10 @@ export function seatReading(row: Row | undefined): AsOf<StoredSeat | null> {
 
 export function apiKeyReading(row: Row | undefined): AsOf<StoredApiKey | null> {
   return asOf(row, (found) => (found.id === null ? null : storedApiKey(found)))
+}
+
+export function sessionReading(row: Row | undefined): SessionReading {
+  return asOf(row, (found) => (found.id === null ? null : sessionRecord(found)))
 }
 
 /** Throws where the store has lost its counter: every other row hangs on it. */

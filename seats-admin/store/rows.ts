@@ -86,6 +86,10 @@ export function integerOrNull(row: Row, column: string): number | null {
   return row[column] === null ? null : integer(row, column)
 }
 
+export function blobOrNull(row: Row, column: string): Uint8Array | null {
+  return row[column] === null ? null : blob(row, column)
+}
+
 function blob(row: Row, column: string): Uint8Array {
   const value = row[column]
   if (!(value instanceof Uint8Array)) throw new TypeError(`column ${column} is no blob`)

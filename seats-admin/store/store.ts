@@ -12,6 +12,7 @@ import type { Committed, NumberedChange, Position } from '../model/change.ts'
 import type { AdminRefusal } from '../model/refusal.ts'
 import type { Scope } from '../model/scope.ts'
 import type { ListedSeat, StoredSeat } from '../model/seat.ts'
+import type { SessionStore } from './session-store.ts'
 
 /** The store can't be asked, is locked by another program, or took too long. */
 export class StoreUnavailable extends Error {
@@ -85,7 +86,10 @@ export interface Registry {
     applied: number,
   ): Promise<FeedReading & { readonly registered: boolean }>
   instances(): Promise<readonly Instance[]>
-  /** Takes it off the list unless it has given a sign of life since `beat`. */
+  /**
+   * Takes it off the list unless it has given a sign of life since `beat`. Rejects for ten seconds after the connection
+   * to the store has broken: a crash may have undone the newest beats, so whoever watched one may have missed others.
+   */
   forget(id: string, beat: number): Promise<void>
   /** It has stopped deciding. */
   leave(id: string): Promise<void>
@@ -153,5 +157,6 @@ export interface ApiKeyInput {
 export interface Store extends SeatReader, ChangeReader, AdminStore {
   /** Null where one gateway has the store to itself. */
   readonly registry: Registry | null
+  readonly sessions: SessionStore
   close(): Promise<void>
 }

@@ -151,11 +151,13 @@ function settingsOf({ statementTimeout, lockTimeout, idleTimeout, durable }: Ses
     search_path: 'seatgate, pg_temp',
     client_min_messages: 'error',
     synchronous_commit: durable ? 'on' : 'off',
+    // Whatever the database's default: what had to wait for a row is to look at it again, not to fail.
+    default_transaction_isolation: `'read committed'`,
     statement_timeout: statementTimeout,
     lock_timeout: lockTimeout,
     idle_in_transaction_session_timeout: idleTimeout,
     // Ends the session also where the other side has gone, or stands still and reads nothing, amidst an answer.
-    tcp_user_timeout: statementTimeout,
+    tcp_user_timeout: idleTimeout,
     tcp_keepalives_idle: KEEP_ALIVE / 1000,
   }
   const script = Object.entries(settings).map(([name, value]) => `SET ${name} = ${value}`)

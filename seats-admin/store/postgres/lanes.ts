@@ -1,7 +1,7 @@
 /**
  * The store's connections by kind of work, and the time of each call. Work waits for its own kind only: point reads,
- * what decisions rest on, have connections of their own, and so have listings, writes and the feed. Used by `store.ts`
- * and `registry.ts`.
+ * what decisions rest on, have connections of their own, and so have listings, writes, sign-ins and the feed. Used by
+ * `store.ts`, `registry.ts` and `sessions.ts`.
  */
 
 import { StoreUnavailable } from '../store.ts'
@@ -11,9 +11,8 @@ import { Pool } from './pool.ts'
 import { type Transaction, transact } from './transaction.ts'
 import type { Target } from './url.ts'
 
-/** Milliseconds for a reading of the feed: one that takes longer leaves too little of a lease. */
-const FOLLOW_TIMEOUT = 500
-
+/** Of a call's time, what a reading of the feed may take: half a second of two. A longer one leaves too little of a lease. */
+const FOLLOW_SHARE = 0.25
 /** Of a call's time, what may be spent on reaching the server; a second attempt then has its chance. */
 const CONNECT_SHARE = 0.5
 /** On waiting for a lock: the rest is for the write, and to say what was wrong. */
@@ -21,26 +20,29 @@ const LOCK_SHARE = 0.75
 /** And for how long a transaction may stand still: others, who wait for it, still come to their turn. */
 const IDLE_SHARE = 0.5
 
-export function sessionOf(timeout: number, durable = true): Session {
+export function sessionOf(timeout: number): Session {
   return {
     connectTimeout: Math.ceil(timeout * CONNECT_SHARE),
     statementTimeout: timeout,
     lockTimeout: Math.ceil(timeout * LOCK_SHARE),
     idleTimeout: Math.ceil(timeout * IDLE_SHARE),
-    durable,
+    durable: true,
   }
 }
 
 export class Lanes {
   readonly reads: Pool
   readonly administration: Pool
+  /** For writes to sessions that take no turn. */
+  readonly signIns: Pool
   readonly #writes: Pool
   readonly #feed: Pool
   readonly #timeout: number
+  readonly #followTimeout: number
   #calls = 0
   #closing: PromiseWithResolvers<void> | null = null
 
-  /** @param size connections for reads, and as many for administration, half of which are for writes */
+  /** @param size connections for reads, as many for administration (half of them for writes), half as many for sign-ins */
   constructor(target: Target, size: number, timeout: number) {
     this.#timeout = timeout
     const session = sessionOf(timeout)
@@ -48,11 +50,9 @@ export class Lanes {
     this.reads = new Pool(target, session, size)
     this.administration = new Pool(target, session, Math.max(1, size - half))
     this.#writes = new Pool(target, session, half)
-    this.#feed = new Pool(
-      target,
-      { ...sessionOf(FOLLOW_TIMEOUT, false), connectTimeout: session.connectTimeout },
-      1,
-    )
+    this.signIns = new Pool(target, session, half)
+    this.#followTimeout = Math.ceil(timeout * FOLLOW_SHARE)
+    this.#feed = new Pool(target, { ...session, statementTimeout: this.#followTimeout, durable: false }, 1)
   }
 
   /** What may be done twice. */
@@ -65,7 +65,7 @@ export class Lanes {
   }
 
   follow<V>(work: (connection: Connection) => Promise<V>): Promise<V> {
-    return this.#call(FOLLOW_TIMEOUT, (call) => this.#feed.use(call, work))
+    return this.#call(this.#followTimeout, (call) => this.#feed.use(call, work))
   }
 
   /** Calls made before are still answered. Calling it twice is calling it once. */
@@ -73,7 +73,8 @@ export class Lanes {
     this.#closing ??= Promise.withResolvers()
     this.#settle()
     await this.#closing.promise
-    await Promise.all([this.reads, this.administration, this.#writes, this.#feed].map((pool) => pool.close()))
+    const pools = [this.reads, this.administration, this.signIns, this.#writes, this.#feed]
+    await Promise.all(pools.map((pool) => pool.close()))
   }
 
   async #call<V>(timeout: number, work: (call: Call) => Promise<V>): Promise<V> {

@@ -95,8 +95,36 @@ CREATE TABLE instances (
 );
 `
 
+/**
+ * Sign-ins: a browser session is opened by a cookie, a family is kept alive by a handle. `sub`, `email` and `name` are
+ * JSON strings. `claimed_until` is 0 while nobody renews. `issued_at` is in whole seconds.
+ */
+const sessions = `
+CREATE TABLE sessions (
+  tenant ${TEXT},
+  id ${TEXT},
+  cookie_hash bytea,
+  family_hash bytea,
+  handle_hash bytea,
+  sub ${TEXT},
+  email text COLLATE "C",
+  name text COLLATE "C",
+  hash_perm ${TEXT},
+  issued_at bigint NOT NULL,
+  renew_at bigint NOT NULL,
+  expires_at bigint NOT NULL,
+  ended_at bigint,
+  claimed_until bigint NOT NULL DEFAULT 0,
+  sealed ${TEXT},
+  PRIMARY KEY (tenant, id),
+  CHECK ((family_hash IS NULL) = (cookie_hash IS NOT NULL)),
+  CHECK ((family_hash IS NULL) = (handle_hash IS NULL))
+);
+CREATE INDEX sessions_by_expiry ON sessions (expires_at);
+`
+
 /** `schema_version` counts the steps taken. */
-export const MIGRATIONS: readonly string[] = [first]
+export const MIGRATIONS: readonly string[] = [first, sessions]
 
 /** Anybody's choice, and the same in all versions: "Seat". */
 const LOCK = 0x53656174

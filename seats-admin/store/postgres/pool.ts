@@ -30,6 +30,8 @@ export class Pool {
   #idle: Connection[] = []
   #connecting = 0
   readonly #waiting = new Set<Waiting>()
+  /** Connections that were opened before are not used again. */
+  #since = Number.NEGATIVE_INFINITY
   #failure: { readonly cause: unknown; readonly until: number } | null = null
   #closed = false
 
@@ -48,9 +50,8 @@ export class Pool {
       this.#giveBack(connection)
       return value
     } catch (cause) {
+      if (cause instanceof ConnectionLost) this.#broke(connection)
       this.#discard(connection)
-      // What one connection met, a restart of the server say, the idle ones have most likely met too.
-      if (cause instanceof ConnectionLost) for (const idle of this.#idle) this.#discard(idle)
       throw cause
     } finally {
       call.underWay(null)
@@ -115,7 +116,7 @@ export class Pool {
   #add(connection: Connection): void {
     if (this.#closed) return connection.destroy()
     this.#open.add(connection)
-    connection.onBroken = () => this.#discard(connection)
+    connection.onBroken = () => this.#broke(connection)
     this.#giveBack(connection)
   }
 
@@ -126,11 +127,21 @@ export class Pool {
   }
 
   #giveBack(connection: Connection): void {
-    if (!connection.usable) return this.#discard(connection)
+    if (!connection.usable || connection.opened < this.#since) return this.#discard(connection)
     const [next] = this.#waiting
     if (next === undefined) return void this.#idle.push(connection)
     this.#waiting.delete(next)
     next.resolve(connection)
+  }
+
+  /**
+   * What one connection met, a restart of the server say, all have most likely met, and will hear of it in a moment:
+   * who asks again needs one that was opened since.
+   */
+  #broke(connection: Connection): void {
+    if (!this.#open.has(connection)) return
+    this.#since = monotonic()
+    for (const suspect of [connection, ...this.#idle]) this.#discard(suspect)
   }
 
   #discard(connection: Connection): void {

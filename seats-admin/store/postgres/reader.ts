@@ -4,7 +4,8 @@ import type { StoredApiKey } from '../../model/api-key.ts'
 import type { Position } from '../../model/change.ts'
 import type { StoredSeat } from '../../model/seat.ts'
 import { feedParameters, feedQuestion, feedReading } from '../feed.ts'
-import { apiKeyReading, nameReading, pointReads, seatReading } from '../point-reads.ts'
+import { apiKeyReading, nameReading, pointReads, seatReading, sessionReading } from '../point-reads.ts'
+import type { SessionReading } from '../session-store.ts'
 import type { AsOf, FeedReading, NameReading } from '../store.ts'
 import type { Connection } from './connection.ts'
 import { postgres, wanted } from './dialect.ts'
@@ -14,6 +15,7 @@ const questions = pointReads(postgres)
 const SEAT_BY_NAME = prepared(questions.seatByName)
 const SEAT_BY_ID = prepared(questions.seatById)
 const API_KEY_BY_ID = prepared(questions.apiKeyById)
+const SESSION_BY_ID = prepared(questions.sessionById)
 const CHANGES = prepared(feedQuestion())
 
 export async function seatByName(
@@ -38,6 +40,14 @@ export async function apiKeyById(
   id: string,
 ): Promise<AsOf<StoredApiKey | null>> {
   return apiKeyReading((await connection.ask(API_KEY_BY_ID, { tenant, id: wanted(id) }))[0])
+}
+
+export async function readSession(
+  connection: Connection,
+  tenant: string,
+  id: string,
+): Promise<SessionReading> {
+  return sessionReading((await connection.ask(SESSION_BY_ID, { tenant, id: wanted(id) }))[0])
 }
 
 export async function changesSince(connection: Connection, position: Position | null): Promise<FeedReading> {

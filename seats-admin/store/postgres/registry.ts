@@ -19,9 +19,15 @@ const REGISTER = sql(
    ON CONFLICT (id) DO UPDATE SET name = excluded.name, seen_at = excluded.seen_at`,
 )
 
-/** A beat that was given up by its sender and comes after a later one says nothing new. */
+/**
+ * What was applied counts only in the history that it was read in: after a failover that lost commits, or a restored
+ * backup, the same numbers are other changes. A beat that was given up by its sender and comes after a later one says
+ * nothing new.
+ */
 const FOLLOW = prepared(
-  `WITH beat AS (UPDATE instances SET beat = :beat, applied = :applied, seen_at = clock_timestamp()
+  `WITH beat AS (UPDATE instances SET beat = :beat,
+     applied = CASE WHEN :seq = 0 OR (SELECT p.mark FROM changes p WHERE p.seq = :seq) = :mark THEN :applied ELSE 0 END,
+     seen_at = clock_timestamp()
      WHERE id = :id AND beat < :beat RETURNING 1)
    ${feedQuestion('(SELECT count(*) FROM beat) AS registered,')}`,
 )
@@ -54,7 +60,7 @@ export class PostgresRegistry implements Registry {
    * them up itself and repeats none, the next one is another all the same; and {@link forget} knows of the crash.
    */
   async follow(id: string, beat: number, position: Position | null, applied: number) {
-    const values = { id, beat, applied, ...feedParameters(position) }
+    const values = { id, beat, applied, mark: position?.mark ?? 0, ...feedParameters(position) }
     const rows = await this.#lanes.follow((connection) => {
       if (!this.#watched) this.#first = connection
       return connection.ask(FOLLOW, values)

@@ -25,10 +25,7 @@ export function sql(text: string): Sql {
   return { text: numbered, names, prepared: null }
 }
 
-/**
- * For what is asked often: parsed once a connection. It needs a server that keeps a session for each connection: a
- * pooler in between must not hand out transactions.
- */
+/** For what is asked often: parsed once a connection. */
 export function prepared(text: string): Sql {
   const made = sql(text)
   return { ...made, prepared: createHash('sha256').update(made.text).digest('hex').slice(0, 32) }

@@ -15,6 +15,7 @@ import { migrate } from './migrations.ts'
 import { apiKeyById, changesSince, seatById, seatByName } from './reader.ts'
 import { PostgresRegistry } from './registry.ts'
 import { createSeat, deleteSeat, refuseSeat, updateSeat } from './seat-writer.ts'
+import { PostgresSessions } from './sessions.ts'
 import { parseUrl, type Target } from './url.ts'
 
 /** Milliseconds until a call is given up. */
@@ -26,10 +27,14 @@ const DEFAULT_POOL = 4
 export interface PostgresOptions {
   /**
    * `postgres://user:password@host:port/database`, with the parameters `sslmode`, `sslrootcert`, `sslcert`, `sslkey`
-   * and `application_name`. The schema `seatgate` is made there if it is missing.
+   * and `application_name`. The schema `seatgate` is made there if it is missing. A pooler in between must keep a
+   * session for each connection.
    */
   readonly url: string
-  /** Connections for reads, and as many for administration; one more follows the feed. 4 by default. */
+  /**
+   * Connections for reads, as many for administration, and half as many for sign-ins; one more follows the feed. 4 by
+   * default.
+   */
   readonly pool?: number
   /** Milliseconds until a call rejects with StoreUnavailable. */
   readonly timeout?: number
@@ -68,11 +73,13 @@ async function prepare(target: Target): Promise<void> {
 
 class PostgresStore implements Store {
   readonly registry: PostgresRegistry
+  readonly sessions: PostgresSessions
   readonly #lanes: Lanes
 
   constructor(lanes: Lanes) {
     this.#lanes = lanes
     this.registry = new PostgresRegistry(lanes)
+    this.sessions = new PostgresSessions(lanes)
   }
 
   seatByName(tenant: string, name: string) {

@@ -99,8 +99,36 @@ UPDATE counter SET mark = abs(random() % 2147483647) + 1 WHERE seq > 0;
 UPDATE changes SET mark = (SELECT mark FROM counter) WHERE seq = (SELECT seq FROM counter);
 `
 
+/**
+ * Sign-ins: a browser session is opened by a cookie, a family is kept alive by a handle. `sub`, `email` and `name` are
+ * JSON strings. `claimed_until` is 0 while nobody renews. `issued_at` is in whole seconds.
+ */
+const sessions = `
+CREATE TABLE sessions (
+  tenant TEXT NOT NULL,
+  id TEXT NOT NULL,
+  cookie_hash BLOB,
+  family_hash BLOB,
+  handle_hash BLOB,
+  sub TEXT NOT NULL,
+  email TEXT,
+  name TEXT,
+  hash_perm TEXT NOT NULL,
+  issued_at INTEGER NOT NULL,
+  renew_at INTEGER NOT NULL,
+  expires_at INTEGER NOT NULL,
+  ended_at INTEGER,
+  claimed_until INTEGER NOT NULL DEFAULT 0,
+  sealed TEXT NOT NULL,
+  PRIMARY KEY (tenant, id),
+  CHECK ((family_hash IS NULL) = (cookie_hash IS NOT NULL)),
+  CHECK ((family_hash IS NULL) = (handle_hash IS NULL))
+) STRICT;
+CREATE INDEX sessions_by_expiry ON sessions (expires_at);
+`
+
 /** `user_version` counts the steps taken. */
-export const MIGRATIONS: readonly string[] = [first, marks]
+export const MIGRATIONS: readonly string[] = [first, marks, sessions]
 
 /** Marks a new, empty database as a Seatgate store. */
 export function mark(database: DatabaseSync): void {

@@ -3,6 +3,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Position } from '../../model/change.ts'
 import type { Scope } from '../../model/scope.ts'
+import type { HandleProof, Renewal, StoredSession } from '../session-store.ts'
 import type { ApiKeyInput, Page, SeatInput, Writer } from '../store.ts'
 import { AdminReader } from './admin-reader.ts'
 import { ApiKeyWriter } from './api-key-writer.ts'
@@ -11,6 +12,7 @@ import { ChangeLog } from './change-log.ts'
 import { MemberWriter } from './member-writer.ts'
 import { Reader } from './reader.ts'
 import { SeatWriter } from './seat-writer.ts'
+import { SessionWriter } from './session-writer.ts'
 
 export type ReaderOperations = ReturnType<typeof readerOperations>
 export type ListerOperations = ReturnType<typeof listerOperations>
@@ -23,6 +25,8 @@ export function readerOperations(database: DatabaseSync) {
     seatById: (tenant: string, id: string) => reader.seatById(tenant, id),
     apiKeyById: (tenant: string, id: string) => reader.apiKeyById(tenant, id),
     changesSince: (position: Position | null) => reader.changesSince(position),
+    readSession: (tenant: string, id: string) => reader.readSession(tenant, id),
+    sessionById: (tenant: string, id: string) => reader.sessionById(tenant, id),
   }
 }
 
@@ -42,6 +46,7 @@ export function writerOperations(database: DatabaseSync, running: Running) {
   const seats = new SeatWriter(database, log, running)
   const keys = new ApiKeyWriter(database, log, running)
   const members = new MemberWriter(database)
+  const sessions = new SessionWriter(database, log)
   return {
     createSeat: (writer: Writer, seat: SeatInput) => seats.create(writer, seat),
     updateSeat: (writer: Writer, id: string, patch: Partial<SeatInput>) => seats.update(writer, id, patch),
@@ -50,5 +55,15 @@ export function writerOperations(database: DatabaseSync, running: Running) {
     revokeApiKey: (writer: Writer, id: string) => keys.revoke(writer, id),
     recordMember: (tenant: string, user: string, seatIds: readonly string[]) =>
       members.record(tenant, user, seatIds),
+    createSession: (session: StoredSession) => sessions.create(session),
+    rotateSession: (tenant: string, id: string, proof: HandleProof, next: Uint8Array, now: number) =>
+      sessions.rotate(tenant, id, proof, next, now),
+    giveBackSession: (...args: Parameters<SessionWriter['giveBack']>) => sessions.giveBack(...args),
+    claimRenewal: (tenant: string, id: string, now: number, until: number) =>
+      sessions.claimRenewal(tenant, id, now, until),
+    renewSession: (tenant: string, id: string, handle: Uint8Array | null, renewal: Renewal) =>
+      sessions.renew(tenant, id, handle, renewal),
+    endSession: (tenant: string, id: string, now: number) => sessions.end(tenant, id, now),
+    pruneSessions: (before: number, limit: number) => sessions.prune(before, limit),
   }
 }

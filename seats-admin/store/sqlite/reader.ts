@@ -5,7 +5,10 @@ import type { StoredApiKey } from '../../model/api-key.ts'
 import type { Position } from '../../model/change.ts'
 import type { StoredSeat } from '../../model/seat.ts'
 import { feedParameters, feedQuestion, feedReading } from '../feed.ts'
-import { apiKeyReading, nameReading, pointReads, seatReading } from '../point-reads.ts'
+import { apiKeyReading, nameReading, pointReads, seatReading, sessionReading } from '../point-reads.ts'
+import { sessionOrNull } from '../session-rows.ts'
+import type { SessionReading, StoredSession } from '../session-store.ts'
+import { FIND } from '../session-writes.ts'
 import type { AsOf, FeedReading, NameReading } from '../store.ts'
 import { sqlite } from './dialect.ts'
 
@@ -15,12 +18,16 @@ export class Reader {
   readonly #byName: StatementSync
   readonly #byId: StatementSync
   readonly #keyById: StatementSync
+  readonly #session: StatementSync
+  readonly #wholeSession: StatementSync
   readonly #changes: StatementSync
 
   constructor(database: DatabaseSync) {
     this.#byName = database.prepare(questions.seatByName)
     this.#byId = database.prepare(questions.seatById)
     this.#keyById = database.prepare(questions.apiKeyById)
+    this.#session = database.prepare(questions.sessionById)
+    this.#wholeSession = database.prepare(FIND)
     this.#changes = database.prepare(feedQuestion())
   }
 
@@ -35,6 +42,14 @@ export class Reader {
 
   apiKeyById(tenant: string, id: string): AsOf<StoredApiKey | null> {
     return apiKeyReading(this.#keyById.get({ tenant, id }))
+  }
+
+  readSession(tenant: string, id: string): SessionReading {
+    return sessionReading(this.#session.get({ tenant, id }))
+  }
+
+  sessionById(tenant: string, id: string): StoredSession | null {
+    return sessionOrNull(this.#wholeSession.get({ tenant, id }))
   }
 
   changesSince(position: Position | null): FeedReading {

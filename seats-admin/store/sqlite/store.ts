@@ -4,6 +4,7 @@ import { resolve } from 'node:path'
 import type { Position } from '../../model/change.ts'
 import type { Scope } from '../../model/scope.ts'
 import type { ApiKeyInput, Page, SeatInput, Store, Writer } from '../store.ts'
+import { SqliteSessions } from './sessions.ts'
 import { Threads } from './threads.ts'
 
 /** Milliseconds until a call is given up. */
@@ -30,12 +31,14 @@ export async function openSqliteStore({ path, timeout = DEFAULT_TIMEOUT }: Sqlit
 
 class SqliteStore implements Store {
   readonly registry = null
+  readonly sessions: SqliteSessions
   readonly #threads: Threads
   /** Of the reader's starts, the one whose feed has been read last. */
   #followed = 1
 
   constructor(threads: Threads) {
     this.#threads = threads
+    this.sessions = new SqliteSessions(threads)
   }
 
   seatByName(tenant: string, name: string) {

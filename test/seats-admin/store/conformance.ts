@@ -600,8 +600,14 @@ export function conformance(t: Test, openStore: (t: Test) => Promise<Store>): vo
       (await list.follow('a', 5, { ...whole.head, mark: whole.head.mark ^ 1 }, whole.head.seq)).changes,
       null,
     )
+    t.match(
+      await list.instances(),
+      [{ beat: 5, applied: 0 }, {}],
+      'what was applied in another history counts for nothing',
+    )
+    t.same((await list.follow('a', 6, whole.head, whole.head.seq)).changes, [])
     t.match(await list.instances(), [
-      { id: 'a', name: 'host 1', beat: 5, applied: 2 },
+      { id: 'a', name: 'host 1', beat: 6, applied: 2 },
       { id: 'b', beat: 0, applied: 0 },
     ])
     for (const { age } of await list.instances()) t.ok(Number.isInteger(age) && age >= 0)

@@ -8,17 +8,22 @@ import { fileURLToPath } from 'node:url'
 import type { Store, StoreLocation } from '../../../seats-admin/index.ts'
 import { ADMIN } from './conformance.ts'
 
-const script = fileURLToPath(new URL('./kill-process.ts', import.meta.url))
+const seatScript = fileURLToPath(new URL('./kill-process.ts', import.meta.url))
 
-export function startWriter(location: StoreLocation, prefix: string) {
+export function startWriter(location: StoreLocation, prefix: string, script = seatScript) {
   return spawn(process.execPath, [script, JSON.stringify(location), prefix], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
 }
 
 /** Runs the writer until `ms` after its first acknowledged write; gives the lines it said. */
-export async function writeAndDie(location: StoreLocation, prefix: string, ms: number): Promise<string[]> {
-  const child = startWriter(location, prefix)
+export async function writeAndDie(
+  location: StoreLocation,
+  prefix: string,
+  ms: number,
+  script = seatScript,
+): Promise<string[]> {
+  const child = startWriter(location, prefix, script)
   const exit = once(child, 'exit')
   const said: string[] = []
   const lines = createInterface(child.stdout).on('line', (line) => said.push(line))

@@ -6,4 +6,4 @@ import { conformance } from './conformance.ts'
 import { open, temporaryFolder } from './sqlite/support.ts'
 
 t.jobs = 4
-conformance(t, (t) => open(t, { path: join(temporaryFolder(t), 'seatgate.db'), timeout: 20_000 }))
+conformance(t, (t) => open(t, { path: join(temporaryFolder(t), 'seatgate.db') }))

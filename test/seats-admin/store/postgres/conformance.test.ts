@@ -7,4 +7,4 @@ import { emptyDatabase, open } from './support.ts'
 
 const server = await startPostgres(t)
 t.jobs = 4
-conformance(t, async (t) => open(t, { url: await emptyDatabase(server), timeout: 20_000 }))
+conformance(t, async (t) => open(t, { url: await emptyDatabase(server) }))

@@ -9,13 +9,13 @@ import { done, writer } from '../conformance.ts'
 import { broken, halves, startWriter, writeAndDie } from '../killed.ts'
 import { emptyDatabase, open } from './support.ts'
 
+const server = await startPostgres(t)
 const LANES = 2
 const ROUNDS = 4
 
 t.test(`${LANES * ROUNDS} writers killed beside one that goes on`, async (t) => {
-  const server = await startPostgres(t)
   const url = await emptyDatabase(server)
-  const store = await open(t, { url, timeout: 10_000 })
+  const store = await open(t, { url })
   let dying = true
   const others = (async () => {
     const { id } = done(await store.createSeat(writer(), { name: 'x', spaces: [], permissions: [] })).value
@@ -44,9 +44,8 @@ t.test(`${LANES * ROUNDS} writers killed beside one that goes on`, async (t) => 
 })
 
 t.test('the server is killed while many write', async (t) => {
-  const server = await startPostgres(t)
   const url = await emptyDatabase(server)
-  const store = await open(t, { url, timeout: 10_000 })
+  const store = await open(t, { url })
   for (let round = 0; round < 2; round++) {
     const children = [0, 1, 2].map((at) =>
       startWriter({ kind: 'postgres', url, timeout: 10_000 }, `${round}-${at}`),
@@ -68,8 +67,7 @@ t.test('the server is killed while many write', async (t) => {
 })
 
 t.test('the server is restarted while a store writes: each write is done, or may have been', async (t) => {
-  const server = await startPostgres(t)
-  const store = await open(t, { url: await emptyDatabase(server), timeout: 10_000 })
+  const store = await open(t, { url: await emptyDatabase(server) })
   const acknowledged: string[] = []
   const unknown: string[] = []
   let writing = true

@@ -87,7 +87,8 @@ t.test('connections that take the same step at once take it once', async (t) => 
   const connections = await Promise.all(Array.from({ length: 6 }, () => connect(t, url)))
   await Promise.all(connections.map((connection) => migrate(connection, steps)))
   t.match(await server.query('SELECT x FROM seatgate.later', [], databaseOf(url)), [{ x: 1 }])
-  t.match(await refusalOf(t, url), /is of version 2, written by a newer Seatgate; this one knows 1/)
+  const why = `is of version ${steps.length}, written by a newer Seatgate; this one knows ${MIGRATIONS.length}`
+  t.match(await refusalOf(t, url), why)
 })
 
 t.test('a step that fails leaves the store as it was', async (t) => {

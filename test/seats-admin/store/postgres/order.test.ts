@@ -27,7 +27,7 @@ async function follow(store: Store, goesOn: () => boolean): Promise<NumberedChan
 
 t.test('readers of the feed see every change once, in order', async (t) => {
   const url = await emptyDatabase(server)
-  const stores = await Promise.all(Array.from({ length: STORES }, () => open(t, { url, timeout: 30_000 })))
+  const stores = await Promise.all(Array.from({ length: STORES }, () => open(t, { url })))
   let writing = true
   const readers = stores.map((store) => follow(store, () => writing))
   const lane = async (store: Store, name: string) => {

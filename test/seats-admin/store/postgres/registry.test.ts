@@ -8,6 +8,8 @@ import { until } from '../../../support/servers/wait.ts'
 import { BEGINNING, done, writer } from '../conformance.ts'
 import { emptyDatabase, open } from './support.ts'
 
+const server = await startPostgres(t)
+
 async function registryOf(t: Test, url: string): Promise<Registry> {
   const { registry } = await open(t, { url })
   if (registry === null) throw new Error('no registry')
@@ -31,7 +33,6 @@ async function nextBeat(registry: Registry, id: string, beat: number): Promise<n
 }
 
 t.test('a crash of the server undoes no registration, and may undo beats', async (t) => {
-  const server = await startPostgres(t)
   const registry = await registryOf(t, await emptyDatabase(server))
   for (let round = 0; round < 5; round++) {
     await registry.register(`late ${round}`, 'x')
@@ -48,7 +49,6 @@ t.test('a crash of the server undoes no registration, and may undo beats', async
 t.test(
   'after a broken connection nobody is taken off for a while: a beat may have been undone',
   async (t) => {
-    const server = await startPostgres(t)
     const proxy = await startTcpProxy(t, server)
     const url = await emptyDatabase(server)
     const registry = await registryOf(t, url.replace(`:${server.port}/`, `:${proxy.port}/`))
@@ -71,9 +71,8 @@ t.test(
 )
 
 t.test('many instances beat and follow at once', async (t) => {
-  const server = await startPostgres(t)
   const url = await emptyDatabase(server)
-  const store = await open(t, { url, timeout: 10_000 })
+  const store = await open(t, { url })
   const ids = ['a', 'b', 'c', 'd', 'e', 'f']
   const registries = await Promise.all(ids.map(() => registryOf(t, url)))
   await Promise.all(registries.map((registry, at) => registry.register(ids[at] ?? '', 'x')))

@@ -45,12 +45,12 @@ t.test('how many statements each call costs', async (t) => {
 t.test('each connection is told how it is to be', async (t) => {
   const settings = ['synchronous_commit = off', `log_statement = 'all'`]
   const server = await startPostgres(t, { settings })
-  const store = await open(t, { url: await emptyDatabase(server) })
+  const store = await open(t, { url: await emptyDatabase(server), timeout: 8000 })
   done(await store.createSeat(writer(), { name: 'A', spaces: [], permissions: [] }))
   await store.registry?.register('a', 'a')
   const durable = server.log.match(/SET synchronous_commit = on/g)?.length ?? 0
   t.ok(durable >= 3, 'whatever the server’s default: opening, writing and registering')
   t.notMatch(server.log, /SET synchronous_commit = off/)
   await store.registry?.follow('a', 1, null, 0)
-  t.match(server.log, /SET synchronous_commit = off.*statement_timeout = 500/s, 'but for the feed')
+  t.match(server.log, /SET synchronous_commit = off.*statement_timeout = 2000/s, 'but for the feed')
 })

@@ -6,9 +6,9 @@ import type { PostgresOptions, Store } from '../../../../seats-admin/index.ts'
 import { openPostgresStore } from '../../../../seats-admin/store/postgres/store.ts'
 import type { PostgresServer } from '../../../support/servers/postgres.ts'
 
-/** A store that is closed with the test. */
+/** A store that is closed with the test, and takes its time where the machine has much to do. */
 export async function open(t: Test, options: PostgresOptions): Promise<Store> {
-  const store = await openPostgresStore(options)
+  const store = await openPostgresStore({ timeout: 20_000, ...options })
   t.teardown(() => store.close())
   return store
 }

@@ -14,9 +14,9 @@ export function temporaryFolder(t: Test): string {
   return folder
 }
 
-/** A store that is closed with the test. */
+/** A store that is closed with the test, and takes its time where the machine has much to do. */
 export async function open(t: Test, options: SqliteOptions): Promise<Store> {
-  const store = await openSqliteStore(options)
+  const store = await openSqliteStore({ timeout: 20_000, ...options })
   t.teardown(() => store.close())
   return store
 }

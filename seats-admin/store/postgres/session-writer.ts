@@ -1,0 +1,75 @@
+/**
+ * Writes to sign-in sessions that others must hear of. Each function runs inside a transaction of its own, whose turn
+ * it is; the session's row is locked before it is looked at. Called by `sessions.ts`.
+ */
+
+import type { Row } from '../rows.ts'
+import { renewalValues, sessionOrNull, storedSession } from '../session-rows.ts'
+import type { Renewal, Rotation, SessionChanged } from '../session-store.ts'
+import {
+  END,
+  FIND,
+  mayRenew,
+  outcomeOf,
+  RENEW,
+  sessionChange,
+  sessionChanged,
+  USE,
+  type Use,
+} from '../session-writes.ts'
+import { type Sql, sql, type Values } from './sql.ts'
+import { logged, type Transaction } from './transaction.ts'
+
+const LOCK = sql(`${FIND} FOR UPDATE`)
+const HANDLE_USE = sql(USE)
+const LOGGED_RENEWAL = logged(`renewed AS (${RENEW}),`)
+const LOGGED_END = logged(`ended AS (${END}),`)
+
+/** For a handle that was not good a moment ago. By now it may have been given back. */
+export async function rotateInTurn(transaction: Transaction, asked: Use): Promise<Rotation> {
+  const { tenant, id, now } = asked
+  const outcome = outcomeOf(await locked(transaction, tenant, id), asked)
+  if (outcome === 'replayed')
+    return { outcome, committed: await write(transaction, LOGGED_END, tenant, id, { now }) }
+  if (outcome !== 'rotated') return { outcome }
+  const [row] = await transaction.ask(HANDLE_USE, asked)
+  if (row === undefined) throw new Error('the session changed while its row was locked')
+  return { outcome, session: storedSession(row) }
+}
+
+export async function renewSession(
+  transaction: Transaction,
+  tenant: string,
+  id: string,
+  handle: Uint8Array | null,
+  renewal: Renewal,
+): Promise<SessionChanged | null> {
+  if (!mayRenew(sessionOrNull(await locked(transaction, tenant, id)), handle)) return null
+  return write(transaction, LOGGED_RENEWAL, tenant, id, renewalValues(renewal))
+}
+
+/** Announced each time: who asks again may have got no answer, and memory may not have heard yet. */
+export async function endSession(
+  transaction: Transaction,
+  tenant: string,
+  id: string,
+  now: number,
+): Promise<SessionChanged | null> {
+  if ((await locked(transaction, tenant, id)) === undefined) return null
+  return write(transaction, LOGGED_END, tenant, id, { now })
+}
+
+async function locked(transaction: Transaction, tenant: string, id: string): Promise<Row | undefined> {
+  return (await transaction.ask(LOCK, { tenant, id }))[0]
+}
+
+async function write(
+  transaction: Transaction,
+  work: Sql,
+  tenant: string,
+  id: string,
+  values: Values,
+): Promise<SessionChanged> {
+  const committed = await transaction.write(work, [sessionChange(tenant, id)], { ...values, tenant, id })
+  return sessionChanged(committed, tenant, id)
+}

@@ -1,0 +1,77 @@
+/** Rows of sign-in sessions as the statements of both drivers give them, and the nouns made of them. */
+
+import { blobOrNull, integer, integerOrNull, type Row, text } from './rows.ts'
+import type { Renewal, SessionRecord, StoredSession } from './session-store.ts'
+
+/** What the request path needs: neither the handle nor the provider's tokens leave the store for it. */
+export const RECORD_COLUMNS =
+  'id, tenant, cookie_hash, sub, email, hash_perm, issued_at, renew_at, expires_at, ended_at'
+
+export const SESSION_COLUMNS = `${RECORD_COLUMNS}, name, family_hash, handle_hash, sealed`
+
+export function sessionRecord(row: Row): SessionRecord {
+  return {
+    id: text(row, 'id'),
+    tenant: text(row, 'tenant'),
+    cookieHash: blobOrNull(row, 'cookie_hash'),
+    user: JSON.parse(text(row, 'sub')),
+    email: quotedOrNull(row, 'email'),
+    hashPerm: JSON.parse(text(row, 'hash_perm')),
+    issuedAt: integer(row, 'issued_at'),
+    renewAt: integer(row, 'renew_at'),
+    expiresAt: integer(row, 'expires_at'),
+    endedAt: integerOrNull(row, 'ended_at'),
+  }
+}
+
+export function storedSession(row: Row): StoredSession {
+  return {
+    ...sessionRecord(row),
+    name: quotedOrNull(row, 'name'),
+    familyHash: blobOrNull(row, 'family_hash'),
+    handleHash: blobOrNull(row, 'handle_hash'),
+    sealed: text(row, 'sealed'),
+  }
+}
+
+export function sessionOrNull(row: Row | undefined): StoredSession | null {
+  return row === undefined ? null : storedSession(row)
+}
+
+/** Parameters by the names of the columns. */
+export function sessionValues(session: StoredSession) {
+  return {
+    tenant: session.tenant,
+    id: session.id,
+    cookie_hash: session.cookieHash,
+    family_hash: session.familyHash,
+    handle_hash: session.handleHash,
+    sub: JSON.stringify(session.user),
+    expires_at: session.expiresAt,
+    ended_at: session.endedAt,
+    ...renewalValues(session),
+  }
+}
+
+export function renewalValues({ email, name, hashPerm, issuedAt, renewAt, sealed }: Renewal) {
+  return {
+    email: quoted(email),
+    name: quoted(name),
+    hash_perm: JSON.stringify(hashPerm),
+    issued_at: issuedAt,
+    renew_at: renewAt,
+    sealed,
+  }
+}
+
+/**
+ * What an identity provider says is kept as JSON, in ASCII where it is odd: PostgreSQL's text holds neither U+0000 nor
+ * lone surrogates, and SQLite would make another text of the latter. A user is never mistaken for another.
+ */
+function quoted(value: string | null): string | null {
+  return value === null ? null : JSON.stringify(value)
+}
+
+function quotedOrNull(row: Row, column: string): string | null {
+  return row[column] === null ? null : JSON.parse(text(row, column))
+}

@@ -1,0 +1,52 @@
+/**
+ * What a request's headers tell about the browser that sent it: whether somebody is navigating, and whether the page
+ * that made it is our own. Pure; called by the pipeline, by authentication and by the endpoints here.
+ */
+
+/** All values of a header, one a line, in order. @param rawHeaders name, value, … */
+export function headerLines(rawHeaders: readonly string[], wanted: string): string[] {
+  const values: string[] = []
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
+    if (rawHeaders[at]?.toLowerCase() === wanted) values.push(rawHeaders[at + 1] ?? '')
+  }
+  return values
+}
+
+/**
+ * Somebody goes to a page with a browser, and may be sent on to sign in. A program's request is not, nor is one that a
+ * page makes in the background: neither could show a sign-in page.
+ */
+export function isNavigation(method: string, rawHeaders: readonly string[]): boolean {
+  if (method !== 'GET') return false
+  const mode = headerLines(rawHeaders, 'sec-fetch-mode')
+  if (mode.length > 0 && (mode.length > 1 || mode[0] !== 'navigate')) return false
+  return headerLines(rawHeaders, 'accept').some((line) => line.split(',').some(takesHtml))
+}
+
+function takesHtml(range: string): boolean {
+  const [type = '', ...parameters] = range.split(';').map((each) => each.trim().toLowerCase())
+  return type === 'text/html' && !parameters.some((each) => /^q=0(?:\.0*)?$/.test(each))
+}
+
+/** Methods that change nothing (RFC 9110, section 9.2.1), as far as a gateway can know. */
+const SAFE = new Set(['GET', 'HEAD', 'OPTIONS'])
+
+/**
+ * Whether a cookie counts as a credential on this request. On one that may change something, or that opens a WebSocket,
+ * only if a page of our own origin made it: cookies go along with requests that other sites make (CSRF).
+ *
+ * Browsers send Origin with each of these. Where both headers are there, both must say so.
+ */
+export function cookieCounts(
+  request: { readonly method: string; readonly rawHeaders: readonly string[]; readonly upgrade: boolean },
+  ownOrigin: string,
+): boolean {
+  return (SAFE.has(request.method) && !request.upgrade) || isSameOrigin(request.rawHeaders, ownOrigin)
+}
+
+export function isSameOrigin(rawHeaders: readonly string[], ownOrigin: string): boolean {
+  const origin = headerLines(rawHeaders, 'origin')
+  const site = headerLines(rawHeaders, 'sec-fetch-site')
+  if (origin.length > 1 || site.length > 1 || origin.length + site.length === 0) return false
+  return (origin[0] ?? ownOrigin) === ownOrigin && (site[0] ?? 'same-origin') === 'same-origin'
+}

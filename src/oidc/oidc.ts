@@ -1,0 +1,81 @@
+/**
+ * Sign-in with each tenant's own identity provider: the entrance to this room. Made by the composition root, one for
+ * each configuration; what must outlive a reload (sign-ins under way, sessions) is behind the ports.
+ */
+
+import type { Refusal } from '../errors.ts'
+import type { Context } from './context.ts'
+import { serveSignIn, signInRedirect } from './endpoints.ts'
+import type { HttpLimits } from './http.ts'
+import type { OidcPorts, OidcTenant, SignInReply, SignInRequest } from './ports.ts'
+import { Provider } from './provider.ts'
+import { type ProviderToken, verifyProviderToken } from './provider-token.ts'
+import { Renewals } from './renew.ts'
+import type { SessionRecord } from './session-store.ts'
+import { ProviderTrouble, providerUnavailable } from './trouble.ts'
+
+export class Oidc {
+  readonly #context: Context
+  readonly #renewals: Renewals
+  /** Of the tenants that accept their provider's tokens. */
+  readonly #accepting: readonly Provider[]
+  readonly #underWay = new Set<Promise<unknown>>()
+
+  /** @param tenants those that have a provider */
+  constructor(ports: OidcPorts, tenants: readonly OidcTenant[], limits: HttpLimits = {}) {
+    const providers = new Map(tenants.map((tenant) => [tenant.id, new Provider(tenant, limits)]))
+    this.#context = { ...ports, providers, sharedRedirect: sharingRedirect(tenants) }
+    this.#renewals = new Renewals(this.#context)
+    this.#accepting = [...providers.values()].filter(({ tenant }) => tenant.oidc.acceptProviderTokens)
+  }
+
+  /** Serves `/auth/oidc/*`. Rejects when the store can't be asked. */
+  serve(request: SignInRequest): Promise<SignInReply | Refusal> {
+    return this.#whole(serveSignIn(this.#context, request))
+  }
+
+  /**
+   * Sends a browser to sign in, and afterwards back to where it was going. @param target path and query, as it came
+   */
+  signIn(tenant: string, target: string): Promise<SignInReply | Refusal> {
+    return this.#whole(signInRedirect(this.#context, tenant, target))
+  }
+
+  /** For `Sessions`: a session whose Seats are too old. */
+  readonly renew = (tenant: string, id: string): Promise<SessionRecord | Refusal> =>
+    this.#whole(this.#renewals.renew(tenant, id))
+
+  /** A bearer token that is none of the gateway's own. Null: nor is it any provider's who is accepted. */
+  async verifyProviderToken(text: string): Promise<ProviderToken | Refusal | null> {
+    if (this.#accepting.length === 0) return null
+    try {
+      return await this.#whole(verifyProviderToken(text, this.#accepting, this.#context.now()))
+    } catch (cause) {
+      if (!(cause instanceof ProviderTrouble)) throw cause
+      const fields = { event: 'provider_token_unknown', reason: cause.message }
+      this.#context.log.warn(fields, 'a token could not be verified')
+      return providerUnavailable
+    }
+  }
+
+  /** Lets what is under way come to its end, as after a reload: a sign-in that has begun to be served is served. */
+  async close(): Promise<void> {
+    while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay)
+    await Promise.all([...this.#context.providers.values()].map((provider) => provider.close()))
+  }
+
+  #whole<T>(work: Promise<T>): Promise<T> {
+    // Whoever called hears of a failure; here it is only over.
+    const over = work.catch(() => {}).then(() => void this.#underWay.delete(over))
+    this.#underWay.add(over)
+    return work
+  }
+}
+
+/** Tenants that have their redirect_uri in common with one of another issuer. */
+function sharingRedirect(tenants: readonly OidcTenant[]): Set<string> {
+  const sharing = tenants.filter(({ oidc }) =>
+    tenants.some(({ oidc: other }) => other.redirectUri === oidc.redirectUri && other.issuer !== oidc.issuer),
+  )
+  return new Set(sharing.map(({ id }) => id))
+}

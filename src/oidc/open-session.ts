@@ -1,0 +1,112 @@
+/**
+ * What a sign-in opens: a session for a browser, or a family of refresh handles for a program. Called by `callback.ts`;
+ * the sealing also by whoever maps Seats afresh.
+ */
+
+import { isJsonObject, parseJson } from '../json.ts'
+import type { Context } from './context.ts'
+import { SESSION_COOKIE, setCookie } from './cookies.ts'
+import type { MappedSeats } from './grants.ts'
+import { cookieText, handleText, newSecret, newSessionId, sha256 } from './handle.ts'
+import type { Identity } from './identity.ts'
+import type { OidcTenant } from './ports.ts'
+import { open, seal } from './seal.ts'
+import type { StoredSession } from './session-store.ts'
+
+/** What the provider gave, as far as it is needed again. */
+export interface Keepsake {
+  readonly refreshToken: string | null
+  /** For signing out there (`id_token_hint`). */
+  readonly idToken: string | null
+  /** A refreshed ID token may carry no other. */
+  readonly nonce: string
+}
+
+export interface SignedIn {
+  readonly identity: Identity
+  readonly seats: MappedSeats
+  readonly keepsake: Keepsake
+  /** Whole seconds, from before the Seats were looked up. */
+  readonly issuedAt: number
+}
+
+/** @returns a value for Set-Cookie */
+export async function openBrowserSession(
+  { sessions }: Context,
+  tenant: OidcTenant,
+  who: SignedIn,
+): Promise<string> {
+  const [id, secret] = [newSessionId(), newSecret()]
+  const session = {
+    ...rowOf(tenant, id, who),
+    cookieHash: sha256(secret),
+    familyHash: null,
+    handleHash: null,
+  }
+  await sessions.create(session)
+  const maxAge = Math.floor((session.expiresAt - who.issuedAt * 1000) / 1000)
+  return setCookie(SESSION_COOKIE, cookieText(tenant.id, id, secret), maxAge)
+}
+
+/** @returns the first refresh handle */
+export async function openFamily({ sessions }: Context, tenant: OidcTenant, who: SignedIn): Promise<string> {
+  const [id, family, rotating] = [newSessionId(), newSecret(), newSecret()]
+  await sessions.create({
+    ...rowOf(tenant, id, who),
+    cookieHash: null,
+    familyHash: sha256(family),
+    handleHash: sha256(rotating),
+  })
+  return handleText(tenant.id, id, family, rotating)
+}
+
+/**
+ * Seats in a session are never older than a token may be: after that they are mapped afresh with the provider's refresh
+ * token, and where it gave none, the session is over.
+ */
+function rowOf({ id: tenant, oidc, token }: OidcTenant, id: string, who: SignedIn) {
+  const since = who.issuedAt * 1000
+  const renewable = who.keepsake.refreshToken !== null
+  const lifetime = renewable ? oidc.sessionLifetime : Math.min(oidc.sessionLifetime, token.lifetime)
+  return {
+    id,
+    tenant,
+    user: who.identity.sub,
+    email: who.identity.email,
+    name: who.identity.name,
+    hashPerm: who.seats.hashPerm,
+    issuedAt: who.issuedAt,
+    renewAt: since + token.lifetime,
+    expiresAt: since + lifetime,
+    endedAt: null,
+    sealed: sealKeepsake(who.keepsake, { id: tenant, token }, id),
+  }
+}
+
+export function sealKeepsake(
+  keepsake: Keepsake,
+  tenant: Pick<OidcTenant, 'id' | 'token'>,
+  id: string,
+): string {
+  return seal(JSON.stringify(keepsake), tenant.token.secrets, ['session', tenant.id, id])
+}
+
+/** Null when none of the tenant's secrets opens it: they were all changed since. */
+export function openKeepsake(
+  { id, sealed }: Pick<StoredSession, 'id' | 'sealed'>,
+  tenant: OidcTenant,
+): Keepsake | null {
+  const text = open(sealed, tenant.token.secrets, ['session', tenant.id, id])
+  const parsed = text === null ? { fault: 'sealed' } : parseJson(text)
+  if ('fault' in parsed || !isJsonObject(parsed.value)) return null
+  const { refreshToken, idToken, nonce } = parsed.value
+  return {
+    refreshToken: textOrNull(refreshToken),
+    idToken: textOrNull(idToken),
+    nonce: textOrNull(nonce) ?? '',
+  }
+}
+
+function textOrNull(value: unknown): string | null {
+  return typeof value === 'string' ? value : null
+}

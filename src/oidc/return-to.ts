@@ -1,0 +1,35 @@
+/**
+ * Where a browser goes after sign-in: a path of the gateway's own origin, and nothing that any reader could take for
+ * anything else. Pure.
+ */
+
+/** Characters. */
+const MAX = 2048
+/** Visible ASCII but for the backslash, which browsers read as a slash, and for what has no place in a URL. */
+const PLAIN = /^\/[\x21-\x7e]*$/
+const NEVER = /[\\"<>^`{|}]/
+/** Slash, backslash, NUL and the like, encoded once or more: for whoever decodes before they look. */
+const ENCODED = /%(?:25)*(?:2f|5c|[01][0-9a-f]|7f)/i
+const BAD_ESCAPE = /%(?![0-9a-f]{2})/i
+/** `.` and `..`, plain or encoded. */
+const DOT_SEGMENT = /\/(?:\.|%2e){1,2}(?:\/|$)/i
+/** The endpoints of sign-in itself: nobody wants to come back to them. */
+const OURS = '/auth/oidc/'
+
+/** The text itself if it is such a path, with query and fragment; else null. */
+export function safeReturnTo(text: string): string | null {
+  if (text.length > MAX || !PLAIN.test(text) || NEVER.test(text) || BAD_ESCAPE.test(text)) return null
+  const path = text.split(/[?#]/, 1)[0] ?? ''
+  if (path.includes('//') || DOT_SEGMENT.test(path) || ENCODED.test(path)) return null
+  if (`${path}/`.toLowerCase().startsWith(OURS)) return null
+  return text
+}
+
+/**
+ * The address for Location. Absolute, so that nothing depends on how a browser resolves it; and resolved once here, so
+ * that no path that slipped through leads away.
+ */
+export function returnAddress(path: string, origin: string): string {
+  const url = URL.parse(path, origin)
+  return url !== null && url.origin === origin ? url.href : `${origin}/`
+}

@@ -1,0 +1,15 @@
+/** What a session's cookie may be answered with. */
+
+import { Refusal } from '../errors.ts'
+
+export const sessionUnknown = new Refusal('token_invalid', 'The session cookie is not known here.')
+export const sessionEnded = new Refusal('token_invalid', 'The session has ended. Sign in again.')
+export const sessionExpired = new Refusal('token_expired', 'The session has expired. Sign in again.')
+export const sessionAmbiguous = new Refusal(
+  'credentials_ambiguous',
+  'The session cookie is sent more than once.',
+)
+export const sessionCrossSite = new Refusal(
+  'credentials_missing',
+  'The session cookie counts for a request that may change something only if a page of this origin made it.',
+)

@@ -1,0 +1,34 @@
+/**
+ * Says what an ID token is worth here: its claims, the Seats it names, and the entries a token would have. Signs nobody
+ * in and changes nothing. Called by the endpoint.
+ */
+
+import { Refusal } from '../errors.ts'
+import { asking, type Context } from './context.ts'
+import { mapSeats } from './grants.ts'
+import { verifyIdToken } from './id-token.ts'
+import type { OidcLog, SignInReply } from './ports.ts'
+import type { Provider } from './provider.ts'
+import { readSeatsClaim } from './seats-claim.ts'
+
+/** Anybody may ask, as often as they like: what is unknown here is not worth a line of the log each time. */
+const silent: OidcLog = { info() {}, warn() {}, error() {} }
+
+export function validate(context: Context, provider: Provider, text: string): Promise<SignInReply | Refusal> {
+  return asking(context, provider, async () => {
+    const { id, oidc } = provider.tenant
+    const checks = {
+      source: 'anybody',
+      now: context.now(),
+      nonce: null,
+      accessToken: null,
+      sub: null,
+    } as const
+    const token = await verifyIdToken(text, provider, checks)
+    if (token instanceof Refusal) return token
+    const names = readSeatsClaim(token.claims, oidc.seatsClaim).names ?? []
+    const seats = await mapSeats({ seats: context.seats, log: silent }, id, names)
+    const body = { valid: true, claims: token.claims, seats: seats.names, hash_perm: seats.hashPerm }
+    return { status: 200, headers: [], body }
+  })
+}

@@ -1,0 +1,41 @@
+/** Words from outside, made fit for the log. */
+
+import t from 'tap'
+import { cleaned, cleanedError, cleanedName } from '../../src/oidc/clean.ts'
+import { codeOf, networkTrouble } from '../../src/oidc/trouble.ts'
+
+t.test('bounded, visible, without what could be a credential', async (t) => {
+  t.equal(cleaned('the code has expired'), 'the code has expired')
+  t.equal(cleaned('a\r\nb\u0000\u001b[2Jc\u2028d'), 'a b [2Jc d')
+  t.equal(cleaned(`no such code ${'a1'.repeat(20)}, sorry`), 'no such code […], sorry')
+  t.equal(cleaned('token eyJhbGciOiJSUzI1NiJ9.e30.c2ln-_~ is bad'), 'token […] is bad')
+  t.equal(cleaned('code%3Dabcdefghijklmnop'), '[…]')
+  t.ok(cleaned('a b '.repeat(100_000)).length <= 201)
+  t.equal(cleaned(''), '')
+})
+
+t.test('error codes of the standards stay', async (t) => {
+  for (const code of ['temporarily_unavailable', 'unsupported_grant_type', 'invalid_grant'])
+    t.equal(cleanedError(code), code)
+  t.equal(cleanedError('unsupported_grant_type_x'), '[…]')
+})
+
+t.test('names stay whole, and visible', async (t) => {
+  t.equal(
+    cleanedName('a-very-long-name-of-a-seat-without-spaces'),
+    'a-very-long-name-of-a-seat-without-spaces',
+  )
+  t.equal(cleanedName('a\nb'), 'a?b')
+  t.ok(cleanedName('x'.repeat(1000)).length <= 201)
+})
+
+t.test('errors of the network are told by their codes alone', async (t) => {
+  const inner = Object.assign(new Error('connect 10.0.0.1:443 secret'), { code: 'ECONNREFUSED' })
+  t.equal(codeOf(new Error('fetch failed', { cause: inner })), 'ECONNREFUSED')
+  t.equal(codeOf(Object.assign(new Error('x'), { code: 'a secret, spelled as a code' })), 'Error')
+  t.equal(codeOf('a secret'), 'unknown')
+  t.notMatch(networkTrouble(inner).message, /10\.0|secret/)
+  const circle = new Error('a')
+  circle.cause = circle
+  t.equal(codeOf(circle), 'Error')
+})

@@ -1,0 +1,58 @@
+/** The authorization code: replayed, or another's put in. The provider's PKCE check and our state make it worthless. */
+
+import t from 'tap'
+import { startWorld } from './world.ts'
+
+t.test("replayed: a code that was redeemed, under a new sign-in's state", async (t) => {
+  const world = await startWorld(t)
+  world.user('alice', {})
+  const browser = world.browser()
+  const first = await world.answer(browser)
+  t.equal((await browser.send(first.href)).status, 200)
+  const second = await world.answer(browser)
+  second.searchParams.set('code', first.searchParams.get('code') ?? '')
+  const page = await browser.send(second.href)
+  t.equal(page.status, 401)
+  t.equal(page.json.code, 'token_invalid')
+  t.match(world.events('sign_in_failed'), [{ reason: /invalid_grant/ }])
+})
+
+t.test("injected: a victim's code that was not redeemed yet, under the attacker's own state", async (t) => {
+  const world = await startWorld(t)
+  world.user('alice', {})
+  world.user('mallory', {})
+  const victim = await world.answer(world.browser('alice'))
+  const browser = world.browser('mallory')
+  const own = await world.answer(browser)
+  own.searchParams.set('code', victim.searchParams.get('code') ?? '')
+  const page = await browser.send(own.href)
+  t.equal(page.status, 401, 'it was asked for with another code_challenge')
+  t.equal(page.json.code, 'token_invalid')
+})
+
+t.test('missing, or there twice', async (t) => {
+  const world = await startWorld(t)
+  world.user('alice', {})
+  const browser = world.browser()
+  const twice = await world.answer(browser)
+  const page = await browser.send(`${twice.href}&code=x`)
+  t.match(page.json, { status: 400, errors: [{ path: '/code' }] })
+  const none = await world.answer(browser)
+  none.searchParams.delete('code')
+  t.match((await browser.send(none.href)).json, { status: 400, errors: [{ path: '/code' }] })
+  t.equal(world.acme.count('/token'), 0)
+})
+
+t.test('every sign-in has a verifier, a nonce and a state of its own', async (t) => {
+  const world = await startWorld(t)
+  const seen = new Set<string>()
+  for (let i = 0; i < 10; i++) {
+    const begun = await world.begin(world.browser())
+    const asked = new URL(begun.json.authorization_url).searchParams
+    for (const name of ['state', 'nonce', 'code_challenge']) {
+      t.match(asked.get(name), /^[\w-]{43}$/)
+      seen.add(asked.get(name) ?? '')
+    }
+  }
+  t.equal(seen.size, 30)
+})

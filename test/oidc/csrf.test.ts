@@ -1,0 +1,102 @@
+/** Cross-site requests with the cookie: the session counts for nothing that may change something. */
+
+import t from 'tap'
+import { cookieCounts, isNavigation, isSameOrigin } from '../../src/oidc/browser.ts'
+import { startWorld } from './world.ts'
+
+t.test('requests that other sites make', async (t) => {
+  const world = await startWorld(t)
+  world.user('alice', {})
+  const browser = world.browser()
+  await world.signInAtPage(browser)
+  const url = `${world.origin}/v1/me`
+  const { port } = new URL(world.origin)
+  const bad: Record<string, string>[] = [
+    {},
+    { origin: 'https://evil.example' },
+    { origin: 'null' },
+    { origin: `https://127.0.0.1:${port}` },
+    { origin: `http://127.0.0.1:${port}.evil.example` },
+    { origin: `http://127.0.0.1:${Number(port) + 1}` },
+    { origin: `${world.origin}/` },
+    { origin: '' },
+    { 'sec-fetch-site': 'cross-site' },
+    { 'sec-fetch-site': 'same-site' },
+    { 'sec-fetch-site': 'none' },
+    { origin: 'https://evil.example', 'sec-fetch-site': 'same-origin' },
+    { origin: world.origin, 'sec-fetch-site': 'cross-site' },
+    { referer: `${world.origin}/pages/a` },
+    { 'x-requested-with': 'XMLHttpRequest' },
+  ]
+  for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'PURGE']) {
+    for (const headers of bad) {
+      const page = await browser.send(url, { method, headers })
+      t.equal(page.status, 401, `${method} ${JSON.stringify(headers)}`)
+      t.equal(page.json.code, 'credentials_missing')
+    }
+    for (const headers of [
+      { origin: world.origin },
+      { 'sec-fetch-site': 'same-origin' },
+      { origin: world.origin, 'sec-fetch-site': 'same-origin' },
+    ] as Record<string, string>[]) {
+      const page = await browser.send(url, { method, headers })
+      t.equal(page.status, 200, `${method} ${JSON.stringify(headers)}`)
+    }
+  }
+  const read = await browser.send(url, { headers: { 'sec-fetch-site': 'cross-site' } })
+  t.equal(read.status, 200, 'reading is what the cookie is for')
+})
+
+t.test('logout', async (t) => {
+  const world = await startWorld(t)
+  world.user('alice', {})
+  const browser = world.browser()
+  await world.signInAtPage(browser)
+  for (const headers of [{}, { origin: 'https://evil.example' }, { 'sec-fetch-site': 'cross-site' }]) {
+    const page = await browser.post(`${world.origin}/auth/oidc/logout`, {}, headers as Record<string, string>)
+    t.equal(page.status, 401)
+    t.equal(page.headers['set-cookie'], undefined)
+  }
+  t.equal((await browser.send(`${world.origin}/v1/me`)).status, 200, 'still signed in')
+
+  // SameSite keeps the cookie from a form of another site; the answer must not take it away either.
+  const bare = await world
+    .browser()
+    .post(`${world.origin}/auth/oidc/logout`, {}, { origin: 'https://evil.example' })
+  t.equal(bare.headers['set-cookie'], undefined)
+})
+
+t.test('a WebSocket of another site', async (t) => {
+  const own = 'https://gw.example'
+  const rawHeaders = ['Origin', 'https://evil.example', 'Upgrade', 'websocket']
+  t.notOk(cookieCounts({ method: 'GET', rawHeaders, upgrade: true }, own))
+  t.ok(cookieCounts({ method: 'GET', rawHeaders: ['Origin', own], upgrade: true }, own))
+  t.ok(cookieCounts({ method: 'GET', rawHeaders, upgrade: false }, own))
+})
+
+t.test('headers that are there twice', async (t) => {
+  const own = 'https://gw.example'
+  t.notOk(isSameOrigin(['Origin', own, 'Origin', 'https://evil.example'], own))
+  t.notOk(isSameOrigin(['Origin', own, 'origin', own], own))
+  t.notOk(isSameOrigin(['Sec-Fetch-Site', 'same-origin', 'Sec-Fetch-Site', 'cross-site'], own))
+})
+
+t.test('who is navigating', async (t) => {
+  const html = ['Accept', 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8']
+  t.ok(isNavigation('GET', html))
+  t.ok(isNavigation('GET', [...html, 'Sec-Fetch-Mode', 'navigate']))
+  t.ok(isNavigation('GET', ['accept', 'application/json, TEXT/HTML ;q=0.5']))
+  for (const [method, headers] of [
+    ['POST', html],
+    ['HEAD', html],
+    ['GET', []],
+    ['GET', ['Accept', '*/*']],
+    ['GET', ['Accept', 'application/json']],
+    ['GET', ['Accept', 'text/html;q=0']],
+    ['GET', ['Accept', 'text/htmlx']],
+    ['GET', [...html, 'Sec-Fetch-Mode', 'cors']],
+    ['GET', [...html, 'Sec-Fetch-Mode', 'no-cors']],
+    ['GET', [...html, 'Sec-Fetch-Mode', 'navigate', 'Sec-Fetch-Mode', 'cors']],
+  ] as const)
+    t.notOk(isNavigation(method, headers), `${method} ${headers.join(' ')}`)
+})

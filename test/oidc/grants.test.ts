@@ -1,0 +1,72 @@
+/** Seat names → entries: one for each space of each Seat, of Seats that exist, and not without bound. */
+
+import t from 'tap'
+import { mapSeats } from '../../src/oidc/grants.ts'
+import type { OidcLog } from '../../src/oidc/ports.ts'
+import { Seats } from './world.ts'
+
+function given() {
+  const seats = new Seats()
+  const lines: Record<string, unknown>[] = []
+  const write = (fields: Readonly<Record<string, unknown>>) => void lines.push(fields)
+  const log: OidcLog = { info: write, warn: write, error: write }
+  return { seats, lines, log }
+}
+
+t.test('one entry for each space of each Seat, in the order of the claim', async (t) => {
+  const { seats, lines, log } = given()
+  seats.add('acme', 'B', ['s2', 's1'])
+  seats.add('acme', 'a:b', ['s1'])
+  seats.add('acme', 'nowhere', [])
+  const mapped = await mapSeats({ seats, log }, 'acme', ['a:b', 'B', 'nowhere'])
+  t.same(mapped.hashPerm, ['s1:a:b', 's2:B', 's1:B'])
+  t.same(mapped.names, ['a:b', 'B', 'nowhere'])
+  t.equal(mapped.ids.length, 3)
+  t.equal(lines.length, 0)
+})
+
+t.test('names match exactly, in the tenant alone', async (t) => {
+  const { seats, lines, log } = given()
+  seats.add('acme', 'Viewer', ['s1'])
+  seats.add('globex', 'Editor', ['s1'])
+  const mapped = await mapSeats({ seats, log }, 'acme', ['viewer', 'Viewer ', 'VIEWER', 'Editor', ''])
+  t.same(mapped, { ids: [], names: [], hashPerm: [] })
+  t.match(lines, [{ event: 'seats_unknown', tenant: 'acme', count: 5 }])
+})
+
+t.test('a store that says more than it was asked, or an odd space, grants nothing by it', async (t) => {
+  const { log } = given()
+  const seats = {
+    seatsByName: async () => [
+      { id: '1', name: 'Viewer', spaces: ['s1', 'a:b', ''] },
+      { id: '2', name: 'Admin', spaces: ['s1'] },
+    ],
+    recordMember: async () => {},
+  }
+  t.same(await mapSeats({ seats, log }, 'acme', ['Viewer']), {
+    ids: ['1'],
+    names: ['Viewer'],
+    hashPerm: ['s1:Viewer'],
+  })
+})
+
+t.test('bounded', async (t) => {
+  const { seats, lines, log } = given()
+  const spaces = Array.from({ length: 100 }, (_, i) => `s${i}`)
+  const names = Array.from({ length: 2000 }, (_, i) => `seat ${i}`)
+  for (const name of names) seats.add('acme', name, spaces)
+  const mapped = await mapSeats({ seats, log }, 'acme', names)
+  t.equal(mapped.ids.length, 1000)
+  t.equal(mapped.hashPerm.length, 5000)
+  t.same(
+    lines.map(({ event }) => event),
+    ['seats_unknown', 'seats_cut'],
+  )
+})
+
+t.test('nothing asked, nothing looked up', async (t) => {
+  const { seats, log } = given()
+  seats.fault = new Error('away')
+  t.same(await mapSeats({ seats, log }, 'acme', []), { ids: [], names: [], hashPerm: [] })
+  await t.rejects(mapSeats({ seats, log }, 'acme', ['a']))
+})

@@ -1,0 +1,179 @@
+/**
+ * A provider that answers whatever a test wants it to: a real server with keys of its own, for all that a certified
+ * provider would never do.
+ */
+
+import { createHash } from 'node:crypto'
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { type CryptoKey, exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose'
+import type { Test } from 'tap'
+import type { Browser, Page } from './browser-client.ts'
+import type { SignInWorld } from './world.ts'
+
+export const CLIENT = 'seatgate'
+
+interface Reply {
+  readonly status?: number
+  readonly headers?: Readonly<Record<string, string>>
+  /** A text is sent as it is, anything else as JSON. */
+  readonly body: unknown
+}
+
+type Answering = (form: URLSearchParams, headers: Readonly<Record<string, unknown>>) => Reply | null
+
+export type Claims = Record<string, unknown>
+
+export class HostileProvider {
+  readonly issuer: string
+  /** Changes to what discovery says; undefined takes a member away. */
+  metadata: Record<string, unknown> = {}
+  keys: JWK[] = []
+  /** Path → what it answers; null: nothing, ever. */
+  readonly answers = new Map<string, Answering>()
+  readonly asked = new Map<string, number>()
+  /** Forms that the token endpoint was sent. */
+  readonly forms: URLSearchParams[] = []
+  readonly #waiting: ServerResponse[] = []
+  key: CryptoKey | null = null
+  #kid = ''
+
+  private constructor(issuer: string) {
+    this.issuer = issuer
+    this.answers.set('/.well-known/openid-configuration', () => ({ body: this.#discovery() }))
+    this.answers.set('/jwks', () => ({ body: { keys: this.keys } }))
+  }
+
+  static async start(t: Test): Promise<HostileProvider> {
+    const server = createServer(async (request, response) => {
+      const chunks: Buffer[] = []
+      for await (const chunk of request) chunks.push(chunk)
+      const path = new URL(request.url ?? '', 'http://nowhere').pathname
+      provider.#serve(path, new URLSearchParams(Buffer.concat(chunks).toString()), request.headers, response)
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    t.teardown(() => {
+      server.closeAllConnections()
+      server.close()
+    })
+    const provider = new HostileProvider(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+    await provider.newKey('first')
+    return provider
+  }
+
+  /** A world whose tenant acme signs in here. It does not say `iss`, so the tenant has a callback of its own. */
+  async takes(world: SignInWorld, more: Parameters<SignInWorld['reopen']>[0] = {}): Promise<void> {
+    const client = { clientId: CLIENT, clientSecret: null, clientAuth: null }
+    const redirectUri = `${world.origin}/auth/oidc/callback/acme`
+    await world.reopen({ ...more, acme: { issuer: this.issuer, ...client, redirectUri, ...more.acme } })
+  }
+
+  /** An ES256 key, published under this name, and signed with from now on. */
+  async newKey(kid: string): Promise<void> {
+    const { privateKey, publicKey } = await generateKeyPair('ES256', { extractable: true })
+    this.keys.push({ ...(await exportJWK(publicKey)), kid, alg: 'ES256', use: 'sig' })
+    this.key = privateKey
+    this.#kid = kid
+  }
+
+  claims(more: Claims = {}): Claims {
+    const now = Math.floor(Date.now() / 1000)
+    return {
+      iss: this.issuer,
+      aud: CLIENT,
+      sub: 'alice',
+      iat: now,
+      exp: now + 600,
+      memberOf: ['Viewer'],
+      ...more,
+    }
+  }
+
+  /** Members that are undefined are left out. */
+  async sign(claims: Claims, header: Record<string, unknown> = {}, key = this.key): Promise<string> {
+    if (key === null) throw new Error('no key')
+    return new SignJWT(JSON.parse(JSON.stringify(claims)))
+      .setProtectedHeader({ alg: 'ES256', kid: this.#kid, ...header } as { alg: string })
+      .sign(key)
+  }
+
+  /** What the token endpoint gives for any code or refresh token. */
+  gives(idToken: string | null, more: Claims = {}): void {
+    this.answers.set('/token', () => ({
+      body: {
+        access_token: ACCESS_TOKEN,
+        token_type: 'Bearer',
+        ...(idToken === null ? {} : { id_token: idToken }),
+        ...more,
+      },
+    }))
+  }
+
+  /** A sign-in of which the token endpoint answers with the ID token that `make` makes for its nonce. */
+  async signIn(
+    world: SignInWorld,
+    browser: Browser,
+    make: (nonce: string) => string | Promise<string>,
+    more: Claims = {},
+  ): Promise<Page> {
+    const begun = await world.begin(browser)
+    const asked = new URL(begun.json.authorization_url).searchParams
+    const idToken = await make(asked.get('nonce') ?? '')
+    world.secrets.add(idToken)
+    this.gives(idToken, more)
+    return browser.send(callbackOf(world, asked.get('state') ?? ''))
+  }
+
+  /** Those that were never answered are answered now, with an error. */
+  release(): void {
+    for (const response of this.#waiting.splice(0)) response.writeHead(500).end()
+  }
+
+  count(path: string): number {
+    return this.asked.get(path) ?? 0
+  }
+
+  #discovery(): Record<string, unknown> {
+    const at = (path: string) => `${this.issuer}${path}`
+    return {
+      issuer: this.issuer,
+      authorization_endpoint: at('/authorize'),
+      token_endpoint: at('/token'),
+      jwks_uri: at('/jwks'),
+      id_token_signing_alg_values_supported: ['ES256', 'RS256', 'HS256', 'none'],
+      ...this.metadata,
+    }
+  }
+
+  #serve(
+    path: string,
+    form: URLSearchParams,
+    headers: Readonly<Record<string, unknown>>,
+    response: ServerResponse,
+  ): void {
+    this.asked.set(path, this.count(path) + 1)
+    if (path === '/token') this.forms.push(form)
+    const answer = this.answers.get(path)
+    if (answer === undefined) return void response.writeHead(404).end()
+    const reply = answer(form, headers)
+    if (reply === null) return void this.#waiting.push(response)
+    const { status = 200, body } = reply
+    response.writeHead(status, { 'content-type': 'application/json', ...reply.headers })
+    response.end(typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body))
+  }
+}
+
+export const ACCESS_TOKEN = 'an-access-token-of-the-hostile-provider'
+
+export function atHash(accessToken: string): string {
+  return createHash('sha256').update(accessToken).digest().subarray(0, 16).toString('base64url')
+}
+
+export function callbackOf(
+  world: SignInWorld,
+  state: string,
+  more: Readonly<Record<string, string>> = {},
+): string {
+  const query = new URLSearchParams({ code: 'a-code-of-the-hostile-provider', state, ...more })
+  return `${world.origin}/auth/oidc/callback/acme?${query}`
+}

@@ -1,0 +1,130 @@
+/** The provider's keys: a change of them fails no sign-in, and tokens with made-up key names cause a handful of reads. */
+
+import { randomBytes } from 'node:crypto'
+import { performance } from 'node:perf_hooks'
+import t from 'tap'
+import { Refusal } from '../../src/errors.ts'
+import { HostileProvider } from './hostile-provider.ts'
+import { startWorld } from './world.ts'
+
+t.test('new keys at the provider, again and again, without a failed sign-in', async (t) => {
+  const world = await startWorld(t)
+  world.user('alice', {})
+  let handle = ''
+  for (let i = 0; i < 3; i++) {
+    const page = await world.signIn(world.browser())
+    t.equal(page.status, 200)
+    await world.acme.rotateKeys()
+    handle = page.json.refresh_token
+  }
+  t.equal((await world.refresh(world.browser(), handle)).status, 200, 'nor a failed refresh')
+})
+
+t.test('the key that signed is gone from the set', async (t) => {
+  const world = await startWorld(t)
+  const provider = await HostileProvider.start(t)
+  await provider.takes(world)
+  const old = await provider.sign(provider.claims())
+  await provider.newKey('second')
+  provider.keys.shift()
+  const validate = { tenant: 'acme', id_token: old }
+  const page = await world.browser().postJson(`${world.origin}/auth/oidc/validate`, validate)
+  t.match(page.json, { status: 401, code: 'token_invalid' })
+})
+
+const begin = {
+  method: 'POST',
+  path: '/auth/oidc/validate',
+  query: '',
+  rawHeaders: ['Content-Type', 'application/json'],
+}
+
+t.test(
+  '10,000 tokens with unknown kids cause a handful of reads, and no honest sign-in fails meanwhile',
+  async (t) => {
+    const world = await startWorld(t)
+    const provider = await HostileProvider.start(t)
+    await provider.takes(world, { acme: { acceptProviderTokens: true } })
+    const payload = Buffer.from(JSON.stringify(provider.claims())).toString('base64url')
+    const forged = (kid: string) => {
+      const header = Buffer.from(JSON.stringify({ alg: 'ES256', kid })).toString('base64url')
+      return `${header}.${payload}.${randomBytes(64).toString('base64url')}`
+    }
+    let refused = 0
+    const began = performance.now()
+    const flood = async (from: number) => {
+      for (let i = from; i < 10_000; i += 20) {
+        const token = forged(`kid ${i}`)
+        const outcome =
+          i % 2 === 0
+            ? await world.oidc.verifyProviderToken(token)
+            : await world.oidc.serve({
+                ...begin,
+                body: Buffer.from(JSON.stringify({ tenant: 'acme', id_token: token })),
+              })
+        if (outcome instanceof Refusal && outcome.code === 'token_invalid') refused++
+      }
+    }
+    const flooding = Promise.all(Array.from({ length: 20 }, (_, i) => flood(i)))
+    await provider.newKey('changed meanwhile')
+    const page = await provider.signIn(world, world.browser(), (nonce) =>
+      provider.sign(provider.claims({ nonce })),
+    )
+    t.equal(page.status, 200, 'signed by the new key')
+    await flooding
+    t.equal(refused, 10_000)
+    // The cooldown is ten seconds, and a slow machine may take some of them.
+    const allowed = 5 + Math.ceil((performance.now() - began) / 10_000)
+    t.ok(provider.count('/jwks') <= allowed, `${provider.count('/jwks')} reads`)
+  },
+)
+
+t.test('100 users at once', async (t) => {
+  // The providers share this process, and are what takes long.
+  const world = await startWorld(t, { limits: { total: 60_000 } })
+  world.seats.add('acme', 'Viewer', ['s1'])
+  const users = Array.from({ length: 100 }, (_, i) => `user-${i}`)
+  for (const user of users) world.user(user, { memberOf: ['Viewer'] })
+  const pages = await Promise.all(users.map((user) => world.signIn(world.browser(user))))
+  t.same(
+    pages.map(({ status, json }) => [status, json.user?.sub]),
+    users.map((user) => [200, user]),
+  )
+  t.equal(world.acme.count('/.well-known/openid-configuration'), 1)
+  t.equal(world.acme.count('/jwks'), 1)
+  t.equal(world.seats.members.size, 100)
+  t.equal(new Set(pages.map(({ json }) => json.refresh_token)).size, 100)
+})
+
+t.test('begun on one instance, finished on another', async (t) => {
+  const world = await startWorld(t)
+  world.user('alice', {})
+  const browser = world.browser()
+  const answer = await world.answer(browser)
+  const other = world.instance()
+  const [name, value] = [...browser.cookies(world.origin)][0] ?? ['', '']
+  const request = {
+    method: 'GET',
+    path: answer.pathname,
+    query: answer.search.slice(1),
+    rawHeaders: ['Cookie', `${name}=${value}`],
+    body: null,
+  }
+  t.match(await other.serve(request), { status: 200, body: { token_type: 'Bearer' } })
+})
+
+t.test('a reload in the midst of a sign-in', async (t) => {
+  const world = await startWorld(t)
+  world.user('alice', {})
+  const browser = world.browser()
+  const answer = await world.answer(browser)
+  let reloaded: Promise<void> | null = null
+  world.acme.instead = (request) => {
+    // The provider is just being asked for its keys.
+    if (request.url === '/jwks') reloaded ??= world.reopen()
+    return false
+  }
+  t.equal((await browser.send(answer.href)).status, 200)
+  t.ok(reloaded)
+  await reloaded
+})

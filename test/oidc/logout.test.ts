@@ -1,0 +1,131 @@
+/** Signing out: here at once and everywhere, then at the provider. */
+
+import t from 'tap'
+import { SESSION_COOKIE } from '../../src/oidc/cookies.ts'
+import { startWorld } from './world.ts'
+
+t.test('from a page: the browser is sent to sign out at the provider, and comes back', async (t) => {
+  const world = await startWorld(t)
+  world.user('alice', {})
+  const browser = world.browser()
+  await world.signInAtPage(browser)
+  const cookie = browser.cookies(world.origin).get(SESSION_COOKIE) ?? ''
+  const out = await browser.post(`${world.origin}/auth/oidc/logout`, {}, { origin: world.origin })
+  t.equal(out.status, 303)
+  t.match(out.headers['set-cookie'], [
+    `${SESSION_COOKIE}=; Path=/; Max-Age=0; Secure; HttpOnly; SameSite=Lax`,
+  ])
+  const target = new URL(out.headers.location ?? '')
+  t.equal(target.origin, world.acme.issuer)
+  t.match(Object.fromEntries(target.searchParams), {
+    id_token_hint: /^ey/,
+    post_logout_redirect_uri: `${world.origin}/pages/bye`,
+  })
+  const page = await browser.onward(out)
+  t.equal(page.url, `${world.origin}/pages/bye`)
+
+  const thief = world.browser()
+  thief.cookies(world.origin).set(SESSION_COOKIE, cookie)
+  t.equal((await thief.send(`${world.origin}/v1/me`)).status, 401, 'the cookie is worth nothing any more')
+  t.match(world.announced.at(-1), {
+    changes: [{ tenant: 'acme', kind: 'session', key: cookie.split('.')[1] }],
+  })
+
+  // Signed out at the provider too: it asks for a name again.
+  const again = await browser.send(`${world.origin}/pages/a`, { headers: { accept: 'text/html' } })
+  const login = await browser.walk(again.headers.location ?? '', (url) => url.includes('/interaction/'))
+  t.match(login.headers.location, '/interaction/')
+})
+
+t.test('from a program, by cookie or by refresh handle', async (t) => {
+  const world = await startWorld(t)
+  world.user('alice', {})
+  const browser = world.browser()
+  await world.signInAtPage(browser)
+  const byCookie = await browser.postJson(`${world.origin}/auth/oidc/logout`, {}, { origin: world.origin })
+  t.match(byCookie.json, { logged_out: true, end_session_url: `${world.acme.issuer}/session/end?` })
+  t.notOk(browser.cookies(world.origin).has(SESSION_COOKIE))
+
+  const program = world.browser()
+  const { refresh_token } = (await world.signIn(program)).json
+  const byHandle = await program.postJson(`${world.origin}/auth/oidc/logout`, { refresh_token })
+  t.equal(byHandle.status, 200)
+  t.equal((await world.refresh(program, refresh_token)).status, 401)
+})
+
+t.test(
+  "with a handle that was used: it may still end its session; a made-up one ends nobody's",
+  async (t) => {
+    const world = await startWorld(t)
+    world.user('alice', {})
+    const browser = world.browser()
+    const first = (await world.signIn(browser)).json.refresh_token
+    const second = (await world.refresh(browser, first)).json.refresh_token
+    const [tenant, id] = String(second).split('.')
+    for (const made of ['x', `${tenant}.${id}.${'A'.repeat(43)}.${'A'.repeat(43)}`]) {
+      const page = await browser.postJson(`${world.origin}/auth/oidc/logout`, { refresh_token: made })
+      t.equal(page.status, 200, 'nothing to end is signed out')
+      t.same(page.json, { logged_out: true })
+    }
+    const third = (await world.refresh(browser, second)).json.refresh_token
+    t.ok(third)
+    await browser.postJson(`${world.origin}/auth/oidc/logout`, { refresh_token: first })
+    t.equal((await world.refresh(browser, third)).status, 401)
+  },
+)
+
+t.test('without anything', async (t) => {
+  const world = await startWorld(t)
+  const browser = world.browser()
+  for (let i = 0; i < 2; i++) {
+    const page = await browser.send(`${world.origin}/auth/oidc/logout`, { method: 'POST' })
+    t.same(page.json, { logged_out: true })
+    t.equal(page.headers['set-cookie'], undefined)
+  }
+  t.equal(world.acme.asked.size, 0)
+})
+
+t.test('the provider is down: signed out here all the same', async (t) => {
+  const world = await startWorld(t)
+  world.user('alice', {})
+  const browser = world.browser()
+  await world.signInAtPage(browser)
+  await world.reopen()
+  await world.acme.down()
+  const page = await browser.postJson(`${world.origin}/auth/oidc/logout`, {}, { origin: world.origin })
+  t.same(page.json, { logged_out: true })
+  t.match(world.events('logout_incomplete'), [{ tenant: 'acme' }])
+  await world.acme.up()
+  t.equal(
+    [...world.sessions.rows.values()].every(({ session }) => session.endedAt !== null),
+    true,
+  )
+})
+
+t.test('the store is away: 503, and nobody is told that they are signed out', async (t) => {
+  const world = await startWorld(t)
+  world.user('alice', {})
+  const browser = world.browser()
+  await world.signInAtPage(browser)
+  world.sessions.fault = new Error('the store is away')
+  const page = await browser.postJson(`${world.origin}/auth/oidc/logout`, {}, { origin: world.origin })
+  t.equal(page.status, 503)
+  world.sessions.fault = null
+  t.equal((await browser.send(`${world.origin}/v1/me`)).status, 200)
+})
+
+t.test("the provider's refresh token is revoked there", async (t) => {
+  const world = await startWorld(t)
+  world.user('alice', {})
+  const browser = world.browser()
+  const { refresh_token } = (await world.signIn(browser)).json
+  let revoked = () => {}
+  const asked = new Promise<void>((resolve) => (revoked = resolve))
+  world.acme.instead = (request) => {
+    if (request.url === '/token/revocation') revoked()
+    return false
+  }
+  await browser.postJson(`${world.origin}/auth/oidc/logout`, { refresh_token })
+  await asked
+  t.equal(world.acme.count('/token/revocation'), 1)
+})

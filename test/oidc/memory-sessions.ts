@@ -1,0 +1,135 @@
+/**
+ * A session store in memory: the plainest thing that keeps the promises of `session-store.ts`. For tests of the room,
+ * and as the reference that shows the conformance suite can be passed. Everything between two awaits is a transaction.
+ */
+
+import type {
+  HandleProof,
+  Renewal,
+  Rotation,
+  SessionChanged,
+  SessionReading,
+  SessionStore,
+  StoredSession,
+} from '../../src/oidc/session-store.ts'
+
+interface Row {
+  session: StoredSession
+  /** ms since the epoch; 0: nobody has claimed it. */
+  claimedUntil: number
+}
+
+export class MemorySessions implements SessionStore {
+  readonly rows = new Map<string, Row>()
+  /** What every method rejects with; null: they work. */
+  fault: Error | null = null
+  #seq = 0
+
+  async create(session: StoredSession): Promise<void> {
+    this.#check()
+    if (this.#row(session.tenant, session.id) !== undefined) throw new Error('the id is taken')
+    this.rows.set(`${session.tenant} ${session.id}`, { session, claimedUntil: 0 })
+  }
+
+  async readSession(tenant: string, id: string): Promise<SessionReading> {
+    const value = await this.sessionById(tenant, id)
+    return { seq: this.#seq, mark: this.#seq, value }
+  }
+
+  async sessionById(tenant: string, id: string): Promise<StoredSession | null> {
+    this.#check()
+    return this.#row(tenant, id)?.session ?? null
+  }
+
+  async rotate(
+    tenant: string,
+    id: string,
+    proof: HandleProof,
+    next: Uint8Array,
+    now: number,
+  ): Promise<Rotation> {
+    this.#check()
+    const row = this.#row(tenant, id)
+    if (row === undefined || !same(row.session.familyHash, proof.family)) return { outcome: 'unknown' }
+    if (row.session.endedAt !== null) return { outcome: 'ended' }
+    if (row.session.expiresAt <= now) return { outcome: 'expired' }
+    if (!same(row.session.handleHash, proof.handle)) {
+      row.session = { ...row.session, endedAt: now, sealed: '' }
+      return { outcome: 'replayed', committed: this.#changed(row.session) }
+    }
+    row.session = { ...row.session, handleHash: next }
+    return { outcome: 'rotated', session: row.session }
+  }
+
+  async giveBack(
+    tenant: string,
+    id: string,
+    from: Uint8Array | null,
+    to: Uint8Array | null,
+    sealed: string | null,
+  ): Promise<boolean> {
+    this.#check()
+    const row = this.#row(tenant, id)
+    if (row === undefined || row.session.endedAt !== null || !same(row.session.handleHash, from)) return false
+    row.session = { ...row.session, handleHash: to, sealed: sealed ?? row.session.sealed }
+    row.claimedUntil = 0
+    return true
+  }
+
+  async claimRenewal(tenant: string, id: string, now: number, until: number): Promise<StoredSession | null> {
+    this.#check()
+    const row = this.#row(tenant, id)
+    if (row === undefined || row.session.endedAt !== null || row.session.expiresAt <= now) return null
+    if (row.claimedUntil > now) return null
+    row.claimedUntil = until
+    return row.session
+  }
+
+  async renew(
+    tenant: string,
+    id: string,
+    handle: Uint8Array | null,
+    renewal: Renewal,
+  ): Promise<SessionChanged | null> {
+    this.#check()
+    const row = this.#row(tenant, id)
+    if (row === undefined || row.session.endedAt !== null || !same(row.session.handleHash, handle))
+      return null
+    row.session = { ...row.session, ...renewal }
+    row.claimedUntil = 0
+    return this.#changed(row.session)
+  }
+
+  async end(tenant: string, id: string, now: number): Promise<SessionChanged | null> {
+    this.#check()
+    const row = this.#row(tenant, id)
+    if (row === undefined) return null
+    row.session = { ...row.session, endedAt: row.session.endedAt ?? now, sealed: '' }
+    return this.#changed(row.session)
+  }
+
+  async prune(before: number, limit: number): Promise<number> {
+    this.#check()
+    const old = [...this.rows].filter(([, { session }]) => session.expiresAt < before).slice(0, limit)
+    for (const [key] of old) this.rows.delete(key)
+    return old.length
+  }
+
+  #row(tenant: string, id: string): Row | undefined {
+    return this.rows.get(`${tenant} ${id}`)
+  }
+
+  #changed({ tenant, id }: StoredSession): SessionChanged {
+    this.#seq++
+    return { seq: this.#seq, mark: this.#seq, changes: [{ tenant, kind: 'session', key: id }] }
+  }
+
+  #check(): void {
+    if (this.fault !== null) throw this.fault
+  }
+}
+
+function same(a: Uint8Array | null, b: Uint8Array | null): boolean {
+  if (a === null || b === null) return a === b
+  return Buffer.compare(a, b) === 0
+}

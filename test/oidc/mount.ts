@@ -1,0 +1,93 @@
+/**
+ * The room behind a real server, as the gateway will have it: the endpoints, one page that asks for sign-in, and one
+ * route for programs. The only place that tests of sign-in know of it.
+ */
+
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import { verifyToken } from '../../src/authn/token.ts'
+import { untimely } from '../../src/authn/claims.ts'
+import { Refusal } from '../../src/errors.ts'
+import type { Principal } from '../../src/exchange.ts'
+import { headerLines, isNavigation } from '../../src/oidc/browser.ts'
+import type { SignInReply } from '../../src/oidc/ports.ts'
+import { Sessions } from '../../src/oidc/session.ts'
+import { problemBody, problemHeaders } from '../../src/server/problem.ts'
+import type { SignInWorld } from './world.ts'
+
+const missing = new Refusal('credentials_missing', 'This route needs a credential.')
+
+export function mount(server: Server, world: SignInWorld): void {
+  server.on('request', (request, response) => {
+    serve(request, world)
+      .catch(() => new Refusal('unavailable', 'The gateway cannot decide at the moment.'))
+      .then((outcome) => (outcome instanceof Refusal ? refuse(response, outcome) : reply(response, outcome)))
+  })
+}
+
+async function serve(request: IncomingMessage, world: SignInWorld): Promise<SignInReply | Refusal> {
+  const { method = '', url = '', rawHeaders } = request
+  const [path = '', query = ''] = url.split(/\?(.*)/s, 2)
+  const chunks: Buffer[] = []
+  for await (const chunk of request) chunks.push(chunk)
+  const body = chunks.length === 0 ? null : Buffer.concat(chunks)
+  if (path.startsWith('/auth/oidc/')) return world.oidc.serve({ method, path, query, rawHeaders, body })
+  const caller = await authenticate(world, method, rawHeaders)
+  if (path === '/pages/bye') return { status: 200, headers: [], body: { page: 'bye' } }
+  // What `sign_in: acme` on a route means.
+  if (
+    caller instanceof Refusal &&
+    caller.status === 401 &&
+    path.startsWith('/pages/') &&
+    isNavigation(method, rawHeaders)
+  )
+    return world.oidc.signIn('acme', url)
+  return caller instanceof Refusal ? caller : { status: 200, headers: [], body: { path, ...shown(caller) } }
+}
+
+async function authenticate(
+  world: SignInWorld,
+  method: string,
+  rawHeaders: readonly string[],
+): Promise<Principal | Refusal> {
+  const [authorization] = headerLines(rawHeaders, 'authorization')
+  if (authorization !== undefined) return bearer(world, authorization.replace(/^Bearer /, ''))
+  const sessions = new Sessions({
+    tenants: new Map(world.tenants().map((each) => [each.id, each])),
+    sessionById: async (tenant, id) => (await world.sessions.readSession(tenant, id)).value,
+    renew: world.oidc.renew,
+    now: world.now,
+  })
+  const cookies = headerLines(rawHeaders, 'cookie')
+  return (await sessions.authenticate(cookies, { method, rawHeaders, upgrade: false })) ?? missing
+}
+
+async function bearer(world: SignInWorld, token: string): Promise<Principal | Refusal> {
+  const tenants = new Map(['acme', 'globex'].map((id) => [id, world.tenant(id)]))
+  const verified = await verifyToken(token, { tenants, defaultTenant: null })
+  return verified instanceof Refusal ? verified : (untimely(verified, world.now()) ?? verified.principal)
+}
+
+function shown({ method, tenant, user, email, claims }: Principal) {
+  return {
+    auth: method,
+    tenant,
+    user,
+    email,
+    entries: claims.by === 'name' ? Object.fromEntries(claims.entries) : {},
+  }
+}
+
+function reply(response: ServerResponse, { status, headers, body }: SignInReply): void {
+  const bytes = body === undefined ? '' : JSON.stringify(body)
+  response.writeHead(status, ['Cache-Control', 'no-store', 'Content-Type', 'application/json', ...headers])
+  response.end(bytes)
+}
+
+function refuse(response: ServerResponse, refusal: Refusal): void {
+  response.writeHead(refusal.status, [
+    'Content-Type',
+    'application/problem+json',
+    ...problemHeaders(refusal, 'a-test'),
+  ])
+  response.end(problemBody(refusal, 'a-test'))
+}

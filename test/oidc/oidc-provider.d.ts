@@ -1,0 +1,11 @@
+/** The part of oidc-provider that the tests use; the package ships no types. */
+
+declare module 'oidc-provider' {
+  import type { IncomingMessage, ServerResponse } from 'node:http'
+
+  export default class Provider {
+    constructor(issuer: string, configuration: Readonly<Record<string, unknown>>)
+    callback(): (request: IncomingMessage, response: ServerResponse) => void
+    on(event: string, listener: (...values: unknown[]) => void): this
+  }
+}

@@ -1,0 +1,119 @@
+/** Tokens of the provider as bearer tokens, for a tenant that accepts them: which do, and all that do not. */
+
+import { generateKeyPair } from 'jose'
+import t from 'tap'
+import { Refusal } from '../../src/errors.ts'
+import { type Claims, CLIENT, HostileProvider } from './hostile-provider.ts'
+import { startWorld } from './world.ts'
+
+const world = await startWorld(t)
+const provider = await HostileProvider.start(t)
+const API = 'https://api.acme.example'
+await provider.takes(world, { acme: { acceptProviderTokens: true, audience: [API] } })
+
+async function outcome(claims: Claims = {}, header: Record<string, unknown> = {}) {
+  const token = await provider.sign(provider.claims(claims), header)
+  world.secrets.add(token)
+  return verdict(token)
+}
+
+async function verdict(token: string): Promise<unknown> {
+  const found = await world.oidc.verifyProviderToken(token)
+  return found instanceof Refusal ? found.code : found
+}
+
+t.test('accepted', async (t) => {
+  const now = Math.floor(Date.now() / 1000)
+  t.match(
+    await outcome({ email: 'alice@acme.example', memberOf: ['Viewer', 'Editor'], iat: now, exp: now + 60 }),
+    {
+      tenant: 'acme',
+      user: 'alice',
+      email: 'alice@acme.example',
+      names: ['Viewer', 'Editor'],
+      issuedAt: now,
+      expiresAt: now + 60,
+      validFrom: now,
+      leeway: 60,
+    },
+  )
+  const good: [Claims, Record<string, unknown>][] = [
+    [{ aud: API, azp: 'a single-page application' }, { typ: 'at+jwt' }],
+    [{ aud: [API, `${provider.issuer}/userinfo`] }, { typ: 'application/at+jwt' }],
+    [{ aud: [CLIENT] }, { typ: 'JWT' }],
+    [{ typ: 'Bearer' }, {}],
+    [{ memberOf: undefined }, {}],
+    [{ nbf: now + 30 }, {}],
+  ]
+  for (const [claims, header] of good)
+    t.match(await outcome(claims, header), { user: 'alice' }, JSON.stringify(claims))
+})
+
+t.test('for nobody here: somebody else may know it', async (t) => {
+  for (const claims of [
+    { iss: 'https://other.example' },
+    { aud: 'other' },
+    { aud: undefined },
+    { iss: world.globex.issuer },
+  ])
+    t.equal(await outcome(claims), null, JSON.stringify(claims))
+  for (const text of ['', 'x', 'a.b.c', await world.ownToken()]) t.equal(await verdict(text), null)
+})
+
+t.test('refused', async (t) => {
+  const now = Math.floor(Date.now() / 1000)
+  const bad: [Claims, Record<string, unknown>, string?][] = [
+    [{}, { typ: 'logout+jwt' }],
+    [{}, { typ: 'secevent+jwt' }],
+    [{}, { typ: 'dpop+jwt' }],
+    [{}, { typ: 'token-introspection+jwt' }],
+    [{}, { typ: 'whatever' }],
+    [{ events: {} }, {}],
+    [{ typ: 'Refresh' }, {}],
+    [{ typ: 'Logout' }, {}],
+    [{ cnf: { jkt: 'x' } }, {}],
+    [{ azp: 'other' }, {}],
+    [{ aud: [CLIENT, 'other'] }, {}],
+    [{ exp: undefined }, {}],
+    [{ exp: now - 61 }, {}, 'token_expired'],
+    [{ iat: undefined }, {}],
+    [{ nbf: now + 120 }, {}, 'token_not_yet_valid'],
+    [{ sub: undefined }, {}],
+    [{ sub: '' }, {}],
+    [{}, { kid: 'unknown' }],
+  ]
+  for (const [claims, header, code = 'token_invalid'] of bad)
+    t.equal(await outcome(claims, header), code, JSON.stringify([claims, header]))
+  const { privateKey } = await generateKeyPair('ES256')
+  t.equal(
+    await verdict(await provider.sign(provider.claims(), {}, privateKey)),
+    'token_invalid',
+    'another key',
+  )
+  const none = `${Buffer.from('{"alg":"none"}').toString('base64url')}.${(await provider.sign(provider.claims())).split('.')[1]}.`
+  t.equal(await verdict(none), 'token_invalid', 'none')
+})
+
+t.test('a tenant that does not accept them', async (t) => {
+  await provider.takes(world, { acme: { acceptProviderTokens: false } })
+  t.equal(await outcome(), null)
+})
+
+t.test('two tenants that it could be for', async (t) => {
+  const redirectUri = `${world.origin}/auth/oidc/callback/globex`
+  const globex = { issuer: provider.issuer, clientId: CLIENT, acceptProviderTokens: true, redirectUri }
+  await provider.takes(world, { acme: { acceptProviderTokens: true }, globex })
+  t.equal(await outcome(), 'token_invalid')
+  await provider.takes(world, {
+    acme: { acceptProviderTokens: true },
+    globex: { ...globex, clientId: 'another' },
+  })
+  t.match(await outcome(), { tenant: 'acme' })
+  t.match(await outcome({ aud: 'another' }), { tenant: 'globex' })
+})
+
+t.test('the keys can not be had', async (t) => {
+  await provider.takes(world, { acme: { acceptProviderTokens: true } })
+  provider.answers.set('/jwks', () => ({ status: 500, body: {} }))
+  t.equal(await outcome(), 'unavailable')
+})

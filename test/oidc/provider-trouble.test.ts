@@ -1,0 +1,258 @@
+/**
+ * A provider that is down, slow, or not what it should be: 503 for its own tenant, nothing for the others, and back
+ * without a restart. Nothing that it says leads a request of ours astray.
+ */
+
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import type { Test } from 'tap'
+import t from 'tap'
+import type { Page } from './browser-client.ts'
+import { callbackOf, HostileProvider } from './hostile-provider.ts'
+import { SELF_SIGNED } from './self-signed.ts'
+import { type SignInWorld, startWorld } from './world.ts'
+
+const DISCOVERY = '/.well-known/openid-configuration'
+/** Would be good, but for its size. */
+const huge = (good: object) => ({ body: { ...good, padding: 'a'.repeat(2 * 1024 * 1024) } })
+const QUICK = { limits: { total: 400, connect: 300 } }
+
+function unavailable(t: Test, page: Page, what: string): void {
+  t.match(page.json, { status: 503, code: 'unavailable', detail: /identity provider/ }, what)
+  t.equal(page.headers['set-cookie'], undefined, what)
+}
+
+/** Until it is 200: what failed is not tried again at once. */
+async function recovered(ask: () => Promise<Page>): Promise<Page> {
+  for (let i = 0; ; i++) {
+    const page = await ask()
+    if (page.status === 200 || i === 100) return page
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+}
+
+async function hostileWorld(
+  t: Test,
+  options = {},
+): Promise<{ world: SignInWorld; provider: HostileProvider }> {
+  const world = await startWorld(t)
+  const provider = await HostileProvider.start(t)
+  await provider.takes(world, options)
+  return { world, provider }
+}
+
+t.test('discovery', async (t) => {
+  const { world, provider } = await hostileWorld(t, QUICK)
+  const good = provider.answers.get(DISCOVERY)
+  if (good === undefined) throw new Error('no discovery')
+  const elsewhere = await HostileProvider.start(t)
+  const bad: Record<string, Parameters<typeof provider.answers.set>[1]> = {
+    'never answers': () => null,
+    'not found': () => ({ status: 404, body: {} }),
+    'an error': () => ({ status: 500, body: {} }),
+    'a redirect': () => ({ status: 302, headers: { location: `${elsewhere.issuer}${DISCOVERY}` }, body: '' }),
+    'no JSON': () => ({ body: '<html>' }),
+    'no object': () => ({ body: [] }),
+    nothing: () => ({ body: '' }),
+    huge: () => huge(good(new URLSearchParams(), {})?.body as object),
+    'compressed, which nobody asked for': () => ({
+      headers: { 'content-encoding': 'gzip' },
+      body: '\x1f\x8b',
+    }),
+  }
+  const metadata: Record<string, Record<string, unknown>> = {
+    'another issuer': { issuer: elsewhere.issuer },
+    'the issuer with a slash more': { issuer: `${provider.issuer}/` },
+    'no issuer': { issuer: undefined },
+    'no token endpoint': { token_endpoint: undefined },
+    'no keys': { jwks_uri: undefined },
+    'no authorization endpoint': { authorization_endpoint: undefined },
+    'an authorization endpoint that is a script': { authorization_endpoint: 'javascript:alert(1)' },
+    'an authorization endpoint without TLS, elsewhere': {
+      authorization_endpoint: 'http://evil.example/authorize',
+    },
+    'a token endpoint without TLS, elsewhere': { token_endpoint: 'http://192.0.2.1/token' },
+    'a token endpoint that is a number': { token_endpoint: 7 },
+    'keys in a file': { jwks_uri: 'file:///etc/passwd' },
+    'userinfo without TLS, elsewhere': { userinfo_endpoint: 'http://127.0.0.1.evil.example/' },
+    'a sign-out page that is data': { end_session_endpoint: 'data:text/html,x' },
+  }
+  for (const [name, answer] of Object.entries(bad)) {
+    await provider.takes(world, QUICK)
+    provider.answers.set(DISCOVERY, answer)
+    unavailable(t, await world.begin(world.browser()), name)
+    provider.answers.set(DISCOVERY, good)
+    t.equal((await recovered(() => world.begin(world.browser()))).status, 200, `${name}: and back`)
+  }
+  for (const [name, changes] of Object.entries(metadata)) {
+    await provider.takes(world, QUICK)
+    provider.metadata = changes
+    unavailable(t, await world.begin(world.browser()), name)
+  }
+  t.equal(elsewhere.asked.size, 0, 'no redirect was followed')
+  for (const line of world.events('sign_in_failed')) t.equal(line.tenant, 'acme')
+  t.match(JSON.stringify(world.lines), 'another issuer', 'the log says what is wrong')
+})
+
+t.test('keys', async (t) => {
+  const { world, provider } = await hostileWorld(t, QUICK)
+  const good = provider.answers.get('/jwks')
+  if (good === undefined) throw new Error('no keys')
+  const [key = {}] = provider.keys
+  const bad: Record<string, Parameters<typeof provider.answers.set>[1]> = {
+    'never answer': () => null,
+    'an error': () => ({ status: 500, body: {} }),
+    'a redirect': () => ({ status: 307, headers: { location: `${provider.issuer}/elsewhere` }, body: '' }),
+    'no JSON': () => ({ body: 'x' }),
+    'no keys': () => ({ body: {} }),
+    'keys that are no list': () => ({ body: { keys: 'x' } }),
+    huge: () => huge(good(new URLSearchParams(), {})?.body as object),
+    'a point that is not on the curve': () => ({ body: { keys: [{ ...key, x: 'A'.repeat(43) }] } }),
+    'the same member twice': () => ({ body: `{"keys":[],"keys":[${JSON.stringify(key)}]}` }),
+  }
+  for (const [name, answer] of Object.entries(bad)) {
+    await provider.takes(world, QUICK)
+    provider.answers.set('/jwks', answer)
+    const sign = (nonce: string) => provider.sign(provider.claims({ nonce }))
+    unavailable(t, await provider.signIn(world, world.browser(), sign), name)
+    const validate = { tenant: 'acme', id_token: await sign('x') }
+    const ask = () => world.browser().postJson(`${world.origin}/auth/oidc/validate`, validate)
+    unavailable(t, await ask(), `${name}, at validate`)
+    provider.answers.set('/jwks', good)
+    if (name.startsWith('a point')) continue
+    t.equal((await recovered(ask)).status, 200, `${name}: and back`)
+  }
+  t.equal(provider.count('/elsewhere'), 0)
+  t.equal(world.sessions.rows.size, 0)
+})
+
+t.test('the token endpoint', async (t) => {
+  const { world, provider } = await hostileWorld(t, QUICK)
+  const bad: Record<string, Parameters<typeof provider.answers.set>[1]> = {
+    'never answers': () => null,
+    'an error': () => ({ status: 500, body: {} }),
+    'a redirect': () => ({ status: 307, headers: { location: `${provider.issuer}/elsewhere` }, body: '' }),
+    'no JSON': () => ({ body: '<html>' }),
+    huge: () => huge({ access_token: 'x', token_type: 'Bearer' }),
+    'no access token': () => ({ body: { token_type: 'Bearer', id_token: 'x.y.z' } }),
+    'an ID token that is no text': () => ({
+      body: { access_token: 'x', token_type: 'Bearer', id_token: {} },
+    }),
+    'another kind of token': () => ({ body: { access_token: 'x', token_type: 'mac' } }),
+    'the same member twice': () => ({
+      body: '{"access_token":"x","access_token":"y","token_type":"Bearer"}',
+    }),
+    'we are not its client': () => ({ status: 401, body: { error: 'invalid_client' } }),
+  }
+  for (const [name, answer] of Object.entries(bad)) {
+    provider.answers.set('/token', answer)
+    const browser = world.browser()
+    const begun = await world.begin(browser)
+    const page = await browser.send(callbackOf(world, begun.json.state))
+    t.match(page.json, { status: 503, code: 'unavailable' }, name)
+  }
+  t.equal(provider.count('/elsewhere'), 0, 'the code went nowhere else')
+  provider.gives(null)
+  const browser = world.browser()
+  const begun = await world.begin(browser)
+  const page = await browser.send(callbackOf(world, begun.json.state))
+  t.match(page.json, { status: 401, code: 'token_invalid' }, 'no ID token, nobody signed in')
+})
+
+t.test('a provider that hangs holds up nobody else', async (t) => {
+  const { world, provider } = await hostileWorld(t, { limits: { total: 60_000 } })
+  world.user('bob', {}, world.globex)
+  provider.answers.set(DISCOVERY, () => null)
+  let waiting = true
+  const hanging = Promise.all(Array.from({ length: 50 }, () => world.begin(world.browser()))).then(
+    (pages) => {
+      waiting = false
+      return pages
+    },
+  )
+  const page = await world.signIn(world.browser('bob'), 'globex')
+  t.equal(page.status, 200)
+  t.ok(waiting, 'while the others still waited')
+  provider.release()
+  for (const each of await hanging) t.equal(each.status, 503)
+  t.equal(provider.count(DISCOVERY), 1, 'for one answer, all of them')
+})
+
+t.test('a provider that is down is not asked by every request', async (t) => {
+  const { world, provider } = await hostileWorld(t)
+  provider.answers.set(DISCOVERY, () => ({ status: 500, body: {} }))
+  const begun = Date.now()
+  for (let i = 0; i < 100; i++) await world.begin(world.browser())
+  const seconds = Math.ceil((Date.now() - begun) / 1000)
+  t.ok(provider.count(DISCOVERY) <= seconds + 1, `${provider.count(DISCOVERY)} times in ${seconds} s`)
+})
+
+t.test('too many requests under way are refused', async (t) => {
+  const { world, provider } = await hostileWorld(t, { limits: { total: 2000, maxRequests: 5 } })
+  const begun = await Promise.all(
+    Array.from({ length: 20 }, async () => {
+      const browser = world.browser()
+      return { browser, state: (await world.begin(browser)).json.state as string }
+    }),
+  )
+  provider.answers.set('/token', () => null)
+  const pages = await Promise.all(begun.map(({ browser, state }) => browser.send(callbackOf(world, state))))
+  for (const page of pages) t.equal(page.status, 503)
+  t.equal(provider.count('/token'), 5)
+})
+
+t.test('plain http, where it is not allowed, or not to loopback', async (t) => {
+  const { world, provider } = await hostileWorld(t)
+  await provider.takes(world, { acme: { allowInsecure: false } })
+  unavailable(t, await world.begin(world.browser()), 'not allowed')
+  t.equal(provider.asked.size, 0, 'not even asked')
+  for (const issuer of [
+    'http://192.0.2.1',
+    'http://localhost.evil.example',
+    'http://127.0.0.1.evil.example',
+    'http://[::2]',
+  ]) {
+    await provider.takes(world, { ...QUICK, acme: { issuer } })
+    unavailable(t, await world.begin(world.browser()), issuer)
+  }
+  t.match(world.events('sign_in_failed').at(-1), { reason: 'the issuer is not https' })
+})
+
+t.test('a certificate that nobody vouches for', async (t) => {
+  const world = await startWorld(t)
+  let asked = 0
+  const server = createServer(SELF_SIGNED, (_request, response) => {
+    asked++
+    response.end('{}')
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => server.close())
+  const before = process.env.NODE_TLS_REJECT_UNAUTHORIZED
+  process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0'
+  t.teardown(() => {
+    if (before === undefined) delete process.env.NODE_TLS_REJECT_UNAUTHORIZED
+    else process.env.NODE_TLS_REJECT_UNAUTHORIZED = before
+  })
+  const redirectUri = `${world.origin}/auth/oidc/callback/acme`
+  const issuer = `https://localhost:${(server.address() as AddressInfo).port}`
+  await world.reopen({ acme: { issuer, redirectUri } })
+  unavailable(t, await world.begin(world.browser()), 'whatever the environment says')
+  t.equal(asked, 0)
+  t.match(world.events('sign_in_failed'), [{ reason: /DEPTH_ZERO_SELF_SIGNED_CERT/ }])
+})
+
+t.test('where sign-ins are kept can not be asked', async (t) => {
+  const world = await startWorld(t, {
+    ephemeral: {
+      put: () => Promise.reject(new Error('away')),
+      take: () => Promise.reject(new Error('away')),
+    },
+  })
+  const browser = world.browser()
+  t.equal((await world.begin(browser)).status, 503)
+  const headers = { cookie: Array.from({ length: 16 }, (_, i) => `__Host-seatgate_signin_${i}=x`).join('; ') }
+  const page = await browser.send(`${world.origin}/auth/oidc/callback?state=${'A'.repeat(43)}&code=x`, {
+    headers,
+  })
+  t.equal(page.status, 503)
+})

@@ -1,0 +1,229 @@
+/**
+ * A real, certified OpenID provider (`oidc-provider`) on loopback, one for each tenant. Its accounts and keys can be
+ * changed while it runs; what it is asked for is counted; it can be made to be down.
+ */
+
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { exportJWK, generateKeyPair, type JWK } from 'jose'
+import OidcProvider from 'oidc-provider'
+import type { Test } from 'tap'
+import type { OidcConfig } from '../../src/oidc/ports.ts'
+
+export const ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA'] as const
+export type Algorithm = (typeof ALGORITHMS)[number]
+
+/** Claims of a user; without the user, the provider knows nobody of that name any more. */
+export type Account = Readonly<Record<string, unknown>>
+
+export interface ProviderOptions {
+  readonly redirectUri: string
+  readonly postLogoutRedirect?: string
+  /** False: claims of scopes are in userinfo only, as the standard has it. */
+  readonly claimsInIdToken?: boolean
+}
+
+/** A client for each way to authenticate and each algorithm: `client_secret_basic-RS256`, `none-EdDSA`, … */
+export const METHODS = ['client_secret_basic', 'client_secret_post', 'none'] as const
+export const CLIENT_SECRET = 'a client secret: with + & = and / in it, to be encoded'
+
+export class TestProvider {
+  readonly issuer: string
+  readonly accounts = new Map<string, Account>()
+  /** Path → how often it was asked for. */
+  readonly asked = new Map<string, number>()
+  /** Whatever happens instead of an answer; null: nothing. */
+  instead: ((request: IncomingMessage, response: ServerResponse) => boolean) | null = null
+  readonly #server: Server
+  readonly #options: ProviderOptions
+  readonly #storage: Storage = new Map()
+  #handle: (request: IncomingMessage, response: ServerResponse) => void = () => {}
+
+  private constructor(server: Server, options: ProviderOptions) {
+    this.#server = server
+    this.#options = options
+    this.issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  }
+
+  static async start(t: Test, options: ProviderOptions): Promise<TestProvider> {
+    const server = createServer((request, response) => provider.#serve(request, response))
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    t.teardown(() => {
+      server.closeAllConnections()
+      server.close()
+    })
+    const provider = new TestProvider(server, options)
+    provider.#open(await firstKeys())
+    return provider
+  }
+
+  /** New keys, and none of the old ones; sessions and clients stay. */
+  async rotateKeys(): Promise<void> {
+    this.#open(await Promise.all(ALGORITHMS.map(newKey)))
+  }
+
+  #open(keys: readonly JWK[]): void {
+    this.#handle = openProvider(this.issuer, this.#options, this.accounts, keys, this.#storage).callback()
+  }
+
+  config(more: Partial<OidcConfig> = {}): OidcConfig {
+    const { clientAuth = 'client_secret_basic' } = more
+    return {
+      issuer: this.issuer,
+      clientId: `${clientAuth ?? 'client_secret_basic'}-RS256`,
+      clientSecret: clientAuth === 'none' ? null : CLIENT_SECRET,
+      clientAuth,
+      scopes: ['openid', 'email', 'profile', 'offline_access'],
+      seatsClaim: 'memberOf',
+      redirectUri: this.#options.redirectUri,
+      allowInsecure: true,
+      acceptProviderTokens: false,
+      audience: [],
+      postLogoutRedirect: this.#options.postLogoutRedirect ?? null,
+      sessionLifetime: 8 * 3_600_000,
+      ...more,
+    }
+  }
+
+  count(path: string): number {
+    return this.asked.get(path) ?? 0
+  }
+
+  /** Nobody listens any more, until `up`. */
+  async down(): Promise<void> {
+    this.#server.closeAllConnections()
+    await new Promise((resolve) => this.#server.close(resolve))
+  }
+
+  async up(): Promise<void> {
+    const port = Number(new URL(this.issuer).port)
+    await new Promise<void>((resolve) => this.#server.listen(port, '127.0.0.1', resolve))
+  }
+
+  #serve(request: IncomingMessage, response: ServerResponse): void {
+    const path = new URL(request.url ?? '', this.issuer).pathname
+    this.asked.set(path, this.count(path) + 1)
+    if (this.instead?.(request, response) === true) return
+    this.#handle(request, response)
+  }
+}
+
+let keys = 0
+
+/** Making RSA keys takes long: those that providers start with are made once a process, two sets in turn. */
+const made: Promise<JWK[]>[] = []
+let turn = 0
+
+function firstKeys(): Promise<JWK[]> {
+  const set = turn++ % 2
+  return (made[set] ??= Promise.all(ALGORITHMS.map(newKey)))
+}
+
+async function newKey(alg: Algorithm): Promise<JWK> {
+  const { privateKey } = await generateKeyPair(alg, { extractable: true })
+  return { ...(await exportJWK(privateKey)), alg, use: 'sig', kid: `key-${++keys}` }
+}
+
+function openProvider(
+  issuer: string,
+  options: ProviderOptions,
+  accounts: ReadonlyMap<string, Account>,
+  keys: readonly JWK[],
+  storage: Storage,
+): OidcProvider {
+  const findAccount = (_context: unknown, sub: string) => {
+    const account = accounts.get(sub)
+    return account === undefined ? undefined : { accountId: sub, claims: () => ({ sub, ...account }) }
+  }
+  return new OidcProvider(issuer, {
+    clients: METHODS.flatMap((method) => ALGORITHMS.map((alg) => clientOf(method, alg, options))),
+    claims: {
+      openid: ['sub'],
+      email: ['email', 'email_verified'],
+      profile: ['name', 'memberOf', 'realm_access', 'https://acme.example/roles'],
+    },
+    conformIdTokenClaims: options.claimsInIdToken === false,
+    findAccount,
+    jwks: { keys },
+    pkce: { required: () => true },
+    rotateRefreshToken: true,
+    issueRefreshToken: (_context: unknown, client: { grantTypeAllowed(type: string): boolean }) =>
+      client.grantTypeAllowed('refresh_token'),
+    features: { revocation: { enabled: true } },
+    cookies: { keys: ['cookies of a test'] },
+    enabledJWA: { idTokenSigningAlgValues: ALGORITHMS },
+    adapter: adapterOf(storage),
+    renderError: (context: { body: string; type: string }, out: { error: string }) => {
+      context.type = 'text/plain'
+      context.body = `error page of the provider: ${out.error}`
+    },
+    ttl: {
+      AccessToken: 3600,
+      AuthorizationCode: 60,
+      Grant: 86_400,
+      // Tests move our clock, not the provider's.
+      IdToken: 86_400,
+      Interaction: 600,
+      RefreshToken: 86_400,
+      Session: 86_400,
+    },
+  })
+}
+
+function clientOf(method: (typeof METHODS)[number], alg: Algorithm, options: ProviderOptions) {
+  return {
+    client_id: `${method}-${alg}`,
+    ...(method === 'none' ? {} : { client_secret: CLIENT_SECRET }),
+    token_endpoint_auth_method: method,
+    grant_types: ['authorization_code', 'refresh_token'],
+    response_types: ['code'],
+    redirect_uris: [options.redirectUri],
+    ...(options.postLogoutRedirect === undefined
+      ? {}
+      : { post_logout_redirect_uris: [options.postLogoutRedirect] }),
+    id_token_signed_response_alg: alg,
+  }
+}
+
+type Payload = Record<string, unknown>
+type Storage = Map<string, Payload>
+
+/** oidc-provider's own keeps 1,000 entries for all providers of a process. */
+function adapterOf(storage: Storage) {
+  return class {
+    readonly name: string
+
+    constructor(name: string) {
+      this.name = name
+    }
+
+    async upsert(id: string, payload: Payload) {
+      storage.set(`${this.name}:${id}`, payload)
+    }
+
+    async find(id: string) {
+      return storage.get(`${this.name}:${id}`)
+    }
+
+    async findByUid(uid: string) {
+      return [...storage].find(([key, value]) => key.startsWith(`${this.name}:`) && value.uid === uid)?.[1]
+    }
+
+    async findByUserCode() {
+      return undefined
+    }
+
+    async consume(id: string) {
+      const found = storage.get(`${this.name}:${id}`)
+      if (found !== undefined) found.consumed = Math.floor(Date.now() / 1000)
+    }
+
+    async destroy(id: string) {
+      storage.delete(`${this.name}:${id}`)
+    }
+
+    async revokeByGrantId(grantId: string) {
+      for (const [key, value] of storage) if (value.grantId === grantId) storage.delete(key)
+    }
+  }
+}

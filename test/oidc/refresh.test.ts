@@ -1,0 +1,294 @@
+/** Refresh: a new token, a new handle, Seats as the provider says now; and what ends the session or keeps it. */
+
+import { decodeJwt } from 'jose'
+import t from 'tap'
+import { openKeepsake } from '../../src/oidc/open-session.ts'
+import { ACCESS_TOKEN, HostileProvider } from './hostile-provider.ts'
+import { HOUR, startWorld } from './world.ts'
+
+t.test('Seats are mapped afresh, and the handle rotates', async (t) => {
+  const world = await startWorld(t)
+  world.seats.add('acme', 'Viewer', ['s1'])
+  const editor = world.seats.add('acme', 'Editor', ['s1', 's2'])
+  world.user('alice', { memberOf: ['Viewer'] })
+  const browser = world.browser()
+  const first = (await world.signIn(browser)).json
+  t.same(decodeJwt(first.access_token).hash_perm, ['s1:Viewer'])
+
+  world.user('alice', { memberOf: ['Editor'], email: 'new@acme.example' })
+  world.ahead = HOUR
+  const second = await world.refresh(browser, first.refresh_token)
+  t.equal(second.status, 200)
+  t.match(second.json, { token_type: 'Bearer', expires_in: 3600, user: { sub: 'alice', seats: ['Editor'] } })
+  t.equal(second.json.user.email, 'new@acme.example')
+  const claims = decodeJwt(second.json.access_token)
+  t.same(claims.hash_perm, ['s1:Editor', 's2:Editor'])
+  t.ok((claims.iat ?? 0) >= (decodeJwt(first.access_token).iat ?? 0) + 3600, 'issued now')
+  t.not(second.json.refresh_token, first.refresh_token)
+  t.same(world.seats.members.get('acme alice'), [editor], 'and recorded')
+  t.equal((await world.refresh(browser, second.json.refresh_token)).status, 200, 'and on')
+})
+
+t.test('handles that are none', async (t) => {
+  const world = await startWorld(t)
+  world.user('alice', {})
+  const browser = world.browser()
+  const handle: string = (await world.signIn(browser)).json.refresh_token
+  const asked = world.acme.count('/token')
+  const [tenant, id, family, rotating] = handle.slice('sgr_'.length).split('.')
+  const other = 'A'.repeat(43)
+  for (const text of [
+    'x',
+    handle.slice(4),
+    `${handle}A`,
+    handle.replace('sgr_acme', 'sgr_globex'),
+    handle.replace('sgr_acme', 'sgr_initech'),
+    `sgr_${tenant}.${'A'.repeat(22)}.${family}.${rotating}`,
+    `sgr_${tenant}.${id}.${other}.${rotating}`,
+    `sgr_${tenant}.${id}.${family}`,
+    `sgr_${tenant}.${id}.${family}.${rotating}.x`,
+    `sgr_${tenant}.${id}.${rotating}.${family}`,
+    ' '.repeat(1000),
+    'sgr_....',
+  ]) {
+    const page = await world.refresh(browser, text)
+    t.equal(page.status, 401, text.length.toString())
+    t.equal(page.json.code, 'token_invalid')
+  }
+  t.equal(world.acme.count('/token'), asked, 'the provider was not asked')
+  t.equal((await world.refresh(browser, handle)).status, 200, 'none of them ended the session')
+})
+
+t.test('the user is gone at the provider: 401, and the session is over', async (t) => {
+  const world = await startWorld(t)
+  world.user('alice', {})
+  const browser = world.browser()
+  const handle = (await world.signIn(browser)).json.refresh_token
+  world.acme.accounts.delete('alice')
+  const page = await world.refresh(browser, handle)
+  t.match(page.json, { status: 401, code: 'token_invalid' })
+  const [row] = world.sessions.rows.values()
+  t.ok(row?.session.endedAt, 'it was ended')
+  t.equal(row?.session.sealed, '', "and the provider's tokens are kept no longer")
+  world.user('alice', {})
+  t.equal((await world.refresh(browser, handle)).status, 401, 'for good')
+  t.match(world.events('session_ended'), [{ tenant: 'acme', reason: /invalid_grant/ }])
+})
+
+t.test('the session has a last moment', async (t) => {
+  const world = await startWorld(t, { acme: { sessionLifetime: 2 * HOUR } })
+  world.user('alice', {})
+  const browser = world.browser()
+  const handle = (await world.signIn(browser)).json.refresh_token
+  world.ahead = 2 * HOUR
+  const page = await world.refresh(browser, handle)
+  t.match(page.json, { status: 401, code: 'token_expired' })
+})
+
+t.test('the provider is down: 503, and the handle is still good', async (t) => {
+  const world = await startWorld(t)
+  world.user('alice', {})
+  const browser = world.browser()
+  const handle = (await world.signIn(browser)).json.refresh_token
+  await world.acme.down()
+  for (let i = 0; i < 3; i++)
+    t.match((await world.refresh(browser, handle)).json, { status: 503, code: 'unavailable' })
+  await world.acme.up()
+  const page = await world.refresh(browser, handle)
+  t.equal(page.status, 200, 'as if nothing had been')
+  t.match(world.events('sign_in_failed')[0], {
+    level: 'warn',
+    tenant: 'acme',
+    reason: /can't be reached \(ECONNREFUSED\)/,
+  })
+})
+
+t.test('the provider fails in other ways: 503, and the handle is still good', async (t) => {
+  const world = await startWorld(t)
+  world.user('alice', {})
+  const browser = world.browser()
+  const handle = (await world.signIn(browser)).json.refresh_token
+  for (const [status, body] of [
+    [500, '{}'],
+    [502, '<html>'],
+    [429, '{"error":"slow_down"}'],
+    [401, '{"error":"invalid_client"}'],
+    [200, '{'],
+    [200, '[]'],
+    [302, ''],
+  ] as const) {
+    world.acme.instead = (request, response) => {
+      if (request.url !== '/token') return false
+      response
+        .writeHead(status, { 'content-type': 'application/json', location: 'https://evil.example/' })
+        .end(body)
+      return true
+    }
+    const page = await world.refresh(browser, handle)
+    t.match(page.json, { status: 503, code: 'unavailable' }, `${status} ${body}`)
+  }
+  world.acme.instead = null
+  t.equal((await world.refresh(browser, handle)).status, 200)
+})
+
+t.test(
+  'the store fails after the provider has answered: 503, and the new refresh token is not lost',
+  async (t) => {
+    const world = await startWorld(t)
+    world.user('alice', {})
+    const browser = world.browser()
+    const handle = (await world.signIn(browser)).json.refresh_token
+    world.seats.fault = new Error('the store is away')
+    t.equal((await world.refresh(browser, handle)).status, 503)
+    world.seats.fault = null
+    t.equal((await world.refresh(browser, handle)).status, 200, 'the provider took its new refresh token')
+  },
+)
+
+t.test('the store is away', async (t) => {
+  const world = await startWorld(t)
+  world.user('alice', {})
+  const browser = world.browser()
+  const handle = (await world.signIn(browser)).json.refresh_token
+  world.sessions.fault = new Error('the store is away')
+  t.equal((await world.refresh(browser, handle)).status, 503)
+  t.equal((await world.signIn(world.browser())).status, 503, 'nor does anybody sign in')
+  world.sessions.fault = null
+  t.equal((await world.refresh(browser, handle)).status, 200)
+})
+
+t.test('what the provider may send at a refresh', async (t) => {
+  const world = await startWorld(t)
+  const provider = await HostileProvider.start(t)
+  provider.metadata = { userinfo_endpoint: `${provider.issuer}/userinfo` }
+  world.seats.add('acme', 'Viewer', ['s1'])
+  world.seats.add('acme', 'Editor', ['s1'])
+  let claims: Record<string, unknown> = {}
+  provider.answers.set('/userinfo', () => ({ body: claims }))
+  let nonce = ''
+  const begin = async () => {
+    await provider.takes(world)
+    claims = { sub: 'alice' }
+    const browser = world.browser()
+    const page = await provider.signIn(
+      world,
+      browser,
+      (given) => provider.sign(provider.claims({ nonce: (nonce = given) })),
+      {
+        refresh_token: 'provider-refresh-token-1',
+      },
+    )
+    return { browser, handle: page.json.refresh_token as string }
+  }
+  const sign = (more: Record<string, unknown>) =>
+    provider.sign(provider.claims({ memberOf: ['Editor'], email: 'a@acme.example', ...more }))
+
+  await t.test(
+    'neither an ID token nor a new refresh token: userinfo says who, and the old one stays',
+    async (t) => {
+      const { browser, handle } = await begin()
+      claims = { sub: 'alice', memberOf: 'Editor' }
+      provider.gives(null)
+      const page = await world.refresh(browser, handle)
+      t.same(page.json.user.seats, ['Editor'])
+      t.equal((await world.refresh(browser, page.json.refresh_token)).status, 200)
+      t.equal(provider.forms.at(-1)?.get('refresh_token'), 'provider-refresh-token-1')
+    },
+  )
+
+  await t.test('a new refresh token is the one that is used next', async (t) => {
+    const { browser, handle } = await begin()
+    provider.gives(await sign({}), { refresh_token: 'provider-refresh-token-2' })
+    const page = await world.refresh(browser, handle)
+    await world.refresh(browser, page.json.refresh_token)
+    t.equal(provider.forms.at(-1)?.get('refresh_token'), 'provider-refresh-token-2')
+  })
+
+  await t.test('an ID token without a nonce, or with the same', async (t) => {
+    for (const same of [true, false]) {
+      const { browser, handle } = await begin()
+      provider.gives(await sign(same ? { nonce } : {}))
+      t.equal((await world.refresh(browser, handle)).status, 200)
+    }
+  })
+
+  await t.test('what ends the session', async (t) => {
+    const ends: Record<string, () => Promise<string | null>> = {
+      'an ID token about somebody else': () => sign({ sub: 'mallory' }),
+      'an ID token with another nonce': () => sign({ nonce: 'A'.repeat(43) }),
+      'an ID token for another client': () => sign({ aud: 'other' }),
+      'an ID token of another issuer': () => sign({ iss: 'https://evil.example' }),
+      'an expired ID token': () => sign({ exp: 1 }),
+      'userinfo about somebody else': async () => {
+        claims = { sub: 'mallory', memberOf: 'Editor' }
+        return null
+      },
+    }
+    for (const [name, make] of Object.entries(ends)) {
+      const { browser, handle } = await begin()
+      provider.gives(await make())
+      t.equal((await world.refresh(browser, handle)).status, 401, name)
+      provider.gives(await sign({}))
+      t.equal((await world.refresh(browser, handle)).status, 401, `${name}: for good`)
+    }
+  })
+
+  await t.test('no userinfo, and no ID token: nobody says who it is', async (t) => {
+    provider.metadata = {}
+    const { browser, handle } = await begin()
+    provider.gives(null)
+    t.equal((await world.refresh(browser, handle)).status, 401)
+  })
+})
+
+t.test('no refresh token of the provider, no handle', async (t) => {
+  const world = await startWorld(t)
+  const provider = await HostileProvider.start(t)
+  await provider.takes(world)
+  const page = await provider.signIn(world, world.browser(), (nonce) =>
+    provider.sign(provider.claims({ nonce })),
+  )
+  t.equal(page.status, 200)
+  t.notOk('refresh_token' in page.json)
+  t.equal(world.sessions.rows.size, 0)
+})
+
+t.test('at rest: neither handles nor the tokens of the provider', async (t) => {
+  const world = await startWorld(t)
+  const provider = await HostileProvider.start(t)
+  await provider.takes(world)
+  const page = await provider.signIn(
+    world,
+    world.browser(),
+    (nonce) => provider.sign(provider.claims({ nonce })),
+    {
+      refresh_token: 'provider-refresh-token-1',
+    },
+  )
+  const [{ session } = { session: null }] = world.sessions.rows.values()
+  const stored = JSON.stringify(session, (_key, value) =>
+    value instanceof Uint8Array ? Buffer.from(value).toString('latin1') : value,
+  )
+  for (const part of String(page.json.refresh_token).split('.').slice(2)) {
+    t.notMatch(stored, part)
+    t.notOk(stored.includes(Buffer.from(part, 'base64url').toString('latin1')))
+  }
+  t.notMatch(stored, 'provider-refresh-token-1')
+  t.notMatch(stored, ACCESS_TOKEN)
+  const [tenant] = world.tenants()
+  if (session === null || tenant === undefined) throw new Error('no session')
+  t.equal(openKeepsake(session, tenant)?.refreshToken, 'provider-refresh-token-1', 'they are sealed')
+  t.equal(openKeepsake({ ...session, id: 'A'.repeat(22) }, tenant), null, 'for this session alone')
+})
+
+t.test("the tenant's secrets change: the old ones still open, until they are gone", async (t) => {
+  const world = await startWorld(t)
+  world.user('alice', {})
+  const browser = world.browser()
+  const handle = (await world.signIn(browser)).json.refresh_token
+  await world.newSecret('acme', 'keep')
+  const page = await world.refresh(browser, handle)
+  t.equal(page.status, 200, 'sealed under the new one from now on')
+  await world.newSecret('acme', 'drop')
+  t.equal((await world.refresh(browser, page.json.refresh_token)).status, 401)
+})

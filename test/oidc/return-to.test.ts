@@ -1,0 +1,132 @@
+/** Open redirects, in every spelling: `return_to` leads to a path of our own origin, or nowhere. */
+
+import t from 'tap'
+import { returnAddress, safeReturnTo } from '../../src/oidc/return-to.ts'
+import { startWorld } from './world.ts'
+
+const ORIGIN = 'https://gw.example'
+
+const BAD = [
+  '',
+  'pages',
+  'https://evil.example/',
+  'HTTPS://gw.example/',
+  'https:evil.example',
+  'https:/evil.example',
+  'javascript:alert(1)',
+  'data:text/html,x',
+  '//evil.example',
+  '///evil.example',
+  '////evil.example/%2e%2e',
+  '/\\evil.example',
+  '\\\\evil.example',
+  '\\/evil.example',
+  '/\t/evil.example',
+  '/\n/evil.example',
+  '\t//evil.example',
+  ' //evil.example',
+  '/ /evil.example',
+  '\u0000//evil.example',
+  '/%09/evil.example',
+  '/%0d%0aLocation:%20https://evil.example',
+  '/pages\r\nSet-Cookie: a=b',
+  '/%2fevil.example',
+  '/%2Fevil.example',
+  '/%5cevil.example',
+  '/%5Cevil.example',
+  '/%252fevil.example',
+  '/%25255cevil.example',
+  '/.//evil.example',
+  '/..//evil.example',
+  '/pages/..//evil.example',
+  '/%2e//evil.example',
+  '/%2e%2e/%2e%2e/evil',
+  '/pages/./x',
+  '/pages/.',
+  '/pages/..',
+  '/pages//evil.example',
+  '/pages/%zz',
+  '/pages/%',
+  '/\u2044/evil.example',
+  '/\uff0f/evil.example',
+  '/ünïcode',
+  '/pages/<script>',
+  '/pages/"x',
+  '@evil.example',
+  '.evil.example',
+  ':80@evil.example',
+  '?next=//evil.example',
+  '#//evil.example',
+  `/${'a'.repeat(2048)}`,
+  '/auth/oidc/callback?code=x',
+  '/auth/oidc/login',
+  '/auth/oidc',
+  '/AUTH/OIDC/logout',
+]
+
+const GOOD = [
+  '/',
+  '/pages/report?year=2026&q=a%20b',
+  '/pages/a#part',
+  '/@evil.example',
+  '/pages?next=https://evil.example/',
+  '/pages?next=//evil.example',
+  '/..pages',
+  '/auth/oidcx',
+]
+
+t.test('what is refused, and what is let through as it is', async (t) => {
+  for (const text of BAD) t.equal(safeReturnTo(text), null, JSON.stringify(text))
+  for (const text of GOOD) t.equal(safeReturnTo(text), text, JSON.stringify(text))
+})
+
+t.test('the address is one of ours, even of what should not have come through', async (t) => {
+  for (const text of [...GOOD, ...BAD]) {
+    const url = new URL(returnAddress(text, ORIGIN))
+    t.equal(url.origin, ORIGIN, JSON.stringify(text))
+  }
+  t.equal(returnAddress('//evil.example/', ORIGIN), `${ORIGIN}/`)
+})
+
+t.test('at the endpoint', async (t) => {
+  const world = await startWorld(t)
+  world.user('alice', {})
+  const browser = world.browser()
+  for (const return_to of BAD) {
+    const answer = await browser.postJson(`${world.origin}/auth/oidc/login`, { tenant: 'acme', return_to })
+    t.match(answer.json, { status: 400, errors: [{ path: '/return_to' }] }, JSON.stringify(return_to))
+    const form = await browser.post(`${world.origin}/auth/oidc/login`, { tenant: 'acme', return_to })
+    t.equal(form.status, 400, JSON.stringify(return_to))
+  }
+  for (const return_to of GOOD) {
+    const answer = await world.answer(browser, 'acme', { return_to })
+    const back = await browser.send(answer.href)
+    t.equal(back.status, 303)
+    t.equal(new URL(back.headers.location ?? '').origin, world.origin, return_to)
+    t.equal(back.headers.location, `${world.origin}${return_to}`)
+  }
+})
+
+t.test('nothing in the callback says where to go', async (t) => {
+  const world = await startWorld(t)
+  world.user('alice', {})
+  const browser = world.browser()
+  const answer = await world.answer(browser, 'acme', { return_to: '/pages/a' })
+  answer.searchParams.set('return_to', 'https://evil.example/')
+  answer.searchParams.set('redirect_uri', 'https://evil.example/')
+  const back = await browser.send(answer.href, {
+    headers: { host: 'evil.example', 'x-forwarded-host': 'evil.example' },
+  })
+  t.equal(back.headers.location, `${world.origin}/pages/a`, 'Host has no say in it')
+})
+
+t.test('a navigation to a path that is none to come back to leads to the start page', async (t) => {
+  const world = await startWorld(t)
+  world.user('alice', {})
+  const browser = world.browser()
+  const page = await browser.walk(
+    `${world.origin}/pages/%2f%2fevil.example`,
+    (url) => url === `${world.origin}/`,
+  )
+  t.equal(page.headers.location, `${world.origin}/`)
+})

@@ -1,0 +1,57 @@
+/** Session fixation: a sign-in never goes on under a secret that was there before it. */
+
+import t from 'tap'
+import { SESSION_COOKIE } from '../../src/oidc/cookies.ts'
+import { startWorld } from './world.ts'
+
+t.test("an attacker's own session, planted in the victim's browser", async (t) => {
+  const world = await startWorld(t)
+  world.user('mallory', {})
+  world.user('alice', {})
+  const attacker = world.browser('mallory')
+  await world.signInAtPage(attacker)
+  const planted = attacker.cookies(world.origin).get(SESSION_COOKIE) ?? ''
+
+  const victim = world.browser('alice')
+  victim.cookies(world.origin).set(SESSION_COOKIE, planted)
+  const answer = await world.answer(victim, 'acme', { return_to: '/pages/a' })
+  t.equal((await victim.send(answer.href)).status, 303)
+  const own = victim.cookies(world.origin).get(SESSION_COOKIE) ?? ''
+  t.not(own, planted, 'the sign-in has a secret of its own')
+  t.equal((await victim.send(`${world.origin}/v1/me`)).json.user, 'alice')
+
+  const after = await attacker.send(`${world.origin}/v1/me`)
+  t.equal(after.status, 401, 'the planted session is over, for whoever else has it')
+  t.equal(after.json.code, 'token_invalid')
+  t.equal(world.announced.length, 1, 'on every instance')
+})
+
+t.test('a made-up session', async (t) => {
+  const world = await startWorld(t)
+  world.user('alice', {})
+  const browser = world.browser()
+  const made = `acme.${'A'.repeat(22)}.${'B'.repeat(43)}`
+  browser.cookies(world.origin).set(SESSION_COOKIE, made)
+  t.equal((await browser.send(`${world.origin}/v1/me`)).json.code, 'token_invalid')
+  const answer = await world.answer(browser, 'acme', { return_to: '/pages/a' })
+  await browser.send(answer.href)
+  const own = browser.cookies(world.origin).get(SESSION_COOKIE) ?? ''
+  t.notMatch(own, 'A'.repeat(22), 'neither its id nor its secret is taken over')
+  t.equal((await browser.send(`${world.origin}/v1/me`)).status, 200)
+})
+
+t.test('signing in twice leaves one session', async (t) => {
+  const world = await startWorld(t)
+  world.user('alice', {})
+  const browser = world.browser()
+  const cookies: string[] = []
+  for (let i = 0; i < 2; i++) {
+    const answer = await world.answer(browser, 'acme', { return_to: '/pages/a' })
+    await browser.send(answer.href)
+    cookies.push(browser.cookies(world.origin).get(SESSION_COOKIE) ?? '')
+  }
+  t.not(cookies[0], cookies[1])
+  const old = world.browser()
+  old.cookies(world.origin).set(SESSION_COOKIE, cookies[0] ?? '')
+  t.equal((await old.send(`${world.origin}/v1/me`)).status, 401)
+})

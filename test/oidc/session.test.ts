@@ -1,0 +1,180 @@
+/** The browser's session: what its cookie is worth, how long, and when its Seats are mapped afresh. */
+
+import t from 'tap'
+import { SESSION_COOKIE } from '../../src/oidc/cookies.ts'
+import { HostileProvider } from './hostile-provider.ts'
+import { HOUR, startWorld } from './world.ts'
+
+t.test('the cookie', async (t) => {
+  const world = await startWorld(t)
+  world.user('alice', {})
+  const browser = world.browser()
+  const answer = await world.answer(browser, 'acme', { return_to: '/pages/a' })
+  const back = await browser.send(answer.href)
+  t.equal(back.status, 303)
+  const line = back.headers['set-cookie']?.find((each) => each.startsWith(SESSION_COOKIE)) ?? ''
+  t.match(
+    line,
+    /^__Host-seatgate_session=acme\.[\w-]{22}\.[\w-]{43}; Path=\/; Max-Age=\d+; Secure; HttpOnly; SameSite=Lax$/,
+  )
+  t.notMatch(line, /domain/i)
+  t.equal(back.headers['cache-control'], 'no-store')
+  t.equal(back.headers['referrer-policy'], 'no-referrer', 'the address has the code in it')
+  t.equal(back.body, '')
+  const secret = line.split(/[.;]/)[2] ?? ''
+  const stored = JSON.stringify([...world.sessions.rows.values()])
+  t.notMatch(stored, secret, 'hashed at rest')
+})
+
+t.test('cookies that are none', async (t) => {
+  const world = await startWorld(t)
+  world.user('alice', {})
+  const browser = world.browser()
+  await world.signInAtPage(browser)
+  const good = browser.cookies(world.origin).get(SESSION_COOKIE) ?? ''
+  const [, id, secret] = good.split('.')
+  const stranger = world.browser()
+  for (const text of [
+    '',
+    'x',
+    `acme.${id}.${'A'.repeat(43)}`,
+    `acme.${'A'.repeat(22)}.${secret}`,
+    `globex.${id}.${secret}`,
+    `initech.${id}.${secret}`,
+    `${good}.x`,
+    `${good}A`,
+    good.toUpperCase(),
+    'x'.repeat(4000),
+  ]) {
+    const page = await stranger.send(`${world.origin}/v1/me`, {
+      headers: { cookie: `${SESSION_COOKIE}=${text}` },
+    })
+    t.equal(page.status, 401, text.slice(0, 8))
+    t.equal(page.json.code, 'token_invalid')
+  }
+  const both = await stranger.send(`${world.origin}/v1/me`, {
+    headers: { cookie: `${SESSION_COOKIE}=x; ${SESSION_COOKIE}=${good}` },
+  })
+  t.match(both.json, { status: 400, code: 'credentials_ambiguous' })
+  const inName = await stranger.send(`${world.origin}/v1/me`, {
+    headers: { cookie: `x${SESSION_COOKIE}=${good}` },
+  })
+  t.equal(inName.json.code, 'credentials_missing', 'another cookie is none of ours')
+})
+
+t.test('a refresh handle is no cookie, and a cookie no handle', async (t) => {
+  const world = await startWorld(t)
+  world.user('alice', {})
+  const browser = world.browser()
+  const [tenant, id, family, rotating] = String((await world.signIn(browser)).json.refresh_token)
+    .slice(4)
+    .split('.')
+  for (const secret of [family, rotating]) {
+    const cookie = `${SESSION_COOKIE}=${tenant}.${id}.${secret}`
+    t.equal((await world.browser().send(`${world.origin}/v1/me`, { headers: { cookie } })).status, 401)
+  }
+  await world.signInAtPage(browser)
+  const [, cookieId, secret] = (browser.cookies(world.origin).get(SESSION_COOKIE) ?? '').split('.')
+  t.equal((await world.refresh(browser, `sgr_acme.${cookieId}.${secret}.${secret}`)).status, 401)
+})
+
+t.test('Seats are mapped afresh once in the lifetime of a token', async (t) => {
+  const world = await startWorld(t)
+  world.seats.add('acme', 'Viewer', ['s1'])
+  world.seats.add('acme', 'Editor', ['s2'])
+  world.user('alice', { memberOf: ['Viewer'] })
+  const browser = world.browser()
+  await world.signInAtPage(browser)
+  const me = () => browser.send(`${world.origin}/v1/me`)
+  world.user('alice', { memberOf: ['Editor'] })
+  world.ahead = HOUR - 60_000
+  t.same((await me()).json.entries, { s1: ['Viewer'] })
+  world.ahead = HOUR + 1000
+  const asked = world.acme.count('/token')
+  const pages = await Promise.all(Array.from({ length: 20 }, me))
+  for (const page of pages) t.same(page.json.entries, { s2: ['Editor'] })
+  t.equal(world.acme.count('/token') - asked, 1, 'by one request to the provider')
+  t.equal(world.announced.length, 1, 'and every instance hears of it')
+  t.same((await me()).json.entries, { s2: ['Editor'] })
+  t.equal(world.acme.count('/token') - asked, 1)
+})
+
+t.test('two instances: one asks, the other waits for what it writes', async (t) => {
+  const world = await startWorld(t)
+  world.seats.add('acme', 'Viewer', ['s1'])
+  world.user('alice', { memberOf: ['Viewer'] })
+  const browser = world.browser()
+  await world.signInAtPage(browser)
+  const id = (browser.cookies(world.origin).get(SESSION_COOKIE) ?? '').split('.')[1] ?? ''
+  world.ahead = HOUR + 1000
+  const other = world.instance()
+  const asked = world.acme.count('/token')
+  const [one, two] = await Promise.all([world.oidc.renew('acme', id), other.renew('acme', id)])
+  t.match(one, { user: 'alice', hashPerm: ['s1:Viewer'] })
+  t.match(two, { user: 'alice', hashPerm: ['s1:Viewer'] })
+  t.equal(world.acme.count('/token') - asked, 1)
+})
+
+t.test('the user is gone at the provider', async (t) => {
+  const world = await startWorld(t)
+  world.user('alice', {})
+  const browser = world.browser()
+  await world.signInAtPage(browser)
+  world.acme.accounts.delete('alice')
+  t.equal((await browser.send(`${world.origin}/v1/me`)).status, 200, 'not known here yet')
+  world.ahead = HOUR + 1000
+  const page = await browser.send(`${world.origin}/v1/me`)
+  t.match(page.json, { status: 401, code: 'token_invalid' })
+  world.user('alice', {})
+  t.equal((await browser.send(`${world.origin}/v1/me`)).status, 401, 'for good')
+})
+
+t.test('the provider is down: 503 when the Seats are too old, and all is well when it is back', async (t) => {
+  const world = await startWorld(t)
+  world.user('alice', {})
+  const browser = world.browser()
+  await world.signInAtPage(browser)
+  await world.acme.down()
+  t.equal((await browser.send(`${world.origin}/v1/me`)).status, 200, 'nobody needs it yet')
+  world.ahead = HOUR + 1000
+  for (let i = 0; i < 3; i++)
+    t.match((await browser.send(`${world.origin}/v1/me`)).json, { status: 503, code: 'unavailable' })
+  await world.acme.up()
+  world.ahead += 10_000
+  t.equal((await browser.send(`${world.origin}/v1/me`)).status, 200)
+})
+
+t.test('a last moment, that no renewal moves', async (t) => {
+  const world = await startWorld(t, { acme: { sessionLifetime: 2 * HOUR } })
+  world.user('alice', {})
+  const browser = world.browser()
+  await world.signInAtPage(browser)
+  world.ahead = HOUR + HOUR / 2
+  t.equal((await browser.send(`${world.origin}/v1/me`)).status, 200)
+  world.ahead = 2 * HOUR
+  t.match((await browser.send(`${world.origin}/v1/me`)).json, { status: 401, code: 'token_expired' })
+})
+
+t.test('a provider without refresh tokens: the session is as long as a token', async (t) => {
+  const world = await startWorld(t)
+  const provider = await HostileProvider.start(t)
+  await provider.takes(world)
+  const browser = world.browser()
+  const begun = await world.begin(browser, 'acme', { return_to: '/pages/a' })
+  const asked = new URL(begun.json.authorization_url).searchParams
+  provider.gives(await provider.sign(provider.claims({ nonce: asked.get('nonce') })))
+  const query = new URLSearchParams({ code: 'a-code', state: begun.json.state })
+  await browser.send(`${world.origin}/auth/oidc/callback/acme?${query}`)
+  t.equal((await browser.send(`${world.origin}/v1/me`)).status, 200)
+  world.ahead = HOUR + 1000
+  t.match((await browser.send(`${world.origin}/v1/me`)).json, { status: 401, code: 'token_expired' })
+})
+
+t.test('the store is away', async (t) => {
+  const world = await startWorld(t)
+  world.user('alice', {})
+  const browser = world.browser()
+  await world.signInAtPage(browser)
+  world.sessions.fault = new Error('the store is away')
+  t.equal((await browser.send(`${world.origin}/v1/me`)).status, 503)
+})

@@ -1,0 +1,216 @@
+/** Sign-in as it is meant to go, for programs and for browsers, against real providers. */
+
+import t from 'tap'
+import { decodeJwt } from 'jose'
+import { ALGORITHMS, METHODS } from './provider.ts'
+import { startWorld } from './world.ts'
+
+t.test('a program signs in, and its token says what the contract says', async (t) => {
+  const world = await startWorld(t)
+  const viewer = world.seats.add('acme', 'Viewer', ['s1', 's2'])
+  world.seats.add('acme', 'ns:Editor', ['s1'])
+  world.seats.add('globex', 'Admin', ['s9'])
+  world.user('alice', { memberOf: ['Viewer', 'ns:Editor', 'Admin'] })
+  const browser = world.browser()
+
+  const begun = await world.begin(browser)
+  t.equal(begun.status, 200)
+  t.match(begun.json, { authorization_url: String, state: /^[\w-]{43}$/, expires_in: 600 })
+  const asked = new URL(begun.json.authorization_url).searchParams
+  t.equal(asked.get('code_challenge_method'), 'S256')
+  t.equal(asked.get('redirect_uri'), `${world.origin}/auth/oidc/callback`)
+  t.match(begun.headers['set-cookie'], [
+    /^__Host-seatgate_signin_\d+=[\w-]{43}; Path=\/; Max-Age=600; Secure; HttpOnly; SameSite=Lax$/,
+  ])
+
+  const back = await browser.walk(begun.json.authorization_url)
+  t.equal(back.status, 200)
+  t.match(back.json, { token_type: 'Bearer', expires_in: 3600, refresh_token: /^sgr_acme\./ })
+  t.same(back.json.user, {
+    sub: 'alice',
+    email: 'alice@acme.example',
+    name: 'A. User',
+    tenant_id: 'acme',
+    seats: ['Viewer', 'ns:Editor'],
+  })
+  const claims = decodeJwt(back.json.access_token)
+  t.match(claims, {
+    sub: 'alice',
+    email: 'alice@acme.example',
+    tenant_id: 'acme',
+    is_sso: true,
+    user_metadata: { email: 'alice@acme.example', name: 'A. User', sub: 'alice' },
+    hash_perm: ['s1:Viewer', 's2:Viewer', 's1:ns:Editor'],
+    iat: Number,
+    nbf: claims.iat,
+  })
+  t.equal((claims.exp ?? 0) - (claims.iat ?? 0), 3600)
+  const me = await browser.send(`${world.origin}/v1/me`, {
+    headers: { authorization: `Bearer ${back.json.access_token}` },
+  })
+  t.match(me.json, {
+    auth: 'bearer',
+    tenant: 'acme',
+    user: 'alice',
+    entries: { s1: ['Viewer', 'ns:Editor'] },
+  })
+
+  t.ok(world.seats.members.get('acme alice')?.includes(viewer), 'recorded as a member')
+  t.match(world.events('seats_unknown'), [{ level: 'warn', tenant: 'acme', count: 1, names: ['Admin'] }])
+})
+
+t.test('Seats from userinfo, where the ID token lacks the claim', async (t) => {
+  const world = await startWorld(t)
+  world.seats.add('globex', 'Admin', ['s9'])
+  world.user('bob', { memberOf: 'Admin' }, world.globex)
+  const answer = await world.signIn(world.browser('bob'), 'globex')
+  t.same(answer.json.user, {
+    sub: 'bob',
+    email: 'bob@acme.example',
+    name: 'A. User',
+    tenant_id: 'globex',
+    seats: ['Admin'],
+  })
+  t.equal(world.globex.count('/me'), 1, 'userinfo was asked')
+  t.equal(world.acme.asked.size, 0, "the other tenant's provider was not")
+})
+
+t.test('each way to authenticate, and each algorithm', async (t) => {
+  for (const [i, alg] of ALGORITHMS.entries()) {
+    const clientAuth = METHODS[i % METHODS.length] ?? 'none'
+    await t.test(`${clientAuth}, ${alg}`, async (t) => {
+      const world = await startWorld(t)
+      await world.reopen({ acme: { clientAuth, clientId: `${clientAuth}-${alg}` } })
+      world.user('alice', {})
+      const answer = await world.signIn(world.browser())
+      t.equal(answer.status, 200)
+      t.match(answer.json.user, { sub: 'alice', seats: [] })
+      const again = await world.refresh(world.browser(), answer.json.refresh_token)
+      t.equal(again.status, 200, 'and the refresh')
+    })
+  }
+  await t.test('what discovery says, where nothing is configured', async (t) => {
+    const world = await startWorld(t)
+    await world.reopen({ acme: { clientAuth: null } })
+    world.user('alice', {})
+    t.equal((await world.signIn(world.browser())).status, 200)
+  })
+})
+
+t.test('a nested claim, one with dots in its name, and one that names nobody', async (t) => {
+  const world = await startWorld(t)
+  world.seats.add('acme', 'Viewer', ['s1'])
+  world.user('alice', {
+    realm_access: { roles: ['Viewer'] },
+    'https://acme.example/roles': ['Viewer'],
+    memberOf: null,
+  })
+  for (const [seatsClaim, seats] of [
+    ['realm_access.roles', ['Viewer']],
+    ['https://acme.example/roles', ['Viewer']],
+    ['memberOf', []],
+    ['constructor.name', []],
+    ['__proto__', []],
+  ] as const) {
+    await world.reopen({ acme: { seatsClaim } })
+    const answer = await world.signIn(world.browser())
+    t.same(answer.json.user.seats, seats, seatsClaim)
+  }
+})
+
+t.test('a browser is sent to sign in, comes back to where it was going, and has a session', async (t) => {
+  const world = await startWorld(t)
+  world.seats.add('acme', 'Viewer', ['s1'])
+  world.user('alice', { memberOf: ['Viewer'] })
+  const browser = world.browser()
+  const page = await world.signInAtPage(browser, '/pages/report?year=2026&q=a%20b')
+  t.equal(page.url, `${world.origin}/pages/report?year=2026&q=a%20b`)
+  t.match(page.json, { auth: 'session', tenant: 'acme', user: 'alice', entries: { s1: ['Viewer'] } })
+  const names = [...browser.cookies(world.origin).keys()]
+  t.same(names, ['__Host-seatgate_session'], 'the cookie of the sign-in is gone')
+
+  const program = await world.browser().send(`${world.origin}/pages/report`)
+  t.equal(program.status, 401, 'a program gets the 401')
+  t.equal(program.json.code, 'credentials_missing')
+})
+
+t.test('a form begins it too, with a 303', async (t) => {
+  const world = await startWorld(t)
+  world.user('alice', {})
+  const browser = world.browser()
+  const sent = await browser.post(`${world.origin}/auth/oidc/login`, {
+    tenant: 'acme',
+    return_to: '/pages/a',
+  })
+  t.equal(sent.status, 303)
+  t.match(sent.headers.location, `${world.acme.issuer}/auth?`)
+  const page = await browser.onward(sent)
+  t.equal(page.url, `${world.origin}/pages/a`)
+  t.equal(page.json.user, 'alice')
+})
+
+t.test('several sign-ins of one browser at once', async (t) => {
+  const world = await startWorld(t)
+  world.user('alice', {})
+  const browser = world.browser()
+  const slots = new Set<string>()
+  const begun = []
+  // States that fall on different slots; two on one slot would be the later one's.
+  while (begun.length < 3) {
+    const page = await world.begin(browser)
+    const slot = /signin_\d+/.exec(String(page.headers['set-cookie']))?.[0] ?? ''
+    if (!slots.has(slot)) begun.push(page)
+    else begun.splice(0)
+    if (begun.length === 0) slots.clear()
+    else slots.add(slot)
+  }
+  for (const page of begun) {
+    const back = await browser.walk(page.json.authorization_url)
+    t.equal(back.status, 200)
+  }
+})
+
+t.test('an address that the provider has not verified is not passed on', async (t) => {
+  const world = await startWorld(t)
+  world.user('mallory', { email: 'alice@acme.example', email_verified: false })
+  const answer = await world.signIn(world.browser('mallory'))
+  t.equal(answer.json.user.sub, 'mallory')
+  t.notOk('email' in answer.json.user)
+})
+
+t.test('a tenant without a provider, and bodies that are none', async (t) => {
+  const world = await startWorld(t)
+  const browser = world.browser()
+  const login = `${world.origin}/auth/oidc/login`
+  for (const [body, path] of [
+    [{ tenant: 'initech' }, '/tenant'],
+    [{ tenant: '__proto__' }, '/tenant'],
+    [{}, '/tenant'],
+    [{ tenant: 'acme', next: '/' }, '/next'],
+    [{ tenant: ['acme'] }, '/tenant'],
+    [{ tenant: 'acme', return_to: null }, '/return_to'],
+    [[], ''],
+  ] as const) {
+    const answer = await browser.postJson(login, body)
+    t.equal(answer.status, 400, JSON.stringify(body))
+    t.match(answer.json, { code: 'input_invalid', errors: [{ path }] })
+  }
+  const double = await browser.send(login, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: '{"tenant":"acme","tenant":"globex"}',
+  })
+  t.equal(double.status, 400)
+  const form = await browser.send(login, {
+    method: 'POST',
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    body: 'tenant=acme&tenant=globex',
+  })
+  t.equal(form.status, 400)
+  const text = await browser.send(login, {
+    method: 'POST',
+    headers: { 'content-type': 'text/plain' },
+    body: '{}',
+  })
+  t.equal(text.status, 415)
+})

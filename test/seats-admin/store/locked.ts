@@ -1,0 +1,112 @@
+/**
+ * Somebody else holds the lock that writers take turns by: reads go on, writes are refused in time, and all is well
+ * once it lets go. For each driver.
+ */
+
+import type { Test } from 'tap'
+import { type Store, StoreUnavailable } from '../../../seats-admin/index.ts'
+import { ADMIN, BEGINNING, done, refused, writer } from './conformance.ts'
+
+/** An empty store's place, and another program that can lock it. */
+export interface Lockable {
+  open(timeout: number): Promise<Store>
+  /** Gives what lets go. */
+  lock(): Promise<() => Promise<void>>
+  /** Resolves once a write waits for the lock. */
+  waiting(store: Store): Promise<void>
+  /** What a write says that has waited in vain. */
+  readonly refusal: RegExp
+}
+
+const seat = (name: string) => ({ name, spaces: [], permissions: [] })
+const page = { limit: 100, after: null, scope: ADMIN }
+
+async function names(store: Store): Promise<string[]> {
+  return (await store.listSeats('acme', page)).data.map((each) => each.name)
+}
+
+export function locked(t: Test, fresh: (t: Test) => Promise<Lockable>): void {
+  t.test('while the lock is held', async (t) => {
+    const place = await fresh(t)
+    const store = await place.open(1500)
+    const { id } = done(await store.createSeat(writer(), seat('A'))).value
+    const before = await store.changesSince(null)
+    await store.registry?.register('a', 'a')
+    const release = await place.lock()
+
+    const write = store.createSeat(writer(), seat('B'))
+    let settled = false
+    void write.catch(() => {
+      settled = true
+    })
+    for (let read = 0; read < 20; read++) {
+      t.equal((await store.seatById('acme', id)).value?.name, 'A')
+      t.same(await store.changesSince(null), before)
+      t.same(await names(store), ['A'])
+      await store.registry?.follow('a', read + 1, before.head, before.head.seq)
+    }
+    t.notOk(settled, 'sixty reads were answered while one write waited')
+    await t.rejects(write, StoreUnavailable)
+    await t.rejects(write, place.refusal)
+
+    const many = await Promise.allSettled(
+      Array.from({ length: 200 }, (_, at) => store.createSeat(writer(), seat(`C${at}`))),
+    )
+    t.ok(many.every((each) => each.status === 'rejected' && each.reason instanceof StoreUnavailable))
+    await t.rejects(store.updateSeat(writer(), id, {}), StoreUnavailable)
+    await t.rejects(store.revokeApiKey(writer(), id), StoreUnavailable)
+    await t.rejects(store.recordMember('acme', 'ann', [id]), StoreUnavailable)
+
+    const second = await place.open(1500)
+    t.equal((await second.seatById('acme', id)).value?.name, 'A', 'a gateway can even start')
+
+    await release()
+    t.equal(refused(await store.createSeat(writer(), seat('D'))), 'not refused', 'and is well at once')
+    t.same(await names(store), ['A', 'D'], 'what was given up was not done behind its caller’s back')
+  })
+
+  t.test('a write that waited for the lock is done once it is free', async (t) => {
+    const place = await fresh(t)
+    const store = await place.open(10_000)
+    const release = await place.lock()
+    const now = 1_000_000
+    const write = store.createSeat(writer(ADMIN, now), seat('A'))
+    await place.waiting(store)
+    await release()
+    t.equal(done(await write).value.createdAt, now)
+  })
+
+  t.test('a name is given up when the Seat goes, not when its going was asked for', async (t) => {
+    const place = await fresh(t)
+    const store = await place.open(10_000)
+    const now = 1_000_000
+    const { id } = done(await store.createSeat(writer(ADMIN, now), seat('A'))).value
+    const release = await place.lock()
+    const write = store.deleteSeat(writer(ADMIN, now), id)
+    await new Promise((resolve) => setTimeout(resolve, 1100))
+    await release()
+    done(await write)
+    const { givenUpAt } = (await store.seatByName('acme', 'A')).value
+    t.ok((givenUpAt ?? 0) > now / 1000, 'a token issued while it waited gains nothing later')
+  })
+
+  t.test('calls that pile up are refused at once', async (t) => {
+    const place = await fresh(t)
+    const store = await place.open(8000)
+    const release = await place.lock()
+    const make = () => store.createSeat(writer(), seat('A'))
+    const first = make()
+    await place.waiting(store)
+    // As many as wait, and some that have a connection.
+    const rest = Promise.allSettled([first, ...Array.from({ length: 10_010 }, make)])
+    await t.rejects(make(), /10000 calls waiting/)
+    t.same((await store.changesSince(BEGINNING)).changes, [], 'reads have a queue of their own')
+    await release()
+    const results = await rest
+    const made = results.filter(
+      (each) => each.status === 'fulfilled' && refused(each.value) === 'not refused',
+    )
+    t.equal(made.length, 1)
+    t.equal(refused(await store.createSeat(writer(), seat('B'))), 'not refused', 'the queue is free again')
+  })
+}

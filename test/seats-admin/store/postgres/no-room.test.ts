@@ -1,0 +1,76 @@
+/**
+ * No room: the server's files may grow no further. Writes are refused, reads go on, nothing acknowledged is lost, and
+ * room heals it without a restart.
+ */
+
+import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import t, { type Test } from 'tap'
+import { type Store, StoreUnavailable } from '../../../../seats-admin/index.ts'
+import { ordinaryUser } from '../../../support/servers/folder.ts'
+import { startPostgres } from '../../../support/servers/postgres.ts'
+import { ADMIN, done, writer } from '../conformance.ts'
+import { emptyDatabase, open } from './support.ts'
+
+/** Above what the server's log of 16 MB a file needs. */
+const LIMIT = 20 * 1024 * 1024
+
+/** For a process, and those that it starts from now on. */
+function limitFiles(pid: number, limit: number | 'unlimited'): boolean {
+  const asked = ['--pid', `${pid}`, `--fsize=${limit}:`]
+  return spawnSync('prlimit', asked, { ...ordinaryUser() }).status === 0
+}
+
+async function names(store: Store): Promise<string[]> {
+  const found: string[] = []
+  for (let after: string | null = null, more = true; more;) {
+    const { data, hasMore } = await store.listSeats('acme', { limit: 100, after, scope: ADMIN })
+    found.push(...data.map((each) => each.name))
+    after = data.at(-1)?.id ?? null
+    more = hasMore
+  }
+  return found
+}
+
+/** Of what no compression makes less. */
+function large(name: string) {
+  const permissions = Array.from({ length: 20_000 }, () => `${crypto.randomUUID()}:read`)
+  return { name, spaces: [], permissions }
+}
+
+async function fill(t: Test, store: Store): Promise<string[]> {
+  const acknowledged: string[] = []
+  for (;;) {
+    const name = `s${acknowledged.length}`
+    try {
+      done(await store.createSeat(writer(), large(name)))
+    } catch (cause) {
+      t.ok(cause instanceof StoreUnavailable)
+      t.match(cause, /could not (extend|write)|File too large|No space/)
+      return acknowledged
+    }
+    acknowledged.push(name)
+    if (acknowledged.length > 200) throw new Error('there is no end of room')
+  }
+}
+
+t.test('files that can not grow', async (t) => {
+  const server = await startPostgres(t)
+  if (!existsSync('/proc/self/limits') || !limitFiles(server.pid, LIMIT)) {
+    t.pass('not tried: this machine does not limit the files of another process')
+    return
+  }
+  const store = await open(t, { url: await emptyDatabase(server), timeout: 20_000 })
+  const acknowledged = await fill(t, store)
+  t.ok(acknowledged.length > 5)
+  t.same(await names(store), acknowledged, 'what is there is read')
+  await t.rejects(store.createSeat(writer(), large('again')), StoreUnavailable)
+  for (const { pid } of await server.query('SELECT pid FROM pg_stat_activity'))
+    limitFiles(Number(pid), 'unlimited')
+  limitFiles(server.pid, 'unlimited')
+  done(await store.createSeat(writer(), large('healed')))
+  t.same(await names(store), [...acknowledged, 'healed'])
+  const { head, changes } = await store.changesSince(null)
+  t.equal(head.seq, 2 * (acknowledged.length + 1), 'refusals used up no numbers')
+  t.equal(changes?.length, head.seq)
+})

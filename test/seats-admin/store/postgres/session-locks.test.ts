@@ -1,0 +1,183 @@
+/** Who waits for whom: sign-ins for nobody but their own session, and nobody for sign-ins. */
+
+import { Client } from 'pg'
+import t, { type Test } from 'tap'
+import { StoreUnavailable } from '../../../../seats-admin/index.ts'
+import { startPostgres } from '../../../support/servers/postgres.ts'
+import { until } from '../../../support/servers/wait.ts'
+import { done, writer } from '../conformance.ts'
+import {
+  browserSession,
+  family,
+  fedSessions,
+  hash,
+  NOW,
+  proofOf,
+  RENEWAL,
+  same,
+} from '../session-conformance.ts'
+import { atOnce, two } from '../session-instances.ts'
+import { databaseOf, emptyDatabase, open } from './support.ts'
+
+const server = await startPostgres(t)
+const seat = (name: string) => ({ name, spaces: [], permissions: [] })
+
+/** Somebody else's transaction, with these statements done; gives what commits it. */
+async function begun(t: Test, url: string, script: string): Promise<() => Promise<void>> {
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  t.teardown(() => client.end())
+  await client.query(`BEGIN; SET search_path = seatgate; ${script}`)
+  return async () => void (await client.query('COMMIT'))
+}
+
+/** As somebody with psql might. Gives what lets go. */
+function held(t: Test, url: string, rows: string): Promise<() => Promise<void>> {
+  return begun(t, url, `SELECT * FROM ${rows} FOR UPDATE`)
+}
+
+/** Another gateway's change of the handle, about to be committed. */
+function handled(t: Test, url: string, id: string, handle: Uint8Array | null): Promise<() => Promise<void>> {
+  const hex = Buffer.from(handle ?? []).toString('hex')
+  return begun(t, url, `UPDATE sessions SET handle_hash = '\\x${hex}' WHERE id = '${id}'`)
+}
+
+async function waiting(url: string, count: number): Promise<void> {
+  const asked = `SELECT 1 FROM pg_stat_activity WHERE datname = $1 AND wait_event_type = 'Lock'`
+  await until(
+    async () => (await server.query(asked, [databaseOf(url)])).length >= count,
+    () => `less than ${count} wait for a lock`,
+  )
+}
+
+t.test('while another holds the lock that writers take turns by', async (t) => {
+  const url = await emptyDatabase(server)
+  const { sessions } = await open(t, { url, timeout: 3000 })
+  const [browser, program, over] = [browserSession(), family(), family()]
+  for (const each of [browser, program, over, family({ expiresAt: NOW - 1 })]) await sessions.create(each)
+  await sessions.end('acme', over.id, NOW)
+  const release = await held(t, url, 'counter')
+
+  await sessions.create(browserSession())
+  t.equal((await sessions.readSession('acme', browser.id)).value?.endedAt, null)
+  const next = hash()
+  const rotate = async (id: string, handle: Uint8Array | null, now = NOW, familyHash = program.familyHash) =>
+    (await sessions.rotate('acme', id, proofOf({ ...program, familyHash, handleHash: handle }), next, now))
+      .outcome
+  t.equal(await rotate(program.id, program.handleHash), 'rotated')
+  t.equal(await rotate(program.id, program.handleHash, NOW, hash()), 'unknown')
+  t.equal(await rotate(program.id, program.handleHash, program.expiresAt), 'expired')
+  t.equal(await rotate('absent', program.handleHash), 'unknown')
+  t.equal(await rotate(over.id, over.handleHash, NOW, over.familyHash), 'ended')
+  t.equal(await sessions.giveBack('acme', program.id, next, program.handleHash, null), true)
+  t.ok(await sessions.claimRenewal('acme', browser.id, NOW, NOW + 1))
+  t.equal(await sessions.giveBack('acme', browser.id, null, null, browser.sealed), true)
+  t.equal(await sessions.prune(NOW, 10), 1)
+
+  await t.rejects(sessions.end('acme', browser.id, NOW), StoreUnavailable)
+  await t.rejects(sessions.renew('acme', browser.id, null, RENEWAL), StoreUnavailable)
+  const replay = sessions.rotate('acme', program.id, { ...proofOf(program), handle: hash() }, next, NOW)
+  await t.rejects(replay, StoreUnavailable)
+  same(t, await sessions.sessionById('acme', browser.id), browser)
+  same(t, await sessions.sessionById('acme', program.id), program)
+
+  await release()
+  t.equal(await rotate(program.id, hash()), 'replayed', 'and is well at once')
+  t.ok(await sessions.end('acme', browser.id, NOW))
+})
+
+t.test('however many sign-ins wait, a Seat is written and sessions are read', async (t) => {
+  const url = await emptyDatabase(server)
+  const store = await open(t, { url, timeout: 20_000 })
+  const { sessions } = store
+  const [stuck, free] = [browserSession(), browserSession()]
+  for (const each of [stuck, free]) await sessions.create(each)
+  const release = await held(t, url, `sessions WHERE id = '${stuck.id}'`)
+  const settled: string[] = []
+  const note = (what: string) => () => settled.push(what)
+  const claims = Array.from({ length: 50 }, () => sessions.claimRenewal('acme', stuck.id, NOW, NOW + 1))
+  const creations = Array.from({ length: 50 }, () => sessions.create(browserSession()))
+  const flood = [...claims, ...creations].map((each) => each.then(note('flood')))
+  await waiting(url, 2)
+
+  done(await store.createSeat(writer(), seat('A')))
+  t.ok(await sessions.end('acme', free.id, NOW))
+  t.equal((await sessions.readSession('acme', stuck.id)).value?.endedAt, null)
+  same(t, await sessions.sessionById('acme', stuck.id), stuck)
+  t.strictSame(settled, [], 'nothing of the flood was done before')
+
+  await release()
+  await Promise.all(flood)
+  t.equal((await Promise.all(claims)).filter((claim) => claim !== null).length, 1)
+})
+
+t.test('a handle that is just being given back is no replay', async (t) => {
+  const url = await emptyDatabase(server)
+  const store = await open(t, { url, timeout: 20_000 })
+  const session = family()
+  await store.sessions.create({ ...session, handleHash: hash() })
+  const commit = await handled(t, url, session.id, session.handleHash)
+  const next = hash()
+  const rotation = store.sessions.rotate('acme', session.id, proofOf(session), next, NOW)
+  await waiting(url, 1)
+  await commit()
+  t.equal((await rotation).outcome, 'rotated')
+  same(t, await store.sessions.sessionById('acme', session.id), { ...session, handleHash: next })
+  t.strictSame(await fedSessions(store), [])
+})
+
+t.test('what is renewed for a handle that is just being used up is not', async (t) => {
+  const url = await emptyDatabase(server)
+  const store = await open(t, { url, timeout: 20_000 })
+  const [session, next] = [family(), hash()]
+  await store.sessions.create(session)
+  const commit = await handled(t, url, session.id, next)
+  const renewal = store.sessions.renew('acme', session.id, session.handleHash, RENEWAL)
+  await waiting(url, 1)
+  await commit()
+  t.equal(await renewal, null)
+  same(t, await store.sessions.sessionById('acme', session.id), { ...session, handleHash: next })
+  t.strictSame(await fedSessions(store), [])
+})
+
+t.test('prune leaves out what others are at', async (t) => {
+  const url = await emptyDatabase(server)
+  const { sessions } = await open(t, { url })
+  const old = Array.from({ length: 5 }, (_, at) => family({ expiresAt: NOW - 10 + at }))
+  for (const each of old) await sessions.create(each)
+  const release = await held(t, url, `sessions WHERE id = '${old[0]?.id}'`)
+  t.equal(await sessions.prune(NOW, 10), 4)
+  await release()
+  t.equal(await sessions.prune(NOW, 10), 1)
+})
+
+t.test('all that is done to a few sessions at once is done, and nobody waits in a circle', async (t) => {
+  const url = await emptyDatabase(server)
+  const stores = await two(() => open(t, { url, timeout: 30_000 }))
+  const [one] = stores
+  const few = [family(), family(), browserSession(), family({ expiresAt: NOW - 1 })]
+  for (const each of few) await one.sessions.create(each)
+  const any = (at: number) => few[at % few.length] ?? family()
+  const answers = await atOnce(stores, 280, async (store, at) => {
+    const { sessions } = store
+    const session = any(at >> 3)
+    const { id, handleHash } = session
+    const calls = [
+      () => sessions.rotate('acme', id, { ...proofOf(session), handle: hash() }, hash(), NOW),
+      () => sessions.rotate('acme', id, proofOf(session), hash(), NOW),
+      () => sessions.giveBack('acme', id, handleHash, handleHash, 'x'),
+      () => sessions.claimRenewal('acme', id, NOW, NOW + at),
+      () => sessions.renew('acme', id, handleHash, RENEWAL),
+      () => sessions.end('acme', id, NOW),
+      () => sessions.prune(NOW - 10, 5),
+      () => store.createSeat(writer(), seat(`s${at}`)),
+    ]
+    return calls[at % calls.length]?.()
+  })
+  t.equal(answers.length, 280, 'none was refused')
+  const named = await fedSessions(one)
+  for (const { id } of few) {
+    t.ok((await one.sessions.sessionById('acme', id))?.endedAt)
+    t.ok(named.includes(id))
+  }
+})

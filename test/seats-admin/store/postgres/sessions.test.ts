@@ -1,0 +1,66 @@
+/** Sign-in sessions in PostgreSQL. */
+
+import t from 'tap'
+import { Connection } from '../../../../seats-admin/store/postgres/connection.ts'
+import { sessionOf } from '../../../../seats-admin/store/postgres/lanes.ts'
+import { MIGRATIONS, migrate } from '../../../../seats-admin/store/postgres/migrations.ts'
+import { parseUrl } from '../../../../seats-admin/store/postgres/url.ts'
+import { startPostgres } from '../../../support/servers/postgres.ts'
+import { ADMIN } from '../conformance.ts'
+import {
+  family,
+  hash,
+  NOW,
+  proofOf,
+  same,
+  sessionStoreConformance,
+  underTest,
+} from '../session-conformance.ts'
+import { sessionInstances, two, useAtOnce } from '../session-instances.ts'
+import { databaseOf, emptyDatabase, open } from './support.ts'
+
+const server = await startPostgres(t)
+t.jobs = 4
+sessionStoreConformance(t, async (t) =>
+  underTest(await open(t, { url: await emptyDatabase(server), timeout: 20_000 })),
+)
+sessionInstances(t, async (t) => {
+  const url = await emptyDatabase(server)
+  return () => open(t, { url, timeout: 20_000 })
+})
+
+t.test('a handle is good once in a database of any isolation', async (t) => {
+  const url = await emptyDatabase(server)
+  const set = `ALTER DATABASE "${databaseOf(url)}" SET default_transaction_isolation = 'serializable'`
+  await server.query(set)
+  await useAtOnce(t, await two(() => open(t, { url, timeout: 20_000 })), 5)
+})
+
+t.test('a store from before there were sessions', async (t) => {
+  const url = await emptyDatabase(server)
+  const connection = await Connection.open(parseUrl(url), sessionOf(10_000))
+  await migrate(connection, MIGRATIONS.slice(0, 1))
+  await connection.run(`INSERT INTO seats (tenant, id, name, spaces, permissions, member_count, created_by, created_at)
+      VALUES ('acme', 's1', 'Viewer', '["one"]', '["a:b"]', 1, 'alice', 1000);
+    INSERT INTO api_keys VALUES ('acme', 'k1', 'ci', '\\x01', 'alice', 1000, NULL, NULL);
+    INSERT INTO api_key_seats VALUES ('acme', 'k1', 0, 's1');
+    INSERT INTO members VALUES ('acme', '\\x02', 's1');
+    INSERT INTO changes (seq, mark, tenant, kind, key) VALUES (1, 7, 'acme', 'seat', 's1');
+    UPDATE counter SET seq = 1, mark = 7`)
+  await connection.close()
+
+  const store = await open(t, { url })
+  const { data } = await store.listSeats('acme', { limit: 9, after: null, scope: ADMIN })
+  t.match(data, [{ id: 's1', name: 'Viewer', memberCount: 1 }])
+  t.same((await store.apiKeyById('acme', 'k1')).value?.seatIds, ['s1'])
+  const { head, changes } = await store.changesSince(null)
+  t.strictSame([head, changes?.length], [{ seq: 1, mark: 7 }, 1])
+
+  const session = family()
+  await store.sessions.create(session)
+  same(t, await store.sessions.sessionById('acme', session.id), session)
+  const proof = { ...proofOf(session), handle: hash() }
+  const replay = await store.sessions.rotate('acme', session.id, proof, hash(), NOW)
+  t.equal(replay.outcome === 'replayed' && replay.committed.seq, 2, 'the feed goes on')
+  t.strictSame((await store.changesSince(head)).changes?.length, 1)
+})

@@ -1,0 +1,398 @@
+/**
+ * What every session store must do, whatever it is made of: `seats-admin/store/session-store.ts`, promise by promise.
+ * Run by each driver's own test, against the real thing.
+ */
+
+import { randomBytes } from 'node:crypto'
+import type { Test } from 'tap'
+import type { SessionChanged, SessionStore, Store, StoredSession } from '../../../seats-admin/index.ts'
+
+export interface StoreUnderTest {
+  readonly sessions: SessionStore
+  /** Ids of sessions that rows of the feed have named, in order; null where the store has no feed (the reference). */
+  readonly feed: (() => Promise<readonly string[]>) | null
+}
+
+export const NOW = 1_800_000_000_000
+export const HOUR = 3_600_000
+
+export const hash = () => new Uint8Array(randomBytes(32))
+const bytes = (value: Uint8Array | null | undefined) =>
+  value == null ? null : Buffer.from(value).toString('hex')
+
+export function browserSession(more: Partial<StoredSession> = {}): StoredSession {
+  return {
+    id: randomBytes(16).toString('base64url'),
+    tenant: 'acme',
+    cookieHash: hash(),
+    user: 'auth0|alice ünïcode 漢字',
+    email: 'alice@acme.example',
+    name: 'Alice',
+    hashPerm: ['s1:Viewer', 's2:ns:Editor'],
+    issuedAt: NOW / 1000,
+    renewAt: NOW + HOUR,
+    expiresAt: NOW + 8 * HOUR,
+    endedAt: null,
+    familyHash: null,
+    handleHash: null,
+    sealed: 'sealed-text',
+    ...more,
+  }
+}
+
+export function family(more: Partial<StoredSession> = {}): StoredSession {
+  return browserSession({ cookieHash: null, familyHash: hash(), handleHash: hash(), ...more })
+}
+
+/** The sessions of a store, with its feed. */
+export function underTest(store: Store): StoreUnderTest {
+  return { sessions: store.sessions, feed: () => fedSessions(store) }
+}
+
+/** Ids that rows of the feed have named, in order. */
+export async function fedSessions(store: Store): Promise<string[]> {
+  const { changes } = await store.changesSince(null)
+  return (changes ?? []).filter(({ kind }) => kind === 'session').map(({ key }) => key)
+}
+
+/** @param open a store of its own, empty, that ends with the test */
+export function sessionStoreConformance(t: Test, open: (t: Test) => Promise<StoreUnderTest>): void {
+  t.test('a session is found again as it was written', async (t) => {
+    const { sessions } = await open(t)
+    const all = [
+      browserSession(),
+      family(),
+      browserSession({ email: null, name: null, hashPerm: [], user: 'a'.repeat(255) }),
+      browserSession({
+        sealed: 's'.repeat(100_000),
+        hashPerm: Array.from({ length: 5000 }, (_, i) => `s:${i}`),
+      }),
+    ]
+    for (const each of all) await sessions.create(each)
+    for (const each of all) {
+      same(t, await sessions.sessionById('acme', each.id), each)
+      const { value } = await sessions.readSession('acme', each.id)
+      t.match(value, { id: each.id, tenant: 'acme', user: each.user, renewAt: each.renewAt, endedAt: null })
+      t.equal(bytes(value?.cookieHash), bytes(each.cookieHash))
+      t.same(value?.hashPerm, each.hashPerm)
+    }
+  })
+
+  t.test('whatever text an identity provider sends comes back as it was', async (t) => {
+    const { sessions } = await open(t)
+    const texts = ['', '\0', 'a\0b', '\ud800', 'x\udc00y', '\ufffd', '"\\\n\u2028', '😀', 'null', '\ufeff ']
+    for (const text of texts) {
+      const said = { user: text, email: text, name: text }
+      const session = family({ ...said, hashPerm: [text, `${text}:${text}`] })
+      await sessions.create(session)
+      same(t, await sessions.sessionById('acme', session.id), session)
+      const { value } = await sessions.readSession('acme', session.id)
+      t.strictSame([value?.user, value?.email], [text, text])
+      const renewal = { ...RENEWAL, email: text, name: text }
+      await sessions.renew('acme', session.id, session.handleHash, renewal)
+      same(t, await sessions.sessionById('acme', session.id), { ...session, ...renewal })
+    }
+  })
+
+  t.test('whatever text is asked for is not there', async (t) => {
+    const { sessions } = await open(t)
+    for (const id of ['', '\0', 'a\0b', '\ud800', "' OR 1=1 --", 'x'.repeat(100_000)]) {
+      t.equal(await sessions.sessionById('acme', id), null)
+      t.equal((await sessions.readSession('acme', id)).value, null)
+      t.equal((await sessions.rotate('acme', id, proofOf(family()), hash(), NOW)).outcome, 'unknown')
+      t.equal(await sessions.claimRenewal('acme', id, NOW, NOW + 1), null)
+      t.equal(await sessions.giveBack('acme', id, null, null, 'x'), false)
+      t.equal(await sessions.renew('acme', id, null, RENEWAL), null)
+      t.equal(await sessions.end('acme', id, NOW), null)
+    }
+  })
+
+  t.test('nothing crosses tenants', async (t) => {
+    const { sessions } = await open(t)
+    const session = family()
+    await sessions.create(session)
+    t.equal(await sessions.sessionById('globex', session.id), null)
+    t.equal((await sessions.readSession('globex', session.id)).value, null)
+    t.equal(await sessions.end('globex', session.id, NOW), null)
+    t.equal((await sessions.rotate('globex', session.id, proofOf(session), hash(), NOW)).outcome, 'unknown')
+    t.equal(await sessions.claimRenewal('globex', session.id, NOW, NOW + 1), null)
+    t.equal(await sessions.giveBack('globex', session.id, session.handleHash, hash(), null), false)
+    t.equal(await sessions.renew('globex', session.id, session.handleHash, RENEWAL), null)
+    await sessions.create({ ...browserSession(), id: session.id, tenant: 'globex' })
+    same(t, await sessions.sessionById('acme', session.id), session)
+  })
+
+  t.test('an id is given once', async (t) => {
+    const { sessions } = await open(t)
+    const session = browserSession()
+    await sessions.create(session)
+    await t.rejects(sessions.create({ ...browserSession(), id: session.id }))
+    same(t, await sessions.sessionById('acme', session.id), session)
+  })
+
+  t.test('rotate: a handle is good once', async (t) => {
+    const { sessions } = await open(t)
+    const session = family()
+    await sessions.create(session)
+    const next = hash()
+    const rotation = await sessions.rotate('acme', session.id, proofOf(session), next, NOW)
+    t.equal(rotation.outcome, 'rotated')
+    if (rotation.outcome === 'rotated') same(t, rotation.session, { ...session, handleHash: next })
+    same(t, await sessions.sessionById('acme', session.id), { ...session, handleHash: next })
+    const onward = await sessions.rotate(
+      'acme',
+      session.id,
+      { ...proofOf(session), handle: next },
+      hash(),
+      NOW,
+    )
+    t.equal(onward.outcome, 'rotated', 'and the next one is')
+  })
+
+  t.test('rotate: a used handle ends the family', async (t) => {
+    const store = await open(t)
+    const { sessions } = store
+    const session = family()
+    await sessions.create(session)
+    const next = hash()
+    await sessions.rotate('acme', session.id, proofOf(session), next, NOW)
+    const replay = await sessions.rotate('acme', session.id, proofOf(session), hash(), NOW + 5)
+    t.equal(replay.outcome, 'replayed')
+    if (replay.outcome === 'replayed') await announced(t, store, replay.committed, session.id)
+    const ended = await sessions.sessionById('acme', session.id)
+    t.equal(ended?.endedAt, NOW + 5)
+    t.equal(ended?.sealed, '', "the provider's tokens are gone")
+    t.equal(ended?.sealed, '', "as by `end`: the provider's tokens are gone")
+    for (const handle of [next, session.handleHash ?? hash()]) {
+      const proof = { ...proofOf(session), handle }
+      t.equal((await sessions.rotate('acme', session.id, proof, hash(), NOW + 6)).outcome, 'ended')
+    }
+  })
+
+  t.test('rotate: of many uses at once exactly one wins, and the family ends', async (t) => {
+    const { sessions } = await open(t)
+    for (let round = 0; round < 10; round++) {
+      const session = family()
+      await sessions.create(session)
+      const uses = Array.from({ length: 8 }, () =>
+        sessions.rotate('acme', session.id, proofOf(session), hash(), NOW),
+      )
+      const outcomes = (await Promise.all(uses)).map(({ outcome }) => outcome).sort()
+      t.same(outcomes, [...Array(6).fill('ended'), 'replayed', 'rotated'].sort())
+      t.equal((await sessions.sessionById('acme', session.id))?.endedAt, NOW)
+    }
+  })
+
+  t.test('rotate: who never held a handle of the family changes nothing', async (t) => {
+    const { sessions } = await open(t)
+    const session = family()
+    await sessions.create(session)
+    const stranger = { family: hash(), handle: session.handleHash ?? hash() }
+    t.equal((await sessions.rotate('acme', session.id, stranger, hash(), NOW)).outcome, 'unknown')
+    t.equal((await sessions.rotate('acme', 'A'.repeat(22), proofOf(session), hash(), NOW)).outcome, 'unknown')
+    const cookie = browserSession()
+    await sessions.create(cookie)
+    const proof = { family: cookie.cookieHash ?? hash(), handle: cookie.cookieHash ?? hash() }
+    t.equal(
+      (await sessions.rotate('acme', cookie.id, proof, hash(), NOW)).outcome,
+      'unknown',
+      'a browser session has no handle',
+    )
+    same(t, await sessions.sessionById('acme', session.id), session)
+  })
+
+  t.test('rotate: expired, also by a used handle, and at the very moment', async (t) => {
+    const { sessions } = await open(t)
+    const session = family({ expiresAt: NOW })
+    await sessions.create(session)
+    t.equal((await sessions.rotate('acme', session.id, proofOf(session), hash(), NOW)).outcome, 'expired')
+    const proof = { ...proofOf(session), handle: hash() }
+    t.equal((await sessions.rotate('acme', session.id, proof, hash(), NOW)).outcome, 'expired')
+    same(t, await sessions.sessionById('acme', session.id), session)
+  })
+
+  t.test('giveBack: the handle is good again, once', async (t) => {
+    const { sessions } = await open(t)
+    const session = family()
+    await sessions.create(session)
+    const next = hash()
+    await sessions.rotate('acme', session.id, proofOf(session), next, NOW)
+    t.equal(await sessions.giveBack('acme', session.id, next, session.handleHash, 'sealed again'), true)
+    same(t, await sessions.sessionById('acme', session.id), { ...session, sealed: 'sealed again' })
+    t.equal(
+      await sessions.giveBack('acme', session.id, next, session.handleHash, 'no'),
+      false,
+      'it is not there any more',
+    )
+    t.equal(await sessions.giveBack('acme', session.id, null, null, 'no'), false, 'a family has a handle')
+    t.equal((await sessions.sessionById('acme', session.id))?.sealed, 'sealed again')
+    t.equal((await sessions.rotate('acme', session.id, proofOf(session), hash(), NOW)).outcome, 'rotated')
+  })
+
+  t.test('giveBack: never to a family that was ended', async (t) => {
+    const { sessions } = await open(t)
+    const session = family()
+    await sessions.create(session)
+    const next = hash()
+    await sessions.rotate('acme', session.id, proofOf(session), next, NOW)
+    await sessions.rotate('acme', session.id, proofOf(session), hash(), NOW)
+    t.equal(await sessions.giveBack('acme', session.id, next, session.handleHash, null), false)
+    t.equal((await sessions.rotate('acme', session.id, proofOf(session), hash(), NOW)).outcome, 'ended')
+  })
+
+  t.test('claimRenewal: one at a time', async (t) => {
+    const { sessions } = await open(t)
+    const session = browserSession()
+    await sessions.create(session)
+    const claims = Array.from({ length: 8 }, () => sessions.claimRenewal('acme', session.id, NOW, NOW + 1000))
+    const won = (await Promise.all(claims)).filter((claim) => claim !== null)
+    t.equal(won.length, 1)
+    same(t, won[0] ?? null, session)
+    t.equal(await sessions.claimRenewal('acme', session.id, NOW + 999, NOW + 2000), null)
+    t.ok(await sessions.claimRenewal('acme', session.id, NOW + 1000, NOW + 2000), 'until it has run out')
+    t.equal(await sessions.giveBack('acme', session.id, null, null, 'newer'), true)
+    const again = await sessions.claimRenewal('acme', session.id, NOW + 1000, NOW + 2000)
+    t.equal(again?.sealed, 'newer', 'or was given back')
+    await sessions.renew('acme', session.id, null, RENEWAL)
+    t.ok(await sessions.claimRenewal('acme', session.id, NOW + 1000, NOW + 2000), 'or used')
+  })
+
+  t.test('claimRenewal: not of what is over', async (t) => {
+    const { sessions } = await open(t)
+    const [ended, expired] = [browserSession(), browserSession({ expiresAt: NOW })]
+    await sessions.create(ended)
+    await sessions.create(expired)
+    await sessions.end('acme', ended.id, NOW)
+    t.equal(await sessions.claimRenewal('acme', ended.id, NOW, NOW + 1), null)
+    t.equal(await sessions.claimRenewal('acme', expired.id, NOW, NOW + 1), null)
+    t.equal(await sessions.claimRenewal('acme', 'A'.repeat(22), NOW, NOW + 1), null)
+  })
+
+  t.test('renew: for the handle that is good now, with a row in the feed', async (t) => {
+    const store = await open(t)
+    const { sessions } = store
+    for (const session of [family(), browserSession()]) {
+      await sessions.create(session)
+      t.equal(await sessions.renew('acme', session.id, hash(), RENEWAL), null, 'another handle')
+      if (session.handleHash !== null) t.equal(await sessions.renew('acme', session.id, null, RENEWAL), null)
+      same(t, await sessions.sessionById('acme', session.id), session)
+      const committed = await sessions.renew('acme', session.id, session.handleHash, RENEWAL)
+      await announced(t, store, committed, session.id)
+      same(t, await sessions.sessionById('acme', session.id), { ...session, ...RENEWAL })
+      await sessions.end('acme', session.id, NOW)
+      t.equal(
+        await sessions.renew('acme', session.id, session.handleHash, RENEWAL),
+        null,
+        'never what was ended',
+      )
+    }
+  })
+
+  t.test('end: at once, for good, and announced each time', async (t) => {
+    const store = await open(t)
+    const { sessions } = store
+    const session = browserSession()
+    await sessions.create(session)
+    await announced(t, store, await sessions.end('acme', session.id, NOW), session.id)
+    t.equal((await sessions.readSession('acme', session.id)).value?.endedAt, NOW)
+    await announced(t, store, await sessions.end('acme', session.id, NOW + 5), session.id)
+    const ended = await sessions.sessionById('acme', session.id)
+    t.equal(ended?.endedAt, NOW, 'it keeps its time')
+    t.equal(ended?.sealed, '', "the provider's tokens are gone")
+    t.equal(await sessions.end('acme', 'A'.repeat(22), NOW), null)
+  })
+
+  t.test('end and readSession: the reading is not older than the change', async (t) => {
+    const { sessions } = await open(t)
+    const session = browserSession()
+    await sessions.create(session)
+    const before = await sessions.readSession('acme', session.id)
+    const committed = await sessions.end('acme', session.id, NOW)
+    const after = await sessions.readSession('acme', session.id)
+    t.ok(committed !== null && before.seq < committed.seq && after.seq >= committed.seq)
+    t.equal(after.value?.endedAt, NOW)
+  })
+
+  t.test('the feed hears of what memory may hold, and of nothing else', async (t) => {
+    const { sessions, feed } = await open(t)
+    const [browser, program] = [browserSession(), family()]
+    const wrong = { ...proofOf(program), family: hash() }
+    const next = hash()
+    await sessions.create(browser)
+    await sessions.create(program)
+    await sessions.create(browserSession({ expiresAt: NOW - 1 }))
+    await sessions.rotate('acme', program.id, proofOf(program), next, NOW)
+    await sessions.rotate('acme', program.id, wrong, hash(), NOW)
+    await sessions.rotate('acme', program.id, proofOf(program), hash(), program.expiresAt)
+    await sessions.giveBack('acme', program.id, next, program.handleHash, null)
+    await sessions.claimRenewal('acme', browser.id, NOW, NOW + 1)
+    await sessions.giveBack('acme', browser.id, null, null, 'x')
+    await sessions.renew('acme', browser.id, hash(), RENEWAL)
+    await sessions.end('acme', 'A'.repeat(22), NOW)
+    await sessions.prune(NOW, 10)
+    if (feed !== null) t.same(await feed(), [])
+    await sessions.renew('acme', browser.id, null, RENEWAL)
+    await sessions.rotate('acme', program.id, { ...proofOf(program), handle: hash() }, hash(), NOW)
+    await sessions.rotate('acme', program.id, proofOf(program), hash(), NOW)
+    await sessions.end('acme', browser.id, NOW)
+    if (feed !== null) t.same(await feed(), [browser.id, program.id, browser.id])
+    const { value } = await sessions.readSession('acme', program.id)
+    t.equal(value?.endedAt, NOW)
+  })
+
+  t.test('prune: what has expired, ended or not, so many at a time', async (t) => {
+    const { sessions } = await open(t)
+    const [old, older, ended, live] = [
+      browserSession({ expiresAt: NOW - 1 }),
+      family({ expiresAt: NOW - HOUR, tenant: 'globex' }),
+      browserSession({ expiresAt: NOW + HOUR }),
+      browserSession({ expiresAt: NOW }),
+    ]
+    for (const each of [old, older, ended, live]) await sessions.create(each)
+    await sessions.end('acme', ended.id, NOW - HOUR)
+    t.equal(await sessions.prune(NOW, 1), 1)
+    t.equal(await sessions.prune(NOW, 10), 1)
+    t.equal(await sessions.prune(NOW, 10), 0)
+    t.equal(await sessions.sessionById('acme', old.id), null)
+    t.equal(await sessions.sessionById('globex', older.id), null)
+    t.ok(
+      await sessions.sessionById('acme', ended.id),
+      'an ended one is answered as ended until it would have expired',
+    )
+    t.ok(await sessions.sessionById('acme', live.id))
+  })
+}
+
+export const RENEWAL = {
+  email: null,
+  name: 'Alice B.',
+  hashPerm: ['s3:Viewer'],
+  issuedAt: NOW / 1000 + 60,
+  renewAt: NOW + 2 * HOUR,
+  sealed: 'sealed anew',
+}
+
+export function proofOf({ familyHash, handleHash }: StoredSession) {
+  return { family: familyHash ?? hash(), handle: handleHash ?? hash() }
+}
+
+export function same(t: Test, found: StoredSession | null, wanted: StoredSession): void {
+  const plain = (session: StoredSession | null) =>
+    session && {
+      ...session,
+      cookieHash: bytes(session.cookieHash),
+      familyHash: bytes(session.familyHash),
+      handleHash: bytes(session.handleHash),
+    }
+  t.strictSame(plain(found), plain(wanted))
+}
+
+async function announced(
+  t: Test,
+  { feed }: StoreUnderTest,
+  committed: SessionChanged | null,
+  id: string,
+): Promise<void> {
+  t.match(committed, { changes: [{ tenant: 'acme', kind: 'session', key: id }] })
+  if (feed !== null) t.equal((await feed()).at(-1), id, 'the feed says so too')
+}

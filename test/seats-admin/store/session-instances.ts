@@ -1,0 +1,202 @@
+/** Several gateways on one store, and what they do to one session at the same time. For each driver. */
+
+import type { Test } from 'tap'
+import type { Rotation, Store, StoredSession } from '../../../seats-admin/index.ts'
+import {
+  browserSession,
+  family,
+  fedSessions,
+  hash,
+  HOUR,
+  NOW,
+  proofOf,
+  RENEWAL,
+  same,
+} from './session-conformance.ts'
+
+/** Opens one more store on the same place, which was empty; it ends with the test. */
+export type Opener = () => Promise<Store>
+
+export async function two(open: Opener): Promise<[Store, Store]> {
+  return [await open(), await open()]
+}
+
+/** One call of each of `count` numbers, all at once, by the stores in turn. */
+export function atOnce<V>(
+  stores: readonly Store[],
+  count: number,
+  call: (store: Store, at: number) => Promise<V>,
+): Promise<V[]> {
+  const calls = Array.from({ length: count }, (_, at) => ({ at, store: stores[at % stores.length] }))
+  return Promise.all(calls.flatMap(({ at, store }) => (store === undefined ? [] : [call(store, at)])))
+}
+
+/** How often each outcome came. */
+function counted(rotations: readonly Rotation[]): Record<string, number> {
+  const found: Record<string, number> = {}
+  for (const { outcome } of rotations) found[outcome] = (found[outcome] ?? 0) + 1
+  return found
+}
+
+/** One handle is used twenty times at once, over and over. */
+export async function useAtOnce(t: Test, stores: readonly Store[], rounds: number): Promise<void> {
+  for (let round = 0; round < rounds; round++) {
+    const session = family()
+    await stores[0]?.sessions.create(session)
+    const rotations = await atOnce(stores, 20, (store) =>
+      store.sessions.rotate('acme', session.id, proofOf(session), hash(), NOW + round),
+    )
+    t.strictSame(counted(rotations), { rotated: 1, replayed: 1, ended: 18 })
+    for (const { sessions } of stores)
+      t.equal((await sessions.sessionById('acme', session.id))?.endedAt, NOW + round, 'and it is over')
+  }
+}
+
+export function sessionInstances(t: Test, place: (t: Test) => Promise<Opener>): void {
+  const test = (name: string, run: (t: Test, one: Store, other: Store) => Promise<void>) =>
+    t.test(name, async (t) => run(t, ...(await two(await place(t)))))
+
+  test('of twenty uses of one handle exactly one wins', async (t, one, other) => {
+    await useAtOnce(t, [one, other], 10)
+    t.equal((await fedSessions(one)).length, 10, 'each end was announced once')
+  })
+
+  test('a handle that goes from one to the other is good each time', async (t, one, other) => {
+    const session = family()
+    await one.sessions.create(session)
+    let good = session.handleHash ?? hash()
+    for (let round = 0; round < 20; round++) {
+      const next = hash()
+      const { sessions } = round % 2 === 0 ? other : one
+      const proof = { ...proofOf(session), handle: good }
+      t.equal((await sessions.rotate('acme', session.id, proof, next, NOW)).outcome, 'rotated')
+      good = next
+    }
+  })
+
+  test('of twenty claims exactly one wins', async (t, one, other) => {
+    for (let round = 0; round < 10; round++) {
+      const session = browserSession()
+      await one.sessions.create(session)
+      const claims = await atOnce([one, other], 20, ({ sessions }) =>
+        sessions.claimRenewal('acme', session.id, NOW, NOW + 1000),
+      )
+      t.equal(claims.filter((claim) => claim !== null).length, 1)
+    }
+  })
+
+  test('what is ended stays ended, whatever is done to it at the same time', async (t, one, other) => {
+    for (let round = 0; round < 10; round++) {
+      const session = family()
+      await one.sessions.create(session)
+      const next = hash()
+      const rename = { ...RENEWAL, sealed: 'never again' }
+      await Promise.all([
+        one.sessions.rotate('acme', session.id, proofOf(session), next, NOW),
+        other.sessions.end('acme', session.id, NOW + 1),
+        one.sessions.giveBack('acme', session.id, next, session.handleHash, 'never again'),
+        other.sessions.renew('acme', session.id, session.handleHash, rename),
+        one.sessions.renew('acme', session.id, next, rename),
+      ])
+      const found = await one.sessions.sessionById('acme', session.id)
+      t.strictSame([found?.endedAt, found?.sealed], [NOW + 1, ''])
+      t.equal((await other.sessions.rotate('acme', session.id, proofOf(session), next, NOW)).outcome, 'ended')
+    }
+  })
+
+  test('what one has ended or renewed the other reads, as of the change', async (t, one, other) => {
+    for (let round = 0; round < 20; round++) {
+      const session = browserSession()
+      await one.sessions.create(session)
+      const renewed = await one.sessions.renew('acme', session.id, null, RENEWAL)
+      const first = await other.sessions.readSession('acme', session.id)
+      t.strictSame([first.seq, first.mark], [renewed?.seq, renewed?.mark])
+      t.strictSame([first.value?.issuedAt, first.value?.endedAt], [RENEWAL.issuedAt, null])
+      const ended = await other.sessions.end('acme', session.id, NOW)
+      const second = await one.sessions.readSession('acme', session.id)
+      t.strictSame([second.seq, second.mark, second.value?.endedAt], [ended?.seq, ended?.mark, NOW])
+    }
+  })
+
+  test('the request path reads neither handles nor tokens', async (t, one, other) => {
+    const session = family()
+    await one.sessions.create(session)
+    const { value } = await other.sessions.readSession('acme', session.id)
+    const record = 'cookieHash email endedAt expiresAt hashPerm id issuedAt renewAt tenant user'
+    t.strictSame(Object.keys(value ?? {}).toSorted(), record.split(' '))
+  })
+
+  test('the same session may be sent twice, another one of its id may not', async (t, one, other) => {
+    for (const session of [browserSession(), family()]) {
+      await atOnce([one, other], 6, ({ sessions }) => sessions.create(session))
+      const others: Partial<StoredSession>[] =
+        session.cookieHash === null
+          ? [{ familyHash: hash() }, { handleHash: hash() }]
+          : [{ cookieHash: hash() }]
+      for (const more of [...others, family(), browserSession()]) {
+        const { id } = session
+        await t.rejects(other.sessions.create({ ...session, ...more, id }), /^another session has this id$/)
+      }
+      same(t, await one.sessions.sessionById('acme', session.id), session)
+    }
+  })
+
+  test('a browser session never gets a handle, nor does a family lose its own', async (t, one) => {
+    const [browser, program] = [browserSession(), family()]
+    const tells = (cause: Error, secret: Uint8Array | null) =>
+      `${cause.stack}${JSON.stringify(cause)}`.includes(Buffer.from(secret ?? []).toString('hex'))
+    for (const session of [browser, program]) {
+      await one.sessions.create(session)
+      const [from, to] = session === browser ? [null, hash()] : [session.handleHash, null]
+      const cause = await one.sessions.giveBack('acme', session.id, from, to, 'x').catch((error) => error)
+      t.ok(cause instanceof Error && !tells(cause, from ?? to), String(cause))
+      same(t, await one.sessions.sessionById('acme', session.id), session)
+    }
+    await t.rejects(one.sessions.create({ ...browser, id: 'both', familyHash: hash(), handleHash: hash() }))
+    await t.rejects(one.sessions.create({ ...browser, id: 'none', cookieHash: null }))
+    for (const id of ['both', 'none']) t.equal(await one.sessions.sessionById('acme', id), null)
+  })
+
+  test('prune takes the oldest first, so many at a time', async (t, one) => {
+    const ages = Array.from({ length: 250 }, (_, at) => browserSession({ expiresAt: NOW - 1 - at }))
+    await Promise.all(ages.map((session) => one.sessions.create(session)))
+    const live = browserSession({ expiresAt: NOW + HOUR })
+    await one.sessions.create(live)
+    const left = async () => {
+      const found = await Promise.all(ages.map(({ id }) => one.sessions.sessionById('acme', id)))
+      return found.filter((session) => session !== null).map(({ id }) => id)
+    }
+    for (const [gone, rest] of [
+      [100, 150],
+      [100, 50],
+      [50, 0],
+      [0, 0],
+    ]) {
+      t.equal(await one.sessions.prune(NOW, 100), gone)
+      t.strictSame(
+        await left(),
+        ages.slice(0, rest).map(({ id }) => id),
+      )
+    }
+    same(t, await one.sessions.sessionById('acme', live.id), live)
+  })
+
+  test('two that prune at once count each session once', async (t, one, other) => {
+    const old = Array.from({ length: 200 }, (_, at) =>
+      family({ expiresAt: NOW - 1 - at, tenant: at % 2 === 0 ? 'acme' : 'globex' }),
+    )
+    await Promise.all(old.map((session) => one.sessions.create(session)))
+    const pruned = await Promise.all(
+      [one, other].map(async ({ sessions }) => {
+        let all = 0
+        for (let gone = 1; gone > 0; all += gone) gone = await sessions.prune(NOW, 15)
+        return all
+      }),
+    )
+    t.equal(
+      pruned.reduce((sum, each) => sum + each),
+      200,
+    )
+    for (const { tenant, id } of old) t.equal(await one.sessions.sessionById(tenant, id), null)
+  })
+}

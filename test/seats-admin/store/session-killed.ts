@@ -1,0 +1,55 @@
+/** Sessions of a process that was killed, and what must be true of them afterwards. For the drivers' tests. */
+
+import { createHash } from 'node:crypto'
+import { fileURLToPath } from 'node:url'
+import type { Store, StoredSession } from '../../../seats-admin/index.ts'
+import { family, fedSessions } from './session-conformance.ts'
+
+/** For `startWriter` and `writeAndDie` of `killed.ts`. */
+export const sessionScript = fileURLToPath(new URL('./session-kill-process.ts', import.meta.url))
+
+const ORDER = ['created', 'rotated', 'ended']
+
+/** A family whose secrets follow from its id, with enough in it to fill several pages. */
+export function sessionNamed(id: string): StoredSession {
+  return family({
+    id,
+    familyHash: digest(id, 'family'),
+    handleHash: digest(id, 'first'),
+    sealed: id.repeat(3000),
+  })
+}
+
+export function nextHandle(id: string): Uint8Array {
+  return digest(id, 'next')
+}
+
+/** What of that which was said is not so. */
+export async function brokenSessions(store: Store, said: readonly string[]): Promise<string[]> {
+  const found: string[] = []
+  const announced = new Set(await fedSessions(store))
+  const last = new Map(said.map((line) => line.split(' ').toReversed() as [string, string]))
+  for (const [id, verb] of last) {
+    const session = await store.sessions.sessionById('acme', id)
+    const here = stateOf(session)
+    // The write after the last acknowledged one may have been committed too.
+    const ahead = ORDER.indexOf(here) - ORDER.indexOf(verb)
+    if (ahead < 0 || ahead > 1) found.push(`${id} was ${verb}, is ${here}`)
+    if (session?.sealed !== (here === 'ended' ? '' : id.repeat(3000)))
+      found.push(`${id}: of its tokens a part`)
+    if (announced.has(id) !== (here === 'ended')) found.push(`${id}: is ${here}, and the feed says otherwise`)
+  }
+  return found
+}
+
+function stateOf(session: StoredSession | null): string {
+  if (session === null) return 'lost'
+  if (session.endedAt !== null) return 'ended'
+  return Buffer.compare(session.handleHash ?? Buffer.of(), nextHandle(session.id)) === 0
+    ? 'rotated'
+    : 'created'
+}
+
+function digest(id: string, what: string): Uint8Array {
+  return createHash('sha256').update(`${id} ${what}`).digest()
+}

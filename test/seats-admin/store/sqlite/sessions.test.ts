@@ -1,0 +1,56 @@
+/** Sign-in sessions in SQLite. */
+
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import t from 'tap'
+import { MIGRATIONS, mark, migrate } from '../../../../seats-admin/store/sqlite/migrations.ts'
+import { ADMIN } from '../conformance.ts'
+import {
+  family,
+  hash,
+  NOW,
+  proofOf,
+  same,
+  sessionStoreConformance,
+  underTest,
+} from '../session-conformance.ts'
+import { sessionInstances } from '../session-instances.ts'
+import { open, temporaryFolder } from './support.ts'
+
+t.jobs = 4
+sessionStoreConformance(t, async (t) =>
+  underTest(await open(t, { path: join(temporaryFolder(t), 'seatgate.db'), timeout: 20_000 })),
+)
+sessionInstances(t, async (t) => {
+  const path = join(temporaryFolder(t), 'seatgate.db')
+  return () => open(t, { path, timeout: 20_000 })
+})
+
+t.test('a store from before there were sessions', async (t) => {
+  const path = join(temporaryFolder(t), 'seatgate.db')
+  const database = new DatabaseSync(path)
+  mark(database)
+  migrate(database, MIGRATIONS.slice(0, 2))
+  database.exec(`INSERT INTO seats VALUES ('acme', 's1', 'Viewer', '["one"]', '["a:b"]', 0, 'alice', 1000, NULL, NULL);
+    INSERT INTO api_keys VALUES ('acme', 'k1', 'ci', x'01', 'alice', 1000, NULL, NULL);
+    INSERT INTO api_key_seats VALUES ('acme', 'k1', 0, 's1');
+    INSERT INTO members VALUES ('acme', 'ann', 's1');
+    INSERT INTO changes (seq, mark, tenant, kind, key) VALUES (1, 7, 'acme', 'seat', 's1');
+    UPDATE counter SET seq = 1, mark = 7; PRAGMA journal_mode = WAL`)
+  database.close()
+
+  const store = await open(t, { path })
+  const { data } = await store.listSeats('acme', { limit: 9, after: null, scope: ADMIN })
+  t.match(data, [{ id: 's1', name: 'Viewer', memberCount: 1 }])
+  t.same((await store.apiKeyById('acme', 'k1')).value?.seatIds, ['s1'])
+  const { head, changes } = await store.changesSince(null)
+  t.strictSame([head, changes?.length], [{ seq: 1, mark: 7 }, 1])
+
+  const session = family()
+  await store.sessions.create(session)
+  same(t, await store.sessions.sessionById('acme', session.id), session)
+  const proof = { ...proofOf(session), handle: hash() }
+  const replay = await store.sessions.rotate('acme', session.id, proof, hash(), NOW)
+  t.equal(replay.outcome === 'replayed' && replay.committed.seq, 2, 'the feed goes on')
+  t.strictSame((await store.changesSince(head)).changes?.length, 1)
+})
