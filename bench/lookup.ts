@@ -45,6 +45,7 @@ function entry(i: number): RouteEntry {
     requirement: 'things:read',
     upstream: 'a',
     responseTimeout: null,
+    signIn: null,
     maxBody: 0,
     place: { file: 'bench', line: i + 1, column: 1 },
   }

@@ -8,19 +8,40 @@ import {
 } from '../seats-admin/index.ts'
 import { isRefusal } from '../seats-admin/model/refusal.ts'
 import { Refusal } from './errors.ts'
-import type { LocalReply, LocalRequest, Route } from './exchange.ts'
+import type { LocalReply, LocalRequest, OpenHandler, Route } from './exchange.ts'
 
 /** Bytes of a body that a Seat or key endpoint reads. */
 const MAX_BODY = 1024 * 1024
 
-/** Kept for sign-in, so that no table comes to depend on them. */
-export const RESERVED_PATHS = [
-  '/auth/oidc/login',
-  '/auth/oidc/callback',
-  '/auth/oidc/validate',
-  '/auth/oidc/refresh',
-  '/auth/oidc/logout',
-]
+/** Bytes of a body that an endpoint of sign-in reads. */
+const MAX_SIGN_IN_BODY = 128 * 1024
+
+const SIGN_IN = [
+  ['POST', '/auth/oidc/login'],
+  ['GET', '/auth/oidc/callback'],
+  // For a tenant whose provider must not be mixed up with another's.
+  ['GET', '/auth/oidc/callback/{tenant}'],
+  ['POST', '/auth/oidc/validate'],
+  ['POST', '/auth/oidc/refresh'],
+  ['POST', '/auth/oidc/logout'],
+] as const
+
+/** Nobody has a credential yet: the endpoints see for themselves. */
+export function signInRoutes(handler: OpenHandler): Route[] {
+  return SIGN_IN.map(([method, path]) =>
+    Object.freeze({
+      id: `${method} ${path}`,
+      method,
+      path,
+      requirement: 'public',
+      target: Object.freeze({ kind: 'open', handler }),
+      maxBody: MAX_SIGN_IN_BODY,
+      responseTimeout: null,
+      signIn: null,
+      place: null,
+    }),
+  )
+}
 
 /** @param adminSpace a tenant's admin space in the configuration that these routes belong to */
 export function builtInRoutes(
@@ -39,6 +60,7 @@ export function builtInRoutes(
       }),
       maxBody: MAX_BODY,
       responseTimeout: null,
+      signIn: null,
       place: null,
     }),
   )
@@ -81,5 +103,6 @@ export function builtInPaths(): Route[] {
     announce: async () => {},
     now: Date.now,
   }
-  return builtInRoutes(createAdminApi(deps), () => undefined)
+  const nobody = () => Promise.reject(new Error('nothing answers here'))
+  return [...builtInRoutes(createAdminApi(deps), () => undefined), ...signInRoutes(nobody)]
 }

@@ -13,20 +13,29 @@ import { type Listener, openFront } from './server/front.ts'
 import { AccessLog } from './telemetry/access-log.ts'
 import type { Log } from './telemetry/logger.ts'
 import { Metrics } from './telemetry/metrics.ts'
+import { type UpstreamWatch, watchUpstreams } from './telemetry/upstream-watch.ts'
 
 export class Door {
   readonly metrics = new Metrics()
   readonly #engine: Engine
   readonly #pipeline: Pipeline
+  readonly #watch: UpstreamWatch
   #compiled: Compiled
   #running: Running
   #front: Listener | null = null
 
-  /** Throws a ConfigError when the route tables are faulty. */
-  constructor(engine: Engine, config: Config, log: Log) {
+  /** Rejects with a ConfigError when the route tables are faulty. */
+  static async open(engine: Engine, config: Config, log: Log): Promise<Door> {
+    return new Door(engine, await engine.compile(config), log)
+  }
+
+  private constructor(engine: Engine, compiled: Compiled, log: Log) {
     this.#engine = engine
-    this.#compiled = engine.compile(config)
-    this.#running = running(this.#compiled)
+    this.#compiled = compiled
+    this.#watch = watchUpstreams(this.metrics, log, () =>
+      [...this.#running.upstreams].map(([name, upstream]) => [name, upstream.targets()] as const),
+    )
+    this.#running = running(compiled, this.#watch)
     this.#pipeline = new Pipeline(this.#running, new AccessLog(log.logger), this.metrics)
     this.#addGauges(log)
   }
@@ -35,26 +44,31 @@ export class Door {
     return this.#compiled.table.routes.length
   }
 
-  /** Rejects with Node's error when the address can't be had. */
-  async listen(): Promise<AddressInfo> {
-    this.#front = await openFront(this.#compiled.config.listen, this.#pipeline)
+  /** Rejects with Node's error when the address can't be had. @param shared with other workers */
+  async listen(shared = false): Promise<AddressInfo> {
+    this.#front = await openFront(this.#compiled.config.listen, this.#pipeline, shared)
+    startChecks(this.#running)
     return this.#front.address
   }
 
   /**
-   * Throws, having changed nothing, when the tables are faulty. Calling the result puts configuration and tables into
+   * Rejects, having changed nothing, when the tables are faulty. Calling the result puts configuration and tables into
    * force, both at once: a request meets the old ones or the new, never a mix.
    */
-  prepare(config: Config): () => void {
-    const compiled = this.#engine.compile(config)
+  async prepare(config: Config): Promise<() => void> {
+    const compiled = await this.#engine.compile(config)
+    const next = running(compiled, this.#watch)
     return () => {
       const before = this.#running
-      this.#running = running(compiled)
+      const { signIn } = this.#compiled
+      this.#running = next
       this.#compiled = compiled
-      this.#pipeline.use(this.#running)
+      this.#pipeline.use(next)
+      startChecks(next)
       this.metrics.forgetRoutes(new Set(compiled.table.routes.map((route) => route.id)))
       // Requests under way keep the old pools until they are done.
       for (const upstream of before.upstreams.values()) void upstream.close()
+      void signIn?.close()
     }
   }
 
@@ -62,6 +76,7 @@ export class Door {
   async close(drain: number): Promise<void> {
     await this.#front?.close(drain)
     await Promise.all([...this.#running.upstreams.values()].map((upstream) => upstream.close()))
+    await this.#compiled.signIn?.close()
     this.#engine.lease.end()
   }
 
@@ -87,11 +102,18 @@ export class Door {
   }
 }
 
-function running(compiled: Compiled): Running {
+function startChecks({ upstreams }: Running): void {
+  for (const upstream of upstreams.values()) upstream.start()
+}
+
+function running(compiled: Compiled, listener: UpstreamWatch): Running {
   const upstreams = new Map<string, Upstream>()
   const { trustedProxies } = compiled.config
   for (const [name, config] of compiled.config.upstreams) {
-    upstreams.set(name, new Upstream(config, { trustedProxies }))
+    const { balance, connections, maxPending, bodyTimeout, health, tls } = config
+    const more = { balance, connections, maxPending, bodyTimeout, health, tls }
+    upstreams.set(name, new Upstream(config, { trustedProxies, ...more, listener }))
   }
-  return { judge: compiled.judge, upstreams, trustedProxies: new TrustedProxies(trustedProxies) }
+  const signIn = compiled.signIn?.send ?? (() => null)
+  return { judge: compiled.judge, upstreams, trustedProxies: new TrustedProxies(trustedProxies), signIn }
 }

@@ -35,15 +35,17 @@ export class OwnDoor implements Doors {
   }
 
   /** Rejects when the store can't be read, the address can't be had or the route tables are faulty. */
-  static async open(config: Config, { store, instance, redis }: Membership, log: Log): Promise<Doors> {
-    const cache = redis === null ? null : { connection: redis, prefix: config.redis?.prefix ?? '' }
-    const door = new Door(new Engine(store, instance, cache), config, log)
-    await instance.start()
+  static async open(config: Config, membership: Membership, log: Log): Promise<Doors> {
+    const { store, instance, cache, ephemeral } = membership
+    const engine = new Engine(store, instance, cache, { ephemeral, log: log.logger })
+    const door = await Door.open(engine, config, log)
+    await membership.start()
     return new OwnDoor(door, await door.listen())
   }
 
   async reload(config: Config): Promise<void> {
-    this.#door.prepare(config)()
+    const put = await this.#door.prepare(config)
+    put()
   }
 
   metrics(own: Registry): Promise<string> {

@@ -6,32 +6,35 @@
 import type { Store } from '../seats-admin/index.ts'
 import { createAdminApi } from '../seats-admin/index.ts'
 import { Authenticator } from './authn/authenticator.ts'
-import { builtInRoutes, RESERVED_PATHS } from './built-in.ts'
+import { builtInRoutes, signInRoutes } from './built-in.ts'
 import { systemClock } from './coherence/clock.ts'
 import { History } from './coherence/history.ts'
 import { type Coherence, Instance } from './coherence/instance.ts'
 import { Lease } from './coherence/lease.ts'
 import type { Config } from './config/config.ts'
 import { ConfigError } from './config/faults.ts'
+import { Refusal } from './errors.ts'
 import type { Route } from './exchange.ts'
 import { Judge } from './judge.ts'
-import type { Connection } from './redis/connection.ts'
-import { Keys } from './redis/keys.ts'
-import { SeatCache } from './redis/seat-cache.ts'
+import type { Ephemeral, OidcLog } from './oidc/ports.ts'
+import { SeatCache, type SharedCache } from './redis/seat-cache.ts'
 import { compileTable, type RouteTable } from './router/table.ts'
 import { SeatMemory } from './seats/memory.ts'
+import type { SignIn } from './sign-in.ts'
 
 /** One configuration, ready to judge by. */
 export interface Compiled {
   readonly config: Config
   readonly table: RouteTable
   readonly judge: Judge
+  /** Null where no tenant has an identity provider. */
+  readonly signIn: SignIn | null
 }
 
-/** The cache that a fleet shares. */
-export interface SharedCache {
-  readonly connection: Connection
-  readonly prefix: string
+/** What sign-in needs beside the store. */
+export interface SignInPorts {
+  readonly ephemeral: Ephemeral
+  readonly log: OidcLog
 }
 
 export class Engine {
@@ -40,12 +43,21 @@ export class Engine {
   readonly lease: Lease
   readonly history = new History()
   readonly #coherence: Coherence
+  readonly #ports: SignInPorts | null
 
-  /** Has no lease before the coherence has read the feed, and ends with it. */
-  constructor(store: Store, coherence: Coherence, cache: SharedCache | null) {
+  /**
+   * Has no lease before the coherence has read the feed, and ends with it.
+   *
+   * @param ports null: nobody signs in here
+   */
+  constructor(store: Store, coherence: Coherence, cache: SharedCache | null, ports: SignInPorts | null) {
     this.store = store
     this.#coherence = coherence
-    this.memory = new SeatMemory(cache === null ? store : this.#cached(store, cache))
+    this.#ports = ports
+    this.memory = new SeatMemory(
+      cache === null ? store : new SeatCache(store, cache, this.history, systemClock.now),
+      store.sessions,
+    )
     this.lease = new Lease(coherence, [this.memory, this.history], systemClock)
     coherence.join(this.lease)
   }
@@ -57,43 +69,59 @@ export class Engine {
   static async forOneLook(store: Store): Promise<Engine> {
     const listener = { feed: () => {}, answered: () => {}, acknowledged: () => {} }
     const parts = { id: '', name: '', source: store, list: null, bus: null, clock: systemClock, listener }
-    const engine = new Engine(store, new Instance(parts), null)
+    const engine = new Engine(store, new Instance(parts), null, null)
     await engine.lease.renewed()
     return engine
   }
 
-  /** Throws a ConfigError with the faults of the route tables taken together. */
-  compile(config: Config): Compiled {
-    const { table, faults } = compileTable(
-      config.routes,
-      config.upstreams,
-      this.#builtIn(config),
-      RESERVED_PATHS,
-    )
+  /** Rejects with a ConfigError that has the faults of the route tables taken together. */
+  async compile(config: Config): Promise<Compiled> {
+    const signIn = await this.#signIn(config)
+    const { table, faults } = compileTable(config.routes, config.upstreams, this.#builtIn(config, signIn))
     if (faults.length > 0) throw new ConfigError(faults)
     const authenticator = new Authenticator({
       tenants: config.tenants,
       defaultTenant: config.defaultTenant,
       apiKeyById: (tenant, id, trace) => this.memory.apiKeyById(tenant, id, trace),
+      sessions: signIn?.cookies ?? null,
+      otherIssuer: signIn?.providerToken ?? null,
       now: Date.now,
     })
     const allowsSemicolon = ({ target }: Route) =>
       target.kind === 'upstream' && config.upstreams.get(target.name)?.allowSemicolons === true
     const judge = new Judge({ table, authenticator, seats: this.memory, lease: this.lease, allowsSemicolon })
-    return { config, table, judge }
+    return { config, table, judge, signIn }
   }
 
-  #cached(store: Store, { connection, prefix }: SharedCache): SeatCache {
-    return new SeatCache(store, connection, new Keys(prefix), this.history, systemClock.now)
+  /** Loaded only where somebody can sign in. */
+  async #signIn(config: Config): Promise<SignIn | null> {
+    if (this.#ports === null || [...config.tenants.values()].every(({ oidc }) => oidc === null)) return null
+    const { SignIn } = await import('./sign-in.ts')
+    const { store, memory } = this
+    return new SignIn(config, {
+      store,
+      memory,
+      ...this.#ports,
+      announce: (committed) => this.#coherence.announce(committed),
+    })
   }
 
-  /** Of this configuration: a request that meets it meets its admin spaces too. */
-  #builtIn(config: Config): Route[] {
+  /** Of this configuration: a request that meets it meets its admin spaces and providers too. */
+  #builtIn(config: Config, signIn: SignIn | null): Route[] {
     const endpoints = createAdminApi({
       store: this.store,
       now: Date.now,
       announce: (committed) => this.#coherence.announce(committed),
     })
-    return builtInRoutes(endpoints, (tenant) => config.tenants.get(tenant)?.adminSpace)
+    return [
+      ...builtInRoutes(endpoints, (tenant) => config.tenants.get(tenant)?.adminSpace),
+      ...signInRoutes(signIn?.serve ?? nobodySignsIn),
+    ]
   }
+}
+
+const noSignIn = new Refusal('route_not_found', 'No tenant of this gateway signs in through a provider.')
+
+async function nobodySignsIn(): Promise<Refusal> {
+  return noSignIn
 }

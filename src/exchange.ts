@@ -30,6 +30,8 @@ export interface Route {
   readonly maxBody: number
   /** Milliseconds the upstream may be silent before its answer begins; null: what the upstream says. */
   readonly responseTimeout: number | null
+  /** The tenant whose identity provider a browser without credentials is sent to; null: nobody is. */
+  readonly signIn: string | null
   /** null for a built-in route. */
   readonly place: Place | null
 }
@@ -38,9 +40,30 @@ export interface Route {
 export type Target =
   | { readonly kind: 'upstream'; readonly name: string }
   | { readonly kind: 'local'; readonly handler: LocalHandler }
+  | { readonly kind: 'open'; readonly handler: OpenHandler }
 
 /** A built-in endpoint. It runs after the decision, like an upstream, and answers with a value. */
 export type LocalHandler = (request: LocalRequest) => Promise<LocalReply | Refusal>
+
+/** A built-in endpoint that nobody needs a credential for: it reads the request itself. Sign-in. */
+export type OpenHandler = (request: OpenRequest) => Promise<OpenReply | Refusal>
+
+export interface OpenRequest {
+  readonly method: string
+  /** As matched. */
+  readonly path: string
+  /** Without the `?`. */
+  readonly query: string
+  /** Name, value, name, value, … as received. */
+  readonly rawHeaders: readonly string[]
+  /** Null: none. */
+  readonly body: Uint8Array | null
+}
+
+export interface OpenReply extends LocalReply {
+  /** Name, value, …; beside Content-Type, Content-Length and Cache-Control, which are written for all. */
+  readonly headers: readonly string[]
+}
 
 export interface LocalRequest {
   readonly params: Readonly<Record<string, string>>
@@ -82,6 +105,17 @@ export interface Ask {
   /** The value of Host; null when unknown (`explain`). */
   readonly host: string | null
   readonly credentials: Credentials
+  /** What the worth of a cookie depends on. */
+  readonly browser: BrowserSigns
+}
+
+/** What a request tells of the page that made it. A cookie counts only where that allows it. */
+export interface BrowserSigns {
+  readonly method: string
+  /** Name, value, name, value, … as received. */
+  readonly rawHeaders: readonly string[]
+  /** It asks for another protocol: a WebSocket. */
+  readonly upgrade: boolean
 }
 
 export type AuthMethod = 'api-key' | 'bearer' | 'session'
@@ -106,6 +140,8 @@ export type SeatClaims =
       readonly issuedAt: number
     }
   | { readonly by: 'id'; readonly seats: readonly string[] }
+  /** Seat names that hold in whatever spaces the Seats have: a provider's own token. `issuedAt` as above. */
+  | { readonly by: 'any-space'; readonly names: readonly string[]; readonly issuedAt: number }
 
 /** A Seat, compiled for decisions. Immutable; a change makes a new one. */
 export interface Seat {
@@ -129,6 +165,25 @@ export interface ApiKeyRecord {
   readonly seats: readonly string[]
   readonly expiresAt: number | null
   readonly revokedAt: number | null
+}
+
+/** A sign-in session as the store holds it. Times in ms since the epoch. */
+export interface SessionRecord {
+  readonly id: string
+  readonly tenant: string
+  /** SHA-256 of the cookie's secret; null for one that no cookie opens. */
+  readonly cookieHash: Uint8Array | null
+  /** The provider's `sub`. */
+  readonly user: string
+  readonly email: string | null
+  /** `{space}:{seat}` entries, as last mapped. */
+  readonly hashPerm: readonly string[]
+  /** Whole seconds, taken before the Seats were looked up: what `iat` is to a token. */
+  readonly issuedAt: number
+  /** From then on the Seats are to be mapped afresh before the session counts. */
+  readonly renewAt: number
+  readonly expiresAt: number
+  readonly endedAt: number | null
 }
 
 /** A Seat that the credential names for this space, with its state as it is now. */

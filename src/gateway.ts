@@ -56,6 +56,7 @@ export class Gateway {
     const fixed = changedForRestart(this.#config, config)
     if (fixed.length > 0) throw new Error(`a change of ${fixed.join(', ')} needs a restart`)
     await this.#doors?.reload(config)
+    this.#membership.use(config)
     this.#config = config
     this.#version++
     this.#loadedAt = new Date()
@@ -128,7 +129,7 @@ export class Gateway {
       () => follower.position?.seq ?? 0,
     )
     metrics.gauge('seatgate_workers', 'Processes that decide.', () => this.#doors?.workers.running ?? 0)
-    if (this.#membership.redis !== null)
+    if (this.#membership.cache !== null)
       metrics.gauge('seatgate_redis_up', '1 while Redis answers and messages come through.', () =>
         Number(this.#membership.parts.redis === 'ok'),
       )

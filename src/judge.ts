@@ -12,6 +12,7 @@ import type { ErrorCode } from './errors.ts'
 import { Refusal } from './errors.ts'
 import type {
   Ask,
+  BrowserSigns,
   ConsideredSeat,
   Credentials,
   Decision,
@@ -29,7 +30,11 @@ import type { Match, RouteTable } from './router/table.ts'
 import { resolve, type SeatLookup } from './seats/resolve.ts'
 
 export interface Authenticates {
-  authenticate(credentials: Credentials, trace: Trace): Principal | Refusal | Promise<Principal | Refusal>
+  authenticate(
+    credentials: Credentials,
+    trace: Trace,
+    browser: BrowserSigns,
+  ): Principal | Refusal | Promise<Principal | Refusal>
 }
 
 /** The right to use memory; see `coherence/lease.ts`. */
@@ -123,10 +128,10 @@ export class Judge {
   }
 
   #authenticate(draft: Draft, requirement: Requirement): Judgement | Promise<Judgement> {
-    const { credentials } = draft.ask
+    const { credentials, browser } = draft.ask
     const space = readSpace(credentials.space)
     if (space === repeatedSpace) return refused(draft, repeatedSpace)
-    const caller = this.#parts.authenticator.authenticate(credentials, draft)
+    const caller = this.#parts.authenticator.authenticate(credentials, draft, browser)
     if (caller instanceof Promise)
       return caller.then((known) => this.#admit(draft, requirement, known, space))
     return this.#admit(draft, requirement, caller, space)

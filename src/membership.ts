@@ -8,31 +8,39 @@ import { hostname } from 'node:os'
 import { lockStore, openStore, type Store, type StoreLock } from '../seats-admin/index.ts'
 import { systemClock } from './coherence/clock.ts'
 import { Instance } from './coherence/instance.ts'
-import type { Config, RedisConfig, StoreConfig } from './config/config.ts'
+import { type Config, firstSecrets, type RedisConfig, type StoreConfig } from './config/config.ts'
+import { ProcessEphemeral } from './oidc/ephemeral.ts'
 import { RedisBus } from './redis/bus.ts'
-import { type Connection, isReady } from './redis/connection.ts'
+import { PATIENCE, RedisEphemeral } from './redis/ephemeral.ts'
 import { Keys } from './redis/keys.ts'
+import { Seal } from './redis/seal.ts'
+import type { SharedCache } from './redis/seat-cache.ts'
 import type { FleetMetrics } from './telemetry/fleet-metrics.ts'
 import type { Log } from './telemetry/logger.ts'
 
 export class Membership {
   readonly store: Store
   readonly instance: Instance
-  /** For commands; null without Redis. */
-  readonly redis: Connection | null
+  /** Null without Redis. */
+  readonly cache: SharedCache | null
+  /** Sign-ins under way. */
+  readonly ephemeral: RedisEphemeral | ProcessEphemeral
+  #pruning: NodeJS.Timeout | null = null
   readonly #lock: StoreLock | null
   readonly #bus: RedisBus | null
 
   private constructor(parts: {
     store: Store
     lock: StoreLock | null
-    redis: Connection | null
+    cache: SharedCache | null
+    ephemeral: RedisEphemeral | ProcessEphemeral
     bus: RedisBus | null
     instance: Instance
   }) {
     this.store = parts.store
     this.#lock = parts.lock
-    this.redis = parts.redis
+    this.cache = parts.cache
+    this.ephemeral = parts.ephemeral
     this.#bus = parts.bus
     this.instance = parts.instance
   }
@@ -43,7 +51,8 @@ export class Membership {
     let store: Store | null = null
     try {
       store = await openStore(config.store)
-      const { redis, bus } = config.redis === null ? NO_REDIS : await openRedis(config.redis, log)
+      const { cache, bus, ephemeral } =
+        config.redis === null ? noRedis() : await openRedis(config.redis, firstSecrets(config), log)
       const instance = new Instance({
         id: randomUUID(),
         name: `${hostname()} ${process.pid}`,
@@ -53,7 +62,7 @@ export class Membership {
         clock: systemClock,
         listener: metrics.listener(log),
       })
-      return new Membership({ store, lock, redis, bus, instance })
+      return new Membership({ store, lock, cache, ephemeral, bus, instance })
     } catch (cause) {
       await store?.close()
       lock?.release()
@@ -62,34 +71,65 @@ export class Membership {
   }
 
   /** Rejects when the store can't be read. */
-  start(): Promise<void> {
-    return this.instance.start()
+  async start(): Promise<void> {
+    await this.instance.start()
+    this.#pruning = setInterval(() => void this.#prune(), PRUNE_EVERY)
+    this.#pruning.unref()
+  }
+
+  /** A configuration has come into force: what is said by Redis is sealed with its secrets. */
+  use(config: Config): void {
+    this.cache?.seal.use(firstSecrets(config))
   }
 
   /** What `/readyz` says of it. */
   get parts(): { readonly store: string; readonly redis?: string } {
     const store = this.instance.follower.age < 1000 ? 'ok' : 'unavailable'
-    if (this.redis === null) return { store }
-    return { store, redis: this.#bus?.up === true && isReady(this.redis) ? 'ok' : 'degraded' }
+    if (this.cache === null) return { store }
+    return { store, redis: this.#bus?.up === true ? 'ok' : 'degraded' }
+  }
+
+  /** Sign-in sessions that are over long since. Another time, where the store can't be asked. */
+  async #prune(): Promise<void> {
+    await this.store.sessions.prune(Date.now() - KEPT_SESSIONS, PRUNED).catch(() => {})
   }
 
   /** To be called when nothing is decided any more. */
   async close(): Promise<void> {
+    clearInterval(this.#pruning ?? undefined)
     await this.instance.close()
-    this.redis?.disconnect()
+    this.cache?.connection.disconnect()
+    this.ephemeral.close()
     await this.store.close()
     this.#lock?.release()
   }
 }
 
-const NO_REDIS = { redis: null, bus: null }
+/** Milliseconds between two looks for sessions that are over, how many go at once, and for how long they are kept. */
+const PRUNE_EVERY = 5 * 60_000
+const PRUNED = 1000
+const KEPT_SESSIONS = 24 * 3_600_000
+
+interface Shared {
+  readonly cache: SharedCache | null
+  readonly bus: RedisBus | null
+  readonly ephemeral: RedisEphemeral | ProcessEphemeral
+}
+
+function noRedis(): Shared {
+  return { cache: null, bus: null, ephemeral: new ProcessEphemeral() }
+}
 
 /** The client is loaded only where there is something to connect to. Connects in the background. */
-async function openRedis(config: RedisConfig, log: Log): Promise<{ redis: Connection; bus: RedisBus }> {
+async function openRedis(config: RedisConfig, secrets: readonly Uint8Array[], log: Log): Promise<Shared> {
   const { connectRedis } = await import('./redis/connect.ts')
-  const redis = connectRedis(config, complainOnce(log))
+  const connection = connectRedis(config, complainOnce(log))
   const subscriber = connectRedis(config, () => {})
-  return { redis, bus: new RedisBus(redis, subscriber, new Keys(config.prefix)) }
+  const keys = new Keys(config.prefix)
+  const ephemeral = new RedisEphemeral(() => connectRedis(config, () => {}, PATIENCE), keys)
+  const seal = new Seal(secrets)
+  const bus = new RedisBus(connection, subscriber, keys, seal)
+  return { cache: { connection, keys, seal }, bus, ephemeral }
 }
 
 /** A file takes one gateway at a time: it has no list of instances. */

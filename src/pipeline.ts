@@ -10,11 +10,12 @@ import { performance } from 'node:perf_hooks'
 import { readCredentials } from './authn/credentials.ts'
 import { heldPermissions } from './authz/decide.ts'
 import { Refusal } from './errors.ts'
-import { type Ask, Exchange, type Judgement } from './exchange.ts'
+import { type Ask, Exchange, type Judgement, type OpenReply } from './exchange.ts'
 import type { Judge } from './judge.ts'
 import { forward } from './proxy/forward.ts'
 import { peerAddress, type TrustedProxies } from './proxy/forwarded.ts'
 import { serveLocal } from './proxy/local.ts'
+import { answerOpen, serveOpen } from './proxy/open.ts'
 import type { Upstream } from './proxy/upstream.ts'
 import { type Connection, Connections } from './server/connection.ts'
 import { guard } from './server/guard.ts'
@@ -27,7 +28,17 @@ export interface Running {
   readonly judge: Judge
   readonly upstreams: ReadonlyMap<string, Upstream>
   readonly trustedProxies: TrustedProxies
+  readonly signIn: SendsToSignIn
 }
+
+/**
+ * Where a browser without credentials is sent, as a route wants it. Null for what is no browser going to a page:
+ * programs get the 401.
+ */
+export type SendsToSignIn = (
+  tenant: string,
+  request: { readonly method: string; readonly target: string; readonly rawHeaders: readonly string[] },
+) => Promise<OpenReply | Refusal> | null
 
 const unknownOutcome = new Refusal(
   'unavailable',
@@ -98,7 +109,7 @@ export class Pipeline {
     exchange.judgement = judgement
     // While the store was asked, the client may have left or the rest of its request turned out to be broken.
     if (exchange.refusal !== null || exchange.response.destroyed) return
-    if (judgement.refusal !== null) return this.refuse(exchange, judgement.refusal, null)
+    if (judgement.refusal !== null) return this.#refused(exchange, running, judgement)
     const target = judgement.decision.route?.target
     if (target?.kind === 'upstream') {
       const upstream = running.upstreams.get(target.name)
@@ -110,8 +121,19 @@ export class Pipeline {
         refuse: this.refuse,
         failed: this.#failed,
       })
+    } else if (target?.kind === 'open') {
+      return serveOpen(exchange, target.handler, { refuse: this.refuse, failed: this.#failed })
     }
     throw new Error('the route has no target')
+  }
+
+  #refused(exchange: Exchange, { signIn }: Running, { refusal, decision }: Judgement): void {
+    if (refusal === null) return
+    const { method = '', url: target = '', rawHeaders } = exchange.request
+    const tenant = refusal.status === 401 ? (decision.route?.signIn ?? null) : null
+    const sent = tenant === null ? null : signIn(tenant, { method, target, rawHeaders })
+    if (sent === null) return this.refuse(exchange, refusal, null)
+    answerOpen(exchange, sent, { refuse: this.refuse, failed: this.#failed })
   }
 
   /** Answers for the gateway itself; where an answer has begun, cuts it, so that it can't be taken for a whole one. */
@@ -170,16 +192,19 @@ export class Pipeline {
 }
 
 function askOf({ method = '', url = '', headers, rawHeaders }: IncomingMessage): Ask {
-  return { method, target: url, host: headers.host ?? null, credentials: readCredentials(rawHeaders) }
+  return {
+    method,
+    target: url,
+    host: headers.host ?? null,
+    credentials: readCredentials(rawHeaders),
+    browser: { method, rawHeaders, upgrade: headers.upgrade !== undefined },
+  }
 }
 
 /** A change of Seats or keys that was allowed: it may have been committed, whatever went wrong after. */
 function isWrite({ request, judgement }: Exchange): boolean {
-  return (
-    judgement?.decision.route?.target.kind === 'local' &&
-    request.method !== 'GET' &&
-    request.method !== 'HEAD'
-  )
+  const kind = judgement?.decision.route?.target.kind
+  return (kind === 'local' || kind === 'open') && request.method !== 'GET' && request.method !== 'HEAD'
 }
 
 /** Node drops what lies behind a request with Upgrade in the same read, and would take the rest for a request. */

@@ -1,5 +1,6 @@
 /** The front door in workers: a pool of processes on one port, which take each configuration together. See `doors.ts`. */
 
+import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import type { Registry } from 'prom-client'
@@ -7,10 +8,12 @@ import { systemClock } from './coherence/clock.ts'
 import { History } from './coherence/history.ts'
 import { Lease } from './coherence/lease.ts'
 import { RemoteDecider } from './coherence/link.ts'
-import type { Config } from './config/config.ts'
+import type { Address, Config } from './config/config.ts'
 import { pack } from './config/transfer.ts'
 import type { Doors } from './doors.ts'
 import type { Membership } from './membership.ts'
+import { serveEphemeral } from './oidc/remote-ephemeral.ts'
+import { kernelShares, listen } from './server/front.ts'
 import type { Log } from './telemetry/logger.ts'
 import { MergedMetrics, type Snapshot } from './workers/merge.ts'
 import { type Member, Pool } from './workers/pool.ts'
@@ -28,6 +31,9 @@ export class WorkerDoors implements Doors {
   readonly #deciders = new Map<number, RemoteDecider>()
   readonly #wanted: number
   #config: Config
+  /** Grows with each configuration; what each worker runs. */
+  #version = 1
+  readonly #versions = new Map<number, number>()
   #address: AddressInfo | null = null
 
   private constructor(config: Config, membership: Membership, history: History, log: Log) {
@@ -41,8 +47,12 @@ export class WorkerDoors implements Doors {
       listener: {
         started: ({ id, channel }) => {
           this.#deciders.set(id, new RemoteDecider(channel, membership.instance, history))
-          channel.serve('config', () => pack(this.#forWorkers()))
+          serveEphemeral(channel, membership.ephemeral)
+          channel.serve('config', () => ({ version: this.#version, config: pack(this.#forWorkers()) }))
         },
+        begun: (member, answer) => this.#begun(member, answer as Begun),
+        failed: ({ pid }, cause) =>
+          log.logger.error({ pid, cause: messageOf(cause) }, 'a worker could not begin: another is started'),
         ended: (member, how) => this.#ended(member, how),
         output: (lines) => log.relay(lines),
       },
@@ -55,10 +65,10 @@ export class WorkerDoors implements Doors {
     // What workers begin with: the primary decides nothing itself, but hears of all changes.
     const history = new History()
     instance.join(new Lease(instance, [history], systemClock))
-    await instance.start()
+    await membership.start()
     const doors = new WorkerDoors(config, membership, history, log)
-    const [address] = await doors.#pool.start()
-    doors.#address = address as AddressInfo
+    if (kernelShares) await refuseTaken(config.listen)
+    await doors.#pool.start()
     return doors
   }
 
@@ -77,12 +87,46 @@ export class WorkerDoors implements Doors {
     return { running: this.#pool.members.length, wanted: this.#wanted }
   }
 
-  /** First all compile it, and only then all put it into force. A worker that ends meanwhile is replaced by a new one. */
+  /** First all compile it, and only then all put it into force; those that begin meanwhile are brought up to date. */
   async reload(config: Config): Promise<void> {
     const members = this.#pool.members
-    await Promise.all(members.map(({ channel }) => channel.call('prepare', pack(config))))
+    const prepared = await Promise.allSettled(
+      members.map(({ channel }) => channel.call('prepare', pack(config))),
+    )
+    // One that has ended meanwhile says nothing about the configuration.
+    const refused = prepared.find(({ status }, at) => status === 'rejected' && this.#takesPart(members[at]))
+    if (refused?.status === 'rejected') throw refused.reason
     this.#config = config
-    await Promise.allSettled(members.map(({ channel }) => channel.call('commit')))
+    this.#version++
+    await Promise.allSettled(members.map((member) => this.#commit(member, this.#version)))
+    await Promise.allSettled(this.#pool.members.map((member) => this.#update(member)))
+  }
+
+  #takesPart(member: Member | undefined): boolean {
+    return member !== undefined && this.#pool.members.includes(member)
+  }
+
+  #begun(member: Member, { address, version }: Begun): void {
+    this.#address ??= address
+    this.#versions.set(member.id, version)
+    void this.#update(member)
+  }
+
+  /** One that can't be brought up to date would decide by rules that are gone. */
+  async #update(member: Member): Promise<void> {
+    const version = this.#version
+    if (this.#versions.get(member.id) === version) return
+    try {
+      await member.channel.call('prepare', pack(this.#config))
+      await this.#commit(member, version)
+    } catch {
+      member.kill()
+    }
+  }
+
+  async #commit({ id, channel }: Member, version: number): Promise<void> {
+    await channel.call('commit')
+    this.#versions.set(id, version)
   }
 
   async metrics(own: Registry): Promise<string> {
@@ -107,7 +151,30 @@ export class WorkerDoors implements Doors {
   #ended({ id, pid }: Member, how: string): void {
     this.#deciders.get(id)?.ended()
     this.#deciders.delete(id)
+    this.#versions.delete(id)
     void this.#merged.ended(id)
     if (!this.#pool.closing) this.#log.logger.error({ pid, how }, 'a worker ended: another takes its place')
   }
+}
+
+/**
+ * Sockets that share a port share it with anybody of the same user: another gateway's would go unnoticed, and each
+ * would get half of the other's connections. One that doesn't share can't be had where another is.
+ */
+async function refuseTaken(address: Address): Promise<void> {
+  if (address.port === 0) return
+  const probe = createServer()
+  await listen(probe, address)
+  await new Promise((resolve) => probe.close(resolve))
+}
+
+/** What a worker answers when it has begun. */
+interface Begun {
+  readonly address: AddressInfo
+  /** Of the configuration that it runs. */
+  readonly version: number
+}
+
+function messageOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause)
 }

@@ -4,13 +4,17 @@
  */
 
 import { setFlagsFromString } from 'node:v8'
-import { openStore } from '../seats-admin/index.ts'
+import { openStore, type StoreLocation } from '../seats-admin/index.ts'
 import { systemClock } from './coherence/clock.ts'
 import { RemoteInstance } from './coherence/link.ts'
-import type { Config, RedisConfig } from './config/config.ts'
+import { type Config, firstSecrets, type RedisConfig } from './config/config.ts'
 import { unpack } from './config/transfer.ts'
 import { Door } from './door.ts'
 import { Engine } from './engine.ts'
+import { RemoteEphemeral } from './oidc/remote-ephemeral.ts'
+import { Keys } from './redis/keys.ts'
+import { Seal } from './redis/seal.ts'
+import type { SharedCache } from './redis/seat-cache.ts'
 import { openLog } from './telemetry/logger.ts'
 import { Channel } from './workers/channel.ts'
 
@@ -19,6 +23,7 @@ const channel = new Channel({
   onMessage: (receive) => process.on('message', receive),
 })
 let door: Door | null = null
+let cache: SharedCache | null = null
 let put: (() => void) | null = null
 
 // A terminal's Ctrl-C, and some supervisors, reach every process of the group: the primary says when to end.
@@ -29,8 +34,14 @@ process.on('disconnect', () => process.exit(1))
 channel.serve('begin', begin)
 channel.serve('alive', () => true)
 channel.serve('metrics', () => door?.metrics.registry.getMetricsAsJSON())
-channel.serve('prepare', (config) => {
-  put = door?.prepare(unpack(config)) ?? null
+channel.serve('prepare', async (data) => {
+  if (door === null) throw new Error('this worker has not begun')
+  const config = unpack(data)
+  const putDoor = await door.prepare(config)
+  put = () => {
+    putDoor()
+    cache?.seal.use(firstSecrets(config))
+  }
 })
 channel.serve('commit', () => {
   put?.()
@@ -38,28 +49,41 @@ channel.serve('commit', () => {
 })
 
 async function begin() {
-  const config: Config = unpack(await channel.call('config'))
+  const { version, config: packed } = (await channel.call('config')) as { version: number; config: unknown }
+  const config: Config = unpack(packed)
   const log = await openLog({ pretty: false })
-  const store = await openStore(config.store)
-  const redis = config.redis === null ? null : await connected(config.redis)
-  const cache = redis === null ? null : { connection: redis, prefix: config.redis?.prefix ?? '' }
-  const engine = new Engine(store, new RemoteInstance(channel, systemClock), cache)
+  const store = await openStore(storeOf(config))
+  cache = config.redis === null ? null : await openCache(config.redis, firstSecrets(config))
+  const ephemeral = new RemoteEphemeral(channel)
+  const instance = new RemoteInstance(channel, systemClock)
+  const engine = new Engine(store, instance, cache, { ephemeral, log: log.logger })
   await engine.lease.renewed()
-  const opened = new Door(engine, config, log)
+  const opened = await Door.open(engine, config, log)
   door = opened
   channel.serve('end', async (drain) => {
     await opened.close(Number(drain))
-    redis?.disconnect()
+    cache?.connection.disconnect()
     await store.close()
     await log.close()
   })
-  const address = await opened.listen()
+  const address = await opened.listen(true)
   setFlagsFromString('--semi-space-growth-factor=2')
-  return address
+  return { address, version }
 }
 
-/** In the background; what goes wrong is the primary's to say. */
-async function connected(config: RedisConfig) {
+/** Connects in the background; what goes wrong is the primary's to say. */
+async function openCache(config: RedisConfig, secrets: readonly Uint8Array[]): Promise<SharedCache> {
   const { connectRedis } = await import('./redis/connect.ts')
-  return connectRedis(config, () => {})
+  return {
+    connection: connectRedis(config, () => {}),
+    keys: new Keys(config.prefix),
+    seal: new Seal(secrets),
+  }
+}
+
+/** Connections, of which the workers of a gateway share out what one process would have. */
+const CONNECTIONS = 4
+
+function storeOf({ store, workers }: Config): StoreLocation {
+  return store.kind === 'sqlite' ? store : { ...store, pool: Math.max(1, Math.ceil(CONNECTIONS / workers)) }
 }

@@ -1,13 +1,22 @@
 /**
- * Who calls? Asks each way to say so in order: API key, bearer token. The first that is present decides, for good or
- * ill. Built for one configuration and dropped with it, and with it all that it remembers. Called by the judge.
+ * Who calls? Asks each way to say so in order: API key, bearer token, sign-in session. The first that is present
+ * decides, for good or ill. Built for one configuration and dropped with it, and with it all that it remembers. Called by the judge.
  */
 
 import type { TenantConfig } from '../config/config.ts'
 import { Refusal } from '../errors.ts'
-import type { Credentials, Principal, Trace } from '../exchange.ts'
+import type { BrowserSigns, Credentials, Principal, Trace } from '../exchange.ts'
 import { type ApiKeyOptions, ApiKeys } from './api-key.ts'
-import { BearerTokens } from './bearer.ts'
+import { BearerTokens, type OtherIssuer } from './bearer.ts'
+
+/** The session cookie as a credential; null without one. See `oidc/session.ts`. */
+export interface SessionCookies {
+  authenticate(
+    cookieLines: readonly string[],
+    browser: BrowserSigns,
+    trace?: Trace,
+  ): Principal | Refusal | Promise<Principal | Refusal> | null
+}
 
 export interface AuthenticatorOptions {
   readonly tenants: ReadonlyMap<string, TenantConfig>
@@ -15,6 +24,10 @@ export interface AuthenticatorOptions {
   readonly defaultTenant: string | null
   /** The API key's record as it is now; rejects when the store can't be asked. */
   readonly apiKeyById: ApiKeyOptions['apiKeyById']
+  /** Left out: nobody signs in here. */
+  readonly sessions?: SessionCookies | null
+  /** For bearer tokens of identity providers; left out: none are accepted. */
+  readonly otherIssuer?: OtherIssuer | null
   /** ms since the epoch */
   readonly now: () => number
   /** Verified tokens remembered; 10,000 when left out. */
@@ -27,7 +40,7 @@ const DEFAULT_MAX = 10_000
 
 const missing = new Refusal(
   'credentials_missing',
-  'This route needs a credential: x-api-key, or Authorization: Bearer.',
+  'This route needs a credential: x-api-key, Authorization: Bearer, or a sign-in session.',
 )
 const ambiguousKey = new Refusal(
   'credentials_ambiguous',
@@ -41,8 +54,10 @@ const ambiguousAuthorization = new Refusal(
 export class Authenticator {
   readonly #apiKeys: ApiKeys
   readonly #bearer: BearerTokens
+  readonly #sessions: SessionCookies | null
 
   constructor(options: AuthenticatorOptions) {
+    this.#sessions = options.sessions ?? null
     const { maxTokens = DEFAULT_MAX, maxKeys = DEFAULT_MAX } = options
     this.#apiKeys = new ApiKeys({ ...options, maxKeys })
     this.#bearer = new BearerTokens({ ...options, maxTokens })
@@ -55,17 +70,24 @@ export class Authenticator {
    * the other. An Authorization header of another scheme is not for the gateway, and is as good as none.
    */
   authenticate(
-    { apiKey, authorization }: Credentials,
+    { apiKey, authorization, cookie }: Credentials,
     trace?: Trace,
+    browser: BrowserSigns = NO_BROWSER,
   ): Principal | Refusal | Promise<Principal | Refusal> {
     if (isAmbiguous(apiKey)) return ambiguousKey
     if (isAmbiguous(authorization)) return ambiguousAuthorization
     const [key] = apiKey
     if (key !== undefined) return this.#apiKeys.authenticate(key, trace)
     const [line] = authorization
-    return (line === undefined ? null : this.#bearer.authenticate(line)) ?? missing
+    const bearer = line === undefined ? null : this.#bearer.authenticate(line)
+    if (bearer !== null) return bearer
+    if (cookie.length === 0 || this.#sessions === null) return missing
+    return this.#sessions.authenticate(cookie, browser, trace) ?? missing
   }
 }
+
+/** Signs of nothing: no cookie counts with these. */
+const NO_BROWSER: BrowserSigns = { method: 'POST', rawHeaders: [], upgrade: true }
 
 function isAmbiguous(lines: readonly string[]): boolean {
   return lines.length > 1 || (lines[0]?.includes(',') ?? false)

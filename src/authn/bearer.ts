@@ -18,7 +18,16 @@ const MAX_CHARACTERS = 16 * 1024 * 1024
 
 const unreadable = new Refusal('token_invalid', 'The Authorization header is not "Bearer" and one token.')
 
+/**
+ * Somebody else who may know a token that is none of the gateway's own. Null: nor does he. Rejects only on faults of the
+ * machine.
+ */
+export type OtherIssuer = (token: string) => Promise<VerifiedToken | Refusal | null>
+
 export interface BearerOptions extends TokenIssuers {
+  /** Left out: there are only the gateway's own. */
+  readonly otherIssuer?: OtherIssuer | null
+
   /** ms since the epoch */
   readonly now: () => number
   /** Tokens remembered. */
@@ -59,8 +68,11 @@ export class BearerTokens {
   }
 
   #verify(token: string): Refusal | Promise<VerifiedToken | Refusal> {
-    const verdict = verifyToken(token, this.#options)
-    if (verdict instanceof Refusal) return verdict
+    const own = verifyToken(token, this.#options)
+    const { otherIssuer = null } = this.#options
+    if (own instanceof Refusal && otherIssuer === null) return own
+    const verdict =
+      otherIssuer === null ? (own as Promise<VerifiedToken | Refusal>) : either(own, token, otherIssuer)
     const pending = this.#remember(token, verdict)
     this.#pending.set(token, pending)
     return pending
@@ -79,6 +91,16 @@ export class BearerTokens {
       this.#pending.delete(token)
     }
   }
+}
+
+/** What is said of the gateway's own token stands, unless another issuer knows it. */
+async function either(
+  own: Refusal | Promise<VerifiedToken | Refusal>,
+  token: string,
+  otherIssuer: OtherIssuer,
+): Promise<VerifiedToken | Refusal> {
+  const verdict = await own
+  return verdict instanceof Refusal ? ((await otherIssuer(token)) ?? verdict) : verdict
 }
 
 /** A scheme, spaces and its parameters; RFC 9110, section 11.4. */

@@ -1,6 +1,6 @@
 /** `seatgate check`: loads as `start` would and reports every fault at once. */
 
-import { builtInPaths, RESERVED_PATHS } from '../built-in.ts'
+import { builtInPaths } from '../built-in.ts'
 import { ConfigError, formatFault, sortFaults } from '../config/faults.ts'
 import { loadConfigWithFaults } from '../config/load.ts'
 import { compileTable } from '../router/table.ts'
@@ -13,12 +13,7 @@ export const check: Command = {
     const { values } = readArguments(args, { config: { type: 'string' } })
     const file = values.config ?? DEFAULT_CONFIG
     const loaded = await loadConfigWithFaults(file, terminal.env)
-    const { table, faults, warnings } = compileTable(
-      loaded.entries,
-      loaded.upstreams,
-      builtInPaths(),
-      RESERVED_PATHS,
-    )
+    const { table, faults, warnings } = compileTable(loaded.entries, loaded.upstreams, builtInPaths())
     const all = sortFaults([...loaded.faults, ...faults])
     if (all.length > 0) throw new ConfigError(all)
     for (const { place, message } of warnings)

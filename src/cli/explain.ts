@@ -50,8 +50,9 @@ export const explain: Command = {
       const engine = await Engine.forOneLook(store)
       const credentials: Credentials =
         tenant === null ? given : { ...given, authorization: [await bearerFor(engine, tenant, values.seat)] }
-      const { judge } = engine.compile(config)
-      const judgement = await judge.judge({ method, target, host: null, credentials })
+      const { judge } = await engine.compile(config)
+      const browser = { method, rawHeaders: [], upgrade: false }
+      const judgement = await judge.judge({ method, target, host: null, credentials, browser })
       await terminal.print(values.json ? recordAsJson(judgement.decision) : inWords(judgement))
     } finally {
       await store.close()

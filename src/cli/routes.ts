@@ -1,6 +1,6 @@
 /** `seatgate routes`: the compiled table, built-in routes included. */
 
-import { builtInPaths, RESERVED_PATHS } from '../built-in.ts'
+import { builtInPaths } from '../built-in.ts'
 import { ConfigError } from '../config/faults.ts'
 import type { Route } from '../exchange.ts'
 import { compileTable } from '../router/table.ts'
@@ -12,7 +12,7 @@ export const routes: Command = {
   async run(args, terminal) {
     const { values } = readArguments(args, { config: { type: 'string' }, json: { type: 'boolean' } })
     const config = await configOf(values, terminal)
-    const { table, faults } = compileTable(config.routes, config.upstreams, builtInPaths(), RESERVED_PATHS)
+    const { table, faults } = compileTable(config.routes, config.upstreams, builtInPaths())
     if (faults.length > 0) throw new ConfigError(faults)
     const rows = table.routes.map(row)
     await terminal.print(values.json ? JSON.stringify(rows, null, 2) : columns(rows))

@@ -38,6 +38,8 @@ export async function runGateway(
   load: () => Promise<Config>,
   listening: (addresses: Gateway['addresses']) => void = () => {},
 ): Promise<void> {
+  // Before anybody listens for it, a SIGHUP would end the process.
+  process.on('SIGHUP', ignore)
   const gateway = await Gateway.start(config, log)
   const { front, ops } = gateway.addresses
   log.logger.info({ listener: 'front' }, `listening on http://${address(front)} (front door)`)
@@ -53,6 +55,8 @@ export async function runGateway(
   await gateway.close(reloader.config.drain)
   log.logger.info('ended')
 }
+
+function ignore(): void {}
 
 /** Reads the configuration again on SIGHUP and when one of its files changes; one reading after the other. */
 class Reloader {

@@ -8,7 +8,7 @@ export interface Position {
 
 export interface NumberedChange extends Position {
   readonly tenant: string
-  readonly kind: 'seat' | 'seat-name' | 'api-key'
+  readonly kind: 'seat' | 'seat-name' | 'api-key' | 'session'
   readonly key: string
 }
 

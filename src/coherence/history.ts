@@ -23,7 +23,10 @@ export class History implements Hearer {
   /** All changes after this number, up to the head, are remembered. */
   #floor = 0
   #head: Position | null = null
+  /** The newest that messages have told. */
   #heard = 0
+  /** Values older than this don't count: what messages told up to it has been forgotten. */
+  #blind = 0
 
   get head(): Position | null {
     return this.#head
@@ -37,11 +40,11 @@ export class History implements Hearer {
   hear(changes: readonly NumberedChange[]): void {
     for (const change of changes) this.#note(keyOf(change), change.seq)
     // Only messages of changes that never come by a reading do this: those of another store.
-    if (this.#newest.size > 2 * MAX_CHANGES) this.#begin(this.#heard)
+    if (this.#newest.size > 2 * MAX_CHANGES) this.#forgetHeard()
   }
 
   take(changes: readonly NumberedChange[] | null, head: Position): void {
-    if (changes === null) this.#begin(head.seq)
+    if (changes === null) this.#startOver(head)
     else if (this.#head === null) this.#begin(head.seq - changes.length)
     for (const change of changes ?? []) this.#add(change)
     this.#head = head
@@ -50,9 +53,23 @@ export class History implements Hearer {
   /** The value of `key`, read as of `position`, is as good as one read from the store now, as far as we have heard. */
   counts(position: Position, change: Pick<NumberedChange, 'tenant' | 'kind' | 'key'>): boolean {
     const { seq } = position
-    if (this.#head === null || seq > this.#head.seq || seq < this.#floor) return false
+    if (this.#head === null || seq > this.#head.seq || seq < this.#floor || seq < this.#blind) return false
     const mark = seq === this.#head.seq ? this.#head.mark : this.#changes.get(seq)?.mark
     return mark === position.mark && (this.#newest.get(keyOf(change)) ?? 0) <= seq
+  }
+
+  /** Another history, perhaps: what messages have told may be of either. */
+  #startOver(head: Position): void {
+    this.#begin(head.seq)
+    if (this.#heard > head.seq + MAX_CHANGES) this.#heard = head.seq
+    if (this.#blind > head.seq + MAX_CHANGES) this.#blind = 0
+  }
+
+  /** Nothing counts until readings have come as far as messages have told. */
+  #forgetHeard(): void {
+    this.#newest.clear()
+    for (const change of this.#changes.values()) this.#note(keyOf(change), change.seq)
+    this.#blind = this.#heard
   }
 
   /** What messages have told beyond the floor stays known. */

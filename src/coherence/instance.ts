@@ -143,7 +143,11 @@ export class Instance implements Coherence {
       const awaited = new Awaited(committed.seq, () => done('acknowledged'))
       const unanswered: Unanswered = { begun, awaited, listedAt: Number.POSITIVE_INFINITY }
       this.#unanswered.set(number, unanswered)
-      void this.#tellOwn(numbered(committed)).then(() => awaited.ownHaveForgotten())
+      // One that fails to forget is as one that does not answer: time will tell.
+      this.#tellOwn(numbered(committed)).then(
+        () => awaited.ownHaveForgotten(),
+        () => {},
+      )
       this.#tellOthers(committed, number)
     })
   }
@@ -255,6 +259,12 @@ export class Instance implements Coherence {
 
 async function handed(decider: Decider, standing: Standing, reading: Reading): Promise<void> {
   const late = reading.noted < standing.joined
-  await decider.take(late ? { ...reading, noted: Number.NEGATIVE_INFINITY } : reading)
-  standing.applied = reading.head.seq
+  // Numbers of another history say nothing of this one.
+  if (reading.changes === null) standing.applied = 0
+  try {
+    await decider.take(late ? { ...reading, noted: Number.NEGATIVE_INFINITY } : reading)
+    standing.applied = reading.head.seq
+  } catch {
+    // It may not have forgotten: what it has applied stays what it was.
+  }
 }

@@ -8,7 +8,7 @@ import { LEASE, MARGIN } from './lease.ts'
 
 /** A line between two processes: nothing is lost or overtaken while both live. */
 export interface Line {
-  /** Rejects as the other end does, or when its process has ended. */
+  /** Rejects as the other end does, or with a `ProcessEnded` when its process has ended. */
   call(method: string, argument?: unknown): Promise<unknown>
   tell(method: string, argument?: unknown): void
   serve(method: string, handler: (argument: unknown) => unknown): void
@@ -30,11 +30,11 @@ export class RemoteDecider implements Decider {
 
   /** A process that has ended decides nothing. One that is frozen, or out of reach, resolves neither of these. */
   async take(reading: Reading): Promise<void> {
-    await this.#line.call('reading', reading).catch(() => {})
+    await this.#line.call('reading', reading).catch(ifEnded)
   }
 
   async tell(changes: readonly NumberedChange[]): Promise<void> {
-    await this.#line.call('changes', changes).catch(() => {})
+    await this.#line.call('changes', changes).catch(ifEnded)
   }
 
   /** Its process has ended. */
@@ -50,10 +50,16 @@ export class RemoteDecider implements Decider {
   }
 }
 
+/** Anything else may mean that it has not forgotten. */
+function ifEnded(cause: unknown): void {
+  if (!(cause instanceof Error && cause.name === 'ProcessEnded')) throw cause
+}
+
 /** In a worker: the instance it belongs to. */
 export class RemoteInstance implements Coherence {
   readonly #line: Line
   readonly #clock: Clock
+  #renewal: Promise<void> | null = null
 
   constructor(line: Line, clock: Clock) {
     this.#line = line
@@ -66,8 +72,22 @@ export class RemoteInstance implements Coherence {
     this.#line.tell('join')
   }
 
-  async renew(): Promise<void> {
-    await this.#line.call('renew')
+  /** Single-flight; rejects when the primary does not answer while its answer could still be worth a lease. */
+  renew(): Promise<void> {
+    this.#renewal ??= this.#renew().finally(() => {
+      this.#renewal = null
+    })
+    return this.#renewal
+  }
+
+  #renew(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const callOff = this.#clock.after(LEASE, () => reject(new Error('the primary does not answer')))
+      this.#line
+        .call('renew')
+        .finally(callOff)
+        .then(() => resolve(), reject)
+    })
   }
 
   /** The primary may be frozen: what time alone proves needs no primary. */

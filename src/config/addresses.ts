@@ -78,3 +78,8 @@ export function cidr(text: string): string | Complaint {
   if (/^(?:0|[1-9][0-9]{0,2})$/.test(prefix) && Number(prefix) <= bits) return text
   return new Complaint(`does not end with a prefix length from 0 to ${bits}`)
 }
+
+/** A name or address that never leaves the machine. */
+export function isLoopback(host: string): boolean {
+  return /^(?:localhost|(?:[a-z0-9-]+\.)*localhost|127(?:\.[0-9]{1,3}){3}|\[::1\]|::1)$/i.test(host)
+}

@@ -33,7 +33,7 @@ export function buildSettings(root: Section, folder: string): Settings {
       ) ?? null,
     defaultTenant: buildDefaultTenant(root, tenants),
     tenants,
-    upstreams: buildUpstreams(root),
+    upstreams: buildUpstreams(root, folder),
     trustedProxies: Object.freeze(root.texts('trusted_proxies', cidr)),
     drain: root.text('drain', durationWithin('0s', '24d')) ?? 30_000,
   }

@@ -59,6 +59,34 @@ export interface TenantConfig {
   readonly id: string
   readonly adminSpace: string
   readonly token: TokenConfig
+  /** Null: nobody signs in here. */
+  readonly oidc: OidcConfig | null
+}
+
+export type ClientAuth = 'client_secret_basic' | 'client_secret_post' | 'none'
+
+/** A tenant's identity provider. */
+export interface OidcConfig {
+  /** Exactly as the provider writes it: compared as text. */
+  readonly issuer: string
+  readonly clientId: string
+  readonly clientSecret: string | null
+  /** Null: by what discovery says. */
+  readonly clientAuth: ClientAuth | null
+  readonly scopes: readonly string[]
+  /** A claim's name, or a path through objects: `realm_access.roles`. */
+  readonly seatsClaim: string
+  /** An absolute URL without query and fragment; its origin is the gateway's own, as browsers see it. */
+  readonly redirectUri: string
+  /** Plain http, to loopback addresses only. */
+  readonly allowInsecure: boolean
+  /** Tokens signed by the provider are accepted as bearer tokens. */
+  readonly acceptProviderTokens: boolean
+  /** Accepted in `aud` of such tokens, beside the client id. */
+  readonly audience: readonly string[]
+  /** Where the provider sends the browser after signing out. */
+  readonly postLogoutRedirect: string | null
+  readonly sessionLifetime: number
 }
 
 export interface TokenConfig {
@@ -71,14 +99,44 @@ export interface TokenConfig {
 
 export interface UpstreamConfig {
   readonly name: string
-  /** Origins (scheme, host, port). One is used for now. */
+  /** Origins (scheme, host, port). */
   readonly targets: readonly URL[]
+  readonly balance: 'round-robin' | 'least-pending'
+  /** Connections to a target at once. */
+  readonly connections: number
+  /** Requests a target may have at once, those that wait for a connection included. */
+  readonly maxPending: number
+  /** How long either side may leave a body standing still. */
+  readonly bodyTimeout: number
+  /** Null: only what requests meet tells whether a target is well. */
+  readonly health: UpstreamHealth | null
+  /** For targets by https; null: public authorities, no certificate of our own. */
+  readonly tls: UpstreamTls | null
   readonly connectTimeout: number
   readonly responseTimeout: number
   readonly passAuthorization: boolean
   readonly passHost: boolean
   readonly passOverrides: boolean
   readonly allowSemicolons: boolean
+}
+
+/** Each target is asked whether it is well: GET, without credentials; 2xx is. */
+export interface UpstreamHealth {
+  readonly path: string
+  readonly interval: number
+  readonly timeout: number
+  /** Good checks in a row that bring a target back, and bad ones that take it out. */
+  readonly healthy: number
+  readonly unhealthy: number
+}
+
+/** PEM texts. */
+export interface UpstreamTls {
+  readonly ca: string | null
+  readonly cert: string | null
+  readonly key: string | null
+  readonly serverName: string | null
+  readonly insecureSkipVerify: boolean
 }
 
 /** One line of a route table, checked by itself but not yet against the others. */
@@ -89,7 +147,15 @@ export interface RouteEntry {
   readonly upstream: string
   readonly responseTimeout: number | null
   readonly maxBody: number
+  /** The tenant whose provider a browser is sent to; null: nobody is. */
+  readonly signIn: string | null
   readonly place: Place
 }
 
 export const DEFAULT_MAX_BODY = 10 * 1024 * 1024
+
+/** What only gateways of one deployment know: the first secret of each tenant, in the order of their ids. */
+export function firstSecrets({ tenants }: Pick<Config, 'tenants'>): Uint8Array[] {
+  const ids = [...tenants.keys()].sort()
+  return ids.flatMap((id) => tenants.get(id)?.token.secrets.slice(0, 1) ?? [])
+}

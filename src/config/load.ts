@@ -13,7 +13,7 @@ import { ConfigError, type Fault, sortFaults } from './faults.ts'
 import { joinSignatures, listFiles, signatureOf } from './files.ts'
 import { frozenMap } from './frozen.ts'
 import { parse } from './parse.ts'
-import { buildRoutes } from './routes.ts'
+import { buildRoutes, type KnownNames } from './routes.ts'
 import { Section } from './section.ts'
 import { readSource } from './source.ts'
 import { validate } from './validate.ts'
@@ -49,7 +49,7 @@ export async function loadConfigWithFaults(file: string, env: NodeJS.ProcessEnv)
   const upstreams = settings?.upstreams ?? new Map<string, UpstreamConfig>()
   const tables: Opened[] = []
   for (const each of await distinct(paths)) tables.push(await open(each, env, 'routes'))
-  const known = settings === null ? null : new Set(upstreams.keys())
+  const known = settings === null ? null : knownNames(settings)
   const entries = tables.flatMap(({ document, root }) =>
     root === null ? [] : buildRoutes(document, root, known),
   )
@@ -60,6 +60,11 @@ export async function loadConfigWithFaults(file: string, env: NodeJS.ProcessEnv)
       ? null
       : finish(settings, { file, files, signature, routes: Object.freeze(entries) })
   return { config, faults, entries, upstreams, files }
+}
+
+function knownNames({ upstreams, tenants }: Settings): KnownNames {
+  const signIn = [...tenants.values()].filter(({ oidc }) => oidc !== null).map(({ id }) => id)
+  return { upstreams: new Set(upstreams.keys()), signIn: new Set(signIn) }
 }
 
 function finish(settings: Settings, more: Pick<Config, 'file' | 'files' | 'signature' | 'routes'>): Config {

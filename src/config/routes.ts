@@ -12,12 +12,15 @@ import { durationWithin, size } from './units.ts'
 const METHODS_AND_ANY = new Set([...METHODS, 'ANY'])
 const timeout = durationWithin('1ms', '24d')
 
-/** @param upstreams the names there are; null when that is not known */
-export function buildRoutes(
-  document: Document,
-  root: Section,
-  upstreams: ReadonlySet<string> | null,
-): RouteEntry[] {
+/** Names that a table may use; null when they are not known, as the main file is faulty. */
+export interface KnownNames {
+  readonly upstreams: ReadonlySet<string>
+  /** Tenants that have an identity provider. */
+  readonly signIn: ReadonlySet<string>
+}
+
+export function buildRoutes(document: Document, root: Section, known: KnownNames | null): RouteEntry[] {
+  const upstreams = known?.upstreams ?? null
   const named = (text: string) =>
     upstreams === null || upstreams.has(text)
       ? text
@@ -27,7 +30,7 @@ export function buildRoutes(
   const entries: RouteEntry[] = []
   for (const key of routes.keys()) {
     const request = readKey(key)
-    const limits = readValue(routes, key)
+    const limits = readValue(routes, key, known)
     if (request instanceof Complaint) routes.faultOfKey(key, `${quote(key)} ${request.message}`)
     else
       entries.push(
@@ -52,15 +55,20 @@ function readKey(key: string): { method: string; path: string } | Complaint {
   return new Complaint(`does not begin with an HTTP method or ANY${didYouMean(method, METHODS_AND_ANY)}`)
 }
 
-type Limits = Pick<RouteEntry, 'requirement' | 'responseTimeout' | 'maxBody'>
+type Limits = Pick<RouteEntry, 'requirement' | 'responseTimeout' | 'maxBody' | 'signIn'>
 
 /** A faulty value leaves what is strictest: the entry only serves to find further faults. */
-function readValue(routes: Section, key: string): Limits {
+function readValue(routes: Section, key: string, known: KnownNames | null): Limits {
   const short = routes.text(key, requirement)
-  if (short !== undefined) return { requirement: short, responseTimeout: null, maxBody: DEFAULT_MAX_BODY }
+  if (short !== undefined)
+    return { requirement: short, responseTimeout: null, maxBody: DEFAULT_MAX_BODY, signIn: null }
   const section = routes.section(key)
+  const needed = section.text('permission', requirement) ?? '*'
+  if (needed === 'public' && section.has('sign_in'))
+    section.faultOfKey('sign_in', 'sign_in: a public route asks nobody who they are')
   return {
-    requirement: section.text('permission', requirement) ?? '*',
+    requirement: needed,
+    signIn: section.text('sign_in', tenantOf(known)) ?? null,
     responseTimeout: section.text('response_timeout', timeout) ?? null,
     maxBody: section.text('max_body', maxBody) ?? DEFAULT_MAX_BODY,
   }
@@ -75,6 +83,13 @@ const requirement: Read<Requirement> = (text) => {
   return new Complaint(
     `is not a permission <resource>:<operation>, *, authenticated or public${didYouMean(text, ['authenticated', 'public'])}`,
   )
+}
+
+function tenantOf(known: KnownNames | null): Read<string> {
+  return (text) =>
+    known === null || known.signIn.has(text)
+      ? text
+      : new Complaint(`names no tenant with oidc${didYouMean(text, known.signIn)}`)
 }
 
 const maxBody: Read<number> = (text) => (text === 'unlimited' ? Number.POSITIVE_INFINITY : size(text))

@@ -36,6 +36,12 @@ export class Section {
     })
   }
 
+  /** As the schema has it. */
+  number(key: string): number | undefined {
+    const value = this.value(key)
+    return typeof value === 'number' ? value : undefined
+  }
+
   flag(key: string): boolean {
     return this.value(key) === true
   }

@@ -5,10 +5,10 @@ import { isSpaceId } from '../../seats-admin/model/space.ts'
 import { isTenantId } from '../../seats-admin/model/tenant.ts'
 import { Complaint, confidential, didYouMean, quote } from './complaint.ts'
 import type { TenantConfig, TokenConfig } from './config.ts'
+import { buildOidc } from './oidc.ts'
 import { secret } from './secrets.ts'
 import type { Section } from './section.ts'
 import { durationWithin } from './units.ts'
-import { refuseUnservedTenantSettings } from './unserved.ts'
 
 const HOUR = 3_600_000
 
@@ -25,13 +25,13 @@ export function buildTenants(root: Section): Map<string, TenantConfig> {
       )
     }
     const section = all.section(id)
-    refuseUnservedTenantSettings(section)
     tenants.set(
       id,
       Object.freeze({
         id,
         adminSpace: section.text('admin_space', space) ?? 'admin',
         token: buildToken(section.section('token'), id, taken),
+        oidc: buildOidc(section.section('oidc'), id),
       }),
     )
   }

@@ -2,37 +2,70 @@
 
 import { origin } from './addresses.ts'
 import { Complaint, confidential, quote } from './complaint.ts'
-import type { UpstreamConfig } from './config.ts'
+import type { UpstreamConfig, UpstreamHealth } from './config.ts'
 import type { Section } from './section.ts'
 import { durationWithin } from './units.ts'
-import { refuseUnservedUpstreamSettings } from './unserved.ts'
+import { buildUpstreamTls } from './upstream-tls.ts'
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/
 const timeout = durationWithin('1ms', '24d')
 
-export function buildUpstreams(root: Section): Map<string, UpstreamConfig> {
+/** @param folder what relative paths are relative to */
+export function buildUpstreams(root: Section, folder: string): Map<string, UpstreamConfig> {
   const upstreams = new Map<string, UpstreamConfig>()
   const all = root.section('upstreams')
   for (const name of all.keys()) {
     if (!NAME.test(name))
       all.faultOfKey(name, `upstream ${quote(name)}: a name has letters, digits and . _ -, at most 63`)
-    upstreams.set(name, buildUpstream(all.section(name), name))
+    upstreams.set(name, buildUpstream(all.section(name), name, folder))
   }
   return upstreams
 }
 
-function buildUpstream(section: Section, name: string): UpstreamConfig {
-  refuseUnservedUpstreamSettings(section)
+function buildUpstream(section: Section, name: string, folder: string): UpstreamConfig {
+  const targets = section.texts('targets', confidential(distinctOrigin()))
+  const tls = buildUpstreamTls(section, folder)
+  if (tls !== null && targets.some(({ protocol }) => protocol === 'http:'))
+    section.faultOfKey('tls', 'tls: a target is plain http')
   return Object.freeze({
     name,
-    targets: Object.freeze(section.texts('targets', confidential(distinctOrigin()))),
+    targets: Object.freeze(targets),
+    balance: section.text('balance', balance) ?? 'least-pending',
+    connections: section.number('connections') ?? 256,
+    maxPending: section.number('max_pending') ?? 1024,
     connectTimeout: section.text('connect_timeout', timeout) ?? 3000,
     responseTimeout: section.text('response_timeout', timeout) ?? 30_000,
+    bodyTimeout: section.text('body_timeout', timeout) ?? 60_000,
+    health: buildHealth(section),
+    tls,
     passAuthorization: section.flag('pass_authorization'),
     passHost: section.flag('pass_host'),
     passOverrides: section.flag('pass_overrides'),
     allowSemicolons: section.flag('allow_semicolons'),
   })
+}
+
+function balance(text: string): UpstreamConfig['balance'] | Complaint {
+  return text === 'round-robin' || text === 'least-pending'
+    ? text
+    : new Complaint('is not round-robin or least-pending')
+}
+
+function buildHealth(parent: Section): UpstreamHealth | null {
+  if (!parent.has('health')) return null
+  const section = parent.section('health')
+  return Object.freeze({
+    path: section.text('path', healthPath) ?? '/',
+    interval: section.text('interval', durationWithin('100ms', '1h')) ?? 5000,
+    timeout: section.text('timeout', durationWithin('10ms', '1m')) ?? 1000,
+    healthy: section.number('healthy') ?? 2,
+    unhealthy: section.number('unhealthy') ?? 3,
+  })
+}
+
+/** As it is sent: visible ASCII without a fragment. */
+function healthPath(text: string): string | Complaint {
+  return /^\/[!"$-~]*$/.test(text) ? text : new Complaint('is not a path such as /healthz')
 }
 
 function distinctOrigin(): (text: string) => URL | Complaint {

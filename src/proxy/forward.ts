@@ -5,14 +5,15 @@
 
 import { performance } from 'node:perf_hooks'
 import type { Dispatcher } from 'undici'
-import type { Refusal } from '../errors.ts'
+import { Refusal } from '../errors.ts'
 import type { Exchange } from '../exchange.ts'
 import { Answer } from './answer.ts'
 import { drain } from './drain.ts'
 import { announcedLength, type BodyOwner, bodyTooLarge, RequestBody } from './request-body.ts'
 import { requestHeaders } from './request-headers.ts'
+import type { Target } from './target.ts'
 import type { Upstream } from './upstream.ts'
-import { protocolError, refusalOf, timedOut } from './upstream-faults.ts'
+import { blameOf, givenUp, protocolError, refusalOf, timedOut } from './upstream-faults.ts'
 
 /** Answers for the gateway, or cuts an answer that has begun. `cause` is for the log. */
 export type Refuse = (exchange: Exchange, refusal: Refusal, cause: unknown) => void
@@ -25,12 +26,17 @@ export function forward(exchange: Exchange, upstream: Upstream, refuse: Refuse):
   const limit = exchange.judgement?.decision.route?.maxBody ?? Infinity
   const length = announcedLength(exchange.request.rawHeaders)
   if (length !== Infinity && length > limit) return refuse(exchange, bodyTooLarge, null)
-  new Forwarding(exchange, upstream, refuse, length === 0 ? null : limit).start()
+  const now = performance.now()
+  const repeatable = length === 0 && IDEMPOTENT.has(exchange.request.method ?? '')
+  const target = upstream.choose(now, repeatable)
+  if (target instanceof Refusal) return refuse(exchange, target, upstream.cause)
+  new Forwarding(exchange, upstream, refuse, length === 0 ? null : limit, repeatable).start(target, now)
 }
 
 /** undici reads it; its types don't know it. */
 interface Options extends Dispatcher.DispatchOptions {
-  readonly servername: string
+  /** Of the target. */
+  servername: string
 }
 
 class Forwarding implements Dispatcher.DispatchHandler, BodyOwner {
@@ -38,6 +44,8 @@ class Forwarding implements Dispatcher.DispatchHandler, BodyOwner {
   readonly #upstream: Upstream
   readonly #refuse: Refuse
   readonly #body: RequestBody | null
+  /** It may reach the upstream twice, and has no body to send again. */
+  readonly #repeatable: boolean
   readonly #answer: Answer
   readonly #options: Options
   /** Milliseconds that the upstream may be silent before its answer. */
@@ -45,22 +53,34 @@ class Forwarding implements Dispatcher.DispatchHandler, BodyOwner {
   /** Monotonic ms. Moved at each sign of life; the timer looks at it when it fires. */
   #deadline = 0
   #timer: NodeJS.Timeout | null = null
+  /** Where the request is, and where it was before; null where it was nowhere. */
+  #target: Target | null = null
+  #before: Target | null = null
+  /** What `Target.begin` gave. */
+  #epoch = 0
+  #retries = 0
   /** null until a connection was had. */
   #controller: Dispatcher.DispatchController | null = null
   /** The upstream has begun to answer, be it with an interim answer or a broken one. */
   #heard = false
-  #retried = false
   /** Nothing more is to be done, whatever undici still tells. */
   #over = false
 
   /** @param maxBody null: the request has no body */
-  constructor(exchange: Exchange, upstream: Upstream, refuse: Refuse, maxBody: number | null) {
+  constructor(
+    exchange: Exchange,
+    upstream: Upstream,
+    refuse: Refuse,
+    maxBody: number | null,
+    repeatable: boolean,
+  ) {
     const { request, judgement } = exchange
     this.#exchange = exchange
     this.#upstream = upstream
     this.#refuse = refuse
-    this.#body = maxBody === null ? null : new RequestBody(exchange, maxBody, upstream.stall, this)
-    this.#answer = new Answer(exchange, upstream.stall, () => this.#controller?.resume())
+    this.#body = maxBody === null ? null : new RequestBody(exchange, maxBody, upstream.bodyTimeout, this)
+    this.#repeatable = repeatable
+    this.#answer = new Answer(exchange, upstream.bodyTimeout, () => this.#controller?.resume())
     this.#patience = judgement?.decision.route?.responseTimeout ?? upstream.config.responseTimeout
     this.#options = {
       method: request.method ?? '',
@@ -68,25 +88,33 @@ class Forwarding implements Dispatcher.DispatchHandler, BodyOwner {
       path: judgement === null ? '' : judgement.decision.path + judgement.query,
       headers: requestHeaders(exchange, upstream.config, upstream.proxies),
       body: this.#body,
-      servername: upstream.servername,
+      servername: '',
     }
   }
 
-  start(): void {
-    const now = performance.now()
+  start(target: Target, now: number): void {
     this.#exchange.forwardedAt = now
     this.#exchange.response.once('close', () => this.#closed())
+    this.#timer = setTimeout(onTimer, this.#patience, this)
+    this.#send(target, now)
+  }
+
+  #send(target: Target, now: number): void {
+    this.#target = target
+    this.#options.servername = target.servername
     // Connecting has a limit of its own, which comes first.
     this.#deadline = now + this.#upstream.config.connectTimeout + this.#patience
-    this.#timer = setTimeout(onTimer, this.#patience, this)
-    this.#upstream.dispatch(this.#options, this)
+    this.#epoch = target.begin(now)
+    target.dispatch(this.#options, this)
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     // It waited for a connection and no longer wants one. Thrown, as abort() would destroy the connection.
-    if (this.#over) throw new Error('given up before it was sent')
+    if (this.#over) throw givenUp
+    const now = performance.now()
     this.#controller = controller
-    this.#alive()
+    this.#deadline = now + this.#patience
+    this.#target?.rotation.connected(this.#epoch, now)
   }
 
   onBodySent(): void {
@@ -113,7 +141,9 @@ class Forwarding implements Dispatcher.DispatchHandler, BodyOwner {
       // Interim answers are no sign of life: an upstream that gives nothing else is as good as silent.
       if (status < 200) return this.#answer.interim(status, buffers(rawHeaders))
       this.#stopTimer()
-      this.#exchange.answeredAt = performance.now()
+      const now = performance.now()
+      this.#exchange.answeredAt = now
+      this.#target?.rotation.answered(this.#epoch, now)
       this.#answer.begin(status, buffers(rawHeaders), phrase)
     } catch (error) {
       this.#fail(protocolError, error)
@@ -125,6 +155,7 @@ class Forwarding implements Dispatcher.DispatchHandler, BodyOwner {
   }
 
   onResponseEnd({ rawTrailers }: Dispatcher.DispatchController): void {
+    this.#leave()
     if (this.#over) return
     try {
       this.#answer.end(buffers(rawTrailers))
@@ -141,20 +172,39 @@ class Forwarding implements Dispatcher.DispatchHandler, BodyOwner {
 
   /** undici passes no controller where no connection was had, or the request could not be written at all. */
   onResponseError(_: unknown, error: Error): void {
+    const target = this.#leave()
+    if (target === null) return
+    const now = performance.now()
+    // A kept connection that the upstream closed just as it was taken up again is nobody's fault.
+    const race = target.diedAfterUse(error)
+    const blame = race ? null : blameOf(error, this.#controller !== null, this.#heard)
+    if (blame !== null) this.#upstream.failed(target, this.#epoch, blame, error, now)
     if (this.#over) return
-    if (!this.#mayRetry(error)) return this.#fail(refusalOf(error, this.#controller !== null), error)
-    this.#retried = true
+    const next = race || blame !== null ? this.#next(target, race, now) : null
+    if (next === null) return this.#fail(refusalOf(error, this.#controller !== null), error)
+    this.#upstream.retried(target, next, error)
+    this.#retries++
+    this.#before = target
     this.#controller = null
-    this.#upstream.dispatch(this.#options, this)
+    this.#send(next, now)
   }
 
   /**
-   * A kept connection that the upstream closed just as it was taken up again is nobody's fault. Once: any request of
-   * which nothing was written yet; else only one that may reach the upstream twice and has no body to send again.
+   * Where it may be tried again: any request of which nothing was written yet, else only what may be repeated. The
+   * first race is free: every client of HTTP has to meet it so.
    */
-  #mayRetry(error: Error): boolean {
-    if (this.#retried || this.#heard || !this.#upstream.diedAfterUse(error)) return false
-    return this.#controller === null || (this.#body === null && IDEMPOTENT.has(this.#options.method))
+  #next(tried: Target, race: boolean, now: number): Target | null {
+    if (this.#heard || this.#retries === this.#upstream.retries) return null
+    if (this.#controller !== null && !this.#repeatable) return null
+    return this.#upstream.another(tried, this.#before, race, race && this.#retries === 0, now)
+  }
+
+  /** The attempt is over. undici tells each end once, also of what was given up. */
+  #leave(): Target | null {
+    const target = this.#target
+    this.#target = null
+    target?.end(this.#epoch)
+    return target
   }
 
   bodyRefused(refusal: Refusal): void {
@@ -202,7 +252,7 @@ class Forwarding implements Dispatcher.DispatchHandler, BodyOwner {
     this.#over = true
     this.#stopTimer()
     this.#body?.destroy()
-    this.#controller?.abort(new Error('given up'))
+    this.#controller?.abort(givenUp)
   }
 }
 

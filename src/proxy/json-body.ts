@@ -3,14 +3,11 @@
 import { Refusal } from '../errors.ts'
 import type { Exchange } from '../exchange.ts'
 import { parseJson } from '../json.ts'
-import { announcedLength, type BodyOwner, bodyTooLarge, bodyTooSlow, RequestBody } from './request-body.ts'
+import { announcedLength } from './request-body.ts'
+import { readBody } from './whole-body.ts'
 
 /** Bytes. */
 const LIMIT = 1024 * 1024
-/** Milliseconds that the client may stay silent in the midst of it. */
-const STALL = 30_000
-/** Milliseconds for the whole of it. */
-const WHOLE = 60_000
 
 const notJson = new Refusal('media_type_unsupported', 'The body must be application/json, in UTF-8.')
 const coded = new Refusal('media_type_unsupported', 'The body must not have a Content-Encoding.')
@@ -19,40 +16,18 @@ const coded = new Refusal('media_type_unsupported', 'The body must not have a Co
 const JSON_TYPE = /^application\/json[ \t]*(?:;[ \t]*charset=(?:utf-8|"utf-8")[ \t]*)?$/i
 
 /** Reads the whole of it. Never resolves when the client goes away first. */
-export function readJson(exchange: Exchange): Promise<{ value: unknown } | Refusal> {
+export async function readJson(exchange: Exchange): Promise<{ value: unknown } | Refusal> {
   const { rawHeaders } = exchange.request
-  const length = announcedLength(rawHeaders)
-  if (length === 0) return Promise.resolve({ value: undefined })
-  if (!JSON_TYPE.test(joined(rawHeaders, 'content-type'))) return Promise.resolve(notJson)
-  if (!/^(?:identity)?$/i.test(joined(rawHeaders, 'content-encoding'))) return Promise.resolve(coded)
-  if (length !== Infinity && length > LIMIT) return Promise.resolve(bodyTooLarge)
-  return new Promise((resolve) => new Collector(exchange, resolve))
+  if (announcedLength(rawHeaders) === 0) return { value: undefined }
+  if (!JSON_TYPE.test(joined(rawHeaders, 'content-type'))) return notJson
+  if (!/^(?:identity)?$/i.test(joined(rawHeaders, 'content-encoding'))) return coded
+  const bytes = await readBody(exchange, LIMIT)
+  return bytes instanceof Refusal ? bytes : parse(bytes ?? Buffer.alloc(0))
 }
 
 /** All lines of the name, joined; '' without one. Node's own view keeps the first Content-Type of several. */
 function joined(rawHeaders: readonly string[], wanted: string): string {
   return rawHeaders.filter((_, i) => i % 2 === 1 && rawHeaders[i - 1]?.toLowerCase() === wanted).join(', ')
-}
-
-class Collector implements BodyOwner {
-  readonly #body: RequestBody
-  readonly #resolve: (result: { value: unknown } | Refusal) => void
-  readonly #chunks: Buffer[] = []
-  readonly #timer: NodeJS.Timeout
-
-  constructor(exchange: Exchange, resolve: (result: { value: unknown } | Refusal) => void) {
-    this.#resolve = resolve
-    this.#body = new RequestBody(exchange, LIMIT, STALL, this)
-    this.#body.on('data', (chunk: Buffer) => this.#chunks.push(chunk))
-    this.#body.on('end', () => resolve(parse(Buffer.concat(this.#chunks))))
-    this.#body.once('close', () => clearTimeout(this.#timer))
-    this.#timer = setTimeout(() => this.bodyRefused(bodyTooSlow), WHOLE)
-  }
-
-  bodyRefused(refusal: Refusal): void {
-    this.#body.destroy()
-    this.#resolve(refusal)
-  }
 }
 
 function parse(bytes: Buffer): { value: unknown } | Refusal {

@@ -6,12 +6,9 @@
 import { performance } from 'node:perf_hooks'
 import { Refusal } from '../errors.ts'
 import type { Exchange, Grants, HeldPermissions, Judgement, LocalReply } from '../exchange.ts'
-import { drain } from './drain.ts'
 import type { Refuse } from './forward.ts'
 import { readJson } from './json-body.ts'
-
-/** Bytes of an ignored body that may still come after the answer. */
-const IGNORED = 1024 * 1024
+import { reply } from './reply.ts'
 
 /** Methods whose body the handlers read; of others it is ignored. */
 const WITH_BODY = new Set(['POST', 'PUT', 'PATCH'])
@@ -58,23 +55,4 @@ async function serve(exchange: Exchange, pipeline: LocalPipeline): Promise<Local
     space: space ?? '',
     held: pipeline.heldPermissions(judgement.grants ?? { by: 'name', holdings: [] }, space ?? ''),
   })
-}
-
-function reply(exchange: Exchange, { status, body }: LocalReply): void {
-  const { request, response } = exchange
-  exchange.answeredAt = performance.now()
-  const headers = ['cache-control', 'no-store', 'x-request-id', exchange.id]
-  if (body === undefined) {
-    // 204 and 304 have no length (RFC 9110, section 8.6).
-    if (status !== 204 && status !== 304) headers.push('content-length', '0')
-    response.writeHead(status, headers)
-    response.end()
-  } else {
-    const bytes = Buffer.from(JSON.stringify(body))
-    headers.push('content-type', 'application/json', 'content-length', String(bytes.length))
-    response.writeHead(status, headers)
-    if (request.method !== 'HEAD') exchange.bytesOut += bytes.length
-    response.end(request.method === 'HEAD' ? undefined : bytes)
-  }
-  drain(request, response, IGNORED)
 }

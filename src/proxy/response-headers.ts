@@ -37,6 +37,9 @@ const responseNames: HeaderNames<Treatment> = new HeaderNames(
   },
 )
 
+/** Node's own clients drop what lies beyond this many fields silently; so nobody may be given more. */
+const MAX_FIELDS = 2000
+
 /** What of the request and status decides how the answer can be framed. */
 export interface Framing {
   readonly status: number
@@ -51,10 +54,12 @@ export interface Framing {
  * @param raw as undici gives them: name, value, …
  */
 export function responseHeaders(raw: readonly Buffer[], framing: Framing, id: string): string[] | string {
+  if (raw.length > MAX_FIELDS * 2) return `more than ${MAX_FIELDS} header fields`
   const headers: string[] = []
   let named: Set<string> | null = null
   let trailer = ''
   let sized = false
+  let chunked = false
   for (let i = 0; i < raw.length; i += 2) {
     const name = latin1(raw[i])
     const value = latin1(raw[i + 1])
@@ -73,6 +78,9 @@ export function responseHeaders(raw: readonly Buffer[], framing: Framing, id: st
       case 'transfer-encoding':
         // Any other coding is still on the bytes that we get, and nobody would tell the client.
         if (value.toLowerCase() !== 'chunked') return `Transfer-Encoding: ${value}`
+        // Twice is a list of two (RFC 9110, section 5.3): chunks in chunks.
+        if (chunked) return 'two of Transfer-Encoding'
+        chunked = true
         break
       case 'connection': {
         const names: Set<string> | null = connectionNames(value)
@@ -124,8 +132,9 @@ const NOT_TRAILERS = new Set([
   'www-authenticate',
 ])
 
-/** Pairs for `response.addTrailers`; null when there are none. */
+/** Pairs for `response.addTrailers`; null when there are none. Throws when there are too many. */
 export function responseTrailers(raw: readonly Buffer[]): [string, string][] | null {
+  if (raw.length > MAX_FIELDS * 2) throw new Error(`more than ${MAX_FIELDS} trailer fields`)
   let trailers: [string, string][] | null = null
   for (let i = 0; i < raw.length; i += 2) {
     const name = latin1(raw[i])

@@ -1,7 +1,8 @@
-/** What a failure of the upstream is called towards the client. Used by `forward.ts`. */
+/** What a failure of the upstream is called towards the client, and what it says about the target. Used by `forward.ts`. */
 
 import { errors } from 'undici'
 import { Refusal } from '../errors.ts'
+import type { Blame } from './upstream-events.ts'
 
 /** No connection could be had: refused, unknown name, TLS, too slow to connect, or the gateway is closing it down. */
 export const unreachable: Refusal = new Refusal('upstream_unreachable', 'The upstream could not be reached.')
@@ -17,9 +18,49 @@ export const timedOut: Refusal = new Refusal('upstream_timeout', 'The upstream d
 /** undici found something in the request that it can't write. Only bytes of the client's can do that. */
 const notForwardable = new Refusal('request_malformed', 'The request can not be forwarded as it is.')
 
+/** No target takes part. */
+export const unavailable: Refusal = new Refusal(
+  'unavailable',
+  'The upstream can not be reached at the moment. Nothing was sent to it: the request may be repeated.',
+)
+
+/** Every target that takes part has as many requests as it may have. */
+export const busy: Refusal = new Refusal(
+  'unavailable',
+  'The upstream has too many requests waiting. Nothing was sent to it: the request may be repeated.',
+)
+
+/** The gateway lets go of a request: because of the client, or its own limits. */
+export const givenUp: Error = new Error('given up')
+
 /** @param connected a connection was had and the request was begun on it */
 export function refusalOf(error: Error, connected: boolean): Refusal {
-  if (error instanceof errors.InvalidArgumentError || error instanceof errors.NotSupportedError)
-    return notForwardable
+  if (isOfRequest(error)) return notForwardable
+  if (error instanceof errors.BodyTimeoutError) return timedOut
   return connected ? protocolError : unreachable
+}
+
+/**
+ * null: it says nothing about the target.
+ *
+ * @param heard an answer, or something like one, had begun
+ */
+export function blameOf(error: Error, connected: boolean, heard: boolean): Blame | null {
+  if (error === givenUp || isOfRequest(error) || isOfGateway(error)) return null
+  if (!connected) return 'unreachable'
+  return !heard && isEnding(error) ? 'reset' : null
+}
+
+function isOfRequest(error: Error): boolean {
+  return error instanceof errors.InvalidArgumentError || error instanceof errors.NotSupportedError
+}
+
+/** The connections were closed from here. */
+function isOfGateway(error: Error): boolean {
+  return error instanceof errors.ClientDestroyedError || error instanceof errors.ClientClosedError
+}
+
+/** The connection was closed or reset. */
+function isEnding(error: Error): boolean {
+  return error instanceof errors.SocketError || 'syscall' in error
 }

@@ -1,107 +1,128 @@
 /**
- * One configured upstream: its connections, and what its requests need that is known at load.
+ * One configured upstream: its targets, and what its requests need that is known at load.
  * Made by `gateway.ts`, one for each entry of the configuration; never shared, so that nothing an upstream does to its
  * connections can reach another's callers.
  */
 
-import type { Socket } from 'node:net'
-import { buildConnector, type Dispatcher, Pool } from 'undici'
 import type { UpstreamConfig } from '../config/config.ts'
+import type { Refusal } from '../errors.ts'
+import { Balancer } from './balancer.ts'
+import { tlsOptions } from './connector.ts'
 import { TrustedProxies } from './forwarded.ts'
+import { HealthCheck } from './health.ts'
+import { RetryBudget } from './retry-budget.ts'
+import type { RotationOwner } from './rotation.ts'
+import { Target } from './target.ts'
+import type { Blame, TargetStatus, UpstreamListener } from './upstream-events.ts'
+import { settingsOf, type UpstreamOptions } from './upstream-options.ts'
 
-export interface UpstreamOptions {
-  /** CIDRs whose X-Forwarded-* are continued. None by default. */
-  readonly trustedProxies?: readonly string[]
-  /** Connections at once; more requests wait for one, within their response timeout. */
-  readonly connections?: number
-  /** Milliseconds that either side may leave a body standing still. */
-  readonly stall?: number
-}
-
-const CONNECTIONS = 256
-const STALL = 60_000
-/** Bytes of an answer's header section. */
-const MAX_HEADER_BYTES = 64 * 1024
-/** An idle connection is dropped after this many ms, sooner if the upstream says so: less than common servers keep it. */
-const KEEP_ALIVE = 4_000
-const KEEP_ALIVE_MAX = 60_000
+export type { UpstreamOptions } from './upstream-options.ts'
 
 export class Upstream {
   readonly config: UpstreamConfig
   readonly proxies: TrustedProxies
-  readonly stall: number
-  /** The name TLS is told to ask for: constant, so that undici never reconnects because of another Host. */
-  readonly servername: string
-  /** To the first target. Balancing over several goes here: one pool a target, picked for each request. */
-  readonly pool: Pool
-  readonly #connections: number
-  /** Errors of connections that had carried an answer before they died. */
-  readonly #afterUse = new WeakSet<Error>()
+  readonly bodyTimeout: number
+  /** Of one request, at most. */
+  readonly retries: number
+  readonly #targets: readonly Target[]
+  readonly #balancer: Balancer
+  readonly #budget: RetryBudget
+  readonly #checks: readonly HealthCheck[]
+  readonly #listener: UpstreamListener
 
+  /** Throws on settings that can't be meant. Opens nothing yet. */
   constructor(config: UpstreamConfig, options: UpstreamOptions = {}) {
+    const settings = settingsOf(config, options)
+    const { health } = settings
+    const tls = tlsOptions(settings.tls)
     this.config = config
-    this.proxies = new TrustedProxies(options.trustedProxies ?? [])
-    this.stall = options.stall ?? STALL
-    this.servername = targetOf(config).hostname
-    this.#connections = options.connections ?? CONNECTIONS
-    this.pool = this.#open()
+    this.proxies = new TrustedProxies(settings.trustedProxies)
+    this.bodyTimeout = settings.bodyTimeout
+    this.retries = settings.retries.perRequest
+    this.#listener = settings.listener
+    this.#targets = config.targets.map(
+      (url) => new Target(url, config.connectTimeout, settings, tls, this.#ownerOf(url.origin)),
+    )
+    this.#balancer = new Balancer(this.#targets, settings)
+    this.#budget = new RetryBudget(settings.retries)
+    this.#checks = health === null ? [] : this.#targets.map((each) => new HealthCheck(each, health, tls))
   }
 
-  /** Never throws; what is wrong is told to the handler. */
-  dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void {
-    if (!this.pool.closed) {
-      this.pool.dispatch(options, handler)
-      return
-    }
-    // Judged before a reload, sent after it: served all the same, on a connection that goes with the request.
-    const late = this.#open()
-    late.dispatch(options, handler)
-    void late.close()
+  /** Begins the checks of the targets, where any are configured. Once. */
+  start(): void {
+    for (const check of this.#checks) check.start()
   }
 
-  /** A connection that had been used and was kept died with this error. Servers close idle ones; it means nothing. */
-  diedAfterUse(error: Error): boolean {
-    return this.#afterUse.has(error)
+  /**
+   * The target of a new request, or why there is none.
+   *
+   * @param now monotonic ms
+   * @param repeatable it may reach an upstream twice, and has no body to send again
+   */
+  choose(now: number, repeatable: boolean): Target | Refusal {
+    const chosen = this.#balancer.choose(now, repeatable)
+    if (chosen instanceof Target) this.#budget.asked(now)
+    return chosen
+  }
+
+  /** What the targets that are out were found to be, for the log of a request that was refused for it. */
+  get cause(): unknown {
+    return this.#targets.find(({ rotation }) => !rotation.in)?.rotation.cause ?? null
+  }
+
+  /** An attempt says that something is wrong with its target. */
+  failed(target: Target, epoch: number, blame: Blame, cause: unknown, now: number): void {
+    target.rotation.failed(epoch, blame, cause, this.#balancer.isLast(target), now)
+  }
+
+  /**
+   * Where a request goes that failed at `tried`, and before that at `before`; null: nowhere.
+   *
+   * @param again the same target will do, if there is no other
+   * @param free not drawn from the budget
+   */
+  another(tried: Target, before: Target | null, again: boolean, free: boolean, now: number): Target | null {
+    const next = this.#balancer.other(tried, before) ?? (again && tried.rotation.in ? tried : null)
+    return next !== null && (free || this.#budget.take(now)) ? next : null
+  }
+
+  retried(tried: Target, next: Target, cause: unknown): void {
+    const { name: upstream } = this.config
+    this.#listener.onRetry?.({ upstream, target: tried.url.origin, next: next.url.origin, cause })
+  }
+
+  targets(): TargetStatus[] {
+    return this.#targets.map((target) => target.status)
   }
 
   /** Resolves when requests under way are done. */
   async close(): Promise<void> {
-    await this.pool.close()
+    for (const check of this.#checks) check.stop()
+    await Promise.all(this.#targets.map((target) => target.close()))
   }
 
-  #open(): Pool {
-    return new Pool(targetOf(this.config).origin, {
-      connect: this.#connector(),
-      connections: this.#connections,
-      // One request at a time on a connection: an answer can't be taken for another request's.
-      pipelining: 1,
-      allowH2: false,
-      // `forward.ts` times this by itself: undici's would count from other moments.
-      headersTimeout: 0,
-      bodyTimeout: this.stall,
-      maxHeaderSize: MAX_HEADER_BYTES,
-      keepAliveTimeout: KEEP_ALIVE,
-      keepAliveMaxTimeout: KEEP_ALIVE_MAX,
-    })
+  /** At once, whatever is under way. */
+  async destroy(): Promise<void> {
+    for (const check of this.#checks) check.stop()
+    await Promise.all(this.#targets.map((target) => target.destroy()))
   }
 
-  #connector(): buildConnector.connector {
-    const connect = buildConnector({ allowH2: false, timeout: this.config.connectTimeout })
-    const afterUse = this.#afterUse
-    function onError(this: Socket, error: Error) {
-      if (this.bytesRead > 0) afterUse.add(error)
+  #ownerOf(target: string): RotationOwner {
+    const listener = this.#listener
+    const { name: upstream } = this.config
+    return {
+      ejected: (blame, cause, backoff) => listener.onEjected?.({ upstream, target, blame, cause, backoff }),
+      unhealthy: (cause) => listener.onUnhealthy?.({ upstream, target, cause }),
+      returned: () => {
+        this.#hurryOthers()
+        listener.onReturned?.({ upstream, target })
+      },
     }
-    // '' makes the certificate be checked against the target's name, also where the client's Host is passed on.
-    return (options, callback) =>
-      connect({ ...options, servername: '' }, (...result) => {
-        result[1]?.on('error', onError)
-        callback(...result)
-      })
   }
-}
 
-function targetOf({ name, targets }: UpstreamConfig): URL {
-  const target = targets[0]
-  if (target === undefined) throw new Error(`upstream ${name} has no target`)
-  return target
+  /** What took all of them away is over. */
+  #hurryOthers(): void {
+    const others = this.#targets.filter(({ rotation }) => !rotation.in)
+    if (others.length === this.#targets.length - 1) for (const { rotation } of others) rotation.hurry()
+  }
 }

@@ -4,13 +4,17 @@
  * that publishes.
  */
 
+import { performance } from 'node:perf_hooks'
 import type { Acknowledgement, Announcement, Bus, BusReceiver } from '../coherence/bus.ts'
 import type { NumberedChange } from '../coherence/change.ts'
 import { type Connection, isReady } from './connection.ts'
 import type { Keys } from './keys.ts'
+import type { Seal } from './seal.ts'
 
-/** Milliseconds between two signs of life of the subscription: a dead link is silent otherwise. */
+/** Milliseconds between two messages to ourselves: a dead subscription is silent, and nobody else would notice. */
 const PING_EVERY = 1000
+/** Milliseconds without one after which messages are not relied on. */
+const SILENT = 2500
 
 type Row = readonly [seq: number, mark: number, tenant: string, kind: string, key: string]
 
@@ -18,25 +22,33 @@ export class RedisBus implements Bus {
   readonly #publisher: Connection
   readonly #subscriber: Connection
   readonly #keys: Keys
+  readonly #seal: Seal
+  #id = ''
+  /** Monotonic ms of the last message of ours that came back. */
+  #heard = Number.NEGATIVE_INFINITY
   #timer: NodeJS.Timeout | null = null
   #subscribed = false
 
-  constructor(publisher: Connection, subscriber: Connection, keys: Keys) {
+  constructor(publisher: Connection, subscriber: Connection, keys: Keys, seal: Seal) {
     this.#publisher = publisher
     this.#subscriber = subscriber
     this.#keys = keys
+    this.#seal = seal
   }
 
   get up(): boolean {
-    return this.#subscribed && isReady(this.#subscriber) && isReady(this.#publisher)
+    return this.#subscribed && isReady(this.#publisher) && performance.now() - this.#heard < SILENT
   }
 
   open(id: string, receiver: BusReceiver): void {
     const channels = [this.#keys.announcements, this.#keys.acknowledgements(id)]
-    this.#subscriber.on('message', (channel: string, text: string) => {
-      const message = parse(text)
+    this.#id = id
+    this.#subscriber.on('message', (channel: string, sealed: string) => {
+      const text = this.#seal.open(channel, sealed)
+      const message = text === null ? null : parse(text)
       if (message === null) return
-      if (channel === channels[0] && 'seq' in message) receiver.announced(message)
+      if (message.from === id) this.#heard = performance.now()
+      else if (channel === channels[0] && 'seq' in message) receiver.announced(message)
       else if (channel === channels[1] && 'to' in message) receiver.acknowledged(message)
     })
     const subscribe = () => {
@@ -44,6 +56,7 @@ export class RedisBus implements Bus {
       this.#subscriber.subscribe(...channels).then(
         () => {
           this.#subscribed = true
+          this.#ping()
         },
         () => {},
       )
@@ -71,16 +84,22 @@ export class RedisBus implements Bus {
     this.#publisher.disconnect()
   }
 
-  /** Unanswered, it makes ioredis give up the connection and try again. */
   #check(subscribe: () => void): void {
     if (!isReady(this.#subscriber)) return
     if (!this.#subscribed) return subscribe()
+    this.#ping()
+    // Unanswered, it makes ioredis give up the connection and try again.
     this.#subscriber.ping().catch(() => {})
+  }
+
+  #ping(): void {
+    this.acknowledge({ to: this.#id, from: this.#id, number: 0 })
   }
 
   #publish(channel: string, message: unknown): void {
     if (!isReady(this.#publisher)) return
-    this.#publisher.publish(channel, JSON.stringify(message)).catch(() => {})
+    const sealed = this.#seal.seal(channel, JSON.stringify(message))
+    this.#publisher.publish(channel, sealed).catch(() => {})
   }
 }
 

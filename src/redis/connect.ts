@@ -21,18 +21,24 @@ const RETRY_MOST = 500
  * Connects in the background, and again whenever the connection is lost; commands fail at once meanwhile.
  *
  * @param report gets what went wrong, without credentials; often, while a server is away
+ * @param commandTimeout ms for a command, after which its answer is dropped
  */
-export function connectRedis(config: RedisConfig, report: (cause: Error) => void): Connection {
-  const connection = config.mode === 'cluster' ? cluster(config) : new Redis(single(config))
+export function connectRedis(
+  config: RedisConfig,
+  report: (cause: Error) => void,
+  commandTimeout = COMMAND_TIMEOUT,
+): Connection {
+  const connection =
+    config.mode === 'cluster' ? cluster(config, commandTimeout) : new Redis(single(config, commandTimeout))
   connection.on('error', report)
   return connection
 }
 
 const retry = (times: number) => Math.min(RETRY_FIRST * 2 ** Math.min(times, 10), RETRY_MOST)
 
-function single(config: RedisConfig) {
+function single(config: RedisConfig, commandTimeout: number) {
   const { mode, nodes, master, db } = config
-  const common = { ...server(config), db, retryStrategy: retry, enableOfflineQueue: false }
+  const common = { ...server(config, commandTimeout), db, retryStrategy: retry, enableOfflineQueue: false }
   if (mode === 'single') return { ...common, ...nodes[0] }
   return {
     ...common,
@@ -48,9 +54,9 @@ function single(config: RedisConfig) {
   }
 }
 
-function cluster(config: RedisConfig): Cluster {
+function cluster(config: RedisConfig, commandTimeout: number): Cluster {
   const options = {
-    redisOptions: server(config),
+    redisOptions: server(config, commandTimeout),
     clusterRetryStrategy: retry,
     enableOfflineQueue: false,
     slotsRefreshTimeout: CONNECT_TIMEOUT,
@@ -67,14 +73,14 @@ function cluster(config: RedisConfig): Cluster {
 }
 
 /** What every server of a deployment is spoken to with. */
-function server(config: RedisConfig) {
+function server(config: RedisConfig, commandTimeout: number) {
   return {
     username: config.username ?? undefined,
     password: config.password ?? undefined,
     ...(config.tls ? { tls: tlsOf(config) } : {}),
     connectionName: 'seatgate',
     connectTimeout: CONNECT_TIMEOUT,
-    commandTimeout: COMMAND_TIMEOUT,
+    commandTimeout,
     socketTimeout: SOCKET_TIMEOUT,
     maxRetriesPerRequest: 0,
     autoResendUnfulfilledCommands: false,

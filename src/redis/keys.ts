@@ -12,6 +12,11 @@ export class Keys {
     return `${this.#prefix}${kind}:${tenant}:${key}`
   }
 
+  /** A sign-in under way. */
+  ephemeral(key: string): string {
+    return `${this.#prefix}sign-in:${key}`
+  }
+
   /** What has been written, for all instances. */
   get announcements(): string {
     return `${this.#prefix}changes`

@@ -4,13 +4,14 @@
  *
  * Key: kind, tenant, and name or id. Value: what the store gave, with the position of the store it was read at. A value
  * counts only if the history of changes says so (`coherence/history.ts`), so a late writer, a replica that lost writes
- * or a cache from before a restored backup do no harm. Kept for {@link KEPT}. Waits for {@link COMMAND_TIMEOUT} at most,
+ * or a cache from before a restored backup do no harm; and only if it is sealed (`seal.ts`) for just this key. Kept for {@link KEPT}. Waits for {@link COMMAND_TIMEOUT} at most,
  * and not at all for a while after Redis failed to answer in time.
  */
 
 import type { Source } from '../exchange.ts'
 import { type Connection, isReady } from './connection.ts'
 import type { Keys } from './keys.ts'
+import type { Seal } from './seal.ts'
 import {
   decode,
   encode,
@@ -44,21 +45,35 @@ export interface JudgesAge {
   ): boolean
 }
 
+/** The Redis that a fleet shares. */
+export interface SharedCache {
+  readonly connection: Connection
+  readonly keys: Keys
+  readonly seal: Seal
+}
+
 type Sourced<V> = Read<V> & { readonly source: Source }
 
 export class SeatCache {
   readonly #store: SeatStore
   readonly #redis: Connection
   readonly #keys: Keys
+  readonly #seal: Seal
   readonly #history: JudgesAge
   readonly #now: () => number
   #pausedUntil = 0
 
   /** @param now monotonic ms */
-  constructor(store: SeatStore, redis: Connection, keys: Keys, history: JudgesAge, now: () => number) {
+  constructor(
+    store: SeatStore,
+    { connection, keys, seal }: SharedCache,
+    history: JudgesAge,
+    now: () => number,
+  ) {
     this.#store = store
-    this.#redis = redis
+    this.#redis = connection
     this.#keys = keys
+    this.#seal = seal
     this.#history = history
     this.#now = now
   }
@@ -82,13 +97,16 @@ export class SeatCache {
     shape: (data: unknown) => V | undefined,
     ask: () => Promise<Read<V>>,
   ): Promise<Sourced<V>> {
+    // In UTF-8, lone surrogates of different names would be the same key.
+    if (!key.isWellFormed()) return { ...(await ask()), source: 'store' }
     const at = this.#keys.value(kind, tenant, key)
-    const kept = decode(await this.#get(at), shape)
+    const sealed = await this.#get(at)
+    const kept = sealed === null ? null : decode(this.#seal.open(at, sealed), shape)
     if (kept !== null && this.#history.counts(kept, { tenant, kind, key }))
       return { ...kept, source: 'redis' }
     const read = await ask()
     // Ids that don't exist are for anybody to invent: they would fill Redis.
-    if (read.value !== null) this.#set(at, encode(read))
+    if (read.value !== null) this.#set(at, this.#seal.seal(at, encode(read)))
     return { ...read, source: 'store' }
   }
 

@@ -126,6 +126,7 @@ function routeOf(entry: RouteEntry): Route {
     target: Object.freeze({ kind: 'upstream', name: entry.upstream }),
     maxBody: entry.maxBody,
     responseTimeout: entry.responseTimeout,
+    signIn: entry.signIn,
     place: entry.place,
   })
 }

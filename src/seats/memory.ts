@@ -1,9 +1,9 @@
 /**
- * The Seats and API keys in use, compiled, as the store last gave them. Asked by resolve and by authentication;
+ * The Seats, API keys and sign-in sessions in use, compiled, as the store last gave them. Asked by resolve and by authentication;
  * told by the lease what to forget. Costs what is in use, not what is stored.
  */
 
-import type { ApiKeyRecord, NamedSeat, Seat, Trace } from '../exchange.ts'
+import type { ApiKeyRecord, NamedSeat, Seat, SessionRecord, Trace } from '../exchange.ts'
 import { type AsOf, ReadThrough } from './read-through.ts'
 
 /** A Seat as the store hands it out. */
@@ -27,7 +27,7 @@ export interface ApiKeyRow {
 export interface SeatChange {
   readonly seq: number
   readonly tenant: string
-  readonly kind: 'seat' | 'seat-name' | 'api-key'
+  readonly kind: 'seat' | 'seat-name' | 'api-key' | 'session'
   readonly key: string
 }
 
@@ -41,11 +41,18 @@ export interface SeatSource {
   apiKeyById(tenant: string, id: string): Promise<AsOf<ApiKeyRow | null>>
 }
 
+/** Sign-in sessions come from the store itself: one browser each, hardly worth a shared cache. */
+export interface SessionSource {
+  readSession(tenant: string, id: string): Promise<AsOf<SessionRecord | null>>
+}
+
 /**
  * Strings that the entries of each kind hold at most: names, spaces, permissions, ids. 100 bytes each or so, hence
  * 100 MiB at worst; a hundred thousand Seats of the usual size.
  */
 const MAX_STRINGS = 1_000_000
+
+const NO_SESSIONS: SessionSource = { readSession: async () => ({ seq: 0, value: null }) }
 
 /** A tenant id has no NUL, so the first one parts the fields whatever the rest holds. */
 const SEPARATOR = '\0'
@@ -54,8 +61,9 @@ export class SeatMemory {
   readonly #names: ReadThrough<NamedSeat>
   readonly #seats: ReadThrough<Seat | null>
   readonly #keys: ReadThrough<ApiKeyRecord | null>
+  readonly #sessions: ReadThrough<SessionRecord | null>
 
-  constructor(source: SeatSource, maxStrings = MAX_STRINGS) {
+  constructor(source: SeatSource, sessions: SessionSource = NO_SESSIONS, maxStrings = MAX_STRINGS) {
     this.#names = new ReadThrough(
       maxStrings,
       async (key) => {
@@ -80,6 +88,11 @@ export class SeatMemory {
       },
       (key) => 1 + (key?.seats.length ?? 0),
     )
+    this.#sessions = new ReadThrough(
+      maxStrings,
+      (key) => sessions.readSession(...fields(key)),
+      (session) => 3 + (session?.hashPerm.length ?? 0),
+    )
   }
 
   seatByName(tenant: string, name: string, trace?: Trace): NamedSeat | Promise<NamedSeat> {
@@ -92,6 +105,14 @@ export class SeatMemory {
 
   apiKeyById(tenant: string, id: string, trace?: Trace): ApiKeyRecord | null | Promise<ApiKeyRecord | null> {
     return this.#keys.get(tenant + SEPARATOR + id, trace)
+  }
+
+  sessionById(
+    tenant: string,
+    id: string,
+    trace?: Trace,
+  ): SessionRecord | null | Promise<SessionRecord | null> {
+    return this.#sessions.get(tenant + SEPARATOR + id, trace)
   }
 
   hear(changes: readonly SeatChange[]): void {
@@ -108,6 +129,7 @@ export class SeatMemory {
     if (kind === 'seat') this.#seats.forget(at, seq)
     else if (kind === 'seat-name') this.#names.forget(at, seq)
     else if (kind === 'api-key') this.#keys.forget(at, seq)
+    else if (kind === 'session') this.#sessions.forget(at, seq)
     // A newer program wrote a kind this one doesn't know: what it touches is unknown too.
     else this.#forgetAll()
   }
@@ -116,11 +138,22 @@ export class SeatMemory {
     this.#names.forgetAll()
     this.#seats.forgetAll()
     this.#keys.forgetAll()
+    this.#sessions.forgetAll()
   }
 
   /** Entries held, by kind, for metrics. */
-  get sizes(): { readonly names: number; readonly seats: number; readonly keys: number } {
-    return { names: this.#names.size, seats: this.#seats.size, keys: this.#keys.size }
+  get sizes(): {
+    readonly names: number
+    readonly seats: number
+    readonly keys: number
+    readonly sessions: number
+  } {
+    return {
+      names: this.#names.size,
+      seats: this.#seats.size,
+      keys: this.#keys.size,
+      sessions: this.#sessions.size,
+    }
   }
 }
 

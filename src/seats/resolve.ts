@@ -22,7 +22,7 @@ export function resolve(
       claims.seats.map((id) => holdingById(id, seats.seatById(tenant, id, trace))),
     )
   }
-  const names = claims.entries.get(space)
+  const names = claims.by === 'name' ? claims.entries.get(space) : claims.names
   if (names === undefined) return NO_ENTRY
   return grants(
     'name',

@@ -27,8 +27,12 @@ export interface Listener {
   close(drain: number): Promise<void>
 }
 
-/** Resolves once connections are accepted. Rejects with Node's error when the address can't be had. */
-export async function openFront(address: Address, handler: Handler): Promise<Listener> {
+/**
+ * Resolves once connections are accepted. Rejects with Node's error when the address can't be had.
+ *
+ * @param shared several processes listen at the address, and the kernel shares the connections out among them
+ */
+export async function openFront(address: Address, handler: Handler, shared = false): Promise<Listener> {
   const server = createServer({
     maxHeaderSize: MAX_HEADER_BYTES,
     headersTimeout: HEADERS_TIMEOUT,
@@ -64,7 +68,7 @@ export async function openFront(address: Address, handler: Handler): Promise<Lis
     handler.unreadable(socket as Socket, noTunnel)
   })
   server.on('clientError', (error, socket) => handler.unreadable(socket as Socket, refusalOf(error)))
-  await listen(server, address)
+  await listen(server, address, shared)
   return {
     address: server.address() as AddressInfo,
     close: (drain) => {
@@ -91,10 +95,16 @@ function refusalOf(error: Error & { code?: string }): Refusal {
   return unparsable
 }
 
-export function listen(server: Server, { host, port }: Address): Promise<void> {
+/**
+ * Whether the kernel can share connections out (SO_REUSEPORT). Where it can't, node:cluster does: connections then pass
+ * through the primary, and one that is on its way to a worker that dies is left hanging.
+ */
+export const kernelShares = process.platform === 'linux' || process.platform === 'freebsd'
+
+export function listen(server: Server, { host, port }: Address, shared = false): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject)
-    server.listen({ host, port, backlog: 4096 }, () => {
+    server.listen({ host, port, backlog: 4096, reusePort: shared && kernelShares }, () => {
       server.off('error', reject)
       resolve()
     })

@@ -15,6 +15,14 @@ interface Pending {
   reject(cause: Error): void
 }
 
+/** The other process has ended: it is at nothing any more. */
+export class ProcessEnded extends Error {
+  constructor() {
+    super('the process has ended')
+    this.name = 'ProcessEnded'
+  }
+}
+
 export class Channel {
   readonly #port: Port
   readonly #handlers = new Map<string, (argument: unknown) => unknown>()
@@ -34,7 +42,7 @@ export class Channel {
 
   /** Rejects as the other end does, or when its process has ended. */
   call(method: string, argument?: unknown): Promise<unknown> {
-    if (this.#ended) return Promise.reject(new Error('the process has ended'))
+    if (this.#ended) return Promise.reject(new ProcessEnded())
     const id = ++this.#calls
     return new Promise((resolve, reject) => {
       this.#pending.set(id, { resolve, reject })
@@ -50,7 +58,7 @@ export class Channel {
   /** To be called when the other process has ended, and not before: until then it may still be at work. */
   end(): void {
     this.#ended = true
-    for (const { reject } of this.#pending.values()) reject(new Error('the process has ended'))
+    for (const { reject } of this.#pending.values()) reject(new ProcessEnded())
     this.#pending.clear()
   }
 

@@ -9,22 +9,31 @@ export class MergedMetrics {
   readonly #latest = new Map<number, Snapshot>()
   /** Counters and histograms of those that have ended, as of when they were last asked. */
   #ended: Snapshot | null = null
+  #adding: Promise<void> = Promise.resolve()
 
   /** @param member the worker's number */
   heard(member: number, snapshot: Snapshot): void {
     this.#latest.set(member, snapshot)
   }
 
-  async ended(member: number): Promise<void> {
+  /** One after the other: each adds to what the one before has left. */
+  ended(member: number): Promise<void> {
+    this.#adding = this.#adding.then(() => this.#add(member))
+    return this.#adding
+  }
+
+  async #add(member: number): Promise<void> {
     const last = this.#latest.get(member)
-    this.#latest.delete(member)
     if (last === undefined) return
     const lasting = last.filter(({ type }) => String(type) === 'counter' || String(type) === 'histogram')
-    this.#ended = await merged(this.#ended === null ? [lasting] : [this.#ended, lasting]).getMetricsAsJSON()
+    const sum = this.#ended === null ? [lasting] : [this.#ended, lasting]
+    this.#ended = await merged(sum).getMetricsAsJSON()
+    this.#latest.delete(member)
   }
 
   /** In the Prometheus text format. @param own the primary's */
-  text(own: Snapshot): Promise<string> {
+  async text(own: Snapshot): Promise<string> {
+    await this.#adding
     const all = [own, ...this.#latest.values()]
     return merged(this.#ended === null ? all : [...all, this.#ended]).metrics()
   }

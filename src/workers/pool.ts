@@ -14,6 +14,10 @@ export interface PoolOptions {
 export interface PoolListener {
   /** Before the worker's first message. */
   started(member: Member): void
+  /** It has answered to `begin`, and takes part from now on. */
+  begun(member: Member, answer: unknown): void
+  /** It could not begin, and is ended for it. */
+  failed(member: Member, cause: unknown): void
   /** Its process has ended: of itself, by a crash, or for its silence. */
   ended(member: Member, how: string): void
   /** A whole line, or several, of its output. */
@@ -25,6 +29,7 @@ export interface Member {
   readonly id: number
   readonly pid: number
   readonly channel: Channel
+  kill(): void
 }
 
 /** Milliseconds until a crashed worker is replaced: at once, but one that crashes at once not ever faster. */
@@ -39,6 +44,7 @@ const SILENT = 10_000
 export class Pool {
   readonly #options: PoolOptions
   readonly #members = new Map<Worker, Member>()
+  readonly #begun = new Set<Member>()
   #closing = false
   #delay = REPLACE_FIRST
 
@@ -57,15 +63,18 @@ export class Pool {
     return this.#closing
   }
 
+  /** Those that take part. */
   get members(): Member[] {
-    return [...this.#members.values()]
+    return [...this.#begun]
   }
 
-  /** Resolves once all have answered to `begin`; rejects, with all ended, when one of them fails. */
-  async start(): Promise<unknown[]> {
-    const members = Array.from({ length: this.#options.size }, () => this.#fork())
+  /** Resolves once all have begun; rejects, with all ended, when one of them can't. */
+  async start(): Promise<void> {
     try {
-      return await Promise.all(members.map(({ channel }) => channel.call('begin')))
+      // The first one finds out the port, where any free one will do.
+      await this.#begin(this.#fork())
+      const others = Array.from({ length: this.#options.size - 1 }, () => this.#begin(this.#fork()))
+      await Promise.all(others)
     } catch (cause) {
       await this.close(() => Promise.resolve())
       throw cause
@@ -93,7 +102,8 @@ export class Pool {
       send: (message) => void (worker.isConnected() && worker.send(message as object, () => {})),
       onMessage: (receive) => worker.on('message', receive),
     })
-    const member: Member = { id: worker.id, pid: worker.process.pid ?? 0, channel }
+    const kill = () => void worker.process.kill('SIGKILL')
+    const member: Member = { id: worker.id, pid: worker.process.pid ?? 0, channel, kill }
     this.#members.set(worker, member)
     this.#relay(worker)
     this.#options.listener.started(member)
@@ -102,6 +112,7 @@ export class Pool {
     worker.once('exit', (code, signal) => {
       watch()
       this.#members.delete(worker)
+      this.#begun.delete(member)
       channel.end()
       this.#options.listener.ended(member, signal ?? `exit code ${code}`)
       if (!this.#closing) this.#replace(performance.now() - begun)
@@ -113,10 +124,22 @@ export class Pool {
     this.#delay = lived > WELL_BEGUN ? REPLACE_FIRST : Math.min(this.#delay * 2, REPLACE_MOST)
     setTimeout(() => {
       if (this.#closing) return
-      const { channel } = this.#fork()
-      // One that can't begin ends by itself, and is replaced in its turn.
-      channel.call('begin').catch(() => {})
+      const member = this.#fork()
+      this.#begin(member).catch((cause: unknown) => this.#giveUp(member, cause))
     }, this.#delay)
+  }
+
+  async #begin(member: Member): Promise<void> {
+    const answer = await member.channel.call('begin')
+    this.#begun.add(member)
+    this.#options.listener.begun(member, answer)
+  }
+
+  /** It is replaced in its turn, ever more slowly while none can begin. */
+  #giveUp(member: Member, cause: unknown): void {
+    if (this.#closing) return
+    this.#options.listener.failed(member, cause)
+    member.kill()
   }
 
   /** A worker that does not answer would keep the connections given to it waiting for ever. */

@@ -25,6 +25,7 @@ export function tenant(id: string, token: Partial<TokenConfig> & Pick<TokenConfi
     id,
     adminSpace: 'admin',
     token: { algorithm: 'HS256', lifetime: 3_600_000, leeway: 0, ...token },
+    oidc: null,
   }
 }
 

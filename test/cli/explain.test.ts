@@ -33,6 +33,7 @@ const decision: Decision = {
     target: { kind: 'upstream', name: 'u' },
     maxBody: Infinity,
     responseTimeout: null,
+    signIn: null,
     place: null,
   },
   permission: 'a:b',

@@ -161,9 +161,3 @@ t.test('a store on PostgreSQL is a whole URL; nothing of it is shown', async (t)
   for (const url of ['postgres://u:secret@h', 'postgres:///d', 'postgres:d', 'postgres://u:secret@h:x/d'])
     await one(t, `${BASE}store: '${url}'\n`, /^3:8: store: the value is not postgres:\/\/user:password@host/)
 })
-
-t.test('what this version does not serve is refused, not ignored', async (t) => {
-  await one(t, BASE.replace("9001'", "9001', 'http://b'"), /^2:22: targets: more than one is not served/)
-  const oidc = "oidc: { issuer: 'https://i', client_id: c, redirect_uri: 'https://r' }, token:"
-  await one(t, BASE.replace('token:', oidc), /^1:20: oidc: sign-in is not served by this version$/)
-})

@@ -81,7 +81,7 @@ t.test('a client that takes nothing for too long is cut off, and the upstream le
     })
     more()
   })
-  const { port: gate, exchanges } = await front(t, port, { stall: 300 })
+  const { port: gate, exchanges } = await front(t, port, { bodyTimeout: 300 })
   const wire = new Wire(gate).send('GET / HTTP/1.1\r\nHost: gw\r\n\r\n')
   wire.socket.pause()
   await eventually(() => gone)
@@ -98,7 +98,7 @@ t.test('a client that leaves just the end of an answer unread is cut off too', a
     }
     response.end()
   })
-  const { port: gate, exchanges } = await front(t, port, { stall: 300 })
+  const { port: gate, exchanges } = await front(t, port, { bodyTimeout: 300 })
   const wire = new Wire(gate).send('GET / HTTP/1.1\r\nHost: gw\r\n\r\n')
   wire.socket.pause()
   await eventually(() => exchanges[0]?.response.destroyed === true)

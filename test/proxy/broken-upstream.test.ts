@@ -100,7 +100,7 @@ t.test('an upstream that stops in the midst of its answer is given up', async (t
       gone = true
     })
   })
-  const { port: gate } = await front(t, port, { stall: 300 })
+  const { port: gate } = await front(t, port, { bodyTimeout: 300 })
   t.ok((await roundTrip(gate, get())).endsWith('\r\n\r\npart'))
   await eventually(() => gone)
 })

@@ -71,7 +71,7 @@ t.test('a client that stops in the midst of its body: 408', async (t) => {
       gone = true
     })
   })
-  const { port: gate } = await front(t, port, { stall: 200, config: { responseTimeout: 100 } })
+  const { port: gate } = await front(t, port, { bodyTimeout: 200, config: { responseTimeout: 100 } })
   const wire = new Wire(gate).send('POST / HTTP/1.1\r\nHost: gw\r\nContent-Length: 3\r\n\r\na')
   await wire.until('request_timeout')
   t.match(wire.received, /^HTTP\/1\.1 408 /)

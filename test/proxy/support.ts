@@ -31,12 +31,33 @@ export function upstreamConfig(port: number, more: Partial<UpstreamConfig> = {})
     targets: [new URL(`http://127.0.0.1:${port}`)],
     connectTimeout: 2000,
     responseTimeout: 10_000,
+    bodyTimeout: 60_000,
+    balance: 'least-pending',
+    connections: 256,
+    maxPending: 1024,
+    health: null,
+    tls: null,
     passAuthorization: false,
     passHost: false,
     passOverrides: false,
     allowSemicolons: false,
     ...more,
   }
+}
+
+/** For `config`: an upstream of several targets. */
+export function targetsAt(...ports: number[]): Pick<UpstreamConfig, 'targets'> {
+  return { targets: ports.map((port) => new URL(`http://127.0.0.1:${port}`)) }
+}
+
+/** A port where nobody listens. */
+export async function closedPort(): Promise<number> {
+  const server = net.createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const port = portOf(server)
+  server.close()
+  await once(server, 'close')
+  return port
 }
 
 export function routeTo(more: Partial<Route> = {}): Route {
@@ -48,6 +69,7 @@ export function routeTo(more: Partial<Route> = {}): Route {
     target: { kind: 'upstream', name: 'trainings' },
     maxBody: Infinity,
     responseTimeout: null,
+    signIn: null,
     place: null,
     ...more,
   }
@@ -68,6 +90,7 @@ export function judgementOf(request: IncomingMessage, route: Route, more: Partia
       principal: isPublic ? null : ALICE,
       space: isPublic ? null : 'north',
       seats: [{ name: 'Trainer', id: '1', verdict: 'grants' }],
+      source: 'memory',
       timings: { match: 0, authenticate: 0, resolve: 0, decide: 0 },
       ...more,
     },
@@ -112,6 +135,60 @@ export function answering(t: Test, bytes: string): Promise<number> {
   return serveRaw(t, (socket) => socket.on('data', () => socket.write(bytes, 'latin1')))
 }
 
+/** What a client gets of an upstream whose first answer is these bytes, and of its next request, which is answered well. */
+export interface Hostility {
+  readonly first: string
+  readonly next: string
+  readonly connections: number
+  readonly exchange: Exchange | undefined
+}
+
+/** @param then what the upstream does with the connection after those bytes */
+export async function hostile(
+  t: Test,
+  bytes: string,
+  then: (socket: net.Socket) => void = () => {},
+  method = 'GET',
+): Promise<Hostility> {
+  let connections = 0
+  let asked = 0
+  const port = await serveRaw(t, (socket) => {
+    connections++
+    socket.on('data', () => {
+      if (asked++ > 0) return socket.write('HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ngood')
+      socket.write(bytes, 'latin1')
+      return then(socket)
+    })
+  })
+  const { port: gate, exchanges } = await front(t, port, { bodyTimeout: 500 })
+  const ask = (line: string) => roundTrip(gate, `${line} HTTP/1.1\r\nHost: gw\r\nConnection: close\r\n\r\n`)
+  const first = await ask(`${method} /1`)
+  const next = await ask('GET /2')
+  return { first, next, connections, exchange: exchanges[0] }
+}
+
+/** Nothing of it reached the client, the connection is gone, and the next request has its own answer. */
+export function refusedWhole(t: Test, { first, next, connections, exchange }: Hostility): void {
+  t.match(first, /^HTTP\/1\.1 502 Bad Gateway\r\n/)
+  t.equal(codeOf(first), 'upstream_protocol_error')
+  t.ok(exchange?.cause instanceof Error, 'the cause is for the log')
+  goesOn(t, next, connections)
+}
+
+/** The answer had begun: it is cut where nobody can take it for whole, and the next request has its own. */
+export function cut(t: Test, { first, next, connections, exchange }: Hostility): void {
+  t.match(first, /^HTTP\/1\.1 200 OK\r\n/)
+  t.notMatch(first, /\r\n0\r\n/, 'no last chunk')
+  t.notMatch(first, /502/, 'and nothing written into it')
+  t.ok(exchange?.refusal !== null, 'the log says so')
+  goesOn(t, next, connections)
+}
+
+export function goesOn(t: Test, next: string, connections: number): void {
+  t.ok(next.startsWith('HTTP/1.1 200 OK\r\n') && next.endsWith('\r\n\r\ngood'), 'the next is unharmed')
+  t.equal(connections, 2, 'on another connection')
+}
+
 export interface Front {
   readonly port: number
   readonly upstream: Upstream
@@ -143,7 +220,7 @@ export async function front(t: Test, port: number, options: FrontOptions = {}): 
   t.teardown(async () => {
     server.closeAllConnections()
     server.close()
-    await upstream.pool.destroy()
+    await upstream.destroy()
   })
   return { port: portOf(server), upstream, exchanges }
 }

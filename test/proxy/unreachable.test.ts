@@ -3,16 +3,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import t from 'tap'
-import { codeOf, front, get, portOf, roundTrip, serve, Wire } from './support.ts'
-
-async function closedPort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const port = portOf(server)
-  server.close()
-  await once(server, 'close')
-  return port
-}
+import { closedPort, codeOf, front, get, roundTrip, serve, Wire } from './support.ts'
 
 t.test('refused', async (t) => {
   const port = await closedPort()

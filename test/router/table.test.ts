@@ -11,7 +11,7 @@ const upstreams = new Map([
 function entry(text: string, line: number, upstream = 'a'): RouteEntry {
   const [method = '', path = ''] = text.split(' ')
   const place = { file: 'routes/a.yaml', line, column: 3 }
-  return { method, path, requirement: 'x:y', upstream, responseTimeout: null, maxBody: 1, place }
+  return { method, path, requirement: 'x:y', upstream, responseTimeout: null, signIn: null, maxBody: 1, place }
 }
 
 function builtIn(id: string): Route {
@@ -25,6 +25,7 @@ function builtIn(id: string): Route {
     target: { kind: 'local', handler },
     maxBody: 1,
     responseTimeout: null,
+    signIn: null,
     place: null,
   }
 }

@@ -34,5 +34,5 @@ export async function readiness(
   world: World,
 ): Promise<{ status: number; workers?: string; redis?: string; store?: string }> {
   const answer = await fetch(`${world.ops}/readyz`)
-  return { status: answer.status, ...((await answer.json()) as Record<string, unknown>) }
+  return { ...((await answer.json()) as Record<string, unknown>), status: answer.status }
 }

@@ -1,0 +1,108 @@
+/**
+ * Asks a target from time to time whether it is well (RFC 9110: a GET that is answered 2xx). Each check has a connection
+ * of its own, so that it proves what a new request needs, and never counts as traffic. Kept by `upstream.ts`.
+ */
+
+import { performance } from 'node:perf_hooks'
+import { Client, type Dispatcher } from 'undici'
+import { Connector, type TlsOptions } from './connector.ts'
+import type { Target } from './target.ts'
+import { givenUp } from './upstream-faults.ts'
+import type { HealthSettings } from './upstream-options.ts'
+
+/** A target that is out is asked at least this often, in ms: it is waited for. */
+const WAITED_FOR = 500
+
+export class HealthCheck {
+  readonly #target: Target
+  readonly #settings: HealthSettings
+  readonly #connector: Connector
+  #timer: NodeJS.Timeout | null = null
+  #check: Check | null = null
+  #stopped = false
+
+  constructor(target: Target, settings: HealthSettings, tls: TlsOptions) {
+    this.#target = target
+    this.#settings = settings
+    this.#connector = new Connector(settings.timeout, tls)
+  }
+
+  /** The first check is made at once. */
+  start(): void {
+    const { url, servername } = this.#target
+    const client = new Client(url.origin, { connect: this.#connector.connect, allowH2: false })
+    this.#check = new Check(client, this.#settings.timeout, (cause) => this.#checked(cause))
+    this.#check.start(this.#settings.path, servername)
+  }
+
+  stop(): void {
+    this.#stopped = true
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    this.#check?.stop(givenUp)
+  }
+
+  #checked(cause: unknown): void {
+    if (this.#stopped) return
+    this.#target.rotation.checked(cause, performance.now())
+    const { interval } = this.#settings
+    const pause = this.#target.rotation.in ? interval : Math.min(interval, WAITED_FOR)
+    // Spread, so that many gateways don't ask in one moment.
+    this.#timer = setTimeout(start, pause * (0.9 + Math.random() / 5), this).unref()
+  }
+}
+
+function start(health: HealthCheck): void {
+  health.start()
+}
+
+/** One question and its outcome, told once: what was wrong, or null. */
+class Check implements Dispatcher.DispatchHandler {
+  readonly #client: Client
+  readonly #tell: (cause: unknown) => void
+  readonly #timer: NodeJS.Timeout
+  #told = false
+
+  constructor(client: Client, timeout: number, tell: (cause: unknown) => void) {
+    this.#client = client
+    this.#tell = tell
+    this.#timer = setTimeout(() => this.stop(new Error(`no answer within ${timeout} ms`)), timeout).unref()
+  }
+
+  start(path: string, servername: string): void {
+    const headers = ['user-agent', 'seatgate-health']
+    // undici reads `servername`; its types don't know it.
+    const options: Dispatcher.DispatchOptions & { servername: string } = {
+      method: 'GET',
+      path,
+      headers,
+      reset: true,
+      servername,
+    }
+    this.#client.dispatch(options, this)
+  }
+
+  onRequestStart(): void {}
+
+  onResponseStart(_: Dispatcher.DispatchController, status: number): void {
+    if (status < 200) return
+    this.stop(status < 300 ? null : new Error(`status ${status}`))
+  }
+
+  /** undici asks for these two. */
+  onResponseData(): void {}
+
+  onResponseEnd(): void {}
+
+  onResponseError(_: unknown, error: Error): void {
+    this.stop(error)
+  }
+
+  /** Whatever the body holds isn't waited for. */
+  stop(cause: unknown): void {
+    if (this.#told) return
+    this.#told = true
+    clearTimeout(this.#timer)
+    void this.#client.destroy()
+    this.#tell(cause)
+  }
+}

@@ -1,0 +1,28 @@
+/** The answer of a built-in endpoint. Used by `local.ts` and `open.ts`. */
+
+import { performance } from 'node:perf_hooks'
+import type { Exchange, LocalReply } from '../exchange.ts'
+import { drain } from './drain.ts'
+
+/** Bytes of an ignored body that may still come after the answer. */
+const IGNORED = 1024 * 1024
+
+/** Never cached, as it is about somebody. @param more further headers: name, value, … */
+export function reply(exchange: Exchange, { status, body }: LocalReply, more: readonly string[] = []): void {
+  const { request, response } = exchange
+  exchange.answeredAt = performance.now()
+  const headers = ['cache-control', 'no-store', 'x-request-id', exchange.id, ...more]
+  if (body === undefined) {
+    // 204 and 304 have no length (RFC 9110, section 8.6).
+    if (status !== 204 && status !== 304) headers.push('content-length', '0')
+    response.writeHead(status, headers)
+    response.end()
+  } else {
+    const bytes = Buffer.from(JSON.stringify(body))
+    headers.push('content-type', 'application/json', 'content-length', String(bytes.length))
+    response.writeHead(status, headers)
+    if (request.method !== 'HEAD') exchange.bytesOut += bytes.length
+    response.end(request.method === 'HEAD' ? undefined : bytes)
+  }
+  drain(request, response, IGNORED)
+}

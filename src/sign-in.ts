@@ -1,0 +1,105 @@
+/**
+ * Sign-in for one configuration: the room of OpenID Connect, given what it needs of store, memory and log. Loaded by the
+ * engine, where a tenant has an identity provider.
+ */
+
+import type { Store } from '../seats-admin/index.ts'
+import type { OtherIssuer } from './authn/bearer.ts'
+import type { VerifiedToken } from './authn/claims.ts'
+import { mintToken } from './authn/token.ts'
+import type { Config, TenantConfig } from './config/config.ts'
+import type { OpenReply, OpenRequest } from './exchange.ts'
+import { isNavigation } from './oidc/browser.ts'
+import { Oidc } from './oidc/oidc.ts'
+import type { Ephemeral, OidcLog, OidcPorts, OidcTenant, SeatOfName } from './oidc/ports.ts'
+import type { ProviderToken } from './oidc/provider-token.ts'
+import { Sessions } from './oidc/session.ts'
+import { Refusal } from './errors.ts'
+import type { SendsToSignIn } from './pipeline.ts'
+import type { SeatMemory } from './seats/memory.ts'
+
+export interface SignInParts {
+  readonly store: Store
+  readonly memory: SeatMemory
+  /** Sign-ins under way. */
+  readonly ephemeral: Ephemeral
+  readonly announce: OidcPorts['announce']
+  readonly log: OidcLog
+}
+
+export class SignIn {
+  /** The session cookie as a credential. */
+  readonly cookies: Sessions
+  readonly #oidc: Oidc
+
+  constructor(config: Config, parts: SignInParts) {
+    const tenants = [...config.tenants.values()].filter(hasProvider)
+    const { store, memory, ephemeral, announce, log } = parts
+    this.#oidc = new Oidc(
+      {
+        ephemeral,
+        sessions: store.sessions,
+        seats: {
+          seatsByName: (tenant, names) => seatsByName(store, tenant, names),
+          recordMember: (tenant, user, seatIds) => store.recordMember(tenant, user, seatIds),
+        },
+        mint: (tenant, subject, now) => mintToken(tenantOf(config, tenant), subject, now),
+        announce,
+        log,
+        now: Date.now,
+      },
+      tenants,
+    )
+    this.providerToken = tenants.some(({ oidc }) => oidc.acceptProviderTokens)
+      ? async (text) => {
+          const found = await this.#oidc.verifyProviderToken(text)
+          return found === null || found instanceof Refusal ? found : verified(found)
+        }
+      : null
+    this.cookies = new Sessions({
+      tenants: new Map(tenants.map((tenant) => [tenant.id, tenant])),
+      sessionById: (tenant, id) => memory.sessionById(tenant, id),
+      renew: this.#oidc.renew,
+      now: Date.now,
+    })
+  }
+
+  readonly serve = (request: OpenRequest): Promise<OpenReply | Refusal> => this.#oidc.serve(request)
+
+  /** A bearer token that a tenant's provider signed; null where no tenant takes such. */
+  readonly providerToken: OtherIssuer | null
+
+  readonly send: SendsToSignIn = (tenant, { method, target, rawHeaders }) =>
+    isNavigation(method, rawHeaders) ? this.#oidc.signIn(tenant, target) : null
+
+  /** Resolves when nothing is under way to a provider. */
+  close(): Promise<void> {
+    return this.#oidc.close()
+  }
+}
+
+function hasProvider(tenant: TenantConfig): tenant is TenantConfig & OidcTenant {
+  return tenant.oidc !== null
+}
+
+function tenantOf({ tenants }: Config, id: string): TenantConfig {
+  const tenant = tenants.get(id)
+  if (tenant === undefined) throw new Error(`no tenant ${id}`)
+  return tenant
+}
+
+async function seatsByName(store: Store, tenant: string, names: readonly string[]): Promise<SeatOfName[]> {
+  const found = await Promise.all([...new Set(names)].map((name) => store.seatByName(tenant, name)))
+  return found.flatMap(({ value: { seat } }) => (seat === null ? [] : [seat]))
+}
+
+function verified(token: ProviderToken): VerifiedToken {
+  const { tenant, user, email, names, issuedAt, expiresAt, validFrom, leeway } = token
+  const claims = { by: 'any-space', names, issuedAt } as const
+  return {
+    principal: Object.freeze({ method: 'bearer', tenant, user, email, claims }),
+    expiresAt,
+    validFrom,
+    leeway,
+  }
+}

@@ -1,0 +1,67 @@
+/** What happens to the targets of upstreams, for the log and the metrics. */
+
+import { Counter, Gauge } from 'prom-client'
+import type { Log } from './logger.ts'
+import type { Metrics } from './metrics.ts'
+
+interface OfTarget {
+  readonly upstream: string
+  /** Its origin. */
+  readonly target: string
+}
+
+/** By structure what an upstream reports to. */
+export interface UpstreamWatch {
+  onRetry(event: OfTarget & { readonly cause: unknown }): void
+  onEjected(event: OfTarget & { readonly blame: string; readonly cause: unknown }): void
+  onUnhealthy(event: OfTarget & { readonly cause: unknown }): void
+  onReturned(event: OfTarget): void
+}
+
+/** One an upstream: its name, and its targets as they are now. */
+export type TargetStates = () => Iterable<
+  readonly [string, readonly { readonly target: string; readonly state: string }[]]
+>
+
+/** @param states of the running configuration */
+export function watchUpstreams({ registry }: Metrics, { logger }: Log, states: TargetStates): UpstreamWatch {
+  const registers = [registry]
+  const retries = new Counter({
+    name: 'seatgate_upstream_retries_total',
+    help: 'Attempts after the first one.',
+    labelNames: ['upstream'],
+    registers,
+  })
+  const ejections = new Counter({
+    name: 'seatgate_upstream_ejections_total',
+    help: 'Times that a target was taken out: requests could not reach it, or its checks failed.',
+    labelNames: ['upstream'],
+    registers,
+  })
+  new Gauge({
+    name: 'seatgate_upstream_target_up',
+    help: '1 while a target takes part.',
+    labelNames: ['upstream', 'target'],
+    aggregator: 'min',
+    registers,
+    collect() {
+      this.reset()
+      for (const [upstream, targets] of states())
+        for (const { target, state } of targets) this.set({ upstream, target }, Number(state === 'in'))
+    },
+  })
+  const out = ({ upstream, target, cause }: OfTarget & { readonly cause: unknown }, why: string) => {
+    ejections.inc({ upstream })
+    logger.warn({ upstream, target, cause: messageOf(cause) }, why)
+  }
+  return {
+    onRetry: ({ upstream }) => retries.inc({ upstream }),
+    onEjected: (event) => out(event, 'a target is taken out: requests fail there'),
+    onUnhealthy: (event) => out(event, 'a target is taken out: its health checks fail'),
+    onReturned: ({ upstream, target }) => logger.info({ upstream, target }, 'a target takes part again'),
+  }
+}
+
+function messageOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause)
+}

@@ -1,0 +1,92 @@
+/** What an upstream can be told: several targets, checks of their health, TLS. */
+
+import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { ConfigError } from '../../src/config/faults.ts'
+import { loadConfig } from '../../src/config/load.ts'
+import { CERTIFICATES } from '../support/servers/tls.ts'
+
+async function upstreamOf(t: Test, lines: readonly string[]) {
+  const folder = t.testdir({})
+  mkdirSync(join(folder, 'tls'))
+  for (const [name, file] of Object.entries(FILES)) copyFileSync(file, join(folder, 'tls', name))
+  const text = lines.map((line) => `    ${line}\n`).join('')
+  const file = join(folder, 'gateway.config.yaml')
+  writeFileSync(
+    file,
+    `tenants: { a: { token: { secrets: ['${'x'.repeat(32)}'] } } }\nupstreams:\n  u:\n${text}`,
+  )
+  return (await loadConfig(file, {})).upstreams.get('u')
+}
+
+const FILES = {
+  'ca.pem': CERTIFICATES.files.ca,
+  'client.pem': CERTIFICATES.files.client,
+  'client.key': CERTIFICATES.files.clientKey,
+  'server.key': CERTIFICATES.files.serverKey,
+}
+
+async function faultOf(t: Test, lines: readonly string[]): Promise<string> {
+  try {
+    await upstreamOf(t, lines)
+    return 'no fault'
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message
+    throw error
+  }
+}
+
+t.test('defaults, and all of it', async (t) => {
+  t.match(await upstreamOf(t, ["targets: ['http://a:1']"]), {
+    balance: 'least-pending',
+    connections: 256,
+    maxPending: 1024,
+    bodyTimeout: 60_000,
+    health: null,
+    tls: null,
+  })
+  const whole = await upstreamOf(t, [
+    "targets: ['https://a:1', 'https://b:1']",
+    'balance: round-robin',
+    'connections: 8',
+    'max_pending: 9',
+    'body_timeout: 10s',
+    'health: { path: /healthz?deep=1, interval: 2s, timeout: 500ms, healthy: 1, unhealthy: 2 }',
+    'tls: { ca: tls/ca.pem, cert: tls/client.pem, key: tls/client.key, server_name: trainings.internal }',
+  ])
+  t.match(whole, {
+    balance: 'round-robin',
+    connections: 8,
+    maxPending: 9,
+    bodyTimeout: 10_000,
+    health: { path: '/healthz?deep=1', interval: 2000, timeout: 500, healthy: 1, unhealthy: 2 },
+    tls: { serverName: 'trainings.internal', insecureSkipVerify: false },
+  })
+  t.equal(whole?.targets.length, 2)
+  t.match(whole?.tls?.cert, /BEGIN CERTIFICATE/)
+})
+
+t.test('what is wrong is said at load, and no key is shown', async (t) => {
+  const https = "targets: ['https://a:1']"
+  const cases: [string[], RegExp][] = [
+    [["targets: ['http://a:1']", 'tls: { ca: tls/ca.pem }'], /tls: a target is plain http/],
+    [[https, 'tls: { ca: tls/none.pem }'], /ca: "tls\/none.pem" can't be read: ENOENT/],
+    [[https, 'tls: { ca: tls/client.key }'], /holds no certificate in PEM/],
+    [[https, 'tls: { cert: tls/client.pem }'], /cert and key go together/],
+    [[https, 'tls: { cert: tls/client.pem, key: tls/server.key }'], /do not belong together/],
+    [[https, 'tls: { server_name: 127.0.0.1 }'], /is not a host name/],
+    [[https, 'health: { path: healthz }'], /is not a path such as/],
+    [[https, 'health: { path: /a b }'], /is not a path/],
+    [[https, 'health: { path: /, interval: 1ms }'], /is too short/],
+    [[https, 'health: {}'], /path/],
+    [[https, 'balance: random'], /balance/],
+    [[https, 'connections: 0'], /connections/],
+    [[https, 'max_pending: 1.5'], /max_pending/],
+  ]
+  for (const [lines, expected] of cases) {
+    const fault = await faultOf(t, lines)
+    t.match(fault, expected)
+    t.notMatch(fault, 'PRIVATE')
+  }
+})

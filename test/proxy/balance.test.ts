@@ -1,0 +1,163 @@
+/** Who gets a request, among targets that are all well; and what happens when they have enough. */
+
+import type { ServerResponse } from 'node:http'
+import t, { type Test } from 'tap'
+import {
+  codeOf,
+  eventually,
+  type Front,
+  front,
+  type FrontOptions,
+  get,
+  roundTrip,
+  serve,
+  targetsAt,
+  valuesOf,
+  Wire,
+} from './support.ts'
+
+/** Targets that answer when told to, and a front before them. */
+class Fleet {
+  readonly gate: Front
+  /** Requests that each target holds. */
+  readonly held: ServerResponse[][]
+
+  private constructor(gate: Front, held: ServerResponse[][]) {
+    this.gate = gate
+    this.held = held
+  }
+
+  static async start(t: Test, size: number, options: FrontOptions = {}): Promise<Fleet> {
+    const held: ServerResponse[][] = Array.from({ length: size }, () => [])
+    const ports = await Promise.all(held.map((each) => serve(t, (_, response) => void each.push(response))))
+    return new Fleet(await front(t, 0, { ...options, config: targetsAt(...ports) }), held)
+  }
+
+  get counts(): number[] {
+    return this.held.map((each) => each.length)
+  }
+
+  /** Sends one, and waits until a target, or the gateway, has it. */
+  async send(): Promise<Wire> {
+    const had = this.#seen()
+    const wire = new Wire(this.gate.port).send(get())
+    await eventually(() => this.#seen() > had)
+    return wire
+  }
+
+  #seen(): number {
+    const refused = this.gate.exchanges.filter(({ refusal }) => refusal !== null).length
+    return refused + this.counts.reduce((sum, count) => sum + count, 0)
+  }
+}
+
+t.test('the fewest under way', async (t) => {
+  const fleet = await Fleet.start(t, 3)
+  for (let i = 0; i < 6; i++) await fleet.send()
+  t.same(fleet.counts, [2, 2, 2], 'among equals in turn')
+  fleet.held[1]?.splice(0).forEach((response) => response.end())
+  await eventually(() => fleet.gate.upstream.targets()[1]?.pending === 0)
+  for (let i = 0; i < 3; i++) await fleet.send()
+  t.ok((fleet.counts[1] ?? 0) >= 2, 'the idle one until it has as many as the others')
+  t.ok(Math.max(...fleet.counts) === 3, 'then any')
+  t.same(
+    fleet.gate.upstream.targets().map(({ pending }) => pending),
+    fleet.counts,
+  )
+})
+
+t.test('one after the other, also when nothing is under way', async (t) => {
+  const seen: string[] = []
+  const ports = await Promise.all(
+    ['a', 'b', 'c'].map((name) =>
+      serve(t, (_, response) => {
+        seen.push(name)
+        response.end()
+      }),
+    ),
+  )
+  for (const balance of ['least-pending', 'round-robin'] as const) {
+    seen.length = 0
+    const { port } = await front(t, 0, { config: targetsAt(...ports), balance })
+    for (let i = 0; i < 6; i++) await roundTrip(port, get())
+    t.same(seen, ['a', 'b', 'c', 'a', 'b', 'c'], balance)
+  }
+})
+
+t.test('round robin heeds nothing else', async (t) => {
+  const fleet = await Fleet.start(t, 2, { balance: 'round-robin' })
+  for (let i = 0; i < 4; i++) await fleet.send()
+  fleet.held[0]?.splice(0).forEach((response) => response.end())
+  await eventually(() => fleet.gate.upstream.targets()[0]?.pending === 0)
+  await fleet.send()
+  await fleet.send()
+  t.same(fleet.counts, [1, 3])
+})
+
+t.test('the Host is the target’s', async (t) => {
+  const hosts: (string | undefined)[] = []
+  const listen = (_: unknown, response: ServerResponse) => {
+    hosts.push(response.req.headers.host)
+    response.end()
+  }
+  const ports = [await serve(t, listen), await serve(t, listen)]
+  const { port } = await front(t, 0, { config: targetsAt(...ports) })
+  for (let i = 0; i < 2; i++) await roundTrip(port, get())
+  t.same(
+    hosts,
+    ports.map((each) => `127.0.0.1:${each}`),
+  )
+})
+
+t.test('more than a target may have: the others get it; more than all may: 503 at once', async (t) => {
+  for (const size of [1, 2]) {
+    const fleet = await Fleet.start(t, size, { maxPending: 2 })
+    for (let i = 0; i < 2 * size; i++) await fleet.send()
+    t.same(fleet.counts, Array(size).fill(2))
+    const answer = await (await fleet.send()).ended
+    t.match(answer, /^HTTP\/1\.1 503 /)
+    t.equal(codeOf(answer), 'unavailable')
+    t.match(answer, 'too many requests waiting')
+    t.same(valuesOf(answer, 'retry-after'), ['1'])
+    t.same(fleet.counts, Array(size).fill(2), 'it went nowhere')
+    fleet.held[0]?.shift()?.end()
+    await eventually(() => fleet.gate.upstream.targets()[0]?.pending === 1)
+    await fleet.send()
+    t.equal(fleet.counts[0], 2, 'room is used again')
+  }
+})
+
+t.test('what waits for a connection counts, and what was given up until it is let go of', async (t) => {
+  const fleet = await Fleet.start(t, 1, { maxPending: 3, connections: 1 })
+  await fleet.send()
+  const waiting = [new Wire(fleet.gate.port).send(get()), new Wire(fleet.gate.port).send(get())]
+  const pending = () => fleet.gate.upstream.targets()[0]?.pending
+  await eventually(() => pending() === 3)
+  t.equal(codeOf(await roundTrip(fleet.gate.port, get())), 'unavailable')
+  for (const wire of waiting) wire.socket.destroy()
+  await eventually(() => fleet.gate.exchanges.filter(({ aborted }) => aborted).length === 2)
+  t.equal(pending(), 3)
+  fleet.held[0]?.shift()?.end()
+  await eventually(() => pending() === 0)
+})
+
+t.test('whatever becomes of requests, none is counted for ever', async (t) => {
+  const port = await serve(t, (request, response) => {
+    if (request.url === '/reset') request.socket.resetAndDestroy()
+    else if (request.url === '/half') response.write('half', () => request.socket.destroy())
+    else if (request.url === '/early') response.end('early')
+    else if (request.url !== '/silent') request.resume().on('end', () => response.end('ok'))
+  })
+  const { port: gate, upstream } = await front(t, port, { config: { responseTimeout: 100 } })
+  const ask = (line: string, more = '') => `${line} HTTP/1.1\r\nHost: gw\r\n${more}`
+  for (const path of ['/', '/reset', '/half', '/silent'])
+    await roundTrip(gate, ask(`GET ${path}`, 'Connection: close\r\n\r\n'))
+  const leaver = new Wire(gate).send(ask('POST /', 'Content-Length: 10\r\n\r\nabc'))
+  await eventually(() => upstream.targets()[0]?.pending === 1)
+  leaver.socket.destroy()
+  const early = new Wire(gate).send(ask('POST /early', 'Content-Length: 10\r\n\r\nabc'))
+  await early.until('early')
+  early.socket.destroy()
+  await eventually(() => upstream.targets()[0]?.pending === 0)
+  t.pass('none is left')
+})

@@ -1,0 +1,97 @@
+/** How long either side may leave a body standing still. */
+
+import t from 'tap'
+import { eventually, front, roundTrip, serve, serveRaw, Wire } from './support.ts'
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+const request = 'GET / HTTP/1.1\r\nHost: gw\r\nConnection: close\r\n\r\n'
+
+for (const [framing, head] of [
+  ['a length', 'Content-Length: 100\r\n\r\npart'],
+  ['chunks', 'Transfer-Encoding: chunked\r\n\r\n4\r\npart\r\n'],
+  ['the end of the connection', '\r\npart'],
+] as const) {
+  t.test(`the upstream stops in a body framed by ${framing}: both sides are cut`, async (t) => {
+    let gone = false
+    const port = await serveRaw(t, (socket) => {
+      socket.once('data', () => socket.write(`HTTP/1.1 200 OK\r\n${head}`)).on('close', () => (gone = true))
+    })
+    const { port: gate, exchanges } = await front(t, port, { bodyTimeout: 200 })
+    const answer = await roundTrip(gate, request)
+    t.match(answer, 'part')
+    t.notMatch(answer, /\r\n0\r\n\r\n$/, 'no end that anybody could take for the end')
+    await eventually(() => gone)
+    t.match(exchanges[0], { refusal: { code: 'upstream_timeout' }, cause: { code: 'UND_ERR_BODY_TIMEOUT' } })
+  })
+}
+
+t.test('to HTTP/1.0, where the end of the connection is the end: a reset', async (t) => {
+  const port = await serveRaw(t, (socket) => {
+    socket.once('data', () =>
+      socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\npart\r\n'),
+    )
+  })
+  const { port: gate } = await front(t, port, { bodyTimeout: 200 })
+  const wire = new Wire(gate).send('GET / HTTP/1.0\r\n\r\n')
+  await wire.ended
+  t.equal(wire.reset, true)
+})
+
+t.test('slow, but never still for so long, is no silence: down', async (t) => {
+  const port = await serve(t, async (_, response) => {
+    for (let i = 0; i < 8; i++) {
+      response.write('a')
+      await pause(200)
+    }
+    response.end('z')
+  })
+  const { port: gate, exchanges } = await front(t, port, { bodyTimeout: 1000 })
+  t.match(await roundTrip(gate, request), /z\r\n0\r\n\r\n$/)
+  t.equal(exchanges[0]?.refusal, null)
+})
+
+t.test('nor up', async (t) => {
+  const port = await serve(t, (asked, response) => void asked.resume().on('end', () => response.end('ok')))
+  const { port: gate, exchanges } = await front(t, port, { bodyTimeout: 1000 })
+  const wire = new Wire(gate).send(
+    'POST / HTTP/1.1\r\nHost: gw\r\nContent-Length: 8\r\nConnection: close\r\n\r\n',
+  )
+  for (let i = 0; i < 8; i++) {
+    await pause(200)
+    wire.send('a')
+  }
+  t.match(await wire.ended, /^HTTP\/1\.1 200 /)
+  t.equal(exchanges[0]?.bytesIn, 8)
+})
+
+t.test('a client that stops after the answer has begun is cut off from it', async (t) => {
+  let gone = false
+  const port = await serve(t, (asked, response) => {
+    asked.pipe(response)
+    response.flushHeaders()
+    response.on('close', () => (gone = true))
+  })
+  const { port: gate, exchanges } = await front(t, port, { bodyTimeout: 300 })
+  const wire = new Wire(gate).send('POST / HTTP/1.1\r\nHost: gw\r\nContent-Length: 8\r\n\r\nabc')
+  await wire.until('abc')
+  t.notMatch(await wire.ended, /\r\n0\r\n\r\n$/)
+  t.match(exchanges[0], { refusal: { code: 'request_timeout' } })
+  await eventually(() => gone)
+})
+
+t.test('a client that is slow to read is not the upstream’s silence', async (t) => {
+  const size = 20 * 1024 * 1024
+  const port = await serve(t, (_, response) => void response.end(Buffer.alloc(size)))
+  const { port: gate, exchanges } = await front(t, port, { bodyTimeout: 1000 })
+  const wire = new Wire(gate).send(request)
+  for (let i = 0; i < 4; i++) {
+    wire.socket.pause()
+    await pause(500)
+    wire.socket.resume()
+    const had = wire.received.length
+    await eventually(() => wire.received.length > had || wire.socket.destroyed)
+  }
+  await wire.ended
+  t.equal(exchanges[0]?.bytesOut, size)
+  t.equal(exchanges[0]?.refusal, null)
+})

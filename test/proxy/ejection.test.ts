@@ -1,0 +1,288 @@
+/** Targets that fail go out of the rotation, and come back; where none is left, the answer is 503 at once. */
+
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import type { Socket } from 'node:net'
+import t, { type Test } from 'tap'
+import type { UpstreamConfig } from '../../src/config/config.ts'
+import type { Ejected, TargetEvent } from '../../src/proxy/upstream-events.ts'
+import { defaults } from '../../src/proxy/upstream-options.ts'
+import {
+  closedPort,
+  codeOf,
+  eventually,
+  front,
+  type FrontOptions,
+  get,
+  roundTrip,
+  serve,
+  serveRaw,
+  targetsAt,
+  valuesOf,
+  Wire,
+} from './support.ts'
+
+/** No back-off is waited for: whatever comes back does so by other means. */
+const HOUR = 3_600_000
+const forLong = { ...defaults.ejection, backoff: HOUR, maxBackoff: HOUR }
+const briefly = { ...defaults.ejection, backoff: 40, maxBackoff: 40 }
+
+function listener() {
+  const ejected: Ejected[] = []
+  const returned: TargetEvent[] = []
+  return {
+    ejected,
+    returned,
+    onEjected: (event: Ejected) => void ejected.push(event),
+    onReturned: (event: TargetEvent) => void returned.push(event),
+  }
+}
+
+async function listenAt(t: Test, port: number): Promise<Server> {
+  const server = createServer((request, response) => {
+    request.resume()
+    response.end('back')
+  }).listen(port, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return server
+}
+
+const isOk = (answer: string) => answer.startsWith('HTTP/1.1 200 ')
+
+t.test('one of two is dead: every request is answered, and it is soon asked no more', async (t) => {
+  const dead = await closedPort()
+  const port = await serve(
+    t,
+    (request, response) => void request.resume().on('end', () => response.end('ok')),
+  )
+  const told = listener()
+  const { port: gate, upstream } = await front(t, 0, {
+    config: targetsAt(dead, port),
+    ejection: forLong,
+    listener: told,
+  })
+  for (let i = 0; i < 20; i++) {
+    const post = `POST / HTTP/1.1\r\nHost: gw\r\nContent-Length: 4\r\nConnection: close\r\n\r\nbody`
+    t.ok(isOk(await roundTrip(gate, i % 2 === 0 ? get() : post)))
+  }
+  t.match(told.ejected, [
+    {
+      upstream: 'trainings',
+      target: `http://127.0.0.1:${dead}`,
+      blame: 'unreachable',
+      cause: { code: 'ECONNREFUSED' },
+    },
+  ])
+  t.match(upstream.targets(), [{ state: 'ejected' }, { state: 'in' }])
+})
+
+t.test('it comes back after its time, by one request that tests it', async (t) => {
+  const dead = await closedPort()
+  const port = await serve(t, (_, response) => response.end('ok'))
+  const told = listener()
+  const options = { config: targetsAt(dead, port), ejection: briefly, listener: told }
+  const { port: gate } = await front(t, 0, options)
+  await eventuallyAnswers(gate, () => told.ejected.length === 1)
+  await listenAt(t, dead)
+  await eventuallyAnswers(gate, () => told.returned.length === 1)
+  let seen = false
+  for (let i = 0; i < 4; i++) seen ||= (await roundTrip(gate, get())).endsWith('back')
+  t.ok(seen, 'and is asked again')
+})
+
+/** Sends requests, all of which must be answered well, until something has come to pass. */
+async function eventuallyAnswers(gate: number, holds: () => boolean): Promise<void> {
+  while (!holds()) {
+    const answer = await roundTrip(gate, get())
+    if (!isOk(answer)) throw new Error(answer)
+  }
+}
+
+t.test('while one request tests it, no other does', async (t) => {
+  const held: Socket[] = []
+  let resets = true
+  const flaky = await serveRaw(t, (socket) => {
+    socket.on('data', () => (resets ? socket.resetAndDestroy() : held.push(socket)))
+  })
+  const port = await serve(t, (_, response) => response.end('ok'))
+  const { port: gate, upstream } = await front(t, 0, { config: targetsAt(flaky, port), ejection: briefly })
+  await eventuallyAnswers(gate, () => upstream.targets()[0]?.state === 'ejected')
+  resets = false
+  // Until one is picked for it, which then waits.
+  const tester = async (number: number) => {
+    for (;;) {
+      const wire = new Wire(gate).send(get())
+      await eventually(() => held.length === number || wire.socket.destroyed)
+      if (held.length === number) return wire
+    }
+  }
+  const first = await tester(1)
+  for (let i = 0; i < 30; i++) t.ok((await roundTrip(gate, get())).endsWith('ok'))
+  t.equal(held.length, 1)
+  first.socket.destroy()
+  await tester(2)
+  t.match(upstream.targets()[0], { state: 'ejected' }, 'the first left before it found out, so another does')
+  held[1]?.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n')
+  await eventually(() => upstream.targets()[0]?.state === 'in')
+})
+
+/** Takes connections and says nothing, so that each handshake takes all the time it is given. */
+const silent = (t: Test) => serveRaw(t, () => {})
+
+function tlsTo(...ports: readonly number[]): Partial<UpstreamConfig> {
+  return { connectTimeout: 50, targets: ports.map((port) => new URL(`https://127.0.0.1:${port}`)) }
+}
+
+t.test('nobody can be reached in time: 503 at once, and it says when to come again', async (t) => {
+  const { port: gate, exchanges } = await front(t, 0, {
+    config: tlsTo(await silent(t), await silent(t)),
+    ejection: { ...forLong, testInterval: HOUR },
+  })
+  const codes: (string | undefined)[] = []
+  let answer = ''
+  for (let i = 0; i < 12; i++) codes.push(codeOf((answer = await roundTrip(gate, get()))))
+  t.same(new Set(codes), new Set(['upstream_unreachable', 'unavailable']))
+  t.match(answer, /^HTTP\/1\.1 503 /)
+  t.match(answer, 'Nothing was sent')
+  t.same(valuesOf(answer, 'retry-after'), ['1'])
+  t.notMatch(answer, '127.0.0.1', 'no inner address')
+  t.match(exchanges.at(-1)?.cause, { code: 'UND_ERR_CONNECT_TIMEOUT' }, 'the log knows why')
+})
+
+for (const size of [1, 2]) {
+  t.test(`nobody listens at all ${size}: 502 each time, and back with the first request after`, async (t) => {
+    const ports = await Promise.all(Array.from({ length: size }, () => closedPort()))
+    const { port: gate, upstream } = await front(t, 0, { config: targetsAt(...ports), ejection: forLong })
+    for (let i = 0; i < 12; i++) t.equal(codeOf(await roundTrip(gate, get())), 'upstream_unreachable')
+    t.equal(upstream.targets().filter(({ state }) => state === 'in').length, 1, 'the last stays in')
+    for (const port of ports) await listenAt(t, port)
+    t.ok(isOk(await roundTrip(gate, get())))
+  })
+}
+
+t.test('nobody can be reached: what is let through to find out is bounded', async (t) => {
+  const told = listener()
+  const { port: gate, exchanges } = await front(t, 0, {
+    config: tlsTo(await silent(t)),
+    ejection: { ...forLong, testInterval: HOUR },
+    listener: told,
+  })
+  while (told.ejected.length === 0) await roundTrip(gate, get())
+  const from = exchanges.length
+  await Promise.all(Array.from({ length: 200 }, () => roundTrip(gate, get())))
+  const tests = exchanges.slice(from).filter(({ forwardedAt }) => forwardedAt > 0)
+  t.equal(tests.length, 1, 'one in that time')
+  t.equal(told.ejected.length, 1, 'and what it found is told once')
+})
+
+t.test('answers of 500 are answers', async (t) => {
+  const port = await serve(t, (_, response) => {
+    response.statusCode = 500
+    response.end()
+  })
+  const { port: gate, upstream } = await front(t, port)
+  for (let i = 0; i < 10; i++) t.match(await roundTrip(gate, get()), /^HTTP\/1\.1 500 /)
+  t.match(upstream.targets(), [{ state: 'in' }])
+})
+
+const faults: Record<string, (socket: Socket) => void> = {
+  closed: (socket) => socket.end(),
+  reset: (socket) => socket.resetAndDestroy(),
+}
+for (const [how, act] of Object.entries(faults)) {
+  t.test(`connections that are ${how} before an answer: out, where another is left`, async (t) => {
+    const bad = await serveRaw(t, (socket) => void socket.on('data', () => act(socket)))
+    const port = await serve(t, (_, response) => response.end('ok'))
+    const told = listener()
+    const { port: gate } = await front(t, 0, {
+      config: targetsAt(bad, port),
+      ejection: forLong,
+      listener: told,
+    })
+    await eventuallyAnswers(gate, () => told.ejected.length === 1)
+    t.match(told.ejected, [{ blame: 'reset' }])
+  })
+  t.test(`connections that are ${how}: never the last, since a request may be the cause`, async (t) => {
+    const port = await serveRaw(t, (socket) => {
+      socket.on('data', (bytes) => {
+        if (bytes.includes('/bad')) act(socket)
+        else socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n')
+      })
+    })
+    const { port: gate, upstream } = await front(t, port, { ejection: forLong })
+    const bad = 'GET /bad HTTP/1.1\r\nHost: gw\r\nConnection: close\r\n\r\n'
+    for (let i = 0; i < 20; i++) t.equal(codeOf(await roundTrip(gate, bad)), 'upstream_protocol_error')
+    t.match(upstream.targets(), [{ state: 'in' }])
+    t.ok(isOk(await roundTrip(gate, get())))
+  })
+}
+
+t.test('a request that the client spoils counts against nobody', async (t) => {
+  const port = await serve(t, (_, response) => response.end('ok'))
+  const { port: gate, upstream } = await front(t, port, { decision: { path: 'not-a-path' } })
+  for (let i = 0; i < 5; i++) t.equal(codeOf(await roundTrip(gate, get())), 'request_malformed')
+  t.match(upstream.targets(), [{ state: 'in', pending: 0 }])
+})
+
+t.test('nor do clients that leave', async (t) => {
+  const port = await serve(t, () => {})
+  const { port: gate, upstream } = await front(t, port)
+  for (let i = 1; i <= 5; i++) {
+    const wire = new Wire(gate).send(get())
+    await eventually(() => upstream.targets()[0]?.pending === 1)
+    wire.socket.destroy()
+    await eventually(() => upstream.targets()[0]?.pending === 0)
+  }
+  t.match(upstream.targets(), [{ state: 'in' }])
+})
+
+t.test('nor do those that leave before there was a connection for them', async (t) => {
+  const held: (() => void)[] = []
+  const port = await serve(t, (_, response) => void held.push(() => response.end()))
+  const { port: gate, upstream } = await front(t, port, { connections: 1 })
+  const pending = () => upstream.targets()[0]?.pending
+  const first = new Wire(gate).send(get())
+  await eventually(() => held.length === 1)
+  const waiting = Array.from({ length: 5 }, () => new Wire(gate).send(get()))
+  await eventually(() => pending() === 6)
+  for (const wire of waiting) wire.socket.destroy()
+  const again = new Wire(gate).send(get())
+  await eventually(() => pending() === 7)
+  held[0]?.()
+  await first.ended
+  await eventually(() => held.length === 2)
+  held[1]?.()
+  await again.ended
+  await eventually(() => pending() === 0)
+  t.match(upstream.targets(), [{ state: 'in' }])
+})
+
+t.test('nor does one that takes too long over its answer', async (t) => {
+  const port = await serve(t, () => {})
+  const { port: gate, upstream } = await front(t, port, { config: { responseTimeout: 30 } })
+  for (let i = 0; i < 5; i++) t.equal(codeOf(await roundTrip(gate, get())), 'upstream_timeout')
+  t.match(upstream.targets(), [{ state: 'in' }], 'slowness is for checks to find')
+})
+
+t.test(
+  'a connection that takes too long to stand counts, also when the client has left by then',
+  async (t) => {
+    const port = await serveRaw(t, (socket) => socket.resume())
+    const told = listener()
+    const options: FrontOptions = {
+      config: { connectTimeout: 200, targets: [new URL(`https://127.0.0.1:${port}`)] },
+      ejection: forLong,
+      listener: told,
+    }
+    const { port: gate, upstream } = await front(t, 0, options)
+    const wires = Array.from({ length: 3 }, () => new Wire(gate).send(get()))
+    await eventually(() => upstream.targets()[0]?.pending === 3)
+    wires[0]?.socket.destroy()
+    await eventually(() => told.ejected.length === 1)
+    t.match(told.ejected, [{ blame: 'unreachable', cause: { code: 'UND_ERR_CONNECT_TIMEOUT' } }])
+  },
+)

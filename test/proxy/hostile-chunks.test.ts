@@ -1,0 +1,84 @@
+/** Chunks that are none: the answer has begun by then, so it is cut; the next request is unharmed. */
+
+import t from 'tap'
+import { cut, goesOn, hostile } from './support.ts'
+
+const HEAD = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n'
+
+for (const [name, chunks] of Object.entries({
+  'no size': '\r\nok\r\n0\r\n\r\n',
+  'a sign': '+2\r\nok\r\n0\r\n\r\n',
+  'a size below zero': '-2\r\nok\r\n0\r\n\r\n',
+  'a size with 0x': '0x2\r\nok\r\n0\r\n\r\n',
+  'a space before the size': ' 2\r\nok\r\n0\r\n\r\n',
+  'a space behind the size': '2 \r\nok\r\n0\r\n\r\n',
+  'a size that no number holds': '10000000000000002\r\nok\r\n0\r\n\r\n',
+  'LF behind the size': '2\nok\r\n0\r\n\r\n',
+  'CR behind the size': '2\rok\r\n0\r\n\r\n',
+  'LF in an extension': '2;a\nb\r\nok\r\n0\r\n\r\n',
+  'a control byte in an extension': '2;a\x01\r\nok\r\n0\r\n\r\n',
+  'no line end behind the data': '2\r\nok0\r\n\r\n',
+  'LF behind the data': '2\r\nok\n0\r\n\r\n',
+  'more data than the size': '2\r\nokay\r\n0\r\n\r\n',
+  'an answer in place of a chunk': '2\r\nok\r\nHTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nEVIL',
+  'a space in a trailer': '2\r\nok\r\n0\r\nX A: a\r\n\r\n',
+  'a folded trailer': '2\r\nok\r\n0\r\nX-A: a\r\n b\r\n\r\n',
+  'a length among the trailers': '2\r\nok\r\n0\r\nContent-Length: 4\r\n\r\nEVIL',
+  'more bytes of trailers than anybody needs': `2\r\nok\r\n0\r\nX-A: ${'a'.repeat(70_000)}\r\n\r\n`,
+  'LF behind the last chunk': '2\r\nok\r\n0\n\n',
+})) {
+  t.test(name, async (t) => {
+    const hostility = await hostile(t, HEAD + chunks)
+    cut(t, hostility)
+    t.notMatch(hostility.first, 'EVIL')
+  })
+}
+
+for (const [name, chunks] of Object.entries({
+  'in the size': '2',
+  'in the data': '4\r\nok',
+  'behind the data': '2\r\nok',
+  'behind a chunk': '2\r\nok\r\n',
+  'in the last chunk': '2\r\nok\r\n0\r\n',
+  'in the trailers': '2\r\nok\r\n0\r\nX-A: a\r\n',
+})) {
+  for (const end of ['end', 'resetAndDestroy', 'unref'] as const) {
+    t.test(`${end} ${name}`, async (t) => {
+      cut(t, await hostile(t, HEAD + chunks, (socket) => void setTimeout(() => socket[end](), 20)))
+    })
+  }
+}
+
+t.test('more trailers than clients read: no end of the answer either', async (t) => {
+  const { first, next, exchange } = await hostile(t, `${HEAD}2\r\nok\r\n0\r\n${'A: b\r\n'.repeat(2001)}\r\n`)
+  t.notMatch(first, '\r\n0\r\n')
+  t.equal(exchange?.refusal?.code, 'upstream_protocol_error')
+  t.ok(next.endsWith('\r\n\r\ngood'))
+})
+
+t.test('an extension without end (CVE-2024-22019) is silence', async (t) => {
+  const flood = (socket: import('node:net').Socket) => {
+    const timer = setInterval(() => socket.write('a'.repeat(100)), 10)
+    socket.on('close', () => clearInterval(timer))
+  }
+  cut(t, await hostile(t, `${HEAD}2;a`, flood))
+})
+
+t.test('an answer behind the last chunk reaches nobody', async (t) => {
+  const evil = 'HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nEVIL'
+  const { first, next, connections } = await hostile(t, `${HEAD}2\r\nok\r\n0\r\n\r\n${evil}`)
+  t.ok(first.endsWith('2\r\nok\r\n0\r\n\r\n'))
+  goesOn(t, next, connections)
+})
+
+for (const [name, chunks] of Object.entries({
+  'extensions are dropped': '2;a=b;c="d"\r\nok\r\n0;e\r\n\r\n',
+  'zeros before the size are no harm': '0002\r\nok\r\n000\r\n\r\n',
+  'fields that frame are no trailers': '2\r\nok\r\n0\r\nTransfer-Encoding: chunked\r\nHost: a\r\n\r\n',
+})) {
+  t.test(name, async (t) => {
+    const { first, exchange } = await hostile(t, HEAD + chunks)
+    t.ok(first.endsWith('\r\n\r\n2\r\nok\r\n0\r\n\r\n'))
+    t.equal(exchange?.refusal, null)
+  })
+}

@@ -1,0 +1,64 @@
+/** Header sections that two readers could read differently: 502, the connection dropped, the next request unharmed. */
+
+import t from 'tap'
+import { hostile, refusedWhole, valuesOf } from './support.ts'
+
+const around = (lines: string) => `HTTP/1.1 200 OK\r\n${lines}\r\nContent-Length: 2\r\n\r\nok`
+
+for (const [name, lines] of Object.entries({
+  'no name': ': a',
+  'a name alone': 'X-A',
+  'a space in the name': 'X A: a',
+  'a space before the colon': 'X-A : a',
+  'a tab before the colon': 'X-A\t: a',
+  'a space before the first name': ' X-A: a',
+  'a bracket in the name': 'X(A: a',
+  'a quote in the name': 'X"A: a',
+  'a byte beyond ASCII in the name': 'X\xe9: a',
+  'NUL in the name': 'X\x00: a',
+  'CR in the name': 'X\r: a',
+  'NUL in the value': 'X-A: a\x00b',
+  'a control byte in the value': 'X-A: a\x01b',
+  'DEL in the value': 'X-A: a\x7fb',
+  'CR in the value': 'X-A: a\rX-B: b',
+  'CR at the end of the value': 'X-A: a\r',
+  'LF for the end of a line': 'X-A: a\nX-B: b',
+  'a folded line': 'X-A: a\r\n b',
+  'a line folded with a tab': 'X-A: a\r\n\tb',
+  'an empty line folded on': 'X-A:\r\n \r\n b',
+})) {
+  t.test(name, async (t) => refusedWhole(t, await hostile(t, around(lines))))
+}
+
+t.test('LF for the end of the section', async (t) => {
+  refusedWhole(t, await hostile(t, 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\nok'))
+})
+
+t.test('more fields than clients read', async (t) => {
+  refusedWhole(t, await hostile(t, around('A: b\r\n'.repeat(2000).trimEnd())))
+})
+
+t.test('more bytes than anybody needs', async (t) => {
+  refusedWhole(t, await hostile(t, around(`X-A: ${'a'.repeat(70_000)}`)))
+})
+
+t.test('a section without end, from an upstream that goes on and on', async (t) => {
+  const flood = (socket: import('node:net').Socket) => {
+    const more = () => {
+      while (socket.writable && socket.write('X-A: aaaaaaaaaaaaaaaa\r\n'));
+    }
+    socket.on('drain', more)
+    more()
+  }
+  refusedWhole(t, await hostile(t, 'HTTP/1.1 200 OK\r\n', flood))
+})
+
+t.test('as many fields as clients read, and names that objects have already, pass', async (t) => {
+  const names = ['__proto__', 'constructor', 'hasOwnProperty', 'toString']
+  const lines = [...names.map((name) => `${name}: x`), ...Array.from({ length: 1900 }, () => 'A: b')]
+  const { first, exchange } = await hostile(t, around(lines.join('\r\n')))
+  t.match(first, /^HTTP\/1\.1 200 OK\r\n/)
+  for (const name of names) t.same(valuesOf(first, name.toLowerCase()), ['x'])
+  t.equal(valuesOf(first, 'a').length, 1900)
+  t.equal(exchange?.refusal, null)
+})

@@ -1,0 +1,100 @@
+/** Lengths that two readers could read differently: 502, the connection dropped, the next request unharmed. */
+
+import t from 'tap'
+import { cut, goesOn, hostile, refusedWhole } from './support.ts'
+
+const sized = (...lines: string[]) => `HTTP/1.1 200 OK\r\n${lines.join('\r\n')}\r\n\r\nok`
+
+for (const value of [
+  '',
+  '+2',
+  '-2',
+  '0x2',
+  '2.0',
+  '2e0',
+  '1 2',
+  '2,2',
+  '2;2',
+  '"2"',
+  '٢',
+  '2\x00',
+  'two',
+  '18446744073709551618',
+]) {
+  t.test(`Content-Length: ${JSON.stringify(value)}`, async (t) => {
+    const bytes = Buffer.from(sized(`Content-Length: ${value}`)).toString('latin1')
+    refusedWhole(t, await hostile(t, bytes))
+  })
+}
+
+for (const [name, ...lines] of [
+  ['two lengths', 'Content-Length: 2', 'Content-Length: 3'],
+  ['two equal ones', 'Content-Length: 2', 'Content-Length: 2'],
+  ['in other letters', 'Content-Length: 2', 'content-length: 3'],
+  ['a length and chunks', 'Content-Length: 2', 'Transfer-Encoding: chunked'],
+  ['chunks and a length', 'Transfer-Encoding: chunked', 'Content-Length: 2'],
+  ['a length and a coding', 'Content-Length: 2', 'Transfer-Encoding: gzip'],
+] as const) {
+  t.test(name, async (t) => refusedWhole(t, await hostile(t, sized(...lines))))
+}
+
+for (const coding of [
+  '',
+  'identity',
+  'gzip',
+  'xchunked',
+  'chunked;q=1',
+  ',chunked',
+  'chunked,',
+  'chunked, chunked',
+  'chunked, identity',
+  'gzip, chunked',
+  '\x0bchunked',
+  '"chunked"',
+]) {
+  t.test(`Transfer-Encoding: ${JSON.stringify(coding)}`, async (t) => {
+    const head = `HTTP/1.1 200 OK\r\nTransfer-Encoding: ${coding}\r\n\r\n`
+    refusedWhole(t, await hostile(t, `${head}2\r\nok\r\n0\r\n\r\n`))
+  })
+}
+
+t.test('Transfer-Encoding in two lines', async (t) => {
+  const lines = 'Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked'
+  refusedWhole(t, await hostile(t, `HTTP/1.1 200 OK\r\n${lines}\r\n\r\n2\r\nok\r\n0\r\n\r\n`))
+})
+
+for (const [name, length, end] of [
+  ['closed before the end', '3', 'end'],
+  ['reset before the end', '3', 'resetAndDestroy'],
+  ['a length beyond what numbers hold', '9007199254740993', 'unref'],
+  ['silent before the end', '3', 'unref'],
+] as const) {
+  t.test(name, async (t) => {
+    const then = (socket: import('node:net').Socket) => void setTimeout(() => socket[end](), 50)
+    const hostility = await hostile(t, sized(`Content-Length: ${length}`), then)
+    cut(t, hostility)
+    t.ok(hostility.first.endsWith('\r\n\r\nok'), 'what came has come')
+  })
+}
+
+for (const [name, bytes, method] of [
+  ['an answer to HEAD that has a body', sized('Content-Length: 2'), 'HEAD'],
+  ['204 with a body', 'HTTP/1.1 204 No Content\r\nContent-Length: 2\r\n\r\nok', 'GET'],
+  [
+    '204 in chunks',
+    'HTTP/1.1 204 No Content\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n',
+    'GET',
+  ],
+  ['304 with a body', 'HTTP/1.1 304 Not Modified\r\nContent-Length: 2\r\n\r\nok', 'GET'],
+  ['a body behind the length', `${sized('Content-Length: 2')} and more`, 'GET'],
+  ['an answer behind the answer', sized('Content-Length: 2').repeat(2), 'GET'],
+  ['half an answer behind the answer', `${sized('Content-Length: 2')}HTTP/1.1 200 OK\r\nX-A: a`, 'GET'],
+] as const) {
+  t.test(`${name}: the rest reaches nobody`, async (t) => {
+    const { first, next, connections } = await hostile(t, bytes, () => {}, method)
+    const [, body, ...more] = first.split('\r\n\r\n')
+    t.equal(body, name.includes('behind') ? 'ok' : '')
+    t.same(more, [])
+    goesOn(t, next, connections)
+  })
+}

@@ -1,0 +1,60 @@
+/** Status lines that are none: 502, the connection dropped, the next request unharmed. */
+
+import t from 'tap'
+import { cut, goesOn, hostile, refusedWhole } from './support.ts'
+
+const REST = '\r\nContent-Length: 2\r\n\r\nok'
+
+for (const [name, line] of Object.entries({
+  'no version': 'HTTP 200 OK',
+  'half a version': 'HTTP/1 200 OK',
+  'a version of two digits': 'HTTP/1.10 200 OK',
+  'a version that is not there yet': 'HTTP/1.2 200 OK',
+  'small letters': 'http/1.1 200 OK',
+  'another protocol': 'ICY 200 OK',
+  'a space first': ' HTTP/1.1 200 OK',
+  'a byte order mark first': '\xef\xbb\xbfHTTP/1.1 200 OK',
+  'two spaces': 'HTTP/1.1  200 OK',
+  'a tab': 'HTTP/1.1\t200 OK',
+  'a status of one digit': 'HTTP/1.1 2 OK',
+  'a status of four digits': 'HTTP/1.1 2000 OK',
+  'a status below zero': 'HTTP/1.1 -200 OK',
+  'a status in hexadecimal': 'HTTP/1.1 0xc8 OK',
+  'status 0': 'HTTP/1.1 000 OK',
+  'status 99': 'HTTP/1.1 099 OK',
+  'a field in the phrase': 'HTTP/1.1 200 OK\rX-A: a',
+  'two status lines': 'HTTP/1.1 200 OK\r\nHTTP/1.1 200 OK',
+  'a request': 'GET / HTTP/1.1',
+  'the preface of HTTP/2': 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
+  'frames of HTTP/2': '\x00\x00\x12\x04\x00\x00\x00\x00\x00\x00\x03\x00\x00\x00\x64',
+  'a continuation that was not asked for': 'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK',
+})) {
+  t.test(name, async (t) => refusedWhole(t, await hostile(t, line + REST)))
+}
+
+for (const [name, bytes] of Object.entries({
+  'LF for line ends': 'HTTP/1.1 200 OK\nContent-Length: 2\n\nok',
+  'LF behind the status line': 'HTTP/1.1 200 OK\nContent-Length: 2\r\n\r\nok',
+  'CR for line ends': 'HTTP/1.1 200 OK\rContent-Length: 2\r\rok',
+})) {
+  t.test(name, async (t) => refusedWhole(t, await hostile(t, bytes)))
+}
+
+for (const phrase of ['O\x01K', 'O\x00K', 'K\xf6nnte', '']) {
+  t.test(`the phrase ${JSON.stringify(phrase)} is replaced, and does no harm`, async (t) => {
+    const { first, next } = await hostile(t, `HTTP/1.1 200 ${phrase}${REST}`)
+    t.match(first, /^HTTP\/1\.1 200 OK\r\n[\s\S]*\r\n\r\nok$/)
+    t.ok(next.endsWith('good'))
+  })
+}
+
+for (const version of ['HTTP/0.9', 'HTTP/2.0', 'HTTP/1.0', 'RTSP/1.0']) {
+  t.test(`${version}: the connection is not used again`, async (t) => {
+    const { next, connections } = await hostile(t, `${version} 200 OK${REST}`)
+    goesOn(t, next, connections)
+  })
+  t.test(`${version} without a length, and reset: not taken for whole`, async (t) => {
+    const die = (socket: import('node:net').Socket) => setTimeout(() => socket.resetAndDestroy(), 50)
+    cut(t, await hostile(t, `${version} 200 OK\r\nX-A: a\r\n\r\nok`, die))
+  })
+}

@@ -1,0 +1,100 @@
+/** A target is killed under load, and started again: no idempotent request fails, and no POST arrives twice. */
+
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import t, { type Test } from 'tap'
+import { defaults } from '../../src/proxy/upstream-options.ts'
+import { Client } from '../support/client.ts'
+import { front, targetsAt } from './support.ts'
+
+const PROGRAM = fileURLToPath(new URL('./target-process.ts', import.meta.url))
+const CLIENTS = 16
+
+async function start(t: Test, file: string, port = 0): Promise<{ process: ChildProcess; port: number }> {
+  const child = fork(PROGRAM, [file, String(port)])
+  t.teardown(async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+  })
+  const [listening] = await once(child, 'message')
+  return { process: child, port: Number(listening) }
+}
+
+async function kill(child: ChildProcess): Promise<void> {
+  child.kill('SIGKILL')
+  await once(child, 'exit')
+}
+
+/** Clients that ask on and on, until told to stop. */
+class Load {
+  /** `METHOD /path` → status; 0: no answer. */
+  readonly answers = new Map<string, number>()
+  #stopped = false
+  readonly #done: Promise<unknown>
+
+  constructor(port: number) {
+    this.#done = Promise.all(Array.from({ length: CLIENTS }, (_, i) => this.#ask(new Client(port), i)))
+  }
+
+  async #ask(client: Client, number: number): Promise<void> {
+    for (let i = 0; !this.#stopped; i++) {
+      const method = i % 3 === 0 ? 'POST' : i % 3 === 1 ? 'GET' : 'DELETE'
+      const path = `/${number}/${i}`
+      const body = method === 'POST' ? 'body' : undefined
+      const answer = await client.send(method, path, {}, body).catch(() => ({ status: 0 }))
+      this.answers.set(`${method} ${path}`, answer.status)
+    }
+    client.close()
+  }
+
+  /** Until so many more requests have been answered. */
+  async more(count: number): Promise<void> {
+    const wanted = this.answers.size + count
+    while (this.answers.size < wanted) await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true
+    await this.#done
+  }
+}
+
+t.test('killed, three times over', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'seatgate-killed-'))
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  const file = join(folder, 'seen')
+  const steady = await start(t, file)
+  let victim = await start(t, file)
+  const ejection = { ...defaults.ejection, backoff: 100, maxBackoff: 200 }
+  const { port, upstream } = await front(t, 0, { config: targetsAt(steady.port, victim.port), ejection })
+  const load = new Load(port)
+  for (let round = 0; round < 3; round++) {
+    await load.more(300)
+    await kill(victim.process)
+    await load.more(300)
+    victim = await start(t, file, victim.port)
+    const back = () => upstream.targets().every(({ state }) => state === 'in')
+    while (!back()) await load.more(20)
+  }
+  await load.stop()
+  const seen = new Map<string, number>()
+  for (const line of readFileSync(file, 'utf8').trim().split('\n')) seen.set(line, (seen.get(line) ?? 0) + 1)
+  const all = [...load.answers]
+  const failed = all.filter(([line, status]) => !line.startsWith('POST') && status !== 200)
+  t.same(failed, [], 'what may be repeated never failed')
+  const doubled = [...seen].filter(([line, times]) => line.startsWith('POST') && times > 1)
+  t.same(doubled, [], 'no POST came twice')
+  const lost = all.filter(([line, status]) => status === 200 && !seen.has(line))
+  t.same(lost, [], 'what was answered had arrived')
+  const unlucky = all.filter(([line, status]) => line.startsWith('POST') && status !== 200)
+  t.ok(
+    unlucky.every(([, status]) => status === 502),
+    `${unlucky.length} of ${all.length} were POSTs under way, and told so`,
+  )
+  t.ok(unlucky.length <= 3 * CLIENTS, 'no more than were under way')
+})

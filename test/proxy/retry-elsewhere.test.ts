@@ -1,0 +1,181 @@
+/** A request that failed at one target and is tried at another: only what can't have had an effect twice. */
+
+import type { Socket } from 'node:net'
+import t, { type Test } from 'tap'
+import type { Retry } from '../../src/proxy/upstream-events.ts'
+import { defaults } from '../../src/proxy/upstream-options.ts'
+import {
+  closedPort,
+  codeOf,
+  eventually,
+  front,
+  roundTrip,
+  serve,
+  serveRaw,
+  targetsAt,
+  Wire,
+} from './support.ts'
+
+/** None goes out: each request meets each target. */
+const never = { ...defaults.ejection, failures: 1_000_000 }
+
+/** Targets by hand that note what they are asked. They are asked in this order. */
+async function targets(t: Test, ...acts: ((socket: Socket) => void)[]) {
+  const seen: string[] = []
+  const ports = await Promise.all(
+    acts.map((act, i) =>
+      serveRaw(t, (socket) =>
+        socket.on('data', (bytes) => {
+          seen.push(`${i} ${bytes.toString().split(' HTTP')[0]}`)
+          act(socket)
+        }),
+      ),
+    ),
+  )
+  return { seen, config: targetsAt(...ports) }
+}
+
+const answer = (socket: Socket) => void socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok')
+const close = (socket: Socket) => void socket.end()
+const reset = (socket: Socket) => void socket.resetAndDestroy()
+
+const request = (line: string, body = '') =>
+  `${line} HTTP/1.1\r\nHost: gw\r\n${body === '' ? '' : `Content-Length: ${body.length}\r\n`}Connection: close\r\n\r\n${body}`
+
+for (const [how, die] of Object.entries({ closed: close, reset })) {
+  for (const method of ['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS']) {
+    t.test(`${method} on a new connection that is ${how}: the other is asked, once`, async (t) => {
+      const { seen, config } = await targets(t, die, answer)
+      const { port } = await front(t, 0, { config, ejection: never })
+      t.match(await roundTrip(port, request(`${method} /`)), /^HTTP\/1\.1 200 /)
+      t.same(seen, [`0 ${method} /`, `1 ${method} /`])
+    })
+  }
+  for (const [method, body] of [
+    ['POST', ''],
+    ['POST', 'body'],
+    ['PATCH', 'body'],
+    ['PURGE', ''],
+    ['PUT', 'body'],
+    ['DELETE', 'body'],
+  ] as const) {
+    t.test(`${method} ${body} may have arrived before it was ${how}: nobody else is asked`, async (t) => {
+      const { seen, config } = await targets(t, die, answer)
+      const { port } = await front(t, 0, { config, ejection: never })
+      t.equal(codeOf(await roundTrip(port, request(`${method} /`, body))), 'upstream_protocol_error')
+      t.same(new Set(seen.map((each) => each[0])), new Set(['0']))
+    })
+  }
+}
+
+for (const method of ['GET', 'POST', 'PATCH', 'PUT']) {
+  t.test(`${method}, and no connection was had: another is asked, with the whole body`, async (t) => {
+    const bodies: string[] = []
+    const port = await serve(t, async (request, response) => {
+      let body = ''
+      for await (const chunk of request) body += chunk
+      bodies.push(body)
+      response.end('ok')
+    })
+    const config = targetsAt(await closedPort(), await closedPort(), port)
+    const { port: gate } = await front(t, 0, { config, ejection: never })
+    const body = method === 'GET' ? '' : 'a'.repeat(100_000)
+    t.match(await roundTrip(gate, request(`${method} /`, body)), /^HTTP\/1\.1 200 /)
+    t.same(bodies, [body])
+  })
+}
+
+t.test('a body that waits to be called for is called for once', async (t) => {
+  const port = await serve(
+    t,
+    (request, response) => void request.resume().on('end', () => response.end('ok')),
+  )
+  const config = targetsAt(await closedPort(), port)
+  const { port: gate } = await front(t, 0, { config, ejection: never })
+  const wire = new Wire(gate).send(
+    'POST / HTTP/1.1\r\nHost: gw\r\nContent-Length: 4\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n',
+  )
+  await wire.until('HTTP/1.1 100 Continue\r\n\r\n')
+  const all = await wire.send('body').ended
+  t.equal(all.split('100 Continue').length, 2)
+  t.match(all, /HTTP\/1\.1 200 OK/)
+})
+
+const begun: Record<string, string> = {
+  'half a status line': 'HTTP/1.1 20',
+  'half a head': 'HTTP/1.1 200 OK\r\nX-A: a',
+  'an interim answer': 'HTTP/1.1 103 Early Hints\r\n\r\n',
+  garbage: 'hello there\r\n\r\n',
+}
+for (const [name, bytes] of Object.entries(begun)) {
+  t.test(`${name}, and then nothing: nobody else is asked`, async (t) => {
+    const { seen, config } = await targets(t, (socket) => void socket.end(bytes), answer)
+    const { port } = await front(t, 0, { config, ejection: never })
+    t.match(await roundTrip(port, request('GET /')), 'upstream_protocol_error')
+    t.same(seen, ['0 GET /'])
+  })
+}
+
+t.test('an answer that breaks off is cut, and not begun again', async (t) => {
+  const part = (socket: Socket) => void socket.end('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\npart')
+  const { seen, config } = await targets(t, part, answer)
+  const { port } = await front(t, 0, { config, ejection: never })
+  t.ok((await roundTrip(port, request('GET /'))).endsWith('\r\n\r\npart'))
+  t.same(seen, ['0 GET /'])
+})
+
+t.test('silence is no reason: it may be at work', async (t) => {
+  const { seen, config } = await targets(t, () => {}, answer)
+  const { port } = await front(t, 0, { config: { ...config, responseTimeout: 50 }, ejection: never })
+  t.equal(codeOf(await roundTrip(port, request('GET /'))), 'upstream_timeout')
+  t.same(seen, ['0 GET /'])
+})
+
+t.test('twice at most, each at a target that was not asked', async (t) => {
+  const { seen, config } = await targets(t, reset, close, reset, answer)
+  const retries: Retry[] = []
+  const listener = { onRetry: (retry: Retry) => void retries.push(retry) }
+  const { port } = await front(t, 0, { config, ejection: never, listener })
+  t.equal(codeOf(await roundTrip(port, request('GET /'))), 'upstream_protocol_error')
+  t.same(seen, ['0 GET /', '1 GET /', '2 GET /'])
+  const [first, second, third] = config.targets.map(({ origin }) => origin)
+  t.match(retries, [
+    { upstream: 'trainings', target: first, next: second, cause: Error },
+    { target: second, next: third, cause: Error },
+  ])
+  t.equal(retries.length, 2)
+})
+
+t.test('with no target left that was not asked, that is the end', async (t) => {
+  const { seen, config } = await targets(t, reset, reset)
+  const { port } = await front(t, 0, { config, ejection: never })
+  t.equal(codeOf(await roundTrip(port, request('GET /'))), 'upstream_protocol_error')
+  t.same(seen, ['0 GET /', '1 GET /'])
+})
+
+t.test('as the budget allows', async (t) => {
+  const { seen, config } = await targets(t, reset, answer)
+  const retries = { perRequest: 2, share: 0.2, perSecond: 0 }
+  const { port } = await front(t, 0, { config, ejection: never, retries, balance: 'round-robin' })
+  const asked = 40
+  let well = 0
+  for (let i = 0; i < asked; i++) if ((await roundTrip(port, request('GET /'))).includes(' 200 ')) well++
+  const retried = seen.length - asked
+  t.ok(retried > 0 && retried <= asked * 0.2, `${retried} of ${asked}`)
+  const failed = seen.filter((each) => each.startsWith('0')).length
+  t.equal(well, asked - failed + retried, 'what was retried was answered, the others were not')
+})
+
+t.test('a kept connection that dies as it is used again is met outside of the budget', async (t) => {
+  let connections = 0
+  const port = await serveRaw(t, (socket) => {
+    const number = ++connections
+    let asked = 0
+    socket.on('data', () => (asked++ === 0 || number > 1 ? answer(socket) : reset(socket)))
+  })
+  const retries = { perRequest: 2, share: 0, perSecond: 0 }
+  const { port: gate } = await front(t, port, { retries })
+  for (let i = 0; i < 2; i++) t.match(await roundTrip(gate, request('GET /')), /^HTTP\/1\.1 200 /)
+  await eventually(() => connections === 2)
+  t.equal(connections, 2)
+})

@@ -1,0 +1,186 @@
+/** TLS to targets: whose certificate is taken, and what is shown for ours. */
+
+import { once } from 'node:events'
+import { createServer, type ServerOptions } from 'node:https'
+import type { TLSSocket } from 'node:tls'
+import t, { type Test } from 'tap'
+import { defaults, type TlsSettings } from '../../src/proxy/upstream-options.ts'
+import { Authority, type Identity } from './authority.ts'
+import { codeOf, type Front, front, get, portOf, roundTrip } from './support.ts'
+
+const authority = new Authority()
+const server = authority.issue({ names: ['localhost', '127.0.0.1'] })
+const other = new Authority('Another authority')
+const DAY = 86_400_000
+
+async function serveTls(t: Test, identity: Identity, more: ServerOptions = {}): Promise<number> {
+  const listening = createServer({ ...identity, ...more }, (request, response) => {
+    const { servername, authorized } = request.socket as TLSSocket
+    response.end(JSON.stringify({ servername, authorized, host: request.headers.host }))
+  }).listen(0)
+  listening.on('tlsClientError', () => {})
+  await once(listening, 'listening')
+  t.teardown(() => {
+    listening.closeAllConnections()
+    listening.close()
+  })
+  return portOf(listening)
+}
+
+function gate(t: Test, port: number, tls: TlsSettings | null, host = 'localhost', more = {}): Promise<Front> {
+  const config = { targets: [new URL(`https://${host}:${port}`)], ...more }
+  return front(t, 0, { config, tls, ejection: { ...defaults.ejection, failures: 1000 } })
+}
+
+async function refused(t: Test, { port, exchanges }: Front, cause: object): Promise<void> {
+  const answer = await roundTrip(port, get())
+  t.match(answer, /^HTTP\/1\.1 502 /)
+  t.equal(codeOf(answer), 'upstream_unreachable')
+  t.match(exchanges[0]?.cause, cause, 'the reason is in the log')
+  const { code } = cause as { code: string | RegExp }
+  t.notMatch(answer, code, 'and only there')
+}
+
+t.test('an authority that is known', async (t) => {
+  const port = await serveTls(t, server)
+  for (const host of ['localhost', '127.0.0.1']) {
+    const { port: door } = await gate(t, port, { ca: authority.cert }, host)
+    const answer = await roundTrip(door, get())
+    t.match(answer, /^HTTP\/1\.1 200 /)
+    t.match(answer, `"host":"${host}:${port}"`)
+    t.match(answer, host === 'localhost' ? '"servername":"localhost"' : '"servername":false')
+  }
+})
+
+t.test('one of several, and as bytes', async (t) => {
+  const port = await serveTls(t, server)
+  const { port: door } = await gate(t, port, { ca: Buffer.from(`${other.cert}\n${authority.cert}`) })
+  t.match(await roundTrip(door, get()), /^HTTP\/1\.1 200 /)
+})
+
+t.test('the client’s Host changes nothing about whose certificate it must be', async (t) => {
+  const port = await serveTls(t, server)
+  const { port: door } = await gate(t, port, { ca: authority.cert }, 'localhost', { passHost: true })
+  const answer = await roundTrip(door, get())
+  t.match(answer, '"host":"gw.example"')
+  t.match(answer, '"servername":"localhost"')
+})
+
+t.test('another authority', async (t) => {
+  const port = await serveTls(t, server)
+  const code = /^(UNABLE_TO_VERIFY_LEAF_SIGNATURE|CERT_SIGNATURE_FAILURE|UNABLE_TO_GET_ISSUER_CERT_LOCALLY)$/
+  await refused(t, await gate(t, port, { ca: other.cert }), { code })
+})
+
+t.test('the public authorities don’t know it', async (t) => {
+  const port = await serveTls(t, server)
+  await refused(t, await gate(t, port, null), { code: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE' })
+})
+
+t.test('nor does the environment change that', async (t) => {
+  process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0'
+  t.teardown(() => delete process.env.NODE_TLS_REJECT_UNAUTHORIZED)
+  const port = await serveTls(t, server)
+  await refused(t, await gate(t, port, null), { code: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE' })
+})
+
+t.test('signed by itself', async (t) => {
+  const port = await serveTls(t, new Authority().identity)
+  await refused(t, await gate(t, port, { ca: authority.cert }), { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' })
+})
+
+t.test('expired, or not yet good', async (t) => {
+  const ago = (days: number) => new Date(Date.now() - days * DAY)
+  const expired = authority.issue({ names: ['localhost'], notBefore: ago(9), notAfter: ago(2) })
+  const early = authority.issue({ names: ['localhost'], notBefore: ago(-2), notAfter: ago(-9) })
+  const tls = { ca: authority.cert }
+  await refused(t, await gate(t, await serveTls(t, expired), tls), { code: 'CERT_HAS_EXPIRED' })
+  await refused(t, await gate(t, await serveTls(t, early), tls), { code: 'CERT_NOT_YET_VALID' })
+})
+
+t.test('for another name', async (t) => {
+  const port = await serveTls(t, authority.issue({ names: ['elsewhere.example'] }))
+  const code = 'ERR_TLS_CERT_ALTNAME_INVALID'
+  for (const host of ['localhost', '127.0.0.1'])
+    await refused(t, await gate(t, port, { ca: authority.cert }, host), { code })
+})
+
+t.test('for the name that is set: asked for, and looked for', async (t) => {
+  const port = await serveTls(t, authority.issue({ names: ['trainings.internal'] }))
+  const tls = { ca: authority.cert, serverName: 'trainings.internal' }
+  const { port: door } = await gate(t, port, tls)
+  const answer = await roundTrip(door, get())
+  t.match(answer, '"servername":"trainings.internal"')
+  t.match(answer, `"host":"localhost:${port}"`)
+  const wrong = await serveTls(t, server)
+  await refused(t, await gate(t, wrong, tls), { code: 'ERR_TLS_CERT_ALTNAME_INVALID' })
+})
+
+t.test('any, where that is said', async (t) => {
+  const port = await serveTls(t, other.issue({ names: ['elsewhere.example'] }))
+  const { port: door } = await gate(t, port, { insecureSkipVerify: true })
+  t.match(await roundTrip(door, get()), /^HTTP\/1\.1 200 /)
+})
+
+t.test('a target that asks for our certificate', async (t) => {
+  const port = await serveTls(t, server, { ca: authority.cert, requestCert: true, rejectUnauthorized: true })
+  const ours = authority.issue({ names: ['gateway.internal'] })
+  const { port: door } = await gate(t, port, { ca: authority.cert, ...ours })
+  t.match(await roundTrip(door, get()), '"authorized":true')
+  // By TLS 1.3 a target says no only after the connection stands, and may just close it.
+  for (const tls of [{}, other.issue({ names: ['gateway.internal'] })]) {
+    const { port: closed } = await gate(t, port, { ca: authority.cert, ...tls })
+    for (let i = 0; i < 2; i++) t.match(await roundTrip(closed, get()), /^HTTP\/1\.1 502 /)
+  }
+})
+
+t.test('a connection that TLS alone was spoken on is a new one: its end is no race', async (t) => {
+  const seen: string[] = []
+  const act = (die: number) => {
+    let asked = 0
+    const listening = createServer(server, (request, response) => {
+      seen.push(`${request.method} ${request.url}`)
+      if (++asked === die) request.socket.destroy()
+      else response.end('ok')
+    }).listen(0)
+    t.teardown(() => {
+      listening.closeAllConnections()
+      listening.close()
+    })
+    return once(listening, 'listening').then(() => portOf(listening))
+  }
+  const ask = async ({ port }: Front, line: string) =>
+    roundTrip(port, `${line} HTTP/1.1\r\nHost: gw\r\nConnection: close\r\n\r\n`)
+  const fresh = await gate(t, await act(1), { ca: authority.cert })
+  t.equal(codeOf(await ask(fresh, 'GET /1')), 'upstream_protocol_error')
+  t.same(seen.splice(0), ['GET /1'], 'not asked again')
+  const kept = await gate(t, await act(2), { ca: authority.cert })
+  for (const line of ['GET /1', 'GET /2']) t.match(await ask(kept, line), /^HTTP\/1\.1 200 /)
+  t.same(seen.splice(0), ['GET /1', 'GET /2', 'GET /2'], 'that was one')
+  const posted = await gate(t, await act(2), { ca: authority.cert })
+  await ask(posted, 'GET /1')
+  t.equal(codeOf(await ask(posted, 'POST /2')), 'upstream_protocol_error')
+  t.same(seen, ['GET /1', 'POST /2'])
+})
+
+t.test('what can’t be read is told at load', async (t) => {
+  const target = (tls: TlsSettings, protocol = 'https') =>
+    front(t, 0, { config: { targets: [new URL(`${protocol}://127.0.0.1:1`)] }, tls })
+  const { cert, key } = server
+  const broken = cert.replace(/[A-Za-z]{20}/, 'A'.repeat(20))
+  for (const [tls, message] of [
+    [{ ca: '' }, /ca holds no certificate/],
+    [{ ca: 'authority.pem' }, /ca holds no certificate/],
+    [{ ca: broken }, /ca holds a certificate that can not be read/],
+    [{ ca: key }, /ca holds no certificate/],
+    [{ cert }, /cert and key go together/],
+    [{ key }, /cert and key go together/],
+    [{ cert: 'no', key }, /cert holds no certificate/],
+    [{ cert, key: authority.issue({ names: ['a'] }).key }, /key values mismatch/],
+    [{ serverName: '' }, /server_name/],
+    [{ serverName: '127.0.0.1' }, /server_name/],
+  ] as const)
+    await t.rejects(target(tls), { message })
+  await t.rejects(target({ cert, key: 'no key' }), { message: /^(?!.*no key)/ })
+  await t.rejects(target({ ca: authority.cert }, 'http'), { message: /without/ })
+})
