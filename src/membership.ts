@@ -11,6 +11,7 @@ import { Instance } from './coherence/instance.ts'
 import { type Config, firstSecrets, type RedisConfig, type StoreConfig } from './config/config.ts'
 import { ProcessEphemeral } from './oidc/ephemeral.ts'
 import { RedisBus } from './redis/bus.ts'
+import { SUBSCRIBE_TIMEOUT } from './redis/connection.ts'
 import { PATIENCE, RedisEphemeral } from './redis/ephemeral.ts'
 import { Keys } from './redis/keys.ts'
 import { Seal } from './redis/seal.ts'
@@ -124,7 +125,7 @@ function noRedis(): Shared {
 async function openRedis(config: RedisConfig, secrets: readonly Uint8Array[], log: Log): Promise<Shared> {
   const { connectRedis } = await import('./redis/connect.ts')
   const connection = connectRedis(config, complainOnce(log))
-  const subscriber = connectRedis(config, () => {})
+  const subscriber = connectRedis(config, () => {}, SUBSCRIBE_TIMEOUT)
   const keys = new Keys(config.prefix)
   const ephemeral = new RedisEphemeral(() => connectRedis(config, () => {}, PATIENCE), keys)
   const seal = new Seal(secrets)

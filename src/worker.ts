@@ -16,6 +16,7 @@ import { Keys } from './redis/keys.ts'
 import { Seal } from './redis/seal.ts'
 import type { SharedCache } from './redis/seat-cache.ts'
 import { openLog } from './telemetry/logger.ts'
+import { outliveRejections } from './telemetry/unexpected.ts'
 import { Channel } from './workers/channel.ts'
 
 const channel = new Channel({
@@ -52,6 +53,7 @@ async function begin() {
   const { version, config: packed } = (await channel.call('config')) as { version: number; config: unknown }
   const config: Config = unpack(packed)
   const log = await openLog({ pretty: false })
+  outliveRejections(log.logger)
   const store = await openStore(storeOf(config))
   cache = config.redis === null ? null : await openCache(config.redis, firstSecrets(config))
   const ephemeral = new RemoteEphemeral(channel)

@@ -7,6 +7,7 @@ import { loadConfig } from '../config/load.ts'
 import { watchConfig } from '../config/watch.ts'
 import { Gateway } from '../gateway.ts'
 import { type Log, openLog } from '../telemetry/logger.ts'
+import { outliveRejections } from '../telemetry/unexpected.ts'
 import { type Command, DEFAULT_CONFIG, readArguments } from './command.ts'
 
 export const start: Command = {
@@ -38,6 +39,7 @@ export async function runGateway(
   load: () => Promise<Config>,
   listening: (addresses: Gateway['addresses']) => void = () => {},
 ): Promise<void> {
+  outliveRejections(log.logger)
   // Before anybody listens for it, a SIGHUP would end the process.
   process.on('SIGHUP', ignore)
   const gateway = await Gateway.start(config, log)

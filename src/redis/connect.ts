@@ -84,6 +84,8 @@ function server(config: RedisConfig, commandTimeout: number) {
     socketTimeout: SOCKET_TIMEOUT,
     maxRetriesPerRequest: 0,
     autoResendUnfulfilledCommands: false,
+    // Done by whoever subscribes: ioredis would leave the rejection of its own attempt to nobody.
+    autoResubscribe: false,
     keepAlive: 10_000,
   } satisfies RedisOptions
 }

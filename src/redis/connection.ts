@@ -6,6 +6,8 @@ export type Connection = Redis | Cluster
 
 /** Milliseconds for a command, after which its answer is dropped. A decision waits for no longer than this. */
 export const COMMAND_TIMEOUT = 50
+/** The same for a subscription, for which no decision waits. */
+export const SUBSCRIBE_TIMEOUT = 1000
 
 export function isReady(connection: Connection): boolean {
   return connection.status === 'ready'

@@ -1,5 +1,6 @@
 /** A worker that ends is replaced, without a lost write or a stale answer; one that stands still holds nobody up. */
 
+import { renameSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { Client } from '../support/client.ts'
@@ -12,10 +13,13 @@ t.test('killed one after the other under writes and requests', async (t) => {
   const headers = { authorization: `Bearer ${await world.token(['s1:Viewer'])}`, space: 's1' }
   let stale = 0
   let cut = 0
+  let last = ''
   for (let round = 0; round < 60; round++) {
     const grant = round % 2 === 1
     const permissions = [grant ? 'trainings:list' : 'trainings:read']
-    const victim = round % 10 === 5 ? workersOf()[0] : undefined
+    const kills = round % 10 === 5
+    if (kills) await until(async () => (await readiness(world)).workers === 'ok')
+    const victim = kills ? workersOf()[0] : undefined
     const writing = world.admin('PUT', `/v1/seats/${id}`, { permissions })
     if (victim !== undefined) process.kill(victim, 'SIGKILL')
     const written = await writing.catch(() => null)
@@ -23,9 +27,12 @@ t.test('killed one after the other under writes and requests', async (t) => {
       // No answer, so no promise: the write is made again.
       cut++
       await until(async () => {
-        const again = await world.admin('PUT', `/v1/seats/${id}`, { permissions }).catch(() => null)
-        return again?.status === 200
-      })
+        const again = await world
+          .admin('PUT', `/v1/seats/${id}`, { permissions })
+          .catch((error: Error) => error)
+        last = again instanceof Error ? again.message : again.body
+        return !(again instanceof Error) && again.status === 200
+      }).catch(() => t.fail(last))
     }
     for (let i = 0; i < 4; i++) {
       const client = new Client(world.port)
@@ -96,4 +103,18 @@ t.test('what a worker counted stays counted when it has ended', async (t) => {
   await until(async () => (await client.send('GET', '/docs/a').catch(() => null))?.status === 200)
   client.close()
   t.equal(await metric(world, total), 7)
+})
+
+t.test('one that can not begin is tried again, and not counted, until it can', async (t) => {
+  const world = await startWorld(t, { top: ['workers: 2'] })
+  const moved = `${world.storeFile}.moved`
+  renameSync(world.storeFile, moved)
+  for (const pid of workersOf()) process.kill(pid, 'SIGKILL')
+  await until(() => world.logText().includes('a worker could not begin'))
+  t.equal((await readiness(world)).status, 503)
+  renameSync(moved, world.storeFile)
+  await until(async () => (await readiness(world)).status === 200)
+  const client = new Client(world.port)
+  await until(async () => (await client.send('GET', '/v1/me').catch(() => null))?.status === 401)
+  client.close()
 })

@@ -2,10 +2,11 @@
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { Client } from '../support/client.ts'
 import { startWorld, type World } from '../support/world.ts'
-import { until, workersOf } from './support.ts'
+import { readiness, until, workersOf } from './support.ts'
 
 async function statuses(world: World, path: string): Promise<number[]> {
   const found: number[] = []
@@ -54,4 +55,28 @@ t.test('no request fails while tables are replaced under load', async (t) => {
   on = false
   await Promise.all(load)
   t.same(failed, [])
+})
+
+t.test('a worker that begins while a reload goes on does not keep the old table', async (t) => {
+  const world = await startWorld(t, { top: ['workers: 2'] })
+  const table = join(world.folder, 'routes', 'main.yaml')
+  const tables = ['GET /page: public', 'GET /page: a:b']
+  for (let round = 0; round < 6; round++) {
+    const before = workersOf()
+    process.kill(before[0] ?? 0, 'SIGKILL')
+    // Somewhere between its start and its first connection.
+    await sleep(round * 120)
+    writeFileSync(table, `upstream: main\nroutes:\n  ${tables[round % 2]}\n`)
+    await world.reload()
+    const expected = round % 2 === 0 ? 200 : 401
+    const asking = Array.from({ length: 8 }, async () => {
+      const client = new Client(world.port)
+      const answer = await client.send('GET', '/page').catch(() => null)
+      client.close()
+      return answer?.status ?? expected
+    })
+    t.same(new Set(await Promise.all(asking)), new Set([expected]), `at once, round ${round}`)
+    await until(async () => (await readiness(world)).workers === 'ok')
+    t.same(new Set(await statuses(world, '/page')), new Set([expected]), `later, round ${round}`)
+  }
 })

@@ -1,4 +1,4 @@
-/** What is said when PostgreSQL can't be asked or refuses. Never has a message a credential or a row in it. */
+/** What is said when PostgreSQL can't be asked or refuses. No message ever has a credential or a row in it. */
 
 import { DatabaseError } from 'pg'
 import { StoreUnavailable } from '../store.ts'

@@ -56,8 +56,12 @@ export class Lanes {
   }
 
   /** What may be done twice. */
-  ask<V>(pool: Pool, work: (connection: Connection) => Promise<V>): Promise<V> {
-    return this.#call(this.#timeout, (call) => pool.repeat(call, work))
+  ask<V>(
+    pool: Pool,
+    work: (connection: Connection) => Promise<V>,
+    timeout: number = this.#timeout,
+  ): Promise<V> {
+    return this.#call(timeout, (call) => pool.repeat(call, work))
   }
 
   write<V>(work: (transaction: Transaction) => Promise<V>): Promise<V> {

@@ -64,7 +64,7 @@ export class Lane {
   }
 
   #pass(parcel: Parcel): void {
-    if (parcel === 'reset') return void this.#to.resetAndDestroy()
+    if (parcel === 'reset') return void this.#to.destroy()
     if (parcel === 'end') return void this.#to.end()
     this.#size -= parcel.length
     this.#to.write(parcel)

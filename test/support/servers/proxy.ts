@@ -62,7 +62,7 @@ export class TcpProxy {
 
   /** Resets what is connected; whoever comes again gets through. */
   killConnections(): void {
-    for (const socket of this.#sockets) socket.resetAndDestroy()
+    for (const socket of this.#sockets) socket.destroy()
   }
 
   /** What comes from now on takes this long, each way. */
@@ -72,7 +72,7 @@ export class TcpProxy {
 
   #join(client: Socket): void {
     // Was still in the queue when the line was cut.
-    if (this.#server === null) return void client.resetAndDestroy()
+    if (this.#server === null) return void client.destroy()
     const target = connect({ port: this.#target, host: '127.0.0.1', allowHalfOpen: true, noDelay: true })
     const lanes = [new Lane(client, target, this.#line), new Lane(target, client, this.#line)]
     for (const lane of lanes) this.#lanes.add(lane)

@@ -1,0 +1,122 @@
+/** Poisoned or moved entries of the shared cache, and forged messages, are worth nothing. */
+
+import { Redis } from 'ioredis'
+import t from 'tap'
+import type { Acknowledgement, Announcement } from '../../src/coherence/bus.ts'
+import { RedisBus } from '../../src/redis/bus.ts'
+import { connectRedis } from '../../src/redis/connect.ts'
+import { Keys } from '../../src/redis/keys.ts'
+import { Seal } from '../../src/redis/seal.ts'
+import { SeatCache } from '../../src/redis/seat-cache.ts'
+import { Complaint } from '../../src/config/complaint.ts'
+import { redisUrl } from '../../src/config/redis.ts'
+import { startRedis } from '../support/servers/redis.ts'
+
+const secrets = [new Uint8Array(32).fill(1), new Uint8Array(40).fill(2)]
+
+t.test('a seal holds for one text, one place and one list of secrets', async (t) => {
+  const seal = new Seal(secrets)
+  const sealed = seal.seal('here', 'text')
+  t.equal(seal.open('here', sealed), 'text')
+  t.equal(new Seal(secrets).open('here', sealed), 'text', 'in every gateway')
+  t.equal(seal.open('there', sealed), null)
+  t.equal(seal.open('here', `${sealed}!`), null)
+  for (const text of ['', 'text', 'A'.repeat(22), `${'A'.repeat(22)}text`, `${'*'.repeat(22)}text`])
+    t.equal(seal.open('here', text), null, text)
+  t.equal(new Seal([...secrets].reverse()).open('here', sealed), null)
+  t.equal(new Seal([Buffer.concat(secrets)]).open('here', sealed), null, 'no two lists read the same')
+  seal.use([new Uint8Array(32).fill(3)])
+  t.equal(seal.open('here', sealed), null, 'after a change of secrets')
+})
+
+const configOf = (url: string) => {
+  const config = redisUrl(url, '/')
+  if (config instanceof Complaint) throw new Error(config.message)
+  return config
+}
+
+t.test('the cache believes what gateways wrote, where they wrote it, and nothing else', async (t) => {
+  const server = await startRedis(t)
+  const connection = connectRedis(configOf(server.url), () => {})
+  const intruder = new Redis(server.url)
+  t.teardown(() => [connection, intruder].forEach((each) => each.disconnect()))
+  await new Promise((resolve) => connection.once('ready', resolve))
+  let asked = 0
+  const seat = (id: string) => ({ id, name: `name of ${id}`, spaces: ['s1'], permissions: ['a:b'] })
+  const store = {
+    seatByName: async () => ({ seq: 1, mark: 1, value: { seat: null, givenUpAt: null } }),
+    seatById: async (_tenant: string, id: string) => {
+      asked++
+      return { seq: 1, mark: 1, value: seat(id) }
+    },
+    apiKeyById: async () => ({ seq: 1, mark: 1, value: null }),
+  }
+  const keys = new Keys('test:')
+  const cache = () =>
+    new SeatCache(store, { connection, keys, seal: new Seal(secrets) }, { counts: () => true }, Date.now)
+  t.equal((await cache().seatById('acme', 'one')).source, 'store')
+  await until(async () => (await intruder.keys('*')).length === 1)
+  t.match(await cache().seatById('acme', 'one'), { source: 'redis', value: seat('one') })
+
+  const one = keys.value('seat', 'acme', 'one')
+  const two = keys.value('seat', 'acme', 'two')
+  const written = (await intruder.get(one)) ?? ''
+  const grand = JSON.stringify([1, 1, { ...seat('one'), permissions: ['*'] }])
+  const poison: Record<string, string> = {
+    'without a seal': grand,
+    'under the seal of another text': written.slice(0, 22) + grand,
+    'under a seal of zeros': `${'A'.repeat(22)}${grand}`,
+    'no JSON': 'x'.repeat(100),
+    'cut off': written.slice(0, -3),
+  }
+  for (const [what, text] of Object.entries(poison)) {
+    await intruder.set(one, text)
+    t.match(await cache().seatById('acme', 'one'), { source: 'store', value: seat('one') }, what)
+  }
+  await intruder.set(two, written)
+  t.match(
+    await cache().seatById('acme', 'two'),
+    { source: 'store', value: seat('two') },
+    'moved from another key',
+  )
+  await intruder.lpush(keys.value('seat', 'acme', 'three'), 'x')
+  t.match(await cache().seatById('acme', 'three'), { source: 'store' }, 'another type')
+  t.ok(asked > 6)
+})
+
+t.test('a forged acknowledgement is not heard', async (t) => {
+  const server = await startRedis(t)
+  const config = configOf(server.url)
+  const bus = (own: readonly Uint8Array[]) =>
+    new RedisBus(
+      connectRedis(config, () => {}),
+      connectRedis(config, () => {}),
+      new Keys('test:'),
+      new Seal(own),
+    )
+  const heard: (Announcement | Acknowledgement)[] = []
+  const [one, two, stranger] = [bus(secrets), bus(secrets), bus([new Uint8Array(32)])]
+  const receiver = { announced: heard.push.bind(heard), acknowledged: heard.push.bind(heard) }
+  one.open('one', receiver as never)
+  two.open('two', { announced: () => {}, acknowledged: () => {} })
+  stranger.open('stranger', { announced: () => {}, acknowledged: () => {} })
+  t.teardown(() => Promise.all([one, two, stranger].map((each) => each.close())))
+  await until(async () => one.up && two.up && stranger.up)
+  const intruder = new Redis(server.url)
+  t.teardown(() => intruder.disconnect())
+  const forged = { to: 'one', from: 'two', number: 1 }
+  await intruder.publish('test:heard:one', JSON.stringify(forged))
+  await intruder.publish('test:heard:one', 'A'.repeat(22) + JSON.stringify(forged))
+  stranger.acknowledge(forged)
+  two.acknowledge({ ...forged, number: 2 })
+  await until(async () => heard.length > 0)
+  t.same(heard, [{ ...forged, number: 2 }])
+})
+
+async function until(condition: () => Promise<boolean>): Promise<void> {
+  for (let tries = 0; tries < 400; tries++) {
+    if (await condition()) return
+    await new Promise((resolve) => setTimeout(resolve, 25))
+  }
+  throw new Error('did not happen')
+}
