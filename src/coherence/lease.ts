@@ -27,6 +27,9 @@
  * read; the reading begun at n changed the beat, so n + LEASE had passed when it was taken off. Either way no lease
  * from n was live at t: a contradiction.
  *
+ * A beat is not waited for on the store's disk, so a crash of the store may undo some; what was seen to stand still may
+ * then have moved. So nobody is taken off by a connection that is younger than the watch (the store's `forget`).
+ *
  * Valid as long as (1) the store answers a snapshot that has all that was committed before the statement began: no
  * reading from replicas; (2) monotonic clocks of two machines differ in speed by less than MARGIN / LEASE; they are
  * never compared with each other, and the wall clock only ever ends a lease early (a machine that slept). Messages may

@@ -7,6 +7,18 @@ import { ADMIN, done, inSpace, refused, writer } from './conformance.ts'
 const SPACES = Array.from({ length: 100_000 }, (_, at) => `space-${at}`)
 export const ALL: Page = { limit: 100, after: null, scope: ADMIN }
 
+/** Of all Seats, page by page. */
+export async function allNames(store: Store): Promise<string[]> {
+  const found: string[] = []
+  for (let after: string | null = null, more = true; more;) {
+    const { data, hasMore } = await store.listSeats('acme', { ...ALL, after })
+    found.push(...data.map((each) => each.name))
+    after = data.at(-1)?.id ?? null
+    more = hasMore
+  }
+  return found
+}
+
 /** @param openStore with a timeout that leaves room for writing what is large */
 export function listings(t: Test, openStore: (t: Test) => Promise<Store>): void {
   const withSeats = async (t: Test, count: number, spaces: readonly string[]) => {

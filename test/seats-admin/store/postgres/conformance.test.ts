@@ -3,8 +3,10 @@
 import t from 'tap'
 import { startPostgres } from '../../../support/servers/postgres.ts'
 import { conformance } from '../conformance.ts'
+import { registryConformance } from '../registry-conformance.ts'
 import { emptyDatabase, open } from './support.ts'
 
 const server = await startPostgres(t)
 t.jobs = 4
-conformance(t, async (t) => open(t, { url: await emptyDatabase(server) }))
+for (const suite of [conformance, registryConformance])
+  suite(t, async (t) => open(t, { url: await emptyDatabase(server) }))

@@ -9,7 +9,8 @@ import t, { type Test } from 'tap'
 import { type Store, StoreUnavailable } from '../../../../seats-admin/index.ts'
 import { ordinaryUser } from '../../../support/servers/folder.ts'
 import { startPostgres } from '../../../support/servers/postgres.ts'
-import { ADMIN, done, writer } from '../conformance.ts'
+import { done, writer } from '../conformance.ts'
+import { allNames } from '../listings.ts'
 import { emptyDatabase, open } from './support.ts'
 
 /** Above what the server's log of 16 MB a file needs. */
@@ -19,17 +20,6 @@ const LIMIT = 20 * 1024 * 1024
 function limitFiles(pid: number, limit: number | 'unlimited'): boolean {
   const asked = ['--pid', `${pid}`, `--fsize=${limit}:`]
   return spawnSync('prlimit', asked, { ...ordinaryUser() }).status === 0
-}
-
-async function names(store: Store): Promise<string[]> {
-  const found: string[] = []
-  for (let after: string | null = null, more = true; more;) {
-    const { data, hasMore } = await store.listSeats('acme', { limit: 100, after, scope: ADMIN })
-    found.push(...data.map((each) => each.name))
-    after = data.at(-1)?.id ?? null
-    more = hasMore
-  }
-  return found
 }
 
 /** Of what no compression makes less. */
@@ -63,13 +53,13 @@ t.test('files that can not grow', async (t) => {
   const store = await open(t, { url: await emptyDatabase(server), timeout: 20_000 })
   const acknowledged = await fill(t, store)
   t.ok(acknowledged.length > 5)
-  t.same(await names(store), acknowledged, 'what is there is read')
+  t.same(await allNames(store), acknowledged, 'what is there is read')
   await t.rejects(store.createSeat(writer(), large('again')), StoreUnavailable)
   for (const { pid } of await server.query('SELECT pid FROM pg_stat_activity'))
     limitFiles(Number(pid), 'unlimited')
   limitFiles(server.pid, 'unlimited')
   done(await store.createSeat(writer(), large('healed')))
-  t.same(await names(store), [...acknowledged, 'healed'])
+  t.same(await allNames(store), [...acknowledged, 'healed'])
   const { head, changes } = await store.changesSince(null)
   t.equal(head.seq, 2 * (acknowledged.length + 1), 'refusals used up no numbers')
   t.equal(changes?.length, head.seq)

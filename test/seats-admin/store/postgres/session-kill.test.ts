@@ -14,12 +14,12 @@ t.test('gateways are killed', async (t) => {
   const store = await open(t, { url, timeout: 10_000 })
   const lane = async (number: number) => {
     const all: string[] = []
-    for (let round = 0; round < 3; round++) {
+    for (let round = 0; round < 2; round++) {
       const location = { kind: 'postgres', url, timeout: 10_000 } as const
       all.push(...(await writeAndDie(location, `${number}-${round}`, Math.random() * 100, sessionScript)))
     }
     t.same(await brokenSessions(store, all), [], `lane ${number}: ${all.length} acknowledged`)
-    t.ok(all.length >= 3, 'each round had one at least')
+    t.ok(all.length >= 2, 'each round had one at least')
   }
   await Promise.all([lane(0), lane(1)])
 })

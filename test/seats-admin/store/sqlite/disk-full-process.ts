@@ -3,7 +3,8 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openSqliteStore, StoreUnavailable } from '../../../../seats-admin/index.ts'
-import { ADMIN, done, writer } from '../conformance.ts'
+import { done, writer } from '../conformance.ts'
+import { allNames } from '../listings.ts'
 
 const [, , folder = ''] = process.argv
 const ballast = join(folder, 'ballast')
@@ -28,22 +29,12 @@ while (refusal === '' && acknowledged.length < 10_000) {
   else refusal = result
 }
 
-const names = async () => {
-  const found: string[] = []
-  for (let after: string | null = null, more = true; more;) {
-    const { data, hasMore } = await store.listSeats('acme', { limit: 100, after, scope: ADMIN })
-    found.push(...data.map((each) => each.name))
-    after = data.at(-1)?.id ?? null
-    more = hasMore
-  }
-  return found
-}
 const whileFull = {
-  names: await names(),
+  names: await allNames(store),
   again: await attempt(store.createSeat(writer(), { name: 'again', spaces: [], permissions })),
 }
 rmSync(ballast)
 const healed = await attempt(store.createSeat(writer(), { name: 'healed', spaces: [], permissions }))
-const afterwards = await names()
+const afterwards = await allNames(store)
 await store.close()
 process.stdout.write(JSON.stringify({ acknowledged, refusal, whileFull, healed, afterwards }))
