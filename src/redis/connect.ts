@@ -39,7 +39,8 @@ const retry = (times: number) => Math.min(RETRY_FIRST * 2 ** Math.min(times, 10)
 function single(config: RedisConfig, commandTimeout: number) {
   const { mode, nodes, master, db } = config
   const common = { ...server(config, commandTimeout), db, retryStrategy: retry, enableOfflineQueue: false }
-  if (mode === 'single') return { ...common, ...nodes[0] }
+  // One that is still loading says so to each command, which is a miss. Sentinels' servers are asked for their role.
+  if (mode === 'single') return { ...common, ...nodes[0], enableReadyCheck: false }
   return {
     ...common,
     sentinels: nodes.map(({ host, port }) => ({ host, port })),

@@ -5,7 +5,7 @@ import type { Cluster, Redis } from 'ioredis'
 export type Connection = Redis | Cluster
 
 /** Milliseconds for a command, after which its answer is dropped. A decision waits for no longer than this. */
-export const COMMAND_TIMEOUT = 50
+export const COMMAND_TIMEOUT = 100
 /** The same for a subscription, for which no decision waits. */
 export const SUBSCRIBE_TIMEOUT = 1000
 

@@ -11,6 +11,7 @@ import { SeatCache } from '../../src/redis/seat-cache.ts'
 import { Complaint } from '../../src/config/complaint.ts'
 import { redisUrl } from '../../src/config/redis.ts'
 import { startRedis } from '../support/servers/redis.ts'
+import { until } from './support.ts'
 
 const secrets = [new Uint8Array(32).fill(1), new Uint8Array(40).fill(2)]
 
@@ -112,11 +113,3 @@ t.test('a forged acknowledgement is not heard', async (t) => {
   await until(async () => heard.length > 0)
   t.same(heard, [{ ...forged, number: 2 }])
 })
-
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  for (let tries = 0; tries < 400; tries++) {
-    if (await condition()) return
-    await new Promise((resolve) => setTimeout(resolve, 25))
-  }
-  throw new Error('did not happen')
-}

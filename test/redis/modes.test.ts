@@ -1,0 +1,179 @@
+/** Messages and cached values by every way to reach a Redis: plain, by password and ACL, TLS, sentinels, a cluster. */
+
+import { fileURLToPath } from 'node:url'
+import t, { type Test } from 'tap'
+import { Complaint } from '../../src/config/complaint.ts'
+import type { RedisConfig } from '../../src/config/config.ts'
+import { redisUrl } from '../../src/config/redis.ts'
+import { RedisBus } from '../../src/redis/bus.ts'
+import { connectRedis } from '../../src/redis/connect.ts'
+import { RedisEphemeral } from '../../src/redis/ephemeral.ts'
+import { Keys } from '../../src/redis/keys.ts'
+import { Seal } from '../../src/redis/seal.ts'
+import { SeatCache } from '../../src/redis/seat-cache.ts'
+import { startCluster, startSentinel } from '../support/servers/redis-groups.ts'
+import { startRedis } from '../support/servers/redis.ts'
+import { CERTIFICATES } from '../support/servers/tls.ts'
+import { until } from './support.ts'
+
+const HERE = fileURLToPath(new URL('.', import.meta.url))
+const seal = new Seal([new Uint8Array(32).fill(7)])
+const keys = new Keys('modes:')
+
+function configOf(url: string): RedisConfig {
+  const config = redisUrl(url, HERE)
+  if (config instanceof Complaint) throw new Error(config.message)
+  return config
+}
+
+function storeThatCounts() {
+  const store = {
+    asked: 0,
+    seatByName: async () => ({ seq: 1, mark: 1, value: { seat: null, givenUpAt: null } }),
+    seatById: async (_tenant: string, id: string) => {
+      store.asked++
+      return { seq: 1, mark: 1, value: { id, name: 'Viewer', spaces: ['s1'], permissions: ['a:b'] } }
+    },
+    apiKeyById: async () => ({ seq: 1, mark: 1, value: null }),
+  }
+  return store
+}
+
+function instanceOn(t: Test, config: RedisConfig, id: string) {
+  const heard: unknown[] = []
+  const connection = connectRedis(config, () => {})
+  const bus = new RedisBus(
+    connection,
+    connectRedis(config, () => {}, 1000),
+    keys,
+    seal,
+  )
+  bus.open(id, { announced: (it) => heard.push(it), acknowledged: (it) => heard.push(it) })
+  const store = storeThatCounts()
+  const cache = new SeatCache(store, { connection, keys, seal }, { counts: () => true }, Date.now)
+  const ephemeral = new RedisEphemeral(() => connectRedis(config, () => {}, 2000), keys)
+  t.teardown(async () => {
+    ephemeral.close()
+    await bus.close()
+  })
+  return { bus, heard, cache, store, ephemeral }
+}
+
+const addressed = (nodes: readonly { host: string; port: number }[]) =>
+  nodes.map(({ host, port }) => `${host}:${port}`).join(',')
+
+async function works(t: Test, url: string): Promise<void> {
+  const config = configOf(url)
+  const [one, two] = [instanceOn(t, config, 'one'), instanceOn(t, config, 'two')]
+  await until(() => one.bus.up && two.bus.up)
+  const change = { seq: 1, mark: 2, tenant: 'acme', kind: 'seat', key: 'ä\0"' } as const
+  one.bus.announce({ from: 'one', number: 1, seq: 1, changes: [change] })
+  await until(() => two.heard.length === 1)
+  t.same(two.heard, [{ from: 'one', number: 1, seq: 1, changes: [change] }])
+  two.bus.acknowledge({ to: 'one', from: 'two', number: 1 })
+  await until(() => one.heard.length === 1)
+  t.same(one.heard, [{ to: 'one', from: 'two', number: 1 }])
+
+  t.equal((await one.cache.seatById('acme', 'a')).source, 'store')
+  await until(async () => (await two.cache.seatById('acme', 'a')).source === 'redis')
+
+  await one.ephemeral.put('state', 'value', 60_000)
+  const taken = await Promise.all([one, two, one, two].map(({ ephemeral }) => ephemeral.take('state')))
+  t.same(
+    taken.filter((value) => value !== null),
+    ['value'],
+    'taken once',
+  )
+}
+
+t.test('plain, with a database number', async (t) => {
+  const server = await startRedis(t)
+  await works(t, `${server.url}/3`)
+})
+
+t.test('an ACL user that may do no more than it needs', async (t) => {
+  const server = await startRedis(t)
+  const rules = ['on', '>p@ss:word', '~modes:*', '&modes:*', '-@all']
+  const commands = [
+    'get',
+    'set',
+    'getdel',
+    'publish',
+    'subscribe',
+    'ping',
+    'info',
+    'select',
+    'client',
+    'hello',
+    'auth',
+  ]
+  await server.command('ACL', 'SETUSER', 'gate', ...rules, ...commands.map((name) => `+${name}`))
+  await works(t, server.url.replace('redis://', 'redis://gate:p%40ss%3Aword@'))
+})
+
+t.test('TLS, with a certificate of our own', async (t) => {
+  const server = await startRedis(t, { tls: 'mutual' })
+  const { ca, client, clientKey } = CERTIFICATES.files
+  await works(t, `rediss://127.0.0.1:${server.port}?ca=${ca}&cert=${client}&key=${clientKey}`)
+})
+
+t.test('TLS whose authority nobody named is refused', async (t) => {
+  const server = await startRedis(t, { tls: 'server' })
+  const causes: string[] = []
+  const connection = connectRedis(configOf(`rediss://127.0.0.1:${server.port}`), ({ message }) =>
+    causes.push(message),
+  )
+  t.teardown(() => connection.disconnect())
+  await until(() => causes.length > 0)
+  t.match(causes[0], /certificate/)
+  t.not(connection.status, 'ready')
+})
+
+t.test('a master found by its sentinels, and the one after a failover', async (t) => {
+  const master = await startRedis(t)
+  const replica = await startRedis(t, { replicaOf: master })
+  const sentinels = await startSentinel(t, master, [replica])
+  const hosts = addressed(sentinels.addresses)
+  const url = `redis+sentinel://${hosts}/${sentinels.name}`
+  await works(t, url)
+  const one = instanceOn(t, configOf(url), 'three')
+  await until(() => one.bus.up)
+  master.kill()
+  await sentinels.failedOver(master.port)
+  await until(() => one.bus.up)
+  t.equal((await one.cache.seatById('acme', 'b')).source, 'store')
+  await until(async () => (await one.cache.seatById('acme', 'b')).source === 'redis')
+})
+
+t.test('a cluster', async (t) => {
+  const cluster = await startCluster(t)
+  const hosts = addressed(cluster.addresses)
+  await works(t, `redis+cluster://${hosts}`)
+})
+
+t.test('a frozen one costs one wait, not one a request; a thawed one is used again', async (t) => {
+  const server = await startRedis(t)
+  const { cache, store, bus } = instanceOn(t, configOf(server.url), 'one')
+  await until(() => bus.up)
+  await cache.seatById('acme', 'a')
+  await until(async () => (await cache.seatById('acme', 'a')).source === 'redis')
+  await server.freeze()
+  store.asked = 0
+  for (let i = 0; i < 200; i++) t.equal((await cache.seatById('acme', `new ${i}`)).source, 'store')
+  t.equal(store.asked, 200)
+  await until(() => !bus.up)
+  await server.thaw()
+  await until(async () => (await cache.seatById('acme', 'a')).source === 'redis')
+  await until(() => bus.up)
+})
+
+t.test('one that is not there, and comes', async (t) => {
+  const server = await startRedis(t)
+  await server.kill()
+  const { cache, bus } = instanceOn(t, configOf(server.url), 'one')
+  t.equal((await cache.seatById('acme', 'a')).source, 'store')
+  t.equal(bus.up, false)
+  await server.restart()
+  await until(() => bus.up)
+  await until(async () => (await cache.seatById('acme', 'a')).source === 'redis')
+})
