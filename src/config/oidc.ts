@@ -19,7 +19,9 @@ export function buildOidc(section: Section, tenant: string): OidcConfig | null {
   const allowInsecure = section.flag('allow_insecure')
   const clientSecret = section.text('client_secret', confidential(nonEmpty)) ?? null
   const scopes = section.texts('scopes', scope)
-  if (scopes.length > 0 && !scopes.includes('openid'))
+  const written = section.value('scopes')
+  // Of a list with faulty ones the rest says nothing.
+  if (Array.isArray(written) && scopes.length === written.length && !scopes.includes('openid'))
     section.fault('scopes', 'scopes: openid is missing: without it there is no sign-in')
   return Object.freeze({
     issuer: section.text('issuer', issuer(allowInsecure)) ?? '',
@@ -46,8 +48,8 @@ const scope: Read<string> = (text) =>
 /** Compared as text with what the provider says of itself, hence kept as it is. */
 function issuer(allowInsecure: boolean): Read<string> {
   return (text) => {
-    const url = URL.canParse(text) ? new URL(text) : null
-    if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || /[?#]/.test(text))
+    const url = webAddress(text)
+    if (url === null || /[?#]/.test(text))
       return new Complaint('is not an https:// URL without query and fragment')
     if (url.protocol === 'https:') return text
     if (!allowInsecure) return new Complaint('is not https: (allow_insecure: true, for one on loopback)')
@@ -68,17 +70,26 @@ function redirectUri(tenant: string): Read<string> {
   return (text) => {
     const url = absolute(text)
     if (url instanceof Complaint) return url
-    const { protocol, hostname, pathname, search } = new URL(text)
+    const { protocol, hostname, pathname, href } = new URL(text)
     if (protocol === 'http:' && !isLoopback(hostname)) return new Complaint('is not https')
-    if (search !== '' || (pathname !== CALLBACK && pathname !== `${CALLBACK}/${tenant}`))
+    if (text.includes('?') || (pathname !== CALLBACK && pathname !== `${CALLBACK}/${tenant}`))
       return new Complaint(`does not end with ${CALLBACK} or ${CALLBACK}/${tenant}`)
+    // Providers compare it as text, and it is sent to them from a URL.
+    if (text !== href)
+      return new Complaint(`is written ${href} by browsers: write it so, also at the provider`)
     return text
   }
 }
 
 const absolute: Read<string> = (text) => {
-  const url = URL.canParse(text) ? new URL(text) : null
-  if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || text.includes('#'))
+  if (webAddress(text) === null || text.includes('#'))
     return new Complaint('is not an https:// URL without fragment')
   return text
+}
+
+/** Null also for one with white space around it, which a URL would lose, or with a user or password in it. */
+function webAddress(text: string): URL | null {
+  const url = URL.parse(text)
+  if (url === null || /\s/.test(text) || !/^https?:$/.test(url.protocol)) return null
+  return url.username === '' && url.password === '' ? url : null
 }

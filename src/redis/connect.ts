@@ -49,9 +49,9 @@ function single(config: RedisConfig, commandTimeout: number) {
     sentinelPassword: config.sentinelPassword ?? undefined,
     sentinelCommandTimeout: CONNECT_TIMEOUT,
     sentinelRetryStrategy: retry,
+    // What was the master is none any more: the sentinels know who is.
+    reconnectOnError: ({ message }: Error) => message.startsWith('READONLY'),
     ...(config.tls ? { enableTLSForSentinelMode: true, sentinelTLS: tlsOf(config) } : {}),
-    // Hears of a failover from the sentinels, instead of writing to a master that is none any more.
-    failoverDetector: true,
   }
 }
 
