@@ -1,0 +1,87 @@
+/** What every store that a fleet shares must do with its list of instances. Passed over where it is one gateway's own. */
+
+import type { Test } from 'tap'
+import type { Registry, Store } from '../../../seats-admin/index.ts'
+import { BEGINNING, done, writer } from './conformance.ts'
+
+export function registryConformance(t: Test, openStore: (t: Test) => Promise<Store>): void {
+  const seat = async (store: Store, name: string) =>
+    done(await store.createSeat(writer(), { name, spaces: [], permissions: [] }))
+  const registered = (name: string, run: (t: Test, store: Store, list: Registry) => Promise<void>) =>
+    t.test(name, async (t) => {
+      const store = await openStore(t)
+      if (store.registry === null) t.pass('one gateway has this store to itself')
+      else await run(t, store, store.registry)
+    })
+
+  registered(
+    'an instance that is not on the list is told so, and leaves no trace',
+    async (t, store, list) => {
+      await seat(store, 'A')
+      t.match(await list.follow('a', 1, BEGINNING, 0), {
+        registered: false,
+        head: { seq: 2 },
+        changes: [{}, {}],
+      })
+      t.same(await list.instances(), [])
+      await list.forget('a', 0)
+      await list.leave('a')
+    },
+  )
+
+  registered('a sign of life is a reading of the feed', async (t, store, list) => {
+    await list.register('a', 'host 1')
+    await list.register('b', 'host\0 2')
+    t.match(await list.follow('a', 1, null, 0), { registered: true, head: BEGINNING, changes: [] })
+    await seat(store, 'A')
+    const whole = await store.changesSince(BEGINNING)
+    for (const [at, position] of [BEGINNING, null].entries())
+      t.same(await list.follow('a', 2 + at, position, position?.seq ?? 0), { ...whole, registered: true })
+    t.same(await list.follow('a', 4, { seq: 1, mark: whole.head.mark }, 1), {
+      ...whole,
+      changes: whole.changes?.slice(1),
+      registered: true,
+    })
+    t.same(
+      (await list.follow('a', 5, { ...whole.head, mark: whole.head.mark ^ 1 }, whole.head.seq)).changes,
+      null,
+    )
+    t.match(
+      await list.instances(),
+      [{ beat: 5, applied: 0 }, {}],
+      'what was applied in another history counts for nothing',
+    )
+    t.same((await list.follow('a', 6, whole.head, whole.head.seq)).changes, [])
+    t.match(await list.instances(), [
+      { id: 'a', name: 'host 1', beat: 6, applied: 2 },
+      { id: 'b', beat: 0, applied: 0 },
+    ])
+    for (const { age } of await list.instances()) t.ok(Number.isInteger(age) && age >= 0)
+  })
+
+  registered('a beat that comes late says nothing', async (t, store, list) => {
+    await seat(store, 'A')
+    const { head } = await store.changesSince(null)
+    await list.register('a', 'a')
+    t.equal((await list.follow('a', 7, head, head.seq)).registered, true)
+    for (const beat of [6, 7]) t.equal((await list.follow('a', beat, BEGINNING, 0)).registered, false)
+    t.match(await list.instances(), [{ beat: 7, applied: 2 }])
+    await list.register('a', 'again')
+    t.match(await list.instances(), [{ name: 'again', beat: 7, applied: 2 }], 'registered twice is once')
+    t.equal((await list.follow('a', 8, head, head.seq)).registered, true)
+  })
+
+  registered('who is silent is forgotten, and nobody else', async (t, _, list) => {
+    for (const id of ['a', 'b', 'c']) await list.register(id, id)
+    await list.follow('a', 1, null, 0)
+    await list.follow('b', 1, null, 0)
+    await list.follow('b', 2, null, 0)
+    await list.forget('a', 1)
+    await list.forget('b', 1)
+    await list.leave('c')
+    t.match(await list.instances(), [{ id: 'b', beat: 2 }], 'b has given a sign of life since')
+    t.equal((await list.follow('a', 2, null, 0)).registered, false)
+    await list.register('a', 'a')
+    t.equal((await list.follow('a', 3, null, 0)).registered, true)
+  })
+}
