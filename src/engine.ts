@@ -66,10 +66,10 @@ export class Engine {
    * For a command that decides once, on the state as it is now: no instance of the fleet, as nobody must wait until it
    * has forgotten what it remembers for a moment. Rejects when the store can't be read.
    */
-  static async forOneLook(store: Store): Promise<Engine> {
+  static async forOneLook(store: Store, ports: SignInPorts): Promise<Engine> {
     const listener = { feed: () => {}, answered: () => {}, acknowledged: () => {} }
     const parts = { id: '', name: '', source: store, list: null, bus: null, clock: systemClock, listener }
-    const engine = new Engine(store, new Instance(parts), null, null)
+    const engine = new Engine(store, new Instance(parts), null, ports)
     await engine.lease.renewed()
     return engine
   }

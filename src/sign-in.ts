@@ -9,7 +9,7 @@ import type { VerifiedToken } from './authn/claims.ts'
 import { mintToken } from './authn/token.ts'
 import type { Config, TenantConfig } from './config/config.ts'
 import type { OpenReply, OpenRequest } from './exchange.ts'
-import { isNavigation } from './oidc/browser.ts'
+import { headerLines, isNavigation } from './oidc/browser.ts'
 import { Oidc } from './oidc/oidc.ts'
 import type { Ephemeral, OidcLog, OidcPorts, OidcTenant, SeatOfName } from './oidc/ports.ts'
 import type { ProviderToken } from './oidc/provider-token.ts'
@@ -70,12 +70,20 @@ export class SignIn {
   readonly providerToken: OtherIssuer | null
 
   readonly send: SendsToSignIn = (tenant, { method, target, rawHeaders }) =>
-    isNavigation(method, rawHeaders) ? this.#oidc.signIn(tenant, target) : null
+    isNavigation(method, rawHeaders) && !namesCaller(rawHeaders) ? this.#oidc.signIn(tenant, target) : null
 
   /** Resolves when nothing is under way to a provider. */
   close(): Promise<void> {
     return this.#oidc.close()
   }
+}
+
+/** Whoever shows a key or a token is to hear what is wrong with it: signing in would not mend that. */
+function namesCaller(rawHeaders: readonly string[]): boolean {
+  return (
+    headerLines(rawHeaders, 'x-api-key').length > 0 ||
+    headerLines(rawHeaders, 'authorization').some((line) => /^bearer\b/i.test(line))
+  )
 }
 
 function hasProvider(tenant: TenantConfig): tenant is TenantConfig & OidcTenant {
@@ -93,6 +101,9 @@ async function seatsByName(store: Store, tenant: string, names: readonly string[
   return found.flatMap(({ value: { seat } }) => (seat === null ? [] : [seat]))
 }
 
+/** Milliseconds: a key that the provider has withdrawn must not go on counting for as long as its tokens say. */
+const REMEMBERED = 10 * 60_000
+
 function verified(token: ProviderToken): VerifiedToken {
   const { tenant, user, email, names, issuedAt, expiresAt, validFrom, leeway } = token
   const claims = { by: 'any-space', names, issuedAt } as const
@@ -101,5 +112,6 @@ function verified(token: ProviderToken): VerifiedToken {
     expiresAt,
     validFrom,
     leeway,
+    rememberFor: REMEMBERED,
   }
 }

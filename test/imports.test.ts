@@ -125,6 +125,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'src/router',
     'src/authn',
     'src/coherence',
+    'src/oidc',
     'src/telemetry',
     'seats-admin',
     'seats-admin/model',

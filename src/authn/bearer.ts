@@ -85,7 +85,7 @@ export class BearerTokens {
     try {
       const verified = await verdict
       if (!(verified instanceof Refusal) && untimely(verified, this.#options.now()) === null)
-        this.#verified.set(token, verified)
+        this.#verified.set(token, verified, { ttl: verified.rememberFor ?? 0 })
       return verified
     } finally {
       this.#pending.delete(token)

@@ -16,6 +16,8 @@ export interface VerifiedToken {
   readonly validFrom: number
   /** Seconds that the clocks may differ. */
   readonly leeway: number
+  /** Milliseconds after which the signature is checked again, as its key may have been withdrawn; left out: never. */
+  readonly rememberFor?: number
 }
 
 type Payload = Readonly<Record<string, unknown>>

@@ -16,8 +16,8 @@ const ALL = '*'
 /**
  * Allows if one of the Seats named for the space still lists that space and holds the permission or `*`.
  *
- * A token names Seats for a space by itself, so having no entry is told from having none that holds. An API key names
- * Seats alone: those of them that list the space are its entries.
+ * A token names Seats for a space by itself, so having no entry is told from having none that holds. An API key, and a
+ * provider's own token, name Seats alone: those of them that list the space are their entries.
  */
 export function decide(grants: Grants, space: string, permission: string): Outcome {
   const seats: ConsideredSeat[] = []
@@ -26,7 +26,7 @@ export function decide(grants: Grants, space: string, permission: string): Outco
   for (const holding of grants.holdings) {
     const verdict = holding.givenUp ? 'name_given_up' : verdictOn(holding.seat, space, permission)
     if (verdict === 'grants') granted = true
-    if (grants.by === 'id' && (verdict === 'grants' || verdict === 'lacks_permission')) entries++
+    if (grants.by !== 'name' && (verdict === 'grants' || verdict === 'lacks_permission')) entries++
     seats.push({ name: holding.name, id: holding.seat?.id ?? null, verdict })
   }
   if (granted) return { code: 'allow', seats }

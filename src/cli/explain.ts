@@ -4,6 +4,7 @@ import { METHODS } from 'node:http'
 import type { TenantConfig } from '../config/config.ts'
 import { Engine } from '../engine.ts'
 import type { Credentials, Decision, Judgement, SeatVerdict } from '../exchange.ts'
+import { ProcessEphemeral } from '../oidc/ephemeral.ts'
 import { printable } from '../telemetry/readable.ts'
 import { type Command, configOf, readArguments, tenantOf, UsageError } from './command.ts'
 import { openExistingStore } from './existing-store.ts'
@@ -47,18 +48,22 @@ export const explain: Command = {
     const tenant = values.tenant === undefined ? null : tenantOf(config, values.tenant)
     const store = await openExistingStore(config)
     try {
-      const engine = await Engine.forOneLook(store)
+      const engine = await Engine.forOneLook(store, { ephemeral: new ProcessEphemeral(), log: SILENT })
       const credentials: Credentials =
         tenant === null ? given : { ...given, authorization: [await bearerFor(engine, tenant, values.seat)] }
-      const { judge } = await engine.compile(config)
+      const { judge, signIn } = await engine.compile(config)
       const browser = { method, rawHeaders: [], upgrade: false }
       const judgement = await judge.judge({ method, target, host: null, credentials, browser })
+      await signIn?.close()
       await terminal.print(values.json ? recordAsJson(judgement.decision) : inWords(judgement))
     } finally {
       await store.close()
     }
   },
 }
+
+/** What sign-in would log is not what was asked for. */
+const SILENT = { info: () => {}, warn: () => {}, error: () => {} }
 
 /** The value as the gateway would read it from the wire: without white space at its edges (RFC 9110, section 5.5). */
 function headerLines(option: string, value: string | undefined): string[] {

@@ -58,11 +58,14 @@ export class History implements Hearer {
     return mark === position.mark && (this.#newest.get(keyOf(change)) ?? 0) <= seq
   }
 
-  /** Another history, perhaps: what messages have told may be of either. */
+  /** What messages have told stays told, unless it was of a history that is gone. */
   #startOver(head: Position): void {
+    const before = this.#head
     this.#begin(head.seq)
-    if (this.#heard > head.seq + MAX_CHANGES) this.#heard = head.seq
-    if (this.#blind > head.seq + MAX_CHANGES) this.#blind = 0
+    if (before === null || head.seq > before.seq) return
+    if (head.seq === before.seq && head.mark === before.mark) return
+    this.#heard = head.seq
+    this.#blind = 0
   }
 
   /** Nothing counts until readings have come as far as messages have told. */

@@ -64,13 +64,14 @@ export async function openFamily({ sessions }: Context, tenant: OidcTenant, who:
  * Seats in a session are never older than a token may be: after that they are mapped afresh with the provider's refresh
  * token, and where it gave none, the session is over.
  */
-function rowOf({ id: tenant, oidc, token }: OidcTenant, id: string, who: SignedIn) {
+function rowOf(tenant: OidcTenant, id: string, who: SignedIn) {
+  const { oidc, token } = tenant
   const since = who.issuedAt * 1000
   const renewable = who.keepsake.refreshToken !== null
   const lifetime = renewable ? oidc.sessionLifetime : Math.min(oidc.sessionLifetime, token.lifetime)
   return {
     id,
-    tenant,
+    tenant: tenant.id,
     user: who.identity.sub,
     email: who.identity.email,
     name: who.identity.name,
@@ -79,24 +80,25 @@ function rowOf({ id: tenant, oidc, token }: OidcTenant, id: string, who: SignedI
     renewAt: since + token.lifetime,
     expiresAt: since + lifetime,
     endedAt: null,
-    sealed: sealKeepsake(who.keepsake, { id: tenant, token }, id),
+    sealed: sealKeepsake(who.keepsake, tenant, id),
   }
 }
 
-export function sealKeepsake(
-  keepsake: Keepsake,
-  tenant: Pick<OidcTenant, 'id' | 'token'>,
-  id: string,
-): string {
-  return seal(JSON.stringify(keepsake), tenant.token.secrets, ['session', tenant.id, id])
+export function sealKeepsake(keepsake: Keepsake, tenant: OidcTenant, id: string): string {
+  return seal(JSON.stringify(keepsake), tenant.token.secrets, placeOf(tenant, id))
 }
 
-/** Null when none of the tenant's secrets opens it: they were all changed since. */
+/** With its issuer: what one provider gave is not shown to another that the tenant has since. */
+function placeOf({ id: tenant, oidc }: OidcTenant, id: string): string[] {
+  return ['session', tenant, oidc.issuer, id]
+}
+
+/** Null when none of the tenant's secrets opens it: they were all changed since, or the provider is another one. */
 export function openKeepsake(
   { id, sealed }: Pick<StoredSession, 'id' | 'sealed'>,
   tenant: OidcTenant,
 ): Keepsake | null {
-  const text = open(sealed, tenant.token.secrets, ['session', tenant.id, id])
+  const text = open(sealed, tenant.token.secrets, placeOf(tenant, id))
   const parsed = text === null ? { fault: 'sealed' } : parseJson(text)
   if ('fault' in parsed || !isJsonObject(parsed.value)) return null
   const { refreshToken, idToken, nonce } = parsed.value

@@ -25,7 +25,7 @@ export function resolve(
   const names = claims.by === 'name' ? claims.entries.get(space) : claims.names
   if (names === undefined) return NO_ENTRY
   return grants(
-    'name',
+    claims.by,
     names.map((name) => holdingByName(name, claims.issuedAt, seats.seatByName(tenant, name, trace))),
   )
 }

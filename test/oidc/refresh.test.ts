@@ -275,10 +275,12 @@ t.test('at rest: neither handles nor the tokens of the provider', async (t) => {
   }
   t.notMatch(stored, 'provider-refresh-token-1')
   t.notMatch(stored, ACCESS_TOKEN)
-  const [tenant] = world.tenants()
-  if (session === null || tenant === undefined) throw new Error('no session')
+  const [tenant] = world.tenants({ acme: { issuer: provider.issuer } })
+  const [other] = world.tenants()
+  if (session === null || tenant === undefined || other === undefined) throw new Error('no session')
   t.equal(openKeepsake(session, tenant)?.refreshToken, 'provider-refresh-token-1', 'they are sealed')
   t.equal(openKeepsake({ ...session, id: 'A'.repeat(22) }, tenant), null, 'for this session alone')
+  t.equal(openKeepsake(session, other), null, 'and for nobody but the provider that gave them')
 })
 
 t.test("the tenant's secrets change: the old ones still open, until they are gone", async (t) => {

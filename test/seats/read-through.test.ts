@@ -1,4 +1,5 @@
 import t from 'tap'
+import type { Trace } from '../../src/exchange.ts'
 import { type AsOf, ReadThrough } from '../../src/seats/read-through.ts'
 
 /** A source whose answers the test gives one by one. */
@@ -102,4 +103,53 @@ t.test('weighs what it holds', async (t) => {
   )
   for (let i = 0; i < 50; i++) await cache.get(`${i}`.padEnd(20, 'x'))
   t.ok(cache.size <= 6, `${cache.size} of 20 each`)
+})
+
+t.test('says where an answer came from; the slowest of several', async (t) => {
+  const { asked, cache } = source()
+  const ask = async (trace: Trace, answer: Partial<AsOf<string>>) => {
+    const waiting = cache.get('a', trace)
+    asked.at(-1)?.answer({ seq: 1, value: 'A', ...answer })
+    t.equal(await waiting, 'A')
+    return trace.source
+  }
+  t.equal(await ask({ source: 'memory' }, { source: 'redis' }), 'redis')
+  t.equal(await ask({ source: 'redis' }, {}), 'redis', 'memory is no slower')
+  t.equal(asked.length, 1)
+  cache.forgetAll()
+  t.equal(await ask({ source: 'memory' }, {}), 'store', 'which is meant where nothing is said')
+  cache.forgetAll()
+  t.equal(await ask({ source: 'redis' }, { source: 'store' }), 'store')
+  cache.forgetAll()
+  t.equal(await ask({ source: 'store' }, { source: 'redis' }), 'store')
+})
+
+t.test('the same for all who wait for one answer', async (t) => {
+  const { asked, cache } = source()
+  const traces: Trace[] = [{ source: 'memory' }, { source: 'memory' }]
+  const waiting = traces.map((trace) => cache.get('a', trace))
+  asked[0]?.answer({ seq: 1, value: 'A', source: 'redis' })
+  await Promise.all(waiting)
+  t.same(traces, [{ source: 'redis' }, { source: 'redis' }])
+})
+
+t.test('an answer that did not count is not where it came from', async (t) => {
+  const { asked, cache } = source()
+  const trace: Trace = { source: 'memory' }
+  const waiting = cache.get('a', trace)
+  cache.forget('a', 7)
+  asked[0]?.answer({ seq: 6, value: 'old', source: 'store' })
+  await settled()
+  asked[1]?.answer({ seq: 7, value: 'new', source: 'redis' })
+  await waiting
+  t.equal(trace.source, 'redis')
+})
+
+t.test('a failure leaves the trace as it is', async (t) => {
+  const { asked, cache } = source()
+  const trace: Trace = { source: 'memory' }
+  const waiting = cache.get('a', trace)
+  asked[0]?.fail(new Error('gone'))
+  await t.rejects(Promise.resolve(waiting), { message: 'gone' })
+  t.equal(trace.source, 'memory')
 })

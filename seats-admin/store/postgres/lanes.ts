@@ -17,8 +17,11 @@ const FOLLOW_SHARE = 0.25
 const CONNECT_SHARE = 0.5
 /** On waiting for a lock: the rest is for the write, and to say what was wrong. */
 const LOCK_SHARE = 0.75
-/** And for how long a transaction may stand still: others, who wait for it, still come to their turn. */
-const IDLE_SHARE = 0.5
+/**
+ * And for how long a transaction may stand still. Short, as all writers of a fleet wait for one that was frozen in the
+ * midst of its turn; they still come to theirs.
+ */
+const IDLE_SHARE = 0.2
 
 export function sessionOf(timeout: number): Session {
   return {
@@ -49,7 +52,8 @@ export class Lanes {
     const half = Math.max(1, Math.floor(size / 2))
     this.reads = new Pool(target, session, size)
     this.administration = new Pool(target, session, Math.max(1, size - half))
-    this.#writes = new Pool(target, session, half)
+    // One: they take turns anyway, and of a process that is frozen no second one comes to its turn and stands still too.
+    this.#writes = new Pool(target, session, 1)
     this.signIns = new Pool(target, session, half)
     this.#followTimeout = Math.ceil(timeout * FOLLOW_SHARE)
     this.#feed = new Pool(target, { ...session, statementTimeout: this.#followTimeout, durable: false }, 1)
