@@ -1,0 +1,131 @@
+/**
+ * What a write costs in a fleet of some size: the time until every instance has acknowledged it, and the messages; and
+ * what the fleet asks the store for while nothing happens. Called by `../scale.ts`.
+ */
+
+import { randomBytes } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { openStore } from '../../seats-admin/index.ts'
+import { isRefusal } from '../../seats-admin/model/refusal.ts'
+import { SimulatedFleet } from './fleet.ts'
+import { redisNumber, type Servers } from './servers.ts'
+import type { Messages, Target, WriteTimes } from './simulated-instance.ts'
+import { median, quantile } from './statistics.ts'
+
+const TENANT = 'acme'
+/** Not measured: connections are made and code is compiled when they are used first. */
+const FIRST_WRITES = 3
+
+export interface FleetCost {
+  readonly instances: number
+  /** Milliseconds from the commit until the write may be answered. */
+  readonly median: number
+  readonly p99: number
+  /** Milliseconds of the write and its commit themselves. */
+  readonly commit: number
+  /** Writes that were answered by time, not by acknowledgement. */
+  readonly waited: number
+  /** Messages a write, by the count of the instances. */
+  readonly messages: Messages
+  readonly rest: AtRest
+  readonly samples: readonly WriteTimes[]
+}
+
+/** A second and instance, while nothing is written or asked. */
+interface AtRest {
+  /** By the store's count. */
+  readonly statements: number
+  /** Published, by the count of Redis. */
+  readonly messages: number
+}
+
+export interface FleetSetup {
+  readonly instances: number
+  readonly writes: number
+  /** Milliseconds that it is watched at rest. */
+  readonly rest: number
+}
+
+export async function measureFleet(servers: Servers, setup: FleetSetup): Promise<FleetCost> {
+  const name = `fleet${setup.instances}`
+  const places = {
+    store: await servers.postgres.createDatabase(name),
+    redis: `${servers.redis.url}?prefix=${name}:`,
+    secret: randomBytes(32).toString('hex'),
+  }
+  const target = await makeSeat(places.store)
+  const fleet = await SimulatedFleet.start(places, setup.instances)
+  try {
+    await writeAll(fleet, target, FIRST_WRITES * setup.instances)
+    const rest = await atRest(servers, name, setup)
+    const before = await fleet.messages()
+    const samples = await writeAll(fleet, target, setup.writes)
+    const messages = perWrite(before, await fleet.messages(), setup.writes)
+    return { ...summary(setup.instances, samples), messages, rest }
+  } finally {
+    await fleet.end()
+  }
+}
+
+async function makeSeat(url: string): Promise<Target> {
+  const store = await openStore({ kind: 'postgres', url })
+  try {
+    const scope = { space: 'admin', admin: true, all: true, permissions: ['*'] }
+    const seat = { name: 'Viewer', spaces: ['main'], permissions: ['trainings:list'] }
+    const made = await store.createSeat({ tenant: TENANT, by: 'bench', scope, now: Date.now() }, seat)
+    if (isRefusal(made)) throw new Error(made.detail)
+    return { tenant: TENANT, id: made.value.id }
+  } finally {
+    await store.close()
+  }
+}
+
+/** One after the other. After each of them nobody may be left who could decide on the state before. */
+async function writeAll(fleet: SimulatedFleet, target: Target, count: number): Promise<WriteTimes[]> {
+  const samples: WriteTimes[] = []
+  for (let turn = 0; turn < count; turn++) {
+    const written = await fleet.write(turn, target, [turn % 2 === 0 ? 'trainings:read' : 'trainings:list'])
+    const stale = await fleet.stale(written.seq)
+    if (stale > 0) throw new Error(`${stale} instances could decide on the state before an answered write`)
+    samples.push(written)
+  }
+  return samples
+}
+
+async function atRest(servers: Servers, database: string, { instances, rest }: FleetSetup): Promise<AtRest> {
+  const [before, begun] = [await counted(servers, database), performance.now()]
+  await sleep(rest)
+  const after = await counted(servers, database)
+  const share = 1000 / (performance.now() - begun) / instances
+  return {
+    statements: (after.statements - before.statements) * share,
+    messages: (after.messages - before.messages) * share,
+  }
+}
+
+/** At rest each statement is a transaction of its own, and nobody else uses the database, or Redis. */
+async function counted({ postgres, redis }: Servers, database: string): Promise<AtRest> {
+  const question = 'SELECT xact_commit + xact_rollback AS done FROM pg_stat_database WHERE datname = $1'
+  const [row] = await postgres.query(question, [database])
+  const messages = await redisNumber(redis, 'commandstats', 'cmdstat_publish')
+  return { statements: Number(row?.['done']), messages }
+}
+
+function perWrite(before: Messages, after: Messages, writes: number): Messages {
+  return {
+    sent: (after.sent - before.sent) / writes,
+    received: (after.received - before.received) / writes,
+  }
+}
+
+function summary(instances: number, samples: readonly WriteTimes[]) {
+  const times = samples.map(({ acknowledgement }) => acknowledgement)
+  return {
+    instances,
+    median: median(times),
+    p99: quantile(times, 0.99),
+    commit: median(samples.map(({ commit }) => commit)),
+    waited: samples.filter(({ by }) => by === 'waited').length,
+    samples,
+  }
+}

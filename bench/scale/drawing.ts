@@ -1,0 +1,142 @@
+/**
+ * The drawing: acknowledgement time against instances, and a decision's cost on a small and on a large store. An SVG
+ * with a ground of its own, light or dark as the reader has it. Called by `../scale.ts`.
+ */
+
+import type { FleetCost } from './acknowledgement.ts'
+import type { Cost } from './decision-cost.ts'
+import type { Measured } from './report.ts'
+
+const WIDTH = 760
+const HEIGHT = 300
+/** Of both charts. */
+const TOP = 70
+const BOTTOM = 230
+
+const STYLE = `
+  .ground { fill: #ffffff; stroke: #d0d7de }
+  text { fill: #24292f; font: 12px system-ui, sans-serif; paint-order: stroke; stroke: #ffffff; stroke-width: 4 }
+  .title { font-size: 14px; font-weight: 600 }
+  .quiet { fill: #57606a }
+  .grid { stroke: #d0d7de; stroke-width: 1 }
+  .median { stroke: #0969da; fill: #0969da }
+  .tail { stroke: #bc4c00; fill: #bc4c00 }
+  polyline.line { fill: none; stroke-width: 2 }
+  @media (prefers-color-scheme: dark) {
+    .ground { fill: #0d1117; stroke: #30363d }
+    text { fill: #e6edf3; stroke: #0d1117 }
+    .quiet { fill: #9198a1 }
+    .grid { stroke: #30363d }
+    .median { stroke: #4493f8; fill: #4493f8 }
+    .tail { stroke: #f0883e; fill: #f0883e }
+  }`
+
+export function drawing({ fleets, costs, filled }: Measured): string {
+  const label = `From commit to answer by instances, and CPU a request on a store of 100 and of ${filled.seats} Seats`
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" width="${WIDTH}" height="${HEIGHT}" role="img" aria-label="${label}">
+<style>${STYLE}
+</style>
+<rect class="ground" x="0.5" y="0.5" width="${WIDTH - 1}" height="${HEIGHT - 1}" rx="8"/>
+${acknowledgements(fleets)}
+${decisions(costs, filled.seats)}
+</svg>
+`
+}
+
+function acknowledgements(fleets: readonly FleetCost[]): string {
+  const [left, right] = [60, 390]
+  const most = ceiling(Math.max(...fleets.map(({ p99 }) => p99)))
+  const last = Math.max(...fleets.map(({ instances }) => instances))
+  const x = (instances: number) => left + (instances / last) * (right - left)
+  return [
+    text(24, 34, 'title', 'From commit to answer, by instances'),
+    text(24, 52, 'quiet', 'milliseconds until all have acknowledged'),
+    grid(left, right, most, (value) => String(value)),
+    ...fleets.map(({ instances }) => text(x(instances), BOTTOM + 36, 'quiet', String(instances), 'middle')),
+    text((left + right) / 2, BOTTOM + 52, 'quiet', 'instances', 'middle'),
+    series(
+      'tail',
+      'p99',
+      fleets.map(({ instances, p99 }) => [x(instances), p99]),
+      most,
+    ),
+    series(
+      'median',
+      'median',
+      fleets.map((fleet) => [x(fleet.instances), fleet.median]),
+      most,
+    ),
+  ].join('\n')
+}
+
+/** The numbers of the higher line stand above it, those of the lower one below. */
+function series(
+  kind: string,
+  name: string,
+  points: readonly (readonly [number, number])[],
+  most: number,
+): string {
+  const placed = points.map(([x, value]) => [round(x), height(value, most)] as const)
+  const dots = placed.map(([x, y]) => `<circle class="${kind}" cx="${x}" cy="${y}" r="3.5"/>`)
+  const beside = kind === 'tail' ? -9 : 19
+  const numbers = placed.map(([x, y], i) =>
+    text(x, y + beside, '', (points[i]?.[1] ?? 0).toFixed(1), 'middle'),
+  )
+  const [x, y] = placed.at(-1) ?? [0, 0]
+  const path = `<polyline class="line ${kind}" points="${placed.join(' ')}"/>`
+  return [path, ...dots, ...numbers, text(x + 10, y + 4, '', name)].join('\n')
+}
+
+function decisions(costs: readonly Cost[], seats: number): string {
+  const [left, right] = [510, 730]
+  const [small, large] = costs
+  if (small === undefined || large === undefined) throw new Error('a cost is missing')
+  const most = ceiling(Math.max(small.cpu, large.cpu))
+  const bars = [
+    bar(left + 30, small.cpu, most, '100 Seats'),
+    bar(left + 135, large.cpu, most, `${seats.toLocaleString('en')} Seats`),
+  ]
+  return [
+    text(left - 44, 34, 'title', 'A request, by Seats stored'),
+    text(left - 44, 52, 'quiet', `µs of CPU; ratio ${large.ratio.toFixed(2)}`),
+    grid(left, right, most, (value) => String(value)),
+    ...bars,
+  ].join('\n')
+}
+
+function bar(x: number, value: number, most: number, name: string): string {
+  const [width, y] = [56, height(value, most)]
+  const middle = x + width / 2
+  return [
+    `<rect class="median" x="${x}" y="${y}" width="${width}" height="${round(BOTTOM - y)}" rx="2"/>`,
+    text(middle, y - 7, '', value.toFixed(1), 'middle'),
+    text(middle, BOTTOM + 18, 'quiet', name, 'middle'),
+  ].join('\n')
+}
+
+function grid(left: number, right: number, most: number, label: (value: number) => string): string {
+  const lines = [0, 0.5, 1].map((share) => {
+    const y = height(share * most, most)
+    const line = `<line class="grid" x1="${left}" x2="${right}" y1="${y}" y2="${y}"/>`
+    return `${line}${text(left - 8, y + 4, 'quiet', label(share * most), 'end')}`
+  })
+  return lines.join('\n')
+}
+
+function text(x: number, y: number, kind: string, words: string, anchor = 'start'): string {
+  return `<text class="${kind}" x="${round(x)}" y="${round(y)}" text-anchor="${anchor}">${words}</text>`
+}
+
+function height(value: number, most: number): number {
+  return round(BOTTOM - (value / most) * (BOTTOM - TOP))
+}
+
+/** Round, not much above the value, and with a half that is a short number too. */
+function ceiling(value: number): number {
+  const power = 10 ** Math.floor(Math.log10(value))
+  return ([1, 1.2, 1.6, 2, 3, 4, 5, 6, 8, 10].find((each) => each * power >= value) ?? 10) * power
+}
+
+function round(value: number): number {
+  return Math.round(value * 10) / 10
+}

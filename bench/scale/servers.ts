@@ -1,0 +1,36 @@
+/** The servers that a deployment runs on: PostgreSQL, Redis and a service, each a real one. Started by `../scale.ts`. */
+
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { type PostgresServer, startPostgres } from '../../test/support/servers/postgres.ts'
+import { type RedisServer, startRedis } from '../../test/support/servers/redis.ts'
+import type { Ending } from './ending.ts'
+
+export interface Servers {
+  readonly postgres: PostgresServer
+  readonly redis: RedisServer
+}
+
+/** Durable as an operator would have it; only the sizes are not those of a small test. */
+const SETTINGS = ['shared_buffers = 256MB', 'max_wal_size = 4GB', 'max_connections = 500']
+
+/** @param settings further lines for postgresql.conf */
+export async function startServers({ t }: Ending, settings: readonly string[] = []): Promise<Servers> {
+  const postgres = await startPostgres(t, { settings: [...SETTINGS, ...settings] })
+  return { postgres, redis: await startRedis(t) }
+}
+
+/** The service behind the gateways; ends with this process. Gives its URL. */
+export async function startUpstream(ending: Ending): Promise<string> {
+  const child = fork(fileURLToPath(new URL('../upstream.ts', import.meta.url)))
+  ending.teardown(() => child.disconnect())
+  const [port] = await once(child, 'message')
+  return `http://127.0.0.1:${port}`
+}
+
+/** The number behind a name in `INFO`. */
+export async function redisNumber(redis: RedisServer, section: string, name: string): Promise<number> {
+  const text = (await redis.info(section))[name] ?? ''
+  return Number(/^(?:calls=)?(\d+)/.exec(text)?.[1] ?? 0)
+}

@@ -1,0 +1,154 @@
+/**
+ * An instance of a fleet without a front door: the real protocol on real connections, with a lease over a memory that
+ * only notes what it has heard of. Made by `instances-process.ts`.
+ */
+
+import { randomUUID } from 'node:crypto'
+import { openStore, type Store, StoreUnavailable } from '../../seats-admin/index.ts'
+import { committedOf } from '../../seats-admin/model/change.ts'
+import { isRefusal } from '../../seats-admin/model/refusal.ts'
+import type { Hearer, NumberedChange, Position } from '../../src/coherence/change.ts'
+import { systemClock } from '../../src/coherence/clock.ts'
+import { type Answered, Instance } from '../../src/coherence/instance.ts'
+import { Lease } from '../../src/coherence/lease.ts'
+import { Complaint } from '../../src/config/complaint.ts'
+import { redisUrl } from '../../src/config/redis.ts'
+import { RedisBus } from '../../src/redis/bus.ts'
+import { connectRedis } from '../../src/redis/connect.ts'
+import { Keys } from '../../src/redis/keys.ts'
+import { Seal } from '../../src/redis/seal.ts'
+import { until } from '../../test/support/servers/wait.ts'
+import { CountingBus } from './counting-bus.ts'
+
+/** Of the first reading. */
+const MOST_TRIES = 20
+
+export interface Places {
+  readonly store: string
+  readonly redis: string
+  /** What messages are sealed with: text, the same for all instances. */
+  readonly secret: string
+}
+
+/** Messages of one instance or of several. */
+export interface Messages {
+  readonly sent: number
+  /** By another instance. */
+  readonly received: number
+}
+
+/** A write, in milliseconds. */
+export interface WriteTimes {
+  /** Of its last change. */
+  readonly seq: number
+  /** From the call to the end of its commit. */
+  readonly commit: number
+  /** From there until it may be answered. */
+  readonly acknowledgement: number
+  readonly by: Answered['by']
+}
+
+/** What a write changes: a Seat of this tenant. */
+export interface Target {
+  readonly tenant: string
+  readonly id: string
+}
+
+export class SimulatedInstance {
+  readonly #store: Store
+  readonly #bus: CountingBus
+  readonly #instance: Instance
+  readonly #memory = new NotingMemory()
+  readonly #lease: Lease
+  readonly #disconnect: () => void
+  #by: Answered['by'] = 'waited'
+
+  private constructor(store: Store, places: Places) {
+    const config = redisUrl(places.redis, '/')
+    if (config instanceof Complaint) throw new Error(config.message)
+    const [publisher, subscriber] = [connectRedis(config, () => {}), connectRedis(config, () => {})]
+    this.#disconnect = () => [publisher, subscriber].forEach((each) => each.disconnect())
+    this.#store = store
+    const seal = new Seal([Buffer.from(places.secret)])
+    this.#bus = new CountingBus(new RedisBus(publisher, subscriber, new Keys(config.prefix), seal))
+    const answered = ({ by }: Answered) => {
+      this.#by = by
+    }
+    this.#instance = new Instance({
+      id: randomUUID(),
+      name: 'simulated',
+      source: store,
+      list: store.registry,
+      bus: this.#bus,
+      clock: systemClock,
+      listener: { feed: () => {}, answered, acknowledged: () => {} },
+    })
+    this.#lease = new Lease(this.#instance, [this.#memory], systemClock)
+    this.#instance.join(this.#lease)
+  }
+
+  /** Resolves once it may decide from memory, and hears the others. */
+  static async start(places: Places): Promise<SimulatedInstance> {
+    const store = await openStore({ kind: 'postgres', url: places.store })
+    const simulated = new SimulatedInstance(store, places)
+    await simulated.#follow()
+    await until(
+      () => simulated.#bus.up,
+      () => 'Redis does not answer',
+    )
+    return simulated
+  }
+
+  get messages(): Messages {
+    const { sent, received } = this.#bus
+    return { sent, received }
+  }
+
+  /** It could decide on a state from before this change. */
+  isStale(seq: number): boolean {
+    return this.#lease.live() && this.#memory.newest < seq
+  }
+
+  /** Changes the Seat's permissions, as an endpoint of administration would. */
+  async write({ tenant, id }: Target, permissions: readonly string[]): Promise<WriteTimes> {
+    const begun = performance.now()
+    const scope = { space: 'admin', admin: true, all: true, permissions: ['*'] }
+    const writer = { tenant, by: 'bench', scope, now: Date.now() }
+    const written = await this.#store.updateSeat(writer, id, { permissions })
+    if (isRefusal(written)) throw new Error(written.detail)
+    const committed = performance.now()
+    await this.#instance.announce(committedOf(written))
+    const acknowledgement = performance.now() - committed
+    return { seq: written.seq, commit: committed - begun, acknowledgement, by: this.#by }
+  }
+
+  async close(): Promise<void> {
+    await this.#instance.close()
+    this.#disconnect()
+    await this.#store.close()
+  }
+
+  /** On a busy machine a first reading may come too late to count. */
+  async #follow(): Promise<void> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await this.#instance.start()
+      } catch (cause) {
+        if (tries === MOST_TRIES || !(cause instanceof StoreUnavailable)) throw cause
+      }
+    }
+  }
+}
+
+/** Holds nothing but how far it has heard. */
+class NotingMemory implements Hearer {
+  newest = 0
+
+  hear(changes: readonly NumberedChange[]): void {
+    for (const { seq } of changes) this.newest = Math.max(this.newest, seq)
+  }
+
+  take(_changes: readonly NumberedChange[] | null, { seq }: Position): void {
+    this.newest = Math.max(this.newest, seq)
+  }
+}

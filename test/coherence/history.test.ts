@@ -1,0 +1,178 @@
+import fc from 'fast-check'
+import t from 'tap'
+import type { NumberedChange } from '../../src/coherence/change.ts'
+import { History } from '../../src/coherence/history.ts'
+import { change, position } from './support.ts'
+
+const of = (key: string) => ({ tenant: 'acme', kind: 'seat' as const, key })
+
+/** A history that has read `keys`, one change each. */
+function historyOf(...keys: string[]): History {
+  const history = new History()
+  const changes = keys.map((key, index) => change(key, index + 1))
+  history.take(changes, position(keys.length))
+  return history
+}
+
+t.test('nothing counts before the first reading', async (t) => {
+  t.equal(new History().counts(position(1), of('a')), false)
+})
+
+t.test('what was read since its last change counts, and nothing older', async (t) => {
+  const history = historyOf('a', 'b', 'a', 'b')
+  t.equal(history.counts(position(2), of('a')), false)
+  t.equal(history.counts(position(3), of('a')), true, 'read at the very change')
+  t.equal(history.counts(position(4), of('a')), true)
+  t.equal(history.counts(position(3), of('b')), false)
+  t.equal(history.counts(position(1), of('c')), true, 'nothing has changed it')
+})
+
+t.test('what is newer than the newest reading does not count: it can not be judged', async (t) => {
+  t.equal(historyOf('a').counts(position(2), of('a')), false)
+})
+
+t.test('what was read in another history does not count', async (t) => {
+  const history = historyOf('a', 'b')
+  t.equal(history.counts(position(2, 77), of('c')), false)
+  t.equal(history.counts(position(1, 77), of('c')), false)
+})
+
+t.test('keys of other kinds and tenants are other keys', async (t) => {
+  const history = historyOf('a', 'x')
+  history.hear([change('a', 3, 'seat-name')])
+  t.equal(history.counts(position(2), of('a')), true)
+  t.equal(history.counts(position(2), { ...of('a'), kind: 'seat-name' }), false)
+  t.equal(history.counts(position(2), { ...of('a'), kind: 'seat-name', tenant: 'other' }), true)
+})
+
+t.test('a message counts as a reading does, also when it is late or doubled', async (t) => {
+  const history = historyOf('a', 'b')
+  history.hear([change('a', 5)])
+  t.equal(history.counts(position(2), of('a')), false)
+  history.hear([change('a', 4), change('a', 5)])
+  history.take([change('c', 3), change('a', 4)], position(4))
+  t.equal(history.counts(position(4), of('a')), false, 'of 5, no reading knows yet')
+  history.take([change('a', 5)], position(5))
+  t.equal(history.counts(position(5), of('a')), true)
+})
+
+t.test('where changes are missing, only what was read at the head counts', async (t) => {
+  const history = historyOf('a', 'b')
+  history.take(null, position(9))
+  t.equal(history.counts(position(2), of('c')), false)
+  t.equal(history.counts(position(8), of('c')), false)
+  t.equal(history.counts(position(9), of('c')), true)
+  t.equal(history.counts(position(9), of('a')), true)
+  t.equal(history.counts(position(9, 77), of('a')), false)
+})
+
+t.test('what messages have told beyond that stays known', async (t) => {
+  const history = historyOf('a', 'b')
+  history.hear([change('a', 10), change('b', 9)])
+  history.take(null, position(9))
+  t.equal(history.counts(position(9), of('a')), false)
+  t.equal(history.counts(position(9), of('b')), true)
+})
+
+t.test('a first reading knows what it has been given, and nothing before', async (t) => {
+  const history = new History()
+  history.take([change('a', 8), change('b', 9)], position(9))
+  t.equal(history.counts(position(7), of('c')), false, 'its mark is not known')
+  t.equal(history.counts(position(8), of('c')), true)
+  t.equal(history.counts(position(6), of('c')), false)
+})
+
+t.test('holds the newest 10,000 changes, and judges by no more', async (t) => {
+  const history = historyOf(...Array.from({ length: 12_000 }, (_, index) => `k${index % 3000}`))
+  t.equal(history.recent().length, 10_000)
+  t.equal(history.counts(position(2000), of('other')), false)
+  t.equal(history.counts(position(2001), of('other')), true)
+  t.equal(history.counts(position(11_999), of('k2999')), false)
+  t.equal(history.counts(position(11_999), of('k2998')), true)
+  t.equal(history.counts(position(9000), of('k0')), false, 'changed at 1, which is forgotten, and at 9,001')
+})
+
+t.test('and no more where it began late', async (t) => {
+  const history = new History()
+  const changes = Array.from({ length: 11_000 }, (_, index) => change('a', 50_001 + index))
+  history.take(changes.slice(0, 1000), position(51_000))
+  history.take(changes.slice(1000), position(61_000))
+  t.equal(history.recent().length, 10_000)
+  t.equal(history.recent()[0]?.seq, 51_001)
+})
+
+t.test(
+  'messages of changes that never come do not fill it, and nothing that they told is believed',
+  async (t) => {
+    const history = historyOf('a', 'b')
+    const foreign = Array.from({ length: 20_001 }, (_, index) => change(`k${index}`, index + 3))
+    history.hear(foreign)
+    t.equal(history.counts(position(2), of('c')), false, 'nothing counts until readings have come that far')
+    history.take([change('a', 3)], position(3))
+    t.equal(history.counts(position(3), of('k1')), false)
+    t.equal(history.counts(position(3), of('c')), false)
+  },
+)
+
+t.test('until a reading says that it may be another history', async (t) => {
+  const history = historyOf('a', 'b')
+  const foreign = (first: number) =>
+    Array.from({ length: 20_001 }, (_, index) => change(`k${index}`, first + index))
+  history.hear(foreign(1_000_000))
+  history.take(null, position(9))
+  t.equal(history.counts(position(9), of('c')), true)
+  history.hear(foreign(10))
+  t.equal(history.counts(position(9), of('c')), false)
+  history.take(foreign(10), position(20_010))
+  t.equal(
+    history.counts(position(20_010), of('c')),
+    true,
+    'the numbers of the first ones mean nothing any more',
+  )
+})
+
+t.test('who begins with what another remembers judges as it does', async (t) => {
+  const first = historyOf('a', 'b', 'c', 'a')
+  const second = new History()
+  second.take(first.recent(), first.head ?? position(0, 0))
+  for (const key of ['a', 'b', 'c', 'd'])
+    for (const seq of [1, 2, 3, 4, 5])
+      t.equal(second.counts(position(seq), of(key)), first.counts(position(seq), of(key)), `${key} at ${seq}`)
+})
+
+/** What is done to a history: it reads the next changes, or that they can't be told, or hears of one near its head. */
+const step = fc.record({ kind: fc.constantFrom('take', 'lose', 'hear'), number: fc.nat(6) })
+
+const LOG = Array.from({ length: 60 }, (_, index) => change('abc'[(index * 7) % 5] ?? 'd', index + 1))
+
+t.test(
+  'never believes what has changed since, by a reading or a message, whatever their order',
+  async (t) => {
+    const believesOutdated = (steps: readonly { kind: string; number: number }[]) => {
+      const history = new History()
+      const heard = new Set<NumberedChange>()
+      let head = 0
+      for (const { kind, number } of steps) {
+        if (kind === 'hear') {
+          const message = LOG.slice(Math.max(0, head + number - 3)).slice(0, 1)
+          for (const each of message) heard.add(each)
+          history.hear(message)
+        } else {
+          const next = LOG.slice(head, head + number)
+          head += next.length
+          history.take(kind === 'take' ? next : null, head === 0 ? position(0, 0) : position(head))
+        }
+      }
+      const isOutdated = (key: string, at: number) =>
+        LOG.some((each) => each.key === key && each.seq > at && (each.seq <= head || heard.has(each)))
+      return LOG.some(({ seq }) =>
+        'abcd'.split('').some((key) => history.counts(position(seq), of(key)) && isOutdated(key, seq)),
+      )
+    }
+    const result = fc.check(
+      fc.property(fc.array(step, { maxLength: 12 }), (steps) => !believesOutdated(steps)),
+      { numRuns: 2000 },
+    )
+    t.equal(result.failed, false, fc.defaultReportMessage(result) ?? '')
+  },
+)

@@ -1,0 +1,36 @@
+/** What has happened in all schedules together: a simulation in which nothing goes wrong proves nothing. */
+
+import type { Answered } from '../../../src/coherence/instance.ts'
+import type { Source } from '../../../src/exchange.ts'
+
+export type Figures = Record<Source | Answered['by'], number> & {
+  schedules: number
+  events: number
+  requests: number
+  /** Requests that met 503. */
+  unavailable: number
+  /** Answered. */
+  writes: number
+  /** Instances that were taken off the list, or left it. */
+  removed: number
+}
+
+export function noFigures(): Figures {
+  return {
+    schedules: 0,
+    events: 0,
+    requests: 0,
+    memory: 0,
+    redis: 0,
+    store: 0,
+    unavailable: 0,
+    writes: 0,
+    acknowledged: 0,
+    waited: 0,
+    removed: 0,
+  }
+}
+
+export function add(sum: Figures, more: Figures): void {
+  for (const key of Object.keys(sum) as (keyof Figures)[]) sum[key] += more[key]
+}

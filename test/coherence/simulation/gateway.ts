@@ -1,0 +1,138 @@
+/**
+ * A simulated gateway: one process, or a primary and its workers, put together as `src/membership.ts`, `src/doors.ts`
+ * and `src/worker.ts` do it.
+ */
+
+import type { History } from '../../../src/coherence/history.ts'
+import type { Coherence, Instance } from '../../../src/coherence/instance.ts'
+import { RemoteInstance } from '../../../src/coherence/link.ts'
+import { Decider } from './decider.ts'
+import { channelBetween } from './line.ts'
+import { Machine, Process } from './process.ts'
+import { SimulatedBus } from './redis-client.ts'
+import { StoreClient } from './store-client.ts'
+import type { World } from './world.ts'
+
+export class Gateway {
+  readonly machine: Machine
+  readonly primary: Process
+  readonly #world: World
+  readonly #name: string
+  readonly #instance: Instance
+  readonly #deciders = new Set<Decider>()
+  #forks = 0
+  #isLeaving = false
+
+  /** @param workers 0: the one process decides */
+  constructor(world: World, name: string, workers: number) {
+    this.#world = world
+    this.#name = name
+    this.machine = new Machine(world.nature, name)
+    this.primary = new Process(world.nature, this.machine, name)
+    this.#instance = this.#newInstance()
+    if (workers === 0) this.#beginAlone()
+    else this.#beginWith(workers)
+  }
+
+  /** Those whose process has not ended. */
+  get deciders(): Decider[] {
+    return [...this.#deciders]
+  }
+
+  /** All that can freeze or end. */
+  get processes(): Process[] {
+    const workers = this.deciders.map(({ process }) => process).filter((process) => process !== this.primary)
+    return [this.primary, ...workers].filter(({ state }) => state !== 'ended')
+  }
+
+  /** In order: it takes no more requests, its workers end, and only then it leaves the list. */
+  leave(): void {
+    if (this.#isLeaving || this.primary.state !== 'running') return
+    this.#isLeaving = true
+    for (const decider of this.#deciders) {
+      decider.isOpen = false
+      decider.lease.end()
+      if (decider.process !== this.primary) decider.process.end()
+    }
+    void this.#instance.close().then(() => this.primary.end())
+  }
+
+  #newInstance(): Instance {
+    const { nature, parts, database, redis, schedule, figures } = this.#world
+    const store = new StoreClient(nature, database, this.primary)
+    return parts.instance({
+      id: this.#name,
+      name: this.#name,
+      source: store,
+      list: parts.list(store),
+      bus: schedule.hasRedis ? new SimulatedBus(nature, redis, this.primary) : null,
+      clock: this.primary.clock,
+      listener: {
+        feed: (state) => nature.trace?.(`${this.#name}: the feed is ${state}`),
+        answered: ({ by }) => figures[by]++,
+        acknowledged: () => {},
+      },
+    })
+  }
+
+  #beginAlone(): void {
+    const decider = this.#newDecider(this.primary, this.#instance)
+    this.#instance.start().then(
+      () => this.#open(decider),
+      () => this.primary.end(),
+    )
+  }
+
+  /** The primary follows what changes, so that its workers can begin with it; it decides nothing. */
+  #beginWith(workers: number): void {
+    const { parts, nature } = this.#world
+    const history = parts.history()
+    this.#instance.join(parts.lease(this.#instance, [history], this.primary.clock))
+    this.#instance.start().then(
+      () => {
+        for (let count = 0; count < workers; count++) this.#fork(history)
+      },
+      () => this.primary.end(),
+    )
+    // Without the primary they end, but not at once.
+    this.primary.whenEnded(() => {
+      for (const { process } of this.#deciders)
+        nature.timeline.after(nature.random.between(0, 20), process, () => process.end())
+    })
+  }
+
+  #fork(history: History): void {
+    const { nature, parts } = this.#world
+    const process = new Process(nature, this.machine, `${this.#name}-${++this.#forks}`)
+    const [ours, theirs] = channelBetween(nature, this.primary, process)
+    const remote = parts.remoteDecider(ours, this.#instance, history)
+    process.whenEnded(() => {
+      nature.timeline.after(nature.random.between(0, 20), this.primary, () => {
+        ours.end()
+        remote.ended()
+        if (!this.#isLeaving) nature.timeline.after(10, this.primary, () => this.#fork(history))
+      })
+    })
+    nature.timeline.after(nature.random.between(1, 20), process, () => {
+      const coherence = new RemoteInstance(theirs, process.clock)
+      const decider = this.#newDecider(process, coherence)
+      decider.lease.renewed().then(
+        () => this.#open(decider),
+        () => process.end(),
+      )
+    })
+  }
+
+  #newDecider(process: Process, coherence: Coherence): Decider {
+    const decider = new Decider(this.#world, process, coherence)
+    this.#deciders.add(decider)
+    process.whenEnded(() => this.#deciders.delete(decider))
+    return decider
+  }
+
+  #open(decider: Decider): void {
+    if (this.#isLeaving) return
+    decider.isOpen = true
+    this.#world.opened(decider)
+  }
+}

@@ -1,0 +1,36 @@
+/** Chance, all of it from one seed. Used by every part of the simulation. */
+
+export class Random {
+  #state: number
+
+  constructor(seed: number) {
+    this.#state = Math.imul(seed ^ 0x9e3779b9, 0x85ebca6b) | 0
+  }
+
+  /** 0 or more, less than 1. (mulberry32) */
+  next(): number {
+    this.#state = (this.#state + 0x6d2b79f5) | 0
+    let x = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state)
+    x = (x + Math.imul(x ^ (x >>> 7), 61 | x)) ^ x
+    return ((x ^ (x >>> 14)) >>> 0) / 4294967296
+  }
+
+  chance(probability: number): boolean {
+    return probability > 0 && this.next() < probability
+  }
+
+  between(least: number, most: number): number {
+    return least + (most - least) * this.next()
+  }
+
+  /** A whole number from 0 to `limit` - 1. */
+  below(limit: number): number {
+    return Math.floor(this.next() * limit)
+  }
+
+  pick<V>(list: readonly V[]): V {
+    const picked = list[this.below(list.length)]
+    if (picked === undefined) throw new Error('nothing to pick from')
+    return picked
+  }
+}

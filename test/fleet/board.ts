@@ -1,0 +1,83 @@
+/** What is being asked and written at a time, and what came of it. Shared by the writers, the readers and the checker. */
+
+import type { Client } from '../support/client.ts'
+import type { Fleet } from './fleet.ts'
+import type { FleetGateway } from './gateway.ts'
+import type { Timeline } from './timeline.ts'
+
+/** A caller whose answer writes change. */
+export interface Subject {
+  readonly headers: Readonly<Record<string, string>>
+  readonly timeline: Timeline
+}
+
+/** Figures of a run. Times in milliseconds. */
+export class Tally {
+  requests = 0
+  /** Answers that no state explains; the first of them in words. */
+  stale = 0
+  readonly examples: string[] = []
+  /** Decisions, by gateway. */
+  readonly decided = new Map<string, number>()
+  /** 503 `unavailable`, by gateway. */
+  readonly unavailable = new Map<string, number>()
+  /** Requests whose connection broke, by gateway. */
+  readonly broken = new Map<string, number>()
+  /** Latencies of those answered 2xx. */
+  readonly writes: number[] = []
+  /** Writes answered otherwise, or not at all: what, by how many. */
+  readonly failed = new Map<string, number>()
+  /** The same, of writes whose gateway was frozen or killed meanwhile. */
+  readonly interrupted = new Map<string, number>()
+
+  quantile(part: number): number {
+    const sorted = this.writes.toSorted((a, b) => a - b)
+    return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN
+  }
+
+  line(title: string): string {
+    const ms = (part: number) => `${this.quantile(part).toFixed(1)} ms`
+    return [
+      `${title}: ${this.requests} requests, ${this.writes.length} writes, ${this.stale} stale`,
+      `503: ${shown(this.unavailable)}`,
+      `broken connections: ${shown(this.broken)}`,
+      `writes not 2xx: ${shown(this.failed)}, and of those sent to a gateway that was stopped: ${shown(this.interrupted)}`,
+      `write median ${ms(0.5)}, p99 ${ms(0.99)}, max ${ms(1)}`,
+    ].join('; ')
+  }
+}
+
+export function count<K>(counts: Map<K, number>, key: K): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1)
+}
+
+export function total(counts: ReadonlyMap<string, number>): number {
+  return [...counts.values()].reduce((sum, each) => sum + each, 0)
+}
+
+function shown(counts: ReadonlyMap<string, number>): string {
+  if (counts.size === 0) return '0'
+  return [...counts].map(([name, number]) => `${name} ${number}`).join(' ')
+}
+
+/** The monotonic clock of the checker, in milliseconds. */
+export const now = () => performance.now()
+
+export interface Board {
+  readonly fleet: Fleet
+  readonly tally: Tally
+  /** Who may be asked about. */
+  readonly subjects: Set<Subject>
+  /** Gateways that writes are sent through: those that are awake, unless the scenario says otherwise. */
+  readonly writable: () => readonly FleetGateway[]
+  /** Connections for writes, by gateway. */
+  readonly clients: ReadonlyMap<FleetGateway, Client>
+  /** Asks every gateway about these at once, without waiting. */
+  readonly probe: (subjects: readonly Subject[]) => void
+}
+
+export function pick<T>(from: readonly T[]): T {
+  const picked = from[Math.floor(Math.random() * from.length)]
+  if (picked === undefined) throw new Error('nothing to pick from')
+  return picked
+}

@@ -1,0 +1,53 @@
+/** Redis fails over to a replica that had not heard of the last writes: what it brings back from the past is not believed. */
+
+import t, { type Test } from 'tap'
+import { type RedisServer, startRedis } from '../support/servers/redis.ts'
+import { startSentinel } from '../support/servers/redis-groups.ts'
+import { until } from '../support/servers/wait.ts'
+import { underLoad } from './checker.ts'
+import { startFleet } from './fleet.ts'
+
+const REPLICATION = { name: 'replication', password: 'for-replicas-alone' }
+
+t.test('failover to a replica that lost writes', async (t) => {
+  const master = await startRedis(t)
+  const replica = await startReplica(t, master)
+  const sentinels = await startSentinel(t, master, [replica])
+  const hosts = sentinels.addresses.map(({ host, port }) => `${host}:${port}`).join(',')
+  const fleet = await startFleet(t, { redis: { url: `redis+sentinel://${hosts}/${sentinels.name}` } })
+
+  await underLoad(t, 'failover to a replica that lost writes', fleet, async (load) => {
+    await load.written(80)
+    await cutReplication(master)
+    await master.command('SET', 'written-after-the-cut', '1')
+    await load.written(40)
+    const kept = Number(await master.command('DBSIZE'))
+    await master.kill()
+    t.equal(await sentinels.failedOver(master.port), replica.port)
+    t.equal(await replica.command('GET', 'written-after-the-cut'), null, 'it lost what was written last')
+    t.comment(`values in the lost master: ${kept}, in the replica: ${await replica.command('DBSIZE')}`)
+    await load.written(80)
+    for (const gateway of fleet.gateways) {
+      const back = async () => (await gateway.ready())['redis'] === 'ok'
+      await until(back, () => `gateway ${gateway.name} does not find the new master:\n${gateway.remarks}`, 50)
+    }
+    await load.written(80)
+  })
+})
+
+/** Replicates by a user of its own, which can be shut out. */
+async function startReplica(t: Test, master: RedisServer): Promise<RedisServer> {
+  const { name, password } = REPLICATION
+  await master.command('ACL', 'SETUSER', name, 'on', `>${password}`, '~*', '&*', '+@all')
+  const replica = await startRedis(t, { replicaOf: master })
+  await replica.command('CONFIG', 'SET', 'masteruser', name, 'masterauth', password)
+  await master.command('CLIENT', 'KILL', 'TYPE', 'replica')
+  const linked = async () => (await replica.info('replication'))['master_link_status'] === 'up'
+  await until(linked, () => 'the replica does not find its master')
+  return replica
+}
+
+async function cutReplication(master: RedisServer): Promise<void> {
+  await master.command('ACL', 'SETUSER', REPLICATION.name, 'off')
+  await master.command('CLIENT', 'KILL', 'TYPE', 'replica')
+}

@@ -1,0 +1,162 @@
+/**
+ * A fleet for a test: several gateways, each a process of its own, on one PostgreSQL and one Redis, each reaching them
+ * by a line of its own that can be cut. Called by the tests of this folder.
+ */
+
+import { randomBytes } from 'node:crypto'
+import type { Test } from 'tap'
+import { bootstrapTenant, openStore } from '../../seats-admin/index.ts'
+import { isRefusal } from '../../seats-admin/model/refusal.ts'
+import { mintToken } from '../../src/authn/token.ts'
+import type { Config } from '../../src/config/config.ts'
+import { loadConfig } from '../../src/config/load.ts'
+import { type Answer, Client } from '../support/client.ts'
+import { type PostgresServer, startPostgres } from '../support/servers/postgres.ts'
+import { startTcpProxy, type TcpProxy } from '../support/servers/proxy.ts'
+import { type RedisServer, startRedis } from '../support/servers/redis.ts'
+import { FleetGateway, MAIN } from './gateway.ts'
+import { startUpstream } from './upstream.ts'
+
+export interface FleetOptions {
+  readonly gateways?: number
+  readonly workers?: number
+  /** `own`: one of the fleet's own; a URL: whatever that is. */
+  readonly redis?: 'own' | 'none' | { readonly url: string }
+  /** To which servers each gateway has a line of its own that can be cut. It costs time, most of all that to the store. */
+  readonly lines?: readonly ('store' | 'redis')[]
+  readonly postgres?: { readonly fsync?: boolean; readonly settings?: readonly string[] }
+  /** Arguments before `start`. */
+  readonly program?: readonly string[]
+}
+
+export const TENANT = 'acme'
+/** Nobody has made a Seat for it yet. */
+export const EMPTY_TENANT = 'globex'
+
+export class Fleet {
+  readonly gateways: readonly FleetGateway[]
+  readonly postgres: PostgresServer
+  readonly database: string
+  readonly env: Readonly<Record<string, string>>
+  /** An API key that may do everything in the admin space. */
+  readonly key: string
+  readonly #redis: RedisServer | null
+  readonly #tenants: Config['tenants']
+  readonly #add: (name: string) => Promise<FleetGateway>
+
+  constructor(parts: {
+    gateways: readonly FleetGateway[]
+    postgres: PostgresServer
+    database: string
+    redis: RedisServer | null
+    env: Readonly<Record<string, string>>
+    key: string
+    tenants: Config['tenants']
+    add: (name: string) => Promise<FleetGateway>
+  }) {
+    this.gateways = parts.gateways
+    this.postgres = parts.postgres
+    this.database = parts.database
+    this.env = parts.env
+    this.key = parts.key
+    this.#redis = parts.redis
+    this.#tenants = parts.tenants
+    this.#add = parts.add
+  }
+
+  get redis(): RedisServer {
+    if (this.#redis === null) throw new Error('the fleet has no Redis of its own')
+    return this.#redis
+  }
+
+  /** The first one, where a test needs any. */
+  get first(): FleetGateway {
+    return this.at(0)
+  }
+
+  at(index: number): FleetGateway {
+    const gateway = this.gateways[index]
+    if (gateway === undefined) throw new Error(`no gateway ${index}`)
+    return gateway
+  }
+
+  /** One more, configured as the others and not yet started. It is not among `gateways`. */
+  another(name: string): Promise<FleetGateway> {
+    return this.#add(name)
+  }
+
+  /** A token with these `hash_perm` entries. */
+  async token(hashPerm: readonly string[], id = TENANT): Promise<string> {
+    const tenant = this.#tenants.get(id)
+    if (tenant === undefined) throw new Error(`no tenant ${id}`)
+    return mintToken(tenant, { sub: 'alice', hashPerm }, Date.now())
+  }
+
+  /** A request by the administrator, on a connection of its own. */
+  async admin(gateway: FleetGateway, method: string, path: string, body?: unknown): Promise<Answer> {
+    const client = new Client(gateway.port)
+    try {
+      return await client.send(method, path, ...adminRequest(this.key, body))
+    } finally {
+      client.close()
+    }
+  }
+}
+
+/** Headers and body of a request by the administrator. */
+export function adminRequest(key: string, body?: unknown): [Record<string, string>, string?] {
+  const headers = { 'x-api-key': key, space: 'admin' }
+  if (body === undefined) return [headers]
+  return [{ ...headers, 'content-type': 'application/json' }, JSON.stringify(body)]
+}
+
+const NAMES = ['a', 'b', 'c', 'd', 'e']
+
+export async function startFleet(t: Test, options: FleetOptions = {}): Promise<Fleet> {
+  const { gateways: count = 3, redis: wanted = 'own', lines = ['redis'] } = options
+  const postgres = await startPostgres(t, { fsync: false, ...options.postgres })
+  const database = await postgres.createDatabase('fleet')
+  const redis = wanted === 'own' ? await startRedis(t) : null
+  const redisUrl = typeof wanted === 'object' ? wanted.url : (redis?.url ?? null)
+  const upstream = await startUpstream(t)
+  const secret = () => randomBytes(32).toString('hex')
+  const env = { ACME_SECRET: secret(), GLOBEX_SECRET: secret() }
+  const add = async (name: string) => {
+    const toStore = lines.includes('store') ? await startTcpProxy(t, postgres) : null
+    const toRedis = redis !== null && lines.includes('redis') ? await startTcpProxy(t, redis) : null
+    return FleetGateway.prepare(t, {
+      name,
+      store: through(toStore, database),
+      redis: redisUrl === null ? null : through(toRedis, redisUrl),
+      workers: options.workers ?? 1,
+      upstream,
+      program: options.program ?? [MAIN],
+      env,
+      toStore,
+      toRedis,
+    })
+  }
+  const gateways = await Promise.all(NAMES.slice(0, count).map(add))
+  const config = await loadConfig(gateways[0]?.file ?? '', env)
+  const key = await bootstrap(config)
+  await Promise.all(gateways.map((gateway) => gateway.start()))
+  return new Fleet({ gateways, postgres, database, redis, env, key, tenants: config.tenants, add })
+}
+
+function through(proxy: TcpProxy | null, url: string): string {
+  if (proxy === null) return url
+  const place = new URL(url)
+  place.port = String(proxy.port)
+  return place.href
+}
+
+async function bootstrap(config: Config): Promise<string> {
+  const store = await openStore(config.store)
+  try {
+    const made = await bootstrapTenant(store, { tenant: TENANT, adminSpace: 'admin', now: Date.now() })
+    if (isRefusal(made)) throw new Error(made.detail)
+    return made.key
+  } finally {
+    await store.close()
+  }
+}

@@ -1,0 +1,178 @@
+/** One gateway of a fleet: `seatgate start` as a process of its own, on ports that it comes back to. Made by fleet.ts. */
+
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Test } from 'tap'
+import { Child } from '../support/servers/child.ts'
+import { serverFolder } from '../support/servers/folder.ts'
+import { reservePort } from '../support/servers/ports.ts'
+import { childrenOf } from './processes.ts'
+import type { TcpProxy } from '../support/servers/proxy.ts'
+
+export const MAIN = fileURLToPath(new URL('../../src/cli/seatgate.js', import.meta.url))
+
+export interface GatewaySetup {
+  readonly name: string
+  /** `store:` and `redis:` of the configuration; null leaves it out. */
+  readonly store: string
+  readonly redis: string | null
+  readonly workers: number
+  readonly upstream: string
+  /** Arguments before `start`: the program, and what it takes. */
+  readonly program: readonly string[]
+  readonly env: Readonly<Record<string, string>>
+  /** What stands between it and the servers, where something does. */
+  readonly toStore: TcpProxy | null
+  readonly toRedis: TcpProxy | null
+}
+
+export class FleetGateway {
+  readonly name: string
+  readonly port: number
+  readonly opsPort: number
+  readonly file: string
+  readonly toStore: TcpProxy | null
+  readonly toRedis: TcpProxy | null
+  readonly #setup: GatewaySetup
+  readonly #folder: string
+  #child: Child | null = null
+  /** Answers: neither frozen nor dead. */
+  #awake = false
+  /** Times that it, or a process of it, was frozen or killed. */
+  interruptions = 0
+
+  private constructor(setup: GatewaySetup, folder: string, port: number, opsPort: number) {
+    this.name = setup.name
+    this.#setup = setup
+    this.#folder = folder
+    this.port = port
+    this.opsPort = opsPort
+    this.toStore = setup.toStore
+    this.toRedis = setup.toRedis
+    this.file = writeConfiguration(folder, setup, port, opsPort)
+  }
+
+  /** Configured, and not yet started. */
+  static async prepare(t: Test, setup: GatewaySetup): Promise<FleetGateway> {
+    const folder = serverFolder(t, `gateway-${setup.name}`)
+    const gateway = new FleetGateway(setup, folder, await reservePort(t), await reservePort(t))
+    t.teardown(() => gateway.kill())
+    return gateway
+  }
+
+  get awake(): boolean {
+    return this.#awake
+  }
+
+  /** What it logged last, if it has ended by itself; null while it runs, and when it was told to end. */
+  get crash(): string | null {
+    return this.#awake && !this.#current.running ? this.remarks : null
+  }
+
+  get pid(): number {
+    return this.#current.pid
+  }
+
+  /** The processes that decide, where they are several. */
+  get workers(): number[] {
+    return childrenOf(this.pid)
+  }
+
+  /** What it has logged, in all its lives. */
+  get log(): string {
+    return this.#current.log
+  }
+
+  /** What it logged last, beside requests. */
+  get remarks(): string {
+    const lines = this.log.split('\n').filter((line) => !line.includes('"msg":"request"'))
+    return lines.slice(-10).join('\n')
+  }
+
+  async start(): Promise<void> {
+    const { program, env } = this.#setup
+    const args = [...program, 'start', '--config', this.file]
+    this.#child = await Child.start({ program: { path: process.execPath, env }, args, folder: this.#folder })
+    await this.#child.ready(async () => (await this.ready())['status'] === 'ready')
+    this.#awake = true
+  }
+
+  /** Its processes stand still; connections stay open, and nothing is answered. */
+  async freeze(): Promise<void> {
+    this.#awake = false
+    this.interruptions++
+    await this.#current.freeze()
+  }
+
+  thaw(): void {
+    this.#current.thaw()
+    this.#awake = true
+  }
+
+  /** As `kill -9`, for all its processes. */
+  async kill(): Promise<void> {
+    this.#awake = false
+    this.interruptions++
+    await this.#child?.kill()
+  }
+
+  async restart(): Promise<void> {
+    await this.kill()
+    await this.start()
+  }
+
+  /** As an operator would end it. */
+  async end(): Promise<void> {
+    this.#awake = false
+    await this.#current.end('SIGTERM')
+  }
+
+  /** What `/readyz` says; empty when it doesn't answer. */
+  async ready(): Promise<Record<string, unknown>> {
+    const answer = await fetch(`http://127.0.0.1:${this.opsPort}/readyz`).catch(() => null)
+    return answer === null ? {} : ((await answer.json()) as Record<string, unknown>)
+  }
+
+  /** The sum of a metric's samples whose labels are all among these. */
+  async metric(name: string, labels: Readonly<Record<string, string>> = {}): Promise<number> {
+    const text = await (await fetch(`http://127.0.0.1:${this.opsPort}/metrics`)).text()
+    const wanted = Object.entries(labels).map(([label, value]) => `${label}="${value}"`)
+    const samples = text
+      .split('\n')
+      .filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `))
+    if (samples.length === 0) return Number.NaN
+    return samples
+      .filter((line) => wanted.every((each) => line.includes(each)))
+      .reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0)
+  }
+
+  get #current(): Child {
+    if (this.#child === null) throw new Error(`gateway ${this.name} was not started`)
+    return this.#child
+  }
+}
+
+function writeConfiguration(folder: string, setup: GatewaySetup, port: number, opsPort: number): string {
+  mkdirSync(join(folder, 'routes'))
+  writeFileSync(
+    join(folder, 'routes', 'main.yaml'),
+    'upstream: main\nroutes:\n  GET /v1/trainings: trainings:list\n',
+  )
+  const file = join(folder, 'gateway.config.yaml')
+  const { store, redis, workers, upstream } = setup
+  const text = `listen: 127.0.0.1:${port}
+ops: 127.0.0.1:${opsPort}
+store: ${JSON.stringify(store)}
+${redis === null ? '' : `redis: ${JSON.stringify(redis)}\n`}workers: ${workers}
+drain: 1s
+tenants:
+  acme: { token: { secrets: ["\${ACME_SECRET}"] } }
+  globex: { token: { secrets: ["\${GLOBEX_SECRET}"] } }
+upstreams:
+  main: { targets: ["${upstream}"] }
+routes: [routes/*.yaml]
+`
+  writeFileSync(file, text, { mode: 0o600 })
+  return file
+}

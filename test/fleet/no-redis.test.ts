@@ -1,0 +1,62 @@
+/** A fleet that has only its store; and programs that write beside it. */
+
+import { dirname } from 'node:path'
+import t, { type Test } from 'tap'
+import { seatgate } from '../cli/command-line.ts'
+import { Client } from '../support/client.ts'
+import { underLoad } from './checker.ts'
+import { EMPTY_TENANT, type Fleet, startFleet } from './fleet.ts'
+
+t.test('no Redis at all', async (t) => {
+  const fleet = await startFleet(t, { redis: 'none' })
+  await underLoad(t, 'no Redis', fleet, (load) => load.written(300))
+  await underLoad(t, 'bootstrap, no Redis', fleet, async (load) => {
+    await load.written(100)
+    await bootstraps(t, fleet)
+    await load.written(100)
+  })
+})
+
+t.test('bootstrap beside a running fleet', async (t) => {
+  const fleet = await startFleet(t)
+  await underLoad(t, 'bootstrap', fleet, async (load) => {
+    await load.written(100)
+    await bootstraps(t, fleet)
+    await load.written(100)
+  })
+})
+
+/** Its Seat is known to be missing, everywhere: then it is made. */
+async function bootstraps(t: Test, fleet: Fleet): Promise<void> {
+  const token = await fleet.token(['admin:admin'], EMPTY_TENANT)
+  const bearer = { authorization: `Bearer ${token}`, space: 'admin' }
+  t.same(await ask(fleet, bearer), [403, 403, 403])
+  for (let round = 0; round < 2; round++) {
+    const args = ['bootstrap', '--tenant', EMPTY_TENANT, '--json', '--config', fleet.first.file]
+    const { code, out, err } = await seatgate(dirname(fleet.first.file), args, { ...fleet.env })
+    const [byToken, byKey] = await Promise.all([
+      ask(fleet, bearer),
+      ask(fleet, { 'x-api-key': String(JSON.parse(out).key), space: 'admin' }),
+    ])
+    t.equal(code, 0, err)
+    t.same(
+      [byToken, byKey],
+      [
+        [200, 200, 200],
+        [200, 200, 200],
+      ],
+      'it is known as soon as the key is printed',
+    )
+  }
+}
+
+/** What each gateway answers, asked at once. */
+async function ask(fleet: Fleet, headers: Record<string, string>): Promise<number[]> {
+  const clients = fleet.gateways.map(({ port }) => new Client(port))
+  try {
+    const answers = await Promise.all(clients.map((client) => client.send('GET', '/v1/trainings', headers)))
+    return answers.map(({ status }) => status)
+  } finally {
+    for (const client of clients) client.close()
+  }
+}

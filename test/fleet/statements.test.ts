@@ -1,0 +1,115 @@
+/** What the store is asked: not more than a few statements a second in steady state, and nothing twice. */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { Client } from '../support/client.ts'
+import { Load } from './checker.ts'
+import { type Fleet, startFleet, TENANT } from './fleet.ts'
+import type { FleetGateway } from './gateway.ts'
+
+/** The server writes down every statement. */
+const LOGGED = { settings: ["log_statement = 'all'"] }
+/** What a gateway asks several times a second: the feed, with its sign of life. */
+const FEED = 'UPDATE instances'
+/** What only a reading of one Seat names. */
+const POINT_READ = 's.permissions'
+
+t.test('steady state: at most 5 statements a second and instance, whatever the request rate', async (t) => {
+  const fleet = await startFleet(t, { postgres: LOGGED })
+  const rates: number[] = []
+  for (const readers of [1, 12]) {
+    const load = new Load(fleet, { readers, writers: 5 })
+    await load.run(async () => {
+      await load.written(60)
+      load.endWrites()
+      await load.decided(fleet.first, 50 * readers)
+      const [begun, before, asked] = [performance.now(), statements(fleet).length, load.tally.requests]
+      await sleep(5000)
+      const seconds = (performance.now() - begun) / 1000
+      const each = (statements(fleet).length - before) / seconds / fleet.gateways.length
+      const requests = (load.tally.requests - asked) / seconds
+      t.comment(`${requests.toFixed(0)} requests/s: ${each.toFixed(2)} statements a second and instance`)
+      t.ok(each <= 5, 'at most 5')
+      rates.push(requests)
+    })
+  }
+  t.ok((rates[1] ?? 0) > 2 * (rates[0] ?? 0), 'at very different request rates')
+})
+
+t.test('one Seat asked for by 1,000 requests at once is read once', async (t) => {
+  const fleet = await startFleet(t, { gateways: 1, postgres: LOGGED })
+  const made = await fleet.admin(fleet.first, 'POST', '/v1/seats', {
+    name: 'Wanted',
+    spaces: ['s1'],
+    permissions: ['trainings:list'],
+  })
+  t.equal(made.status, 200)
+  const headers = { authorization: `Bearer ${await fleet.token(['s1:Wanted'])}`, space: 's1' }
+  const before = statements(fleet).length
+  const client = new Client(fleet.first.port, 1000)
+  t.teardown(() => client.close())
+  const asks = Array.from({ length: 1000 }, () => client.send('GET', '/v1/trainings', headers))
+  t.same(new Set((await Promise.all(asks)).map(({ status }) => status)), new Set([200]))
+  const asked = statements(fleet)
+    .slice(before)
+    .filter((statement) => !statement.includes(FEED))
+  t.equal(asked.length, 1, asked.join('\n'))
+})
+
+t.test('a new instance that meets 10,000 Seats reads them from Redis', async (t) => {
+  const fleet = await startFleet(t, { gateways: 1, postgres: LOGGED })
+  await makeSeats(fleet, 10_000)
+  t.ok((await askForAll(t, fleet, fleet.first)) >= 10_000, 'the first one reads each from the store')
+  // Where Redis was late for once, nothing was kept there for a while: another one meets what is missing.
+  for (let rounds = 0; rounds < 5 && (await kept(fleet)) < 10_000; rounds++) {
+    await fleet.first.restart()
+    await askForAll(t, fleet, fleet.first)
+  }
+  t.equal(await kept(fleet), 10_000, 'all are kept in Redis')
+
+  const another = await fleet.another('d')
+  await another.start()
+  const read = await askForAll(t, fleet, another)
+  const sources = async (source: string) => another.metric('seatgate_decisions_by_source_total', { source })
+  const [fromRedis, fromStore] = [await sources('redis'), await sources('store')]
+  t.comment(
+    `the new one: ${read} point reads of the store; decisions from Redis ${fromRedis}, store ${fromStore}`,
+  )
+  t.ok(read <= 1000, 'the new one reads next to none of them there, even where Redis was late')
+  t.ok(fromRedis > 10 * fromStore, 'its decisions say so')
+})
+
+/** All that the server was asked so far, one line each. */
+function statements({ postgres }: Fleet): string[] {
+  return postgres.log.split('\n').filter((line) => /LOG: {2}(statement|execute)/.test(line))
+}
+
+/** Straight into the table: nobody has asked for them yet, so nobody need be told. */
+async function makeSeats({ postgres, database }: Fleet, count: number): Promise<void> {
+  await postgres.query(
+    `INSERT INTO seatgate.seats (tenant, id, name, spaces, permissions, created_by, created_at)
+     SELECT $1, lpad(number::text, 26, '0'), 'Seat ' || number, '["s1"]', '["trainings:list"]', 'test', 0
+     FROM generate_series(1, $2::int) AS numbers (number)`,
+    [TENANT, count],
+    new URL(database).pathname.slice(1),
+  )
+}
+
+async function kept({ redis }: Fleet): Promise<number> {
+  return Number(await redis.command('DBSIZE'))
+}
+
+/** By tokens that name 100 Seats each. Gives the point reads of the store that it took. */
+async function askForAll(t: Test, fleet: Fleet, gateway: FleetGateway): Promise<number> {
+  const before = statements(fleet).length
+  const client = new Client(gateway.port)
+  for (let first = 1; first <= 10_000; first += 100) {
+    const names = Array.from({ length: 100 }, (_, index) => `s1:Seat ${first + index}`)
+    const headers = { authorization: `Bearer ${await fleet.token(names)}`, space: 's1' }
+    const { status, body } = await client.send('GET', '/v1/trainings', headers)
+    if (status !== 200) t.fail(`${status} ${body}`)
+  }
+  client.close()
+  const asked = statements(fleet).slice(before)
+  return asked.filter((statement) => statement.includes(POINT_READ)).length
+}

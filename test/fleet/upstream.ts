@@ -1,0 +1,21 @@
+/** The service behind the gateways of a fleet: says yes to all that reaches it. Started by fleet.ts. */
+
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Test } from 'tap'
+
+/** Gives its URL. Remembers nothing, however much reaches it. */
+export async function startUpstream(t: Test): Promise<string> {
+  const server = createServer((request, response) => {
+    request.resume()
+    response.end('yes')
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}

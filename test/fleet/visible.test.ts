@@ -1,0 +1,125 @@
+/** What an operator sees of a fleet: `/readyz`, `seatgate fleet`, metrics. */
+
+import { dirname } from 'node:path'
+import t from 'tap'
+import { seatgate } from '../cli/command-line.ts'
+import { until } from '../support/servers/wait.ts'
+import { Load } from './checker.ts'
+import { type Fleet, startFleet } from './fleet.ts'
+
+interface Listed {
+  readonly seq: number
+  readonly instances: readonly {
+    readonly id: string
+    readonly name: string
+    readonly seq: number
+    readonly behind: number
+    readonly age_ms: number
+  }[]
+}
+
+t.test('what an operator sees', async (t) => {
+  const fleet = await startFleet(t, { lines: ['store', 'redis'] })
+  const { first } = fleet
+  await new Load(fleet).run((load) => load.written(60))
+
+  await t.test(
+    'seatgate fleet lists the instances, what each has applied and how old its word is',
+    async (t) => {
+      const { seq, instances } = await listed(fleet)
+      t.ok(seq > 60, `the store's newest change: ${seq}`)
+      t.equal(instances.length, 3)
+      t.equal(new Set(instances.map(({ id }) => id)).size, 3)
+      for (const { name, pid } of fleet.gateways)
+        t.ok(
+          instances.some((each) => each.name.endsWith(` ${pid}`)),
+          `gateway ${name} is among them`,
+        )
+      const caughtUp = async () => (await listed(fleet)).instances.every(({ behind }) => behind === 0)
+      await until(caughtUp, () => 'they do not come up to the newest change')
+      const { code, out } = await run(fleet)
+      t.equal(code, 0)
+      for (const { pid } of fleet.gateways) t.match(out, String(pid))
+    },
+  )
+
+  await t.test('one that is silent has an old word, one that ends in order is gone at once', async (t) => {
+    await fleet.at(2).freeze()
+    const old = async () => (await listed(fleet)).instances.some(({ age_ms: age }) => age > 1500)
+    await until(old, () => 'all words stay young')
+    fleet.at(2).thaw()
+    await fleet.at(1).end()
+    const { instances } = await listed(fleet)
+    t.notOk(instances.some(({ name }) => name.endsWith(` ${fleet.at(1).pid}`)))
+    await fleet.at(1).start()
+  })
+
+  await t.test('/readyz says which part is degraded', async (t) => {
+    t.match(await first.ready(), { status: 'ready', store: 'ok', redis: 'ok' })
+    await first.toRedis?.cut()
+    await says(fleet, { status: 'ready', store: 'ok', redis: 'degraded' })
+    await first.toRedis?.heal()
+    await says(fleet, { status: 'ready', store: 'ok', redis: 'ok' })
+    await first.toStore?.cut()
+    await says(fleet, { status: 'not_ready', store: 'unavailable' })
+    await first.toStore?.heal()
+    await says(fleet, { status: 'ready', store: 'ok', redis: 'ok' })
+  })
+
+  await t.test('metrics of the lease, the feed and acknowledgements are there, and move', async (t) => {
+    const before = await figures(fleet)
+    for (const [name, figure] of Object.entries(before)) t.ok(Number.isFinite(figure), `${name}: ${figure}`)
+    await new Load(fleet).run((load) => load.written(60))
+    const after = await figures(fleet)
+    for (const name of [
+      'seatgate_feed_seq',
+      'seatgate_instance_seq',
+      'seatgate_write_answered_seconds_count',
+      'seatgate_acknowledgement_seconds_count',
+    ])
+      t.ok((after[name] ?? 0) > (before[name] ?? 0), `${name} grows`)
+    t.equal(after['seatgate_lease_live'], 1)
+    t.equal(after['seatgate_redis_up'], 1)
+    t.ok((after['seatgate_feed_losses_total'] ?? 0) >= 1, 'the store was cut off once')
+    const sources = (source: string) => first.metric('seatgate_decisions_by_source_total', { source })
+    for (const source of ['memory', 'store']) t.ok((await sources(source)) > 0, `decisions from ${source}`)
+  })
+})
+
+const METRICS = [
+  'seatgate_lease_live',
+  'seatgate_feed_seq',
+  'seatgate_feed_age_seconds',
+  'seatgate_feed_losses_total',
+  'seatgate_instance_seq',
+  'seatgate_redis_up',
+  'seatgate_workers',
+  'seatgate_write_answered_seconds_count',
+  'seatgate_acknowledgement_seconds_count',
+  'seatgate_decisions_by_source_total',
+]
+
+async function figures({ first }: Fleet): Promise<Record<string, number>> {
+  const all = METRICS.map(async (name) => [name, await first.metric(name)] as const)
+  return Object.fromEntries(await Promise.all(all))
+}
+
+function run({ first, env }: Fleet, ...more: string[]) {
+  return seatgate(dirname(first.file), ['fleet', '--config', first.file, ...more], { ...env })
+}
+
+async function listed(fleet: Fleet): Promise<Listed> {
+  const { code, out, err } = await run(fleet, '--json')
+  if (code !== 0) throw new Error(err)
+  return JSON.parse(out) as Listed
+}
+
+/** Waits until the first gateway's `/readyz` says so. */
+async function says({ first }: Fleet, parts: Record<string, string>): Promise<void> {
+  let said: Record<string, unknown> = {}
+  const isSaid = async () => {
+    said = await first.ready()
+    return Object.entries(parts).every(([name, value]) => said[name] === value)
+  }
+  await until(isSaid, () => `/readyz does not say ${JSON.stringify(parts)} but ${JSON.stringify(said)}`, 20)
+}

@@ -1,0 +1,68 @@
+/** Several workers in each gateway: one of them dies, or stands still. */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import t from 'tap'
+import { LEASE } from '../../src/coherence/lease.ts'
+import { until } from '../support/servers/wait.ts'
+import { type Load, underLoad } from './checker.ts'
+import { startFleet } from './fleet.ts'
+import type { FleetGateway } from './gateway.ts'
+
+t.test('workers', async (t) => {
+  const fleet = await startFleet(t, { workers: 2 })
+  for (const { name, workers } of fleet.gateways)
+    t.equal(workers.length, 2, `gateway ${name} has two workers`)
+  /** Each time another one, of another gateway. */
+  const worker = (round: number) => {
+    const gateway = fleet.at(round % 3)
+    const pid = gateway.workers[round % 2] ?? 0
+    const stop = () => void process.kill(pid, 'SIGSTOP')
+    return { gateway, pid, stopping: { stop, go: () => void process.kill(pid, 'SIGCONT') } }
+  }
+
+  await t.test('calm', async (t) => {
+    await underLoad(t, 'workers, calm', fleet, (load) => load.written(250))
+  })
+
+  await t.test('one stands still for moments', async (t) => {
+    const during = async (load: Load) => {
+      for (let round = 0; round < 12; round++) {
+        const { gateway, stopping } = worker(round)
+        await load.written(18)
+        await load.whileStopped(gateway, stopping, () => sleep(100 + Math.random() * LEASE))
+      }
+    }
+    await underLoad(t, 'worker frozen for moments', fleet, during)
+  })
+
+  await t.test('one stands still for longer than a lease', async (t) => {
+    const during = async (load: Load) => {
+      for (let round = 0; round < 3; round++) {
+        const { gateway, stopping } = worker(round)
+        await load.written(70)
+        await load.whileStopped(gateway, stopping, () => sleep(2.5 * LEASE))
+      }
+    }
+    const unavailable = fleet.gateways.map(({ name }) => name)
+    await underLoad(t, 'worker frozen', fleet, during, { unavailable, writes: true })
+  })
+
+  await t.test('one is killed, and replaced', async (t) => {
+    const during = async (load: Load) => {
+      for (let round = 0; round < 2; round++) {
+        const { gateway, pid } = worker(round)
+        process.kill(pid, 'SIGKILL')
+        await load.written(60)
+        await whole(gateway)
+        await load.written(40)
+      }
+    }
+    const broken = fleet.gateways.map(({ name }) => name)
+    await underLoad(t, 'worker killed', fleet, during, { broken, writes: true })
+  })
+})
+
+function whole(gateway: FleetGateway): Promise<void> {
+  const isDone = async () => (await gateway.ready())['workers'] === 'ok'
+  return until(isDone, () => `gateway ${gateway.name} does not replace its worker`, 20)
+}

@@ -1,0 +1,94 @@
+/** A real browser signs in, is on its page, and signs out: on plain http at localhost, and behind TLS. */
+
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { BrowserContext, Page } from 'playwright-core'
+import t, { type Test } from 'tap'
+import { SESSION_COOKIE } from '../../src/oidc/cookies.ts'
+import { endTls, findChromium, startChromium, startSite } from './chromium.ts'
+import { startSignIn } from './world.ts'
+
+const program = await findChromium()
+const ORIGINS = {
+  'http, at localhost': (port: number) => `http://localhost:${port}`,
+  'https, ended before the gateway': async (port: number) => `https://localhost:${await endTls(t, port)}`,
+}
+
+/** The service's own pages. */
+function servePage({ headers }: IncomingMessage, response: ServerResponse): void {
+  response.setHeader('content-type', 'text/html')
+  response.end(`<h1>hello ${String(headers['x-seatgate-user'] ?? 'nobody')}</h1>
+    <form method="post" action="/auth/oidc/logout"><button id="out">Sign out</button></form>`)
+}
+
+for (const [name, originOf] of Object.entries(ORIGINS)) {
+  t.test(name, { skip: typeof program === 'string' ? program : false }, async (t) => {
+    if (typeof program === 'string') return
+    const world = await startSignIn(t, { answer: servePage, originOf })
+    world.user('alice')
+    const { origin, secrets } = world
+    const browser = await startChromium(t, program)
+    const page = await browser.newPage()
+
+    await t.test('signs in and lands on the page', async (t) => {
+      await page.goto(`${origin}/pages/home?year=2026`)
+      t.equal(new URL(page.url()).origin, world.acme.issuer, 'sent to the provider')
+      await signIn(page, 'alice', `${origin}/pages/home?year=2026`)
+      t.equal(await page.textContent('h1'), 'hello alice')
+      const cookies = await browser.cookies(origin)
+      for (const { value } of cookies) secrets.add(value)
+      t.match(cookies, [{ name: SESSION_COOKIE, httpOnly: true, secure: true, sameSite: 'Lax', path: '/' }])
+      t.equal(cookies.length, 1, 'the cookie of the sign-in is gone')
+      t.equal(await page.evaluate('document.cookie'), '', 'scripts see none')
+    })
+
+    await t.test('is signed in on other pages, and for what its own pages send', async (t) => {
+      await page.goto(`${origin}/pages/other`)
+      t.equal(await page.textContent('h1'), 'hello alice')
+      t.equal(await page.evaluate("fetch('/v1/me', { method: 'POST' }).then(({ status }) => status)"), 200)
+    })
+
+    await t.test('another site gains nothing', async (t) => {
+      for (const path of ['/v1/me', '/auth/oidc/logout']) {
+        const before = world.gateway.upstream.seen.length
+        const answer = await postedByOtherSite(t, browser, origin + path)
+        t.ok(path === '/v1/me' ? answer.status === 401 : answer.cookies === 1, `${path}: ${answer.status}`)
+        t.equal(world.gateway.upstream.seen.slice(before).filter(({ method }) => method === 'POST').length, 0)
+      }
+      await page.goto(`${origin}/pages/home`)
+      t.equal(await page.textContent('h1'), 'hello alice', 'still signed in')
+    })
+
+    await t.test('signs out', async (t) => {
+      await page.click('#out')
+      await page.click('button[name=logout]')
+      await page.waitForURL(`${origin}/bye`)
+      t.same(await browser.cookies(origin), [])
+      await page.goto(`${origin}/pages/home`)
+      t.equal(new URL(page.url()).origin, world.acme.issuer, 'and is asked who they are again')
+      t.equal(await page.locator('input[name=login]').count(), 1)
+    })
+  })
+}
+
+/** Fills in the provider's pages until the browser is back. */
+async function signIn(page: Page, user: string, back: string): Promise<void> {
+  await page.fill('input[name=login]', user)
+  await page.fill('input[name=password]', 'a password')
+  await page.click('button[type=submit]')
+  // What the user lets the client do; asked by its button alone.
+  await page.locator('form:not(:has(input[name=login])) button[type=submit]').click()
+  await page.waitForURL(back)
+}
+
+/** A page elsewhere whose form is sent to the gateway. */
+async function postedByOtherSite(t: Test, browser: BrowserContext, url: string) {
+  const site = await startSite(t, `<form method="post" action="${url}"><button>Win a prize</button></form>`)
+  const page = await browser.newPage()
+  await page.goto(site)
+  const [answer] = await Promise.all([
+    page.waitForResponse((response) => response.url() === url),
+    page.click('button'),
+  ])
+  await page.close()
+  return { status: answer.status(), cookies: (await browser.cookies(url)).length }
+}

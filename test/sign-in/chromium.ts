@@ -1,0 +1,71 @@
+/** A real browser for a test: Chromium, without a window, with a profile of its own. Called by chromium.test.ts. */
+
+import { createServer as createTlsServer } from 'node:tls'
+import { createServer } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
+import { type BrowserContext, chromium } from 'playwright-core'
+import type { Test } from 'tap'
+import { findProgram, type Program } from '../support/servers/binaries.ts'
+import { serverFolder } from '../support/servers/folder.ts'
+import { CERTIFICATES } from '../support/servers/tls.ts'
+
+/** What Chromium would do in a container, or say to its maker. */
+const FLAGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+]
+
+/** The reason why there is none, where there is none. */
+export async function findChromium(): Promise<Program | string> {
+  try {
+    return await findProgram('chromium')
+  } catch (cause) {
+    return String(cause instanceof Error ? cause.message : cause)
+  }
+}
+
+/** Ends with the test. */
+export async function startChromium(t: Test, { path, env }: Program): Promise<BrowserContext> {
+  const context = await chromium.launchPersistentContext(serverFolder(t, 'chromium'), {
+    executablePath: path,
+    headless: true,
+    args: FLAGS,
+    env: { ...process.env, ...env },
+    // The certificate is a test's own.
+    ignoreHTTPSErrors: true,
+  })
+  t.teardown(() => context.close())
+  return context
+}
+
+/** Ends TLS before a gateway, as a balancer would: bytes in, bytes out. Gives its port. */
+export async function endTls(t: Test, port: number): Promise<number> {
+  const server = createTlsServer(CERTIFICATES.server, (socket) => {
+    const inner = connect(port, '127.0.0.1')
+    socket.pipe(inner).pipe(socket)
+    socket.on('error', () => inner.destroy())
+    inner.on('error', () => socket.destroy())
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => server.close())
+  return (server.address() as AddressInfo).port
+}
+
+/** Another site, which has one page. Gives its origin. */
+export async function startSite(t: Test, html: string): Promise<string> {
+  const server = createServer((_request, response) => {
+    response.setHeader('content-type', 'text/html')
+    response.end(html)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}

@@ -1,0 +1,142 @@
+/** Two gateways on one PostgreSQL and one Redis: what one has begun the other finishes, what one has ended is over. */
+
+import t from 'tap'
+import { NAVIGATION } from '../oidc/browser-client.ts'
+import { startPostgres } from '../support/servers/postgres.ts'
+import { startRedis } from '../support/servers/redis.ts'
+import { until } from '../support/servers/wait.ts'
+import { startProcesses } from './processes.ts'
+import type { Visitor } from './visitor.ts'
+
+const postgres = await startPostgres(t, { fsync: false })
+const redis = await startRedis(t)
+const store = await postgres.createDatabase('sign_in')
+const fleet = await startProcesses(t, { names: ['a', 'b'], store, redis: redis.url })
+await fleet.admin('POST', '/v1/seats', { name: 'Viewer', spaces: ['main'], permissions: ['trainings:list'] })
+
+/** The same address at the other gateway, as a balancer would have it. */
+function atOther(url: URL): string {
+  const other = new URL(url)
+  other.port = String(fleet.at(1).port)
+  return other.href
+}
+
+/** The same browser, sent to the other gateway by a balancer: browsers keep one jar for all ports of a host. */
+function throughOther(visitor: Visitor, user: string): Visitor {
+  return fleet.visitor(user, 1).withCookiesOf(visitor)
+}
+
+/** A browser that is signed in, at the first gateway. */
+async function signedIn(user: string): Promise<Visitor> {
+  const visitor = fleet.visitor(user)
+  const page = await visitor.page('/pages/a')
+  if (page.status !== 200) throw new Error(`${page.status} ${page.body}`)
+  return visitor
+}
+
+t.test('begun on one and finished on the other', async (t) => {
+  fleet.user('alice', ['Viewer'])
+  const visitor = fleet.visitor()
+  const answer = await visitor.answer()
+  const other = throughOther(visitor, 'alice')
+  const back = await other.send(atOther(answer))
+  t.equal(back.status, 200)
+  t.same(back.json.user.seats, ['Viewer'])
+  t.equal((await visitor.send(answer.href)).status, 400, 'used up on the first one too')
+  const token = back.json.access_token
+  for (const each of [visitor, other])
+    t.equal((await each.ask('/v1/trainings', { token, space: 'main' })).status, 200, each.origin)
+
+  const thief = await fleet.visitor('alice').answer()
+  t.equal((await fleet.visitor('mallory', 1).send(atOther(thief))).status, 400, 'not by another browser')
+})
+
+t.test('of two gateways that get one callback at the same time, one signs in', async (t) => {
+  const visitor = fleet.visitor()
+  const answer = await visitor.answer()
+  const other = throughOther(visitor, 'alice')
+  const pages = await Promise.all([visitor.send(answer.href), other.send(atOther(answer))])
+  t.same(pages.map(({ status }) => status).toSorted(), [200, 400])
+})
+
+t.test('a hundred users at once', async (t) => {
+  const names = Array.from({ length: 100 }, (_, i) => `user-${i}`)
+  for (const name of names) fleet.user(name, ['Viewer'])
+  const tokens = await Promise.all(
+    names.map(async (name) => {
+      const visitor = fleet.visitor(name)
+      const answer = await visitor.answer()
+      return (await throughOther(visitor, name).send(atOther(answer))).json
+    }),
+  )
+  t.same(
+    tokens.map(({ user }) => user?.sub),
+    names,
+    'each is who they are',
+  )
+  t.equal(new Set(tokens.map(({ access_token }) => access_token)).size, 100)
+  const { json } = await fleet.admin('GET', '/v1/seats?limit=100')
+  const viewer = json.data.find((seat: { name: string }) => seat.name === 'Viewer')
+  t.equal(viewer.member_count, 101)
+})
+
+t.test('logout on one: the cookie is dead on the other when it is answered', async (t) => {
+  for (let round = 0; round < 10; round++) {
+    const visitor = await signedIn('alice')
+    const other = throughOther(visitor, 'alice')
+    t.equal((await other.ask('/v1/me')).status, 200)
+    t.equal((await visitor.logout()).status, 200)
+    t.match((await other.ask('/v1/me')).json, { status: 401, code: 'token_invalid' }, `round ${round}`)
+  }
+})
+
+t.test('a Seat that is changed at one decides at the other, for its sessions', async (t) => {
+  const body = { name: 'Brief', spaces: ['main'], permissions: ['trainings:list'] }
+  const { id } = (await fleet.admin('POST', '/v1/seats', body)).json
+  fleet.user('bob', ['Brief'])
+  const visitor = await signedIn('bob')
+  const other = throughOther(visitor, 'bob')
+  t.equal((await other.ask('/v1/trainings', { space: 'main' })).status, 200)
+  await fleet.admin('PUT', `/v1/seats/${id}`, { permissions: [] })
+  t.equal((await other.ask('/v1/trainings', { space: 'main' })).status, 403)
+})
+
+t.test('refresh at one and the other; a replay at either ends it at both', async (t) => {
+  const [one, other] = [fleet.visitor('alice', 0), fleet.visitor('alice', 1)]
+  const first = (await one.signIn()).json.refresh_token
+  const second = (await other.refresh(first)).json.refresh_token
+  const third = (await one.refresh(second)).json.refresh_token
+  t.ok(third)
+  t.equal((await other.refresh(first)).status, 401)
+  for (const each of [one, other]) t.equal((await each.refresh(third)).status, 401, each.origin)
+})
+
+t.test('one handle at both at the same time: at most one is served, and it is over', async (t) => {
+  const [one, other] = [fleet.visitor('alice', 0), fleet.visitor('alice', 1)]
+  const handle = (await one.signIn()).json.refresh_token
+  const asked = fleet.provider.count('/token')
+  const pages = await Promise.all([one, other, one, other].map((each) => each.refresh(handle)))
+  const served = pages.filter(({ status }) => status === 200)
+  t.ok(served.length <= 1)
+  t.equal(fleet.provider.count('/token') - asked, 1, 'the provider was asked once')
+  for (const { json } of served) t.equal((await one.refresh(json.refresh_token)).status, 401)
+})
+
+t.test('Redis is away: nobody begins, and who is signed in stays so', async (t) => {
+  const visitor = await signedIn('alice')
+  const token = (await fleet.visitor().signIn()).json
+  await redis.kill()
+  t.match((await fleet.visitor().begin()).json, { status: 503, code: 'unavailable' })
+  const sent = await fleet.visitor('alice', 1).ask('/pages/a', { headers: NAVIGATION })
+  t.equal(sent.status, 503, 'nor is a browser sent away in vain')
+  t.equal((await visitor.ask('/v1/me')).status, 200)
+  t.equal((await throughOther(visitor, 'alice').ask('/v1/me')).status, 200)
+  t.equal((await fleet.visitor().refresh(token.refresh_token)).status, 200)
+  t.equal((await visitor.logout()).status, 200)
+  t.equal((await throughOther(visitor, 'alice').ask('/v1/me')).status, 401)
+
+  await redis.restart()
+  const again = async () => (await fleet.visitor().begin()).status === 200
+  await until(again, () => 'nobody can begin again', 100)
+  t.equal((await fleet.visitor().signIn()).status, 200, 'with Redis back, as before')
+})

@@ -1,0 +1,131 @@
+/**
+ * Sign-in on gateways that are processes of their own, as an operator would start them, with one tenant's provider.
+ * Everything ends with the test; then logs and metrics are searched for every secret that was seen.
+ */
+
+import { randomBytes } from 'node:crypto'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { Test } from 'tap'
+import { bootstrapTenant, openStore } from '../../seats-admin/index.ts'
+import { isRefusal } from '../../seats-admin/model/refusal.ts'
+import { loadConfig } from '../../src/config/load.ts'
+import { FleetGateway, MAIN } from '../fleet/gateway.ts'
+import { startUpstream } from '../fleet/upstream.ts'
+import { CLIENT_SECRET, TestProvider } from '../oidc/provider.ts'
+import { type Answer, Client } from '../support/client.ts'
+import { routeTable } from '../support/world.ts'
+import { eavesdrop } from './eavesdrop.ts'
+import { searchAtEnd, searchIn } from './search.ts'
+import { Visitor } from './visitor.ts'
+import { tenantLine } from './world.ts'
+
+export interface ProcessOptions {
+  readonly names: readonly string[]
+  readonly store: string
+  readonly redis: string | null
+  readonly workers?: number
+}
+
+const ROUTES = [
+  'GET /v1/trainings: trainings:list',
+  'ANY /v1/me: authenticated',
+  'GET /pages/*: { permission: authenticated, sign_in: acme }',
+]
+
+export class SignInProcesses {
+  readonly gateways: readonly FleetGateway[]
+  readonly provider: TestProvider
+  readonly secrets = new Set<string>([CLIENT_SECRET])
+  readonly #key: string
+
+  constructor(gateways: readonly FleetGateway[], provider: TestProvider, key: string) {
+    this.gateways = gateways
+    this.provider = provider
+    this.#key = key
+  }
+
+  at(index: number): FleetGateway {
+    const gateway = this.gateways[index]
+    if (gateway === undefined) throw new Error(`no gateway ${index}`)
+    return gateway
+  }
+
+  visitor(user = 'alice', index = 0): Visitor {
+    return new Visitor(user, `http://127.0.0.1:${this.at(index).port}`, this.secrets)
+  }
+
+  /** What browsers call all of them: the first one's address. */
+  get origin(): string {
+    return `http://127.0.0.1:${this.at(0).port}`
+  }
+
+  user(name: string, memberOf: readonly string[] = []): void {
+    const email = `${name}@acme.example`
+    this.provider.accounts.set(name, { email, email_verified: true, name: 'A. User', memberOf })
+  }
+
+  async admin(method: string, path: string, body?: unknown, index = 0): Promise<Answer> {
+    const client = new Client(this.at(index).port)
+    const headers = { 'x-api-key': this.#key, space: 'admin' }
+    const json = { ...headers, 'content-type': 'application/json' }
+    try {
+      return await (body === undefined
+        ? client.send(method, path, headers)
+        : client.send(method, path, json, JSON.stringify(body)))
+    } finally {
+      client.close()
+    }
+  }
+
+  /** Ends the gateways, so that their logs are whole. */
+  async search(): Promise<void> {
+    for (const gateway of this.gateways) {
+      const metrics = await (await fetch(`http://127.0.0.1:${gateway.opsPort}/metrics`)).text()
+      searchIn('the metrics', metrics, this.secrets)
+      await gateway.end()
+      searchIn('the log', gateway.log, this.secrets)
+      if (!gateway.log.includes('/auth/oidc/')) throw new Error('the log has no sign-in to be searched')
+    }
+  }
+}
+
+export async function startProcesses(t: Test, options: ProcessOptions): Promise<SignInProcesses> {
+  const { names, store, redis, workers = 1 } = options
+  const searched = searchAtEnd(t)
+  const upstream = await startUpstream(t)
+  const secret = () => randomBytes(32).toString('hex')
+  const env = { ACME_SECRET: secret(), GLOBEX_SECRET: secret() }
+  const own = { store, redis, workers, upstream, program: [MAIN], env, toStore: null, toRedis: null }
+  const gateways = await Promise.all(names.map((name) => FleetGateway.prepare(t, { name, ...own })))
+  const [first] = gateways
+  if (first === undefined) throw new Error('no gateway is named')
+  const redirectUri = `http://127.0.0.1:${first.port}/auth/oidc/callback`
+  const provider = await TestProvider.start(t, { redirectUri })
+  for (const { file } of gateways) addProvider(file, provider)
+  const processes = new SignInProcesses(gateways, provider, await bootstrap(first.file, env))
+  eavesdrop(provider, processes.secrets)
+  await Promise.all(gateways.map((gateway) => gateway.start()))
+  searched(() => processes.search())
+  return processes
+}
+
+function addProvider(file: string, provider: TestProvider): void {
+  const text = readFileSync(file, 'utf8')
+  writeFileSync(
+    file,
+    text.replace(/^  acme: .*$/m, () => tenantLine('acme', provider.config())),
+  )
+  writeFileSync(join(dirname(file), 'routes', 'main.yaml'), routeTable(ROUTES))
+}
+
+async function bootstrap(file: string, env: NodeJS.ProcessEnv): Promise<string> {
+  const store = await openStore((await loadConfig(file, env)).store)
+  try {
+    const made = await bootstrapTenant(store, { tenant: 'acme', adminSpace: 'admin', now: Date.now() })
+    if (isRefusal(made)) throw new Error(made.detail)
+    return made.key
+  } finally {
+    await store.close()
+  }
+}

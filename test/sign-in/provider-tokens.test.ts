@@ -1,0 +1,74 @@
+/** Tokens that the tenant's provider signed, as bearer tokens on a whole gateway: only where the tenant takes them. */
+
+import t from 'tap'
+import { idTokenOf } from './id-token.ts'
+import { startSignIn } from './world.ts'
+
+const world = await startSignIn(t)
+const seat = await world.gateway.seat('Viewer', ['main'], ['trainings:list'])
+world.user('alice', { memberOf: ['Viewer', 'Nobody'] })
+const visitor = world.visitor()
+const token = await idTokenOf(visitor, world.acme)
+
+t.test('refused by default', async (t) => {
+  t.match((await visitor.ask('/v1/me', { token })).json, { status: 401, code: 'token_invalid' })
+})
+
+t.test('accepted where the tenant says so', async (t) => {
+  await world.configure({ acme: { acceptProviderTokens: true } })
+  t.equal((await visitor.ask('/v1/trainings', { token, space: 'main' })).status, 200)
+  t.match(world.gateway.upstream.seen.at(-1)?.headers, {
+    'x-seatgate-tenant': 'acme',
+    'x-seatgate-user': 'alice',
+    'x-seatgate-seats': 'Viewer',
+    'x-seatgate-auth': 'bearer',
+  })
+  t.notOk('authorization' in (world.gateway.upstream.seen.at(-1)?.headers ?? {}))
+  const elsewhere = await visitor.ask('/v1/trainings', { token, space: 'other' })
+  t.equal(elsewhere.status, 403)
+  const write = await visitor.ask('/v1/trainings', { token, space: 'main', method: 'POST' })
+  t.equal(write.json.code, 'permission_denied')
+  t.equal((await visitor.ask('/v1/me', { token: `${token}A` })).status, 401)
+})
+
+t.test('the Seats it names are looked up at each request', async (t) => {
+  await world.gateway.admin('PUT', `/v1/seats/${seat}`, { spaces: ['other'] })
+  t.equal((await visitor.ask('/v1/trainings', { token, space: 'main' })).status, 403)
+  t.equal((await visitor.ask('/v1/trainings', { token, space: 'other' })).status, 200)
+  await world.gateway.admin('PUT', `/v1/seats/${seat}`, { spaces: ['main'] })
+  t.equal((await visitor.ask('/v1/trainings', { token, space: 'main' })).status, 200)
+})
+
+t.test("the gateway's own tokens go on as before", async (t) => {
+  const own = (await visitor.signIn()).json.access_token
+  t.equal((await visitor.ask('/v1/trainings', { token: own, space: 'main' })).status, 200)
+})
+
+t.test('for another client, or of another provider', async (t) => {
+  world.user('alice', { memberOf: ['Viewer'] }, world.globex)
+  const foreign = await idTokenOf(world.visitor(), world.globex)
+  t.equal((await visitor.ask('/v1/me', { token: foreign })).status, 401, "a tenant's that takes none")
+  await world.configure({ acme: { acceptProviderTokens: true, clientId: 'client_secret_basic-ES256' } })
+  t.equal((await visitor.ask('/v1/me', { token })).status, 401, 'another client id')
+  const audience = [world.acme.config().clientId]
+  await world.configure({
+    acme: { acceptProviderTokens: true, clientId: 'client_secret_basic-ES256', audience },
+  })
+  t.equal((await visitor.ask('/v1/me', { token })).status, 200, 'unless the audience is configured')
+})
+
+t.test('no longer, once it is switched off', async (t) => {
+  await world.configure()
+  t.equal((await visitor.ask('/v1/me', { token })).status, 401)
+})
+
+t.test('new keys at the provider, while it runs', async (t) => {
+  await world.configure({ acme: { acceptProviderTokens: true } })
+  t.equal((await visitor.ask('/v1/me', { token })).status, 200)
+  await world.acme.rotateKeys()
+  const other = world.visitor()
+  const fresh = await idTokenOf(other, world.acme)
+  t.equal((await other.signIn()).status, 200, 'a sign-in has the keys read again')
+  t.equal((await visitor.ask('/v1/me', { token: fresh })).status, 200)
+  t.equal((await visitor.ask('/v1/me', { token: `${token.slice(0, -8)}AAAAAAAA` })).status, 401)
+})

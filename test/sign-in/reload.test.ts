@@ -1,0 +1,85 @@
+/** A reload that changes who signs in where: what is under way, and sessions that are open. */
+
+import t from 'tap'
+import { NAVIGATION } from '../oidc/browser-client.ts'
+import { startSignIn } from './world.ts'
+
+const world = await startSignIn(t, { acme: null, globex: null, routes: ['ANY /v1/me: authenticated'] })
+
+t.test('no tenant signs in here', async (t) => {
+  const visitor = world.visitor()
+  t.match((await visitor.begin()).json, { status: 404, code: 'route_not_found' })
+  t.equal((await visitor.refresh('sgr_x')).status, 404)
+  t.equal((await visitor.ask('/auth/oidc/callback?state=x&code=y')).status, 404)
+})
+
+t.test('one has a provider now, the other none', async (t) => {
+  await world.configure({ globex: null, routes: ['ANY /v1/me: authenticated'] })
+  world.user('alice')
+  const visitor = world.visitor()
+  t.equal((await visitor.signIn()).status, 200)
+  for (const tenant of ['globex', 'initech', '__proto__']) {
+    const answer = await visitor.begin(tenant)
+    t.match(answer.json, { status: 400, code: 'input_invalid', errors: [{ path: '/tenant' }] }, tenant)
+  }
+  t.equal((await visitor.validate('x', 'globex')).status, 400)
+})
+
+t.test('a route may send browsers only to a tenant that has one', async (t) => {
+  const routes = ['GET /pages/*: { permission: authenticated, sign_in: globex }']
+  await t.rejects(world.configure({ globex: null, routes }), /names no tenant with oidc/)
+  await world.configure()
+  t.equal((await world.visitor().ask('/globex/a', { headers: NAVIGATION })).status, 303)
+})
+
+t.test('a sign-in under way is finished after a reload that leaves its provider', async (t) => {
+  const visitor = world.visitor()
+  const answer = await visitor.answer()
+  await world.configure()
+  t.equal((await visitor.send(answer.href)).status, 200)
+})
+
+t.test("another provider: sign-ins under way begin anew, sessions stay their tenant's", async (t) => {
+  const browser = world.visitor()
+  await browser.page('/pages/a')
+  const program = world.visitor()
+  const { refresh_token } = (await program.signIn()).json
+  const late = world.visitor()
+  const answer = await late.answer()
+
+  const { issuer } = world.globex
+  await world.configure({ acme: { issuer } })
+  t.match((await late.send(answer.href)).json, { status: 400, errors: [{ path: '/state' }] })
+  world.user('alice', {}, world.globex)
+  const begun = await world.visitor().begin()
+  t.match(begun.json.authorization_url, `${issuer}/auth`)
+  t.equal((await world.visitor().signIn()).status, 200)
+  t.equal((await browser.ask('/v1/me')).status, 200)
+  const asked = world.globex.count('/token')
+  t.match((await program.refresh(refresh_token)).json, { status: 401, code: 'token_invalid' })
+  t.equal(world.globex.count('/token'), asked, 'what the old one gave is not shown to the new one')
+  const out = await browser.logout()
+  t.match(out.json, { logged_out: true, end_session_url: issuer })
+  t.notMatch(out.json.end_session_url, 'id_token_hint', 'nor when signing out')
+  t.equal(world.globex.count('/token/revocation'), 0)
+  await world.configure()
+})
+
+t.test('the provider is taken away: its sessions count for nothing', async (t) => {
+  const browser = world.visitor()
+  await browser.page('/pages/a')
+  t.equal((await browser.ask('/v1/me')).status, 200)
+  await world.configure({ acme: null, routes: ['ANY /v1/me: authenticated'] })
+  t.equal((await browser.ask('/v1/me')).json.code, 'token_invalid')
+  await world.configure()
+  t.equal((await browser.ask('/v1/me')).status, 200, 'until it is there again')
+})
+
+t.test('a change of how long a session lasts', async (t) => {
+  await world.configure({ acme: { sessionLifetime: 60_000 } })
+  const visitor = world.visitor()
+  const answer = await visitor.answer('acme', { return_to: '/pages/a' })
+  const back = await visitor.send(answer.href)
+  t.equal(back.status, 303)
+  t.match(back.headers['set-cookie']?.[0], /Max-Age=(60|59|58)/)
+})

@@ -1,0 +1,81 @@
+/** Seats and those who signed in: who counts as a member, and what a change of a Seat means to them. */
+
+import t from 'tap'
+import { until } from '../support/servers/wait.ts'
+import { startSignIn, type SignInWorld } from './world.ts'
+
+const world = await startSignIn(t)
+
+async function members(of: SignInWorld, name: string, tenant = 'acme'): Promise<number> {
+  const { json } = await of.gateway.admin('GET', '/v1/seats?limit=100', undefined, tenant)
+  return json.data.find((seat: { name: string }) => seat.name === name)?.member_count
+}
+
+t.test('member_count: distinct users whose latest sign-in carried the Seat', async (t) => {
+  await world.gateway.seat('Reader', ['main'], ['trainings:list'])
+  await world.gateway.seat('Writer', ['main'], ['trainings:create'])
+  await world.gateway.seat('Reader', ['main'], ['trainings:list'], 'globex')
+  const counts = async () => [await members(world, 'Reader'), await members(world, 'Writer')]
+  t.same(await counts(), [0, 0])
+
+  for (const name of ['alice', 'bob']) world.user(name, { memberOf: ['Reader'] })
+  world.user('carol', { memberOf: ['Reader', 'Writer'] })
+  for (const name of ['alice', 'bob', 'carol']) await world.visitor(name).signIn()
+  t.same(await counts(), [3, 1])
+  await world.visitor('alice').signIn()
+  await world.visitor('alice').page('/pages/a')
+  t.same(await counts(), [3, 1], 'one user, however often they sign in')
+
+  world.user('alice', { memberOf: ['Writer'] })
+  await world.visitor('alice').signIn()
+  t.same(await counts(), [2, 2], 'the latest sign-in')
+  const bob = world.visitor('bob')
+  const { refresh_token } = (await bob.signIn()).json
+  world.user('bob', { memberOf: [] })
+  await bob.refresh(refresh_token)
+  t.same(await counts(), [1, 2], 'so with a refresh')
+  t.equal(await members(world, 'Reader', 'globex'), 0, 'and nothing of another tenant')
+})
+
+t.test('a change of a Seat decides at once, for tokens and sessions', async (t) => {
+  const id = await world.gateway.seat('Auditor', ['main'], ['trainings:list'])
+  world.user('dora', { memberOf: ['Auditor'] })
+  const program = world.visitor('dora')
+  const token = (await program.signIn()).json.access_token
+  const browser = world.visitor('dora')
+  await browser.page('/pages/a')
+  const both = async (method = 'GET') => [
+    (await program.ask('/v1/trainings', { token, space: 'main', method })).status,
+    (await browser.ask('/v1/trainings', { space: 'main', method, headers: { origin: world.origin } })).status,
+  ]
+  t.same(await both(), [200, 200])
+  t.same(await both('POST'), [403, 403])
+  await world.gateway.admin('PUT', `/v1/seats/${id}`, { permissions: ['trainings:create'] })
+  t.same(await both(), [403, 403], 'a permission less')
+  t.same(await both('POST'), [200, 200], 'and one more')
+  await world.gateway.admin('PUT', `/v1/seats/${id}`, { spaces: ['other'] })
+  t.same(await both('POST'), [403, 403], 'a space less')
+  await world.gateway.admin('PUT', `/v1/seats/${id}`, { spaces: ['main'] })
+  t.same(await both('POST'), [200, 200])
+  await world.gateway.admin('DELETE', `/v1/seats/${id}`)
+  t.same(await both('POST'), [403, 403], 'gone')
+  await world.gateway.seat('Auditor', ['main'], ['trainings:create'])
+  t.same(await both('POST'), [403, 403], 'a new Seat of that name is not what they signed in with')
+})
+
+t.test('who signs in after a name was given up and used again has the new Seat', async (t) => {
+  const id = await world.gateway.seat('Pilot', ['main'], ['trainings:list'])
+  await world.gateway.admin('DELETE', `/v1/seats/${id}`)
+  await world.gateway.seat('Pilot', ['main'], ['trainings:create'])
+  world.user('erin', { memberOf: ['Pilot'] })
+  const visitor = world.visitor('erin')
+  // Times of issue are whole seconds: one of the second in which the name was given up gains nothing.
+  await until(
+    async () => {
+      const token = (await visitor.signIn()).json.access_token
+      return (await visitor.ask('/v1/trainings', { token, space: 'main', method: 'POST' })).status === 200
+    },
+    () => 'the new Seat never counts',
+  )
+  t.pass('in the next second it counts')
+})

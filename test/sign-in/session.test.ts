@@ -1,0 +1,93 @@
+/** A browser's session over time: its Seats are mapped afresh when a token would have expired, by itself. */
+
+import t from 'tap'
+import { NAVIGATION } from '../oidc/browser-client.ts'
+import { until } from '../support/servers/wait.ts'
+import { startSignIn } from './world.ts'
+
+/** Shorter than this a token can't live. */
+const world = await startSignIn(t, { token: ['lifetime: 1s'] })
+await world.gateway.seat('Viewer', ['main'], ['trainings:list'])
+await world.gateway.seat('Editor', ['main'], ['trainings:create'])
+
+t.test('what changes at the provider', async (t) => {
+  world.user('alice', { memberOf: ['Viewer'] })
+  const visitor = world.visitor()
+  await visitor.page('/pages/a')
+  const status = async () => (await visitor.ask('/v1/trainings', { space: 'main' })).status
+  t.equal(await status(), 200)
+  world.user('alice', { memberOf: ['Editor'] })
+  await until(
+    async () => (await status()) === 403,
+    () => 'the Seats are never mapped afresh',
+    50,
+  )
+  const headers = { origin: world.origin }
+  t.equal((await visitor.ask('/v1/trainings', { space: 'main', method: 'POST', headers })).status, 200)
+})
+
+t.test('however many requests come then, the provider is asked once', async (t) => {
+  const visitor = world.visitor()
+  await visitor.page('/pages/a')
+  const before = world.acme.count('/token')
+  let statuses: number[] = []
+  await until(
+    async () => {
+      const pages = await Promise.all(Array.from({ length: 10 }, () => visitor.ask('/v1/me')))
+      statuses = [...statuses, ...pages.map(({ status }) => status)]
+      return world.acme.count('/token') > before
+    },
+    () => 'the provider is never asked',
+    50,
+  )
+  t.same(new Set(statuses), new Set([200]), 'nobody notices')
+  t.equal(world.acme.count('/token') - before, 1)
+})
+
+t.test('the provider is down: neither good nor over, until it is back', async (t) => {
+  const visitor = world.visitor()
+  await visitor.page('/pages/a')
+  await world.acme.down()
+  const answers = async (wanted: number) =>
+    until(
+      async () => (await visitor.ask('/v1/me')).status === wanted,
+      () => `never answered with ${wanted}`,
+      100,
+    )
+  await answers(503)
+  await world.acme.up()
+  await answers(200)
+  t.pass('without signing in again')
+})
+
+t.test('somebody who is gone at the provider: the session has ended', async (t) => {
+  world.user('bob', { memberOf: ['Viewer'] })
+  const visitor = world.visitor('bob')
+  await visitor.page('/pages/a')
+  world.acme.accounts.delete('bob')
+  await until(
+    async () => (await visitor.ask('/v1/me')).status === 401,
+    () => 'the session goes on',
+    50,
+  )
+  world.user('bob', { memberOf: ['Viewer'] })
+  t.match(
+    (await visitor.ask('/v1/me')).json,
+    { status: 401, code: 'token_invalid' },
+    'also when they are back',
+  )
+  t.equal((await visitor.ask('/pages/a', { headers: NAVIGATION })).status, 303, 'a browser signs in again')
+})
+
+t.test("a program's token expires, and it gets another", async (t) => {
+  const visitor = world.visitor()
+  const { access_token: token, refresh_token } = (await visitor.signIn()).json
+  await until(
+    async () => (await visitor.ask('/v1/me', { token })).json.code === 'token_expired',
+    () => 'the token never expires',
+    100,
+  )
+  const next = (await visitor.refresh(refresh_token)).json
+  t.equal(next.expires_in, 1)
+  t.equal((await visitor.ask('/v1/me', { token: next.access_token })).status, 200)
+})

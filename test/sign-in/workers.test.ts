@@ -1,0 +1,69 @@
+/** Two workers and no Redis: a sign-in is finished by whichever worker gets the callback, also a new one. */
+
+import t from 'tap'
+import { until } from '../support/servers/wait.ts'
+import { startProcesses } from './processes.ts'
+
+const world = await startProcesses(t, {
+  names: ['w'],
+  store: 'sqlite:./seatgate.db',
+  redis: null,
+  workers: 2,
+})
+const gateway = world.at(0)
+await world.admin('POST', '/v1/seats', { name: 'Viewer', spaces: ['main'], permissions: ['trainings:list'] })
+world.user('alice', ['Viewer'])
+
+t.test('each request on a connection of its own, to whichever worker takes it', async (t) => {
+  t.equal(gateway.workers.length, 2)
+  const done = await Promise.all(Array.from({ length: 20 }, () => world.visitor().signIn()))
+  t.same(new Set(done.map(({ status }) => status)), new Set([200]))
+  const replies = await Promise.all(
+    done.map(({ json }) => world.visitor().ask('/v1/trainings', { token: json.access_token, space: 'main' })),
+  )
+  t.same(new Set(replies.map(({ status }) => status)), new Set([200]))
+})
+
+t.test('one callback at both at the same time: once', async (t) => {
+  const visitor = world.visitor()
+  const answer = await visitor.answer()
+  const pages = await Promise.all(Array.from({ length: 8 }, () => visitor.send(answer.href)))
+  t.equal(pages.filter(({ status }) => status === 200).length, 1)
+  t.equal(pages.filter(({ status }) => status === 400).length, 7)
+})
+
+t.test('logout: the cookie is dead at both when it is answered', async (t) => {
+  for (let round = 0; round < 5; round++) {
+    const visitor = world.visitor()
+    await visitor.page('/pages/a')
+    const thief = world.visitor().withCookiesOf(visitor)
+    const before = await Promise.all(Array.from({ length: 8 }, () => thief.ask('/v1/me')))
+    t.same(new Set(before.map(({ status }) => status)), new Set([200]))
+    await visitor.logout()
+    const after = await Promise.all(Array.from({ length: 8 }, () => thief.ask('/v1/me')))
+    t.same(new Set(after.map(({ status }) => status)), new Set([401]), `round ${round}`)
+  }
+})
+
+t.test('the workers that began it are gone', async (t) => {
+  const visitors = Array.from({ length: 4 }, () => world.visitor())
+  const answers = await Promise.all(visitors.map((visitor) => visitor.answer()))
+  const session = world.visitor()
+  await session.page('/pages/a')
+  const before = gateway.workers
+  for (const pid of before) process.kill(pid, 'SIGKILL')
+  const replaced = async () => {
+    const now = gateway.workers
+    const fresh = now.length === 2 && now.every((pid) => !before.includes(pid))
+    return (
+      fresh && (await gateway.ready())['status'] === 'ready' && (await gateway.ready())['workers'] === 'ok'
+    )
+  }
+  await until(replaced, () => 'the workers are not replaced', 50)
+  const back = await Promise.all(answers.map((answer, i) => visitors[i]?.send(answer.href)))
+  t.same(
+    back.map((page) => page?.status),
+    [200, 200, 200, 200],
+  )
+  t.equal((await session.ask('/v1/me')).status, 200, 'a session is in the store')
+})

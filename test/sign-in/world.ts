@@ -1,0 +1,125 @@
+/**
+ * Sign-in on a whole gateway, for a test: the gateway of `support/world.ts` on its embedded store, and two tenants with
+ * a real provider each. Everything ends with the test; before that, log, metrics and store are searched for every secret
+ * that was seen.
+ */
+
+import { readFileSync, writeFileSync } from 'node:fs'
+import type { RequestListener } from 'node:http'
+import { join } from 'node:path'
+import type { Test } from 'tap'
+import type { OidcConfig } from '../../src/config/config.ts'
+import { type Account, CLIENT_SECRET, TestProvider } from '../oidc/provider.ts'
+import { routeTable, startWorld, type World } from '../support/world.ts'
+import { eavesdrop } from './eavesdrop.ts'
+import { searchAtEnd, searchIn } from './search.ts'
+import { Visitor } from './visitor.ts'
+
+/** Null: the tenant has no provider. Left out: its own, as configured by default. */
+export interface Settings {
+  readonly acme?: Partial<OidcConfig> | null
+  readonly globex?: Partial<OidcConfig> | null
+  /** Of acme's token. */
+  readonly token?: readonly string[]
+  readonly routes?: readonly string[]
+}
+
+const ROUTES = [
+  'GET /v1/trainings: trainings:list',
+  'POST /v1/trainings: trainings:create',
+  'ANY /v1/me: authenticated',
+  'GET /pages/*: { permission: authenticated, sign_in: acme }',
+  'GET /globex/*: { permission: authenticated, sign_in: globex }',
+  'GET /lists/*: { permission: trainings:list, sign_in: acme }',
+  'GET /bye: public',
+]
+
+export class SignInWorld {
+  readonly gateway: World
+  readonly origin: string
+  readonly acme: TestProvider
+  readonly globex: TestProvider
+  readonly secrets = new Set<string>([CLIENT_SECRET])
+
+  constructor(gateway: World, origin: string, acme: TestProvider, globex: TestProvider) {
+    this.gateway = gateway
+    this.origin = origin
+    this.acme = acme
+    this.globex = globex
+  }
+
+  visitor(user = 'alice'): Visitor {
+    return new Visitor(user, this.origin, this.secrets)
+  }
+
+  /** Makes a user known to a provider, or changes one. */
+  user(name: string, claims: Account = {}, provider: TestProvider = this.acme): void {
+    const email = `${name}@acme.example`
+    provider.accounts.set(name, { email, email_verified: true, name: 'A. User', ...claims })
+  }
+
+  /** Writes the configuration anew and reloads it. */
+  async configure({ acme = {}, globex = {}, token = [], routes = ROUTES }: Settings = {}): Promise<void> {
+    const { file } = this.gateway.config
+    const text = readFileSync(file, 'utf8')
+      .replace(/^  acme: .*$/m, () => tenantLine('acme', acme && this.acme.config(acme), token))
+      .replace(/^  globex: .*$/m, () => tenantLine('globex', globex && this.globex.config(globex)))
+    writeFileSync(join(this.gateway.folder, 'routes', 'main.yaml'), routeTable(routes))
+    writeFileSync(file, text)
+    await this.gateway.reload()
+  }
+
+  /** Lines of the log about an event of sign-in. */
+  events(event: string): Record<string, unknown>[] {
+    return this.gateway.log().filter((line) => line['event'] === event)
+  }
+
+  /** No token, code, secret or cookie in any line of the log, nor in the metrics, nor as it is in the store. */
+  async search(): Promise<void> {
+    if (this.secrets.size < 2) throw new Error('nobody came: the search would find nothing')
+    const { ops, storeFile } = this.gateway
+    searchIn('the log', this.gateway.logText(), this.secrets)
+    searchIn('the metrics', await (await fetch(`${ops}/metrics`)).text(), this.secrets)
+    for (const file of [storeFile, `${storeFile}-wal`])
+      searchIn('the store', readFileSync(file, 'latin1'), this.secrets)
+  }
+}
+
+/** A tenant as a line of the configuration. @param token lines more for its token */
+export function tenantLine(id: string, oidc: OidcConfig | null, token: readonly string[] = []): string {
+  const secret = `"\${${id.toUpperCase()}_SECRET}"`
+  const parts = [`secrets: [${secret}]`, ...token].join(', ')
+  return `  ${id}: { token: { ${parts} }${oidc === null ? '' : `, oidc: ${written(oidc)}`} }`
+}
+
+/** As JSON, which is YAML too. */
+function written(oidc: OidcConfig): string {
+  const settings = Object.entries(oidc)
+    .filter(([, value]) => value !== null)
+    .map(([name, value]) => [name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`), value])
+  return JSON.stringify({ ...Object.fromEntries(settings), session_lifetime: `${oidc.sessionLifetime}ms` })
+}
+
+export interface Start extends Settings {
+  /** The upstream's answer. */
+  readonly answer?: RequestListener
+  /** What browsers call the gateway, by its port. */
+  readonly originOf?: (port: number) => string | Promise<string>
+}
+
+export async function startSignIn(t: Test, start: Start = {}): Promise<SignInWorld> {
+  const { answer, originOf = (port: number) => `http://127.0.0.1:${port}`, ...settings } = start
+  const searched = searchAtEnd(t)
+  const gateway = await startWorld(t, answer === undefined ? {} : { answer })
+  const origin = await originOf(gateway.port)
+  const options = { redirectUri: `${origin}/auth/oidc/callback`, postLogoutRedirect: `${origin}/bye` }
+  const [acme, globex] = await Promise.all([
+    TestProvider.start(t, options),
+    TestProvider.start(t, { ...options, claimsInIdToken: false }),
+  ])
+  const world = new SignInWorld(gateway, origin, acme, globex)
+  for (const provider of [acme, globex]) eavesdrop(provider, world.secrets)
+  searched(() => world.search())
+  await world.configure(settings)
+  return world
+}
