@@ -11,7 +11,16 @@ const upstreams = new Map([
 function entry(text: string, line: number, upstream = 'a'): RouteEntry {
   const [method = '', path = ''] = text.split(' ')
   const place = { file: 'routes/a.yaml', line, column: 3 }
-  return { method, path, requirement: 'x:y', upstream, responseTimeout: null, signIn: null, maxBody: 1, place }
+  return {
+    method,
+    path,
+    requirement: 'x:y',
+    upstream,
+    responseTimeout: null,
+    signIn: null,
+    maxBody: 1,
+    place,
+  }
 }
 
 function builtIn(id: string): Route {
