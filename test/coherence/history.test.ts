@@ -114,21 +114,35 @@ t.test(
   },
 )
 
-t.test('until a reading says that it may be another history', async (t) => {
-  const history = historyOf('a', 'b')
-  const foreign = (first: number) =>
-    Array.from({ length: 20_001 }, (_, index) => change(`k${index}`, first + index))
-  history.hear(foreign(1_000_000))
-  history.take(null, position(9))
-  t.equal(history.counts(position(9), of('c')), true)
-  history.hear(foreign(10))
-  t.equal(history.counts(position(9), of('c')), false)
-  history.take(foreign(10), position(20_010))
-  t.equal(
-    history.counts(position(20_010), of('c')),
-    true,
-    'the numbers of the first ones mean nothing any more',
-  )
+/** One change to each of more keys than messages may tell of at once. */
+const flood = (first: number) =>
+  Array.from({ length: 20_001 }, (_, index) => change(`k${index}`, first + index))
+
+t.test('also not where a reading can not tell the changes: it may merely be behind', async (t) => {
+  for (const head of [2, 9]) {
+    const history = historyOf('a', 'b')
+    history.hear(flood(head + 1))
+    history.take(null, position(head))
+    t.equal(history.counts(position(head), of('k0')), false)
+    t.equal(history.counts(position(head), of('c')), false)
+  }
+})
+
+t.test('until one is of another history', async (t) => {
+  for (const head of [position(1), position(2, 77)]) {
+    const history = historyOf('a', 'b')
+    history.hear(flood(1_000_000))
+    history.take(null, head)
+    t.equal(history.counts(head, of('c')), true)
+    history.hear(flood(3))
+    t.equal(history.counts(head, of('c')), false)
+    history.take([...historyOf('a', 'b').recent().slice(head.seq), ...flood(3)], position(20_003))
+    t.equal(
+      history.counts(position(20_003), of('c')),
+      true,
+      'numbers of the one before mean nothing any more',
+    )
+  }
 })
 
 t.test('who begins with what another remembers judges as it does', async (t) => {

@@ -114,7 +114,7 @@ export class Load implements Board {
 
   /** @param during what is done to the fleet meanwhile */
   async run(during: (load: Load) => Promise<void>): Promise<Tally> {
-    const { readers = 4, writers = 8 } = this.#options
+    const { readers = 4, writers = 5 } = this.#options
     const writing = Array.from({ length: writers }, (_, turn) => write(this, turn, () => this.#ending))
     const readersOf = (gateway: FleetGateway) => Array.from({ length: readers }, () => this.#read(gateway))
     const reading = this.fleet.gateways.flatMap(readersOf)

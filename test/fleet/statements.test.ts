@@ -18,7 +18,7 @@ t.test('steady state: at most 5 statements a second and instance, whatever the r
   const fleet = await startFleet(t, { postgres: LOGGED })
   const rates: number[] = []
   for (const readers of [1, 12]) {
-    const load = new Load(fleet, { readers, writers: 5 })
+    const load = new Load(fleet, { readers })
     await load.run(async () => {
       await load.written(60)
       load.endWrites()

@@ -25,7 +25,7 @@ t.test('accepted where the tenant says so', async (t) => {
   })
   t.notOk('authorization' in (world.gateway.upstream.seen.at(-1)?.headers ?? {}))
   const elsewhere = await visitor.ask('/v1/trainings', { token, space: 'other' })
-  t.equal(elsewhere.status, 403)
+  t.match(elsewhere, { status: 403, json: { code: 'no_seat_in_space' } })
   const write = await visitor.ask('/v1/trainings', { token, space: 'main', method: 'POST' })
   t.equal(write.json.code, 'permission_denied')
   t.equal((await visitor.ask('/v1/me', { token: `${token}A` })).status, 401)
