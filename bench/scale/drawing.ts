@@ -3,6 +3,7 @@
  * with a ground of its own, light or dark as the reader has it. Called by `../scale.ts`.
  */
 
+import { availableParallelism } from 'node:os'
 import type { FleetCost } from './acknowledgement.ts'
 import type { Cost } from './decision-cost.ts'
 import type { Measured } from './report.ts'
@@ -31,7 +32,7 @@ const STYLE = `
     .tail { stroke: #f0883e; fill: #f0883e }
   }`
 
-export function drawing({ fleets, costs, filled }: Measured): string {
+export function drawing({ fleets, costs, filled, load }: Measured): string {
   const label = `From commit to answer by instances, and CPU a request on a store of 100 and of ${filled.seats} Seats`
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" width="${WIDTH}" height="${HEIGHT}" role="img" aria-label="${label}">
 <style>${STYLE}
@@ -39,8 +40,15 @@ export function drawing({ fleets, costs, filled }: Measured): string {
 <rect class="ground" x="0.5" y="0.5" width="${WIDTH - 1}" height="${HEIGHT - 1}" rx="8"/>
 ${acknowledgements(fleets)}
 ${decisions(costs, filled.seats)}
+${text(466, BOTTOM + 52, 'quiet', machine(load))}
 </svg>
 `
+}
+
+/** What all of it ran on, servers included: a busy machine is slower than the fleet would be. */
+function machine(load: Measured['load']): string {
+  const [before, after] = load.map(([minute = 0]) => minute.toFixed(0))
+  return `${availableParallelism()} cores for all; load ${before} before, ${after} after`
 }
 
 function acknowledgements(fleets: readonly FleetCost[]): string {

@@ -58,6 +58,7 @@ export class Lease {
   #position: Position | null = null
   #until = Number.NEGATIVE_INFINITY
   #wallUntil = Number.NEGATIVE_INFINITY
+  #ended = false
 
   constructor(renewer: Renewer, hearers: readonly Hearer[], clock: Clock) {
     this.#renewer = renewer
@@ -92,6 +93,7 @@ export class Lease {
     const joins = changes !== null && samePosition(from, this.#position)
     for (const hearer of this.#hearers) hearer.take(joins ? changes : null, head)
     this.#position = head
+    if (this.#ended) return
     const left = noted + LEASE - this.#clock.now()
     this.#until = noted + LEASE
     this.#wallUntil = this.#clock.wall() + left
@@ -102,8 +104,9 @@ export class Lease {
     for (const hearer of this.#hearers) hearer.hear(changes)
   }
 
-  /** From now on, nothing is decided from memory. */
+  /** From now on, nothing is decided from memory, whatever readings are under way. */
   end(): void {
+    this.#ended = true
     this.#until = Number.NEGATIVE_INFINITY
   }
 }
