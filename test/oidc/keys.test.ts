@@ -50,7 +50,7 @@ t.test(
       const header = Buffer.from(JSON.stringify({ alg: 'ES256', kid })).toString('base64url')
       return `${header}.${payload}.${randomBytes(64).toString('base64url')}`
     }
-    let refused = 0
+    let accepted = 0
     const began = performance.now()
     const flood = async (from: number) => {
       for (let i = from; i < 10_000; i += 20) {
@@ -62,7 +62,7 @@ t.test(
                 ...begin,
                 body: Buffer.from(JSON.stringify({ tenant: 'acme', id_token: token })),
               })
-        if (outcome instanceof Refusal && outcome.code === 'token_invalid') refused++
+        if (!(outcome instanceof Refusal)) accepted++
       }
     }
     const flooding = Promise.all(Array.from({ length: 20 }, (_, i) => flood(i)))
@@ -72,7 +72,8 @@ t.test(
     )
     t.equal(page.status, 200, 'signed by the new key')
     await flooding
-    t.equal(refused, 10_000)
+    // Refused, whether as forged or because a slow machine did not have the keys in time.
+    t.equal(accepted, 0)
     // The cooldown is ten seconds, and a slow machine may take some of them.
     const allowed = 5 + Math.ceil((performance.now() - began) / 10_000)
     t.ok(provider.count('/jwks') <= allowed, `${provider.count('/jwks')} reads`)

@@ -36,12 +36,19 @@ export class Call {
 export function within<V>(timeout: number, work: (call: Call) => Promise<V>): Promise<V> {
   return new Promise((resolve, reject) => {
     const call = new Call(timeout)
-    const timer = setTimeout(() => {
+    let settled = false
+    const expire = () => {
+      if (settled) return
       reject(new StoreUnavailable(`the store did not answer within ${timeout} ms`))
       call.expire()
-    }, timeout)
+    }
+    // Where this process was busy, the answer may lie in the socket already: it is looked at first.
+    const timer = setTimeout(() => setImmediate(expire), timeout)
     work(call)
       .then(resolve, reject)
-      .finally(() => clearTimeout(timer))
+      .finally(() => {
+        settled = true
+        clearTimeout(timer)
+      })
   })
 }
