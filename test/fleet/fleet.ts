@@ -30,6 +30,8 @@ export interface FleetOptions {
 }
 
 export const TENANT = 'acme'
+/** Where what is asked about happens. */
+export const SPACE = 's1'
 /** Nobody has made a Seat for it yet. */
 export const EMPTY_TENANT = 'globex'
 
@@ -83,6 +85,11 @@ export class Fleet {
   /** One more, configured as the others and not yet started. It is not among `gateways`. */
   another(name: string): Promise<FleetGateway> {
     return this.#add(name)
+  }
+
+  /** One statement on the store's tables, past the gateways. */
+  async query(text: string, values: unknown[]): Promise<void> {
+    await this.postgres.query(text, values, new URL(this.database).pathname.slice(1))
   }
 
   /** A token with these `hash_perm` entries. */

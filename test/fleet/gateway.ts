@@ -1,24 +1,18 @@
 /** One gateway of a fleet: `seatgate start` as a process of its own, on ports that it comes back to. Made by fleet.ts. */
 
-import { mkdirSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
 import { Child } from '../support/servers/child.ts'
 import { serverFolder } from '../support/servers/folder.ts'
 import { reservePort } from '../support/servers/ports.ts'
-import { childrenOf } from './processes.ts'
 import type { TcpProxy } from '../support/servers/proxy.ts'
+import { type Configuration, writeConfiguration } from './configuration.ts'
+import { childrenOf } from './processes.ts'
 
 export const MAIN = fileURLToPath(new URL('../../src/cli/seatgate.js', import.meta.url))
 
-export interface GatewaySetup {
+export interface GatewaySetup extends Configuration {
   readonly name: string
-  /** `store:` and `redis:` of the configuration; null leaves it out. */
-  readonly store: string
-  readonly redis: string | null
-  readonly workers: number
-  readonly upstream: string
   /** Arguments before `start`: the program, and what it takes. */
   readonly program: readonly string[]
   readonly env: Readonly<Record<string, string>>
@@ -50,7 +44,7 @@ export class FleetGateway {
     this.opsPort = opsPort
     this.toStore = setup.toStore
     this.toRedis = setup.toRedis
-    this.file = writeConfiguration(folder, setup, port, opsPort)
+    this.file = writeConfiguration(folder, setup, { front: port, ops: opsPort })
   }
 
   /** Configured, and not yet started. */
@@ -151,28 +145,4 @@ export class FleetGateway {
     if (this.#child === null) throw new Error(`gateway ${this.name} was not started`)
     return this.#child
   }
-}
-
-function writeConfiguration(folder: string, setup: GatewaySetup, port: number, opsPort: number): string {
-  mkdirSync(join(folder, 'routes'))
-  writeFileSync(
-    join(folder, 'routes', 'main.yaml'),
-    'upstream: main\nroutes:\n  GET /v1/trainings: trainings:list\n',
-  )
-  const file = join(folder, 'gateway.config.yaml')
-  const { store, redis, workers, upstream } = setup
-  const text = `listen: 127.0.0.1:${port}
-ops: 127.0.0.1:${opsPort}
-store: ${JSON.stringify(store)}
-${redis === null ? '' : `redis: ${JSON.stringify(redis)}\n`}workers: ${workers}
-drain: 1s
-tenants:
-  acme: { token: { secrets: ["\${ACME_SECRET}"] } }
-  globex: { token: { secrets: ["\${GLOBEX_SECRET}"] } }
-upstreams:
-  main: { targets: ["${upstream}"] }
-routes: [routes/*.yaml]
-`
-  writeFileSync(file, text, { mode: 0o600 })
-  return file
 }

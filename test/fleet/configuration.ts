@@ -1,0 +1,43 @@
+/** The configuration files of one gateway of a fleet. Written by gateway.ts. */
+
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+export interface Configuration {
+  /** `store:` and `redis:`; null leaves it out. */
+  readonly store: string
+  readonly redis: string | null
+  readonly workers: number
+  /** URL of the service behind it. */
+  readonly upstream: string
+}
+
+const ROUTES = `upstream: main
+routes:
+  GET /v1/trainings: trainings:list
+`
+
+/** Into an empty folder. Gives the path of the main one. */
+export function writeConfiguration(
+  folder: string,
+  { store, redis, workers, upstream }: Configuration,
+  ports: { readonly front: number; readonly ops: number },
+): string {
+  mkdirSync(join(folder, 'routes'))
+  writeFileSync(join(folder, 'routes', 'main.yaml'), ROUTES)
+  const file = join(folder, 'gateway.config.yaml')
+  const text = `listen: 127.0.0.1:${ports.front}
+ops: 127.0.0.1:${ports.ops}
+store: ${JSON.stringify(store)}
+${redis === null ? '' : `redis: ${JSON.stringify(redis)}\n`}workers: ${workers}
+drain: 1s
+tenants:
+  acme: { token: { secrets: ["\${ACME_SECRET}"] } }
+  globex: { token: { secrets: ["\${GLOBEX_SECRET}"] } }
+upstreams:
+  main: { targets: ["${upstream}"] }
+routes: [routes/*.yaml]
+`
+  writeFileSync(file, text, { mode: 0o600 })
+  return file
+}

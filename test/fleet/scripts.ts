@@ -1,0 +1,111 @@
+/** What writers do: each script changes Seats or API keys of its own, and says what their callers are answered from then on. */
+
+import { SPACE } from './fleet.ts'
+import type { Writing } from './writing.ts'
+
+const LIST = 'trainings:list'
+/** What a token is answered whose Seat does not grant it. */
+const DENIED = 'permission_denied'
+
+/** Writes for ever, a write a step. */
+export type Script = (writing: Writing, name: string) => AsyncGenerator<void>
+
+/** Grants and revokes a permission, which a token and an API key rest on. */
+async function* permission(writing: Writing, name: string): AsyncGenerator<void> {
+  const token = await writing.token(name, DENIED)
+  const { id } = await writing.send('POST', '/v1/seats', seat(name), [[token, 'allow']])
+  yield
+  const made = await writing.send('POST', '/v1/api-keys', { name, seats: [name] })
+  const key = writing.key(name, made.key, 'allow')
+  for (let granted = false; ; granted = !granted) {
+    yield
+    const answer = granted ? 'allow' : DENIED
+    const permissions = [granted ? LIST : 'trainings:read']
+    await writing.send('PUT', `/v1/seats/${id}`, { permissions }, [
+      [token, answer],
+      [key, answer],
+    ])
+  }
+}
+
+/** Moves a Seat from one space to another and back. */
+async function* spaces(writing: Writing, name: string): AsyncGenerator<void> {
+  const here = await writing.token(name, DENIED, SPACE)
+  const there = await writing.token(name, DENIED, 's2')
+  const { id } = await writing.send('POST', '/v1/seats', seat(name), [[here, 'allow']])
+  yield
+  const made = await writing.send('POST', '/v1/api-keys', { name, seats: [name] })
+  const key = writing.key(name, made.key, 'allow')
+  for (let moved = true; ; moved = !moved) {
+    yield
+    await writing.send('PUT', `/v1/seats/${id}`, { spaces: [moved ? 's2' : SPACE] }, [
+      [here, moved ? DENIED : 'allow'],
+      [there, moved ? 'allow' : DENIED],
+      [key, moved ? 'no_seat_in_space' : 'allow'],
+    ])
+  }
+}
+
+/** Gives a Seat one name after the other: a token follows no name, an API key follows the Seat. */
+async function* rename(writing: Writing, name: string): AsyncGenerator<void> {
+  let before = await writing.token(`${name}.0`, DENIED)
+  const { id } = await writing.send('POST', '/v1/seats', seat(`${name}.0`), [[before, 'allow']])
+  yield
+  const made = await writing.send('POST', '/v1/api-keys', { name, seats: [`${name}.0`] })
+  writing.key(name, made.key, 'allow')
+  for (let turn = 1; ; turn++) {
+    yield
+    const after = await writing.token(`${name}.${turn}`, DENIED)
+    await writing.send('PUT', `/v1/seats/${id}`, { name: `${name}.${turn}` }, [
+      [before, DENIED],
+      [after, 'allow'],
+    ])
+    writing.leave(before)
+    before = after
+  }
+}
+
+/** Makes a Seat, deletes it and makes it again: the name revives no token, and the new Seat no API key. */
+async function* remake(writing: Writing, name: string): AsyncGenerator<void> {
+  for (let turn = 0; ; turn++) {
+    const called = `${name}.${turn}`
+    const token = await writing.token(called, DENIED)
+    const first = await writing.send('POST', '/v1/seats', seat(called), [[token, 'allow']])
+    yield
+    const made = await writing.send('POST', '/v1/api-keys', { name: called, seats: [called] })
+    const key = writing.key(called, made.key, 'allow')
+    yield
+    await writing.send('DELETE', `/v1/seats/${first.id}`, undefined, [
+      [token, DENIED],
+      [key, 'no_seat_in_space'],
+    ])
+    yield
+    const second = await writing.send('POST', '/v1/seats', seat(called), [
+      [token, DENIED],
+      [key, 'no_seat_in_space'],
+    ])
+    yield
+    await writing.send('DELETE', `/v1/seats/${second.id}`, undefined, [[token, DENIED]])
+    yield
+    writing.leave(token, key)
+  }
+}
+
+/** Makes API keys and revokes them. */
+async function* keys(writing: Writing, name: string): AsyncGenerator<void> {
+  await writing.send('POST', '/v1/seats', seat(name))
+  for (let turn = 0; ; turn++) {
+    yield
+    const made = await writing.send('POST', '/v1/api-keys', { name: `${name}.${turn}`, seats: [name] })
+    const key = writing.key(`${name}.${turn}`, made.key, 'allow')
+    yield
+    await writing.send('DELETE', `/v1/api-keys/${made.id}`, undefined, [[key, 'api_key_revoked']])
+    writing.leave(key)
+  }
+}
+
+function seat(name: string): object {
+  return { name, spaces: [SPACE], permissions: [LIST] }
+}
+
+export const SCRIPTS: readonly Script[] = [permission, spaces, rename, remake, keys]
