@@ -32,8 +32,9 @@ class Caller {
   readonly chunks: Buffer[] = []
   code: string | undefined
 
-  constructor(t: Test, port: number) {
-    this.socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
+  /** @param allowHalfOpen goes on when the other side has ended, which most clients don't */
+  constructor(t: Test, port: number, allowHalfOpen = false) {
+    this.socket = connect({ port, host: '127.0.0.1', allowHalfOpen })
     this.socket.on('data', (bytes) => this.chunks.push(bytes as Buffer))
     this.socket.on('error', (error: NodeJS.ErrnoException) => {
       this.code = error.code
@@ -67,20 +68,20 @@ const aWhile = () => new Promise((resolve) => setTimeout(resolve, 200))
 
 t.test('passes bytes both ways, as many as come, and the end of each way', async (t) => {
   const proxy = await startTcpProxy(t, await startEcho(t))
-  const caller = new Caller(t, proxy.port)
+  const caller = new Caller(t, proxy.port, true)
   const bytes = randomBytes(8 * 1024 * 1024)
   caller.socket.end(bytes)
   await once(caller.socket, 'end')
   t.ok(Buffer.concat(caller.chunks).equals(bytes))
 })
 
-t.test('cut: what is connected is reset, what comes is refused; healed: the same port', async (t) => {
+t.test('cut: what is connected is ended, what comes is refused; healed: the same port', async (t) => {
   const echo = await startEcho(t)
   const proxy = await startTcpProxy(t, echo)
   const caller = new Caller(t, proxy.port)
   await caller.says('hello')
   await proxy.cut()
-  t.equal(await caller.ended(), 'ECONNRESET')
+  t.equal(await caller.ended(), undefined)
   await until(
     () => echo.sockets.size === 0,
     () => 'the server has a connection still',
@@ -132,7 +133,7 @@ t.test('connections killed: the next one gets through', async (t) => {
   const caller = new Caller(t, proxy.port)
   await caller.says('hello')
   proxy.killConnections()
-  t.equal(await caller.ended(), 'ECONNRESET')
+  t.equal(await caller.ended(), undefined)
   t.equal(await new Caller(t, proxy.port).says('again'), 'again')
 })
 
@@ -155,11 +156,11 @@ t.test('delayed: no sooner than asked, in order also when the delay shrinks', as
   t.equal(caller.got, 'abcd')
 })
 
-t.test('nobody behind it: the client is reset', async (t) => {
+t.test('nobody behind it: what connects is ended', async (t) => {
   const server = await startRedis(t)
   const proxy = await startTcpProxy(t, server)
   await server.stop()
-  t.equal(await new Caller(t, proxy.port).ended(), 'ECONNRESET')
+  t.equal(await new Caller(t, proxy.port).ended(), undefined)
 })
 
 t.test('parts one client from Redis, and not another', async (t) => {
