@@ -1,36 +1,9 @@
 /**
- * All that sign-in needs of the rest of the gateway, which the composition root gives it, and the configuration that it
- * is written against. Types only.
+ * All that sign-in needs of the rest of the gateway, which the composition root gives it. Types only.
  */
 
-import type { TokenConfig } from '../config/config.ts'
+import type { OidcConfig, TokenConfig } from '../config/config.ts'
 import type { SessionChanged, SessionStore } from './session-store.ts'
-
-/** A tenant's identity provider. Times in ms. */
-export interface OidcConfig {
-  /** Exactly as the provider writes it: compared as text. */
-  readonly issuer: string
-  readonly clientId: string
-  readonly clientSecret: string | null
-  /** Null: by what discovery says. */
-  readonly clientAuth: ClientAuth | null
-  readonly scopes: readonly string[]
-  /** A claim's name, or a path through objects: `realm_access.roles`. */
-  readonly seatsClaim: string
-  /** An absolute URL without query and fragment; its origin is the gateway's own, as browsers see it. */
-  readonly redirectUri: string
-  /** Plain http, to loopback addresses only. */
-  readonly allowInsecure: boolean
-  /** Tokens signed by the provider are accepted as bearer tokens. */
-  readonly acceptProviderTokens: boolean
-  /** Accepted in `aud` of such tokens, beside the client id. */
-  readonly audience: readonly string[]
-  /** Where the provider sends the browser after signing out. */
-  readonly postLogoutRedirect: string | null
-  readonly sessionLifetime: number
-}
-
-export type ClientAuth = 'client_secret_basic' | 'client_secret_post' | 'none'
 
 /** A tenant that signs in through a provider. */
 export interface OidcTenant {

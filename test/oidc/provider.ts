@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net'
 import { exportJWK, generateKeyPair, type JWK } from 'jose'
 import OidcProvider from 'oidc-provider'
 import type { Test } from 'tap'
-import type { OidcConfig } from '../../src/oidc/ports.ts'
+import type { OidcConfig } from '../../src/config/config.ts'
 
 export const ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA'] as const
 export type Algorithm = (typeof ALGORITHMS)[number]

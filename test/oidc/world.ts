@@ -3,6 +3,7 @@
  * real server. Everything ends with the test, and then its log is searched for every secret that was seen.
  */
 
+import type { OidcConfig } from '../../src/config/config.ts'
 import { createHash, randomBytes } from 'node:crypto'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -14,7 +15,6 @@ import type { HttpLimits } from '../../src/oidc/http.ts'
 import { Oidc } from '../../src/oidc/oidc.ts'
 import type {
   Ephemeral,
-  OidcConfig,
   OidcLog,
   OidcPorts,
   OidcTenant,
