@@ -72,6 +72,8 @@ interface Standing {
   readonly joined: number
   /** The newest reading that it has taken, by its own word. */
   applied: number
+  /** Grows when the history may be another: what is said of readings from before is then of no use. */
+  history: number
   /** Settles when it has taken the reading that was handed to it last. */
   taken: Promise<void>
 }
@@ -120,7 +122,7 @@ export class Instance implements Coherence {
 
   join(decider: Decider): void {
     const joined = this.#parts.clock.now()
-    this.#deciders.set(decider, { joined, applied: 0, taken: Promise.resolve() })
+    this.#deciders.set(decider, { joined, applied: 0, history: 0, taken: Promise.resolve() })
   }
 
   /** It decides nothing any more. */
@@ -259,11 +261,15 @@ export class Instance implements Coherence {
 
 async function handed(decider: Decider, standing: Standing, reading: Reading): Promise<void> {
   const late = reading.noted < standing.joined
-  // Numbers of another history say nothing of this one.
-  if (reading.changes === null) standing.applied = 0
+  // Numbers of another history say nothing of this one, nor do answers that are still on their way.
+  if (reading.changes === null) {
+    standing.applied = 0
+    standing.history++
+  }
+  const { history } = standing
   try {
     await decider.take(late ? { ...reading, noted: Number.NEGATIVE_INFINITY } : reading)
-    standing.applied = reading.head.seq
+    if (standing.history === history) standing.applied = reading.head.seq
   } catch {
     // It may not have forgotten: what it has applied stays what it was.
   }

@@ -3,13 +3,12 @@
  * real server. Everything ends with the test, and then its log is searched for every secret that was seen.
  */
 
-import type { OidcConfig } from '../../src/config/config.ts'
 import { createHash, randomBytes } from 'node:crypto'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Test } from 'tap'
 import { mintToken } from '../../src/authn/token.ts'
-import type { TenantConfig } from '../../src/config/config.ts'
+import type { OidcConfig, TenantConfig } from '../../src/config/config.ts'
 import { ProcessEphemeral } from '../../src/oidc/ephemeral.ts'
 import type { HttpLimits } from '../../src/oidc/http.ts'
 import { Oidc } from '../../src/oidc/oidc.ts'
