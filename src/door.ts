@@ -40,10 +40,6 @@ export class Door {
     this.#addGauges(log)
   }
 
-  get routes(): number {
-    return this.#compiled.table.routes.length
-  }
-
   /** Rejects with Node's error when the address can't be had. @param shared with other workers */
   async listen(shared = false): Promise<AddressInfo> {
     this.#front = await openFront(this.#compiled.config.listen, this.#pipeline, shared)

@@ -9,7 +9,7 @@ import { mapSeats } from './grants.ts'
 import { type Keepsake, openKeepsake, sealKeepsake, type SignedIn } from './open-session.ts'
 import { readPerson } from './person.ts'
 import type { Provider } from './provider.ts'
-import type { Renewal, StoredSession } from './session-store.ts'
+import type { Renewal, StoredSession } from '../../seats-admin/index.ts'
 import { redeemRefreshToken } from './token-endpoint.ts'
 import { ProviderRefused, TokenRefused } from './translated.ts'
 

@@ -3,7 +3,7 @@
 import type { Context } from './context.ts'
 import { cookieValues, SESSION_COOKIE } from './cookies.ts'
 import { parseCookieText, sameHash } from './handle.ts'
-import type { StoredSession } from './session-store.ts'
+import type { StoredSession } from '../../seats-admin/index.ts'
 
 /** Resolves when no instance accepts it any more. Rejects when the store can't be asked. */
 export async function endSession(context: Context, tenant: string, id: string): Promise<void> {

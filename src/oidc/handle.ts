@@ -5,7 +5,7 @@
 
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { isTenantId } from '../../seats-admin/model/tenant.ts'
-import type { HandleProof } from './session-store.ts'
+import type { HandleProof } from '../../seats-admin/index.ts'
 
 /** 128 bits: the session's id, which is no secret. */
 const ID = /^[A-Za-z0-9_-]{22}$/

@@ -15,7 +15,7 @@ import type { SignInReply } from './ports.ts'
 import type { Provider } from './provider.ts'
 import { returnAddress } from './return-to.ts'
 import { sessionCrossSite } from './session-refusals.ts'
-import type { StoredSession } from './session-store.ts'
+import type { StoredSession } from '../../seats-admin/index.ts'
 import { codeOf } from './trouble.ts'
 
 /** Characters. A longer hint would make an address that servers refuse; without it the provider asks the user. */

@@ -11,7 +11,7 @@ import type { OidcPorts, OidcTenant, SignInReply, SignInRequest } from './ports.
 import { Provider } from './provider.ts'
 import { type ProviderToken, verifyProviderToken } from './provider-token.ts'
 import { Renewals } from './renew.ts'
-import type { SessionRecord } from './session-store.ts'
+import type { SessionRecord } from '../../seats-admin/index.ts'
 import { ProviderTrouble, providerUnavailable } from './trouble.ts'
 
 export class Oidc {

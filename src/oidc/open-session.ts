@@ -11,7 +11,7 @@ import { cookieText, handleText, newSecret, newSessionId, sha256 } from './handl
 import type { Identity } from './identity.ts'
 import type { OidcTenant } from './ports.ts'
 import { open, seal } from './seal.ts'
-import type { StoredSession } from './session-store.ts'
+import type { StoredSession } from '../../seats-admin/index.ts'
 
 /** What the provider gave, as far as it is needed again. */
 export interface Keepsake {

@@ -3,7 +3,7 @@
  */
 
 import type { OidcConfig, TokenConfig } from '../config/config.ts'
-import type { SessionChanged, SessionStore } from './session-store.ts'
+import type { SessionChanged, SessionStore } from '../../seats-admin/index.ts'
 
 /** A tenant that signs in through a provider. */
 export interface OidcTenant {

@@ -15,7 +15,7 @@ import { endSession } from './end-session.ts'
 import { handleText, newSecret, parseHandleText, type RefreshHandle, sha256 } from './handle.ts'
 import type { SignInReply } from './ports.ts'
 import type { Provider } from './provider.ts'
-import type { Rotation, StoredSession } from './session-store.ts'
+import type { Rotation, StoredSession } from '../../seats-admin/index.ts'
 import { mintFor } from './token-reply.ts'
 
 const invalid = new Refusal(

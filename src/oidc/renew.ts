@@ -13,7 +13,7 @@ import { type Context, refusalOf } from './context.ts'
 import { endSession } from './end-session.ts'
 import type { Provider } from './provider.ts'
 import { sessionEnded, sessionExpired } from './session-refusals.ts'
-import type { SessionRecord, StoredSession } from './session-store.ts'
+import type { SessionRecord, StoredSession } from '../../seats-admin/index.ts'
 import { providerUnavailable } from './trouble.ts'
 
 /** ms that one instance has for asking; longer than all requests to the provider together take. */

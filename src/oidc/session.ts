@@ -17,7 +17,7 @@ import {
   sessionExpired,
   sessionUnknown,
 } from './session-refusals.ts'
-import type { SessionRecord } from './session-store.ts'
+import type { SessionRecord } from '../../seats-admin/index.ts'
 
 /** What of a request the cookie's worth depends on. */
 export interface SessionAsk {

@@ -1,6 +1,6 @@
 /**
  * What an upstream can be told beside its addresses and timeouts, and what holds where it is told nothing.
- * Read by `upstream.ts`; given by `gateway.ts`.
+ * Read by `upstream.ts`; given by `door.ts`.
  */
 
 import type { UpstreamConfig } from '../config/config.ts'

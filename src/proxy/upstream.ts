@@ -1,6 +1,6 @@
 /**
  * One configured upstream: its targets, and what its requests need that is known at load.
- * Made by `gateway.ts`, one for each entry of the configuration; never shared, so that nothing an upstream does to its
+ * Made by `door.ts`, one for each entry of the configuration; never shared, so that nothing an upstream does to its
  * connections can reach another's callers.
  */
 

@@ -11,7 +11,7 @@ import type {
   SessionReading,
   SessionStore,
   StoredSession,
-} from '../../src/oidc/session-store.ts'
+} from '../../seats-admin/index.ts'
 
 interface Row {
   session: StoredSession

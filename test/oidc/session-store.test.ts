@@ -2,6 +2,6 @@
 
 import t from 'tap'
 import { MemorySessions } from './memory-sessions.ts'
-import { sessionStoreConformance } from './session-store-conformance.ts'
+import { sessionStoreConformance } from '../seats-admin/store/session-conformance.ts'
 
 sessionStoreConformance(t, async () => ({ sessions: new MemorySessions(), feed: null }))

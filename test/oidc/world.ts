@@ -20,7 +20,7 @@ import type {
   SeatDirectory,
   SeatOfName,
 } from '../../src/oidc/ports.ts'
-import type { SessionChanged } from '../../src/oidc/session-store.ts'
+import type { SessionChanged } from '../../seats-admin/index.ts'
 import { Browser, type Page } from './browser-client.ts'
 import { MemorySessions } from './memory-sessions.ts'
 import { mount } from './mount.ts'

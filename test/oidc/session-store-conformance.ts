@@ -1,3 +1,0 @@
-/** What every session store must do, the reference too. */
-
-export * from '../seats-admin/store/session-conformance.ts'
