@@ -70,6 +70,8 @@ export interface Board {
   readonly subjects: Set<Subject>
   /** Gateways that writes are sent through: those that are awake, unless the scenario says otherwise. */
   readonly writable: () => readonly FleetGateway[]
+  /** Processes of it stand still. */
+  readonly stopped: (gateway: FleetGateway) => boolean
   /** Connections for writes, by gateway. */
   readonly clients: ReadonlyMap<FleetGateway, Client>
   /** Asks every gateway about these at once, without waiting. */

@@ -104,6 +104,8 @@ export class Load implements Board {
     return this.fleet.gateways.filter((gateway) => gateway.awake && through(gateway))
   }
 
+  readonly stopped = (gateway: FleetGateway): boolean => this.#lines.has(gateway)
+
   readonly probe = (subjects: readonly Subject[]): void => {
     for (const [gateway, client] of this.#probes) {
       const askers = [byClient(client), ...(this.#lines.get(gateway) ?? [])]

@@ -1,8 +1,14 @@
 /** Writes for a script, and the subjects that they concern. Used by scripts.ts; each writer of writers.ts has its own. */
 
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Answer } from '../support/client.ts'
 import { type Board, count, now, pick, type Subject } from './board.ts'
 import { adminRequest, SPACE } from './fleet.ts'
+import type { FleetGateway } from './gateway.ts'
 import { Timeline } from './timeline.ts'
+
+/** Milliseconds that a writer waits for a gateway that stands still: were all to wait there, nobody would write. */
+const PATIENCE = 2000
 
 /** Nobody knows what became of the write. */
 export class Unanswered extends Error {}
@@ -26,7 +32,7 @@ export class Writing {
     const sent = now()
     const done = changes.map(([{ timeline }, answer]) => timeline.write(answer, sent))
     const request = clients.get(gateway)?.send(method, path, ...adminRequest(fleet.key, body))
-    const answer = (await request?.catch(() => null)) ?? null
+    const answer = await this.#answerOf(gateway, request)
     const answered = now()
     if (answer === null || answer.status >= 300) {
       const failures = gateway.interruptions === interruptions ? tally.failed : tally.interrupted
@@ -37,6 +43,22 @@ export class Writing {
     for (const each of done) each(answered)
     probe(changes.map(([subject]) => subject))
     return answer.status === 204 ? null : answer.json
+  }
+
+  /** Null: none came, or none in time. */
+  async #answerOf(gateway: FleetGateway, request: Promise<Answer> | undefined): Promise<Answer | null> {
+    let over = false
+    const givenUp = async () => {
+      let standing = 0
+      while (!over && standing < PATIENCE) {
+        await sleep(100)
+        standing = this.#board.stopped(gateway) ? standing + 100 : 0
+      }
+      return null
+    }
+    const answer = (await Promise.race([request?.catch(() => null), givenUp()])) ?? null
+    over = true
+    return answer
   }
 
   async token(name: string, answer: string, space = SPACE): Promise<Subject> {
