@@ -37,8 +37,8 @@ export interface BearerOptions extends TokenIssuers {
 export class BearerTokens {
   readonly #options: BearerOptions
   readonly #verified: LRUCache<string, VerifiedToken>
-  /** Under way, by whole token: however many requests bring it, it is verified once. */
-  readonly #pending = new Map<string, Promise<VerifiedToken | Refusal>>()
+  /** Asked of the other issuer, by whole token: however many requests bring it, it is asked about once. */
+  readonly #pending = new Map<string, Promise<VerifiedToken | Refusal | null>>()
 
   constructor(options: BearerOptions) {
     this.#options = options
@@ -55,9 +55,16 @@ export class BearerTokens {
     if (token === null || token instanceof Refusal) return token
     const known = this.#verified.get(token)
     if (known !== undefined) return this.#admit(token, known)
-    const verdict = this.#pending.get(token) ?? this.#verify(token)
-    if (verdict instanceof Refusal) return verdict
-    return verdict.then((it) => (it instanceof Refusal ? it : this.#admit(token, it)))
+    const own = verifyToken(token, this.#options)
+    if (!(own instanceof Refusal)) return this.#remember(token, own)
+    const { otherIssuer = null } = this.#options
+    if (otherIssuer === null) return own
+    const verdict = this.#pending.get(token) ?? this.#ask(otherIssuer, token)
+    // What is said of the gateway's own token stands, unless another issuer knows it.
+    return verdict.then((it) => {
+      if (it === null) return own
+      return it instanceof Refusal ? it : this.#admit(token, it)
+    })
   }
 
   #admit(token: string, verified: VerifiedToken): Principal | Refusal {
@@ -67,40 +74,24 @@ export class BearerTokens {
     return refusal
   }
 
-  #verify(token: string): Refusal | Promise<VerifiedToken | Refusal> {
-    const own = verifyToken(token, this.#options)
-    const { otherIssuer = null } = this.#options
-    if (own instanceof Refusal && otherIssuer === null) return own
-    const verdict =
-      otherIssuer === null ? (own as Promise<VerifiedToken | Refusal>) : either(own, token, otherIssuer)
-    const pending = this.#remember(token, verdict)
-    this.#pending.set(token, pending)
-    return pending
+  #remember(token: string, verified: VerifiedToken): Principal | Refusal {
+    const refusal = untimely(verified, this.#options.now())
+    if (refusal !== null) return refusal
+    this.#verified.set(token, verified, { ttl: verified.rememberFor ?? 0 })
+    return verified.principal
   }
 
-  async #remember(
-    token: string,
-    verdict: Promise<VerifiedToken | Refusal>,
-  ): Promise<VerifiedToken | Refusal> {
+  async #ask(issuer: OtherIssuer, token: string): Promise<VerifiedToken | Refusal | null> {
+    const verdict = issuer(token)
+    this.#pending.set(token, verdict)
     try {
       const verified = await verdict
-      if (!(verified instanceof Refusal) && untimely(verified, this.#options.now()) === null)
-        this.#verified.set(token, verified, { ttl: verified.rememberFor ?? 0 })
+      if (verified !== null && !(verified instanceof Refusal)) this.#remember(token, verified)
       return verified
     } finally {
       this.#pending.delete(token)
     }
   }
-}
-
-/** What is said of the gateway's own token stands, unless another issuer knows it. */
-async function either(
-  own: Refusal | Promise<VerifiedToken | Refusal>,
-  token: string,
-  otherIssuer: OtherIssuer,
-): Promise<VerifiedToken | Refusal> {
-  const verdict = await own
-  return verdict instanceof Refusal ? ((await otherIssuer(token)) ?? verdict) : verdict
 }
 
 /** A scheme, spaces and its parameters; RFC 9110, section 11.4. */

@@ -1,10 +1,10 @@
 /**
- * The token's envelope: a compact JWS (RFC 7515, section 7.1) in its one canonical spelling. What jose lets pass —
- * padding, white space, spare bits, duplicate members — is refused here, so that one token has one text. Called by
- * `token.ts`.
+ * The token's envelope: a compact JWS (RFC 7515, section 7.1) in its one canonical spelling. What common libraries
+ * let pass — padding, white space, spare bits, duplicate members — is refused here, so that one token has one text.
+ * Called by `token.ts`.
  */
 
-import { compactVerify, errors } from 'jose'
+import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { TokenConfig } from '../config/config.ts'
 import { isJsonObject, parseJson } from '../json.ts'
 
@@ -17,8 +17,7 @@ export interface Jws {
   /** Header parameter `alg` (RFC 7515, section 4.1.1), whatever it holds. */
   readonly algorithm: unknown
   readonly payload: Readonly<Record<string, unknown>>
-  /** Bytes. */
-  readonly signatureLength: number
+  readonly signature: Uint8Array
 }
 
 /**
@@ -51,7 +50,7 @@ export function readJws(text: string): Jws | null {
   const payload = readObject(payloadText)
   const signature = decode(signatureText)
   if (payload === null || signature === null) return null
-  return { text, algorithm: header.alg, payload, signatureLength: signature.length }
+  return { text, algorithm: header.alg, payload, signature }
 }
 
 function isOurHeader(header: Readonly<Record<string, unknown>>): boolean {
@@ -88,20 +87,23 @@ const SIGNATURE_LENGTHS: Readonly<Record<TokenConfig['algorithm'], number>> = {
 
 /** Whether the header can be one for these secrets: only the tenant's one algorithm, whatever the token says. */
 export function fits(jws: Jws, { algorithm }: TokenConfig): boolean {
-  return jws.algorithm === algorithm && jws.signatureLength === SIGNATURE_LENGTHS[algorithm]
+  return jws.algorithm === algorithm && jws.signature.length === SIGNATURE_LENGTHS[algorithm]
 }
 
-/** Whether one of the secrets made the signature. */
-export async function isSigned(jws: Jws, { secrets, algorithm }: TokenConfig): Promise<boolean> {
-  const options = { algorithms: [algorithm] }
-  for (const secret of secrets) {
-    try {
-      await compactVerify(jws.text, secret, options)
-      return true
-    } catch (cause) {
-      // Any other fault is ours, and says nothing about the token.
-      if (!(cause instanceof errors.JOSEError)) throw cause
-    }
-  }
-  return false
+const HASHES: Readonly<Record<TokenConfig['algorithm'], string>> = {
+  HS256: 'sha256',
+  HS384: 'sha384',
+  HS512: 'sha512',
+}
+
+/**
+ * Whether one of the secrets made the signature (RFC 7515, section 5.2). By Node's HMAC at once: jose's goes through a
+ * thread and comes back as a promise, at ten times the price, which whoever sends bad tokens would make us pay.
+ *
+ * @param jws one that `fits`
+ */
+export function isSigned({ text, signature }: Jws, { secrets, algorithm }: TokenConfig): boolean {
+  const input = text.slice(0, text.lastIndexOf('.'))
+  const made = (secret: Uint8Array) => createHmac(HASHES[algorithm], secret).update(input, 'latin1').digest()
+  return secrets.some((secret) => timingSafeEqual(made(secret), signature))
 }

@@ -7,7 +7,7 @@ import { SignJWT } from 'jose'
 import type { TenantConfig } from '../config/config.ts'
 import { Refusal } from '../errors.ts'
 import { readClaims, type VerifiedToken } from './claims.ts'
-import { fits, isSigned, type Jws, MAX_TOKEN, readJws } from './jws.ts'
+import { fits, isSigned, MAX_TOKEN, readJws } from './jws.ts'
 
 /** Whom a new token is about. */
 export interface TokenSubject {
@@ -74,22 +74,15 @@ function claimsOf(tenant: TenantConfig, subject: TokenSubject, now: number, life
 }
 
 /**
- * Reads the token and checks its signature; at once when no signature could make it good. Whether it is valid *now*
- * is left to `untimely`, so that the answer here stays true for as long as the configuration does.
- *
- * Rejects only on faults of the machine.
+ * Reads the token and checks its signature. Whether it is valid *now* is left to `untimely`, so that the answer here
+ * stays true for as long as the configuration does.
  */
-export function verifyToken(text: string, issuers: TokenIssuers): Refusal | Promise<VerifiedToken | Refusal> {
+export function verifyToken(text: string, issuers: TokenIssuers): VerifiedToken | Refusal {
   const jws = readJws(text)
   if (jws === null) return malformed
   // Before the signature is checked, the tenant a token claims only chooses the secrets that it must be signed with.
   const { tenant_id: tenantId = issuers.defaultTenant } = jws.payload
   const tenant = typeof tenantId === 'string' ? issuers.tenants.get(tenantId) : undefined
-  if (tenant === undefined || !fits(jws, tenant.token)) return forged
-  return verifySigned(jws, tenant)
-}
-
-async function verifySigned(jws: Jws, { id, token }: TenantConfig): Promise<VerifiedToken | Refusal> {
-  if (!(await isSigned(jws, token))) return forged
-  return readClaims(jws.payload, id, token.leeway)
+  if (tenant === undefined || !fits(jws, tenant.token) || !isSigned(jws, tenant.token)) return forged
+  return readClaims(jws.payload, tenant.id, tenant.token.leeway)
 }

@@ -30,9 +30,8 @@ t.test('a verified token is answered at once, with the same Principal', async (t
   const { asked } = clocked()
   const given = credentials(line(sign()))
   const first = asked.authenticate(given)
-  t.ok(first instanceof Promise)
-  const principal = await first
-  t.equal(asked.authenticate(given), principal)
+  t.match(first, { user: 'alice' })
+  t.equal(asked.authenticate(given), first)
 })
 
 t.test('exp is looked at again on a hit', async (t) => {
@@ -64,13 +63,6 @@ t.test('a token that became valid is let in: a no is never remembered', async (t
   t.equal(await outcome(asked, line(token)), 'token_not_yet_valid')
   clock.now += 60_000
   t.match(await outcome(asked, line(token)), { user: 'alice' })
-})
-
-t.test('the time is read after the signature was checked, not before', async (t) => {
-  const { clock, asked } = clocked()
-  const verdict = outcome(asked, line(sign({ ...claims, exp: SECOND + 60 })))
-  clock.now += 60_000
-  t.equal(await verdict, 'token_expired')
 })
 
 t.test('a hit needs the whole token', async (t) => {
@@ -121,22 +113,22 @@ t.test('bounded: the least recently used is verified anew', async (t) => {
   const [a, b, c] = ['a', 'b', 'c'].map((sub) => credentials(line(sign({ ...claims, sub }))))
   t.ok(a && b && c)
   if (!a || !b || !c) return
-  await asked.authenticate(a)
-  await asked.authenticate(b)
-  t.notOk(asked.authenticate(a) instanceof Promise)
-  await asked.authenticate(c)
-  t.notOk(asked.authenticate(a) instanceof Promise, 'used since')
-  t.notOk(asked.authenticate(c) instanceof Promise)
-  const again = asked.authenticate(b)
-  t.ok(again instanceof Promise, 'pushed out')
-  t.match(await again, { user: 'b' })
-  t.notOk(asked.authenticate(b) instanceof Promise, 'and remembered again')
+  const ask = (given: typeof a) => asked.authenticate(given)
+  const [first, second] = [ask(a), ask(b)]
+  t.equal(ask(a), first)
+  const third = ask(c)
+  t.equal(ask(a), first, 'used since')
+  t.equal(ask(c), third)
+  const again = ask(b)
+  t.not(again, second, 'pushed out')
+  t.match(again, { user: 'b' })
+  t.equal(ask(b), again, 'and remembered again')
 })
 
 t.test('bad tokens push out no good ones', async (t) => {
   const { clock, asked } = clocked(1)
   const good = credentials(line(sign()))
-  await asked.authenticate(good)
+  const first = asked.authenticate(good)
   for (let at = 0; at < 20; at++) {
     await outcome(asked, line(sign({ ...claims, at }, { secret: secrets.globex })))
     await outcome(asked, line(sign({ ...claims, at, sub: '' })))
@@ -144,7 +136,7 @@ t.test('bad tokens push out no good ones', async (t) => {
     await outcome(asked, line(sign({ ...claims, at, nbf: SECOND + 60 })))
     await outcome(asked, line(`${at}.a.b`))
   }
-  t.notOk(asked.authenticate(good) instanceof Promise)
+  t.equal(asked.authenticate(good), first)
   clock.now += 1
   t.match(asked.authenticate(good), { user: 'alice' })
 })
@@ -158,14 +150,15 @@ t.test('a changed secret counts at once: what was verified goes with the configu
 
 t.test('a fault of the machine is no verdict on the token, and is not remembered', async (t) => {
   // A secret that can't be a key makes verification itself fail, as a broken crypto library would.
-  const broken = { ...acme, token: { ...acme.token, secrets: ['text' as unknown as Uint8Array] } }
+  const broken = { ...acme, token: { ...acme.token, secrets: [null as unknown as Uint8Array] } }
   const asked = new BearerTokens({
     tenants: tenants(broken),
     defaultTenant: null,
     now: () => NOW,
     maxTokens: 9,
   })
-  for (let at = 0; at < 2; at++) await t.rejects(Promise.resolve(asked.authenticate(`Bearer ${sign()}`)))
+  const token = sign()
+  for (let at = 0; at < 2; at++) t.throws(() => asked.authenticate(`Bearer ${token}`), TypeError)
 })
 
 t.test('what is remembered is frozen', async (t) => {
