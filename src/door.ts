@@ -7,10 +7,13 @@ import type { AddressInfo } from 'node:net'
 import type { Config } from './config/config.ts'
 import type { Compiled, Engine } from './engine.ts'
 import { Pipeline, type Running } from './pipeline.ts'
-import { TrustedProxies } from './proxy/forwarded.ts'
+import { peerAddress, TrustedProxies } from './proxy/forwarded.ts'
 import { Upstream } from './proxy/upstream.ts'
-import { type Listener, openFront } from './server/front.ts'
+import { Reevaluation } from './reevaluate/reevaluation.ts'
+import { openFront } from './server/front.ts'
+import type { Front, FrontSettings } from './server/front-ports.ts'
 import { AccessLog } from './telemetry/access-log.ts'
+import { type ConnectionWatch, watchConnections } from './telemetry/connection-watch.ts'
 import type { Log } from './telemetry/logger.ts'
 import { Metrics } from './telemetry/metrics.ts'
 import { type UpstreamWatch, watchUpstreams } from './telemetry/upstream-watch.ts'
@@ -19,10 +22,12 @@ export class Door {
   readonly metrics = new Metrics()
   readonly #engine: Engine
   readonly #pipeline: Pipeline
+  readonly #reevaluation: Reevaluation
   readonly #watch: UpstreamWatch
+  readonly #connectionWatch: ConnectionWatch
   #compiled: Compiled
   #running: Running
-  #front: Listener | null = null
+  #front: Front | null = null
 
   /** Rejects with a ConfigError when the route tables are faulty. */
   static async open(engine: Engine, config: Config, log: Log): Promise<Door> {
@@ -35,15 +40,24 @@ export class Door {
     this.#watch = watchUpstreams(this.metrics, log, () =>
       [...this.#running.upstreams].map(([name, upstream]) => [name, upstream.targets()] as const),
     )
+    this.#connectionWatch = watchConnections(this.metrics, log, () => this.#front?.connections ?? {})
     this.#running = running(compiled, this.#watch)
-    this.#pipeline = new Pipeline(this.#running, new AccessLog(log.logger), this.metrics)
+    this.#pipeline = new Pipeline(this.#running, new AccessLog(log.line), this.metrics)
+    this.#reevaluation = new Reevaluation(engine.changes, this.#pipeline)
     this.#addGauges(log)
   }
 
   /** Rejects with Node's error when the address can't be had. @param shared with other workers */
   async listen(shared = false): Promise<AddressInfo> {
-    this.#front = await openFront(this.#compiled.config.listen, this.#pipeline, shared)
+    const { config } = this.#compiled
+    const settings = settingsOf(config, this.#running)
+    this.#front = await openFront(config.listen, this.#pipeline, {
+      settings,
+      watch: this.#connectionWatch,
+      shared,
+    })
     startChecks(this.#running)
+    this.#reevaluation.start()
     return this.#front.address
   }
 
@@ -60,6 +74,8 @@ export class Door {
       this.#running = next
       this.#compiled = compiled
       this.#pipeline.use(next)
+      this.#reevaluation.reloaded()
+      this.#front?.use(settingsOf(config, next))
       startChecks(next)
       this.metrics.forgetRoutes(new Set(compiled.table.routes.map((route) => route.id)))
       // Requests under way keep the old pools until they are done.
@@ -71,6 +87,7 @@ export class Door {
   /** No new connections; requests in flight have `drain` ms. After that, nothing is decided from memory. */
   async close(drain: number): Promise<void> {
     await this.#front?.close(drain)
+    this.#reevaluation.stop()
     await Promise.all([...this.#running.upstreams.values()].map((upstream) => upstream.close()))
     await this.#compiled.signIn?.close()
     this.#engine.lease.end()
@@ -98,18 +115,36 @@ export class Door {
   }
 }
 
+function settingsOf(
+  { limits, proxyProtocol, upstreams }: Config,
+  { trustedProxies }: Running,
+): FrontSettings {
+  return {
+    limits,
+    proxyProtocol,
+    trusts: (peer) => trustedProxies.has(peerAddress(peer)),
+    stall: Math.max(limits.bodyTimeout, ...[...upstreams.values()].map(({ bodyTimeout }) => bodyTimeout)),
+  }
+}
+
 function startChecks({ upstreams }: Running): void {
   for (const upstream of upstreams.values()) upstream.start()
 }
 
 function running(compiled: Compiled, listener: UpstreamWatch): Running {
   const upstreams = new Map<string, Upstream>()
-  const { trustedProxies } = compiled.config
+  const { trustedProxies, limits } = compiled.config
   for (const [name, config] of compiled.config.upstreams) {
     const { balance, connections, maxPending, bodyTimeout, health, tls } = config
     const more = { balance, connections, maxPending, bodyTimeout, health, tls }
     upstreams.set(name, new Upstream(config, { trustedProxies, ...more, listener }))
   }
   const signIn = compiled.signIn?.send ?? (() => null)
-  return { judge: compiled.judge, upstreams, trustedProxies: new TrustedProxies(trustedProxies), signIn }
+  return {
+    judge: compiled.judge,
+    upstreams,
+    trustedProxies: new TrustedProxies(trustedProxies),
+    signIn,
+    limits,
+  }
 }

@@ -18,6 +18,7 @@ import type { Route } from './exchange.ts'
 import { Judge } from './judge.ts'
 import type { Ephemeral, OidcLog } from './oidc/ports.ts'
 import { SeatCache, type SharedCache } from './redis/seat-cache.ts'
+import { Changes } from './reevaluate/changes.ts'
 import { compileTable, type RouteTable } from './router/table.ts'
 import { SeatMemory } from './seats/memory.ts'
 import type { SignIn } from './sign-in.ts'
@@ -42,6 +43,8 @@ export class Engine {
   readonly memory: SeatMemory
   readonly lease: Lease
   readonly history = new History()
+  /** For deciding again what is open. */
+  readonly changes = new Changes()
   readonly #coherence: Coherence
   readonly #ports: SignInPorts | null
 
@@ -58,7 +61,7 @@ export class Engine {
       cache === null ? store : new SeatCache(store, cache, this.history, systemClock.now),
       store.sessions,
     )
-    this.lease = new Lease(coherence, [this.memory, this.history], systemClock)
+    this.lease = new Lease(coherence, [this.memory, this.history, this.changes], systemClock)
     coherence.join(this.lease)
   }
 
@@ -89,7 +92,9 @@ export class Engine {
     })
     const allowsSemicolon = ({ target }: Route) =>
       target.kind === 'upstream' && config.upstreams.get(target.name)?.allowSemicolons === true
-    const judge = new Judge({ table, authenticator, seats: this.memory, lease: this.lease, allowsSemicolon })
+    const { targetBytes } = config.limits
+    const seats = this.memory
+    const judge = new Judge({ table, authenticator, seats, lease: this.lease, targetBytes, allowsSemicolon })
     return { config, table, judge, signIn }
   }
 

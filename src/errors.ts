@@ -35,6 +35,7 @@ export const errors = {
   body_too_large: { status: 413, title: 'The body is too large' },
   uri_too_long: { status: 414, title: 'The request target is too long' },
   media_type_unsupported: { status: 415, title: 'The media type is not supported' },
+  upgrade_required: { status: 426, title: 'Another version of the protocol is required' },
   headers_too_large: { status: 431, title: 'The header section is too large' },
   upstream_unreachable: { status: 502, title: 'The upstream could not be reached' },
   upstream_protocol_error: { status: 502, title: 'The upstream broke the protocol' },

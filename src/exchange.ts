@@ -128,6 +128,10 @@ export interface Principal {
   readonly user: string
   readonly email: string | null
   readonly claims: SeatClaims
+  /** The sign-in session that it rests on; null for keys and tokens. */
+  readonly session: string | null
+  /** ms since the epoch: from then on the credential has to be looked at again, if only to say no; null: never. */
+  readonly validUntil: number | null
 }
 
 /** Which Seats a credential names: a token by name and space, an API key by id. */
@@ -217,12 +221,13 @@ export interface Trace {
   source: Source
 }
 
-/** Microseconds spent in each stage; 0 for a stage not reached. */
+/** Microseconds, of each stage and in all; 0 for a stage not reached, or where only the whole was timed. */
 export interface Timings {
   match: number
   authenticate: number
   resolve: number
   decide: number
+  total: number
 }
 
 /** The decision record: one shape for the request path, the log, `explain`, and later replay and shadowing. */
@@ -256,6 +261,23 @@ export interface Judgement {
   readonly grants: Grants | null
 }
 
+/**
+ * Who ended a WebSocket: one of its ends; the gateway because of a limit, of a frame that is none, of its own end, or
+ * because the answer has become no.
+ */
+export type WebSocketEnd =
+  'client' | 'upstream' | 'idle' | 'lifetime' | 'protocol_error' | 'drain' | 'decided_again'
+
+/** A WebSocket that was opened: bytes pass both ways, and no HTTP answer is due any more. */
+export interface OpenWebSocket {
+  /** null while it is open. */
+  readonly endedBy: WebSocketEnd | null
+  /** The status of the first Close frame (RFC 6455, section 7.4); null when none was said, or one without status. */
+  readonly closeCode: number | null
+  /** Says Close to both ends between two frames, and cuts them soon after. Once: what is said first counts. */
+  close(by: WebSocketEnd, code: number, reason: string): void
+}
+
 /** One request on its way through the pipeline. Every field exists from birth, in this order: one hidden class. */
 export class Exchange {
   readonly request: IncomingMessage
@@ -265,6 +287,8 @@ export class Exchange {
   readonly startedAt: number
   /** The client waits for `100 Continue` before it sends its body (RFC 9110, section 10.1.1), and was not given it yet. */
   awaited: boolean
+  /** A proper WebSocket handshake: the connection is no longer Node's, and carries nothing after this request. */
+  readonly handshake: boolean
   judgement: Judgement | null = null
   /** Why the gateway answered by itself; null while an upstream or a handler answers. */
   refusal: Refusal | null = null
@@ -278,6 +302,8 @@ export class Exchange {
   answeredAt = 0
   /** The client went away before the answer was whole. */
   aborted = false
+  /** null until a handshake was answered 101. */
+  webSocket: OpenWebSocket | null = null
 
   constructor(
     request: IncomingMessage,
@@ -285,11 +311,13 @@ export class Exchange {
     id: string,
     startedAt: number,
     awaited = false,
+    handshake = false,
   ) {
     this.request = request
     this.response = response
     this.id = id
     this.startedAt = startedAt
     this.awaited = awaited
+    this.handshake = handshake
   }
 }

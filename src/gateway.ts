@@ -4,10 +4,11 @@
  */
 
 import type { AddressInfo } from 'node:net'
+import { setTimeout } from 'node:timers/promises'
 import type { Config } from './config/config.ts'
 import { type Doors, OwnDoor } from './doors.ts'
 import { Membership } from './membership.ts'
-import type { Listener } from './server/front.ts'
+import type { Listener } from './server/listen.ts'
 import { openOps } from './server/ops.ts'
 import { FleetMetrics } from './telemetry/fleet-metrics.ts'
 import type { Log } from './telemetry/logger.ts'
@@ -68,13 +69,17 @@ export class Gateway {
     return this.#version
   }
 
-  /** No new connections; requests in flight have `drain` ms. Then everything is closed and on disk. Once, however often called. */
-  close(drain: number): Promise<void> {
-    this.#closing ??= this.#close(drain)
+  /**
+   * `/readyz` says so at once; after `delay` ms no new connections, and requests in flight have `drain` ms. Then
+   * everything is closed and on disk. Once, however often called.
+   */
+  close(drain: number, delay = 0): Promise<void> {
+    this.#closing ??= this.#close(drain, delay)
     return this.#closing
   }
 
-  async #close(drain: number): Promise<void> {
+  async #close(drain: number, delay: number): Promise<void> {
+    if (delay > 0) await setTimeout(delay)
     await this.#doors?.close(drain)
     await this.#ops?.close(0)
     await this.#membership.close()

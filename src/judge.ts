@@ -48,6 +48,8 @@ export interface JudgeParts {
   readonly authenticator: Authenticates
   readonly seats: SeatLookup
   readonly lease: Leased
+  /** Bytes of a request target. */
+  readonly targetBytes: number
   /** Whether the route's upstream takes a `;` in a path segment. */
   readonly allowsSemicolon: (route: Route) => boolean
 }
@@ -68,10 +70,11 @@ const REASONS = {
 /** What is known so far; becomes the record. */
 class Draft {
   readonly ask: Ask
-  readonly timings: Timings = { match: 0, authenticate: 0, resolve: 0, decide: 0 }
-  /** Monotonic ms at the end of the last stage. */
-  mark = performance.now()
-  path: string
+  readonly timings: Timings = { match: 0, authenticate: 0, resolve: 0, decide: 0, total: 0 }
+  readonly #startedAt = performance.now()
+  /** Monotonic ms at the end of the last stage; null: nobody wants to know of each stage. */
+  #mark: number | null
+  path = ''
   query = ''
   route: Route | null = null
   params = NO_PARAMS
@@ -81,16 +84,22 @@ class Draft {
   seats = NO_SEATS
   source: Source = 'memory'
 
-  constructor(ask: Ask) {
+  constructor(ask: Ask, stages: boolean) {
     this.ask = ask
-    this.path = unreadPath(ask.target)
+    this.#mark = stages ? this.#startedAt : null
   }
 
-  /** Books the time since the last stage to this one. */
+  /** Books the time since the last stage to this one. A look at the clock costs as much as a lookup. */
   passed(stage: keyof Timings): void {
+    if (this.#mark === null) return
     const now = performance.now()
-    this.timings[stage] = (now - this.mark) * 1000
-    this.mark = now
+    this.timings[stage] = (now - this.#mark) * 1000
+    this.#mark = now
+  }
+
+  ended(): Timings {
+    this.timings.total = (performance.now() - this.#startedAt) * 1000
+    return this.timings
   }
 }
 
@@ -101,9 +110,13 @@ export class Judge {
     this.#parts = parts
   }
 
-  /** Rejects when the store can't be asked and nothing fresh is held: the caller answers 503. */
-  judge(ask: Ask): Judgement | Promise<Judgement> {
-    const draft = new Draft(ask)
+  /**
+   * Rejects when the store can't be asked and nothing fresh is held: the caller answers 503.
+   *
+   * @param stages times each of them, not only the whole
+   */
+  judge(ask: Ask, stages = false): Judgement | Promise<Judgement> {
+    const draft = new Draft(ask, stages)
     const matched = this.#match(draft)
     draft.passed('match')
     if (matched instanceof Refusal) return refused(draft, matched)
@@ -114,9 +127,12 @@ export class Judge {
   }
 
   #match(draft: Draft): Route | Refusal {
-    const { table, allowsSemicolon } = this.#parts
-    const target = readTarget(draft.ask.target, draft.ask.host)
-    if (target instanceof Refusal) return target
+    const { table, targetBytes, allowsSemicolon } = this.#parts
+    const target = readTarget(draft.ask.target, draft.ask.host, targetBytes)
+    if (target instanceof Refusal) {
+      draft.path = unreadPath(draft.ask.target)
+      return target
+    }
     draft.path = target.path
     draft.query = target.query
     const match: Match | null = table.match(draft.ask.method, target.path)
@@ -206,7 +222,7 @@ function judgement(
       space: draft.space,
       seats: draft.seats,
       source: draft.principal === null ? null : draft.source,
-      timings: draft.timings,
+      timings: draft.ended(),
     },
     refusal,
     params: draft.params,

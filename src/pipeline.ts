@@ -17,9 +17,14 @@ import { peerAddress, type TrustedProxies } from './proxy/forwarded.ts'
 import { serveLocal } from './proxy/local.ts'
 import { answerOpen, serveOpen } from './proxy/open.ts'
 import type { Upstream } from './proxy/upstream.ts'
-import { type Connection, Connections } from './server/connection.ts'
-import { guard } from './server/guard.ts'
+import { GOING_AWAY, NO_CLOSE, POLICY_VIOLATION } from './proxy/websocket/close-frame.ts'
+import { earlyBytes, isHandshake, strayHandshake } from './proxy/websocket/handshake.ts'
+import { openWebSocket } from './proxy/websocket/opening.ts'
+import { type Connection, connectionOf } from './server/connection.ts'
+import { type GuardLimits, guard } from './server/guard.ts'
+import { part } from './server/parting.ts'
 import { rawProblem, writeProblem } from './server/problem.ts'
+import { responseOn } from './server/upgraded.ts'
 import type { AccessLog } from './telemetry/access-log.ts'
 import type { Metrics } from './telemetry/metrics.ts'
 
@@ -29,6 +34,12 @@ export interface Running {
   readonly upstreams: ReadonlyMap<string, Upstream>
   readonly trustedProxies: TrustedProxies
   readonly signIn: SendsToSignIn
+  readonly limits: PipelineLimits
+}
+
+export interface PipelineLimits extends GuardLimits {
+  /** Milliseconds for the body of a request to a built-in endpoint. */
+  readonly bodyTimeout: number
 }
 
 /**
@@ -56,7 +67,8 @@ export class Pipeline {
   #running: Running
   readonly #log: AccessLog
   readonly #metrics: Metrics
-  readonly #connections = new Connections()
+  readonly #open = new Set<Exchange>()
+  #draining = false
 
   constructor(running: Running, log: AccessLog, metrics: Metrics) {
     this.#running = running
@@ -69,21 +81,83 @@ export class Pipeline {
     this.#running = running
   }
 
+  /** Requests that have not ended, and WebSockets. */
+  get open(): ReadonlySet<Exchange> {
+    return this.#open
+  }
+
   handle(request: IncomingMessage, response: ServerResponse, awaited: boolean): boolean {
-    const connection = this.#connections.of(request.socket)
+    const connection = connectionOf(request.socket)
     if (connection.closing) return false
-    if (request.headers.upgrade !== undefined) endAfter(connection, response)
+    // TRACE is for finding out about proxies, and refused by this one.
+    if (request.headers.upgrade !== undefined || request.method === 'TRACE') endAfter(connection, response)
     const exchange = new Exchange(request, response, this.#requestId(request), performance.now(), awaited)
+    this.#begin(exchange, connection)
+    return true
+  }
+
+  /** A WebSocket handshake as it must be, in its turn: whatever becomes of it, no other request follows. */
+  upgrades(request: IncomingMessage): boolean {
+    const { closing, answering } = connectionOf(request.socket)
+    return !closing && answering === 0 && isHandshake(request)
+  }
+
+  /** @param head what came behind it in the same read */
+  upgrade(request: IncomingMessage, socket: Socket, head: Buffer): void {
+    const connection = connectionOf(socket)
+    const response = responseOn(socket, request)
+    const exchange = new Exchange(request, response, this.#requestId(request), performance.now(), false, true)
+    connection.closing = true
+    socket.on('data', () => this.#cameEarly(exchange))
+    this.#begin(exchange, connection, head.length > 0 ? earlyBytes : null)
+  }
+
+  #cameEarly(exchange: Exchange): void {
+    if (!exchange.response.headersSent) this.refuse(exchange, earlyBytes, null)
+  }
+
+  #begin(exchange: Exchange, connection: Connection, known: Refusal | null = null): void {
     connection.last = exchange
     connection.answering++
+    this.#open.add(exchange)
     this.#metrics.started()
-    response.once('close', () => this.#finished(exchange, connection))
+    exchange.response.once('close', () => this.#finished(exchange, connection))
     try {
-      this.#judge(exchange)
+      if (known === null) this.#judge(exchange)
+      else this.refuse(exchange, known, null)
     } catch (cause) {
       this.#failed(exchange, cause)
     }
-    return true
+  }
+
+  /** The process ends: open WebSockets are told so, and those that are on their way will be. */
+  drain(): void {
+    this.#draining = true
+    for (const { webSocket } of this.#open) webSocket?.close('drain', GOING_AWAY, 'going away')
+  }
+
+  readonly #opened = (exchange: Exchange): void => {
+    this.#metrics.finished(exchange, performance.now())
+    this.#metrics.webSocketOpened()
+    if (this.#draining) exchange.webSocket?.close('drain', GOING_AWAY, 'going away')
+  }
+
+  judgeAgain(exchange: Exchange): Judgement | Promise<Judgement> {
+    return this.#running.judge.judge(askOf(exchange.request))
+  }
+
+  decidedAgain({ decision }: Judgement): void {
+    this.#metrics.decidedAgain(decision.code)
+  }
+
+  /** The answer has become no. */
+  cut(exchange: Exchange, refusal: Refusal): void {
+    try {
+      this.refuse(exchange, refusal, null)
+    } catch (cause) {
+      exchange.cause = cause
+      exchange.response.destroy()
+    }
   }
 
   /** Ours, unless a proxy that is trusted gave the request an id already. */
@@ -94,10 +168,11 @@ export class Pipeline {
   }
 
   #judge(exchange: Exchange): void {
-    const refusal = guard(exchange.request)
-    if (refusal !== null) return this.refuse(exchange, refusal, null)
     const running = this.#running
-    const judgement = running.judge.judge(askOf(exchange.request))
+    const { request, handshake } = exchange
+    const refusal = guard(request, running.limits) ?? (handshake ? null : strayHandshake(request))
+    if (refusal !== null) return this.refuse(exchange, refusal, null)
+    const judgement = running.judge.judge(askOf(request))
     if (judgement instanceof Promise) {
       judgement
         .then((known) => this.#judged(exchange, running, known))
@@ -113,18 +188,25 @@ export class Pipeline {
     const target = judgement.decision.route?.target
     if (target?.kind === 'upstream') {
       const upstream = running.upstreams.get(target.name)
-      if (upstream !== undefined) return forward(exchange, upstream, this.refuse)
+      if (upstream !== undefined) return this.#forward(exchange, upstream)
     } else if (target?.kind === 'local') {
       return serveLocal(exchange, {
         judge: async () => this.#running.judge.judge(askOf(exchange.request)),
         heldPermissions,
         refuse: this.refuse,
         failed: this.#failed,
+        bodyTimeout: running.limits.bodyTimeout,
       })
     } else if (target?.kind === 'open') {
-      return serveOpen(exchange, target.handler, { refuse: this.refuse, failed: this.#failed })
+      const { bodyTimeout } = running.limits
+      return serveOpen(exchange, target.handler, { refuse: this.refuse, failed: this.#failed, bodyTimeout })
     }
     throw new Error('the route has no target')
+  }
+
+  #forward(exchange: Exchange, upstream: Upstream): void {
+    if (!exchange.handshake) return forward(exchange, upstream, this.refuse)
+    openWebSocket(exchange, upstream, { refuse: this.refuse, opened: this.#opened })
   }
 
   #refused(exchange: Exchange, { signIn }: Running, { refusal, decision }: Judgement): void {
@@ -142,9 +224,10 @@ export class Pipeline {
     if (exchange.refusal !== null) return
     exchange.refusal = refusal
     exchange.cause = cause
-    if (response.headersSent) response.destroy()
+    if (exchange.webSocket !== null) exchange.webSocket.close('decided_again', POLICY_VIOLATION, refusal.code)
+    else if (response.headersSent) cut(exchange)
     else if (!response.destroyed && writeProblem(request, response, refusal, exchange.id, exchange.awaited))
-      this.#connections.of(request.socket).closing = true
+      connectionOf(request.socket).closing = true
   }
 
   /** The one place for what nobody expected: never an allow, never a stack shown. */
@@ -159,15 +242,16 @@ export class Pipeline {
 
   /** Bytes that the parser gave up on: of a next request, or half-way through the body of one that is being answered. */
   unreadable(socket: Socket, refusal: Refusal): void {
-    const connection = this.#connections.of(socket)
+    const connection = connectionOf(socket)
     const { last } = connection
     connection.closing = true
     if (last === null || (last.request.complete && connection.answering === 0))
       this.#refuseBare(socket, refusal)
     else if (last.request.complete || last.refusal !== null) endWith(socket, last)
     // An answer that has begun must not look whole.
-    else if (last.response.headersSent) socket.destroy()
+    else if (last.response.headersSent) cut(last)
     else {
+      last.response.shouldKeepAlive = false
       this.refuse(last, refusal, null)
       last.response.end()
     }
@@ -179,14 +263,21 @@ export class Pipeline {
     const id = randomUUID()
     this.#metrics.unreadable(refusal)
     this.#log.unreadable(id, refusal, socket.remoteAddress)
-    socket.end(rawProblem(refusal, id), () => socket.destroy())
+    part(socket, rawProblem(refusal, id))
   }
 
   #finished(exchange: Exchange, connection: Connection): void {
     const now = performance.now()
-    if (!exchange.response.writableFinished) exchange.aborted = true
+    const { webSocket, response } = exchange
+    this.#open.delete(exchange)
     connection.answering--
-    this.#metrics.finished(exchange, now)
+    if (webSocket === null) {
+      if (!response.writableFinished) exchange.aborted = true
+      this.#metrics.finished(exchange, now)
+    } else {
+      exchange.aborted = webSocket.closeCode === NO_CLOSE
+      this.#metrics.webSocketEnded(webSocket.endedBy ?? 'client')
+    }
     this.#log.write(exchange, now)
   }
 }
@@ -199,6 +290,12 @@ function askOf({ method = '', url = '', headers, rawHeaders }: IncomingMessage):
     credentials: readCredentials(rawHeaders),
     browser: { method, rawHeaders, upgrade: headers.upgrade !== undefined },
   }
+}
+
+/** So that the part can't be taken for a whole: to HTTP/1.0 a plain end of the connection may be the end of the body. */
+function cut({ request, response }: Exchange): void {
+  if (request.httpVersionMinor === 0) request.socket.resetAndDestroy()
+  else response.destroy()
 }
 
 /** A change of Seats or keys that was allowed: it may have been committed, whatever went wrong after. */
@@ -215,9 +312,9 @@ function endAfter(connection: Connection, response: ServerResponse): void {
 
 /** Lets the last answer go out, says nothing in the midst of it, and then ends the connection. */
 function endWith(socket: Socket, { response, refusal }: Exchange): void {
-  if (response.writableFinished || response.destroyed) return void socket.destroySoon()
+  if (response.writableFinished || response.destroyed) return part(socket)
   response.shouldKeepAlive = false
-  response.once('close', () => socket.destroySoon())
+  response.once('close', () => part(socket))
   // A refusal is whole, and waits only for the rest of a body that won't come any more.
   if (refusal !== null && response.headersSent) response.end()
 }

@@ -107,8 +107,17 @@ const REMEMBERED = 10 * 60_000
 function verified(token: ProviderToken): VerifiedToken {
   const { tenant, user, email, names, issuedAt, expiresAt, validFrom, leeway } = token
   const claims = { by: 'any-space', names, issuedAt } as const
+  const validUntil = Math.min((expiresAt + leeway) * 1000, Date.now() + REMEMBERED)
   return {
-    principal: Object.freeze({ method: 'bearer', tenant, user, email, claims }),
+    principal: Object.freeze({
+      method: 'bearer',
+      tenant,
+      user,
+      email,
+      claims,
+      session: null,
+      validUntil,
+    }),
     expiresAt,
     validFrom,
     leeway,

@@ -84,6 +84,8 @@ t.test('each code', async (t) => {
     'media_type_unsupported',
     await world.client.send('POST', '/v1/seats', { ...key, 'content-type': 'text/plain' }, '{}'),
   )
+  const upgrade = { connection: 'upgrade', upgrade: 'websocket', 'sec-websocket-version': '8' }
+  check('upgrade_required', await get('/gone', upgrade))
   check('upstream_unreachable', await get('/gone'))
   check('upstream_protocol_error', await get('/garbage'))
   check('upstream_timeout', await get('/silent'))

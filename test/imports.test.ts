@@ -31,6 +31,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   'src/proxy': ['src/exchange.ts', 'src/errors.ts', 'src/json.ts', 'src/config'],
   'src/telemetry': ['src/exchange.ts', 'src/errors.ts'],
   'src/server': ['src/exchange.ts', 'src/errors.ts', 'src/config'],
+  'src/reevaluate': ['src/exchange.ts', 'src/errors.ts'],
   'src/judge.ts': ['src/exchange.ts', 'src/errors.ts', 'src/router', 'src/authn', 'src/seats', 'src/authz'],
   'src/pipeline.ts': [
     'src/exchange.ts',
@@ -56,6 +57,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'src/seats',
     'src/coherence',
     'src/redis',
+    'src/reevaluate',
     'seats-admin',
   ],
   'src/sign-in.ts': [
@@ -73,6 +75,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'src/engine.ts',
     'src/pipeline.ts',
     'src/proxy',
+    'src/reevaluate',
     'src/server',
     'src/telemetry',
   ],

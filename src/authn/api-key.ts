@@ -72,8 +72,17 @@ export class ApiKeys {
     if (record.expiresAt !== null && !(this.#options.now() < record.expiresAt)) return expired
     if (record.revokedAt !== null) return revoked
     if (!this.#accepted.has(cacheKey)) this.#accepted.set(cacheKey, address)
-    const { tenant, id, seats } = record
-    return { method: 'api-key', tenant, user: id, email: null, claims: { by: 'id', seats } }
+    const { tenant, id, seats, expiresAt } = record
+    const claims = { by: 'id', seats } as const
+    return {
+      method: 'api-key',
+      tenant,
+      user: id,
+      email: null,
+      claims,
+      session: null,
+      validUntil: expiresAt,
+    }
   }
 }
 

@@ -50,7 +50,15 @@ export function readClaims(payload: Payload, tenant: string, leeway: number): Ve
   const issuedAt = Math.floor(iat)
   const claims = Object.freeze({ by: 'name' as const, entries, issuedAt })
   return {
-    principal: Object.freeze({ method: 'bearer', tenant, user: sub, email, claims }),
+    principal: Object.freeze({
+      method: 'bearer',
+      tenant,
+      user: sub,
+      email,
+      claims,
+      session: null,
+      validUntil: exp * 1000 + leeway,
+    }),
     expiresAt: exp,
     validFrom: Math.max(nbf, issuedAt),
     leeway: leeway / 1000,

@@ -53,7 +53,7 @@ export const explain: Command = {
         tenant === null ? given : { ...given, authorization: [await bearerFor(engine, tenant, values.seat)] }
       const { judge, signIn } = await engine.compile(config)
       const browser = { method, rawHeaders: [], upgrade: false }
-      const judgement = await judge.judge({ method, target, host: null, credentials, browser })
+      const judgement = await judge.judge({ method, target, host: null, credentials, browser }, true)
       await signIn?.close()
       await terminal.print(values.json ? recordAsJson(judgement.decision) : inWords(judgement))
     } finally {

@@ -6,6 +6,7 @@ import { ConfigError } from '../config/faults.ts'
 import { loadConfig } from '../config/load.ts'
 import { watchConfig } from '../config/watch.ts'
 import { Gateway } from '../gateway.ts'
+import { openFilesAllowed, openFilesNeeded } from './open-files.ts'
 import { type Log, openLog } from '../telemetry/logger.ts'
 import { outliveRejections } from '../telemetry/unexpected.ts'
 import { type Command, DEFAULT_CONFIG, readArguments } from './command.ts'
@@ -46,6 +47,7 @@ export async function runGateway(
   const { front, ops } = gateway.addresses
   log.logger.info({ listener: 'front' }, `listening on http://${address(front)} (front door)`)
   log.logger.info({ listener: 'ops' }, `listening on http://${address(ops)} (/livez /readyz /metrics)`)
+  warnOfFiles(config, log)
   log.flush()
   listening(gateway.addresses)
   // Held small while the code was read (seatgate.js); requests are worth a larger young generation. V8's default.
@@ -54,8 +56,19 @@ export async function runGateway(
   const signal = await terminated()
   log.logger.info({ signal }, 'draining')
   await reloader.close()
-  await gateway.close(reloader.config.drain)
+  const { drain, drainDelay } = reloader.config
+  await gateway.close(drain, drainDelay)
   log.logger.info('ended')
+}
+
+/** Connections that can't be had are best known before they are asked for. */
+function warnOfFiles(config: Config, { logger }: Log): void {
+  const [open, needed] = [openFilesAllowed(), openFilesNeeded(config)]
+  if (open === null || open >= needed) return
+  logger.warn(
+    { open_files: open, needed },
+    `limits.connections and the upstreams' connections may need ${needed} open files a process, and this one may have ${open}: raise "ulimit -n", or lower limits.connections`,
+  )
 }
 
 function ignore(): void {}

@@ -5,6 +5,7 @@ import { resolve } from 'node:path'
 import { address, cidr, clash } from './addresses.ts'
 import { Complaint, confidential } from './complaint.ts'
 import type { Address, Config, StoreConfig } from './config.ts'
+import { buildLimits } from './limits.ts'
 import { redisUrl } from './redis.ts'
 import type { Section } from './section.ts'
 import { buildDefaultTenant, buildTenants } from './tenants.ts'
@@ -22,6 +23,7 @@ export type Settings = Omit<Config, 'file' | 'files' | 'signature' | 'routes'>
 /** @param folder what relative paths are relative to */
 export function buildSettings(root: Section, folder: string): Settings {
   const tenants = buildTenants(root)
+  const limits = buildLimits(root)
   return {
     ...buildAddresses(root),
     workers: buildWorkers(root),
@@ -33,10 +35,21 @@ export function buildSettings(root: Section, folder: string): Settings {
       ) ?? null,
     defaultTenant: buildDefaultTenant(root, tenants),
     tenants,
-    upstreams: buildUpstreams(root, folder),
-    trustedProxies: Object.freeze(root.texts('trusted_proxies', cidr)),
+    upstreams: buildUpstreams(root, folder, limits),
+    ...buildProxies(root),
+    limits,
     drain: root.text('drain', durationWithin('0s', '24d')) ?? 30_000,
+    drainDelay: root.text('drain_delay', durationWithin('0s', '1h')) ?? 0,
   }
+}
+
+function buildProxies(root: Section): Pick<Config, 'trustedProxies' | 'proxyProtocol'> {
+  const proxyProtocol = root.flag('proxy_protocol')
+  const trustedProxies = root.texts('trusted_proxies', cidr)
+  // Faulty ones are none here, and were told already.
+  if (proxyProtocol && !root.has('trusted_proxies'))
+    root.fault('proxy_protocol', 'proxy_protocol: needs trusted_proxies, which say whose word is taken')
+  return { trustedProxies: Object.freeze(trustedProxies), proxyProtocol }
 }
 
 function buildAddresses(root: Section): { listen: Address; ops: Address } {

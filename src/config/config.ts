@@ -22,9 +22,43 @@ export interface Config {
   readonly routes: readonly RouteEntry[]
   /** CIDRs whose X-Forwarded-* are believed. */
   readonly trustedProxies: readonly string[]
+  /** Connections begin with the PROXY protocol's word on who the client is; only from `trustedProxies`. */
+  readonly proxyProtocol: boolean
+  readonly limits: Limits
   /** How long requests in flight may go on after SIGTERM. */
   readonly drain: number
+  /** How long everything goes on after SIGTERM but for `/readyz`, so that load balancers notice. */
+  readonly drainDelay: number
 }
+
+/** What clients may take of a process. */
+export interface Limits {
+  /** Of a header section, request line included. */
+  readonly headerBytes: number
+  readonly headerFields: number
+  readonly targetBytes: number
+  /** Until a header section is whole. */
+  readonly headerTimeout: number
+  /** How long a connection is kept between requests. */
+  readonly idleTimeout: number
+  /** How long either side may leave a body standing still, where an upstream has no time of its own. */
+  readonly bodyTimeout: number
+  /** Of a request to a route that has none of its own; Infinity for no limit. */
+  readonly maxBody: number
+  /** Open at once. */
+  readonly connections: number
+}
+
+export const DEFAULT_LIMITS: Limits = Object.freeze({
+  headerBytes: 32 * 1024,
+  headerFields: 200,
+  targetBytes: 8 * 1024,
+  headerTimeout: 10_000,
+  idleTimeout: 75_000,
+  bodyTimeout: 60_000,
+  maxBody: 10 * 1024 * 1024,
+  connections: 10_000,
+})
 
 export interface Address {
   readonly host: string
@@ -108,6 +142,9 @@ export interface UpstreamConfig {
   readonly maxPending: number
   /** How long either side may leave a body standing still. */
   readonly bodyTimeout: number
+  /** How long a WebSocket may be without a byte from either end, and how long it may be open. */
+  readonly websocketIdle: number
+  readonly websocketLifetime: number
   /** Null: only what requests meet tells whether a target is well. */
   readonly health: UpstreamHealth | null
   /** For targets by https; null: public authorities, no certificate of our own. */
@@ -151,8 +188,6 @@ export interface RouteEntry {
   readonly signIn: string | null
   readonly place: Place
 }
-
-export const DEFAULT_MAX_BODY = 10 * 1024 * 1024
 
 /** What only gateways of one deployment know: the first secret of each tenant, in the order of their ids. */
 export function firstSecrets({ tenants }: Pick<Config, 'tenants'>): Uint8Array[] {

@@ -13,7 +13,7 @@ import { ConfigError, type Fault, sortFaults } from './faults.ts'
 import { joinSignatures, listFiles, signatureOf } from './files.ts'
 import { frozenMap } from './frozen.ts'
 import { parse } from './parse.ts'
-import { buildRoutes, type KnownNames } from './routes.ts'
+import { buildRoutes, type Known } from './routes.ts'
 import { Section } from './section.ts'
 import { readSource } from './source.ts'
 import { validate } from './validate.ts'
@@ -49,7 +49,7 @@ export async function loadConfigWithFaults(file: string, env: NodeJS.ProcessEnv)
   const upstreams = settings?.upstreams ?? new Map<string, UpstreamConfig>()
   const tables: Opened[] = []
   for (const each of await distinct(paths)) tables.push(await open(each, env, 'routes'))
-  const known = settings === null ? null : knownNames(settings)
+  const known = settings === null ? null : knownOf(settings)
   const entries = tables.flatMap(({ document, root }) =>
     root === null ? [] : buildRoutes(document, root, known),
   )
@@ -62,9 +62,9 @@ export async function loadConfigWithFaults(file: string, env: NodeJS.ProcessEnv)
   return { config, faults, entries, upstreams, files }
 }
 
-function knownNames({ upstreams, tenants }: Settings): KnownNames {
+function knownOf({ upstreams, tenants, limits }: Settings): Known {
   const signIn = [...tenants.values()].filter(({ oidc }) => oidc !== null).map(({ id }) => id)
-  return { upstreams: new Set(upstreams.keys()), signIn: new Set(signIn) }
+  return { upstreams: new Set(upstreams.keys()), signIn: new Set(signIn), maxBody: limits.maxBody }
 }
 
 function finish(settings: Settings, more: Pick<Config, 'file' | 'files' | 'signature' | 'routes'>): Config {

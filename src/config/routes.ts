@@ -4,22 +4,24 @@ import { METHODS } from 'node:http'
 import { isPermission } from '../../seats-admin/model/permission.ts'
 import type { Requirement } from '../exchange.ts'
 import { Complaint, didYouMean, quote, type Read } from './complaint.ts'
-import { DEFAULT_MAX_BODY, type RouteEntry } from './config.ts'
+import { DEFAULT_LIMITS, type RouteEntry } from './config.ts'
 import type { Document } from './document.ts'
 import type { Section } from './section.ts'
-import { durationWithin, size } from './units.ts'
+import { durationWithin, maxBody } from './units.ts'
 
 const METHODS_AND_ANY = new Set([...METHODS, 'ANY'])
 const timeout = durationWithin('1ms', '24d')
 
-/** Names that a table may use; null when they are not known, as the main file is faulty. */
-export interface KnownNames {
+/** What a table takes from the main file; null when that is faulty. */
+export interface Known {
   readonly upstreams: ReadonlySet<string>
   /** Tenants that have an identity provider. */
   readonly signIn: ReadonlySet<string>
+  /** Of routes that have none of their own. */
+  readonly maxBody: number
 }
 
-export function buildRoutes(document: Document, root: Section, known: KnownNames | null): RouteEntry[] {
+export function buildRoutes(document: Document, root: Section, known: Known | null): RouteEntry[] {
   const upstreams = known?.upstreams ?? null
   const named = (text: string) =>
     upstreams === null || upstreams.has(text)
@@ -58,10 +60,11 @@ function readKey(key: string): { method: string; path: string } | Complaint {
 type Limits = Pick<RouteEntry, 'requirement' | 'responseTimeout' | 'maxBody' | 'signIn'>
 
 /** A faulty value leaves what is strictest: the entry only serves to find further faults. */
-function readValue(routes: Section, key: string, known: KnownNames | null): Limits {
+function readValue(routes: Section, key: string, known: Known | null): Limits {
+  const fallback = known?.maxBody ?? DEFAULT_LIMITS.maxBody
   const short = routes.text(key, requirement)
   if (short !== undefined)
-    return { requirement: short, responseTimeout: null, maxBody: DEFAULT_MAX_BODY, signIn: null }
+    return { requirement: short, responseTimeout: null, maxBody: fallback, signIn: null }
   const section = routes.section(key)
   const needed = section.text('permission', requirement) ?? '*'
   if (needed === 'public' && section.has('sign_in'))
@@ -70,7 +73,7 @@ function readValue(routes: Section, key: string, known: KnownNames | null): Limi
     requirement: needed,
     signIn: section.text('sign_in', tenantOf(known)) ?? null,
     responseTimeout: section.text('response_timeout', timeout) ?? null,
-    maxBody: section.text('max_body', maxBody) ?? DEFAULT_MAX_BODY,
+    maxBody: section.text('max_body', maxBody) ?? fallback,
   }
 }
 
@@ -85,11 +88,9 @@ const requirement: Read<Requirement> = (text) => {
   )
 }
 
-function tenantOf(known: KnownNames | null): Read<string> {
+function tenantOf(known: Known | null): Read<string> {
   return (text) =>
     known === null || known.signIn.has(text)
       ? text
       : new Complaint(`names no tenant with oidc${didYouMean(text, known.signIn)}`)
 }
-
-const maxBody: Read<number> = (text) => (text === 'unlimited' ? Number.POSITIVE_INFINITY : size(text))

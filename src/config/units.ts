@@ -37,13 +37,25 @@ export function size(text: string): number | Complaint {
 
 /** A duration in a range, both ends included. */
 export function durationWithin(least: string, most: string): Read<number> {
-  const [low, high] = [duration(least), duration(most)]
+  return within(duration, least, most, ['short', 'long'])
+}
+
+/** A size in a range, both ends included. */
+export function sizeWithin(least: string, most: string): Read<number> {
+  return within(size, least, most, ['small', 'large'])
+}
+
+/** Bytes that the body of a request may have. */
+export const maxBody: Read<number> = (text) => (text === 'unlimited' ? Number.POSITIVE_INFINITY : size(text))
+
+function within(read: Read<number>, least: string, most: string, words: [string, string]): Read<number> {
+  const [low, high] = [read(least), read(most)]
   if (low instanceof Complaint || high instanceof Complaint) throw new Error(`${least}, ${most}`)
   return (text) => {
-    const read = duration(text)
-    if (read instanceof Complaint) return read
-    if (read < low) return new Complaint(`is too short: ${least} is the least`)
-    return read > high ? new Complaint(`is too long: ${most} is the most`) : read
+    const value = read(text)
+    if (value instanceof Complaint) return value
+    if (value < low) return new Complaint(`is too ${words[0]}: ${least} is the least`)
+    return value > high ? new Complaint(`is too ${words[1]}: ${most} is the most`) : value
   }
 }
 

@@ -2,27 +2,28 @@
 
 import { origin } from './addresses.ts'
 import { Complaint, confidential, quote } from './complaint.ts'
-import type { UpstreamConfig, UpstreamHealth } from './config.ts'
+import type { Limits, UpstreamConfig, UpstreamHealth } from './config.ts'
 import type { Section } from './section.ts'
 import { durationWithin } from './units.ts'
 import { buildUpstreamTls } from './upstream-tls.ts'
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/
 const timeout = durationWithin('1ms', '24d')
+const webSocketTime = durationWithin('1s', '24d')
 
 /** @param folder what relative paths are relative to */
-export function buildUpstreams(root: Section, folder: string): Map<string, UpstreamConfig> {
+export function buildUpstreams(root: Section, folder: string, limits: Limits): Map<string, UpstreamConfig> {
   const upstreams = new Map<string, UpstreamConfig>()
   const all = root.section('upstreams')
   for (const name of all.keys()) {
     if (!NAME.test(name))
       all.faultOfKey(name, `upstream ${quote(name)}: a name has letters, digits and . _ -, at most 63`)
-    upstreams.set(name, buildUpstream(all.section(name), name, folder))
+    upstreams.set(name, buildUpstream(all.section(name), name, folder, limits))
   }
   return upstreams
 }
 
-function buildUpstream(section: Section, name: string, folder: string): UpstreamConfig {
+function buildUpstream(section: Section, name: string, folder: string, limits: Limits): UpstreamConfig {
   const targets = section.texts('targets', confidential(distinctOrigin()))
   const tls = buildUpstreamTls(section, folder)
   if (tls !== null && targets.some(({ protocol }) => protocol === 'http:'))
@@ -35,7 +36,9 @@ function buildUpstream(section: Section, name: string, folder: string): Upstream
     maxPending: section.number('max_pending') ?? 1024,
     connectTimeout: section.text('connect_timeout', timeout) ?? 3000,
     responseTimeout: section.text('response_timeout', timeout) ?? 30_000,
-    bodyTimeout: section.text('body_timeout', timeout) ?? 60_000,
+    bodyTimeout: section.text('body_timeout', timeout) ?? limits.bodyTimeout,
+    websocketIdle: section.text('websocket_idle', webSocketTime) ?? 5 * 60_000,
+    websocketLifetime: section.text('websocket_lifetime', webSocketTime) ?? 24 * 3_600_000,
     health: buildHealth(section),
     tls,
     passAuthorization: section.flag('pass_authorization'),

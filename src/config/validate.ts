@@ -71,6 +71,8 @@ function sentence(label: string, { keyword, params, schema, parentSchema, data }
       return `${label} is empty: it has at least one entry`
     case 'minimum':
       return `${label} must be at least ${params.limit}`
+    case 'maximum':
+      return `${label} must be at most ${params.limit}`
     default:
       return `${label} is not as the schema has it (${keyword})`
   }

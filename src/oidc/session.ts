@@ -89,9 +89,18 @@ export class Sessions {
   #principal(record: SessionRecord): Principal {
     const known = this.#principals.get(record)
     if (known !== undefined) return known
-    const { tenant, user, email, issuedAt } = record
+    const { id, tenant, user, email, issuedAt } = record
     const claims = { by: 'name' as const, entries: entriesOf(record.hashPerm), issuedAt }
-    const principal: Principal = Object.freeze({ method: 'session', tenant, user, email, claims })
+    const validUntil = Math.min(record.renewAt, record.expiresAt)
+    const principal: Principal = Object.freeze({
+      method: 'session',
+      tenant,
+      user,
+      email,
+      claims,
+      session: id,
+      validUntil,
+    })
     this.#principals.set(record, principal)
     return principal
   }

@@ -21,8 +21,14 @@ export class Answer {
   readonly #http11: boolean
   /** Called when the client can take more. */
   readonly #resume: () => void
+  #status = 0
+  #phrase = ''
+  /** null: none yet, or they are out. */
+  #headers: string[] | null = null
   #listening = false
   #held = false
+  /** A body that came in one piece: written with the end. */
+  #whole = ''
   #timer: NodeJS.Timeout | null = null
 
   /** @param stall milliseconds that the client may take nothing before it is cut off */
@@ -33,59 +39,104 @@ export class Answer {
     this.#resume = resume
   }
 
-  /** 1xx (RFC 9110, section 15.2). Left out for HTTP/1.0, and where the client doesn't read them. Throws on bad fields. */
-  interim(status: number, raw: readonly Buffer[]): void {
+  /**
+   * 1xx (RFC 9110, section 15.2). Left out for HTTP/1.0, where the client doesn't read them, and behind other requests:
+   * before its turn has come, Node would put it behind the head of the answer. Throws on bad fields.
+   */
+  interim(status: number, raw: readonly string[]): void {
     const { response } = this.#exchange
-    if (!this.#http11 || (response.socket?.writableLength ?? 0) > INTERIM_BACKLOG) return
+    const { socket } = response
+    if (!this.#http11 || socket === null || socket.writableLength > INTERIM_BACKLOG) return
     response.writeInformation(status, interimHeaders(raw))
   }
 
-  /** Throws, with nothing sent, when the client can't be given such an answer. */
-  begin(status: number, raw: readonly Buffer[], phrase: string | undefined): void {
-    const { request, response, id } = this.#exchange
+  /** Throws when the client can't be given such an answer. Nothing of it is sent yet. */
+  begin(status: number, raw: readonly string[], phrase: string): void {
+    const { request, id } = this.#exchange
     const framing: Framing = { status, head: request.method === 'HEAD', http11: this.#http11 }
     const headers = responseHeaders(raw, framing, id)
     if (typeof headers === 'string') throw new Error(headers)
-    const reason = reasonPhrase(phrase)
+    this.#status = status
+    this.#phrase = phrase
+    this.#headers = headers
+    // With the first bytes of the body if they are here already, else without them.
+    process.nextTick(flush, this)
+  }
+
+  /** What is known of the answer goes out: what is found wrong with it later can only be cut. */
+  flush(): void {
+    const { response } = this.#exchange
+    if (this.#headers === null || response.destroyed) return
     try {
-      if (reason === undefined) response.writeHead(status, headers)
-      else response.writeHead(status, reason, headers)
+      this.#writeHead()
+      response.flushHeaders()
+    } catch {
+      response.destroy()
+    }
+  }
+
+  #writeHead(): void {
+    const headers = this.#headers
+    if (headers === null) return
+    this.#headers = null
+    const { response } = this.#exchange
+    // A refusal has taken this answer's place.
+    if (response.headersSent) return
+    const reason = reasonPhrase(this.#phrase)
+    try {
+      if (reason === undefined) response.writeHead(this.#status, headers)
+      else response.writeHead(this.#status, reason, headers)
     } catch (error) {
       // Node keeps the phrase; a refusal in place of this answer has its own.
       response.statusMessage = ''
       throw error
     }
-    // With the first bytes of the body if they are here already, else without them.
-    process.nextTick(flush, this.#exchange)
   }
 
-  /** false: the client is behind, and `resume` will be called. */
-  write(chunk: Buffer): boolean {
+  /**
+   * @param chunk text: latin1, and the whole body
+   * @returns false: the client is behind, and `resume` will be called
+   */
+  write(chunk: Buffer | string): boolean {
     const { response } = this.#exchange
     this.#exchange.bytesOut += chunk.length
+    if (typeof chunk === 'string') {
+      this.#whole = chunk
+      return true
+    }
+    this.#writeHead()
     if (response.write(chunk)) return true
     this.#hold()
     return false
   }
 
-  end(rawTrailers: readonly Buffer[]): void {
+  end(rawTrailers: readonly string[]): void {
     const { response } = this.#exchange
     const trailers = responseTrailers(rawTrailers)
+    this.#writeHead()
     if (trailers !== null) response.addTrailers(trailers)
-    response.end()
+    // In one piece with the head.
+    if (this.#whole === '') response.end()
+    else response.end(this.#whole, 'latin1')
     if (response.writableLength > 0) this.#hold()
   }
 
   /**
-   * Before an answer that has begun is cut: to HTTP/1.0 the end of the connection may be the end of the body, and a
+   * No more of it. One that has begun is cut: to HTTP/1.0 the end of the connection may be the end of the body, and a
    * plain one would make the part look whole. So the connection is reset.
    */
   spoil(): void {
-    if (!this.#http11) this.#exchange.response.socket?.resetAndDestroy()
+    const { response } = this.#exchange
+    this.#headers = null
+    if (!response.headersSent) return
+    // What Node holds back for the rest of this tick: without it the client would see no answer at all.
+    if (response.writableCorked > 0) response.uncork()
+    if (!this.#http11) response.socket?.resetAndDestroy()
   }
 
   /** The connection, or this answer on it, is done with. */
   close(): void {
+    this.#headers = null
     if (this.#timer !== null) clearTimeout(this.#timer)
     this.#timer = null
   }
@@ -106,8 +157,8 @@ export class Answer {
   }
 }
 
-function flush({ response, bytesOut }: Exchange): void {
-  if (bytesOut === 0 && !response.destroyed && !response.writableEnded) response.flushHeaders()
+function flush(answer: Answer): void {
+  answer.flush()
 }
 
 function cutOff({ response }: Exchange): void {

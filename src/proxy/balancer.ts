@@ -32,9 +32,11 @@ export class Balancer {
    *
    * @param now monotonic ms
    * @param repeatable see `Rotation.due`
+   * @param uploads it has a body, which may take its time
    */
-  choose(now: number, repeatable: boolean): Target | Refusal {
+  choose(now: number, repeatable: boolean, uploads: boolean): Target | Refusal {
     const only = this.#only
+    if (uploads && this.#isFullOfUploads()) return busy
     if (only?.rotation.in === true) return only.pending < this.#maxPending ? only : busy
     return (
       this.#due(now, repeatable) ??
@@ -52,6 +54,13 @@ export class Balancer {
   isLast(target: Target): boolean {
     for (const each of this.#targets) if (each !== target && each.rotation.in) return false
     return true
+  }
+
+  /** Half of the places are for requests that are there whole. */
+  #isFullOfUploads(): boolean {
+    let uploads = 0
+    for (const target of this.#targets) uploads += target.uploads
+    return uploads >= (this.#maxPending * this.#targets.length) / 2
   }
 
   get #anyIn(): boolean {

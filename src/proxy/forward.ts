@@ -4,11 +4,11 @@
  */
 
 import { performance } from 'node:perf_hooks'
-import type { Dispatcher } from 'undici'
 import { Refusal } from '../errors.ts'
 import type { Exchange } from '../exchange.ts'
 import { Answer } from './answer.ts'
 import { drain } from './drain.ts'
+import type { Hop, HopRequest, Receiver } from './hop.ts'
 import { announcedLength, type BodyOwner, bodyTooLarge, RequestBody } from './request-body.ts'
 import { requestHeaders } from './request-headers.ts'
 import type { Target } from './target.ts'
@@ -21,6 +21,19 @@ export type Refuse = (exchange: Exchange, refusal: Refusal, cause: unknown) => v
 /** RFC 9110, section 9.2.2. */
 const IDEMPOTENT = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE', 'PUT', 'DELETE'])
 
+/** Their requests say how long their content is, also where there is none (RFC 9110, section 8.6). */
+const HAS_CONTENT = new Set(['POST', 'PUT', 'PATCH'])
+
+/** What the request has to carry. */
+interface Extent {
+  /** Bytes of its body; Infinity: nobody knows. */
+  readonly length: number
+  /** Bytes that the body may have. */
+  readonly limit: number
+  /** It may reach the upstream twice, and has no body to send again. */
+  readonly repeatable: boolean
+}
+
 /** The exchange was allowed, for a route of this upstream. Returns at once. */
 export function forward(exchange: Exchange, upstream: Upstream, refuse: Refuse): void {
   const limit = exchange.judgement?.decision.route?.maxBody ?? Infinity
@@ -28,18 +41,12 @@ export function forward(exchange: Exchange, upstream: Upstream, refuse: Refuse):
   if (length !== Infinity && length > limit) return refuse(exchange, bodyTooLarge, null)
   const now = performance.now()
   const repeatable = length === 0 && IDEMPOTENT.has(exchange.request.method ?? '')
-  const target = upstream.choose(now, repeatable)
+  const target = upstream.choose(now, repeatable, length > 0)
   if (target instanceof Refusal) return refuse(exchange, target, upstream.cause)
-  new Forwarding(exchange, upstream, refuse, length === 0 ? null : limit, repeatable).start(target, now)
+  new Forwarding(exchange, upstream, refuse, { length, limit, repeatable }).start(target, now)
 }
 
-/** undici reads it; its types don't know it. */
-interface Options extends Dispatcher.DispatchOptions {
-  /** Of the target. */
-  servername: string
-}
-
-class Forwarding implements Dispatcher.DispatchHandler, BodyOwner {
+class Forwarding implements Receiver, BodyOwner {
   readonly #exchange: Exchange
   readonly #upstream: Upstream
   readonly #refuse: Refuse
@@ -47,7 +54,7 @@ class Forwarding implements Dispatcher.DispatchHandler, BodyOwner {
   /** It may reach the upstream twice, and has no body to send again. */
   readonly #repeatable: boolean
   readonly #answer: Answer
-  readonly #options: Options
+  readonly #hopRequest: HopRequest
   /** Milliseconds that the upstream may be silent before its answer. */
   readonly #patience: number
   /** Monotonic ms. Moved at each sign of life; the timer looks at it when it fires. */
@@ -59,36 +66,32 @@ class Forwarding implements Dispatcher.DispatchHandler, BodyOwner {
   /** What `Target.begin` gave. */
   #epoch = 0
   #retries = 0
+  /** Counted among the uploads of its target. */
+  #uploading = false
   /** null until a connection was had. */
-  #controller: Dispatcher.DispatchController | null = null
+  #hop: Hop | null = null
   /** The upstream has begun to answer, be it with an interim answer or a broken one. */
   #heard = false
-  /** Nothing more is to be done, whatever undici still tells. */
+  /** Nothing more is to be done, whatever is still told. */
   #over = false
 
-  /** @param maxBody null: the request has no body */
-  constructor(
-    exchange: Exchange,
-    upstream: Upstream,
-    refuse: Refuse,
-    maxBody: number | null,
-    repeatable: boolean,
-  ) {
+  constructor(exchange: Exchange, upstream: Upstream, refuse: Refuse, { length, limit, repeatable }: Extent) {
     const { request, judgement } = exchange
     this.#exchange = exchange
     this.#upstream = upstream
     this.#refuse = refuse
-    this.#body = maxBody === null ? null : new RequestBody(exchange, maxBody, upstream.bodyTimeout, this)
+    this.#body = length === 0 ? null : new RequestBody(exchange, limit, upstream.bodyTimeout, this)
     this.#repeatable = repeatable
-    this.#answer = new Answer(exchange, upstream.bodyTimeout, () => this.#controller?.resume())
+    this.#answer = new Answer(exchange, upstream.bodyTimeout, () => this.#hop?.resume())
     this.#patience = judgement?.decision.route?.responseTimeout ?? upstream.config.responseTimeout
-    this.#options = {
+    this.#hopRequest = {
       method: request.method ?? '',
       // The very bytes that were matched.
       path: judgement === null ? '' : judgement.decision.path + judgement.query,
       headers: requestHeaders(exchange, upstream.config, upstream.proxies),
+      host: upstream.config.passHost ? (request.headers.host ?? null) : null,
       body: this.#body,
-      servername: '',
+      length: length === 0 && !HAS_CONTENT.has(request.method ?? '') ? null : length,
     }
   }
 
@@ -101,64 +104,69 @@ class Forwarding implements Dispatcher.DispatchHandler, BodyOwner {
 
   #send(target: Target, now: number): void {
     this.#target = target
-    this.#options.servername = target.servername
     // Connecting has a limit of its own, which comes first.
     this.#deadline = now + this.#upstream.config.connectTimeout + this.#patience
     this.#epoch = target.begin(now)
-    target.dispatch(this.#options, this)
+    if (this.#body?.complete === false) {
+      target.uploads++
+      this.#uploading = true
+    }
+    target.dispatch(this.#hopRequest, this)
   }
 
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    // It waited for a connection and no longer wants one. Thrown, as abort() would destroy the connection.
-    if (this.#over) throw givenUp
+  connected(hop: Hop): boolean {
+    // It waited for a connection and no longer wants one.
+    if (this.#over) {
+      this.#leave()
+      return false
+    }
     const now = performance.now()
-    this.#controller = controller
+    this.#hop = hop
     this.#deadline = now + this.#patience
     this.#target?.rotation.connected(this.#epoch, now)
+    return true
   }
 
-  onBodySent(): void {
+  sent(): void {
     this.#alive()
   }
 
-  onRequestSent(): void {
-    this.#alive()
-  }
-
-  onResponseStarted(): void {
+  heard(): void {
     this.#heard = true
   }
 
-  onResponseStart(
-    { rawHeaders }: Dispatcher.DispatchController,
-    status: number,
-    _: unknown,
-    phrase?: string,
-  ): void {
+  head(status: number, phrase: string, fields: readonly string[]): void {
     if (this.#over) return
     try {
       if (status < 100 || status === 101) throw new Error(`status ${status}`)
+      // The gateway asks nobody for leave to send a body, and has given the client its own (RFC 9110, section 15.2).
+      if (status === 100) return
       // Interim answers are no sign of life: an upstream that gives nothing else is as good as silent.
-      if (status < 200) return this.#answer.interim(status, buffers(rawHeaders))
+      if (status < 200) return this.#answer.interim(status, fields)
       this.#stopTimer()
       const now = performance.now()
       this.#exchange.answeredAt = now
       this.#target?.rotation.answered(this.#epoch, now)
-      this.#answer.begin(status, buffers(rawHeaders), phrase)
+      this.#answer.begin(status, fields, phrase)
     } catch (error) {
       this.#fail(protocolError, error)
     }
   }
 
-  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (!this.#over && !this.#answer.write(chunk)) controller.pause()
+  data(chunk: Buffer | string): void {
+    if (this.#over) return
+    try {
+      if (!this.#answer.write(chunk)) this.#hop?.pause()
+    } catch (error) {
+      this.#fail(protocolError, error)
+    }
   }
 
-  onResponseEnd({ rawTrailers }: Dispatcher.DispatchController): void {
+  ended(trailers: readonly string[]): void {
     this.#leave()
     if (this.#over) return
     try {
-      this.#answer.end(buffers(rawTrailers))
+      this.#answer.end(trailers)
     } catch (error) {
       return this.#fail(protocolError, error)
     }
@@ -170,22 +178,21 @@ class Forwarding implements Dispatcher.DispatchHandler, BodyOwner {
     drain(this.#exchange.request, this.#exchange.response, body.room)
   }
 
-  /** undici passes no controller where no connection was had, or the request could not be written at all. */
-  onResponseError(_: unknown, error: Error): void {
+  failed(error: Error): void {
     const target = this.#leave()
     if (target === null) return
     const now = performance.now()
     // A kept connection that the upstream closed just as it was taken up again is nobody's fault.
     const race = target.diedAfterUse(error)
-    const blame = race ? null : blameOf(error, this.#controller !== null, this.#heard)
+    const blame = race ? null : blameOf(error, this.#hop !== null, this.#heard)
     if (blame !== null) this.#upstream.failed(target, this.#epoch, blame, error, now)
     if (this.#over) return
     const next = race || blame !== null ? this.#next(target, race, now) : null
-    if (next === null) return this.#fail(refusalOf(error, this.#controller !== null), error)
+    if (next === null) return this.#fail(refusalOf(error, this.#hop !== null), error)
     this.#upstream.retried(target, next, error)
     this.#retries++
     this.#before = target
-    this.#controller = null
+    this.#hop = null
     this.#send(next, now)
   }
 
@@ -195,16 +202,22 @@ class Forwarding implements Dispatcher.DispatchHandler, BodyOwner {
    */
   #next(tried: Target, race: boolean, now: number): Target | null {
     if (this.#heard || this.#retries === this.#upstream.retries) return null
-    if (this.#controller !== null && !this.#repeatable) return null
+    if (this.#hop !== null && !this.#repeatable) return null
     return this.#upstream.another(tried, this.#before, race, race && this.#retries === 0, now)
   }
 
-  /** The attempt is over. undici tells each end once, also of what was given up. */
+  /** The attempt is over. Each end is told once, also of what was given up. */
   #leave(): Target | null {
     const target = this.#target
+    this.bodyCame()
     this.#target = null
     target?.end(this.#epoch)
     return target
+  }
+
+  bodyCame(): void {
+    if (this.#uploading && this.#target !== null) this.#target.uploads--
+    this.#uploading = false
   }
 
   bodyRefused(refusal: Refusal): void {
@@ -230,11 +243,11 @@ class Forwarding implements Dispatcher.DispatchHandler, BodyOwner {
 
   #fail(refusal: Refusal, cause: unknown): void {
     this.#giveUp()
-    if (this.#exchange.response.headersSent) this.#answer.spoil()
+    this.#answer.spoil()
     try {
       this.#refuse(this.#exchange, refusal, cause)
     } catch (error) {
-      // undici would take it for a fault of its own connection, and the client would wait for ever.
+      // The connection would take it for a fault of its own, and the client would wait for ever.
       this.#exchange.cause = error
       this.#exchange.response.destroy()
     }
@@ -252,15 +265,10 @@ class Forwarding implements Dispatcher.DispatchHandler, BodyOwner {
     this.#over = true
     this.#stopTimer()
     this.#body?.destroy()
-    this.#controller?.abort(givenUp)
+    this.#hop?.abort(givenUp)
   }
 }
 
 function onTimer(forwarding: Forwarding): void {
   forwarding.expired()
-}
-
-/** undici's HTTP/1.1 parser gives the lines as they came, name and value in turn. */
-function buffers(raw: Dispatcher.DispatchController['rawHeaders']): readonly Buffer[] {
-  return (raw ?? []) as Buffer[]
 }

@@ -68,7 +68,7 @@ export function connectionNames(value: string): Set<string> | null {
 }
 
 /** Takes out of a flat header list what `named` lists, in place, but `kept`, which frames the message. */
-export function removeNamed(headers: string[], named: ReadonlySet<string>, kept: string): void {
+export function removeNamed(headers: string[], named: ReadonlySet<string>, kept = ''): void {
   let end = 0
   for (let i = 0; i < headers.length; i += 2) {
     const name = headers[i] ?? ''

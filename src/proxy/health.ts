@@ -29,10 +29,10 @@ export class HealthCheck {
 
   /** The first check is made at once. */
   start(): void {
-    const { url, servername } = this.#target
+    const { url } = this.#target
     const client = new Client(url.origin, { connect: this.#connector.connect, allowH2: false })
     this.#check = new Check(client, this.#settings.timeout, (cause) => this.#checked(cause))
-    this.#check.start(this.#settings.path, servername)
+    this.#check.start(this.#settings.path, url.hostname)
   }
 
   stop(): void {

@@ -4,10 +4,7 @@ import { Refusal } from '../errors.ts'
 import type { Exchange } from '../exchange.ts'
 import { parseJson } from '../json.ts'
 import { announcedLength } from './request-body.ts'
-import { readBody } from './whole-body.ts'
-
-/** Bytes. */
-const LIMIT = 1024 * 1024
+import { type BodyLimits, readBody } from './whole-body.ts'
 
 const notJson = new Refusal('media_type_unsupported', 'The body must be application/json, in UTF-8.')
 const coded = new Refusal('media_type_unsupported', 'The body must not have a Content-Encoding.')
@@ -16,12 +13,15 @@ const coded = new Refusal('media_type_unsupported', 'The body must not have a Co
 const JSON_TYPE = /^application\/json[ \t]*(?:;[ \t]*charset=(?:utf-8|"utf-8")[ \t]*)?$/i
 
 /** Reads the whole of it. Never resolves when the client goes away first. */
-export async function readJson(exchange: Exchange): Promise<{ value: unknown } | Refusal> {
+export async function readJson(
+  exchange: Exchange,
+  limits: BodyLimits,
+): Promise<{ value: unknown } | Refusal> {
   const { rawHeaders } = exchange.request
   if (announcedLength(rawHeaders) === 0) return { value: undefined }
   if (!JSON_TYPE.test(joined(rawHeaders, 'content-type'))) return notJson
   if (!/^(?:identity)?$/i.test(joined(rawHeaders, 'content-encoding'))) return coded
-  const bytes = await readBody(exchange, LIMIT)
+  const bytes = await readBody(exchange, limits)
   return bytes instanceof Refusal ? bytes : parse(bytes ?? Buffer.alloc(0))
 }
 

@@ -10,22 +10,28 @@ import type { Refuse } from './forward.ts'
 import { reply } from './reply.ts'
 import { readBody } from './whole-body.ts'
 
-/** What serving needs of the pipeline. */
-export interface OpenPipeline {
+/** What answering needs of the pipeline. */
+export interface OpenAnswering {
   readonly refuse: Refuse
   failed(exchange: Exchange, cause: unknown): void
 }
 
+/** What serving needs of the pipeline. */
+export interface OpenPipeline extends OpenAnswering {
+  /** Milliseconds for a body to arrive. */
+  readonly bodyTimeout: number
+}
+
 /** Returns at once. */
 export function serveOpen(exchange: Exchange, handler: OpenHandler, pipeline: OpenPipeline): void {
-  answerOpen(exchange, serve(exchange, handler), pipeline)
+  answerOpen(exchange, serve(exchange, handler, pipeline.bodyTimeout), pipeline)
 }
 
 /** Sends what comes of a promise, whatever that is. Returns at once. */
 export function answerOpen(
   exchange: Exchange,
   outcome: Promise<OpenReply | Refusal>,
-  pipeline: OpenPipeline,
+  pipeline: OpenAnswering,
 ): void {
   outcome
     .then((known) => {
@@ -35,11 +41,11 @@ export function answerOpen(
     .catch((cause: unknown) => pipeline.failed(exchange, cause))
 }
 
-async function serve(exchange: Exchange, handler: OpenHandler): Promise<OpenReply | Refusal> {
+async function serve(exchange: Exchange, handler: OpenHandler, time: number): Promise<OpenReply | Refusal> {
   const { request, judgement } = exchange
   if (judgement?.decision.route == null) throw new Error('an endpoint was reached without a route')
   const { path, method, route } = judgement.decision
-  const body = method === 'POST' ? await readBody(exchange, route.maxBody) : null
+  const body = method === 'POST' ? await readBody(exchange, { bytes: route.maxBody, time }) : null
   if (body instanceof Refusal) return body
   exchange.forwardedAt = performance.now()
   return handler({ method, path, query: judgement.query.slice(1), rawHeaders: request.rawHeaders, body })

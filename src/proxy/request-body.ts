@@ -11,6 +11,8 @@ import type { Exchange } from '../exchange.ts'
 /** Who is told when the client's body can't be taken. */
 export interface BodyOwner {
   bodyRefused(refusal: Refusal): void
+  /** All of it is here. */
+  bodyCame?(): void
 }
 
 export const bodyTooLarge: Refusal = new Refusal(
@@ -72,7 +74,9 @@ export class RequestBody extends Readable {
   }
 
   override _read(): void {
-    const { request } = this.#exchange
+    const { request, response, awaited } = this.#exchange
+    // Behind other requests: before its turn has come, Node would put `100 Continue` behind the head of the answer.
+    if (awaited && response.socket === null) return void response.once('socket', this.#onTurn)
     if (!this.#listening) this.#listen()
     this.#timer ??= setTimeout(onSilence, this.#stall, this)
     request.resume()
@@ -85,11 +89,17 @@ export class RequestBody extends Readable {
     if (!this.#exchange.awaited) return
     // Not before somebody really reads: an answer without the body may still save the client from sending it.
     this.#exchange.awaited = false
-    response.writeContinue()
+    if (!response.headersSent) response.writeContinue()
+  }
+
+  readonly #onTurn = (): void => {
+    if (!this.destroyed) this._read()
   }
 
   readonly #onData = (chunk: Buffer): void => {
     this.#exchange.bytesIn += chunk.length
+    // It was answered no in the midst of it: what still comes goes nowhere.
+    if (this.#exchange.refusal !== null) return void this.destroy()
     if (this.#exchange.bytesIn > this.#limit) return this.#owner.bodyRefused(bodyTooLarge)
     if (this.push(chunk)) this.#timer?.refresh()
     else this.#hold()
@@ -104,6 +114,7 @@ export class RequestBody extends Readable {
   readonly #onEnd = (): void => {
     this.#ended = true
     this.#clear()
+    this.#owner.bodyCame?.()
     this.push(null)
   }
 

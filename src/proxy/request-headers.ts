@@ -70,8 +70,7 @@ export function requestHeaders(
         break
     }
   }
-  if (named !== null) removeNamed(headers, named, 'content-length')
-  if (config.passHost && host !== '') headers.push('host', host)
+  if (named !== null) removeNamed(headers, named)
   if (decision !== null) addIdentity(headers, decision)
   headers.push('x-request-id', exchange.id)
   addForwarded(headers, told, peer, 'encrypted' in request.socket ? 'https' : 'http', host)

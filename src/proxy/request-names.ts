@@ -22,8 +22,9 @@ type Treatment =
   | 'x-forwarded-host'
   | 'x-forwarded-proto'
 
-/** Meant for one connection only (RFC 9110, section 7.6.1), or for the gateway. */
+/** Meant for one connection only (RFC 9110, section 7.6.1), or for the gateway; the framing is our own. */
 const DROPPED = [
+  'content-length',
   'expect',
   'http2-settings',
   'keep-alive',
@@ -111,7 +112,6 @@ const USUAL = [
   'accept-encoding',
   'accept-language',
   'cache-control',
-  'content-length',
   'content-type',
   'if-none-match',
   'origin',
@@ -129,7 +129,7 @@ for (const name of BY_NAME) special.set(name, name)
 function judge(folded: string, exact: boolean): Treatment {
   const known = special.get(folded) ?? byPrefix(folded)
   // A second spelling of a name that matters is nobody's honest header.
-  if (!exact && (known !== 'pass' || folded === 'content-length')) return 'drop'
+  if (!exact && known !== 'pass') return 'drop'
   return known
 }
 

@@ -51,9 +51,9 @@ export interface Framing {
 /**
  * A flat list (name, value, …), or what is wrong in words. Order, duplicates and bytes (as latin1) are kept.
  *
- * @param raw as undici gives them: name, value, …
+ * @param raw name, value, … as they came
  */
-export function responseHeaders(raw: readonly Buffer[], framing: Framing, id: string): string[] | string {
+export function responseHeaders(raw: readonly string[], framing: Framing, id: string): string[] | string {
   if (raw.length > MAX_FIELDS * 2) return `more than ${MAX_FIELDS} header fields`
   const headers: string[] = []
   let named: Set<string> | null = null
@@ -61,8 +61,8 @@ export function responseHeaders(raw: readonly Buffer[], framing: Framing, id: st
   let sized = false
   let chunked = false
   for (let i = 0; i < raw.length; i += 2) {
-    const name = latin1(raw[i])
-    const value = latin1(raw[i + 1])
+    const name = raw[i] ?? ''
+    const value = raw[i + 1] ?? ''
     switch (responseNames.treatment(name)) {
       case 'pass':
         headers.push(name, value)
@@ -99,11 +99,11 @@ export function responseHeaders(raw: readonly Buffer[], framing: Framing, id: st
 }
 
 /** For an interim answer (1xx): it has no body, so nothing about one. */
-export function interimHeaders(raw: readonly Buffer[]): string[] {
+export function interimHeaders(raw: readonly string[]): string[] {
   const headers: string[] = []
   for (let i = 0; i < raw.length; i += 2) {
-    const name = latin1(raw[i])
-    if (responseNames.treatment(name) === 'pass') headers.push(name, latin1(raw[i + 1]))
+    const name = raw[i] ?? ''
+    if (responseNames.treatment(name) === 'pass') headers.push(name, raw[i + 1] ?? '')
   }
   return headers
 }
@@ -133,14 +133,14 @@ const NOT_TRAILERS = new Set([
 ])
 
 /** Pairs for `response.addTrailers`; null when there are none. Throws when there are too many. */
-export function responseTrailers(raw: readonly Buffer[]): [string, string][] | null {
+export function responseTrailers(raw: readonly string[]): [string, string][] | null {
   if (raw.length > MAX_FIELDS * 2) throw new Error(`more than ${MAX_FIELDS} trailer fields`)
   let trailers: [string, string][] | null = null
   for (let i = 0; i < raw.length; i += 2) {
-    const name = latin1(raw[i])
+    const name = raw[i] ?? ''
     if (responseNames.treatment(name) !== 'pass' || NOT_TRAILERS.has(name.toLowerCase())) continue
     trailers ??= []
-    trailers.push([name, latin1(raw[i + 1])])
+    trailers.push([name, raw[i + 1] ?? ''])
   }
   return trailers
 }
@@ -148,8 +148,4 @@ export function responseTrailers(raw: readonly Buffer[]): [string, string][] | n
 /** A reason phrase that Node can write; undefined: the usual one for the status. */
 export function reasonPhrase(text: string | undefined): string | undefined {
   return text !== undefined && /^[\t -~]+$/.test(text) ? text : undefined
-}
-
-function latin1(bytes: Buffer | undefined): string {
-  return bytes === undefined ? '' : bytes.toString('latin1')
 }

@@ -3,28 +3,33 @@
  * Made by `upstream.ts`, picked by `balancer.ts`, used by `forward.ts`.
  */
 
-import { type Dispatcher, Pool } from 'undici'
+import type { buildConnector } from 'undici'
 import { Connector, type TlsOptions } from './connector.ts'
+import { type Client, ConnectionLost, type HopRequest, type Receiver } from './hop.ts'
+import { Http1Client } from './http1/client.ts'
 import { Rotation, type RotationOwner } from './rotation.ts'
+import { UndiciClient } from './undici-client.ts'
 import type { TargetStatus } from './upstream-events.ts'
 import type { UpstreamSettings } from './upstream-options.ts'
+import { TargetAgent } from './websocket/agent.ts'
 
-/** Bytes of an answer's header section. */
-const MAX_HEADER_BYTES = 64 * 1024
 /** An idle connection is dropped after this many ms, sooner if the upstream says so: less than common servers keep it. */
 const KEEP_ALIVE = 4_000
 const KEEP_ALIVE_MAX = 60_000
 
 export class Target {
   readonly url: URL
-  /** The name TLS is told to ask for: constant, so that undici never reconnects because of another Host. */
-  readonly servername: string
   readonly rotation: Rotation
-  /** Requests under way and waiting. Those that were given up count until undici has let go of them: they are held. */
+  /** Requests under way and waiting. Those that were given up count until they are let go of: they are held. */
   pending = 0
+  /** Those of them whose body has not come whole yet. */
+  uploads = 0
+  /** For WebSockets: connections that go with the request. */
+  readonly agent: TargetAgent
   readonly #settings: UpstreamSettings
+  readonly #connectTimeout: number
   readonly #connector: Connector
-  readonly #pool: Pool
+  readonly #client: Client
 
   /** @param connectTimeout ms */
   constructor(
@@ -35,11 +40,12 @@ export class Target {
     owner: RotationOwner,
   ) {
     this.url = url
-    this.servername = url.hostname
     this.rotation = new Rotation(settings.ejection, settings.health, owner)
     this.#settings = settings
+    this.#connectTimeout = connectTimeout
     this.#connector = new Connector(connectTimeout, tls)
-    this.#pool = this.#open()
+    this.#client = this.#open()
+    this.agent = new TargetAgent((callback) => this.#connect(callback))
   }
 
   get status(): TargetStatus {
@@ -57,45 +63,46 @@ export class Target {
     this.rotation.end(epoch)
   }
 
-  /** Never throws; what is wrong is told to the handler. */
-  dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void {
-    if (!this.#pool.closed) {
-      this.#pool.dispatch(options, handler)
-      return
-    }
+  dispatch(request: HopRequest, receiver: Receiver): void {
+    if (!this.#client.closed) return this.#client.dispatch(request, receiver)
     // Judged before a reload, sent after it: served all the same, on a connection that goes with the request.
     const late = this.#open()
-    late.dispatch(options, handler)
+    late.dispatch(request, receiver)
     void late.close()
   }
 
+  /** A connection that had been used and was kept died with this error. Servers close idle ones; it means nothing. */
   diedAfterUse(error: Error): boolean {
-    return this.#connector.diedAfterUse(error)
+    return error instanceof ConnectionLost && error.afterUse
   }
 
   /** Resolves when requests under way are done. */
-  async close(): Promise<void> {
-    await this.#pool.close()
+  close(): Promise<void> {
+    return this.#client.close()
   }
 
   /** At once, whatever is under way. */
-  async destroy(): Promise<void> {
-    await this.#pool.destroy()
+  destroy(): Promise<void> {
+    return this.#client.destroy()
   }
 
-  #open(): Pool {
-    return new Pool(this.url.origin, {
-      connect: this.#connector.connect,
-      connections: this.#settings.connections,
-      // One request at a time on a connection: an answer can't be taken for another request's.
-      pipelining: 1,
-      allowH2: false,
-      // `forward.ts` times this by itself: undici's would count from other moments.
-      headersTimeout: 0,
-      bodyTimeout: this.#settings.bodyTimeout,
-      maxHeaderSize: MAX_HEADER_BYTES,
-      keepAliveTimeout: KEEP_ALIVE,
-      keepAliveMaxTimeout: KEEP_ALIVE_MAX,
+  #connect(callback: buildConnector.Callback): void {
+    const { protocol, host, port } = this.url
+    const hostname = this.url.hostname.replace(/^\[|\]$/g, '')
+    this.#connector.connect({ protocol, host, hostname, port }, callback)
+  }
+
+  #open(): Client {
+    const { url } = this
+    const { connections, bodyTimeout } = this.#settings
+    const settings = { connections, bodyTimeout, keepAlive: KEEP_ALIVE, keepAliveMax: KEEP_ALIVE_MAX }
+    if (url.protocol === 'https:') return new UndiciClient(url, this.#connector, settings)
+    return new Http1Client({
+      ...settings,
+      host: url.hostname.replace(/^\[|\]$/g, ''),
+      port: Number(url.port || 80),
+      authority: url.host,
+      connectTimeout: this.#connectTimeout,
     })
   }
 }

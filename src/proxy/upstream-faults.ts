@@ -1,7 +1,8 @@
 /** What a failure of the upstream is called towards the client, and what it says about the target. Used by `forward.ts`. */
 
-import { errors } from 'undici'
 import { Refusal } from '../errors.ts'
+import { BodyTimeout, ClientClosed, ConnectionLost, NotForwardable, SlowClient } from './hop.ts'
+import { bodyTooSlow } from './request-body.ts'
 import type { Blame } from './upstream-events.ts'
 
 /** No connection could be had: refused, unknown name, TLS, too slow to connect, or the gateway is closing it down. */
@@ -15,7 +16,6 @@ export const protocolError: Refusal = new Refusal(
 
 export const timedOut: Refusal = new Refusal('upstream_timeout', 'The upstream did not answer in time.')
 
-/** undici found something in the request that it can't write. Only bytes of the client's can do that. */
 const notForwardable = new Refusal('request_malformed', 'The request can not be forwarded as it is.')
 
 /** No target takes part. */
@@ -35,8 +35,9 @@ export const givenUp: Error = new Error('given up')
 
 /** @param connected a connection was had and the request was begun on it */
 export function refusalOf(error: Error, connected: boolean): Refusal {
-  if (isOfRequest(error)) return notForwardable
-  if (error instanceof errors.BodyTimeoutError) return timedOut
+  if (error instanceof NotForwardable) return notForwardable
+  if (error instanceof SlowClient) return bodyTooSlow
+  if (error instanceof BodyTimeout) return timedOut
   return connected ? protocolError : unreachable
 }
 
@@ -46,21 +47,12 @@ export function refusalOf(error: Error, connected: boolean): Refusal {
  * @param heard an answer, or something like one, had begun
  */
 export function blameOf(error: Error, connected: boolean, heard: boolean): Blame | null {
-  if (error === givenUp || isOfRequest(error) || isOfGateway(error)) return null
+  if (error === givenUp || isOurs(error)) return null
   if (!connected) return 'unreachable'
-  return !heard && isEnding(error) ? 'reset' : null
+  return !heard && error instanceof ConnectionLost ? 'reset' : null
 }
 
-function isOfRequest(error: Error): boolean {
-  return error instanceof errors.InvalidArgumentError || error instanceof errors.NotSupportedError
-}
-
-/** The connections were closed from here. */
-function isOfGateway(error: Error): boolean {
-  return error instanceof errors.ClientDestroyedError || error instanceof errors.ClientClosedError
-}
-
-/** The connection was closed or reset. */
-function isEnding(error: Error): boolean {
-  return error instanceof errors.SocketError || 'syscall' in error
+/** Of the client's making, or the gateway's. */
+function isOurs(error: Error): boolean {
+  return error instanceof NotForwardable || error instanceof SlowClient || error instanceof ClientClosed
 }

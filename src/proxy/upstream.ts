@@ -58,9 +58,10 @@ export class Upstream {
    *
    * @param now monotonic ms
    * @param repeatable it may reach an upstream twice, and has no body to send again
+   * @param uploads it has a body, which may take its time
    */
-  choose(now: number, repeatable: boolean): Target | Refusal {
-    const chosen = this.#balancer.choose(now, repeatable)
+  choose(now: number, repeatable: boolean, uploads = false): Target | Refusal {
+    const chosen = this.#balancer.choose(now, repeatable, uploads)
     if (chosen instanceof Target) this.#budget.asked(now)
     return chosen
   }

@@ -4,17 +4,18 @@ import type { Refusal } from '../errors.ts'
 import type { Exchange } from '../exchange.ts'
 import { announcedLength, type BodyOwner, bodyTooLarge, bodyTooSlow, RequestBody } from './request-body.ts'
 
-/** Milliseconds that the client may stay silent in the midst of it. */
-const STALL = 30_000
-/** Milliseconds for the whole of it. */
-const WHOLE = 60_000
+export interface BodyLimits {
+  readonly bytes: number
+  /** Milliseconds for the whole of it: what is read here is small. */
+  readonly time: number
+}
 
-/** Null: it has none. Never resolves when the client goes away first. @param limit bytes */
-export function readBody(exchange: Exchange, limit: number): Promise<Buffer | null | Refusal> {
+/** Null: it has none. Never resolves when the client goes away first. */
+export function readBody(exchange: Exchange, limits: BodyLimits): Promise<Buffer | null | Refusal> {
   const length = announcedLength(exchange.request.rawHeaders)
   if (length === 0) return Promise.resolve(null)
-  if (length !== Infinity && length > limit) return Promise.resolve(bodyTooLarge)
-  return new Promise((resolve) => new Collector(exchange, limit, resolve))
+  if (length !== Infinity && length > limits.bytes) return Promise.resolve(bodyTooLarge)
+  return new Promise((resolve) => new Collector(exchange, limits, resolve))
 }
 
 class Collector implements BodyOwner {
@@ -23,13 +24,13 @@ class Collector implements BodyOwner {
   readonly #chunks: Buffer[] = []
   readonly #timer: NodeJS.Timeout
 
-  constructor(exchange: Exchange, limit: number, resolve: (result: Buffer | Refusal) => void) {
+  constructor(exchange: Exchange, limits: BodyLimits, resolve: (result: Buffer | Refusal) => void) {
     this.#resolve = resolve
-    this.#body = new RequestBody(exchange, limit, STALL, this)
+    this.#body = new RequestBody(exchange, limits.bytes, limits.time, this)
     this.#body.on('data', (chunk: Buffer) => this.#chunks.push(chunk))
     this.#body.on('end', () => resolve(Buffer.concat(this.#chunks)))
     this.#body.once('close', () => clearTimeout(this.#timer))
-    this.#timer = setTimeout(() => this.bodyRefused(bodyTooSlow), WHOLE)
+    this.#timer = setTimeout(() => this.bodyRefused(bodyTooSlow), limits.time)
   }
 
   bodyRefused(refusal: Refusal): void {

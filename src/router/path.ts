@@ -3,6 +3,7 @@
  * can read another path than the one decided on. Called by the pipeline; `pattern.ts` holds route tables to it.
  */
 
+import { DEFAULT_LIMITS } from '../config/config.ts'
 import { Refusal } from '../errors.ts'
 
 export interface Target {
@@ -14,12 +15,13 @@ export interface Target {
   readonly semicolon: boolean
 }
 
-/** Bytes of a request target (RFC 9110, section 4.1 asks for at least 8000). */
-export const MAX_TARGET = 8192
+/** Bytes of a request target where nothing else is said (RFC 9110, section 4.1 asks for at least 8000). */
+export const MAX_TARGET = DEFAULT_LIMITS.targetBytes
 
 const ambiguous = (detail: string) => new Refusal('path_ambiguous', detail)
 
-const tooLong = new Refusal('uri_too_long', `The request target is longer than ${MAX_TARGET} bytes.`)
+const tooLong = (most: number) =>
+  new Refusal('uri_too_long', `The request target is longer than ${most} bytes.`)
 const notPath = new Refusal('request_malformed', 'The request target is not a path.')
 const otherHost = new Refusal('request_malformed', 'The request target names another host than Host does.')
 const fragment = ambiguous('The request target has a fragment.')
@@ -35,9 +37,10 @@ const dotSegment = ambiguous('The path has a dot segment.')
  * name the host that `Host` names: two answers to "which host" are one too many.
  *
  * @param host the value of Host; null where there is none to compare with
+ * @param most bytes
  */
-export function readTarget(target: string, host: string | null): Target | Refusal {
-  if (target.length > MAX_TARGET) return tooLong
+export function readTarget(target: string, host: string | null, most = MAX_TARGET): Target | Refusal {
+  if (target.length > most) return tooLong(most)
   const origin = target.charCodeAt(0) === SLASH ? target : originForm(target, host)
   if (typeof origin !== 'string') return origin
   if (origin.includes('#')) return fragment

@@ -4,20 +4,20 @@
  * rest, counted on the raw header lines. Called by the pipeline.
  */
 
-import type { IncomingMessage } from 'node:http'
+import { type IncomingMessage, METHODS } from 'node:http'
 import { Refusal } from '../errors.ts'
 
-/** Bytes of a header section, and header fields in it. */
-export const MAX_HEADER_BYTES = 32 * 1024
-const MAX_HEADER_FIELDS = 200
+export interface GuardLimits {
+  /** Of a header section. */
+  readonly headerFields: number
+}
 
 const malformed = (detail: string) => new Refusal('request_malformed', detail)
+const tooManyFields = (most: number) =>
+  new Refusal('headers_too_large', `The request has more than ${most} header fields.`)
 
-const tooManyFields = new Refusal(
-  'headers_too_large',
-  `The request has more than ${MAX_HEADER_FIELDS} header fields.`,
-)
 const version = malformed('The HTTP version is not 1.0 or 1.1.')
+const badMethod = malformed('The method is not one of HTTP.')
 const noHost = malformed('The request has no Host.')
 const manyHosts = malformed('The request has more than one Host.')
 const badHost = malformed('The Host is not a host name or address with an optional port.')
@@ -29,13 +29,17 @@ const oldChunks = malformed('HTTP/1.0 has no Transfer-Encoding.')
 const expectation = malformed('The Expect header asks for something other than 100-continue.')
 
 /** `reg-name`, IPv4 or `[IPv6]`, and a port (RFC 9110, section 7.2; RFC 3986, section 3.2.2). */
-const HOST = /^(?:[A-Za-z0-9._~!$&'()*+;=%-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?$/
+const HOST = /^(?:(?:[A-Za-z0-9._~!$&'()*+;=-]|%[0-9A-Fa-f]{2})+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?$/
+
+/** Node's parser knows RTSP's too, and takes them as if they were HTTP's. */
+const KNOWN = new Set(METHODS)
 
 /** null when the request may go on. */
-export function guard(request: IncomingMessage): Refusal | null {
+export function guard(request: IncomingMessage, { headerFields }: GuardLimits): Refusal | null {
   if (request.httpVersionMajor !== 1) return version
+  if (!KNOWN.has(request.method ?? '')) return badMethod
   const { rawHeaders } = request
-  if (rawHeaders.length > MAX_HEADER_FIELDS * 2) return tooManyFields
+  if (rawHeaders.length > headerFields * 2) return tooManyFields(headerFields)
   let hosts = 0
   let lengths = 0
   let encodings = 0

@@ -3,7 +3,7 @@
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Address } from '../config/config.ts'
-import { type Listener, listen } from './front.ts'
+import { type Listener, listen } from './listen.ts'
 
 export interface OpsSource {
   /** What is ready, part by part; ready when every part is `ok`. */
@@ -24,6 +24,8 @@ export async function openOps(address: Address, source: OpsSource): Promise<List
     return text(response, 404, '/livez, /readyz, /metrics\n')
   })
   await listen(server, address)
+  // No file left for a connection: an error that nobody listens for would end the process.
+  server.on('error', () => {})
   return {
     address: server.address() as AddressInfo,
     close: async () => {

@@ -1,10 +1,12 @@
 /** Refusals on the wire: `application/problem+json` (RFC 9457). Called by the pipeline and the listeners. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { errors, type Refusal } from '../errors.ts'
+import { type ErrorCode, errors, type Refusal } from '../errors.ts'
 
 /** Unread request bytes that are read and thrown away so that the connection can go on. */
 const MAX_DRAIN = 1024 * 1024
+/** Who sends such a request is no client to go on with. */
+const CLOSING: ReadonlySet<ErrorCode> = new Set(['request_malformed', 'uri_too_long', 'headers_too_large'])
 /** Milliseconds that a refused body may take to arrive before the connection is closed under it. */
 const DRAIN_TIME = 5000
 
@@ -29,6 +31,9 @@ export function problemHeaders(refusal: Refusal, requestId: string): string[] {
   if (challenge !== null) headers.push('WWW-Authenticate', challenge)
   if (refusal.allow !== null) headers.push('Allow', refusal.allow)
   if (refusal.status === 503) headers.push('Retry-After', '1')
+  // RFC 9110, section 15.5.22; RFC 6455, section 4.4.
+  if (refusal.status === 426)
+    headers.push('Connection', 'Upgrade, close', 'Upgrade', 'websocket', 'Sec-WebSocket-Version', '13')
   return headers
 }
 
@@ -56,14 +61,19 @@ export function writeProblem(
   const body = problemBody(refusal, requestId)
   const headers = problemHeaders(refusal, requestId)
   headers.push('Content-Type', 'application/problem+json', 'Content-Length', String(Buffer.byteLength(body)))
-  const unread = !request.complete
-  const close = awaited || refusal.code === 'request_malformed' || (unread && isLong(request))
+  // Without a body there is nothing to come, though Node says so only later.
+  const unread = !request.complete && hasBody(request)
+  const close = awaited || CLOSING.has(refusal.code) || (unread && isLong(request))
   if (close) headers.push('Connection', 'close')
   response.writeHead(refusal.status, headers)
   if (request.method !== 'HEAD') response.write(body)
   if (unread) throwAway(request, close ? () => response.end() : null)
   if (!unread || !close) response.end()
   return close
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 }
 
 /** A long body costs more than a new connection does. */

@@ -3,36 +3,40 @@
  * No header value, query, cookie or token is ever part of it.
  */
 
-import type { Logger } from 'pino'
 import type { Refusal } from '../errors.ts'
 import type { ConsideredSeat, Exchange } from '../exchange.ts'
 
 /** A credential may name thousands of Seats; a line shows the first of them. */
 const MAX_SEATS = 20
 
-export class AccessLog {
-  readonly #logger: Logger
+/** Where the lines go. */
+export type WriteLine = (level: 'info' | 'error', message: string, fields: string) => void
 
-  constructor(logger: Logger) {
-    this.#logger = logger
+export class AccessLog {
+  readonly #write: WriteLine
+
+  constructor(write: WriteLine) {
+    this.#write = write
   }
 
   /** @param finishedAt monotonic ms */
   write(exchange: Exchange, finishedAt: number): void {
-    const { refusal, cause } = exchange
-    const line = accessLine(exchange, finishedAt)
+    const { refusal } = exchange
     // Faults of ours or of an upstream are worth waking someone; a client's are not.
-    if (refusal !== null && refusal.status >= 500)
-      this.#logger.error({ ...line, cause: describe(cause) }, 'request')
-    else if (cause !== null) this.#logger.info({ ...line, cause: describe(cause) }, 'request')
-    else this.#logger.info(line, 'request')
+    const level = refusal !== null && refusal.status >= 500 ? 'error' : 'info'
+    this.#write(level, 'request', fieldsOf(accessLine(exchange, finishedAt)))
   }
 
   /** A request of which not even the first line and header could be read. */
   unreadable(requestId: string, refusal: Refusal, client: string | undefined): void {
     const { code, status } = refusal
-    this.#logger.info({ request_id: requestId, status, code, client }, 'request')
+    this.#write('info', 'request', fieldsOf({ request_id: requestId, status, code, client }))
   }
+}
+
+/** V8 writes an object whole in a fifth of the time that it takes to put it together by hand, or by pino. */
+function fieldsOf(line: Record<string, unknown>): string {
+  return JSON.stringify(line).slice(1, -1)
 }
 
 /** What the client was told; 0 when it left before it was told anything. */
@@ -42,8 +46,8 @@ export function statusOf(exchange: Exchange): number {
 
 /** The line's fields. Durations in ms with three decimals, sizes in bytes. */
 export function accessLine(exchange: Exchange, finishedAt: number): Record<string, unknown> {
+  const { request, refusal, webSocket, cause } = exchange
   const decision = exchange.judgement?.decision
-  const { request, refusal } = exchange
   return {
     request_id: exchange.id,
     method: request.method,
@@ -51,6 +55,8 @@ export function accessLine(exchange: Exchange, finishedAt: number): Record<strin
     status: statusOf(exchange),
     code: refusal?.code ?? decision?.code ?? null,
     aborted: exchange.aborted || undefined,
+    ended_by: webSocket?.endedBy ?? undefined,
+    close_code: webSocket?.closeCode ?? undefined,
     client: request.socket.remoteAddress,
     route: decision?.route?.id,
     upstream: upstreamOf(exchange),
@@ -62,10 +68,11 @@ export function accessLine(exchange: Exchange, finishedAt: number): Record<strin
     source: decision?.source ?? undefined,
     seats: decision?.seats.length ? seatsOf(decision.seats) : undefined,
     duration_ms: round(finishedAt - exchange.startedAt),
-    decision_us: decision === undefined ? undefined : decisionTime(decision.timings),
+    decision_us: decision === undefined ? undefined : Math.round(decision.timings.total),
     upstream_ms: exchange.answeredAt > 0 ? round(exchange.answeredAt - exchange.forwardedAt) : undefined,
     bytes_in: exchange.bytesIn,
     bytes_out: exchange.bytesOut,
+    cause: cause !== null || (refusal !== null && refusal.status >= 500) ? describe(cause) : undefined,
   }
 }
 
@@ -78,15 +85,6 @@ function seatsOf(seats: readonly ConsideredSeat[]): string[] {
 function upstreamOf(exchange: Exchange): string | undefined {
   const target = exchange.judgement?.decision.route?.target
   return target?.kind === 'upstream' ? target.name : target && 'seatgate'
-}
-
-function decisionTime(timings: {
-  match: number
-  authenticate: number
-  resolve: number
-  decide: number
-}): number {
-  return Math.round(timings.match + timings.authenticate + timings.resolve + timings.decide)
 }
 
 /** The inner cause in one line: its code and message, never its stack or properties (an error may carry a request). */

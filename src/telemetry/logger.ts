@@ -11,6 +11,8 @@ import { readable } from './readable.ts'
 
 export interface Log {
   readonly logger: Logger
+  /** One line, its fields as JSON text: `"a":1,"b":"c"`. For what every request logs: it costs a tenth of an object. */
+  line(level: 'info' | 'error', message: string, fields: string): void
   /** Whole lines that a process of ours has logged. */
   relay(lines: string): void
   /** Lines dropped so far: the buffer was full, the reader is gone, or the disk is full. */
@@ -39,14 +41,24 @@ export async function openLog(options: {
   }
   if (!options.pretty) {
     const relay = (lines: string) => sink.write(lines)
-    return { logger: pino({ level, base: null, timestamp, formatters }, sink), relay, ...rest }
+    const logger = pino({ level, base: null, timestamp, formatters }, sink)
+    return { logger, line: lineTo(logger, relay), relay, ...rest }
   }
   // Loaded only where people look on: it would cost every gateway memory.
   const { prettyFactory } = await import('pino-pretty')
   const prettify = prettyFactory({ hideObject: true, messageFormat: readable })
   const write = (line: string) => sink.write(prettify(line))
   const relay = (lines: string) => lines.split(/(?<=\n)/).forEach(write)
-  return { logger: pino({ level }, { write }), relay, ...rest }
+  const logger = pino({ level }, { write })
+  return { logger, line: lineTo(logger, relay), relay, ...rest }
+}
+
+/** As pino would write it. @param message without what JSON escapes */
+function lineTo(logger: Logger, write: (line: string) => void): Log['line'] {
+  return (level, message, fields) => {
+    if (logger.isLevelEnabled(level))
+      write(`{"level":"${level}"${timestamp()},${fields},"msg":"${message}"}\n`)
+  }
 }
 
 function sinkFor(file: string | undefined): Sink {

@@ -5,7 +5,7 @@
 
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { Refusal } from '../errors.ts'
-import type { Exchange } from '../exchange.ts'
+import type { Exchange, WebSocketEnd } from '../exchange.ts'
 import { statusOf } from './access-log.ts'
 
 /** Seconds. */
@@ -22,6 +22,7 @@ interface Child {
 export class Metrics {
   readonly registry = new Registry()
   #inFlight = 0
+  #webSockets = 0
   readonly #children = new Map<string, Child>()
   readonly #decisions = new Map<string, Counter.Internal>()
 
@@ -50,6 +51,18 @@ export class Metrics {
     labelNames: ['source'],
     registers: [this.registry],
   })
+  readonly #ended = new Counter({
+    name: 'seatgate_websockets_ended_total',
+    help: 'WebSockets that were open, by who ended them: client, upstream, or the gateway because of a limit (idle, lifetime), a protocol_error, its own end (drain), or a decision that was no when made again (decided_again).',
+    labelNames: ['by'],
+    registers: [this.registry],
+  })
+  readonly #again = new Counter({
+    name: 'seatgate_decisions_again_total',
+    help: 'Decisions on what was open already, made because something changed or ended, by reason code; "allow" for still yes.',
+    labelNames: ['code'],
+    registers: [this.registry],
+  })
   readonly #bySource = {
     memory: this.#sources.labels('memory'),
     redis: this.#sources.labels('redis'),
@@ -60,6 +73,7 @@ export class Metrics {
   constructor() {
     collectDefaultMetrics({ register: this.registry })
     this.gauge('seatgate_requests_in_flight', 'Requests being answered now.', () => this.#inFlight)
+    this.gauge('seatgate_websockets_open', 'WebSockets that are open now.', () => this.#webSockets)
   }
 
   /**
@@ -94,6 +108,21 @@ export class Metrics {
     if (decision === undefined) {
       if (exchange.refusal?.code === 'unavailable') this.#bySource.refused.inc()
     } else if (decision.source !== null) this.#bySource[decision.source].inc()
+  }
+
+  /** Its handshake has been counted as a request that was answered 101. */
+  webSocketOpened(): void {
+    this.#webSockets++
+  }
+
+  webSocketEnded(by: WebSocketEnd): void {
+    this.#webSockets--
+    this.#ended.labels(by).inc()
+  }
+
+  /** @param code `allow`, or the reason against */
+  decidedAgain(code: string): void {
+    this.#again.labels(code).inc()
   }
 
   /** A request that could not even be read. */

@@ -38,6 +38,8 @@ t.test('an API key is its id, and acts through its Seats by id', async (t) => {
     user: ID,
     email: null,
     claims: { by: 'id', seats: ['seat-1'] },
+    session: null,
+    validUntil: null,
   })
   t.match(await outcome(authenticator(both()), { apiKey: [otherKey] }), { tenant: 'globex', user: OTHER_ID })
 })

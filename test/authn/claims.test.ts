@@ -100,5 +100,7 @@ t.test('claims of other kinds of token give nothing', async (t) => {
     user: 'alice',
     email: 'alice@acme.example',
     claims: { by: 'name', entries: new Map(), issuedAt: claims.iat },
+    session: null,
+    validUntil: claims.exp * 1000,
   })
 })

@@ -58,6 +58,8 @@ t.test('a minted token verifies at once, with each algorithm', async (t) => {
         ]),
         issuedAt: SECOND,
       },
+      session: null,
+      validUntil: (SECOND + own.token.lifetime / 1000) * 1000,
     })
   }
 })

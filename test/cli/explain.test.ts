@@ -43,10 +43,12 @@ const decision: Decision = {
     user: 'a',
     email: null,
     claims: { by: 'name', entries: new Map([['__proto__', ['A', 'B']]]), issuedAt: -Infinity },
+    session: null,
+    validUntil: null,
   },
   space: 's1',
   seats: [],
-  timings: { match: 1, authenticate: 1, resolve: 1, decide: 1 },
+  timings: { match: 1, authenticate: 1, resolve: 1, decide: 1, total: 1 },
 }
 
 t.test('what JSON has no word for', async (t) => {

@@ -43,6 +43,8 @@ t.test('defaults, and all of it', async (t) => {
     connections: 256,
     maxPending: 1024,
     bodyTimeout: 60_000,
+    websocketIdle: 300_000,
+    websocketLifetime: 86_400_000,
     health: null,
     tls: null,
   })
@@ -52,6 +54,8 @@ t.test('defaults, and all of it', async (t) => {
     'connections: 8',
     'max_pending: 9',
     'body_timeout: 10s',
+    'websocket_idle: 90s',
+    'websocket_lifetime: 7d',
     'health: { path: /healthz?deep=1, interval: 2s, timeout: 500ms, healthy: 1, unhealthy: 2 }',
     'tls: { ca: tls/ca.pem, cert: tls/client.pem, key: tls/client.key, server_name: trainings.internal }',
   ])
@@ -60,6 +64,8 @@ t.test('defaults, and all of it', async (t) => {
     connections: 8,
     maxPending: 9,
     bodyTimeout: 10_000,
+    websocketIdle: 90_000,
+    websocketLifetime: 604_800_000,
     health: { path: '/healthz?deep=1', interval: 2000, timeout: 500, healthy: 1, unhealthy: 2 },
     tls: { serverName: 'trainings.internal', insecureSkipVerify: false },
   })
@@ -83,6 +89,8 @@ t.test('what is wrong is said at load, and no key is shown', async (t) => {
     [[https, 'balance: random'], /balance/],
     [[https, 'connections: 0'], /connections/],
     [[https, 'max_pending: 1.5'], /max_pending/],
+    [[https, 'websocket_idle: 999ms'], /is too short/],
+    [[https, 'websocket_lifetime: 25d'], /is too long/],
   ]
   for (const [lines, expected] of cases) {
     const fault = await faultOf(t, lines)

@@ -21,7 +21,7 @@ for (const [framing, head] of [
     t.match(answer, 'part')
     t.notMatch(answer, /\r\n0\r\n\r\n$/, 'no end that anybody could take for the end')
     await eventually(() => gone)
-    t.match(exchanges[0], { refusal: { code: 'upstream_timeout' }, cause: { code: 'UND_ERR_BODY_TIMEOUT' } })
+    t.match(exchanges[0], { refusal: { code: 'upstream_timeout' }, cause: { code: 'UPSTREAM_BODY_TIMEOUT' } })
   })
 }
 

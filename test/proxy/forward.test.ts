@@ -181,7 +181,7 @@ t.test(
   },
 )
 
-t.test('a request that undici will not write is refused, not fatal', async (t) => {
+t.test('a request that can not be written is refused, not fatal', async (t) => {
   const port = await serve(t, (_, response) => response.end())
   const { port: gate } = await front(t, port, { decision: { path: 'not-a-path' } })
   const answer = await roundTrip(gate, 'GET / HTTP/1.1\r\nHost: gw\r\nConnection: close\r\n\r\n')

@@ -19,6 +19,7 @@ for (const value of [
   '٢',
   '2\x00',
   'two',
+  '9007199254740993',
   '18446744073709551618',
 ]) {
   t.test(`Content-Length: ${JSON.stringify(value)}`, async (t) => {
@@ -66,7 +67,6 @@ t.test('Transfer-Encoding in two lines', async (t) => {
 for (const [name, length, end] of [
   ['closed before the end', '3', 'end'],
   ['reset before the end', '3', 'resetAndDestroy'],
-  ['a length beyond what numbers hold', '9007199254740993', 'unref'],
   ['silent before the end', '3', 'unref'],
 ] as const) {
   t.test(name, async (t) => {

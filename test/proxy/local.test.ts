@@ -27,7 +27,8 @@ async function local(t: Test, handler: LocalHandler, publicRoute = false) {
   const listen = (awaited: boolean) => (request: IncomingMessage, response: ServerResponse) => {
     const exchange = new Exchange(request, response, 'id-1', performance.now(), awaited)
     const target = { kind: 'local' as const, handler }
-    const route = routeTo(publicRoute ? { requirement: 'public', target } : { target })
+    const maxBody = 1024 * 1024
+    const route = routeTo(publicRoute ? { requirement: 'public', target, maxBody } : { target, maxBody })
     const judgement = { ...judgementOf(request, route), grants: GRANTS, params: { id: 'x' } }
     exchange.judgement = judgement
     exchanges.push(exchange)
@@ -35,7 +36,13 @@ async function local(t: Test, handler: LocalHandler, publicRoute = false) {
       causes.push(cause)
       refuse(failing, new Refusal('unavailable', ''), cause)
     }
-    serveLocal(exchange, { judge: async () => judgement, heldPermissions, refuse, failed })
+    serveLocal(exchange, {
+      judge: async () => judgement,
+      heldPermissions,
+      refuse,
+      failed,
+      bodyTimeout: 60_000,
+    })
   }
   const server = createServer().on('request', listen(false)).on('checkContinue', listen(true))
   server.listen(0, '127.0.0.1')

@@ -17,6 +17,8 @@ export const ALICE: Principal = {
   user: 'alice',
   email: 'alice@acme.example',
   claims: { by: 'name', entries: new Map(), issuedAt: 0 },
+  session: null,
+  validUntil: null,
 }
 
 export function portOf(server: net.Server): number {
@@ -35,6 +37,8 @@ export function upstreamConfig(port: number, more: Partial<UpstreamConfig> = {})
     balance: 'least-pending',
     connections: 256,
     maxPending: 1024,
+    websocketIdle: 300_000,
+    websocketLifetime: 86_400_000,
     health: null,
     tls: null,
     passAuthorization: false,
@@ -91,7 +95,7 @@ export function judgementOf(request: IncomingMessage, route: Route, more: Partia
       space: isPublic ? null : 'north',
       seats: [{ name: 'Trainer', id: '1', verdict: 'grants' }],
       source: 'memory',
-      timings: { match: 0, authenticate: 0, resolve: 0, decide: 0 },
+      timings: { match: 0, authenticate: 0, resolve: 0, decide: 0, total: 0 },
       ...more,
     },
     refusal: null,
@@ -175,8 +179,10 @@ export function refusedWhole(t: Test, { first, next, connections, exchange }: Ho
   goesOn(t, next, connections)
 }
 
-/** The answer had begun: it is cut where nobody can take it for whole, and the next request has its own. */
-export function cut(t: Test, { first, next, connections, exchange }: Hostility): void {
+/** Refused whole or, where the answer had begun, cut so that nobody can take it for whole; the next has its own. */
+export function cut(t: Test, hostility: Hostility): void {
+  const { first, next, connections, exchange } = hostility
+  if (first.startsWith('HTTP/1.1 502 ')) return refusedWhole(t, hostility)
   t.match(first, /^HTTP\/1\.1 200 OK\r\n/)
   t.notMatch(first, /\r\n0\r\n/, 'no last chunk')
   t.notMatch(first, /502/, 'and nothing written into it')

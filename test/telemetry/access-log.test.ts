@@ -33,15 +33,15 @@ t.test('the first twenty Seats are named', async (t) => {
       space: null,
       seats,
       source: null,
-      timings: { match: 0, authenticate: 0, resolve: 0, decide: 0 },
+      timings: { match: 0, authenticate: 0, resolve: 0, decide: 0, total: 0 },
     }
     exchange.judgement = { decision, refusal: null, params: {}, query: '', grants: null }
-    return accessLine(exchange, 1).seats
+    return accessLine(exchange, 1)['seats'] as string[] | undefined
   }
   t.equal(seatsOf(0), undefined)
   t.same(seatsOf(1), ['S0:unknown'])
-  t.equal((seatsOf(20) as string[]).at(-1), 'S19:unknown')
-  const many = seatsOf(5000) as string[]
+  t.equal(seatsOf(20)?.at(-1), 'S19:unknown')
+  const many = seatsOf(5000) ?? []
   t.equal(many.length, 21)
   t.equal(many.at(-1), '+4980 more')
   response.end()

@@ -62,13 +62,13 @@ t.test('a frozen one: writes are answered by time, and what it answers when it t
   })
   // Whoever's turn it is: the frozen worker's connections get no answer, the other's do.
   const permissions = ['trainings:read']
-  const writes = Array.from({ length: 2 }, async () => {
+  const writes = Array.from({ length: 16 }, async () => {
     const client = new Client(world.port)
     t.teardown(() => client.close())
     const admin = { 'x-api-key': world.keys.acme ?? '', space: 'admin', 'content-type': 'application/json' }
     return client.send('PUT', `/v1/seats/${id}`, admin, JSON.stringify({ permissions }))
   })
-  t.equal((await Promise.race(writes)).status, 200)
+  t.equal((await Promise.any(writes)).status, 200)
   const asked = clients.map((client) => client.send('GET', '/v1/trainings', headers))
   await sleep(100)
   process.kill(frozen, 'SIGCONT')

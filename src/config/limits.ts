@@ -1,0 +1,31 @@
+/** `limits:`. Used by build.ts only. */
+
+import { DEFAULT_LIMITS, type Limits } from './config.ts'
+import type { Section } from './section.ts'
+import { durationWithin, maxBody, sizeWithin } from './units.ts'
+
+/** A header section is looked for once a second: shorter times could not be kept. */
+const headerTimeout = durationWithin('1s', '10m')
+const idleTimeout = durationWithin('1s', '24h')
+const bodyTimeout = durationWithin('1ms', '24d')
+const headerBytes = sizeWithin('1KiB', '1MiB')
+const targetBytes = sizeWithin('256B', '64KiB')
+
+export function buildLimits(root: Section): Limits {
+  const section = root.section('limits')
+  const limits = {
+    headerBytes: section.text('header_bytes', headerBytes) ?? DEFAULT_LIMITS.headerBytes,
+    headerFields: section.number('header_fields') ?? DEFAULT_LIMITS.headerFields,
+    targetBytes: section.text('target_bytes', targetBytes) ?? DEFAULT_LIMITS.targetBytes,
+    headerTimeout: section.text('header_timeout', headerTimeout) ?? DEFAULT_LIMITS.headerTimeout,
+    idleTimeout: section.text('idle_timeout', idleTimeout) ?? DEFAULT_LIMITS.idleTimeout,
+    bodyTimeout: section.text('body_timeout', bodyTimeout) ?? DEFAULT_LIMITS.bodyTimeout,
+    maxBody: section.text('max_body', maxBody) ?? DEFAULT_LIMITS.maxBody,
+    connections: section.number('connections') ?? DEFAULT_LIMITS.connections,
+  }
+  if (limits.targetBytes > limits.headerBytes) {
+    const key = section.has('target_bytes') ? 'target_bytes' : 'header_bytes'
+    section.fault(key, `${key}: target_bytes is more than header_bytes, which counts the target as well`)
+  }
+  return Object.freeze(limits)
+}

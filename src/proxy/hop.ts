@@ -1,0 +1,95 @@
+/**
+ * The hop from the gateway to a target, whoever speaks HTTP on it: `http1/` by ourselves where it is plain, undici where
+ * it is TLS. `forward.ts` stands at this end of it.
+ */
+
+import type { Readable } from 'node:stream'
+
+export interface HopRequest {
+  readonly method: string
+  /** Path and query. */
+  readonly path: string
+  /** Name, value, …; without Host and without framing. */
+  readonly headers: readonly string[]
+  /** In place of the target's own, when it is passed on; null: the target's. */
+  readonly host: string | null
+  /** null: none. */
+  readonly body: Readable | null
+  /** Bytes of the body; Infinity: chunks, as nobody knows; null: not a word about it. */
+  readonly length: number | null
+}
+
+/** What can be done to a request under way. */
+export interface Hop {
+  /** No more of the answer, for now. */
+  pause(): void
+  resume(): void
+  /** Ends the connection with it; the receiver hears of it by `failed`, or not at all. */
+  abort(error: Error): void
+}
+
+/** Who hears what becomes of a request. Ends with `ended` or `failed`, once, and nothing is told after that. */
+export interface Receiver {
+  /** A connection was had, and the request is written next. @returns false: it is no longer wanted, and this is its end */
+  connected(hop: Hop): boolean
+  /** Something of the request was written, or all of it. */
+  sent(): void
+  /** The first bytes that may be an answer. */
+  heard(): void
+  /** An interim answer (1xx), or the head of the answer. @param fields name, value, … as latin1 */
+  head(status: number, phrase: string, fields: readonly string[]): void
+  /** @param chunk text: latin1, and all there is of the body */
+  data(chunk: Buffer | string): void
+  /** @param trailers name, value, … */
+  ended(trailers: readonly string[]): void
+  /** @param error of the connection, of what came on it, or the one given to `abort` */
+  failed(error: Error): void
+}
+
+/** Sends requests to one target. */
+export interface Client {
+  readonly closed: boolean
+  dispatch(request: HopRequest, receiver: Receiver): void
+  /** Resolves when requests under way are done. */
+  close(): Promise<void>
+  /** At once, whatever is under way. */
+  destroy(): Promise<void>
+}
+
+/** The connection ended or broke, or none could be had. */
+export class ConnectionLost extends Error {
+  /** It had carried an answer before. Servers close idle connections: this means nothing. */
+  readonly afterUse: boolean
+  readonly code: string
+
+  constructor(message: string, code: string, afterUse: boolean, cause?: unknown) {
+    super(message, { cause })
+    this.afterUse = afterUse
+    this.code = code
+  }
+}
+
+/** What came is no HTTP/1.1, or could be read in two ways. */
+export class ProtocolError extends Error {
+  readonly code = 'UPSTREAM_PROTOCOL'
+}
+
+/** The upstream left its answer standing still in the midst of it. */
+export class BodyTimeout extends Error {
+  readonly code = 'UPSTREAM_BODY_TIMEOUT'
+}
+
+/** Something in the request can't be written. Only bytes of the client's can do that. */
+export class NotForwardable extends Error {
+  readonly code = 'NOT_FORWARDABLE'
+}
+
+/** The client is too slow, at sending or at reading, and others wait for the connection that it holds. */
+export class SlowClient extends Error {
+  readonly code = 'SLOW_CLIENT'
+}
+
+/** The connections were closed from here. */
+export class ClientClosed extends Error {
+  readonly code = 'CLIENT_CLOSED'
+}

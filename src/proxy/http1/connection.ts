@@ -1,0 +1,302 @@
+/**
+ * One connection to a target: one request at a time, no pipelining, so that an answer can't be taken for another
+ * request's. Kept between requests; anything that comes then ends it. Made by `pool.ts`.
+ */
+
+import { connect, type Socket } from 'node:net'
+import { performance } from 'node:perf_hooks'
+import {
+  BodyTimeout,
+  ConnectionLost,
+  type Hop,
+  type HopRequest,
+  ProtocolError,
+  type Receiver,
+} from '../hop.ts'
+import { AnswerReader, type AnswerSink } from './answer-reader.ts'
+import type { Head } from './head.ts'
+import { requestHead, writeBody } from './request-writer.ts'
+
+export interface ConnectionOwner {
+  /** It can take a request. */
+  ready(connection: Connection): void
+  /** It is gone, for whatever reason; before `ready`, no connection could be had. */
+  lost(connection: Connection, error: Error): void
+  /** It was found dead before anything of this request was written. */
+  returned(request: HopRequest, receiver: Receiver): void
+  /** The body of its request has been written to the end, or never will be. */
+  uploaded(): void
+}
+
+export interface ConnectionSettings {
+  readonly host: string
+  readonly port: number
+  /** As it stands in Host. */
+  readonly authority: string
+  /** All in ms. */
+  readonly connectTimeout: number
+  readonly bodyTimeout: number
+  /** An idle connection is kept so long, unless the upstream says how long it keeps it. */
+  readonly keepAlive: number
+  readonly keepAliveMax: number
+}
+
+/** Bytes of all connections come by here, one read at a time: the reader keeps none of them. */
+const buffer = Buffer.allocUnsafeSlow(64 * 1024)
+
+/** An upstream that says how long it keeps a connection means its own clock, and its own end of the line. */
+const KEPT_LESS = 1000
+
+export class Connection implements Hop, AnswerSink {
+  /** Monotonic ms: idle, it is not to be used from then on. */
+  expiresAt = 0
+  readonly #settings: ConnectionSettings
+  readonly #owner: ConnectionOwner
+  readonly #socket: Socket
+  readonly #reader: AnswerReader = new AnswerReader(this)
+  #receiver: Receiver | null = null
+  #reserved: { readonly request: HopRequest; readonly receiver: Receiver } | null = null
+  /** The body of the request is not written to its end yet. */
+  #writing = false
+  /** Bytes of bodies that went by, in either direction. */
+  #moved = 0
+  /** As of the last look. */
+  #movedBefore = 0
+  #heard = false
+  /** Within the body of an answer. */
+  #answering = false
+  #used = false
+  #gone = false
+  #paused = false
+  /** Runs while a body comes in pieces; `#deadline` is moved at each of them, in monotonic ms. */
+  #timer: NodeJS.Timeout | null = null
+  #deadline = 0
+
+  constructor(settings: ConnectionSettings, owner: ConnectionOwner) {
+    this.#settings = settings
+    this.#owner = owner
+    const { host, port, connectTimeout } = settings
+    const onread = { buffer, callback: (length: number) => this.#read(length) }
+    const socket = connect({
+      host,
+      port,
+      noDelay: true,
+      keepAlive: true,
+      keepAliveInitialDelay: 60_000,
+      onread,
+    })
+    this.#socket = socket
+    this.#timer = setTimeout(onConnectTimeout, connectTimeout, this, connectTimeout)
+    socket.once('connect', () => {
+      this.#stopTimer()
+      owner.ready(this)
+    })
+    socket.on('error', (error: NodeJS.ErrnoException) => {
+      this.lost(new ConnectionLost(error.message, error.code ?? '', this.#used, error))
+    })
+    socket.on('end', () => this.#ended())
+    socket.on('close', () =>
+      this.lost(new ConnectionLost('the connection was closed', 'UPSTREAM_CLOSED', this.#used)),
+    )
+  }
+
+  /** Takes a request; nothing else is under way here. */
+  take(request: HopRequest, receiver: Receiver): void {
+    this.#writing = request.body !== null
+    if (!this.#writing || !this.#used) return this.#begin(request, receiver)
+    // A kept connection may be dead, and nobody has looked: a body is not risked on it before somebody has.
+    this.#reserved = { request, receiver }
+    setImmediate(beginReserved, this)
+  }
+
+  beginReserved(): void {
+    const reserved = this.#reserved
+    this.#reserved = null
+    if (reserved !== null) this.#begin(reserved.request, reserved.receiver)
+  }
+
+  #begin(request: HopRequest, receiver: Receiver): void {
+    if (!receiver.connected(this)) {
+      this.#written()
+      return this.#owner.ready(this)
+    }
+    this.#receiver = receiver
+    this.#heard = false
+    this.#reader.begin(request.method === 'HEAD')
+    const { body, length } = request
+    let head: string
+    try {
+      head = requestHead(this.#settings.authority, request)
+    } catch (error) {
+      return this.lost(error instanceof Error ? error : new Error(String(error)))
+    }
+    if (body === null) {
+      this.#socket.write(head, 'latin1')
+      return
+    }
+    writeBody(this.#socket, head, body, length ?? Infinity, {
+      sent: (bytes) => {
+        this.#moved += bytes
+        receiver.sent()
+      },
+      done: () => {
+        this.#written()
+        receiver.sent()
+      },
+      failed: (error) => this.lost(error),
+    })
+  }
+
+  #written(): void {
+    if (!this.#writing) return
+    this.#writing = false
+    this.#owner.uploaded()
+  }
+
+  /**
+   * Whether it waits for a client that is slow, at sending or at reading, as of what has moved since the last look.
+   *
+   * @param bytes that a client who is not slow moves in that time
+   */
+  isHeldBack(bytes: number): boolean {
+    const moved = this.#moved - this.#movedBefore
+    this.#movedBefore = this.#moved
+    const waits = this.#paused || (this.#writing && this.#socket.writableLength === 0)
+    return waits && moved < bytes
+  }
+
+  pause(): void {
+    if (this.#gone) return
+    this.#paused = true
+    this.#stopTimer()
+    this.#socket.pause()
+  }
+
+  resume(): void {
+    if (this.#gone || !this.#paused) return
+    this.#paused = false
+    this.#deadline = performance.now() + this.#settings.bodyTimeout
+    this.#awaitBody()
+    this.#socket.resume()
+  }
+
+  abort(error: Error): void {
+    this.lost(error)
+  }
+
+  /** Ends it, whatever it is doing. The receiver of a request under way hears of it. */
+  lost(error: Error): void {
+    if (this.#gone) return
+    this.#gone = true
+    this.#stopTimer()
+    this.#reader.stop()
+    this.#socket.destroy()
+    const [receiver, reserved] = [this.#receiver, this.#reserved]
+    this.#receiver = null
+    this.#reserved = null
+    this.#owner.lost(this, error)
+    this.#written()
+    receiver?.failed(error)
+    if (reserved !== null) this.#owner.returned(reserved.request, reserved.receiver)
+  }
+
+  head(head: Head): void {
+    if (head.status >= 200) {
+      this.#answering = true
+      this.#deadline = performance.now() + this.#settings.bodyTimeout
+    }
+    this.#receiver?.head(head.status, head.phrase, head.fields)
+  }
+
+  body(chunk: Buffer | string): void {
+    this.#deadline = performance.now() + this.#settings.bodyTimeout
+    this.#moved += chunk.length
+    this.#receiver?.data(chunk)
+  }
+
+  end({ keeps, keptFor }: Head, trailers: readonly string[]): void {
+    const receiver = this.#receiver
+    this.#receiver = null
+    this.#answering = false
+    this.#used = true
+    this.#stopTimer()
+    if (this.#paused) this.#goOn()
+    // What is left of a request whose answer is there already would be taken for the next one.
+    const kept = keeps && !this.#writing && !this.#gone
+    this.expiresAt = performance.now() + this.#keptFor(keptFor)
+    receiver?.ended(trailers)
+    if (kept) return
+    this.lost(new ConnectionLost('the connection is not to be used again', '', true))
+  }
+
+  #keptFor(seconds: number): number {
+    const { keepAlive, keepAliveMax } = this.#settings
+    return seconds === 0 ? keepAlive : Math.min(Math.max(seconds * 1000 - KEPT_LESS, 0), keepAliveMax)
+  }
+
+  /** @returns false: no more is read, for now */
+  #read(length: number): boolean {
+    if (this.#gone) return false
+    if (this.#receiver === null) {
+      // Bytes that nobody asked for (CVE-2026-48931): the next request would get them for its answer.
+      this.lost(new ProtocolError('bytes on an idle connection'))
+      return false
+    }
+    if (!this.#heard) {
+      this.#heard = true
+      this.#receiver.heard()
+    }
+    try {
+      const read = this.#reader.read(buffer, length)
+      if (this.#gone) return false
+      if (read < length) this.lost(new ProtocolError('bytes behind the answer'))
+      else if (this.#receiver === null) this.#owner.ready(this)
+      else this.#awaitBody()
+    } catch (error) {
+      this.lost(error instanceof Error ? error : new Error(String(error)))
+    }
+    return !this.#gone && !this.#paused
+  }
+
+  /** The upstream says no more. */
+  #ended(): void {
+    if (!this.#gone) this.#reader.close()
+    this.lost(new ConnectionLost('the upstream closed the connection', 'UPSTREAM_CLOSED', this.#used))
+  }
+
+  /** The rest of a body is still to come. */
+  #awaitBody(): void {
+    if (!this.#answering || this.#paused || this.#timer !== null) return
+    this.#timer = setTimeout(onSilence, this.#deadline - performance.now(), this)
+  }
+
+  /** The timer ran out; what has come meanwhile has moved the deadline. */
+  silent(): void {
+    this.#timer = null
+    const rest = this.#deadline - performance.now()
+    if (rest > 0) this.#awaitBody()
+    else this.lost(new BodyTimeout('the upstream left its answer standing still'))
+  }
+
+  #goOn(): void {
+    this.#paused = false
+    this.#socket.resume()
+  }
+
+  #stopTimer(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    this.#timer = null
+  }
+}
+
+function beginReserved(connection: Connection): void {
+  connection.beginReserved()
+}
+
+function onSilence(connection: Connection): void {
+  connection.silent()
+}
+
+function onConnectTimeout(connection: Connection, timeout: number): void {
+  connection.lost(new ConnectionLost(`no connection within ${timeout} ms`, 'UPSTREAM_CONNECT_TIMEOUT', false))
+}

@@ -1,0 +1,25 @@
+/** Connections for WebSockets, opened as all connections to a target are. Kept by `target.ts`, used by `dial.ts`. */
+
+import { Agent } from 'node:http'
+import type { Duplex } from 'node:stream'
+import type { buildConnector } from 'undici'
+
+/** Opens a connection to the target; see `connector.ts`. */
+export type Connect = (callback: buildConnector.Callback) => void
+
+/** One connection a handshake. */
+export class TargetAgent extends Agent {
+  readonly #connect: Connect
+
+  constructor(connect: Connect) {
+    super({ keepAlive: false })
+    this.#connect = connect
+  }
+
+  override createConnection(
+    _options: object,
+    callback?: (error: Error | null, connection: Duplex) => void,
+  ): undefined {
+    this.#connect((error, connection) => callback?.(error, connection as Duplex))
+  }
+}

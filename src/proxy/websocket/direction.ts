@@ -1,0 +1,54 @@
+/**
+ * One direction of a WebSocket: what one end says, on its way to the other. Bytes pass as they came, until one of the
+ * ends, or the gateway itself, has said Close. Kept by `tunnel.ts`, two a WebSocket.
+ */
+
+import { Frames } from './frames.ts'
+
+export class Direction {
+  readonly frames: Frames
+  readonly #send: (bytes: Buffer) => boolean
+  /** What the gateway is to say at the next boundary. */
+  #last: Buffer | null = null
+  #said = false
+
+  /**
+   * @param masked its frames are, as a client sends them
+   * @param send towards the other end; false when that is behind
+   */
+  constructor(masked: boolean, send: (bytes: Buffer) => boolean) {
+    this.frames = new Frames(masked)
+    this.#send = send
+  }
+
+  /** Nothing more will be sent this way: Close is the last that anybody says. */
+  get over(): boolean {
+    return this.#said || this.frames.closed
+  }
+
+  /** @returns false when the other end is behind */
+  pass(chunk: Buffer): boolean {
+    let at = 0
+    let room = true
+    if (!this.over) {
+      at = this.frames.take(chunk, this.#last !== null)
+      if (at > 0) room = this.#send(at === chunk.length ? chunk : chunk.subarray(0, at))
+      this.#sayLast()
+    }
+    // What is not passed on any more is heard to its end: the answer to Close is in it.
+    if (this.#said) this.frames.take(chunk.subarray(at))
+    return room
+  }
+
+  /** Lets the frame that is under way pass, and ends with this one, where no Close has passed before. */
+  end(closeFrame: Buffer): void {
+    this.#last ??= closeFrame
+    this.#sayLast()
+  }
+
+  #sayLast(): void {
+    if (this.#last === null || this.over || !this.frames.boundary) return
+    this.#said = true
+    this.#send(this.#last)
+  }
+}

@@ -1,0 +1,145 @@
+/**
+ * Where one frame of a WebSocket ends and the next begins (RFC 6455, section 5), in one direction. Follows the bytes as
+ * they pass, in constant memory; unmasks and copies nothing. Kept by `direction.ts`, one a direction.
+ *
+ * What it refuses is what makes boundaries doubtful: a wrong mask bit, a length spelled too long or beyond 2^53, a
+ * control frame that is fragmented or long. Messages are none of its business.
+ */
+
+const FIN = 0x80
+const OPCODE = 0x0f
+const CLOSE = 0x8
+const MASK = 0x80
+const LENGTH = 0x7f
+const LENGTH_16 = 126
+const LENGTH_64 = 127
+/** Bytes of payload that a control frame has at most. */
+const MAX_CONTROL = 125
+
+export class Frames {
+  /** Nothing of a frame has passed, or all of it. */
+  boundary = true
+  /** A Close frame has passed: nothing may follow. */
+  closed = false
+  /** Of that frame, if it had one. */
+  closeCode: number | null = null
+  /** What came was no frame, in words. Nothing passes after it. */
+  fault: string | null = null
+  readonly #masked: boolean
+  /** Where we are in the header: bytes of it that have passed. */
+  #at = 0
+  #opcode = 0
+  #short = 0
+  /** Of the length that follows the first two bytes, and of the header. */
+  #lengthEnd = 2
+  #headerEnd = 2
+  #length = 0
+  /** Payload that is still to come. */
+  #rest = 0
+  /** The first two bytes of the mask, and of a Close frame's payload. */
+  #mask = 0
+  #status = 0
+  #statusBytes = 0
+
+  /** @param masked as all frames of a client are, and none of a server's */
+  constructor(masked: boolean) {
+    this.#masked = masked
+  }
+
+  /**
+   * How many bytes of the chunk may pass: all, but for what follows a Close frame or is no frame.
+   *
+   * @param untilBoundary nor what follows the end of a frame
+   */
+  take(chunk: Buffer, untilBoundary = false): number {
+    let at = 0
+    let frame = 0
+    while (at < chunk.length) {
+      if (this.closed || this.fault !== null || (untilBoundary && this.boundary)) return at
+      if (this.boundary) frame = at
+      if (this.#rest > 0) at += this.#skip(chunk, at)
+      else this.#header(chunk[at++] ?? 0)
+      if (this.fault !== null) return this.#cutBefore(frame, at)
+    }
+    return at
+  }
+
+  /** The part of a broken header that came in this chunk does not pass. */
+  #cutBefore(frame: number, at: number): number {
+    this.boundary = this.#at === at - frame
+    return frame
+  }
+
+  #header(byte: number): void {
+    this.boundary = false
+    this.#at++
+    if (this.#at === 1) this.#first(byte)
+    else if (this.#at === 2) this.#second(byte)
+    else if (this.#at <= this.#lengthEnd) this.#length = this.#length * 256 + byte
+    else if (this.#at <= this.#lengthEnd + 2) this.#mask = (this.#mask << 8) | byte
+    if (this.#at === this.#lengthEnd && this.#at > 1) this.#checkLength()
+    if (this.#at === this.#headerEnd && this.#at > 1) this.#begin()
+  }
+
+  #first(byte: number): void {
+    this.#opcode = byte & OPCODE
+    this.#lengthEnd = 2
+    this.#headerEnd = 2
+    this.#mask = 0
+    if (this.#isControl && (byte & FIN) === 0) this.fault = 'a control frame in fragments'
+  }
+
+  #second(byte: number): void {
+    this.#short = byte & LENGTH
+    if (((byte & MASK) !== 0) !== this.#masked)
+      this.fault = this.#masked ? 'a frame without mask' : 'a frame with a mask'
+    if (this.#isControl && this.#short > MAX_CONTROL) this.fault = 'a long control frame'
+    this.#lengthEnd = this.#short === LENGTH_64 ? 10 : this.#short === LENGTH_16 ? 4 : 2
+    this.#headerEnd = this.#lengthEnd + (this.#masked ? 4 : 0)
+    this.#length = this.#lengthEnd === 2 ? this.#short : 0
+  }
+
+  #checkLength(): void {
+    const shortest = this.#lengthEnd === 10 ? 0x10000 : this.#lengthEnd === 4 ? LENGTH_16 : 0
+    if (this.#length < shortest) this.fault = 'a length that is spelled too long'
+    if (this.#length > Number.MAX_SAFE_INTEGER) this.fault = 'a length beyond all measure'
+    if (this.#opcode === CLOSE && this.#length === 1) this.fault = 'half a status'
+  }
+
+  /** The header is whole. */
+  #begin(): void {
+    if (this.fault !== null) return
+    this.#at = 0
+    this.#rest = this.#length
+    this.#statusBytes = 0
+    this.#status = 0
+    if (this.#rest === 0) this.#end()
+  }
+
+  /** @returns bytes of payload that were passed over */
+  #skip(chunk: Buffer, at: number): number {
+    const some = Math.min(this.#rest, chunk.length - at)
+    if (this.#opcode === CLOSE) this.#readStatus(chunk.subarray(at, at + some))
+    this.#rest -= some
+    if (this.#rest === 0) this.#end()
+    return some
+  }
+
+  #readStatus(payload: Buffer): void {
+    for (const byte of payload.subarray(0, 2 - this.#statusBytes)) {
+      this.#status = (this.#status << 8) | byte
+      this.#statusBytes++
+    }
+  }
+
+  #end(): void {
+    this.boundary = true
+    if (this.#opcode !== CLOSE) return
+    this.closed = true
+    if (this.#statusBytes === 2) this.closeCode = this.#status ^ this.#mask
+  }
+
+  get #isControl(): boolean {
+    return this.#opcode >= CLOSE
+  }
+}

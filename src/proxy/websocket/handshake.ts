@@ -1,0 +1,125 @@
+/**
+ * What a WebSocket handshake must be (RFC 6455, section 4): the client's, so that nobody along the way can take it for
+ * anything else, and the upstream's answer, so that no tunnel begins where the upstream sees none. Pure. Called by the
+ * pipeline and by `opening.ts`.
+ */
+
+import { createHash } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+import { Refusal } from '../../errors.ts'
+import { announcedLength } from '../request-body.ts'
+
+const malformed = (detail: string) => new Refusal('request_malformed', detail)
+
+const notGet = malformed('A WebSocket handshake is a GET by HTTP/1.1.')
+const notUpgrade = malformed(
+  'A WebSocket handshake has one Upgrade: websocket, and a Connection that names upgrade.',
+)
+const badKey = malformed('A WebSocket handshake has one Sec-WebSocket-Key: 16 bytes in base64.')
+const noVersion = malformed('A WebSocket handshake has one Sec-WebSocket-Version.')
+const hasBody = malformed('A WebSocket handshake has no body.')
+const otherVersion = new Refusal('upgrade_required', 'WebSockets are spoken here by version 13 only.')
+
+/** Something came behind a handshake before it was answered (RFC 6455, section 4.1). */
+export const earlyBytes: Refusal = malformed('Bytes came behind a WebSocket handshake before its answer.')
+/** The answers before it are still to be written. */
+const outOfTurn = malformed('A WebSocket handshake came before the request before it was answered.')
+
+/** 16 bytes: 22 digits, of which the last stands for two bits only. */
+const KEY = /^[A-Za-z0-9+/]{21}[AQgw]==$/
+
+/** Whether a connection may become a WebSocket by it. */
+export function isHandshake(request: IncomingMessage): boolean {
+  return asksForWebSocket(request) && handshakeFault(request) === null
+}
+
+/** Why a request by which the connection did not become one is refused; null when it is a request like any other. */
+export function strayHandshake(request: IncomingMessage): Refusal | null {
+  return asksForWebSocket(request) ? (handshakeFault(request) ?? outOfTurn) : null
+}
+
+/** Well or badly. What asks for other protocols only is a request like any other. */
+function asksForWebSocket({ headers }: IncomingMessage): boolean {
+  const { upgrade } = headers
+  return upgrade !== undefined && tokens([upgrade]).includes('websocket')
+}
+
+/** What is wrong with a request that asks for one; null when it is proper. */
+function handshakeFault(request: IncomingMessage): Refusal | null {
+  const { method, httpVersion, rawHeaders, headers } = request
+  if (method !== 'GET' || httpVersion !== '1.1') return notGet
+  if (announcedLength(rawHeaders) !== 0 || headers.expect !== undefined) return hasBody
+  const [upgrade, ...others] = lines(rawHeaders, 'upgrade')
+  const connection = tokens(lines(rawHeaders, 'connection'))
+  if (upgrade?.toLowerCase() !== 'websocket' || others.length > 0 || !connection.includes('upgrade'))
+    return notUpgrade
+  const versions = lines(rawHeaders, 'sec-websocket-version')
+  if (versions.length !== 1) return noVersion
+  if (versions[0] !== '13') return otherVersion
+  const keys = lines(rawHeaders, 'sec-websocket-key')
+  return keys.length === 1 && KEY.test(keys[0] ?? '') ? null : badKey
+}
+
+/** The one Sec-WebSocket-Key of a proper handshake. */
+export function keyOf({ rawHeaders }: IncomingMessage): string {
+  return lines(rawHeaders, 'sec-websocket-key')[0] ?? ''
+}
+
+/** The value of Sec-WebSocket-Accept (RFC 6455, section 4.2.2). */
+export function acceptOf(key: string): string {
+  return createHash('sha1').update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest('base64')
+}
+
+/**
+ * What is wrong with the answer to a handshake, in words; null: both ends speak WebSocket from here on.
+ *
+ * @param sent header lines of the handshake, as they were sent
+ * @param answer status and header lines
+ */
+export function answerFault(
+  sent: readonly string[],
+  { statusCode, rawHeaders }: Pick<IncomingMessage, 'statusCode' | 'rawHeaders'>,
+): string | null {
+  if (statusCode !== 101) return `status ${statusCode}`
+  const upgrade = lines(rawHeaders, 'upgrade')
+  if (upgrade.length !== 1 || upgrade[0]?.toLowerCase() !== 'websocket') return 'not Upgrade: websocket'
+  if (!tokens(lines(rawHeaders, 'connection')).includes('upgrade')) return 'a Connection without upgrade'
+  const accept = lines(rawHeaders, 'sec-websocket-accept')
+  const key = lines(sent, 'sec-websocket-key')[0] ?? ''
+  if (accept.length !== 1 || accept[0] !== acceptOf(key)) return 'another Sec-WebSocket-Accept'
+  return choiceFault(sent, rawHeaders)
+}
+
+/** A server chooses at most one of the subprotocols, and extensions only of those that were offered. */
+function choiceFault(sent: readonly string[], answer: readonly string[]): string | null {
+  const [protocol, ...others] = lines(answer, 'sec-websocket-protocol')
+  if (others.length > 0) return 'two subprotocols'
+  if (protocol !== undefined && !elements(lines(sent, 'sec-websocket-protocol')).includes(protocol))
+    return 'a subprotocol that was not offered'
+  const offered = extensionNames(lines(sent, 'sec-websocket-extensions'))
+  const chosen = extensionNames(lines(answer, 'sec-websocket-extensions'))
+  return chosen.every((name) => offered.includes(name)) ? null : 'an extension that was not offered'
+}
+
+/** `permessage-deflate; client_max_window_bits` → `permessage-deflate` */
+function extensionNames(values: readonly string[]): string[] {
+  return elements(values).map((each) => (each.split(';')[0] ?? '').trim().toLowerCase())
+}
+
+/** Values of all lines of a name, as they came. @param wanted lower case */
+function lines(rawHeaders: readonly string[], wanted: string): string[] {
+  const values: string[] = []
+  for (let i = 0; i < rawHeaders.length; i += 2)
+    if (rawHeaders[i]?.length === wanted.length && rawHeaders[i]?.toLowerCase() === wanted)
+      values.push(rawHeaders[i + 1] ?? '')
+  return values
+}
+
+function tokens(values: readonly string[]): string[] {
+  return elements(values).map((each) => each.toLowerCase())
+}
+
+/** Of comma-joined lists, without empty ones (RFC 9110, section 5.6.1). */
+function elements(values: readonly string[]): string[] {
+  return values.flatMap((value) => value.split(',').map((each) => each.trim())).filter((each) => each !== '')
+}

@@ -1,0 +1,61 @@
+/**
+ * The header lines of a handshake on its way to the upstream, and of its 101 on the way back: those of any request and
+ * answer, and what a handshake has besides. Used by `opening.ts`.
+ */
+
+import type { IncomingMessage } from 'node:http'
+import type { UpstreamConfig } from '../../config/config.ts'
+import type { Exchange } from '../../exchange.ts'
+import type { TrustedProxies } from '../forwarded.ts'
+import { foldName } from '../header-names.ts'
+import { requestHeaders } from '../request-headers.ts'
+import { responseHeaders } from '../response-headers.ts'
+import { acceptOf, keyOf } from './handshake.ts'
+
+/** Written here, whatever the client's lines or its Connection say about them. */
+const OURS = new Set([
+  'connection',
+  'content-length',
+  'sec-websocket-accept',
+  'sec-websocket-key',
+  'sec-websocket-version',
+  'trailer',
+  'upgrade',
+])
+/** Chosen by the two ends. A second spelling of them is nobody's honest header. */
+const THEIRS = new Set(['sec-websocket-extensions', 'sec-websocket-protocol'])
+
+/** All but Host, where that is the target's. */
+export function handshakeHeaders(
+  exchange: Exchange,
+  config: UpstreamConfig,
+  proxies: TrustedProxies,
+): string[] {
+  const headers = passing(requestHeaders(exchange, config, proxies))
+  const { host } = exchange.request.headers
+  if (config.passHost && host !== undefined) headers.push('host', host)
+  headers.push('connection', 'Upgrade', 'upgrade', 'websocket')
+  headers.push('sec-websocket-version', '13', 'sec-websocket-key', keyOf(exchange.request))
+  return headers
+}
+
+/** Of a 101 that was found to be right. Throws when the client can't be given it. */
+export function answerHeaders(answer: IncomingMessage, request: IncomingMessage, id: string): string[] {
+  const headers = responseHeaders(answer.rawHeaders, { status: 101, head: false, http11: true }, id)
+  if (typeof headers === 'string') throw new Error(headers)
+  const passed = passing(headers)
+  passed.push('Connection', 'Upgrade', 'Upgrade', 'websocket')
+  passed.push('Sec-WebSocket-Accept', acceptOf(keyOf(request)))
+  return passed
+}
+
+function passing(headers: readonly string[]): string[] {
+  const passed: string[] = []
+  for (let i = 0; i < headers.length; i += 2) {
+    const name = headers[i] ?? ''
+    const folded = foldName(name)
+    if (OURS.has(folded) || (THEIRS.has(folded) && name.toLowerCase() !== folded)) continue
+    passed.push(name, headers[i + 1] ?? '')
+  }
+  return passed
+}

@@ -1,0 +1,41 @@
+/** What the front door is told, and whom it tells. See `front.ts`. */
+
+import type { Limits } from '../config/config.ts'
+import type { ConnectionState, Evicted } from './connections.ts'
+import type { Listener } from './listen.ts'
+
+/** Who is told of connections that are no requests. */
+export interface FrontWatch {
+  /** There was no room for it. */
+  refused(): void
+  /** Another one has its place. */
+  evicted(state: Evicted): void
+  /** It did not begin as the PROXY protocol has it, or came from somebody whose word is not taken. */
+  unannounced(reason: string, peer: string | undefined): void
+  /** The system could give no further connection. */
+  unavailable(cause: Error): void
+}
+
+/** What a reload may change. */
+export interface FrontSettings {
+  readonly limits: Limits
+  /** Whether connections begin with the PROXY protocol, and whose word is taken. */
+  readonly proxyProtocol: boolean
+  readonly trusts: (peer: string | undefined) => boolean
+  /** Milliseconds that a client may take nothing of an answer; those who answer may have less patience. */
+  readonly stall: number
+}
+
+export interface FrontOptions {
+  readonly settings: FrontSettings
+  readonly watch: FrontWatch
+  /** Several processes listen at the address, and the kernel shares the connections out among them. */
+  readonly shared?: boolean
+}
+
+export interface Front extends Listener {
+  /** Counts by state. */
+  readonly connections: Readonly<Record<ConnectionState, number>>
+  /** For connections and requests from now on; times, for those that are there as well. */
+  use(settings: FrontSettings): void
+}

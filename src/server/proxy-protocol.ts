@@ -1,0 +1,142 @@
+/**
+ * The PROXY protocol, versions 1 and 2 (haproxy.org, proxy-protocol.txt): what a load balancer that forwards bytes says
+ * of the client before the first of them. Strict: what is not exactly that ends the connection. Used by `front.ts`,
+ * which asks whose word is taken.
+ */
+
+import { isIPv4, isIPv6, type Socket, SocketAddress } from 'node:net'
+
+export interface Announced {
+  /** Bytes of the header. */
+  readonly size: number
+  /** Null: the balancer speaks for itself, or does not know. */
+  readonly client: { readonly address: string; readonly port: number } | null
+}
+
+/** Version 1, with its CRLF. */
+const MOST_TEXT = 107
+/** Version 2: addresses, and whatever else is told (TLVs). */
+const MOST_BINARY = 4096
+const TEXT = Buffer.from('PROXY ')
+const BINARY = Buffer.from('\r\n\r\n\0\r\nQUIT\n', 'latin1')
+const PORT = '(0|[1-9][0-9]{0,4})'
+const LINE = new RegExp(`^PROXY TCP([46]) ([0-9A-Fa-f.:]+) ([0-9A-Fa-f.:]+) ${PORT} ${PORT}$`)
+
+/** @returns null while more bytes are needed; what is wrong, as text */
+export function parseProxyHeader(bytes: Buffer): Announced | string | null {
+  for (const [beginning, parse] of [
+    [TEXT, text],
+    [BINARY, binary],
+  ] as const) {
+    const common = Math.min(bytes.length, beginning.length)
+    if (!bytes.subarray(0, common).equals(beginning.subarray(0, common))) continue
+    return common < beginning.length ? null : parse(bytes)
+  }
+  return 'it does not begin with a PROXY header'
+}
+
+function text(bytes: Buffer): Announced | string | null {
+  const line = bytes.subarray(0, MOST_TEXT).toString('latin1')
+  const end = line.indexOf('\r\n')
+  if (end < 0) return bytes.length < MOST_TEXT ? null : 'its line is too long'
+  const words = line.slice(0, end)
+  // What stands behind it is to be ignored, but it is one line all the same.
+  if (/^PROXY UNKNOWN(?: [\x20-\x7e]*)?$/.test(words)) return { size: end + 2, client: null }
+  const parts = LINE.exec(words)
+  if (parts === null) return 'its line is malformed'
+  const [, family, from = '', to = '', port = '', toPort = ''] = parts
+  const isAddress = family === '4' ? isIPv4 : isIPv6
+  if (!isAddress(from) || !isAddress(to)) return 'it has an address that is none'
+  if (Number(port) > 65535 || Number(toPort) > 65535) return 'it has a port that is none'
+  return { size: end + 2, client: { address: canonical(from), port: Number(port) } }
+}
+
+function binary(bytes: Buffer): Announced | string | null {
+  if (bytes.length < 16) return null
+  const command = bytes.readUInt8(12)
+  if (command >> 4 !== 2) return 'it has a version that is not 2'
+  if ((command & 15) > 1) return 'it has a command that is neither LOCAL nor PROXY'
+  const length = bytes.readUInt16BE(14)
+  if (length > MOST_BINARY) return 'it is too long'
+  if (bytes.length < 16 + length) return null
+  const body = bytes.subarray(16, 16 + length)
+  // LOCAL: a check of the balancer's own; the addresses are to be ignored.
+  if ((command & 15) === 0) return { size: 16 + length, client: null }
+  return proxied(bytes.readUInt8(13), body)
+}
+
+function proxied(family: number, body: Buffer): Announced | string {
+  const size = 16 + body.length
+  if (family === 0x00) return { size, client: null }
+  const width = family === 0x11 ? 4 : family === 0x21 ? 16 : 0
+  if (width === 0) return 'it speaks of something other than TCP over IPv4 or IPv6'
+  const addresses = 2 * width + 4
+  if (body.length < addresses) return 'it is too short for its addresses'
+  if (!areTlvs(body.subarray(addresses))) return 'what it tells beside the addresses is not whole'
+  const address = width === 4 ? body.subarray(0, 4).join('.') : groups(body.subarray(0, 16))
+  return { size, client: { address: canonical(address), port: body.readUInt16BE(2 * width) } }
+}
+
+/** A type, a length of two bytes, and as many bytes; again and again. */
+function areTlvs(bytes: Buffer): boolean {
+  let at = 0
+  while (at + 3 <= bytes.length) at += 3 + bytes.readUInt16BE(at + 1)
+  return at === bytes.length
+}
+
+function groups(bytes: Buffer): string {
+  return bytes.toString('hex').replace(/(....)(?!$)/g, '$1:')
+}
+
+/** As the system itself would write it: one client has one name in logs. */
+function canonical(address: string): string {
+  return new SocketAddress({ address, family: isIPv4(address) ? 'ipv4' : 'ipv6' }).address
+}
+
+/**
+ * Reads the header, and leaves what comes behind it for the next reader. From then on the socket's remote address is the
+ * client's. Calls back once; never, when the connection ends first.
+ *
+ * @param patience milliseconds for the header to arrive
+ * @param done with what is wrong, or null
+ */
+export function readProxyHeader(
+  socket: Socket,
+  patience: number,
+  done: (wrong: string | null) => void,
+): void {
+  let bytes: Buffer = Buffer.alloc(0)
+  const stop = () => {
+    clearTimeout(timer)
+    socket.off('readable', read).off('end', early).off('close', stop).off('error', ignore)
+  }
+  const finish = (wrong: string | null) => {
+    stop()
+    // Its socket goes on to be listened to, or is destroyed: an error in between is nobody's.
+    if (wrong !== null) socket.on('error', ignore)
+    done(wrong)
+  }
+  const early = () => finish('it ended before its PROXY header did')
+  const read = () => {
+    for (let chunk: Buffer | null = socket.read(); chunk !== null; chunk = socket.read())
+      bytes = bytes.length === 0 ? chunk : Buffer.concat([bytes, chunk])
+    const header = parseProxyHeader(bytes)
+    if (header === null) return
+    if (typeof header === 'string') return finish(header)
+    if (header.client !== null) rename(socket, header.client)
+    if (bytes.length > header.size) socket.unshift(bytes.subarray(header.size))
+    finish(null)
+  }
+  const timer = setTimeout(() => finish('its PROXY header did not arrive in time'), patience)
+  socket.on('readable', read).on('end', early).on('close', stop).on('error', ignore)
+}
+
+function rename(socket: Socket, { address, port }: { address: string; port: number }): void {
+  Object.defineProperties(socket, {
+    remoteAddress: { value: address },
+    remotePort: { value: port },
+    remoteFamily: { value: isIPv4(address) ? 'IPv4' : 'IPv6' },
+  })
+}
+
+function ignore(): void {}

@@ -1,0 +1,84 @@
+/** What happens to connections that are no requests, for the metrics and, at a bounded rate, the log. */
+
+import { Counter, Gauge } from 'prom-client'
+import type { Log } from './logger.ts'
+import type { Metrics } from './metrics.ts'
+
+/** Milliseconds between two lines about the same thing: an attack must not fill the disk. */
+const BETWEEN_LINES = 10_000
+
+/** By structure what the front door reports to. */
+export interface ConnectionWatch {
+  refused(): void
+  evicted(state: string): void
+  unannounced(reason: string, peer: string | undefined): void
+  unavailable(cause: Error): void
+}
+
+/** @param counts of open connections by state */
+export function watchConnections(
+  { registry }: Metrics,
+  { logger }: Log,
+  counts: () => Readonly<Record<string, number>>,
+): ConnectionWatch {
+  const registers = [registry]
+  new Gauge({
+    name: 'seatgate_connections',
+    help: 'Open connections of the front door: opening (no whole header section yet), active, idle.',
+    labelNames: ['state'],
+    registers,
+    collect() {
+      for (const [state, count] of Object.entries(counts())) this.set({ state }, count)
+    },
+  })
+  const refused = new Counter({
+    name: 'seatgate_connections_refused_total',
+    help: 'Connections that nothing was read of: limit (503), proxy_protocol (closed), system (it could give no more).',
+    labelNames: ['reason'],
+    registers,
+  })
+  const evicted = new Counter({
+    name: 'seatgate_connections_evicted_total',
+    help: 'Connections closed to make room for another, by what they did: idle, opening, slow.',
+    labelNames: ['state'],
+    registers,
+  })
+  for (const reason of ['limit', 'proxy_protocol', 'system']) refused.inc({ reason }, 0)
+  for (const state of ['idle', 'opening', 'slow']) evicted.inc({ state }, 0)
+  const line = () => new BoundedLine((fields, message) => logger.warn(fields, message))
+  const [full, unannounced, unavailable] = [line(), line(), line()]
+  return {
+    refused() {
+      refused.inc({ reason: 'limit' })
+      full.write({}, 'connections are refused: there are as many as limits.connections says')
+    },
+    evicted: (state) => evicted.inc({ state }),
+    unannounced(reason, peer) {
+      refused.inc({ reason: 'proxy_protocol' })
+      unannounced.write({ reason, peer }, 'a connection is closed: the PROXY protocol was not kept')
+    },
+    unavailable(cause) {
+      refused.inc({ reason: 'system' })
+      unavailable.write({ cause: cause.message }, 'the system gives no more connections')
+    },
+  }
+}
+
+/** The first at once; those that follow within a time are counted, and their number stands in the next line. */
+class BoundedLine {
+  readonly #write: (fields: object, message: string) => void
+  #next = 0
+  #unsaid = 0
+
+  constructor(write: (fields: object, message: string) => void) {
+    this.#write = write
+  }
+
+  write(fields: object, message: string): void {
+    const now = performance.now()
+    if (now < this.#next) return void this.#unsaid++
+    this.#write({ ...fields, ...(this.#unsaid > 0 ? { more_before: this.#unsaid } : {}) }, message)
+    this.#next = now + BETWEEN_LINES
+    this.#unsaid = 0
+  }
+}

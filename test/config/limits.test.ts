@@ -1,0 +1,116 @@
+/** `limits:` and what else bounds clients: read, bounded, and said well when it is wrong. */
+
+import t from 'tap'
+import { DEFAULT_LIMITS } from '../../src/config/config.ts'
+import { pack, unpack } from '../../src/config/transfer.ts'
+import { BASE, configOf, Folder, faultsOf } from './support.ts'
+
+t.test('defaults', async (t) => {
+  const config = await configOf(t, BASE)
+  t.same(config.limits, {
+    headerBytes: 32768,
+    headerFields: 200,
+    targetBytes: 8192,
+    headerTimeout: 10_000,
+    idleTimeout: 75_000,
+    bodyTimeout: 60_000,
+    maxBody: 10_485_760,
+    connections: 10_000,
+  })
+  t.match(config, { drain: 30_000, drainDelay: 0, proxyProtocol: false })
+  t.same((await configOf(t, `${BASE}limits: {}\n`)).limits, DEFAULT_LIMITS)
+})
+
+const ALL = `limits:
+  header_bytes: 64KiB
+  header_fields: 100
+  target_bytes: 16KiB
+  header_timeout: 5s
+  idle_timeout: 2m
+  body_timeout: 20s
+  max_body: unlimited
+  connections: 500
+drain_delay: 5s
+`
+
+t.test('all of it, and what follows it', async (t) => {
+  const folder = new Folder(t, {
+    'gateway.config.yaml': `${BASE}${ALL}routes: [a.yaml]\n`,
+    'a.yaml':
+      'upstream: main\nroutes:\n  GET /a: public\n  POST /a: { permission: public, max_body: 1KiB }\n',
+  })
+  const { config } = await folder.load()
+  t.same(config?.limits, {
+    headerBytes: 65536,
+    headerFields: 100,
+    targetBytes: 16384,
+    headerTimeout: 5000,
+    idleTimeout: 120_000,
+    bodyTimeout: 20_000,
+    maxBody: Infinity,
+    connections: 500,
+  })
+  t.equal(config?.drainDelay, 5000)
+  t.equal(config?.upstreams.get('main')?.bodyTimeout, 20_000, 'an upstream that says nothing else')
+  t.same(
+    config?.routes.map(({ maxBody }) => maxBody),
+    [Infinity, 1024],
+    'a route that says nothing else',
+  )
+  t.same(
+    (unpack(structuredClone(pack(config as NonNullable<typeof config>))) as typeof config)?.limits,
+    config?.limits,
+  )
+})
+
+t.test('an upstream has its own body_timeout', async (t) => {
+  const own = BASE.replace("9001'] }", "9001'], body_timeout: 5s }")
+  t.equal(
+    (await configOf(t, `${own}limits: { body_timeout: 9s }\n`)).upstreams.get('main')?.bodyTimeout,
+    5000,
+  )
+})
+
+t.test('what is wrong', async (t) => {
+  const cases: [string, RegExp][] = [
+    ['limits: []', /^3:9: limits must be a map, not a list$/],
+    ['limits: { header_byte: 1KiB }', /^3:11: "header_byte" is not a key here \(did you mean /],
+    ['limits: { header_bytes: 512B }', /^3:25: header_bytes: "512B" is too small: 1KiB is the least$/],
+    ['limits: { header_bytes: 2MiB }', /^3:25: header_bytes: "2MiB" is too large: 1MiB is the most$/],
+    ['limits: { header_bytes: 32768 }', /^3:25: header_bytes must be text such as "64KiB", not a number$/],
+    ['limits: { header_bytes: 32KB }', /is not a size: write KiB/],
+    ['limits: { header_fields: 9 }', /^3:26: header_fields must be at least 10$/],
+    ['limits: { header_fields: 2001 }', /^3:26: header_fields must be at most 2000$/],
+    ['limits: { target_bytes: 100B }', /target_bytes: "100B" is too small: 256B is the least$/],
+    ['limits: { target_bytes: 1MiB }', /target_bytes: "1MiB" is too large: 64KiB is the most$/],
+    [
+      'limits: { header_bytes: 4KiB }',
+      /^3:25: header_bytes: target_bytes is more than header_bytes, which counts/,
+    ],
+    ['limits: { header_bytes: 8KiB, target_bytes: 9KiB }', /^3:45: target_bytes: target_bytes is more than/],
+    ['limits: { header_timeout: 500ms }', /header_timeout: "500ms" is too short: 1s is the least$/],
+    ['limits: { header_timeout: 11m }', /header_timeout: "11m" is too long: 10m is the most$/],
+    ['limits: { idle_timeout: 0s }', /idle_timeout: "0s" is too short: 1s is the least$/],
+    ['limits: { idle_timeout: 25h }', /idle_timeout: "25h" is too long: 24h is the most$/],
+    ['limits: { body_timeout: 0s }', /body_timeout: "0s" is too short: 1ms is the least$/],
+    ['limits: { max_body: all }', /max_body: "all" is not a size/],
+    ['limits: { max_body: 10 }', /max_body must be text such as "10MiB", not a number$/],
+    ['limits: { connections: 0 }', /^3:24: connections must be at least 1$/],
+    ['limits: { connections: 1000001 }', /connections must be at most 1000000$/],
+    ['limits: { connections: many }', /connections must be a whole number/],
+    ['drain_delay: 2h', /^3:14: drain_delay: "2h" is too long: 1h is the most$/],
+    ['drain_delay: 5', /^3:14: drain_delay must be text such as "30s", not a number$/],
+    ['proxy_protocol: yes', /^3:17: proxy_protocol must be true or false, not text$/],
+    ['proxy_protocol: true', /^3:17: proxy_protocol: needs trusted_proxies, which say whose word is taken$/],
+  ]
+  for (const [line, expected] of cases) {
+    const faults = await faultsOf(t, `${BASE}${line}\n`)
+    t.equal(faults.length, 1, `${line}: ${faults.join('; ')}`)
+    t.match(faults[0], expected, line)
+  }
+})
+
+t.test('the PROXY protocol from those who are trusted', async (t) => {
+  const text = `${BASE}trusted_proxies: [10.0.0.0/8]\nproxy_protocol: true\n`
+  t.match(await configOf(t, text), { proxyProtocol: true, trustedProxies: ['10.0.0.0/8'] })
+})

@@ -1,0 +1,91 @@
+/** Answers that come too soon: before any request, or before the request is whole. */
+
+import type { Socket } from 'node:net'
+import t from 'tap'
+import { HostileUpstream, harmless } from '../hostile/hostile-upstream.ts'
+import { send } from '../hostile/door.ts'
+
+const EVIL = 'HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nEVIL'
+const sized = 'HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nbody'
+
+t.test('before any request: nobody’s', async (t) => {
+  const hostile = await HostileUpstream.start(t)
+  for (const early of [
+    EVIL,
+    EVIL.slice(0, 20),
+    'x',
+    '\r\n',
+    'HTTP/1.1 100 Continue\r\n\r\n',
+    'SSH-2.0-OpenSSH_9.2\r\n',
+    '220 mail ESMTP\r\n',
+  ]) {
+    const { all } = await hostile.play({ early, packets: sized })
+    t.equal(all.length, 1)
+    // What came as the request went out may be taken for its answer, as nobody could tell; but for no other's.
+    t.ok(all[0]?.status === 502 || all[0]?.body === 'body' || early === EVIL, JSON.stringify(early))
+    t.ok(await hostile.goesOn(), JSON.stringify(early))
+  }
+})
+
+t.test('on a connection that is idle: it is dropped', async (t) => {
+  const hostile = await HostileUpstream.start(t)
+  for (const later of [EVIL, 'x', '\r\n', '\0']) {
+    const { all } = await hostile.play({
+      packets: sized,
+      after: (socket) => void setTimeout(() => socket.write(later, 'latin1'), 30),
+    })
+    t.match(all, [{ status: 200, body: 'body' }])
+    await harmless(t, hostile, JSON.stringify(later))
+  }
+})
+
+const length = 300_000
+const head = `POST /evil HTTP/1.1\r\nHost: a\r\nContent-Length: ${length}\r\n\r\n`
+
+t.test('before the request is whole: the answer passes, the connection is not used again', async (t) => {
+  const hostile = await HostileUpstream.start(t)
+  const { all } = await hostile.play({ packets: sized, atHead: true }, head + 'a'.repeat(1000))
+  t.match(all, [{ status: 200, body: 'body' }])
+  await harmless(t, hostile, 'half a body')
+})
+
+t.test('before the request is whole, and the client goes on: the next request is its own', async (t) => {
+  const hostile = await HostileUpstream.start(t)
+  const rest = 'a'.repeat(length - 1000)
+  const packets = [head + 'a'.repeat(1000), rest, 'GET /good HTTP/1.1\r\nHost: a\r\n\r\n']
+  await hostile.play({ packets: sized, atHead: true }, head + 'a'.repeat(1000))
+  const { all } = await send(hostile.world.port, packets, { answers: 2 })
+  const statuses = all.map(({ status }) => status)
+  t.ok(statuses.length === 2 || all[0]?.closes === true, String(statuses))
+  t.notOk(all.some(({ body }) => body === 'EVIL'))
+  t.ok(await hostile.goesOn())
+})
+
+t.test('broken before the request is whole: 502', async (t) => {
+  const hostile = await HostileUpstream.start(t)
+  for (const packets of [
+    'garbage\r\n\r\n',
+    'HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n',
+  ]) {
+    const { all } = await hostile.play({ packets, atHead: true }, head + 'a'.repeat(1000))
+    t.match(all, [{ status: 502, code: 'upstream_protocol_error' }])
+    await harmless(t, hostile, packets)
+  }
+})
+
+t.test('interim answers behind another request stand in no answer', async (t) => {
+  const hostile = await HostileUpstream.start(t)
+  const bytes = `HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n${sized}`
+  let asked = 0
+  const script = {
+    packets: '',
+    // The first is late: what comes for the second has to wait.
+    after: (socket: Socket) =>
+      void (asked++ === 0 ? setTimeout(() => socket.write(bytes), 100) : socket.write(bytes)),
+  }
+  await hostile.play(script)
+  asked = 0
+  const evil = 'GET /evil HTTP/1.1\r\nHost: a\r\n\r\n'
+  const { all, rest } = await send(hostile.world.port, evil.repeat(3), { answers: 3 })
+  t.same([all.map(({ body }) => body), rest], [['body', 'body', 'body'], ''])
+})

@@ -1,0 +1,77 @@
+/** Connections that end, or stand still, when they should not: no part is taken for a whole, and nobody waits for ever. */
+
+import type { Socket } from 'node:net'
+import t from 'tap'
+import { broken, HostileUpstream, harmless, passes } from '../hostile/hostile-upstream.ts'
+
+const fin = (socket: Socket) => void socket.end()
+const rst = (socket: Socket) => void socket.resetAndDestroy()
+const sized = (length: number, body: string) => `HTTP/1.1 200 OK\r\nContent-Length: ${length}\r\n\r\n${body}`
+
+t.test('a body that lasts as long as its connection', async (t) => {
+  const hostile = await HostileUpstream.start(t)
+  for (const [name, head] of Object.entries({
+    'without a length': 'HTTP/1.1 200 OK\r\n\r\n',
+    'said so': 'HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n',
+    'HTTP/1.0': 'HTTP/1.0 200 OK\r\n\r\n',
+  })) {
+    await passes(t, hostile, name, { packets: `${head}body`, after: fin }, 'body', false)
+    await passes(t, hostile, `${name}, in pieces`, { packets: [head, 'bo', 'dy'], after: fin }, 'body', false)
+    await passes(t, hostile, `${name}, empty`, { packets: head, after: fin }, '', false)
+    await broken(t, hostile, `${name}, reset`, { packets: `${head}body`, after: rst })
+    await broken(t, hostile, `${name}, silent`, { packets: `${head}body` })
+  }
+})
+
+t.test('a part of a body, and then', async (t) => {
+  const hostile = await HostileUpstream.start(t)
+  for (const [name, after] of Object.entries({ FIN: fin, RST: rst, silence: () => {} })) {
+    await broken(t, hostile, `${name} before the first byte`, { packets: sized(4, ''), after })
+    await broken(t, hostile, `${name} before the last`, { packets: sized(4, 'bod'), after })
+    await broken(t, hostile, `${name} in a chunk`, {
+      packets: 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nbo',
+      after,
+    })
+    await broken(t, hostile, `${name} before the last chunk`, {
+      packets: 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nbody\r\n',
+      after,
+    })
+  }
+})
+
+t.test('HTTP/1.0 clients see it as well', async (t) => {
+  const hostile = await HostileUpstream.start(t)
+  const request = 'GET /evil HTTP/1.0\r\nHost: a\r\n\r\n'
+  for (const [name, after] of Object.entries({ FIN: fin, RST: rst, silence: () => {} })) {
+    for (const packets of [
+      'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nbody\r\n',
+      sized(9, 'body'),
+    ]) {
+      const { end, text } = await hostile.play({ packets, after }, request)
+      t.ok(end === 'reset' || / 502 /.test(text), `${name}: a plain end would look like the end of the body`)
+      await harmless(t, hostile, name)
+    }
+  }
+})
+
+t.test('no answer at all', async (t) => {
+  const hostile = await HostileUpstream.start(t)
+  for (const [name, after] of Object.entries({ FIN: fin, RST: rst })) {
+    const { all } = await hostile.play({ packets: '', after })
+    t.match(all, [{ status: 502, code: 'upstream_protocol_error' }], name)
+    await harmless(t, hostile, name)
+  }
+  const { all } = await hostile.play({ packets: '' })
+  t.match(all, [{ status: 504, code: 'upstream_timeout' }], 'silence')
+  await harmless(t, hostile, 'silence')
+})
+
+t.test('an end behind a whole answer harms nobody', async (t) => {
+  const hostile = await HostileUpstream.start(t)
+  await passes(t, hostile, 'FIN', { packets: sized(4, 'body'), after: fin }, 'body', false)
+  const { all } = await hostile.play({ packets: sized(4, 'body'), after: rst })
+  t.ok([200, 502].includes(all[0]?.status ?? 0), 'RST: the answer, or none')
+  await harmless(t, hostile, 'RST')
+  const closing = `HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 4\r\n\r\nbody`
+  await passes(t, hostile, 'announced, and not done', { packets: closing }, 'body', false)
+})

@@ -1,0 +1,125 @@
+/** Every status there can be, and those that can't: interim, final without and with a body, or no answer at all. */
+
+import t from 'tap'
+import { HostileUpstream, harmless, passes, refused } from '../hostile/hostile-upstream.ts'
+
+const sized = (status: string) => `HTTP/1.1 ${status}\r\nContent-Length: 4\r\n\r\nbody`
+
+t.test('200 to 999 pass, with their bodies where they have one', async (t) => {
+  const hostile = await HostileUpstream.start(t)
+  for (let status = 200; status < 1000; status++) {
+    const { all, rest } = await hostile.play({ packets: sized(`${status} X`) })
+    t.same([all.map((each) => each.status), rest], [[status], ''], String(status))
+    t.equal(all[0]?.body, status === 204 || status === 304 ? '' : 'body', String(status))
+  }
+  t.ok(await hostile.goesOn())
+})
+
+t.test('100 to 199, without end or answer behind them, are no answer', async (t) => {
+  const hostile = await HostileUpstream.start(t)
+  for (const status of [100, 102, 103, 104, 150, 199]) {
+    const script = {
+      packets: `HTTP/1.1 ${status} X\r\nX-A: a\r\n\r\n`,
+      after: (socket: { end(): unknown }) => void socket.end(),
+    }
+    const { all } = await hostile.play(script)
+    t.match(all, [{ status: 502, code: 'upstream_protocol_error' }], String(status))
+    await harmless(t, hostile, String(status))
+  }
+})
+
+t.test('100 to 199, but 101, come before the answer and change nothing of it', async (t) => {
+  const hostile = await HostileUpstream.start(t)
+  for (let status = 100; status < 200; status++) {
+    if (status === 101) continue
+    const packets = `HTTP/1.1 ${status} X\r\nX-A: a\r\n\r\n${sized('200 OK')}`
+    const { all, rest } = await hostile.play({ packets })
+    t.match([all, rest], [[{ status: 200, body: 'body' }], ''], String(status))
+  }
+})
+
+t.test('a length or a coding in an interim answer frames nothing', async (t) => {
+  const hostile = await HostileUpstream.start(t)
+  for (const line of ['Content-Length: 4', 'Transfer-Encoding: chunked', 'Content-Length: 0']) {
+    const { all, rest } = await hostile.play({
+      packets: `HTTP/1.1 103 X\r\n${line}\r\n\r\n${sized('200 OK')}`,
+    })
+    const got = all.map(({ status, body }) => ({ status, body }))
+    t.ok(got.length === 1 && (got[0]?.status === 502 || got[0]?.body === 'body'), line)
+    t.equal(rest, '')
+    t.ok(await hostile.goesOn(), line)
+  }
+})
+
+t.test('a thousand interim answers', async (t) => {
+  const hostile = await HostileUpstream.start(t)
+  const packets = 'HTTP/1.1 103 X\r\nLink: </a>\r\n\r\n'.repeat(1000) + sized('200 OK')
+  await passes(t, hostile, 'and then an answer', { packets }, 'body', true)
+})
+
+t.test('a switch of protocols that nobody asked for', async (t) => {
+  const hostile = await HostileUpstream.start(t)
+  const inner = sized('200 OK')
+  for (const lines of [
+    'Upgrade: websocket\r\nConnection: upgrade\r\n',
+    'Upgrade: h2c\r\n',
+    '',
+    'Content-Length: 4\r\n',
+  ])
+    await refused(t, hostile, JSON.stringify(lines), { packets: `HTTP/1.1 101 X\r\n${lines}\r\n${inner}` })
+})
+
+t.test('what is no status', async (t) => {
+  const hostile = await HostileUpstream.start(t)
+  for (const status of [
+    '',
+    '0',
+    '2',
+    '20',
+    '000',
+    '001',
+    '099',
+    '2000',
+    '1000',
+    '-200',
+    '+200',
+    '20x',
+    '2 0',
+    '0x1',
+    '２００',
+    '200OK',
+    '200.0',
+    '200,200',
+  ])
+    await refused(t, hostile, JSON.stringify(status), {
+      packets: sized(Buffer.from(`${status} OK`).toString('latin1')),
+    })
+})
+
+t.test('a line without a phrase, or with a long one', async (t) => {
+  const hostile = await HostileUpstream.start(t)
+  for (const status of ['200', '200 ', `200 ${'a'.repeat(20_000)}`]) {
+    const { all, rest } = await hostile.play({ packets: sized(status) })
+    t.match([all, rest], [[{ status: 200, body: 'body' }], ''], status.slice(0, 20))
+  }
+  await refused(t, hostile, 'without end', { packets: `HTTP/1.1 200 ${'a'.repeat(200_000)}` })
+})
+
+t.test('versions', async (t) => {
+  const hostile = await HostileUpstream.start(t)
+  for (const version of [
+    'HTTP/1.2',
+    'HTTP/1.10',
+    'HTTP/3.0',
+    'HTTP/1',
+    'HTTP',
+    'http/1.1',
+    'HTTPS/1.1',
+    'SIP/2.0',
+    'ICY',
+    'HTTP/1.1.1',
+    'HTTP/ 1.1',
+    'HTTP\\1.1',
+  ])
+    await refused(t, hostile, version, { packets: `${version} 200 OK\r\nContent-Length: 4\r\n\r\nbody` })
+})

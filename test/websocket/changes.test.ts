@@ -1,0 +1,38 @@
+/** What is noted of changes until somebody looks: each once, not more than there is room for, and nothing is overlooked. */
+
+import t from 'tap'
+import { Changes } from '../../src/reevaluate/changes.ts'
+
+const seat = (key: string, tenant = 'acme') => ({ tenant, kind: 'seat', key })
+
+t.test('what was told since the last look, by message or by reading', async (t) => {
+  const changes = new Changes()
+  t.equal(changes.sinceLastLook(), null)
+  changes.hear([seat('1')])
+  changes.take([seat('1'), seat('2')])
+  const changed = changes.sinceLastLook()
+  t.match(changed, { all: false })
+  t.ok(changed?.has('acme', 'seat', '1') && changed.has('acme', 'seat', '2'))
+  t.notOk(changed?.has('acme', 'seat', '3'))
+  t.notOk(changed?.has('globex', 'seat', '1'), 'another tenant')
+  t.notOk(changed?.has('acme', 'seat-name', '1'), 'another kind')
+  t.equal(changes.sinceLastLook(), null, 'once')
+})
+
+t.test('anything may have changed', async (t) => {
+  const lots = Array.from({ length: 10_001 }, (_, i) => seat(String(i)))
+  const causes: Record<string, (changes: Changes) => void> = {
+    'a reading that does not join the last one': (changes) => changes.take(null),
+    'more than there is room for': (changes) => changes.hear(lots),
+    'a kind that a newer program wrote': (changes) => changes.hear([{ ...seat('1'), kind: 'role' }]),
+  }
+  for (const [name, cause] of Object.entries(causes)) {
+    const changes = new Changes()
+    cause(changes)
+    changes.hear([seat('later')])
+    const changed = changes.sinceLastLook()
+    t.match(changed, { all: true }, name)
+    t.ok(changed?.has('globex', 'session', 'x'), name)
+    t.equal(changes.sinceLastLook(), null, name)
+  }
+})

@@ -1,0 +1,112 @@
+/** Whoever writes: another worker, another gateway on the same store, a reload. What is open here is decided again. */
+
+import { randomBytes } from 'node:crypto'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { bootstrapTenant, openStore } from '../../seats-admin/index.ts'
+import { isRefusal } from '../../seats-admin/model/refusal.ts'
+import { mintToken } from '../../src/authn/token.ts'
+import { loadConfig } from '../../src/config/load.ts'
+import { Gateway } from '../../src/gateway.ts'
+import { openLog } from '../../src/telemetry/logger.ts'
+import { Client } from '../support/client.ts'
+import { startPostgres } from '../support/servers/postgres.ts'
+import { routeTable, startWorld } from '../support/world.ts'
+import { Held, HELD_ROUTES, serveEvents } from './held.ts'
+import { startWebSocketUpstream } from './support.ts'
+
+t.test('two gateways on one PostgreSQL: a write at one cuts what is open at the other', async (t) => {
+  const { gateways, key, token } = await startTwo(t)
+  const [here, there] = gateways.map((gateway) => new Client(gateway.addresses.front.port))
+  t.teardown(() => [here, there].forEach((client) => client?.close()))
+  const admin = { 'x-api-key': key, space: 'admin', 'content-type': 'application/json' }
+  const send = async (method: string, path: string, body: unknown) =>
+    (await there?.send(method, path, admin, JSON.stringify(body)))?.json
+  const seat = { name: 'Viewer', spaces: ['s1'], permissions: ['trainings:list'] }
+  const { id } = await send('POST', '/v1/seats', seat)
+  const lines = [`Authorization: Bearer ${await token(['s1:Viewer'])}`, 'Space: s1']
+  const held = await Held.open(gateways[0]?.addresses.front.port ?? 0, lines)
+  const { key: opened, id: keyId } = await send('POST', '/v1/api-keys', { name: 'K', seats: ['Viewer'] })
+  const byKey = await Held.open(gateways[0]?.addresses.front.port ?? 0, [`x-api-key: ${opened}`, 'Space: s1'])
+  await there?.send('DELETE', `/v1/api-keys/${keyId}`, { 'x-api-key': key, space: 'admin' })
+  await byKey.cut(t, 'api_key_revoked')
+  await held.goesOn(t)
+  await send('PUT', `/v1/seats/${id}`, { permissions: [] })
+  await held.cut(t, 'permission_denied')
+})
+
+/** Two gateways in this process, on one store, with nothing between them but that. */
+async function startTwo(t: Test) {
+  const folder = mkdtempSync(join(tmpdir(), 'seatgate-two-'))
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  const postgres = await startPostgres(t, { fsync: false })
+  const upstream = await startWebSocketUpstream(t, { serve: serveEvents })
+  mkdirSync(join(folder, 'routes'))
+  writeFileSync(join(folder, 'routes', 'main.yaml'), routeTable(HELD_ROUTES))
+  const file = join(folder, 'gateway.config.yaml')
+  const text = `listen: 127.0.0.1:0
+ops: 127.0.0.1:0
+store: ${JSON.stringify(await postgres.createDatabase('two'))}
+tenants:
+  acme: { token: { secrets: ["\${ACME_SECRET}"] } }
+upstreams:
+  main: { targets: ["${upstream.url}"] }
+routes: [routes/*.yaml]
+`
+  writeFileSync(file, text, { mode: 0o600 })
+  const config = await loadConfig(file, { ACME_SECRET: randomBytes(32).toString('hex') })
+  const store = await openStore(config.store)
+  const made = await bootstrapTenant(store, { tenant: 'acme', adminSpace: 'admin', now: Date.now() })
+  await store.close()
+  if (isRefusal(made)) throw new Error(made.detail)
+  const log = await openLog({ pretty: false, destination: join(folder, 'log') })
+  const gateways = [await Gateway.start(config, log), await Gateway.start(config, log)]
+  t.teardown(() => Promise.all(gateways.map((gateway) => gateway.close(500))))
+  const acme = config.tenants.get('acme')
+  if (acme === undefined) throw new Error('no tenant')
+  const token = (hashPerm: readonly string[]) => mintToken(acme, { sub: 'alice', hashPerm }, Date.now())
+  return { gateways, key: made.key, token }
+}
+
+t.test('three workers: whichever has it open', async (t) => {
+  const upstream = await startWebSocketUpstream(t, { serve: serveEvents })
+  const world = await startWorld(t, { routes: HELD_ROUTES, target: upstream.url, top: ['workers: 3'] })
+  const id = await world.seat('Viewer', ['s1'], ['trainings:list'])
+  const lines = [`Authorization: Bearer ${await world.token(['s1:Viewer'])}`, 'Space: s1']
+  const all = await Promise.all(Array.from({ length: 12 }, () => Held.open(world.port, lines)))
+  await world.admin('PUT', `/v1/seats/${id}`, { permissions: ['trainings:read'] })
+  await Promise.all(all.map((held) => held.cut(t, 'permission_denied')))
+})
+
+t.test('a reload: a secret that is gone, a route that is gone, one that asks for more', async (t) => {
+  const upstream = await startWebSocketUpstream(t, { serve: serveEvents })
+  const world = await startWorld(t, { routes: HELD_ROUTES, target: upstream.url })
+  await world.seat('Viewer', ['s1'], ['trainings:list'])
+  const own = [`Authorization: Bearer ${await world.token(['s1:Viewer'])}`, 'Space: s1']
+  const foreign = [`Authorization: Bearer ${await world.token([], { tenant: 'globex' })}`]
+  const [byToken, elsewhere, open] = await Promise.all([
+    Held.open(world.port, own),
+    Held.open(world.port, foreign, '/me'),
+    Held.open(world.port, [], '/open'),
+  ])
+  const routes = (lines: readonly string[]) =>
+    writeFileSync(join(world.folder, 'routes', 'main.yaml'), routeTable(lines))
+  routes([...HELD_ROUTES, 'GET /more: public'])
+  await world.reload()
+  for (const held of [byToken, elsewhere, open]) await held.goesOn(t)
+  routes(HELD_ROUTES.map((line) => line.replace('public', 'authenticated')))
+  await world.reload()
+  await open.cut(t, 'credentials_missing')
+  for (const held of [byToken, elsewhere]) await held.goesOn(t)
+  const { readFileSync } = await import('node:fs')
+  const text = readFileSync(world.config.file, 'utf8')
+  writeFileSync(world.config.file, text.replace(/^  globex: .*$/m, ''))
+  await world.reload()
+  await elsewhere.cut(t, 'token_invalid')
+  await byToken.goesOn(t)
+  routes(['GET /other: public'])
+  await world.reload()
+  await byToken.cut(t, 'route_not_found')
+})

@@ -1,0 +1,79 @@
+/** Open WebSockets and streams of those who signed in through a provider: sessions, and the provider's own tokens. */
+
+import { readFileSync, writeFileSync } from 'node:fs'
+import t from 'tap'
+import { idTokenOf } from '../sign-in/id-token.ts'
+import { startSignIn } from '../sign-in/world.ts'
+import { Held, HELD_ROUTES, serveEvents } from './held.ts'
+import { shake, startWebSocketUpstream, until } from './support.ts'
+
+const upstream = await startWebSocketUpstream(t, { serve: serveEvents })
+const routes = [
+  ...HELD_ROUTES,
+  'GET /bye: public',
+  'GET /pages/*: { permission: authenticated, sign_in: acme }',
+]
+const world = await startSignIn(t)
+const { gateway } = world
+const { file } = gateway.config
+writeFileSync(file, readFileSync(file, 'utf8').replace(gateway.upstream.url, upstream.url))
+await world.configure({ routes })
+
+/** Header lines of somebody who has signed in with a browser. */
+async function signedIn(user: string) {
+  world.user(user, { memberOf: ['Viewer'] })
+  const visitor = world.visitor(user)
+  await visitor.page('/pages/a')
+  const cookies = [...visitor.cookies(world.origin)].map(([name, value]) => `${name}=${value}`).join('; ')
+  return { visitor, lines: [`Cookie: ${cookies}`, `Origin: ${world.origin}`, 'Space: main'] }
+}
+
+const seat = await gateway.seat('Viewer', ['main'], ['trainings:list'])
+
+t.test('a session that has logged out', async (t) => {
+  const { visitor, lines } = await signedIn('alice')
+  const other = await signedIn('bob')
+  const [held, kept] = [await Held.open(gateway.port, lines), await Held.open(gateway.port, other.lines)]
+  t.equal((await visitor.logout()).status, 200)
+  await held.cut(t, 'token_invalid')
+  await kept.goesOn(t)
+  kept.end()
+})
+
+t.test('a cookie opens a WebSocket to pages of our own origin only', async (t) => {
+  const { lines } = await signedIn('carol')
+  for (const origin of [['Origin: https://evil.example'], [], ['Origin: null']]) {
+    const client = await shake(gateway.port, '/ws', [
+      ...lines.filter((line) => !line.startsWith('Origin')),
+      ...origin,
+    ]).gone()
+    t.equal(client.status, 401, String(origin))
+  }
+})
+
+t.test("a provider's token whose Seat has changed", async (t) => {
+  await world.configure({ acme: { acceptProviderTokens: true }, routes })
+  world.user('dave', { memberOf: ['Viewer'] })
+  const token = await idTokenOf(world.visitor('dave'), world.acme)
+  const lines = [`Authorization: Bearer ${token}`, 'Space: main']
+  const held = await Held.open(gateway.port, lines)
+  const elsewhere = await Held.open(gateway.port, lines, '/me')
+  await gateway.admin('PUT', `/v1/seats/${seat}`, { permissions: ['trainings:read'] })
+  await held.cut(t, 'permission_denied')
+  await elsewhere.goesOn(t)
+  await world.configure({ routes })
+  await elsewhere.cut(t, 'token_invalid')
+})
+
+t.test('Seats that are taken away at the provider count when the session is mapped afresh', async (t) => {
+  await gateway.admin('PUT', `/v1/seats/${seat}`, { permissions: ['trainings:list'] })
+  await world.configure({ token: ['lifetime: 3s'], routes })
+  const { lines } = await signedIn('erin')
+  const { lines: others } = await signedIn('frank')
+  const [held, kept] = [await Held.open(gateway.port, lines), await Held.open(gateway.port, others)]
+  world.user('erin', { memberOf: [] })
+  await held.cut(t, 'no_seat_in_space')
+  await kept.goesOn(t)
+  kept.end()
+  await until(() => upstream.sockets.every(({ closed }) => closed), 'the end at the upstream')
+})

@@ -1,0 +1,56 @@
+/** Server-sent events and other long streams pass as they come; what bounds them is silence. */
+
+import type { ServerResponse } from 'node:http'
+import t, { type Test } from 'tap'
+import { startWorld } from '../support/world.ts'
+import { get } from './held.ts'
+import { startWebSocketUpstream, until } from './support.ts'
+
+async function setUp(t: Test, lines: readonly string[] = []) {
+  const open: ServerResponse[] = []
+  const gone: ServerResponse[] = []
+  const upstream = await startWebSocketUpstream(t, {
+    serve: (_request, response) => {
+      open.push(response)
+      response.on('close', () => gone.push(response))
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders()
+    },
+  })
+  const options = { routes: ['GET /sse: public'], target: upstream.url, upstream: lines }
+  return { world: await startWorld(t, options), open, gone }
+}
+
+t.test('the head at once, and each event before the next one is written', async (t) => {
+  const { world, open } = await setUp(t)
+  const client = get(world.port, '/sse', [])
+  await until(() => client.http.includes('text/event-stream'), 'the head')
+  for (let i = 0; i < 20; i++) {
+    open[0]?.write(`data: ${i}\n\n`)
+    await until(() => client.http.includes(`data: ${i}\n\n`), `event ${i}`)
+  }
+  open[0]?.end()
+  await until(() => client.http.endsWith('\r\n0\r\n\r\n'), 'the end')
+  client.socket.destroy()
+})
+
+t.test('comments keep it, beyond body_timeout; without them it is cut', async (t) => {
+  const { world, open, gone } = await setUp(t, ['body_timeout: 400ms'])
+  const client = get(world.port, '/sse', [])
+  await until(() => open.length === 1, 'the request')
+  for (let i = 0; i < 10; i++) {
+    open[0]?.write(':\n\n')
+    await new Promise((resolve) => setTimeout(resolve, 150))
+  }
+  t.notOk(client.closed)
+  await client.gone()
+  t.notMatch(client.http, /\r\n0\r\n/, 'it does not look whole')
+  await until(() => gone.length === 1, 'the end at the upstream')
+})
+
+t.test('a client that leaves takes the stream with it', async (t) => {
+  const { world, open, gone } = await setUp(t)
+  const client = get(world.port, '/sse', [])
+  await until(() => open.length === 1, 'the request')
+  client.socket.destroy()
+  await until(() => gone.length === 1, 'the end at the upstream')
+})

@@ -1,0 +1,103 @@
+/**
+ * Handshakes with their bytes mixed up, and noise behind them, against an upstream that mixes up its answers. Whatever
+ * reaches the upstream was decided on by the gateway, one for one; everything ends; and the gateway is well afterwards.
+ */
+
+import type { Socket } from 'node:net'
+import fc from 'fast-check'
+import t from 'tap'
+import { startWorld } from '../support/world.ts'
+import { fromClient } from './frames.ts'
+import { handshake, RawClient, startWebSocketUpstream, switching, until } from './support.ts'
+
+const CASES = 600
+const AT_ONCE = 30
+
+const spliced = fc.constantFrom(
+  Buffer.from('\r\n'),
+  Buffer.from('Upgrade: websocket\r\n'),
+  Buffer.from('Connection: close\r\n'),
+  Buffer.from('Content-Length: 5\r\n'),
+  Buffer.from('Transfer-Encoding: chunked\r\n'),
+  Buffer.from(handshake('/docs/b')),
+)
+const splice = fc.record({
+  at: fc.nat(400),
+  cut: fc.nat(4),
+  put: fc.oneof(
+    spliced,
+    fc.uint8Array({ maxLength: 4 }).map((each) => Buffer.from(each)),
+  ),
+})
+const mutation = fc.array(splice, { maxLength: 3 })
+const noise = fc.array(
+  fc.oneof(
+    fc.uint8Array({ maxLength: 200 }).map((each) => Buffer.from(each)),
+    fc
+      .tuple(fc.constantFrom(0, 1, 2, 8, 9, 10, 15), fc.uint8Array({ maxLength: 300 }))
+      .map(([opcode, payload]) => fromClient(opcode, Buffer.from(payload))),
+    spliced,
+  ),
+  { maxLength: 4 },
+)
+const end = fc.constantFrom('end' as const, 'destroy' as const, 'resetAndDestroy' as const)
+const one = fc.record({ request: mutation, answer: mutation, noise, end })
+
+type Case = typeof one extends fc.Arbitrary<infer T> ? T : never
+
+function mutated(text: string, splices: readonly { at: number; cut: number; put: Buffer }[]): Buffer {
+  return splices.reduce(
+    (bytes, { at, cut, put }) => Buffer.concat([bytes.subarray(0, at), put, bytes.subarray(at + cut)]),
+    Buffer.from(text),
+  )
+}
+
+t.test('mixed up', async (t) => {
+  const seed = Date.now() % 2 ** 31
+  t.comment(`seed ${seed}`)
+  const cases = fc.sample(one, { seed, numRuns: CASES })
+  let answers = 0
+  const reached: (string | string[] | undefined)[] = []
+  const sockets = new Set<Socket>()
+  const upstream = await startWebSocketUpstream(t, {
+    serve: ({ headers }, response) => {
+      reached.push(headers['x-request-id'])
+      response.end('plain')
+    },
+    answer: ({ headers }, socket) => {
+      reached.push(headers['x-request-id'])
+      sockets.add(socket)
+      socket.on('close', () => sockets.delete(socket)).on('end', () => socket.end())
+      socket.on('data', (chunk: Buffer) => socket.writable && socket.write(chunk.subarray(0, 7)))
+      const splices = cases[answers++ % CASES]?.answer ?? []
+      socket.write(mutated(switching(headers['sec-websocket-key'] ?? ''), splices))
+    },
+  })
+  const world = await startWorld(t, {
+    routes: ['GET /docs/*: public'],
+    target: upstream.url,
+    upstream: ['response_timeout: 300ms', 'websocket_idle: 1s'],
+  })
+  let left = CASES
+  const work = async () => {
+    for (let at = --left; at >= 0; at = --left) await play(world.port, cases[at])
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, work))
+  await until(() => sockets.size === 0, 'the end of all that was opened at the upstream')
+  t.equal(new Set(reached).size, reached.length, 'each with an id of its own')
+  t.ok(reached.length > CASES / 10, `${reached.length} reached the upstream`)
+  const decided = () => new Set(world.log().map(({ request_id }) => request_id))
+  await until(() => reached.every((id) => decided().has(id)), 'a decision on each')
+  t.equal((await world.client.send('GET', '/docs/a')).status, 200)
+})
+
+async function play(port: number, mixed: Case | undefined) {
+  if (mixed === undefined) return
+  const client = new RawClient(port).write(mutated(handshake('/docs/a'), mixed.request))
+  const give = setTimeout(() => client.socket.destroy(), 3000)
+  await until(() => client.http !== '' || client.closed, 'an answer')
+  for (const bytes of mixed.noise) if (client.socket.writable) client.write(bytes)
+  setTimeout(() => client.socket[mixed.end](), 20)
+  await client.gone()
+  clearTimeout(give)
+}

@@ -1,0 +1,196 @@
+/** What a client can do to smuggle something past a handshake, or to hurt whoever is at the other end. */
+
+import t, { type Test } from 'tap'
+import { startWorld } from '../support/world.ts'
+import { codeOf, fromClient, fromServer, header, TEXT } from './frames.ts'
+import {
+  handshake,
+  RawClient,
+  shake,
+  startWebSocketUpstream,
+  type UpstreamBehaviour,
+  until,
+} from './support.ts'
+
+const ROUTES = ['GET /ws: public', 'GET /secret: trainings:list', 'GET /slow: public']
+
+async function setUp(t: Test, behaviour: UpstreamBehaviour = {}) {
+  const upstream = await startWebSocketUpstream(t, behaviour)
+  const world = await startWorld(t, { routes: ROUTES, target: upstream.url })
+  return { world, upstream }
+}
+
+const hidden = 'GET /ws?hidden HTTP/1.1\r\nHost: a\r\n\r\n'
+
+t.test('bytes behind a handshake become no request, refused or not', async (t) => {
+  const { world, upstream } = await setUp(t)
+  for (const path of ['/ws', '/secret', '/nowhere', '/ws%2f']) {
+    for (const behind of [hidden, handshake('/ws?hidden'), fromClient(TEXT, 'early').toString('latin1')]) {
+      const client = await new RawClient(world.port).write(handshake(path) + behind).gone()
+      t.same([client.status, client.code], [400, 'request_malformed'], path)
+      t.equal(client.http.split('HTTP/1.1').length, 2, 'one answer')
+    }
+  }
+  t.equal(upstream.requests.length + upstream.sockets.length, 0)
+})
+
+t.test('nor do bytes that come while the upstream thinks', async (t) => {
+  let asked = 0
+  let gone = 0
+  const received: string[] = []
+  const { world } = await setUp(t, {
+    answer: (_request, socket) => {
+      asked++
+      socket.on('end', () => socket.end()).on('close', () => gone++)
+      socket.on('data', (chunk) => received.push(chunk.toString('latin1')))
+    },
+  })
+  const client = shake(world.port, '/ws')
+  await until(() => asked === 1, 'the handshake')
+  client.write(hidden)
+  await client.gone()
+  t.same([client.status, client.code], [400, 'request_malformed'])
+  await until(() => gone === 1, 'the end at the upstream')
+  t.same(received, [])
+})
+
+t.test('a handshake behind a request that is not answered yet is refused in its turn', async (t) => {
+  const { world, upstream } = await setUp(t)
+  const first = 'GET /slow HTTP/1.1\r\nHost: a\r\n\r\n'
+  const client = await new RawClient(world.port).write(first + handshake('/ws')).gone()
+  const answers = client.http.split('HTTP/1.1 ').slice(1)
+  t.equal(answers.length, 2)
+  t.match(answers[0], /^200 /)
+  t.match(answers[1], /^400 /)
+  t.equal(upstream.sockets.length, 0)
+})
+
+t.test('behind one that is answered it is as good as any', async (t) => {
+  const { world } = await setUp(t)
+  const client = new RawClient(world.port).write('GET /slow HTTP/1.1\r\nHost: a\r\n\r\n')
+  await until(() => client.http.endsWith('plain'), 'the answer')
+  client.http = ''
+  client.write(handshake('/ws'))
+  await client.opened()
+  client.say('kept')
+  await client.hears('kept')
+  client.socket.destroy()
+})
+
+t.test('in the tunnel, HTTP is no frame: it reaches nobody', async (t) => {
+  const { world, upstream } = await setUp(t)
+  const client = await shake(world.port, '/ws').opened()
+  client.say('first').write(hidden)
+  await client.gone()
+  const [socket] = upstream.sockets
+  await until(() => socket?.closed === true, 'the end at the upstream')
+  t.same(socket?.texts, ['first'])
+  t.equal(socket?.reader.left, 0)
+  t.equal(socket?.close && codeOf(socket.close), 1002)
+  t.equal(client.close && codeOf(client.close), 1002)
+  t.match(
+    world.log().find(({ path }) => path === '/ws'),
+    { ended_by: 'protocol_error', close_code: 1002 },
+  )
+})
+
+t.test('a frame of any size passes at the pace of the slower end, in bounded memory', async (t) => {
+  const { world, upstream } = await setUp(t, { silent: true })
+  const client = await shake(world.port, '/ws').opened()
+  await until(() => upstream.sockets.length === 1, 'the socket')
+  const socket = upstream.sockets[0]?.socket
+  socket?.removeAllListeners('data').pause()
+  const size = 64 * 1024 * 1024
+  client.write(header(2, size, true)).write(Buffer.from([0, 0, 0, 0]))
+  const piece = Buffer.alloc(1024 * 1024, 7)
+  for (let i = 0; i < size / piece.length; i++) client.write(piece)
+  // Nothing is read there: the client is held back long before all of it has left.
+  await stands(() => client.socket.writableLength)
+  t.ok(client.socket.writableLength > size / 2, 'most of it is still with the client')
+  let received = 0
+  socket
+    ?.on('data', (chunk) => {
+      received += chunk.length
+    })
+    .resume()
+  await until(() => received >= size + 14, 'all of it')
+  client.socket.destroy()
+})
+
+t.test('and the other way round', async (t) => {
+  const { world, upstream } = await setUp(t, { silent: true })
+  const client = await shake(world.port, '/ws').opened()
+  await until(() => upstream.sockets.length === 1, 'the socket')
+  client.socket.removeAllListeners('data').pause()
+  const socket = upstream.sockets[0]?.socket ?? client.socket
+  const size = 64 * 1024 * 1024
+  socket.write(header(2, size, false))
+  const piece = Buffer.alloc(1024 * 1024, 7)
+  for (let i = 0; i < size / piece.length; i++) socket.write(piece)
+  await stands(() => socket.writableLength)
+  t.ok(socket.writableLength > size / 2, 'most of it is still with the upstream')
+  let received = 0
+  client.socket
+    .on('data', (chunk) => {
+      received += chunk.length
+    })
+    .resume()
+  await until(() => received >= size + 10, 'all of it')
+  client.socket.destroy()
+})
+
+/** Resolves when the figure has been the same for a while. */
+async function stands(figure: () => number): Promise<void> {
+  let last = -1
+  for (let same = 0; same < 10;) {
+    await new Promise((resolve) => setTimeout(resolve, 30))
+    same = figure() === last ? same + 1 : 0
+    last = figure()
+  }
+}
+
+t.test('a client that is reset takes the upstream along, also in the midst of a frame', async (t) => {
+  const { world, upstream } = await setUp(t)
+  for (const bytes of ['', fromClient(TEXT, 'half of it').subarray(0, 8)]) {
+    const client = await shake(world.port, '/ws').opened()
+    client.say('whole')
+    await client.hears('whole')
+    client.write(bytes)
+    await new Promise((resolve) => client.socket.write('', resolve))
+    client.socket.resetAndDestroy()
+    await until(() => upstream.sockets.at(-1)?.closed === true, 'the end at the upstream')
+    t.equal(upstream.sockets.at(-1)?.close, undefined)
+  }
+  await until(() => world.log().filter(({ path }) => path === '/ws').length === 2, 'the lines')
+  for (const line of world.log().filter(({ path }) => path === '/ws'))
+    t.match(line, { status: 101, ended_by: 'client', close_code: 1006, aborted: true })
+})
+
+t.test('half-closed: what the client said arrives, and what it is told in return', async (t) => {
+  const { world, upstream } = await setUp(t, { silent: true })
+  const client = await shake(world.port, '/ws').opened()
+  client.say('last words')
+  client.socket.end()
+  const [socket] = upstream.sockets
+  await until(() => socket?.ended === true, 'the end of its side')
+  t.same(socket?.texts, ['last words'])
+  socket?.socket.end(fromServer(TEXT, 'the answer'))
+  await client.hears('the answer')
+  await client.gone()
+})
+
+t.test('what the client says behind its Close reaches nobody', async (t) => {
+  const { world, upstream } = await setUp(t, { silent: true })
+  const client = await shake(world.port, '/ws').opened()
+  client.write(Buffer.concat([fromClient(8, Buffer.from([3, 0xe8])), fromClient(TEXT, 'after')]))
+  await until(() => upstream.sockets[0]?.close !== undefined, 'Close')
+  client.say('later still')
+  upstream.sockets[0]?.socket.end(fromServer(8, Buffer.from([3, 0xe8])))
+  await client.gone()
+  t.same(upstream.sockets[0]?.texts, [])
+  await until(() => world.log().some(({ path }) => path === '/ws'), 'the line')
+  t.match(
+    world.log().find(({ path }) => path === '/ws'),
+    { ended_by: 'client', close_code: 1000 },
+  )
+})

@@ -1,0 +1,174 @@
+/** Answers to a handshake that are no right 101: never a tunnel, and nothing of the next request is harmed. */
+
+import type { Socket } from 'node:net'
+import t, { type Test } from 'tap'
+import { startWorld } from '../support/world.ts'
+import { codeOf, fromClient, fromServer, TEXT } from './frames.ts'
+import { acceptOf, KEY, shake, startWebSocketUpstream, switching, until } from './support.ts'
+
+const ROUTES = ['GET /ws: public']
+const OFFERED = ['Sec-WebSocket-Protocol: a, b', 'Sec-WebSocket-Extensions: permessage-deflate']
+const smuggled = 'GET /ws?smuggled HTTP/1.1\r\nHost: a\r\n\r\n'
+
+interface Hostile {
+  bytes: string
+  after: (socket: Socket) => void
+  readonly received: string[]
+}
+
+/** A gateway before an upstream that answers with whatever bytes it has been given. */
+async function setUp(t: Test) {
+  const hostile: Hostile = { bytes: '', after: () => {}, received: [] }
+  const upstream = await startWebSocketUpstream(t, {
+    answer: (_request, socket) => {
+      const { bytes, after, received } = hostile
+      socket.on('data', (chunk) => received.push(chunk.toString('latin1')))
+      socket.on('end', () => socket.end())
+      socket.write(bytes, 'latin1', () => after(socket))
+    },
+  })
+  const world = await startWorld(t, { routes: ROUTES, target: upstream.url })
+  const lines = () => world.log().filter(({ path }) => path === '/ws')
+  return { world, hostile, received: hostile.received, lines }
+}
+
+const good = switching(KEY)
+const broken: Record<string, string> = {
+  'another Accept': good.replace(acceptOf(KEY), acceptOf('AAAAAAAAAAAAAAAAAAAAAA==')),
+  'no Accept': good.replace(/Sec-WebSocket-Accept: .*\r\n/, ''),
+  'two Accepts': good.replace(/(Sec-WebSocket-Accept: .*\r\n)/, '$1$1'),
+  'another protocol': good.replace('Upgrade: websocket', 'Upgrade: h2c'),
+  'two protocols': good.replace('Upgrade: websocket', 'Upgrade: websocket, h2c'),
+  'no Upgrade': good.replace('Upgrade: websocket\r\n', ''),
+  'no Connection': good.replace('Connection: Upgrade\r\n', ''),
+  'a subprotocol that was not offered': switching(KEY, ['Sec-WebSocket-Protocol: c']),
+  'two subprotocols': switching(KEY, ['Sec-WebSocket-Protocol: a', 'Sec-WebSocket-Protocol: b']),
+  'a list of subprotocols': switching(KEY, ['Sec-WebSocket-Protocol: a, b']),
+  'an extension that was not offered': switching(KEY, ['Sec-WebSocket-Extensions: x-evil']),
+  'no HTTP': 'SSH-2.0-OpenSSH_9.2\r\n',
+  'two lengths': 'HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab',
+}
+
+t.test('a wrong 101 is a 502', async (t) => {
+  const { world, hostile, received, lines } = await setUp(t)
+  for (const [name, bytes] of Object.entries(broken)) {
+    hostile.bytes = bytes
+    const client = await shake(world.port, '/ws', OFFERED).gone()
+    t.same([client.status, client.code], [502, 'upstream_protocol_error'], name)
+    t.same(received, [], `${name}: nothing reached the upstream behind the handshake`)
+    t.match(lines().at(-1), { status: 502, code: 'upstream_protocol_error', cause: String }, name)
+  }
+})
+
+t.test('an end instead of an answer is a 502', async (t) => {
+  const { world, hostile } = await setUp(t)
+  for (const [name, end] of Object.entries({
+    closed: (socket: Socket) => socket.end(),
+    reset: (socket: Socket) => socket.resetAndDestroy(),
+  })) {
+    for (const bytes of ['', 'HTTP/1.1 101 Swi']) {
+      Object.assign(hostile, { bytes, after: end })
+      const client = await shake(world.port, '/ws').gone()
+      t.same([client.status, client.code], [502, 'upstream_protocol_error'], `${name} after "${bytes}"`)
+    }
+  }
+})
+
+t.test('any other answer goes to the client, whole, and the connection ends with it', async (t) => {
+  const answers: [string, number, RegExp][] = [
+    ['HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nbody', 200, /\r\n\r\nbody$/],
+    [
+      'HTTP/1.1 426 Upgrade Required\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 12\r\nContent-Length: 0\r\n\r\n',
+      426,
+      /sec-websocket-version: 12\r\n/i,
+    ],
+    [
+      'HTTP/1.1 403 Forbidden\r\nX-Why: no\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n',
+      403,
+      /X-Why: no\r\n[^]*\r\n3\r\nabc\r\n0\r\n\r\n$/,
+    ],
+    [
+      'HTTP/1.1 200 OK\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nContent-Length: 2\r\n\r\nok',
+      200,
+      /\r\n\r\nok$/,
+    ],
+    [
+      'HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\nHTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Basic\r\nContent-Length: 0\r\n\r\n',
+      401,
+      /WWW-Authenticate: Basic/,
+    ],
+    [
+      'HTTP/1.1 302 Found\r\nLocation: /login\r\nSet-Cookie: __Host-seatgate_session=x\r\nContent-Length: 0\r\n\r\n',
+      302,
+      /Location: \/login/,
+    ],
+  ]
+  const { world, hostile, received, lines } = await setUp(t)
+  for (const [bytes, status, match] of answers) {
+    hostile.bytes = bytes
+    const client = shake(world.port, '/ws')
+    await until(() => client.status !== 0, 'an answer')
+    // As if a tunnel had begun; and as if the answer were for a connection that goes on.
+    client.write(fromClient(TEXT, 'frame')).write(smuggled)
+    await client.gone()
+    t.equal(client.status, status)
+    t.match(client.http, match)
+    t.match(client.http, /\r\nconnection: close\r\n/i)
+    t.notMatch(client.http, /\r\nupgrade:|seatgate_session/i)
+    t.same(received, [], `${status}: nothing reached the upstream`)
+    await until(() => lines().some((line) => line.status === status), 'the line')
+    t.match(lines().at(-1), { status, code: 'allow' })
+  }
+})
+
+t.test('an answer that breaks off is cut, not ended', async (t) => {
+  const { world, hostile } = await setUp(t)
+  hostile.bytes = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n'
+  hostile.after = (socket) => setTimeout(() => socket.destroy(), 50)
+  const client = await shake(world.port, '/ws').gone()
+  t.equal(client.status, 200)
+  t.match(client.http, 'abc')
+  t.notMatch(client.http, /\r\n0\r\n/)
+})
+
+t.test('what stands behind a right 101 is the first frame', async (t) => {
+  const { world, hostile } = await setUp(t)
+  hostile.bytes = good + fromServer(TEXT, 'at once').toString('latin1')
+  const client = await shake(world.port, '/ws').opened()
+  await client.hears('at once')
+  client.socket.destroy()
+})
+
+t.test('a frame that is none ends it: 1002, and what was said before has passed', async (t) => {
+  const { world, hostile, lines } = await setUp(t)
+  const bad: Record<string, Buffer> = {
+    'a mask': fromClient(TEXT, 'masked'),
+    'a long ping': Buffer.from([0x89, 126, 0, 126]),
+    'a length that is spelled too long': Buffer.from([0x82, 127, 0, 0, 0, 0, 0, 0, 0, 1]),
+  }
+  hostile.bytes = good
+  let count = 0
+  for (const [name, bytes] of Object.entries(bad)) {
+    hostile.after = (socket) => socket.write(Buffer.concat([fromServer(TEXT, 'before'), bytes]))
+    const client = await shake(world.port, '/ws').opened()
+    await client.hears('before')
+    await until(() => client.close !== undefined, 'Close')
+    t.equal(client.close && codeOf(client.close), 1002, name)
+    client.socket.destroy()
+    count++
+    await until(() => lines().length === count, 'the line')
+    t.match(lines().at(-1), { status: 101, ended_by: 'protocol_error', close_code: 1002 })
+  }
+})
+
+t.test('an upstream that is reset in the midst of a frame takes the client along', async (t) => {
+  const { world, hostile, lines } = await setUp(t)
+  hostile.bytes = good + '\x82\x7e\x01\x00half a frame'
+  hostile.after = (socket) => setTimeout(() => socket.resetAndDestroy(), 50)
+  const client = await shake(world.port, '/ws').opened()
+  await client.gone()
+  t.equal(client.close, undefined, 'no Close is put into a frame')
+  t.equal(client.reader.left, 16, 'what was there of the frame had passed')
+  await until(() => lines().length === 1, 'the line')
+  t.match(lines()[0], { status: 101, ended_by: 'upstream', close_code: 1006, aborted: true })
+})

@@ -1,0 +1,232 @@
+/**
+ * Both ends of a WebSocket for the tests: an upstream on Node's server that remembers what reached it and echoes, and a
+ * client on a bare socket that can do what no honest one does.
+ */
+
+import { createHash } from 'node:crypto'
+import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http'
+import { createServer as createTlsServer, type ServerOptions } from 'node:https'
+import { type AddressInfo, connect, type Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import type { Test } from 'tap'
+import { CLOSE, type Frame, FrameReader, fromClient, fromServer, PING, PONG, TEXT } from './frames.ts'
+
+export const KEY = 'dGhlIHNhbXBsZSBub25jZQ=='
+
+export function acceptOf(key: string): string {
+  return createHash('sha1').update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest('base64')
+}
+
+/** Polls until true; for what nothing announces. Bounded. */
+export async function until(holds: () => boolean, what = 'it', ms = 15_000): Promise<void> {
+  const end = Date.now() + ms
+  while (!holds()) {
+    if (Date.now() > end) throw new Error(`${what} did not happen`)
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+}
+
+/** One WebSocket as the upstream has it. */
+export class UpstreamSocket {
+  readonly request: IncomingMessage
+  readonly socket: Socket
+  readonly frames: Frame[] = []
+  ended = false
+  closed = false
+  readonly reader = new FrameReader()
+
+  constructor(request: IncomingMessage, socket: Socket, head: Buffer, echoes: boolean) {
+    this.request = request
+    this.socket = socket
+    if (head.length > 0) socket.unshift(head)
+    socket.on('error', () => {})
+    socket.on('end', () => {
+      this.ended = true
+      if (echoes) socket.end()
+    })
+    socket.on('close', () => {
+      this.closed = true
+    })
+    socket.on('data', (chunk: Buffer) => {
+      for (const frame of this.reader.read(chunk)) {
+        this.frames.push(frame)
+        if (echoes) this.#echo(frame)
+      }
+    })
+  }
+
+  get texts(): string[] {
+    return this.frames.filter(({ opcode }) => opcode === TEXT).map(({ payload }) => payload.toString())
+  }
+
+  get close(): Frame | undefined {
+    return this.frames.find(({ opcode }) => opcode === CLOSE)
+  }
+
+  #echo({ opcode, payload }: Frame): void {
+    if (opcode === PONG || !this.socket.writable) return
+    this.socket.write(fromServer(opcode === PING ? PONG : opcode, payload))
+    if (opcode === CLOSE) this.socket.end()
+  }
+}
+
+export interface WebSocketUpstream {
+  readonly url: string
+  readonly server: Server
+  /** Ordinary requests that reached it. */
+  readonly requests: IncomingMessage[]
+  readonly sockets: UpstreamSocket[]
+}
+
+export interface UpstreamBehaviour {
+  /** Lines of the 101 beside the usual three. */
+  readonly lines?: readonly string[]
+  /** In place of the whole answer. */
+  readonly answer?: (request: IncomingMessage, socket: Socket) => void
+  /** Of ordinary requests; else `plain`. */
+  readonly serve?: RequestListener
+  /** Served by https. */
+  readonly tls?: ServerOptions
+  /** Frames are not answered. */
+  readonly silent?: boolean
+}
+
+export async function startWebSocketUpstream(
+  t: Test,
+  behaviour: UpstreamBehaviour = {},
+): Promise<WebSocketUpstream> {
+  const requests: IncomingMessage[] = []
+  const sockets: UpstreamSocket[] = []
+  const all = new Set<Duplex>()
+  const { tls, serve } = behaviour
+  const listener: RequestListener = (request, response) => {
+    requests.push(request)
+    if (serve !== undefined) serve(request, response)
+    else response.end('plain')
+  }
+  const server = tls === undefined ? createServer(listener) : createTlsServer(tls, listener)
+  server.on('connection', (socket: Socket) => {
+    all.add(socket)
+    socket.on('error', () => {}).on('close', () => all.delete(socket))
+  })
+  server.on('upgrade', (request, socket, head) => {
+    const { lines = [], answer, silent = false } = behaviour
+    if (answer !== undefined) return answer(request, socket as Socket)
+    socket.write(`${switching(request.headers['sec-websocket-key'] ?? '', lines)}`)
+    sockets.push(new UpstreamSocket(request, socket as Socket, head, !silent))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => {
+    for (const socket of all) socket.destroy()
+    server.close()
+  })
+  const scheme = tls === undefined ? 'http' : 'https'
+  return { url: `${scheme}://127.0.0.1:${(server.address() as AddressInfo).port}`, server, requests, sockets }
+}
+
+/** The 101 of a good server. */
+export function switching(key: string, lines: readonly string[] = []): string {
+  const usual = ['Upgrade: websocket', 'Connection: Upgrade', `Sec-WebSocket-Accept: ${acceptOf(key)}`]
+  return ['HTTP/1.1 101 Switching Protocols', ...usual, ...lines, '', ''].join('\r\n')
+}
+
+/** The lines of a handshake. */
+export function handshake(path: string, lines: readonly string[] = []): string {
+  const usual = ['Host: gw.example', 'Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13']
+  return [`GET ${path} HTTP/1.1`, ...usual, `Sec-WebSocket-Key: ${KEY}`, ...lines, '', ''].join('\r\n')
+}
+
+/** A client by hand. */
+export class RawClient {
+  readonly socket: Socket
+  /** Bytes of HTTP: all that came, until a 101. */
+  http = ''
+  readonly frames: Frame[] = []
+  readonly reader = new FrameReader()
+  ended = false
+  closed = false
+  reset = false
+
+  constructor(port: number) {
+    this.socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
+    this.socket.on('data', (chunk: Buffer) => this.#came(chunk))
+    this.socket.on('end', () => {
+      this.ended = true
+      this.socket.end()
+    })
+    this.socket.on('close', () => {
+      this.closed = true
+    })
+    this.socket.on('error', (error: NodeJS.ErrnoException) => {
+      this.reset = error.code === 'ECONNRESET'
+    })
+  }
+
+  #came(chunk: Buffer): void {
+    if (this.open) return this.#frames(chunk)
+    this.http += chunk.toString('latin1')
+    const at = this.http.indexOf('\r\n\r\n')
+    if (at < 0 || !this.open) return
+    const rest = this.http.slice(at + 4)
+    this.http = this.http.slice(0, at + 4)
+    this.#frames(Buffer.from(rest, 'latin1'))
+  }
+
+  #frames(chunk: Buffer): void {
+    this.frames.push(...this.reader.read(chunk))
+  }
+
+  /** The head of a 101 has come. */
+  get open(): boolean {
+    return this.http.startsWith('HTTP/1.1 101 ') && this.http.includes('\r\n\r\n')
+  }
+
+  get status(): number {
+    return Number(/^HTTP\/1\.1 (\d{3})/.exec(this.http)?.[1] ?? 0)
+  }
+
+  get code(): string | undefined {
+    return /"code":"(\w+)"/.exec(this.http)?.[1]
+  }
+
+  get texts(): string[] {
+    return this.frames.filter(({ opcode }) => opcode === TEXT).map(({ payload }) => payload.toString())
+  }
+
+  get close(): Frame | undefined {
+    return this.frames.find(({ opcode }) => opcode === CLOSE)
+  }
+
+  write(bytes: string | Buffer): this {
+    this.socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes)
+    return this
+  }
+
+  say(text: string): this {
+    return this.write(fromClient(TEXT, text))
+  }
+
+  /** Resolves when the handshake has been answered 101. */
+  async opened(): Promise<this> {
+    await until(() => this.open || this.closed, 'a 101')
+    if (!this.open) throw new Error(`no 101: ${this.http}`)
+    return this
+  }
+
+  /** Resolves when the connection is gone. */
+  async gone(): Promise<this> {
+    await until(() => this.closed, 'the end of the connection')
+    return this
+  }
+
+  async hears(text: string): Promise<this> {
+    await until(() => this.texts.includes(text) || this.closed, `"${text}"`)
+    if (!this.texts.includes(text)) throw new Error(`closed without "${text}"`)
+    return this
+  }
+}
+
+/** Sends a handshake on a connection of its own. */
+export function shake(port: number, path: string, lines: readonly string[] = []): RawClient {
+  return new RawClient(port).write(handshake(path, lines))
+}
