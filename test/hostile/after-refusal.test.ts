@@ -1,0 +1,94 @@
+/** What comes on a connection after a request on it was refused: nothing of it is a request, and the answer arrives. */
+
+import { connect } from 'node:net'
+import t from 'tap'
+import { readAnswers } from './answers.ts'
+import { type Door, get, onlyAlive, openDoor, post } from './door.ts'
+
+const malformed: Readonly<Record<string, string>> = {
+  'the parser gave up': get('X-A : a\r\n'),
+  'the guard refused': get('Host: b\r\n'),
+  'with a body': post('Content-Length: 4\r\nContent-Length: 4\r\n', 'abcd'),
+  'with chunks': post(
+    'Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n',
+    '4\r\nabcd\r\n0\r\n\r\n',
+  ),
+  'a broken chunk': post('Transfer-Encoding: chunked\r\n', '4\r\nabcd\r\nzz\r\n'),
+  CONNECT: 'CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n',
+  'a header section too large': get(`X-A: ${'a'.repeat(40_000)}\r\n`),
+  TRACE: 'TRACE /docs/a HTTP/1.1\r\nHost: a\r\n\r\n',
+}
+
+t.test('thousands of requests behind it, in the same packet', async (t) => {
+  const door = await openDoor(t)
+  for (const [name, bytes] of Object.entries(malformed)) {
+    const { all, rest, end } = await door.send(bytes + get('', '/docs/hidden').repeat(5000))
+    t.same([all.length, rest], [1, ''], `${name}: one answer`)
+    t.ok((all[0]?.status ?? 0) >= 400)
+    t.not(end, 'open', name)
+    await onlyAlive(t, door, name)
+  }
+})
+
+t.test('requests in packets of their own, when the answer is there', async (t) => {
+  const door = await openDoor(t)
+  for (const [name, bytes] of Object.entries(malformed)) {
+    const text = await goingOn(door, bytes, get('', '/docs/hidden'))
+    t.same([readAnswers(text).all.length, readAnswers(text).rest], [1, ''], name)
+    await onlyAlive(t, door, name)
+  }
+})
+
+/** Writes on and on, whatever is answered, until the gateway closes for good. */
+async function goingOn(door: Door, first: string, more: string): Promise<string> {
+  const socket = connect({ port: door.world.port, host: '127.0.0.1', allowHalfOpen: true })
+  let text = ''
+  let open = true
+  socket.on('data', (chunk) => {
+    text += chunk.toString('latin1')
+  })
+  socket.on('error', () => {})
+  socket.on('close', () => {
+    open = false
+  })
+  socket.write(first, 'latin1')
+  for (let i = 0; i < 2000 && open; i++) await new Promise((resolve) => socket.write(more, resolve))
+  for (let i = 0; i < 100 && open; i++) await new Promise((resolve) => setTimeout(resolve, 10))
+  socket.destroy()
+  return text
+}
+
+t.test('a refusal that leaves the connection open leaves it in order', async (t) => {
+  const door = await openDoor(t)
+  const bytes = [
+    get('', '/nowhere'),
+    'DELETE /docs/a HTTP/1.1\r\nHost: a\r\n\r\n',
+    get('', '/v1/trainings'),
+    get('', '/docs/%2e%2e/a'),
+    post('Content-Length: 4\r\n', 'abcd'),
+  ]
+  const { all, rest } = await door.send(bytes.join(''), { answers: 5 })
+  t.same([all.map(({ status }) => status), rest], [[404, 405, 401, 400, 200], ''])
+  t.same(
+    door.upstream.requests.map(({ target }) => target),
+    ['/open'],
+  )
+  await door.agrees(t)
+})
+
+t.test('a client that leaves in the midst of anything leaves nothing behind', async (t) => {
+  const door = await openDoor(t)
+  const whole = post('Content-Length: 4\r\nX-A: a\r\n', 'abcd')
+  for (let at = 1; at < whole.length; at++) {
+    const { all } = await door.send(whole.slice(0, at), { finish: true, patience: 3000 })
+    t.notOk(
+      all.some(({ status }) => status < 400),
+      `at ${at}`,
+    )
+    t.notOk(
+      door.upstream.requests.some((request) => request.whole),
+      `at ${at}: nothing whole upstream`,
+    )
+  }
+  door.forget()
+})

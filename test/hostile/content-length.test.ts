@@ -1,0 +1,105 @@
+/** Content-Length that two parsers could read differently (RFC 9112, section 6.3; CVE-2022-32214, CVE-2026-1525). */
+
+import t from 'tap'
+import { openDoor, passesAll, post, refusesAll } from './door.ts'
+
+const sized = (...values: string[]) =>
+  post(values.map((value) => `Content-Length: ${value}\r\n`).join(''), 'abcd')
+
+t.test('one number, and nothing but digits', async (t) => {
+  const door = await openDoor(t)
+  const values = {
+    empty: '',
+    'a sign': '+4',
+    'below zero': '-4',
+    'minus nothing': '-0',
+    'in hexadecimal': '0x4',
+    'in octal by prefix': '0o4',
+    'with a fraction': '4.0',
+    'with an exponent': '4e0',
+    'with an underscore': '0_4',
+    'with a space inside': '1 4',
+    'with a tab inside': '1\t4',
+    'with a letter behind': '4a',
+    'with a letter before': 'a4',
+    'in quotes': '"4"',
+    'a list': '4, 4',
+    'a list without a space': '4,4',
+    'a list of different ones': '4,5',
+    'a list with nothing in it': '4,',
+    'a list that begins with nothing': ',4',
+    'with parameters': '4;q=1',
+    'a superscript': '\xb2',
+    'digits of another script': '\xd9\xa4',
+    'a no-break space before': '\xa04',
+    'a vertical tab before': '\x0b4',
+    'a form feed behind': '4\x0c',
+    'NUL behind': '4\x00',
+    'a control byte behind': '4\x1f',
+    'DEL behind': '4\x7f',
+    'as much as 64 bits hold and one more': '18446744073709551616',
+    'which comes round to 4 in 64 bits': '18446744073709551620',
+    'of a thousand digits': '9'.repeat(1000),
+    words: 'four',
+    Infinity: 'Infinity',
+    NaN: 'NaN',
+  }
+  await refusesAll(
+    t,
+    door,
+    Object.fromEntries(Object.entries(values).map(([name, each]) => [name, sized(each)])),
+  )
+})
+
+t.test('one line', async (t) => {
+  const door = await openDoor(t)
+  await refusesAll(t, door, {
+    'two equal ones': sized('4', '4'),
+    'two different ones': sized('4', '5'),
+    'two, the first of them nothing': sized('0', '4'),
+    three: sized('4', '4', '4'),
+    'two in other letters': post('Content-Length: 4\r\nCONTENT-LENGTH: 4\r\n', 'abcd'),
+    'two with others between': post('Content-Length: 4\r\nX-A: a\r\nX-B: b\r\ncontent-length: 0\r\n', 'abcd'),
+    'two in a GET': 'GET /docs/a HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\nContent-Length: 0\r\n\r\n',
+    'two in HTTP/1.0': 'POST /open HTTP/1.0\r\nHost: a\r\nContent-Length: 4\r\nContent-Length: 4\r\n\r\nabcd',
+  })
+})
+
+t.test('a length that is beyond what anybody sends', async (t) => {
+  const door = await openDoor(t)
+  const huge = { '2^63': sized('9223372036854775808') }
+  await refusesAll(t, door, huge, 'body_too_large', 413)
+})
+
+t.test('what is no other length passes as it is', async (t) => {
+  const door = await openDoor(t)
+  await passesAll(t, door, {
+    'one length': sized('4'),
+    'zeros before': sized('0004'),
+    'white space around': post('Content-Length: \t 4 \t\r\n', 'abcd'),
+    none: 'POST /open HTTP/1.1\r\nHost: a\r\n\r\n',
+    nothing: post('Content-Length: 0\r\n'),
+    'a GET with a body': 'GET /open HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nabcd',
+    'a DELETE with a body': 'DELETE /open HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nabcd',
+    'an OPTIONS with a body': 'OPTIONS /open HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nabcd',
+  })
+})
+
+t.test('names that only look like it are none', async (t) => {
+  const door = await openDoor(t)
+  await passesAll(t, door, {
+    'an underscore': post('Content_Length: 40\r\nContent-Length: 4\r\n', 'abcd'),
+    'a dot': post('Content.Length: 40\r\nContent-Length: 4\r\n', 'abcd'),
+    'an end too much': post('Content-Lengths: 40\r\nContent-Length: 4\r\n', 'abcd'),
+    'named by Connection': post('Connection: Content-Length\r\nContent-Length: 4\r\n', 'abcd'),
+  })
+})
+
+t.test('a request hidden in a body stays a body', async (t) => {
+  const door = await openDoor(t)
+  const inner = 'GET /docs/inner HTTP/1.1\r\nHost: a\r\n\r\n'
+  for (const method of ['GET', 'POST', 'PUT', 'DELETE', 'OPTIONS']) {
+    const bytes = `${method} /open HTTP/1.1\r\nHost: a\r\nContent-Length: ${inner.length}\r\n\r\n${inner}`
+    await passesAll(t, door, { [method]: bytes })
+  }
+})

@@ -1,0 +1,277 @@
+/** What is done to valid requests, so that parsers may come to differ about them. */
+
+import type { Random } from './random.ts'
+
+/** Bytes that mean something to some parser. */
+const NASTY = [
+  '\r',
+  '\n',
+  '\0',
+  ' ',
+  '\t',
+  '\x0b',
+  '\x0c',
+  '\x7f',
+  '\x80',
+  '\xa0',
+  '\xff',
+  ':',
+  ';',
+  ',',
+  '"',
+  '\\',
+  '#',
+  '%',
+  '/',
+  '.',
+  '0',
+  '-',
+  '+',
+  '_',
+  'x',
+]
+
+/** Put in between any two bytes. */
+const TOKENS = [
+  '\r\n',
+  '\n',
+  '\r',
+  '\r\r\n',
+  '\n\r',
+  '\r\n\r\n',
+  '\n\n',
+  '\r\n ',
+  '\r\n\t',
+  '\r\nX',
+  ': ',
+  ' :',
+  '0x',
+  '+',
+  '-',
+  '00000000000000000',
+  'ffffffffffffffff',
+  '10000000000000000',
+  '18446744073709551616',
+  '/../',
+  '/./',
+  '//',
+  '%2e%2e',
+  '%2f',
+  '%5c',
+  '%00',
+  '%c0%ae',
+  ';a=b',
+  '\\',
+  '#a',
+  '?',
+  '*',
+  'http://gw.example',
+  'http://other',
+  '@',
+  ' HTTP/1.1',
+  ' HTTP/1.0',
+  ' HTTP/2.0',
+  ' HTTP/0.9',
+  'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
+  'chunked',
+  ', chunked',
+  'identity',
+  'gzip',
+  '0\r\n\r\n',
+  '1\r\na\r\n',
+  ';a=',
+  '"',
+  '\x00',
+  '\xef\xbb\xbf',
+  '  ',
+  '\t',
+] as const
+
+/** Put into targets. */
+const PATHS = [
+  '/../',
+  '/./',
+  '//',
+  '/..',
+  '/%2e%2e/',
+  '/.%2E/',
+  '/..;/',
+  '..',
+  '.',
+  '%2e',
+  '%2f',
+  '%5c',
+  '\\',
+  ';',
+  '%00',
+  '%',
+  '%c0%af',
+  '#',
+  '?',
+  '%25',
+  '@',
+  '\xe9',
+] as const
+
+/** Put behind any line. */
+const LINES = [
+  'Content-Length: 0',
+  'Content-Length: 4',
+  'Content-Length: 4, 4',
+  'Content-Length: +4',
+  'Content-Length: 4\t',
+  'content-length: 30',
+  'Content-Length : 4',
+  ' Content-Length: 4',
+  'Content_Length: 4',
+  'Content-Length:',
+  'Content-Length\x00: 4',
+  'Content-Length: 0x4',
+  'Content-Length: 4;a',
+  'Content-Length: -0',
+  'Content-Length: 99999999999999999999',
+  'X: a\nContent-Length: 4',
+  'X: a\rContent-Length: 4',
+  'X: a\r\n Content-Length: 4',
+  'Transfer-Encoding: chunked',
+  'Transfer-Encoding: Chunked',
+  'Transfer-Encoding : chunked',
+  'Transfer-Encoding:chunked ',
+  'Transfer-Encoding: identity',
+  'Transfer-Encoding: gzip, chunked',
+  'Transfer-Encoding: chunked, identity',
+  'Transfer-Encoding: xchunked',
+  'Transfer-Encoding: ,chunked',
+  'Transfer-Encoding: "chunked"',
+  'Transfer-Encoding:\x0bchunked',
+  'Transfer-Encoding:\r\n chunked',
+  'Transfer_Encoding: chunked',
+  'X: a\nTransfer-Encoding: chunked',
+  'Host: gw.example',
+  'Host: other',
+  'Host:',
+  'Host : a',
+  'Host: a b',
+  'Host: a/b',
+  'X-Host: other',
+  'Connection: close',
+  'Connection: Content-Length',
+  'Connection: Transfer-Encoding, Host',
+  'Connection: Upgrade',
+  'Upgrade: h2c',
+  'Upgrade: websocket',
+  'Expect: 100-continue',
+  'Expect: 200-ok',
+  'Trailer: Content-Length',
+  'TE: chunked',
+  'Keep-Alive: timeout=1',
+  'Proxy-Connection: keep-alive',
+  '__proto__: a',
+  'constructor: a',
+  ': a',
+  'X',
+  'X A: a',
+  'X\t: a',
+  '\xe9: a',
+  'X-Seatgate-User: root',
+  'X_Seatgate_User: root',
+  'X-Original-URL: /v1/trainings',
+  'X-HTTP-Method-Override: DELETE',
+  'Space: s1',
+  'GET /docs/hidden HTTP/1.1',
+] as const
+
+type Mutation = (bytes: string, random: Random, other: () => string) => string
+
+const cutAt = (bytes: string, at: number, removed: number, added: string) =>
+  bytes.slice(0, at) + added + bytes.slice(at + removed)
+const somewhere = (bytes: string, random: Random) => random.below(bytes.length + 1)
+
+/** A place behind a line end, or anywhere where there is none. */
+function behindLine(bytes: string, random: Random): number {
+  const end = bytes.indexOf('\r\n', somewhere(bytes, random))
+  return end < 0 ? somewhere(bytes, random) : end + 2
+}
+
+const MUTATIONS: readonly Mutation[] = [
+  (bytes, random) => cutAt(bytes, somewhere(bytes, random), 1, random.pick(NASTY)),
+  (bytes, random) => cutAt(bytes, somewhere(bytes, random), 1, String.fromCharCode(random.below(256))),
+  (bytes, random) => cutAt(bytes, somewhere(bytes, random), 0, random.pick(NASTY)),
+  (bytes, random) => cutAt(bytes, somewhere(bytes, random), 1 + random.below(8), ''),
+  (bytes, random) => cutAt(bytes, somewhere(bytes, random), 0, random.pick(TOKENS)),
+  (bytes, random) => cutAt(bytes, behindLine(bytes, random), 0, random.pick(TOKENS)),
+  (bytes, random) => cutAt(bytes, behindLine(bytes, random), 0, `${random.pick(LINES)}\r\n`),
+  (bytes, random) => cutAt(bytes, behindLine(bytes, random), 0, `${random.pick(LINES)}\r\n`),
+  /** In place of a line. */
+  (bytes, random) => {
+    const at = behindLine(bytes, random)
+    const end = bytes.indexOf('\r\n', at)
+    return cutAt(bytes, at, end < 0 ? 0 : end - at, random.pick(LINES))
+  },
+  /** A line again, somewhere else. */
+  (bytes, random) => {
+    const at = behindLine(bytes, random)
+    const end = bytes.indexOf('\r\n', at)
+    return cutAt(bytes, behindLine(bytes, random), 0, bytes.slice(at, end < 0 ? bytes.length : end + 2))
+  },
+  /** One line end is another. */
+  (bytes, random) => {
+    const end = bytes.indexOf('\r\n', somewhere(bytes, random))
+    return end < 0
+      ? bytes
+      : cutAt(
+          bytes,
+          end,
+          2,
+          random.pick(['\n', '\r', '\r\r\n', '\n\r', '', '\r\n\r\n', '\r\n ', '\x0b', '\x85']),
+        )
+  },
+  /** One number is another. */
+  (bytes, random) => {
+    const from = somewhere(bytes, random)
+    const number = /[0-9a-f]+(?=\r\n|;)/.exec(bytes.slice(from))
+    if (number === null) return bytes
+    return cutAt(
+      bytes,
+      from + number.index,
+      number[0].length,
+      random.pick([
+        '0',
+        '1',
+        '2',
+        '5',
+        'a',
+        '10',
+        '-1',
+        '+1',
+        '0x1',
+        '1 ',
+        ' 1',
+        '00',
+        '1_0',
+        'ffffffff',
+        '100000000',
+        '1e1',
+        '',
+      ]),
+    )
+  },
+  /** Something in a target. */
+  (bytes, random) => {
+    const target = /(?<= )(?:http:\/\/|\/)[^ ]* HTTP/.exec(bytes.slice(somewhere(bytes, random)))
+    if (target === null) return bytes
+    const at = bytes.indexOf(target[0]) + random.below(target[0].length - 4)
+    return cutAt(bytes, at, 0, random.pick(PATHS))
+  },
+  (bytes, random) => bytes.slice(0, somewhere(bytes, random)),
+  (bytes, random) => bytes.slice(somewhere(bytes, random)),
+  /** The beginning of this and the end of another. */
+  (bytes, random, other) => {
+    const second = other()
+    return bytes.slice(0, somewhere(bytes, random)) + second.slice(somewhere(second, random))
+  },
+]
+
+export function mutate(bytes: string, random: Random, other: () => string): string {
+  return random.pick(MUTATIONS)(bytes, random, other)
+}

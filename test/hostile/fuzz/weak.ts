@@ -1,0 +1,55 @@
+/** A gateway broken on purpose, before it is loaded: the fuzzer has to see each. For fuzz.test.ts and run.ts alone. */
+
+import http from 'node:http'
+import { registerHooks, syncBuiltinESMExports } from 'node:module'
+
+/** What is done to a file of the source: a text in it, and what stands there in its place. */
+interface Edit {
+  readonly file: string
+  readonly text: string
+  readonly by: string
+}
+
+const EDITS: Readonly<Record<string, Edit>> = {
+  'no guard': {
+    file: 'src/server/guard.ts',
+    text: '): Refusal | null {\n  if (request.httpVersionMajor',
+    by: '): Refusal | null {\n  if (request) return null\n  if (request.httpVersionMajor',
+  },
+  'several Hosts': { file: 'src/server/guard.ts', text: 'if (hosts > 1) return manyHosts', by: '' },
+  'dot segments': { file: 'src/router/path.ts', text: 'return dotSegment', by: 'void 0' },
+  'names are not folded': {
+    file: 'src/proxy/header-names.ts',
+    text: "name.toLowerCase().replace(/[^a-z0-9]/g, '-')",
+    by: 'name.toLowerCase()',
+  },
+  'requests behind the last': {
+    file: 'src/pipeline.ts',
+    text: 'if (connection.closing) return false',
+    by: '',
+  },
+}
+
+export const WEAKNESSES = [...Object.keys(EDITS), 'a lenient parser'] as const
+
+export function weaken(how: string): void {
+  if (how === 'a lenient parser') return parseLeniently()
+  const edit = EDITS[how]
+  if (edit === undefined) throw new Error(`there is no weakness "${how}"`)
+  registerHooks({
+    load(url, context, next) {
+      const loaded = next(url, context)
+      if (!url.endsWith(edit.file)) return loaded
+      const source = String(loaded.source)
+      if (!source.includes(edit.text)) throw new Error(`${edit.file} has no longer: ${edit.text}`)
+      return { ...loaded, source: source.replace(edit.text, edit.by) }
+    },
+  })
+}
+
+function parseLeniently(): void {
+  const { createServer } = http
+  http.createServer = ((options: http.ServerOptions, ...rest: []) =>
+    createServer({ ...options, insecureHTTPParser: true }, ...rest)) as typeof createServer
+  syncBuiltinESMExports()
+}

@@ -1,0 +1,202 @@
+/** The request target as it stands on the wire: SPEC 4.1 in full. What passes is matched and forwarded as one string. */
+
+import t from 'tap'
+import { get, openDoor, passesAll } from './door.ts'
+
+/** A route stands behind every path: what is refused would have been forwarded. */
+const routes = ['GET /*: public', 'GET /admin/*: trainings:list']
+const at = (targets: readonly string[]) => Object.fromEntries(targets.map((each) => [each, get('', each)]))
+
+const ambiguous: Readonly<Record<string, readonly string[]>> = {
+  'an encoded slash': ['/a%2fb', '/a%2Fb', '/%2f', '/a/%2F', '/docs%2f..%2fadmin', '/%2fadmin/a'],
+  'an encoded backslash': ['/a%5cb', '/a%5Cb', '/%5c', '/..%5cadmin', '/docs/..%5c..%5cadmin'],
+  'an encoded NUL or control byte': [
+    '/a%00',
+    '/%00',
+    '/a%00b',
+    '/%01',
+    '/a%0a',
+    '/a%0D%0Ab',
+    '/%09',
+    '/%1f',
+    '/%7F',
+  ],
+  'a dot segment': [
+    '/.',
+    '/..',
+    '/./a',
+    '/../a',
+    '/a/.',
+    '/a/..',
+    '/a/./b',
+    '/a/../b',
+    '/docs/../admin/a',
+    '/...//..',
+  ],
+  'an encoded dot segment': [
+    '/%2e',
+    '/%2e%2e',
+    '/%2E%2E/a',
+    '/.%2e/a',
+    '/%2e./a',
+    '/a/%2e/b',
+    '/docs/%2e%2e/admin/a',
+    '/docs/.%2E/admin/a',
+    '/docs/%2e%2E%2fadmin',
+  ],
+  'a dot segment with a parameter': [
+    '/.;/a',
+    '/..;/admin/a',
+    '/docs/..;a=b/admin/a',
+    '/%2e%2e;/a',
+    '/docs/.;.;/a',
+  ],
+  'an invalid escape': [
+    '/%',
+    '/a%',
+    '/%a',
+    '/%2',
+    '/%2/',
+    '/%zz',
+    '/%g0',
+    '/%0g',
+    '/%u0041',
+    '/%%',
+    '/%%2e',
+    '/%+2e',
+    '/% 2e',
+  ],
+  'escapes that are not UTF-8': [
+    '/%80',
+    '/%ff',
+    '/%fe%ff',
+    '/%c0%80',
+    '/%c0%ae%c0%ae/a',
+    '/%c0%af',
+    '/%c1%9c',
+    '/%e0%80%af',
+    '/%e0%80%ae',
+    '/%f0%80%80%af',
+    '/%ed%a0%80',
+    '/%f4%90%80%80',
+    '/%f8%80%80%80%af',
+    '/%c3',
+    '/%c3a',
+    '/%c3/%a9',
+    '/%e2%82',
+    '/%a9%c3',
+  ],
+  'an empty segment': ['//', '//a', '/a//', '/a//b', '///', '//evil.example/a', '/docs//../a', '/a//?b'],
+  'a raw backslash': ['/\\', '/a\\b', '/docs\\..\\admin', '/..\\a', '/\\\\evil.example'],
+  'a fragment': ['/#', '/a#', '/a#b', '/admin/a#/docs/a', '/a?b#c', '/a?#', '/#/..'],
+  'a semicolon': ['/;', '/a;', '/a;b', '/a;b=c/d', '/;a/b', '/docs/a;jsessionid=1', '/admin;/a'],
+  'a raw control byte': ['/a\x01', '/\x1f', '/a\x7fb', '/a?\x01', '/\x0b'],
+  'a byte beyond ASCII': [
+    '/\x80',
+    '/caf\xc3\xa9',
+    '/caf\xe9',
+    '/a?\xff',
+    '/\xef\xbc\x8f',
+    '/\xc0\xae',
+    '/a\xa0b',
+  ],
+}
+
+for (const [what, targets] of Object.entries(ambiguous)) {
+  t.test(what, async (t) => {
+    const door = await openDoor(t, { routes: [...routes] })
+    for (const target of targets) {
+      const { all } = await door.send(get('', target), { answers: 1 })
+      t.match(all, [{ status: 400 }], JSON.stringify(target))
+      t.ok(['path_ambiguous', 'request_malformed'].includes(all[0]?.code ?? ''))
+      t.same(door.upstream.requests, [], target)
+    }
+  })
+}
+
+t.test('which bytes may stand in a path: each of the 256', async (t) => {
+  const door = await openDoor(t, { routes: [...routes] })
+  const may = /^[A-Za-z0-9\-._~!$&'()*+,=:@|^`{}"<>[\]?/]$/
+  for (let code = 0; code < 256; code++) {
+    const byte = String.fromCharCode(code)
+    const { all } = await door.send(get('', `/a${byte}b`), { answers: 1 })
+    t.equal(all[0]?.status, may.test(byte) ? 200 : 400, `0x${code.toString(16)}`)
+  }
+  await door.agrees(t)
+})
+
+t.test('each of the 256 escapes: decoded, kept in capital letters, or refused', async (t) => {
+  const door = await openDoor(t, { routes: [...routes] })
+  for (let code = 0; code < 256; code++) {
+    const hex = code.toString(16).padStart(2, '0')
+    const byte = String.fromCharCode(code)
+    const { all } = await door.send(get('', `/a%${hex}b`), { answers: 1 })
+    const [got] = door.upstream.requests
+    door.forget()
+    if (/[A-Za-z0-9\-._~]/.test(byte)) t.equal(got?.target, `/a${byte}b`, hex)
+    else if (code < 0x20 || code >= 0x7f || byte === '/' || byte === '\\') t.equal(all[0]?.status, 400, hex)
+    else t.equal(got?.target, `/a%${hex.toUpperCase()}b`, hex)
+  }
+})
+
+t.test('a path is one string for the match and for the upstream', async (t) => {
+  const door = await openDoor(t, { routes: [...routes] })
+  for (const [sent, got] of [
+    ['/%64ocs/%61', '/docs/a'],
+    ['/docs/%7e%2d%5f%2E', '/docs/~-_.'],
+    ['/docs/%e2%82%ac%c3%a9', '/docs/%E2%82%AC%C3%A9'],
+    ['/docs/a%20b%3f%23%3b', '/docs/a%20b%3F%23%3B'],
+    ['/docs/%252e%252e/a', '/docs/%252e%252e/a'],
+    ['/docs/%25%32%65', '/docs/%252e'],
+    ['/docs/a/', '/docs/a/'],
+    ['/docs/...', '/docs/...'],
+    ['/docs/.a/..b/c..', '/docs/.a/..b/c..'],
+    ['/docs/a?x=%2e%2e%2f//../;', '/docs/a?x=%2e%2e%2f//../;'],
+    ['/docs/a??', '/docs/a??'],
+    ['/docs/a?', '/docs/a?'],
+    ['/', '/'],
+  ] as const) {
+    await door.send(get('', sent), { answers: 1 })
+    t.equal(door.upstream.requests[0]?.target, got, sent)
+    await door.agrees(t)
+    door.forget()
+  }
+})
+
+t.test('no spelling of a guarded path finds another route', async (t) => {
+  const door = await openDoor(t, { routes: [...routes] })
+  for (const target of [
+    '/admin/a',
+    '/%61dmin/a',
+    '/adm%69n/a',
+    '/%61%64%6d%69%6e/a',
+    '/admin/',
+    '/admin/%2561',
+  ])
+    t.match((await door.send(get('', target), { answers: 1 })).all, [{ status: 401 }], target)
+  t.same(door.upstream.requests, [])
+})
+
+t.test('a semicolon passes where the upstream is said to take it, and never behind dots', async (t) => {
+  const door = await openDoor(t, { routes: [...routes], upstream: ['allow_semicolons: true'] })
+  await passesAll(t, door, { ...at(['/a;b', '/a;b=c/d', '/;a']), next: get('', '/docs/next') })
+  for (const target of ['/..;/a', '/docs/..;a=b/c', '/%2e%2e;/a', '/.;/a'])
+    t.match((await door.send(get('', target), { answers: 1 })).all, [{ status: 400, code: 'path_ambiguous' }])
+})
+
+t.test('no header names another path or method', async (t) => {
+  const door = await openDoor(t, { routes: [...routes] })
+  const names = [
+    'X-Original-URL',
+    'X-Rewrite-URL',
+    'X-HTTP-Method-Override',
+    'X-HTTP-Method',
+    'X-Method-Override',
+    'X-Forwarded-Uri',
+    'X-Original-Method',
+    'X_Original_URL',
+  ]
+  await door.send(get(names.map((name) => `${name}: /admin/a\r\n`).join(''), '/docs/a'), { answers: 1 })
+  t.equal(door.upstream.requests.length, 1)
+  t.notMatch(door.upstream.streams.join(''), '/admin')
+})

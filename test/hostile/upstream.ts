@@ -1,0 +1,146 @@
+/**
+ * The upstream of these tests: a real server that keeps the bytes of each connection and answers what RFC 9112 reads in
+ * them. Afterwards they are read again in the ways of lenient servers, and all must find what the gateway decided on.
+ */
+
+import { once } from 'node:events'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { leniencies, strict } from './leniency.ts'
+import { fieldOf, type ReadRequest, readRequests } from './reading.ts'
+
+/** A request that the gateway decided to forward. */
+export interface Decided {
+  readonly id: string
+  readonly method: string
+  readonly path: string
+}
+
+interface Conversation {
+  open: boolean
+  bytes: string
+  /** Bytes that have been answered. */
+  answered: number
+}
+
+const OK = 'HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\nok'
+const EMPTY = 'HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\n'
+
+export class RecordingUpstream {
+  readonly url: string
+  readonly #server
+  readonly #sockets = new Set<Socket>()
+  #conversations: Conversation[] = []
+
+  private constructor(server: ReturnType<typeof createServer>) {
+    this.#server = server
+    this.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    server.on('connection', (socket: Socket) => this.#converse(socket))
+  }
+
+  static async start(): Promise<RecordingUpstream> {
+    const server = createServer({ noDelay: true }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    return new RecordingUpstream(server)
+  }
+
+  /** What came on each connection since `forget`. */
+  get streams(): string[] {
+    return this.#conversations.map(({ bytes }) => bytes).filter((bytes) => bytes !== '')
+  }
+
+  /** All that came since `forget`, as RFC 9112 reads it; connection by connection. */
+  get requests(): ReadRequest[] {
+    return this.streams.flatMap((bytes) => readRequests(bytes, strict).requests)
+  }
+
+  /** What has been answered, or has ended, is dropped; what is under way stays. */
+  forget(): void {
+    this.#conversations = this.#conversations.filter(({ open }) => open)
+    for (const each of this.#conversations) {
+      each.bytes = each.bytes.slice(each.answered)
+      each.answered = 0
+    }
+  }
+
+  /** No connection that is open holds a request that is not answered yet. */
+  get settled(): boolean {
+    return this.#conversations.every(({ open, bytes, answered }) => !open || bytes.length === answered)
+  }
+
+  close(): void {
+    for (const socket of this.#sockets) socket.destroy()
+    this.#server.close()
+  }
+
+  #converse(socket: Socket): void {
+    const conversation: Conversation = { open: true, bytes: '', answered: 0 }
+    this.#conversations.push(conversation)
+    this.#sockets.add(socket)
+    socket
+      .on('error', () => {})
+      .on('close', () => {
+        conversation.open = false
+        this.#sockets.delete(socket)
+      })
+    socket.on('data', (chunk) => {
+      conversation.bytes += chunk.toString('latin1')
+      answer(conversation, socket)
+    })
+  }
+}
+
+function answer(conversation: Conversation, socket: Socket): void {
+  const { requests, end, taken } = readRequests(conversation.bytes.slice(conversation.answered), strict)
+  const whole = requests.filter((request) => request.whole)
+  for (const { method } of whole) socket.write(method === 'HEAD' ? EMPTY : OK)
+  if (whole.length === requests.length) conversation.answered += taken
+  // The bytes stay, for the test to look at.
+  if (end === 'malformed') socket.destroy()
+}
+
+/** What is wrong with what the upstream got, for a person to read; null when every reading finds the same in it. */
+export function sameForAll(streams: readonly string[], decided: readonly Decided[]): string | null {
+  const known = new Map(decided.map((each) => [each.id, `${each.method} ${each.path} ${each.id}`]))
+  const seen = new Set<string>()
+  for (const bytes of streams) {
+    const expected = linesOf(bytes, 0)
+    if (expected === null) return `not HTTP/1.1: ${JSON.stringify(bytes)}`
+    for (const [index, { name }] of leniencies.entries())
+      if (!same(linesOf(bytes, index), expected))
+        return `"${name}" reads another thing: ${JSON.stringify(bytes)}`
+    for (const { id, line } of expected) {
+      if (known.get(id) !== line) return `nobody decided on ${line}: ${known.get(id)}`
+      if (seen.has(id)) return `${line} came twice`
+      seen.add(id)
+    }
+  }
+  return null
+}
+
+interface Line {
+  readonly id: string
+  /** Method, path and id: what the gateway decided on. */
+  readonly line: string
+  /** The body, and the target with its query. */
+  readonly rest: string
+}
+
+/** The requests of a stream; null where the reading meets what is no HTTP. */
+function linesOf(bytes: string, reading: number): Line[] | null {
+  const { requests, end } = readRequests(bytes, leniencies[reading] ?? strict)
+  if (end === 'malformed') return null
+  return requests.map((request) => {
+    const id = fieldOf(request, 'x-request-id') ?? 'no id'
+    const path = request.target.split('?', 1)[0] ?? ''
+    const rest = `${request.target}\n${request.whole}\n${request.body}`
+    return { id, line: `${request.method} ${path} ${id}`, rest }
+  })
+}
+
+function same(lines: readonly Line[] | null, expected: readonly Line[]): boolean {
+  return (
+    lines !== null &&
+    lines.length === expected.length &&
+    lines.every(({ line, rest }, at) => line === expected[at]?.line && rest === expected[at]?.rest)
+  )
+}
