@@ -1,0 +1,122 @@
+/** 200 MB up and down, with a length and in chunks: nothing of it is kept, and its beginning does not wait for its end. */
+
+import { once } from 'node:events'
+import { type IncomingMessage, request as ask, type RequestOptions } from 'node:http'
+import t, { type Test } from 'tap'
+import { until } from '../workers/support.ts'
+import { OperatedGateway } from './gateway.ts'
+import { startService } from './service.ts'
+
+const CHUNK = Buffer.alloc(64 * 1024, 'a')
+const CHUNKS = 3200
+const SIZE = CHUNK.length * CHUNKS
+/** MiB of growth, at its peak. */
+const GROWTH = 64
+
+interface Out {
+  write(chunk: Buffer): boolean
+  once(event: 'drain', listener: () => void): unknown
+}
+
+/** At the pace of whoever reads. */
+async function writeChunks(out: Out, count: number): Promise<void> {
+  for (let i = 0; i < count; i++)
+    if (!out.write(CHUNK)) await new Promise<void>((go) => out.once('drain', go))
+}
+
+/** @param first called with the first byte */
+async function count(stream: IncomingMessage, first: () => void = () => {}): Promise<number> {
+  let bytes = 0
+  for await (const chunk of stream) {
+    if (bytes === 0) first()
+    bytes += (chunk as Buffer).length
+  }
+  return bytes
+}
+
+async function start(t: Test, service: Parameters<typeof startService>[2]) {
+  const { url } = await startService(t, 'main', service)
+  const gateway = await OperatedGateway.start(t, { targets: [url] })
+  await warm(gateway)
+  const options = (more: RequestOptions): RequestOptions => ({
+    host: '127.0.0.1',
+    port: gateway.port,
+    path: '/docs/a',
+    agent: false,
+    ...more,
+  })
+  return { gateway, options }
+}
+
+/**
+ * A first long body either way, of 64 MB: V8 lets about as much of buffers become garbage before it collects them.
+ * What a body takes beside that is what is asked here.
+ */
+async function warm(gateway: OperatedGateway): Promise<void> {
+  const body = Buffer.alloc(64 * 1024 * 1024)
+  const answer = await fetch(`http://127.0.0.1:${gateway.port}/docs/warm`, { method: 'PUT', body })
+  for await (const _ of answer.body ?? []);
+}
+
+/** What the process grows by, at its peak, while it does it. */
+async function growth(gateway: OperatedGateway, work: () => Promise<void>): Promise<number> {
+  const before = gateway.rss()
+  gateway.forgetPeak()
+  await work()
+  return gateway.rss('VmHWM') - before
+}
+
+const FRAMINGS = [
+  ['a length', { 'content-length': SIZE }],
+  ['chunks', { 'transfer-encoding': 'chunked' }],
+] as const
+
+t.test('up', async (t) => {
+  let begun = 0
+  const { gateway, options } = await start(t, async (request, response) => {
+    if (request.url === '/docs/warm') return void request.pipe(response)
+    response.end(String(await count(request, () => begun++)))
+  })
+  for (const [framing, headers] of FRAMINGS) {
+    const grown = await growth(gateway, async () => {
+      const before = begun
+      const out = ask(options({ method: 'PUT', headers }))
+      const answered = once(out, 'response')
+      await writeChunks(out, 1)
+      await until(() => begun > before)
+      t.pass(`${framing}: the first byte is through before the second chunk is sent`)
+      await writeChunks(out, CHUNKS - 1)
+      out.end()
+      const [answer] = (await answered) as [IncomingMessage]
+      let text = ''
+      for await (const chunk of answer) text += String(chunk)
+      t.equal(Number(text), SIZE)
+    })
+    t.ok(grown < GROWTH, `${framing}: grew by ${grown.toFixed(1)} MiB`)
+  }
+})
+
+t.test('down', async (t) => {
+  let arrived = false
+  const { gateway, options } = await start(t, async (request, response) => {
+    if (request.url === '/docs/warm') return void request.pipe(response)
+    if (request.url?.includes('length')) response.setHeader('content-length', SIZE)
+    await writeChunks(response, 1)
+    await until(() => arrived)
+    await writeChunks(response, CHUNKS - 1)
+    response.end()
+  })
+  for (const framing of ['length', 'chunks']) {
+    arrived = false
+    const grown = await growth(gateway, async () => {
+      const [answer] = (await once(ask(options({ path: `/docs/${framing}` })).end(), 'response')) as [
+        IncomingMessage,
+      ]
+      const bytes = await count(answer, () => {
+        arrived = true
+      })
+      t.equal(bytes, SIZE, `${framing}: and the first byte is through before the second chunk is sent`)
+    })
+    t.ok(grown < GROWTH, `${framing}: grew by ${grown.toFixed(1)} MiB`)
+  }
+})

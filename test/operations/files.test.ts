@@ -1,0 +1,56 @@
+/** No file is left to open: the gateway says so, stays, and goes on when there are some again. */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { connect, type Socket } from 'node:net'
+import t, { type Test } from 'tap'
+import { until } from '../workers/support.ts'
+import { OperatedGateway } from './gateway.ts'
+import { startService } from './service.ts'
+import { WireClient } from './wire-client.ts'
+
+const FILES = 100
+
+async function start(t: Test, top: readonly string[] = []): Promise<OperatedGateway> {
+  const { url } = await startService(t, 'main', (_request, response) => response.end('ok'))
+  const through = ['sh', '-c', `ulimit -n ${FILES}; exec "$@"`, 'sh']
+  return OperatedGateway.start(t, { targets: [url], top, through })
+}
+
+const warnings = (gateway: OperatedGateway) => gateway.remarks.filter(({ level }) => level === 'warn')
+
+t.test('more connections than files', async (t) => {
+  const gateway = await start(t)
+  t.match(warnings(gateway)[0], { open_files: FILES, needed: 10_356, msg: /ulimit -n/ }, 'said at the start')
+  const ask = () => new WireClient(gateway.port, false).send('GET', '/docs/a')
+  t.match(await ask(), { status: 200 })
+  const sockets: Socket[] = []
+  const more = (count: number) => {
+    for (let i = 0; i < count; i++) sockets.push(connect(gateway.port, '127.0.0.1').on('error', () => {}))
+  }
+  more(FILES * 2)
+  await until(() => gateway.files >= FILES - 2)
+  // Nobody can be let in; what tries is turned away, again and again.
+  for (let i = 0; i < 20; i++) {
+    more(20)
+    await sleep(20)
+  }
+  t.ok(gateway.running)
+  t.ok(gateway.remarks.length < 20, `${gateway.remarks.length} lines of log beside requests`)
+  for (const socket of sockets) socket.destroy()
+  await until(async () => {
+    const outcome = await ask().catch(() => null)
+    return outcome?.kind === 'answer' && outcome.status === 200
+  })
+  await until(async () => (await gateway.ready()).status === 200)
+  t.ok(gateway.running, 'without a restart')
+})
+
+t.test('a limit that the files can carry is not warned of', async (t) => {
+  const { url } = await startService(t, 'main')
+  const gateway = await OperatedGateway.start(t, {
+    targets: [url],
+    upstream: ['connections: 16'],
+    top: ['limits: { connections: 100 }'],
+  })
+  t.same(warnings(gateway), [])
+})

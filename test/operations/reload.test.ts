@@ -1,0 +1,102 @@
+/** Reloads under load cost no request, and each request meets one configuration: its table and its upstream, or the next. */
+
+import t, { type Test } from 'tap'
+import { until } from '../workers/support.ts'
+import { configuration, OperatedGateway, routeTable } from './gateway.ts'
+import { Load } from './load.ts'
+import { startService } from './service.ts'
+
+const ROUNDS = 5
+
+/** The n-th configuration has a route of its own, and an upstream that answers with its number. */
+function files(targets: readonly string[], round: number, workers: number) {
+  return {
+    main: configuration({ targets: [targets[round] ?? ''], top: [`workers: ${workers}`] }),
+    table: routeTable(['GET /docs/*: public', `GET /round/${round}: public`]),
+  }
+}
+
+async function underLoad(
+  t: Test,
+  workers: number,
+  change: (gateway: OperatedGateway) => void,
+): Promise<void> {
+  const services = await Promise.all(Array.from({ length: ROUNDS + 1 }, (_, i) => startService(t, String(i))))
+  const targets = services.map(({ url }) => url)
+  const gateway = await OperatedGateway.start(t, {
+    targets: [targets[0] ?? ''],
+    top: [`workers: ${workers}`],
+    routes: ['GET /docs/*: public', 'GET /round/0: public'],
+  })
+  let round = 0
+  const mixed: string[] = []
+  const load = new Load({
+    port: gateway.port,
+    rate: 500,
+    send: async (client, n) => {
+      if (n % 3 > 0) return client.send('GET', '/docs/a')
+      const asked = String(n % 2 === 0 ? round : Math.max(0, round - 1))
+      const outcome = await client.send('GET', `/round/${asked}`)
+      if (outcome.kind !== 'answer') return outcome
+      // Not in this table (yet, or any more), or there with the upstream that belongs to it.
+      const right = outcome.status === 404 || (outcome.status === 200 && outcome.body === asked)
+      if (!right) mixed.push(`${asked}: ${outcome.status} ${outcome.body}`)
+      return { kind: 'answer', status: 200, body: '' }
+    },
+  })
+  await load.more(300)
+  for (round = 1; round <= ROUNDS; round++) {
+    const { main, table } = files(targets, round, workers)
+    gateway.write('gateway.config.yaml', main)
+    gateway.write('routes/main.yaml', table)
+    change(gateway)
+    await until(async () => (await answered(gateway, round)) === String(round))
+    await load.more(100)
+    if (round === 3) await broken(t, gateway, table, change)
+  }
+  await load.stop()
+  t.same(load.failures, [])
+  t.same(mixed, [], 'never a mix')
+  t.equal(load.refused, 0)
+  await sameVersion(t, gateway)
+}
+
+async function answered(gateway: OperatedGateway, round: number): Promise<string> {
+  return (await fetch(`http://127.0.0.1:${gateway.port}/round/${round}`)).text()
+}
+
+/** Under the same load: a file that is broken changes nothing but is told; mended, it says what is there already. */
+async function broken(
+  t: Test,
+  gateway: OperatedGateway,
+  table: string,
+  change: (gateway: OperatedGateway) => void,
+) {
+  const before = await gateway.metric('seatgate_config_version')
+  gateway.write('routes/main.yaml', `${table}  GET /docs/*: public\n  GET /a: nonsense`)
+  change(gateway)
+  await until(() => gateway.remarks.some(({ msg }) => String(msg).startsWith('reload refused')))
+  t.equal(await gateway.metric('seatgate_config_version'), before)
+  t.ok((await gateway.metric('seatgate_config_reloads_total{result="faulty"}')) >= 1)
+  t.equal(await answered(gateway, 3), '3', 'the table before it goes on')
+  gateway.write('routes/main.yaml', table)
+}
+
+/** The log, `/readyz` and the metric tell one version. */
+async function sameVersion(t: Test, gateway: OperatedGateway): Promise<void> {
+  const logged = () => gateway.remarks.findLast(({ msg }) => msg === 'configuration reloaded')?.['version']
+  const agree = async () => {
+    const shown = ((await gateway.ready()).body['config'] as { version: number }).version
+    return shown === (await gateway.metric('seatgate_config_version')) && shown === logged()
+  }
+  await until(agree)
+  t.ok(Number(logged()) > ROUNDS)
+}
+
+for (const workers of [1, 2]) {
+  t.test(`by SIGHUP, ${workers} processes`, (t) =>
+    underLoad(t, workers, (gateway) => gateway.signal('SIGHUP')),
+  )
+}
+
+t.test('by files that change', (t) => underLoad(t, 1, () => {}))

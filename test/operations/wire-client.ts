@@ -1,0 +1,85 @@
+/**
+ * A client that counts what no client should have to see: a request that was sent on a connection the gateway had
+ * taken, and that got no whole answer. Nothing is ever sent twice. For the tests of this folder.
+ */
+
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+
+/** How a request ended. `refused`: nobody listens, so nothing was lost. */
+export type Outcome =
+  | { readonly kind: 'answer'; readonly status: number; readonly body: string }
+  | { readonly kind: 'refused' }
+  | { readonly kind: 'failed'; readonly how: string }
+
+export class WireClient {
+  readonly #port: number
+  readonly #keep: boolean
+  #socket: Socket | null = null
+
+  /** @param keep one connection for all requests, for as long as the gateway keeps it */
+  constructor(port: number, keep: boolean) {
+    this.#port = port
+    this.#keep = keep
+  }
+
+  async send(method: string, path: string, headers = '', body = ''): Promise<Outcome> {
+    const socket = this.#socket ?? (await open(this.#port))
+    if (socket === null) return { kind: 'refused' }
+    this.#socket = socket
+    const length = method === 'GET' ? '' : `Content-Length: ${body.length}\r\n`
+    socket.write(`${method} ${path} HTTP/1.1\r\nHost: gw\r\n${headers}${length}\r\n${body}`)
+    const outcome = await answerOn(socket)
+    const last = outcome.kind === 'failed' || /\r\nconnection: close\r\n/i.test(outcome.head)
+    if (last || !this.#keep) this.close()
+    return outcome
+  }
+
+  close(): void {
+    this.#socket?.destroy()
+    this.#socket = null
+  }
+}
+
+/** Null when nobody listens. What goes wrong later is told by its reads. */
+export async function open(port: number): Promise<Socket | null> {
+  const socket = connect({ port, host: '127.0.0.1', noDelay: true })
+  try {
+    await once(socket, 'connect')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ECONNREFUSED') return null
+    throw error
+  }
+  socket.on('error', () => {})
+  return socket
+}
+
+type Ended = Exclude<Outcome, { kind: 'refused' }> & { readonly head: string }
+
+/** Reads one answer; its body has a length. */
+function answerOn(socket: Socket): Promise<Ended> {
+  return new Promise((resolve) => {
+    let text = ''
+    const stop = (ended: Ended) => {
+      socket.off('data', read).off('close', cut).off('error', note)
+      resolve(ended)
+    }
+    let how = 'closed'
+    const note = (error: NodeJS.ErrnoException) => {
+      how = error.code ?? error.message
+    }
+    const cut = () => stop({ kind: 'failed', how: `${how} after ${text.length} bytes`, head: '' })
+    const read = (chunk: Buffer) => {
+      text += chunk.toString('latin1')
+      const end = text.indexOf('\r\n\r\n')
+      if (end < 0) return
+      const head = text.slice(0, end + 2)
+      const body = text.slice(end + 4)
+      const length = Number(/\r\ncontent-length: (\d+)/i.exec(head)?.[1] ?? 0)
+      if (body.length < length) return
+      stop({ kind: 'answer', status: Number(head.slice(9, 12)), body, head })
+    }
+    if (socket.destroyed) return cut()
+    socket.on('data', read).on('close', cut).on('error', note)
+  })
+}
