@@ -1,99 +1,106 @@
 /**
- * `npm run bench`: what authorization costs. The same gateway process forwards the same request twice over: by a
- * public route, and by one that needs a permission. CPU is the gateway process's own, from /proc; runs alternate, and
- * medians are compared, because the machine is shared and only ratios in one run mean anything.
+ * `npm run bench`: Seatgate and what else one could put in front of a service, measured side by side. A run has a fresh
+ * process, the order is reversed each round, medians are compared.
+ *
+ * `--quick` is a short look; `--only NAME[,NAME]` takes some peers, workloads or parts; `--rounds N`. A whole run writes
+ * its results into this folder, any other one into the temporary folder. `--compare REV` is the regression guard: see
+ * `compare.ts`.
  */
 
-import { type ChildProcess, fork } from 'node:child_process'
-import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import autocannon from 'autocannon'
-import { GatewayProcess } from './gateway-process.ts'
-import { lookupCosts } from './lookup.ts'
+import { parseArgs } from 'node:util'
+import { compare } from './compare.ts'
+import { bindThisProcess } from './cores.ts'
+import { curveDrawing } from './curves/drawing.ts'
+import type { Place } from './measure.ts'
+import { peers } from './peers/all.ts'
+import { picture } from './picture.ts'
+import { choose } from './plan.ts'
+import { type Measured, report } from './results.ts'
+import { messageOf } from './rounds.ts'
+import { Ending } from './scale/ending.ts'
+import { startUpstreams } from './upstreams.ts'
+import { WholeBench } from './whole.ts'
+import { workloads } from './workloads.ts'
+import { makeWorld } from './world.ts'
 
-const ROUNDS = 7
-const SECONDS = 4
-const CONNECTIONS = 64
+const { values } = parseArgs({
+  options: {
+    quick: { type: 'boolean', default: false },
+    only: { type: 'string' },
+    rounds: { type: 'string' },
+    compare: { type: 'string' },
+    threshold: { type: 'string', default: '1.05' },
+  },
+})
+const { quick } = values
+const only = values.only?.split(',') ?? null
+const roundsOr = (usual: number) => Number(values.rounds ?? usual)
 
-interface Sample {
-  /** CPU microseconds a request. */
-  readonly cpu: number
-  /** Requests a second. */
-  readonly rate: number
-}
+bindThisProcess()
+process.once('SIGINT', () => process.exit(130)).once('SIGTERM', () => process.exit(143))
+process.exitCode = values.compare === undefined ? await bench() : await guard(values.compare)
 
-const upstream = await startUpstream()
-try {
-  // Once for the compile cache, which every start but the first one has.
-  await (await GatewayProcess.start({ upstream: upstream.url })).stop()
-  await authorizationCost()
-  await tableSize()
-  await storeSize()
-} finally {
-  upstream.process.disconnect()
-}
-
-async function authorizationCost(): Promise<void> {
-  const gateway = await GatewayProcess.start({ upstream: upstream.url })
-  console.log(
-    `idle: ${gateway.memory().toFixed(0)} MiB; accepts ${gateway.startedIn.toFixed(0)} ms after its start`,
-  )
-  const samples = { open: [] as Sample[], authorised: [] as Sample[] }
-  await load(gateway, 'open', 2)
-  await load(gateway, 'authorised', 2)
-  for (let round = 0; round < ROUNDS; round++) {
-    const order = round % 2 === 0 ? (['open', 'authorised'] as const) : (['authorised', 'open'] as const)
-    for (const kind of order) samples[kind].push(await load(gateway, kind, SECONDS))
+/** The exit code: 1 where a run gave nothing, 2 for a name that nothing has. */
+async function bench(): Promise<number> {
+  const choice = choose(peers, workloads, only, quick)
+  if (!('parts' in choice)) {
+    say(`nothing is called ${choice.join(', ')}`)
+    return 2
   }
-  await gateway.stop()
-  for (const kind of ['open', 'authorised'] as const) {
-    const { cpu, rate } = median(samples[kind])
-    console.log(`${kind.padEnd(10)} ${cpu.toFixed(1)} µs CPU a request, ${rate.toFixed(0)} requests/s`)
-  }
-  const ratios = samples.open
-    .map((open, i) => (samples.authorised[i]?.cpu ?? 0) / open.cpu)
-    .sort((a, b) => a - b)
-  console.log(`authorised / open: ${ratios[ratios.length >> 1]?.toFixed(3)} (median of ${ROUNDS} pairs)`)
-}
-
-async function tableSize(): Promise<void> {
-  for (const { routes, nanoseconds } of lookupCosts([10, 1000, 10_000])) {
-    console.log(`lookup among ${String(routes).padStart(6)} routes: ${nanoseconds.toFixed(0)} ns`)
-  }
-  const gateway = await GatewayProcess.start({ upstream: upstream.url, routes: 10_000 })
-  console.log(
-    `with 10,000 routes: accepts after ${gateway.startedIn.toFixed(0)} ms, ${gateway.memory().toFixed(0)} MiB`,
-  )
-  await gateway.stop()
-}
-
-async function storeSize(): Promise<void> {
-  for (const seats of [0, 100_000]) {
-    const gateway = await GatewayProcess.start({ upstream: upstream.url, seats })
-    await load(gateway, 'authorised', 2)
-    console.log(`with ${seats} Seats stored and one in use: ${gateway.memory().toFixed(0)} MiB after load`)
-    await gateway.stop()
+  const ending = new Ending()
+  try {
+    const lengths = { warmUp: quick ? 2 : 4, saturated: quick ? 2 : 3, rated: quick ? 2 : 3 }
+    const wanted = { ...choice, quick, rounds: roundsOr(quick ? 1 : 3), lengths, say }
+    const measured = await new WholeBench(wanted, await openPlace(ending)).run()
+    write(measured)
+    return measured.results.some(({ samples }) => samples.length === 0) ? 1 : 0
+  } finally {
+    await ending.run()
   }
 }
 
-async function load(gateway: GatewayProcess, kind: 'open' | 'authorised', duration: number): Promise<Sample> {
-  const path = kind === 'open' ? '/open/7' : '/v1/trainings/7'
-  const headers = { authorization: `Bearer ${gateway.token}`, space: 's1' }
-  const before = gateway.cpu()
-  const result = await autocannon({ url: gateway.url + path, headers, connections: CONNECTIONS, duration })
-  const used = gateway.cpu() - before
-  if (result.non2xx > 0 || result.errors > 0)
-    throw new Error(`${kind}: ${result.non2xx} refused, ${result.errors} failed`)
-  return { cpu: used / result['2xx'], rate: result.requests.average }
+/** 2 where nothing could be compared: not to be taken for slower. */
+async function guard(revision: string): Promise<number> {
+  try {
+    const [rounds, threshold] = [roundsOr(quick ? 3 : 7), Number(values.threshold)]
+    return await compare(revision, { only, quick, rounds, threshold })
+  } catch (cause) {
+    say(messageOf(cause))
+    return 2
+  }
 }
 
-function median(samples: readonly Sample[]): Sample {
-  const middle = (values: number[]) => values.sort((a, b) => a - b)[values.length >> 1] ?? 0
-  return { cpu: middle(samples.map((each) => each.cpu)), rate: middle(samples.map((each) => each.rate)) }
+async function openPlace(ending: Ending): Promise<Place> {
+  const folder = mkdtempSync(join(tmpdir(), 'seatgate-bench-'))
+  const remove = () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
+  process.once('exit', remove)
+  ending.teardown(remove)
+  const world = await makeWorld(join(folder, 'world'))
+  const upstreams = await startUpstreams(join(folder, 'upstream'))
+  ending.teardown(() => upstreams.stop())
+  return { folder, world, upstreams }
 }
 
-async function startUpstream(): Promise<{ process: ChildProcess; url: string }> {
-  const child = fork(fileURLToPath(new URL('./upstream.ts', import.meta.url)))
-  const [port] = await once(child, 'message')
-  return { process: child, url: `http://127.0.0.1:${port}` }
+function write(measured: Measured): void {
+  const whole = only === null && !quick
+  const folder = whole ? fileURLToPath(new URL('.', import.meta.url)) : tmpdir()
+  const put = (name: string, text: string) => {
+    writeFileSync(join(folder, name), text)
+    say(`wrote ${join(folder, name)}`)
+  }
+  const text = report(measured)
+  console.log(text)
+  put('RESULTS.md', text)
+  if (measured.results.some(({ samples }) => samples.length > 0)) put('results.svg', picture(measured))
+  if (measured.curves !== null) put('curves.svg', curveDrawing(measured.curves, measured.machine))
+  writeFileSync(join(tmpdir(), 'seatgate-bench.json'), JSON.stringify(measured, null, 1))
+}
+
+/** Standard output is for the results. */
+function say(line: string): void {
+  console.error(line)
 }

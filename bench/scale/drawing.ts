@@ -4,6 +4,7 @@
  */
 
 import { availableParallelism } from 'node:os'
+import { ceiling, round, svg, text } from '../svg.ts'
 import type { FleetCost } from './acknowledgement.ts'
 import type { Cost } from './decision-cost.ts'
 import type { Measured } from './report.ts'
@@ -14,35 +15,13 @@ const HEIGHT = 300
 const TOP = 70
 const BOTTOM = 230
 
-const STYLE = `
-  .ground { fill: #ffffff; stroke: #d0d7de }
-  text { fill: #24292f; font: 12px system-ui, sans-serif; paint-order: stroke; stroke: #ffffff; stroke-width: 4 }
-  .title { font-size: 14px; font-weight: 600 }
-  .quiet { fill: #57606a }
-  .grid { stroke: #d0d7de; stroke-width: 1 }
-  .median { stroke: #0969da; fill: #0969da }
-  .tail { stroke: #bc4c00; fill: #bc4c00 }
-  polyline.line { fill: none; stroke-width: 2 }
-  @media (prefers-color-scheme: dark) {
-    .ground { fill: #0d1117; stroke: #30363d }
-    text { fill: #e6edf3; stroke: #0d1117 }
-    .quiet { fill: #9198a1 }
-    .grid { stroke: #30363d }
-    .median { stroke: #4493f8; fill: #4493f8 }
-    .tail { stroke: #f0883e; fill: #f0883e }
-  }`
-
 export function drawing({ fleets, costs, filled, load }: Measured): string {
   const label = `From commit to answer by instances, and CPU a request on a store of 100 and of ${filled.seats} Seats`
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" width="${WIDTH}" height="${HEIGHT}" role="img" aria-label="${label}">
-<style>${STYLE}
-</style>
-<rect class="ground" x="0.5" y="0.5" width="${WIDTH - 1}" height="${HEIGHT - 1}" rx="8"/>
-${acknowledgements(fleets)}
-${decisions(costs, filled.seats)}
-${text(466, BOTTOM + 52, 'quiet', machine(load))}
-</svg>
-`
+  return svg(WIDTH, HEIGHT, label, [
+    acknowledgements(fleets),
+    decisions(costs, filled.seats),
+    text(466, BOTTOM + 52, 'quiet', machine(load)),
+  ])
 }
 
 /** What all of it ran on, servers included: a busy machine is slower than the fleet would be. */
@@ -131,20 +110,6 @@ function grid(left: number, right: number, most: number, label: (value: number) 
   return lines.join('\n')
 }
 
-function text(x: number, y: number, kind: string, words: string, anchor = 'start'): string {
-  return `<text class="${kind}" x="${round(x)}" y="${round(y)}" text-anchor="${anchor}">${words}</text>`
-}
-
 function height(value: number, most: number): number {
   return round(BOTTOM - (value / most) * (BOTTOM - TOP))
-}
-
-/** Round, not much above the value, and with a half that is a short number too. */
-function ceiling(value: number): number {
-  const power = 10 ** Math.floor(Math.log10(value))
-  return ([1, 1.2, 1.6, 2, 3, 4, 5, 6, 8, 10].find((each) => each * power >= value) ?? 10) * power
-}
-
-function round(value: number): number {
-  return Math.round(value * 10) / 10
 }

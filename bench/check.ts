@@ -1,0 +1,119 @@
+/**
+ * A peer that answers wrongly is disqualified: what it saved by that would be no measure. Asked before it is measured,
+ * with an upstream that notes what reaches it. Called by `run.ts`.
+ */
+
+import { once } from 'node:events'
+import { mkdirSync } from 'node:fs'
+import { createServer, type IncomingMessage, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Peer } from './peers/peer.ts'
+import { SPACE, seatName } from './names.ts'
+import { token, type World } from './world.ts'
+
+/** Milliseconds for an answer. */
+const PATIENCE = 10_000
+
+interface Question {
+  readonly what: string
+  readonly token: string | null
+  readonly good: boolean
+}
+
+interface Answer {
+  readonly status: number
+  /** It came through to the upstream. */
+  readonly seen: boolean
+}
+
+/** What is wrong with its answers; empty when nothing is. */
+export async function faultsOf(peer: Peer, world: World, folder: string): Promise<string[]> {
+  mkdirSync(folder, { recursive: true })
+  const upstream = new NotingUpstream()
+  const origin = await upstream.listen()
+  const setup = { world, folder, routes: 10, workers: 1 }
+  const port = Number(new URL(origin).port)
+  try {
+    const running = await peer.start({ ...setup, upstream: { port, origin, ca: null } })
+    try {
+      return await ask(peer, running.port, upstream, questions(peer, world))
+    } finally {
+      await running.stop()
+    }
+  } finally {
+    upstream.close()
+  }
+}
+
+function questions(peer: Peer, world: World): Question[] {
+  const good = { what: 'a good token', token: token(world), good: true }
+  if (!peer.authorises) return [good]
+  const bad = (what: string, text: string | null) => ({ what, token: text, good: false })
+  const [header = '', payload = ''] = good.token.split('.')
+  const none = Buffer.from('{"alg":"none","typ":"JWT"}').toString('base64url')
+  return [
+    bad('no token', null),
+    bad('a token signed by somebody else', token(world, { secret: 'x'.repeat(64) })),
+    bad('a token without its signature', `${header}.${payload}.`),
+    bad('a token of algorithm none', `${none}.${payload}.`),
+    bad('an expired token', token(world, { expiresIn: -30 })),
+    bad('a token without an entry for the space', token(world, { hashPerm: [`s2:${seatName(0)}`] })),
+    good,
+    // Asked again, with the good one known: what was remembered must not let another one in.
+    bad('a token signed by somebody else, later', token(world, { secret: 'y'.repeat(64) })),
+    good,
+  ]
+}
+
+async function ask(peer: Peer, port: number, upstream: NotingUpstream, all: readonly Question[]) {
+  const faults: string[] = []
+  for (const { what, token: text, good } of all) {
+    const before = upstream.seen
+    const status = await statusOf(port, text)
+    const answer = { status, seen: upstream.seen > before }
+    if (!isRight(peer, answer, good)) faults.push(`${what}: ${status}, ${answer.seen ? '' : 'not '}forwarded`)
+  }
+  return faults
+}
+
+/** Node.js's server alone has nobody behind it. */
+function isRight({ name }: Peer, { status, seen }: Answer, good: boolean): boolean {
+  if (good) return status === 200 && (seen || name === 'node')
+  return (status === 401 || status === 403) && !seen
+}
+
+async function statusOf(port: number, text: string | null): Promise<number> {
+  const signal = AbortSignal.timeout(PATIENCE)
+  const headers = { Space: SPACE, ...(text === null ? {} : { Authorization: `Bearer ${text}` }) }
+  const asked = request({
+    host: '127.0.0.1',
+    port,
+    path: '/v1/trainings/7',
+    headers,
+    agent: false,
+    signal,
+  }).end()
+  const [response] = (await once(asked, 'response')) as [IncomingMessage]
+  response.resume()
+  await once(response, 'end')
+  return response.statusCode ?? 0
+}
+
+class NotingUpstream {
+  seen = 0
+  readonly #server = createServer((_request, response) => {
+    this.seen++
+    response.end('{}')
+  })
+
+  async listen(): Promise<string> {
+    this.#server.listen(0, '127.0.0.1')
+    await once(this.#server, 'listening')
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
+  }
+
+  close(): void {
+    this.#server.closeAllConnections()
+    this.#server.close()
+  }
+}

@@ -1,0 +1,143 @@
+/**
+ * `npm run bench -- --compare REV [--rounds N] [--only NAME[,NAME]] [--threshold T]`: the regression guard. Another
+ * revision of Seatgate and this tree by turns, a fresh process each time, and the ratio of their CPU a request for each
+ * workload. Called by `run.ts`.
+ */
+
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { type Lengths, measure, type Place, type Sample } from './measure.ts'
+import { seatgate, seatgateOf } from './peers/seatgate.ts'
+import type { Peer } from './peers/peer.ts'
+import { Ending } from './scale/ending.ts'
+import { median, quantile } from './scale/statistics.ts'
+import { ratiosOf } from './summary.ts'
+import { startUpstreams } from './upstreams.ts'
+import { type RunRequests, type Workload, workloads } from './workloads.ts'
+import { makeWorld } from './world.ts'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+
+export interface CompareSetup {
+  /** Names of workloads; null: the usual ones. */
+  readonly only: readonly string[] | null
+  readonly quick: boolean
+  readonly rounds: number
+  /** Times the base that a workload may cost. */
+  readonly threshold: number
+}
+
+/** A revision, what it is asked with, and a store that its own code has made. */
+interface Side {
+  readonly peer: Peer
+  readonly place: Place
+}
+
+export interface Comparison {
+  readonly workload: string
+  readonly ratio: number
+  /** Quartiles of the rounds. */
+  readonly low: number
+  readonly high: number
+  readonly slower: boolean
+}
+
+/** The exit code: 1 where a workload got slower. Rejects, with nothing left behind, when they can't be compared. */
+export async function compare(revision: string, setup: CompareSetup): Promise<number> {
+  const known = workloads.map(({ name }) => name)
+  const unknown = (setup.only ?? []).filter((name) => !known.includes(name))
+  if (unknown.length > 0) throw new Error(`no workload is called ${unknown.join(', ')}`)
+  const ending = new Ending()
+  try {
+    const [base, branch] = await sidesOf(revision, ending)
+    const chosen = workloads.filter(({ name, quick }) => setup.only?.includes(name) ?? quick)
+    const compared: Comparison[] = []
+    console.log(
+      `| workload | this tree / ${revision}, CPU a request | quartiles of ${setup.rounds} rounds | |\n|---|---|---|---|`,
+    )
+    for (const workload of chosen) {
+      const comparison = await compareOn(workload, base, branch, setup)
+      compared.push(comparison)
+      console.log(lineOf(comparison))
+    }
+    return compared.some(({ slower }) => slower) ? 1 : 0
+  } finally {
+    await ending.run()
+  }
+}
+
+async function compareOn(
+  workload: Workload,
+  base: Side,
+  branch: Side,
+  setup: CompareSetup,
+): Promise<Comparison> {
+  const lengths: Lengths = { warmUp: setup.quick ? 2 : 4, saturated: setup.quick ? 2 : 3, rated: 0 }
+  const sides = [base, branch].map((side) => ({
+    ...side,
+    requests: requestsOf(workload, side),
+    samples: [] as Sample[],
+  }))
+  for (let round = 0; round < setup.rounds; round++) {
+    for (const { peer, place, requests, samples } of round % 2 === 0 ? sides : sides.toReversed())
+      samples.push(await measure({ peer, workload }, requests, place, lengths))
+  }
+  const [before, after] = sides.map(({ samples }) => samples)
+  return comparisonOf(workload.label, ratiosOf(after ?? [], before ?? []), setup.threshold)
+}
+
+function requestsOf(workload: Workload, { place }: Side): RunRequests {
+  return workload.requests(place.world, join(place.folder, 'requests'))
+}
+
+/** Slower: beyond the threshold, and so in three rounds of four: not by one bad one. */
+export function comparisonOf(workload: string, ratios: readonly number[], threshold: number): Comparison {
+  const [ratio, low, high] = [median(ratios), quantile(ratios, 0.25), quantile(ratios, 0.75)]
+  return { workload, ratio, low, high, slower: ratio > threshold && low > 1 }
+}
+
+function lineOf({ workload, ratio, low, high, slower }: Comparison): string {
+  return `| ${workload} | ${ratio.toFixed(3)} | ${low.toFixed(3)} to ${high.toFixed(3)} | ${slower ? 'slower' : ''} |`
+}
+
+async function sidesOf(revision: string, ending: Ending): Promise<[base: Side, branch: Side]> {
+  const folder = mkdtempSync(join(tmpdir(), 'seatgate-compare-'))
+  onEnd(ending, () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
+  const before = checkOut(revision, join(folder, 'tree'), ending)
+  const upstreams = await startUpstreams(join(folder, 'upstream'))
+  ending.teardown(() => upstreams.stop())
+  const side = async (peer: Peer, source: string): Promise<Side> => {
+    const own = join(folder, peer.name)
+    mkdirSync(own)
+    const world = await makeWorld(join(own, 'world'), pathToFileURL(`${source}/`))
+    return { peer, place: { folder: own, world, upstreams } }
+  }
+  return [await side(seatgateOf(before, 'base'), before), await side({ ...seatgate, name: 'branch' }, root)]
+}
+
+/** A work tree of its own, with the packages of this one; nothing of it is left in the repository. */
+function checkOut(revision: string, folder: string, ending: Ending): string {
+  const git = (...args: string[]) =>
+    execFileSync('git', ['-C', root, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+  onEnd(ending, () => {
+    if (existsSync(folder)) git('worktree', 'remove', '--force', folder)
+    git('worktree', 'prune')
+  })
+  git('worktree', 'add', '--detach', folder, revision)
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
+  return folder
+}
+
+/** Once, be it by the end of the work or of the process. */
+function onEnd(ending: Ending, step: () => void): void {
+  let done = false
+  const once = () => {
+    if (!done) step()
+    done = true
+  }
+  ending.teardown(once)
+  process.once('exit', once)
+}

@@ -1,0 +1,53 @@
+/**
+ * Which core does what: the first for the peer, the others for load and upstream, so that neither takes the other's
+ * time. Without taskset, or on a single core, nobody is bound. Called by whoever starts a program.
+ */
+
+import { execFileSync } from 'node:child_process'
+import { accessSync, constants } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { delimiter, join } from 'node:path'
+
+/** Of the machine: read before this process is bound to some of them. */
+export const CORES = availableParallelism()
+
+export const pinned = CORES > 1 && which('taskset') !== null
+
+/** @param workers cores that the peer may use */
+export function peerCores(workers: number): string | null {
+  if (!pinned) return null
+  return workers <= 1 ? '0' : `0-${Math.min(workers, CORES) - 1}`
+}
+
+/** Those that the peer leaves; all, where it leaves none. */
+export function loadCores(workers: number): string | null {
+  if (!pinned) return null
+  const first = workers >= CORES ? 0 : Math.max(1, workers)
+  return first === CORES - 1 ? String(first) : `${first}-${CORES - 1}`
+}
+
+/** This process goes where the load goes: it may be the one that loads. */
+export function bindThisProcess(): void {
+  const cores = loadCores(1)
+  if (cores !== null) execFileSync('taskset', ['-apc', cores, `${process.pid}`], { stdio: 'ignore' })
+}
+
+/** The command, bound to the cores. */
+export function bound(cores: string | null, command: readonly string[]): string[] {
+  return cores === null ? [...command] : ['taskset', '-c', cores, ...command]
+}
+
+/** Where a program is; null where it is not installed. */
+export function which(name: string): string | null {
+  const folders = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin', '/sbin']
+  return folders.map((folder) => join(folder, name)).find(isExecutable) ?? null
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}

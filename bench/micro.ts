@@ -1,0 +1,21 @@
+/** `npm run bench:micro`: what each stage of a request costs by itself. Prints Markdown; `npm run bench` has it too. */
+
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { stageCosts } from './micro/stages.ts'
+import { machine } from './results.ts'
+import { stageTable } from './tables.ts'
+import { makeWorld } from './world.ts'
+
+const { values } = parseArgs({ options: { rounds: { type: 'string', default: '15' } } })
+
+const folder = mkdtempSync(join(tmpdir(), 'seatgate-micro-'))
+try {
+  const world = await makeWorld(join(folder, 'world'))
+  const stages = await stageCosts(world, folder, Number(values.rounds))
+  console.log([machine(), '', ...stageTable({ stages })].join('\n'))
+} finally {
+  rmSync(folder, { recursive: true, force: true })
+}

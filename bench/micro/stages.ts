@@ -1,0 +1,95 @@
+/** What each stage of a request costs by itself, in nanoseconds, on the very code and objects of the gateway. */
+
+import { join } from 'node:path'
+import { BearerTokens } from '../../src/authn/bearer.ts'
+import { decide } from '../../src/authz/decide.ts'
+import type { Grants } from '../../src/exchange.ts'
+import { TrustedProxies } from '../../src/proxy/forwarded.ts'
+import { requestHeaders } from '../../src/proxy/request-headers.ts'
+import { responseHeaders } from '../../src/proxy/response-headers.ts'
+import { readTarget } from '../../src/router/path.ts'
+import { resolve } from '../../src/seats/resolve.ts'
+import { AccessLog } from '../../src/telemetry/access-log.ts'
+import { openLog } from '../../src/telemetry/logger.ts'
+import { Metrics } from '../../src/telemetry/metrics.ts'
+import { PERMISSION, SPACE } from '../names.ts'
+import { token, type World } from '../world.ts'
+import { exchangeWith, Subject, TARGET } from './subject.ts'
+import { type Cost, costsOf, repeated, type Timed } from './timing.ts'
+
+export type StageCost = Cost
+
+/** Tokens that are verified in turn: more than are remembered, so that none is known. */
+const TOKENS = 4000
+const REMEMBERED = 1000
+
+/** As an upstream answers. */
+const ANSWERED = [
+  ...['Server', 'nginx', 'Date', 'Sat, 21 Nov 2026 11:00:00 GMT', 'Content-Type', 'application/json'],
+  ...['Content-Length', '70', 'Connection', 'keep-alive'],
+]
+
+export async function stageCosts(world: World, folder: string, rounds: number): Promise<StageCost[]> {
+  const subject = await Subject.open(world, join(folder, 'stages'))
+  const log = await openLog({ pretty: false, destination: '/dev/null' })
+  try {
+    const stages = await stagesOf(subject, world, new AccessLog(log.line))
+    return await costsOf(stages, rounds, subject.lease)
+  } finally {
+    await log.close()
+    await subject.close()
+  }
+}
+
+async function stagesOf(subject: Subject, world: World, log: AccessLog): Promise<Timed[]> {
+  const authorization = `Bearer ${token(world)}`
+  const ask = subject.ask()
+  const judgement = await subject.meet(ask)
+  const exchange = await exchangeWith(judgement, authorization)
+  const { config, compiled, engine } = subject
+  const { principal, path } = judgement.decision
+  const grants = judgement.grants
+  const upstream = config.upstreams.get('main')
+  if (principal === null || grants === null || upstream === undefined) throw new Error('nothing was decided')
+  const proxies = new TrustedProxies([])
+  const framing = { status: 200, head: false, http11: true }
+  const metrics = new Metrics()
+  const now = exchange.startedAt + 2
+  return [
+    repeated('read the target', () => readTarget(TARGET, 'gw.example')),
+    repeated('match it among 10,000 routes', () => compiled.table.match('GET', path)),
+    await tokenHit(subject, authorization),
+    tokenMiss(subject, world),
+    repeated('resolve a Seat', () => resolve(engine.memory, principal, SPACE, { source: 'memory' })),
+    repeated('decide', () => decide(grants as Grants, SPACE, PERMISSION)),
+    repeated('judge: all of the above, token known', () => subject.judge(ask)),
+    repeated('headers to the upstream', () => requestHeaders(exchange, upstream, proxies)),
+    repeated('headers to the client', () => responseHeaders(ANSWERED, framing, exchange.id)),
+    repeated('a line of the access log, written', () => log.write(exchange, now)),
+    repeated('metrics', () => {
+      metrics.started()
+      metrics.finished(exchange, now)
+    }),
+  ]
+}
+
+function tokensOf({ config: { tenants, defaultTenant } }: Subject): BearerTokens {
+  return new BearerTokens({ tenants, defaultTenant, now: Date.now, maxTokens: REMEMBERED })
+}
+
+async function tokenHit(subject: Subject, authorization: string): Promise<Timed> {
+  const tokens = tokensOf(subject)
+  await tokens.authenticate(authorization)
+  return repeated('a token that is known', () => tokens.authenticate(authorization))
+}
+
+/** One after the other, each waited for. */
+function tokenMiss(subject: Subject, world: World): Timed {
+  const tokens = tokensOf(subject)
+  const lines = Array.from({ length: TOKENS }, (_, i) => `Bearer ${token(world, { user: `user-${i}` })}`)
+  let next = 0
+  const run = async (times: number) => {
+    for (let turn = 0; turn < times; turn++) await tokens.authenticate(lines[next++ % TOKENS] ?? '')
+  }
+  return { label: 'a token never seen, verified', run }
+}

@@ -1,0 +1,128 @@
+/**
+ * The gateway's deciding part in this process, on a real store and configuration, and a request that came by a real
+ * connection. Used by `stages.ts` and the curves.
+ */
+
+import { once } from 'node:events'
+import { mkdirSync, rmSync } from 'node:fs'
+import { Agent, createServer, get, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { openStore, type Store } from '../../seats-admin/index.ts'
+import { readCredentials } from '../../src/authn/credentials.ts'
+import type { Config, TenantConfig } from '../../src/config/config.ts'
+import { loadConfig } from '../../src/config/load.ts'
+import { type Compiled, Engine } from '../../src/engine.ts'
+import { type Ask, Exchange, type Judgement } from '../../src/exchange.ts'
+import { ProcessEphemeral } from '../../src/oidc/ephemeral.ts'
+import { SPACE, TENANT } from '../names.ts'
+import { token, type TokenSetup, type World, writeConfiguration } from '../world.ts'
+
+export const TARGET = '/v1/trainings/7?page=2'
+const SILENT = { info: () => {}, warn: () => {}, error: () => {} }
+
+export interface SubjectSetup {
+  readonly routes?: number
+  /** Tenants beside the one in use. */
+  readonly tenants?: number
+  /** In place of the world's. */
+  readonly store?: string
+}
+
+export class Subject {
+  readonly config: Config
+  readonly engine: Engine
+  readonly compiled: Compiled
+  readonly #store: Store
+  readonly #folder: string
+  readonly #world: World
+
+  private constructor(world: World, config: Config, compiled: Compiled, engine: Engine, folder: string) {
+    this.#world = world
+    this.config = config
+    this.compiled = compiled
+    this.engine = engine
+    this.#store = engine.store
+    this.#folder = folder
+  }
+
+  /** @param folder does not exist yet */
+  static async open(world: World, folder: string, setup: SubjectSetup = {}): Promise<Subject> {
+    const { routes = 10_000, tenants = 0, store: path = world.store } = setup
+    mkdirSync(folder, { recursive: true })
+    const more = { port: 0, upstream: 'http://127.0.0.1:9', ca: null, routes, workers: 1 }
+    const file = writeConfiguration(folder, { world: { ...world, store: path }, ...more })
+    const config = withTenants(await loadConfig(file, process.env), tenants)
+    const store = await openStore(config.store)
+    const engine = await Engine.forOneLook(store, { ephemeral: new ProcessEphemeral(), log: SILENT })
+    return new Subject(world, config, await engine.compile(config), engine, folder)
+  }
+
+  /** For the next second. */
+  readonly lease = async (): Promise<void> => {
+    await this.engine.lease.renewed()
+  }
+
+  ask(setup?: TokenSetup): Ask {
+    return askOf(`Bearer ${token(this.#world, setup)}`)
+  }
+
+  /** By memory, which has been asked the same before. Throws where it must ask the store. */
+  judge(ask: Ask): Judgement {
+    const judgement = this.compiled.judge.judge(ask)
+    if (judgement instanceof Promise) throw new Error('memory could not answer')
+    return judgement
+  }
+
+  /** Asks once, so that memory knows. */
+  async meet(ask: Ask): Promise<Judgement> {
+    const judgement = await this.compiled.judge.judge(ask)
+    if (judgement.refusal !== null) throw new Error(judgement.refusal.detail)
+    return judgement
+  }
+
+  async close(): Promise<void> {
+    this.engine.lease.end()
+    await this.#store.close()
+    rmSync(this.#folder, { recursive: true, force: true })
+  }
+}
+
+export function askOf(authorization: string): Ask {
+  const rawHeaders = ['Host', 'gw.example', 'Space', SPACE, 'Authorization', authorization]
+  return {
+    method: 'GET',
+    target: TARGET,
+    host: 'gw.example',
+    credentials: readCredentials(rawHeaders),
+    browser: { method: 'GET', rawHeaders, upgrade: false },
+  }
+}
+
+function withTenants(config: Config, count: number): Config {
+  const known = config.tenants.get(TENANT)
+  if (known === undefined || count === 0) return config
+  const tenants = new Map<string, TenantConfig>([[TENANT, known]])
+  for (let i = 0; i < count; i++) tenants.set(`tenant-${i}`, { ...known, id: `tenant-${i}` })
+  return { ...config, tenants }
+}
+
+/** A request that was answered, as the log and the metrics meet it; its objects are Node.js's own. */
+export async function exchangeWith(judgement: Judgement, authorization: string): Promise<Exchange> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const headers = { Host: 'gw.example', Space: SPACE, Authorization: authorization, Accept: '*/*' }
+  const asked = get({ port, host: '127.0.0.1', path: TARGET, headers, agent: new Agent() })
+  const [request, response] = (await once(server, 'request')) as [IncomingMessage, ServerResponse]
+  const exchange = new Exchange(request, response, '0c1e3c5e-5d0e-4d0e-9c58-0f3f6e5c8b1a', performance.now())
+  exchange.judgement = judgement
+  exchange.forwardedAt = performance.now()
+  exchange.answeredAt = exchange.forwardedAt + 1
+  response.writeHead(200, ['Content-Length', '2']).end('{}')
+  const [answer] = (await once(asked, 'response')) as [IncomingMessage]
+  answer.resume()
+  await once(answer, 'end')
+  server.closeAllConnections()
+  server.close()
+  return exchange
+}

@@ -1,0 +1,66 @@
+/** Nanoseconds of small things: warmed up, measured by turns, the median of it. Called by `stages.ts` and the curves. */
+
+import { median } from '../scale/statistics.ts'
+
+/** Milliseconds that a sample should take, and the most repetitions in one. */
+const SAMPLE = 30
+const MOST = 200_000
+/** Samples before the first one that counts: code is compiled anew until then. */
+const WARM_UP = 3
+
+export interface Timed {
+  readonly label: string
+  /** Does it this many times. */
+  readonly run: (times: number) => void | Promise<void>
+}
+
+export interface Cost {
+  readonly label: string
+  readonly nanoseconds: number
+}
+
+/** @param before each sample: brings about what it rests on */
+export async function costsOf(
+  all: readonly Timed[],
+  rounds: number,
+  before: () => Promise<void> = async () => {},
+): Promise<Cost[]> {
+  const prepared: { timed: Timed; times: number; samples: number[] }[] = []
+  for (const timed of all) {
+    let times = 10
+    for (let i = 0; i < WARM_UP; i++) {
+      await before()
+      times = Math.min(MOST, Math.max(10, Math.round((SAMPLE * 1e6) / (await sample(timed, times)))))
+    }
+    prepared.push({ timed, times, samples: [] })
+  }
+  for (let round = 0; round < rounds; round++) {
+    for (const { timed, times, samples } of round % 2 === 0 ? prepared : prepared.toReversed()) {
+      await before()
+      samples.push(await sample(timed, times))
+    }
+  }
+  return prepared.map(({ timed, samples }) => ({ label: timed.label, nanoseconds: median(samples) }))
+}
+
+async function sample({ run }: Timed, times: number): Promise<number> {
+  const begun = performance.now()
+  await run(times)
+  return ((performance.now() - begun) * 1e6) / times
+}
+
+let sink: unknown = null
+
+/** The value counts as used: what made it can't be left out. */
+export function keep(value: unknown): void {
+  sink = value
+}
+
+/** A stage of one call. */
+export function repeated(label: string, once: (turn: number) => unknown): Timed {
+  const run = (times: number) => {
+    for (let turn = 0; turn < times; turn++) sink = once(turn)
+    keep(sink)
+  }
+  return { label, run }
+}

@@ -1,0 +1,168 @@
+/**
+ * Sends requests at a fixed rate on a set of connections, whether or not earlier ones have been answered: each has a time
+ * at which it is due, waits where all connections are in use, and its latency counts from when it was due. So a peer that
+ * stands still is charged for every request that came due meanwhile (no coordinated omission). Its own pacing, up to
+ * 0.1 ms, is part of every latency. Prints one line of JSON. Started by `open-loop.ts`.
+ */
+
+import { readFileSync } from 'node:fs'
+import { connect, type Socket } from 'node:net'
+import type { Latency, RatedLoad } from './open-loop.ts'
+import { quantile } from './scale/statistics.ts'
+
+/** Milliseconds: the longest nap, and how long the last answers are waited for. */
+const NAP = 0.1
+const LAST_WAIT = 5000
+
+const load = JSON.parse(process.argv[2] ?? '') as RatedLoad
+const messages = messagesOf(load)
+const napping = new Int32Array(new SharedArrayBuffer(4))
+
+/** Milliseconds, an answer each; and a request each, of what this process was late in noticing that it was due. */
+const latencies: number[] = []
+const lateness: number[] = []
+let refused = 0
+let failed = 0
+
+/** One request at a time on it. */
+class Connection {
+  #socket: Socket
+  #due = 0
+  #busy = false
+  #received = ''
+  /** Characters that the answer has in all; 0 while its head is not whole. */
+  #length = 0
+
+  constructor() {
+    this.#socket = this.#open()
+  }
+
+  send(message: Buffer, due: number): void {
+    this.#due = due
+    this.#busy = true
+    this.#socket.write(message)
+  }
+
+  end(): void {
+    this.#busy = false
+    this.#socket.destroy()
+  }
+
+  #open(): Socket {
+    const socket = connect({ port: load.port, host: '127.0.0.1', noDelay: true }).setEncoding('latin1')
+    socket.on('data', (text: string) => this.#read(text))
+    socket.on('error', () => {})
+    socket.on('close', () => this.#closed())
+    return socket
+  }
+
+  #read(text: string): void {
+    this.#received = this.#received === '' ? text : this.#received + text
+    if (this.#length === 0) this.#length = lengthOf(this.#received)
+    if (this.#length === 0 || this.#received.length < this.#length) return
+    latencies.push(performance.now() - this.#due)
+    if (!this.#received.startsWith('HTTP/1.1 200 ')) refused++
+    this.#ready()
+  }
+
+  #ready(): void {
+    this.#received = ''
+    this.#length = 0
+    this.#busy = false
+    free.push(this)
+    sendDue()
+  }
+
+  #closed(): void {
+    if (ended) return
+    this.#socket = this.#open()
+    if (!this.#busy) return
+    failed++
+    this.#ready()
+  }
+}
+
+let ended = false
+const free = Array.from({ length: load.connections }, () => new Connection())
+const all = [...free]
+const begun = performance.now() + 200
+const total = Math.round(load.rate * load.seconds)
+/** So many have come due, and so many of these have been sent. */
+let due = 0
+let sent = 0
+
+setTimeout(turn, 200)
+
+/** Naps are short, so that answers are read soon; and long enough to leave the core to others. */
+function turn(): void {
+  if (ended) return
+  const now = performance.now()
+  while (due < total && timeOf(due) <= now) {
+    lateness.push(now - timeOf(due++))
+  }
+  sendDue()
+  if (due === total) return void finishLater()
+  const gap = timeOf(due) - performance.now()
+  if (gap > 0.02) Atomics.wait(napping, 0, 0, Math.min(gap, NAP))
+  setImmediate(turn)
+}
+
+function timeOf(number: number): number {
+  return begun + (number * 1000) / load.rate
+}
+
+function sendDue(): void {
+  while (sent < due) {
+    const connection = free.shift()
+    const message = messages[sent % messages.length]
+    if (connection === undefined || message === undefined) return
+    connection.send(message, timeOf(sent++))
+  }
+}
+
+function finishLater(): void {
+  const late = setTimeout(finish, LAST_WAIT)
+  const look = () => {
+    if (latencies.length + failed < total) return void setTimeout(look, 5)
+    clearTimeout(late)
+    finish()
+  }
+  look()
+}
+
+function finish(): void {
+  if (ended) return
+  ended = true
+  for (const connection of all) connection.end()
+  const result: Latency = {
+    p50: quantile(latencies, 0.5),
+    p99: quantile(latencies, 0.99),
+    p999: quantile(latencies, 0.999),
+    most: quantile(latencies, 1),
+    late: quantile(lateness, 0.99),
+    requests: latencies.length,
+    refused,
+    failed: due - latencies.length,
+    rate: load.rate,
+  }
+  process.stdout.write(`${JSON.stringify(result)}\n`)
+}
+
+function lengthOf(text: string): number {
+  const end = text.indexOf('\r\n\r\n')
+  if (end < 0) return 0
+  const length = /\r\ncontent-length: *(\d+)/i.exec(text.slice(0, end))?.[1]
+  if (length === undefined) throw new Error('an answer without a length')
+  return end + 4 + Number(length)
+}
+
+function messagesOf({ port, requests }: RatedLoad): Buffer[] {
+  const { method, headers, body, list } = requests
+  const lines = readFileSync(list, 'utf8').trimEnd().split('\n')
+  const length = body > 0 ? [`Content-Length: ${body}`] : []
+  return lines.map((line) => {
+    const [path = '', own = ''] = line.split('\t')
+    const common = [`${method} ${path} HTTP/1.1`, `Host: 127.0.0.1:${port}`, ...headers, ...length]
+    return Buffer.from(`${[...common, ...(own === '' ? [] : [own])].join('\r\n')}\r\n\r\n${'x'.repeat(body)}`)
+  })
+}

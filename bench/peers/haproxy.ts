@@ -1,0 +1,84 @@
+/**
+ * HAProxy as a plain proxy, and with `jwt_verify`: signature, expiry and a claim (the token's first entry must be one for
+ * the space), and the user told to the upstream. It knows no Seats, and reads no lists, so there is no more that it could
+ * look at. Its log goes to standard output, a file here: a write a line, as HAProxy has it.
+ */
+
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { peerCores, which } from '../cores.ts'
+import { freePort, Program } from '../program.ts'
+import { SPACE } from '../names.ts'
+import { runningOf } from './node-program.ts'
+import type { Peer, RunningPeer, Setup } from './peer.ts'
+
+export const haproxy: Peer = {
+  name: 'haproxy',
+  label: 'HAProxy',
+  authorises: false,
+  available,
+  start: (setup) => start(setup, ''),
+}
+
+export const haproxyJwt: Peer = {
+  name: 'haproxy-jwt',
+  label: 'HAProxy, jwt_verify',
+  authorises: true,
+  available,
+  start: (setup) => start(setup, rules(setup.world.secret)),
+}
+
+function available(): string | null {
+  return which('haproxy') === null ? 'not installed: apt-get install haproxy' : null
+}
+
+async function start(setup: Setup, front: string): Promise<RunningPeer> {
+  const { folder, workers } = setup
+  const port = await freePort()
+  const file = join(folder, 'haproxy.cfg')
+  writeFileSync(file, configuration(setup, port, front), { mode: 0o600 })
+  const command = [which('haproxy') ?? 'haproxy', '-db', '-f', file]
+  return runningOf([await Program.start({ command, port, cores: peerCores(workers), folder })])
+}
+
+function configuration({ upstream, workers }: Setup, port: number, front: string): string {
+  const { host } = new URL(upstream.origin)
+  const tls = upstream.ca === null ? '' : `ssl verify required ca-file ${upstream.ca} sni str(localhost)`
+  return `global
+  nbthread ${workers}
+  maxconn 4096
+  log stdout format raw local0 info
+defaults
+  mode http
+  log global
+  option httplog
+  option http-keep-alive
+  http-reuse always
+  timeout connect 3s
+  timeout client 75s
+  timeout server 30s
+  timeout http-request 10s
+  timeout tunnel 1h
+frontend front
+  bind 127.0.0.1:${port} backlog 4096
+${front}  default_backend main
+backend main
+  option forwardfor
+  server one ${host.replace('localhost', '127.0.0.1')} ${tls}
+`
+}
+
+function rules(secret: string): string {
+  return `  http-request set-var(txn.token) http_auth_bearer
+  http-request deny deny_status 401 unless { var(txn.token) -m found }
+  http-request set-var(txn.alg) var(txn.token),jwt_header_query('$.alg')
+  http-request deny deny_status 401 unless { var(txn.alg) -m str HS256 }
+  http-request deny deny_status 401 unless { var(txn.token),jwt_verify(txn.alg,"${secret}") 1 }
+  http-request set-var(txn.exp) var(txn.token),jwt_payload_query('$.exp','int')
+  http-request set-var(txn.now) date()
+  http-request deny deny_status 401 unless { var(txn.exp),sub(txn.now) -m int gt 0 }
+  http-request deny deny_status 403 unless { var(txn.token),jwt_payload_query('$.hash_perm[0]') -m beg "${SPACE}:" }
+  http-request set-header X-User %[var(txn.token),jwt_payload_query('$.sub')]
+  http-request del-header Authorization
+`
+}

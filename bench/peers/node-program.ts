@@ -1,0 +1,76 @@
+/** A peer that is a program of `../servers/`, run by the bench's own Node.js. Called by the peers that are. */
+
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { peerCores } from '../cores.ts'
+import { freePort, Program } from '../program.ts'
+import { PERMISSION, SEATS, SPACE, seatName, TENANT } from '../names.ts'
+import type { RunningPeer, Setup } from './peer.ts'
+
+/** What such a program is told, as JSON in the file that is its one argument. */
+export interface ServerSetup {
+  readonly port: number
+  /** Origin. */
+  readonly upstream: string
+  /** File of the authority behind the upstream's certificate; null: no TLS. */
+  readonly ca: string | null
+  readonly log: string
+  /** Null: it looks at no token. */
+  readonly rules: Rules | null
+}
+
+/** What a request must show: a token of the tenant, and in it a Seat that holds the permission in the space. */
+export interface Rules {
+  readonly secret: string
+  readonly tenant: string
+  readonly space: string
+  readonly permission: string
+  /** By name of the Seat. */
+  readonly permissions: Readonly<Record<string, readonly string[]>>
+}
+
+export async function startServer(script: string, setup: Setup, authorises: boolean): Promise<RunningPeer> {
+  const program = await launchServer(script, setup, authorises)
+  return runningOf([program])
+}
+
+export async function launchServer(script: string, setup: Setup, authorises: boolean): Promise<Program> {
+  const { world, upstream, folder } = setup
+  const port = await freePort()
+  const file = join(folder, `setup-${port}.json`)
+  const told: ServerSetup = {
+    port,
+    upstream: upstream.origin,
+    ca: upstream.ca,
+    log: join(folder, `access-${port}.log`),
+    rules: authorises ? rulesOf(world.secret) : null,
+  }
+  writeFileSync(file, JSON.stringify(told), { mode: 0o600 })
+  const path = fileURLToPath(new URL(`../servers/${script}.ts`, import.meta.url))
+  return Program.start({
+    command: [process.execPath, path, file],
+    port,
+    cores: peerCores(setup.workers),
+    folder,
+    env: { ...process.env, NODE_ENV: 'production' },
+  })
+}
+
+function rulesOf(secret: string): Rules {
+  const names = Array.from({ length: SEATS }, (_, i) => seatName(i))
+  const permissions = Object.fromEntries(names.map((name) => [name, [PERMISSION, 'trainings:read']]))
+  return { secret, tenant: TENANT, space: SPACE, permission: PERMISSION, permissions }
+}
+
+/** Of several programs the last one is the door. */
+export function runningOf(programs: readonly Program[]): RunningPeer {
+  return {
+    port: programs.at(-1)?.port ?? 0,
+    pids: programs.map(({ pid }) => pid),
+    startedIn: programs.reduce((sum, { startedIn }) => sum + startedIn, 0),
+    stop: async () => {
+      for (const program of programs.toReversed()) await program.stop()
+    },
+  }
+}

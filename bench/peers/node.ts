@@ -1,0 +1,12 @@
+/** Node.js's own server, which answers by itself: what no proxy in Node.js can be cheaper than. */
+
+import { startServer } from './node-program.ts'
+import type { Peer } from './peer.ts'
+
+export const node: Peer = {
+  name: 'node',
+  label: 'Node.js http server, answers itself',
+  authorises: false,
+  available: () => null,
+  start: (setup) => startServer('node', setup, false),
+}

@@ -1,0 +1,44 @@
+/**
+ * Seatgate as an operator would start it, its log in a file; and the same front and forward with authorization switched
+ * off, which is a program of the bench and no setting.
+ */
+
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { peerCores } from '../cores.ts'
+import { freePort, Program } from '../program.ts'
+import { writeConfiguration } from '../world.ts'
+import { runningOf } from './node-program.ts'
+import type { Peer, RunningPeer, Setup } from './peer.ts'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+/** @param folder of the source: another one where revisions are compared */
+export function seatgateOf(folder: string, name = 'seatgate'): Peer {
+  return {
+    name,
+    label: 'Seatgate',
+    authorises: true,
+    available: () => null,
+    start: (setup) => start(setup, [join(folder, 'src', 'cli', 'seatgate.js'), 'start', '--config']),
+  }
+}
+
+export const seatgate = seatgateOf(root)
+
+export const seatgateOpen: Peer = {
+  name: 'seatgate-open',
+  label: 'Seatgate, authorization switched off',
+  authorises: false,
+  available: () => null,
+  start: (setup) => start(setup, [join(root, 'bench', 'servers', 'seatgate-open.ts')]),
+}
+
+async function start(setup: Setup, script: readonly string[]): Promise<RunningPeer> {
+  const { world, upstream, folder, routes, workers } = setup
+  const port = await freePort()
+  const more = { upstream: upstream.origin, ca: upstream.ca, routes, workers }
+  const file = writeConfiguration(folder, { world, port, ...more })
+  const command = [process.execPath, ...script, file]
+  return runningOf([await Program.start({ command, port, cores: peerCores(workers), folder })])
+}

@@ -1,0 +1,78 @@
+/** What was measured as Markdown: `bench/RESULTS.md`. The machine is named by what counts alone. Called by `run.ts`. */
+
+import { CORES, pinned } from './cores.ts'
+import { type Curves, curveLines } from './curves/report.ts'
+import type { Flood } from './flood.ts'
+import { loader } from './load.ts'
+import type { StageCost } from './micro/stages.ts'
+import type { Peer } from './peers/peer.ts'
+import type { Result } from './rounds.ts'
+import { floodTable, peerTable, ratios, stageTable, webSocketTable, workloadTable } from './tables.ts'
+import type { WebSocketCost } from './websockets.ts'
+import type { Workload } from './workloads.ts'
+
+export interface Measured {
+  readonly machine: string
+  readonly quick: boolean
+  readonly rounds: number
+  readonly upstream: string
+  /** Of the last minute, before and after. */
+  readonly load: readonly [number, number]
+  readonly peers: readonly Peer[]
+  readonly workloads: readonly Workload[]
+  /** The workload that the table of peers is of. */
+  readonly table: string
+  readonly results: readonly Result[]
+  /** Peers that were left out, and why. */
+  readonly left: readonly string[]
+  readonly floods: readonly Flood[]
+  readonly webSockets: readonly WebSocketCost[]
+  readonly stages: readonly StageCost[]
+  readonly curves: Curves | null
+}
+
+export function machine(): string {
+  const date = new Date().toISOString().slice(0, 10)
+  return `${CORES} cores, Node.js ${process.version.slice(1)}, ${date}`
+}
+
+export function report(measured: Measured): string {
+  const sections = [
+    heading(measured),
+    peerTable(measured),
+    ratios(measured),
+    workloadTable(measured),
+    floodTable(measured),
+    webSocketTable(measured),
+    stageTable(measured),
+    measured.curves === null ? [] : curveLines(measured.curves),
+    notes(measured),
+  ]
+  const lines = sections.filter((section) => section.length > 0).map((section) => section.join('\n'))
+  return `${lines.join('\n\n')}\n`
+}
+
+function heading({ machine: on, quick, rounds, upstream, load }: Measured): string[] {
+  const cores = pinned
+    ? 'one core for the peer, the others for load and upstream'
+    : 'no core of its own for anybody'
+  const [before, after] = load.map((each) => each.toFixed(1))
+  return [
+    '# Results of the bench',
+    '',
+    `${on}; ${cores}; load by ${loader}, upstream ${upstream}; medians of ${rounds === 1 ? '1 round' : `${rounds} rounds`}${quick ? ' (a short look)' : ''}; machine load ${before} before, ${after} after.`,
+    '',
+    'Seatgate runs on SQLite with 5,000 Seats and 10,000 routes; the others have one route. All keep connections to the',
+    'upstream open, and a log of all requests in a file, as each has it: Seatgate and the proxies in Node.js by 4 KiB, nginx and',
+    'Apache buffered, HAProxy and Caddy a line at a time. Seatgate with authorization switched off and the bare Node.js',
+    'server keep none.',
+  ]
+}
+
+function notes({ left, results }: Measured): string[] {
+  const failed = results.flatMap(({ peer, workload, failures }) =>
+    failures.map((failure) => `${peer}, ${workload}: ${failure}`),
+  )
+  const all = [...left, ...failed].map((line) => `- ${line.replaceAll('\n', ' ').slice(0, 300)}`)
+  return all.length === 0 ? [] : ['## Left out', '', ...all]
+}

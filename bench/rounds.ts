@@ -1,0 +1,75 @@
+/** All runs of peers on workloads, round by round. A run that fails is told of, and the others go on. Called by `run.ts`. */
+
+import { join } from 'node:path'
+import { type Lengths, measure, type Place, type Sample } from './measure.ts'
+import type { Peer } from './peers/peer.ts'
+import { inTurn } from './plan.ts'
+import type { RunRequests, Workload } from './workloads.ts'
+
+export interface Job {
+  readonly peer: Peer
+  readonly workload: Workload
+}
+
+export interface Result {
+  readonly peer: string
+  readonly workload: string
+  readonly samples: readonly Sample[]
+  /** Of runs that gave none. */
+  readonly failures: readonly string[]
+}
+
+/** Seatgate does every workload; the others what they can. */
+export function jobsOf(peers: readonly Peer[], workloads: readonly Workload[]): Job[] {
+  const can = ({ rivals }: Workload, { name }: Peer) =>
+    rivals === 'all' || name === 'seatgate' || rivals.includes(name)
+  return workloads.flatMap((workload) =>
+    peers.filter((peer) => can(workload, peer)).map((peer) => ({ peer, workload })),
+  )
+}
+
+/** @param lengths of a run, which latency is part of for the first workload alone */
+export async function runRounds(
+  jobs: readonly Job[],
+  rounds: number,
+  place: Place,
+  lengths: Lengths,
+  say: (line: string) => void,
+): Promise<Result[]> {
+  const requests = new Map<Workload, RunRequests>()
+  const results = jobs.map(() => ({ samples: [] as Sample[], failures: [] as string[] }))
+  const first = jobs[0]?.workload
+  for (const { workload } of jobs)
+    if (!requests.has(workload))
+      requests.set(workload, workload.requests(place.world, join(place.folder, 'requests')))
+  for (let round = 0; round < rounds; round++) {
+    for (const job of inTurn(jobs, round)) {
+      const { samples = [], failures = [] } = results[jobs.indexOf(job)] ?? {}
+      const asked = requests.get(job.workload)
+      if (asked === undefined) throw new Error(`no requests for ${job.workload.name}`)
+      const rated = job.workload === first ? lengths.rated : 0
+      try {
+        samples.push(await measure(job, asked, place, { ...lengths, rated }))
+      } catch (cause) {
+        failures.push(messageOf(cause))
+      }
+      say(`${round + 1}/${rounds} ${lineOf(job, samples.at(-1), failures.at(-1))}`)
+    }
+  }
+  return jobs.map(({ peer, workload }, i) => ({
+    peer: peer.name,
+    workload: workload.name,
+    samples: results[i]?.samples ?? [],
+    failures: results[i]?.failures ?? [],
+  }))
+}
+
+function lineOf({ peer, workload }: Job, sample: Sample | undefined, failure: string | undefined): string {
+  const name = `${workload.name} ${peer.name}`
+  if (sample === undefined) return `${name}: ${failure ?? 'nothing'}`
+  return `${name}: ${sample.cpu.toFixed(1)} µs, ${sample.rate.toFixed(0)} requests/s`
+}
+
+export function messageOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause)
+}

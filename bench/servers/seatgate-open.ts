@@ -1,0 +1,65 @@
+/**
+ * Seatgate with authorization switched off, for the bench alone: the gateway as it is, but for the judge, who allows
+ * everything without a look, and the log and the metrics, which are not written. No setting does this, and nothing of it
+ * is in the gateway: three methods are replaced here, in this process. Started by `../peers/seatgate.ts`.
+ */
+
+import { enableCompileCache } from 'node:module'
+import { setFlagsFromString } from 'node:v8'
+import type { Ask, Judgement, Route } from '../../src/exchange.ts'
+
+// As `seatgate.js` does, before any of the code is read.
+enableCompileCache()
+setFlagsFromString('--semi-space-growth-factor=1')
+const { Judge } = await import('../../src/judge.ts')
+const { AccessLog } = await import('../../src/telemetry/access-log.ts')
+const { Metrics } = await import('../../src/telemetry/metrics.ts')
+
+const route: Route = Object.freeze({
+  id: 'ANY /*',
+  method: 'ANY',
+  path: '/*',
+  requirement: 'public',
+  target: Object.freeze({ kind: 'upstream', name: 'main' }),
+  maxBody: 10 * 1024 * 1024,
+  responseTimeout: null,
+  signIn: null,
+  place: null,
+})
+
+const NO_PARAMS = Object.freeze({})
+const NO_SEATS = Object.freeze([])
+const NO_TIME = Object.freeze({ match: 0, authenticate: 0, resolve: 0, decide: 0, total: 0 })
+
+/** The path is cut from its query, and not looked at. */
+Judge.prototype.judge = ({ method, target }: Ask): Judgement => {
+  const mark = target.indexOf('?')
+  return {
+    decision: {
+      answer: 'allow',
+      code: 'allow',
+      reason: '',
+      method,
+      path: mark < 0 ? target : target.slice(0, mark),
+      route,
+      permission: 'public',
+      principal: null,
+      space: null,
+      seats: NO_SEATS,
+      source: null,
+      timings: NO_TIME,
+    },
+    refusal: null,
+    params: NO_PARAMS,
+    query: mark < 0 ? '' : target.slice(mark),
+    grants: null,
+  }
+}
+AccessLog.prototype.write = () => {}
+Metrics.prototype.started = () => {}
+Metrics.prototype.finished = () => {}
+
+// The command reads its arguments from here.
+const [node = '', script = '', file = ''] = process.argv
+process.argv = [node, script, 'start', '--config', file]
+await import(new URL('../../src/cli/seatgate.js', import.meta.url).href)

@@ -1,0 +1,67 @@
+/**
+ * What someone would write who puts a token check in front of a service: jose, a cache of verified tokens, and the
+ * permission of a Seat. Used by the rivals of this folder that verify, and by the decision service.
+ */
+
+import { jwtVerify } from 'jose'
+import { LRUCache } from 'lru-cache'
+import type { Rules } from '../peers/node-program.ts'
+
+/** Tokens remembered: as many as Seatgate remembers. */
+const MOST = 10_000
+
+export interface Caller {
+  readonly user: string
+  /** Seconds since the epoch. */
+  readonly expires: number
+  /** Entries `{space}:{seat}`. */
+  readonly entries: readonly string[]
+}
+
+/** 200, 401 or 403. */
+export interface Verdict {
+  readonly status: 200 | 401 | 403
+  readonly user: string
+}
+
+const unknown: Verdict = { status: 401, user: '' }
+
+export class Verifier {
+  readonly #rules: Rules
+  readonly #secret: Uint8Array
+  readonly #known = new LRUCache<string, Caller>({ max: MOST })
+
+  constructor(rules: Rules) {
+    this.#rules = rules
+    this.#secret = Buffer.from(rules.secret)
+  }
+
+  /** At once where the token is known. */
+  check(authorization: string | undefined): Verdict | Promise<Verdict> {
+    if (authorization?.startsWith('Bearer ') !== true) return unknown
+    const token = authorization.slice(7)
+    const known = this.#known.get(token)
+    return known === undefined ? this.#verify(token) : this.#decide(known)
+  }
+
+  async #verify(token: string): Promise<Verdict> {
+    try {
+      const { payload } = await jwtVerify(token, this.#secret, { algorithms: ['HS256'] })
+      const { sub: user = '', exp: expires = 0, tenant_id: tenant, hash_perm: entries } = payload
+      if (tenant !== this.#rules.tenant || !Array.isArray(entries)) return unknown
+      const caller = { user, expires, entries }
+      this.#known.set(token, caller)
+      return this.#decide(caller)
+    } catch {
+      return unknown
+    }
+  }
+
+  #decide({ user, expires, entries }: Caller): Verdict {
+    if (expires * 1000 <= Date.now()) return unknown
+    const { space, permission, permissions } = this.#rules
+    const grants = (entry: string) =>
+      entry.startsWith(`${space}:`) && permissions[entry.slice(space.length + 1)]?.includes(permission)
+    return { status: entries.some(grants) ? 200 : 403, user }
+  }
+}

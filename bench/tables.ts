@@ -1,0 +1,137 @@
+/** The tables of the report, as lines of Markdown. Called by `results.ts`. */
+
+import { GOOD_RATE } from './flood.ts'
+import type { Peer } from './peers/peer.ts'
+import type { Measured } from './results.ts'
+import { ratioOf, resultOf, type Summary, summaryOf } from './summary.ts'
+
+export function peerTable({ peers, results, table }: Measured): string[] {
+  const rows = peers.flatMap((peer) => {
+    const summary = summaryOf(resultOf(results, peer.name, table)?.samples ?? [])
+    return summary === null ? [] : [peerRow(peer, summary)]
+  })
+  if (rows.length === 0) return []
+  return [
+    '## Side by side',
+    '',
+    '64 connections, small JSON answers. Latency at a fixed rate of half of what each reached, from when a request was due;',
+    'where the load itself was late (p99, last column), it counts in all of them.',
+    '',
+    '| | authorises | CPU a request | least to most | requests/s | p50 | p99 | p99.9 | start | memory idle | loaded | load late by |',
+    '|---|---|---|---|---|---|---|---|---|---|---|---|',
+    ...rows,
+  ]
+}
+
+function peerRow(
+  { label, authorises }: Peer,
+  { cpu, spread, rate, latency, startedIn, idle, loaded, late }: Summary,
+): string {
+  const cells = [
+    label,
+    authorises ? 'yes' : '',
+    `${cpu.toFixed(1)} µs`,
+    spread.map((each) => each.toFixed(1)).join(' to '),
+    grouped(rate),
+    ...(latency === null ? ['', '', ''] : latency.map(milliseconds)),
+    `${startedIn.toFixed(0)} ms`,
+    mebibytes(idle),
+    mebibytes(loaded),
+    late === null ? '' : milliseconds(late),
+  ]
+  return `| ${cells.join(' | ')} |`
+}
+
+/** What issue and README promise, in one place. */
+export function ratios({ peers, results, table }: Measured): string[] {
+  const seatgate = resultOf(results, 'seatgate', table)
+  const rows = peers.flatMap(({ name, label }) => {
+    const ratio = name === 'seatgate' ? null : ratioOf(seatgate, resultOf(results, name, table))
+    return ratio === null ? [] : [`| ${label} | ${ratio.toFixed(2)} |`]
+  })
+  return rows.length === 0 ? [] : ['| Seatgate, CPU a request, compared with | ratio |', '|---|---|', ...rows]
+}
+
+export function workloadTable({ peers, workloads, results, table }: Measured): string[] {
+  const others = workloads.filter(({ name }) => name !== table)
+  const columns = peers.filter(({ name }) =>
+    others.some((each) => (resultOf(results, name, each.name)?.samples.length ?? 0) > 0),
+  )
+  if (columns.length === 0) return []
+  const rows = [...workloads.filter(({ name }) => name === table), ...others].map((each) => {
+    const cells = columns.map(({ name }) =>
+      cell(summaryOf(resultOf(results, name, each.name)?.samples ?? [])),
+    )
+    return `| ${each.label} | ${cells.join(' | ')} |`
+  })
+  return [
+    '## Workloads',
+    '',
+    'CPU a request, and requests a second.',
+    '',
+    `| | ${columns.map(({ label }) => label).join(' | ')} |`,
+    `|---|${columns.map(() => '---|').join('')}`,
+    ...rows,
+  ]
+}
+
+function cell(summary: Summary | null): string {
+  return summary === null ? '' : `${summary.cpu.toFixed(1)} µs, ${grouped(summary.rate)}/s`
+}
+
+export function floodTable({ floods, peers }: Measured): string[] {
+  if (floods.length === 0) return []
+  const rows = floods.map(({ peer, alone, flooded, bad }) => {
+    const label = labelOf(peers, peer)
+    const times = [alone.p50, alone.p99, flooded.p50, flooded.p99].map(milliseconds)
+    return `| ${[label, grouped(bad), grouped(flooded.requests), ...times].join(' | ')} |`
+  })
+  return [
+    '## A flood of bad tokens',
+    '',
+    `${GOOD_RATE} good requests a second, and beside them as many with bad tokens as 64 connections bring.`,
+    '',
+    '| | bad ones/s | good ones answered | p50 without | p99 without | p50 with | p99 with |',
+    '|---|---|---|---|---|---|---|',
+    ...rows,
+  ]
+}
+
+export function webSocketTable({ webSockets, peers }: Measured): string[] {
+  if (webSockets.length === 0) return []
+  const rows = webSockets.map(({ peer, cpu, rate }) => {
+    return `| ${labelOf(peers, peer)} | ${cpu.toFixed(1)} µs | ${grouped(rate)} |`
+  })
+  const title = '64 bytes there and back, on 64 connections.'
+  return [
+    '## WebSocket messages',
+    '',
+    title,
+    '',
+    '| | CPU a message and its echo | messages/s |',
+    '|---|---|---|',
+    ...rows,
+  ]
+}
+
+function labelOf(peers: readonly Peer[], name: string): string {
+  return peers.find((each) => each.name === name)?.label ?? name
+}
+
+export function stageTable({ stages }: Pick<Measured, 'stages'>): string[] {
+  if (stages.length === 0) return []
+  const rows = stages.map(({ label, nanoseconds }) => `| ${label} | ${grouped(nanoseconds)} ns |`)
+  return ['## Stages', '', '| of one request, in process | |', '|---|---|', ...rows]
+}
+
+function milliseconds(value: number): string {
+  return `${value.toFixed(2)} ms`
+}
+
+function mebibytes(bytes: number): string {
+  return `${(bytes / 1024 / 1024).toFixed(0)} MiB`
+}
+
+function grouped(value: number): string {
+  return Math.round(value).toLocaleString('en')
+}

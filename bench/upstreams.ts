@@ -1,0 +1,95 @@
+/**
+ * The service behind the peers: nginx where it is installed, so that it is never the bottleneck, or else Node.js. Answers
+ * small JSON, 1 KiB and 64 KiB, and takes uploads; the same by TLS on a second port. Started by `run.ts`.
+ */
+
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { CERTIFICATES } from '../test/support/servers/tls.ts'
+import { filler, SIZES, SMALL } from './answers.ts'
+import { loadCores, which } from './cores.ts'
+import { freePort, Program } from './program.ts'
+
+export interface Upstream {
+  readonly port: number
+  readonly origin: string
+  /** The file of the authority that vouches for it; null: it speaks no TLS. */
+  readonly ca: string | null
+}
+
+export interface Upstreams {
+  readonly plain: Upstream
+  readonly tls: Upstream
+  /** Which program answers. */
+  readonly by: string
+  stop(): Promise<void>
+}
+
+export async function startUpstreams(folder: string): Promise<Upstreams> {
+  mkdirSync(folder)
+  const [port, tlsPort] = [await freePort(), await freePort()]
+  const nginx = which('nginx')
+  const command =
+    nginx === null ? nodeCommand(port, tlsPort) : nginxCommand(nginx, writeNginx(folder, port, tlsPort))
+  const program = await Program.start({ command, port, cores: loadCores(1), folder })
+  return {
+    plain: { port, origin: `http://127.0.0.1:${port}`, ca: null },
+    tls: { port: tlsPort, origin: `https://localhost:${tlsPort}`, ca: CERTIFICATES.files.ca },
+    by: nginx === null ? 'Node.js' : 'nginx',
+    stop: () => program.stop(),
+  }
+}
+
+function nodeCommand(port: number, tlsPort: number): string[] {
+  return [process.execPath, fileURLToPath(new URL('./upstream.ts', import.meta.url)), `${port}`, `${tlsPort}`]
+}
+
+export function nginxCommand(nginx: string, file: string): string[] {
+  return [nginx, '-c', file, '-e', 'stderr']
+}
+
+function writeNginx(folder: string, port: number, tlsPort: number): string {
+  mkdirSync(join(folder, 'sizes'))
+  for (const [name, size] of Object.entries(SIZES)) writeFileSync(join(folder, 'sizes', name), filler(size))
+  const { server, serverKey } = CERTIFICATES.files
+  const file = join(folder, 'nginx.conf')
+  writeFileSync(
+    file,
+    nginxConfiguration(
+      folder,
+      1,
+      `access_log off;
+  default_type application/json;
+  sendfile on;
+  open_file_cache max=16;
+  server {
+    listen 127.0.0.1:${port} backlog=4096;
+    listen 127.0.0.1:${tlsPort} ssl;
+    ssl_certificate ${server};
+    ssl_certificate_key ${serverKey};
+    location / { return 200 '${SMALL}'; }
+    location /v1/sizes/ { alias ${folder}/sizes/; }
+  }`,
+    ),
+  )
+  return file
+}
+
+/** What nginx needs to run in the foreground, in a folder of its own, and not to close connections under load. */
+export function nginxConfiguration(folder: string, workers: number, http: string): string {
+  const user = process.getuid?.() === 0 ? 'user root;\n' : ''
+  const kinds = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
+  return `${user}daemon off;
+worker_processes ${workers};
+pid ${folder}/nginx.pid;
+error_log stderr error;
+events { worker_connections 4096; }
+http {
+  ${kinds.map((kind) => `${kind}_temp_path ${folder}/${kind};`).join(' ')}
+  keepalive_requests 1000000000;
+  keepalive_timeout 600s;
+  ${http}
+}
+`
+}

@@ -1,0 +1,134 @@
+/**
+ * Everything that was chosen, one part after the other. What can't be measured is told of, and the rest goes on. Called by
+ * `run.ts`.
+ */
+
+import { loadavg } from 'node:os'
+import { join } from 'node:path'
+import { faultsOf } from './check.ts'
+import { measureCurves } from './curves/measure.ts'
+import { type Flood, measureFlood } from './flood.ts'
+import type { Lengths, Place } from './measure.ts'
+import { stageCosts } from './micro/stages.ts'
+import type { Peer } from './peers/peer.ts'
+import type { Choice } from './plan.ts'
+import { type Measured, machine } from './results.ts'
+import { jobsOf, messageOf, runRounds } from './rounds.ts'
+import { measureWebSockets, SPEAKERS, startEcho, type WebSocketCost } from './websockets.ts'
+import { badTokens, oneToken, type Workload } from './workloads.ts'
+
+export interface Wanted extends Choice<Peer, Workload> {
+  readonly quick: boolean
+  readonly rounds: number
+  readonly lengths: Lengths
+  /** Says how far it has come. */
+  readonly say: (line: string) => void
+}
+
+export class WholeBench {
+  readonly #wanted: Wanted
+  readonly #place: Place
+  /** What was left out, and why. */
+  readonly #left: string[] = []
+
+  constructor(wanted: Wanted, place: Place) {
+    this.#wanted = wanted
+    this.#place = place
+  }
+
+  async run(): Promise<Measured> {
+    const { workloads, parts, quick, rounds, lengths, say } = this.#wanted
+    const place = this.#place
+    const [before = 0] = loadavg()
+    const peers = await this.#peers()
+    const results = await runRounds(jobsOf(peers, workloads), rounds, place, lengths, say)
+    const floods = parts.includes('flood') ? await this.#floods(peers) : []
+    const webSockets = parts.includes('websockets') ? await this.#webSockets(peers) : []
+    const { world, folder } = place
+    const micro = () => stageCosts(world, folder, quick ? 7 : 15)
+    const stages = parts.includes('micro') ? await this.#attempt('micro', micro) : null
+    const curves = parts.includes('curves')
+      ? await this.#attempt('curves', () => measureCurves(place, quick))
+      : null
+    const [after = 0] = loadavg()
+    return {
+      machine: machine(),
+      quick,
+      rounds,
+      upstream: place.upstreams.by,
+      load: [before, after],
+      peers,
+      workloads,
+      table: workloads[0]?.name ?? oneToken.name,
+      results,
+      left: this.#left,
+      floods,
+      webSockets,
+      stages: stages ?? [],
+      curves,
+    }
+  }
+
+  /** Those that are there and answer rightly; none, where nothing is asked of them. */
+  async #peers(): Promise<Peer[]> {
+    const { peers, workloads, parts } = this.#wanted
+    if (workloads.length === 0 && !parts.some((part) => part === 'flood' || part === 'websockets')) return []
+    const able: Peer[] = []
+    for (const peer of peers) {
+      const fault = peer.available() ?? (await this.#faultOf(peer))
+      if (fault === null) able.push(peer)
+      else this.#leave(`${peer.label}: ${fault}`)
+    }
+    return able
+  }
+
+  async #faultOf(peer: Peer): Promise<string | null> {
+    const { world, folder } = this.#place
+    try {
+      const faults = await faultsOf(peer, world, join(folder, `check-${peer.name}`))
+      return faults.length === 0 ? null : `disqualified: ${faults.join('; ')}`
+    } catch (cause) {
+      return messageOf(cause)
+    }
+  }
+
+  async #floods(peers: readonly Peer[]): Promise<Flood[]> {
+    const floods: Flood[] = []
+    const setup = { good: oneToken, bad: badTokens, place: this.#place, seconds: this.#wanted.quick ? 2 : 5 }
+    for (const peer of peers.filter(({ name }) => name === 'seatgate' || badTokens.rivals.includes(name))) {
+      const flood = await this.#attempt(`flood of ${peer.name}`, () => measureFlood(peer, setup))
+      if (flood !== null) floods.push(flood)
+    }
+    return floods
+  }
+
+  async #webSockets(peers: readonly Peer[]): Promise<WebSocketCost[]> {
+    const costs: WebSocketCost[] = []
+    const echo = await startEcho(this.#place)
+    try {
+      for (const peer of peers.filter(({ name }) => SPEAKERS.includes(name))) {
+        const work = () => measureWebSockets(peer, echo, this.#place, this.#wanted.quick ? 2 : 4)
+        const cost = await this.#attempt(`WebSockets through ${peer.name}`, work)
+        if (cost !== null) costs.push(cost)
+      }
+    } finally {
+      await echo.stop()
+    }
+    return costs
+  }
+
+  async #attempt<V>(what: string, work: () => Promise<V>): Promise<V | null> {
+    this.#wanted.say(what)
+    try {
+      return await work()
+    } catch (cause) {
+      this.#leave(`${what}: ${messageOf(cause)}`)
+      return null
+    }
+  }
+
+  #leave(line: string): void {
+    this.#wanted.say(line)
+    this.#left.push(line)
+  }
+}

@@ -1,0 +1,131 @@
+/**
+ * What the peers are asked about: a tenant, its secret, its Seats in a store, and tokens of its users. The same for all
+ * of them. Made once a run of the bench, by `run.ts`.
+ */
+
+import { createHmac, randomBytes } from 'node:crypto'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type * as Admin from '../seats-admin/index.ts'
+import type { Store } from '../seats-admin/index.ts'
+import { PERMISSION, routePath, SEATS, SPACE, seatName, TENANT } from './names.ts'
+import { storeOf } from './store.ts'
+
+/** Seconds that a token lives: longer than all of this takes. */
+const LIFETIME = 12 * 3600
+/** API keys that are used in turn. */
+const KEYS = 100
+
+export interface World {
+  readonly folder: string
+  /** Of the tenant's tokens, as text. */
+  readonly secret: string
+  /** `sqlite:PATH` */
+  readonly store: string
+  readonly apiKeys: readonly string[]
+}
+
+/** @param root of the source that is to read the store: another one where revisions are compared */
+export async function makeWorld(folder: string, root = new URL('..', import.meta.url)): Promise<World> {
+  mkdirSync(folder, { recursive: true })
+  const path = join(folder, 'seatgate.db')
+  const admin = (await import(new URL('seats-admin/index.ts', root).href)) as typeof Admin
+  await storeOf(path, SEATS, admin.openStore)
+  const store = await admin.openStore({ kind: 'sqlite', path })
+  try {
+    const apiKeys: string[] = []
+    for (let number = 0; number < KEYS; number++) apiKeys.push(await makeKey(store, seatName(number)))
+    return { folder, secret: randomBytes(32).toString('hex'), store: `sqlite:${path}`, apiKeys }
+  } finally {
+    await store.close()
+  }
+}
+
+async function makeKey(store: Store, seat: string): Promise<string> {
+  const scope = { space: 'admin', admin: true, all: true, permissions: ['*'] }
+  const writer = { tenant: TENANT, by: 'bench', scope, now: Date.now() }
+  const made = await store.createApiKey(writer, { name: `of ${seat}`, seats: [seat], expiresAt: null })
+  if ('refused' in made) throw new Error(made.detail)
+  return made.value.key
+}
+
+/** Whom a token is about, and what differs from a good one. */
+export interface TokenSetup {
+  readonly user?: string
+  readonly hashPerm?: readonly string[]
+  /** Seconds from now. */
+  readonly expiresIn?: number
+  readonly secret?: string
+}
+
+const HEADER = encode({ alg: 'HS256', typ: 'JWT' })
+
+/** As the gateway mints them, only faster: many are wanted. */
+export function token(world: World, setup: TokenSetup = {}): string {
+  const { user = 'user-0', hashPerm = [`${SPACE}:${seatName(0)}`], expiresIn = LIFETIME } = setup
+  const email = `${user}@acme.example`
+  const iat = Math.floor(Date.now() / 1000) - 60
+  const text = `${HEADER}.${encode({
+    sub: user,
+    email,
+    tenant_id: TENANT,
+    is_sso: false,
+    user_metadata: { email, name: user, sub: user },
+    hash_perm: hashPerm,
+    exp: iat + 60 + expiresIn,
+    iat,
+    nbf: iat,
+  })}`
+  const signature = createHmac('sha256', setup.secret ?? world.secret).update(text)
+  return `${text}.${signature.digest('base64url')}`
+}
+
+function encode(value: unknown): string {
+  return Buffer.from(JSON.stringify(value)).toString('base64url')
+}
+
+/** Writes Seatgate's configuration into the folder; gives its path. */
+export function writeConfiguration(folder: string, setup: ConfigurationSetup): string {
+  mkdirSync(join(folder, 'routes'))
+  writeFileSync(join(folder, 'routes', 'main.yaml'), routeTable(setup.routes))
+  const { world, port, upstream, ca, workers } = setup
+  const tls = ca === null ? '' : `, tls: { ca: ${JSON.stringify(ca)} }`
+  const file = join(folder, 'gateway.config.yaml')
+  const text = `listen: 127.0.0.1:${port}
+ops: 127.0.0.1:0
+workers: ${workers}
+drain: 1s
+store: ${JSON.stringify(world.store)}
+tenants: { ${TENANT}: { token: { secrets: ["${world.secret}"] } } }
+upstreams: { main: { targets: ["${upstream}"]${tls} } }
+routes: [routes/*.yaml]
+`
+  writeFileSync(file, text, { mode: 0o600 })
+  return file
+}
+
+export interface ConfigurationSetup {
+  readonly world: World
+  readonly port: number
+  /** An origin. */
+  readonly upstream: string
+  /** Certificate of the authority behind it; null: it speaks no TLS. */
+  readonly ca: string | null
+  readonly routes: number
+  readonly workers: number
+}
+
+/** Entries of the table that are there whatever its size. */
+const FIXED = [
+  `GET /v1/trainings/{id}: ${PERMISSION}`,
+  `POST /v1/trainings/{id}: ${PERMISSION}`,
+  'GET /open/{id}: public',
+  `GET /v1/sizes/*: ${PERMISSION}`,
+]
+
+function routeTable(routes: number): string {
+  const more = Array.from({ length: Math.max(0, routes - FIXED.length) }, (_, i) => {
+    return `GET ${routePath(i)}/{id}: ${PERMISSION}`
+  })
+  return `upstream: main\nroutes:\n${[...FIXED, ...more].map((line) => `  ${line}\n`).join('')}`
+}

@@ -1,0 +1,104 @@
+/** A rival that answers wrongly is found out: by real requests to real servers. */
+
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import t from 'tap'
+import { faultsOf } from '../../bench/check.ts'
+import type { Peer, Setup } from '../../bench/peers/peer.ts'
+import { seatgate } from '../../bench/peers/seatgate.ts'
+import { Verifier } from '../../bench/servers/verify.ts'
+import { makeWorld, type World } from '../../bench/world.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'seatgate-check-'))
+t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+const world = await makeWorld(join(folder, 'world'))
+
+type Answers = (setup: Setup, request: IncomingMessage, response: ServerResponse) => unknown
+
+/** A peer in this process. */
+function peerOf(answers: Answers, authorises = true): Peer {
+  return {
+    name: 'test',
+    label: 'test',
+    authorises,
+    available: () => null,
+    start: async (setup) => {
+      const server = createServer((asked, response) => answers(setup, asked, response)).listen(0, '127.0.0.1')
+      await once(server, 'listening')
+      const { port } = server.address() as AddressInfo
+      const stop = async () => void server.close()
+      return { port, pids: [process.pid], startedIn: 0, stop }
+    },
+  }
+}
+
+function forward({ upstream }: Setup, { url }: IncomingMessage, response: ServerResponse): void {
+  const sent = request({ host: '127.0.0.1', port: upstream.port, path: url, agent: false }).end()
+  sent.on('response', (answer) => {
+    response.writeHead(answer.statusCode ?? 0)
+    answer.pipe(response)
+  })
+}
+
+const verifierOf = ({ secret }: World) =>
+  new Verifier({
+    secret,
+    tenant: 'acme',
+    space: 's1',
+    permission: 'trainings:list',
+    permissions: { 'Role 0': ['trainings:list'] },
+  })
+
+t.test('who lets everybody through', async (t) => {
+  const faults = await faultsOf(peerOf(forward), world, join(folder, 'all'))
+  t.equal(faults.length, 7, 'every bad request is a fault, and no good one')
+  t.match(faults[0], /^no token: 200, forwarded$/)
+  t.same(await faultsOf(peerOf(forward, false), world, join(folder, 'bare')), [], 'a bare proxy may')
+})
+
+t.test('who answers by himself', async (t) => {
+  const alone: Answers = (_setup, _request, response) => response.end('{}')
+  t.match(await faultsOf(peerOf(alone, false), world, join(folder, 'alone')), [
+    /^a good token: 200, not forwarded$/,
+  ])
+})
+
+t.test('who remembers that somebody was let in, and not whom', async (t) => {
+  let known = false
+  const verifier = verifierOf(world)
+  const lax: Answers = async (setup, asked, response) => {
+    const { status } = await verifier.check(asked.headers.authorization)
+    known ||= status === 200
+    if (known && asked.headers.authorization !== undefined) return forward(setup, asked, response)
+    return response.writeHead(status === 200 ? 500 : status).end()
+  }
+  const faults = await faultsOf(peerOf(lax), world, join(folder, 'lax'))
+  t.match(faults, [/signed by somebody else, later: 200, forwarded$/])
+})
+
+t.test('who decides after the upstream has done it', async (t) => {
+  const late: Answers = async (setup, asked, response) => {
+    const { status } = await verifierOf(world).check(asked.headers.authorization)
+    const sent = request({ host: '127.0.0.1', port: setup.upstream.port, path: '/', agent: false }).end()
+    const [answer] = (await once(sent, 'response')) as [IncomingMessage]
+    answer.resume()
+    response.writeHead(status).end()
+  }
+  const faults = await faultsOf(peerOf(late), world, join(folder, 'late'))
+  t.equal(faults.length, 7)
+  t.match(faults[0], /^no token: 401, forwarded$/)
+})
+
+t.test('the verifier that the Node.js rivals use, and Seatgate, answer rightly', async (t) => {
+  const verifier = verifierOf(world)
+  const right: Answers = async (setup, asked, response) => {
+    const { status } = await verifier.check(asked.headers.authorization)
+    return status === 200 ? forward(setup, asked, response) : response.writeHead(status).end()
+  }
+  t.same(await faultsOf(peerOf(right), world, join(folder, 'right')), [])
+  t.same(await faultsOf(seatgate, world, join(folder, 'seatgate')), [])
+})
