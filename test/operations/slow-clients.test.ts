@@ -6,22 +6,26 @@ import { until } from '../workers/support.ts'
 import { OperatedGateway } from './gateway.ts'
 import { Load } from './load.ts'
 import { startService } from './service.ts'
-import { open } from './wire-client.ts'
+import { open, WireClient } from './wire-client.ts'
 
 const CLIENTS = 1000
 const BIG = 4 * 1024 * 1024
 
-/** A slow body or answer holds a connection of the upstream's: there are enough for all. */
+/** A slow body or answer holds a connection of the upstream's: there are enough for all, so that none is cut. */
 const ENOUGH = ['connections: 2048', 'max_pending: 4096']
 
-async function start(t: Test, top: readonly string[] = []): Promise<OperatedGateway> {
+async function start(
+  t: Test,
+  top: readonly string[] = [],
+  upstream: readonly string[] = ENOUGH,
+): Promise<OperatedGateway> {
   const { url } = await startService(t, 'main', (request, response) => {
     request.resume()
     if (request.url === '/docs/big') response.end(Buffer.alloc(BIG, 'a'))
     else if (request.method === 'GET') response.end('ok')
     else request.on('end', () => response.end('ok'))
   })
-  return OperatedGateway.start(t, { targets: [url], upstream: ENOUGH, top })
+  return OperatedGateway.start(t, { targets: [url], upstream, top })
 }
 
 /** Connects them, and sends a byte a second on each. */
@@ -84,6 +88,13 @@ t.test('bodies, a byte a second', async (t) => {
   t.equal(await gateway.metric('seatgate_requests_total{route="POST /docs/*",status="200"}'), CLIENTS)
 })
 
+t.test('bodies, a byte a second, where the upstream has fewer connections', async (t) => {
+  const gateway = await start(t, [], [])
+  await slow(t, gateway, 'POST /docs/a HTTP/1.1\r\nHost: a\r\nContent-Length: 5000\r\n\r\n', 'a')
+  await until(async () => (await count(gateway, 'active')) > CLIENTS / 3)
+  await served(t, gateway, 500)
+})
+
 t.test('bodies that come to a stop', async (t) => {
   const gateway = await start(t, ['limits: { body_timeout: 4s }'])
   await slow(t, gateway, 'POST /docs/a HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\na', null)
@@ -91,6 +102,16 @@ t.test('bodies that come to a stop', async (t) => {
   await served(t, gateway, 300)
   await until(async () => (await count(gateway, 'active')) === 0)
   t.equal(await gateway.metric('seatgate_requests_total{route="POST /docs/*",status="408"}'), CLIENTS)
+})
+
+t.test('answers that nobody reads, where the upstream has fewer connections', async (t) => {
+  const gateway = await start(t, [], [])
+  await slow(t, gateway, 'GET /docs/big HTTP/1.1\r\nHost: a\r\n\r\n', null)
+  await until(async () => (await count(gateway, 'active')) > CLIENTS / 2)
+  const client = new WireClient(gateway.port, true)
+  t.teardown(() => client.close())
+  for (let i = 0; i < 50; i++)
+    t.match(await client.send('GET', '/docs/a'), { kind: 'answer', status: 200 }, 'in its turn')
 })
 
 t.test('answers that nobody reads', async (t) => {

@@ -10,8 +10,11 @@ import type { Connection } from './connection.ts'
 const LOOK = 1000
 /** Bytes that a client moves between them, or is slow. */
 const LEAST = 1024
-/** Slow at so many looks in a row. */
+/** Slow at so many looks in a row; fewer where those who wait are many. */
 const LOOKS = 5
+const LOOKS_CROWDED = 2
+/** Requests that wait, for each connection that there is. */
+const CROWDED = 0.25
 
 export interface Crowd {
   /** Established, whatever they do. */
@@ -44,10 +47,14 @@ export class Relief {
     const { connections, waiting } = this.#crowd
     if (waiting === 0) return this.end()
     const slow = new Map<Connection, number>()
-    for (const connection of connections)
+    let all = 0
+    for (const connection of connections) {
+      all++
       if (connection.isHeldBack(LEAST)) slow.set(connection, (this.#slow.get(connection) ?? 0) + 1)
+    }
     this.#slow = slow
-    const slowest = [...slow].filter(([, looks]) => looks >= LOOKS).sort(([, a], [, b]) => b - a)
+    const patience = waiting > all * CROWDED ? LOOKS_CROWDED : LOOKS
+    const slowest = [...slow].filter(([, looks]) => looks >= patience).sort(([, a], [, b]) => b - a)
     for (const [connection] of slowest.slice(0, waiting))
       connection.lost(new SlowClient('the client is slow, and others wait'))
   }
