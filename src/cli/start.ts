@@ -1,5 +1,6 @@
 /** `seatgate start`: runs the gateway until SIGTERM or SIGINT; reloads on SIGHUP and when a file changes. */
 
+import { flushCompileCache } from 'node:module'
 import { setFlagsFromString } from 'node:v8'
 import type { Config } from '../config/config.ts'
 import { ConfigError } from '../config/faults.ts'
@@ -52,6 +53,8 @@ export async function runGateway(
   listening(gateway.addresses)
   // Held small while the code was read (seatgate.js); requests are worth a larger young generation. V8's default.
   setFlagsFromString('--semi-space-growth-factor=2')
+  // Node would do it at the end, which may be a kill -9: the next start has it easier all the same.
+  flushCompileCache()
   const reloader = new Reloader(gateway, config, log, load)
   const signal = await terminated()
   log.logger.info({ signal }, 'draining')

@@ -6,7 +6,8 @@
 import { X509Certificate } from 'node:crypto'
 import { isIP, type Socket } from 'node:net'
 import { createSecureContext, type SecureContext, type SecureContextOptions } from 'node:tls'
-import { buildConnector } from 'undici'
+import type { buildConnector } from 'undici'
+import { loadUndici } from './undici.ts'
 import type { TlsSettings } from './upstream-options.ts'
 
 /** The part of Node.js' options that is used here. */
@@ -62,7 +63,7 @@ export class Connector {
 
   /** @param timeout ms until a connection stands, TLS included */
   constructor(timeout: number, tls: TlsOptions) {
-    const connect = buildConnector({ ...tls, allowH2: false, timeout })
+    const connect = loadUndici().buildConnector({ ...tls, allowH2: false, timeout })
     const afterUse = this.#afterUse
     function onError(this: Socket, error: NodeJS.ErrnoException) {
       // Over TLS, too, these are bytes of HTTP.

@@ -4,9 +4,10 @@
  */
 
 import { performance } from 'node:perf_hooks'
-import { Client, type Dispatcher } from 'undici'
+import type { Client, Dispatcher } from 'undici'
 import { Connector, type TlsOptions } from './connector.ts'
 import type { Target } from './target.ts'
+import { loadUndici } from './undici.ts'
 import { givenUp } from './upstream-faults.ts'
 import type { HealthSettings } from './upstream-options.ts'
 
@@ -30,7 +31,7 @@ export class HealthCheck {
   /** The first check is made at once. */
   start(): void {
     const { url } = this.#target
-    const client = new Client(url.origin, { connect: this.#connector.connect, allowH2: false })
+    const client = new (loadUndici().Client)(url.origin, { connect: this.#connector.connect, allowH2: false })
     this.#check = new Check(client, this.#settings.timeout, (cause) => this.#checked(cause))
     this.#check.start(this.#settings.path, url.hostname)
   }

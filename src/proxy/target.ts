@@ -3,15 +3,15 @@
  * Made by `upstream.ts`, picked by `balancer.ts`, used by `forward.ts`.
  */
 
-import type { buildConnector } from 'undici'
 import { Connector, type TlsOptions } from './connector.ts'
 import { type Client, ConnectionLost, type HopRequest, type Receiver } from './hop.ts'
 import { Http1Client } from './http1/client.ts'
+import { connectPlain } from './plain-connection.ts'
 import { Rotation, type RotationOwner } from './rotation.ts'
 import { UndiciClient } from './undici-client.ts'
 import type { TargetStatus } from './upstream-events.ts'
 import type { UpstreamSettings } from './upstream-options.ts'
-import { TargetAgent } from './websocket/agent.ts'
+import { type Connect, TargetAgent } from './websocket/agent.ts'
 
 /** An idle connection is dropped after this many ms, sooner if the upstream says so: less than common servers keep it. */
 const KEEP_ALIVE = 4_000
@@ -28,7 +28,8 @@ export class Target {
   readonly agent: TargetAgent
   readonly #settings: UpstreamSettings
   readonly #connectTimeout: number
-  readonly #connector: Connector
+  /** null: it is spoken to without TLS. */
+  readonly #connector: Connector | null
   readonly #client: Client
 
   /** @param connectTimeout ms */
@@ -43,7 +44,7 @@ export class Target {
     this.rotation = new Rotation(settings.ejection, settings.health, owner)
     this.#settings = settings
     this.#connectTimeout = connectTimeout
-    this.#connector = new Connector(connectTimeout, tls)
+    this.#connector = url.protocol === 'https:' ? new Connector(connectTimeout, tls) : null
     this.#client = this.#open()
     this.agent = new TargetAgent((callback) => this.#connect(callback))
   }
@@ -86,22 +87,32 @@ export class Target {
     return this.#client.destroy()
   }
 
-  #connect(callback: buildConnector.Callback): void {
+  get #hostname(): string {
+    return this.url.hostname.replace(/^\[|\]$/g, '')
+  }
+
+  get #port(): number {
+    return Number(this.url.port || 80)
+  }
+
+  #connect(callback: Parameters<Connect>[0]): void {
+    if (this.#connector === null)
+      return connectPlain(this.#hostname, this.#port, this.#connectTimeout, callback)
     const { protocol, host, port } = this.url
-    const hostname = this.url.hostname.replace(/^\[|\]$/g, '')
-    this.#connector.connect({ protocol, host, hostname, port }, callback)
+    this.#connector.connect({ protocol, host, hostname: this.#hostname, port }, (...[error, socket]) =>
+      callback(error, socket),
+    )
   }
 
   #open(): Client {
-    const { url } = this
     const { connections, bodyTimeout } = this.#settings
     const settings = { connections, bodyTimeout, keepAlive: KEEP_ALIVE, keepAliveMax: KEEP_ALIVE_MAX }
-    if (url.protocol === 'https:') return new UndiciClient(url, this.#connector, settings)
+    if (this.#connector !== null) return new UndiciClient(this.url, this.#connector, settings)
     return new Http1Client({
       ...settings,
-      host: url.hostname.replace(/^\[|\]$/g, ''),
-      port: Number(url.port || 80),
-      authority: url.host,
+      host: this.#hostname,
+      port: this.#port,
+      authority: this.url.host,
       connectTimeout: this.#connectTimeout,
     })
   }

@@ -1,6 +1,6 @@
 /** The hop over TLS: undici's pool behind the words of `hop.ts`. Made by `target.ts`. */
 
-import { type Dispatcher, errors, Pool } from 'undici'
+import type { Dispatcher, Pool } from 'undici'
 import type { Connector } from './connector.ts'
 import {
   BodyTimeout,
@@ -12,6 +12,7 @@ import {
   NotForwardable,
   type Receiver,
 } from './hop.ts'
+import { loadUndici } from './undici.ts'
 import { givenUp } from './upstream-faults.ts'
 
 export interface UndiciSettings {
@@ -32,7 +33,7 @@ export class UndiciClient implements Client {
   constructor(url: URL, connector: Connector, settings: UndiciSettings) {
     this.#connector = connector
     this.#servername = url.hostname
-    this.#pool = new Pool(url.origin, {
+    this.#pool = new (loadUndici().Pool)(url.origin, {
       connect: connector.connect,
       connections: settings.connections,
       // One request at a time on a connection: an answer can't be taken for another request's.
@@ -140,6 +141,7 @@ class Handler implements Dispatcher.DispatchHandler, Hop {
   }
 
   #translated(error: Error): Error {
+    const { errors } = loadUndici()
     if (error instanceof errors.BodyTimeoutError) return new BodyTimeout(error.message)
     if (error instanceof errors.ClientDestroyedError || error instanceof errors.ClientClosedError)
       return new ClientClosed(error.message)

@@ -9,7 +9,7 @@ export const full = new Refusal(
 )
 export const noTunnel = new Refusal('request_malformed', 'CONNECT: this is no tunnel.')
 const tooSlow = new Refusal('request_timeout', 'The header section did not arrive in time.')
-const badTarget = new Refusal('path_ambiguous', 'The request target has a byte that is not visible ASCII.')
+const badTarget = new Refusal('path_ambiguous', 'The request target is not a path of visible ASCII.')
 const unparsable = new Refusal('request_malformed', 'The request is not valid HTTP/1.1.')
 const tooLarge = (most: number) =>
   new Refusal('headers_too_large', `The header section is larger than ${most} bytes.`)

@@ -1,17 +1,20 @@
 /** Connections that are kept and do nothing: they are held, cost little, and are there when they are needed again. */
 
 import t from 'tap'
+import { type RawClient, shake, startWebSocketUpstream } from '../websocket/support.ts'
 import { until } from '../workers/support.ts'
 import { OperatedGateway } from './gateway.ts'
-import { startService } from './service.ts'
 import { WireClient } from './wire-client.ts'
 
 const CLIENTS = 2000
+const WEB_SOCKETS = 1000
 /** MiB, all of the process. */
 const MOST = 250
 
-t.test('2,000 of them', async (t) => {
-  const { url } = await startService(t, 'main', (_request, response) => response.end('ok'))
+t.test('2,000 of them, and 1,000 WebSockets', async (t) => {
+  const { url } = await startWebSocketUpstream(t)
+  // The very first start of all compiles the code, and keeps 30 MiB for it.
+  await OperatedGateway.start(t, { targets: [url] })
   const gateway = await OperatedGateway.start(t, { targets: [url] })
   const clients = Array.from({ length: CLIENTS }, () => new WireClient(gateway.port, true))
   t.teardown(() => clients.forEach((client) => client.close()))
@@ -32,5 +35,18 @@ t.test('2,000 of them', async (t) => {
   t.ok(held < MOST, `${held.toFixed(0)} MiB, ${before.toFixed(0)} before`)
   t.ok(gateway.files >= CLIENTS)
   t.equal(await round(), CLIENTS, 'none of them was lost')
-  t.ok(gateway.rss('VmHWM') < MOST, `${gateway.rss('VmHWM').toFixed(0)} MiB at its most`)
+  const sockets: RawClient[] = []
+  t.teardown(() => sockets.forEach(({ socket }) => socket.destroy()))
+  for (let i = 0; i < WEB_SOCKETS; i += 50) {
+    const some = Array.from({ length: 50 }, () => shake(gateway.port, '/docs/ws'))
+    sockets.push(...(await Promise.all(some.map((client) => client.opened()))))
+  }
+  await Promise.all(sockets.map((client, i) => client.say(`${i}`).hears(`${i}`)))
+  const all = gateway.rss()
+  t.ok(all < MOST, `${all.toFixed(0)} MiB with the WebSockets`)
+  t.equal(await round(), CLIENTS, 'the others are still there')
+  t.ok(sockets.every(({ closed }) => !closed))
+  t.comment(
+    `${before.toFixed(0)} MiB, ${held.toFixed(0)} with 2,000 idle, ${all.toFixed(0)} with 1,000 WebSockets too`,
+  )
 })

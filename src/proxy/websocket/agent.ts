@@ -2,10 +2,9 @@
 
 import { Agent } from 'node:http'
 import type { Duplex } from 'node:stream'
-import type { buildConnector } from 'undici'
 
 /** Opens a connection to the target; see `connector.ts`. */
-export type Connect = (callback: buildConnector.Callback) => void
+export type Connect = (callback: (error: Error | null, connection: Duplex | null) => void) => void
 
 /** One connection a handshake. */
 export class TargetAgent extends Agent {
