@@ -122,6 +122,7 @@ export class Pipeline {
     this.#open.add(exchange)
     this.#metrics.started()
     exchange.response.once('close', () => this.#finished(exchange, connection))
+    exchange.response.on('error', cutOff)
     try {
       if (known === null) this.#judge(exchange)
       else this.refuse(exchange, known, null)
@@ -317,4 +318,9 @@ function endWith(socket: Socket, { response, refusal }: Exchange): void {
   response.once('close', () => part(socket))
   // A refusal is whole, and waits only for the rest of a body that won't come any more.
   if (refusal !== null && response.headersSent) response.end()
+}
+
+/** Something was written where nothing could be. Nobody may take what there is for whole; unheard, it would end the process. */
+function cutOff(this: ServerResponse): void {
+  this.destroy()
 }

@@ -23,6 +23,8 @@ export class Answer {
   readonly #resume: () => void
   #status = 0
   #phrase = ''
+  /** The head is out: what follows is this answer's. */
+  #open = false
   /** null: none yet, or they are out. */
   #headers: string[] | null = null
   #listening = false
@@ -47,6 +49,7 @@ export class Answer {
     const { response } = this.#exchange
     const { socket } = response
     if (!this.#http11 || socket === null || socket.writableLength > INTERIM_BACKLOG) return
+    if (response.headersSent) return
     response.writeInformation(status, interimHeaders(raw))
   }
 
@@ -68,20 +71,18 @@ export class Answer {
     const { response } = this.#exchange
     if (this.#headers === null || response.destroyed) return
     try {
-      this.#writeHead()
-      response.flushHeaders()
+      if (this.#opens()) response.flushHeaders()
     } catch {
       response.destroy()
     }
   }
 
-  #writeHead(): void {
+  /** Writes the head, once. @returns false: the request has been answered otherwise, and nothing may follow that */
+  #opens(): boolean {
     const headers = this.#headers
-    if (headers === null) return
-    this.#headers = null
     const { response } = this.#exchange
-    // A refusal has taken this answer's place.
-    if (response.headersSent) return
+    if (headers === null || response.headersSent) return this.#open
+    this.#headers = null
     const reason = reasonPhrase(this.#phrase)
     try {
       if (reason === undefined) response.writeHead(this.#status, headers)
@@ -91,6 +92,8 @@ export class Answer {
       response.statusMessage = ''
       throw error
     }
+    this.#open = true
+    return true
   }
 
   /**
@@ -99,12 +102,12 @@ export class Answer {
    */
   write(chunk: Buffer | string): boolean {
     const { response } = this.#exchange
-    this.#exchange.bytesOut += chunk.length
     if (typeof chunk === 'string') {
       this.#whole = chunk
       return true
     }
-    this.#writeHead()
+    if (!this.#opens()) return true
+    this.#exchange.bytesOut += chunk.length
     if (response.write(chunk)) return true
     this.#hold()
     return false
@@ -113,7 +116,8 @@ export class Answer {
   end(rawTrailers: readonly string[]): void {
     const { response } = this.#exchange
     const trailers = responseTrailers(rawTrailers)
-    this.#writeHead()
+    if (!this.#opens()) return
+    this.#exchange.bytesOut += this.#whole.length
     if (trailers !== null) response.addTrailers(trailers)
     // In one piece with the head.
     if (this.#whole === '') response.end()

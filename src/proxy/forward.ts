@@ -243,8 +243,8 @@ class Forwarding implements Receiver, BodyOwner {
 
   #fail(refusal: Refusal, cause: unknown): void {
     this.#giveUp()
-    this.#answer.spoil()
     try {
+      this.#answer.spoil()
       this.#refuse(this.#exchange, refusal, cause)
     } catch (error) {
       // The connection would take it for a fault of its own, and the client would wait for ever.

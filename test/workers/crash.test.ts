@@ -82,8 +82,8 @@ t.test('one that stays silent is ended and replaced', async (t) => {
   const [frozen = 0] = before
   process.kill(frozen, 'SIGSTOP')
   await until(() => !workersOf().includes(frozen))
+  await until(() => world.logText().includes('a worker ended: another takes its place'))
   await until(async () => (await readiness(world)).workers === 'ok')
-  t.match(world.logText(), /a worker ended: another takes its place/)
   t.match(await readiness(world), { status: 200, workers: 'ok' })
 })
 

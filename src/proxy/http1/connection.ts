@@ -89,6 +89,7 @@ export class Connection implements Hop, AnswerSink {
     this.#timer = setTimeout(onConnectTimeout, connectTimeout, this, connectTimeout)
     socket.once('connect', () => {
       this.#stopTimer()
+      this.expiresAt = performance.now() + settings.keepAlive
       owner.ready(this)
     })
     socket.on('error', (error: NodeJS.ErrnoException) => {

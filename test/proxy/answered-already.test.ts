@@ -1,0 +1,65 @@
+/** An upstream's answer that comes when the request has been answered otherwise: nothing of it goes out, and nothing ends. */
+
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import t, { type Test } from 'tap'
+import { Refusal } from '../../src/errors.ts'
+import { Exchange } from '../../src/exchange.ts'
+import { Answer } from '../../src/proxy/answer.ts'
+import { codeOf, get, portOf, refuse, Wire } from './support.ts'
+
+const denied = new Refusal('permission_denied', 'It was decided again.')
+
+/** A request that has just been refused, and what its client will have got. */
+async function refused(t: Test) {
+  const server = createServer().listen(0, '127.0.0.1')
+  t.teardown(() => server.close())
+  await once(server, 'listening')
+  const wire = new Wire(portOf(server)).send(get())
+  const [request, response] = (await once(server, 'request')) as [IncomingMessage, ServerResponse]
+  const errors: unknown[] = []
+  response.on('error', (error) => errors.push(error))
+  const exchange = new Exchange(request, response, 'id', 0)
+  return { exchange, errors, answer: new Answer(exchange, 1000, () => {}), ended: wire.ended }
+}
+
+const HEAD = ['content-length', '4']
+
+for (const [name, act] of Object.entries({
+  'whole, in one piece': (answer: Answer) => {
+    answer.begin(200, HEAD, 'OK')
+    answer.write('evil')
+    answer.end([])
+  },
+  'in pieces': (answer: Answer) => {
+    answer.begin(200, HEAD, 'OK')
+    answer.write(Buffer.from('ev'))
+    answer.write(Buffer.from('il'))
+    answer.end([])
+  },
+  'without a body': (answer: Answer) => {
+    answer.begin(204, [], 'No Content')
+    answer.end([])
+  },
+  'interim answers': (answer: Answer) => answer.interim(103, ['link', '</evil>']),
+  'the head alone': (answer: Answer) => answer.begin(200, HEAD, 'OK'),
+})) {
+  t.test(name, async (t) => {
+    const { exchange, errors, answer, ended } = await refused(t)
+    refuse(exchange, denied, null)
+    act(answer)
+    const got = await ended
+    t.equal(codeOf(got), 'permission_denied')
+    t.notMatch(got, /evil|HTTP\/1\.1 20/)
+    t.equal(exchange.bytesOut, 0)
+    t.same(errors, [])
+  })
+  t.test(`${name}, and then the refusal, before anything of it is out`, async (t) => {
+    if (name !== 'the head alone') return
+    const { exchange, errors, answer, ended } = await refused(t)
+    act(answer)
+    refuse(exchange, denied, null)
+    t.equal(codeOf(await ended), 'permission_denied')
+    t.same(errors, [])
+  })
+}
