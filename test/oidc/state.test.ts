@@ -141,7 +141,8 @@ t.test('made up by who can write where it is kept', async (t) => {
   const [[key = '', value = ''] = []] = kept
   t.notMatch(value, answer.searchParams.get('state') ?? '', 'what is kept does not tell the state')
   t.notMatch(value, 'verifier', 'nor the rest')
-  for (const wrong of ['acme {}', value.replace('acme', 'globex'), `${value.slice(0, -2)}AA`, '', 'acme ']) {
+  const tampered = value.slice(0, -2) + (value.at(-2) === 'A' ? 'gg' : 'AA')
+  for (const wrong of ['acme {}', value.replace('acme', 'globex'), tampered, '', 'acme ']) {
     kept.set(key, wrong)
     refused(t, world, await browser.send(answer.href), wrong.slice(0, 8))
   }
