@@ -209,13 +209,17 @@ class Forwarding implements Receiver, BodyOwner {
   /** The attempt is over. Each end is told once, also of what was given up. */
   #leave(): Target | null {
     const target = this.#target
-    this.bodyCame()
+    this.#uploaded()
     this.#target = null
     target?.end(this.#epoch)
     return target
   }
 
   bodyCame(): void {
+    this.#uploaded()
+  }
+
+  #uploaded(): void {
     if (this.#uploading && this.#target !== null) this.#target.uploads--
     this.#uploading = false
   }

@@ -1,7 +1,7 @@
 /**
- * The client's body on its way to the upstream or a local handler. It stands between the two, so that undici, which
- * destroys a body it can't send, never destroys the client's connection: the answer still has to go there.
- * Counts, limits and times what comes. Used by `forward.ts` and `json-body.ts`.
+ * The client's body on its way to the upstream or a local handler. It stands between the two, so that whoever can't
+ * send a body on may destroy it, and not the client's connection with it: the answer still has to go there. Counts,
+ * limits and times what comes. Used by `forward.ts` and `json-body.ts`.
  */
 
 import { Readable } from 'node:stream'
@@ -54,7 +54,7 @@ export class RequestBody extends Readable {
     this.#limit = limit
     this.#stall = stall
     this.#owner = owner
-    // undici listens, but not after it has given the body up; a late error is nobody's then.
+    // Who sends it on listens, but not after having given it up; a late error is nobody's then.
     this.on('error', ignore)
   }
 

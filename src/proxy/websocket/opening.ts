@@ -217,7 +217,7 @@ class Opening implements CallListener {
   }
 
   #fail(refusal: Refusal, cause: unknown): void {
-    if (this.#exchange.response.headersSent) this.#answer?.spoil()
+    this.#answer?.spoil()
     this.#giveUp()
     this.#pipeline.refuse(this.#exchange, refusal, cause)
   }
