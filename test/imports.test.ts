@@ -11,6 +11,7 @@ import t from 'tap'
 const ARROWS: Readonly<Record<string, readonly string[]>> = {
   'src/errors.ts': [],
   'src/json.ts': [],
+  'src/http1': [],
   'src/exchange.ts': ['src/errors.ts'],
   'src/config': ['src/exchange.ts', 'seats-admin/model'],
   'src/router': ['src/exchange.ts', 'src/errors.ts', 'src/config'],
@@ -28,7 +29,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   ],
   'src/authz': ['src/exchange.ts'],
   'src/coherence': [],
-  'src/proxy': ['src/exchange.ts', 'src/errors.ts', 'src/json.ts', 'src/config'],
+  'src/proxy': ['src/exchange.ts', 'src/http1', 'src/errors.ts', 'src/json.ts', 'src/config'],
   'src/telemetry': ['src/exchange.ts', 'src/errors.ts'],
   'src/server': ['src/exchange.ts', 'src/errors.ts', 'src/config'],
   'src/reevaluate': ['src/exchange.ts', 'src/errors.ts'],

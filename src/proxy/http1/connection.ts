@@ -5,6 +5,7 @@
 
 import { connect, type Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
+import { MessageReader, type MessageSink } from '../../http1/message-reader.ts'
 import {
   BodyTimeout,
   ConnectionLost,
@@ -13,8 +14,7 @@ import {
   ProtocolError,
   type Receiver,
 } from '../hop.ts'
-import { AnswerReader, type AnswerSink } from './answer-reader.ts'
-import type { Head } from './head.ts'
+import { answers, type Head, MAX_HEAD } from './answers.ts'
 import { requestHead, writeBody } from './request-writer.ts'
 
 export interface ConnectionOwner {
@@ -47,13 +47,13 @@ const buffer = Buffer.allocUnsafeSlow(64 * 1024)
 /** An upstream that says how long it keeps a connection means its own clock, and its own end of the line. */
 const KEPT_LESS = 1000
 
-export class Connection implements Hop, AnswerSink {
+export class Connection implements Hop, MessageSink<Head> {
   /** Monotonic ms: idle, it is not to be used from then on. */
   expiresAt = 0
   readonly #settings: ConnectionSettings
   readonly #owner: ConnectionOwner
   readonly #socket: Socket
-  readonly #reader: AnswerReader = new AnswerReader(this)
+  readonly #reader: MessageReader<Head> = new MessageReader(answers, MAX_HEAD, this)
   #receiver: Receiver | null = null
   #reserved: { readonly request: HopRequest; readonly receiver: Receiver } | null = null
   /** The body of the request is not written to its end yet. */
@@ -248,7 +248,7 @@ export class Connection implements Hop, AnswerSink {
       this.#receiver.heard()
     }
     try {
-      const read = this.#reader.read(buffer, length)
+      const read = this.#reader.read(buffer, 0, length)
       if (this.#gone) return false
       if (read < length) this.lost(new ProtocolError('bytes behind the answer'))
       else if (this.#receiver === null) this.#owner.ready(this)

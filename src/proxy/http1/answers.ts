@@ -1,8 +1,10 @@
 /**
- * The head of an answer (RFC 9112, sections 4, 5 and 6): text in, status, fields and framing out. What could be read in
- * two ways is refused, not repaired. Used by `answer-reader.ts`.
+ * Answers (RFC 9112, sections 4, 5 and 6), as the reader of messages is to read them: the text of a head in, status,
+ * fields and framing out. What could be read in two ways is refused, not repaired. Used by `connection.ts`.
  */
 
+import { is, keepsBy, lengthOf, readFields } from '../../http1/fields.ts'
+import { CHUNKED, type Grammar, INTERIM, UNTIL_CLOSE } from '../../http1/message-reader.ts'
 import { ProtocolError } from '../hop.ts'
 
 export interface Head {
@@ -10,7 +12,7 @@ export interface Head {
   readonly phrase: string
   /** Name, value, … in their order; values without the blanks around them. */
   readonly fields: string[]
-  /** Bytes of the body; {@link CHUNKED}, {@link UNTIL_CLOSE}. */
+  /** Bytes of the body; or as the reader of messages has it. */
   readonly length: number
   /** The connection may carry another request. */
   readonly keeps: boolean
@@ -18,54 +20,33 @@ export interface Head {
   readonly keptFor: number
 }
 
-export const CHUNKED: number = -1
-export const UNTIL_CLOSE: number = -2
+/** Bytes of a header section, and of the trailers. */
+export const MAX_HEAD: number = 64 * 1024
 
 /** The phrase may hold anything but line ends: it is for people, and never passed on as it came where it is odd. */
 const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9][0-9]{2})(?: ([^\r\n]*))?$/
-/** Lines without their folding; token, colon, then visible characters and blanks (RFC 9110, section 5.5). */
-const FIELD_LINES = /^(?:[!#$%&'*+.^_`|~0-9A-Za-z-]+:[\t -~\x80-\xff]*\r\n)*$/
-const LENGTH = /^[0-9]{1,15}$/
-
-const SPACE = 0x20
-const TAB = 0x09
+export const answers: Grammar<Head> = {
+  readHead,
+  mayBegin: (text) => 'HTTP/1.'.startsWith(text.slice(0, 7)),
+  forbiddenTrailers: ['content-length'],
+  mostText: 16 * 1024,
+  sharedBuffer: true,
+  malformed: (what) => new ProtocolError(what),
+  tooLong: (what) => new ProtocolError(`the ${what} is longer than anybody needs`),
+}
 
 /**
  * @param text from the status line to the end of the last field line, its CRLF included
  * @param bodiless the request was HEAD: no answer to it has a body
  */
-export function readHead(text: string, bodiless: boolean): Head {
+function readHead(text: string, bodiless: boolean): Head {
   const end = text.indexOf('\r\n')
   const line = STATUS_LINE.exec(text.slice(0, end))
   if (line === null) throw new ProtocolError('not a status line of HTTP/1')
   const fields = readFields(text, end + 2)
+  if (fields === null) throw new ProtocolError('not a field line')
   const status = Number(line[2])
   return frame(status, line[3] ?? '', line[1] === '1', fields, bodiless)
-}
-
-/** Name, value, … of field lines from `start` on, each with its CRLF. */
-export function readFields(text: string, start: number): string[] {
-  if (!FIELD_LINES.test(text.slice(start))) throw new ProtocolError('not a field line')
-  const fields: string[] = []
-  for (let at = start; at < text.length;) {
-    const colon = text.indexOf(':', at)
-    const end = text.indexOf('\r\n', colon)
-    fields.push(text.slice(at, colon), trimmed(text, colon + 1, end))
-    at = end + 2
-  }
-  return fields
-}
-
-function trimmed(text: string, from: number, to: number): string {
-  let start = from
-  let end = to
-  while (start < end && isBlank(text.charCodeAt(start))) start++
-  while (end > start && isBlank(text.charCodeAt(end - 1))) end--
-  return text.slice(start, end)
-}
-
-function isBlank(code: number): boolean {
-  return code === SPACE || code === TAB
 }
 
 function frame(status: number, phrase: string, http11: boolean, fields: string[], bodiless: boolean): Head {
@@ -84,9 +65,8 @@ function frame(status: number, phrase: string, http11: boolean, fields: string[]
         break
       case 14:
         if (!is(name, 'content-length')) break
-        if (length !== UNTIL_CLOSE || !LENGTH.test(fields[i + 1] ?? ''))
-          throw new ProtocolError('not one Content-Length')
-        length = Number(fields[i + 1])
+        if (length !== UNTIL_CLOSE) throw new ProtocolError('not one Content-Length')
+        length = lengthOf(fields[i + 1] ?? '') ?? notALength()
         break
       case 17:
         if (!is(name, 'transfer-encoding')) break
@@ -98,6 +78,9 @@ function frame(status: number, phrase: string, http11: boolean, fields: string[]
   }
   if (chunked && !http11) throw new ProtocolError('HTTP/1.0 has no Transfer-Encoding')
   if (chunked && length !== UNTIL_CLOSE) throw new ProtocolError('a Content-Length and a Transfer-Encoding')
+  // An interim answer is followed by another one; a switch of protocols by no HTTP at all.
+  if (status < 200)
+    return { status, phrase, fields, length: status === 101 ? UNTIL_CLOSE : INTERIM, keeps, keptFor }
   if (hasNoBody(status, bodiless)) {
     // Some send one all the same. Whether it comes now or later: nobody may take it for the next answer.
     if (status === 204 && (chunked || length > 0)) keeps = false
@@ -109,16 +92,9 @@ function frame(status: number, phrase: string, http11: boolean, fields: string[]
 
 /** RFC 9112, section 6.3. */
 function hasNoBody(status: number, bodiless: boolean): boolean {
-  return bodiless || status < 200 || status === 204 || status === 304
+  return bodiless || status === 204 || status === 304
 }
 
-function is(name: string, wanted: string): boolean {
-  return name.length === wanted.length && name.toLowerCase() === wanted
-}
-
-/** RFC 9112, section 9.3. */
-function keepsBy(value: string, keeps: boolean): boolean {
-  const options = value.toLowerCase().split(',')
-  if (options.some((option) => option.trim() === 'close')) return false
-  return keeps || options.some((option) => option.trim() === 'keep-alive')
+function notALength(): never {
+  throw new ProtocolError('not a Content-Length')
 }

@@ -2,9 +2,9 @@
 
 import fc from 'fast-check'
 import t from 'tap'
+import { MessageReader } from '../../../src/http1/message-reader.ts'
 import { ProtocolError } from '../../../src/proxy/hop.ts'
-import { AnswerReader } from '../../../src/proxy/http1/answer-reader.ts'
-import type { Head } from '../../../src/proxy/http1/head.ts'
+import { answers, type Head, MAX_HEAD } from '../../../src/proxy/http1/answers.ts'
 
 interface Read {
   readonly heads: { status: number; phrase: string; fields: readonly string[]; keeps: boolean }[]
@@ -19,7 +19,7 @@ interface Read {
 /** @param pieces as they come off the wire; then the connection ends, if `closes` */
 function read(pieces: readonly Buffer[], { head = false, closes = false } = {}): Read {
   const found: Read = { heads: [], body: '', ended: false, trailers: [], error: null, left: 0 }
-  const reader = new AnswerReader({
+  const reader = new MessageReader(answers, MAX_HEAD, {
     head: ({ status, phrase, fields, keeps }: Head) =>
       void found.heads.push({ status, phrase, fields, keeps }),
     body: (chunk) => {
@@ -34,7 +34,7 @@ function read(pieces: readonly Buffer[], { head = false, closes = false } = {}):
     for (const piece of pieces) {
       buffer.fill('x')
       piece.copy(buffer)
-      found.left += piece.length - reader.read(buffer, piece.length)
+      found.left += piece.length - reader.read(buffer, 0, piece.length)
     }
     if (closes) reader.close()
   } catch (error) {

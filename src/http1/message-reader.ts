@@ -1,0 +1,251 @@
+/**
+ * Bytes of a connection in, HTTP/1.1 messages out: head, body, trailers, however the bytes are cut into pieces. Strict
+ * where leniency could make two messages of one. The same for requests and answers: what differs is their grammar.
+ */
+
+import { is, readFields } from './fields.ts'
+
+export interface Framed {
+  /** Bytes of the body; or {@link CHUNKED}, {@link UNTIL_CLOSE}, {@link INTERIM}. */
+  readonly length: number
+}
+
+export const CHUNKED: number = -1
+/** As long as the connection. */
+export const UNTIL_CLOSE: number = -2
+/** No body, and no end: another head follows. */
+export const INTERIM: number = -3
+
+/** Who is told. After an exception of the reader, or once it was told to stop, nothing more is. */
+export interface MessageSink<Head extends Framed> {
+  head(head: Head): void
+  /** @param chunk text: latin1, all of a body that came whole; bytes: the sink's to keep */
+  body(chunk: Buffer | string): void
+  /** The message is whole. */
+  end(head: Head, trailers: readonly string[]): void
+}
+
+/** What kind of messages they are. */
+export interface Grammar<Head extends Framed> {
+  /**
+   * Throws where it is none.
+   *
+   * @param text from the first line to the end of the last field line, its CRLF included
+   * @param bodiless as given to `begin`
+   */
+  readHead(text: string, bodiless: boolean): Head
+  /** Whether a head may begin so. What can't become right is refused at once, so that nobody waits for its end. */
+  mayBegin(text: string): boolean
+  /** Names that mean something, or do harm, only where they are no trailers. In lower case. */
+  readonly forbiddenTrailers: readonly string[]
+  /** Bytes up to which a body that came with its head is handed on as text: it goes out in one piece with the head. */
+  readonly mostText: number
+  /** The bytes are read into a buffer that others use next: what is kept is copied. */
+  readonly sharedBuffer: boolean
+  malformed(what: string): Error
+  tooLong(what: string): Error
+}
+
+/** Bytes of a chunk's size and extensions. */
+const MAX_SIZE_LINE = 1024
+/** Bytes made into text at a time where a head is looked for. */
+const AT_ONCE = 20 * 1024
+
+const NO_TRAILERS: readonly string[] = Object.freeze([])
+
+/** A chunk's size (RFC 9112, section 7.1): up to 2^52, so that numbers hold it; extensions are passed over. */
+const SIZE_LINE = /^0*([0-9A-Fa-f]{1,13})(?:[\t ]*;[\t -~\x80-\xff]*)?$/
+
+/** A CR or LF that is not one of a pair; one at the end may become it. */
+const BARE = /(?:^|[^\r])\n|\r[^\n]/
+
+type State = 'none' | 'head' | 'fixed' | 'until-close' | 'size' | 'chunk' | 'chunk-end' | 'trailers'
+
+export class MessageReader<Head extends Framed> {
+  /** Bytes of a head section, and of the trailers. */
+  readonly #maxHead: number
+  readonly #grammar: Grammar<Head>
+  readonly #sink: MessageSink<Head>
+  #state: State = 'none'
+  #bodiless = false
+  #head: Head | null = null
+  /** Bytes of the body, or of a chunk, that are still to come. */
+  #left = 0
+  /** What came of a head, a size line or the trailers before the rest did. */
+  #held = ''
+
+  constructor(grammar: Grammar<Head>, maxHead: number, sink: MessageSink<Head>) {
+    this.#grammar = grammar
+    this.#maxHead = maxHead
+    this.#sink = sink
+  }
+
+  /** Ready for a message. @param bodiless whatever its head says, it has no body: the answer to HEAD */
+  begin(bodiless = false): void {
+    this.#state = 'head'
+    this.#bodiless = bodiless
+    this.#head = null
+    this.#held = ''
+  }
+
+  /** No more is told. */
+  stop(): void {
+    this.#state = 'none'
+  }
+
+  /** Nothing of a message has come since `begin`. */
+  get untouched(): boolean {
+    return this.#state === 'head' && this.#held === ''
+  }
+
+  /** The connection has ended, in good order: so has a body that is as long as it lasts. */
+  close(): void {
+    if (this.#state === 'until-close') this.#whole(0)
+  }
+
+  /**
+   * Throws what the grammar makes of a fault.
+   *
+   * @param bytes those from `from` to `to`
+   * @returns where it stopped: before `to` when the message was whole before
+   */
+  read(bytes: Buffer, from: number, to: number): number {
+    let at = from
+    while (at < to && this.#state !== 'none') at = this.#step(bytes, at, to)
+    return at
+  }
+
+  #step(bytes: Buffer, at: number, to: number): number {
+    switch (this.#state) {
+      case 'head':
+        return this.#readHead(bytes, at, to)
+      case 'fixed':
+      case 'chunk':
+        return this.#readBody(bytes, at, to)
+      case 'until-close':
+        this.#pass(bytes, at, to)
+        return to
+      case 'size':
+        return this.#readSize(bytes, at, to)
+      case 'chunk-end':
+        return this.#readChunkEnd(bytes, at, to)
+      default:
+        return this.#readTrailers(bytes, at, to)
+    }
+  }
+
+  #pass(bytes: Buffer, at: number, to: number): void {
+    const part = at === 0 && to === bytes.length ? bytes : bytes.subarray(at, to)
+    this.#sink.body(this.#grammar.sharedBuffer ? Buffer.from(part) : part)
+  }
+
+  #readHead(bytes: Buffer, at: number, to: number): number {
+    const text = bytes.toString('latin1', at, Math.min(to, at + AT_ONCE))
+    const before = this.#held.length
+    const held = before === 0 ? text : this.#held + text
+    const end = held.indexOf('\r\n\r\n', Math.max(0, before - 3))
+    if (end < 0) return this.#hold(held, at + text.length)
+    if (end > this.#maxHead) throw this.#grammar.tooLong('head')
+    this.#held = ''
+    const head = this.#grammar.readHead(held.slice(0, end + 2), this.#bodiless)
+    const next = at + end + 4 - before
+    return this.#begun(head, held, end + 4, next, to)
+  }
+
+  /** @param from where the body begins in the text; `at`: in the bytes */
+  #begun(head: Head, text: string, from: number, at: number, to: number): number {
+    const { length } = head
+    this.#head = head
+    this.#state = stateOf(length)
+    this.#left = length
+    this.#sink.head(head)
+    if (this.#state !== 'fixed') return at
+    if (length === 0) return this.#whole(at)
+    if (length > this.#grammar.mostText || length > to - at || length > text.length - from) return at
+    this.#sink.body(text.slice(from, from + length))
+    return this.#whole(at + length)
+  }
+
+  #readBody(bytes: Buffer, at: number, to: number): number {
+    const end = Math.min(to, at + this.#left)
+    this.#left -= end - at
+    const state = this.#state
+    this.#pass(bytes, at, end)
+    if (this.#left > 0 || this.#state !== state) return end
+    if (state === 'fixed') return this.#whole(end)
+    this.#state = 'chunk-end'
+    return end
+  }
+
+  #readSize(bytes: Buffer, at: number, to: number): number {
+    const text = bytes.toString('latin1', at, Math.min(to, at + MAX_SIZE_LINE))
+    const before = this.#held.length
+    const held = this.#held + text
+    const end = held.indexOf('\r\n', Math.max(0, before - 1))
+    if (end < 0) return this.#hold(held, at + text.length)
+    this.#held = ''
+    const size = SIZE_LINE.exec(held.slice(0, end))?.[1]
+    if (size === undefined) throw this.#grammar.malformed('not the size of a chunk')
+    this.#left = Number.parseInt(size, 16)
+    this.#state = this.#left === 0 ? 'trailers' : 'chunk'
+    return at + end + 2 - before
+  }
+
+  #readChunkEnd(bytes: Buffer, at: number, to: number): number {
+    const held = this.#held + bytes.toString('latin1', at, Math.min(to, at + 2 - this.#held.length))
+    if (!'\r\n'.startsWith(held)) throw this.#grammar.malformed('a chunk is longer than its size')
+    const next = at + held.length - this.#held.length
+    this.#held = held.length === 2 ? '' : held
+    if (held.length === 2) this.#state = 'size'
+    return next
+  }
+
+  #readTrailers(bytes: Buffer, at: number, to: number): number {
+    const text = bytes.toString('latin1', at, Math.min(to, at + this.#maxHead))
+    // With the line end in front, none at all and some end alike.
+    const before = this.#held === '' ? 2 : this.#held.length
+    const held = (this.#held === '' ? '\r\n' : this.#held) + text
+    const end = held.indexOf('\r\n\r\n', Math.max(0, before - 3))
+    if (end < 0) return this.#hold(held, at + text.length)
+    if (end > this.#maxHead) throw this.#grammar.tooLong('trailers')
+    this.#held = ''
+    return this.#whole(
+      at + end + 4 - before,
+      end === 0 ? NO_TRAILERS : this.#trailersOf(held.slice(0, end + 2)),
+    )
+  }
+
+  #trailersOf(text: string): readonly string[] {
+    const trailers = readFields(text, 2)
+    if (trailers === null) throw this.#grammar.malformed('not a field line')
+    for (let i = 0; i < trailers.length; i += 2)
+      for (const name of this.#grammar.forbiddenTrailers)
+        if (is(trailers[i] ?? '', name)) throw this.#grammar.malformed(`${name} among the trailers`)
+    return trailers
+  }
+
+  #hold(text: string, next: number): number {
+    const [most, what] =
+      this.#state === 'size'
+        ? ([MAX_SIZE_LINE, 'size of a chunk'] as const)
+        : ([this.#maxHead, this.#state === 'head' ? 'head' : 'trailers'] as const)
+    if (text.length >= most) throw this.#grammar.tooLong(what)
+    if (BARE.test(text)) throw this.#grammar.malformed('a bare CR or LF')
+    if (this.#state === 'head' && !this.#grammar.mayBegin(text))
+      throw this.#grammar.malformed('not the first line of a message')
+    this.#held = text
+    return next
+  }
+
+  #whole(at: number, trailers: readonly string[] = NO_TRAILERS): number {
+    this.#state = 'none'
+    if (this.#head !== null) this.#sink.end(this.#head, trailers)
+    return at
+  }
+}
+
+function stateOf(length: number): State {
+  if (length === CHUNKED) return 'size'
+  if (length === INTERIM) return 'head'
+  return length === UNTIL_CLOSE ? 'until-close' : 'fixed'
+}
