@@ -47,10 +47,13 @@ async function underLoad(
   await load.more(300)
   for (round = 1; round <= ROUNDS; round++) {
     const { main, table } = files(targets, round, workers)
+    const before = loggedVersion(gateway)
     gateway.write('gateway.config.yaml', main)
     gateway.write('routes/main.yaml', table)
     change(gateway)
     await until(async () => (await answered(gateway, round)) === String(round))
+    // By all processes: one that is still reading would find the files of the next round among those of this one.
+    await until(() => loggedVersion(gateway) !== before)
     await load.more(100)
     if (round === 3) await broken(t, gateway, table, change)
   }
@@ -83,8 +86,12 @@ async function broken(
 }
 
 /** The log, `/readyz` and the metric tell one version. */
+function loggedVersion(gateway: OperatedGateway): unknown {
+  return gateway.remarks.findLast(({ msg }) => msg === 'configuration reloaded')?.['version']
+}
+
 async function sameVersion(t: Test, gateway: OperatedGateway): Promise<void> {
-  const logged = () => gateway.remarks.findLast(({ msg }) => msg === 'configuration reloaded')?.['version']
+  const logged = () => loggedVersion(gateway)
   const agree = async () => {
     const shown = ((await gateway.ready()).body['config'] as { version: number }).version
     return shown === (await gateway.metric('seatgate_config_version')) && shown === logged()
