@@ -1,14 +1,27 @@
 /**
- * Opens the connections to a target: TCP, and TLS where it is https. Used by `target.ts` for traffic and by `health.ts`
- * for checks.
+ * Opens the connections to a target: TCP, and TLS where it is https. Used by `http1/` for requests, by `target.ts` for
+ * WebSockets and by `health.ts` for checks.
  */
 
 import { X509Certificate } from 'node:crypto'
-import { isIP, type Socket } from 'node:net'
-import { createSecureContext, type SecureContext, type SecureContextOptions } from 'node:tls'
+import { connect as connectTcp, isIP, type OnReadOpts, type Socket } from 'node:net'
+import {
+  connect as connectTls,
+  createSecureContext,
+  type SecureContext,
+  type SecureContextOptions,
+} from 'node:tls'
 import type { buildConnector } from 'undici'
 import { loadUndici } from './undici.ts'
 import type { TlsSettings } from './upstream-options.ts'
+
+export interface Address {
+  /** A name, or an IP address without brackets. */
+  readonly host: string
+  readonly port: number
+  /** null: without TLS. */
+  readonly tls: TlsOptions | null
+}
 
 /** The part of Node.js' options that is used here. */
 export interface TlsOptions {
@@ -17,7 +30,7 @@ export interface TlsOptions {
   servername?: string
 }
 
-/** TLS as undici's connector takes it; made once for an upstream. Throws on what can't be read, with no secret in the message. */
+/** TLS as it is asked for; made once for an upstream. Throws on what can't be read, with no secret in the message. */
 export function tlsOptions(tls: TlsSettings | null): TlsOptions {
   // Always said: Node.js would otherwise take NODE_TLS_REJECT_UNAUTHORIZED from the environment.
   if (tls === null) return { rejectUnauthorized: true }
@@ -56,31 +69,55 @@ function readCertificates(name: string, pem: string | Buffer): void {
   }
 }
 
-export class Connector {
-  readonly connect: buildConnector.connector
-  /** Errors of connections that had carried an answer before they died. */
-  readonly #afterUse = new WeakSet<Error>()
+/**
+ * Begins to open a connection; `standing` says when it is one.
+ *
+ * @param onread told of what comes in place of 'data'. Over TLS it may be told of some more when it has returned false:
+ *   of what had come by then, in one read from the network
+ */
+export function open({ host, port, tls }: Address, onread: OnReadOpts | null = null): Socket {
+  const tcp = { host, port, noDelay: true, keepAlive: true, keepAliveInitialDelay: 60_000 }
+  const options = onread === null ? tcp : { ...tcp, onread }
+  if (tls === null) return connectTcp(options)
+  // The target's, also where the client's Host is passed on. An address is no name to ask for, but is looked for.
+  const servername = tls.servername ?? (isIP(host) === 0 ? host : '')
+  // No session is resumed: the certificate would not be looked at again.
+  return connectTls({ ...options, ...tls, servername, ALPNProtocols: ['http/1.1'] })
+}
 
-  /** @param timeout ms until a connection stands, TLS included */
-  constructor(timeout: number, tls: TlsOptions) {
-    const connect = loadUndici().buildConnector({ ...tls, allowH2: false, timeout })
-    const afterUse = this.#afterUse
-    function onError(this: Socket, error: NodeJS.ErrnoException) {
-      // Over TLS, too, these are bytes of HTTP.
-      if (this.bytesRead > 0) afterUse.add(error)
-      // By this code undici would take a reset for the end of a body that has no length: a part would look whole.
-      if (error.code === 'ECONNRESET') error.code = 'UPSTREAM_RESET'
-    }
-    // '' makes the certificate be checked against the target's name, also where the client's Host is passed on.
-    this.connect = (options, callback) =>
-      connect({ ...options, servername: '' }, (...result) => {
-        result[1]?.on('error', onError)
-        callback(...result)
-      })
-  }
+/** The event at which it stands: over TLS the other side is known by then. */
+export function standing({ tls }: Address): 'connect' | 'secureConnect' {
+  return tls === null ? 'connect' : 'secureConnect'
+}
 
-  /** A connection that had been used and was kept died with this error. Servers close idle ones; it means nothing. */
-  diedAfterUse(error: Error): boolean {
-    return this.#afterUse.has(error)
+/**
+ * A connection for a WebSocket.
+ *
+ * @param timeout ms until it stands
+ * @param callback told once
+ */
+export function connect(
+  address: Address,
+  timeout: number,
+  callback: (error: Error | null, socket: Socket | null) => void,
+): void {
+  const socket = open(address)
+  const timer = setTimeout(() => socket.destroy(new Error(`no connection within ${timeout} ms`)), timeout)
+  const failed = (error: Error) => {
+    clearTimeout(timer)
+    callback(error, null)
   }
+  socket.once('error', failed)
+  socket.once(standing(address), () => {
+    clearTimeout(timer)
+    socket.off('error', failed)
+    callback(null, socket)
+  })
+}
+
+/** As undici's clients take it. @param timeout ms until a connection stands, TLS included */
+export function undiciConnector(timeout: number, tls: TlsOptions): buildConnector.connector {
+  const connectBy = loadUndici().buildConnector({ ...tls, allowH2: false, timeout })
+  // '' makes the certificate be checked against the target's name.
+  return (options, callback) => connectBy({ ...options, servername: '' }, callback)
 }

@@ -4,8 +4,8 @@
  */
 
 import { performance } from 'node:perf_hooks'
-import type { Client, Dispatcher } from 'undici'
-import { Connector, type TlsOptions } from './connector.ts'
+import type { buildConnector, Client, Dispatcher } from 'undici'
+import { type TlsOptions, undiciConnector } from './connector.ts'
 import type { Target } from './target.ts'
 import { loadUndici } from './undici.ts'
 import { givenUp } from './upstream-faults.ts'
@@ -17,7 +17,7 @@ const WAITED_FOR = 500
 export class HealthCheck {
   readonly #target: Target
   readonly #settings: HealthSettings
-  readonly #connector: Connector
+  readonly #connect: buildConnector.connector
   #timer: NodeJS.Timeout | null = null
   #check: Check | null = null
   #stopped = false
@@ -25,13 +25,13 @@ export class HealthCheck {
   constructor(target: Target, settings: HealthSettings, tls: TlsOptions) {
     this.#target = target
     this.#settings = settings
-    this.#connector = new Connector(settings.timeout, tls)
+    this.#connect = undiciConnector(settings.timeout, tls)
   }
 
   /** The first check is made at once. */
   start(): void {
     const { url } = this.#target
-    const client = new (loadUndici().Client)(url.origin, { connect: this.#connector.connect, allowH2: false })
+    const client = new (loadUndici().Client)(url.origin, { connect: this.#connect, allowH2: false })
     this.#check = new Check(client, this.#settings.timeout, (cause) => this.#checked(cause))
     this.#check.start(this.#settings.path, url.hostname)
   }

@@ -3,15 +3,13 @@
  * Made by `upstream.ts`, picked by `balancer.ts`, used by `forward.ts`.
  */
 
-import { Connector, type TlsOptions } from './connector.ts'
+import { type Address, connect, type TlsOptions } from './connector.ts'
 import { type Client, ConnectionLost, type HopRequest, type Receiver } from './hop.ts'
 import { Http1Client } from './http1/client.ts'
-import { connectPlain } from './plain-connection.ts'
 import { Rotation, type RotationOwner } from './rotation.ts'
-import { UndiciClient } from './undici-client.ts'
 import type { TargetStatus } from './upstream-events.ts'
 import type { UpstreamSettings } from './upstream-options.ts'
-import { type Connect, TargetAgent } from './websocket/agent.ts'
+import { TargetAgent } from './websocket/agent.ts'
 
 /** An idle connection is dropped after this many ms, sooner if the upstream says so: less than common servers keep it. */
 const KEEP_ALIVE = 4_000
@@ -28,8 +26,7 @@ export class Target {
   readonly agent: TargetAgent
   readonly #settings: UpstreamSettings
   readonly #connectTimeout: number
-  /** null: it is spoken to without TLS. */
-  readonly #connector: Connector | null
+  readonly #address: Address
   readonly #client: Client
 
   /** @param connectTimeout ms */
@@ -44,9 +41,9 @@ export class Target {
     this.rotation = new Rotation(settings.ejection, settings.health, owner)
     this.#settings = settings
     this.#connectTimeout = connectTimeout
-    this.#connector = url.protocol === 'https:' ? new Connector(connectTimeout, tls) : null
+    this.#address = addressOf(url, tls)
     this.#client = this.#open()
-    this.agent = new TargetAgent((callback) => this.#connect(callback))
+    this.agent = new TargetAgent((callback) => connect(this.#address, connectTimeout, callback))
   }
 
   get status(): TargetStatus {
@@ -87,33 +84,22 @@ export class Target {
     return this.#client.destroy()
   }
 
-  get #hostname(): string {
-    return this.url.hostname.replace(/^\[|\]$/g, '')
-  }
-
-  get #port(): number {
-    return Number(this.url.port || 80)
-  }
-
-  #connect(callback: Parameters<Connect>[0]): void {
-    if (this.#connector === null)
-      return connectPlain(this.#hostname, this.#port, this.#connectTimeout, callback)
-    const { protocol, host, port } = this.url
-    this.#connector.connect({ protocol, host, hostname: this.#hostname, port }, (...[error, socket]) =>
-      callback(error, socket),
-    )
-  }
-
   #open(): Client {
     const { connections, bodyTimeout } = this.#settings
-    const settings = { connections, bodyTimeout, keepAlive: KEEP_ALIVE, keepAliveMax: KEEP_ALIVE_MAX }
-    if (this.#connector !== null) return new UndiciClient(this.url, this.#connector, settings)
     return new Http1Client({
-      ...settings,
-      host: this.#hostname,
-      port: this.#port,
+      ...this.#address,
       authority: this.url.host,
+      connections,
       connectTimeout: this.#connectTimeout,
+      bodyTimeout,
+      keepAlive: KEEP_ALIVE,
+      keepAliveMax: KEEP_ALIVE_MAX,
     })
   }
+}
+
+function addressOf({ protocol, hostname, port }: URL, tls: TlsOptions): Address {
+  const host = hostname.replace(/^\[|\]$/g, '')
+  if (protocol === 'https:') return { host, port: Number(port || 443), tls }
+  return { host, port: Number(port || 80), tls: null }
 }

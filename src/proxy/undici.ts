@@ -1,4 +1,4 @@
-/** undici, loaded when it is first needed: it costs 7 MiB, and plain upstreams without health checks do without it. */
+/** undici, loaded when it is first needed: it costs 7 MiB, and upstreams without health checks do without it. */
 
 import { createRequire } from 'node:module'
 import type * as undici from 'undici'

@@ -7,6 +7,7 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Test } from 'tap'
+import { hopTo, upstreamEnd } from '../proxy/hop.ts'
 import { startWorld, type World } from '../support/world.ts'
 import { type Outcome, type Packets, send } from './door.ts'
 import { strict } from './leniency.ts'
@@ -40,16 +41,17 @@ export class HostileUpstream {
   private constructor(world: World, server: ReturnType<typeof createServer>) {
     this.world = world
     this.#server = server
-    server.on('connection', (socket: Socket) => this.#converse(socket))
+    server.on('connection', (connection: Socket) => this.#converse(upstreamEnd(connection)))
   }
 
   static async start(t: Test): Promise<HostileUpstream> {
     const server = createServer({ noDelay: true }).listen(0, '127.0.0.1')
     await once(server, 'listening')
-    const target = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const { target, lines } = hopTo((server.address() as AddressInfo).port)
     const routes = ['ANY /evil: public', 'GET /good: public']
-    const upstream = ['response_timeout: 1s', 'body_timeout: 1s']
-    const hostile = new HostileUpstream(await startWorld(t, { target, routes, upstream }), server)
+    const upstream = ['response_timeout: 1s', 'body_timeout: 1s', ...lines]
+    const world = await startWorld(t, { target: target.origin, routes, upstream })
+    const hostile = new HostileUpstream(world, server)
     t.teardown(() => hostile.#close())
     return hostile
   }

@@ -150,7 +150,7 @@ t.test('nobody can be reached in time: 503 at once, and it says when to come aga
   t.match(answer, 'Nothing was sent')
   t.same(valuesOf(answer, 'retry-after'), ['1'])
   t.notMatch(answer, '127.0.0.1', 'no inner address')
-  t.match(exchanges.at(-1)?.cause, { code: 'UND_ERR_CONNECT_TIMEOUT' }, 'the log knows why')
+  t.match(exchanges.at(-1)?.cause, { code: 'UPSTREAM_CONNECT_TIMEOUT' }, 'the log knows why')
 })
 
 for (const size of [1, 2]) {
@@ -283,6 +283,6 @@ t.test(
     await eventually(() => upstream.targets()[0]?.pending === 3)
     wires[0]?.socket.destroy()
     await eventually(() => told.ejected.length === 1)
-    t.match(told.ejected, [{ blame: 'unreachable', cause: { code: 'UND_ERR_CONNECT_TIMEOUT' } }])
+    t.match(told.ejected, [{ blame: 'unreachable', cause: { code: 'UPSTREAM_CONNECT_TIMEOUT' } }])
   },
 )

@@ -1,9 +1,9 @@
 /**
- * The connections to one target that speaks plain HTTP/1.1: kept, shared out one request at a time, opened up to a limit;
- * beyond that requests wait in line. Made by `target.ts`.
+ * The connections to one target, by TLS or without: kept, shared out one request at a time, opened up to a limit; beyond
+ * that requests wait in line. Made by `target.ts`.
  *
- * Why not undici here: with it a whole request costs half as much again (`npm run bench -- --compare`: this client's
- * requests take 0.64 of the CPU, quartiles 0.635 to 0.696).
+ * Why not undici: it lets some malformed answers pass, and with it a whole request costs half as much again (`npm run
+ * bench -- --compare`, without TLS: this client's requests take 0.64 of the CPU, quartiles 0.635 to 0.696).
  */
 
 import { performance } from 'node:perf_hooks'

@@ -3,9 +3,10 @@
  * request's. Kept between requests; anything that comes then ends it. Made by `client.ts`.
  */
 
-import { connect, type Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
 import { MessageReader, type MessageSink } from '../../http1/message-reader.ts'
+import { type Address, open, standing } from '../connector.ts'
 import {
   BodyTimeout,
   ConnectionLost,
@@ -28,9 +29,7 @@ export interface ConnectionOwner {
   uploaded(): void
 }
 
-export interface ConnectionSettings {
-  readonly host: string
-  readonly port: number
+export interface ConnectionSettings extends Address {
   /** As it stands in Host. */
   readonly authority: string
   /** All in ms. */
@@ -75,26 +74,16 @@ export class Connection implements Hop, MessageSink<Head> {
   constructor(settings: ConnectionSettings, owner: ConnectionOwner) {
     this.#settings = settings
     this.#owner = owner
-    const { host, port, connectTimeout } = settings
-    const onread = { buffer, callback: (length: number) => this.#read(length) }
-    const socket = connect({
-      host,
-      port,
-      noDelay: true,
-      keepAlive: true,
-      keepAliveInitialDelay: 60_000,
-      onread,
-    })
+    const { connectTimeout } = settings
+    const socket = open(settings, { buffer, callback: (length) => this.#read(length) })
     this.#socket = socket
     this.#timer = setTimeout(onConnectTimeout, connectTimeout, this, connectTimeout)
-    socket.once('connect', () => {
+    socket.once(standing(settings), () => {
       this.#stopTimer()
       this.expiresAt = performance.now() + settings.keepAlive
-      owner.ready(this)
+      this.#free(false)
     })
-    socket.on('error', (error: NodeJS.ErrnoException) => {
-      this.lost(new ConnectionLost(error.message, error.code ?? '', this.#used, error))
-    })
+    socket.on('error', (error) => this.lost(this.#faultOf(error)))
     socket.on('end', () => this.#ended())
     socket.on('close', () =>
       this.lost(new ConnectionLost('the connection was closed', 'UPSTREAM_CLOSED', this.#used)),
@@ -119,7 +108,8 @@ export class Connection implements Hop, MessageSink<Head> {
   #begin(request: HopRequest, receiver: Receiver): void {
     if (!receiver.connected(this)) {
       this.#written()
-      return this.#owner.ready(this)
+      // Not at once: behind it there may be thousands that are no longer wanted either.
+      return process.nextTick(readyAgain, this)
     }
     this.#receiver = receiver
     this.#heard = false
@@ -146,6 +136,10 @@ export class Connection implements Hop, MessageSink<Head> {
       },
       failed: (error) => this.lost(error),
     })
+  }
+
+  readyAgain(): void {
+    if (!this.#gone) this.#owner.ready(this)
   }
 
   #written(): void {
@@ -251,7 +245,7 @@ export class Connection implements Hop, MessageSink<Head> {
       const read = this.#reader.read(buffer, 0, length)
       if (this.#gone) return false
       if (read < length) this.lost(new ProtocolError('bytes behind the answer'))
-      else if (this.#receiver === null) this.#owner.ready(this)
+      else if (this.#receiver === null) this.#free(length === buffer.length)
       else this.#awaitBody()
     } catch (error) {
       this.lost(error instanceof Error ? error : new Error(String(error)))
@@ -259,7 +253,30 @@ export class Connection implements Hop, MessageSink<Head> {
     return !this.#gone && !this.#paused
   }
 
-  /** The upstream says no more. */
+  /**
+   * It can take a request. What has come may be told in several pieces: over TLS, or where the buffer was full. The next
+   * request isn't begun before all of it has been told, or bytes that came before it would be taken for its answer.
+   */
+  #free(full: boolean): void {
+    if (this.#settings.tls === null && !full) this.#owner.ready(this)
+    else setImmediate(onTold, this)
+  }
+
+  /** All that had come is told. */
+  told(): void {
+    if (!this.#gone) this.#owner.ready(this)
+  }
+
+  #faultOf(error: NodeJS.ErrnoException): Error {
+    // Said by TLS itself, on a new connection: what came is no TLS, or we are not wanted. That is no mere end.
+    if (!this.#used && !('syscall' in error)) return error
+    return new ConnectionLost(error.message, error.code ?? '', this.#used, error)
+  }
+
+  /**
+   * The upstream says no more. Over TLS it may be that only the connection below has ended, which whoever is on the way
+   * can do: Node doesn't tell the two apart. A body without a length may be cut short so; no other can.
+   */
   #ended(): void {
     if (!this.#gone) this.#reader.close()
     this.lost(new ConnectionLost('the upstream closed the connection', 'UPSTREAM_CLOSED', this.#used))
@@ -290,8 +307,16 @@ export class Connection implements Hop, MessageSink<Head> {
   }
 }
 
+function readyAgain(connection: Connection): void {
+  connection.readyAgain()
+}
+
 function beginReserved(connection: Connection): void {
   connection.beginReserved()
+}
+
+function onTold(connection: Connection): void {
+  connection.told()
 }
 
 function onSilence(connection: Connection): void {

@@ -81,6 +81,7 @@ function defaults(port: number): ClientSettings {
   return {
     host: '127.0.0.1',
     port,
+    tls: null,
     authority: `127.0.0.1:${port}`,
     connectTimeout: 5000,
     bodyTimeout: 5000,

@@ -1,0 +1,54 @@
+/**
+ * What the hostile upstreams of the tests are spoken to by: plain TCP, or TLS once `speakTls` has been called, as
+ * `hostile-tls.test.ts` does. Used by `support.ts` and by `../hostile/hostile-upstream.ts`.
+ */
+
+import type { Socket } from 'node:net'
+import { createSecureContext, TLSSocket } from 'node:tls'
+import type { TlsSettings } from '../../src/proxy/upstream-options.ts'
+import { CERTIFICATES } from '../support/servers/tls.ts'
+
+let secured = false
+
+/** From now on, in this process. */
+export function speakTls(): void {
+  secured = true
+}
+
+export interface Hop {
+  readonly target: URL
+  readonly tls: TlsSettings | null
+  /** The same for an upstream's entry in a configuration file. */
+  readonly lines: readonly string[]
+}
+
+/** How the gateway comes to an upstream at this port. */
+export function hopTo(port: number): Hop {
+  if (!secured) return { target: new URL(`http://127.0.0.1:${port}`), tls: null, lines: [] }
+  const { files, server } = CERTIFICATES
+  const target = new URL(`https://127.0.0.1:${port}`)
+  return { target, tls: { ca: server.ca }, lines: [`tls: { ca: ${JSON.stringify(files.ca)} }`] }
+}
+
+/** The upstream's end of a connection that has just come. */
+export function upstreamEnd(socket: Socket): Socket {
+  return secured ? new SecuredEnd(socket) : socket
+}
+
+const { cert, key } = CERTIFICATES.server
+const secureContext = createSecureContext({ cert, key })
+
+class SecuredEnd extends TLSSocket {
+  readonly #below: Socket
+
+  constructor(below: Socket) {
+    super(below, { isServer: true, secureContext })
+    this.#below = below
+  }
+
+  /** Node resets only what is TCP itself. */
+  override resetAndDestroy(): this {
+    this.#below.resetAndDestroy()
+    return this
+  }
+}
