@@ -87,6 +87,7 @@ export class Door {
   /** No new connections; requests in flight have `drain` ms. After that, nothing is decided from memory. */
   async close(drain: number): Promise<void> {
     await this.#front?.close(drain)
+    this.#pipeline.account()
     this.#reevaluation.stop()
     await Promise.all([...this.#running.upstreams.values()].map((upstream) => upstream.close()))
     await this.#compiled.signIn?.close()

@@ -3,8 +3,9 @@
  * Ask → Route → Principal → Grants → Decision, and the Exchange that carries them. Read this file first.
  */
 
-import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ErrorCode, Refusal } from './errors.ts'
+import type { ClientRequest } from './http1/client-request.ts'
+import type { ClientResponse } from './http1/client-response.ts'
 
 /** What a route asks of a caller: nothing, any valid credential, or a permission in the space of the request. */
 export type Requirement = 'public' | 'authenticated' | (string & {})
@@ -280,8 +281,8 @@ export interface OpenWebSocket {
 
 /** One request on its way through the pipeline. Every field exists from birth, in this order: one hidden class. */
 export class Exchange {
-  readonly request: IncomingMessage
-  readonly response: ServerResponse
+  readonly request: ClientRequest
+  readonly response: ClientResponse
   readonly id: string
   /** Monotonic, ms. */
   readonly startedAt: number
@@ -302,12 +303,16 @@ export class Exchange {
   answeredAt = 0
   /** The client went away before the answer was whole. */
   aborted = false
+  /** Monotonic, ms: when its answer, or its client, was gone. */
+  endedAt = 0
+  /** Its place among those under way; -1 when it has none. */
+  slot = -1
   /** null until a handshake was answered 101. */
   webSocket: OpenWebSocket | null = null
 
   constructor(
-    request: IncomingMessage,
-    response: ServerResponse,
+    request: ClientRequest,
+    response: ClientResponse,
     id: string,
     startedAt: number,
     awaited = false,

@@ -65,10 +65,10 @@ async function stagesOf(subject: Subject, world: World, log: AccessLog): Promise
     repeated('judge: all of the above, token known', () => subject.judge(ask)),
     repeated('headers to the upstream', () => requestHeaders(exchange, upstream, proxies)),
     repeated('headers to the client', () => responseHeaders(ANSWERED, framing, exchange.id)),
-    repeated('a line of the access log, written', () => log.write(exchange, now)),
+    repeated('a line of the access log, written', () => log.write(exchange)),
     repeated('metrics', () => {
       metrics.started()
-      metrics.finished(exchange, now)
+      metrics.answered(exchange, now)
     }),
   ]
 }

@@ -3,10 +3,7 @@
  * connection. Used by `stages.ts` and the curves.
  */
 
-import { once } from 'node:events'
 import { mkdirSync, rmSync } from 'node:fs'
-import { Agent, createServer, get, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { openStore, type Store } from '../../seats-admin/index.ts'
 import { readCredentials } from '../../src/authn/credentials.ts'
 import type { Config, TenantConfig } from '../../src/config/config.ts'
@@ -14,6 +11,7 @@ import { loadConfig } from '../../src/config/load.ts'
 import { type Compiled, Engine } from '../../src/engine.ts'
 import { type Ask, Exchange, type Judgement } from '../../src/exchange.ts'
 import { ProcessEphemeral } from '../../src/oidc/ephemeral.ts'
+import { openListener } from '../../test/support/listener.ts'
 import { SPACE, TENANT } from '../names.ts'
 import { token, type TokenSetup, type World, writeConfiguration } from '../world.ts'
 
@@ -106,23 +104,28 @@ function withTenants(config: Config, count: number): Config {
   return { ...config, tenants }
 }
 
-/** A request that was answered, as the log and the metrics meet it; its objects are Node.js's own. */
+/** A request that was answered, as the log and the metrics meet it. */
 export async function exchangeWith(judgement: Judgement, authorization: string): Promise<Exchange> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  const headers = { Host: 'gw.example', Space: SPACE, Authorization: authorization, Accept: '*/*' }
-  const asked = get({ port, host: '127.0.0.1', path: TARGET, headers, agent: new Agent() })
-  const [request, response] = (await once(server, 'request')) as [IncomingMessage, ServerResponse]
-  const exchange = new Exchange(request, response, '0c1e3c5e-5d0e-4d0e-9c58-0f3f6e5c8b1a', performance.now())
+  const asked = Promise.withResolvers<Exchange>()
+  const door = await openListener((request, response) => {
+    const exchange = new Exchange(
+      request,
+      response,
+      '0c1e3c5e-5d0e-4d0e-9c58-0f3f6e5c8b1a',
+      performance.now(),
+    )
+    asked.resolve(exchange)
+    return exchange
+  })
+  const headers = { Space: SPACE, Authorization: authorization, Accept: '*/*' }
+  const answered = fetch(`http://127.0.0.1:${door.address.port}${TARGET}`, { headers })
+  const exchange = await asked.promise
   exchange.judgement = judgement
   exchange.forwardedAt = performance.now()
   exchange.answeredAt = exchange.forwardedAt + 1
-  response.writeHead(200, ['Content-Length', '2']).end('{}')
-  const [answer] = (await once(asked, 'response')) as [IncomingMessage]
-  answer.resume()
-  await once(answer, 'end')
-  server.closeAllConnections()
-  server.close()
+  exchange.response.writeHead(200, ['Content-Length', '2'])
+  exchange.response.end('{}')
+  await (await answered).text()
+  await door.close(0)
   return exchange
 }

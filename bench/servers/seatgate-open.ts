@@ -57,7 +57,8 @@ Judge.prototype.judge = ({ method, target }: Ask): Judgement => {
 }
 AccessLog.prototype.write = () => {}
 Metrics.prototype.started = () => {}
-Metrics.prototype.finished = () => {}
+Metrics.prototype.ended = () => {}
+Metrics.prototype.answered = () => {}
 
 // The command reads its arguments from here.
 const [node = '', script = '', file = ''] = process.argv

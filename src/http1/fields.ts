@@ -5,7 +5,11 @@
 
 /** Lines without their folding; token, colon, then visible characters and blanks (RFC 9110, section 5.5). */
 const FIELD_LINES = /(?:[!#$%&'*+.^_`|~0-9A-Za-z-]+:[\t -~\x80-\xff]*\r\n)*/y
-const LENGTH = /^[0-9]{1,15}$/
+const DIGITS = /^[0-9]+$/
+/** Digits up to which numbers hold every length. */
+const MOST_DIGITS = 15
+/** What others count to. */
+const MOST = 2n ** 64n
 
 const SPACE = 0x20
 const TAB = 0x09
@@ -47,14 +51,26 @@ export function is(text: string, wanted: string): boolean {
   return text.length === wanted.length && (text === wanted || text.toLowerCase() === wanted)
 }
 
-/** The value of a Content-Length; null where it is no length that numbers hold. */
+/** The value of a Content-Length: Infinity where numbers don't hold it, null where it is none, or beyond 64 bits. */
 export function lengthOf(value: string): number | null {
-  return LENGTH.test(value) ? Number(value) : null
+  if (!DIGITS.test(value)) return null
+  if (value.length <= MOST_DIGITS) return Number(value)
+  return BigInt(value) < MOST ? Infinity : null
 }
 
-/** Whether the connection outlives the message, by its Connection (RFC 9112, section 9.3). @param keeps without one */
-export function keepsBy(value: string, keeps: boolean): boolean {
-  const options = value.toLowerCase().split(',')
+/** All lines of a name, as one list (RFC 9110, section 5.3). @param before null at the first */
+export function joined(before: string | null, value: string): string {
+  return before === null ? value : `${before}, ${value}`
+}
+
+/**
+ * Whether the connection outlives the message (RFC 9112, section 9.3).
+ *
+ * @param connection all lines of Connection, joined; null without one
+ */
+export function keepsBy(connection: string | null, minor: 0 | 1): boolean {
+  if (connection === null || connection === 'keep-alive') return minor === 1 || connection !== null
+  const options = connection.toLowerCase().split(',')
   if (options.some((option) => option.trim() === 'close')) return false
-  return keeps || options.some((option) => option.trim() === 'keep-alive')
+  return minor === 1 || options.some((option) => option.trim() === 'keep-alive')
 }

@@ -34,8 +34,14 @@ export interface Grammar<Head extends Framed> {
    * @param bodiless as given to `begin`
    */
   readHead(text: string, bodiless: boolean): Head
-  /** Whether a head may begin so. What can't become right is refused at once, so that nobody waits for its end. */
-  mayBegin(text: string): boolean
+  /**
+   * What is wrong already with the beginning of a head: so that nobody waits for its end. Null: nothing yet.
+   *
+   * @param before characters of it that were looked at before, and found to be right
+   */
+  faultIn(text: string, before: number): Error | null
+  /** Empty lines before a head are passed over (RFC 9112, section 2.2). */
+  readonly emptyLines: boolean
   /** Names that mean something, or do harm, only where they are no trailers. In lower case. */
   readonly forbiddenTrailers: readonly string[]
   /** Bytes up to which a body that came with its head is handed on as text: it goes out in one piece with the head. */
@@ -48,16 +54,33 @@ export interface Grammar<Head extends Framed> {
 
 /** Bytes of a chunk's size and extensions. */
 const MAX_SIZE_LINE = 1024
+/** Characters of extensions that all chunks of a body have together. */
+const MAX_EXTENSIONS = 16 * 1024
+/** A part of a chunk of fewer bytes is handed on with others that came in the same read: it is not worth its own buffer. */
+const SMALL = 1024
 /** Bytes made into text at a time where a head is looked for. */
 const AT_ONCE = 20 * 1024
 
 const NO_TRAILERS: readonly string[] = Object.freeze([])
 
-/** A chunk's size (RFC 9112, section 7.1): up to 2^52, so that numbers hold it; extensions are passed over. */
-const SIZE_LINE = /^0*([0-9A-Fa-f]{1,13})(?:[\t ]*;[\t -~\x80-\xff]*)?$/
+/** A chunk's size, with its extensions, which are passed over (RFC 9112, section 7.1). */
+const SIZE_LINE = (() => {
+  const token = "[!#$%&'*+.^_`|~0-9A-Za-z-]+"
+  const quoted = '"(?:[\\t !#-\\[\\]-~\\x80-\\xff]|\\\\[\\t -~\\x80-\\xff])*"'
+  const extension = `[\\t ]*;[\\t ]*${token}(?:[\\t ]*=[\\t ]*(?:${token}|${quoted}))?`
+  return new RegExp(`^0*([0-9A-Fa-f]{1,16})(?:${extension})*$`)
+})()
+/** Hexadecimal digits up to which numbers hold a size. */
+const MOST_DIGITS = 13
 
 /** A CR or LF that is not one of a pair; one at the end may become it. */
 const BARE = /(?:^|[^\r])\n|\r[^\n]/
+
+/** Whether there is one. @param before characters that were found to have none: all but the last of them are passed over */
+export function hasBare(text: string, before: number): boolean {
+  const last = before - 1
+  return BARE.test(last <= 0 ? text : text.slice(text[last] === '\n' ? before : last))
+}
 
 type State = 'none' | 'head' | 'fixed' | 'until-close' | 'size' | 'chunk' | 'chunk-end' | 'trailers'
 
@@ -71,6 +94,11 @@ export class MessageReader<Head extends Framed> {
   #head: Head | null = null
   /** Bytes of the body, or of a chunk, that are still to come. */
   #left = 0
+  #paused = false
+  #extensions = 0
+  /** Small parts of chunks of this read, one behind the other. */
+  #gathered: Buffer | null = null
+  #gatheredBytes = 0
   /** What came of a head, a size line or the trailers before the rest did. */
   #held = ''
 
@@ -86,11 +114,19 @@ export class MessageReader<Head extends Framed> {
     this.#bodiless = bodiless
     this.#head = null
     this.#held = ''
+    this.#extensions = 0
   }
 
   /** No more is told. */
   stop(): void {
     this.#state = 'none'
+    this.#gathered = null
+    this.#gatheredBytes = 0
+  }
+
+  /** What is being read goes no further than to here. To be called by the sink. */
+  pause(): void {
+    this.#paused = true
   }
 
   /** Nothing of a message has come since `begin`. */
@@ -107,11 +143,13 @@ export class MessageReader<Head extends Framed> {
    * Throws what the grammar makes of a fault.
    *
    * @param bytes those from `from` to `to`
-   * @returns where it stopped: before `to` when the message was whole before
+   * @returns where it stopped: before `to` when the message was whole before, or the sink wants no more for now
    */
   read(bytes: Buffer, from: number, to: number): number {
     let at = from
-    while (at < to && this.#state !== 'none') at = this.#step(bytes, at, to)
+    this.#paused = false
+    while (at < to && this.#state !== 'none' && !this.#paused) at = this.#step(bytes, at, to)
+    this.#handOn()
     return at
   }
 
@@ -135,19 +173,38 @@ export class MessageReader<Head extends Framed> {
   }
 
   #pass(bytes: Buffer, at: number, to: number): void {
+    if (this.#state === 'chunk' && to - at < SMALL) return this.#gather(bytes, at, to)
+    this.#handOn()
     const part = at === 0 && to === bytes.length ? bytes : bytes.subarray(at, to)
     this.#sink.body(this.#grammar.sharedBuffer ? Buffer.from(part) : part)
+  }
+
+  #gather(bytes: Buffer, at: number, to: number): void {
+    this.#gathered ??= Buffer.allocUnsafe(bytes.length - at)
+    bytes.copy(this.#gathered, this.#gatheredBytes, at, to)
+    this.#gatheredBytes += to - at
+  }
+
+  #handOn(): void {
+    const gathered = this.#gathered
+    if (gathered === null) return
+    const bytes = this.#gatheredBytes
+    this.#gathered = null
+    this.#gatheredBytes = 0
+    this.#sink.body(gathered.subarray(0, bytes))
   }
 
   #readHead(bytes: Buffer, at: number, to: number): number {
     const text = bytes.toString('latin1', at, Math.min(to, at + AT_ONCE))
     const before = this.#held.length
     const held = before === 0 ? text : this.#held + text
-    const end = held.indexOf('\r\n\r\n', Math.max(0, before - 3))
-    if (end < 0) return this.#hold(held, at + text.length)
-    if (end > this.#maxHead) throw this.#grammar.tooLong('head')
+    const start = this.#grammar.emptyLines ? emptyLines(held) : 0
+    const end = held.indexOf('\r\n\r\n', Math.max(start, before - 3))
+    if (end < 0)
+      return this.#hold(start === 0 ? held : held.slice(start), at + text.length, Math.max(0, before - start))
+    if (end - start > this.#maxHead) throw this.#grammar.tooLong('head')
     this.#held = ''
-    const head = this.#grammar.readHead(held.slice(0, end + 2), this.#bodiless)
+    const head = this.#grammar.readHead(held.slice(start, end + 2), this.#bodiless)
     const next = at + end + 4 - before
     return this.#begun(head, held, end + 4, next, to)
   }
@@ -182,10 +239,13 @@ export class MessageReader<Head extends Framed> {
     const before = this.#held.length
     const held = this.#held + text
     const end = held.indexOf('\r\n', Math.max(0, before - 1))
-    if (end < 0) return this.#hold(held, at + text.length)
+    if (end < 0) return this.#hold(held, at + text.length, before)
     this.#held = ''
     const size = SIZE_LINE.exec(held.slice(0, end))?.[1]
     if (size === undefined) throw this.#grammar.malformed('not the size of a chunk')
+    this.#extensions += end - size.length
+    if (this.#extensions > MAX_EXTENSIONS) throw this.#grammar.tooLong('size of a chunk')
+    if (size.length > MOST_DIGITS) throw this.#grammar.tooLong('body')
     this.#left = Number.parseInt(size, 16)
     this.#state = this.#left === 0 ? 'trailers' : 'chunk'
     return at + end + 2 - before
@@ -206,7 +266,7 @@ export class MessageReader<Head extends Framed> {
     const before = this.#held === '' ? 2 : this.#held.length
     const held = (this.#held === '' ? '\r\n' : this.#held) + text
     const end = held.indexOf('\r\n\r\n', Math.max(0, before - 3))
-    if (end < 0) return this.#hold(held, at + text.length)
+    if (end < 0) return this.#hold(held, at + text.length, before)
     if (end > this.#maxHead) throw this.#grammar.tooLong('trailers')
     this.#held = ''
     return this.#whole(
@@ -224,24 +284,36 @@ export class MessageReader<Head extends Framed> {
     return trailers
   }
 
-  #hold(text: string, next: number): number {
+  /** @param before characters of it that were held before */
+  #hold(text: string, next: number, before: number): number {
     const [most, what] =
       this.#state === 'size'
         ? ([MAX_SIZE_LINE, 'size of a chunk'] as const)
         : ([this.#maxHead, this.#state === 'head' ? 'head' : 'trailers'] as const)
+    const fault = this.#state === 'head' ? this.#grammar.faultIn(text, before) : this.#bareIn(text, before)
+    if (fault !== null) throw fault
     if (text.length >= most) throw this.#grammar.tooLong(what)
-    if (BARE.test(text)) throw this.#grammar.malformed('a bare CR or LF')
-    if (this.#state === 'head' && !this.#grammar.mayBegin(text))
-      throw this.#grammar.malformed('not the first line of a message')
     this.#held = text
     return next
   }
 
+  #bareIn(text: string, before: number): Error | null {
+    return hasBare(text, before) ? this.#grammar.malformed('a bare CR or LF') : null
+  }
+
   #whole(at: number, trailers: readonly string[] = NO_TRAILERS): number {
+    this.#handOn()
     this.#state = 'none'
     if (this.#head !== null) this.#sink.end(this.#head, trailers)
     return at
   }
+}
+
+/** Where the first of the other lines begins. */
+function emptyLines(text: string): number {
+  let at = 0
+  while (text.startsWith('\r\n', at)) at += 2
+  return at
 }
 
 function stateOf(length: number): State {

@@ -4,6 +4,7 @@
  */
 
 import type { Exchange } from '../exchange.ts'
+import { passed } from './buffer-garbage.ts'
 import {
   type Framing,
   interimHeaders,
@@ -37,19 +38,17 @@ export class Answer {
   constructor(exchange: Exchange, stall: number, resume: () => void) {
     this.#exchange = exchange
     this.#stall = stall
-    this.#http11 = exchange.request.httpVersionMinor >= 1
+    this.#http11 = exchange.request.minor === 1
     this.#resume = resume
   }
 
   /**
-   * 1xx (RFC 9110, section 15.2). Left out for HTTP/1.0, where the client doesn't read them, and behind other requests:
-   * before its turn has come, Node would put it behind the head of the answer. Throws on bad fields.
+   * 1xx (RFC 9110, section 15.2). Left out for HTTP/1.0, where the client doesn't read them, and for one that is behind.
+   * Throws on bad fields.
    */
   interim(status: number, raw: readonly string[]): void {
     const { response } = this.#exchange
-    const { socket } = response
-    if (!this.#http11 || socket === null || socket.writableLength > INTERIM_BACKLOG) return
-    if (response.headersSent) return
+    if (!this.#http11 || response.writableLength > INTERIM_BACKLOG) return
     response.writeInformation(status, interimHeaders(raw))
   }
 
@@ -83,15 +82,9 @@ export class Answer {
     const { response } = this.#exchange
     if (headers === null || response.headersSent) return this.#open
     this.#headers = null
-    const reason = reasonPhrase(this.#phrase)
-    try {
-      if (reason === undefined) response.writeHead(this.#status, headers)
-      else response.writeHead(this.#status, reason, headers)
-    } catch (error) {
-      // Node keeps the phrase; a refusal in place of this answer has its own.
-      response.statusMessage = ''
-      throw error
-    }
+    // It was not told to send its body, and may do so or not: nobody can say where its next request begins.
+    if (this.#exchange.awaited) response.shouldKeepAlive = false
+    response.writeHead(this.#status, headers, reasonPhrase(this.#phrase))
     this.#open = true
     return true
   }
@@ -108,6 +101,7 @@ export class Answer {
     }
     if (!this.#opens()) return true
     this.#exchange.bytesOut += chunk.length
+    passed(chunk.length)
     if (response.write(chunk)) return true
     this.#hold()
     return false
@@ -118,10 +112,8 @@ export class Answer {
     const trailers = responseTrailers(rawTrailers)
     if (!this.#opens()) return
     this.#exchange.bytesOut += this.#whole.length
-    if (trailers !== null) response.addTrailers(trailers)
     // In one piece with the head.
-    if (this.#whole === '') response.end()
-    else response.end(this.#whole, 'latin1')
+    response.end(this.#whole, trailers)
     if (response.writableLength > 0) this.#hold()
   }
 
@@ -133,9 +125,9 @@ export class Answer {
     const { response } = this.#exchange
     this.#headers = null
     if (!response.headersSent) return
-    // What Node holds back for the rest of this tick: without it the client would see no answer at all.
-    if (response.writableCorked > 0) response.uncork()
-    if (!this.#http11) response.socket?.resetAndDestroy()
+    response.flushHeaders()
+    // Node forgets a connection that is reset while it ends.
+    if (!this.#http11 && !response.socket.writableEnded) response.socket.resetAndDestroy()
   }
 
   /** The connection, or this answer on it, is done with. */

@@ -1,6 +1,7 @@
-/** What is left of a request after its answer. Used by `forward.ts` and `local.ts`. */
+/** What is left of a request after its answer. Used by `forward.ts` and `reply.ts`. */
 
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { BodySink, ClientRequest } from '../http1/client-request.ts'
+import type { ClientResponse } from '../http1/client-response.ts'
 
 /** Milliseconds that the rest of a body may take to arrive once the answer is out. */
 const LINGER = 5_000
@@ -12,27 +13,46 @@ const LINGER = 5_000
  *
  * @param allowed bytes that may still come
  */
-export function drain(request: IncomingMessage, response: ServerResponse, allowed: number): void {
-  if (request.complete || request.destroyed) return
-  const { socket } = request
-  let left = allowed
-  let timer: NodeJS.Timeout | null = null
-  const cut = () => socket.destroy()
-  const linger = () => {
-    timer = setTimeout(cut, LINGER)
+export function drain(request: ClientRequest, response: ClientResponse, allowed: number): void {
+  if (!request.complete && !response.destroyed) request.deliver(new Drain(request, response, allowed))
+}
+
+class Drain implements BodySink {
+  readonly #request: ClientRequest
+  #left: number
+  #timer: NodeJS.Timeout | null = null
+  #done = false
+
+  constructor(request: ClientRequest, response: ClientResponse, allowed: number) {
+    this.#request = request
+    this.#left = allowed
+    if (response.writableFinished) this.#linger()
+    else response.once('finish', () => this.#linger())
   }
-  const done = () => {
-    if (timer !== null) clearTimeout(timer)
-    response.off('finish', linger)
-    socket.off('close', done)
+
+  data(chunk: Buffer): void {
+    this.#left -= chunk.length
+    if (this.#left < 0) this.cut()
   }
-  request.on('data', (chunk: Buffer) => {
-    left -= chunk.length
-    if (left < 0) cut()
-  })
-  request.once('end', done)
-  // Not the request's: once it is answered, Node no longer tells it.
-  socket.once('close', done)
-  if (response.writableFinished) linger()
-  else response.once('finish', linger)
+
+  end(): void {
+    this.#done = true
+    if (this.#timer !== null) clearTimeout(this.#timer)
+  }
+
+  gone(): void {
+    this.end()
+  }
+
+  cut(): void {
+    this.#request.socket.destroy()
+  }
+
+  #linger(): void {
+    if (!this.#done) this.#timer = setTimeout(onTime, LINGER, this)
+  }
+}
+
+function onTime(drain: Drain): void {
+  drain.cut()
 }

@@ -9,7 +9,7 @@ import type { Exchange } from '../exchange.ts'
 import { Answer } from './answer.ts'
 import { drain } from './drain.ts'
 import type { Hop, HopRequest, Receiver } from './hop.ts'
-import { announcedLength, type BodyOwner, bodyTooLarge, RequestBody } from './request-body.ts'
+import { type BodyOwner, bodyTooLarge, RequestBody } from './request-body.ts'
 import { requestHeaders } from './request-headers.ts'
 import type { Target } from './target.ts'
 import type { Upstream } from './upstream.ts'
@@ -37,10 +37,10 @@ interface Extent {
 /** The exchange was allowed, for a route of this upstream. Returns at once. */
 export function forward(exchange: Exchange, upstream: Upstream, refuse: Refuse): void {
   const limit = exchange.judgement?.decision.route?.maxBody ?? Infinity
-  const length = announcedLength(exchange.request.rawHeaders)
+  const { length, method } = exchange.request
   if (length !== Infinity && length > limit) return refuse(exchange, bodyTooLarge, null)
   const now = performance.now()
-  const repeatable = length === 0 && IDEMPOTENT.has(exchange.request.method ?? '')
+  const repeatable = length === 0 && IDEMPOTENT.has(method)
   const target = upstream.choose(now, repeatable, length > 0)
   if (target instanceof Refusal) return refuse(exchange, target, upstream.cause)
   new Forwarding(exchange, upstream, refuse, { length, limit, repeatable }).start(target, now)
@@ -85,13 +85,13 @@ class Forwarding implements Receiver, BodyOwner {
     this.#answer = new Answer(exchange, upstream.bodyTimeout, () => this.#hop?.resume())
     this.#patience = judgement?.decision.route?.responseTimeout ?? upstream.config.responseTimeout
     this.#hopRequest = {
-      method: request.method ?? '',
+      method: request.method,
       // The very bytes that were matched.
       path: judgement === null ? '' : judgement.decision.path + judgement.query,
       headers: requestHeaders(exchange, upstream.config, upstream.proxies),
-      host: upstream.config.passHost ? (request.headers.host ?? null) : null,
+      host: upstream.config.passHost ? request.host : null,
       body: this.#body,
-      length: length === 0 && !HAS_CONTENT.has(request.method ?? '') ? null : length,
+      length: length === 0 && !HAS_CONTENT.has(request.method) ? null : length,
     }
   }
 

@@ -3,7 +3,6 @@
 import { Refusal } from '../errors.ts'
 import type { Exchange } from '../exchange.ts'
 import { parseJson } from '../json.ts'
-import { announcedLength } from './request-body.ts'
 import { type BodyLimits, readBody } from './whole-body.ts'
 
 const notJson = new Refusal('media_type_unsupported', 'The body must be application/json, in UTF-8.')
@@ -17,8 +16,8 @@ export async function readJson(
   exchange: Exchange,
   limits: BodyLimits,
 ): Promise<{ value: unknown } | Refusal> {
-  const { rawHeaders } = exchange.request
-  if (announcedLength(rawHeaders) === 0) return { value: undefined }
+  const { rawHeaders, length } = exchange.request
+  if (length === 0) return { value: undefined }
   if (!JSON_TYPE.test(joined(rawHeaders, 'content-type'))) return notJson
   if (!/^(?:identity)?$/i.test(joined(rawHeaders, 'content-encoding'))) return coded
   const bytes = await readBody(exchange, limits)

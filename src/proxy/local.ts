@@ -40,7 +40,7 @@ export function serveLocal(exchange: Exchange, pipeline: LocalPipeline): void {
 async function serve(exchange: Exchange, pipeline: LocalPipeline): Promise<LocalReply | Refusal> {
   const { request } = exchange
   const limits = { bytes: exchange.judgement?.decision.route?.maxBody ?? 0, time: pipeline.bodyTimeout }
-  const body = WITH_BODY.has(request.method ?? '') ? await readJson(exchange, limits) : { value: undefined }
+  const body = WITH_BODY.has(request.method) ? await readJson(exchange, limits) : { value: undefined }
   if (body instanceof Refusal) return body
   // While the body came, the caller may have lost what let them in: they decide nothing by what they held then.
   const judgement = await pipeline.judge()

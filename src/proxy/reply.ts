@@ -11,6 +11,8 @@ const IGNORED = 1024 * 1024
 export function reply(exchange: Exchange, { status, body }: LocalReply, more: readonly string[] = []): void {
   const { request, response } = exchange
   exchange.answeredAt = performance.now()
+  // The client may send its body or leave it out: nobody can say where its next request begins.
+  if (exchange.awaited) response.shouldKeepAlive = false
   const headers = ['cache-control', 'no-store', 'x-request-id', exchange.id, ...more]
   if (body === undefined) {
     // 204 and 304 have no length (RFC 9110, section 8.6).
@@ -22,7 +24,7 @@ export function reply(exchange: Exchange, { status, body }: LocalReply, more: re
     headers.push('content-type', 'application/json', 'content-length', String(bytes.length))
     response.writeHead(status, headers)
     if (request.method !== 'HEAD') exchange.bytesOut += bytes.length
-    response.end(request.method === 'HEAD' ? undefined : bytes)
+    response.end(bytes)
   }
   drain(request, response, IGNORED)
 }

@@ -7,6 +7,8 @@
 import { Readable } from 'node:stream'
 import { Refusal } from '../errors.ts'
 import type { Exchange } from '../exchange.ts'
+import type { BodySink } from '../http1/client-request.ts'
+import { passed } from './buffer-garbage.ts'
 
 /** Who is told when the client's body can't be taken. */
 export interface BodyOwner {
@@ -21,27 +23,13 @@ export const bodyTooLarge: Refusal = new Refusal(
 )
 export const bodyTooSlow: Refusal = new Refusal('request_timeout', 'The body did not arrive in time.')
 
-/**
- * Bytes of body that the request announces: 0 for none, Infinity where chunks don't tell (RFC 9112, section 6).
- * Two framings at once were refused before.
- */
-export function announcedLength(rawHeaders: readonly string[]): number {
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = rawHeaders[i] ?? ''
-    // Only these lengths can be a name looked for; the others are passed over without a copy.
-    if (name.length === 17 && name.toLowerCase() === 'transfer-encoding') return Infinity
-    if (name.length === 14 && name.toLowerCase() === 'content-length') return Number(rawHeaders[i + 1])
-  }
-  return 0
-}
-
-export class RequestBody extends Readable {
+export class RequestBody extends Readable implements BodySink {
   readonly #exchange: Exchange
   readonly #limit: number
   readonly #stall: number
   readonly #owner: BodyOwner
   #timer: NodeJS.Timeout | null = null
-  #listening = false
+  #taken = false
   #ended = false
 
   /**
@@ -74,30 +62,25 @@ export class RequestBody extends Readable {
   }
 
   override _read(): void {
-    const { request, response, awaited } = this.#exchange
-    // Behind other requests: before its turn has come, Node would put `100 Continue` behind the head of the answer.
-    if (awaited && response.socket === null) return void response.once('socket', this.#onTurn)
-    if (!this.#listening) this.#listen()
     this.#timer ??= setTimeout(onSilence, this.#stall, this)
-    request.resume()
+    if (this.#taken) this.#exchange.request.resume()
+    else this.#take()
   }
 
-  #listen(): void {
-    const { request, response } = this.#exchange
-    this.#listening = true
-    request.on('data', this.#onData).on('end', this.#onEnd).on('close', this.#onClose)
-    if (!this.#exchange.awaited) return
-    // Not before somebody really reads: an answer without the body may still save the client from sending it.
-    this.#exchange.awaited = false
-    if (!response.headersSent) response.writeContinue()
+  #take(): void {
+    const { request, response, awaited } = this.#exchange
+    this.#taken = true
+    if (awaited) {
+      // Not before somebody really reads: an answer without the body may still save the client from sending it.
+      this.#exchange.awaited = false
+      response.writeContinue()
+    }
+    request.deliver(this)
   }
 
-  readonly #onTurn = (): void => {
-    if (!this.destroyed) this._read()
-  }
-
-  readonly #onData = (chunk: Buffer): void => {
+  data(chunk: Buffer): void {
     this.#exchange.bytesIn += chunk.length
+    passed(chunk.length)
     // It was answered no in the midst of it: what still comes goes nowhere.
     if (this.#exchange.refusal !== null) return void this.destroy()
     if (this.#exchange.bytesIn > this.#limit) return this.#owner.bodyRefused(bodyTooLarge)
@@ -111,7 +94,7 @@ export class RequestBody extends Readable {
     this.#clear()
   }
 
-  readonly #onEnd = (): void => {
+  end(): void {
     this.#ended = true
     this.#clear()
     this.#owner.bodyCame?.()
@@ -119,8 +102,8 @@ export class RequestBody extends Readable {
   }
 
   /** The client went away in the midst of it. */
-  readonly #onClose = (): void => {
-    if (!this.#ended) this.destroy()
+  gone(): void {
+    this.destroy()
   }
 
   silent(): void {
@@ -129,12 +112,8 @@ export class RequestBody extends Readable {
 
   /** Lets go of the client's request and leaves it flowing, so that what is left of it can't block the connection. */
   override _destroy(error: Error | null, callback: (error: Error | null) => void): void {
-    const { request } = this.#exchange
     this.#clear()
-    if (this.#listening) {
-      request.off('data', this.#onData).off('end', this.#onEnd).off('close', this.#onClose)
-      request.resume()
-    }
+    if (this.#taken) this.#exchange.request.release(this)
     callback(error)
   }
 

@@ -7,7 +7,7 @@ type Treatment =
   'pass' | 'drop' | 'connection' | 'content-length' | 'set-cookie' | 'trailer' | 'transfer-encoding'
 
 /**
- * Meant for one connection only (RFC 9110, section 7.6.1). Framing towards the client is Node's, and the id of the
+ * Meant for one connection only (RFC 9110, section 7.6.1). Framing towards the client is the response's, and the id of the
  * request is the gateway's.
  */
 const DROPPED = [
@@ -37,7 +37,7 @@ const responseNames: HeaderNames<Treatment> = new HeaderNames(
   },
 )
 
-/** Node's own clients drop what lies beyond this many fields silently; so nobody may be given more. */
+/** Node's clients drop what lies beyond this many fields silently; so nobody may be given more. */
 const MAX_FIELDS = 2000
 
 /** What of the request and status decides how the answer can be framed. */
@@ -132,20 +132,22 @@ const NOT_TRAILERS = new Set([
   'www-authenticate',
 ])
 
-/** Pairs for `response.addTrailers`; null when there are none. Throws when there are too many. */
-export function responseTrailers(raw: readonly string[]): [string, string][] | null {
+const NO_TRAILERS: readonly string[] = Object.freeze([])
+
+/** Name, value, … of those that may pass. Throws when there are too many. */
+export function responseTrailers(raw: readonly string[]): readonly string[] {
   if (raw.length > MAX_FIELDS * 2) throw new Error(`more than ${MAX_FIELDS} trailer fields`)
-  let trailers: [string, string][] | null = null
+  if (raw.length === 0) return NO_TRAILERS
+  const trailers: string[] = []
   for (let i = 0; i < raw.length; i += 2) {
     const name = raw[i] ?? ''
     if (responseNames.treatment(name) !== 'pass' || NOT_TRAILERS.has(name.toLowerCase())) continue
-    trailers ??= []
-    trailers.push([name, raw[i + 1] ?? ''])
+    trailers.push(name, raw[i + 1] ?? '')
   }
   return trailers
 }
 
-/** A reason phrase that Node can write; undefined: the usual one for the status. */
-export function reasonPhrase(text: string | undefined): string | undefined {
-  return text !== undefined && /^[\t -~]+$/.test(text) ? text : undefined
+/** A reason phrase that can be written; null: the usual one for the status. */
+export function reasonPhrase(text: string): string | null {
+  return /^[\t -~]+$/.test(text) ? text : null
 }

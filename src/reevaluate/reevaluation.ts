@@ -27,7 +27,7 @@ const IN_A_ROW = 100
 /** What deciding again needs of the pipeline. */
 export interface OpenExchanges {
   /** Those that have not ended. */
-  readonly open: ReadonlySet<Exchange>
+  readonly open: Iterable<Exchange> & { has(exchange: Exchange): boolean }
   /** The same question, on today's configuration. */
   judgeAgain(exchange: Exchange): Judgement | Promise<Judgement>
   /** The answer has become no. */

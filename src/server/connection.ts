@@ -1,46 +1,103 @@
 /**
- * What is going on on one client connection: HTTP/1.1 answers in order, so whoever wants to say something out of turn
- * must know who is speaking; and when there are too many, what one is doing decides who has to go. The pipeline keeps
- * what concerns its requests, `connections.ts` the place among the others.
+ * A client's connection: what is being said on it, and its place among the others. When there are too many, what one is
+ * doing decides who has to go. Made by `front.ts`, which hears from here what concerns all of them.
  */
 
 import type { Socket } from 'node:net'
 import type { Exchange } from '../exchange.ts'
+import type { ClientRequest } from '../http1/client-request.ts'
+import type { ClientResponse } from '../http1/client-response.ts'
+import { Conversation, type ConversationOwner, type ConversationSettings } from '../http1/conversation.ts'
+import type { RequestFault } from '../http1/requests.ts'
+import { part } from './parting.ts'
 import type { Queue, Queued } from './queue.ts'
 
-export class Connection implements Queued<Connection> {
+/** Who is told, of all connections. */
+export interface ConnectionOwner {
+  beginning(connection: Connection): void
+  asked(connection: Connection, request: ClientRequest, response: ClientResponse): void
+  upgrades(request: ClientRequest): boolean
+  upgraded(connection: Connection, request: ClientRequest, rest: Buffer): void
+  ended(exchange: Exchange): void
+  answered(connection: Connection): void
+  unreadable(connection: Connection, fault: RequestFault): void
+}
+
+export class Connection implements Queued<Connection>, ConversationOwner {
   readonly socket: Socket
-  /** The request that began last; null before the first, and when it is over and done with. */
-  last: Exchange | null = null
-  /** Requests that are not answered yet. */
-  answering = 0
-  /** The last answer is decided: what else comes is no request, however much it looks like one. */
-  closing = false
+  readonly #owner: ConnectionOwner
+  #conversation: Conversation | null = null
+  /** What is being answered; null while nothing is. */
+  exchange: Exchange | null = null
 
   /** Those that do what this one does; null once it is gone. */
   queue: Queue<Connection> | null = null
   before: Connection | null = null
   after: Connection | null = null
-  /** Monotonic ms: when it was accepted, or when something was noted about it. */
+  /** Monotonic ms: when it came to its queue, about. */
   since = 0
   /** Bytes that had come when it was last idle. */
   read = 0
   /** Another protocol is spoken here, which has its own limits. */
-  upgraded = false
+  isUpgraded = false
   /** Bytes of answers that the client has taken, and monotonic ms since when it takes no more; see `slow.ts`. */
   taken = 0
   behind = Infinity
 
-  constructor(socket: Socket) {
+  constructor(socket: Socket, owner: ConnectionOwner) {
     this.socket = socket
+    this.#owner = owner
   }
-}
 
-const KEY = Symbol('connection')
+  /** From now on, requests are read from it. */
+  converse(settings: ConversationSettings): void {
+    this.#conversation = new Conversation(this.socket, settings, this)
+  }
 
-/** Made at the first question for it. */
-export function connectionOf(socket: Socket): Connection {
-  const known: Socket & { [KEY]?: Connection } = socket
-  known[KEY] ??= new Connection(socket)
-  return known[KEY]
+  /** Nothing of a request has come. */
+  get quiet(): boolean {
+    return this.#conversation?.quiet ?? this.socket.bytesRead === 0
+  }
+
+  /** No more requests are read from it. */
+  stop(): void {
+    this.#conversation?.stop()
+  }
+
+  beginning(): void {
+    this.#owner.beginning(this)
+  }
+
+  asked(request: ClientRequest, response: ClientResponse): void {
+    this.#owner.asked(this, request, response)
+  }
+
+  upgrades(request: ClientRequest): boolean {
+    return this.#owner.upgrades(request)
+  }
+
+  upgraded(request: ClientRequest, rest: Buffer): void {
+    this.isUpgraded = true
+    this.#conversation = null
+    this.#owner.upgraded(this, request, rest)
+  }
+
+  ended(): void {
+    const { exchange } = this
+    this.exchange = null
+    if (exchange !== null) this.#owner.ended(exchange)
+  }
+
+  answered(): void {
+    this.#owner.answered(this)
+  }
+
+  unreadable(fault: RequestFault): void {
+    this.#owner.unreadable(this, fault)
+  }
+
+  over(unread: boolean): void {
+    if (unread) part(this.socket)
+    else this.socket.destroySoon()
+  }
 }

@@ -4,8 +4,7 @@
  */
 
 import { performance } from 'node:perf_hooks'
-import type { Socket } from 'node:net'
-import { type Connection, connectionOf } from './connection.ts'
+import type { Connection } from './connection.ts'
 import { Queue } from './queue.ts'
 import { behindSince, isSlow } from './slow.ts'
 
@@ -26,13 +25,17 @@ export class Connections {
   readonly #opening = new Queue<Connection>()
   readonly #active = new Queue<Connection>()
   readonly #idle = new Queue<Connection>()
+  /** Kept, and a part of the next header section has come. Idle to the world, but not the first to go. */
+  readonly #returning = new Queue<Connection>()
   readonly #evicted: (state: Evicted) => void
   /** Found by the last look for slow ones, and when that was. */
   #slow: Connection[] = []
   #lookedAt = -Infinity
   #most: number
-  /** Whether it counts since when a connection is idle: only the end of the front door asks. */
-  #timed = false
+  /** Monotonic ms of the last look at the clock: it costs too much for each request. */
+  #now = performance.now()
+  /** The front door ends, and has to know since when a connection is idle. */
+  #exact = false
 
   /** @param most open at once */
   constructor(most: number, evicted: (state: Evicted) => void) {
@@ -46,35 +49,40 @@ export class Connections {
   }
 
   get counts(): Readonly<Record<ConnectionState, number>> {
-    return { opening: this.#opening.size, active: this.#active.size, idle: this.#idle.size }
+    const idle = this.#idle.size + this.#returning.size
+    return { opening: this.#opening.size, active: this.#active.size, idle }
   }
 
   /** @returns false when there is no room, and nobody who could make any */
-  admit(socket: Socket): boolean {
+  admit(connection: Connection): boolean {
     if (this.#size >= this.#most && !this.#makeRoom()) return false
-    const connection = connectionOf(socket)
     connection.since = performance.now()
     this.#opening.add(connection)
-    socket.once('close', () => connection.queue?.remove(connection))
+    connection.socket.once('close', () => connection.queue?.remove(connection))
     return true
+  }
+
+  /** A part of a header section has come. */
+  beginning(connection: Connection): void {
+    if (connection.queue === this.#idle) this.#move(connection, this.#returning, performance.now())
   }
 
   /** A whole header section has come. */
   begun(connection: Connection): void {
-    if (connection.queue === this.#active || connection.queue === null) return
-    connection.queue.remove(connection)
-    this.#active.add(connection)
+    if (connection.queue !== this.#active) this.#move(connection, this.#active, 0)
   }
 
-  /** An answer is out; the pipeline knows. */
+  /** An answer is out. */
   answered(connection: Connection): void {
-    if (connection.answering > 0 || connection.queue === null) return
-    // All that is left of it would be held for as long as the connection is.
-    if (connection.last?.request.complete === true) connection.last = null
     connection.read = connection.socket.bytesRead
-    if (this.#timed) connection.since = performance.now()
+    this.#move(connection, this.#idle, this.#exact ? performance.now() : this.#now)
+  }
+
+  #move(connection: Connection, to: Queue<Connection>, since: number): void {
+    if (connection.queue === null) return
     connection.queue.remove(connection)
-    this.#idle.add(connection)
+    connection.since = since
+    to.add(connection)
   }
 
   /** Those with a request under way. */
@@ -83,23 +91,44 @@ export class Connections {
   }
 
   /**
-   * Closes those on which nothing has come for this long, and that wait for a request. One on which a part of a header
+   * Closes those that wait for a request, and of which nothing has come for this long. One on which a part of a header
    * section has come has the time that a header section has.
    */
   closeQuiet(forMs: number): void {
     const now = performance.now()
-    for (const connection of [...this.#opening.all(), ...this.#idle.all()]) {
-      const { socket, read } = connection
-      if (socket.bytesRead !== read) continue
-      if (now - connection.since >= forMs) socket.destroySoon()
-    }
+    for (const connection of [...this.#opening.all(), ...this.#idle.all()])
+      if (connection.quiet && now - connection.since >= forMs) connection.socket.destroySoon()
   }
 
-  /** From now on, time is counted for those that are kept. */
+  /** From now on, time is counted exactly for those that are kept. */
   startClock(): void {
-    this.#timed = true
+    this.#exact = true
     const now = performance.now()
     for (const connection of [...this.#opening.all(), ...this.#idle.all()]) connection.since = now
+  }
+
+  /**
+   * To be called about once a second.
+   *
+   * @param headerTimeout milliseconds for a header section; who is late is given to `late`
+   * @param idleTimeout milliseconds, or a little longer, that an idle connection is kept
+   */
+  cutLate(headerTimeout: number, idleTimeout: number, late: (connection: Connection) => void): void {
+    const before = this.#now
+    this.#now = performance.now()
+    // Those that were noted between two looks are as old as the first of them says.
+    const slack = this.#now - before
+    for (const queue of [this.#opening, this.#returning]) this.#takeOlder(queue, headerTimeout, late)
+    this.#takeOlder(this.#idle, idleTimeout + slack, ({ socket }) => socket.destroySoon())
+  }
+
+  #takeOlder(queue: Queue<Connection>, than: number, then: (connection: Connection) => void): void {
+    let { first } = queue
+    while (first !== null && this.#now - first.since > than) {
+      queue.remove(first)
+      then(first)
+      first = queue.first
+    }
   }
 
   /**
@@ -109,22 +138,25 @@ export class Connections {
   cutStalled(forMs: number): void {
     const now = performance.now()
     for (const connection of this.#active.all())
-      if (!connection.upgraded && now - behindSince(connection, now) > forMs) connection.socket.destroy()
+      if (!connection.isUpgraded && now - behindSince(connection, now) > forMs) connection.socket.destroy()
   }
 
   closeAll(): void {
-    for (const queue of [this.#opening, this.#active, this.#idle])
+    for (const queue of [this.#opening, this.#active, this.#idle, this.#returning])
       for (const { socket } of queue.all()) socket.destroy()
   }
 
   get #size(): number {
-    return this.#opening.size + this.#active.size + this.#idle.size
+    return this.#opening.size + this.#active.size + this.#idle.size + this.#returning.size
   }
 
   #makeRoom(): boolean {
     const victim = this.#attacked
       ? this.#opening.first
-      : (this.#longestIdle() ?? this.#longestOpening() ?? this.#anySlow())
+      : (this.#idle.first ??
+        this.#longest(this.#returning) ??
+        this.#longest(this.#opening) ??
+        this.#anySlow())
     if (victim === null) return false
     this.#evicted(this.#reasonOf(victim))
     victim.queue?.remove(victim)
@@ -147,26 +179,14 @@ export class Connections {
     const now = performance.now()
     if (now - this.#lookedAt > LOOK) {
       this.#lookedAt = now
-      this.#slow = this.#active.all().filter((each) => !each.upgraded && isSlow(each, now))
+      this.#slow = this.#active.all().filter((each) => !each.isUpgraded && isSlow(each, now))
     }
     for (let each = this.#slow.pop(); each !== undefined; each = this.#slow.pop())
       if (each.queue === this.#active && isSlow(each, now)) return each
     return null
   }
 
-  #longestIdle(): Connection | null {
-    for (let each = this.#idle.first; each !== null; each = this.#idle.first) {
-      if (each.socket.bytesRead === each.read) return each
-      // A part of its next header section has come: it is as one that has sent none yet.
-      each.since = performance.now()
-      this.#idle.remove(each)
-      this.#opening.add(each)
-    }
-    return null
-  }
-
-  #longestOpening(): Connection | null {
-    const { first } = this.#opening
+  #longest({ first }: Queue<Connection>): Connection | null {
     return first !== null && performance.now() - first.since > FAIR_WAIT ? first : null
   }
 }

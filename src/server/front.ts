@@ -1,18 +1,23 @@
 /** The front door: the listener that requests come in by. Knows HTTP's limits and times, nothing of routes. */
 
 import { randomUUID } from 'node:crypto'
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import type { Address } from '../config/config.ts'
 import type { Refusal } from '../errors.ts'
-import { type Connection, connectionOf } from './connection.ts'
+import type { Exchange } from '../exchange.ts'
+import type { ClientRequest } from '../http1/client-request.ts'
+import type { ClientResponse } from '../http1/client-response.ts'
+import type { ConversationSettings } from '../http1/conversation.ts'
+import { type RequestFault, requestGrammar } from '../http1/requests.ts'
+import { Turns } from '../http1/turns.ts'
+import { Connection, type ConnectionOwner } from './connection.ts'
 import { Connections } from './connections.ts'
 import type { Front, FrontOptions, FrontSettings, FrontWatch } from './front-ports.ts'
 import { listen, stopAccepting } from './listen.ts'
 import { part } from './parting.ts'
 import { rawProblem } from './problem.ts'
 import { readProxyHeader } from './proxy-protocol.ts'
-import { full, noTunnel, refusalOf } from './unreadable.ts'
+import { full, refusalOf, tooSlow } from './unreadable.ts'
 
 /** Milliseconds between two looks for clients that are late, and, at the end, for connections that are quiet. */
 const LOOK = 1000
@@ -23,18 +28,18 @@ const GRACE_SHARE = 1 / 15
 
 /** Who answers. */
 export interface Handler {
-  /**
-   * @param awaited the client asked to be told `100 Continue` before it sends its body
-   * @returns false for what is no request: it came behind the last one of its connection, and is never answered
-   */
-  handle(request: IncomingMessage, response: ServerResponse, awaited: boolean): boolean
+  /** Returns at once. */
+  handle(request: ClientRequest, response: ClientResponse): Exchange
   /** Whether it asks for a WebSocket, and its connection is to be given to `upgrade`. */
-  upgrades(request: IncomingMessage): boolean
-  upgrade(request: IncomingMessage, socket: Socket, head: Buffer): void
+  upgrades(request: ClientRequest): boolean
+  /** @param rest what came behind it in the same read */
+  upgrade(request: ClientRequest, rest: Buffer): Exchange
+  /** Its answer is out, or its connection is gone; not for what was upgraded. */
+  ended(exchange: Exchange): void
   /** No new connections: WebSockets are to end. Those that are left when the drain is over are cut. */
   drain(): void
-  /** A request that Node's parser gave up on. Answers on the bare socket. */
-  unreadable(socket: Socket, refusal: Refusal): void
+  /** What came is no request, or not the body that this one has announced. */
+  unreadable(socket: Socket, refusal: Refusal, exchange: Exchange | null): void
 }
 
 /** Resolves once connections are accepted. Rejects with Node's error when the address can't be had. */
@@ -44,12 +49,13 @@ export async function openFront(address: Address, handler: Handler, options: Fro
   return front
 }
 
-class FrontDoor implements Front {
+class FrontDoor implements Front, ConnectionOwner {
   readonly #handler: Handler
   readonly #watch: FrontWatch
   readonly #server: Server
   readonly #connections: Connections
   #settings: FrontSettings
+  #conversations: ConversationSettings
   #draining = false
   readonly #look: NodeJS.Timeout
 
@@ -57,22 +63,10 @@ class FrontDoor implements Front {
     this.#handler = handler
     this.#watch = watch
     this.#settings = settings
+    this.#conversations = conversationSettings(settings, new Turns())
     this.#connections = new Connections(settings.limits.connections, (state) => watch.evicted(state))
-    this.#server = createServer({
-      connectionsCheckingInterval: LOOK,
-      // A long upload is not an attack: a body's silence is bounded where it is read.
-      requestTimeout: 0,
-      // Refused by the guard, with the gateway's own answer.
-      requireHostHeader: false,
-      noDelay: true,
-      shouldUpgradeCallback: (request) => handler.upgrades(request),
-    })
-    // Node would drop fields beyond its limit silently; the guard counts and refuses them.
-    this.#server.maxHeadersCount = 0
-    this.use(settings)
-    this.#listenToRequests(this.#server)
-    this.#listenToConnections(this.#server)
-    this.#look = setInterval(() => this.#connections.cutStalled(this.#settings.stall), LOOK).unref()
+    this.#server = createServer({ noDelay: true, allowHalfOpen: true }, (socket) => this.#accept(socket))
+    this.#look = setInterval(() => this.#lookForLate(), LOOK).unref()
   }
 
   async listen(address: Address, shared: boolean): Promise<void> {
@@ -88,55 +82,28 @@ class FrontDoor implements Front {
     return this.#connections.counts
   }
 
-  /** Node reads the first of them when a connection begins, the times when they matter. */
+  /** Sizes count for connections from now on, times for all. */
   use(settings: FrontSettings): void {
-    const { limits } = settings
     this.#settings = settings
-    Object.assign(this.#server, {
-      maxHeaderSize: limits.headerBytes,
-      headersTimeout: limits.headerTimeout,
-      keepAliveTimeout: limits.idleTimeout,
-    })
-    this.#connections.use(limits.connections)
+    const conversations = conversationSettings(settings, this.#conversations.turns)
+    // Those that there are look it up each time they tell it.
+    this.#conversations.keptFor = conversations.keptFor
+    this.#conversations = conversations
+    this.#connections.use(settings.limits.connections)
   }
 
-  #listenToRequests(server: Server): void {
-    server.on('request', (request, response) => this.#answer(request, response, false))
-    server.on('checkContinue', (request, response) => this.#answer(request, response, true))
-    // Anything but 100-continue: the guard refuses it.
-    server.on('checkExpectation', (request, response) => this.#answer(request, response, false))
-    server.on('upgrade', (request, socket, head) => {
-      const connection = connectionOf(request.socket)
-      connection.upgraded = true
-      this.#connections.begun(connection)
-      this.#handler.upgrade(request, socket as Socket, head)
-    })
-    server.on('connect', (_request, socket) => {
-      // Node has let go of this socket: an error that nobody listens for would end the process.
-      socket.on('error', () => {})
-      this.#handler.unreadable(socket as Socket, noTunnel)
-    })
-    server.on('clientError', (error, socket) =>
-      this.#handler.unreadable(socket as Socket, refusalOf(error, this.#settings.limits)),
-    )
+  #accept(socket: Socket): void {
+    const connection = new Connection(socket, this)
+    if (!this.#connections.admit(connection)) {
+      this.#watch.refused()
+      return refuse(socket)
+    }
+    if (this.#settings.proxyProtocol) this.#announced(connection)
+    else connection.converse(this.#conversations)
   }
 
-  /** Before Node makes a parser for it. */
-  #listenToConnections(server: Server): void {
-    const [accept] = server.listeners('connection') as ((socket: Socket) => void)[]
-    if (accept === undefined) throw new Error('Node.js listens to its connections in another way')
-    server.off('connection', accept)
-    server.on('connection', (socket: Socket) => {
-      if (!this.#connections.admit(socket)) {
-        this.#watch.refused()
-        return refuse(socket)
-      }
-      if (!this.#settings.proxyProtocol) return accept.call(server, socket)
-      this.#announced(socket, () => accept.call(server, socket))
-    })
-  }
-
-  #announced(socket: Socket, accept: () => void): void {
+  #announced(connection: Connection): void {
+    const { socket } = connection
     const peer = socket.remoteAddress
     const { trusts, limits } = this.#settings
     const wrong = (reason: string) => {
@@ -147,25 +114,56 @@ class FrontDoor implements Front {
     readProxyHeader(socket, limits.headerTimeout, (reason) => {
       if (reason !== null) return wrong(reason)
       // The header is no part of a request.
-      connectionOf(socket).read = socket.bytesRead - socket.readableLength
-      accept()
+      connection.read = socket.bytesRead - socket.readableLength
+      connection.converse(this.#conversations)
     })
   }
 
-  #answer(request: IncomingMessage, response: ServerResponse, awaited: boolean): void {
-    const connection = connectionOf(request.socket)
+  beginning(connection: Connection): void {
+    this.#connections.beginning(connection)
+  }
+
+  asked(connection: Connection, request: ClientRequest, response: ClientResponse): void {
     this.#connections.begun(connection)
     if (this.#draining) response.shouldKeepAlive = false
-    if (!this.#handler.handle(request, response, awaited)) return
-    if (this.#draining) connection.closing = true
-    response.once('close', () => this.#connections.answered(connection))
+    connection.exchange = this.#handler.handle(request, response)
+  }
+
+  ended(exchange: Exchange): void {
+    this.#handler.ended(exchange)
+  }
+
+  answered(connection: Connection): void {
+    this.#connections.answered(connection)
+  }
+
+  upgrades(request: ClientRequest): boolean {
+    return this.#handler.upgrades(request)
+  }
+
+  upgraded(connection: Connection, request: ClientRequest, rest: Buffer): void {
+    this.#connections.begun(connection)
+    connection.exchange = this.#handler.upgrade(request, rest)
+  }
+
+  unreadable({ socket, exchange }: Connection, fault: RequestFault): void {
+    this.#handler.unreadable(socket, refusalOf(fault), exchange)
+  }
+
+  #lookForLate(): void {
+    const { limits, stall } = this.#settings
+    this.#connections.cutStalled(stall)
+    this.#connections.cutLate(limits.headerTimeout, limits.idleTimeout, (connection) => {
+      connection.stop()
+      this.#handler.unreadable(connection.socket, tooSlow, null)
+    })
   }
 
   async close(drain: number): Promise<void> {
     this.#draining = true
     this.#connections.startClock()
     this.#handler.drain()
-    for (const connection of this.#connections.active) endAfterLast(connection)
+    for (const { exchange } of this.#connections.active) if (exchange !== null) endAfter(exchange)
     const grace = Math.min(drain * GRACE_SHARE, MOST_GRACE)
     const look = setInterval(() => this.#connections.closeQuiet(grace), LAST_LOOK)
     const { ended } = await stopAccepting(this.#server)
@@ -175,8 +173,15 @@ class FrontDoor implements Front {
     clearInterval(look)
     clearInterval(this.#look)
     clearTimeout(cut)
-    // Ends Node's looks for late header sections, which went on until now.
-    this.#server.close()
+  }
+}
+
+function conversationSettings({ limits }: FrontSettings, turns: Turns): ConversationSettings {
+  return {
+    grammar: requestGrammar(limits.headerBytes),
+    headerBytes: limits.headerBytes,
+    keptFor: Math.floor(limits.idleTimeout / 1000),
+    turns,
   }
 }
 
@@ -187,9 +192,6 @@ function refuse(socket: Socket): void {
 }
 
 /** An answer that has not begun tells the client that it is the last; one that has begun can't any more. */
-function endAfterLast(connection: Connection): void {
-  const { last } = connection
-  if (last === null || last.response.headersSent) return
-  last.response.shouldKeepAlive = false
-  connection.closing = true
+function endAfter({ response }: Exchange): void {
+  if (!response.headersSent) response.shouldKeepAlive = false
 }

@@ -1,7 +1,6 @@
 /** Listeners: how they come to accept connections, and how they cease to. Used by the front door, ops and the workers' primary. */
 
 import { once } from 'node:events'
-import type { Server } from 'node:http'
 import { type AddressInfo, createServer as createNetServer, Server as NetServer } from 'node:net'
 import { performance } from 'node:perf_hooks'
 import { setImmediate } from 'node:timers/promises'
@@ -19,7 +18,7 @@ export interface Listener {
  */
 export const kernelShares = process.platform === 'linux' || process.platform === 'freebsd'
 
-export function listen(server: Server, { host, port }: Address, shared = false): Promise<void> {
+export function listen(server: NetServer, { host, port }: Address, shared = false): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject)
     server.listen({ host, port, backlog: 4096, reusePort: shared && kernelShares }, () => {
@@ -38,7 +37,7 @@ const TURNS = 500
  * is reset by the kernel: so it ends right after a look, in a turn of the event loop that had nothing else to do.
  * Node's own `close` for HTTP would cut answers that are not out yet.
  */
-export async function stopAccepting(server: Server): Promise<{ ended: Promise<void> }> {
+export async function stopAccepting(server: NetServer): Promise<{ ended: Promise<void> }> {
   await rehearse()
   for (let turn = 0; turn < TURNS; turn++) {
     const begun = performance.now()

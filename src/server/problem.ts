@@ -1,12 +1,18 @@
 /** Refusals on the wire: `application/problem+json` (RFC 9457). Called by the pipeline and the listeners. */
 
-import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type ErrorCode, errors, type Refusal } from '../errors.ts'
+import type { BodySink, ClientRequest } from '../http1/client-request.ts'
+import type { ClientResponse } from '../http1/client-response.ts'
 
 /** Unread request bytes that are read and thrown away so that the connection can go on. */
 const MAX_DRAIN = 1024 * 1024
-/** Who sends such a request is no client to go on with. */
-const CLOSING: ReadonlySet<ErrorCode> = new Set(['request_malformed', 'uri_too_long', 'headers_too_large'])
+/** Who sends such a request is no client to go on with, or its next one could not be told from the rest of this one. */
+const CLOSING: ReadonlySet<ErrorCode> = new Set([
+  'request_malformed',
+  'uri_too_long',
+  'headers_too_large',
+  'request_timeout',
+])
 /** Milliseconds that a refused body may take to arrive before the connection is closed under it. */
 const DRAIN_TIME = 5000
 
@@ -49,65 +55,80 @@ function challengeOf(refusal: Refusal): string | null {
  *
  * @param awaited the client waits for `100 Continue` and was not given it: it may send the body or leave it out, so
  *   nobody can say where its next request begins
- * @returns whether the connection closes: what else comes on it is no request
  */
 export function writeProblem(
-  request: IncomingMessage,
-  response: ServerResponse,
+  request: ClientRequest,
+  response: ClientResponse,
   refusal: Refusal,
   requestId: string,
   awaited: boolean,
-): boolean {
-  const body = problemBody(refusal, requestId)
+): void {
+  const text = problemBody(refusal, requestId)
+  const length = Buffer.byteLength(text)
+  // Of one byte a character, as nearly always: it goes out in one piece with the head.
+  const body = length === text.length ? text : Buffer.from(text)
   const headers = problemHeaders(refusal, requestId)
-  headers.push('Content-Type', 'application/problem+json', 'Content-Length', String(Buffer.byteLength(body)))
-  // Without a body there is nothing to come, though Node says so only later.
-  const unread = !request.complete && hasBody(request)
-  const close = awaited || CLOSING.has(refusal.code) || (unread && isLong(request))
-  if (close) headers.push('Connection', 'close')
+  headers.push('Content-Type', 'application/problem+json', 'Content-Length', String(length))
+  const unread = !request.complete
+  // A long body costs more than a new connection does. One of chunks may turn out to be short.
+  const long = request.length !== Infinity && request.length > MAX_DRAIN
+  if (awaited || CLOSING.has(refusal.code) || (unread && long)) response.shouldKeepAlive = false
+  const close = !response.shouldKeepAlive
   response.writeHead(refusal.status, headers)
-  if (request.method !== 'HEAD') response.write(body)
-  if (unread) throwAway(request, close ? () => response.end() : null)
-  if (!unread || !close) response.end()
-  return close
-}
-
-function hasBody({ headers }: IncomingMessage): boolean {
-  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
-}
-
-/** A long body costs more than a new connection does. */
-function isLong(request: IncomingMessage): boolean {
-  return Number(request.headers['content-length'] ?? 0) > MAX_DRAIN
+  if (unread && close) {
+    // Ended only when the client is done, as the connection ends with it.
+    response.write(body)
+    response.flushHeaders()
+  } else response.end(body)
+  if (unread) request.deliver(new ThrowAway(request, response))
 }
 
 /**
  * Reads on, within bounds. Closing at once with bytes unread resets the connection, and the client may never see the
  * answer (RFC 9112, section 9.6). So the answer goes out whole first, and what still comes is thrown away for a while.
- *
- * @param then ends a connection that is to be closed; null keeps it for the next request, if the body ends in time
  */
-function throwAway(request: IncomingMessage, then: (() => void) | null): void {
-  const { socket } = request
-  let bytes = 0
-  const stop = () => {
-    clearTimeout(timer)
-    request.off('data', count).off('end', stop)
-    socket.off('close', stop)
-    then?.()
-    if (then === null && !request.complete) socket.destroy()
+class ThrowAway implements BodySink {
+  readonly #request: ClientRequest
+  readonly #response: ClientResponse
+  readonly #timer: NodeJS.Timeout
+  #bytes = 0
+  #done = false
+
+  constructor(request: ClientRequest, response: ClientResponse) {
+    this.#request = request
+    this.#response = response
+    this.#timer = setTimeout(onTime, DRAIN_TIME, this)
   }
-  const count = (chunk: Buffer) => {
-    bytes += chunk.length
-    if (bytes > MAX_DRAIN) stop()
+
+  data(chunk: Buffer): void {
+    this.#bytes += chunk.length
+    if (this.#bytes > MAX_DRAIN) this.enough()
   }
-  const timer = setTimeout(stop, DRAIN_TIME)
-  request.on('data', count).once('end', stop)
-  // A request tells nothing of its connection's end any more once it has been answered.
-  socket.once('close', stop)
+
+  end(): void {
+    clearTimeout(this.#timer)
+    this.#response.end()
+  }
+
+  gone(): void {
+    clearTimeout(this.#timer)
+  }
+
+  /** Whether it is to be closed anyway, or was to be kept if the body had ended in time. */
+  enough(): void {
+    if (this.#done) return
+    this.#done = true
+    clearTimeout(this.#timer)
+    if (this.#response.ended) this.#request.socket.destroy()
+    else this.#response.end()
+  }
 }
 
-/** The whole answer as bytes, for a request that Node's parser gave up on (no response object exists). */
+function onTime(body: ThrowAway): void {
+  body.enough()
+}
+
+/** The whole answer as bytes, for what is no request: no response object exists. */
 export function rawProblem(refusal: Refusal, requestId: string): string {
   const body = problemBody(refusal, requestId)
   const headers = problemHeaders(refusal, requestId)

@@ -24,12 +24,12 @@ export function behindSince(connection: Connection, now: number): number {
 
 /** It sends its body, or takes its answer, so slowly that another one may have its place. */
 export function isSlow(connection: Connection, now: number): boolean {
-  const { last, socket, read, behind } = connection
-  if (last === null) return false
+  const { exchange, socket, read, behind } = connection
+  if (exchange === null) return false
   if (now - behind > PATIENCE) return true
-  const time = now - last.startedAt
-  const { request } = last
+  const time = now - exchange.startedAt
+  const { request } = exchange
   // Paused: it would send, but who reads it is busy.
-  if (time < PATIENCE || request.complete || request.isPaused()) return false
+  if (time < PATIENCE || request.complete || request.paused) return false
   return ((socket.bytesRead - read) * 1000) / time < RATE
 }

@@ -1,16 +1,25 @@
-/** HTTP on a connection that Node's server has let go of, for the one answer that a handshake gets. Called by the pipeline. */
+/** HTTP on a connection that leaves it, for the one answer that a handshake gets. Called by the pipeline. */
 
-import { type IncomingMessage, ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
+import type { ClientRequest } from '../http1/client-request.ts'
+import { ClientResponse } from '../http1/client-response.ts'
 
-/** A response as Node's server would make it. When it is out, the connection ends. */
-export function responseOn(socket: Socket, request: IncomingMessage): ServerResponse {
-  const response = new ServerResponse(request)
+/** When the answer is out, the connection ends; after a 101, its end is the end of the response. */
+export function responseOn(request: ClientRequest): ClientResponse {
+  const { socket } = request
+  const response = new ClientResponse(request, {
+    socket,
+    keptFor: 0,
+    flushed: () => {
+      if (socket.destroyed) return
+      response.finished()
+      socket.destroySoon()
+    },
+  })
   response.shouldKeepAlive = false
-  response.assignSocket(socket)
-  response.once('finish', () => socket.destroySoon())
-  // Node no longer listens for errors. Each is followed by the end of the connection, which is told to the response.
-  socket.on('error', () => {})
+  socket.on('drain', () => response.emit('drain'))
+  socket.on('close', () => {
+    if (!response.writableFinished) response.lost()
+  })
   // Whoever ends its side before it has an answer has no use for one.
   socket.on('end', () => {
     if (!response.headersSent) socket.destroySoon()

@@ -19,12 +19,11 @@ export class AccessLog {
     this.#write = write
   }
 
-  /** @param finishedAt monotonic ms */
-  write(exchange: Exchange, finishedAt: number): void {
+  write(exchange: Exchange): void {
     const { refusal } = exchange
     // Faults of ours or of an upstream are worth waking someone; a client's are not.
     const level = refusal !== null && refusal.status >= 500 ? 'error' : 'info'
-    this.#write(level, 'request', fieldsOf(accessLine(exchange, finishedAt)))
+    this.#write(level, 'request', fieldsOf(accessLine(exchange)))
   }
 
   /** A request of which not even the first line and header could be read. */
@@ -45,7 +44,7 @@ export function statusOf(exchange: Exchange): number {
 }
 
 /** The line's fields. Durations in ms with three decimals, sizes in bytes. */
-export function accessLine(exchange: Exchange, finishedAt: number): Record<string, unknown> {
+export function accessLine(exchange: Exchange): Record<string, unknown> {
   const { request, refusal, webSocket, cause } = exchange
   const decision = exchange.judgement?.decision
   return {
@@ -67,7 +66,7 @@ export function accessLine(exchange: Exchange, finishedAt: number): Record<strin
     space: decision?.space ?? undefined,
     source: decision?.source ?? undefined,
     seats: decision?.seats.length ? seatsOf(decision.seats) : undefined,
-    duration_ms: round(finishedAt - exchange.startedAt),
+    duration_ms: round(exchange.endedAt - exchange.startedAt),
     decision_us: decision === undefined ? undefined : Math.round(decision.timings.total),
     upstream_ms: exchange.answeredAt > 0 ? round(exchange.answeredAt - exchange.forwardedAt) : undefined,
     bytes_in: exchange.bytesIn,

@@ -15,7 +15,7 @@ export interface Sink {
 /** Characters that may wait for a slow reader. */
 const MAX_BUFFER = 16 * 1024 * 1024
 /** Characters worth a write of their own. */
-const BATCH = 4096
+const BATCH = 32 * 1024
 const FLUSH_EVERY = 200
 /** How long the end waits for a reader. */
 const LAST_WAIT = 3000

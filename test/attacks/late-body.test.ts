@@ -3,6 +3,7 @@
 import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
+import { Wire } from '../proxy/support.ts'
 import { startWorld, type World } from '../support/world.ts'
 
 /** Sends a POST but for the end of its body; gives back what ends it. */
@@ -47,4 +48,23 @@ t.test('one who holds less by then grants less', async (t) => {
   const late = await begin(world, '/v1/seats', key.json.key, seat)
   await world.admin('PUT', `/v1/seats/${id}`, { permissions: ['seats:create'] })
   t.match(await late(), /^HTTP\/1\.1 403 [\s\S]*grant_exceeds_own/)
+})
+
+t.test('an answer to who was never told to send the body is the last of its connection', async (t) => {
+  const world = await startWorld(t)
+  for (const path of ['/docs/a', '/v1/seats', '/nowhere']) {
+    const head = `GET ${path} HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 36\r\n\r\n`
+    const hidden = 'GET /docs/next HTTP/1.1\r\nHost: a\r\n\r\n'
+    const wire = new Wire(world.port).send(head)
+    await wire.until('\r\n\r\n')
+    if (wire.received.startsWith('HTTP/1.1 100')) {
+      t.pass(`${path}: it was told`)
+      wire.socket.destroy()
+      continue
+    }
+    wire.send(hidden)
+    const text = await wire.ended
+    t.equal(text.split('HTTP/1.1 ').length - 1, 1, `${path}: one answer`)
+    t.match(text, /\r\nConnection: close\r\n/i, path)
+  }
 })

@@ -22,8 +22,11 @@ t.test('a request in flight keeps its answer, whatever follows it', async (t) =>
     'a byte after HTTP/1.0': 'POST /open HTTP/1.0\r\nContent-Length: 1\r\n\r\naX',
   })) {
     const text = await raw(world.port, bytes)
-    t.same(answers(text), [200], name)
-    t.match(text, /the whole answer$|the whole answer\r\n0\r\n\r\n$/, name)
+    const [answer = '', ...others] = text.split(/(?=HTTP\/1\.1 )/)
+    t.match(answer, /^HTTP\/1\.1 200 [\s\S]*the whole answer(?:\r\n0\r\n\r\n)?$/, name)
+    // Behind the last request of a connection nothing is read; elsewhere it has an answer of its own, in its turn.
+    const last = /after/.test(name)
+    t.same(answers(others.join('')), last ? [] : [400], name)
   }
 })
 
@@ -36,9 +39,9 @@ t.test('nothing is written in the midst of an answer', async (t) => {
     },
   })
   const text = await raw(world.port, `${get('/docs/1')}${get('/docs/2')}\x01garbage\r\n\r\n`)
-  for (const [index, answer] of text.split('HTTP/1.1 ').slice(1).entries())
+  t.same(answers(text), [200, 200, 400])
+  for (const [index, answer] of text.split('HTTP/1.1 ').slice(1, 3).entries())
     t.match(answer, /^200 [\s\S]*\r\n\r\n0123456789abcdefghijklmnopqrst$/, `answer ${index + 1}`)
-  t.ok(answers(text).length >= 1)
 })
 
 t.test('a refused body that turns out to be broken has one answer', async (t) => {

@@ -142,7 +142,7 @@ t.test('what RFC 9112 allows passes, framed afresh', async (t) => {
       trailers: `4\r\nabcd\r\n0\r\nX-A: a\r\nX-B: b\r\n\r\n`,
       'a trailer with the name of an identity header': `4\r\nabcd\r\n0\r\nX-Seatgate-User: root\r\n\r\n`,
       'a request for data': `1b\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n\r\n${LAST}`,
-      'a little extension on each of many chunks': `${`1;${'a'.repeat(1000)}\r\na\r\n`.repeat(300)}${LAST}`,
+      'a little extension on each of many chunks': `${`1;${'a'.repeat(1000)}\r\na\r\n`.repeat(15)}${LAST}`,
     }),
   )
   t.pass()

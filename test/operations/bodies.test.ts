@@ -37,7 +37,6 @@ async function count(stream: IncomingMessage, first: () => void = () => {}): Pro
 async function start(t: Test, service: Parameters<typeof startService>[2]) {
   const { url } = await startService(t, 'main', service)
   const gateway = await OperatedGateway.start(t, { targets: [url] })
-  await warm(gateway)
   const options = (more: RequestOptions): RequestOptions => ({
     host: '127.0.0.1',
     port: gateway.port,
@@ -48,17 +47,7 @@ async function start(t: Test, service: Parameters<typeof startService>[2]) {
   return { gateway, options }
 }
 
-/**
- * A first long body either way, of 64 MB: V8 lets about as much of buffers become garbage before it collects them.
- * What a body takes beside that is what is asked here.
- */
-async function warm(gateway: OperatedGateway): Promise<void> {
-  const body = Buffer.alloc(64 * 1024 * 1024)
-  const answer = await fetch(`http://127.0.0.1:${gateway.port}/docs/warm`, { method: 'PUT', body })
-  for await (const _ of answer.body ?? []);
-}
-
-/** What the process grows by, at its peak, while it does it. */
+/** What the process grows by, at its peak, while it does it: one that has done nothing of the kind before. */
 async function growth(gateway: OperatedGateway, work: () => Promise<void>): Promise<number> {
   const before = gateway.rss()
   gateway.forgetPeak()
@@ -74,7 +63,6 @@ const FRAMINGS = [
 t.test('up', async (t) => {
   let begun = 0
   const { gateway, options } = await start(t, async (request, response) => {
-    if (request.url === '/docs/warm') return void request.pipe(response)
     response.end(String(await count(request, () => begun++)))
   })
   for (const [framing, headers] of FRAMINGS) {
@@ -99,7 +87,6 @@ t.test('up', async (t) => {
 t.test('down', async (t) => {
   let arrived = false
   const { gateway, options } = await start(t, async (request, response) => {
-    if (request.url === '/docs/warm') return void request.pipe(response)
     if (request.url?.includes('length')) response.setHeader('content-length', SIZE)
     await writeChunks(response, 1)
     await until(() => arrived)

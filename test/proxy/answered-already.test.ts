@@ -1,25 +1,27 @@
 /** An upstream's answer that comes when the request has been answered otherwise: nothing of it goes out, and nothing ends. */
 
-import { once } from 'node:events'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import t, { type Test } from 'tap'
 import { Refusal } from '../../src/errors.ts'
 import { Exchange } from '../../src/exchange.ts'
 import { Answer } from '../../src/proxy/answer.ts'
-import { codeOf, get, portOf, refuse, Wire } from './support.ts'
+import { openListener } from '../support/listener.ts'
+import { codeOf, get, refuse, Wire } from './support.ts'
 
 const denied = new Refusal('permission_denied', 'It was decided again.')
 
 /** A request that has just been refused, and what its client will have got. */
 async function refused(t: Test) {
-  const server = createServer().listen(0, '127.0.0.1')
-  t.teardown(() => server.close())
-  await once(server, 'listening')
-  const wire = new Wire(portOf(server)).send(get())
-  const [request, response] = (await once(server, 'request')) as [IncomingMessage, ServerResponse]
+  const asked = Promise.withResolvers<Exchange>()
+  const door = await openListener((request, response) => {
+    const exchange = new Exchange(request, response, 'id', 0)
+    asked.resolve(exchange)
+    return exchange
+  })
+  t.teardown(() => door.close(0))
+  const wire = new Wire(door.address.port).send(get())
+  const exchange = await asked.promise
   const errors: unknown[] = []
-  response.on('error', (error) => errors.push(error))
-  const exchange = new Exchange(request, response, 'id', 0)
+  exchange.response.on('error', (error) => errors.push(error))
   return { exchange, errors, answer: new Answer(exchange, 1000, () => {}), ended: wire.ended }
 }
 

@@ -1,14 +1,15 @@
 /** Built-in endpoints over a real socket: what their handlers are given, and how their answers go out. */
 
-import { once } from 'node:events'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { performance } from 'node:perf_hooks'
 import t, { type Test } from 'tap'
 import { heldPermissions } from '../../src/authz/decide.ts'
 import { Refusal } from '../../src/errors.ts'
 import { Exchange, type Grants, type LocalHandler, type LocalRequest } from '../../src/exchange.ts'
+import type { ClientRequest } from '../../src/http1/client-request.ts'
+import type { ClientResponse } from '../../src/http1/client-response.ts'
 import { serveLocal } from '../../src/proxy/local.ts'
-import { codeOf, judgementOf, portOf, refuse, roundTrip, routeTo, valuesOf, Wire } from './support.ts'
+import { isAwaited, openListener } from '../support/listener.ts'
+import { codeOf, judgementOf, refuse, roundTrip, routeTo, valuesOf, Wire } from './support.ts'
 
 const GRANTS: Grants = {
   by: 'name',
@@ -24,8 +25,8 @@ const GRANTS: Grants = {
 async function local(t: Test, handler: LocalHandler, publicRoute = false) {
   const causes: unknown[] = []
   const exchanges: Exchange[] = []
-  const listen = (awaited: boolean) => (request: IncomingMessage, response: ServerResponse) => {
-    const exchange = new Exchange(request, response, 'id-1', performance.now(), awaited)
+  const handle = (request: ClientRequest, response: ClientResponse) => {
+    const exchange = new Exchange(request, response, 'id-1', performance.now(), isAwaited(request))
     const target = { kind: 'local' as const, handler }
     const maxBody = 1024 * 1024
     const route = routeTo(publicRoute ? { requirement: 'public', target, maxBody } : { target, maxBody })
@@ -43,15 +44,11 @@ async function local(t: Test, handler: LocalHandler, publicRoute = false) {
       failed,
       bodyTimeout: 60_000,
     })
+    return exchange
   }
-  const server = createServer().on('request', listen(false)).on('checkContinue', listen(true))
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return { port: portOf(server), causes, exchanges }
+  const door = await openListener(handle)
+  t.teardown(() => door.close(0))
+  return { port: door.address.port, causes, exchanges }
 }
 
 const JSON_TYPE = 'Content-Type: application/json'

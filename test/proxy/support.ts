@@ -1,15 +1,19 @@
 /** Real servers for the tests of the proxy: upstreams, hostile or not, and a front that only forwards. */
 
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
+import { createServer, type RequestListener } from 'node:http'
 import * as net from 'node:net'
 import { performance } from 'node:perf_hooks'
 import type { Test } from 'tap'
 import type { UpstreamConfig } from '../../src/config/config.ts'
 import { type Decision, Exchange, type Judgement, type Principal, type Route } from '../../src/exchange.ts'
+import type { ClientRequest } from '../../src/http1/client-request.ts'
+import type { ClientResponse } from '../../src/http1/client-response.ts'
 import { forward, type Refuse } from '../../src/proxy/forward.ts'
 import { Upstream, type UpstreamOptions } from '../../src/proxy/upstream.ts'
 import { writeProblem } from '../../src/server/problem.ts'
+import { isAwaited, openListener } from '../support/listener.ts'
+import { hopTo, upstreamEnd } from './hop.ts'
 
 export const ALICE: Principal = {
   method: 'bearer',
@@ -79,15 +83,15 @@ export function routeTo(more: Partial<Route> = {}): Route {
   }
 }
 
-export function judgementOf(request: IncomingMessage, route: Route, more: Partial<Decision> = {}): Judgement {
-  const [path = '', ...query] = (request.url ?? '').split('?')
+export function judgementOf(request: ClientRequest, route: Route, more: Partial<Decision> = {}): Judgement {
+  const [path = '', ...query] = request.url.split('?')
   const isPublic = route.requirement === 'public'
   return {
     decision: {
       answer: 'allow',
       code: 'allow',
       reason: '',
-      method: request.method ?? '',
+      method: request.method,
       path,
       route,
       permission: route.requirement,
@@ -120,7 +124,8 @@ export async function serve(t: Test, listener: RequestListener): Promise<number>
 /** An upstream by hand: bytes in, bytes out. */
 export async function serveRaw(t: Test, onSocket: (socket: net.Socket) => void): Promise<number> {
   const sockets = new Set<net.Socket>()
-  const server = net.createServer((socket) => {
+  const server = net.createServer((connection) => {
+    const socket = upstreamEnd(connection)
     sockets.add(socket)
     socket.on('error', () => {}).on('close', () => sockets.delete(socket))
     onSocket(socket)
@@ -164,7 +169,9 @@ export async function hostile(
       return then(socket)
     })
   })
-  const { port: gate, exchanges } = await front(t, port, { bodyTimeout: 500 })
+  const { target, tls } = hopTo(port)
+  const options = { bodyTimeout: 500, config: { targets: [target] }, tls }
+  const { port: gate, exchanges } = await front(t, port, options)
   const ask = (line: string) => roundTrip(gate, `${line} HTTP/1.1\r\nHost: gw\r\nConnection: close\r\n\r\n`)
   const first = await ask(`${method} /1`)
   const next = await ask('GET /2')
@@ -212,23 +219,20 @@ export async function front(t: Test, port: number, options: FrontOptions = {}): 
   const upstream = new Upstream(upstreamConfig(port, options.config), options)
   const route = routeTo(options.route)
   const exchanges: Exchange[] = []
-  const listen = (awaited: boolean) => (request: IncomingMessage, response: ServerResponse) => {
+  const handle = (request: ClientRequest, response: ClientResponse) => {
     const id = `id-${exchanges.length + 1}`
-    const exchange = new Exchange(request, response, id, performance.now(), awaited)
+    const exchange = new Exchange(request, response, id, performance.now(), isAwaited(request))
     exchange.judgement = judgementOf(request, route, options.decision)
     exchanges.push(exchange)
     forward(exchange, upstream, refuse)
+    return exchange
   }
-  const server = createServer({ maxHeaderSize: 128 * 1024 })
-  server.on('request', listen(false)).on('checkContinue', listen(true))
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
+  const door = await openListener(handle, { headerBytes: 128 * 1024 })
   t.teardown(async () => {
-    server.closeAllConnections()
-    server.close()
+    await door.close(0)
     await upstream.destroy()
   })
-  return { port: portOf(server), upstream, exchanges }
+  return { port: door.address.port, upstream, exchanges }
 }
 
 /** As the pipeline does it. */

@@ -1,19 +1,20 @@
 /** The line of a request has an end, whatever its credential names. */
 
-import { once } from 'node:events'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import t from 'tap'
 import { type Decision, Exchange } from '../../src/exchange.ts'
 import { accessLine } from '../../src/telemetry/access-log.ts'
+import { openListener } from '../support/listener.ts'
 
 t.test('the first twenty Seats are named', async (t) => {
-  const server = createServer().listen(0, '127.0.0.1')
-  t.teardown(() => server.close())
-  await once(server, 'listening')
-  const asked = once(server, 'request')
-  const answer = fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)
-  const [request, response] = (await asked) as [IncomingMessage, ServerResponse]
+  const asked = Promise.withResolvers<Exchange>()
+  const door = await openListener((request, response) => {
+    const exchange = new Exchange(request, response, 'id', 0)
+    asked.resolve(exchange)
+    return exchange
+  })
+  t.teardown(() => door.close(0))
+  const answer = fetch(`http://127.0.0.1:${door.address.port}/`)
+  const { request, response } = await asked.promise
   const seatsOf = (count: number) => {
     const exchange = new Exchange(request, response, 'id', 0)
     const seats = Array.from({ length: count }, (_, i) => ({
@@ -36,7 +37,7 @@ t.test('the first twenty Seats are named', async (t) => {
       timings: { match: 0, authenticate: 0, resolve: 0, decide: 0, total: 0 },
     }
     exchange.judgement = { decision, refusal: null, params: {}, query: '', grants: null }
-    return accessLine(exchange, 1)['seats'] as string[] | undefined
+    return accessLine(exchange)['seats'] as string[] | undefined
   }
   t.equal(seatsOf(0), undefined)
   t.same(seatsOf(1), ['S0:unknown'])
@@ -44,6 +45,7 @@ t.test('the first twenty Seats are named', async (t) => {
   const many = seatsOf(5000) ?? []
   t.equal(many.length, 21)
   t.equal(many.at(-1), '+4980 more')
+  response.writeHead(200, ['content-length', '0'])
   response.end()
   t.equal((await answer).status, 200)
 })

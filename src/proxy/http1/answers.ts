@@ -3,8 +3,8 @@
  * fields and framing out. What could be read in two ways is refused, not repaired. Used by `connection.ts`.
  */
 
-import { is, keepsBy, lengthOf, readFields } from '../../http1/fields.ts'
-import { CHUNKED, type Grammar, INTERIM, UNTIL_CLOSE } from '../../http1/message-reader.ts'
+import { is, joined, keepsBy, lengthOf, readFields } from '../../http1/fields.ts'
+import { CHUNKED, type Grammar, hasBare, INTERIM, UNTIL_CLOSE } from '../../http1/message-reader.ts'
 import { ProtocolError } from '../hop.ts'
 
 export interface Head {
@@ -27,12 +27,18 @@ export const MAX_HEAD: number = 64 * 1024
 const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9][0-9]{2})(?: ([^\r\n]*))?$/
 export const answers: Grammar<Head> = {
   readHead,
-  mayBegin: (text) => 'HTTP/1.'.startsWith(text.slice(0, 7)),
+  faultIn,
+  emptyLines: false,
   forbiddenTrailers: ['content-length'],
   mostText: 16 * 1024,
   sharedBuffer: true,
   malformed: (what) => new ProtocolError(what),
   tooLong: (what) => new ProtocolError(`the ${what} is longer than anybody needs`),
+}
+
+function faultIn(text: string, before: number): Error | null {
+  if (hasBare(text, before)) return new ProtocolError('a bare CR or LF')
+  return 'HTTP/1.'.startsWith(text.slice(0, 7)) ? null : new ProtocolError('not a status line of HTTP/1')
 }
 
 /**
@@ -46,27 +52,28 @@ function readHead(text: string, bodiless: boolean): Head {
   const fields = readFields(text, end + 2)
   if (fields === null) throw new ProtocolError('not a field line')
   const status = Number(line[2])
-  return frame(status, line[3] ?? '', line[1] === '1', fields, bodiless)
+  return frame(status, line[3] ?? '', line[1] === '1' ? 1 : 0, fields, bodiless)
 }
 
-function frame(status: number, phrase: string, http11: boolean, fields: string[], bodiless: boolean): Head {
+function frame(status: number, phrase: string, minor: 0 | 1, fields: string[], bodiless: boolean): Head {
   let length = UNTIL_CLOSE
   let chunked = false
-  let keeps = http11
+  let connection: string | null = null
   let keptFor = 0
   for (let i = 0; i < fields.length; i += 2) {
     const name = fields[i] ?? ''
     // Only these lengths can be a name looked for; the others are passed over without a copy.
     switch (name.length) {
       case 10:
-        if (is(name, 'connection')) keeps = keepsBy(fields[i + 1] ?? '', keeps)
+        if (is(name, 'connection')) connection = joined(connection, fields[i + 1] ?? '')
         else if (is(name, 'keep-alive'))
           keptFor = Number(/timeout=(\d{1,6})/i.exec(fields[i + 1] ?? '')?.[1] ?? 0)
         break
       case 14:
         if (!is(name, 'content-length')) break
         if (length !== UNTIL_CLOSE) throw new ProtocolError('not one Content-Length')
-        length = lengthOf(fields[i + 1] ?? '') ?? notALength()
+        length = lengthOf(fields[i + 1] ?? '') ?? Infinity
+        if (length === Infinity) throw new ProtocolError('not a Content-Length')
         break
       case 17:
         if (!is(name, 'transfer-encoding')) break
@@ -76,7 +83,8 @@ function frame(status: number, phrase: string, http11: boolean, fields: string[]
         break
     }
   }
-  if (chunked && !http11) throw new ProtocolError('HTTP/1.0 has no Transfer-Encoding')
+  let keeps = keepsBy(connection, minor)
+  if (chunked && minor === 0) throw new ProtocolError('HTTP/1.0 has no Transfer-Encoding')
   if (chunked && length !== UNTIL_CLOSE) throw new ProtocolError('a Content-Length and a Transfer-Encoding')
   // An interim answer is followed by another one; a switch of protocols by no HTTP at all.
   if (status < 200)
@@ -93,8 +101,4 @@ function frame(status: number, phrase: string, http11: boolean, fields: string[]
 /** RFC 9112, section 6.3. */
 function hasNoBody(status: number, bodiless: boolean): boolean {
   return bodiless || status === 204 || status === 304
-}
-
-function notALength(): never {
-  throw new ProtocolError('not a Content-Length')
 }

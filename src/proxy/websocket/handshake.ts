@@ -7,7 +7,7 @@
 import { createHash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { Refusal } from '../../errors.ts'
-import { announcedLength } from '../request-body.ts'
+import type { ClientRequest } from '../../http1/client-request.ts'
 
 const malformed = (detail: string) => new Refusal('request_malformed', detail)
 
@@ -22,33 +22,29 @@ const otherVersion = new Refusal('upgrade_required', 'WebSockets are spoken here
 
 /** Something came behind a handshake before it was answered (RFC 6455, section 4.1). */
 export const earlyBytes: Refusal = malformed('Bytes came behind a WebSocket handshake before its answer.')
-/** The answers before it are still to be written. */
-const outOfTurn = malformed('A WebSocket handshake came before the request before it was answered.')
 
 /** 16 bytes: 22 digits, of which the last stands for two bits only. */
 const KEY = /^[A-Za-z0-9+/]{21}[AQgw]==$/
 
 /** Whether a connection may become a WebSocket by it. */
-export function isHandshake(request: IncomingMessage): boolean {
+export function isHandshake(request: ClientRequest): boolean {
   return asksForWebSocket(request) && handshakeFault(request) === null
 }
 
 /** Why a request by which the connection did not become one is refused; null when it is a request like any other. */
-export function strayHandshake(request: IncomingMessage): Refusal | null {
-  return asksForWebSocket(request) ? (handshakeFault(request) ?? outOfTurn) : null
+export function strayHandshake(request: ClientRequest): Refusal | null {
+  return asksForWebSocket(request) ? handshakeFault(request) : null
 }
 
 /** Well or badly. What asks for other protocols only is a request like any other. */
-function asksForWebSocket({ headers }: IncomingMessage): boolean {
-  const { upgrade } = headers
-  return upgrade !== undefined && tokens([upgrade]).includes('websocket')
+function asksForWebSocket({ upgrade }: ClientRequest): boolean {
+  return upgrade !== null && tokens([upgrade]).includes('websocket')
 }
 
 /** What is wrong with a request that asks for one; null when it is proper. */
-function handshakeFault(request: IncomingMessage): Refusal | null {
-  const { method, httpVersion, rawHeaders, headers } = request
-  if (method !== 'GET' || httpVersion !== '1.1') return notGet
-  if (announcedLength(rawHeaders) !== 0 || headers.expect !== undefined) return hasBody
+function handshakeFault({ method, minor, length, expect, rawHeaders }: ClientRequest): Refusal | null {
+  if (method !== 'GET' || minor === 0) return notGet
+  if (length !== 0 || expect !== null) return hasBody
   const [upgrade, ...others] = lines(rawHeaders, 'upgrade')
   const connection = tokens(lines(rawHeaders, 'connection'))
   if (upgrade?.toLowerCase() !== 'websocket' || others.length > 0 || !connection.includes('upgrade'))
@@ -61,7 +57,7 @@ function handshakeFault(request: IncomingMessage): Refusal | null {
 }
 
 /** The one Sec-WebSocket-Key of a proper handshake. */
-export function keyOf({ rawHeaders }: IncomingMessage): string {
+export function keyOf({ rawHeaders }: ClientRequest): string {
   return lines(rawHeaders, 'sec-websocket-key')[0] ?? ''
 }
 

@@ -6,6 +6,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { UpstreamConfig } from '../../config/config.ts'
 import type { Exchange } from '../../exchange.ts'
+import type { ClientRequest } from '../../http1/client-request.ts'
 import type { TrustedProxies } from '../forwarded.ts'
 import { foldName } from '../header-names.ts'
 import { requestHeaders } from '../request-headers.ts'
@@ -32,15 +33,15 @@ export function handshakeHeaders(
   proxies: TrustedProxies,
 ): string[] {
   const headers = passing(requestHeaders(exchange, config, proxies))
-  const { host } = exchange.request.headers
-  if (config.passHost && host !== undefined) headers.push('host', host)
+  const { host } = exchange.request
+  if (config.passHost && host !== null) headers.push('host', host)
   headers.push('connection', 'Upgrade', 'upgrade', 'websocket')
   headers.push('sec-websocket-version', '13', 'sec-websocket-key', keyOf(exchange.request))
   return headers
 }
 
 /** Of a 101 that was found to be right. Throws when the client can't be given it. */
-export function answerHeaders(answer: IncomingMessage, request: IncomingMessage, id: string): string[] {
+export function answerHeaders(answer: IncomingMessage, request: ClientRequest, id: string): string[] {
   const headers = responseHeaders(answer.rawHeaders, { status: 101, head: false, http11: true }, id)
   if (typeof headers === 'string') throw new Error(headers)
   const passed = passing(headers)

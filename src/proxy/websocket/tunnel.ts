@@ -7,6 +7,7 @@
 import type { Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
 import type { Exchange, OpenWebSocket, WebSocketEnd } from '../../exchange.ts'
+import { passed } from '../buffer-garbage.ts'
 import type { ClientPort, ClientSide } from './client-side.ts'
 import { closeFrame, GOING_AWAY, NO_CLOSE, NO_STATUS, PROTOCOL_ERROR } from './close-frame.ts'
 import { Direction } from './direction.ts'
@@ -80,6 +81,7 @@ export class Tunnel implements OpenWebSocket, ClientPort {
 
   #fromClientCame(chunk: Buffer): void {
     this.#exchange.bytesIn += chunk.length
+    passed(chunk.length)
     this.#idle.refresh()
     if (!this.#fromClient.pass(chunk)) this.#client.pause()
     this.#look()
@@ -93,6 +95,7 @@ export class Tunnel implements OpenWebSocket, ClientPort {
   /** The upstream has said something. */
   write(chunk: Buffer, done: () => void): void {
     this.#exchange.bytesOut += chunk.length
+    passed(chunk.length)
     this.#idle.refresh()
     if (this.#fromUpstream.pass(chunk)) done()
     else this.#written = done

@@ -1,0 +1,126 @@
+/** A request as its client sent it. Its body waits until somebody takes it. Made by `conversation.ts`. */
+
+import type { Socket } from 'node:net'
+import { CHUNKED } from './message-reader.ts'
+import type { RequestHead } from './requests.ts'
+
+/** Who takes the body. */
+export interface BodySink {
+  data(chunk: Buffer): void
+  /** All of it has come. */
+  end(): void
+  /** The connection is gone before that. */
+  gone(): void
+}
+
+/** What a request needs of its connection. */
+export interface BodyFlow {
+  readonly socket: Socket
+  /** Reading goes on. */
+  resume(): void
+  /** Nothing more is read, for now. */
+  pause(): void
+}
+
+/** Of requests without a body, which are most. */
+const NONE: Buffer[] = []
+
+export class ClientRequest {
+  readonly method: string
+  /** As it came. */
+  readonly url: string
+  /** HTTP/1.1, or 1.0. */
+  readonly minor: 0 | 1
+  /** Name, value, … as latin1, in their order. */
+  readonly rawHeaders: readonly string[]
+  /** Host fields, and the value of the first; null without one. */
+  readonly hosts: number
+  readonly host: string | null
+  /** All lines joined; null without one. */
+  readonly upgrade: string | null
+  readonly expect: string | null
+  /** Bytes of body that the head announces: 0 for none, Infinity where chunks don't tell (RFC 9112, section 6). */
+  readonly length: number
+  readonly keeps: boolean
+  /** All of it is here. */
+  complete: boolean
+  /** It would go on, but whoever takes the body is busy; or nobody has taken it yet. */
+  paused: boolean
+  readonly #flow: BodyFlow
+  #sink: BodySink | null = null
+  /** What of the body came with the head, before anybody took it. */
+  readonly #early: Buffer[] = NONE
+  #delivered = false
+
+  constructor(head: RequestHead, flow: BodyFlow) {
+    this.method = head.method
+    this.url = head.target
+    this.minor = head.minor
+    this.rawHeaders = head.fields
+    this.hosts = head.hosts
+    this.host = head.host
+    this.upgrade = head.upgrade
+    this.expect = head.expect
+    this.length = head.length === CHUNKED ? Infinity : head.length
+    this.keeps = head.keeps
+    this.complete = head.length === 0
+    this.paused = head.length !== 0
+    if (this.paused) this.#early = []
+    this.#flow = flow
+  }
+
+  get socket(): Socket {
+    return this.#flow.socket
+  }
+
+  /** The body goes there from now on; null: nowhere. Before the first call, no more than a read's worth is taken in. */
+  deliver(sink: BodySink | null): void {
+    this.#sink = sink
+    if (!this.#delivered) this.#deliverEarly()
+    this.resume()
+  }
+
+  #deliverEarly(): void {
+    this.#delivered = true
+    for (const chunk of this.#early.splice(0)) this.#sink?.data(chunk)
+    if (this.complete) this.#sink?.end()
+  }
+
+  /** The sink has no use for the rest: unless another one has taken it over, it goes nowhere. */
+  release(sink: BodySink): void {
+    if (this.#sink === sink) this.deliver(null)
+  }
+
+  /** Somebody takes the body, if only to throw it away. */
+  get taken(): boolean {
+    return this.#sink !== null
+  }
+
+  pause(): void {
+    if (this.complete || this.paused) return
+    this.paused = true
+    this.#flow.pause()
+  }
+
+  resume(): void {
+    if (this.complete || !this.paused) return
+    this.paused = false
+    this.#flow.resume()
+  }
+
+  /** Told by its conversation. */
+  came(chunk: Buffer): void {
+    if (this.#delivered) this.#sink?.data(chunk)
+    else this.#early.push(chunk)
+  }
+
+  cameWhole(): void {
+    this.complete = true
+    this.paused = false
+    if (this.#delivered) this.#sink?.end()
+  }
+
+  gone(): void {
+    if (!this.complete) this.#sink?.gone()
+  }
+}

@@ -1,0 +1,238 @@
+/**
+ * The answer to a request, framed by us (RFC 9112, sections 4, 6 and 7). Head and first bytes go out in one write. What
+ * is wrong with a head is thrown before a byte of it is written. Made by `conversation.ts`.
+ *
+ * Events: `drain`, the client takes more; `finish`, all of it was handed to the system; `close`, after that, or when the
+ * connection is gone before.
+ */
+
+import { EventEmitter } from 'node:events'
+import { STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
+import type { ClientRequest } from './client-request.ts'
+import { is } from './fields.ts'
+
+/** What it tells its connection. */
+export interface ResponseOwner {
+  readonly socket: Socket
+  /** Whole seconds that the connection is kept for the next request. */
+  readonly keptFor: number
+  /** All of it was written; the last write is given `flushed`. */
+  readonly flushed: () => void
+}
+
+/** `none`: whatever is said of its length, it has no body. */
+type Framing = 'none' | 'length' | 'chunked' | 'until-close'
+
+/** A status line and field lines. */
+const HEAD =
+  /^HTTP\/1\.1 [1-9][0-9]{2} [\t -~\x80-\xff]*\r\n(?:[!#$%&'*+.^_`|~0-9A-Za-z-]+: [\t -~\x80-\xff]*\r\n)*$/
+
+export class ClientResponse extends EventEmitter {
+  statusCode = 0
+  /** A head was given, be it on its way or not. */
+  headersSent = false
+  /** All of it was handed to the system. */
+  writableFinished = false
+  /** It is over, or its connection is gone, or will be. */
+  destroyed = false
+  /** The connection goes on after it. Counts until the head is given. */
+  shouldKeepAlive: boolean
+  /** The gateway said no: who has asked waits a little longer for its next answer than others do. */
+  refused = false
+  readonly #request: ClientRequest
+  readonly #owner: ResponseOwner
+  /** Not written yet. */
+  #head = ''
+  #framing: Framing = 'none'
+  /** Bytes of the announced length that are still due. */
+  #due = 0
+  #ended = false
+
+  constructor(request: ClientRequest, owner: ResponseOwner) {
+    super()
+    this.#request = request
+    this.#owner = owner
+    this.shouldKeepAlive = request.keeps
+  }
+
+  get socket(): Socket {
+    return this.#owner.socket
+  }
+
+  /** Bytes that the system has not taken yet, of this answer alone. */
+  get writableLength(): number {
+    return this.#owner.socket.writableLength
+  }
+
+  /**
+   * Throws, having done nothing, when it can't be written so that every reader finds the same in it.
+   *
+   * @param fields name, value, … as latin1; Content-Length, Connection and Date among them count
+   * @param phrase null: the usual one
+   */
+  writeHead(status: number, fields: readonly string[], phrase: string | null = null): void {
+    if (this.headersSent) throw new Error('the head of this answer has been written')
+    let text = `HTTP/1.1 ${status} ${phrase ?? STATUS_CODES[status] ?? ''}\r\n`
+    let lines = 1 + fields.length / 2
+    let length: string | null = null
+    let connection: string | null = null
+    let dated = false
+    for (let i = 0; i < fields.length; i += 2) {
+      const name = fields[i] ?? ''
+      const value = fields[i + 1] ?? ''
+      text += `${name}: ${value}\r\n`
+      if (name.length === 14 && is(name, 'content-length')) length = value
+      else if (name.length === 10 && is(name, 'connection')) connection = value
+      else if (name.length === 4 && is(name, 'date')) dated = true
+    }
+    if (!dated) {
+      text += dateLine()
+      lines++
+    }
+    if (lineEnds(text) !== lines || !HEAD.test(text)) throw new Error('the head can not be written as it is')
+    this.#frame(status, length)
+    if (this.#framing === 'chunked') text += 'Transfer-Encoding: chunked\r\n'
+    if (connection === null) text += this.#connectionLines()
+    else if (/\bclose\b/i.test(connection)) this.shouldKeepAlive = false
+    this.#head = `${text}\r\n`
+    this.statusCode = status
+    this.headersSent = true
+  }
+
+  #frame(status: number, length: string | null): void {
+    const { method, minor } = this.#request
+    if (method === 'HEAD' || status < 200 || status === 204 || status === 304) this.#framing = 'none'
+    else if (length !== null) this.#framing = 'length'
+    else this.#framing = minor === 1 ? 'chunked' : 'until-close'
+    this.#due = this.#framing === 'length' ? Number(length) : 0
+    if (this.#framing === 'until-close') this.shouldKeepAlive = false
+  }
+
+  #connectionLines(): string {
+    if (!this.shouldKeepAlive) return 'Connection: close\r\n'
+    return `Connection: keep-alive\r\nKeep-Alive: timeout=${this.#owner.keptFor}\r\n`
+  }
+
+  /** 1xx (RFC 9110, section 15.2): before the head, as often as it likes. Throws as `writeHead` does. */
+  writeInformation(status: number, fields: readonly string[]): void {
+    if (this.headersSent || this.destroyed) return
+    let text = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n`
+    for (let i = 0; i < fields.length; i += 2) text += `${fields[i]}: ${fields[i + 1]}\r\n`
+    if (lineEnds(text) !== 1 + fields.length / 2 || !HEAD.test(text))
+      throw new Error('the interim answer can not be written as it is')
+    this.#owner.socket.write(`${text}\r\n`, 'latin1')
+  }
+
+  writeContinue(): void {
+    this.writeInformation(100, [])
+  }
+
+  /** The head goes out now, if it has not yet. */
+  flushHeaders(): void {
+    if (this.#head === '' || this.destroyed) return
+    const head = this.#head
+    this.#head = ''
+    this.#owner.socket.write(head, 'latin1')
+  }
+
+  /** @returns false: the client is behind, and `drain` will be told */
+  write(chunk: Buffer | string): boolean {
+    if (this.destroyed || this.#ended) return true
+    const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk
+    if (bytes.length === 0 || !this.#counts(bytes.length)) return true
+    const { socket } = this.#owner
+    socket.cork()
+    this.flushHeaders()
+    if (this.#framing === 'chunked') socket.write(`${bytes.length.toString(16)}\r\n`, 'latin1')
+    socket.write(bytes)
+    if (this.#framing === 'chunked') socket.write('\r\n', 'latin1')
+    socket.uncork()
+    return !socket.writableNeedDrain
+  }
+
+  /**
+   * @param body the rest of it; text: latin1
+   * @param trailers name, value, …: for who knows chunks
+   */
+  end(body: Buffer | string = '', trailers: readonly string[] = []): void {
+    if (this.#ended) return
+    if (body.length > 0 && typeof body !== 'string') this.write(body)
+    const text = typeof body === 'string' && body !== '' && this.#counts(body.length) ? body : ''
+    this.#ended = true
+    if (this.destroyed) return
+    // What is short of its length must not look whole.
+    if (this.#due > 0) return this.destroy()
+    const head = this.#head
+    this.#head = ''
+    this.#finish(head + (this.#framing === 'chunked' ? lastChunks(text, trailers) : text))
+  }
+
+  #finish(last: string): void {
+    const { socket, flushed } = this.#owner
+    if (last !== '') socket.write(last, 'latin1', flushed)
+    else if (socket.writableLength === 0) process.nextTick(flushed)
+    else socket.write('', 'latin1', flushed)
+  }
+
+  /** Whether there is a body for them. More than was announced would be taken for the next answer. */
+  #counts(bytes: number): boolean {
+    if (this.#framing === 'none') return false
+    if (this.#framing !== 'length') return true
+    this.#due -= bytes
+    if (this.#due >= 0) return true
+    this.destroy()
+    return false
+  }
+
+  /** Cuts the connection. */
+  destroy(): void {
+    this.destroyed = true
+    this.#owner.socket.destroy()
+  }
+
+  /** Told by its conversation: all of it is with the system. */
+  finished(): void {
+    this.writableFinished = true
+    this.destroyed = true
+    this.emit('finish')
+    this.emit('close')
+  }
+
+  /** Told by its conversation: the connection is gone, and it was not whole. */
+  lost(): void {
+    this.destroyed = true
+    this.emit('close')
+  }
+
+  /** Everything was said, and is on its way. */
+  get ended(): boolean {
+    return this.#ended
+  }
+}
+
+function lastChunks(text: string, trailers: readonly string[]): string {
+  let lines = ''
+  for (let i = 0; i < trailers.length; i += 2) lines += `${trailers[i]}: ${trailers[i + 1]}\r\n`
+  const chunk = text === '' ? '' : `${text.length.toString(16)}\r\n${text}\r\n`
+  return `${chunk}0\r\n${lines}\r\n`
+}
+
+function lineEnds(text: string): number {
+  let ends = 0
+  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) ends++
+  return ends
+}
+
+let datedAt = 0
+let line = ''
+
+/** RFC 9110, section 6.6.1. Written once a second. */
+function dateLine(): string {
+  const second = Math.floor(Date.now() / 1000)
+  if (second !== datedAt) {
+    datedAt = second
+    line = `Date: ${new Date(second * 1000).toUTCString()}\r\n`
+  }
+  return line
+}

@@ -1,0 +1,230 @@
+/**
+ * What is said on one client connection: requests in, one at a time, and their answers out. The next request is not even
+ * read before the last one is answered: so no answer can be taken for another's, and nothing can be said out of turn.
+ * What its client sends meanwhile waits, a read's worth of it, and then the client does. Made by the front door.
+ */
+
+import type { Socket } from 'node:net'
+import { type BodyFlow, ClientRequest } from './client-request.ts'
+import { ClientResponse, type ResponseOwner } from './client-response.ts'
+import { type Grammar, MessageReader, type MessageSink } from './message-reader.ts'
+import { RequestFault, type RequestHead } from './requests.ts'
+import type { Turns, Waiting } from './turns.ts'
+
+/** Who is told. */
+export interface ConversationOwner {
+  /** Bytes of a head have come, but not all of it. */
+  beginning(): void
+  /** A request's head has come. */
+  asked(request: ClientRequest, response: ClientResponse): void
+  /** Whether the connection leaves HTTP with this request: then it is given to `upgraded`. */
+  upgrades(request: ClientRequest): boolean
+  /** @param rest what came behind it in the same read. The conversation is over: it listens to the socket no longer */
+  upgraded(request: ClientRequest, rest: Buffer): void
+  /** The answer is out, or its connection is gone. */
+  ended(): void
+  /** And another request may come. */
+  answered(): void
+  /** What came is no request, or not what its head has announced. Nothing more is read. */
+  unreadable(fault: RequestFault): void
+  /** The last answer is out. @param unread the client may be sending still */
+  over(unread: boolean): void
+}
+
+export interface ConversationSettings {
+  readonly grammar: Grammar<RequestHead>
+  /** Bytes of a head, and of trailers. */
+  readonly headerBytes: number
+  /** Seconds, as it is told to clients. May change. */
+  keptFor: number
+  /** Where those wait whose last request was refused. */
+  readonly turns: Turns
+}
+
+export class Conversation implements MessageSink<RequestHead>, BodyFlow, ResponseOwner, Waiting {
+  readonly socket: Socket
+  /** Being answered, or being read to its end after that. */
+  request: ClientRequest | null = null
+  response: ClientResponse | null = null
+  readonly #settings: ConversationSettings
+  readonly #owner: ConversationOwner
+  readonly #reader: MessageReader<RequestHead>
+  /** Read off the connection, and not yet looked at. */
+  #held: Buffer | null = null
+  #reading = false
+  #over = false
+  /** The last request was refused: the next one waits for its turn. */
+  #waits = false
+  /** It leaves HTTP with this request. */
+  #upgrading: ClientRequest | null = null
+
+  constructor(socket: Socket, settings: ConversationSettings, owner: ConversationOwner) {
+    this.socket = socket
+    this.#settings = settings
+    this.#owner = owner
+    this.#reader = new MessageReader(settings.grammar, settings.headerBytes, this)
+    this.#reader.begin()
+    socket.on('data', this.#onData)
+    socket.on('end', this.#onEnd)
+    socket.on('drain', this.#onDrain)
+    socket.on('close', this.#onClose)
+    socket.on('error', ignore)
+  }
+
+  get keptFor(): number {
+    return this.#settings.keptFor
+  }
+
+  /** Nothing of a next request has come. */
+  get quiet(): boolean {
+    return this.request === null && this.#reader.untouched && this.#held === null
+  }
+
+  /** No more is read: whoever has the connection now says the rest. */
+  stop(): void {
+    this.#over = true
+    this.#reader.stop()
+    this.#held = null
+    this.socket.off('data', this.#onData).off('end', this.#onEnd)
+  }
+
+  readonly #onData = (chunk: Buffer): void => {
+    this.#held = this.#held === null ? chunk : Buffer.concat([this.#held, chunk])
+    if (!this.#reading) this.#read()
+  }
+
+  /** Whether what has come may be looked at: not before the last request is answered, nor before its body is wanted. */
+  get #mayRead(): boolean {
+    if (this.request === null) return !this.#waits
+    return !(this.request.complete || this.request.paused)
+  }
+
+  #read(): void {
+    this.#reading = true
+    try {
+      while (this.#held !== null && this.#mayRead) {
+        const held = this.#held
+        this.#held = null
+        const at = this.#reader.read(held, 0, held.length)
+        if (this.#upgrading !== null) return this.#upgrade(this.#upgrading, held.subarray(at))
+        if (this.#over) return
+        if (at < held.length) this.#held = held.subarray(at)
+      }
+    } catch (error) {
+      return this.#failed(error)
+    } finally {
+      this.#reading = false
+    }
+    if (this.request === null && !this.#reader.untouched) this.#owner.beginning()
+    if (this.#held !== null || this.request?.paused === true) this.socket.pause()
+    else if (this.socket.isPaused()) this.socket.resume()
+  }
+
+  #failed(error: unknown): void {
+    if (!(error instanceof RequestFault)) throw error
+    const answered = this.request !== null && this.response === null
+    this.stop()
+    // The rest of a body whose request has its answer: there is nobody to have another one.
+    if (answered) this.#owner.over(true)
+    else this.#owner.unreadable(error)
+  }
+
+  #upgrade(request: ClientRequest, rest: Buffer): void {
+    this.stop()
+    this.socket.off('drain', this.#onDrain).off('close', this.#onClose)
+    this.#owner.upgraded(request, rest)
+    // It may have waited behind another request.
+    this.socket.resume()
+  }
+
+  head(head: RequestHead): void {
+    const request = new ClientRequest(head, this)
+    if (request.upgrade !== null && this.#owner.upgrades(request)) {
+      this.#upgrading = request
+      return this.#reader.stop()
+    }
+    const response = new ClientResponse(request, this)
+    this.request = request
+    this.response = response
+    this.#owner.asked(request, response)
+  }
+
+  body(chunk: Buffer | string): void {
+    if (typeof chunk !== 'string') this.request?.came(chunk)
+  }
+
+  end(): void {
+    if (this.request?.complete === false) this.request.cameWhole()
+    if (this.response === null) this.#next()
+  }
+
+  pause(): void {
+    this.#reader.pause()
+    if (!this.#reading) this.socket.pause()
+  }
+
+  resume(): void {
+    if (!this.#reading && !this.#over) this.#read()
+  }
+
+  readonly flushed = (): void => {
+    const { request, response } = this
+    if (request === null || response === null || this.socket.destroyed) return
+    this.response = null
+    response.finished()
+    this.#owner.ended()
+    // Whoever heard of it may have read on.
+    if (this.request !== request) return
+    if (this.#over || !response.shouldKeepAlive || !(request.complete || request.taken)) return this.#close()
+    if (!request.complete) return
+    this.#next()
+    if (response.refused) this.#wait()
+    else if (this.#held !== null) this.#read()
+  }
+
+  #wait(): void {
+    this.#waits = true
+    this.#settings.turns.add(this)
+  }
+
+  go(): void {
+    this.#waits = false
+    if (!this.#over) this.#read()
+  }
+
+  #next(): void {
+    this.request = null
+    this.#reader.begin()
+    this.#owner.answered()
+  }
+
+  #close(): void {
+    const unread = this.request?.complete === false || this.#held !== null
+    this.stop()
+    this.#owner.over(unread)
+  }
+
+  /** A client that ends its side has no use for an answer any more: so do most of those that go away. */
+  readonly #onEnd = (): void => {
+    if (this.quiet) this.socket.end()
+    else if (this.request === null) this.#failed(new RequestFault('malformed', 'The request is not whole.'))
+    else if (this.response?.ended !== true || !this.request.complete) this.socket.destroy()
+    // The answer is on its way, and the last one.
+    else this.#over = true
+  }
+
+  readonly #onDrain = (): void => {
+    this.response?.emit('drain')
+  }
+
+  readonly #onClose = (): void => {
+    const { request, response } = this
+    this.stop()
+    this.response = null
+    response?.lost()
+    if (response !== null) this.#owner.ended()
+    request?.gone()
+  }
+}
+
+function ignore(): void {}

@@ -1,0 +1,15 @@
+/** Hostile answers once more, by TLS: the very cases of the other files, each of them. */
+
+import { globSync } from 'node:fs'
+import { basename } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import t from 'tap'
+import { speakTls } from './hop.ts'
+
+const folder = fileURLToPath(new URL('.', import.meta.url))
+const itself = basename(import.meta.url)
+const files = globSync('hostile-*.test.ts', { cwd: folder }).filter((file) => file !== itself)
+
+speakTls()
+t.ok(files.length > 10, 'found the others')
+for (const file of files.sort()) await import(`./${file}`)

@@ -1,0 +1,41 @@
+/** The front door alone, for what is said on a connection: no routes, no decisions. */
+
+import { DEFAULT_LIMITS, type Limits } from '../../src/config/config.ts'
+import type { Exchange } from '../../src/exchange.ts'
+import type { ClientRequest } from '../../src/http1/client-request.ts'
+import type { ClientResponse } from '../../src/http1/client-response.ts'
+import { openFront } from '../../src/server/front.ts'
+import type { Front } from '../../src/server/front-ports.ts'
+import { part } from '../../src/server/parting.ts'
+import { rawProblem } from '../../src/server/problem.ts'
+
+/** On a free port of loopback. @param handle makes the exchange, and answers when it likes */
+export function openListener(
+  handle: (request: ClientRequest, response: ClientResponse) => Exchange,
+  limits: Partial<Limits> = {},
+): Promise<Front> {
+  const handler = {
+    handle,
+    upgrades: () => false,
+    upgrade: () => {
+      throw new Error('nobody upgrades here')
+    },
+    ended: () => {},
+    drain: () => {},
+    unreadable: (socket: ClientRequest['socket'], refusal: Parameters<typeof rawProblem>[0]) =>
+      part(socket, rawProblem(refusal, 'none')),
+  }
+  const watch = { refused() {}, evicted() {}, unannounced() {}, unavailable() {} }
+  const settings = {
+    limits: { ...DEFAULT_LIMITS, ...limits },
+    proxyProtocol: false,
+    trusts: () => false,
+    stall: 60_000,
+  }
+  return openFront({ host: '127.0.0.1', port: 0 }, handler, { settings, watch })
+}
+
+/** Whether the client waits for `100 Continue`. */
+export function isAwaited({ expect, minor }: ClientRequest): boolean {
+  return expect !== null && minor === 1
+}
