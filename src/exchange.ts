@@ -288,7 +288,7 @@ export class Exchange {
   readonly startedAt: number
   /** The client waits for `100 Continue` before it sends its body (RFC 9110, section 10.1.1), and was not given it yet. */
   awaited: boolean
-  /** A proper WebSocket handshake: the connection is no longer Node's, and carries nothing after this request. */
+  /** A proper WebSocket handshake: the connection leaves HTTP, and carries nothing after this request. */
   readonly handshake: boolean
   judgement: Judgement | null = null
   /** Why the gateway answered by itself; null while an upstream or a handler answers. */

@@ -1,6 +1,6 @@
 /**
- * The hop from the gateway to a target, whoever speaks HTTP on it: `http1/` by ourselves where it is plain, undici where
- * it is TLS. `forward.ts` stands at this end of it.
+ * The hop from the gateway to a target, whoever speaks HTTP on it: `http1/`, plain or by TLS. `forward.ts` stands at this
+ * end of it.
  */
 
 import type { Readable } from 'node:stream'

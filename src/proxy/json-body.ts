@@ -24,7 +24,7 @@ export async function readJson(
   return bytes instanceof Refusal ? bytes : parse(bytes ?? Buffer.alloc(0))
 }
 
-/** All lines of the name, joined; '' without one. Node's own view keeps the first Content-Type of several. */
+/** All lines of the name, joined; '' without one. */
 function joined(rawHeaders: readonly string[], wanted: string): string {
   return rawHeaders.filter((_, i) => i % 2 === 1 && rawHeaders[i - 1]?.toLowerCase() === wanted).join(', ')
 }

@@ -108,7 +108,7 @@ export function interimHeaders(raw: readonly string[]): string[] {
   return headers
 }
 
-/** Node frames by chunks what has a body, no length, and a client that knows them. */
+/** What has a body, no length, and a client that knows them. */
 function hasChunks({ status, head, http11 }: Framing): boolean {
   return http11 && !head && status !== 204 && status !== 304
 }

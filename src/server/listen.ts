@@ -33,9 +33,9 @@ const UNSEEN = 0.03
 const TURNS = 500
 
 /**
- * Resolves when nobody can connect any more; `ended`, when the last connection is gone. What connects between the listener's last look at its queue and its end
- * is reset by the kernel: so it ends right after a look, in a turn of the event loop that had nothing else to do.
- * Node's own `close` for HTTP would cut answers that are not out yet.
+ * Resolves when nobody can connect any more; `ended`, when the last connection is gone. What connects between the
+ * listener's last look at its queue and its end is reset by the kernel: so it ends right after a look, in a turn of the
+ * event loop that had nothing else to do.
  */
 export async function stopAccepting(server: NetServer): Promise<{ ended: Promise<void> }> {
   await rehearse()

@@ -16,7 +16,7 @@ let lingering = 0
 /** Says `last`, ends our side, and throws away what comes until the client ends its own: none of it is read. */
 export function part(socket: Socket, last = ''): void {
   if (socket.destroyed) return
-  // Node's parser has given up, and would say so again at each byte.
+  // Whoever read from it has given up.
   socket.removeAllListeners('data')
   if (lingering >= MOST) return void socket.end(last, () => socket.destroy())
   lingering++

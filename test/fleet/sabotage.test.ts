@@ -9,7 +9,7 @@ import { Load, type LoadOptions } from './load.ts'
 const SABOTAGED = fileURLToPath(new URL('./sabotaged.ts', import.meta.url))
 
 /** Scenarios until one has shown it. */
-const ROUNDS = 40
+const ROUNDS = 12
 
 interface Sabotage extends LoadOptions {
   readonly workers?: number

@@ -8,6 +8,9 @@ import { Instance } from '../../src/coherence/instance.ts'
 import { Lease } from '../../src/coherence/lease.ts'
 import { RemoteDecider } from '../../src/coherence/link.ts'
 
+/** Milliseconds that workers hear of changes later than others are told they have. */
+const LATE = 100
+
 const SABOTAGE: Readonly<Record<string, () => void>> = {
   /** All are told, and nobody is waited for. */
   'answers-at-once'() {
@@ -29,7 +32,7 @@ const SABOTAGE: Readonly<Record<string, () => void>> = {
       void take.call(this, reading)
     }
     RemoteDecider.prototype.tell = async function (changes) {
-      void tell.call(this, changes)
+      setTimeout(() => void tell.call(this, changes).catch(() => {}), LATE)
     }
   },
 }
