@@ -224,7 +224,8 @@ export class Pipeline {
     response.refused = refusal.status < 500
     if (exchange.webSocket !== null) exchange.webSocket.close('decided_again', POLICY_VIOLATION, refusal.code)
     else if (response.headersSent) cut(exchange)
-    else if (!response.destroyed) writeProblem(request, response, refusal, exchange.id, exchange.awaited)
+    else if (!response.destroyed)
+      writeProblem(request, response, refusal, exchange.id, exchange.awaited || expectsInVain(request))
   }
 
   /** The one place for what nobody expected: never an allow, never a stack shown. */
@@ -305,6 +306,11 @@ function onlyValue(rawHeaders: readonly string[], wanted: string): string | null
     found = rawHeaders[i + 1] ?? ''
   }
   return found
+}
+
+/** HTTP/1.0 has no such answer to wait for (RFC 9110, section 10.1.1): nobody knows what its sender does then. */
+function expectsInVain({ expect, minor }: ClientRequest): boolean {
+  return expect !== null && minor === 0
 }
 
 /** So that the part can't be taken for a whole: to HTTP/1.0 a plain end of the connection may be the end of the body. */

@@ -68,3 +68,12 @@ t.test('an answer to who was never told to send the body is the last of its conn
     t.match(text, /\r\nConnection: close\r\n/i, path)
   }
 })
+
+t.test('nor is one kept whose client expects what its version of HTTP does not have', async (t) => {
+  const world = await startWorld(t)
+  const head =
+    'POST /nowhere HTTP/1.0\r\nConnection: keep-alive\r\nExpect: 100-continue\r\nContent-Length: 4\r\n\r\n'
+  const text = await new Wire(world.port).send(`${head}abcdGET /docs/a HTTP/1.0\r\n\r\n`).ended
+  t.equal(text.split('HTTP/1.1 ').length - 1, 1)
+  t.match(text, /^HTTP\/1\.1 404 [\s\S]*\r\nConnection: close\r\n/)
+})
