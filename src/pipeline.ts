@@ -10,9 +10,9 @@ import { readCredentials } from './authn/credentials.ts'
 import { heldPermissions } from './authz/decide.ts'
 import { Refusal } from './errors.ts'
 import { type Ask, Exchange, type Judgement, type OpenReply } from './exchange.ts'
-import type { Judge } from './judge.ts'
 import type { ClientRequest } from './http1/client-request.ts'
 import type { ClientResponse } from './http1/client-response.ts'
+import type { Judge } from './judge.ts'
 import { forward } from './proxy/forward.ts'
 import { peerAddress, type TrustedProxies } from './proxy/forwarded.ts'
 import { serveLocal } from './proxy/local.ts'
@@ -263,6 +263,7 @@ export class Pipeline {
     part(socket, rawProblem(refusal, id))
   }
 
+  /** Its answer is out, or its connection is gone. */
   ended(exchange: Exchange): void {
     const { webSocket, response } = exchange
     exchange.endedAt = performance.now()

@@ -22,9 +22,6 @@ export interface BodyFlow {
   pause(): void
 }
 
-/** Of requests without a body, which are most. */
-const NONE: Buffer[] = []
-
 export class ClientRequest {
   readonly method: string
   /** As it came. */
@@ -48,9 +45,8 @@ export class ClientRequest {
   paused: boolean
   readonly #flow: BodyFlow
   #sink: BodySink | null = null
-  /** What of the body came with the head, before anybody took it. */
-  readonly #early: Buffer[] = NONE
-  #delivered = false
+  /** What of the body came with the head, until somebody takes it; null from then on, and where there is no body. */
+  #early: Buffer[] | null
 
   constructor(head: RequestHead, flow: BodyFlow) {
     this.method = head.method
@@ -65,7 +61,7 @@ export class ClientRequest {
     this.keeps = head.keeps
     this.complete = head.length === 0
     this.paused = head.length !== 0
-    if (this.paused) this.#early = []
+    this.#early = head.length === 0 ? null : []
     this.#flow = flow
   }
 
@@ -76,13 +72,13 @@ export class ClientRequest {
   /** The body goes there from now on; null: nowhere. Before the first call, no more than a read's worth is taken in. */
   deliver(sink: BodySink | null): void {
     this.#sink = sink
-    if (!this.#delivered) this.#deliverEarly()
+    if (this.#early !== null) this.#deliverEarly(this.#early)
     this.resume()
   }
 
-  #deliverEarly(): void {
-    this.#delivered = true
-    for (const chunk of this.#early.splice(0)) this.#sink?.data(chunk)
+  #deliverEarly(chunks: readonly Buffer[]): void {
+    this.#early = null
+    for (const chunk of chunks) this.#sink?.data(chunk)
     if (this.complete) this.#sink?.end()
   }
 
@@ -110,14 +106,14 @@ export class ClientRequest {
 
   /** Told by its conversation. */
   came(chunk: Buffer): void {
-    if (this.#delivered) this.#sink?.data(chunk)
+    if (this.#early === null) this.#sink?.data(chunk)
     else this.#early.push(chunk)
   }
 
   cameWhole(): void {
     this.complete = true
     this.paused = false
-    if (this.#delivered) this.#sink?.end()
+    if (this.#early === null) this.#sink?.end()
   }
 
   gone(): void {

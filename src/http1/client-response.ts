@@ -10,7 +10,7 @@ import { EventEmitter } from 'node:events'
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { ClientRequest } from './client-request.ts'
-import { is } from './fields.ts'
+import { headCheck, is } from './fields.ts'
 
 /** What it tells its connection. */
 export interface ResponseOwner {
@@ -24,9 +24,7 @@ export interface ResponseOwner {
 /** `none`: whatever is said of its length, it has no body. */
 type Framing = 'none' | 'length' | 'chunked' | 'until-close'
 
-/** A status line and field lines. */
-const HEAD =
-  /^HTTP\/1\.1 [1-9][0-9]{2} [\t -~\x80-\xff]*\r\n(?:[!#$%&'*+.^_`|~0-9A-Za-z-]+: [\t -~\x80-\xff]*\r\n)*$/
+const isHead = headCheck('HTTP/1\\.1 [1-9][0-9]{2} [\\t -~\\x80-\\xff]*')
 
 export class ClientResponse extends EventEmitter {
   statusCode = 0
@@ -90,7 +88,7 @@ export class ClientResponse extends EventEmitter {
       text += dateLine()
       lines++
     }
-    if (lineEnds(text) !== lines || !HEAD.test(text)) throw new Error('the head can not be written as it is')
+    if (!isHead(text, lines)) throw new Error('the head can not be written as it is')
     this.#frame(status, length)
     if (this.#framing === 'chunked') text += 'Transfer-Encoding: chunked\r\n'
     if (connection === null) text += this.#connectionLines()
@@ -119,7 +117,7 @@ export class ClientResponse extends EventEmitter {
     if (this.headersSent || this.destroyed) return
     let text = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n`
     for (let i = 0; i < fields.length; i += 2) text += `${fields[i]}: ${fields[i + 1]}\r\n`
-    if (lineEnds(text) !== 1 + fields.length / 2 || !HEAD.test(text))
+    if (!isHead(text, 1 + fields.length / 2))
       throw new Error('the interim answer can not be written as it is')
     this.#owner.socket.write(`${text}\r\n`, 'latin1')
   }
@@ -216,12 +214,6 @@ function lastChunks(text: string, trailers: readonly string[]): string {
   for (let i = 0; i < trailers.length; i += 2) lines += `${trailers[i]}: ${trailers[i + 1]}\r\n`
   const chunk = text === '' ? '' : `${text.length.toString(16)}\r\n${text}\r\n`
   return `${chunk}0\r\n${lines}\r\n`
-}
-
-function lineEnds(text: string): number {
-  let ends = 0
-  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) ends++
-  return ends
 }
 
 let datedAt = 0

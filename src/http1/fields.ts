@@ -1,10 +1,14 @@
 /**
  * Field lines (RFC 9112, section 5), of header sections and trailers, in either direction. What could be read in two ways
- * is not read at all. Used by whoever reads a head.
+ * is neither read nor written. Used by whoever reads or writes a head.
  */
 
-/** Lines without their folding; token, colon, then visible characters and blanks (RFC 9110, section 5.5). */
-const FIELD_LINES = /(?:[!#$%&'*+.^_`|~0-9A-Za-z-]+:[\t -~\x80-\xff]*\r\n)*/y
+/** A character of a token (RFC 9110, section 5.6.2), for regular expressions. */
+export const TOKEN: string = "[!#$%&'*+.^_`|~0-9A-Za-z-]"
+/** Visible characters and blanks (RFC 9110, section 5.5). */
+const VALUE = '[\\t -~\\x80-\\xff]*'
+/** Lines without their folding. */
+const FIELD_LINES = new RegExp(`(?:${TOKEN}+:${VALUE}\\r\\n)*`, 'y')
 const DIGITS = /^[0-9]+$/
 /** Digits up to which numbers hold every length. */
 const MOST_DIGITS = 15
@@ -32,6 +36,27 @@ export function readFields(text: string, start: number): string[] | null {
     at = end + 2
   }
   return fields
+}
+
+/**
+ * Whether every reader will find these lines in the head of a message, and no others: a value may hold anything, whoever
+ * let it come so far.
+ *
+ * @param text first line and field lines, each with its CRLF
+ * @param lines that it is meant to have
+ */
+export type HeadCheck = (text: string, lines: number) => boolean
+
+/** @param firstLine what it has to be, as a regular expression */
+export function headCheck(firstLine: string): HeadCheck {
+  const head = new RegExp(`^${firstLine}\\r\\n(?:${TOKEN}+: ${VALUE}\\r\\n)*$`)
+  return (text, lines) => lineEnds(text) === lines && head.test(text)
+}
+
+function lineEnds(text: string): number {
+  let ends = 0
+  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) ends++
+  return ends
 }
 
 function trimmed(text: string, from: number, to: number): string {

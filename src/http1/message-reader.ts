@@ -3,7 +3,7 @@
  * where leniency could make two messages of one. The same for requests and answers: what differs is their grammar.
  */
 
-import { is, readFields } from './fields.ts'
+import { is, readFields, TOKEN } from './fields.ts'
 
 export interface Framed {
   /** Bytes of the body; or {@link CHUNKED}, {@link UNTIL_CLOSE}, {@link INTERIM}. */
@@ -65,7 +65,7 @@ const NO_TRAILERS: readonly string[] = Object.freeze([])
 
 /** A chunk's size, with its extensions, which are passed over (RFC 9112, section 7.1). */
 const SIZE_LINE = (() => {
-  const token = "[!#$%&'*+.^_`|~0-9A-Za-z-]+"
+  const token = `${TOKEN}+`
   const quoted = '"(?:[\\t !#-\\[\\]-~\\x80-\\xff]|\\\\[\\t -~\\x80-\\xff])*"'
   const extension = `[\\t ]*;[\\t ]*${token}(?:[\\t ]*=[\\t ]*(?:${token}|${quoted}))?`
   return new RegExp(`^0*([0-9A-Fa-f]{1,16})(?:${extension})*$`)

@@ -4,7 +4,7 @@
  */
 
 import { METHODS } from 'node:http'
-import { is, joined, keepsBy, lengthOf, readFields } from './fields.ts'
+import { is, joined, keepsBy, lengthOf, readFields, TOKEN } from './fields.ts'
 import { CHUNKED, type Grammar, hasBare } from './message-reader.ts'
 
 export interface RequestHead {
@@ -40,7 +40,6 @@ export class RequestFault extends Error {
 /** So that all requests of one method have the same text, which is compared at a glance. */
 const METHOD_TEXTS = new Map(METHODS.map((method) => [method, method]))
 
-const TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]"
 /** No method is longer. */
 const METHOD = `${TOKEN}{1,64}`
 const REQUEST_LINE = new RegExp(`^(${METHOD}) ([!-~]+) HTTP/1\\.([01])\\r\\n`)
@@ -52,7 +51,7 @@ const OTHER_VERSION = new RegExp(`^${METHOD} [!-~]+ HTTP/[0-9.]+\\r\\n`)
 /** The beginning of one, of which not all has come. */
 const BEGINNING = new RegExp(`^(?:\\r|${TOKEN}{0,64}|${METHOD} [!-~]*|${METHOD} [!-~]+ [!-~]*\\r?)$`)
 
-/** Characters of a request line. */
+/** Characters of a beginning from which on only what is new of it is looked at. */
 const LONG = 1024
 
 /** @param mostBytes of a head, and of trailers */
@@ -93,7 +92,6 @@ function malformed(detail: string): RequestFault {
   return new RequestFault('malformed', detail)
 }
 
-/** A long beginning is not looked at again from its start at each byte. */
 function mayBegin(text: string, before: number): boolean {
   return before > LONG ? /^[ -~]*\r?$/.test(text.slice(before)) : BEGINNING.test(text)
 }

@@ -1,6 +1,6 @@
 /**
- * The hop from the gateway to a target, whoever speaks HTTP on it: `http1/`, plain or by TLS. `forward.ts` stands at this
- * end of it.
+ * The hop from the gateway to a target: what `forward.ts`, at this end of it, and `http1/`, which speaks on it, say to
+ * each other.
  */
 
 import type { Readable } from 'node:stream'
@@ -44,16 +44,6 @@ export interface Receiver {
   ended(trailers: readonly string[]): void
   /** @param error of the connection, of what came on it, or the one given to `abort` */
   failed(error: Error): void
-}
-
-/** Sends requests to one target. */
-export interface Client {
-  readonly closed: boolean
-  dispatch(request: HopRequest, receiver: Receiver): void
-  /** Resolves when requests under way are done. */
-  close(): Promise<void>
-  /** At once, whatever is under way. */
-  destroy(): Promise<void>
 }
 
 /** The connection ended or broke, or none could be had. */

@@ -4,7 +4,7 @@
  */
 
 import { type Address, connect, type TlsOptions } from './connector.ts'
-import { type Client, ConnectionLost, type HopRequest, type Receiver } from './hop.ts'
+import { ConnectionLost, type HopRequest, type Receiver } from './hop.ts'
 import { Http1Client } from './http1/client.ts'
 import { Rotation, type RotationOwner } from './rotation.ts'
 import type { TargetStatus } from './upstream-events.ts'
@@ -27,7 +27,7 @@ export class Target {
   readonly #settings: UpstreamSettings
   readonly #connectTimeout: number
   readonly #address: Address
-  readonly #client: Client
+  readonly #client: Http1Client
 
   /** @param connectTimeout ms */
   constructor(
@@ -84,7 +84,7 @@ export class Target {
     return this.#client.destroy()
   }
 
-  #open(): Client {
+  #open(): Http1Client {
     const { connections, bodyTimeout } = this.#settings
     return new Http1Client({
       ...this.#address,

@@ -2,24 +2,17 @@
 
 import t, { type Test } from 'tap'
 import { Refusal } from '../../src/errors.ts'
-import { Exchange } from '../../src/exchange.ts'
 import { Answer } from '../../src/proxy/answer.ts'
-import { openListener } from '../support/listener.ts'
+import { firstExchange } from '../support/listener.ts'
 import { codeOf, get, refuse, Wire } from './support.ts'
 
 const denied = new Refusal('permission_denied', 'It was decided again.')
 
 /** A request that has just been refused, and what its client will have got. */
 async function refused(t: Test) {
-  const asked = Promise.withResolvers<Exchange>()
-  const door = await openListener((request, response) => {
-    const exchange = new Exchange(request, response, 'id', 0)
-    asked.resolve(exchange)
-    return exchange
-  })
-  t.teardown(() => door.close(0))
-  const wire = new Wire(door.address.port).send(get())
-  const exchange = await asked.promise
+  const { port, asked } = await firstExchange(t)
+  const wire = new Wire(port).send(get())
+  const exchange = await asked
   const errors: unknown[] = []
   exchange.response.on('error', (error) => errors.push(error))
   return { exchange, errors, answer: new Answer(exchange, 1000, () => {}), ended: wire.ended }

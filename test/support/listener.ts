@@ -1,7 +1,8 @@
 /** The front door alone, for what is said on a connection: no routes, no decisions. */
 
+import type { Test } from 'tap'
 import { DEFAULT_LIMITS, type Limits } from '../../src/config/config.ts'
-import type { Exchange } from '../../src/exchange.ts'
+import { Exchange } from '../../src/exchange.ts'
 import type { ClientRequest } from '../../src/http1/client-request.ts'
 import type { ClientResponse } from '../../src/http1/client-response.ts'
 import { openFront } from '../../src/server/front.ts'
@@ -33,6 +34,18 @@ export function openListener(
     stall: 60_000,
   }
   return openFront({ host: '127.0.0.1', port: 0 }, handler, { settings, watch })
+}
+
+/** The first request to come, not answered yet; and the port that it is to come to. Closed with the test. */
+export async function firstExchange(t: Test): Promise<{ port: number; asked: Promise<Exchange> }> {
+  const asked = Promise.withResolvers<Exchange>()
+  const door = await openListener((request, response) => {
+    const exchange = new Exchange(request, response, 'id', 0)
+    asked.resolve(exchange)
+    return exchange
+  })
+  t.teardown(() => door.close(0))
+  return { port: door.address.port, asked: asked.promise }
 }
 
 /** Whether the client waits for `100 Continue`. */

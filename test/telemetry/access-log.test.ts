@@ -3,18 +3,12 @@
 import t from 'tap'
 import { type Decision, Exchange } from '../../src/exchange.ts'
 import { accessLine } from '../../src/telemetry/access-log.ts'
-import { openListener } from '../support/listener.ts'
+import { firstExchange } from '../support/listener.ts'
 
 t.test('the first twenty Seats are named', async (t) => {
-  const asked = Promise.withResolvers<Exchange>()
-  const door = await openListener((request, response) => {
-    const exchange = new Exchange(request, response, 'id', 0)
-    asked.resolve(exchange)
-    return exchange
-  })
-  t.teardown(() => door.close(0))
-  const answer = fetch(`http://127.0.0.1:${door.address.port}/`)
-  const { request, response } = await asked.promise
+  const { port, asked } = await firstExchange(t)
+  const answer = fetch(`http://127.0.0.1:${port}/`)
+  const { request, response } = await asked
   const seatsOf = (count: number) => {
     const exchange = new Exchange(request, response, 'id', 0)
     const seats = Array.from({ length: count }, (_, i) => ({

@@ -25,6 +25,7 @@ export const MAX_HEAD: number = 64 * 1024
 
 /** The phrase may hold anything but line ends: it is for people, and never passed on as it came where it is odd. */
 const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9][0-9]{2})(?: ([^\r\n]*))?$/
+
 export const answers: Grammar<Head> = {
   readHead,
   faultIn,

@@ -7,7 +7,7 @@
  */
 
 import { performance } from 'node:perf_hooks'
-import { type Client, ClientClosed, ConnectionLost, type HopRequest, type Receiver } from '../hop.ts'
+import { ClientClosed, ConnectionLost, type HopRequest, type Receiver } from '../hop.ts'
 import { Connection, type ConnectionOwner, type ConnectionSettings } from './connection.ts'
 import { type Crowd, Relief } from './relief.ts'
 
@@ -24,7 +24,7 @@ interface Waiting {
   readonly receiver: Receiver
 }
 
-export class Http1Client implements Client, ConnectionOwner, Crowd {
+export class Http1Client implements ConnectionOwner, Crowd {
   closed = false
   readonly #settings: ClientSettings
   /** Established or not, busy or not. */

@@ -2,6 +2,7 @@
 
 import type { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
+import { headCheck } from '../../http1/fields.ts'
 import { type HopRequest, NotForwardable, ProtocolError } from '../hop.ts'
 
 export interface WriteWatch {
@@ -13,8 +14,7 @@ export interface WriteWatch {
   failed(error: Error): void
 }
 
-/** A request line, field lines, and an empty one. */
-const HEAD = /^[!-~]+ \/[!-~]* HTTP\/1\.1\r\n(?:[!#$%&'*+.^_`|~0-9A-Za-z-]+: [\t -~\x80-\xff]*\r\n)+\r\n$/
+const isHead = headCheck('[!-~]+ /[!-~]* HTTP/1\\.1')
 
 /**
  * Throws a NotForwardable where something in it could end a line or the head, whoever let that come so far.
@@ -29,17 +29,9 @@ export function requestHead(
   for (let i = 0; i < headers.length; i += 2) text += `${headers[i]}: ${headers[i + 1]}\r\n`
   if (length === Infinity) text += 'transfer-encoding: chunked\r\n'
   else if (length !== null) text += `content-length: ${body === null ? 0 : length}\r\n`
-  text += '\r\n'
-  const lines = 3 + headers.length / 2 + (length === null ? 0 : 1)
-  if (lineEnds(text) !== lines || !HEAD.test(text))
-    throw new NotForwardable('the request can not be written as it is')
-  return text
-}
-
-function lineEnds(text: string): number {
-  let ends = 0
-  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) ends++
-  return ends
+  const lines = 2 + headers.length / 2 + (length === null ? 0 : 1)
+  if (!isHead(text, lines)) throw new NotForwardable('the request can not be written as it is')
+  return `${text}\r\n`
 }
 
 /** Head and body, at the pace the connection takes them. The watch is told nothing once the connection is gone. */

@@ -30,8 +30,8 @@ const EDITS: Readonly<Record<string, Edit>> = {
   'lengths beside chunks': { file: 'src/http1/requests.ts', text: 'throw twoFramings()', by: 'void 0' },
   'blanks in names': {
     file: 'src/http1/fields.ts',
-    text: '`|~0-9A-Za-z-]+:',
-    by: '`|~0-9A-Za-z -]+:',
+    text: '(?:${TOKEN}+:',
+    by: '(?:[ ${TOKEN.slice(1)}+:',
   },
 }
 
