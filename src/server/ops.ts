@@ -12,8 +12,16 @@ export interface OpsSource {
   metrics(): Promise<{ type: string; text: string }>
 }
 
+/** Node.js closes after 5 s: in between two scrapes, and now and then under the hands of who is about to ask again. */
+const KEEP_ALIVE_TIMEOUT = 75_000
+
 export async function openOps(address: Address, source: OpsSource): Promise<Listener> {
-  const server = createServer({ maxHeaderSize: 16 * 1024, headersTimeout: 10_000, requestTimeout: 10_000 })
+  const server = createServer({
+    maxHeaderSize: 16 * 1024,
+    headersTimeout: 10_000,
+    requestTimeout: 10_000,
+    keepAliveTimeout: KEEP_ALIVE_TIMEOUT,
+  })
   server.on('request', (request, response) => {
     request.resume()
     if (request.method !== 'GET' && request.method !== 'HEAD') return text(response, 405, 'GET or HEAD\n')

@@ -9,7 +9,7 @@ import { startService } from './service.ts'
 import { open, WireClient } from './wire-client.ts'
 
 const CLIENTS = 1000
-const BIG = 4 * 1024 * 1024
+const BIG = Buffer.alloc(4 * 1024 * 1024, 'a')
 
 /** A slow body or answer holds a connection of the upstream's: there are enough for all, so that none is cut. */
 const ENOUGH = ['connections: 2048', 'max_pending: 4096']
@@ -21,7 +21,7 @@ async function start(
 ): Promise<OperatedGateway> {
   const { url } = await startService(t, 'main', (request, response) => {
     request.resume()
-    if (request.url === '/docs/big') response.end(Buffer.alloc(BIG, 'a'))
+    if (request.url === '/docs/big') response.end(BIG)
     else if (request.method === 'GET') response.end('ok')
     else request.on('end', () => response.end('ok'))
   })
