@@ -54,6 +54,11 @@ export class Connection implements Queued<Connection>, ConversationOwner {
     this.#conversation = new Conversation(this.socket, settings, this)
   }
 
+  /** Whether requests are read from it; before that, it may have to announce its client. */
+  get converses(): boolean {
+    return this.#conversation !== null
+  }
+
   /** Nothing of a request has come. */
   get quiet(): boolean {
     return this.#conversation?.quiet ?? this.socket.bytesRead === 0

@@ -104,19 +104,20 @@ class FrontDoor implements Front, ConnectionOwner {
 
   #announced(connection: Connection): void {
     const { socket } = connection
-    const peer = socket.remoteAddress
-    const { trusts, limits } = this.#settings
-    const wrong = (reason: string) => {
-      this.#watch.unannounced(reason, peer)
-      socket.destroy()
-    }
-    if (!trusts(peer)) return wrong('the peer is not in trusted_proxies')
-    readProxyHeader(socket, limits.headerTimeout, (reason) => {
-      if (reason !== null) return wrong(reason)
+    if (!this.#settings.trusts(socket.remoteAddress))
+      return this.#unannounced(connection, 'the peer is not in trusted_proxies')
+    readProxyHeader(socket, (reason) => {
+      if (reason !== null) return this.#unannounced(connection, reason)
       // The header is no part of a request.
       connection.read = socket.bytesRead - socket.readableLength
       connection.converse(this.#conversations)
     })
+  }
+
+  /** It is told nothing: whoever it is, it is not who is expected here. */
+  #unannounced({ socket }: Connection, reason: string): void {
+    this.#watch.unannounced(reason, socket.remoteAddress)
+    socket.destroy()
   }
 
   beginning(connection: Connection): void {
@@ -154,6 +155,8 @@ class FrontDoor implements Front, ConnectionOwner {
     const { limits, stall } = this.#settings
     this.#connections.cutStalled(stall)
     this.#connections.cutLate(limits.headerTimeout, limits.idleTimeout, (connection) => {
+      if (!connection.converses)
+        return this.#unannounced(connection, 'its PROXY header did not arrive in time')
       connection.stop()
       this.#handler.unreadable(connection.socket, tooSlow, null)
     })

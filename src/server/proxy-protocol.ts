@@ -95,19 +95,13 @@ function canonical(address: string): string {
 
 /**
  * Reads the header, and leaves what comes behind it for the next reader. From then on the socket's remote address is the
- * client's. Calls back once; never, when the connection ends first.
+ * client's. Calls back once; never, when the connection ends first. Whoever calls cuts one that takes too long.
  *
- * @param patience milliseconds for the header to arrive
  * @param done with what is wrong, or null
  */
-export function readProxyHeader(
-  socket: Socket,
-  patience: number,
-  done: (wrong: string | null) => void,
-): void {
+export function readProxyHeader(socket: Socket, done: (wrong: string | null) => void): void {
   let bytes: Buffer = Buffer.alloc(0)
   const stop = () => {
-    clearTimeout(timer)
     socket.off('readable', read).off('end', early).off('close', stop).off('error', ignore)
   }
   const finish = (wrong: string | null) => {
@@ -127,7 +121,6 @@ export function readProxyHeader(
     if (bytes.length > header.size) socket.unshift(bytes.subarray(header.size))
     finish(null)
   }
-  const timer = setTimeout(() => finish('its PROXY header did not arrive in time'), patience)
   socket.on('readable', read).on('end', early).on('close', stop).on('error', ignore)
 }
 
