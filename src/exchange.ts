@@ -251,12 +251,29 @@ export interface Decision {
   readonly timings: Readonly<Timings>
 }
 
+/** What the variable segments of a route stand for in one path. */
+export class PathParams {
+  static readonly none: PathParams = new PathParams([], [])
+  readonly #names: readonly string[]
+  readonly #values: readonly string[]
+
+  constructor(names: readonly string[], values: readonly string[]) {
+    this.#names = names
+    this.#values = values
+  }
+
+  /** By name. Made when asked for: most requests are forwarded, and nobody asks. */
+  toObject(): Record<string, string> {
+    return Object.fromEntries(this.#names.map((name, i) => [name, this.#values[i] ?? '']))
+  }
+}
+
 /** The decision, and what the later stages need of the earlier ones. */
 export interface Judgement {
   readonly decision: Decision
   /** Null when allowed. */
   readonly refusal: Refusal | null
-  readonly params: Readonly<Record<string, string>>
+  readonly params: PathParams
   /** With the `?`; '' when there is none. Passed on as it came. */
   readonly query: string
   readonly grants: Grants | null

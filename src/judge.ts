@@ -10,20 +10,21 @@ import { readSpace, repeatedSpace } from './authn/space.ts'
 import { decide } from './authz/decide.ts'
 import type { ErrorCode } from './errors.ts'
 import { Refusal } from './errors.ts'
-import type {
-  Ask,
-  BrowserSigns,
-  ConsideredSeat,
-  Credentials,
-  Decision,
-  Grants,
-  Judgement,
-  Principal,
-  Requirement,
-  Route,
-  Source,
-  Timings,
-  Trace,
+import {
+  type Ask,
+  type BrowserSigns,
+  type ConsideredSeat,
+  type Credentials,
+  type Decision,
+  type Grants,
+  type Judgement,
+  PathParams,
+  type Principal,
+  type Requirement,
+  type Route,
+  type Source,
+  type Timings,
+  type Trace,
 } from './exchange.ts'
 import { readTarget, unreadPath } from './router/path.ts'
 import type { Match, RouteTable } from './router/table.ts'
@@ -54,7 +55,6 @@ export interface JudgeParts {
   readonly allowsSemicolon: (route: Route) => boolean
 }
 
-const NO_PARAMS: Readonly<Record<string, string>> = Object.freeze({})
 const NO_SEATS: readonly ConsideredSeat[] = Object.freeze([])
 
 const noRoute = new Refusal('route_not_found', 'No entry of the route table matches this path.')
@@ -77,7 +77,7 @@ class Draft {
   path = ''
   query = ''
   route: Route | null = null
-  params = NO_PARAMS
+  params = PathParams.none
   principal: Principal | null = null
   space: string | null = null
   grants: Grants | null = null

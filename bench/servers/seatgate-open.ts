@@ -6,7 +6,7 @@
 
 import { enableCompileCache } from 'node:module'
 import { setFlagsFromString } from 'node:v8'
-import type { Ask, Judgement, Route } from '../../src/exchange.ts'
+import { type Ask, type Judgement, PathParams, type Route } from '../../src/exchange.ts'
 
 // As `seatgate.js` does, before any of the code is read.
 enableCompileCache()
@@ -27,7 +27,6 @@ const route: Route = Object.freeze({
   place: null,
 })
 
-const NO_PARAMS = Object.freeze({})
 const NO_SEATS = Object.freeze([])
 const NO_TIME = Object.freeze({ match: 0, authenticate: 0, resolve: 0, decide: 0, total: 0 })
 
@@ -50,7 +49,7 @@ Judge.prototype.judge = ({ method, target }: Ask): Judgement => {
       timings: NO_TIME,
     },
     refusal: null,
-    params: NO_PARAMS,
+    params: PathParams.none,
     query: mark < 0 ? '' : target.slice(mark),
     grants: null,
   }

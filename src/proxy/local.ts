@@ -51,7 +51,7 @@ async function serve(exchange: Exchange, pipeline: LocalPipeline): Promise<Local
     throw new Error('a built-in route was reached without a caller')
   exchange.forwardedAt = performance.now()
   return route.target.handler({
-    params: judgement.params,
+    params: judgement.params.toObject(),
     query: judgement.query.slice(1),
     body: body.value,
     principal,

@@ -6,17 +6,15 @@
 
 import type { RouteEntry } from '../config/config.ts'
 import type { Fault } from '../config/faults.ts'
-import type { Route } from '../exchange.ts'
+import { PathParams, type Route } from '../exchange.ts'
 import { overlaps } from './overlap.ts'
 import { covers, type Pattern, readPattern } from './pattern.ts'
 import { allowedMethods, find, insert, Node } from './tree.ts'
 
 export interface Match {
   readonly route: Route
-  readonly params: Readonly<Record<string, string>>
+  readonly params: PathParams
 }
-
-const NO_PARAMS: Readonly<Record<string, string>> = Object.freeze({})
 
 export class RouteTable {
   /** In the order of the tables, built-in ones last. */
@@ -35,20 +33,13 @@ export class RouteTable {
     const values: string[] = []
     const placed = find(this.#root, method, path, 1, values)
     if (placed === null || placed.route === null) return null
-    return { route: placed.route, params: named(placed.names, values) }
+    return { route: placed.route, params: new PathParams(placed.names, values) }
   }
 
   /** Methods that some entry takes at this path; empty when none matches it at all. For `Allow` (RFC 9110, section 10.2.1). */
   allowedMethods(path: string): string[] {
     return allowedMethods(this.#root, path)
   }
-}
-
-function named(names: readonly string[], values: readonly string[]): Readonly<Record<string, string>> {
-  if (names.length === 0) return NO_PARAMS
-  const params: Record<string, string> = {}
-  for (const [index, name] of names.entries()) params[name] = values[index] ?? ''
-  return params
 }
 
 /** What the table needs to know of an upstream. */

@@ -4,7 +4,13 @@ import { performance } from 'node:perf_hooks'
 import t, { type Test } from 'tap'
 import { heldPermissions } from '../../src/authz/decide.ts'
 import { Refusal } from '../../src/errors.ts'
-import { Exchange, type Grants, type LocalHandler, type LocalRequest } from '../../src/exchange.ts'
+import {
+  Exchange,
+  type Grants,
+  type LocalHandler,
+  type LocalRequest,
+  PathParams,
+} from '../../src/exchange.ts'
 import type { ClientRequest } from '../../src/http1/client-request.ts'
 import type { ClientResponse } from '../../src/http1/client-response.ts'
 import { serveLocal } from '../../src/proxy/local.ts'
@@ -30,7 +36,11 @@ async function local(t: Test, handler: LocalHandler, publicRoute = false) {
     const target = { kind: 'local' as const, handler }
     const maxBody = 1024 * 1024
     const route = routeTo(publicRoute ? { requirement: 'public', target, maxBody } : { target, maxBody })
-    const judgement = { ...judgementOf(request, route), grants: GRANTS, params: { id: 'x' } }
+    const judgement = {
+      ...judgementOf(request, route),
+      grants: GRANTS,
+      params: new PathParams(['id'], ['x']),
+    }
     exchange.judgement = judgement
     exchanges.push(exchange)
     const failed = (failing: Exchange, cause: unknown) => {

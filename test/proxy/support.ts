@@ -6,7 +6,14 @@ import * as net from 'node:net'
 import { performance } from 'node:perf_hooks'
 import type { Test } from 'tap'
 import type { UpstreamConfig } from '../../src/config/config.ts'
-import { type Decision, Exchange, type Judgement, type Principal, type Route } from '../../src/exchange.ts'
+import {
+  type Decision,
+  Exchange,
+  type Judgement,
+  PathParams,
+  type Principal,
+  type Route,
+} from '../../src/exchange.ts'
 import type { ClientRequest } from '../../src/http1/client-request.ts'
 import type { ClientResponse } from '../../src/http1/client-response.ts'
 import { forward, type Refuse } from '../../src/proxy/forward.ts'
@@ -103,7 +110,7 @@ export function judgementOf(request: ClientRequest, route: Route, more: Partial<
       ...more,
     },
     refusal: null,
-    params: {},
+    params: PathParams.none,
     query: query.length === 0 ? '' : `?${query.join('?')}`,
     grants: null,
   }

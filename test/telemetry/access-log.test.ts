@@ -1,7 +1,7 @@
 /** The line of a request has an end, whatever its credential names. */
 
 import t from 'tap'
-import { type Decision, Exchange } from '../../src/exchange.ts'
+import { type Decision, Exchange, PathParams } from '../../src/exchange.ts'
 import { accessLine } from '../../src/telemetry/access-log.ts'
 import { firstExchange } from '../support/listener.ts'
 
@@ -30,7 +30,7 @@ t.test('the first twenty Seats are named', async (t) => {
       source: null,
       timings: { match: 0, authenticate: 0, resolve: 0, decide: 0, total: 0 },
     }
-    exchange.judgement = { decision, refusal: null, params: {}, query: '', grants: null }
+    exchange.judgement = { decision, refusal: null, params: PathParams.none, query: '', grants: null }
     return accessLine(exchange)['seats'] as string[] | undefined
   }
   t.equal(seatsOf(0), undefined)
