@@ -12,6 +12,7 @@ import { Refusal } from './errors.ts'
 import { type Ask, Exchange, type Judgement, type OpenReply } from './exchange.ts'
 import type { ClientRequest } from './http1/client-request.ts'
 import type { ClientResponse } from './http1/client-response.ts'
+import { nextStage } from './http1/stages.ts'
 import type { Judge } from './judge.ts'
 import { forward } from './proxy/forward.ts'
 import { peerAddress, type TrustedProxies } from './proxy/forwarded.ts'
@@ -106,7 +107,7 @@ export class Pipeline {
     const response = responseOn(request)
     const exchange = new Exchange(request, response, this.#requestId(request), performance.now(), false, true)
     request.socket.on('data', () => this.#cameEarly(exchange))
-    response.once('close', () => this.ended(exchange))
+    response.watch({ closed: () => this.ended(exchange) })
     this.#begin(exchange, rest.length > 0 ? earlyBytes : null)
     return exchange
   }
@@ -118,12 +119,8 @@ export class Pipeline {
   #begin(exchange: Exchange, known: Refusal | null): void {
     this.#open.add(exchange)
     this.#metrics.started()
-    try {
-      if (known === null) this.#judge(exchange)
-      else this.refuse(exchange, known, null)
-    } catch (cause) {
-      this.#failed(exchange, cause)
-    }
+    if (known === null) nextStage(this.#judge, exchange)
+    else this.cut(exchange, known)
   }
 
   /** The process ends: open WebSockets are told so, and those that are on their way will be. */
@@ -164,7 +161,17 @@ export class Pipeline {
     return told !== null && REQUEST_ID.test(told) ? told : randomUUID()
   }
 
-  #judge(exchange: Exchange): void {
+  readonly #judge = (exchange: Exchange): void => {
+    // What came behind its head may have turned out to be broken, or its client has left.
+    if (exchange.refusal !== null || exchange.response.destroyed) return
+    try {
+      this.#ask(exchange)
+    } catch (cause) {
+      this.#failed(exchange, cause)
+    }
+  }
+
+  #ask(exchange: Exchange): void {
     const running = this.#running
     const { request, handshake } = exchange
     const refusal = guard(request, running.limits) ?? (handshake ? null : strayHandshake(request))
@@ -271,21 +278,21 @@ export class Pipeline {
     this.#open.remove(exchange)
     if (webSocket === null) this.#metrics.ended()
     else this.#metrics.webSocketEnded(webSocket.endedBy ?? 'client')
-    this.#ended.push(exchange)
-    if (this.#ended.length === 1) setImmediate(this.account)
+    if (this.#ended.push(exchange) === 1) nextStage(account, this)
   }
 
-  /**
-   * Counts and logs what has ended in this turn of the event loop, one after another: code that is warm costs a fraction
-   * of what it costs between two other requests.
-   */
-  readonly account = (): void => {
+  /** Counts and logs what has ended. */
+  account(): void {
     for (const exchange of this.#ended) {
       if (exchange.webSocket === null) this.#metrics.answered(exchange, exchange.endedAt)
       this.#log.write(exchange)
     }
     this.#ended.length = 0
   }
+}
+
+function account(pipeline: Pipeline): void {
+  pipeline.account()
 }
 
 function askOf({ method, url, host, upgrade, rawHeaders }: ClientRequest): Ask {

@@ -1,32 +1,39 @@
 /**
  * The answer to a request, framed by us (RFC 9112, sections 4, 6 and 7). Head and first bytes go out in one write. What
  * is wrong with a head is thrown before a byte of it is written. Made by `conversation.ts`.
- *
- * Events: `drain`, the client takes more; `finish`, all of it was handed to the system; `close`, after that, or when the
- * connection is gone before.
  */
 
-import { EventEmitter } from 'node:events'
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { ClientRequest } from './client-request.ts'
 import { headCheck, is } from './fields.ts'
+import { nextStage } from './stages.ts'
+
+/** Who wants to know how it goes. */
+export interface ResponseWatch {
+  /** The client takes more. */
+  drained?(): void
+  /** All of it was handed to the system (`writableFinished`), or the connection is gone before that. */
+  closed?(): void
+}
 
 /** What it tells its connection. */
 export interface ResponseOwner {
   readonly socket: Socket
   /** Whole seconds that the connection is kept for the next request. */
   readonly keptFor: number
-  /** All of it was written; the last write is given `flushed`. */
-  readonly flushed: () => void
+  /** All of it is with the system. */
+  flushed(): void
 }
 
 /** `none`: whatever is said of its length, it has no body. */
 type Framing = 'none' | 'length' | 'chunked' | 'until-close'
 
+const CLOSE = /\bclose\b/i
+
 const isHead = headCheck('HTTP/1\\.1 [1-9][0-9]{2} [\\t -~\\x80-\\xff]*')
 
-export class ClientResponse extends EventEmitter {
+export class ClientResponse {
   statusCode = 0
   /** A head was given, be it on its way or not. */
   headersSent = false
@@ -40,6 +47,7 @@ export class ClientResponse extends EventEmitter {
   refused = false
   readonly #request: ClientRequest
   readonly #owner: ResponseOwner
+  readonly #watches: ResponseWatch[] = []
   /** Not written yet. */
   #head = ''
   #framing: Framing = 'none'
@@ -48,10 +56,13 @@ export class ClientResponse extends EventEmitter {
   #ended = false
 
   constructor(request: ClientRequest, owner: ResponseOwner) {
-    super()
     this.#request = request
     this.#owner = owner
     this.shouldKeepAlive = request.keeps
+  }
+
+  watch(watch: ResponseWatch): void {
+    this.#watches.push(watch)
   }
 
   get socket(): Socket {
@@ -72,7 +83,7 @@ export class ClientResponse extends EventEmitter {
   writeHead(status: number, fields: readonly string[], phrase: string | null = null): void {
     if (this.headersSent) throw new Error('the head of this answer has been written')
     let text = `HTTP/1.1 ${status} ${phrase ?? STATUS_CODES[status] ?? ''}\r\n`
-    let lines = 1 + fields.length / 2
+    let count = fields.length / 2
     let length: string | null = null
     let connection: string | null = null
     let dated = false
@@ -86,30 +97,36 @@ export class ClientResponse extends EventEmitter {
     }
     if (!dated) {
       text += dateLine()
-      lines++
+      count++
     }
-    if (!isHead(text, lines)) throw new Error('the head can not be written as it is')
-    this.#frame(status, length)
-    if (this.#framing === 'chunked') text += 'Transfer-Encoding: chunked\r\n'
-    if (connection === null) text += this.#connectionLines()
-    else if (/\bclose\b/i.test(connection)) this.shouldKeepAlive = false
-    this.#head = `${text}\r\n`
+    const framing = this.#framingOf(status, length)
+    const keeps =
+      this.shouldKeepAlive && framing !== 'until-close' && !(connection !== null && CLOSE.test(connection))
+    if (framing === 'chunked') {
+      text += 'Transfer-Encoding: chunked\r\n'
+      count++
+    }
+    if (connection === null) {
+      text += keeps
+        ? `Connection: keep-alive\r\nKeep-Alive: timeout=${this.#owner.keptFor}\r\n`
+        : 'Connection: close\r\n'
+      count += keeps ? 2 : 1
+    }
+    text += '\r\n'
+    if (!isHead(text, count)) throw new Error('the head can not be written as it is')
+    this.#head = text
+    this.#framing = framing
+    this.#due = framing === 'length' ? Number(length) : 0
+    this.shouldKeepAlive = keeps
     this.statusCode = status
     this.headersSent = true
   }
 
-  #frame(status: number, length: string | null): void {
+  #framingOf(status: number, length: string | null): Framing {
     const { method, minor } = this.#request
-    if (method === 'HEAD' || status < 200 || status === 204 || status === 304) this.#framing = 'none'
-    else if (length !== null) this.#framing = 'length'
-    else this.#framing = minor === 1 ? 'chunked' : 'until-close'
-    this.#due = this.#framing === 'length' ? Number(length) : 0
-    if (this.#framing === 'until-close') this.shouldKeepAlive = false
-  }
-
-  #connectionLines(): string {
-    if (!this.shouldKeepAlive) return 'Connection: close\r\n'
-    return `Connection: keep-alive\r\nKeep-Alive: timeout=${this.#owner.keptFor}\r\n`
+    if (method === 'HEAD' || status < 200 || status === 204 || status === 304) return 'none'
+    if (length !== null) return 'length'
+    return minor === 1 ? 'chunked' : 'until-close'
   }
 
   /** 1xx (RFC 9110, section 15.2): before the head, as often as it likes. Throws as `writeHead` does. */
@@ -117,9 +134,9 @@ export class ClientResponse extends EventEmitter {
     if (this.headersSent || this.destroyed) return
     let text = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n`
     for (let i = 0; i < fields.length; i += 2) text += `${fields[i]}: ${fields[i + 1]}\r\n`
-    if (!isHead(text, 1 + fields.length / 2))
-      throw new Error('the interim answer can not be written as it is')
-    this.#owner.socket.write(`${text}\r\n`, 'latin1')
+    text += '\r\n'
+    if (!isHead(text, fields.length / 2)) throw new Error('the interim answer can not be written as it is')
+    this.#owner.socket.write(text, 'latin1')
   }
 
   writeContinue(): void {
@@ -167,10 +184,10 @@ export class ClientResponse extends EventEmitter {
   }
 
   #finish(last: string): void {
-    const { socket, flushed } = this.#owner
-    if (last !== '') socket.write(last, 'latin1', flushed)
-    else if (socket.writableLength === 0) process.nextTick(flushed)
-    else socket.write('', 'latin1', flushed)
+    const { socket } = this.#owner
+    if (last !== '') socket.write(last, 'latin1')
+    if (socket.writableLength === 0) nextStage(flushed, this.#owner)
+    else socket.write('', 'latin1', () => flushed(this.#owner))
   }
 
   /** Whether there is a body for them. More than was announced would be taken for the next answer. */
@@ -189,24 +206,35 @@ export class ClientResponse extends EventEmitter {
     this.#owner.socket.destroy()
   }
 
+  /** Told by its conversation. */
+  drained(): void {
+    for (const watch of this.#watches) watch.drained?.()
+  }
+
   /** Told by its conversation: all of it is with the system. */
   finished(): void {
     this.writableFinished = true
-    this.destroyed = true
-    this.emit('finish')
-    this.emit('close')
+    this.#close()
   }
 
   /** Told by its conversation: the connection is gone, and it was not whole. */
   lost(): void {
+    this.#close()
+  }
+
+  #close(): void {
     this.destroyed = true
-    this.emit('close')
+    for (const watch of this.#watches) watch.closed?.()
   }
 
   /** Everything was said, and is on its way. */
   get ended(): boolean {
     return this.#ended
   }
+}
+
+function flushed(owner: ResponseOwner): void {
+  owner.flushed()
 }
 
 function lastChunks(text: string, trailers: readonly string[]): string {

@@ -1,7 +1,7 @@
 /**
  * What is said on one client connection: requests in, one at a time, and their answers out. The next request is not even
  * read before the last one is answered: so no answer can be taken for another's, and nothing can be said out of turn.
- * What its client sends meanwhile waits, a read's worth of it, and then the client does. Made by the front door.
+ * What its client sends meanwhile waits, two reads' worth of it, and then the client does. Made by the front door.
  */
 
 import type { Socket } from 'node:net'
@@ -9,6 +9,7 @@ import { type BodyFlow, ClientRequest } from './client-request.ts'
 import { ClientResponse, type ResponseOwner } from './client-response.ts'
 import { type Grammar, MessageReader, type MessageSink } from './message-reader.ts'
 import { RequestFault, type RequestHead } from './requests.ts'
+import { nextStage } from './stages.ts'
 import type { Turns, Waiting } from './turns.ts'
 
 /** Who is told. */
@@ -52,6 +53,8 @@ export class Conversation implements MessageSink<RequestHead>, BodyFlow, Respons
   /** Read off the connection, and not yet looked at. */
   #held: Buffer | null = null
   #reading = false
+  /** It will be, in the next stage. */
+  #due = false
   #over = false
   /** The last request was refused: the next one waits for its turn. */
   #waits = false
@@ -90,7 +93,16 @@ export class Conversation implements MessageSink<RequestHead>, BodyFlow, Respons
 
   readonly #onData = (chunk: Buffer): void => {
     this.#held = this.#held === null ? chunk : Buffer.concat([this.#held, chunk])
-    if (!this.#reading) this.#read()
+    if (!this.#mayRead) this.socket.pause()
+    else if (!this.#due) {
+      this.#due = true
+      nextStage(readDue, this)
+    }
+  }
+
+  readDue(): void {
+    this.#due = false
+    if (this.#held !== null) this.#read()
   }
 
   /** Whether what has come may be looked at: not before the last request is answered, nor before its body is wanted. */
@@ -116,8 +128,8 @@ export class Conversation implements MessageSink<RequestHead>, BodyFlow, Respons
       this.#reading = false
     }
     if (this.request === null && !this.#reader.untouched) this.#owner.beginning()
-    if (this.#held !== null || this.request?.paused === true) this.socket.pause()
-    else if (this.socket.isPaused()) this.socket.resume()
+    // Else it is paused when the next bytes come: most of the time, what is here is all that there is.
+    if (this.#held === null && this.request?.paused !== true && this.socket.isPaused()) this.socket.resume()
   }
 
   #failed(error: unknown): void {
@@ -167,7 +179,7 @@ export class Conversation implements MessageSink<RequestHead>, BodyFlow, Respons
     if (!this.#reading && !this.#over) this.#read()
   }
 
-  readonly flushed = (): void => {
+  flushed(): void {
     const { request, response } = this
     if (request === null || response === null || this.socket.destroyed) return
     this.response = null
@@ -206,6 +218,12 @@ export class Conversation implements MessageSink<RequestHead>, BodyFlow, Respons
 
   /** A client that ends its side has no use for an answer any more: so do most of those that go away. */
   readonly #onEnd = (): void => {
+    // What came before it is read first.
+    setImmediate(endedSide, this)
+  }
+
+  endedSide(): void {
+    if (this.#over || this.socket.destroyed) return
     if (this.quiet) this.socket.end()
     else if (this.request === null) this.#failed(new RequestFault('malformed', 'The request is not whole.'))
     else if (this.response?.ended !== true || !this.request.complete) this.socket.destroy()
@@ -214,7 +232,7 @@ export class Conversation implements MessageSink<RequestHead>, BodyFlow, Respons
   }
 
   readonly #onDrain = (): void => {
-    this.response?.emit('drain')
+    this.response?.drained()
   }
 
   readonly #onClose = (): void => {
@@ -225,6 +243,14 @@ export class Conversation implements MessageSink<RequestHead>, BodyFlow, Respons
     if (response !== null) this.#owner.ended()
     request?.gone()
   }
+}
+
+function readDue(conversation: Conversation): void {
+  conversation.readDue()
+}
+
+function endedSide(conversation: Conversation): void {
+  conversation.endedSide()
 }
 
 function ignore(): void {}

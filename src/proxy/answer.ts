@@ -4,6 +4,8 @@
  */
 
 import type { Exchange } from '../exchange.ts'
+import type { ResponseWatch } from '../http1/client-response.ts'
+import { nextStage } from '../http1/stages.ts'
 import { passed } from './buffer-garbage.ts'
 import {
   type Framing,
@@ -16,12 +18,19 @@ import {
 /** Bytes that may lie unsent at the client before an interim answer is left out. */
 const INTERIM_BACKLOG = 64 * 1024
 
-export class Answer {
+/** Who hears the upstream. */
+export interface AnswerOwner {
+  /** The client can take more. */
+  resume(): void
+  /** What was found wrong with it only now, when it was to be written. Nothing of it is out. */
+  unwritable(error: unknown): void
+}
+
+export class Answer implements ResponseWatch {
   readonly #exchange: Exchange
   readonly #stall: number
   readonly #http11: boolean
-  /** Called when the client can take more. */
-  readonly #resume: () => void
+  readonly #owner: AnswerOwner
   #status = 0
   #phrase = ''
   /** The head is out: what follows is this answer's. */
@@ -32,14 +41,16 @@ export class Answer {
   #held = false
   /** A body that came in one piece: written with the end. */
   #whole = ''
+  /** The end came before the head was out: they are written in one. */
+  #trailers: readonly string[] | null = null
   #timer: NodeJS.Timeout | null = null
 
   /** @param stall milliseconds that the client may take nothing before it is cut off */
-  constructor(exchange: Exchange, stall: number, resume: () => void) {
+  constructor(exchange: Exchange, stall: number, owner: AnswerOwner) {
     this.#exchange = exchange
     this.#stall = stall
     this.#http11 = exchange.request.minor === 1
-    this.#resume = resume
+    this.#owner = owner
   }
 
   /**
@@ -62,7 +73,7 @@ export class Answer {
     this.#phrase = phrase
     this.#headers = headers
     // With the first bytes of the body if they are here already, else without them.
-    process.nextTick(flush, this)
+    nextStage(flush, this)
   }
 
   /** What is known of the answer goes out: what is found wrong with it later can only be cut. */
@@ -70,9 +81,10 @@ export class Answer {
     const { response } = this.#exchange
     if (this.#headers === null || response.destroyed) return
     try {
-      if (this.#opens()) response.flushHeaders()
-    } catch {
-      response.destroy()
+      if (this.#trailers !== null) this.#finish(this.#trailers)
+      else if (this.#opens()) response.flushHeaders()
+    } catch (error) {
+      this.#owner.unwritable(error)
     }
   }
 
@@ -107,9 +119,15 @@ export class Answer {
     return false
   }
 
+  /** Throws as `begin` does. */
   end(rawTrailers: readonly string[]): void {
-    const { response } = this.#exchange
     const trailers = responseTrailers(rawTrailers)
+    if (this.#headers === null) this.#finish(trailers)
+    else this.#trailers = trailers
+  }
+
+  #finish(trailers: readonly string[]): void {
+    const { response } = this.#exchange
     if (!this.#opens()) return
     this.#exchange.bytesOut += this.#whole.length
     // In one piece with the head.
@@ -142,14 +160,14 @@ export class Answer {
     this.#timer ??= setTimeout(cutOff, this.#stall, this.#exchange)
     if (this.#listening) return
     this.#listening = true
-    this.#exchange.response.on('drain', () => this.#drained())
+    this.#exchange.response.watch(this)
   }
 
-  #drained(): void {
+  drained(): void {
     if (!this.#held) return
     this.#held = false
     this.close()
-    this.#resume()
+    this.#owner.resume()
   }
 }
 

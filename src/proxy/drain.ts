@@ -1,7 +1,7 @@
 /** What is left of a request after its answer. Used by `forward.ts` and `reply.ts`. */
 
 import type { BodySink, ClientRequest } from '../http1/client-request.ts'
-import type { ClientResponse } from '../http1/client-response.ts'
+import type { ClientResponse, ResponseWatch } from '../http1/client-response.ts'
 
 /** Milliseconds that the rest of a body may take to arrive once the answer is out. */
 const LINGER = 5_000
@@ -17,17 +17,19 @@ export function drain(request: ClientRequest, response: ClientResponse, allowed:
   if (!request.complete && !response.destroyed) request.deliver(new Drain(request, response, allowed))
 }
 
-class Drain implements BodySink {
+class Drain implements BodySink, ResponseWatch {
   readonly #request: ClientRequest
+  readonly #response: ClientResponse
   #left: number
   #timer: NodeJS.Timeout | null = null
   #done = false
 
   constructor(request: ClientRequest, response: ClientResponse, allowed: number) {
     this.#request = request
+    this.#response = response
     this.#left = allowed
     if (response.writableFinished) this.#linger()
-    else response.once('finish', () => this.#linger())
+    else response.watch(this)
   }
 
   data(chunk: Buffer): void {
@@ -46,6 +48,10 @@ class Drain implements BodySink {
 
   cut(): void {
     this.#request.socket.destroy()
+  }
+
+  closed(): void {
+    if (this.#response.writableFinished) this.#linger()
   }
 
   #linger(): void {

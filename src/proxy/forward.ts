@@ -6,14 +6,16 @@
 import { performance } from 'node:perf_hooks'
 import { Refusal } from '../errors.ts'
 import type { Exchange } from '../exchange.ts'
-import { Answer } from './answer.ts'
+import type { ResponseWatch } from '../http1/client-response.ts'
+import { nextStage } from '../http1/stages.ts'
+import { Answer, type AnswerOwner } from './answer.ts'
 import { drain } from './drain.ts'
 import type { Hop, HopRequest, Receiver } from './hop.ts'
 import { type BodyOwner, bodyTooLarge, RequestBody } from './request-body.ts'
 import { requestHeaders } from './request-headers.ts'
 import type { Target } from './target.ts'
 import type { Upstream } from './upstream.ts'
-import { blameOf, givenUp, protocolError, refusalOf, timedOut } from './upstream-faults.ts'
+import { blameOf, givenUp, protocolError, refusalOf, timedOut, unavailable } from './upstream-faults.ts'
 
 /** Answers for the gateway, or cuts an answer that has begun. `cause` is for the log. */
 export type Refuse = (exchange: Exchange, refusal: Refusal, cause: unknown) => void
@@ -24,10 +26,11 @@ const IDEMPOTENT = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE', 'PUT', 'DELETE'])
 /** Their requests say how long their content is, also where there is none (RFC 9110, section 8.6). */
 const HAS_CONTENT = new Set(['POST', 'PUT', 'PATCH'])
 
-/** What the request has to carry. */
-interface Extent {
-  /** Bytes of its body; Infinity: nobody knows. */
-  readonly length: number
+/** What is to be forwarded, in the next stage. */
+interface Order {
+  readonly exchange: Exchange
+  readonly upstream: Upstream
+  readonly refuse: Refuse
   /** Bytes that the body may have. */
   readonly limit: number
   /** It may reach the upstream twice, and has no body to send again. */
@@ -39,14 +42,24 @@ export function forward(exchange: Exchange, upstream: Upstream, refuse: Refuse):
   const limit = exchange.judgement?.decision.route?.maxBody ?? Infinity
   const { length, method } = exchange.request
   if (length !== Infinity && length > limit) return refuse(exchange, bodyTooLarge, null)
-  const now = performance.now()
   const repeatable = length === 0 && IDEMPOTENT.has(method)
-  const target = upstream.choose(now, repeatable, length > 0)
-  if (target instanceof Refusal) return refuse(exchange, target, upstream.cause)
-  new Forwarding(exchange, upstream, refuse, { length, limit, repeatable }).start(target, now)
+  nextStage(begin, { exchange, upstream, refuse, limit, repeatable })
 }
 
-class Forwarding implements Receiver, BodyOwner {
+function begin(order: Order): void {
+  const { exchange, upstream, refuse, repeatable } = order
+  if (exchange.refusal !== null || exchange.response.destroyed) return
+  try {
+    const now = performance.now()
+    const target = upstream.choose(now, repeatable, exchange.request.length > 0)
+    if (target instanceof Refusal) return refuse(exchange, target, upstream.cause)
+    new Forwarding(order).start(target, now)
+  } catch (error) {
+    refuse(exchange, unavailable, error)
+  }
+}
+
+class Forwarding implements Receiver, BodyOwner, ResponseWatch, AnswerOwner {
   readonly #exchange: Exchange
   readonly #upstream: Upstream
   readonly #refuse: Refuse
@@ -75,14 +88,15 @@ class Forwarding implements Receiver, BodyOwner {
   /** Nothing more is to be done, whatever is still told. */
   #over = false
 
-  constructor(exchange: Exchange, upstream: Upstream, refuse: Refuse, { length, limit, repeatable }: Extent) {
+  constructor({ exchange, upstream, refuse, limit, repeatable }: Order) {
     const { request, judgement } = exchange
+    const { length } = request
     this.#exchange = exchange
     this.#upstream = upstream
     this.#refuse = refuse
     this.#body = length === 0 ? null : new RequestBody(exchange, limit, upstream.bodyTimeout, this)
     this.#repeatable = repeatable
-    this.#answer = new Answer(exchange, upstream.bodyTimeout, () => this.#hop?.resume())
+    this.#answer = new Answer(exchange, upstream.bodyTimeout, this)
     this.#patience = judgement?.decision.route?.responseTimeout ?? upstream.config.responseTimeout
     this.#hopRequest = {
       method: request.method,
@@ -97,7 +111,7 @@ class Forwarding implements Receiver, BodyOwner {
 
   start(target: Target, now: number): void {
     this.#exchange.forwardedAt = now
-    this.#exchange.response.once('close', () => this.#closed())
+    this.#exchange.response.watch(this)
     this.#timer = setTimeout(onTimer, this.#patience, this)
     this.#send(target, now)
   }
@@ -171,6 +185,8 @@ class Forwarding implements Receiver, BodyOwner {
       return this.#fail(protocolError, error)
     }
     this.#over = true
+    // It may be another request's by now.
+    this.#hop = null
     const body = this.#body
     if (body === null || body.complete) return
     // The answer came before the request was whole. What is left of it is read, but goes nowhere.
@@ -245,6 +261,14 @@ class Forwarding implements Receiver, BodyOwner {
     this.#timer = null
   }
 
+  resume(): void {
+    this.#hop?.resume()
+  }
+
+  unwritable(error: unknown): void {
+    this.#fail(protocolError, error)
+  }
+
   #fail(refusal: Refusal, cause: unknown): void {
     this.#giveUp()
     try {
@@ -258,7 +282,7 @@ class Forwarding implements Receiver, BodyOwner {
   }
 
   /** The answer is through, or the client has left before. */
-  #closed(): void {
+  closed(): void {
     this.#answer.close()
     if (this.#over) return
     this.#exchange.aborted = true

@@ -16,7 +16,7 @@ export function responseOn(request: ClientRequest): ClientResponse {
     },
   })
   response.shouldKeepAlive = false
-  socket.on('drain', () => response.emit('drain'))
+  socket.on('drain', () => response.drained())
   socket.on('close', () => {
     if (!response.writableFinished) response.lost()
   })

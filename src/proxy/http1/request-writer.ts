@@ -29,9 +29,10 @@ export function requestHead(
   for (let i = 0; i < headers.length; i += 2) text += `${headers[i]}: ${headers[i + 1]}\r\n`
   if (length === Infinity) text += 'transfer-encoding: chunked\r\n'
   else if (length !== null) text += `content-length: ${body === null ? 0 : length}\r\n`
-  const lines = 2 + headers.length / 2 + (length === null ? 0 : 1)
-  if (!isHead(text, lines)) throw new NotForwardable('the request can not be written as it is')
-  return `${text}\r\n`
+  text += '\r\n'
+  const fields = 1 + headers.length / 2 + (length === null ? 0 : 1)
+  if (!isHead(text, fields)) throw new NotForwardable('the request can not be written as it is')
+  return text
 }
 
 /** Head and body, at the pace the connection takes them. The watch is told nothing once the connection is gone. */

@@ -9,6 +9,7 @@ import type { Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
 import { Refusal } from '../../errors.ts'
 import type { Exchange } from '../../exchange.ts'
+import type { ResponseWatch } from '../../http1/client-response.ts'
 import { Answer } from '../answer.ts'
 import type { Refuse } from '../forward.ts'
 import type { Target } from '../target.ts'
@@ -34,7 +35,7 @@ export function openWebSocket(exchange: Exchange, upstream: Upstream, pipeline: 
   new Opening(exchange, upstream, pipeline).start(target, now)
 }
 
-class Opening implements CallListener {
+class Opening implements CallListener, ResponseWatch {
   readonly #exchange: Exchange
   readonly #upstream: Upstream
   readonly #pipeline: WebSocketPipeline
@@ -66,7 +67,7 @@ class Opening implements CallListener {
 
   start(target: Target, now: number): void {
     this.#exchange.forwardedAt = now
-    this.#exchange.response.once('close', () => this.#closed())
+    this.#exchange.response.watch(this)
     this.#timer = setTimeout(onTimer, this.#patience, this)
     this.#send(target, now)
   }
@@ -138,7 +139,10 @@ class Opening implements CallListener {
     if (this.#over) return void answer.destroy()
     this.#answered()
     const { bodyTimeout } = this.#upstream
-    this.#answer = new Answer(this.#exchange, bodyTimeout, () => answer.resume())
+    this.#answer = new Answer(this.#exchange, bodyTimeout, {
+      resume: () => answer.resume(),
+      unwritable: (error) => this.#fail(protocolError, error),
+    })
     try {
       if ((answer.statusCode ?? 0) < 200) throw new Error(`status ${answer.statusCode}`)
       this.#answer.begin(answer.statusCode ?? 0, answer.rawHeaders, answer.statusMessage ?? '')
@@ -223,7 +227,7 @@ class Opening implements CallListener {
   }
 
   /** The client has left, or has its answer. */
-  #closed(): void {
+  closed(): void {
     this.#answer?.close()
     if (!this.#over) this.#giveUp()
   }
