@@ -27,18 +27,13 @@ import { WholeBench } from './whole.ts'
 import { workloads } from './workloads.ts'
 import { makeWorld } from './world.ts'
 
-const { values } = parseArgs({
-  options: {
-    quick: { type: 'boolean', default: false },
-    only: { type: 'string' },
-    rounds: { type: 'string' },
-    compare: { type: 'string' },
-    threshold: { type: 'string', default: '1.05' },
-  },
-})
+const USAGE = `npm run bench -- [--quick] [--only NAME[,NAME]] [--rounds N]
+npm run bench -- --compare REV [--threshold RATIO] [--quick] [--only NAME[,NAME]] [--rounds N]`
+
+const values = readOptions()
 const { quick } = values
 const only = values.only?.split(',') ?? null
-const roundsOr = (usual: number) => Number(values.rounds ?? usual)
+const roundsOr = (usual: number) => values.rounds ?? usual
 
 bindThisProcess()
 process.once('SIGINT', () => process.exit(130)).once('SIGTERM', () => process.exit(143))
@@ -66,11 +61,44 @@ async function bench(): Promise<number> {
 /** 2 where nothing could be compared: not to be taken for slower. */
 async function guard(revision: string): Promise<number> {
   try {
-    const [rounds, threshold] = [roundsOr(quick ? 3 : 7), Number(values.threshold)]
-    return await compare(revision, { only, quick, rounds, threshold })
+    return await compare(revision, {
+      only,
+      quick,
+      rounds: roundsOr(quick ? 3 : 7),
+      threshold: values.threshold,
+    })
   } catch (cause) {
     say(messageOf(cause))
     return 2
+  }
+}
+
+/** Ends the process where there is anything else among them. */
+function readOptions() {
+  try {
+    const { values } = parseArgs({
+      options: {
+        help: { type: 'boolean', default: false },
+        quick: { type: 'boolean', default: false },
+        only: { type: 'string' },
+        rounds: { type: 'string' },
+        compare: { type: 'string' },
+        threshold: { type: 'string', default: '1.05' },
+      },
+    })
+    if (values.help) {
+      console.log(USAGE)
+      process.exit(0)
+    }
+    const rounds = values.rounds === undefined ? null : Number(values.rounds)
+    if (rounds !== null && !(Number.isInteger(rounds) && rounds > 0))
+      throw new Error(`--rounds is a number of rounds, not ${values.rounds}`)
+    const threshold = Number(values.threshold)
+    if (!(threshold > 0)) throw new Error(`--threshold is a ratio, not ${values.threshold}`)
+    return { ...values, rounds, threshold }
+  } catch (cause) {
+    say(`${messageOf(cause)}\n${USAGE}`)
+    process.exit(2)
   }
 }
 
