@@ -69,7 +69,7 @@ export class ClientRequest {
     return this.#flow.socket
   }
 
-  /** The body goes there from now on; null: nowhere. Before the first call, no more than two reads' worth is taken in. */
+  /** The body goes there from now on; null: nowhere. Before the first call, no more than a few reads' worth is taken in. */
   deliver(sink: BodySink | null): void {
     this.#sink = sink
     if (this.#early !== null) this.#deliverEarly(this.#early)

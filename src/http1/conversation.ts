@@ -1,7 +1,7 @@
 /**
  * What is said on one client connection: requests in, one at a time, and their answers out. The next request is not even
  * read before the last one is answered: so no answer can be taken for another's, and nothing can be said out of turn.
- * What its client sends meanwhile waits, two reads' worth of it, and then the client does. Made by the front door.
+ * What its client sends meanwhile waits, a few reads' worth of it, and then the client does. Made by the front door.
  */
 
 import type { Socket } from 'node:net'
@@ -83,6 +83,11 @@ export class Conversation implements MessageSink<RequestHead>, BodyFlow, Respons
     return this.request === null && this.#reader.untouched && this.#held === null
   }
 
+  /** What has come is not looked at yet. */
+  get hasNews(): boolean {
+    return this.#due
+  }
+
   /** No more is read: whoever has the connection now says the rest. */
   stop(): void {
     this.#over = true
@@ -94,7 +99,9 @@ export class Conversation implements MessageSink<RequestHead>, BodyFlow, Respons
   readonly #onData = (chunk: Buffer): void => {
     this.#held = this.#held === null ? chunk : Buffer.concat([this.#held, chunk])
     if (!this.#mayRead) this.socket.pause()
-    else if (!this.#due) {
+    // A body goes on at once, and so does what is more than a read's worth: else it would be copied again and again.
+    else if (this.request !== null || this.#due) this.#read()
+    else {
       this.#due = true
       nextStage(readDue, this)
     }
@@ -114,7 +121,8 @@ export class Conversation implements MessageSink<RequestHead>, BodyFlow, Respons
   #read(): void {
     this.#reading = true
     try {
-      while (this.#held !== null && this.#mayRead) {
+      // Destroyed, it is told so only later: whoever asks there has no answer, so nothing is done for it.
+      while (this.#held !== null && this.#mayRead && !this.socket.destroyed) {
         const held = this.#held
         this.#held = null
         const at = this.#reader.read(held, 0, held.length)

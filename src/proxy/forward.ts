@@ -55,7 +55,17 @@ function begin(order: Order): void {
     if (target instanceof Refusal) return refuse(exchange, target, upstream.cause)
     new Forwarding(order).start(target, now)
   } catch (error) {
-    refuse(exchange, unavailable, error)
+    refuseOrCut(order, unavailable, error)
+  }
+}
+
+/** Nobody would hear of what is thrown, and the client would wait for ever. */
+function refuseOrCut({ exchange, refuse }: Order, refusal: Refusal, cause: unknown): void {
+  try {
+    refuse(exchange, refusal, cause)
+  } catch (error) {
+    exchange.cause = error
+    exchange.response.destroy()
   }
 }
 
@@ -189,7 +199,9 @@ class Forwarding implements Receiver, BodyOwner, ResponseWatch, AnswerOwner {
     this.#hop = null
     const body = this.#body
     if (body === null || body.complete) return
-    // The answer came before the request was whole. What is left of it is read, but goes nowhere.
+    // The answer came before the request was whole. What is left of it is read, but goes nowhere: whatever turns out to
+    // be wrong with it is no answer to take the place of this one.
+    this.#answer.flush()
     body.destroy()
     drain(this.#exchange.request, this.#exchange.response, body.room)
   }

@@ -64,6 +64,11 @@ export class Connection implements Queued<Connection>, ConversationOwner {
     return this.#conversation?.quiet ?? this.socket.bytesRead === 0
   }
 
+  /** What has come is not looked at yet: it may be a request. */
+  get hasNews(): boolean {
+    return this.#conversation?.hasNews ?? false
+  }
+
   /** No more requests are read from it. */
   stop(): void {
     this.#conversation?.stop()

@@ -152,8 +152,8 @@ export class Connections {
 
   #makeRoom(): boolean {
     const victim = this.#attacked
-      ? this.#opening.first
-      : (this.#idle.first ??
+      ? oldest(this.#opening)
+      : (oldest(this.#idle) ??
         this.#longest(this.#returning) ??
         this.#longest(this.#opening) ??
         this.#anySlow())
@@ -186,7 +186,15 @@ export class Connections {
     return null
   }
 
-  #longest({ first }: Queue<Connection>): Connection | null {
+  #longest(queue: Queue<Connection>): Connection | null {
+    const first = oldest(queue)
     return first !== null && performance.now() - first.since > FAIR_WAIT ? first : null
   }
+}
+
+/** One that brings something just now is spared: it may be a request, and its sender would not know what became of it. */
+function oldest(queue: Queue<Connection>): Connection | null {
+  let each = queue.first
+  while (each?.hasNews) each = each.after
+  return each
 }

@@ -24,5 +24,7 @@ export function responseOn(request: ClientRequest): ClientResponse {
   socket.on('end', () => {
     if (!response.headersSent) socket.destroySoon()
   })
+  // It did so behind the handshake, and that was heard before this one was read.
+  if (socket.readableEnded) response.destroy()
   return response
 }
