@@ -228,7 +228,7 @@ export class Pipeline {
     if (exchange.refusal !== null) return
     exchange.refusal = refusal
     exchange.cause = cause
-    response.refused = refusal.status < 500
+    response.refused = true
     if (exchange.webSocket !== null) exchange.webSocket.close('decided_again', POLICY_VIOLATION, refusal.code)
     else if (response.headersSent) cut(exchange)
     else if (!response.destroyed)

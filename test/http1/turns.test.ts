@@ -3,6 +3,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
 import { Turns } from '../../src/http1/turns.ts'
+import { Wire } from '../proxy/support.ts'
 import { raw } from '../support/client.ts'
 import { startWorld } from '../support/world.ts'
 
@@ -31,4 +32,26 @@ t.test('requests behind refused ones, in one packet, all have their answers', as
   const text = await raw(world.port, refused.repeat(50) + last)
   const statuses = [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map((each) => each[1])
   t.same(statuses, [...Array.from({ length: 50 }, () => '404'), '200'])
+})
+
+t.test('so do those that are refused because an upstream has no room', async (t) => {
+  const world = await startWorld(t, {
+    upstream: ['max_pending: 1'],
+    answer: (_request, response) => void setTimeout(() => response.end('late'), 60_000).unref(),
+  })
+  const first = new Wire(world.port).send('GET /docs/a HTTP/1.1\r\nHost: a\r\n\r\n')
+  while (world.upstream.seen.length === 0) await turn()
+  const requests = 8000
+  let over = false
+  const text = raw(
+    world.port,
+    `${'GET /docs/a HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(requests - 1)}GET /docs/a HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`,
+  ).finally(() => {
+    over = true
+  })
+  let turns = 0
+  for (; !over; turns++) await turn()
+  t.equal([...(await text).matchAll(/HTTP\/1\.1 503 /g)].length, requests)
+  t.ok(turns > requests / 8, `others had ${turns} turns between them`)
+  first.socket.destroy()
 })
