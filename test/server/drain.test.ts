@@ -108,3 +108,14 @@ async function opening(world: World): Promise<number> {
   const text = await (await fetch(`${world.ops}/metrics`)).text()
   return Number(/^seatgate_connections\{state="opening"\} (\d+)$/m.exec(text)?.[1])
 }
+
+t.test('requests that are cut at the end have their lines in the log', async (t) => {
+  const world = await startWorld(t, { answer: () => {} })
+  const wires = Array.from({ length: 5 }, () =>
+    new Wire(world.port).send('GET /docs/a HTTP/1.1\r\nHost: a\r\n\r\n'),
+  )
+  while (world.upstream.seen.length < 5) await sleep(10)
+  await world.gateway.close(100)
+  t.equal(world.log().filter(({ msg, path }) => msg === 'request' && path === '/docs/a').length, 5)
+  for (const { socket } of wires) socket.destroy()
+})
