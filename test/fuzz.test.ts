@@ -80,9 +80,10 @@ t.test('paths, headers, tokens and bodies', async (t) => {
         ...(space === undefined ? {} : { space }),
       }
       if (body !== undefined && type !== '') headers['content-type'] = type
-      const answer = await world.client
-        .send(method, path + query, headers, body)
-        .catch((error: Error) => error)
+      const ask = () => world.client.send(method, path + query, headers, body).catch((error: Error) => error)
+      let answer = await ask()
+      // A machine that stood still for longer than a lease: refused for that, and only once.
+      if (!(answer instanceof Error) && answer.status === 503) answer = await ask()
       if (answer instanceof Error) throw new Error(`no answer: ${answer.message}`)
       if (answer.status >= 500) throw new Error(`${answer.status} ${answer.body}`)
       const forwarded = world.upstream.seen.length - before
