@@ -327,6 +327,11 @@ export class Exchange {
   /** null until a handshake was answered 101. */
   webSocket: OpenWebSocket | null = null
 
+  /** Refused, or its client is gone: the stages that are left have nothing to do. */
+  get settled(): boolean {
+    return this.refusal !== null || this.response.destroyed
+  }
+
   constructor(
     request: ClientRequest,
     response: ClientResponse,

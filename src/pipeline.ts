@@ -1,6 +1,6 @@
 /**
- * The hot path: one request, its stages as calls in order — guard, judge (match, authenticate, resolve, decide),
- * forward or serve, log. Whatever a stage throws ends in one place, which fails closed.
+ * The hot path: one request, its stages in order — guard, judge (match, authenticate, resolve, decide), forward or serve,
+ * log. From one to the next it goes by `http1/stages.ts`. Whatever a stage throws ends in one place, which fails closed.
  */
 
 import { randomUUID } from 'node:crypto'
@@ -70,6 +70,7 @@ export class Pipeline {
   readonly #log: AccessLog
   readonly #metrics: Metrics
   readonly #open = new UnderWay()
+  /** Not counted and logged yet. They have a list of their own, as the end of the process may come before the stage. */
   readonly #ended: Exchange[] = []
   #draining = false
 
@@ -146,12 +147,7 @@ export class Pipeline {
 
   /** The answer has become no. */
   cut(exchange: Exchange, refusal: Refusal): void {
-    try {
-      this.refuse(exchange, refusal, null)
-    } catch (cause) {
-      exchange.cause = cause
-      exchange.response.destroy()
-    }
+    this.refuse(exchange, refusal, null)
   }
 
   /** Ours, unless a proxy that is trusted gave the request an id already. */
@@ -163,7 +159,7 @@ export class Pipeline {
 
   readonly #judge = (exchange: Exchange): void => {
     // What came behind its head may have turned out to be broken, or its client has left.
-    if (exchange.refusal !== null || exchange.response.destroyed) return
+    if (exchange.settled) return
     try {
       this.#ask(exchange)
     } catch (cause) {
@@ -187,7 +183,7 @@ export class Pipeline {
   #judged(exchange: Exchange, running: Running, judgement: Judgement): void {
     exchange.judgement = judgement
     // While the store was asked, the client may have left or the rest of its request turned out to be broken.
-    if (exchange.refusal !== null || exchange.response.destroyed) return
+    if (exchange.settled) return
     if (judgement.refusal !== null) return this.#refused(exchange, running, judgement)
     const target = judgement.decision.route?.target
     if (target?.kind === 'upstream') {
@@ -222,13 +218,25 @@ export class Pipeline {
     answerOpen(exchange, sent, { refuse: this.refuse, failed: this.#failed })
   }
 
-  /** Answers for the gateway itself; where an answer has begun, cuts it, so that it can't be taken for a whole one. */
+  /**
+   * Answers for the gateway itself; where an answer has begun, cuts it, so that it can't be taken for a whole one. Where
+   * even that fails, the connection ends: it never throws.
+   */
   readonly refuse = (exchange: Exchange, refusal: Refusal, cause: unknown): void => {
-    const { request, response } = exchange
     if (exchange.refusal !== null) return
     exchange.refusal = refusal
     exchange.cause = cause
-    response.refused = true
+    exchange.response.refused = true
+    try {
+      this.#say(exchange, refusal)
+    } catch (again) {
+      exchange.cause = again
+      exchange.response.destroy()
+    }
+  }
+
+  #say(exchange: Exchange, refusal: Refusal): void {
+    const { request, response } = exchange
     if (exchange.webSocket !== null) exchange.webSocket.close('decided_again', POLICY_VIOLATION, refusal.code)
     else if (response.headersSent) cut(exchange)
     else if (!response.destroyed)
@@ -237,12 +245,7 @@ export class Pipeline {
 
   /** The one place for what nobody expected: never an allow, never a stack shown. */
   readonly #failed = (exchange: Exchange, cause: unknown): void => {
-    try {
-      this.refuse(exchange, isWrite(exchange) ? unknownOutcome : unavailable, cause)
-    } catch (again) {
-      exchange.cause = again
-      exchange.response.destroy()
-    }
+    this.refuse(exchange, isWrite(exchange) ? unknownOutcome : unavailable, cause)
   }
 
   /** Bytes that are no request, or not the body of the one that is being answered. */

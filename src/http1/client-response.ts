@@ -211,18 +211,9 @@ export class ClientResponse {
     for (const watch of this.#watches) watch.drained?.()
   }
 
-  /** Told by its conversation: all of it is with the system. */
-  finished(): void {
-    this.writableFinished = true
-    this.#close()
-  }
-
-  /** Told by its conversation: the connection is gone, and it was not whole. */
-  lost(): void {
-    this.#close()
-  }
-
-  #close(): void {
+  /** Told by its conversation. @param whole all of it is with the system; else its connection is gone */
+  over(whole: boolean): void {
+    this.writableFinished = whole
     this.destroyed = true
     for (const watch of this.#watches) watch.closed?.()
   }

@@ -191,7 +191,7 @@ export class Conversation implements MessageSink<RequestHead>, BodyFlow, Respons
     const { request, response } = this
     if (request === null || response === null || this.socket.destroyed) return
     this.response = null
-    response.finished()
+    response.over(true)
     this.#owner.ended()
     // Whoever heard of it may have read on.
     if (this.request !== request) return
@@ -247,7 +247,7 @@ export class Conversation implements MessageSink<RequestHead>, BodyFlow, Respons
     const { request, response } = this
     this.stop()
     this.response = null
-    response?.lost()
+    response?.over(false)
     if (response !== null) this.#owner.ended()
     request?.gone()
   }

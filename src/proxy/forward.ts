@@ -17,7 +17,7 @@ import type { Target } from './target.ts'
 import type { Upstream } from './upstream.ts'
 import { blameOf, givenUp, protocolError, refusalOf, timedOut, unavailable } from './upstream-faults.ts'
 
-/** Answers for the gateway, or cuts an answer that has begun. `cause` is for the log. */
+/** Answers for the gateway, or cuts an answer that has begun. Never throws. `cause` is for the log. */
 export type Refuse = (exchange: Exchange, refusal: Refusal, cause: unknown) => void
 
 /** RFC 9110, section 9.2.2. */
@@ -48,24 +48,14 @@ export function forward(exchange: Exchange, upstream: Upstream, refuse: Refuse):
 
 function begin(order: Order): void {
   const { exchange, upstream, refuse, repeatable } = order
-  if (exchange.refusal !== null || exchange.response.destroyed) return
+  if (exchange.settled) return
   try {
     const now = performance.now()
     const target = upstream.choose(now, repeatable, exchange.request.length > 0)
     if (target instanceof Refusal) return refuse(exchange, target, upstream.cause)
     new Forwarding(order).start(target, now)
   } catch (error) {
-    refuseOrCut(order, unavailable, error)
-  }
-}
-
-/** Nobody would hear of what is thrown, and the client would wait for ever. */
-function refuseOrCut({ exchange, refuse }: Order, refusal: Refusal, cause: unknown): void {
-  try {
-    refuse(exchange, refusal, cause)
-  } catch (error) {
-    exchange.cause = error
-    exchange.response.destroy()
+    refuse(exchange, unavailable, error)
   }
 }
 
@@ -283,14 +273,8 @@ class Forwarding implements Receiver, BodyOwner, ResponseWatch, AnswerOwner {
 
   #fail(refusal: Refusal, cause: unknown): void {
     this.#giveUp()
-    try {
-      this.#answer.spoil()
-      this.#refuse(this.#exchange, refusal, cause)
-    } catch (error) {
-      // The connection would take it for a fault of its own, and the client would wait for ever.
-      this.#exchange.cause = error
-      this.#exchange.response.destroy()
-    }
+    this.#answer.spoil()
+    this.#refuse(this.#exchange, refusal, cause)
   }
 
   /** The answer is through, or the client has left before. */

@@ -11,14 +11,14 @@ export function responseOn(request: ClientRequest): ClientResponse {
     keptFor: 0,
     flushed: () => {
       if (socket.destroyed) return
-      response.finished()
+      response.over(true)
       socket.destroySoon()
     },
   })
   response.shouldKeepAlive = false
   socket.on('drain', () => response.drained())
   socket.on('close', () => {
-    if (!response.writableFinished) response.lost()
+    if (!response.writableFinished) response.over(false)
   })
   // Whoever ends its side before it has an answer has no use for one.
   socket.on('end', () => {
