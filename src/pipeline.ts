@@ -69,7 +69,7 @@ export class Pipeline {
   #running: Running
   readonly #log: AccessLog
   readonly #metrics: Metrics
-  readonly #open = new UnderWay()
+  readonly #open = new UnderWay<Exchange>()
   /** Not counted and logged yet. They have a list of their own, as the end of the process may come before the stage. */
   readonly #ended: Exchange[] = []
   #draining = false
@@ -86,7 +86,7 @@ export class Pipeline {
   }
 
   /** Requests that have not ended, and WebSockets. */
-  get open(): UnderWay {
+  get open(): UnderWay<Exchange> {
     return this.#open
   }
 

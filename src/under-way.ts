@@ -1,35 +1,39 @@
 /**
- * The exchanges that have not ended. No Set: each request adds to it and takes from it, and a Set then leaves its old
- * tables behind it, each pointing to the next; one that grew old keeps all that come after it, and the exchanges in
- * them, from being collected cheaply (measured: 1.7 KB a request were copied, twice). Used by the pipeline.
+ * What has begun and not ended. No Set: each request adds to it and takes from it, and a Set then leaves its old tables
+ * behind it, each pointing to the next; one that grew old keeps all that come after it, and what was in them, from being
+ * collected cheaply (measured: 1.7 KB a request were copied, twice). Used by the pipeline and by `proxy/deadlines.ts`.
  */
 
-import type { Exchange } from './exchange.ts'
+export interface Slotted {
+  /** Its place among those under way; -1 when it has none. */
+  slot: number
+}
 
-export class UnderWay {
-  readonly #all: Exchange[] = []
+export class UnderWay<T extends Slotted> {
+  readonly #all: T[] = []
 
-  add(exchange: Exchange): void {
-    exchange.slot = this.#all.length
-    this.#all.push(exchange)
+  add(one: T): void {
+    one.slot = this.#all.length
+    this.#all.push(one)
   }
 
-  remove(exchange: Exchange): void {
+  /** It was added. */
+  remove(one: T): void {
     const last = this.#all.pop()
     if (last === undefined) return
-    if (last !== exchange) {
-      this.#all[exchange.slot] = last
-      last.slot = exchange.slot
+    if (last !== one) {
+      this.#all[one.slot] = last
+      last.slot = one.slot
     }
-    exchange.slot = -1
+    one.slot = -1
   }
 
-  has(exchange: Exchange): boolean {
-    return exchange.slot >= 0
+  has(one: T): boolean {
+    return one.slot >= 0
   }
 
   /** Those of now. Nothing may be added or removed meanwhile. */
-  [Symbol.iterator](): Iterator<Exchange> {
+  [Symbol.iterator](): Iterator<T> {
     return this.#all.values()
   }
 }

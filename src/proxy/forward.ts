@@ -9,6 +9,7 @@ import type { Exchange } from '../exchange.ts'
 import type { ResponseWatch } from '../http1/client-response.ts'
 import { nextStage } from '../http1/stages.ts'
 import { Answer, type AnswerOwner } from './answer.ts'
+import { Deadlines, type Due } from './deadlines.ts'
 import { drain } from './drain.ts'
 import type { Hop, HopRequest, Receiver } from './hop.ts'
 import { type BodyOwner, bodyTooLarge, RequestBody } from './request-body.ts'
@@ -59,7 +60,10 @@ function begin(order: Order): void {
   }
 }
 
-class Forwarding implements Receiver, BodyOwner, ResponseWatch, AnswerOwner {
+/** Of requests that wait for their answers. */
+const deadlines = new Deadlines()
+
+class Forwarding implements Receiver, BodyOwner, ResponseWatch, AnswerOwner, Due {
   readonly #exchange: Exchange
   readonly #upstream: Upstream
   readonly #refuse: Refuse
@@ -70,9 +74,8 @@ class Forwarding implements Receiver, BodyOwner, ResponseWatch, AnswerOwner {
   readonly #hopRequest: HopRequest
   /** Milliseconds that the upstream may be silent before its answer. */
   readonly #patience: number
-  /** Monotonic ms. Moved at each sign of life; the timer looks at it when it fires. */
-  #deadline = 0
-  #timer: NodeJS.Timeout | null = null
+  deadline = 0
+  slot = -1
   /** Where the request is, and where it was before; null where it was nowhere. */
   #target: Target | null = null
   #before: Target | null = null
@@ -112,14 +115,14 @@ class Forwarding implements Receiver, BodyOwner, ResponseWatch, AnswerOwner {
   start(target: Target, now: number): void {
     this.#exchange.forwardedAt = now
     this.#exchange.response.watch(this)
-    this.#timer = setTimeout(onTimer, this.#patience, this)
+    deadlines.add(this, Infinity)
     this.#send(target, now)
   }
 
   #send(target: Target, now: number): void {
     this.#target = target
     // Connecting has a limit of its own, which comes first.
-    this.#deadline = now + this.#upstream.config.connectTimeout + this.#patience
+    deadlines.move(this, now + this.#upstream.config.connectTimeout + this.#patience)
     this.#epoch = target.begin(now)
     if (this.#body?.complete === false) {
       target.uploads++
@@ -136,13 +139,13 @@ class Forwarding implements Receiver, BodyOwner, ResponseWatch, AnswerOwner {
     }
     const now = performance.now()
     this.#hop = hop
-    this.#deadline = now + this.#patience
+    deadlines.move(this, now + this.#patience)
     this.#target?.rotation.connected(this.#epoch, now)
     return true
   }
 
   sent(): void {
-    this.#alive()
+    deadlines.move(this, performance.now() + this.#patience)
   }
 
   heard(): void {
@@ -157,7 +160,7 @@ class Forwarding implements Receiver, BodyOwner, ResponseWatch, AnswerOwner {
       if (status === 100) return
       // Interim answers are no sign of life: an upstream that gives nothing else is as good as silent.
       if (status < 200) return this.#answer.interim(status, fields)
-      this.#stopTimer()
+      deadlines.remove(this)
       const now = performance.now()
       this.#exchange.answeredAt = now
       this.#target?.rotation.answered(this.#epoch, now)
@@ -246,21 +249,10 @@ class Forwarding implements Receiver, BodyOwner, ResponseWatch, AnswerOwner {
     if (!this.#over) this.#fail(refusal, null)
   }
 
-  expired(): void {
-    const rest = this.#deadline - performance.now()
-    if (rest > 0) this.#timer = setTimeout(onTimer, Math.ceil(rest), this)
+  expired(now: number): void {
     // Not the upstream is silent, but the client; that has a limit of its own.
-    else if (this.#body?.awaitsClient) this.#timer = setTimeout(onTimer, this.#patience, this)
+    if (this.#body?.awaitsClient) deadlines.move(this, now + this.#patience)
     else this.#fail(timedOut, null)
-  }
-
-  #alive(): void {
-    this.#deadline = performance.now() + this.#patience
-  }
-
-  #stopTimer(): void {
-    if (this.#timer !== null) clearTimeout(this.#timer)
-    this.#timer = null
   }
 
   resume(): void {
@@ -287,12 +279,8 @@ class Forwarding implements Receiver, BodyOwner, ResponseWatch, AnswerOwner {
 
   #giveUp(): void {
     this.#over = true
-    this.#stopTimer()
+    deadlines.remove(this)
     this.#body?.destroy()
     this.#hop?.abort(givenUp)
   }
-}
-
-function onTimer(forwarding: Forwarding): void {
-  forwarding.expired()
 }

@@ -1,0 +1,93 @@
+/** One timer for many deadlines: nobody is called before its time, everybody is after it. */
+
+import { performance } from 'node:perf_hooks'
+import t from 'tap'
+import { Deadlines, type Due } from '../../src/proxy/deadlines.ts'
+
+/** Told how it went: how long before its time it was called would be negative. */
+class Waiter implements Due {
+  deadline = 0
+  slot = -1
+  readonly called: Promise<number>
+  times = 0
+  readonly #deadlines: Deadlines
+  #call = (_late: number) => {}
+
+  constructor(deadlines: Deadlines, inMs: number) {
+    this.#deadlines = deadlines
+    this.called = new Promise((resolve) => {
+      this.#call = resolve
+    })
+    deadlines.add(this, performance.now() + inMs)
+  }
+
+  move(inMs: number): void {
+    this.#deadlines.move(this, performance.now() + inMs)
+  }
+
+  expired(now: number): void {
+    this.times++
+    this.#deadlines.remove(this)
+    this.#call(now - this.deadline)
+  }
+}
+
+/** The timers are no reason to stay. */
+const held = setInterval(() => {}, 1000)
+t.teardown(() => clearInterval(held))
+
+t.test('each at its time, however they were added and moved', async (t) => {
+  const deadlines = new Deadlines()
+  const order: string[] = []
+  const waiters = Object.entries({ c: 90, a: 30, d: 120, b: 60 }).map(([name, inMs]) => {
+    const waiter = new Waiter(deadlines, inMs)
+    void waiter.called.then(() => order.push(name))
+    return waiter
+  })
+  const earlier = new Waiter(deadlines, 100_000)
+  const later = new Waiter(deadlines, 1)
+  const removed = new Waiter(deadlines, 20)
+  earlier.move(10)
+  later.move(150)
+  deadlines.remove(removed)
+  deadlines.remove(removed)
+  removed.move(1)
+  for (const late of await Promise.all([...waiters, earlier, later].map(({ called }) => called)))
+    t.ok(late >= 0)
+  t.same(order, ['a', 'b', 'c', 'd'])
+  t.equal(removed.times, 0)
+  t.ok(waiters.every(({ times }) => times === 1))
+})
+
+t.test('one that is called may remove another, or wait on', async (t) => {
+  const deadlines = new Deadlines()
+  let victim = null as Waiter | null
+  let calls = 0
+  await new Promise<void>((resolve) => {
+    const due: Due = {
+      deadline: 0,
+      slot: -1,
+      expired: (now) => {
+        calls++
+        if (victim !== null) deadlines.remove(victim)
+        if (calls < 3) return deadlines.move(due, now + 15)
+        deadlines.remove(due)
+        resolve()
+      },
+    }
+    deadlines.add(due, performance.now() + 19)
+    victim = new Waiter(deadlines, 20)
+    // Both are late by then, and in one look.
+    const until = performance.now() + 40
+    while (performance.now() < until);
+  })
+  t.equal(calls, 3)
+  t.equal(victim?.times, 0)
+})
+
+t.test('many at once', async (t) => {
+  const deadlines = new Deadlines()
+  const waiters = Array.from({ length: 2000 }, (_, i) => new Waiter(deadlines, i % 50))
+  await Promise.all(waiters.map(({ called }) => called))
+  t.ok(waiters.every(({ times, slot }) => times === 1 && slot === -1))
+})
