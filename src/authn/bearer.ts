@@ -1,7 +1,8 @@
 /**
  * `Authorization: Bearer` (RFC 6750, section 2.1). One of the ways to say who calls; asked by `authenticator.ts`.
  *
- * Cache: verified tokens. Key: the whole text of the token, since nothing less stands for all that was verified.
+ * Cache: verified tokens. Key: the whole line, since nothing less stands for all that was verified; and a client that
+ * says the same again brings the very same text, which is found without being hashed anew (`http1/header-section.ts`).
  * Value: what it says, never a decision; the times are looked at again at every use. Lives as long as one
  * configuration. Tokens that fail are not remembered: many spellings are one bad token, and they would push out good
  * ones.
@@ -45,48 +46,48 @@ export class BearerTokens {
     this.#verified = new LRUCache({
       max: options.maxTokens,
       maxSize: MAX_CHARACTERS,
-      sizeCalculation: (_verified, token) => token.length,
+      sizeCalculation: (_verified, line) => line.length,
     })
   }
 
   /** Null when the line holds no bearer token but some other scheme, which is not for the gateway. */
   authenticate(line: string): Principal | Refusal | Promise<Principal | Refusal> | null {
+    const known = this.#verified.get(line)
+    if (known !== undefined) return this.#admit(line, known)
     const token = readBearer(line)
     if (token === null || token instanceof Refusal) return token
-    const known = this.#verified.get(token)
-    if (known !== undefined) return this.#admit(token, known)
     const own = verifyToken(token, this.#options)
-    if (!(own instanceof Refusal)) return this.#remember(token, own)
+    if (!(own instanceof Refusal)) return this.#remember(line, own)
     const { otherIssuer = null } = this.#options
     if (otherIssuer === null) return own
-    const verdict = this.#pending.get(token) ?? this.#ask(otherIssuer, token)
+    const verdict = this.#pending.get(token) ?? this.#ask(otherIssuer, line, token)
     // What is said of the gateway's own token stands, unless another issuer knows it.
     return verdict.then((it) => {
       if (it === null) return own
-      return it instanceof Refusal ? it : this.#admit(token, it)
+      return it instanceof Refusal ? it : this.#admit(line, it)
     })
   }
 
-  #admit(token: string, verified: VerifiedToken): Principal | Refusal {
+  #admit(line: string, verified: VerifiedToken): Principal | Refusal {
     const refusal = untimely(verified, this.#options.now())
     if (refusal === null) return verified.principal
-    this.#verified.delete(token)
+    this.#verified.delete(line)
     return refusal
   }
 
-  #remember(token: string, verified: VerifiedToken): Principal | Refusal {
+  #remember(line: string, verified: VerifiedToken): Principal | Refusal {
     const refusal = untimely(verified, this.#options.now())
     if (refusal !== null) return refusal
-    this.#verified.set(token, verified, { ttl: verified.rememberFor ?? 0 })
+    this.#verified.set(line, verified, { ttl: verified.rememberFor ?? 0 })
     return verified.principal
   }
 
-  async #ask(issuer: OtherIssuer, token: string): Promise<VerifiedToken | Refusal | null> {
+  async #ask(issuer: OtherIssuer, line: string, token: string): Promise<VerifiedToken | Refusal | null> {
     const verdict = issuer(token)
     this.#pending.set(token, verdict)
     try {
       const verified = await verdict
-      if (verified !== null && !(verified instanceof Refusal)) this.#remember(token, verified)
+      if (verified !== null && !(verified instanceof Refusal)) this.#remember(line, verified)
       return verified
     } finally {
       this.#pending.delete(token)

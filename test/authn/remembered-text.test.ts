@@ -1,0 +1,55 @@
+/**
+ * What is remembered of a request keeps nothing else of it in memory: a part that is cut out of a text holds all of it, but
+ * V8 makes its own text of each key of a Map.
+ */
+
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import t from 'tap'
+import { BearerTokens } from '../../src/authn/bearer.ts'
+import { mintToken } from '../../src/authn/token.ts'
+import { requestNames } from '../../src/proxy/request-names.ts'
+import { acme } from './support.ts'
+
+setFlagsFromString('--expose-gc')
+const collect: () => void = runInNewContext('gc')
+
+const TIMES = 200
+/** Bytes that came with each. */
+const REST = 64 * 1024
+
+async function grownBy(fill: (textWith: (part: string) => string) => Promise<void>): Promise<number> {
+  collect()
+  const before = process.memoryUsage().heapUsed
+  await fill((part) => {
+    const bytes = Buffer.alloc(part.length + REST, 'x')
+    bytes.write(part, 'latin1')
+    return bytes.toString('latin1').slice(0, part.length)
+  })
+  collect()
+  return process.memoryUsage().heapUsed - before
+}
+
+t.test('a token that was verified', async (t) => {
+  const tokens = new BearerTokens({
+    tenants: new Map([[acme.id, acme]]),
+    defaultTenant: null,
+    now: Date.now,
+    maxTokens: TIMES,
+  })
+  const grown = await grownBy(async (textWith) => {
+    for (let i = 0; i < TIMES; i++) {
+      const token = await mintToken(acme, { sub: `user-${i}`, email: 'a@b.c', hashPerm: [] }, Date.now())
+      const caller = await tokens.authenticate(textWith(`Bearer ${token}`))
+      if (caller === null || !('user' in caller)) throw new Error('not verified')
+    }
+  })
+  t.ok(grown < (TIMES * REST) / 4, `${grown} bytes`)
+})
+
+t.test('a spelling of a header name', async (t) => {
+  const grown = await grownBy(async (textWith) => {
+    for (let i = 0; i < TIMES; i++) requestNames.treatment(textWith(`X-Of-A-Client-Of-Ours-${i}`))
+  })
+  t.ok(grown < (TIMES * REST) / 4, `${grown} bytes`)
+})
