@@ -12,6 +12,7 @@ import { Refusal } from './errors.ts'
 import { type Ask, Exchange, type Judgement, type OpenReply } from './exchange.ts'
 import type { ClientRequest } from './http1/client-request.ts'
 import type { ClientResponse } from './http1/client-response.ts'
+import { MadeOf } from './http1/header-section.ts'
 import { nextStage } from './http1/stages.ts'
 import type { Judge } from './judge.ts'
 import { forward } from './proxy/forward.ts'
@@ -298,12 +299,14 @@ function account(pipeline: Pipeline): void {
   pipeline.account()
 }
 
-function askOf({ method, url, host, upgrade, rawHeaders }: ClientRequest): Ask {
+const credentialsOf = new MadeOf(({ fields }) => readCredentials(fields))
+
+function askOf({ method, url, host, upgrade, section, rawHeaders }: ClientRequest): Ask {
   return {
     method,
     target: url,
     host,
-    credentials: readCredentials(rawHeaders),
+    credentials: credentialsOf.of(section),
     browser: { method, rawHeaders, upgrade: upgrade !== null },
   }
 }

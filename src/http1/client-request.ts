@@ -1,6 +1,7 @@
 /** A request as its client sent it. Its body waits until somebody takes it. Made by `conversation.ts`. */
 
 import type { Socket } from 'node:net'
+import type { HeaderSection } from './header-section.ts'
 import { CHUNKED } from './message-reader.ts'
 import type { RequestHead } from './requests.ts'
 
@@ -28,6 +29,7 @@ export class ClientRequest {
   readonly url: string
   /** HTTP/1.1, or 1.0. */
   readonly minor: 0 | 1
+  readonly section: HeaderSection
   /** Name, value, … as latin1, in their order. */
   readonly rawHeaders: readonly string[]
   /** Host fields, and the value of the first; null without one. */
@@ -49,14 +51,16 @@ export class ClientRequest {
   #early: Buffer[] | null
 
   constructor(head: RequestHead, flow: BodyFlow) {
+    const { section } = head
     this.method = head.method
     this.url = head.target
     this.minor = head.minor
-    this.rawHeaders = head.fields
-    this.hosts = head.hosts
-    this.host = head.host
-    this.upgrade = head.upgrade
-    this.expect = head.expect
+    this.section = section
+    this.rawHeaders = section.fields
+    this.hosts = section.hosts
+    this.host = section.host
+    this.upgrade = section.upgrade
+    this.expect = section.expect
     this.length = head.length === CHUNKED ? Infinity : head.length
     this.keeps = head.keeps
     this.complete = head.length === 0

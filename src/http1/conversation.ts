@@ -8,7 +8,8 @@ import type { Socket } from 'node:net'
 import { type BodyFlow, ClientRequest } from './client-request.ts'
 import { ClientResponse, type ResponseOwner } from './client-response.ts'
 import { type Grammar, MessageReader, type MessageSink } from './message-reader.ts'
-import { RequestFault, type RequestHead } from './requests.ts'
+import { RequestFault } from './request-fault.ts'
+import type { RequestHead } from './requests.ts'
 import { nextStage } from './stages.ts'
 import type { Turns, Waiting } from './turns.ts'
 
@@ -86,6 +87,11 @@ export class Conversation implements MessageSink<RequestHead>, BodyFlow, Respons
   /** What has come is not looked at yet. */
   get hasNews(): boolean {
     return this.#due
+  }
+
+  /** It is idle, and may be so for long. */
+  forget(): void {
+    if (this.quiet) this.#reader.forget()
   }
 
   /** No more is read: whoever has the connection now says the rest. */

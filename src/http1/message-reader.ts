@@ -32,8 +32,9 @@ export interface Grammar<Head extends Framed> {
    *
    * @param text from the first line to the end of the last field line, its CRLF included
    * @param bodiless as given to `begin`
+   * @param last the head before on this connection; null: there was none, or it is not kept
    */
-  readHead(text: string, bodiless: boolean): Head
+  readHead(text: string, bodiless: boolean, last: Head | null): Head
   /**
    * What is wrong already with the beginning of a head: so that nobody waits for its end. Null: nothing yet.
    *
@@ -48,6 +49,8 @@ export interface Grammar<Head extends Framed> {
   readonly mostText: number
   /** The bytes are read into a buffer that others use next: what is kept is copied. */
   readonly sharedBuffer: boolean
+  /** Heads say what the one before has said: it is kept, to be compared. */
+  readonly repetitive: boolean
   malformed(what: string): Error
   tooLong(what: string): Error
 }
@@ -92,6 +95,8 @@ export class MessageReader<Head extends Framed> {
   #state: State = 'none'
   #bodiless = false
   #head: Head | null = null
+  /** The one before. */
+  #last: Head | null = null
   /** Bytes of the body, or of a chunk, that are still to come. */
   #left = 0
   #paused = false
@@ -122,6 +127,11 @@ export class MessageReader<Head extends Framed> {
     this.#state = 'none'
     this.#gathered = null
     this.#gatheredBytes = 0
+  }
+
+  /** Nothing is kept of what was read. */
+  forget(): void {
+    this.#last = null
   }
 
   /** What is being read goes no further than to here. To be called by the sink. */
@@ -204,7 +214,8 @@ export class MessageReader<Head extends Framed> {
       return this.#hold(start === 0 ? held : held.slice(start), at + text.length, Math.max(0, before - start))
     if (end - start > this.#maxHead) throw this.#grammar.tooLong('head')
     this.#held = ''
-    const head = this.#grammar.readHead(held.slice(start, end + 2), this.#bodiless)
+    const head = this.#grammar.readHead(held.slice(start, end + 2), this.#bodiless, this.#last)
+    if (this.#grammar.repetitive) this.#last = head
     const next = at + end + 4 - before
     return this.#begun(head, held, end + 4, next, to)
   }

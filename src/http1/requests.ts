@@ -4,8 +4,10 @@
  */
 
 import { METHODS } from 'node:http'
-import { is, joined, keepsBy, lengthOf, readFields, TOKEN } from './fields.ts'
+import { keepsBy, TOKEN } from './fields.ts'
+import { type HeaderSection, headerSection } from './header-section.ts'
 import { CHUNKED, type Grammar, hasBare } from './message-reader.ts'
+import { bodyTooLong, malformed, RequestFault } from './request-fault.ts'
 
 export interface RequestHead {
   readonly method: string
@@ -13,28 +15,11 @@ export interface RequestHead {
   readonly target: string
   /** HTTP/1.1, or 1.0. */
   readonly minor: 0 | 1
-  /** Name, value, … in their order; values without the blanks around them. */
-  readonly fields: string[]
-  /** Host fields, and the value of the first; null without one. */
-  readonly hosts: number
-  readonly host: string | null
-  /** All lines of Upgrade, and of Expect, joined; null without one. */
-  readonly upgrade: string | null
-  readonly expect: string | null
+  readonly section: HeaderSection
   /** Bytes of the body, or {@link CHUNKED}. */
   readonly length: number
   /** The connection may carry another request. */
   readonly keeps: boolean
-}
-
-/** What came is no request. Its message is for who has sent it. */
-export class RequestFault extends Error {
-  readonly kind: 'malformed' | 'bad-target' | 'large-head' | 'large-body'
-
-  constructor(kind: RequestFault['kind'], message: string) {
-    super(message)
-    this.kind = kind
-  }
 }
 
 /** So that all requests of one method have the same text, which is compared at a glance. */
@@ -64,6 +49,7 @@ export function requestGrammar(mostBytes: number): Grammar<RequestHead> {
     forbiddenTrailers: ['content-length', 'transfer-encoding', 'host'],
     mostText: 0,
     sharedBuffer: false,
+    repetitive: true,
     malformed: (what) => malformed(`The request is not valid HTTP/1.1: ${what}.`),
     tooLong: (what) => tooLong(what, mostBytes),
   }
@@ -76,10 +62,6 @@ function tooLong(what: string, mostBytes: number): RequestFault {
   return new RequestFault('large-head', `The ${section} is larger than ${mostBytes} bytes.`)
 }
 
-function bodyTooLong(): RequestFault {
-  return new RequestFault('large-body', 'The body is larger than anybody counts.')
-}
-
 function faultIn(text: string, before: number): RequestFault | null {
   const end = text.indexOf('\n')
   if (end < 0) return mayBegin(text, before) ? null : lineFault(text)
@@ -88,23 +70,22 @@ function faultIn(text: string, before: number): RequestFault | null {
   return hasBare(text, before) ? malformed('The request is not valid HTTP/1.1: a bare CR or LF.') : null
 }
 
-function malformed(detail: string): RequestFault {
-  return new RequestFault('malformed', detail)
-}
-
 function mayBegin(text: string, before: number): boolean {
   return before > LONG ? /^[ -~]*\r?$/.test(text.slice(before)) : BEGINNING.test(text)
 }
 
-function readHead(text: string): RequestHead {
+function readHead(text: string, _bodiless: boolean, last: RequestHead | null): RequestHead {
   const line = REQUEST_LINE.exec(text)
   if (line === null) throw lineFault(text)
-  const [whole, method = '', target = '', minor] = line
+  const [whole, method = '', target = ''] = line
+  const minor = line[3] === '1' ? 1 : 0
   if (method === 'CONNECT') throw malformed('CONNECT: this is no tunnel.')
   if (!TARGET.test(target)) throw oddTarget()
-  const fields = readFields(text, whole.length)
-  if (fields === null) throw malformed('The request is not valid HTTP/1.1: not a header field.')
-  return frame(text, METHOD_TEXTS.get(method) ?? method, target, minor === '1' ? 1 : 0, fields)
+  const section = headerSection(text.slice(whole.length), last?.section ?? null)
+  const { length } = section
+  if (minor === 0 && length === CHUNKED) throw malformed('HTTP/1.0 has no Transfer-Encoding.')
+  const keeps = keepsBy(section.connection, minor)
+  return { method: METHOD_TEXTS.get(method) ?? method, target, minor, section, length, keeps }
 }
 
 function lineFault(text: string): RequestFault {
@@ -115,63 +96,4 @@ function lineFault(text: string): RequestFault {
 
 function oddTarget(): RequestFault {
   return new RequestFault('bad-target', 'The request target is not a path of visible ASCII.')
-}
-
-function frame(text: string, method: string, target: string, minor: 0 | 1, fields: string[]): RequestHead {
-  let hosts = 0
-  let host: string | null = null
-  let upgrade: string | null = null
-  let expect: string | null = null
-  let length = NO_LENGTH
-  let connection: string | null = null
-  for (let i = 0; i < fields.length; i += 2) {
-    const name = fields[i] ?? ''
-    const value = fields[i + 1] ?? ''
-    // Only these lengths can be a name looked for; the others are passed over without a copy.
-    switch (name.length) {
-      case 4:
-        if (!is(name, 'host')) break
-        hosts++
-        host ??= value
-        break
-      case 6:
-        if (is(name, 'expect')) expect = joined(expect, value)
-        break
-      case 7:
-        if (is(name, 'upgrade')) upgrade = joined(upgrade, value)
-        break
-      case 10:
-        if (is(name, 'connection')) connection = joined(connection, value)
-        break
-      case 14:
-        if (!is(name, 'content-length')) break
-        if (length !== NO_LENGTH) throw twoFramings()
-        length = countable(lengthOf(value))
-        break
-      case 17:
-        if (!is(name, 'transfer-encoding')) break
-        if (length !== NO_LENGTH) throw twoFramings()
-        if (minor === 0) throw malformed('HTTP/1.0 has no Transfer-Encoding.')
-        if (!CHUNKED_LINE.test(text)) throw malformed('The Transfer-Encoding is not "chunked".')
-        length = CHUNKED
-        break
-    }
-  }
-  if (length === NO_LENGTH) length = 0
-  const keeps = keepsBy(connection, minor)
-  return { method, target, minor, fields, hosts, host, upgrade, expect, length, keeps }
-}
-
-const NO_LENGTH = -3
-/** To the byte: what another reader may take for another coding is none. */
-const CHUNKED_LINE = /\r\ntransfer-encoding:[\t ]*chunked *\r\n/i
-
-function twoFramings(): RequestFault {
-  return malformed('The request has a Content-Length and a Transfer-Encoding, or one of them twice.')
-}
-
-function countable(length: number | null): number {
-  if (length === null) throw malformed('The Content-Length is not a number.')
-  if (length === Infinity) throw bodyTooLong()
-  return length
 }

@@ -2,6 +2,7 @@
 
 import type { UpstreamConfig } from '../config/config.ts'
 import type { Exchange } from '../exchange.ts'
+import { type HeaderSection, MadeOf } from '../http1/header-section.ts'
 import { withoutSession } from './cookies.ts'
 import { addForwarded, peerAddress, Told, type TrustedProxies } from './forwarded.ts'
 import { connectionNames, removeNamed } from './header-names.ts'
@@ -22,25 +23,56 @@ export function requestHeaders(
   const told = proxies.has(peer) ? new Told() : null
   const decision = judgement?.decision ?? null
   const isPublic = decision === null || decision.permission === 'public'
+  const passes =
+    PASSES[config.passOverrides ? 'overrides' : 'usual'][
+      config.passAuthorization && !isPublic ? 'with' : 'without'
+    ]
+  const headers =
+    told === null ? passes.ofStranger.of(request.section).slice() : passing(request.section, passes, told)
+  if (decision !== null) addIdentity(headers, decision)
+  headers.push('x-request-id', exchange.id)
+  addForwarded(headers, told, peer, 'encrypted' in request.socket ? 'https' : 'http', request.host ?? '')
+  return headers
+}
+
+/** What passes beside what always does. */
+class Passes {
+  readonly overrides: boolean
+  readonly authorization: boolean
+  /** Of a client whose word on others doesn't count: all depends on what it sends. */
+  readonly ofStranger: MadeOf<readonly string[]> = new MadeOf((section) => passing(section, this, null))
+
+  constructor(overrides: boolean, authorization: boolean) {
+    this.overrides = overrides
+    this.authorization = authorization
+  }
+}
+
+/** With and without Authorization. */
+const PASSES = {
+  usual: { with: new Passes(false, true), without: new Passes(false, false) },
+  overrides: { with: new Passes(true, true), without: new Passes(true, false) },
+}
+
+/** Those of the client that pass. What a trusted peer tells of its own client is noted in `told`. */
+function passing({ fields }: HeaderSection, passes: Passes, told: Told | null): string[] {
   const headers: string[] = []
-  const lines = request.rawHeaders
   let named: Set<string> | null = null
-  let host = ''
-  for (let i = 0; i < lines.length; i += 2) {
-    const name = lines[i] ?? ''
-    const value = lines[i + 1] ?? ''
+  for (let i = 0; i < fields.length; i += 2) {
+    const name = fields[i] ?? ''
+    const value = fields[i + 1] ?? ''
     switch (requestNames.treatment(name)) {
       case 'pass':
         headers.push(name, value)
         break
       case 'override':
-        if (config.passOverrides) headers.push(name, value)
+        if (passes.overrides) headers.push(name, value)
         break
       case 'told':
         if (told !== null) headers.push(name, value)
         break
       case 'authorization':
-        if (config.passAuthorization && !isPublic) headers.push(name, value)
+        if (passes.authorization) headers.push(name, value)
         break
       case 'cookie': {
         const rest = withoutSession(value)
@@ -52,9 +84,6 @@ export function requestHeaders(
         named = names === null || named === null ? (names ?? named) : named.union(names)
         break
       }
-      case 'host':
-        host = value
-        break
       case 'x-forwarded-for':
         if (told !== null) told.for = told.for === '' ? value : `${told.for}, ${value}`
         break
@@ -71,8 +100,5 @@ export function requestHeaders(
     }
   }
   if (named !== null) removeNamed(headers, named)
-  if (decision !== null) addIdentity(headers, decision)
-  headers.push('x-request-id', exchange.id)
-  addForwarded(headers, told, peer, 'encrypted' in request.socket ? 'https' : 'http', host)
   return headers
 }

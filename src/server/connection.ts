@@ -8,7 +8,7 @@ import type { Exchange } from '../exchange.ts'
 import type { ClientRequest } from '../http1/client-request.ts'
 import type { ClientResponse } from '../http1/client-response.ts'
 import { Conversation, type ConversationOwner, type ConversationSettings } from '../http1/conversation.ts'
-import type { RequestFault } from '../http1/requests.ts'
+import type { RequestFault } from '../http1/request-fault.ts'
 import { part } from './parting.ts'
 import type { Queue, Queued } from './queue.ts'
 
@@ -67,6 +67,11 @@ export class Connection implements Queued<Connection>, ConversationOwner {
   /** What has come is not looked at yet: it may be a request. */
   get hasNews(): boolean {
     return this.#conversation?.hasNews ?? false
+  }
+
+  /** What was kept for the next request is given up: it may not come for long. */
+  forget(): void {
+    this.#conversation?.forget()
   }
 
   /** No more requests are read from it. */

@@ -120,6 +120,8 @@ export class Connections {
     const slack = this.#now - before
     for (const queue of [this.#opening, this.#returning]) this.#takeOlder(queue, headerTimeout, late)
     this.#takeOlder(this.#idle, idleTimeout + slack, ({ socket }) => socket.destroySoon())
+    // Noted at the last look or before it, and nothing has come since.
+    for (let each = this.#idle.first; each !== null && each.since < before; each = each.after) each.forget()
   }
 
   #takeOlder(queue: Queue<Connection>, than: number, then: (connection: Connection) => void): void {

@@ -1,7 +1,7 @@
 /** What is said to connections that bring no request: none that could be read, or that there is room for. Used by `front.ts`. */
 
 import { Refusal } from '../errors.ts'
-import type { RequestFault } from '../http1/requests.ts'
+import type { RequestFault } from '../http1/request-fault.ts'
 
 export const full = new Refusal(
   'unavailable',

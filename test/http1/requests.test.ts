@@ -3,7 +3,8 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { MessageReader } from '../../src/http1/message-reader.ts'
-import { RequestFault, requestGrammar, type RequestHead } from '../../src/http1/requests.ts'
+import { RequestFault } from '../../src/http1/request-fault.ts'
+import { requestGrammar, type RequestHead } from '../../src/http1/requests.ts'
 
 const MOST = 4096
 

@@ -1,0 +1,117 @@
+/**
+ * What a request says behind its first line. On one connection, clients mostly say the same again and again: then it is the
+ * same object, which nobody reads a second time, and what was made of it before still holds. Read by `requests.ts`.
+ */
+
+import { is, joined, lengthOf, readFields } from './fields.ts'
+import { CHUNKED } from './message-reader.ts'
+import { bodyTooLong, malformed, type RequestFault } from './request-fault.ts'
+
+/** Never changes. */
+export interface HeaderSection {
+  /** As it came: field lines, each with its CRLF. */
+  readonly text: string
+  /** Name, value, … in their order; values without the blanks around them. */
+  readonly fields: readonly string[]
+  /** Host fields, and the value of the first; null without one. */
+  readonly hosts: number
+  readonly host: string | null
+  /** All lines of Upgrade, Expect and Connection, joined; null without one. */
+  readonly upgrade: string | null
+  readonly expect: string | null
+  readonly connection: string | null
+  /** Bytes of the body, or {@link CHUNKED}. */
+  readonly length: number
+  /** What was made of it; null: it has come once only. */
+  made: unknown[] | null
+}
+
+/** Makers there are. */
+let makers = 0
+
+/** What is made of header sections, by one and the same rule: once, of one that comes again. */
+export class MadeOf<V> {
+  readonly #make: (section: HeaderSection) => V
+  readonly #place = makers++
+
+  /** @param make always gives the same for the same; nobody changes what it gave */
+  constructor(make: (section: HeaderSection) => V) {
+    this.#make = make
+  }
+
+  of(section: HeaderSection): V {
+    const { made } = section
+    if (made === null) return this.#make(section)
+    return (made[this.#place] ??= this.#make(section)) as V
+  }
+}
+
+/**
+ * Throws a RequestFault.
+ *
+ * @param last of the request before on this connection
+ */
+export function headerSection(text: string, last: HeaderSection | null): HeaderSection {
+  if (last === null || last.text !== text) return read(text)
+  last.made ??= []
+  return last
+}
+
+function read(text: string): HeaderSection {
+  const fields = readFields(text, 0)
+  if (fields === null) throw malformed('The request is not valid HTTP/1.1: not a header field.')
+  let hosts = 0
+  let host: string | null = null
+  let upgrade: string | null = null
+  let expect: string | null = null
+  let length = NO_LENGTH
+  let connection: string | null = null
+  for (let i = 0; i < fields.length; i += 2) {
+    const name = fields[i] ?? ''
+    const value = fields[i + 1] ?? ''
+    // Only these lengths can be a name looked for; the others are passed over without a copy.
+    switch (name.length) {
+      case 4:
+        if (!is(name, 'host')) break
+        hosts++
+        host ??= value
+        break
+      case 6:
+        if (is(name, 'expect')) expect = joined(expect, value)
+        break
+      case 7:
+        if (is(name, 'upgrade')) upgrade = joined(upgrade, value)
+        break
+      case 10:
+        if (is(name, 'connection')) connection = joined(connection, value)
+        break
+      case 14:
+        if (!is(name, 'content-length')) break
+        if (length !== NO_LENGTH) throw twoFramings()
+        length = countable(lengthOf(value))
+        break
+      case 17:
+        if (!is(name, 'transfer-encoding')) break
+        if (length !== NO_LENGTH) throw twoFramings()
+        if (!CHUNKED_LINE.test(text)) throw malformed('The Transfer-Encoding is not "chunked".')
+        length = CHUNKED
+        break
+    }
+  }
+  if (length === NO_LENGTH) length = 0
+  return { text, fields, hosts, host, upgrade, expect, connection, length, made: null }
+}
+
+const NO_LENGTH = -3
+/** To the byte: what another reader may take for another coding is none. */
+const CHUNKED_LINE = /(?:^|\r\n)transfer-encoding:[\t ]*chunked *\r\n/i
+
+function twoFramings(): RequestFault {
+  return malformed('The request has a Content-Length and a Transfer-Encoding, or one of them twice.')
+}
+
+function countable(length: number | null): number {
+  if (length === null) throw malformed('The Content-Length is not a number.')
+  if (length === Infinity) throw bodyTooLong()
+  return length
+}

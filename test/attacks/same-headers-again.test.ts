@@ -1,0 +1,81 @@
+/** What was kept of the last request on a connection never decides about the next one. */
+
+import t, { type Test } from 'tap'
+import { Wire } from '../proxy/support.ts'
+import { startWorld, type World } from '../support/world.ts'
+
+/** One request after the other on one connection: its status, and what its upstream was told of it. */
+async function asking(t: Test, world: World) {
+  const wire = new Wire(world.port)
+  t.teardown(() => wire.socket.destroy())
+  return async (line: string, headers: string) => {
+    wire.received = ''
+    const before = world.upstream.seen.length
+    wire.send(`${line}\r\nHost: a\r\n${headers}\r\n`)
+    const text = await wire.until(/\r\n\r\n(?:\{.*\})$/)
+    return { status: Number(text.slice(9, 12)), seen: world.upstream.seen[before] }
+  }
+}
+
+t.test('a change between two requests that say the same', async (t) => {
+  const world = await startWorld(t)
+  const id = await world.seat('Reader', ['s1'], ['trainings:list'])
+  const key = await world.admin('POST', '/v1/api-keys', { name: 'reader', seats: ['Reader'] })
+  const ask = await asking(t, world)
+  const headers = `x-api-key: ${key.json.key}\r\nSpace: s1\r\n`
+  for (let i = 0; i < 3; i++) t.equal((await ask('GET /v1/trainings HTTP/1.1', headers)).status, 200)
+  await world.admin('PUT', `/v1/seats/${id}`, { permissions: ['trainings:read'] })
+  t.equal((await ask('GET /v1/trainings HTTP/1.1', headers)).status, 403)
+  t.equal((await ask('GET /v1/trainings/7 HTTP/1.1', headers)).status, 200)
+  await world.admin('DELETE', `/v1/api-keys/${key.json.id}`)
+  t.equal((await ask('GET /v1/trainings/7 HTTP/1.1', headers)).status, 401)
+})
+
+t.test('another caller in as many bytes, and nobody', async (t) => {
+  const world = await startWorld(t)
+  await world.seat('Reader', ['s1'], ['trainings:list'])
+  const ask = await asking(t, world)
+  const tokens = await Promise.all(['ann', 'bob'].map((user) => world.token(['s1:Reader'], { sub: user })))
+  t.equal(tokens[0]?.length, tokens[1]?.length)
+  for (const [i, user] of ['ann', 'ann', 'ann', 'bob', 'ann', 'bob', 'bob', 'bob'].entries()) {
+    const token = tokens[user === 'ann' ? 0 : 1]
+    const { status, seen } = await ask(
+      'GET /v1/trainings HTTP/1.1',
+      `Authorization: Bearer ${token}\r\nSpace: s1\r\n`,
+    )
+    t.equal(status, 200)
+    t.equal(seen?.headers['x-seatgate-user'], user, `request ${i}`)
+    t.equal(seen?.headers['authorization'], undefined)
+  }
+  t.equal((await ask('GET /v1/trainings HTTP/1.1', 'Space: s1\r\n')).status, 401)
+})
+
+t.test('each has its own id, and no header of one before', async (t) => {
+  const world = await startWorld(t)
+  const ask = await asking(t, world)
+  const ids = new Set<unknown>()
+  for (let i = 0; i < 5; i++) {
+    const { seen } = await ask('GET /docs/a HTTP/1.1', 'Connection: x-a\r\nX-A: b\r\nX-C: d\r\n')
+    ids.add(seen?.headers['x-request-id'])
+    t.equal(seen?.headers['x-a'], undefined)
+    t.equal(seen?.headers['x-c'], 'd')
+    t.equal(seen?.rawHeaders.filter((name) => name.toLowerCase() === 'x-request-id').length, 1)
+  }
+  t.equal(ids.size, 5)
+})
+
+t.test('a public route and one with a permission, in turn', async (t) => {
+  const world = await startWorld(t, { upstream: ['pass_authorization: true'] })
+  await world.seat('Reader', ['s1'], ['trainings:list'])
+  const ask = await asking(t, world)
+  const authorization = `Bearer ${await world.token(['s1:Reader'], { sub: 'ann' })}`
+  for (let i = 0; i < 6; i++) {
+    const isPublic = i % 2 === 0
+    const { seen } = await ask(
+      `GET ${isPublic ? '/docs/a' : '/v1/trainings'} HTTP/1.1`,
+      `Authorization: ${authorization}\r\nSpace: s1\r\n`,
+    )
+    t.equal(seen?.headers['authorization'], isPublic ? undefined : authorization)
+    t.equal(seen?.headers['x-seatgate-user'], isPublic ? undefined : 'ann')
+  }
+})
