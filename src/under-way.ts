@@ -28,6 +28,10 @@ export class UnderWay<T extends Slotted> {
     one.slot = -1
   }
 
+  get size(): number {
+    return this.#all.length
+  }
+
   has(one: T): boolean {
     return one.slot >= 0
   }

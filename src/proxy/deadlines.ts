@@ -13,14 +13,18 @@ export interface Due extends Slotted {
   expired(now: number): void
 }
 
-/** Milliseconds between two looks, at least: each is a look at all of them. */
+/** Milliseconds between two looks, at least; and more where there are many to be looked at. */
 const APART = 10
+const APART_FOR_EACH = 0.01
+/** Milliseconds. A timer of Node.js that is to take longer goes off at once. */
+const LONGEST = 2 ** 31 - 1
 
 export class Deadlines {
   readonly #all = new UnderWay<Due>()
   #timer: NodeJS.Timeout | null = null
-  /** Monotonic ms of the next look. No deadline is before it. */
+  /** Monotonic ms of the next look, and of the last one. */
   #next = Infinity
+  #last = -Infinity
 
   /** @param deadline monotonic ms */
   add(due: Due, deadline: number): void {
@@ -32,7 +36,7 @@ export class Deadlines {
   move(due: Due, deadline: number): void {
     if (!this.#all.has(due)) return
     due.deadline = deadline
-    if (deadline < this.#next) this.#lookAt(deadline, performance.now())
+    if (deadline < this.#next) this.#lookAt(deadline)
   }
 
   /** Nothing is waited for any more. */
@@ -42,18 +46,28 @@ export class Deadlines {
 
   look(): void {
     const now = performance.now()
+    const isLate = (due: Due) => this.#all.has(due) && due.deadline <= now
+    this.#last = now
     this.#next = Infinity
-    const late = [...this.#all].filter(({ deadline }) => deadline <= now)
-    for (const due of late) if (this.#all.has(due)) due.expired(now)
-    let next = Infinity
-    for (const { deadline } of this.#all) next = Math.min(next, deadline)
-    if (next < this.#next) this.#lookAt(Math.max(next, now + APART), now)
+    try {
+      // One of them may be the end of another, or move it.
+      for (const due of [...this.#all].filter(isLate)) if (isLate(due)) due.expired(now)
+    } finally {
+      let next = Infinity
+      for (const { deadline } of this.#all) next = Math.min(next, deadline)
+      if (next < this.#next) this.#lookAt(next)
+    }
   }
 
-  #lookAt(at: number, now: number): void {
+  #lookAt(deadline: number): void {
+    const soonest = this.#last + APART + this.#all.size * APART_FOR_EACH
+    const at = Math.max(deadline, soonest)
+    if (at >= this.#next) return
     this.#next = at
     if (this.#timer !== null) clearTimeout(this.#timer)
-    this.#timer = setTimeout(look, Math.ceil(at - now), this).unref()
+    // Timers may go off within the millisecond before.
+    const inMs = Math.ceil(at - performance.now()) + 1
+    this.#timer = setTimeout(look, Math.min(inMs, LONGEST), this).unref()
   }
 }
 

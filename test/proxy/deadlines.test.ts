@@ -91,3 +91,52 @@ t.test('many at once', async (t) => {
   await Promise.all(waiters.map(({ called }) => called))
   t.ok(waiters.every(({ times, slot }) => times === 1 && slot === -1))
 })
+
+t.test('one that another one moves in the same look is not late', async (t) => {
+  const deadlines = new Deadlines()
+  let moved = null as Waiter | null
+  const mover: Due = {
+    deadline: 0,
+    slot: -1,
+    expired: () => {
+      deadlines.remove(mover)
+      moved?.move(40)
+    },
+  }
+  deadlines.add(mover, performance.now() + 1)
+  moved = new Waiter(deadlines, 1)
+  const from = performance.now()
+  while (performance.now() < from + 5);
+  t.ok((await moved.called) >= 0)
+  t.ok(performance.now() - from >= 40)
+})
+
+t.test('one that throws takes nobody with it', async (t) => {
+  const deadlines = new Deadlines()
+  const broken: Due = {
+    deadline: 0,
+    slot: -1,
+    expired: () => {
+      deadlines.remove(broken)
+      throw new Error('broken')
+    },
+  }
+  const waiter = new Waiter(deadlines, 100_000)
+  deadlines.add(broken, performance.now())
+  waiter.move(0)
+  t.throws(() => deadlines.look(), { message: 'broken' })
+  await waiter.called
+  t.equal(waiter.times, 1)
+})
+
+t.test('a deadline beyond what a timer can do is waited for in parts', async (t) => {
+  const deadlines = new Deadlines()
+  const warned: Error[] = []
+  const warn = (warning: Error) => void warned.push(warning)
+  process.on('warning', warn)
+  t.teardown(() => process.off('warning', warn))
+  const waiter = new Waiter(deadlines, 40 * 86_400_000)
+  await new Promise((resolve) => setTimeout(resolve, 20))
+  t.same(warned, [])
+  t.equal(waiter.times, 0)
+})
