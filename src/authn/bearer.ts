@@ -1,8 +1,9 @@
 /**
  * `Authorization: Bearer` (RFC 6750, section 2.1). One of the ways to say who calls; asked by `authenticator.ts`.
  *
- * Cache: verified tokens. Key: the whole line, since nothing less stands for all that was verified; and a client that
- * says the same again brings the very same text, which is found without being hashed anew (`http1/header-section.ts`).
+ * Cache: verified tokens. Key: the line as it is mostly written, `Bearer` and the whole text of the token, since nothing
+ * less stands for all that was verified. No other spelling of the line is a key: one token would push out all others. And
+ * not the token alone: what is cut out of a line is a new text each time, and hashed anew.
  * Value: what it says, never a decision; the times are looked at again at every use. Lives as long as one
  * configuration. Tokens that fail are not remembered: many spellings are one bad token, and they would push out good
  * ones.
@@ -14,7 +15,7 @@ import type { Principal } from '../exchange.ts'
 import { untimely, type VerifiedToken } from './claims.ts'
 import { type TokenIssuers, verifyToken } from './token.ts'
 
-/** Characters of all remembered tokens together. */
+/** Characters of all remembered lines together. */
 const MAX_CHARACTERS = 16 * 1024 * 1024
 
 const unreadable = new Refusal('token_invalid', 'The Authorization header is not "Bearer" and one token.')
@@ -56,38 +57,43 @@ export class BearerTokens {
     if (known !== undefined) return this.#admit(line, known)
     const token = readBearer(line)
     if (token === null || token instanceof Refusal) return token
+    const key = `Bearer ${token}`
+    return key === line ? this.#verify(key, token) : this.authenticate(key)
+  }
+
+  #verify(key: string, token: string): Principal | Refusal | Promise<Principal | Refusal> {
     const own = verifyToken(token, this.#options)
-    if (!(own instanceof Refusal)) return this.#remember(line, own)
+    if (!(own instanceof Refusal)) return this.#remember(key, own)
     const { otherIssuer = null } = this.#options
     if (otherIssuer === null) return own
-    const verdict = this.#pending.get(token) ?? this.#ask(otherIssuer, line, token)
+    const verdict = this.#pending.get(token) ?? this.#ask(otherIssuer, key, token)
     // What is said of the gateway's own token stands, unless another issuer knows it.
     return verdict.then((it) => {
       if (it === null) return own
-      return it instanceof Refusal ? it : this.#admit(line, it)
+      return it instanceof Refusal ? it : this.#admit(key, it)
     })
   }
 
-  #admit(line: string, verified: VerifiedToken): Principal | Refusal {
+  #admit(key: string, verified: VerifiedToken): Principal | Refusal {
     const refusal = untimely(verified, this.#options.now())
     if (refusal === null) return verified.principal
-    this.#verified.delete(line)
+    this.#verified.delete(key)
     return refusal
   }
 
-  #remember(line: string, verified: VerifiedToken): Principal | Refusal {
+  #remember(key: string, verified: VerifiedToken): Principal | Refusal {
     const refusal = untimely(verified, this.#options.now())
     if (refusal !== null) return refusal
-    this.#verified.set(line, verified, { ttl: verified.rememberFor ?? 0 })
+    this.#verified.set(key, verified, { ttl: verified.rememberFor ?? 0 })
     return verified.principal
   }
 
-  async #ask(issuer: OtherIssuer, line: string, token: string): Promise<VerifiedToken | Refusal | null> {
+  async #ask(issuer: OtherIssuer, key: string, token: string): Promise<VerifiedToken | Refusal | null> {
     const verdict = issuer(token)
     this.#pending.set(token, verdict)
     try {
       const verified = await verdict
-      if (verified !== null && !(verified instanceof Refusal)) this.#remember(line, verified)
+      if (verified !== null && !(verified instanceof Refusal)) this.#remember(key, verified)
       return verified
     } finally {
       this.#pending.delete(token)

@@ -1,4 +1,4 @@
-/** Header lines → Credentials: collects, and judges nothing. Called by the pipeline, once a request. */
+/** Header lines → Credentials: collects, and judges nothing. Called by the pipeline, once for each header section. */
 
 import type { Credentials } from '../exchange.ts'
 

@@ -141,6 +141,18 @@ t.test('bad tokens push out no good ones', async (t) => {
   t.match(asked.authenticate(good), { user: 'alice' })
 })
 
+t.test('one token, however its line is spelled, pushes out no others', async (t) => {
+  const { asked } = clocked(2)
+  const other = credentials(line(sign({ ...claims, sub: 'other' })))
+  const token = sign()
+  const known = asked.authenticate(other)
+  const first = asked.authenticate(credentials(line(token)))
+  const spaces = Array.from({ length: 50 }, (_, i) => `Bearer ${' '.repeat(i)}${token}`)
+  for (const spelling of [`bearer ${token}`, `BEARER  ${token}`, ...spaces])
+    t.equal(asked.authenticate(credentials({ authorization: [spelling] })), first)
+  t.equal(asked.authenticate(other), known)
+})
+
 t.test('a changed secret counts at once: what was verified goes with the configuration', async (t) => {
   const token = sign()
   t.match(await outcome(authenticator(), line(token)), { user: 'alice' })
