@@ -7,7 +7,7 @@ import { is, joined, lengthOf, readFields } from './fields.ts'
 import { CHUNKED } from './message-reader.ts'
 import { bodyTooLong, malformed, type RequestFault } from './request-fault.ts'
 
-/** Never changes. */
+/** Never changes, but for `made`. */
 export interface HeaderSection {
   /** As it came: field lines, each with its CRLF. */
   readonly text: string

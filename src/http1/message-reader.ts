@@ -8,6 +8,8 @@ import { is, readFields, TOKEN } from './fields.ts'
 export interface Framed {
   /** Bytes of the body; or {@link CHUNKED}, {@link UNTIL_CLOSE}, {@link INTERIM}. */
   readonly length: number
+  /** What the next head on the connection may say again, word for word. Left out: heads don't repeat themselves. */
+  readonly section?: object
 }
 
 export const CHUNKED: number = -1
@@ -32,9 +34,9 @@ export interface Grammar<Head extends Framed> {
    *
    * @param text from the first line to the end of the last field line, its CRLF included
    * @param bodiless as given to `begin`
-   * @param last the head before on this connection; null: there was none, or it is not kept
+   * @param last of the head before on this connection; undefined: there was none, or it is not kept
    */
-  readHead(text: string, bodiless: boolean, last: Head | null): Head
+  readHead(text: string, bodiless: boolean, last: Head['section'] | undefined): Head
   /**
    * What is wrong already with the beginning of a head: so that nobody waits for its end. Null: nothing yet.
    *
@@ -49,8 +51,6 @@ export interface Grammar<Head extends Framed> {
   readonly mostText: number
   /** The bytes are read into a buffer that others use next: what is kept is copied. */
   readonly sharedBuffer: boolean
-  /** Heads say what the one before has said: it is kept, to be compared. */
-  readonly repetitive: boolean
   malformed(what: string): Error
   tooLong(what: string): Error
 }
@@ -63,6 +63,9 @@ const MAX_EXTENSIONS = 16 * 1024
 const SMALL = 1024
 /** Bytes made into text at a time where a head is looked for. */
 const AT_ONCE = 20 * 1024
+
+/** Characters of a read, of which a part may be kept until the next one. */
+const MOST_KEPT = 8 * 1024
 
 const NO_TRAILERS: readonly string[] = Object.freeze([])
 
@@ -95,8 +98,8 @@ export class MessageReader<Head extends Framed> {
   #state: State = 'none'
   #bodiless = false
   #head: Head | null = null
-  /** The one before. */
-  #last: Head | null = null
+  /** Of the head before. */
+  #last: Head['section'] | undefined
   /** Bytes of the body, or of a chunk, that are still to come. */
   #left = 0
   #paused = false
@@ -131,7 +134,7 @@ export class MessageReader<Head extends Framed> {
 
   /** Nothing is kept of what was read. */
   forget(): void {
-    this.#last = null
+    this.#last = undefined
   }
 
   /** What is being read goes no further than to here. To be called by the sink. */
@@ -215,7 +218,8 @@ export class MessageReader<Head extends Framed> {
     if (end - start > this.#maxHead) throw this.#grammar.tooLong('head')
     this.#held = ''
     const head = this.#grammar.readHead(held.slice(start, end + 2), this.#bodiless, this.#last)
-    if (this.#grammar.repetitive) this.#last = head
+    // Whatever is cut out of a text keeps all of it.
+    this.#last = held.length > MOST_KEPT ? undefined : head.section
     const next = at + end + 4 - before
     return this.#begun(head, held, end + 4, next, to)
   }
@@ -303,6 +307,8 @@ export class MessageReader<Head extends Framed> {
         : ([this.#maxHead, this.#state === 'head' ? 'head' : 'trailers'] as const)
     const fault = this.#state === 'head' ? this.#grammar.faultIn(text, before) : this.#bareIn(text, before)
     if (fault !== null) throw fault
+    // It may take its time.
+    if (this.#state === 'head') this.forget()
     if (text.length >= most) throw this.#grammar.tooLong(what)
     this.#held = text
     return next

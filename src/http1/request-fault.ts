@@ -1,4 +1,4 @@
-/** What is wrong with bytes that should be a request. Thrown by `requests.ts` and `header-section.ts`. */
+/** What is wrong with bytes that should be a request. Thrown by who reads them, and made where they end too early. */
 
 /** What came is no request. Its message is for who has sent it. */
 export class RequestFault extends Error {

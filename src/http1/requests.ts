@@ -49,7 +49,6 @@ export function requestGrammar(mostBytes: number): Grammar<RequestHead> {
     forbiddenTrailers: ['content-length', 'transfer-encoding', 'host'],
     mostText: 0,
     sharedBuffer: false,
-    repetitive: true,
     malformed: (what) => malformed(`The request is not valid HTTP/1.1: ${what}.`),
     tooLong: (what) => tooLong(what, mostBytes),
   }
@@ -74,14 +73,14 @@ function mayBegin(text: string, before: number): boolean {
   return before > LONG ? /^[ -~]*\r?$/.test(text.slice(before)) : BEGINNING.test(text)
 }
 
-function readHead(text: string, _bodiless: boolean, last: RequestHead | null): RequestHead {
+function readHead(text: string, _bodiless: boolean, last?: HeaderSection): RequestHead {
   const line = REQUEST_LINE.exec(text)
   if (line === null) throw lineFault(text)
   const [whole, method = '', target = ''] = line
   const minor = line[3] === '1' ? 1 : 0
   if (method === 'CONNECT') throw malformed('CONNECT: this is no tunnel.')
   if (!TARGET.test(target)) throw oddTarget()
-  const section = headerSection(text.slice(whole.length), last?.section ?? null)
+  const section = headerSection(text.slice(whole.length), last ?? null)
   const { length } = section
   if (minor === 0 && length === CHUNKED) throw malformed('HTTP/1.0 has no Transfer-Encoding.')
   const keeps = keepsBy(section.connection, minor)

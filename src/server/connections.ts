@@ -34,6 +34,8 @@ export class Connections {
   #most: number
   /** Monotonic ms of the last look at the clock: it costs too much for each request. */
   #now = performance.now()
+  /** Monotonic ms: what is idle for longer has been told to give up what it keeps. */
+  #forgotten = -Infinity
   /** The front door ends, and has to know since when a connection is idle. */
   #exact = false
 
@@ -120,8 +122,14 @@ export class Connections {
     const slack = this.#now - before
     for (const queue of [this.#opening, this.#returning]) this.#takeOlder(queue, headerTimeout, late)
     this.#takeOlder(this.#idle, idleTimeout + slack, ({ socket }) => socket.destroySoon())
-    // Noted at the last look or before it, and nothing has come since.
-    for (let each = this.#idle.first; each !== null && each.since < before; each = each.after) each.forget()
+    this.#forgetIdle(before)
+  }
+
+  /** Tells those that became idle before then, but not so long before that they have been told. */
+  #forgetIdle(before: number): void {
+    for (let each = this.#idle.last; each !== null && each.since >= this.#forgotten; each = each.before)
+      if (each.since < before) each.forget()
+    this.#forgotten = before
   }
 
   #takeOlder(queue: Queue<Connection>, than: number, then: (connection: Connection) => void): void {

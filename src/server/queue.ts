@@ -9,16 +9,16 @@ export interface Queued<T extends Queued<T>> {
 
 export class Queue<T extends Queued<T>> {
   first: T | null = null
+  last: T | null = null
   size = 0
-  #last: T | null = null
 
   /** As the newest. It stands in no queue. */
   add(one: T): void {
     one.queue = this
-    one.before = this.#last
-    if (this.#last === null) this.first = one
-    else this.#last.after = one
-    this.#last = one
+    one.before = this.last
+    if (this.last === null) this.first = one
+    else this.last.after = one
+    this.last = one
     this.size++
   }
 
@@ -27,7 +27,7 @@ export class Queue<T extends Queued<T>> {
     const { before, after } = one
     if (before === null) this.first = after
     else before.after = after
-    if (after === null) this.#last = before
+    if (after === null) this.last = before
     else after.before = before
     one.queue = one.before = one.after = null
     this.size--

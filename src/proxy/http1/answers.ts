@@ -33,7 +33,6 @@ export const answers: Grammar<Head> = {
   forbiddenTrailers: ['content-length'],
   mostText: 16 * 1024,
   sharedBuffer: true,
-  repetitive: false,
   malformed: (what) => new ProtocolError(what),
   tooLong: (what) => new ProtocolError(`the ${what} is longer than anybody needs`),
 }
