@@ -4,13 +4,14 @@
  */
 
 import type { Readable } from 'node:stream'
+import type { FieldLines } from '../http1/field-lines.ts'
 
 export interface HopRequest {
   readonly method: string
   /** Path and query. */
   readonly path: string
-  /** Name, value, …; without Host and without framing. */
-  readonly headers: readonly string[]
+  /** One behind the other; without Host and without framing. */
+  readonly headers: readonly FieldLines[]
   /** In place of the target's own, when it is passed on; null: the target's. */
   readonly host: string | null
   /** null: none. */

@@ -3,20 +3,60 @@
  * Used by `request-headers.ts`.
  */
 
-import type { ConsideredSeat, Decision } from '../exchange.ts'
+import type { ConsideredSeat, Decision, Principal } from '../exchange.ts'
+import { FieldLines } from '../http1/field-lines.ts'
 
-/** Appends to a flat list. A value that doesn't exist has no header. */
-export function addIdentity(headers: string[], decision: Decision): void {
+/** Who asked on one connection: mostly it is one caller, asking for much the same. */
+export class Callers {
+  #decision: Decision | null = null
+  #lines = FieldLines.none
+
+  /** As this decision has it. */
+  lines(decision: Decision): FieldLines {
+    if (this.#decision !== null && sameCaller(this.#decision, decision)) return this.#lines
+    this.#decision = decision
+    this.#lines = new FieldLines(identity(decision)).prepared()
+    return this.#lines
+  }
+}
+
+/** All that {@link identity} looks at. */
+function sameCaller(one: Decision, other: Decision): boolean {
+  return (
+    one.space === other.space &&
+    one.permission === other.permission &&
+    samePrincipal(one.principal, other.principal) &&
+    one.seats.length === other.seats.length &&
+    one.seats.every(
+      (seat, i) => seat.name === other.seats[i]?.name && seat.verdict === other.seats[i]?.verdict,
+    )
+  )
+}
+
+function samePrincipal(one: Principal | null, other: Principal | null): boolean {
+  if (one === null || other === null || one === other) return one === other
+  return (
+    one.method === other.method &&
+    one.tenant === other.tenant &&
+    one.user === other.user &&
+    one.email === other.email
+  )
+}
+
+/** Name, value, … A value that doesn't exist has no header. */
+export function identity(decision: Decision): string[] {
   const { principal, space, permission } = decision
-  if (principal === null || permission === 'public') return
+  const headers: string[] = []
+  if (principal === null || permission === 'public') return headers
   headers.push('x-seatgate-auth', principal.method)
   headers.push('x-seatgate-tenant', headerText(principal.tenant))
   headers.push('x-seatgate-user', headerText(principal.user))
   if (principal.email !== null) headers.push('x-seatgate-email', headerText(principal.email))
-  if (space === null || permission === null || permission === 'authenticated') return
+  if (space === null || permission === null || permission === 'authenticated') return headers
   headers.push('x-seatgate-space', headerText(space))
   headers.push('x-seatgate-permission', headerText(permission))
   headers.push('x-seatgate-seats', grantingSeats(decision.seats))
+  return headers
 }
 
 function grantingSeats(seats: readonly ConsideredSeat[]): string {

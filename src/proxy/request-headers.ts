@@ -2,23 +2,24 @@
 
 import type { UpstreamConfig } from '../config/config.ts'
 import type { Exchange } from '../exchange.ts'
+import { FieldLines } from '../http1/field-lines.ts'
 import { type HeaderSection, MadeOf } from '../http1/header-section.ts'
 import { withoutSession } from './cookies.ts'
 import { addForwarded, peerAddress, Told, type TrustedProxies } from './forwarded.ts'
 import { connectionNames, removeNamed } from './header-names.ts'
-import { addIdentity } from './identity.ts'
+import { Callers } from './identity.ts'
 import { requestNames } from './request-names.ts'
 
 /**
- * A flat list (name, value, …) in the client's order and bytes, then what the gateway says. Strip first, add after:
- * nothing a client sends, Connection included, can touch a header of ours.
+ * The client's in its order and bytes, then who calls, then what the gateway says. Strip first, add after: nothing a client
+ * sends, Connection included, can touch a header of ours.
  */
 export function requestHeaders(
   exchange: Exchange,
   config: UpstreamConfig,
   proxies: TrustedProxies,
-): string[] {
-  const { request, judgement } = exchange
+): readonly FieldLines[] {
+  const { request, judgement, id } = exchange
   const peer = peerAddress(request.socket.remoteAddress)
   const told = proxies.has(peer) ? new Told() : null
   const decision = judgement?.decision ?? null
@@ -27,20 +28,26 @@ export function requestHeaders(
     PASSES[config.passOverrides ? 'overrides' : 'usual'][
       config.passAuthorization && !isPublic ? 'with' : 'without'
     ]
-  const headers =
-    told === null ? passes.ofStranger.of(request.section).slice() : passing(request.section, passes, told)
-  if (decision !== null) addIdentity(headers, decision)
-  headers.push('x-request-id', exchange.id)
-  addForwarded(headers, told, peer, 'encrypted' in request.socket ? 'https' : 'http', request.host ?? '')
-  return headers
+  const client =
+    told === null
+      ? passes.ofStranger.of(request.section)
+      : new FieldLines(passing(request.section, passes, told))
+  const caller = isPublic ? FieldLines.none : callers.of(request.section).lines(decision)
+  const ours = ['x-request-id', id]
+  addForwarded(ours, told, peer, 'encrypted' in request.socket ? 'https' : 'http', request.host ?? '')
+  return [client, caller, new FieldLines(ours)]
 }
+
+const callers = new MadeOf(() => new Callers())
 
 /** What passes beside what always does. */
 class Passes {
   readonly overrides: boolean
   readonly authorization: boolean
   /** Of a client whose word on others doesn't count: all depends on what it sends. */
-  readonly ofStranger: MadeOf<readonly string[]> = new MadeOf((section) => passing(section, this, null))
+  readonly ofStranger: MadeOf<FieldLines> = new MadeOf((section) =>
+    new FieldLines(passing(section, this, null)).prepared(),
+  )
 
   constructor(overrides: boolean, authorization: boolean) {
     this.overrides = overrides

@@ -50,6 +50,32 @@ t.test('another caller in as many bytes, and nobody', async (t) => {
   t.equal((await ask('GET /v1/trainings HTTP/1.1', 'Space: s1\r\n')).status, 401)
 })
 
+t.test('one caller whose Seats change, and who asks for another permission', async (t) => {
+  const world = await startWorld(t)
+  const id = await world.seat('Reader', ['s1'], ['trainings:list'])
+  const other = await world.seat('Editor', ['s1'], ['trainings:read'])
+  const ask = await asking(t, world)
+  const token = await world.token(['s1:Reader', 's1:Editor'], { sub: 'ann' })
+  const headers = `Authorization: Bearer ${token}\r\nSpace: s1\r\n`
+  const told = async (path: string) => {
+    const { status, seen } = await ask(`GET ${path} HTTP/1.1`, headers)
+    return [status, seen?.headers['x-seatgate-permission'], seen?.headers['x-seatgate-seats']]
+  }
+  for (let i = 0; i < 2; i++) {
+    t.same(await told('/v1/trainings'), [200, 'trainings:list', 'Reader'])
+    t.same(await told('/v1/trainings/7'), [200, 'trainings:read', 'Editor'])
+    t.same(await told('/v1/me'), [200, undefined, undefined])
+    t.same(await told('/docs/a'), [200, undefined, undefined])
+  }
+  await world.admin('PUT', `/v1/seats/${other}`, { permissions: ['trainings:read', 'trainings:list'] })
+  t.same(await told('/v1/trainings'), [200, 'trainings:list', 'Reader,Editor'])
+  await world.admin('PUT', `/v1/seats/${id}`, { permissions: ['trainings:read'] })
+  t.same(await told('/v1/trainings'), [200, 'trainings:list', 'Editor'])
+  t.same(await told('/v1/trainings/7'), [200, 'trainings:read', 'Reader,Editor'])
+  await world.admin('PUT', `/v1/seats/${other}`, { spaces: ['s2'] })
+  t.same(await told('/v1/trainings'), [403, undefined, undefined])
+})
+
 t.test('each has its own id, and no header of one before', async (t) => {
   const world = await startWorld(t)
   const ask = await asking(t, world)

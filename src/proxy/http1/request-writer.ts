@@ -26,11 +26,15 @@ export function requestHead(
   { method, path, headers, host, body, length }: HopRequest,
 ): string {
   let text = `${method} ${path} HTTP/1.1\r\nhost: ${host ?? authority}\r\n`
-  for (let i = 0; i < headers.length; i += 2) text += `${headers[i]}: ${headers[i + 1]}\r\n`
+  let fields = 1
+  for (const lines of headers) {
+    text += lines.text
+    fields += lines.count
+  }
   if (length === Infinity) text += 'transfer-encoding: chunked\r\n'
   else if (length !== null) text += `content-length: ${body === null ? 0 : length}\r\n`
+  if (length !== null) fields++
   text += '\r\n'
-  const fields = 1 + headers.length / 2 + (length === null ? 0 : 1)
   if (!isHead(text, fields)) throw new NotForwardable('the request can not be written as it is')
   return text
 }

@@ -32,7 +32,7 @@ export function handshakeHeaders(
   config: UpstreamConfig,
   proxies: TrustedProxies,
 ): string[] {
-  const headers = passing(requestHeaders(exchange, config, proxies))
+  const headers = passing(requestHeaders(exchange, config, proxies).flatMap(({ fields }) => fields))
   const { host } = exchange.request
   if (config.passHost && host !== null) headers.push('host', host)
   headers.push('connection', 'Upgrade', 'upgrade', 'websocket')

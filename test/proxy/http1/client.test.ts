@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { createServer, type Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import t, { type Test } from 'tap'
+import { FieldLines } from '../../../src/http1/field-lines.ts'
 import { type HopRequest, NotForwardable, type Receiver } from '../../../src/proxy/hop.ts'
 import { type ClientSettings, Http1Client } from '../../../src/proxy/http1/client.ts'
 import { closedPort, portOf } from '../support.ts'
@@ -191,16 +192,16 @@ t.test('what could end a line or the head is never written', async (t) => {
   const { client, seen } = await served(t, (socket) => socket.write(OK))
   const evil = 'a\r\nX-Evil: b'
   for (const request of [
-    get('/', { headers: ['x-a', evil] }),
-    get('/', { headers: [evil, 'a'] }),
-    get('/', { headers: ['', 'a'] }),
-    get('/', { headers: ['x-a', 'a\nb'] }),
-    get('/', { headers: ['x-a', 'a\0b'] }),
-    get('/', { headers: ['x-a', 'a\u0100b'] }),
+    get('/', { headers: [new FieldLines(['x-a', evil])] }),
+    get('/', { headers: [new FieldLines([evil, 'a'])] }),
+    get('/', { headers: [new FieldLines(['', 'a'])] }),
+    get('/', { headers: [new FieldLines(['x-a', 'a\nb'])] }),
+    get('/', { headers: [new FieldLines(['x-a', 'a\0b'])] }),
+    get('/', { headers: [new FieldLines(['x-a', 'a\u0100b'])] }),
     get('/', { host: evil }),
     get('/ HTTP/1.1\r\nX-Evil: b\r\n'),
     get('/ HTTP/1.1\r\nX-Evil: b'),
-    get('/', { headers: ['x-a: b\r\nX-Evil', 'b'] }),
+    get('/', { headers: [new FieldLines(['x-a: b\r\nX-Evil', 'b'])] }),
     get('/', { method: 'GET / HTTP/1.1\r\nX-Evil: b\r\nX-B:' }),
     get('not-a-path'),
     get('/ä'),
