@@ -63,7 +63,9 @@ async function stagesOf(subject: Subject, world: World, log: AccessLog): Promise
     repeated('resolve a Seat', () => resolve(engine.memory, principal, SPACE, { source: 'memory' })),
     repeated('decide', () => decide(grants as Grants, SPACE, PERMISSION)),
     repeated('judge: all of the above, token known', () => subject.judge(ask)),
-    repeated('headers to the upstream', () => requestHeaders(exchange, upstream, proxies)),
+    repeated('headers to the upstream', () =>
+      requestHeaders(exchange, upstream, proxies).map(({ text }) => text),
+    ),
     repeated('headers to the client', () => responseHeaders(ANSWERED, framing, exchange.id)),
     repeated('a line of the access log, written', () => log.write(exchange)),
     repeated('metrics', () => {

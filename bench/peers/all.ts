@@ -8,11 +8,12 @@ import { httpProxy3, httpProxy3Jwt } from './http-proxy-3.ts'
 import { nginx, nginxAuthRequest } from './nginx.ts'
 import { node } from './node.ts'
 import type { Peer } from './peer.ts'
-import { seatgate, seatgateOpen } from './seatgate.ts'
+import { seatgate, seatgateBare, seatgateOpen } from './seatgate.ts'
 
 export const peers: readonly Peer[] = [
   seatgate,
   seatgateOpen,
+  seatgateBare,
   haproxyJwt,
   haproxy,
   nginxAuthRequest,

@@ -1,6 +1,6 @@
 /**
- * Seatgate as an operator would start it, its log in a file; and the same front and forward with authorization switched
- * off, which is a program of the bench and no setting.
+ * Seatgate as an operator would start it, its log in a file; and the same with authorization switched off, and without log
+ * and metrics besides, which are programs of the bench and no settings.
  */
 
 import { join } from 'node:path'
@@ -26,12 +26,17 @@ export function seatgateOf(folder: string, name = 'seatgate'): Peer {
 
 export const seatgate = seatgateOf(root)
 
-export const seatgateOpen: Peer = {
-  name: 'seatgate-open',
-  label: 'Seatgate, authorization switched off',
-  authorises: false,
-  available: () => null,
-  start: (setup) => start(setup, [join(root, 'bench', 'servers', 'seatgate-open.ts')]),
+export const seatgateOpen = withoutAuthorization('open', 'authorization switched off')
+export const seatgateBare = withoutAuthorization('bare', 'neither authorization nor log nor metrics')
+
+function withoutAuthorization(mode: 'open' | 'bare', what: string): Peer {
+  return {
+    name: `seatgate-${mode}`,
+    label: `Seatgate, ${what}`,
+    authorises: false,
+    available: () => null,
+    start: (setup) => start(setup, [join(root, 'bench', 'servers', 'seatgate-open.ts'), mode]),
+  }
 }
 
 async function start(setup: Setup, script: readonly string[]): Promise<RunningPeer> {

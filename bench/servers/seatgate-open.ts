@@ -1,7 +1,7 @@
 /**
  * Seatgate with authorization switched off, for the bench alone: the gateway as it is, but for the judge, who allows
- * everything without a look, and the log and the metrics, which are not written. No setting does this, and nothing of it
- * is in the gateway: three methods are replaced here, in this process. Started by `../peers/seatgate.ts`.
+ * everything without a look; and with `bare` also without its log and its metrics. No setting does this, and nothing of it
+ * is in the gateway: methods are replaced here, in this process. Started by `../peers/seatgate.ts`.
  */
 
 import { enableCompileCache } from 'node:module'
@@ -54,12 +54,13 @@ Judge.prototype.judge = ({ method, target }: Ask): Judgement => {
     grants: null,
   }
 }
-AccessLog.prototype.write = () => {}
-Metrics.prototype.started = () => {}
-Metrics.prototype.ended = () => {}
-Metrics.prototype.answered = () => {}
-
 // The command reads its arguments from here.
-const [node = '', script = '', file = ''] = process.argv
+const [node = '', script = '', mode = '', file = ''] = process.argv
+if (mode === 'bare') {
+  AccessLog.prototype.write = () => {}
+  Metrics.prototype.started = () => {}
+  Metrics.prototype.ended = () => {}
+  Metrics.prototype.answered = () => {}
+}
 process.argv = [node, script, 'start', '--config', file]
 await import(new URL('../../src/cli/seatgate.js', import.meta.url).href)
