@@ -218,8 +218,8 @@ export class MessageReader<Head extends Framed> {
     if (end - start > this.#maxHead) throw this.#grammar.tooLong('head')
     this.#held = ''
     const head = this.#grammar.readHead(held.slice(start, end + 2), this.#bodiless, this.#last)
-    // Whatever is cut out of a text keeps all of it.
-    this.#last = held.length > MOST_KEPT ? undefined : head.section
+    // Whatever is cut out of a text keeps all of it. One that came before keeps nothing of this one.
+    if (head.section !== this.#last) this.#last = held.length > MOST_KEPT ? undefined : head.section
     const next = at + end + 4 - before
     return this.#begun(head, held, end + 4, next, to)
   }

@@ -51,7 +51,12 @@ export class Deadlines {
     this.#next = Infinity
     try {
       // One of them may be the end of another, or move it.
-      for (const due of [...this.#all].filter(isLate)) if (isLate(due)) due.expired(now)
+      for (const due of [...this.#all].filter(isLate)) {
+        if (!isLate(due)) continue
+        // One that throws is not in the way of the others again.
+        due.deadline = Infinity
+        due.expired(now)
+      }
     } finally {
       let next = Infinity
       for (const { deadline } of this.#all) next = Math.min(next, deadline)

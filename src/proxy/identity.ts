@@ -6,22 +6,25 @@
 import type { ConsideredSeat, Decision, Principal } from '../exchange.ts'
 import { FieldLines } from '../http1/field-lines.ts'
 
+/** All of a decision that an upstream is told. */
+type Caller = Pick<Decision, 'principal' | 'space' | 'permission' | 'seats'>
+
 /** Who asked on one connection: mostly it is one caller, asking for much the same. */
 export class Callers {
-  #decision: Decision | null = null
+  #last: Caller | null = null
   #lines = FieldLines.none
 
-  /** As this decision has it. */
-  lines(decision: Decision): FieldLines {
-    if (this.#decision !== null && sameCaller(this.#decision, decision)) return this.#lines
-    this.#decision = decision
-    this.#lines = new FieldLines(identity(decision)).prepared()
+  lines(caller: Caller): FieldLines {
+    if (this.#last !== null && sameCaller(this.#last, caller)) return this.#lines
+    const { principal, space, permission, seats } = caller
+    // Not the decision: its path would keep all of its request in memory.
+    this.#last = { principal, space, permission, seats }
+    this.#lines = new FieldLines(identity(caller)).prepared()
     return this.#lines
   }
 }
 
-/** All that {@link identity} looks at. */
-function sameCaller(one: Decision, other: Decision): boolean {
+function sameCaller(one: Caller, other: Caller): boolean {
   return (
     one.space === other.space &&
     one.permission === other.permission &&
@@ -44,8 +47,7 @@ function samePrincipal(one: Principal | null, other: Principal | null): boolean 
 }
 
 /** Name, value, … A value that doesn't exist has no header. */
-export function identity(decision: Decision): string[] {
-  const { principal, space, permission } = decision
+export function identity({ principal, space, permission, seats }: Caller): string[] {
   const headers: string[] = []
   if (principal === null || permission === 'public') return headers
   headers.push('x-seatgate-auth', principal.method)
@@ -55,7 +57,7 @@ export function identity(decision: Decision): string[] {
   if (space === null || permission === null || permission === 'authenticated') return headers
   headers.push('x-seatgate-space', headerText(space))
   headers.push('x-seatgate-permission', headerText(permission))
-  headers.push('x-seatgate-seats', grantingSeats(decision.seats))
+  headers.push('x-seatgate-seats', grantingSeats(seats))
   return headers
 }
 

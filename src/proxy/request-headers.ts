@@ -1,13 +1,13 @@
 /** The headers that go to the upstream: the client's that may pass, then ours. Called by `forward.ts`. */
 
 import type { UpstreamConfig } from '../config/config.ts'
-import type { Exchange } from '../exchange.ts'
+import type { Decision, Exchange } from '../exchange.ts'
 import { FieldLines } from '../http1/field-lines.ts'
 import { type HeaderSection, MadeOf } from '../http1/header-section.ts'
 import { withoutSession } from './cookies.ts'
 import { addForwarded, peerAddress, Told, type TrustedProxies } from './forwarded.ts'
 import { connectionNames, removeNamed } from './header-names.ts'
-import { Callers } from './identity.ts'
+import { Callers, identity } from './identity.ts'
 import { requestNames } from './request-names.ts'
 
 /**
@@ -32,7 +32,7 @@ export function requestHeaders(
     told === null
       ? passes.ofStranger.of(request.section)
       : new FieldLines(passing(request.section, passes, told))
-  const caller = isPublic ? FieldLines.none : callers.of(request.section).lines(decision)
+  const caller = isPublic ? FieldLines.none : callerLines(request.section, decision)
   const ours = ['x-request-id', id]
   addForwarded(ours, told, peer, 'encrypted' in request.socket ? 'https' : 'http', request.host ?? '')
   return [client, caller, new FieldLines(ours)]
@@ -40,13 +40,23 @@ export function requestHeaders(
 
 const callers = new MadeOf(() => new Callers())
 
+function callerLines(section: HeaderSection, decision: Decision): FieldLines {
+  return section.made === null ? new FieldLines(identity(decision)) : callers.of(section).lines(decision)
+}
+
+/** Worth its preparation only where it will be written again. */
+function kept({ made }: HeaderSection, fields: readonly string[]): FieldLines {
+  const lines = new FieldLines(fields)
+  return made === null ? lines : lines.prepared()
+}
+
 /** What passes beside what always does. */
 class Passes {
   readonly overrides: boolean
   readonly authorization: boolean
   /** Of a client whose word on others doesn't count: all depends on what it sends. */
   readonly ofStranger: MadeOf<FieldLines> = new MadeOf((section) =>
-    new FieldLines(passing(section, this, null)).prepared(),
+    kept(section, passing(section, this, null)),
   )
 
   constructor(overrides: boolean, authorization: boolean) {

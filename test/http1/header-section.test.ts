@@ -84,8 +84,14 @@ t.test('what is made of a section is made once of one that comes again', async (
 
 t.test('nothing is kept of a large read, nor while the next head is not whole', async (t) => {
   const head = `POST /1 HTTP/1.1\r\n${LINES}Content-Length: 9000\r\n\r\n`
-  const [large, afterLarge] = headsOf([head + 'x'.repeat(9000), head]).map(({ section }) => section)
+  const whole = head + 'x'.repeat(9000)
+  const [large, afterLarge] = headsOf([whole, head]).map(({ section }) => section)
   t.not(afterLarge, large)
+  const [small, ...repeated] = headsOf([head, 'x'.repeat(9000), whole, whole]).map(({ section }) => section)
+  t.ok(
+    repeated.length === 2 && repeated.every((each) => each === small),
+    'one that came before keeps nothing of it',
+  )
   const text = `GET /1 HTTP/1.1\r\n${LINES}\r\n`
   const [first, second, third] = headsOf([text, text.slice(0, 9), text.slice(9), text]).map(
     ({ section }) => section,
