@@ -75,7 +75,12 @@ async function compareOn(
   branch: Side,
   setup: CompareSetup,
 ): Promise<Comparison> {
-  const lengths: Lengths = { warmUp: setup.quick ? 4 : 6, saturated: setup.quick ? 2 : 3, rated: 0 }
+  const lengths: Lengths = {
+    warmUp: setup.quick ? 4 : 6,
+    shortWarmUp: setup.quick ? 4 : 6,
+    saturated: setup.quick ? 2 : 3,
+    rated: 0,
+  }
   const sides = [base, branch].map((side) => ({
     ...side,
     requests: requestsOf(workload, side),

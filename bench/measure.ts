@@ -12,13 +12,16 @@ import type { RunRequests, Workload } from './workloads.ts'
 import type { World } from './world.ts'
 
 export const CONNECTIONS = 64
-/** Requests that warm a peer up: by then, what is compiled as it runs has been (Seatgate: 68, 62, 47, 42, 42 µs by 15,000). */
+/** Requests that warm a peer up: by then, what is compiled as it runs has been (Seatgate: 68, 62, 47, 42, 42 µs by 20,000). */
 const WARM = 75_000
+/** Seconds of requests that may be sent once. */
+const ONCE = 3
 
 /** Seconds of each part. */
 export interface Lengths {
-  /** At most: a second at a time, until there have been enough requests. */
+  /** At most: a second at a time, until there have been enough requests. For the first workload, and for the others. */
   readonly warmUp: number
+  readonly shortWarmUp: number
   readonly saturated: number
   /** 0: no latency is measured. */
   readonly rated: number
@@ -95,6 +98,8 @@ async function run(
 }
 
 export async function warmUp(load: Load, most: number): Promise<void> {
+  // Each only once: then it can't begin anew.
+  if (load.requests.once) return void (await saturate({ ...load, seconds: ONCE }))
   let asked = 0
   for (let second = 0; second < most && asked < WARM; second++) asked += (await saturate(load)).requests
 }

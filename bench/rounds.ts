@@ -47,9 +47,11 @@ export async function runRounds(
       const { samples = [], failures = [] } = results[jobs.indexOf(job)] ?? {}
       const asked = requests.get(job.workload)
       if (asked === undefined) throw new Error(`no requests for ${job.workload.name}`)
-      const rated = job.workload === first ? lengths.rated : 0
+      const isFirst = job.workload === first
+      const rated = isFirst ? lengths.rated : 0
+      const warmUp = isFirst ? lengths.warmUp : lengths.shortWarmUp
       try {
-        samples.push(await measure(job, asked, place, { ...lengths, rated }))
+        samples.push(await measure(job, asked, place, { ...lengths, rated, warmUp }))
       } catch (cause) {
         failures.push(messageOf(cause))
       }

@@ -48,7 +48,9 @@ async function bench(): Promise<number> {
   }
   const ending = new Ending()
   try {
-    const lengths = { warmUp: quick ? 4 : 6, saturated: quick ? 2 : 3, rated: quick ? 2 : 3 }
+    const lengths = quick
+      ? { warmUp: 4, shortWarmUp: 4, saturated: 2, rated: 2 }
+      : { warmUp: 15, shortWarmUp: 5, saturated: 3, rated: 3 }
     const wanted = { ...choice, quick, rounds: roundsOr(quick ? 1 : 3), lengths, say }
     const measured = await new WholeBench(wanted, await openPlace(ending)).run()
     write(measured)

@@ -1,6 +1,6 @@
 /**
- * Seatgate as an operator would start it, its log in a file; and the same with authorization switched off, and without log
- * and metrics besides, which are programs of the bench and no settings.
+ * Seatgate as an operator would start it, its log in a file; and the same with routing and authorization switched off, and
+ * without log and metrics besides, which are programs of the bench and no settings.
  */
 
 import { join } from 'node:path'
@@ -26,8 +26,8 @@ export function seatgateOf(folder: string, name = 'seatgate'): Peer {
 
 export const seatgate = seatgateOf(root)
 
-export const seatgateOpen = withoutAuthorization('open', 'authorization switched off')
-export const seatgateBare = withoutAuthorization('bare', 'neither authorization nor log nor metrics')
+export const seatgateOpen = withoutAuthorization('open', 'routing and authorization off')
+export const seatgateBare = withoutAuthorization('bare', 'log and metrics off as well')
 
 function withoutAuthorization(mode: 'open' | 'bare', what: string): Peer {
   return {
