@@ -27,7 +27,12 @@ const EDITS: Readonly<Record<string, Edit>> = {
     text: '|| !response.shouldKeepAlive ||',
     by: '||',
   },
-  'lengths beside chunks': { file: 'src/http1/requests.ts', text: 'throw twoFramings()', by: 'void 0' },
+  'lengths beside chunks': { file: 'src/http1/header-section.ts', text: 'throw twoFramings()', by: 'void 0' },
+  'headers of the request before': {
+    file: 'src/http1/header-section.ts',
+    text: 'last.text !== text',
+    by: 'last.text.length !== text.length',
+  },
   'blanks in names': {
     file: 'src/http1/fields.ts',
     text: '(?:${TOKEN}+:',
