@@ -52,14 +52,17 @@ async function byWrk(program: string, { port, requests, connections, seconds, wo
   const options = ['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '10s', '-s', SCRIPT, url, '--']
   const told = [list, `${count}`, once ? 'once' : 'over', method, `${body}`, ...headers]
   const [file = '', ...args] = bound(loadCores(workers), [program, ...options, ...told])
-  const { stdout } = await promisify(execFile)(file, args, {
-    maxBuffer: MEBIBYTE,
-    timeout: seconds * 1000 + PATIENCE,
-  })
+  const limits = { maxBuffer: MEBIBYTE, timeout: seconds * 1000 + PATIENCE }
+  const { stdout } = await promisify(execFile)(file, args, limits).catch(asError)
   const said = JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '') as Said
   if (said.exhausted) throw new Error(`${count} requests were not enough`)
   const { refused, failed } = said
   return { requests: said.requests, refused, failed, rate: (said.requests * 1e6) / said.microseconds }
+}
+
+/** In its own words: those of the command have all its arguments. */
+function asError(cause: Error & { stderr?: string }): never {
+  throw new Error(`wrk: ${cause.stderr?.trim() || cause.message}`, { cause })
 }
 
 /** What wrk.lua prints. */

@@ -91,8 +91,12 @@ async function accepting(port: number, child: ChildProcess): Promise<void> {
 function accepts(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1')
-    socket.on('connect', () => resolve(true)).on('error', () => resolve(false))
-    socket.on('connect', () => socket.destroy())
+    socket.on('error', () => resolve(false))
+    socket.on('connect', () => {
+      // Where nobody listens yet, a connection may be given that very port on its own side, and so reach itself.
+      resolve(socket.localPort !== port)
+      socket.destroy()
+    })
   })
 }
 

@@ -1,7 +1,10 @@
 /** Medians and their kin. Called by the measurements. */
 
+/** Of an even number, what lies between the two in the middle. */
 export function median(values: readonly number[]): number {
-  return quantile(values, 0.5)
+  const sorted = values.toSorted((a, b) => a - b)
+  const [low, high] = [sorted[Math.ceil(sorted.length / 2) - 1], sorted[Math.floor(sorted.length / 2)]]
+  return low === undefined || high === undefined ? Number.NaN : (low + high) / 2
 }
 
 /** The smallest value that at least this share of all does not exceed. */

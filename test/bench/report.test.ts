@@ -140,7 +140,7 @@ t.test('the drawings are well-formed, and say what was measured', async (t) => {
   const drawing = picture(measured)
   wellFormed(t, drawing)
   t.match(drawing, '&lt;seatgate> &amp; &quot;co&quot;')
-  t.match(drawing, '20.0')
+  t.match(drawing, '21.0')
   t.notMatch(drawing, 'nginx', 'who has no sample has no bar')
   if (measured.curves !== null) wellFormed(t, curveDrawing(measured.curves, measured.machine))
 })
