@@ -77,7 +77,6 @@ async function compareOn(
 ): Promise<Comparison> {
   const lengths: Lengths = {
     warmUp: setup.quick ? 4 : 6,
-    shortWarmUp: setup.quick ? 4 : 6,
     saturated: setup.quick ? 2 : 3,
     rated: 0,
   }

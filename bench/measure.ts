@@ -19,9 +19,8 @@ const ONCE = 3
 
 /** Seconds of each part. */
 export interface Lengths {
-  /** At most: a second at a time, until there have been enough requests. For the first workload, and for the others. */
+  /** At most: a second at a time, until there have been enough requests. */
   readonly warmUp: number
-  readonly shortWarmUp: number
   readonly saturated: number
   /** 0: no latency is measured. */
   readonly rated: number

@@ -19,6 +19,11 @@ export interface Result {
   readonly failures: readonly string[]
 }
 
+/** The first workload is warmed up longer than the others, and is the only one whose latency is measured. */
+export interface RoundLengths extends Lengths {
+  readonly shortWarmUp: number
+}
+
 /** Seatgate does every workload; the others what they can. */
 export function jobsOf(peers: readonly Peer[], workloads: readonly Workload[]): Job[] {
   const can = ({ rivals }: Workload, { name }: Peer) =>
@@ -28,12 +33,11 @@ export function jobsOf(peers: readonly Peer[], workloads: readonly Workload[]): 
   )
 }
 
-/** @param lengths of a run, which latency is part of for the first workload alone */
 export async function runRounds(
   jobs: readonly Job[],
   rounds: number,
   place: Place,
-  lengths: Lengths,
+  lengths: RoundLengths,
   say: (line: string) => void,
 ): Promise<Result[]> {
   const requests = new Map<Workload, RunRequests>()

@@ -8,19 +8,19 @@ import { join } from 'node:path'
 import { faultsOf } from './check.ts'
 import { measureCurves } from './curves/measure.ts'
 import { type Flood, measureFlood } from './flood.ts'
-import type { Lengths, Place } from './measure.ts'
+import type { Place } from './measure.ts'
 import { stageCosts } from './micro/stages.ts'
 import type { Peer } from './peers/peer.ts'
 import type { Choice } from './plan.ts'
 import { type Measured, machine } from './results.ts'
-import { jobsOf, messageOf, runRounds } from './rounds.ts'
+import { jobsOf, messageOf, type RoundLengths, runRounds } from './rounds.ts'
 import { measureWebSockets, SPEAKERS, startEcho, type WebSocketCost } from './websockets.ts'
 import { badTokens, oneToken, type Workload } from './workloads.ts'
 
 export interface Wanted extends Choice<Peer, Workload> {
   readonly quick: boolean
   readonly rounds: number
-  readonly lengths: Lengths
+  readonly lengths: RoundLengths
   /** Says how far it has come. */
   readonly say: (line: string) => void
 }

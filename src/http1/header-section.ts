@@ -34,7 +34,7 @@ export class MadeOf<V> {
   readonly #make: (section: HeaderSection) => V
   readonly #place = makers++
 
-  /** @param make always gives the same for the same; nobody changes what it gave */
+  /** @param make depends on the section alone; what it gives is shared by all requests that say the same */
   constructor(make: (section: HeaderSection) => V) {
     this.#make = make
   }

@@ -115,6 +115,7 @@ class Forwarding implements Receiver, BodyOwner, ResponseWatch, AnswerOwner, Due
   start(target: Target, now: number): void {
     this.#exchange.forwardedAt = now
     this.#exchange.response.watch(this)
+    // Each attempt sets its own.
     deadlines.add(this, Infinity)
     this.#send(target, now)
   }

@@ -16,7 +16,6 @@ type Treatment =
   | 'connection'
   | 'authorization'
   | 'cookie'
-  | 'host'
   | 'forwarded'
   | 'x-forwarded-for'
   | 'x-forwarded-host'
@@ -26,6 +25,8 @@ type Treatment =
 const DROPPED = [
   'content-length',
   'expect',
+  // Ours towards the upstream; the client's is told as x-forwarded-host, or with `pass_host`.
+  'host',
   'http2-settings',
   'keep-alive',
   'proxy-authenticate',
@@ -100,7 +101,6 @@ const BY_NAME = [
   'connection',
   'cookie',
   'forwarded',
-  'host',
   'x-forwarded-for',
   'x-forwarded-host',
   'x-forwarded-proto',
