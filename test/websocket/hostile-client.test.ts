@@ -89,6 +89,7 @@ t.test('in the tunnel, HTTP is no frame: it reaches nobody', async (t) => {
   t.equal(socket?.reader.left, 0)
   t.equal(socket?.close && codeOf(socket.close), 1002)
   t.equal(client.close && codeOf(client.close), 1002)
+  await until(() => world.log().some(({ path }) => path === '/ws'), 'the line')
   t.match(
     world.log().find(({ path }) => path === '/ws'),
     { ended_by: 'protocol_error', close_code: 1002 },
