@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { Client } from '../support/client.ts'
 import { type Fleet, startFleet, TENANT } from './fleet.ts'
-import { byClient } from './judge.ts'
+import { type Asker, byClient } from './judge.ts'
 
 /** A message carries 1,000 changes. */
 const KEYS = 1100
@@ -17,11 +17,18 @@ t.test('a Seat that 1,100 API keys hold is deleted', async (t) => {
     t.teardown(() => client.close())
     return byClient(client)
   })
+  /** On a busy machine an instance may not reach the store in time, and decides nothing; it must not decide wrongly. */
+  const decided = async (asker: Asker, headers: Record<string, string>) => {
+    const end = performance.now() + 30_000
+    let answer = await asker.ask(headers)
+    while (answer === 'unavailable' && performance.now() < end) answer = await asker.ask(headers)
+    return answer
+  }
   // Its readings of the feed take long: one that began before the commit is under way when it hears of the write.
   fleet.at(1).toStore?.delay(80)
   for (let round = 0; round < ROUNDS; round++) {
     const { id, headers } = await makeSeat(t, fleet, `Shared ${round}`)
-    const ask = () => Promise.all(askers.map((asker) => asker.ask(headers)))
+    const ask = () => Promise.all(askers.map((asker) => decided(asker, headers)))
     t.same(await ask(), ['allow', 'allow', 'allow'])
     await sleep(Math.random() * 250)
     t.equal((await fleet.admin(fleet.first, 'DELETE', `/v1/seats/${id}`)).status, 204)

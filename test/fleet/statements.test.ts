@@ -14,7 +14,6 @@ const POINT_READ = 's.permissions'
 
 t.test('steady state: at most 5 statements a second and instance, whatever the request rate', async (t) => {
   const fleet = await startFleet(t, { postgres: LOGGED })
-  const rates: number[] = []
   for (const readers of [1, 12]) {
     const load = new Load(fleet, { readers })
     await load.run(async () => {
@@ -28,10 +27,9 @@ t.test('steady state: at most 5 statements a second and instance, whatever the r
       const requests = (load.tally.requests - asked) / seconds
       t.comment(`${requests.toFixed(0)} requests/s: ${each.toFixed(2)} statements a second and instance`)
       t.ok(each <= 5, 'at most 5')
-      rates.push(requests)
+      t.ok(requests / fleet.gateways.length > 10 * each, 'for many times as many requests')
     })
   }
-  t.ok((rates[1] ?? 0) > 1.5 * (rates[0] ?? 0), 'at very different request rates')
 })
 
 t.test('one Seat asked for by 1,000 requests at once is read once', async (t) => {
