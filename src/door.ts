@@ -73,6 +73,7 @@ export class Door {
       const { signIn } = this.#compiled
       this.#running = next
       this.#compiled = compiled
+      this.#engine.memory.resize(config.memory.seats)
       this.#pipeline.use(next)
       this.#reevaluation.reloaded()
       this.#front?.use(settingsOf(config, next))
@@ -113,6 +114,12 @@ export class Door {
     metrics.gauge('seatgate_memory_seat_names', 'Seat names held in memory.', () => memory.sizes.names)
     metrics.gauge('seatgate_memory_seats', 'Seats held in memory by id.', () => memory.sizes.seats)
     metrics.gauge('seatgate_memory_api_keys', 'API keys held in memory.', () => memory.sizes.keys)
+    metrics.gauge('seatgate_memory_sessions', 'Sign-in sessions held in memory.', () => memory.sizes.sessions)
+    metrics.gauge(
+      'seatgate_memory_bytes',
+      'What all of these take, rather too many than too few; memory.seats is the bound.',
+      () => memory.bytes,
+    )
   }
 }
 

@@ -37,7 +37,13 @@ export class OwnDoor implements Doors {
   /** Rejects when the store can't be read, the address can't be had or the route tables are faulty. */
   static async open(config: Config, membership: Membership, log: Log): Promise<Doors> {
     const { store, instance, cache, ephemeral } = membership
-    const engine = new Engine(store, instance, cache, { ephemeral, log: log.logger })
+    const engine = new Engine({
+      store,
+      coherence: instance,
+      cache,
+      ports: { ephemeral, log: log.logger },
+      memory: config.memory,
+    })
     const door = await Door.open(engine, config, log)
     await membership.start()
     return new OwnDoor(door, await door.listen())

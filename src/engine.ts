@@ -11,7 +11,7 @@ import { systemClock } from './coherence/clock.ts'
 import { History } from './coherence/history.ts'
 import { type Coherence, Instance } from './coherence/instance.ts'
 import { Lease } from './coherence/lease.ts'
-import type { Config } from './config/config.ts'
+import type { Config, MemoryBounds } from './config/config.ts'
 import { ConfigError } from './config/faults.ts'
 import { Refusal } from './errors.ts'
 import type { Route } from './exchange.ts'
@@ -38,6 +38,15 @@ export interface SignInPorts {
   readonly log: OidcLog
 }
 
+export interface EngineParts {
+  readonly store: Store
+  readonly coherence: Coherence
+  readonly cache: SharedCache | null
+  /** Null: nobody signs in here. */
+  readonly ports: SignInPorts | null
+  readonly memory: MemoryBounds
+}
+
 export class Engine {
   readonly store: Store
   readonly memory: SeatMemory
@@ -48,18 +57,15 @@ export class Engine {
   readonly #coherence: Coherence
   readonly #ports: SignInPorts | null
 
-  /**
-   * Has no lease before the coherence has read the feed, and ends with it.
-   *
-   * @param ports null: nobody signs in here
-   */
-  constructor(store: Store, coherence: Coherence, cache: SharedCache | null, ports: SignInPorts | null) {
+  /** Has no lease before the coherence has read the feed, and ends with it. */
+  constructor({ store, coherence, cache, ports, memory }: EngineParts) {
     this.store = store
     this.#coherence = coherence
     this.#ports = ports
     this.memory = new SeatMemory(
       cache === null ? store : new SeatCache(store, cache, this.history, systemClock.now),
       store.sessions,
+      memory.seats,
     )
     this.lease = new Lease(coherence, [this.memory, this.history, this.changes], systemClock)
     coherence.join(this.lease)
@@ -69,10 +75,10 @@ export class Engine {
    * For a command that decides once, on the state as it is now: no instance of the fleet, as nobody must wait until it
    * has forgotten what it remembers for a moment. Rejects when the store can't be read.
    */
-  static async forOneLook(store: Store, ports: SignInPorts): Promise<Engine> {
+  static async forOneLook(store: Store, ports: SignInPorts, memory: MemoryBounds): Promise<Engine> {
     const listener = { feed: () => {}, answered: () => {}, acknowledged: () => {} }
     const parts = { id: '', name: '', source: store, list: null, bus: null, clock: systemClock, listener }
-    const engine = new Engine(store, new Instance(parts), null, ports)
+    const engine = new Engine({ store, coherence: new Instance(parts), cache: null, ports, memory })
     await engine.lease.renewed()
     return engine
   }
@@ -89,6 +95,7 @@ export class Engine {
       sessions: signIn?.cookies ?? null,
       otherIssuer: signIn?.providerToken ?? null,
       now: Date.now,
+      memory: config.memory,
     })
     const allowsSemicolon = ({ target }: Route) =>
       target.kind === 'upstream' && config.upstreams.get(target.name)?.allowSemicolons === true

@@ -58,7 +58,13 @@ async function begin() {
   cache = config.redis === null ? null : await openCache(config.redis, firstSecrets(config))
   const ephemeral = new RemoteEphemeral(channel)
   const instance = new RemoteInstance(channel, systemClock)
-  const engine = new Engine(store, instance, cache, { ephemeral, log: log.logger })
+  const engine = new Engine({
+    store,
+    coherence: instance,
+    cache,
+    ports: { ephemeral, log: log.logger },
+    memory: config.memory,
+  })
   await engine.lease.renewed()
   const opened = await Door.open(engine, config, log)
   door = opened

@@ -11,12 +11,20 @@ import t from 'tap'
 const ARROWS: Readonly<Record<string, readonly string[]>> = {
   'src/errors.ts': [],
   'src/json.ts': [],
+  'src/heap-size.ts': [],
   'src/http1': [],
   'src/exchange.ts': ['src/errors.ts', 'src/http1'],
   'src/config': ['src/exchange.ts', 'seats-admin/model'],
   'src/router': ['src/exchange.ts', 'src/errors.ts', 'src/config'],
-  'src/authn': ['src/exchange.ts', 'src/errors.ts', 'src/json.ts', 'src/config', 'seats-admin/model'],
-  'src/seats': ['src/exchange.ts'],
+  'src/authn': [
+    'src/exchange.ts',
+    'src/errors.ts',
+    'src/heap-size.ts',
+    'src/json.ts',
+    'src/config',
+    'seats-admin/model',
+  ],
+  'src/seats': ['src/exchange.ts', 'src/heap-size.ts'],
   'src/redis': ['src/exchange.ts', 'src/config', 'src/coherence'],
   'src/workers': [],
   'src/oidc': [

@@ -59,7 +59,7 @@ async function inProcess({ world, folder }: Place): Promise<MemoryCost[]> {
   const subject = await Subject.open(world, join(folder, 'memory'), { routes: 10 })
   try {
     const { tenants, defaultTenant } = subject.config
-    const tokens = new BearerTokens({ tenants, defaultTenant, now: Date.now, maxTokens: TOKENS })
+    const tokens = new BearerTokens({ tenants, defaultTenant, now: Date.now, memory: 2 ** 30 })
     const line = (i: number) => `Bearer ${token(world, { user: `user-${i}` })}`
     const { memory } = subject.engine
     const ofToken = await grownBy(TOKENS, async (i) => void (await tokens.authenticate(line(i))))

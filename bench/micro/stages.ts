@@ -19,9 +19,9 @@ import { type Cost, costsOf, repeated, type Timed } from './timing.ts'
 
 export type StageCost = Cost
 
-/** Tokens that are verified in turn: more than are remembered, so that none is known. */
+/** Tokens that are verified in turn: more than fit into these bytes, so that none is known. */
 const TOKENS = 4000
-const REMEMBERED = 1000
+const MEMORY = 2 ** 20
 
 /** As an upstream answers. */
 const ANSWERED = [
@@ -76,7 +76,7 @@ async function stagesOf(subject: Subject, world: World, log: AccessLog): Promise
 }
 
 function tokensOf({ config: { tenants, defaultTenant } }: Subject): BearerTokens {
-  return new BearerTokens({ tenants, defaultTenant, now: Date.now, maxTokens: REMEMBERED })
+  return new BearerTokens({ tenants, defaultTenant, now: Date.now, memory: MEMORY })
 }
 
 async function tokenHit(subject: Subject, authorization: string): Promise<Timed> {

@@ -51,7 +51,11 @@ export class Subject {
     const file = writeConfiguration(folder, { world: { ...world, store: path }, ...more })
     const config = withTenants(await loadConfig(file, process.env), tenants)
     const store = await openStore(config.store)
-    const engine = await Engine.forOneLook(store, { ephemeral: new ProcessEphemeral(), log: SILENT })
+    const engine = await Engine.forOneLook(
+      store,
+      { ephemeral: new ProcessEphemeral(), log: SILENT },
+      config.memory,
+    )
     return new Subject(world, config, await engine.compile(config), engine, folder)
   }
 

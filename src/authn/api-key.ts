@@ -23,8 +23,8 @@ export interface ApiKeyOptions {
   ) => ApiKeyRecord | null | Promise<ApiKeyRecord | null>
   /** ms since the epoch */
   readonly now: () => number
-  /** Keys remembered. */
-  readonly maxKeys: number
+  /** Bytes of what is remembered. */
+  readonly memory: number
 }
 
 interface KeyAddress {
@@ -46,7 +46,7 @@ export class ApiKeys {
 
   constructor(options: ApiKeyOptions) {
     this.#options = options
-    this.#accepted = new LRUCache({ max: options.maxKeys })
+    this.#accepted = new LRUCache({ maxSize: options.memory, sizeCalculation: () => ADDRESS_BYTES })
   }
 
   authenticate(text: string, trace?: Trace): Principal | Refusal | Promise<Principal | Refusal> {
@@ -85,6 +85,9 @@ export class ApiKeys {
     }
   }
 }
+
+/** Of a hash, a tenant, an id, and their place in the map: all are bounded. */
+const ADDRESS_BYTES = 400
 
 /** Characters. No key of the gateway comes near. */
 const MAX_KEY = 1024

@@ -3,7 +3,7 @@
  * decides, for good or ill. Built for one configuration and dropped with it, and with it all that it remembers. Called by the judge.
  */
 
-import type { TenantConfig } from '../config/config.ts'
+import type { MemoryBounds, TenantConfig } from '../config/config.ts'
 import { Refusal } from '../errors.ts'
 import type { BrowserSigns, Credentials, Principal, Trace } from '../exchange.ts'
 import { type ApiKeyOptions, ApiKeys } from './api-key.ts'
@@ -30,13 +30,8 @@ export interface AuthenticatorOptions {
   readonly otherIssuer?: OtherIssuer | null
   /** ms since the epoch */
   readonly now: () => number
-  /** Verified tokens remembered; 10,000 when left out. */
-  readonly maxTokens?: number
-  /** Accepted API keys remembered; 10,000 when left out. */
-  readonly maxKeys?: number
+  readonly memory: MemoryBounds
 }
-
-const DEFAULT_MAX = 10_000
 
 const missing = new Refusal(
   'credentials_missing',
@@ -58,9 +53,9 @@ export class Authenticator {
 
   constructor(options: AuthenticatorOptions) {
     this.#sessions = options.sessions ?? null
-    const { maxTokens = DEFAULT_MAX, maxKeys = DEFAULT_MAX } = options
-    this.#apiKeys = new ApiKeys({ ...options, maxKeys })
-    this.#bearer = new BearerTokens({ ...options, maxTokens })
+    const { tokens, apiKeys } = options.memory
+    this.#apiKeys = new ApiKeys({ ...options, memory: apiKeys })
+    this.#bearer = new BearerTokens({ ...options, memory: tokens })
   }
 
   /**

@@ -12,11 +12,9 @@
 import { LRUCache } from 'lru-cache'
 import { Refusal } from '../errors.ts'
 import type { Principal } from '../exchange.ts'
-import { untimely, type VerifiedToken } from './claims.ts'
+import { asciiBytes } from '../heap-size.ts'
+import { untimely, verifiedBytes, type VerifiedToken } from './claims.ts'
 import { type TokenIssuers, verifyToken } from './token.ts'
-
-/** Characters of all remembered lines together. */
-const MAX_CHARACTERS = 16 * 1024 * 1024
 
 const unreadable = new Refusal('token_invalid', 'The Authorization header is not "Bearer" and one token.')
 
@@ -32,8 +30,8 @@ export interface BearerOptions extends TokenIssuers {
 
   /** ms since the epoch */
   readonly now: () => number
-  /** Tokens remembered. */
-  readonly maxTokens: number
+  /** Bytes of what is remembered. */
+  readonly memory: number
 }
 
 export class BearerTokens {
@@ -45,9 +43,8 @@ export class BearerTokens {
   constructor(options: BearerOptions) {
     this.#options = options
     this.#verified = new LRUCache({
-      max: options.maxTokens,
-      maxSize: MAX_CHARACTERS,
-      sizeCalculation: (_verified, line) => line.length,
+      maxSize: options.memory,
+      sizeCalculation: (verified, line) => asciiBytes(line) + verifiedBytes(verified),
     })
   }
 

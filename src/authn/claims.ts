@@ -5,7 +5,8 @@
 
 import { isSpaceId } from '../../seats-admin/model/space.ts'
 import { Refusal } from '../errors.ts'
-import type { Principal } from '../exchange.ts'
+import type { Principal, SeatClaims } from '../exchange.ts'
+import { listBytes, MAP, MAP_ENTRY, textBytes } from '../heap-size.ts'
 
 /** A token whose signature is good. Whether it is valid now is another question: {@link untimely}. */
 export interface VerifiedToken {
@@ -71,6 +72,24 @@ export function untimely(token: VerifiedToken, now: number): Refusal | null {
   if (!(seconds < token.expiresAt + token.leeway)) return expired
   if (!(seconds + token.leeway >= token.validFrom)) return early
   return null
+}
+
+/** What it takes of the heap, the place in a map of tokens included; see `heap-size.ts`. */
+export function verifiedBytes({ principal: { user, email, claims } }: VerifiedToken): number {
+  return VERIFIED + textBytes(user) + textBytes(email ?? '') + claimsBytes(claims)
+}
+
+/** Three objects, their numbers, and what a map of tokens has for each. */
+const VERIFIED = 600
+/** A list that has grown has up to seventeen places before its second text. */
+const LIST = 200
+
+function claimsBytes(claims: SeatClaims): number {
+  if (claims.by === 'id') return LIST + listBytes(claims.seats)
+  if (claims.by === 'any-space') return LIST + listBytes(claims.names)
+  let bytes = MAP
+  for (const [space, seats] of claims.entries) bytes += MAP_ENTRY + textBytes(space) + LIST + listBytes(seats)
+  return bytes
 }
 
 /** 1e400 is a JSON number and reads as Infinity. */

@@ -48,7 +48,11 @@ export const explain: Command = {
     const tenant = values.tenant === undefined ? null : tenantOf(config, values.tenant)
     const store = await openExistingStore(config)
     try {
-      const engine = await Engine.forOneLook(store, { ephemeral: new ProcessEphemeral(), log: SILENT })
+      const engine = await Engine.forOneLook(
+        store,
+        { ephemeral: new ProcessEphemeral(), log: SILENT },
+        config.memory,
+      )
       const credentials: Credentials =
         tenant === null ? given : { ...given, authorization: [await bearerFor(engine, tenant, values.seat)] }
       const { judge, signIn } = await engine.compile(config)

@@ -5,7 +5,7 @@ import { resolve } from 'node:path'
 import { address, cidr, clash } from './addresses.ts'
 import { Complaint, confidential } from './complaint.ts'
 import type { Address, Config, StoreConfig } from './config.ts'
-import { buildLimits } from './limits.ts'
+import { buildLimits, buildMemory } from './limits.ts'
 import { redisUrl } from './redis.ts'
 import type { Section } from './section.ts'
 import { buildDefaultTenant, buildTenants } from './tenants.ts'
@@ -38,6 +38,7 @@ export function buildSettings(root: Section, folder: string): Settings {
     upstreams: buildUpstreams(root, folder, limits),
     ...buildProxies(root),
     limits,
+    memory: buildMemory(root),
     drain: root.text('drain', durationWithin('0s', '24d')) ?? 30_000,
     drainDelay: root.text('drain_delay', durationWithin('0s', '1h')) ?? 0,
   }

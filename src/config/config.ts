@@ -25,6 +25,7 @@ export interface Config {
   /** Connections begin with the PROXY protocol's word on who the client is; only from `trustedProxies`. */
   readonly proxyProtocol: boolean
   readonly limits: Limits
+  readonly memory: MemoryBounds
   /** How long requests in flight may go on after SIGTERM. */
   readonly drain: number
   /** How long everything goes on after SIGTERM but for `/readyz`, so that load balancers notice. */
@@ -58,6 +59,22 @@ export const DEFAULT_LIMITS: Limits = Object.freeze({
   bodyTimeout: 60_000,
   maxBody: 10 * 1024 * 1024,
   connections: 10_000,
+})
+
+/** What a process remembers at most, of each kind: bytes, rather too many counted than too few. */
+export interface MemoryBounds {
+  /** Verified tokens. */
+  readonly tokens: number
+  /** Where accepted API keys have their records. */
+  readonly apiKeys: number
+  /** Seats, API keys' records and sign-in sessions in use, together. */
+  readonly seats: number
+}
+
+export const DEFAULT_MEMORY: MemoryBounds = Object.freeze({
+  tokens: 32 * 1024 * 1024,
+  apiKeys: 8 * 1024 * 1024,
+  seats: 128 * 1024 * 1024,
 })
 
 export interface Address {

@@ -1,6 +1,6 @@
-/** `limits:`. Used by build.ts only. */
+/** `limits:` and `memory:`. Used by build.ts only. */
 
-import { DEFAULT_LIMITS, type Limits } from './config.ts'
+import { DEFAULT_LIMITS, DEFAULT_MEMORY, type Limits, type MemoryBounds } from './config.ts'
 import type { Section } from './section.ts'
 import { durationWithin, maxBody, sizeWithin } from './units.ts'
 
@@ -28,4 +28,16 @@ export function buildLimits(root: Section): Limits {
     section.fault(key, `${key}: target_bytes is more than header_bytes, which counts the target as well`)
   }
   return Object.freeze(limits)
+}
+
+/** As much as a machine has; and so much that what one request needs has room. */
+const remembered = sizeWithin('1MiB', '1TiB')
+
+export function buildMemory(root: Section): MemoryBounds {
+  const section = root.section('memory')
+  return Object.freeze({
+    tokens: section.text('tokens', remembered) ?? DEFAULT_MEMORY.tokens,
+    apiKeys: section.text('api_keys', remembered) ?? DEFAULT_MEMORY.apiKeys,
+    seats: section.text('seats', remembered) ?? DEFAULT_MEMORY.seats,
+  })
 }

@@ -4,7 +4,9 @@
  */
 
 import type { ApiKeyRecord, NamedSeat, Seat, SessionRecord, Trace } from '../exchange.ts'
+import { listBytes, MAP, SET_ENTRY, textBytes, textsBytes } from '../heap-size.ts'
 import { type AsOf, ReadThrough } from './read-through.ts'
+import { Recent, Room } from './recent.ts'
 
 /** A Seat as the store hands it out. */
 export interface SeatRow {
@@ -46,53 +48,50 @@ export interface SessionSource {
   readSession(tenant: string, id: string): Promise<AsOf<SessionRecord | null>>
 }
 
-/**
- * Strings that the entries of each kind hold at most: names, spaces, permissions, ids. 100 bytes each or so, hence
- * 100 MiB at worst; a hundred thousand Seats of the usual size.
- */
-const MAX_STRINGS = 1_000_000
-
-const NO_SESSIONS: SessionSource = { readSession: async () => ({ seq: 0, value: null }) }
-
 /** A tenant id has no NUL, so the first one parts the fields whatever the rest holds. */
 const SEPARATOR = '\0'
 
 export class SeatMemory {
+  readonly #room: Room
   readonly #names: ReadThrough<NamedSeat>
   readonly #seats: ReadThrough<Seat | null>
   readonly #keys: ReadThrough<ApiKeyRecord | null>
   readonly #sessions: ReadThrough<SessionRecord | null>
 
-  constructor(source: SeatSource, sessions: SessionSource = NO_SESSIONS, maxStrings = MAX_STRINGS) {
-    this.#names = new ReadThrough(
-      maxStrings,
+  /** @param bytes of all that is remembered, together */
+  constructor(source: SeatSource, sessions: SessionSource, bytes: number) {
+    this.#room = new Room(bytes)
+    this.#names = this.#remember(
       async (key) => {
         const { value, ...asOf } = await source.seatByName(...fields(key))
         return { ...asOf, value: { seat: compile(value.seat), givenUpAt: value.givenUpAt } }
       },
-      ({ seat }) => stringsOf(seat),
+      ({ seat }) => seatBytes(seat),
     )
-    this.#seats = new ReadThrough(
-      maxStrings,
-      async (key) => {
-        const { value, ...asOf } = await source.seatById(...fields(key))
-        return { ...asOf, value: compile(value) }
-      },
-      stringsOf,
-    )
-    this.#keys = new ReadThrough(
-      maxStrings,
-      async (key) => {
-        const { value, ...asOf } = await source.apiKeyById(...fields(key))
-        return { ...asOf, value: value === null ? null : record(value) }
-      },
-      (key) => 1 + (key?.seats.length ?? 0),
-    )
-    this.#sessions = new ReadThrough(
-      maxStrings,
-      (key) => sessions.readSession(...fields(key)),
-      (session) => 3 + (session?.hashPerm.length ?? 0),
-    )
+    this.#seats = this.#remember(async (key) => {
+      const { value, ...asOf } = await source.seatById(...fields(key))
+      return { ...asOf, value: compile(value) }
+    }, seatBytes)
+    this.#keys = this.#remember(async (key) => {
+      const { value, ...asOf } = await source.apiKeyById(...fields(key))
+      return { ...asOf, value: value === null ? null : record(value) }
+    }, keyBytes)
+    this.#sessions = this.#remember((key) => sessions.readSession(...fields(key)), sessionBytes)
+  }
+
+  #remember<V>(load: (key: string) => Promise<AsOf<V>>, bytesOf: (value: V) => number): ReadThrough<V> {
+    const weigh = (key: string, value: V) => ENTRY + textBytes(key) + bytesOf(value)
+    return new ReadThrough(new Recent(this.#room, weigh), load)
+  }
+
+  /** Another bound of bytes from now on. */
+  resize(bytes: number): void {
+    this.#room.resize(bytes)
+  }
+
+  /** Bytes of all that is remembered, rather too many than too few. */
+  get bytes(): number {
+    return this.#room.bytes
   }
 
   seatByName(tenant: string, name: string, trace?: Trace): NamedSeat | Promise<NamedSeat> {
@@ -162,9 +161,32 @@ function fields(key: string): [tenant: string, rest: string] {
   return [key.slice(0, at), key.slice(at + 1)]
 }
 
-function stringsOf(seat: Seat | null): number {
-  return seat === null ? 1 : 2 + seat.spaces.size + seat.permissions.size
+/** Of the map, what it keeps, and the value with all that is no text or list. */
+const ENTRY = 400
+
+function seatBytes(seat: Seat | null): number {
+  if (seat === null) return 0
+  const { id, name, spaces, permissions } = seat
+  const sets = 2 * MAP + SET_ENTRY * (spaces.size + permissions.size)
+  return sets + textBytes(id) + textBytes(name) + textsBytes(spaces) + textsBytes(permissions)
 }
+
+function keyBytes(key: ApiKeyRecord | null): number {
+  if (key === null) return 0
+  return HASH + textBytes(key.id) + textBytes(key.tenant) + listBytes(key.seats)
+}
+
+function sessionBytes(session: SessionRecord | null): number {
+  if (session === null) return 0
+  const { id, tenant, user, email, hashPerm } = session
+  return HASH + textsBytes([id, tenant, user, email ?? '']) + listBytes(hashPerm) + READ * hashPerm.length
+}
+
+/** 32 bytes as an array of its own. */
+const HASH = 250
+
+/** What authentication makes of an entry of a session and keeps beside it: a space, with a list of names of its own. */
+const READ = 300
 
 function compile(row: SeatRow | null): Seat | null {
   if (row === null) return null

@@ -3,11 +3,11 @@
  * keeps an answer that is older than a change it has been told of. Whether memory may be used at all is the lease's
  * business.
  *
- * Key: a string the caller builds. Value: anything immutable. Bound: a weight of `max`, those used least lately first out.
+ * Key: a string the caller builds. Value: anything immutable. Bound: the room of the map it is kept in, those used least lately first out.
  */
 
 import type { Source, Trace } from '../exchange.ts'
-import { Recent } from './recent.ts'
+import type { Recent } from './recent.ts'
 
 /** A value, and the newest change that the store had seen when it was read. */
 export interface AsOf<V> {
@@ -20,10 +20,6 @@ export interface AsOf<V> {
 /** Readings of one key before giving up. More than one is rare: a change came in between. */
 const MAX_TRIES = 20
 
-interface Remembered<V> {
-  readonly value: V
-}
-
 interface Reading<V> {
   /** Older answers don't count: a change this new has been heard of since the question was sent. */
   minSeq: number
@@ -35,13 +31,12 @@ interface Reading<V> {
 
 export class ReadThrough<V> {
   readonly #load: (key: string) => Promise<AsOf<V>>
-  readonly #remembered: Recent<Remembered<V>>
+  readonly #remembered: Recent<V>
   readonly #readings = new Map<string, Reading<V>>()
 
-  /** @param weigh what a value costs of `max`; one each when left out */
-  constructor(max: number, load: (key: string) => Promise<AsOf<V>>, weigh: (value: V) => number = () => 1) {
+  constructor(remembered: Recent<V>, load: (key: string) => Promise<AsOf<V>>) {
+    this.#remembered = remembered
     this.#load = load
-    this.#remembered = new Recent(max, ({ value }) => weigh(value))
   }
 
   get size(): number {
@@ -86,7 +81,7 @@ export class ReadThrough<V> {
         const { seq, value, source = 'store' } = await this.#load(key)
         reading.source = source
         if (reading.void || seq < reading.minSeq) continue
-        this.#remembered.set(key, { value })
+        this.#remembered.set(key, value)
         return value
       }
       throw new Error('the store keeps answering with a state older than its own change feed')

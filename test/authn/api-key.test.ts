@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import t from 'tap'
 import { formatApiKey, hashApiKey } from '../../seats-admin/model/api-key.ts'
+import { DEFAULT_MEMORY } from '../../src/config/config.ts'
 import type { ApiKeyRecord } from '../../src/exchange.ts'
 import { authenticator, credentials, NOW, outcome } from './support.ts'
 
@@ -215,7 +216,7 @@ t.test('more keys in use than are remembered', async (t) => {
     ring.put(record(text, { id }))
     return { id, text }
   })
-  const asked = authenticator({ ...ring, maxKeys: 3 })
+  const asked = authenticator({ ...ring, memory: { ...DEFAULT_MEMORY, apiKeys: 1500 } })
   for (const { id, text } of [...keys, ...keys.toReversed()])
     t.match(await outcome(asked, { apiKey: [text] }), { user: id })
 })

@@ -35,7 +35,7 @@ t.test('a token that was verified', async (t) => {
     tenants: new Map([[acme.id, acme]]),
     defaultTenant: null,
     now: Date.now,
-    maxTokens: TIMES,
+    memory: 2 ** 24,
   })
   const grown = await grownBy(async (textWith) => {
     for (let i = 0; i < TIMES; i++) {

@@ -5,7 +5,7 @@
 
 import { createHmac } from 'node:crypto'
 import { Authenticator, type AuthenticatorOptions } from '../../src/authn/authenticator.ts'
-import type { TenantConfig, TokenConfig } from '../../src/config/config.ts'
+import { DEFAULT_MEMORY, type TenantConfig, type TokenConfig } from '../../src/config/config.ts'
 import { Refusal } from '../../src/errors.ts'
 import type { Credentials, Principal } from '../../src/exchange.ts'
 
@@ -43,6 +43,7 @@ export function authenticator(options: Partial<AuthenticatorOptions> = {}): Auth
     defaultTenant: 'acme',
     apiKeyById: () => null,
     now: () => NOW,
+    memory: DEFAULT_MEMORY,
     ...options,
   })
 }

@@ -2,6 +2,7 @@
 
 import t from 'tap'
 import { BearerTokens } from '../../src/authn/bearer.ts'
+import { DEFAULT_MEMORY } from '../../src/config/config.ts'
 import { Refusal } from '../../src/errors.ts'
 import {
   acme,
@@ -19,11 +20,14 @@ import {
 
 const line = (token: string) => ({ authorization: [`Bearer ${token}`] })
 
-/** With a clock that the test sets. */
-function clocked(maxTokens?: number) {
+/** More than the tokens of these tests weigh, but not by half. */
+const TOKEN = 2000
+
+/** With a clock that the test sets. @param tokens as many are remembered */
+function clocked(tokens = 1000) {
   const clock = { now: NOW }
-  const options = { now: () => clock.now, ...(maxTokens === undefined ? {} : { maxTokens }) }
-  return { clock, asked: authenticator(options) }
+  const memory = { ...DEFAULT_MEMORY, tokens: tokens * TOKEN }
+  return { clock, asked: authenticator({ now: () => clock.now, memory }) }
 }
 
 t.test('a verified token is answered at once, with the same Principal', async (t) => {
@@ -167,7 +171,7 @@ t.test('a fault of the machine is no verdict on the token, and is not remembered
     tenants: tenants(broken),
     defaultTenant: null,
     now: () => NOW,
-    maxTokens: 9,
+    memory: 2 ** 24,
   })
   const token = sign()
   for (let at = 0; at < 2; at++) t.throws(() => asked.authenticate(`Bearer ${token}`), TypeError)

@@ -1,7 +1,7 @@
-/** `limits:` and what else bounds clients: read, bounded, and said well when it is wrong. */
+/** `limits:`, `memory:` and what else bounds clients: read, bounded, and said well when it is wrong. */
 
 import t from 'tap'
-import { DEFAULT_LIMITS } from '../../src/config/config.ts'
+import { DEFAULT_LIMITS, DEFAULT_MEMORY } from '../../src/config/config.ts'
 import { pack, unpack } from '../../src/config/transfer.ts'
 import { BASE, configOf, Folder, faultsOf } from './support.ts'
 
@@ -19,6 +19,8 @@ t.test('defaults', async (t) => {
   })
   t.match(config, { drain: 30_000, drainDelay: 0, proxyProtocol: false })
   t.same((await configOf(t, `${BASE}limits: {}\n`)).limits, DEFAULT_LIMITS)
+  t.same(config.memory, { tokens: 33_554_432, apiKeys: 8_388_608, seats: 134_217_728 })
+  t.same((await configOf(t, `${BASE}memory: {}\n`)).memory, DEFAULT_MEMORY)
 })
 
 const ALL = `limits:
@@ -71,6 +73,12 @@ t.test('an upstream has its own body_timeout', async (t) => {
   )
 })
 
+t.test('memory, each by itself', async (t) => {
+  const { memory } = await configOf(t, `${BASE}memory: { tokens: 64MiB, seats: 1GiB }\n`)
+  t.same(memory, { tokens: 67_108_864, apiKeys: DEFAULT_MEMORY.apiKeys, seats: 1_073_741_824 })
+  t.equal((await configOf(t, `${BASE}memory: { api_keys: 1MiB }\n`)).memory.apiKeys, 1_048_576)
+})
+
 t.test('what is wrong', async (t) => {
   const cases: [string, RegExp][] = [
     ['limits: []', /^3:9: limits must be a map, not a list$/],
@@ -98,6 +106,13 @@ t.test('what is wrong', async (t) => {
     ['limits: { connections: 0 }', /^3:24: connections must be at least 1$/],
     ['limits: { connections: 1000001 }', /connections must be at most 1000000$/],
     ['limits: { connections: many }', /connections must be a whole number/],
+    ['memory: 32MiB', /^3:9: memory must be a map, not text$/],
+    ['memory: { token: 1MiB }', /^3:11: "token" is not a key here \(did you mean /],
+    ['memory: { tokens: 1000 }', /^3:19: tokens must be text such as "64KiB", not a number$/],
+    ['memory: { tokens: 0B }', /^3:19: tokens: "0B" is too small: 1MiB is the least$/],
+    ['memory: { api_keys: 900KiB }', /^3:21: api_keys: "900KiB" is too small: 1MiB is the least$/],
+    ['memory: { seats: 2TiB }', /^3:18: seats: "2TiB" is too large: 1TiB is the most$/],
+    ['memory: { seats: unlimited }', /^3:18: seats: "unlimited" is not a size such as/],
     ['drain_delay: 2h', /^3:14: drain_delay: "2h" is too long: 1h is the most$/],
     ['drain_delay: 5', /^3:14: drain_delay must be text such as "30s", not a number$/],
     ['proxy_protocol: yes', /^3:17: proxy_protocol must be true or false, not text$/],

@@ -54,6 +54,8 @@ t.test('every setting tells what it is for, and its examples are good ones', asy
   for (const [key, value] of Object.entries(properties)) t.ok(value.description, key)
   for (const [key, value] of Object.entries(definitions.upstream.properties)) t.ok(value.description, key)
   for (const [key, value] of Object.entries(definitions.token.properties)) t.ok(value.description, key)
+  for (const [key, value] of Object.entries(definitions.limits.properties)) t.ok(value.description, key)
+  for (const [key, value] of Object.entries(definitions.memory.properties)) t.ok(value.description, key)
 })
 
 t.test('the shipped files name their schema for editors', async (t) => {

@@ -33,7 +33,7 @@ function setUp() {
     readSession: (tenant: string, id: string) =>
       answer<SessionRecord | null>(`session ${tenant} ${id}`, null),
   }
-  return { asked, store, memory: new SeatMemory(source, sessions) }
+  return { asked, store, memory: new SeatMemory(source, sessions, 2 ** 24) }
 }
 
 const change = (kind: string, key: string, seq = 2, tenant = 'acme') =>

@@ -39,6 +39,8 @@ class NoSeal extends Seal {
 
 const SEAL = new NoSeal([])
 
+const NO_SESSIONS = { readSession: async () => ({ seq: 0, value: null }) }
+
 export class Decider {
   readonly process: Process
   readonly lease: Lease
@@ -65,7 +67,7 @@ export class Decider {
           process.clock.now,
         )
       : this.#store
-    this.#memory = new SeatMemory(parts.source(source))
+    this.#memory = new SeatMemory(parts.source(source), NO_SESSIONS, 2 ** 24)
     this.lease = parts.lease(coherence, [this.#memory, history], process.clock)
     coherence.join(this.lease)
   }

@@ -1,0 +1,33 @@
+/**
+ * What things take of V8's heap: bytes, rather too many than too few. Used where what is remembered has a bound that
+ * somebody configures.
+ */
+
+/** A text, whose characters may be of two bytes. */
+export function textBytes({ length }: string): number {
+  return TEXT + 2 * length
+}
+
+/** A text that is known to be ASCII. */
+export function asciiBytes({ length }: string): number {
+  return TEXT + length
+}
+
+/** A list that has grown to these. */
+export function listBytes(texts: readonly string[]): number {
+  return 12 * texts.length + textsBytes(texts)
+}
+
+export function textsBytes(texts: Iterable<string>): number {
+  let bytes = 0
+  for (const text of texts) bytes += textBytes(text)
+  return bytes
+}
+
+/** Map, hash, length, and up to the next eight. */
+const TEXT = 24
+
+/** A Map's or Set's own, and of each entry, as it may be half empty. */
+export const MAP = 200
+export const MAP_ENTRY = 56
+export const SET_ENTRY = 40

@@ -1,0 +1,46 @@
+/** `memory:` bounds what is remembered, not what is known: what was pushed out is read again. */
+
+import { readFileSync, writeFileSync } from 'node:fs'
+import t from 'tap'
+import { startWorld, type World } from '../support/world.ts'
+import { metric } from '../workers/support.ts'
+
+const MiB = 1024 * 1024
+const SEATS = 300
+/** Weighs 5 KiB and a half: all of them half as much again as the bound. */
+const words = (name: string) => Array.from({ length: 20 }, (_, at) => `${name}${'x'.repeat(90)}${at}:read`)
+
+async function askAll(world: World): Promise<Set<number>> {
+  const statuses = new Set<number>()
+  for (let i = 0; i < SEATS; i++) {
+    const token = await world.token([`s1:Seat${i}`])
+    statuses.add(
+      (await world.client.send('GET', '/v1/trainings', { authorization: `Bearer ${token}`, space: 's1' }))
+        .status,
+    )
+  }
+  return statuses
+}
+
+t.test('more Seats in use than fit, then room for all of them by a reload', async (t) => {
+  const world = await startWorld(t, { top: ['memory: { tokens: 1MiB, api_keys: 1MiB, seats: 1MiB }'] })
+  for (let i = 0; i < SEATS; i++)
+    await world.seat(`Seat${i}`, ['s1'], ['trainings:list', ...words(`seat-${i}-`)])
+  for (let turn = 0; turn < 2; turn++) {
+    t.same(await askAll(world), new Set([200]))
+    const held = await metric(world, 'seatgate_memory_bytes')
+    t.ok(held > MiB / 2 && held < MiB + 10_000, `${held} bytes`)
+    t.ok((await metric(world, 'seatgate_memory_seat_names')) < 200)
+  }
+
+  const text = readFileSync(world.config.file, 'utf8')
+  writeFileSync(world.config.file, text.replace('seats: 1MiB', 'seats: 8MiB'))
+  await world.reload()
+  for (let turn = 0; turn < 2; turn++) t.same(await askAll(world), new Set([200]))
+  t.equal(await metric(world, 'seatgate_memory_seat_names'), SEATS)
+
+  writeFileSync(world.config.file, text)
+  await world.reload()
+  t.same(await askAll(world), new Set([200]))
+  t.ok((await metric(world, 'seatgate_memory_bytes')) < MiB + 10_000)
+})

@@ -1,0 +1,104 @@
+/** What memory is said to hold is what it takes, rather more: somebody has set a bound by it. */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import t from 'tap'
+import { SeatMemory, type SeatRow } from '../../src/seats/memory.ts'
+
+setFlagsFromString('--expose-gc')
+const collect: () => void = runInNewContext('gc')
+
+const TIMES = 1000
+
+const list = (count: number, text: (at: number) => string) =>
+  Array.from({ length: count }, (_, at) => text(at))
+
+/** Texts that are nobody else's, as they come from a store. */
+const own = <V>(value: V): V => structuredClone(value)
+
+function seat(id: string, spaces: string[], permissions: string[]): SeatRow {
+  return { id, name: `Seat ${id}`, spaces, permissions }
+}
+
+/** Words that no other Seat has: V8 keeps each text of a Set once, whoever has it. */
+const SEATS: Record<string, (id: string) => SeatRow> = {
+  bare: (id) => seat(id, [], []),
+  'of words that all have': (id) => seat(id, ['s1', 's2'], ['trainings:list', 'trainings:read']),
+  'of its own words': (id) =>
+    seat(
+      id,
+      [`s1-${id}`],
+      list(4, (at) => `trainings-${id}:do-${at}`),
+    ),
+  'of many': (id) =>
+    seat(
+      id,
+      list(100, (at) => `${at}-${id}`),
+      list(33, (at) => `permission-${at}-${id}:read`),
+    ),
+  'of long words': (id) =>
+    seat(
+      id,
+      [id],
+      list(3, (at) => `${'e'.repeat(90)}${id}${at}:*`),
+    ),
+  'of wide words': (id) =>
+    seat(
+      id,
+      [id],
+      list(3, (at) => `${'☃'.repeat(90)}${id}${at}:*`),
+    ),
+}
+
+function memoryOf(row: (id: string) => SeatRow): SeatMemory {
+  const asOf = <V>(value: V) => Promise.resolve({ seq: 1, value: own(value) })
+  const seatIds = (id: string) => [id, `${id}b`]
+  const hash = new Uint8Array(32)
+  const entries = (id: string) => row(id).spaces.map((space) => `${space}:Seat ${id}`)
+  const person = { cookieHash: hash, user: 'alice', email: 'alice@acme.example', endedAt: null }
+  const times = { issuedAt: 1_800_000_000, renewAt: 1_800_000_000_500, expiresAt: 1_800_000_000_500 }
+  return new SeatMemory(
+    {
+      seatByName: (_tenant, name) => asOf({ seat: row(name), givenUpAt: 1_800_000_000_500 }),
+      seatById: (_tenant, id) => asOf(id.startsWith('gone') ? null : row(id)),
+      apiKeyById: (tenant, id) =>
+        asOf({ id, tenant, hash, seatIds: seatIds(id), expiresAt: 1_800_000_000_500, revokedAt: null }),
+    },
+    { readSession: (tenant, id) => asOf({ id, tenant, hashPerm: entries(id), ...person, ...times }) },
+    2 ** 40,
+  )
+}
+
+const READS: Record<string, (memory: SeatMemory, id: string) => unknown> = {
+  'by name': (memory, id) => memory.seatByName('acme', id),
+  'by id': (memory, id) => memory.seatById('acme', id),
+  'a Seat that is gone': (memory, id) => memory.seatById('acme', `gone ${id}`),
+  'an API key': (memory, id) => memory.apiKeyById('acme', id),
+  'a session': (memory, id) => memory.sessionById('acme', id),
+}
+
+for (const [kind, row] of Object.entries(SEATS)) {
+  t.test(`a Seat ${kind}`, async (t) => {
+    for (const [way, read] of Object.entries(READS)) {
+      const memory = memoryOf(row)
+      await read(memory, 'first')
+      const [heap, counted] = [await held(), memory.bytes]
+      for (let i = 0; i < TIMES; i++) await read(memory, `01JZ00000000000000000${i}`)
+      const [took, said] = [((await held()) - heap) / TIMES, (memory.bytes - counted) / TIMES]
+      t.ok(took > 50, `${way}: it is held`)
+      t.ok(took <= said, `${way}: ${took} bytes of ${said}`)
+      t.ok(said < 6 * took, `${way}: ${said} bytes are said to be ${took}`)
+    }
+  })
+}
+
+/** Small arrays of bytes lie outside of the heap. What goes by turns goes first. */
+async function held(): Promise<number> {
+  for (let turn = 0; turn < 3; turn++) {
+    collect()
+    await sleep(20)
+  }
+  const { heapUsed, arrayBuffers } = process.memoryUsage()
+  return heapUsed + arrayBuffers
+}
