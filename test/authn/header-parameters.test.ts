@@ -4,13 +4,33 @@ import { createHmac, generateKeyPairSync } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t from 'tap'
-import { base64url, bearer, claims, secrets, sign } from './support.ts'
+import { base64url, bearer, claims, secrets, sign, signInput } from './support.ts'
 
 const withHeader = (more: object) => sign(claims, { header: { alg: 'HS256', ...more } })
 
 t.test('crit, whatever it lists', async (t) => {
   for (const crit of [[], ['b64'], ['exp'], ['alg'], ['x'], null, 'b64', {}, 0])
     t.equal(await bearer(withHeader({ crit })), 'token_invalid', JSON.stringify(crit))
+})
+
+t.test('the header of the token before counts for no other', async (t) => {
+  const good = sign()
+  const [header = '', payload, signature] = good.split('.')
+  const none = base64url('{"alg":"none"}')
+  for (const other of [
+    '',
+    header.slice(0, -1),
+    `${header}A`,
+    header.toLowerCase(),
+    none,
+    base64url('{"alg":"HS256","kid":"a"}'),
+  ]) {
+    t.match(await bearer(good), { user: 'alice' })
+    t.equal(await bearer(signInput(`${other}.${payload}`)), 'token_invalid', `'${other}', signed well`)
+    t.equal(await bearer(`${other}.${payload}.${signature}`), 'token_invalid', other)
+    t.equal(await bearer(`.${header}.${payload}`), 'token_invalid')
+  }
+  t.match(await bearer(good), { user: 'alice' })
 })
 
 t.test('an unencoded payload (RFC 7797)', async (t) => {
