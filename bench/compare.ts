@@ -49,7 +49,8 @@ export interface Comparison {
 export async function compare(revision: string, setup: CompareSetup): Promise<number> {
   const known = workloads.map(({ name }) => name)
   const unknown = (setup.only ?? []).filter((name) => !known.includes(name))
-  if (unknown.length > 0) throw new Error(`no workload is called ${unknown.join(', ')}`)
+  if (unknown.length > 0)
+    throw new Error(`no workload is called ${unknown.join(', ')}; there are ${known.join(', ')}`)
   const ending = new Ending()
   try {
     const [base, branch] = await sidesOf(revision, ending)

@@ -18,7 +18,7 @@ import { curveDrawing } from './curves/drawing.ts'
 import type { Place } from './measure.ts'
 import { peers } from './peers/all.ts'
 import { picture } from './picture.ts'
-import { choose } from './plan.ts'
+import { choose, PARTS } from './plan.ts'
 import { type Measured, report } from './results.ts'
 import { messageOf } from './rounds.ts'
 import { Ending } from './scale/ending.ts'
@@ -43,7 +43,8 @@ process.exitCode = values.compare === undefined ? await bench() : await guard(va
 async function bench(): Promise<number> {
   const choice = choose(peers, workloads, only, quick)
   if (!('parts' in choice)) {
-    say(`nothing is called ${choice.join(', ')}`)
+    const names = [...peers, ...workloads].map(({ name }) => name).concat(PARTS)
+    say(`nothing is called ${choice.join(', ')}; there are ${names.join(', ')}`)
     return 2
   }
   const ending = new Ending()
