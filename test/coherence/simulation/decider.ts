@@ -67,7 +67,7 @@ export class Decider {
           process.clock.now,
         )
       : this.#store
-    this.#memory = new SeatMemory(parts.source(source), NO_SESSIONS, 2 ** 24)
+    this.#memory = new SeatMemory(parts.source(source), NO_SESSIONS, world.schedule.memory)
     this.lease = parts.lease(coherence, [this.#memory, history], process.clock)
     coherence.join(this.lease)
   }

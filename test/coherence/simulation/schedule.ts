@@ -41,7 +41,12 @@ export interface Schedule {
   readonly end: number
   /** Whether to look on until everything must be well again. */
   readonly looksOn: boolean
+  /** Bytes of what a process remembers: enough, or so few that most of it is pushed out before it changes. */
+  readonly memory: number
 }
+
+/** Bytes that hold all there is. */
+export const ENOUGH = 2 ** 24
 
 /** Who is picked out of how many, at most. */
 const ANY = 60
@@ -61,7 +66,9 @@ export function scheduleOf(seed: number): Schedule {
       actions.push(...writesOf(random, at + random.between(0, 100)))
     }
   actions.sort((a, b) => a.at - b.at)
-  return { seed, gateways, hasRedis, kept, weather, actions, end, looksOn: random.chance(0.15) }
+  const looksOn = random.chance(0.15)
+  const memory = random.pick([ENOUGH, ENOUGH, 4000])
+  return { seed, gateways, hasRedis, kept, weather, actions, end, looksOn, memory }
 }
 
 function workersOf(random: Random): number {

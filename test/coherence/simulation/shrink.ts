@@ -6,7 +6,7 @@
 import { FAIR, type Weather } from './nature.ts'
 import type { Found } from './hunt.ts'
 import type { Parts } from './parts.ts'
-import type { Action, Schedule } from './schedule.ts'
+import { type Action, ENOUGH, type Schedule } from './schedule.ts'
 import { World } from './world.ts'
 
 /** Ways of chance tried for each smaller schedule. */
@@ -49,6 +49,7 @@ function* smallerThan(schedule: Schedule): Generator<Schedule> {
     yield { ...schedule, gateways: gateways.map((n) => Math.min(n, 1)) }
   if (schedule.kept < 10_000) yield { ...schedule, kept: 10_000 }
   if (schedule.hasRedis) yield { ...schedule, hasRedis: false }
+  if (schedule.memory < ENOUGH) yield { ...schedule, memory: ENOUGH }
 }
 
 function without(actions: readonly Action[], action: Action): Action[] {
@@ -65,8 +66,8 @@ function wayToFail(schedule: Schedule, parts: Parts, kind: string): number | nul
 }
 
 function storyOf({ schedule, chance }: Failing, parts: Parts, kind: string): string {
-  const { seed, gateways, hasRedis, kept, weather } = schedule
-  const lines = [JSON.stringify({ seed, chance, gateways, hasRedis, kept, weather })]
+  const { seed, gateways, hasRedis, kept, memory, weather } = schedule
+  const lines = [JSON.stringify({ seed, chance, gateways, hasRedis, kept, memory, weather })]
   const world = new World(schedule, parts, (what) => lines.push(what), chance)
   world.run()
   const end = lines.findIndex((line) => line.includes(` ${kind}: `))
