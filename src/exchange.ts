@@ -276,6 +276,7 @@ export interface Judgement {
   readonly params: PathParams
   /** With the `?`; '' when there is none. Passed on as it came. */
   readonly query: string
+  /** Null for what goes to an upstream. */
   readonly grants: Grants | null
 }
 

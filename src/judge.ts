@@ -182,7 +182,9 @@ function missed(table: RouteTable, draft: Draft): Refusal {
 
 function conclude(draft: Draft, permission: string, space: string, grants: Grants): Judgement {
   draft.passed('resolve')
-  draft.grants = grants
+  // Only what answers here asks for them. What is forwarded may be open for long, and would keep Seats that memory has
+  // given up.
+  if (draft.route?.target.kind !== 'upstream') draft.grants = grants
   const outcome = decide(grants, space, permission)
   draft.seats = outcome.seats
   draft.passed('decide')

@@ -83,12 +83,17 @@ export function verifiedBytes({ principal: { user, email, claims } }: VerifiedTo
 const VERIFIED = 600
 /** A list that has grown has up to seventeen places before its second text. */
 const LIST = 200
+/** A name is a piece of its entry, all of which it keeps. */
+const PIECE = 32
 
 function claimsBytes(claims: SeatClaims): number {
   if (claims.by === 'id') return LIST + listBytes(claims.seats)
   if (claims.by === 'any-space') return LIST + listBytes(claims.names)
   let bytes = MAP
-  for (const [space, seats] of claims.entries) bytes += MAP_ENTRY + textBytes(space) + LIST + listBytes(seats)
+  for (const [space, seats] of claims.entries) {
+    bytes += MAP_ENTRY + textBytes(space) + LIST
+    bytes += listBytes(seats) + (PIECE + textBytes(space)) * seats.length
+  }
   return bytes
 }
 

@@ -65,7 +65,9 @@ let lastHeader: Header | null = null
 /** Null for one that no token of the gateway has. */
 function readHeader(text: string): Header | null {
   const header = readObject(text)
-  return header !== null && isOurHeader(header) ? { text, algorithm: header.alg } : null
+  if (header === null || !isOurHeader(header)) return null
+  // A text of its own: a piece of the token would keep all that the token was cut out of.
+  return { text: Buffer.from(text, 'latin1').toString('latin1'), algorithm: header.alg }
 }
 
 function isOurHeader(header: Readonly<Record<string, unknown>>): boolean {

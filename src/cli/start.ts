@@ -7,9 +7,9 @@ import { ConfigError } from '../config/faults.ts'
 import { loadConfig } from '../config/load.ts'
 import { watchConfig } from '../config/watch.ts'
 import { Gateway } from '../gateway.ts'
-import { openFilesAllowed, openFilesNeeded } from './open-files.ts'
 import { type Log, openLog } from '../telemetry/logger.ts'
 import { outliveRejections } from '../telemetry/unexpected.ts'
+import { warnOfShortage } from './capacity.ts'
 import { type Command, DEFAULT_CONFIG, readArguments } from './command.ts'
 
 export const start: Command = {
@@ -48,7 +48,7 @@ export async function runGateway(
   const { front, ops } = gateway.addresses
   log.logger.info({ listener: 'front' }, `listening on http://${address(front)} (front door)`)
   log.logger.info({ listener: 'ops' }, `listening on http://${address(ops)} (/livez /readyz /metrics)`)
-  warnOfFiles(config, log)
+  warnOfShortage(config, log)
   log.flush()
   listening(gateway.addresses)
   // Held small while the code was read (seatgate.js); requests are worth a larger young generation. V8's default.
@@ -62,16 +62,6 @@ export async function runGateway(
   const { drain, drainDelay } = reloader.config
   await gateway.close(drain, drainDelay)
   log.logger.info('ended')
-}
-
-/** Connections that can't be had are best known before they are asked for. */
-function warnOfFiles(config: Config, { logger }: Log): void {
-  const [open, needed] = [openFilesAllowed(), openFilesNeeded(config)]
-  if (open === null || open >= needed) return
-  logger.warn(
-    { open_files: open, needed },
-    `limits.connections and the upstreams' connections may need ${needed} open files a process, and this one may have ${open}: raise "ulimit -n", or lower limits.connections`,
-  )
 }
 
 function ignore(): void {}
@@ -114,6 +104,7 @@ class Reloader {
       this.config = next
       this.#watched = next.files
       logger.info({ version: this.#gateway.reloaded('ok') }, 'configuration reloaded')
+      warnOfShortage(next, this.#log)
     } catch (error) {
       // The fault may be mended in a file that only the faulty configuration names.
       if (error instanceof ConfigError && error.files.length > 0) this.#watched = error.files

@@ -74,7 +74,7 @@ export interface MemoryBounds {
 export const DEFAULT_MEMORY: MemoryBounds = Object.freeze({
   tokens: 32 * 1024 * 1024,
   apiKeys: 8 * 1024 * 1024,
-  seats: 128 * 1024 * 1024,
+  seats: 64 * 1024 * 1024,
 })
 
 export interface Address {

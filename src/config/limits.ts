@@ -30,8 +30,8 @@ export function buildLimits(root: Section): Limits {
   return Object.freeze(limits)
 }
 
-/** As much as a machine has; and so much that what one request needs has room. */
-const remembered = sizeWithin('1MiB', '1TiB')
+/** More than V8's heap takes without further ado, and less than a Map of it holds. */
+const remembered = sizeWithin('1MiB', '4GiB')
 
 export function buildMemory(root: Section): MemoryBounds {
   const section = root.section('memory')

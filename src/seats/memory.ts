@@ -52,7 +52,9 @@ export interface SessionSource {
 const SEPARATOR = '\0'
 
 export class SeatMemory {
-  readonly #room: Room
+  readonly #room = new Room(0)
+  /** Of keys and sessions that are not there: anybody can invent them, and must not push out those that are. */
+  readonly #unknown = new Room(0)
   readonly #names: ReadThrough<NamedSeat>
   readonly #seats: ReadThrough<Seat | null>
   readonly #keys: ReadThrough<ApiKeyRecord | null>
@@ -60,38 +62,46 @@ export class SeatMemory {
 
   /** @param bytes of all that is remembered, together */
   constructor(source: SeatSource, sessions: SessionSource, bytes: number) {
-    this.#room = new Room(bytes)
-    this.#names = this.#remember(
-      async (key) => {
-        const { value, ...asOf } = await source.seatByName(...fields(key))
-        return { ...asOf, value: { seat: compile(value.seat), givenUpAt: value.givenUpAt } }
-      },
-      ({ seat }) => seatBytes(seat),
-    )
-    this.#seats = this.#remember(async (key) => {
+    this.resize(bytes)
+    const names = new Recent(this.#room, (key, { seat }: NamedSeat) => weigh(key, seatBytes(seat)))
+    this.#names = new ReadThrough(names, async (key) => {
+      const { value, ...asOf } = await source.seatByName(...fields(key))
+      return { ...asOf, value: { seat: compile(value.seat), givenUpAt: value.givenUpAt } }
+    })
+    const seats = new Recent(this.#room, (key, seat: Seat | null) => weigh(key, seatBytes(seat)))
+    this.#seats = new ReadThrough(seats, async (key) => {
       const { value, ...asOf } = await source.seatById(...fields(key))
       return { ...asOf, value: compile(value) }
-    }, seatBytes)
-    this.#keys = this.#remember(async (key) => {
+    })
+    const [keys, unknownKeys] = this.#maps(keyBytes)
+    const readKey = async (key: string) => {
       const { value, ...asOf } = await source.apiKeyById(...fields(key))
       return { ...asOf, value: value === null ? null : record(value) }
-    }, keyBytes)
-    this.#sessions = this.#remember((key) => sessions.readSession(...fields(key)), sessionBytes)
+    }
+    this.#keys = new ReadThrough(keys, readKey, unknownKeys)
+    const [known, unknown] = this.#maps(sessionBytes)
+    const readSession = async (key: string) => {
+      const { value, ...asOf } = await sessions.readSession(...fields(key))
+      return { ...asOf, value: value === null ? null : session(value) }
+    }
+    this.#sessions = new ReadThrough(known, readSession, unknown)
   }
 
-  #remember<V>(load: (key: string) => Promise<AsOf<V>>, bytesOf: (value: V) => number): ReadThrough<V> {
-    const weigh = (key: string, value: V) => ENTRY + textBytes(key) + bytesOf(value)
-    return new ReadThrough(new Recent(this.#room, weigh), load)
+  #maps<V>(bytesOf: (value: V) => number): [known: Recent<V | null>, unknown: Recent<V | null>] {
+    const bytes = (key: string, value: V | null) => weigh(key, value === null ? 0 : bytesOf(value))
+    return [new Recent(this.#room, bytes), new Recent(this.#unknown, bytes)]
   }
 
   /** Another bound of bytes from now on. */
   resize(bytes: number): void {
-    this.#room.resize(bytes)
+    const unknown = bytes / UNKNOWN
+    this.#room.resize(bytes - unknown)
+    this.#unknown.resize(unknown)
   }
 
   /** Bytes of all that is remembered, rather too many than too few. */
   get bytes(): number {
-    return this.#room.bytes
+    return this.#room.bytes + this.#unknown.bytes
   }
 
   seatByName(tenant: string, name: string, trace?: Trace): NamedSeat | Promise<NamedSeat> {
@@ -161,32 +171,40 @@ function fields(key: string): [tenant: string, rest: string] {
   return [key.slice(0, at), key.slice(at + 1)]
 }
 
-/** Of the map, what it keeps, and the value with all that is no text or list. */
-const ENTRY = 400
+/** The part of all that keys and sessions may take that are not there. */
+const UNKNOWN = 16
+
+/** Bytes of an entry: its key's, its value's, and those of its places in the map and in the order of use. */
+function weigh(key: string, value: number): number {
+  return 200 + textBytes(key) + value
+}
 
 function seatBytes(seat: Seat | null): number {
-  if (seat === null) return 0
+  if (seat === null) return 50
   const { id, name, spaces, permissions } = seat
-  const sets = 2 * MAP + SET_ENTRY * (spaces.size + permissions.size)
+  const sets = OBJECT + 2 * MAP + SET_ENTRY * (spaces.size + permissions.size)
   return sets + textBytes(id) + textBytes(name) + textsBytes(spaces) + textsBytes(permissions)
 }
 
-function keyBytes(key: ApiKeyRecord | null): number {
-  if (key === null) return 0
-  return HASH + textBytes(key.id) + textBytes(key.tenant) + listBytes(key.seats)
+function keyBytes(key: ApiKeyRecord): number {
+  return OBJECT + HASH + textBytes(key.id) + textBytes(key.tenant) + listBytes(key.seats)
 }
 
-function sessionBytes(session: SessionRecord | null): number {
-  if (session === null) return 0
+function sessionBytes(session: SessionRecord): number {
   const { id, tenant, user, email, hashPerm } = session
-  return HASH + textsBytes([id, tenant, user, email ?? '']) + listBytes(hashPerm) + READ * hashPerm.length
+  const texts = textsBytes([id, tenant, user, email ?? ''])
+  // Twice: authentication reads the entries into spaces and names, and keeps these beside them.
+  return 2 * OBJECT + HASH + texts + 2 * listBytes(hashPerm) + READ * hashPerm.length
 }
 
 /** 32 bytes as an array of its own. */
 const HASH = 250
 
-/** What authentication makes of an entry of a session and keeps beside it: a space, with a list of names of its own. */
-const READ = 300
+/** A space with a list of names of its own. */
+const READ = 250
+
+/** With its numbers. */
+const OBJECT = 200
 
 function compile(row: SeatRow | null): Seat | null {
   if (row === null) return null
@@ -198,11 +216,21 @@ function compile(row: SeatRow | null): Seat | null {
   })
 }
 
+/** A hash as a driver gives it may be a piece of a block of 64 KiB, all of which it would keep. */
+function own(hash: Uint8Array): Uint8Array {
+  return Uint8Array.from(hash)
+}
+
+function session(row: SessionRecord): SessionRecord {
+  const { cookieHash } = row
+  return Object.freeze({ ...row, cookieHash: cookieHash === null ? null : own(cookieHash) })
+}
+
 function record(row: ApiKeyRow): ApiKeyRecord {
   return Object.freeze({
     id: row.id,
     tenant: row.tenant,
-    hash: row.hash,
+    hash: own(row.hash),
     seats: row.seatIds,
     expiresAt: row.expiresAt,
     revokedAt: row.revokedAt,

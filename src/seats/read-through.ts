@@ -3,7 +3,7 @@
  * keeps an answer that is older than a change it has been told of. Whether memory may be used at all is the lease's
  * business.
  *
- * Key: a string the caller builds. Value: anything immutable. Bound: the room of the map it is kept in, those used least lately first out.
+ * Key: a string the caller builds. Value: anything immutable. Bound: the rooms of the maps it is kept in, those used least lately first out.
  */
 
 import type { Source, Trace } from '../exchange.ts'
@@ -32,20 +32,24 @@ interface Reading<V> {
 export class ReadThrough<V> {
   readonly #load: (key: string) => Promise<AsOf<V>>
   readonly #remembered: Recent<V>
+  readonly #unknown: Recent<V>
   readonly #readings = new Map<string, Reading<V>>()
 
-  constructor(remembered: Recent<V>, load: (key: string) => Promise<AsOf<V>>) {
+  /** @param unknown where null is remembered: that something is not there; with the rest, when left out */
+  constructor(remembered: Recent<V>, load: (key: string) => Promise<AsOf<V>>, unknown = remembered) {
     this.#remembered = remembered
+    this.#unknown = unknown
     this.#load = load
   }
 
   get size(): number {
-    return this.#remembered.size
+    const unknown = this.#unknown === this.#remembered ? 0 : this.#unknown.size
+    return this.#remembered.size + unknown
   }
 
   /** At once from memory, or as soon as the store has answered. Rejects as the store does. */
   get(key: string, trace?: Trace): V | Promise<V> {
-    const known = this.#remembered.get(key)
+    const known = this.#remembered.get(key) ?? this.#unknown.get(key)
     if (known !== undefined) return known.value
     const reading = this.#readings.get(key) ?? this.#begin(key)
     return trace === undefined ? reading.answer : traced(reading, trace)
@@ -53,6 +57,7 @@ export class ReadThrough<V> {
 
   forget(key: string, seq: number): void {
     this.#remembered.delete(key)
+    this.#unknown.delete(key)
     const reading = this.#readings.get(key)
     if (reading !== undefined) reading.minSeq = Math.max(reading.minSeq, seq)
   }
@@ -60,6 +65,7 @@ export class ReadThrough<V> {
   /** Numbers from before mean nothing any more: the store may be another one, which numbers anew. */
   forgetAll(): void {
     this.#remembered.clear()
+    this.#unknown.clear()
     for (const reading of this.#readings.values()) {
       reading.void = true
       reading.minSeq = 0
@@ -81,13 +87,19 @@ export class ReadThrough<V> {
         const { seq, value, source = 'store' } = await this.#load(key)
         reading.source = source
         if (reading.void || seq < reading.minSeq) continue
-        this.#remembered.set(key, value)
+        this.#remember(key, value)
         return value
       }
       throw new Error('the store keeps answering with a state older than its own change feed')
     } finally {
       this.#readings.delete(key)
     }
+  }
+
+  /** Nothing of it is remembered: its reading ends after whatever was told in the meantime. */
+  #remember(key: string, value: V): void {
+    const map = value === null ? this.#unknown : this.#remembered
+    map.set(key, value)
   }
 }
 

@@ -1,122 +1,141 @@
 /**
- * Bounded maps of what was used lately, which share one room. Two generations: what is used moves to the young one; when
- * that fills half of the room it becomes the old one, and the old one is dropped. Grows with what is in it, where an LRU
- * list of the same bound sets its memory aside beforehand (8 MiB for the Seats and keys of a gateway that holds none
- * yet).
+ * Maps of what was used lately, which share one room: what was used least lately goes first, whichever map it is in.
+ * lru-cache bounds one map by itself; here the bound is of several together, and may change meanwhile.
  */
 
-export interface Kept<V> {
-  readonly value: V
+/** In the order of use: a ring through all entries of a room, and its ends. */
+interface Place {
+  newer: Place
+  older: Place
+  readonly key: string
   readonly bytes: number
+  /** Null for the ends. */
+  readonly map: { delete(key: string): void } | null
 }
 
-/** What several maps may hold together, of whichever is used most. */
+interface Entry<V> extends Place {
+  readonly value: V
+}
+
+/** The part of a room that one entry may take. */
+const LARGEST = 1 / 8
+
+/** What several maps may hold together. */
 export class Room {
-  readonly #maps: { turn(): void }[] = []
-  #half = 0
-  #young = 0
-  #old = 0
+  /** Its newer one is the oldest, its older one the newest. */
+  readonly #ends: Place = ends()
+  #most: number
+  #bytes = 0
 
-  /** @param bytes held at most, but for one value more; what was used last is held for sure, up to half of it */
+  /** @param bytes held at most */
   constructor(bytes: number) {
-    this.resize(bytes)
+    this.#most = bytes
   }
 
-  /** Held now: at least as much as there is. */
+  /** Held now. */
   get bytes(): number {
-    return this.#young + this.#old
+    return this.#bytes
   }
 
-  /** What is too much by then goes as more is used. */
+  /** What is too much by then goes at once. */
   resize(bytes: number): void {
-    this.#half = Math.max(1, Math.floor(bytes / 2))
-    this.take(0)
+    this.#most = bytes
+    this.#makeRoom()
   }
 
-  join(map: { turn(): void }): void {
-    this.#maps.push(map)
+  /** Whether one of this size is held at all: larger ones would push out too many others. */
+  takes(bytes: number): boolean {
+    return bytes <= this.#most * LARGEST
   }
 
-  /** Something has come into the young generation. */
-  take(bytes: number): void {
-    this.#young += bytes
-    if (this.#young >= this.#half) this.#turn()
+  add(entry: Place): void {
+    this.#bytes += entry.bytes
+    link(entry, this.#ends)
+    this.#makeRoom()
   }
 
-  /** Something has left it. */
-  release(bytes: number): void {
-    this.#young -= bytes
+  used(entry: Place): void {
+    if (this.#ends.older === entry) return
+    unlink(entry)
+    link(entry, this.#ends)
   }
 
-  #turn(): void {
-    for (const map of this.#maps) map.turn()
-    this.#old = this.#young
-    this.#young = 0
+  remove(entry: Place): void {
+    this.#bytes -= entry.bytes
+    unlink(entry)
   }
+
+  #makeRoom(): void {
+    while (this.#bytes > this.#most) {
+      const { map, key } = this.#ends.newer
+      if (map === null) return
+      map.delete(key)
+    }
+  }
+}
+
+function ends(): Place {
+  const place = { key: '', bytes: 0, map: null } as Place
+  place.newer = place
+  place.older = place
+  return place
+}
+
+/** As the newest. */
+function link(entry: Place, between: Place): void {
+  entry.older = between.older
+  entry.newer = between
+  between.older.newer = entry
+  between.older = entry
+}
+
+function unlink({ newer, older }: Place): void {
+  newer.older = older
+  older.newer = newer
 }
 
 export class Recent<V> {
   readonly #room: Room
   readonly #weigh: (key: string, value: V) => number
-  #young = new Map<string, Kept<V>>()
-  #old = new Map<string, Kept<V>>()
-  /** Of the young generation. */
-  #bytes = 0
+  readonly #entries = new Map<string, Entry<V>>()
 
   /** @param weigh bytes of an entry */
   constructor(room: Room, weigh: (key: string, value: V) => number) {
     this.#room = room
     this.#weigh = weigh
-    room.join(this)
   }
 
   get size(): number {
-    return this.#young.size + this.#old.size
+    return this.#entries.size
   }
 
-  get(key: string): Kept<V> | undefined {
-    const young = this.#young.get(key)
-    if (young !== undefined) return young
-    const old = this.#old.get(key)
-    if (old === undefined) return undefined
-    this.#old.delete(key)
-    this.#put(key, old)
-    return old
+  get(key: string): { readonly value: V } | undefined {
+    const entry = this.#entries.get(key)
+    if (entry !== undefined) this.#room.used(entry)
+    return entry
   }
 
   set(key: string, value: V): void {
     this.delete(key)
-    this.#put(key, { value, bytes: this.#weigh(key, value) })
+    const bytes = this.#weigh(key, value)
+    if (!this.#room.takes(bytes)) return
+    const entry: Entry<V> = { newer: NOWHERE, older: NOWHERE, key, bytes, map: this, value }
+    this.#entries.set(key, entry)
+    this.#room.add(entry)
   }
 
   delete(key: string): void {
-    const young = this.#young.get(key)
-    this.#young.delete(key)
-    this.#old.delete(key)
-    if (young !== undefined) this.#release(young.bytes)
+    const entry = this.#entries.get(key)
+    if (entry === undefined) return
+    this.#entries.delete(key)
+    this.#room.remove(entry)
   }
 
   clear(): void {
-    this.#young = new Map()
-    this.#old = new Map()
-    this.#release(this.#bytes)
-  }
-
-  /** For {@link Room}: the young generation is the old one now. */
-  turn(): void {
-    this.#old = this.#young
-    this.#young = new Map()
-    this.#bytes = 0
-  }
-
-  #put(key: string, kept: Kept<V>): void {
-    this.#young.set(key, kept)
-    this.#bytes += kept.bytes
-    this.#room.take(kept.bytes)
-  }
-
-  #release(bytes: number): void {
-    this.#bytes -= bytes
-    this.#room.release(bytes)
+    for (const entry of this.#entries.values()) this.#room.remove(entry)
+    this.#entries.clear()
   }
 }
+
+/** Until it is linked. */
+const NOWHERE = ends()

@@ -94,6 +94,20 @@ t.test('a changed file and SIGHUP reload; a faulty change is reported and change
   t.notOk(await routed(`${running.front}/docs2/a`))
 })
 
+t.test('memory that the heap has no room for is warned of, by a start and by a reload', async (t) => {
+  const warnings = (out: string) => out.match(/memory may take \d+ MiB of a process[^"]*/g) ?? []
+  const cwd = folderWith(t, files)
+  const running = await start(t, cwd, 'http://127.0.0.1:1')
+  t.same(warnings(running.out()), [], 'not by default')
+  writeFileSync(join(cwd, 'gateway.config.yaml'), `${CONFIG}memory: { seats: 4GiB, tokens: 4GiB }\n`)
+  await until(() => warnings(running.out()).length > 0)
+  t.match(warnings(running.out())[0], /^memory may take 8200 MiB of a process, more than half of the \d+ MiB/)
+  running.child.kill('SIGKILL')
+  const again = await start(t, cwd, 'http://127.0.0.1:1')
+  await until(() => warnings(again.out()).length > 0)
+  t.pass('at the start')
+})
+
 t.test('what keeps it from starting is said in a line, with exit 1', async (t) => {
   const taken = createServer()
   await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve))

@@ -19,7 +19,7 @@ t.test('defaults', async (t) => {
   })
   t.match(config, { drain: 30_000, drainDelay: 0, proxyProtocol: false })
   t.same((await configOf(t, `${BASE}limits: {}\n`)).limits, DEFAULT_LIMITS)
-  t.same(config.memory, { tokens: 33_554_432, apiKeys: 8_388_608, seats: 134_217_728 })
+  t.same(config.memory, { tokens: 33_554_432, apiKeys: 8_388_608, seats: 67_108_864 })
   t.same((await configOf(t, `${BASE}memory: {}\n`)).memory, DEFAULT_MEMORY)
 })
 
@@ -111,7 +111,7 @@ t.test('what is wrong', async (t) => {
     ['memory: { tokens: 1000 }', /^3:19: tokens must be text such as "64KiB", not a number$/],
     ['memory: { tokens: 0B }', /^3:19: tokens: "0B" is too small: 1MiB is the least$/],
     ['memory: { api_keys: 900KiB }', /^3:21: api_keys: "900KiB" is too small: 1MiB is the least$/],
-    ['memory: { seats: 2TiB }', /^3:18: seats: "2TiB" is too large: 1TiB is the most$/],
+    ['memory: { seats: 5GiB }', /^3:18: seats: "5GiB" is too large: 4GiB is the most$/],
     ['memory: { seats: unlimited }', /^3:18: seats: "unlimited" is not a size such as/],
     ['drain_delay: 2h', /^3:14: drain_delay: "2h" is too long: 1h is the most$/],
     ['drain_delay: 5', /^3:14: drain_delay must be text such as "30s", not a number$/],

@@ -2,10 +2,14 @@
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import t from 'tap'
+import { openStore } from '../../seats-admin/index.ts'
+import { Engine } from '../../src/engine.ts'
+import { ProcessEphemeral } from '../../src/oidc/ephemeral.ts'
 import { startWorld, type World } from '../support/world.ts'
 import { metric } from '../workers/support.ts'
 
 const MiB = 1024 * 1024
+const SILENT = { info: () => {}, warn: () => {}, error: () => {} }
 const SEATS = 300
 /** Weighs 5 KiB and a half: all of them half as much again as the bound. */
 const words = (name: string) => Array.from({ length: 20 }, (_, at) => `${name}${'x'.repeat(90)}${at}:read`)
@@ -43,4 +47,30 @@ t.test('more Seats in use than fit, then room for all of them by a reload', asyn
   await world.reload()
   t.same(await askAll(world), new Set([200]))
   t.ok((await metric(world, 'seatgate_memory_bytes')) < MiB + 10_000)
+})
+
+t.test('what is forwarded, and may be open for long, keeps no Seats that memory has given up', async (t) => {
+  const world = await startWorld(t)
+  await world.seat('Viewer', ['s1'], ['trainings:list', 'seats:list'])
+  const store = await openStore(world.config.store)
+  t.teardown(() => store.close())
+  const ports = { ephemeral: new ProcessEphemeral(), log: SILENT }
+  const engine = await Engine.forOneLook(store, ports, world.config.memory)
+  const { judge } = await engine.compile(world.config)
+  const authorization = [`Bearer ${await world.token(['s1:Viewer'])}`]
+  const grantsOf = async (target: string) => {
+    const credentials = { apiKey: [], authorization, cookie: [], space: ['s1'] }
+    const browser = { method: 'GET', rawHeaders: [], upgrade: false }
+    const { decision, grants } = await judge.judge({
+      method: 'GET',
+      target,
+      host: null,
+      credentials,
+      browser,
+    })
+    t.equal(decision.answer, 'allow', target)
+    return grants?.holdings.length ?? null
+  }
+  t.equal(await grantsOf('/v1/trainings'), null)
+  t.equal(await grantsOf('/v1/seats'), 1, 'built-in endpoints ask for them')
 })

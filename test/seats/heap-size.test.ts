@@ -51,21 +51,27 @@ const SEATS: Record<string, (id: string) => SeatRow> = {
     ),
 }
 
+/** As drivers give them: a piece of the block that all small ones are cut from, with others in between. */
+function hash(): Uint8Array {
+  Buffer.from('x'.repeat(3000))
+  return Buffer.from('a'.repeat(64), 'hex')
+}
+
 function memoryOf(row: (id: string) => SeatRow): SeatMemory {
-  const asOf = <V>(value: V) => Promise.resolve({ seq: 1, value: own(value) })
-  const seatIds = (id: string) => [id, `${id}b`]
-  const hash = new Uint8Array(32)
+  const asOf = async <V>(value: V) => ({ seq: 1, value })
   const entries = (id: string) => row(id).spaces.map((space) => `${space}:Seat ${id}`)
-  const person = { cookieHash: hash, user: 'alice', email: 'alice@acme.example', endedAt: null }
+  const person = { user: 'alice', email: 'alice@acme.example', endedAt: null }
   const times = { issuedAt: 1_800_000_000, renewAt: 1_800_000_000_500, expiresAt: 1_800_000_000_500 }
+  const key = { seatIds: ['a', 'b'], expiresAt: 1_800_000_000_500, revokedAt: null }
+  const session = (id: string) => own({ id, tenant: 'acme', hashPerm: entries(id), ...person, ...times })
   return new SeatMemory(
     {
-      seatByName: (_tenant, name) => asOf({ seat: row(name), givenUpAt: 1_800_000_000_500 }),
-      seatById: (_tenant, id) => asOf(id.startsWith('gone') ? null : row(id)),
-      apiKeyById: (tenant, id) =>
-        asOf({ id, tenant, hash, seatIds: seatIds(id), expiresAt: 1_800_000_000_500, revokedAt: null }),
+      seatByName: (_tenant, name) => asOf({ seat: own(row(name)), givenUpAt: 1_800_000_000_500 }),
+      seatById: (_tenant, id) => asOf(id.startsWith('gone') ? null : own(row(id))),
+      apiKeyById: (_tenant, id) =>
+        asOf(id.startsWith('gone') ? null : { ...own({ id, tenant: 'acme', ...key }), hash: hash() }),
     },
-    { readSession: (tenant, id) => asOf({ id, tenant, hashPerm: entries(id), ...person, ...times }) },
+    { readSession: (_tenant, id) => asOf({ ...session(id), cookieHash: hash() }) },
     2 ** 40,
   )
 }
@@ -74,6 +80,7 @@ const READS: Record<string, (memory: SeatMemory, id: string) => unknown> = {
   'by name': (memory, id) => memory.seatByName('acme', id),
   'by id': (memory, id) => memory.seatById('acme', id),
   'a Seat that is gone': (memory, id) => memory.seatById('acme', `gone ${id}`),
+  'a key that is gone': (memory, id) => memory.apiKeyById('acme', `gone ${id}`),
   'an API key': (memory, id) => memory.apiKeyById('acme', id),
   'a session': (memory, id) => memory.sessionById('acme', id),
 }
@@ -88,7 +95,8 @@ for (const [kind, row] of Object.entries(SEATS)) {
       const [took, said] = [((await held()) - heap) / TIMES, (memory.bytes - counted) / TIMES]
       t.ok(took > 50, `${way}: it is held`)
       t.ok(took <= said, `${way}: ${took} bytes of ${said}`)
-      t.ok(said < 6 * took, `${way}: ${said} bytes are said to be ${took}`)
+      // What a request makes of a session, which nobody does here, is counted as well.
+      t.ok(said < (way === 'a session' ? 8 : 4) * took, `${way}: ${said} bytes are said to be ${took}`)
     }
   })
 }

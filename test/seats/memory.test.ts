@@ -130,3 +130,100 @@ t.test('says where a decision has its Seats from', async (t) => {
   memory.hear([change('api-key', 'k1')])
   t.equal(await ask(), 'redis')
 })
+
+/** A store that has everything but what begins with `none`, and the questions it was asked. */
+function stocked(permissions: (name: string) => string[]) {
+  const asked: string[] = []
+  const asOf = async <V>(question: string, value: V) => {
+    asked.push(question)
+    return { seq: 1, value }
+  }
+  const seat = (name: string) => ({ id: name, name, spaces: ['s1'], permissions: permissions(name) })
+  const hash = new Uint8Array(32)
+  const memory = new SeatMemory(
+    {
+      seatByName: (_tenant, name) => asOf(name, { seat: seat(name), givenUpAt: null }),
+      seatById: (_tenant, id) => asOf(id, seat(id)),
+      apiKeyById: (tenant, id) =>
+        asOf(
+          id,
+          id.startsWith('none')
+            ? null
+            : { id, tenant, hash, seatIds: ['a'], expiresAt: null, revokedAt: null },
+        ),
+    },
+    { readSession: (_tenant, id) => asOf(id, null) },
+    2 ** 20,
+  )
+  return { asked, memory }
+}
+
+t.test('keys and sessions that are invented push out nothing that is there', async (t) => {
+  const { asked, memory } = stocked(() => ['a:b'])
+  for (let i = 0; i < 200; i++) await memory.seatByName('acme', `Seat ${i}`)
+  await memory.apiKeyById('acme', 'k1')
+  for (let i = 0; i < 20_000; i++) {
+    await memory.apiKeyById('acme', `none-${i}`)
+    await memory.sessionById('acme', `none-${i}`)
+  }
+  t.ok(memory.bytes <= 2 ** 20)
+  asked.length = 0
+  for (let i = 0; i < 200; i++) await memory.seatByName('acme', `Seat ${i}`)
+  await memory.apiKeyById('acme', 'k1')
+  await memory.apiKeyById('acme', 'none-19999')
+  t.same(asked, [], 'and the last of them is remembered')
+  memory.hear([change('api-key', 'none-19999')])
+  await memory.apiKeyById('acme', 'none-19999')
+  t.same(asked, ['none-19999'], 'until it is made')
+})
+
+t.test('a Seat of thousands of permissions pushes out nobody', async (t) => {
+  const { asked, memory } = stocked((name) =>
+    name === 'Huge' ? Array.from({ length: 5000 }, (_, at) => `resource-${at}:read`) : ['a:b'],
+  )
+  for (let i = 0; i < 200; i++) await memory.seatByName('acme', `Seat ${i}`)
+  for (let i = 0; i < 50; i++) {
+    const { seat } = await memory.seatByName('globex', 'Huge')
+    t.equal(seat?.permissions.size, 5000)
+  }
+  asked.length = 0
+  for (let i = 0; i < 200; i++) await memory.seatByName('acme', `Seat ${i}`)
+  t.same(asked, [])
+})
+
+t.test('a hash that is a piece of something larger is kept by itself', async (t) => {
+  const [key, cookie] = [Buffer.from('ab'.repeat(32), 'hex'), Buffer.from('cd'.repeat(32), 'hex')]
+  t.ok(key.buffer.byteLength > 1000)
+  const asOf = async <V>(value: V) => ({ seq: 1, value })
+  const person = {
+    user: 'a',
+    email: null,
+    hashPerm: [],
+    issuedAt: 1,
+    renewAt: 2,
+    expiresAt: 3,
+    endedAt: null,
+  }
+  const memory = new SeatMemory(
+    {
+      seatByName: () => asOf({ seat: null, givenUpAt: null }),
+      seatById: () => asOf(null),
+      apiKeyById: (tenant, id) =>
+        asOf({ id, tenant, hash: key, seatIds: [], expiresAt: null, revokedAt: null }),
+    },
+    { readSession: (tenant, id) => asOf({ id, tenant, cookieHash: cookie, ...person }) },
+    2 ** 20,
+  )
+  const kept = [
+    (await memory.apiKeyById('acme', 'a'))?.hash,
+    (await memory.sessionById('acme', 'a'))?.cookieHash,
+  ]
+  t.same(
+    kept.map((hash) => hash && Buffer.from(hash).toString('hex')),
+    ['ab'.repeat(32), 'cd'.repeat(32)],
+  )
+  t.same(
+    kept.map((hash) => hash?.buffer.byteLength),
+    [32, 32],
+  )
+})

@@ -3,14 +3,14 @@ import type { Trace } from '../../src/exchange.ts'
 import { type AsOf, ReadThrough } from '../../src/seats/read-through.ts'
 import { Recent, Room } from '../../src/seats/recent.ts'
 
-/** Room for so many. */
-const remembered = (count: number) => new Recent<string>(new Room(count), () => 1)
+/** Room for eight. */
+const remembered = () => new Recent<string>(new Room(8), () => 1)
 
 /** A source whose answers the test gives one by one. */
 function source() {
   const asked: { key: string; answer: (value: AsOf<string>) => void; fail: (error: Error) => void }[] = []
   const cache = new ReadThrough<string>(
-    remembered(2),
+    remembered(),
     (key) => new Promise<AsOf<string>>((answer, fail) => asked.push({ key, answer, fail })),
   )
   return { asked, cache }
@@ -82,14 +82,14 @@ t.test('a failure reaches all who wait, and the next one asks again', async (t) 
 })
 
 t.test('a store that stays behind its own feed ends in an error, not in a loop', async (t) => {
-  const cache = new ReadThrough<string>(remembered(2), async () => ({ seq: 1, value: 'old' }))
+  const cache = new ReadThrough<string>(remembered(), async () => ({ seq: 1, value: 'old' }))
   const waiting = cache.get('a')
   cache.forget('a', 2)
   await t.rejects(Promise.resolve(waiting), /older than its own change feed/)
 })
 
 t.test('holds no more than its bound, and what is used lately', async (t) => {
-  const cache = new ReadThrough<string>(remembered(8), async (key) => ({ seq: 1, value: key }))
+  const cache = new ReadThrough<string>(remembered(), async (key) => ({ seq: 1, value: key }))
   await cache.get('used')
   for (let i = 0; i < 100; i++) {
     await cache.get(`key ${i}`)
