@@ -18,11 +18,12 @@ t.test('sentinels choose another master, and a client follows', async (t) => {
   await client.set('kept', 'yes')
   await client.wait(2, 0)
   await master.kill()
-  const port = await failedOver(master.port)
-  t.ok(replicas.some((replica) => replica.port === port))
+  const isReplica = (port: number | undefined) => replicas.some((replica) => replica.port === port)
+  t.ok(isReplica(await failedOver(master.port)))
   t.equal(await client.get('kept'), 'yes')
-  t.equal(client.stream.remotePort, port)
-  await client.set('kept', 'still')
+  // On a busy machine they may have chosen again meanwhile; only a master takes a write.
+  t.ok(isReplica(client.stream.remotePort))
+  t.equal(await client.set('kept', 'still'), 'OK')
 })
 
 t.test('sentinels fail over a master that is frozen, and take it back as a replica', async (t) => {
