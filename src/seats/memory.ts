@@ -4,9 +4,9 @@
  */
 
 import type { ApiKeyRecord, NamedSeat, Seat, SessionRecord, Trace } from '../exchange.ts'
-import { listBytes, MAP, SET_ENTRY, textBytes, textsBytes } from '../heap-size.ts'
 import { type AsOf, ReadThrough } from './read-through.ts'
 import { Recent, Room } from './recent.ts'
+import { entryBytes, keyBytes, seatBytes, sessionBytes } from './weight.ts'
 
 /** A Seat as the store hands it out. */
 export interface SeatRow {
@@ -63,12 +63,12 @@ export class SeatMemory {
   /** @param bytes of all that is remembered, together */
   constructor(source: SeatSource, sessions: SessionSource, bytes: number) {
     this.resize(bytes)
-    const names = new Recent(this.#room, (key, { seat }: NamedSeat) => weigh(key, seatBytes(seat)))
+    const names = new Recent(this.#room, (key, { seat }: NamedSeat) => entryBytes(key, seatBytes(seat)))
     this.#names = new ReadThrough(names, async (key) => {
       const { value, ...asOf } = await source.seatByName(...fields(key))
       return { ...asOf, value: { seat: compile(value.seat), givenUpAt: value.givenUpAt } }
     })
-    const seats = new Recent(this.#room, (key, seat: Seat | null) => weigh(key, seatBytes(seat)))
+    const seats = new Recent(this.#room, (key, seat: Seat | null) => entryBytes(key, seatBytes(seat)))
     this.#seats = new ReadThrough(seats, async (key) => {
       const { value, ...asOf } = await source.seatById(...fields(key))
       return { ...asOf, value: compile(value) }
@@ -88,7 +88,7 @@ export class SeatMemory {
   }
 
   #maps<V>(bytesOf: (value: V) => number): [known: Recent<V | null>, unknown: Recent<V | null>] {
-    const bytes = (key: string, value: V | null) => weigh(key, value === null ? 0 : bytesOf(value))
+    const bytes = (key: string, value: V | null) => entryBytes(key, value === null ? 0 : bytesOf(value))
     return [new Recent(this.#room, bytes), new Recent(this.#unknown, bytes)]
   }
 
@@ -173,38 +173,6 @@ function fields(key: string): [tenant: string, rest: string] {
 
 /** The part of all that keys and sessions may take that are not there. */
 const UNKNOWN = 16
-
-/** Bytes of an entry: its key's, its value's, and those of its places in the map and in the order of use. */
-function weigh(key: string, value: number): number {
-  return 200 + textBytes(key) + value
-}
-
-function seatBytes(seat: Seat | null): number {
-  if (seat === null) return 50
-  const { id, name, spaces, permissions } = seat
-  const sets = OBJECT + 2 * MAP + SET_ENTRY * (spaces.size + permissions.size)
-  return sets + textBytes(id) + textBytes(name) + textsBytes(spaces) + textsBytes(permissions)
-}
-
-function keyBytes(key: ApiKeyRecord): number {
-  return OBJECT + HASH + textBytes(key.id) + textBytes(key.tenant) + listBytes(key.seats)
-}
-
-function sessionBytes(session: SessionRecord): number {
-  const { id, tenant, user, email, hashPerm } = session
-  const texts = textsBytes([id, tenant, user, email ?? ''])
-  // Twice: authentication reads the entries into spaces and names, and keeps these beside them.
-  return 2 * OBJECT + HASH + texts + 2 * listBytes(hashPerm) + READ * hashPerm.length
-}
-
-/** 32 bytes as an array of its own. */
-const HASH = 250
-
-/** A space with a list of names of its own. */
-const READ = 250
-
-/** With its numbers. */
-const OBJECT = 200
 
 function compile(row: SeatRow | null): Seat | null {
   if (row === null) return null

@@ -1,0 +1,36 @@
+/** What the things that memory holds take of the heap: bytes, rather too many than too few. Used by `memory.ts`. */
+
+import type { ApiKeyRecord, Seat, SessionRecord } from '../exchange.ts'
+import { listBytes, MAP, SET_ENTRY, textBytes, textsBytes } from '../heap-size.ts'
+
+/** Bytes of an entry: its key's, its value's, and those of its places in the map and in the order of use. */
+export function entryBytes(key: string, value: number): number {
+  return 200 + textBytes(key) + value
+}
+
+export function seatBytes(seat: Seat | null): number {
+  if (seat === null) return 50
+  const { id, name, spaces, permissions } = seat
+  const sets = OBJECT + 2 * MAP + SET_ENTRY * (spaces.size + permissions.size)
+  return sets + textBytes(id) + textBytes(name) + textsBytes(spaces) + textsBytes(permissions)
+}
+
+export function keyBytes(key: ApiKeyRecord): number {
+  return OBJECT + HASH + textBytes(key.id) + textBytes(key.tenant) + listBytes(key.seats)
+}
+
+export function sessionBytes(session: SessionRecord): number {
+  const { id, tenant, user, email, hashPerm } = session
+  const texts = textsBytes([id, tenant, user, email ?? ''])
+  // Twice: authentication reads the entries into spaces and names, and keeps these beside them.
+  return 2 * OBJECT + HASH + texts + 2 * listBytes(hashPerm) + READ * hashPerm.length
+}
+
+/** 32 bytes as an array of its own. */
+const HASH = 250
+
+/** A space with a list of names of its own. */
+const READ = 250
+
+/** With its numbers. */
+const OBJECT = 200
