@@ -3,7 +3,6 @@
 import { join } from 'node:path'
 import { BearerTokens } from '../../src/authn/bearer.ts'
 import { decide } from '../../src/authz/decide.ts'
-import type { Grants } from '../../src/exchange.ts'
 import { TrustedProxies } from '../../src/proxy/forwarded.ts'
 import { requestHeaders } from '../../src/proxy/request-headers.ts'
 import { responseHeaders } from '../../src/proxy/response-headers.ts'
@@ -48,9 +47,9 @@ async function stagesOf(subject: Subject, world: World, log: AccessLog): Promise
   const exchange = await exchangeWith(judgement, authorization)
   const { config, compiled, engine } = subject
   const { principal, path } = judgement.decision
-  const grants = judgement.grants
   const upstream = config.upstreams.get('main')
-  if (principal === null || grants === null || upstream === undefined) throw new Error('nothing was decided')
+  if (principal === null || upstream === undefined) throw new Error('nothing was decided')
+  const grants = await resolve(engine.memory, principal, SPACE, { source: 'memory' })
   const proxies = new TrustedProxies([])
   const framing = { status: 200, head: false, http11: true }
   const metrics = new Metrics()
@@ -61,7 +60,7 @@ async function stagesOf(subject: Subject, world: World, log: AccessLog): Promise
     await tokenHit(subject, authorization),
     tokenMiss(subject, world),
     repeated('resolve a Seat', () => resolve(engine.memory, principal, SPACE, { source: 'memory' })),
-    repeated('decide', () => decide(grants as Grants, SPACE, PERMISSION)),
+    repeated('decide', () => decide(grants, SPACE, PERMISSION)),
     repeated('judge: all of the above, token known', () => subject.judge(ask)),
     repeated('headers to the upstream', () =>
       requestHeaders(exchange, upstream, proxies).map(({ text }) => text),
