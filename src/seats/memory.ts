@@ -1,6 +1,6 @@
 /**
- * The Seats, API keys and sign-in sessions in use, compiled, as the store last gave them. Asked by resolve and by authentication;
- * told by the lease what to forget. Costs what is in use, not what is stored.
+ * The Seats, API keys and sign-in sessions in use, compiled, as the store last gave them. Asked by resolve and by
+ * authentication; told by the lease what to forget. Costs what is in use, not what is stored.
  */
 
 import type { ApiKeyRecord, NamedSeat, Seat, SessionRecord, Trace } from '../exchange.ts'
@@ -79,14 +79,15 @@ export class SeatMemory {
       return { ...asOf, value: value === null ? null : record(value) }
     }
     this.#keys = new ReadThrough(keys, readKey, unknownKeys)
-    const [known, unknown] = this.#maps(sessionBytes)
+    const [known, unknownSessions] = this.#maps(sessionBytes)
     const readSession = async (key: string) => {
       const { value, ...asOf } = await sessions.readSession(...fields(key))
       return { ...asOf, value: value === null ? null : session(value) }
     }
-    this.#sessions = new ReadThrough(known, readSession, unknown)
+    this.#sessions = new ReadThrough(known, readSession, unknownSessions)
   }
 
+  /** Where those are remembered that there are, and where those that there are not. */
   #maps<V>(bytesOf: (value: V) => number): [known: Recent<V | null>, unknown: Recent<V | null>] {
     const bytes = (key: string, value: V | null) => entryBytes(key, value === null ? 0 : bytesOf(value))
     return [new Recent(this.#room, bytes), new Recent(this.#unknown, bytes)]

@@ -3,7 +3,8 @@
  * keeps an answer that is older than a change it has been told of. Whether memory may be used at all is the lease's
  * business.
  *
- * Key: a string the caller builds. Value: anything immutable. Bound: the rooms of the maps it is kept in, those used least lately first out.
+ * Key: a string the caller builds. Value: anything immutable. Bound: the rooms of the maps it is kept in, those used
+ * least lately first out.
  */
 
 import type { Source, Trace } from '../exchange.ts'
@@ -96,7 +97,7 @@ export class ReadThrough<V> {
     }
   }
 
-  /** Nothing of it is remembered: its reading ends after whatever was told in the meantime. */
+  /** No map has the key: it would not have been read. */
   #remember(key: string, value: V): void {
     const map = value === null ? this.#unknown : this.#remembered
     map.set(key, value)

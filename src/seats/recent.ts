@@ -23,7 +23,7 @@ const LARGEST = 1 / 8
 /** What several maps may hold together. */
 export class Room {
   /** Its newer one is the oldest, its older one the newest. */
-  readonly #ends: Place = ends()
+  readonly #ends: Place = emptyRing()
   #most: number
   #bytes = 0
 
@@ -74,7 +74,7 @@ export class Room {
   }
 }
 
-function ends(): Place {
+function emptyRing(): Place {
   const place = { key: '', bytes: 0, map: null } as Place
   place.newer = place
   place.older = place
@@ -82,11 +82,11 @@ function ends(): Place {
 }
 
 /** As the newest. */
-function link(entry: Place, between: Place): void {
-  entry.older = between.older
-  entry.newer = between
-  between.older.newer = entry
-  between.older = entry
+function link(entry: Place, ends: Place): void {
+  entry.older = ends.older
+  entry.newer = ends
+  ends.older.newer = entry
+  ends.older = entry
 }
 
 function unlink({ newer, older }: Place): void {
@@ -138,4 +138,4 @@ export class Recent<V> {
 }
 
 /** Until it is linked. */
-const NOWHERE = ends()
+const NOWHERE = emptyRing()

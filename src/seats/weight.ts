@@ -3,13 +3,16 @@
 import type { ApiKeyRecord, Seat, SessionRecord } from '../exchange.ts'
 import { listBytes, MAP, SET_ENTRY, textBytes, textsBytes } from '../heap-size.ts'
 
-/** Bytes of an entry: its key's, its value's, and those of its places in the map and in the order of use. */
+/** Bytes of an entry: its key's, its value's, and those of its places. */
 export function entryBytes(key: string, value: number): number {
-  return 200 + textBytes(key) + value
+  return PLACES + textBytes(key) + value
 }
 
+/** In the map and in the order of use. */
+const PLACES = 200
+
 export function seatBytes(seat: Seat | null): number {
-  if (seat === null) return 50
+  if (seat === null) return NAMED
   const { id, name, spaces, permissions } = seat
   const sets = OBJECT + 2 * MAP + SET_ENTRY * (spaces.size + permissions.size)
   return sets + textBytes(id) + textBytes(name) + textsBytes(spaces) + textsBytes(permissions)
@@ -25,6 +28,9 @@ export function sessionBytes(session: SessionRecord): number {
   // Twice: authentication reads the entries into spaces and names, and keeps these beside them.
   return 2 * OBJECT + HASH + texts + 2 * listBytes(hashPerm) + READ * hashPerm.length
 }
+
+/** That a name has no Seat, and since when. */
+const NAMED = 50
 
 /** 32 bytes as an array of its own. */
 const HASH = 250
