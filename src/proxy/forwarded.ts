@@ -57,23 +57,18 @@ const FORWARDED = (() => {
 const HOST = /^(?:[\w.~-]+|\[[\da-fA-F:.]+\])(?::\d{1,5})?$/
 
 /**
- * Our fields, appended to a flat list. `told` is null for a peer we don't trust. What a trusted one tells in an odd
- * form is dropped, not repaired: the chain then begins with the peer.
+ * Our fields: name, value, … `told` is null for a peer we don't trust. What a trusted one tells in an odd form is
+ * dropped, not repaired: the chain then begins with the peer.
  */
-export function addForwarded(
-  headers: string[],
-  told: Told | null,
-  peer: string,
-  proto: string,
-  host: string,
-): void {
+export function forwardedFields(told: Told | null, peer: string, proto: string, host: string): string[] {
   const chain = told !== null && isChain(told.for) ? `${told.for}, ${peer}` : peer
-  headers.push('x-forwarded-for', chain)
+  const headers = ['x-forwarded-for', chain]
   headers.push('x-forwarded-proto', told !== null && /^https?$/.test(told.proto) ? told.proto : proto)
   const asked = told !== null && HOST.test(told.host) ? told.host : host
   if (asked !== '') headers.push('x-forwarded-host', asked)
   if (told !== null && FORWARDED.test(told.forwarded))
     headers.push('forwarded', `${told.forwarded}, for=${isIPv6(peer) ? `"[${peer}]"` : peer}`)
+  return headers
 }
 
 function isChain(list: string): boolean {

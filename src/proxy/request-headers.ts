@@ -5,7 +5,7 @@ import type { Decision, Exchange } from '../exchange.ts'
 import { FieldLines } from '../http1/field-lines.ts'
 import { type HeaderSection, MadeOf } from '../http1/header-section.ts'
 import { withoutSession } from './cookies.ts'
-import { addForwarded, peerAddress, Told, type TrustedProxies } from './forwarded.ts'
+import { forwardedFields, peerAddress, Told, type TrustedProxies } from './forwarded.ts'
 import { connectionNames, removeNamed } from './header-names.ts'
 import { Callers, identity } from './identity.ts'
 import { requestNames } from './request-names.ts'
@@ -33,10 +33,15 @@ export function requestHeaders(
       ? passes.ofStranger.of(request.section)
       : new FieldLines(passing(request.section, passes, told))
   const caller = isPublic ? FieldLines.none : callerLines(request.section, decision)
-  const ours = ['x-request-id', id]
-  addForwarded(ours, told, peer, 'encrypted' in request.socket ? 'https' : 'http', request.host ?? '')
-  return [client, caller, new FieldLines(ours)]
+  const proto = 'encrypted' in request.socket ? 'https' : 'http'
+  const forwarded =
+    told === null
+      ? strangers.of(request.section).lines(peer, proto)
+      : new FieldLines(forwardedFields(told, peer, proto, request.host ?? ''))
+  return [client, caller, new FieldLines(['x-request-id', id]), forwarded]
 }
+
+const strangers = new MadeOf((section) => new Stranger(section))
 
 const callers = new MadeOf(() => new Callers())
 
@@ -48,6 +53,27 @@ function callerLines(section: HeaderSection, decision: Decision): FieldLines {
 function kept({ made }: HeaderSection, fields: readonly string[]): FieldLines {
   const lines = new FieldLines(fields)
   return made === null ? lines : lines.prepared()
+}
+
+/** What is told of a client whose word on others doesn't count. */
+class Stranger {
+  readonly #section: HeaderSection
+  #peer = ''
+  #proto = ''
+  #lines = FieldLines.none
+
+  constructor(section: HeaderSection) {
+    this.#section = section
+  }
+
+  /** A connection has one peer, and mostly one such text. */
+  lines(peer: string, proto: string): FieldLines {
+    if (this.#peer === peer && this.#proto === proto) return this.#lines
+    this.#peer = peer
+    this.#proto = proto
+    this.#lines = kept(this.#section, forwardedFields(null, peer, proto, this.#section.host ?? ''))
+    return this.#lines
+  }
 }
 
 /** What passes beside what always does. */

@@ -5,13 +5,13 @@ import { Wire } from '../proxy/support.ts'
 import { startWorld, type World } from '../support/world.ts'
 
 /** One request after the other on one connection: its status, and what its upstream was told of it. */
-async function asking(t: Test, world: World) {
+async function asking(t: Test, world: World, host = () => 'a') {
   const wire = new Wire(world.port)
   t.teardown(() => wire.socket.destroy())
   return async (line: string, headers: string) => {
     wire.received = ''
     const before = world.upstream.seen.length
-    wire.send(`${line}\r\nHost: a\r\n${headers}\r\n`)
+    wire.send(`${line}\r\nHost: ${host()}\r\n${headers}\r\n`)
     const text = await wire.until(/\r\n\r\n(?:\{.*\})$/)
     return { status: Number(text.slice(9, 12)), seen: world.upstream.seen[before] }
   }
@@ -88,6 +88,20 @@ t.test('each has its own id, and no header of one before', async (t) => {
     t.equal(seen?.rawHeaders.filter((name) => name.toLowerCase() === 'x-request-id').length, 1)
   }
   t.equal(ids.size, 5)
+})
+
+t.test('one connection, and another host each third time', async (t) => {
+  const world = await startWorld(t)
+  let host = ''
+  const ask = await asking(t, world, () => host)
+  for (host of ['a.example', 'a.example', 'a.example', 'b.example', 'b.example', 'b.example', 'a.example']) {
+    const { seen } = await ask('GET /docs/a HTTP/1.1', 'X-Forwarded-Host: theirs\r\n')
+    t.match(seen?.headers, {
+      'x-forwarded-for': '127.0.0.1',
+      'x-forwarded-proto': 'http',
+      'x-forwarded-host': host,
+    })
+  }
 })
 
 t.test('a public route and one with a permission, in turn', async (t) => {
