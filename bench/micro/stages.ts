@@ -3,6 +3,7 @@
 import { join } from 'node:path'
 import { BearerTokens } from '../../src/authn/bearer.ts'
 import { decide } from '../../src/authz/decide.ts'
+import { fieldLines } from '../../src/http1/field-line.ts'
 import { TrustedProxies } from '../../src/proxy/forwarded.ts'
 import { requestHeaders } from '../../src/proxy/request-headers.ts'
 import { responseHeaders } from '../../src/proxy/response-headers.ts'
@@ -23,10 +24,10 @@ const TOKENS = 4000
 const MEMORY = 2 ** 20
 
 /** As an upstream answers. */
-const ANSWERED = [
+const ANSWERED = fieldLines([
   ...['Server', 'nginx', 'Date', 'Sat, 21 Nov 2026 11:00:00 GMT', 'Content-Type', 'application/json'],
   ...['Content-Length', '70', 'Connection', 'keep-alive'],
-]
+])
 
 export async function stageCosts(world: World, folder: string, rounds: number): Promise<StageCost[]> {
   const subject = await Subject.open(world, join(folder, 'stages'))

@@ -10,6 +10,7 @@ import type { Config, TenantConfig } from '../../src/config/config.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { type Compiled, Engine } from '../../src/engine.ts'
 import { type Ask, Exchange, type Judgement } from '../../src/exchange.ts'
+import { fieldLines } from '../../src/http1/field-line.ts'
 import { ProcessEphemeral } from '../../src/oidc/ephemeral.ts'
 import { openListener } from '../../test/support/listener.ts'
 import { SPACE, TENANT } from '../names.ts'
@@ -127,7 +128,7 @@ export async function exchangeWith(judgement: Judgement, authorization: string):
   exchange.judgement = judgement
   exchange.forwardedAt = performance.now()
   exchange.answeredAt = exchange.forwardedAt + 1
-  exchange.response.writeHead(200, ['Content-Length', '2'])
+  exchange.response.writeHead(200, fieldLines(['Content-Length', '2']))
   exchange.response.end('{}')
   await (await answered).text()
   await door.close(0)

@@ -6,6 +6,7 @@
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { ClientRequest } from './client-request.ts'
+import type { FieldLine } from './field-line.ts'
 import { headCheck, is } from './fields.ts'
 import { nextStage } from './stages.ts'
 
@@ -77,20 +78,19 @@ export class ClientResponse {
   /**
    * Throws, having done nothing, when it can't be written so that every reader finds the same in it.
    *
-   * @param fields name, value, … as latin1; Content-Length, Connection and Date among them count
+   * @param lines as latin1; Content-Length, Connection and Date among them count
    * @param phrase null: the usual one
    */
-  writeHead(status: number, fields: readonly string[], phrase: string | null = null): void {
+  writeHead(status: number, lines: readonly FieldLine[], phrase: string | null = null): void {
     if (this.headersSent) throw new Error('the head of this answer has been written')
     let text = `HTTP/1.1 ${status} ${phrase ?? STATUS_CODES[status] ?? ''}\r\n`
-    let count = fields.length / 2
+    let count = lines.length
     let length: string | null = null
     let connection: string | null = null
     let dated = false
-    for (let i = 0; i < fields.length; i += 2) {
-      const name = fields[i] ?? ''
-      const value = fields[i + 1] ?? ''
-      text += `${name}: ${value}\r\n`
+    for (const line of lines) {
+      const { name, value } = line
+      text += line.text
       if (name.length === 14 && is(name, 'content-length')) length = value
       else if (name.length === 10 && is(name, 'connection')) connection = value
       else if (name.length === 4 && is(name, 'date')) dated = true
@@ -130,12 +130,12 @@ export class ClientResponse {
   }
 
   /** 1xx (RFC 9110, section 15.2): before the head, as often as it likes. Throws as `writeHead` does. */
-  writeInformation(status: number, fields: readonly string[]): void {
+  writeInformation(status: number, lines: readonly FieldLine[]): void {
     if (this.headersSent || this.destroyed) return
     let text = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n`
-    for (let i = 0; i < fields.length; i += 2) text += `${fields[i]}: ${fields[i + 1]}\r\n`
+    for (const line of lines) text += line.text
     text += '\r\n'
-    if (!isHead(text, fields.length / 2)) throw new Error('the interim answer can not be written as it is')
+    if (!isHead(text, lines.length)) throw new Error('the interim answer can not be written as it is')
     this.#owner.socket.write(text, 'latin1')
   }
 

@@ -3,6 +3,8 @@
  * is neither read nor written. Used by whoever reads or writes a head.
  */
 
+import { FieldLine } from './field-line.ts'
+
 /** A character of a token (RFC 9110, section 5.6.2), for regular expressions. */
 export const TOKEN: string = "[!#$%&'*+.^_`|~0-9A-Za-z-]"
 /** Visible characters and blanks (RFC 9110, section 5.5). */
@@ -28,9 +30,7 @@ const TAB = 0x09
  * @returns null where there is anything else
  */
 export function readFields(text: string, start: number): string[] | null {
-  FIELD_LINES.lastIndex = start
-  FIELD_LINES.test(text)
-  if (FIELD_LINES.lastIndex !== text.length) return null
+  if (!areLines(text, start)) return null
   const fields: string[] = []
   for (let at = start; at < text.length;) {
     const colon = text.indexOf(':', at)
@@ -39,6 +39,44 @@ export function readFields(text: string, start: number): string[] | null {
     at = end + 2
   }
   return fields
+}
+
+/**
+ * The same, of a sender that mostly says again what it said before: lines that have not changed are not read anew.
+ *
+ * @param last lines of its head before; undefined: there was none
+ */
+export function readLines(
+  text: string,
+  start: number,
+  last: readonly FieldLine[] | undefined,
+): FieldLine[] | null {
+  const lines: FieldLine[] = []
+  let valid = false
+  for (let at = start; at < text.length;) {
+    const before = last?.[lines.length]
+    // To its CRLF, and there is none within: it is this line, and no more than that.
+    if (before !== undefined && text.startsWith(before.raw, at)) {
+      lines.push(before.kept())
+      at += before.raw.length
+      continue
+    }
+    valid ||= areLines(text, at)
+    if (!valid) return null
+    const colon = text.indexOf(':', at)
+    const end = text.indexOf('\r\n', colon)
+    const raw = text.slice(at, end + 2)
+    lines.push(new FieldLine(text.slice(at, colon), trimmed(text, colon + 1, end), raw))
+    at = end + 2
+  }
+  return lines
+}
+
+/** All of the text, from there on. */
+function areLines(text: string, start: number): boolean {
+  FIELD_LINES.lastIndex = start
+  FIELD_LINES.test(text)
+  return FIELD_LINES.lastIndex === text.length
 }
 
 /**

@@ -5,6 +5,7 @@
 
 import type { Exchange } from '../exchange.ts'
 import type { ResponseWatch } from '../http1/client-response.ts'
+import type { FieldLine } from '../http1/field-line.ts'
 import { nextStage } from '../http1/stages.ts'
 import { passed } from './buffer-garbage.ts'
 import {
@@ -36,7 +37,7 @@ export class Answer implements ResponseWatch {
   /** The head is out: what follows is this answer's. */
   #open = false
   /** null: none yet, or they are out. */
-  #headers: string[] | null = null
+  #headers: readonly FieldLine[] | null = null
   #listening = false
   #held = false
   /** A body that came in one piece: written with the end. */
@@ -57,17 +58,17 @@ export class Answer implements ResponseWatch {
    * 1xx (RFC 9110, section 15.2). Left out for HTTP/1.0, where the client doesn't read them, and for one that is behind.
    * Throws on bad fields.
    */
-  interim(status: number, raw: readonly string[]): void {
+  interim(status: number, lines: readonly FieldLine[]): void {
     const { response } = this.#exchange
     if (!this.#http11 || response.writableLength > INTERIM_BACKLOG) return
-    response.writeInformation(status, interimHeaders(raw))
+    response.writeInformation(status, interimHeaders(lines))
   }
 
   /** Throws when the client can't be given such an answer. Nothing of it is sent yet. */
-  begin(status: number, raw: readonly string[], phrase: string): void {
+  begin(status: number, lines: readonly FieldLine[], phrase: string): void {
     const { request, id } = this.#exchange
     const framing: Framing = { status, head: request.method === 'HEAD', http11: this.#http11 }
-    const headers = responseHeaders(raw, framing, id)
+    const headers = responseHeaders(lines, framing, id)
     if (typeof headers === 'string') throw new Error(headers)
     this.#status = status
     this.#phrase = phrase

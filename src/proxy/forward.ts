@@ -7,6 +7,7 @@ import { performance } from 'node:perf_hooks'
 import { Refusal } from '../errors.ts'
 import type { Exchange } from '../exchange.ts'
 import type { ResponseWatch } from '../http1/client-response.ts'
+import type { FieldLine } from '../http1/field-line.ts'
 import { nextStage } from '../http1/stages.ts'
 import { Answer, type AnswerOwner } from './answer.ts'
 import { Deadlines, type Due } from './deadlines.ts'
@@ -153,19 +154,19 @@ class Forwarding implements Receiver, BodyOwner, ResponseWatch, AnswerOwner, Due
     this.#heard = true
   }
 
-  head(status: number, phrase: string, fields: readonly string[]): void {
+  head(status: number, phrase: string, lines: readonly FieldLine[]): void {
     if (this.#over) return
     try {
       if (status < 100 || status === 101) throw new Error(`status ${status}`)
       // The gateway asks nobody for leave to send a body, and has given the client its own (RFC 9110, section 15.2).
       if (status === 100) return
       // Interim answers are no sign of life: an upstream that gives nothing else is as good as silent.
-      if (status < 200) return this.#answer.interim(status, fields)
+      if (status < 200) return this.#answer.interim(status, lines)
       deadlines.remove(this)
       const now = performance.now()
       this.#exchange.answeredAt = now
       this.#target?.rotation.answered(this.#epoch, now)
-      this.#answer.begin(status, fields, phrase)
+      this.#answer.begin(status, lines, phrase)
     } catch (error) {
       this.#fail(protocolError, error)
     }

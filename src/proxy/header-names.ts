@@ -67,13 +67,12 @@ export function connectionNames(value: string): Set<string> | null {
   return names
 }
 
-/** Takes out of a flat header list what `named` lists, in place, but `kept`, which frames the message. */
-export function removeNamed(headers: string[], named: ReadonlySet<string>, kept = ''): void {
+/** Takes out of a flat header list what `named` lists, in place. */
+export function removeNamed(headers: string[], named: ReadonlySet<string>): void {
   let end = 0
   for (let i = 0; i < headers.length; i += 2) {
     const name = headers[i] ?? ''
-    const folded = foldName(name)
-    if (named.has(folded) && folded !== kept) continue
+    if (named.has(foldName(name))) continue
     headers[end++] = name
     headers[end++] = headers[i + 1] ?? ''
   }

@@ -4,6 +4,7 @@
  */
 
 import type { Readable } from 'node:stream'
+import type { FieldLine } from '../http1/field-line.ts'
 import type { FieldLines } from '../http1/field-lines.ts'
 
 export interface HopRequest {
@@ -37,8 +38,8 @@ export interface Receiver {
   sent(): void
   /** The first bytes that may be an answer. */
   heard(): void
-  /** An interim answer (1xx), or the head of the answer. @param fields name, value, … as latin1 */
-  head(status: number, phrase: string, fields: readonly string[]): void
+  /** An interim answer (1xx), or the head of the answer. */
+  head(status: number, phrase: string, lines: readonly FieldLine[]): void
   /** @param chunk text: latin1, and all there is of the body */
   data(chunk: Buffer | string): void
   /** @param trailers name, value, … */

@@ -1,7 +1,8 @@
 /** The headers that go back to the client, and the trailers. Called by `forward.ts`. */
 
+import { FieldLine } from '../http1/field-line.ts'
 import { isOurs } from './cookies.ts'
-import { connectionNames, HeaderNames, removeNamed } from './header-names.ts'
+import { connectionNames, foldName, HeaderNames } from './header-names.ts'
 
 type Treatment =
   'pass' | 'drop' | 'connection' | 'content-length' | 'set-cookie' | 'trailer' | 'transfer-encoding'
@@ -49,31 +50,34 @@ export interface Framing {
 }
 
 /**
- * A flat list (name, value, …), or what is wrong in words. Order, duplicates and bytes (as latin1) are kept.
+ * The lines to be written, or what is wrong in words. Order, duplicates and bytes (as latin1) are kept.
  *
- * @param raw name, value, … as they came
+ * @param lines as they came
  */
-export function responseHeaders(raw: readonly string[], framing: Framing, id: string): string[] | string {
-  if (raw.length > MAX_FIELDS * 2) return `more than ${MAX_FIELDS} header fields`
-  const headers: string[] = []
+export function responseHeaders(
+  lines: readonly FieldLine[],
+  framing: Framing,
+  id: string,
+): FieldLine[] | string {
+  if (lines.length > MAX_FIELDS) return `more than ${MAX_FIELDS} header fields`
+  let headers: FieldLine[] = []
   let named: Set<string> | null = null
   let trailer = ''
   let sized = false
   let chunked = false
-  for (let i = 0; i < raw.length; i += 2) {
-    const name = raw[i] ?? ''
-    const value = raw[i + 1] ?? ''
+  for (const line of lines) {
+    const { name, value } = line
     switch (responseNames.treatment(name)) {
       case 'pass':
-        headers.push(name, value)
+        headers.push(line)
         break
       case 'set-cookie':
-        if (!isOurs(value)) headers.push(name, value)
+        if (!isOurs(value)) headers.push(line)
         break
       case 'content-length':
         sized = true
         // RFC 9110, section 8.6.
-        if (framing.status !== 204) headers.push(name, value)
+        if (framing.status !== 204) headers.push(line)
         break
       case 'transfer-encoding':
         // Any other coding is still on the bytes that we get, and nobody would tell the client.
@@ -92,20 +96,23 @@ export function responseHeaders(raw: readonly string[], framing: Framing, id: st
         break
     }
   }
-  if (named !== null) removeNamed(headers, named, 'content-length')
-  if (trailer !== '' && !sized && hasChunks(framing)) headers.push('trailer', trailer)
-  headers.push('x-request-id', id)
+  if (named !== null) headers = withoutNamed(headers, named)
+  if (trailer !== '' && !sized && hasChunks(framing)) headers.push(new FieldLine('trailer', trailer))
+  headers.push(new FieldLine('x-request-id', id))
   return headers
 }
 
+/** But for the length, whatever Connection says of it: it frames the message. */
+function withoutNamed(lines: readonly FieldLine[], named: ReadonlySet<string>): FieldLine[] {
+  return lines.filter(({ name }) => {
+    const folded = foldName(name)
+    return !named.has(folded) || folded === 'content-length'
+  })
+}
+
 /** For an interim answer (1xx): it has no body, so nothing about one. */
-export function interimHeaders(raw: readonly string[]): string[] {
-  const headers: string[] = []
-  for (let i = 0; i < raw.length; i += 2) {
-    const name = raw[i] ?? ''
-    if (responseNames.treatment(name) === 'pass') headers.push(name, raw[i + 1] ?? '')
-  }
-  return headers
+export function interimHeaders(lines: readonly FieldLine[]): FieldLine[] {
+  return lines.filter(({ name }) => responseNames.treatment(name) === 'pass')
 }
 
 /** What has a body, no length, and a client that knows them. */

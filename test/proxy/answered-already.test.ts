@@ -2,6 +2,7 @@
 
 import t, { type Test } from 'tap'
 import { Refusal } from '../../src/errors.ts'
+import { fieldLines } from '../../src/http1/field-line.ts'
 import { Answer } from '../../src/proxy/answer.ts'
 import { firstExchange } from '../support/listener.ts'
 import { codeOf, get, refuse, Wire } from './support.ts'
@@ -20,7 +21,7 @@ async function refused(t: Test) {
   }
 }
 
-const HEAD = ['content-length', '4']
+const HEAD = fieldLines(['content-length', '4'])
 
 for (const [name, act] of Object.entries({
   'whole, in one piece': (answer: Answer) => {
@@ -38,7 +39,7 @@ for (const [name, act] of Object.entries({
     answer.begin(204, [], 'No Content')
     answer.end([])
   },
-  'interim answers': (answer: Answer) => answer.interim(103, ['link', '</evil>']),
+  'interim answers': (answer: Answer) => answer.interim(103, fieldLines(['link', '</evil>'])),
   'the head alone': (answer: Answer) => answer.begin(200, HEAD, 'OK'),
 })) {
   t.test(name, async (t) => {

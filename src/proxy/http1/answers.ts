@@ -3,15 +3,15 @@
  * fields and framing out. What could be read in two ways is refused, not repaired. Used by `connection.ts`.
  */
 
-import { is, joined, keepsBy, lengthOf, readFields } from '../../http1/fields.ts'
+import type { FieldLine } from '../../http1/field-line.ts'
+import { is, joined, keepsBy, lengthOf, readLines } from '../../http1/fields.ts'
 import { CHUNKED, type Grammar, hasBare, INTERIM, UNTIL_CLOSE } from '../../http1/message-reader.ts'
 import { ProtocolError } from '../hop.ts'
 
 export interface Head {
   readonly status: number
   readonly phrase: string
-  /** Name, value, … in their order; values without the blanks around them. */
-  readonly fields: string[]
+  readonly section: readonly FieldLine[]
   /** Bytes of the body; or as the reader of messages has it. */
   readonly length: number
   /** The connection may carry another request. */
@@ -46,40 +46,43 @@ function faultIn(text: string, before: number): Error | null {
  * @param text from the status line to the end of the last field line, its CRLF included
  * @param bodiless the request was HEAD: no answer to it has a body
  */
-function readHead(text: string, bodiless: boolean): Head {
+function readHead(text: string, bodiless: boolean, last?: readonly FieldLine[]): Head {
   const end = text.indexOf('\r\n')
   const line = STATUS_LINE.exec(text.slice(0, end))
   if (line === null) throw new ProtocolError('not a status line of HTTP/1')
-  const fields = readFields(text, end + 2)
-  if (fields === null) throw new ProtocolError('not a field line')
+  const section = readLines(text, end + 2, last)
+  if (section === null) throw new ProtocolError('not a field line')
   const status = Number(line[2])
-  return frame(status, line[3] ?? '', line[1] === '1' ? 1 : 0, fields, bodiless)
+  return frame(status, line[3] ?? '', line[1] === '1' ? 1 : 0, section, bodiless)
 }
 
-function frame(status: number, phrase: string, minor: 0 | 1, fields: string[], bodiless: boolean): Head {
+function frame(
+  status: number,
+  phrase: string,
+  minor: 0 | 1,
+  section: readonly FieldLine[],
+  bodiless: boolean,
+): Head {
   let length = UNTIL_CLOSE
   let chunked = false
   let connection: string | null = null
   let keptFor = 0
-  for (let i = 0; i < fields.length; i += 2) {
-    const name = fields[i] ?? ''
+  for (const { name, value } of section) {
     // Only these lengths can be a name looked for; the others are passed over without a copy.
     switch (name.length) {
       case 10:
-        if (is(name, 'connection')) connection = joined(connection, fields[i + 1] ?? '')
-        else if (is(name, 'keep-alive'))
-          keptFor = Number(/timeout=(\d{1,6})/i.exec(fields[i + 1] ?? '')?.[1] ?? 0)
+        if (is(name, 'connection')) connection = joined(connection, value)
+        else if (is(name, 'keep-alive')) keptFor = Number(/timeout=(\d{1,6})/i.exec(value)?.[1] ?? 0)
         break
       case 14:
         if (!is(name, 'content-length')) break
         if (length !== UNTIL_CLOSE) throw new ProtocolError('not one Content-Length')
-        length = lengthOf(fields[i + 1] ?? '') ?? Infinity
+        length = lengthOf(value) ?? Infinity
         if (length === Infinity) throw new ProtocolError('not a Content-Length')
         break
       case 17:
         if (!is(name, 'transfer-encoding')) break
-        if (chunked || !is(fields[i + 1] ?? '', 'chunked'))
-          throw new ProtocolError('not one Transfer-Encoding: chunked')
+        if (chunked || !is(value, 'chunked')) throw new ProtocolError('not one Transfer-Encoding: chunked')
         chunked = true
         break
     }
@@ -89,14 +92,14 @@ function frame(status: number, phrase: string, minor: 0 | 1, fields: string[], b
   if (chunked && length !== UNTIL_CLOSE) throw new ProtocolError('a Content-Length and a Transfer-Encoding')
   // An interim answer is followed by another one; a switch of protocols by no HTTP at all.
   if (status < 200)
-    return { status, phrase, fields, length: status === 101 ? UNTIL_CLOSE : INTERIM, keeps, keptFor }
+    return { status, phrase, section, length: status === 101 ? UNTIL_CLOSE : INTERIM, keeps, keptFor }
   if (hasNoBody(status, bodiless)) {
     // Some send one all the same. Whether it comes now or later: nobody may take it for the next answer.
     if (status === 204 && (chunked || length > 0)) keeps = false
-    return { status, phrase, fields, length: 0, keeps, keptFor }
+    return { status, phrase, section, length: 0, keeps, keptFor }
   }
   if (chunked) length = CHUNKED
-  return { status, phrase, fields, length, keeps: keeps && length !== UNTIL_CLOSE, keptFor }
+  return { status, phrase, section, length, keeps: keeps && length !== UNTIL_CLOSE, keptFor }
 }
 
 /** RFC 9112, section 6.3. */

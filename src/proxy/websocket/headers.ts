@@ -7,6 +7,7 @@ import type { IncomingMessage } from 'node:http'
 import type { UpstreamConfig } from '../../config/config.ts'
 import type { Exchange } from '../../exchange.ts'
 import type { ClientRequest } from '../../http1/client-request.ts'
+import { type FieldLine, fieldLines } from '../../http1/field-line.ts'
 import type { TrustedProxies } from '../forwarded.ts'
 import { foldName } from '../header-names.ts'
 import { requestHeaders } from '../request-headers.ts'
@@ -32,7 +33,13 @@ export function handshakeHeaders(
   config: UpstreamConfig,
   proxies: TrustedProxies,
 ): string[] {
-  const headers = passing(requestHeaders(exchange, config, proxies).flatMap(({ fields }) => fields))
+  const headers: string[] = []
+  for (const { fields } of requestHeaders(exchange, config, proxies)) {
+    for (let i = 0; i < fields.length; i += 2) {
+      const name = fields[i] ?? ''
+      if (passes(name)) headers.push(name, fields[i + 1] ?? '')
+    }
+  }
   const { host } = exchange.request
   if (config.passHost && host !== null) headers.push('host', host)
   headers.push('connection', 'Upgrade', 'upgrade', 'websocket')
@@ -41,22 +48,16 @@ export function handshakeHeaders(
 }
 
 /** Of a 101 that was found to be right. Throws when the client can't be given it. */
-export function answerHeaders(answer: IncomingMessage, request: ClientRequest, id: string): string[] {
-  const headers = responseHeaders(answer.rawHeaders, { status: 101, head: false, http11: true }, id)
+export function answerHeaders(answer: IncomingMessage, request: ClientRequest, id: string): FieldLine[] {
+  const lines = fieldLines(answer.rawHeaders)
+  const headers = responseHeaders(lines, { status: 101, head: false, http11: true }, id)
   if (typeof headers === 'string') throw new Error(headers)
-  const passed = passing(headers)
-  passed.push('Connection', 'Upgrade', 'Upgrade', 'websocket')
-  passed.push('Sec-WebSocket-Accept', acceptOf(keyOf(request)))
-  return passed
+  const ours = ['Connection', 'Upgrade', 'Upgrade', 'websocket']
+  ours.push('Sec-WebSocket-Accept', acceptOf(keyOf(request)))
+  return [...headers.filter(({ name }) => passes(name)), ...fieldLines(ours)]
 }
 
-function passing(headers: readonly string[]): string[] {
-  const passed: string[] = []
-  for (let i = 0; i < headers.length; i += 2) {
-    const name = headers[i] ?? ''
-    const folded = foldName(name)
-    if (OURS.has(folded) || (THEIRS.has(folded) && name.toLowerCase() !== folded)) continue
-    passed.push(name, headers[i + 1] ?? '')
-  }
-  return passed
+function passes(name: string): boolean {
+  const folded = foldName(name)
+  return !OURS.has(folded) && (!THEIRS.has(folded) || name.toLowerCase() === folded)
 }

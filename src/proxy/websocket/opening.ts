@@ -10,6 +10,7 @@ import { performance } from 'node:perf_hooks'
 import { Refusal } from '../../errors.ts'
 import type { Exchange } from '../../exchange.ts'
 import type { ResponseWatch } from '../../http1/client-response.ts'
+import { fieldLines } from '../../http1/field-line.ts'
 import { Answer } from '../answer.ts'
 import type { Refuse } from '../forward.ts'
 import type { Target } from '../target.ts'
@@ -145,7 +146,7 @@ class Opening implements CallListener, ResponseWatch {
     })
     try {
       if ((answer.statusCode ?? 0) < 200) throw new Error(`status ${answer.statusCode}`)
-      this.#answer.begin(answer.statusCode ?? 0, answer.rawHeaders, answer.statusMessage ?? '')
+      this.#answer.begin(answer.statusCode ?? 0, fieldLines(answer.rawHeaders), answer.statusMessage ?? '')
     } catch (error) {
       return this.#fail(protocolError, error)
     }

@@ -20,8 +20,10 @@ interface Read {
 function read(pieces: readonly Buffer[], { head = false, closes = false } = {}): Read {
   const found: Read = { heads: [], body: '', ended: false, trailers: [], error: null, left: 0 }
   const reader = new MessageReader(answers, MAX_HEAD, {
-    head: ({ status, phrase, fields, keeps }: Head) =>
-      void found.heads.push({ status, phrase, fields, keeps }),
+    head: ({ status, phrase, section, keeps }: Head) => {
+      const fields = section.flatMap(({ name, value }) => [name, value])
+      found.heads.push({ status, phrase, fields, keeps })
+    },
     body: (chunk) => {
       found.body += typeof chunk === 'string' ? chunk : chunk.toString('latin1')
     },

@@ -1,0 +1,215 @@
+/** What was read of the last answer on an upstream's connection never becomes part of the next one. */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import fc from 'fast-check'
+import t from 'tap'
+import { MessageReader, type MessageSink } from '../../src/http1/message-reader.ts'
+import { ProtocolError } from '../../src/proxy/hop.ts'
+import { answers, type Head, MAX_HEAD } from '../../src/proxy/http1/answers.ts'
+import { fieldsOf, front, get, serveRaw, Wire } from '../proxy/support.ts'
+
+/** The heads of answers, one behind the other on one connection. */
+class Reading implements MessageSink<Head> {
+  readonly #reader = new MessageReader(answers, MAX_HEAD, this)
+  #last: Head | null = null
+
+  head(head: Head): void {
+    this.#last = head
+  }
+
+  body(): void {}
+
+  end(): void {}
+
+  /** The answer to HEAD: of no body, whatever it says. What is wrong with it, in words, where it is none. */
+  read(text: string): (Omit<Head, 'section'> & { fields: string[] }) | string {
+    this.#last = null
+    this.#reader.begin(true)
+    const bytes = Buffer.from(text, 'latin1')
+    try {
+      this.#reader.read(bytes, 0, bytes.length)
+    } catch (error) {
+      if (error instanceof ProtocolError) return error.message
+      throw error
+    }
+    if (this.#last === null) return 'not whole'
+    const { section, ...rest }: Head = this.#last
+    return { ...rest, fields: section.flatMap(({ name, value, text: line }) => [name, value, line]) }
+  }
+}
+
+const LINES = [
+  ...[
+    'X-A: 1',
+    'X-A: 12',
+    'X-A:1',
+    'X-A:  1',
+    'X-A: 1 ',
+    'x-a: 1',
+    'X-A',
+    'X-A :1',
+    ' 1',
+    '\t1',
+    'X-A: 1\n',
+    ': 1',
+    '',
+  ],
+  ...[
+    'Content-Length: 5',
+    'Content-Length: 55',
+    'content-length: 5',
+    'Transfer-Encoding: chunked',
+    'X-B: \xe4',
+  ],
+  ...[
+    'Connection: close',
+    'Connection: keep-alive',
+    'Keep-Alive: timeout=5',
+    'Keep-Alive: timeout=55',
+    'X-B: \0',
+  ],
+]
+
+t.test('whatever was said before: it is read as if it were the first', async (t) => {
+  const head = fc
+    .tuple(
+      fc.constantFrom('200 OK', '204 A', '304 B', '103 C'),
+      fc.array(fc.constantFrom(...LINES), { maxLength: 6 }),
+    )
+    .map(([status, lines]) => `HTTP/1.1 ${status}\r\n${lines.map((line) => `${line}\r\n`).join('')}\r\n`)
+  // The same one again, most of the time with one line of it changed.
+  const heads = fc.array(fc.tuple(head, fc.nat(8), fc.constantFrom(...LINES)), { minLength: 1, maxLength: 4 })
+  let read = 0
+  fc.assert(
+    fc.property(heads, (drawn) => {
+      const connection = new Reading()
+      for (const [text, at, line] of drawn.flatMap((it) => [it, it])) {
+        const lines = text.split('\r\n')
+        if (at > 0 && at < lines.length - 2) lines[at] = line
+        for (const said of [text, lines.join('\r\n'), text]) {
+          const again = connection.read(said)
+          t.same(again, new Reading().read(said), JSON.stringify(said))
+          if (typeof again !== 'string') read++
+        }
+      }
+    }),
+    { numRuns: 500 },
+  )
+  t.ok(read > 500, `${read} of them are answers`)
+})
+
+const SAME = ['Server: up', 'X-One: a', 'Content-Length: 1']
+
+/** What an upstream says, one answer after the other, and what of it passes. */
+const ANSWERS = [
+  [SAME, SAME],
+  [SAME, SAME],
+  [
+    ['Server: up', 'X-One: ab', 'Content-Length: 1'],
+    ['Server: up', 'X-One: ab', 'Content-Length: 1'],
+  ],
+  [
+    ['Server: up', 'X-One:ab', 'Content-Length: 1'],
+    ['Server: up', 'X-One: ab', 'Content-Length: 1'],
+  ],
+  [
+    ['Server: up', 'Content-Length: 1'],
+    ['Server: up', 'Content-Length: 1'],
+  ],
+  [
+    ['Server: up', 'Connection: x-one', 'X-One: a', 'Content-Length: 1'],
+    ['Server: up', 'Content-Length: 1'],
+  ],
+  [SAME, SAME],
+  [
+    ['X-Request-Id: theirs', 'X-One: a', 'X-Seatgate-User: root', 'Content-Length: 1'],
+    ['X-One: a', 'Content-Length: 1'],
+  ],
+  [
+    ['X-Request-Id: theirs', 'X-One: a', 'X-Seatgate-User: root', 'Content-Length: 1'],
+    ['X-One: a', 'Content-Length: 1'],
+  ],
+] as const
+
+t.test('each client gets the lines of its own answer', async (t) => {
+  const rest = ANSWERS.map(([said]) => said)
+  let connections = 0
+  const port = await serveRaw(t, (socket) => {
+    connections++
+    socket.on('data', () => socket.write(`HTTP/1.1 200 OK\r\n${rest.shift()?.join('\r\n')}\r\n\r\n1`))
+  })
+  const { port: gate } = await front(t, port)
+  const wire = new Wire(gate)
+  t.teardown(() => wire.socket.destroy())
+  for (const [at, [, passes]] of ANSWERS.entries()) {
+    wire.received = ''
+    wire.send('GET / HTTP/1.1\r\nHost: a\r\n\r\n')
+    const told = fieldsOf(await wire.until(/\r\n\r\n1$/))
+    const ours = ['date', 'connection', 'keep-alive']
+    t.same(
+      told.filter(([name]) => !ours.includes(name)),
+      [
+        ...passes.map((line) => [
+          line.slice(0, line.indexOf(':')).toLowerCase(),
+          line.slice(line.indexOf(' ') + 1),
+        ]),
+        ['x-request-id', `id-${at + 1}`],
+      ],
+    )
+  }
+  t.equal(connections, 1)
+})
+
+t.test('a line that is not whole, or none, behind those that were right before', async (t) => {
+  for (const bad of [
+    'X-One: a\n',
+    ' folded',
+    'X-One : a',
+    'X-One: a\0',
+    'Content-Length: 1\r\nContent-Length: 1',
+  ]) {
+    let asked = 0
+    const port = await serveRaw(t, (socket) => {
+      socket.on('data', () => {
+        const last = asked++ === 2 ? bad : 'X-One: a'
+        socket.write(`HTTP/1.1 200 OK\r\nServer: up\r\n${last}\r\nContent-Length: 1\r\n\r\n1`)
+      })
+    })
+    const { port: gate } = await front(t, port)
+    const statuses: string[] = []
+    for (let i = 0; i < 3; i++) {
+      const wire = new Wire(gate).send(get())
+      statuses.push((await wire.ended).slice(9, 12))
+    }
+    t.same(statuses, ['200', '200', '502'], JSON.stringify(bad))
+  }
+})
+
+setFlagsFromString('--expose-gc')
+const collect: () => void = runInNewContext('gc')
+
+async function held(): Promise<number> {
+  for (let turn = 0; turn < 3; turn++) {
+    collect()
+    await sleep(20)
+  }
+  return process.memoryUsage().heapUsed
+}
+
+t.test('what is kept of lines that come again is no more than those', async (t) => {
+  const lines = [
+    'Server: upstream/1.0',
+    'Content-Type: application/json',
+    'Cache-Control: private, max-age=0',
+  ]
+  const text = `HTTP/1.1 200 OK\r\n${lines.join('\r\n')}\r\nX-Long: ${'x'.repeat(6000)}\r\n\r\n`
+  const before = await held()
+  const connections = Array.from({ length: 1000 }, () => new Reading())
+  const short = `HTTP/1.1 200 OK\r\n${lines.join('\r\n')}\r\n\r\n`
+  for (const said of [text, short, short]) for (const each of connections) each.read(said)
+  const bytes = ((await held()) - before) / connections.length
+  t.ok(bytes < 3000, `${bytes} bytes each`)
+  t.equal(connections.length, 1000)
+})
