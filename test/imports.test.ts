@@ -45,7 +45,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'src/json.ts',
     'src/config',
   ],
-  'src/telemetry': ['src/exchange.ts', 'src/errors.ts'],
+  'src/telemetry': ['src/exchange.ts', 'src/errors.ts', 'src/http1'],
   'src/server': ['src/exchange.ts', 'src/http1', 'src/errors.ts', 'src/config'],
   'src/reevaluate': ['src/exchange.ts', 'src/errors.ts'],
   'src/judge.ts': ['src/exchange.ts', 'src/errors.ts', 'src/router', 'src/authn', 'src/seats', 'src/authz'],

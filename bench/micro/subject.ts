@@ -4,6 +4,7 @@
  */
 
 import { mkdirSync, rmSync } from 'node:fs'
+import { Client } from 'undici'
 import { openStore, type Store } from '../../seats-admin/index.ts'
 import { readCredentials } from '../../src/authn/credentials.ts'
 import type { Config, TenantConfig } from '../../src/config/config.ts'
@@ -109,28 +110,29 @@ function withTenants(config: Config, count: number): Config {
   return { ...config, tenants }
 }
 
-/** A request that was answered, as the log and the metrics meet it. */
+const ID = '0c1e3c5e-5d0e-4d0e-9c58-0f3f6e5c8b1a'
+
+/** A request that was answered, as the log and the metrics meet it: the second of its client, on the same connection. */
 export async function exchangeWith(judgement: Judgement, authorization: string): Promise<Exchange> {
-  const asked = Promise.withResolvers<Exchange>()
+  let last: Exchange | null = null
   const door = await openListener((request, response) => {
-    const exchange = new Exchange(
-      request,
-      response,
-      '0c1e3c5e-5d0e-4d0e-9c58-0f3f6e5c8b1a',
-      performance.now(),
-    )
-    asked.resolve(exchange)
+    const exchange = new Exchange(request, response, ID, performance.now())
+    last = exchange
+    exchange.judgement = judgement
+    exchange.forwardedAt = performance.now()
+    exchange.answeredAt = exchange.forwardedAt + 1
+    response.writeHead(200, fieldLines(['Content-Length', '2']))
+    response.end('{}')
     return exchange
   })
   const headers = { Space: SPACE, Authorization: authorization, Accept: '*/*' }
-  const answered = fetch(`http://127.0.0.1:${door.address.port}${TARGET}`, { headers })
-  const exchange = await asked.promise
-  exchange.judgement = judgement
-  exchange.forwardedAt = performance.now()
-  exchange.answeredAt = exchange.forwardedAt + 1
-  exchange.response.writeHead(200, fieldLines(['Content-Length', '2']))
-  exchange.response.end('{}')
-  await (await answered).text()
+  const client = new Client(`http://127.0.0.1:${door.address.port}`)
+  for (let i = 0; i < 2; i++) {
+    const { body } = await client.request({ path: TARGET, method: 'GET', headers })
+    await body.dump()
+  }
+  await client.close()
   await door.close(0)
-  return exchange
+  if (last === null) throw new Error('nothing was asked')
+  return last
 }

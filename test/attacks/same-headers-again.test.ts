@@ -119,3 +119,50 @@ t.test('a public route and one with a permission, in turn', async (t) => {
     t.equal(seen?.headers['x-seatgate-user'], isPublic ? undefined : 'ann')
   }
 })
+
+t.test('the log says of each request whose it was, and for what', async (t) => {
+  const world = await startWorld(t)
+  const id = await world.seat('Reader', ['s1'], ['trainings:list'])
+  await world.seat('Editor', ['s1'], ['trainings:read'])
+  const ask = await asking(t, world)
+  const headers = `Authorization: Bearer ${await world.token(['s1:Reader', 's1:Editor'], { sub: 'a"nn' })}\r\nSpace: s1\r\n`
+  const paths = [
+    '/v1/trainings',
+    '/v1/trainings',
+    '/v1/trainings/a"b',
+    '/v1/trainings',
+    '/docs/a',
+    '/v1/me',
+    '/nowhere',
+  ]
+  for (const path of paths) await ask(`GET ${path} HTTP/1.1`, headers)
+  await world.admin('PUT', `/v1/seats/${id}`, { permissions: ['trainings:read'] })
+  await ask('GET /v1/trainings HTTP/1.1', headers)
+  await ask('GET /v1/trainings HTTP/1.1', headers)
+  // No method of HTTP: that was the last on this connection.
+  await ask("!#$%&'*+.^_`|~ /v1/trainings HTTP/1.1", headers)
+  await world.gateway.close(1000)
+  const [reads, lists] = ['trainings:read', 'trainings:list']
+  const before = ['Reader:grants', 'Editor:lacks_permission']
+  const after = ['Reader:lacks_permission', 'Editor:lacks_permission']
+  const lines = world
+    .log()
+    .filter((line) => line.msg === 'request' && !String(line.path).startsWith('/v1/seats'))
+  t.same(
+    lines
+      .slice(-10)
+      .map(({ path, permission, status, user, seats }) => [path, permission, status, user, seats]),
+    [
+      ['/v1/trainings', lists, 200, 'a"nn', before],
+      ['/v1/trainings', lists, 200, 'a"nn', before],
+      ['/v1/trainings/a"b', reads, 200, 'a"nn', ['Reader:lacks_permission', 'Editor:grants']],
+      ['/v1/trainings', lists, 200, 'a"nn', before],
+      ['/docs/a', 'public', 200, undefined, undefined],
+      ['/v1/me', 'authenticated', 200, 'a"nn', undefined],
+      ['/nowhere', undefined, 404, undefined, undefined],
+      ['/v1/trainings', lists, 403, 'a"nn', after],
+      ['/v1/trainings', lists, 403, 'a"nn', after],
+      [null, undefined, 400, undefined, undefined],
+    ],
+  )
+})

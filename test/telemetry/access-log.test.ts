@@ -32,7 +32,7 @@ t.test('the first twenty Seats are named', async (t) => {
       timings: { match: 0, authenticate: 0, resolve: 0, decide: 0, total: 0 },
     }
     exchange.judgement = { decision, refusal: null, params: PathParams.none, query: '', grants: null }
-    return accessLine(exchange)['seats'] as string[] | undefined
+    return JSON.parse(`{${accessLine(exchange)}}`)['seats'] as string[] | undefined
   }
   t.equal(seatsOf(0), undefined)
   t.same(seatsOf(1), ['S0:unknown'])
