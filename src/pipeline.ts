@@ -3,7 +3,6 @@
  * log. From one to the next it goes by `http1/stages.ts`. Whatever a stage throws ends in one place, which fails closed.
  */
 
-import { randomUUID } from 'node:crypto'
 import type { Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
 import { readCredentials } from './authn/credentials.ts'
@@ -23,6 +22,7 @@ import type { Upstream } from './proxy/upstream.ts'
 import { GOING_AWAY, NO_CLOSE, POLICY_VIOLATION } from './proxy/websocket/close-frame.ts'
 import { earlyBytes, isHandshake, strayHandshake } from './proxy/websocket/handshake.ts'
 import { openWebSocket } from './proxy/websocket/opening.ts'
+import { requestId } from './request-id.ts'
 import { type GuardLimits, guard } from './server/guard.ts'
 import { part } from './server/parting.ts'
 import { rawProblem, writeProblem } from './server/problem.ts'
@@ -153,9 +153,9 @@ export class Pipeline {
 
   /** Ours, unless a proxy that is trusted gave the request an id already. */
   #requestId({ rawHeaders, socket }: ClientRequest): string {
-    if (!this.#running.trustedProxies.has(peerAddress(socket.remoteAddress))) return randomUUID()
+    if (!this.#running.trustedProxies.has(peerAddress(socket.remoteAddress))) return requestId()
     const told = onlyValue(rawHeaders, 'x-request-id')
-    return told !== null && REQUEST_ID.test(told) ? told : randomUUID()
+    return told !== null && REQUEST_ID.test(told) ? told : requestId()
   }
 
   readonly #judge = (exchange: Exchange): void => {
@@ -268,7 +268,7 @@ export class Pipeline {
   /** No request, no response object: the answer is bytes. */
   #refuseBare(socket: Socket, refusal: Refusal): void {
     if (!socket.writable) return void socket.destroy()
-    const id = randomUUID()
+    const id = requestId()
     this.#metrics.unreadable(refusal)
     this.#log.unreadable(id, refusal, socket.remoteAddress)
     part(socket, rawProblem(refusal, id))

@@ -50,8 +50,10 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   'src/reevaluate': ['src/exchange.ts', 'src/errors.ts'],
   'src/judge.ts': ['src/exchange.ts', 'src/errors.ts', 'src/router', 'src/authn', 'src/seats', 'src/authz'],
   'src/under-way.ts': [],
+  'src/request-id.ts': [],
   'src/pipeline.ts': [
     'src/under-way.ts',
+    'src/request-id.ts',
     'src/exchange.ts',
     'src/http1',
     'src/errors.ts',

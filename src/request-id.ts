@@ -1,0 +1,47 @@
+/**
+ * Ids for requests: UUIDs, version 4 (RFC 9562, section 5.4). Made by the hundred and cut out of one text: Node's own,
+ * put together of twenty pieces each, take four times as long. Called by the pipeline.
+ */
+
+import { randomFillSync } from 'node:crypto'
+
+const BATCH = 128
+const BYTES = 16
+const CHARACTERS = 36
+/** Where each byte of an id stands in its text. */
+const PLACES = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34]
+const DIGITS = Buffer.from('0123456789abcdef')
+
+const random = Buffer.allocUnsafeSlow(BATCH * BYTES)
+const written = Buffer.allocUnsafeSlow(BATCH * CHARACTERS).fill('-')
+let text = ''
+let next = 0
+
+export function requestId(): string {
+  if (next === text.length) {
+    text = batch()
+    next = 0
+  }
+  const from = next
+  next += CHARACTERS
+  return text.slice(from, next)
+}
+
+function batch(): string {
+  randomFillSync(random)
+  for (let id = 0; id < BATCH; id++) {
+    for (let i = 0; i < BYTES; i++) {
+      const byte = marked(random[id * BYTES + i] ?? 0, i)
+      const place = id * CHARACTERS + (PLACES[i] ?? 0)
+      written[place] = DIGITS[byte >> 4] ?? 0
+      written[place + 1] = DIGITS[byte & 0x0f] ?? 0
+    }
+  }
+  return written.toString('latin1')
+}
+
+/** Version and variant. */
+function marked(byte: number, at: number): number {
+  if (at === 6) return (byte & 0x0f) | 0x40
+  return at === 8 ? (byte & 0x3f) | 0x80 : byte
+}
