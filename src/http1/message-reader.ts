@@ -9,7 +9,7 @@ export interface Framed {
   /** Bytes of the body; or {@link CHUNKED}, {@link UNTIL_CLOSE}, {@link INTERIM}. */
   readonly length: number
   /** What the next head on the connection may say again, word for word. Left out: heads don't repeat themselves. */
-  readonly section?: object
+  readonly section?: object | undefined
 }
 
 export const CHUNKED: number = -1
@@ -321,7 +321,10 @@ export class MessageReader<Head extends Framed> {
   #whole(at: number, trailers: readonly string[] = NO_TRAILERS): number {
     this.#handOn()
     this.#state = 'none'
-    if (this.#head !== null) this.#sink.end(this.#head, trailers)
+    const head = this.#head
+    // The next message may be long in coming.
+    this.#head = null
+    if (head !== null) this.#sink.end(head, trailers)
     return at
   }
 }

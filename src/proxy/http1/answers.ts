@@ -11,7 +11,9 @@ import { ProtocolError } from '../hop.ts'
 export interface Head {
   readonly status: number
   readonly phrase: string
-  readonly section: readonly FieldLine[]
+  readonly lines: readonly FieldLine[]
+  /** The same, where they are worth to be kept for the next head. */
+  readonly section: readonly FieldLine[] | undefined
   /** Bytes of the body; or as the reader of messages has it. */
   readonly length: number
   /** The connection may carry another request. */
@@ -22,6 +24,9 @@ export interface Head {
 
 /** Bytes of a header section, and of the trailers. */
 export const MAX_HEAD: number = 64 * 1024
+
+/** Lines of a head that are kept for the next one on the connection. */
+const MOST_KEPT = 64
 
 /** The phrase may hold anything but line ends: it is for people, and never passed on as it came where it is odd. */
 const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9][0-9]{2})(?: ([^\r\n]*))?$/
@@ -50,24 +55,24 @@ function readHead(text: string, bodiless: boolean, last?: readonly FieldLine[]):
   const end = text.indexOf('\r\n')
   const line = STATUS_LINE.exec(text.slice(0, end))
   if (line === null) throw new ProtocolError('not a status line of HTTP/1')
-  const section = readLines(text, end + 2, last)
-  if (section === null) throw new ProtocolError('not a field line')
+  const lines = readLines(text, end + 2, last)
+  if (lines === null) throw new ProtocolError('not a field line')
   const status = Number(line[2])
-  return frame(status, line[3] ?? '', line[1] === '1' ? 1 : 0, section, bodiless)
+  return frame(status, line[3] ?? '', line[1] === '1' ? 1 : 0, lines, bodiless)
 }
 
 function frame(
   status: number,
   phrase: string,
   minor: 0 | 1,
-  section: readonly FieldLine[],
+  lines: readonly FieldLine[],
   bodiless: boolean,
 ): Head {
   let length = UNTIL_CLOSE
   let chunked = false
   let connection: string | null = null
   let keptFor = 0
-  for (const { name, value } of section) {
+  for (const { name, value } of lines) {
     // Only these lengths can be a name looked for; the others are passed over without a copy.
     switch (name.length) {
       case 10:
@@ -87,19 +92,20 @@ function frame(
         break
     }
   }
+  const section = lines.length > MOST_KEPT ? undefined : lines
   let keeps = keepsBy(connection, minor)
   if (chunked && minor === 0) throw new ProtocolError('HTTP/1.0 has no Transfer-Encoding')
   if (chunked && length !== UNTIL_CLOSE) throw new ProtocolError('a Content-Length and a Transfer-Encoding')
   // An interim answer is followed by another one; a switch of protocols by no HTTP at all.
   if (status < 200)
-    return { status, phrase, section, length: status === 101 ? UNTIL_CLOSE : INTERIM, keeps, keptFor }
+    return { status, phrase, lines, section, length: status === 101 ? UNTIL_CLOSE : INTERIM, keeps, keptFor }
   if (hasNoBody(status, bodiless)) {
     // Some send one all the same. Whether it comes now or later: nobody may take it for the next answer.
     if (status === 204 && (chunked || length > 0)) keeps = false
-    return { status, phrase, section, length: 0, keeps, keptFor }
+    return { status, phrase, lines, section, length: 0, keeps, keptFor }
   }
   if (chunked) length = CHUNKED
-  return { status, phrase, section, length, keeps: keeps && length !== UNTIL_CLOSE, keptFor }
+  return { status, phrase, lines, section, length, keeps: keeps && length !== UNTIL_CLOSE, keptFor }
 }
 
 /** RFC 9112, section 6.3. */

@@ -200,7 +200,7 @@ export class Connection implements Hop, MessageSink<Head> {
       this.#answering = true
       this.#deadline = performance.now() + this.#settings.bodyTimeout
     }
-    this.#receiver?.head(head.status, head.phrase, head.section)
+    this.#receiver?.head(head.status, head.phrase, head.lines)
   }
 
   body(chunk: Buffer | string): void {

@@ -20,8 +20,8 @@ interface Read {
 function read(pieces: readonly Buffer[], { head = false, closes = false } = {}): Read {
   const found: Read = { heads: [], body: '', ended: false, trailers: [], error: null, left: 0 }
   const reader = new MessageReader(answers, MAX_HEAD, {
-    head: ({ status, phrase, section, keeps }: Head) => {
-      const fields = section.flatMap(({ name, value }) => [name, value])
+    head: ({ status, phrase, lines, keeps }: Head) => {
+      const fields = lines.flatMap(({ name, value }) => [name, value])
       found.heads.push({ status, phrase, fields, keeps })
     },
     body: (chunk) => {
