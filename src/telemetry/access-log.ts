@@ -4,7 +4,7 @@
  */
 
 import type { Refusal } from '../errors.ts'
-import type { ConsideredSeat, Decision, Exchange, OpenWebSocket } from '../exchange.ts'
+import type { ConsideredSeat, Decision, Exchange, OpenWebSocket, Principal } from '../exchange.ts'
 import { MadeOf } from '../http1/header-section.ts'
 
 /** A credential may name thousands of Seats; a line shows the first of them. */
@@ -118,7 +118,7 @@ const callers = new MadeOf(() => new Callers())
 function isSame(one: Caller, other: Caller): boolean {
   return (
     one.route === other.route &&
-    one.principal === other.principal &&
+    isOne(one.principal, other.principal) &&
     one.space === other.space &&
     one.source === other.source &&
     one.seats.length === other.seats.length &&
@@ -126,6 +126,12 @@ function isSame(one: Caller, other: Caller): boolean {
       (seat, i) => seat.name === other.seats[i]?.name && seat.verdict === other.seats[i]?.verdict,
     )
   )
+}
+
+/** As far as a line tells. */
+function isOne(one: Principal | null, other: Principal | null): boolean {
+  if (one === null || other === null || one === other) return one === other
+  return one.method === other.method && one.tenant === other.tenant && one.user === other.user
 }
 
 function seatsOf(seats: readonly ConsideredSeat[]): string[] {
