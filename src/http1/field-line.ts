@@ -10,6 +10,7 @@ export class FieldLine {
   readonly text: string
   /** Its texts are no parts of a longer one, which would be kept as long as they are. */
   readonly own: boolean
+  #kept: FieldLine | null = null
 
   /** @param raw left out for one that is ours to write */
   constructor(name: string, value: string, raw: string | null = null, own = false) {
@@ -23,7 +24,8 @@ export class FieldLine {
   /** The same line, to be kept for long. */
   kept(): FieldLine {
     if (this.own) return this
-    return new FieldLine(copied(this.name), copied(this.value), copied(this.raw), true)
+    this.#kept ??= new FieldLine(copied(this.name), copied(this.value), copied(this.raw), true)
+    return this.#kept
   }
 }
 

@@ -8,7 +8,7 @@ import { is, readFields, TOKEN } from './fields.ts'
 export interface Framed {
   /** Bytes of the body; or {@link CHUNKED}, {@link UNTIL_CLOSE}, {@link INTERIM}. */
   readonly length: number
-  /** What the next head on the connection may say again, word for word. Left out: heads don't repeat themselves. */
+  /** What the next head on the connection may say again, in whole or in part. Left out: it is not worth being kept. */
   readonly section?: object | undefined
 }
 
@@ -24,7 +24,7 @@ export interface MessageSink<Head extends Framed> {
   /** @param chunk text: latin1, all of a body that came whole; bytes: the sink's to keep */
   body(chunk: Buffer | string): void
   /** The message is whole. */
-  end(head: Head, trailers: readonly string[]): void
+  end(trailers: readonly string[]): void
 }
 
 /** What kind of messages they are. */
@@ -97,7 +97,6 @@ export class MessageReader<Head extends Framed> {
   readonly #sink: MessageSink<Head>
   #state: State = 'none'
   #bodiless = false
-  #head: Head | null = null
   /** Of the head before. */
   #last: Head['section'] | undefined
   /** Bytes of the body, or of a chunk, that are still to come. */
@@ -120,7 +119,6 @@ export class MessageReader<Head extends Framed> {
   begin(bodiless = false): void {
     this.#state = 'head'
     this.#bodiless = bodiless
-    this.#head = null
     this.#held = ''
     this.#extensions = 0
   }
@@ -218,8 +216,8 @@ export class MessageReader<Head extends Framed> {
     if (end - start > this.#maxHead) throw this.#grammar.tooLong('head')
     this.#held = ''
     const head = this.#grammar.readHead(held.slice(start, end + 2), this.#bodiless, this.#last)
-    // Whatever is cut out of a text keeps all of it. One that came before keeps nothing of this one.
-    if (head.section !== this.#last) this.#last = held.length > MOST_KEPT ? undefined : head.section
+    // Whatever is cut out of a text keeps all of it.
+    if (held.length <= MOST_KEPT || head.section === undefined) this.#last = head.section
     const next = at + end + 4 - before
     return this.#begun(head, held, end + 4, next, to)
   }
@@ -227,7 +225,6 @@ export class MessageReader<Head extends Framed> {
   /** @param from where the body begins in the text; `at`: in the bytes */
   #begun(head: Head, text: string, from: number, at: number, to: number): number {
     const { length } = head
-    this.#head = head
     this.#state = stateOf(length)
     this.#left = length
     this.#sink.head(head)
@@ -321,10 +318,7 @@ export class MessageReader<Head extends Framed> {
   #whole(at: number, trailers: readonly string[] = NO_TRAILERS): number {
     this.#handOn()
     this.#state = 'none'
-    const head = this.#head
-    // The next message may be long in coming.
-    this.#head = null
-    if (head !== null) this.#sink.end(head, trailers)
+    this.#sink.end(trailers)
     return at
   }
 }

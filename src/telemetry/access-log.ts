@@ -30,7 +30,7 @@ export class AccessLog {
   /** A request of which not even the first line and header could be read. */
   unreadable(requestId: string, refusal: Refusal, client: string | undefined): void {
     const { code, status } = refusal
-    this.#write('info', 'request', fieldsOf({ request_id: requestId, status, code, client }))
+    this.#write('info', 'request', fieldsOf({ request_id: requestId, status, code, client: client ?? null }))
   }
 }
 
@@ -41,7 +41,7 @@ export function statusOf(exchange: Exchange): number {
 
 /** The line's fields, as JSON text without the braces. */
 export function accessLine(exchange: Exchange): string {
-  return `${courseOf(exchange)},${callers.of(exchange.request.section).fields(exchange)}`
+  return `${courseOf(exchange)},${lastCaller.of(exchange.request.section).fields(exchange)}`
 }
 
 /**
@@ -92,11 +92,13 @@ function caller(exchange: Exchange): Record<string, unknown> {
   }
 }
 
-/** All that the fields of a caller depend on. */
-type Caller = Pick<Decision, 'route' | 'principal' | 'space' | 'source' | 'seats'>
+/** All that the fields of a caller depend on; `seats`: those that are shown. */
+interface Caller extends Pick<Decision, 'route' | 'permission' | 'principal' | 'space' | 'source' | 'seats'> {
+  readonly seatCount: number
+}
 
 /** Who asked on one connection: mostly it is one caller, asking for much the same. */
-class Callers {
+class LastCaller {
   #last: Caller | null = null
   #fields = ''
 
@@ -105,23 +107,25 @@ class Callers {
     const decision = exchange.judgement?.decision
     if (decision === undefined) return fieldsOf(caller(exchange))
     if (this.#last !== null && isSame(this.#last, decision)) return this.#fields
-    const { route, principal, space, source, seats } = decision
+    const { route, permission, principal, space, source, seats } = decision
     // Not the decision: its path would keep all of its request in memory.
-    this.#last = { route, principal, space, source, seats }
+    const shown = seats.length > MAX_SEATS ? seats.slice(0, MAX_SEATS) : seats
+    this.#last = { route, permission, principal, space, source, seats: shown, seatCount: seats.length }
     this.#fields = fieldsOf(caller(exchange))
     return this.#fields
   }
 }
 
-const callers = new MadeOf(() => new Callers())
+const lastCaller = new MadeOf(() => new LastCaller())
 
-function isSame(one: Caller, other: Caller): boolean {
+function isSame(one: Caller, other: Decision): boolean {
   return (
     one.route === other.route &&
+    one.permission === other.permission &&
     isOne(one.principal, other.principal) &&
     one.space === other.space &&
     one.source === other.source &&
-    one.seats.length === other.seats.length &&
+    one.seatCount === other.seats.length &&
     one.seats.every(
       (seat, i) => seat.name === other.seats[i]?.name && seat.verdict === other.seats[i]?.verdict,
     )

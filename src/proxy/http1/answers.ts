@@ -26,7 +26,7 @@ export interface Head {
 export const MAX_HEAD: number = 64 * 1024
 
 /** Lines of a head that are kept for the next one on the connection. */
-const MOST_KEPT = 64
+const MOST_LINES = 64
 
 /** The phrase may hold anything but line ends: it is for people, and never passed on as it came where it is odd. */
 const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9][0-9]{2})(?: ([^\r\n]*))?$/
@@ -92,7 +92,7 @@ function frame(
         break
     }
   }
-  const section = lines.length > MOST_KEPT ? undefined : lines
+  const section = lines.length > MOST_LINES ? undefined : lines
   let keeps = keepsBy(connection, minor)
   if (chunked && minor === 0) throw new ProtocolError('HTTP/1.0 has no Transfer-Encoding')
   if (chunked && length !== UNTIL_CLOSE) throw new ProtocolError('a Content-Length and a Transfer-Encoding')

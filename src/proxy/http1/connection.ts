@@ -64,6 +64,9 @@ export class Connection implements Hop, MessageSink<Head> {
   #heard = false
   /** Within the body of an answer. */
   #answering = false
+  /** Of the answer that is coming: as {@link Head} has it. */
+  #keeps = false
+  #keptFor = 0
   #used = false
   #gone = false
   #paused = false
@@ -198,6 +201,8 @@ export class Connection implements Hop, MessageSink<Head> {
   head(head: Head): void {
     if (head.status >= 200) {
       this.#answering = true
+      this.#keeps = head.keeps
+      this.#keptFor = head.keptFor
       this.#deadline = performance.now() + this.#settings.bodyTimeout
     }
     this.#receiver?.head(head.status, head.phrase, head.lines)
@@ -209,7 +214,7 @@ export class Connection implements Hop, MessageSink<Head> {
     this.#receiver?.data(chunk)
   }
 
-  end({ keeps, keptFor }: Head, trailers: readonly string[]): void {
+  end(trailers: readonly string[]): void {
     const receiver = this.#receiver
     this.#receiver = null
     this.#answering = false
@@ -217,14 +222,15 @@ export class Connection implements Hop, MessageSink<Head> {
     this.#stopTimer()
     if (this.#paused) this.#goOn()
     // What is left of a request whose answer is there already would be taken for the next one.
-    const kept = keeps && !this.#writing && !this.#gone
-    this.expiresAt = performance.now() + this.#keptFor(keptFor)
+    const kept = this.#keeps && !this.#writing && !this.#gone
+    this.expiresAt = performance.now() + this.#keepTime(this.#keptFor)
     receiver?.ended(trailers)
     if (kept) return
     this.lost(new ConnectionLost('the connection is not to be used again', '', true))
   }
 
-  #keptFor(seconds: number): number {
+  /** In ms. @param seconds that the upstream says; 0: it doesn't */
+  #keepTime(seconds: number): number {
     const { keepAlive, keepAliveMax } = this.#settings
     return seconds === 0 ? keepAlive : Math.min(Math.max(seconds * 1000 - KEPT_LESS, 0), keepAliveMax)
   }

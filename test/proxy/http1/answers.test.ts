@@ -27,7 +27,7 @@ function read(pieces: readonly Buffer[], { head = false, closes = false } = {}):
     body: (chunk) => {
       found.body += typeof chunk === 'string' ? chunk : chunk.toString('latin1')
     },
-    end: (_, trailers) => Object.assign(found, { ended: true, trailers }),
+    end: (trailers) => Object.assign(found, { ended: true, trailers }),
   })
   reader.begin(head)
   // All pieces come by in one buffer, as they do on a connection: the reader must keep nothing of it.
