@@ -112,7 +112,8 @@ async function latencyAt(rate: number, load: Load, seconds: number): Promise<Lat
   return latency
 }
 
-function assertAnswers({ expected }: Workload, { requests, refused, failed }: Loaded): void {
+/** Throws where they are not those that are due. */
+export function assertAnswers({ expected }: Workload, { requests, refused, failed }: Loaded): void {
   const wrong = expected === 200 ? refused : requests - refused
   if (requests === 0) throw new Error('nothing was answered')
   if (wrong + failed > 0) throw new Error(`of ${requests} answers ${wrong} were wrong, and ${failed} failed`)

@@ -7,7 +7,16 @@ import { loader } from './load.ts'
 import type { StageCost } from './micro/stages.ts'
 import type { Peer } from './peers/peer.ts'
 import type { Result } from './rounds.ts'
-import { floodTable, peerTable, ratios, stageTable, webSocketTable, workloadTable } from './tables.ts'
+import {
+  floodTable,
+  peerTable,
+  ratios,
+  stageTable,
+  turnsTable,
+  webSocketTable,
+  workloadTable,
+} from './tables.ts'
+import type { Turns } from './turns.ts'
 import type { WebSocketCost } from './websockets.ts'
 import type { Workload } from './workloads.ts'
 
@@ -25,6 +34,7 @@ export interface Measured {
   readonly results: readonly Result[]
   /** Peers that were left out, and why. */
   readonly left: readonly string[]
+  readonly turns: readonly Turns[]
   readonly floods: readonly Flood[]
   readonly webSockets: readonly WebSocketCost[]
   readonly stages: readonly StageCost[]
@@ -41,6 +51,7 @@ export function report(measured: Measured): string {
     heading(measured),
     peerTable(measured),
     ratios(measured),
+    turnsTable(measured),
     workloadTable(measured),
     floodTable(measured),
     webSocketTable(measured),

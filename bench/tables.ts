@@ -4,6 +4,7 @@ import { GOOD_RATE } from './flood.ts'
 import type { Peer } from './peers/peer.ts'
 import type { Measured } from './results.ts'
 import { ratioOf, resultOf, type Summary, summaryOf } from './summary.ts'
+import { GOALS } from './turns.ts'
 
 export function peerTable({ peers, results, table }: Measured): string[] {
   const rows = peers.flatMap((peer) => {
@@ -50,6 +51,28 @@ export function ratios({ peers, results, table }: Measured): string[] {
     return ratio === null ? [] : [`| ${label} | ${ratio.toFixed(2)} |`]
   })
   return rows.length === 0 ? [] : ['| Seatgate, CPU a request, compared with | ratio |', '|---|---|', ...rows]
+}
+
+export function turnsTable({ turns, peers, rounds }: Measured): string[] {
+  if (turns.length === 0) return []
+  const rows = turns.map(({ peer, cpu, ratio, low, high }) => {
+    const goal = GOALS.get(peer)
+    const compared =
+      goal === undefined
+        ? ['', '', '']
+        : [ratio.toFixed(2), `${low.toFixed(2)} to ${high.toFixed(2)}`, goal.toFixed(2)]
+    return `| ${[labelOf(peers, peer), `${cpu.toFixed(1)} µs`, ...compared].join(' | ')} |`
+  })
+  return [
+    '## By turns',
+    '',
+    'All of them run, and one after the other is loaded for a second: what slows the machine down for a while slows them alike.',
+    `Medians of ${turns[0]?.turns} turns, of ${rounds === 1 ? 'one fresh process' : `${rounds} fresh processes`} each.`,
+    '',
+    '| | CPU a request | Seatgate, compared with it | half of the turns | goal |',
+    '|---|---|---|---|---|',
+    ...rows,
+  ]
 }
 
 export function workloadTable({ peers, workloads, results, table }: Measured): string[] {

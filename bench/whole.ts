@@ -11,11 +11,15 @@ import { type Flood, measureFlood } from './flood.ts'
 import type { Place } from './measure.ts'
 import { stageCosts } from './micro/stages.ts'
 import type { Peer } from './peers/peer.ts'
-import type { Choice } from './plan.ts'
+import type { Choice, Part } from './plan.ts'
 import { type Measured, machine } from './results.ts'
 import { jobsOf, messageOf, type RoundLengths, runRounds } from './rounds.ts'
+import { measureTurns, type Turns } from './turns.ts'
 import { measureWebSockets, SPEAKERS, startEcho, type WebSocketCost } from './websockets.ts'
 import { badTokens, oneToken, type Workload } from './workloads.ts'
+
+/** Parts that need them. */
+const OF_PEERS: readonly Part[] = ['turns', 'flood', 'websockets']
 
 export interface Wanted extends Choice<Peer, Workload> {
   readonly quick: boolean
@@ -42,6 +46,7 @@ export class WholeBench {
     const [before = 0] = loadavg()
     const peers = await this.#peers()
     const results = await runRounds(jobsOf(peers, workloads), rounds, place, lengths, say)
+    const turns = parts.includes('turns') ? await this.#turns(peers) : []
     const floods = parts.includes('flood') ? await this.#floods(peers) : []
     const webSockets = parts.includes('websockets') ? await this.#webSockets(peers) : []
     const { world, folder } = place
@@ -62,6 +67,7 @@ export class WholeBench {
       table: workloads[0]?.name ?? oneToken.name,
       results,
       left: this.#left,
+      turns,
       floods,
       webSockets,
       stages: stages ?? [],
@@ -72,7 +78,7 @@ export class WholeBench {
   /** Those that are there and answer rightly; none, where nothing is asked of them. */
   async #peers(): Promise<Peer[]> {
     const { peers, workloads, parts } = this.#wanted
-    if (workloads.length === 0 && !parts.some((part) => part === 'flood' || part === 'websockets')) return []
+    if (workloads.length === 0 && !parts.some((part) => OF_PEERS.includes(part))) return []
     const able: Peer[] = []
     for (const peer of peers) {
       const fault = peer.available() ?? (await this.#faultOf(peer))
@@ -90,6 +96,12 @@ export class WholeBench {
     } catch (cause) {
       return messageOf(cause)
     }
+  }
+
+  async #turns(peers: readonly Peer[]): Promise<Turns[]> {
+    const { quick, rounds, lengths } = this.#wanted
+    const setup = { workload: oneToken, warmUp: lengths.warmUp, rounds, turns: quick ? 4 : 12 }
+    return (await this.#attempt('by turns', () => measureTurns(peers, this.#place, setup))) ?? []
   }
 
   async #floods(peers: readonly Peer[]): Promise<Flood[]> {

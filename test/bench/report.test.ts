@@ -113,6 +113,10 @@ const measured: Measured = {
     { peer: 'seatgate', workload: 'api-keys', samples: [sample(25)], failures: [] },
   ],
   left: ['Caddy: not installed'],
+  turns: [
+    { peer: 'seatgate', cpu: 40, ratio: 1, low: 1, high: 1, turns: 36 },
+    { peer: 'haproxy-jwt', cpu: 41, ratio: 0.97, low: 0.94, high: 1.02, turns: 36 },
+  ],
   floods: [],
   webSockets: [{ peer: 'seatgate', cpu: 12, rate: 1000 }],
   stages: [{ label: 'decide', nanoseconds: 81.4 }],
@@ -125,12 +129,13 @@ const measured: Measured = {
 t.test('the report: every table has as many cells in each row as in its head', async (t) => {
   const text = report(measured)
   const tables = text.split('\n\n').filter((block) => block.startsWith('|'))
-  t.equal(tables.length, 6)
+  t.equal(tables.length, 7)
   for (const table of tables) {
     const cells = table.split('\n').map((row) => row.split('|').length)
     t.equal(new Set(cells).size, 1, table)
   }
   t.match(text, /\| 1\.05 \|/, 'the ratio to the one rival that was measured in the same round')
+  t.match(text, '| 41.0 µs | 0.97 | 0.94 to 1.02 | 1.10 |')
   t.match(text, 'nginx, one-token: none')
   t.match(text, 'Caddy: not installed')
   t.notMatch(text, 'NaN')
