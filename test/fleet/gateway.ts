@@ -21,6 +21,8 @@ export interface GatewaySetup extends Configuration {
   readonly toRedis: TcpProxy | null
 }
 
+const STARTS = 5
+
 export class FleetGateway {
   readonly name: string
   readonly port: number
@@ -84,7 +86,18 @@ export class FleetGateway {
     return lines.slice(-10).join('\n')
   }
 
+  /** As often as whoever watches it would, where the store is too slow for its first look: the machine may be busy. */
   async start(): Promise<void> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.#startOnce()
+      } catch (cause) {
+        if (attempt === STARTS || !String(cause).includes('the store did not answer within')) throw cause
+      }
+    }
+  }
+
+  async #startOnce(): Promise<void> {
     const { program, env } = this.#setup
     const args = [...program, 'start', '--config', this.file]
     this.#child = await Child.start({ program: { path: process.execPath, env }, args, folder: this.#folder })

@@ -108,9 +108,10 @@ export class OperatedGateway {
     return readFileSync(join(this.folder, 'log'), 'utf8')
   }
 
-  /** Lines that are no requests. */
+  /** Lines that are no requests. The last one may be on its way yet. */
   get remarks(): Record<string, unknown>[] {
-    const lines = this.log.split('\n').filter((line) => line !== '' && !line.includes('"msg":"request"'))
+    const whole = this.log.split('\n').slice(0, -1)
+    const lines = whole.filter((line) => line !== '' && !line.includes('"msg":"request"'))
     return lines.map((line) => JSON.parse(line) as Record<string, unknown>)
   }
 
