@@ -135,6 +135,17 @@ export interface Principal {
   readonly validUntil: number | null
 }
 
+/** Whether they are one and the same to those who are told of them; what their credentials name is another matter. */
+export function samePerson(one: Principal | null, other: Principal | null): boolean {
+  if (one === null || other === null || one === other) return one === other
+  return (
+    one.method === other.method &&
+    one.tenant === other.tenant &&
+    one.user === other.user &&
+    one.email === other.email
+  )
+}
+
 /** Which Seats a credential names: a token by name and space, an API key by id. */
 export type SeatClaims =
   | {
@@ -212,6 +223,11 @@ export interface ConsideredSeat {
   readonly name: string
   readonly id: string | null
   readonly verdict: SeatVerdict
+}
+
+/** Whether a list of them begins with these. */
+export function beginsWith(seats: readonly ConsideredSeat[], first: readonly ConsideredSeat[]): boolean {
+  return first.every(({ name, verdict }, i) => name === seats[i]?.name && verdict === seats[i]?.verdict)
 }
 
 /** Where what a decision rests on came from: the slowest of them. */

@@ -1,4 +1,4 @@
-/** Field lines of a head that is to be written. */
+/** Several field lines as one piece of a head that is to be written; `field-line.ts` has a single one, as it was read. */
 
 export class FieldLines {
   static readonly none: FieldLines = new FieldLines([])

@@ -3,7 +3,7 @@
  * Used by `request-headers.ts`.
  */
 
-import type { ConsideredSeat, Decision, Principal } from '../exchange.ts'
+import { beginsWith, type ConsideredSeat, type Decision, samePerson } from '../exchange.ts'
 import { FieldLines } from '../http1/field-lines.ts'
 
 /** All of a decision that an upstream is told. */
@@ -28,21 +28,9 @@ function sameCaller(one: Caller, other: Caller): boolean {
   return (
     one.space === other.space &&
     one.permission === other.permission &&
-    samePrincipal(one.principal, other.principal) &&
+    samePerson(one.principal, other.principal) &&
     one.seats.length === other.seats.length &&
-    one.seats.every(
-      (seat, i) => seat.name === other.seats[i]?.name && seat.verdict === other.seats[i]?.verdict,
-    )
-  )
-}
-
-function samePrincipal(one: Principal | null, other: Principal | null): boolean {
-  if (one === null || other === null || one === other) return one === other
-  return (
-    one.method === other.method &&
-    one.tenant === other.tenant &&
-    one.user === other.user &&
-    one.email === other.email
+    beginsWith(other.seats, one.seats)
   )
 }
 

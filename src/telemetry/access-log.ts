@@ -4,7 +4,14 @@
  */
 
 import type { Refusal } from '../errors.ts'
-import type { ConsideredSeat, Decision, Exchange, OpenWebSocket, Principal } from '../exchange.ts'
+import {
+  beginsWith,
+  type ConsideredSeat,
+  type Decision,
+  type Exchange,
+  type OpenWebSocket,
+  samePerson,
+} from '../exchange.ts'
 import { MadeOf } from '../http1/header-section.ts'
 
 /** A credential may name thousands of Seats; a line shows the first of them. */
@@ -122,20 +129,12 @@ function isSame(one: Caller, other: Decision): boolean {
   return (
     one.route === other.route &&
     one.permission === other.permission &&
-    isOne(one.principal, other.principal) &&
+    samePerson(one.principal, other.principal) &&
     one.space === other.space &&
     one.source === other.source &&
     one.seatCount === other.seats.length &&
-    one.seats.every(
-      (seat, i) => seat.name === other.seats[i]?.name && seat.verdict === other.seats[i]?.verdict,
-    )
+    beginsWith(other.seats, one.seats)
   )
-}
-
-/** As far as a line tells. */
-function isOne(one: Principal | null, other: Principal | null): boolean {
-  if (one === null || other === null || one === other) return one === other
-  return one.method === other.method && one.tenant === other.tenant && one.user === other.user
 }
 
 function seatsOf(seats: readonly ConsideredSeat[]): string[] {
