@@ -7,6 +7,7 @@
 import type { Socket } from 'node:net'
 import { type BodyFlow, ClientRequest } from './client-request.ts'
 import { ClientResponse, type ResponseOwner } from './client-response.ts'
+import { readAsUsual, readDirectly } from './direct-reads.ts'
 import { type Grammar, MessageReader, type MessageSink } from './message-reader.ts'
 import { RequestFault } from './request-fault.ts'
 import type { RequestHead } from './requests.ts'
@@ -69,6 +70,7 @@ export class Conversation implements MessageSink<RequestHead>, BodyFlow, Respons
     this.#reader = new MessageReader(settings.grammar, settings.headerBytes, this)
     this.#reader.begin()
     socket.on('data', this.#onData)
+    readDirectly(socket, this.#onData)
     socket.on('end', this.#onEnd)
     socket.on('drain', this.#onDrain)
     socket.on('close', this.#onClose)
@@ -99,6 +101,7 @@ export class Conversation implements MessageSink<RequestHead>, BodyFlow, Respons
     this.#over = true
     this.#reader.stop()
     this.#held = null
+    readAsUsual(this.socket)
     this.socket.off('data', this.#onData).off('end', this.#onEnd)
   }
 
