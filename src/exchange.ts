@@ -6,6 +6,7 @@
 import type { ErrorCode, Refusal } from './errors.ts'
 import type { ClientRequest } from './http1/client-request.ts'
 import type { ClientResponse } from './http1/client-response.ts'
+import { FieldLines } from './http1/field-lines.ts'
 
 /** What a route asks of a caller: nothing, any valid credential, or a permission in the space of the request. */
 export type Requirement = 'public' | 'authenticated' | (string & {})
@@ -343,6 +344,13 @@ export class Exchange {
   slot = -1
   /** null until a handshake was answered 101. */
   webSocket: OpenWebSocket | null = null
+  #idLine: FieldLines | null = null
+
+  /** The id, as upstream and client are told it. */
+  get idLine(): FieldLines {
+    this.#idLine ??= new FieldLines(['x-request-id', this.id])
+    return this.#idLine
+  }
 
   /** Refused, or its client is gone: the stages that are left have nothing to do. */
   get settled(): boolean {

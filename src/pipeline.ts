@@ -11,7 +11,8 @@ import { Refusal } from './errors.ts'
 import { type Ask, Exchange, type Judgement, type OpenReply } from './exchange.ts'
 import type { ClientRequest } from './http1/client-request.ts'
 import type { ClientResponse } from './http1/client-response.ts'
-import { MadeOf } from './http1/header-section.ts'
+import type { HeaderSection } from './http1/header-section.ts'
+import { MadeOf } from './http1/made-of.ts'
 import { nextStage } from './http1/stages.ts'
 import type { Judge } from './judge.ts'
 import { forward } from './proxy/forward.ts'
@@ -299,7 +300,7 @@ function account(pipeline: Pipeline): void {
   pipeline.account()
 }
 
-const credentialsOf = new MadeOf(({ fields }) => readCredentials(fields))
+const credentialsOf = new MadeOf(({ fields }: HeaderSection) => readCredentials(fields))
 
 function askOf({ method, url, host, upgrade, section, rawHeaders }: ClientRequest): Ask {
   return {

@@ -5,6 +5,7 @@ import { BearerTokens } from '../../src/authn/bearer.ts'
 import { decide } from '../../src/authz/decide.ts'
 import { fieldLines } from '../../src/http1/field-line.ts'
 import { TrustedProxies } from '../../src/proxy/forwarded.ts'
+import type { AnswerHead } from '../../src/proxy/hop.ts'
 import { requestHeaders } from '../../src/proxy/request-headers.ts'
 import { responseHeaders } from '../../src/proxy/response-headers.ts'
 import { readTarget } from '../../src/router/path.ts'
@@ -24,10 +25,15 @@ const TOKENS = 4000
 const MEMORY = 2 ** 20
 
 /** As an upstream answers. */
-const ANSWERED = fieldLines([
-  ...['Server', 'nginx', 'Date', 'Sat, 21 Nov 2026 11:00:00 GMT', 'Content-Type', 'application/json'],
-  ...['Content-Length', '70', 'Connection', 'keep-alive'],
-])
+const ANSWERED: AnswerHead = {
+  status: 200,
+  phrase: 'OK',
+  lines: fieldLines([
+    ...['Server', 'nginx', 'Date', 'Sat, 21 Nov 2026 11:00:00 GMT', 'Content-Type', 'application/json'],
+    ...['Content-Length', '70', 'Connection', 'keep-alive'],
+  ]),
+  made: null,
+}
 
 export async function stageCosts(world: World, folder: string, rounds: number): Promise<StageCost[]> {
   const subject = await Subject.open(world, join(folder, 'stages'))
@@ -52,7 +58,6 @@ async function stagesOf(subject: Subject, world: World, log: AccessLog): Promise
   if (principal === null || upstream === undefined) throw new Error('nothing was decided')
   const grants = await resolve(engine.memory, principal, SPACE, { source: 'memory' })
   const proxies = new TrustedProxies([])
-  const framing = { status: 200, head: false, http11: true }
   const metrics = new Metrics()
   const now = exchange.startedAt + 2
   return [
@@ -66,7 +71,7 @@ async function stagesOf(subject: Subject, world: World, log: AccessLog): Promise
     repeated('headers to the upstream', () =>
       requestHeaders(exchange, upstream, proxies).map(({ text }) => text),
     ),
-    repeated('headers to the client', () => responseHeaders(ANSWERED, framing, exchange.id)),
+    repeated('headers to the client', () => responseHeaders(ANSWERED, false, true)),
     repeated('a line of the access log, written', () => log.write(exchange)),
     repeated('metrics', () => {
       metrics.started()

@@ -12,6 +12,7 @@ import { loadConfig } from '../../src/config/load.ts'
 import { type Compiled, Engine } from '../../src/engine.ts'
 import { type Ask, Exchange, type Judgement } from '../../src/exchange.ts'
 import { fieldLines } from '../../src/http1/field-line.ts'
+import { ResponseFields } from '../../src/http1/response-fields.ts'
 import { ProcessEphemeral } from '../../src/oidc/ephemeral.ts'
 import { openListener } from '../../test/support/listener.ts'
 import { SPACE, TENANT } from '../names.ts'
@@ -121,7 +122,7 @@ export async function exchangeWith(judgement: Judgement, authorization: string):
     exchange.judgement = judgement
     exchange.forwardedAt = performance.now()
     exchange.answeredAt = exchange.forwardedAt + 1
-    response.writeHead(200, fieldLines(['Content-Length', '2']))
+    response.writeHead(200, new ResponseFields(fieldLines(['Content-Length', '2'])))
     response.end('{}')
     return exchange
   })

@@ -6,8 +6,8 @@
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { ClientRequest } from './client-request.ts'
-import type { FieldLine } from './field-line.ts'
-import { headCheck, is } from './fields.ts'
+import { FieldLines } from './field-lines.ts'
+import { ResponseFields } from './response-fields.ts'
 import { nextStage } from './stages.ts'
 
 /** Who wants to know how it goes. */
@@ -32,7 +32,7 @@ type Framing = 'none' | 'length' | 'chunked' | 'until-close'
 
 const CLOSE = /\bclose\b/i
 
-const isHead = headCheck('HTTP/1\\.1 [1-9][0-9]{2} [\\t -~\\x80-\\xff]*')
+const PHRASE = /^[\t -~\x80-\xff]*$/
 
 export class ClientResponse {
   statusCode = 0
@@ -78,43 +78,27 @@ export class ClientResponse {
   /**
    * Throws, having done nothing, when it can't be written so that every reader finds the same in it.
    *
-   * @param lines as latin1; Content-Length, Connection and Date among them count
+   * @param fields as latin1; Content-Length, Connection and Date among them count
    * @param phrase null: the usual one
+   * @param more further lines, which say nothing of framing
    */
-  writeHead(status: number, lines: readonly FieldLine[], phrase: string | null = null): void {
+  writeHead(
+    status: number,
+    fields: ResponseFields,
+    phrase: string | null = null,
+    more: FieldLines = FieldLines.none,
+  ): void {
     if (this.headersSent) throw new Error('the head of this answer has been written')
-    let text = `HTTP/1.1 ${status} ${phrase ?? STATUS_CODES[status] ?? ''}\r\n`
-    let count = lines.length
-    let length: string | null = null
-    let connection: string | null = null
-    let dated = false
-    for (const line of lines) {
-      const { name, value } = line
-      text += line.text
-      if (name.length === 14 && is(name, 'content-length')) length = value
-      else if (name.length === 10 && is(name, 'connection')) connection = value
-      else if (name.length === 4 && is(name, 'date')) dated = true
-    }
-    if (!dated) {
-      text += dateLine()
-      count++
-    }
+    if (!fields.writable || !more.writable) throw new Error('the head can not be written as it is')
+    let text = statusLine(status, phrase) + fields.text + more.text
+    if (!fields.dated) text += dateLine()
+    const { length, connection } = fields
     const framing = this.#framingOf(status, length)
     const keeps =
       this.shouldKeepAlive && framing !== 'until-close' && !(connection !== null && CLOSE.test(connection))
-    if (framing === 'chunked') {
-      text += 'Transfer-Encoding: chunked\r\n'
-      count++
-    }
-    if (connection === null) {
-      text += keeps
-        ? `Connection: keep-alive\r\nKeep-Alive: timeout=${this.#owner.keptFor}\r\n`
-        : 'Connection: close\r\n'
-      count += keeps ? 2 : 1
-    }
-    text += '\r\n'
-    if (!isHead(text, count)) throw new Error('the head can not be written as it is')
-    this.#head = text
+    if (framing === 'chunked') text += 'Transfer-Encoding: chunked\r\n'
+    if (connection === null) text += keeps ? keepAliveLines(this.#owner.keptFor) : 'Connection: close\r\n'
+    this.#head = `${text}\r\n`
     this.#framing = framing
     this.#due = framing === 'length' ? Number(length) : 0
     this.shouldKeepAlive = keeps
@@ -130,17 +114,14 @@ export class ClientResponse {
   }
 
   /** 1xx (RFC 9110, section 15.2): before the head, as often as it likes. Throws as `writeHead` does. */
-  writeInformation(status: number, lines: readonly FieldLine[]): void {
+  writeInformation(status: number, fields: ResponseFields): void {
     if (this.headersSent || this.destroyed) return
-    let text = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n`
-    for (const line of lines) text += line.text
-    text += '\r\n'
-    if (!isHead(text, lines.length)) throw new Error('the interim answer can not be written as it is')
-    this.#owner.socket.write(text, 'latin1')
+    if (!fields.writable) throw new Error('the interim answer can not be written as it is')
+    this.#owner.socket.write(`${statusLine(status, null)}${fields.text}\r\n`, 'latin1')
   }
 
   writeContinue(): void {
-    this.writeInformation(100, [])
+    this.writeInformation(100, NO_FIELDS)
   }
 
   /** The head goes out now, if it has not yet. */
@@ -233,6 +214,28 @@ function lastChunks(text: string, trailers: readonly string[]): string {
   for (let i = 0; i < trailers.length; i += 2) lines += `${trailers[i]}: ${trailers[i + 1]}\r\n`
   const chunk = text === '' ? '' : `${text.length.toString(16)}\r\n${text}\r\n`
   return `${chunk}0\r\n${lines}\r\n`
+}
+
+const NO_FIELDS = new ResponseFields([])
+
+/** RFC 9112, section 4. Throws where it is none. @param phrase null: the usual one */
+function statusLine(status: number, phrase: string | null): string {
+  const usual = STATUS_CODES[status] ?? ''
+  if (!(status >= 100 && status <= 999)) throw new Error(`status ${status}`)
+  if (phrase !== null && phrase !== usual && !PHRASE.test(phrase)) throw new Error('not a reason phrase')
+  return `HTTP/1.1 ${status} ${phrase ?? usual}\r\n`
+}
+
+let kept = -1
+let keptLines = ''
+
+/** @param seconds whole ones; the same for all answers, until they are changed */
+function keepAliveLines(seconds: number): string {
+  if (seconds !== kept) {
+    kept = seconds
+    keptLines = `Connection: keep-alive\r\nKeep-Alive: timeout=${seconds}\r\n`
+  }
+  return keptLines
 }
 
 let datedAt = 0

@@ -6,7 +6,7 @@ export class FieldLine {
   readonly value: string
   /** As it came, its CRLF included. */
   readonly raw: string
-  /** As it is written, its CRLF included, whatever is in it: who writes a head looks at all of it (`headCheck`). */
+  /** As it is written, its CRLF included, whatever is in it: who writes a head looks at all of it (`areWritable`). */
   readonly text: string
   /** Its texts are no parts of a longer one, which would be kept as long as they are. */
   readonly own: boolean

@@ -7,8 +7,8 @@ import { FieldLine } from './field-line.ts'
 
 /** A character of a token (RFC 9110, section 5.6.2), for regular expressions. */
 export const TOKEN: string = "[!#$%&'*+.^_`|~0-9A-Za-z-]"
-/** Visible characters and blanks (RFC 9110, section 5.5). */
-const VALUE = '[\\t -~\\x80-\\xff]*'
+/** Visible characters and blanks (RFC 9110, section 5.5), for regular expressions. */
+export const VALUE: string = '[\\t -~\\x80-\\xff]*'
 /** Lines without their folding. */
 const FIELD_LINES = new RegExp(`(?:${TOKEN}+:${VALUE}\\r\\n)*`, 'y')
 const DIGITS = /^[0-9]+$/
@@ -17,7 +17,7 @@ const MOST_DIGITS = 15
 /** What others count to. */
 const MOST = 2n ** 64n
 
-/** Heads of fewer fields have their expressions made beforehand. */
+/** Pieces of fewer lines have their expressions made beforehand. */
 const KNOWN = 64
 
 const SPACE = 0x20
@@ -55,8 +55,9 @@ export function readLines(
   let valid = false
   for (let at = start; at < text.length;) {
     const before = last?.[lines.length]
-    // To its CRLF, and there is none within: it is this line, and no more than that.
-    if (before !== undefined && text.startsWith(before.raw, at)) {
+    // To its CRLF, and there is none within: it is this line, and no more than that. (`startsWith` goes character by
+    // character: it takes six times as long.)
+    if (before !== undefined && text.slice(at, at + before.raw.length) === before.raw) {
       lines.push(before.kept())
       at += before.raw.length
       continue
@@ -80,22 +81,21 @@ function areLines(text: string, start: number): boolean {
 }
 
 /**
- * Whether every reader will find these lines in the head of a message, and no others: a value may hold anything, whoever
- * let it come so far.
+ * Whether every reader will find so many lines in this piece of a head that is to be written, and nothing else: a value
+ * may hold anything, whoever let it come so far. Pieces that are right make a head that is.
  *
- * @param text first line and field lines, each with its CRLF, and the empty line
- * @param fields that it is meant to have
+ * @param text lines as they are written, each with its CRLF
  */
-export type HeadCheck = (text: string, fields: number) => boolean
-
-/** @param firstLine what it has to be, as a regular expression */
-export function headCheck(firstLine: string): HeadCheck {
-  const line = `${TOKEN}+: ${VALUE}\\r\\n`
-  // An expression for each number of lines: one look at the text, where counting them would be another.
-  const headWith = (fields: number) => new RegExp(`^${firstLine}\\r\\n(?:${line}){${fields}}\\r\\n$`)
-  const known = Array.from({ length: KNOWN }, (_, fields) => headWith(fields))
-  return (text, fields) => (known[fields] ?? headWith(fields)).test(text)
+export function areWritable(text: string, count: number): boolean {
+  return (COUNTED[count] ?? counted(count)).test(text)
 }
+
+/** An expression for each number of lines: one look at the text, where counting them would be another. */
+function counted(count: number): RegExp {
+  return new RegExp(`^(?:${TOKEN}+: ${VALUE}\\r\\n){${count}}$`)
+}
+
+const COUNTED = Array.from({ length: KNOWN }, (_, count) => counted(count))
 
 function trimmed(text: string, from: number, to: number): string {
   let start = from

@@ -4,11 +4,11 @@
  */
 
 import { is, joined, lengthOf, readFields } from './fields.ts'
+import type { MayComeAgain } from './made-of.ts'
 import { CHUNKED } from './message-reader.ts'
 import { bodyTooLong, malformed, type RequestFault } from './request-fault.ts'
 
-/** Never changes, but for `made`. */
-export interface HeaderSection {
+export interface HeaderSection extends MayComeAgain {
   /** As it came: field lines, each with its CRLF. */
   readonly text: string
   /** Name, value, … in their order; values without the blanks around them. */
@@ -22,28 +22,6 @@ export interface HeaderSection {
   readonly connection: string | null
   /** Bytes of the body, or {@link CHUNKED}. */
   readonly length: number
-  /** What was made of it; null: it has come once only. */
-  made: unknown[] | null
-}
-
-/** Makers there are. */
-let makers = 0
-
-/** What is made of header sections, by one and the same rule: once, of one that comes again. */
-export class MadeOf<V> {
-  readonly #make: (section: HeaderSection) => V
-  readonly #place = makers++
-
-  /** @param make depends on the section alone; what it gives is shared by all requests that say the same */
-  constructor(make: (section: HeaderSection) => V) {
-    this.#make = make
-  }
-
-  of(section: HeaderSection): V {
-    const { made } = section
-    if (made === null) return this.#make(section)
-    return (made[this.#place] ??= this.#make(section)) as V
-  }
 }
 
 /**

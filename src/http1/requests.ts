@@ -22,12 +22,12 @@ export interface RequestHead {
   readonly keeps: boolean
 }
 
-/** So that all requests of one method have the same text, which is compared at a glance. */
 const METHOD_TEXTS = new Map(METHODS.map((method) => [method, method]))
 
 /** No method is longer. */
 const METHOD = `${TOKEN}{1,64}`
 const REQUEST_LINE = new RegExp(`^(${METHOD}) ([!-~]+) HTTP/1\\.([01])\\r\\n`)
+const SLASH = 0x2f
 /** Origin form, asterisk form, or absolute form (RFC 9112, section 3.2), as far as bytes go. */
 const TARGET = /^(?:[/*]|[A-Za-z]+:\/\/[A-Za-z0-9._~!$&'()*+,;=:@%[\]-]*(?:[/?]|$))/
 /** It would be one, but for what its target is made of. */
@@ -79,12 +79,19 @@ function readHead(text: string, _bodiless: boolean, last?: HeaderSection): Reque
   const [whole, method = '', target = ''] = line
   const minor = line[3] === '1' ? 1 : 0
   if (method === 'CONNECT') throw malformed('CONNECT: this is no tunnel.')
-  if (!TARGET.test(target)) throw oddTarget()
+  if (target.charCodeAt(0) !== SLASH && !TARGET.test(target)) throw oddTarget()
   const section = headerSection(text.slice(whole.length), last ?? null)
   const { length } = section
   if (minor === 0 && length === CHUNKED) throw malformed('HTTP/1.0 has no Transfer-Encoding.')
   const keeps = keepsBy(section.connection, minor)
-  return { method: METHOD_TEXTS.get(method) ?? method, target, minor, section, length, keeps }
+  return { method: methodText(method), target, minor, section, length, keeps }
+}
+
+/** The texts that all requests of a method share: they are compared at a glance. */
+function methodText(method: string): string {
+  // Most are; and it is found faster so than by the hash of a text that has none yet.
+  if (method === 'GET') return 'GET'
+  return METHOD_TEXTS.get(method) ?? method
 }
 
 function lineFault(text: string): RequestFault {

@@ -5,16 +5,11 @@
 
 import type { Exchange } from '../exchange.ts'
 import type { ResponseWatch } from '../http1/client-response.ts'
-import type { FieldLine } from '../http1/field-line.ts'
+import type { ResponseFields } from '../http1/response-fields.ts'
 import { nextStage } from '../http1/stages.ts'
 import { passed } from './buffer-garbage.ts'
-import {
-  type Framing,
-  interimHeaders,
-  reasonPhrase,
-  responseHeaders,
-  responseTrailers,
-} from './response-headers.ts'
+import type { AnswerHead } from './hop.ts'
+import { interimHeaders, reasonPhrase, responseHeaders, responseTrailers } from './response-headers.ts'
 
 /** Bytes that may lie unsent at the client before an interim answer is left out. */
 const INTERIM_BACKLOG = 64 * 1024
@@ -37,7 +32,7 @@ export class Answer implements ResponseWatch {
   /** The head is out: what follows is this answer's. */
   #open = false
   /** null: none yet, or they are out. */
-  #headers: readonly FieldLine[] | null = null
+  #headers: ResponseFields | null = null
   #listening = false
   #held = false
   /** A body that came in one piece: written with the end. */
@@ -58,20 +53,18 @@ export class Answer implements ResponseWatch {
    * 1xx (RFC 9110, section 15.2). Left out for HTTP/1.0, where the client doesn't read them, and for one that is behind.
    * Throws on bad fields.
    */
-  interim(status: number, lines: readonly FieldLine[]): void {
+  interim(head: AnswerHead): void {
     const { response } = this.#exchange
     if (!this.#http11 || response.writableLength > INTERIM_BACKLOG) return
-    response.writeInformation(status, interimHeaders(lines))
+    response.writeInformation(head.status, interimHeaders(head))
   }
 
   /** Throws when the client can't be given such an answer. Nothing of it is sent yet. */
-  begin(status: number, lines: readonly FieldLine[], phrase: string): void {
-    const { request, id } = this.#exchange
-    const framing: Framing = { status, head: request.method === 'HEAD', http11: this.#http11 }
-    const headers = responseHeaders(lines, framing, id)
+  begin(head: AnswerHead): void {
+    const headers = responseHeaders(head, this.#exchange.request.method === 'HEAD', this.#http11)
     if (typeof headers === 'string') throw new Error(headers)
-    this.#status = status
-    this.#phrase = phrase
+    this.#status = head.status
+    this.#phrase = head.phrase
     this.#headers = headers
     // With the first bytes of the body if they are here already, else without them.
     nextStage(flush, this)
@@ -97,7 +90,7 @@ export class Answer implements ResponseWatch {
     this.#headers = null
     // It was not told to send its body, and may do so or not: nobody can say where its next request begins.
     if (this.#exchange.awaited) response.shouldKeepAlive = false
-    response.writeHead(this.#status, headers, reasonPhrase(this.#phrase))
+    response.writeHead(this.#status, headers, reasonPhrase(this.#phrase), this.#exchange.idLine)
     this.#open = true
     return true
   }

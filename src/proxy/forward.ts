@@ -7,12 +7,11 @@ import { performance } from 'node:perf_hooks'
 import { Refusal } from '../errors.ts'
 import type { Exchange } from '../exchange.ts'
 import type { ResponseWatch } from '../http1/client-response.ts'
-import type { FieldLine } from '../http1/field-line.ts'
 import { nextStage } from '../http1/stages.ts'
 import { Answer, type AnswerOwner } from './answer.ts'
 import { Deadlines, type Due } from './deadlines.ts'
 import { drain } from './drain.ts'
-import type { Hop, HopRequest, Receiver } from './hop.ts'
+import type { AnswerHead, Hop, HopRequest, Receiver } from './hop.ts'
 import { type BodyOwner, bodyTooLarge, RequestBody } from './request-body.ts'
 import { requestHeaders } from './request-headers.ts'
 import type { Target } from './target.ts'
@@ -154,19 +153,20 @@ class Forwarding implements Receiver, BodyOwner, ResponseWatch, AnswerOwner, Due
     this.#heard = true
   }
 
-  head(status: number, phrase: string, lines: readonly FieldLine[]): void {
+  head(head: AnswerHead): void {
     if (this.#over) return
+    const { status } = head
     try {
       if (status < 100 || status === 101) throw new Error(`status ${status}`)
       // The gateway asks nobody for leave to send a body, and has given the client its own (RFC 9110, section 15.2).
       if (status === 100) return
       // Interim answers are no sign of life: an upstream that gives nothing else is as good as silent.
-      if (status < 200) return this.#answer.interim(status, lines)
+      if (status < 200) return this.#answer.interim(head)
       deadlines.remove(this)
       const now = performance.now()
       this.#exchange.answeredAt = now
       this.#target?.rotation.answered(this.#epoch, now)
-      this.#answer.begin(status, lines, phrase)
+      this.#answer.begin(head)
     } catch (error) {
       this.#fail(protocolError, error)
     }

@@ -6,6 +6,7 @@
 import type { Readable } from 'node:stream'
 import type { FieldLine } from '../http1/field-line.ts'
 import type { FieldLines } from '../http1/field-lines.ts'
+import type { MayComeAgain } from '../http1/made-of.ts'
 
 export interface HopRequest {
   readonly method: string
@@ -30,6 +31,14 @@ export interface Hop {
   abort(error: Error): void
 }
 
+/** The head of an answer, or of an interim one. */
+export interface AnswerHead extends MayComeAgain {
+  readonly status: number
+  readonly phrase: string
+  /** As they came. */
+  readonly lines: readonly FieldLine[]
+}
+
 /** Who hears what becomes of a request. Ends with `ended` or `failed`, once, and nothing is told after that. */
 export interface Receiver {
   /** A connection was had, and the request is written next. @returns false: it is no longer wanted, and this is its end */
@@ -39,7 +48,7 @@ export interface Receiver {
   /** The first bytes that may be an answer. */
   heard(): void
   /** An interim answer (1xx), or the head of the answer. */
-  head(status: number, phrase: string, lines: readonly FieldLine[]): void
+  head(head: AnswerHead): void
   /** @param chunk text: latin1, and all there is of the body */
   data(chunk: Buffer | string): void
   /** @param trailers name, value, … */

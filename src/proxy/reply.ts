@@ -3,6 +3,7 @@
 import { performance } from 'node:perf_hooks'
 import type { Exchange, LocalReply } from '../exchange.ts'
 import { fieldLines } from '../http1/field-line.ts'
+import { ResponseFields } from '../http1/response-fields.ts'
 import { drain } from './drain.ts'
 
 /** Bytes of an ignored body that may still come after the answer. */
@@ -18,12 +19,12 @@ export function reply(exchange: Exchange, { status, body }: LocalReply, more: re
   if (body === undefined) {
     // 204 and 304 have no length (RFC 9110, section 8.6).
     if (status !== 204 && status !== 304) headers.push('content-length', '0')
-    response.writeHead(status, fieldLines(headers))
+    response.writeHead(status, new ResponseFields(fieldLines(headers)))
     response.end()
   } else {
     const bytes = Buffer.from(JSON.stringify(body))
     headers.push('content-type', 'application/json', 'content-length', String(bytes.length))
-    response.writeHead(status, fieldLines(headers))
+    response.writeHead(status, new ResponseFields(fieldLines(headers)))
     if (request.method !== 'HEAD') exchange.bytesOut += bytes.length
     response.end(bytes)
   }

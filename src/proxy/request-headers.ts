@@ -3,7 +3,8 @@
 import type { UpstreamConfig } from '../config/config.ts'
 import type { Decision, Exchange } from '../exchange.ts'
 import { FieldLines } from '../http1/field-lines.ts'
-import { type HeaderSection, MadeOf } from '../http1/header-section.ts'
+import type { HeaderSection } from '../http1/header-section.ts'
+import { MadeOf } from '../http1/made-of.ts'
 import { withoutSession } from './cookies.ts'
 import { forwardedFields, peerAddress, Told, type TrustedProxies } from './forwarded.ts'
 import { connectionNames, removeNamed } from './header-names.ts'
@@ -19,7 +20,7 @@ export function requestHeaders(
   config: UpstreamConfig,
   proxies: TrustedProxies,
 ): readonly FieldLines[] {
-  const { request, judgement, id } = exchange
+  const { request, judgement } = exchange
   const peer = peerAddress(request.socket.remoteAddress)
   const told = proxies.has(peer) ? new Told() : null
   const decision = judgement?.decision ?? null
@@ -38,10 +39,10 @@ export function requestHeaders(
     told === null
       ? strangers.of(request.section).lines(peer, proto)
       : new FieldLines(forwardedFields(told, peer, proto, request.host ?? ''))
-  return [client, caller, new FieldLines(['x-request-id', id]), forwarded]
+  return [client, caller, exchange.idLine, forwarded]
 }
 
-const strangers = new MadeOf((section) => new Stranger(section))
+const strangers = new MadeOf((section: HeaderSection) => new Stranger(section))
 
 const callers = new MadeOf(() => new Callers())
 
@@ -81,7 +82,7 @@ class Passes {
   readonly overrides: boolean
   readonly authorization: boolean
   /** Of a client whose word on others doesn't count: all depends on what it sends. */
-  readonly ofStranger: MadeOf<FieldLines> = new MadeOf((section) =>
+  readonly ofStranger: MadeOf<HeaderSection, FieldLines> = new MadeOf((section) =>
     kept(section, passing(section, this, null)),
   )
 

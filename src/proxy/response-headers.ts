@@ -1,8 +1,11 @@
 /** The headers that go back to the client, and the trailers. Called by `forward.ts`. */
 
 import { FieldLine } from '../http1/field-line.ts'
+import { MadeOf } from '../http1/made-of.ts'
+import { ResponseFields } from '../http1/response-fields.ts'
 import { isOurs } from './cookies.ts'
 import { connectionNames, foldName, HeaderNames } from './header-names.ts'
+import type { AnswerHead } from './hop.ts'
 
 type Treatment =
   'pass' | 'drop' | 'connection' | 'content-length' | 'set-cookie' | 'trailer' | 'transfer-encoding'
@@ -41,24 +44,36 @@ const responseNames: HeaderNames<Treatment> = new HeaderNames(
 /** Node's clients drop what lies beyond this many fields silently; so nobody may be given more. */
 const MAX_FIELDS = 2000
 
-/** What of the request and status decides how the answer can be framed. */
-export interface Framing {
-  readonly status: number
-  readonly head: boolean
-  /** Chunks and trailers, and interim answers, are HTTP/1.1. */
-  readonly http11: boolean
+const fieldsOf = {
+  withChunks: new MadeOf((head: AnswerHead) => fieldsFor(head, true)),
+  withoutChunks: new MadeOf((head: AnswerHead) => fieldsFor(head, false)),
 }
 
 /**
- * The lines to be written, or what is wrong in words. Order, duplicates and bytes (as latin1) are kept.
+ * The fields to be written, but for the id of the request; or what is wrong in words.
  *
- * @param lines as they came
+ * @param bodiless the request was HEAD
+ * @param http11 chunks and trailers are HTTP/1.1
  */
 export function responseHeaders(
-  lines: readonly FieldLine[],
-  framing: Framing,
-  id: string,
-): FieldLine[] | string {
+  head: AnswerHead,
+  bodiless: boolean,
+  http11: boolean,
+): ResponseFields | string {
+  return fieldsOf[http11 && !bodiless ? 'withChunks' : 'withoutChunks'].of(head)
+}
+
+function fieldsFor(head: AnswerHead, chunks: boolean): ResponseFields | string {
+  const lines = passing(head, chunks)
+  return typeof lines === 'string' ? lines : new ResponseFields(lines)
+}
+
+/**
+ * The lines that pass, or what is wrong in words. Order, duplicates and bytes (as latin1) are kept.
+ *
+ * @param chunks may be what the client is given, where there is a body
+ */
+export function passing({ status, lines }: AnswerHead, chunks: boolean): FieldLine[] | string {
   if (lines.length > MAX_FIELDS) return `more than ${MAX_FIELDS} header fields`
   let headers: FieldLine[] = []
   let named: Set<string> | null = null
@@ -77,7 +92,7 @@ export function responseHeaders(
       case 'content-length':
         sized = true
         // RFC 9110, section 8.6.
-        if (framing.status !== 204) headers.push(line)
+        if (status !== 204) headers.push(line)
         break
       case 'transfer-encoding':
         // Any other coding is still on the bytes that we get, and nobody would tell the client.
@@ -97,8 +112,8 @@ export function responseHeaders(
     }
   }
   if (named !== null) headers = withoutNamed(headers, named)
-  if (trailer !== '' && !sized && hasChunks(framing)) headers.push(new FieldLine('trailer', trailer))
-  headers.push(new FieldLine('x-request-id', id))
+  const hasBody = status !== 204 && status !== 304
+  if (trailer !== '' && !sized && chunks && hasBody) headers.push(new FieldLine('trailer', trailer))
   return headers
 }
 
@@ -111,13 +126,8 @@ function withoutNamed(lines: readonly FieldLine[], named: ReadonlySet<string>): 
 }
 
 /** For an interim answer (1xx): it has no body, so nothing about one. */
-export function interimHeaders(lines: readonly FieldLine[]): FieldLine[] {
-  return lines.filter(({ name }) => responseNames.treatment(name) === 'pass')
-}
-
-/** What has a body, no length, and a client that knows them. */
-function hasChunks({ status, head, http11 }: Framing): boolean {
-  return http11 && !head && status !== 204 && status !== 304
+export function interimHeaders({ lines }: AnswerHead): ResponseFields {
+  return new ResponseFields(lines.filter(({ name }) => responseNames.treatment(name) === 'pass'))
 }
 
 /** Fields that mean something before the body only (RFC 9110, section 6.5.1). */

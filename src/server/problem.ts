@@ -4,6 +4,7 @@ import { type ErrorCode, errors, type Refusal } from '../errors.ts'
 import type { BodySink, ClientRequest } from '../http1/client-request.ts'
 import type { ClientResponse } from '../http1/client-response.ts'
 import { fieldLines } from '../http1/field-line.ts'
+import { ResponseFields } from '../http1/response-fields.ts'
 
 /** Unread request bytes that are read and thrown away so that the connection can go on. */
 const MAX_DRAIN = 1024 * 1024
@@ -75,7 +76,7 @@ export function writeProblem(
   const long = request.length !== Infinity && request.length > MAX_DRAIN
   if (awaited || CLOSING.has(refusal.code) || (unread && long)) response.shouldKeepAlive = false
   const close = !response.shouldKeepAlive
-  response.writeHead(refusal.status, fieldLines(headers))
+  response.writeHead(refusal.status, new ResponseFields(fieldLines(headers)))
   if (unread && close) {
     // Ended only when the client is done, as the connection ends with it.
     response.write(body)

@@ -12,7 +12,7 @@ import {
   type OpenWebSocket,
   samePerson,
 } from '../exchange.ts'
-import { MadeOf } from '../http1/header-section.ts'
+import { MadeOf } from '../http1/made-of.ts'
 
 /** A credential may name thousands of Seats; a line shows the first of them. */
 const MAX_SEATS = 20

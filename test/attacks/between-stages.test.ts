@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import t, { type Test } from 'tap'
 import { Exchange } from '../../src/exchange.ts'
+import { ResponseFields } from '../../src/http1/response-fields.ts'
 import { Wire } from '../proxy/support.ts'
 import { openListener } from '../support/listener.ts'
 import { startWorld } from '../support/world.ts'
@@ -67,7 +68,7 @@ t.test('a body is handed on as it comes, however much comes in one turn', async 
         if (bytes % 7 === 0) standStill(5)
       },
       end: () => {
-        response.writeHead(204, [])
+        response.writeHead(204, new ResponseFields([]))
         response.end()
       },
       gone: () => {},

@@ -10,7 +10,7 @@ import { ProtocolError } from '../../src/proxy/hop.ts'
 import { answers, type Head, MAX_HEAD } from '../../src/proxy/http1/answers.ts'
 import { fieldsOf, front, get, serveRaw, Wire } from '../proxy/support.ts'
 
-type Read = Omit<Head, 'lines' | 'section'> & { fields: string[] }
+type Read = Omit<Head, 'lines' | 'section' | 'made'> & { fields: string[] }
 
 /** The heads of answers, one behind the other on one connection. */
 class Reading implements MessageSink<Head> {
@@ -33,7 +33,7 @@ class Reading implements MessageSink<Head> {
   read(text: string, bodiless = true): Read | string {
     const head = this.take(text, bodiless)
     if (typeof head === 'string') return head
-    const { lines, section: _, ...rest } = head
+    const { lines, section: _, made: __, ...rest } = head
     return { ...rest, fields: lines.flatMap(({ name, value, text: line }) => [name, value, line]) }
   }
 
@@ -176,6 +176,41 @@ t.test('each client gets the lines of its own answer', async (t) => {
   t.equal(connections, 1)
 })
 
+t.test('the same head is the same; to another kind of request it is another one', async (t) => {
+  const connection = new Reading()
+  const text = 'HTTP/1.1 200 OK\r\nServer: up\r\nContent-Length: 0\r\n\r\n'
+  const first = connection.take(text, false)
+  t.equal(connection.take(text, false), first)
+  const toHead = connection.take(text.replace('Length: 0', 'Length: 5'), true)
+  t.match(toHead, { length: 0 })
+  t.match(connection.take(text.replace('Length: 0', 'Length: 5'), false), { length: 5 })
+  t.not(connection.take(text, false), first, 'only the last one is kept')
+})
+
+t.test('one answer, told again and again, to clients of different kinds', async (t) => {
+  let connections = 0
+  const port = await serveRaw(t, (socket) => {
+    connections++
+    socket.on('data', (bytes) => {
+      const body = bytes.toString().startsWith('HEAD') ? '' : '1\r\nx\r\n0\r\nX-Sum: 1\r\n\r\n'
+      socket.write(`HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X-Sum\r\n\r\n${body}`)
+    })
+  })
+  const { port: gate } = await front(t, port)
+  const of = {
+    'GET / HTTP/1.1':
+      /^HTTP\/1\.1 200 OK\r\ntrailer: X-Sum\r\n[\s\S]*Transfer-Encoding: chunked[\s\S]*1\r\nx\r\n0\r\nX-Sum: 1\r\n\r\n$/i,
+    'GET / HTTP/1.0': /^HTTP\/1\.1 200 OK\r\nx-request-id: [\s\S]*Connection: close\r\n\r\nx$/i,
+    'HEAD / HTTP/1.1': /^HTTP\/1\.1 200 OK\r\nx-request-id: [\s\S]*\r\n\r\n$/i,
+  }
+  for (let round = 0; round < 4; round++)
+    for (const [line, expected] of Object.entries(of)) {
+      const wire = new Wire(gate).send(`${line}\r\nHost: a\r\nConnection: close\r\n\r\n`)
+      t.match(await wire.ended, expected, line)
+    }
+  t.equal(connections, 1)
+})
+
 t.test('a line that is not whole, or none, behind those that were right before', async (t) => {
   for (const bad of [
     'X-One: a\n',
@@ -244,7 +279,7 @@ t.test('long answers between short ones cost nothing of what is known', async (t
   linesOf(200)
   const [server] = linesOf(12_000)
   t.equal(server?.own, true)
-  for (const length of [200, 12_000, 12_000, 300]) {
+  for (const length of [201, 12_000, 12_000, 300]) {
     const lines = linesOf(length)
     t.equal(lines[0], server)
     t.equal(lines[1]?.value, String(length))

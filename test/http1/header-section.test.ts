@@ -2,7 +2,8 @@
 
 import fc from 'fast-check'
 import t from 'tap'
-import { type HeaderSection, headerSection, MadeOf } from '../../src/http1/header-section.ts'
+import { type HeaderSection, headerSection } from '../../src/http1/header-section.ts'
+import { MadeOf } from '../../src/http1/made-of.ts'
 import { MessageReader } from '../../src/http1/message-reader.ts'
 import { RequestFault } from '../../src/http1/request-fault.ts'
 import { requestGrammar, type RequestHead } from '../../src/http1/requests.ts'
@@ -65,7 +66,7 @@ t.test('nothing is kept of what is forgotten', async (t) => {
 
 t.test('what is made of a section is made once of one that comes again', async (t) => {
   let made = 0
-  const names = new MadeOf(({ fields }) => {
+  const names = new MadeOf(({ fields }: HeaderSection) => {
     made++
     return fields.filter((_, i) => i % 2 === 0)
   })

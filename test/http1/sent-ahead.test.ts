@@ -5,6 +5,7 @@ import t, { type Test } from 'tap'
 import { Exchange } from '../../src/exchange.ts'
 import type { ClientResponse } from '../../src/http1/client-response.ts'
 import { fieldLines } from '../../src/http1/field-line.ts'
+import { ResponseFields } from '../../src/http1/response-fields.ts'
 import { Wire } from '../proxy/support.ts'
 import { openListener } from '../support/listener.ts'
 
@@ -12,7 +13,7 @@ import { openListener } from '../support/listener.ts'
 async function echo(t: Test) {
   const waiting: (() => void)[] = []
   const answer = (response: ClientResponse, target: string) => {
-    response.writeHead(200, fieldLines(['content-length', String(target.length + 1)]))
+    response.writeHead(200, new ResponseFields(fieldLines(['content-length', String(target.length + 1)])))
     response.end(`${target};`)
   }
   const door = await openListener((request, response) => {
@@ -80,7 +81,7 @@ t.test('in pieces of any size, some with bodies, answered now and then', async (
 
 t.test('whoever ends its side behind a request that is answered at once has the answer', async (t) => {
   const door = await openListener((request, response) => {
-    response.writeHead(200, fieldLines(['content-length', '2']))
+    response.writeHead(200, new ResponseFields(fieldLines(['content-length', '2'])))
     response.end('ok')
     return new Exchange(request, response, 'id', 0)
   })

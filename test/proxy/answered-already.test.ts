@@ -4,6 +4,7 @@ import t, { type Test } from 'tap'
 import { Refusal } from '../../src/errors.ts'
 import { fieldLines } from '../../src/http1/field-line.ts'
 import { Answer } from '../../src/proxy/answer.ts'
+import type { AnswerHead } from '../../src/proxy/hop.ts'
 import { firstExchange } from '../support/listener.ts'
 import { codeOf, get, refuse, Wire } from './support.ts'
 
@@ -21,26 +22,32 @@ async function refused(t: Test) {
   }
 }
 
-const HEAD = fieldLines(['content-length', '4'])
+const headOf = (status: number, fields: string[]): AnswerHead => ({
+  status,
+  phrase: 'A',
+  lines: fieldLines(fields),
+  made: null,
+})
+const HEAD = headOf(200, ['content-length', '4'])
 
 for (const [name, act] of Object.entries({
   'whole, in one piece': (answer: Answer) => {
-    answer.begin(200, HEAD, 'OK')
+    answer.begin(HEAD)
     answer.write('evil')
     answer.end([])
   },
   'in pieces': (answer: Answer) => {
-    answer.begin(200, HEAD, 'OK')
+    answer.begin(HEAD)
     answer.write(Buffer.from('ev'))
     answer.write(Buffer.from('il'))
     answer.end([])
   },
   'without a body': (answer: Answer) => {
-    answer.begin(204, [], 'No Content')
+    answer.begin(headOf(204, []))
     answer.end([])
   },
-  'interim answers': (answer: Answer) => answer.interim(103, fieldLines(['link', '</evil>'])),
-  'the head alone': (answer: Answer) => answer.begin(200, HEAD, 'OK'),
+  'interim answers': (answer: Answer) => answer.interim(headOf(103, ['link', '</evil>'])),
+  'the head alone': (answer: Answer) => answer.begin(HEAD),
 })) {
   t.test(name, async (t) => {
     const { exchange, answer, ended } = await refused(t)

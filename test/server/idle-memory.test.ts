@@ -5,6 +5,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import t from 'tap'
 import { Exchange } from '../../src/exchange.ts'
+import { ResponseFields } from '../../src/http1/response-fields.ts'
 import { Wire } from '../proxy/support.ts'
 import { openListener } from '../support/listener.ts'
 
@@ -15,7 +16,7 @@ t.test('what was kept to be compared is given up', async (t) => {
   const sections: WeakRef<object>[] = []
   const door = await openListener((request, response) => {
     sections.push(new WeakRef(request.section))
-    response.writeHead(204, [])
+    response.writeHead(204, new ResponseFields([]))
     response.end()
     return new Exchange(request, response, 'id', 0)
   })

@@ -3,6 +3,7 @@
 import t from 'tap'
 import { type Decision, Exchange, PathParams } from '../../src/exchange.ts'
 import { fieldLines } from '../../src/http1/field-line.ts'
+import { ResponseFields } from '../../src/http1/response-fields.ts'
 import { accessLine } from '../../src/telemetry/access-log.ts'
 import { firstExchange } from '../support/listener.ts'
 
@@ -40,7 +41,7 @@ t.test('the first twenty Seats are named', async (t) => {
   const many = seatsOf(5000) ?? []
   t.equal(many.length, 21)
   t.equal(many.at(-1), '+4980 more')
-  response.writeHead(200, fieldLines(['content-length', '0']))
+  response.writeHead(200, new ResponseFields(fieldLines(['content-length', '0'])))
   response.end()
   t.equal((await answer).status, 200)
 })

@@ -6,14 +6,15 @@
 import type { FieldLine } from '../../http1/field-line.ts'
 import { is, joined, keepsBy, lengthOf, readLines } from '../../http1/fields.ts'
 import { CHUNKED, type Grammar, hasBare, INTERIM, UNTIL_CLOSE } from '../../http1/message-reader.ts'
-import { ProtocolError } from '../hop.ts'
+import { type AnswerHead, ProtocolError } from '../hop.ts'
 
-export interface Head {
-  readonly status: number
-  readonly phrase: string
-  readonly lines: readonly FieldLine[]
-  /** The same, where they are worth to be kept for the next head. */
-  readonly section: readonly FieldLine[] | undefined
+export interface Head extends AnswerHead {
+  /** From the status line to the end of the last field line, as it came. */
+  readonly text: string
+  /** The request was HEAD: no answer to it has a body. */
+  readonly bodiless: boolean
+  /** Itself, where it is worth to be kept for the next head. */
+  section: Head | undefined
   /** Bytes of the body; or as the reader of messages has it. */
   readonly length: number
   /** The connection may carry another request. */
@@ -47,27 +48,39 @@ function faultIn(text: string, before: number): Error | null {
   return 'HTTP/1.'.startsWith(text.slice(0, 7)) ? null : new ProtocolError('not a status line of HTTP/1')
 }
 
-/**
- * @param text from the status line to the end of the last field line, its CRLF included
- * @param bodiless the request was HEAD: no answer to it has a body
- */
-function readHead(text: string, bodiless: boolean, last?: readonly FieldLine[]): Head {
+/** @param last of the answer before, on the same connection: what says the same is the same */
+function readHead(text: string, bodiless: boolean, last?: Head): Head {
+  if (last !== undefined && last.text === text && last.bodiless === bodiless) {
+    last.made ??= []
+    return last
+  }
   const end = text.indexOf('\r\n')
   const line = STATUS_LINE.exec(text.slice(0, end))
   if (line === null) throw new ProtocolError('not a status line of HTTP/1')
-  const lines = readLines(text, end + 2, last)
+  const lines = readLines(text, end + 2, last?.lines)
   if (lines === null) throw new ProtocolError('not a field line')
   const status = Number(line[2])
-  return frame(status, line[3] ?? '', line[1] === '1' ? 1 : 0, lines, bodiless)
+  const framing = framingOf(status, line[1] === '1' ? 1 : 0, lines, bodiless)
+  const head: Head = {
+    text,
+    bodiless,
+    status,
+    phrase: line[3] ?? '',
+    lines,
+    ...framing,
+    section: undefined,
+    made: null,
+  }
+  if (lines.length <= MOST_LINES) head.section = head
+  return head
 }
 
-function frame(
+function framingOf(
   status: number,
-  phrase: string,
   minor: 0 | 1,
   lines: readonly FieldLine[],
   bodiless: boolean,
-): Head {
+): Pick<Head, 'length' | 'keeps' | 'keptFor'> {
   let length = UNTIL_CLOSE
   let chunked = false
   let connection: string | null = null
@@ -92,20 +105,18 @@ function frame(
         break
     }
   }
-  const section = lines.length > MOST_LINES ? undefined : lines
   let keeps = keepsBy(connection, minor)
   if (chunked && minor === 0) throw new ProtocolError('HTTP/1.0 has no Transfer-Encoding')
   if (chunked && length !== UNTIL_CLOSE) throw new ProtocolError('a Content-Length and a Transfer-Encoding')
   // An interim answer is followed by another one; a switch of protocols by no HTTP at all.
-  if (status < 200)
-    return { status, phrase, lines, section, length: status === 101 ? UNTIL_CLOSE : INTERIM, keeps, keptFor }
+  if (status < 200) return { length: status === 101 ? UNTIL_CLOSE : INTERIM, keeps, keptFor }
   if (hasNoBody(status, bodiless)) {
     // Some send one all the same. Whether it comes now or later: nobody may take it for the next answer.
     if (status === 204 && (chunked || length > 0)) keeps = false
-    return { status, phrase, lines, section, length: 0, keeps, keptFor }
+    return { length: 0, keeps, keptFor }
   }
   if (chunked) length = CHUNKED
-  return { status, phrase, lines, section, length, keeps: keeps && length !== UNTIL_CLOSE, keptFor }
+  return { length, keeps: keeps && length !== UNTIL_CLOSE, keptFor }
 }
 
 /** RFC 9112, section 6.3. */

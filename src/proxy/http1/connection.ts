@@ -205,7 +205,7 @@ export class Connection implements Hop, MessageSink<Head> {
       this.#keptFor = head.keptFor
       this.#deadline = performance.now() + this.#settings.bodyTimeout
     }
-    this.#receiver?.head(head.status, head.phrase, head.lines)
+    this.#receiver?.head(head)
   }
 
   body(chunk: Buffer | string): void {

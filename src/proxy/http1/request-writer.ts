@@ -2,7 +2,7 @@
 
 import type { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
-import { headCheck } from '../../http1/fields.ts'
+import { VALUE } from '../../http1/fields.ts'
 import { type HopRequest, NotForwardable, ProtocolError } from '../hop.ts'
 
 export interface WriteWatch {
@@ -14,7 +14,7 @@ export interface WriteWatch {
   failed(error: Error): void
 }
 
-const isHead = headCheck('[!-~]+ /[!-~]* HTTP/1\\.1')
+const FIRST_LINES = new RegExp(`^[!-~]+ /[!-~]* HTTP/1\\.1\\r\\nhost: ${VALUE}\\r\\n$`)
 
 /**
  * Throws a NotForwardable where something in it could end a line or the head, whoever let that come so far.
@@ -26,17 +26,15 @@ export function requestHead(
   { method, path, headers, host, body, length }: HopRequest,
 ): string {
   let text = `${method} ${path} HTTP/1.1\r\nhost: ${host ?? authority}\r\n`
-  let fields = 1
+  let writable = FIRST_LINES.test(text)
   for (const lines of headers) {
     text += lines.text
-    fields += lines.count
+    writable &&= lines.writable
   }
+  if (!writable) throw new NotForwardable('the request can not be written as it is')
   if (length === Infinity) text += 'transfer-encoding: chunked\r\n'
   else if (length !== null) text += `content-length: ${body === null ? 0 : length}\r\n`
-  if (length !== null) fields++
-  text += '\r\n'
-  if (!isHead(text, fields)) throw new NotForwardable('the request can not be written as it is')
-  return text
+  return `${text}\r\n`
 }
 
 /** Head and body, at the pace the connection takes them. The watch is told nothing once the connection is gone. */

@@ -7,11 +7,13 @@ import type { IncomingMessage } from 'node:http'
 import type { UpstreamConfig } from '../../config/config.ts'
 import type { Exchange } from '../../exchange.ts'
 import type { ClientRequest } from '../../http1/client-request.ts'
-import { type FieldLine, fieldLines } from '../../http1/field-line.ts'
+import { fieldLines } from '../../http1/field-line.ts'
+import { ResponseFields } from '../../http1/response-fields.ts'
 import type { TrustedProxies } from '../forwarded.ts'
 import { foldName } from '../header-names.ts'
+import type { AnswerHead } from '../hop.ts'
 import { requestHeaders } from '../request-headers.ts'
-import { responseHeaders } from '../response-headers.ts'
+import { passing } from '../response-headers.ts'
 import { acceptOf, keyOf } from './handshake.ts'
 
 /** Written here, whatever the client's lines or its Connection say about them. */
@@ -47,14 +49,18 @@ export function handshakeHeaders(
   return headers
 }
 
+/** As any answer's. */
+export function headOf({ statusCode, statusMessage, rawHeaders }: IncomingMessage): AnswerHead {
+  return { status: statusCode ?? 0, phrase: statusMessage ?? '', lines: fieldLines(rawHeaders), made: null }
+}
+
 /** Of a 101 that was found to be right. Throws when the client can't be given it. */
-export function answerHeaders(answer: IncomingMessage, request: ClientRequest, id: string): FieldLine[] {
-  const lines = fieldLines(answer.rawHeaders)
-  const headers = responseHeaders(lines, { status: 101, head: false, http11: true }, id)
+export function answerHeaders(answer: IncomingMessage, request: ClientRequest): ResponseFields {
+  const headers = passing(headOf(answer), true)
   if (typeof headers === 'string') throw new Error(headers)
   const ours = ['Connection', 'Upgrade', 'Upgrade', 'websocket']
   ours.push('Sec-WebSocket-Accept', acceptOf(keyOf(request)))
-  return [...headers.filter(({ name }) => passes(name)), ...fieldLines(ours)]
+  return new ResponseFields([...headers.filter(({ name }) => passes(name)), ...fieldLines(ours)])
 }
 
 function passes(name: string): boolean {

@@ -10,7 +10,6 @@ import { performance } from 'node:perf_hooks'
 import { Refusal } from '../../errors.ts'
 import type { Exchange } from '../../exchange.ts'
 import type { ResponseWatch } from '../../http1/client-response.ts'
-import { fieldLines } from '../../http1/field-line.ts'
 import { Answer } from '../answer.ts'
 import type { Refuse } from '../forward.ts'
 import type { Target } from '../target.ts'
@@ -19,7 +18,7 @@ import { givenUp, protocolError, timedOut, unreachable } from '../upstream-fault
 import { ClientSide } from './client-side.ts'
 import { type Call, type CallListener, dial } from './dial.ts'
 import { answerFault } from './handshake.ts'
-import { answerHeaders, handshakeHeaders } from './headers.ts'
+import { answerHeaders, handshakeHeaders, headOf } from './headers.ts'
 import { Tunnel } from './tunnel.ts'
 
 export interface WebSocketPipeline {
@@ -117,10 +116,10 @@ class Opening implements CallListener, ResponseWatch {
   }
 
   #open(answer: IncomingMessage, connection: Socket): void {
-    const { response, request, id } = this.#exchange
+    const { response, request, idLine } = this.#exchange
     const { websocketIdle: idle, websocketLifetime: lifetime } = this.#upstream.config
     try {
-      response.writeHead(101, answerHeaders(answer, request, id))
+      response.writeHead(101, answerHeaders(answer, request), null, idLine)
       response.flushHeaders()
     } catch (error) {
       connection.destroy()
@@ -146,7 +145,7 @@ class Opening implements CallListener, ResponseWatch {
     })
     try {
       if ((answer.statusCode ?? 0) < 200) throw new Error(`status ${answer.statusCode}`)
-      this.#answer.begin(answer.statusCode ?? 0, fieldLines(answer.rawHeaders), answer.statusMessage ?? '')
+      this.#answer.begin(headOf(answer))
     } catch (error) {
       return this.#fail(protocolError, error)
     }

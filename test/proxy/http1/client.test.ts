@@ -5,7 +5,7 @@ import { createServer, type Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import t, { type Test } from 'tap'
 import { FieldLines } from '../../../src/http1/field-lines.ts'
-import { type HopRequest, NotForwardable, type Receiver } from '../../../src/proxy/hop.ts'
+import { type AnswerHead, type HopRequest, NotForwardable, type Receiver } from '../../../src/proxy/hop.ts'
 import { type ClientSettings, Http1Client } from '../../../src/proxy/http1/client.ts'
 import { closedPort, portOf } from '../support.ts'
 
@@ -31,7 +31,7 @@ class Result implements Receiver {
   }
   sent(): void {}
   heard(): void {}
-  head(status: number): void {
+  head({ status }: AnswerHead): void {
     this.status = status
   }
   data(chunk: Buffer | string): void {

@@ -1,0 +1,27 @@
+/** What is made of something that may come again: once. Used with header sections, and with the heads of answers. */
+
+/** Never changes, but for `made`. */
+export interface MayComeAgain {
+  /** What was made of it; null: it has come once only. */
+  made: unknown[] | null
+}
+
+/** Makers there are. */
+let makers = 0
+
+/** By one and the same rule. */
+export class MadeOf<From extends MayComeAgain, V> {
+  readonly #make: (from: From) => V
+  readonly #place = makers++
+
+  /** @param make depends on what it is given alone; what it gives is shared by all that say the same */
+  constructor(make: (from: From) => V) {
+    this.#make = make
+  }
+
+  of(from: From): V {
+    const { made } = from
+    if (made === null) return this.#make(from)
+    return (made[this.#place] ??= this.#make(from)) as V
+  }
+}
