@@ -40,7 +40,8 @@ export function find(
 ): Placed | null {
   const slash = path.indexOf('/', start)
   const segment = slash < 0 ? path.slice(start) : path.slice(start, slash)
-  const next = node.statics.get(segment)
+  // A text cut out of another has no hash yet: it costs more than the lookup.
+  const next = node.statics.size === 0 ? undefined : node.statics.get(segment)
   if (next !== undefined) {
     const found = slash < 0 ? pick(next.leaf, method) : find(next, method, path, slash + 1, values)
     if (found !== null) return found
