@@ -346,7 +346,7 @@ export class Exchange {
   webSocket: OpenWebSocket | null = null
   #idLine: FieldLines | null = null
 
-  /** The id, as upstream and client are told it. */
+  /** The id, as the upstream is told it, and the client with the upstream's answer. */
   get idLine(): FieldLines {
     this.#idLine ??= new FieldLines(['x-request-id', this.id])
     return this.#idLine

@@ -7,6 +7,7 @@ import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { ClientRequest } from './client-request.ts'
 import { FieldLines } from './field-lines.ts'
+import { VALUE } from './fields.ts'
 import { ResponseFields } from './response-fields.ts'
 import { nextStage } from './stages.ts'
 
@@ -32,7 +33,7 @@ type Framing = 'none' | 'length' | 'chunked' | 'until-close'
 
 const CLOSE = /\bclose\b/i
 
-const PHRASE = /^[\t -~\x80-\xff]*$/
+const PHRASE = new RegExp(`^${VALUE}$`)
 
 export class ClientResponse {
   statusCode = 0
@@ -221,12 +222,12 @@ const NO_FIELDS = new ResponseFields([])
 /** RFC 9112, section 4. Throws where it is none. @param phrase null: the usual one */
 function statusLine(status: number, phrase: string | null): string {
   const usual = STATUS_CODES[status] ?? ''
-  if (!(status >= 100 && status <= 999)) throw new Error(`status ${status}`)
+  if (!Number.isInteger(status) || status < 100 || status > 999) throw new Error(`status ${status}`)
   if (phrase !== null && phrase !== usual && !PHRASE.test(phrase)) throw new Error('not a reason phrase')
   return `HTTP/1.1 ${status} ${phrase ?? usual}\r\n`
 }
 
-let kept = -1
+let kept = NaN
 let keptLines = ''
 
 /** @param seconds whole ones; the same for all answers, until they are changed */

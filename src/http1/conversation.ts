@@ -7,7 +7,7 @@
 import type { Socket } from 'node:net'
 import { type BodyFlow, ClientRequest } from './client-request.ts'
 import { ClientResponse, type ResponseOwner } from './client-response.ts'
-import { readAsUsual, readDirectly } from './direct-reads.ts'
+import { readDirectly } from './direct-reads.ts'
 import { type Grammar, MessageReader, type MessageSink } from './message-reader.ts'
 import { RequestFault } from './request-fault.ts'
 import type { RequestHead } from './requests.ts'
@@ -34,12 +34,17 @@ export interface ConversationOwner {
   over(unread: boolean): void
 }
 
+/** How long a connection is kept for its next request, as clients are told. */
+export interface KeepTime {
+  /** Whole ones. May change, for all connections that there are. */
+  seconds: number
+}
+
 export interface ConversationSettings {
   readonly grammar: Grammar<RequestHead>
   /** Bytes of a head, and of trailers. */
   readonly headerBytes: number
-  /** Seconds, as it is told to clients. May change. */
-  keptFor: number
+  readonly kept: KeepTime
   /** Where those wait whose last request was refused. */
   readonly turns: Turns
 }
@@ -52,6 +57,7 @@ export class Conversation implements MessageSink<RequestHead>, BodyFlow, Respons
   readonly #settings: ConversationSettings
   readonly #owner: ConversationOwner
   readonly #reader: MessageReader<RequestHead>
+  readonly #readAsUsual: () => void
   /** Read off the connection, and not yet looked at. */
   #held: Buffer | null = null
   #reading = false
@@ -70,7 +76,7 @@ export class Conversation implements MessageSink<RequestHead>, BodyFlow, Respons
     this.#reader = new MessageReader(settings.grammar, settings.headerBytes, this)
     this.#reader.begin()
     socket.on('data', this.#onData)
-    readDirectly(socket, this.#onData)
+    this.#readAsUsual = readDirectly(socket, this.#onData)
     socket.on('end', this.#onEnd)
     socket.on('drain', this.#onDrain)
     socket.on('close', this.#onClose)
@@ -78,7 +84,7 @@ export class Conversation implements MessageSink<RequestHead>, BodyFlow, Respons
   }
 
   get keptFor(): number {
-    return this.#settings.keptFor
+    return this.#settings.kept.seconds
   }
 
   /** Nothing of a next request has come. */
@@ -101,7 +107,7 @@ export class Conversation implements MessageSink<RequestHead>, BodyFlow, Respons
     this.#over = true
     this.#reader.stop()
     this.#held = null
-    readAsUsual(this.socket)
+    this.#readAsUsual()
     this.socket.off('data', this.#onData).off('end', this.#onEnd)
   }
 

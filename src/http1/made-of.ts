@@ -1,6 +1,6 @@
 /** What is made of something that may come again: once. Used with header sections, and with the heads of answers. */
 
-/** Never changes, but for `made`. */
+/** What is made of it depends on nothing of it that changes. */
 export interface MayComeAgain {
   /** What was made of it; null: it has come once only. */
   made: unknown[] | null

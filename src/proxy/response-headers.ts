@@ -1,4 +1,4 @@
-/** The headers that go back to the client, and the trailers. Called by `forward.ts`. */
+/** The headers that go back to the client, and the trailers. Called by `answer.ts`, and for a 101 by `websocket/`. */
 
 import { FieldLine } from '../http1/field-line.ts'
 import { MadeOf } from '../http1/made-of.ts'

@@ -7,7 +7,7 @@ import type { Refusal } from '../errors.ts'
 import type { Exchange } from '../exchange.ts'
 import type { ClientRequest } from '../http1/client-request.ts'
 import type { ClientResponse } from '../http1/client-response.ts'
-import type { ConversationSettings } from '../http1/conversation.ts'
+import type { ConversationSettings, KeepTime } from '../http1/conversation.ts'
 import type { RequestFault } from '../http1/request-fault.ts'
 import { requestGrammar } from '../http1/requests.ts'
 import { Turns } from '../http1/turns.ts'
@@ -58,13 +58,16 @@ class FrontDoor implements Front, ConnectionOwner {
   #settings: FrontSettings
   #conversations: ConversationSettings
   #draining = false
+  /** Of all connections, whichever settings they have begun with. */
+  readonly #kept: KeepTime
   readonly #look: NodeJS.Timeout
 
   constructor(handler: Handler, { settings, watch }: FrontOptions) {
     this.#handler = handler
     this.#watch = watch
     this.#settings = settings
-    this.#conversations = conversationSettings(settings, new Turns())
+    this.#kept = { seconds: keptFor(settings) }
+    this.#conversations = conversationSettings(settings, new Turns(), this.#kept)
     this.#connections = new Connections(settings.limits.connections, (state) => watch.evicted(state))
     this.#server = createServer({ noDelay: true, allowHalfOpen: true }, (socket) => this.#accept(socket))
     this.#look = setInterval(() => this.#lookForLate(), LOOK).unref()
@@ -86,10 +89,8 @@ class FrontDoor implements Front, ConnectionOwner {
   /** Sizes count for connections from now on, times for all. */
   use(settings: FrontSettings): void {
     this.#settings = settings
-    const conversations = conversationSettings(settings, this.#conversations.turns)
-    // Those that there are look it up each time they tell it.
-    this.#conversations.keptFor = conversations.keptFor
-    this.#conversations = conversations
+    this.#kept.seconds = keptFor(settings)
+    this.#conversations = conversationSettings(settings, this.#conversations.turns, this.#kept)
     this.#connections.use(settings.limits.connections)
   }
 
@@ -180,13 +181,16 @@ class FrontDoor implements Front, ConnectionOwner {
   }
 }
 
-function conversationSettings({ limits }: FrontSettings, turns: Turns): ConversationSettings {
-  return {
-    grammar: requestGrammar(limits.headerBytes),
-    headerBytes: limits.headerBytes,
-    keptFor: Math.floor(limits.idleTimeout / 1000),
-    turns,
-  }
+function conversationSettings(
+  { limits: { headerBytes } }: FrontSettings,
+  turns: Turns,
+  kept: KeepTime,
+): ConversationSettings {
+  return { grammar: requestGrammar(headerBytes), headerBytes, kept, turns }
+}
+
+function keptFor({ limits }: FrontSettings): number {
+  return Math.floor(limits.idleTimeout / 1000)
 }
 
 /** Nothing of it is read: there is no room. */

@@ -13,10 +13,13 @@ const MOST_BYTES = 1024 * 1024
 
 let lingering = 0
 
-/** Says `last`, ends our side, and throws away what comes until the client ends its own: none of it is read. */
+/**
+ * Says `last`, ends our side, and throws away what comes until the client ends its own: none of it is read.
+ *
+ * @param socket who has read from it was told to stop
+ */
 export function part(socket: Socket, last = ''): void {
   if (socket.destroyed) return
-  // Whoever read from it has given up.
   socket.removeAllListeners('data')
   if (lingering >= MOST) return void socket.end(last, () => socket.destroy())
   lingering++

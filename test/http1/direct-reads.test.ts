@@ -5,7 +5,7 @@ import { connect, createServer, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connect as connectTls, createServer as createTlsServer } from 'node:tls'
 import t, { type Test } from 'tap'
-import { readAsUsual, readDirectly } from '../../src/http1/direct-reads.ts'
+import { readDirectly } from '../../src/http1/direct-reads.ts'
 import { Authority } from '../proxy/authority.ts'
 import { portOf } from '../proxy/support.ts'
 
@@ -81,12 +81,12 @@ for (const [name, pair] of Object.entries({ plain, 'over TLS': overTls } satisfi
     const received: string[] = []
     const take = (chunk: Buffer) => {
       received.push(`direct ${chunk}`)
-      readAsUsual(socket)
+      asUsual()
       socket.off('data', take)
       socket.on('data', (chunk: Buffer) => received.push(`usual ${chunk}`))
     }
     socket.on('data', take)
-    readDirectly(socket, take)
+    const asUsual = readDirectly(socket, take)
     client.write('one')
     while (received.length === 0) await sleep(1)
     client.end('two')

@@ -3,7 +3,7 @@
  * fields and framing out. What could be read in two ways is refused, not repaired. Used by `connection.ts`.
  */
 
-import type { FieldLine } from '../../http1/field-line.ts'
+import { copied, type FieldLine } from '../../http1/field-line.ts'
 import { is, joined, keepsBy, lengthOf, readLines } from '../../http1/fields.ts'
 import { CHUNKED, type Grammar, hasBare, INTERIM, UNTIL_CLOSE } from '../../http1/message-reader.ts'
 import { type AnswerHead, ProtocolError } from '../hop.ts'
@@ -50,10 +50,7 @@ function faultIn(text: string, before: number): Error | null {
 
 /** @param last of the answer before, on the same connection: what says the same is the same */
 function readHead(text: string, bodiless: boolean, last?: Head): Head {
-  if (last !== undefined && last.text === text && last.bodiless === bodiless) {
-    last.made ??= []
-    return last
-  }
+  if (last !== undefined && last.text === text && last.bodiless === bodiless) return again(last)
   const end = text.indexOf('\r\n')
   const line = STATUS_LINE.exec(text.slice(0, end))
   if (line === null) throw new ProtocolError('not a status line of HTTP/1')
@@ -72,6 +69,15 @@ function readHead(text: string, bodiless: boolean, last?: Head): Head {
     made: null,
   }
   if (lines.length <= MOST_LINES) head.section = head
+  return head
+}
+
+/** It may come for long. So its texts are no parts of what was read, which may have held somebody's body. */
+function again(last: Head): Head {
+  if (last.made !== null) return last
+  const lines = last.lines.map((line) => line.kept())
+  const head: Head = { ...last, text: copied(last.text), phrase: copied(last.phrase), lines, made: [] }
+  head.section = head
   return head
 }
 

@@ -32,6 +32,7 @@ export function requestHead(
     writable &&= lines.writable
   }
   if (!writable) throw new NotForwardable('the request can not be written as it is')
+  // A number can't end a line.
   if (length === Infinity) text += 'transfer-encoding: chunked\r\n'
   else if (length !== null) text += `content-length: ${body === null ? 0 : length}\r\n`
   return `${text}\r\n`
