@@ -7,6 +7,7 @@ import type { ErrorCode, Refusal } from './errors.ts'
 import type { ClientRequest } from './http1/client-request.ts'
 import type { ClientResponse } from './http1/client-response.ts'
 import { FieldLines } from './http1/field-lines.ts'
+import type { MayComeAgain } from './http1/made-of.ts'
 
 /** What a route asks of a caller: nothing, any valid credential, or a permission in the space of the request. */
 export type Requirement = 'public' | 'authenticated' | (string & {})
@@ -92,7 +93,7 @@ export interface HeldPermissions {
 }
 
 /** Header lines that name a caller or a space, as they came: one array element a line. */
-export interface Credentials {
+export interface Credentials extends MayComeAgain {
   readonly apiKey: readonly string[]
   readonly authorization: readonly string[]
   readonly cookie: readonly string[]

@@ -6,7 +6,7 @@
  */
 
 import { performance } from 'node:perf_hooks'
-import { readSpace, repeatedSpace } from './authn/space.ts'
+import { repeatedSpace, spaceOf } from './authn/space.ts'
 import { decide } from './authz/decide.ts'
 import type { ErrorCode } from './errors.ts'
 import { Refusal } from './errors.ts'
@@ -145,7 +145,7 @@ export class Judge {
 
   #authenticate(draft: Draft, requirement: Requirement): Judgement | Promise<Judgement> {
     const { credentials, browser } = draft.ask
-    const space = readSpace(credentials.space)
+    const space = spaceOf(credentials)
     if (space === repeatedSpace) return refused(draft, repeatedSpace)
     const caller = this.#parts.authenticator.authenticate(credentials, draft, browser)
     if (caller instanceof Promise)

@@ -300,7 +300,7 @@ function account(pipeline: Pipeline): void {
   pipeline.account()
 }
 
-const credentialsOf = new MadeOf(({ fields }: HeaderSection) => readCredentials(fields))
+const credentialsOf = new MadeOf(({ fields, made }: HeaderSection) => readCredentials(fields, made !== null))
 
 function askOf({ method, url, host, upgrade, section, rawHeaders }: ClientRequest): Ask {
   return {

@@ -6,8 +6,9 @@
 import type { MemoryBounds, TenantConfig } from '../config/config.ts'
 import { Refusal } from '../errors.ts'
 import type { BrowserSigns, Credentials, Principal, Trace } from '../exchange.ts'
+import { MadeOf } from '../http1/made-of.ts'
 import { type ApiKeyOptions, ApiKeys } from './api-key.ts'
-import { BearerTokens, type OtherIssuer } from './bearer.ts'
+import { BearerTokens, type OtherIssuer, SameLine } from './bearer.ts'
 
 /** The session cookie as a credential; null without one. See `oidc/session.ts`. */
 export interface SessionCookies {
@@ -65,16 +66,19 @@ export class Authenticator {
    * the other. An Authorization header of another scheme is not for the gateway, and is as good as none.
    */
   authenticate(
-    { apiKey, authorization, cookie }: Credentials,
+    credentials: Credentials,
     trace?: Trace,
     browser: BrowserSigns = NO_BROWSER,
   ): Principal | Refusal | Promise<Principal | Refusal> {
-    if (isAmbiguous(apiKey)) return ambiguousKey
-    if (isAmbiguous(authorization)) return ambiguousAuthorization
-    const [key] = apiKey
+    const ambiguous = ambiguity.of(credentials)
+    if (ambiguous !== false) return ambiguous
+    const {
+      apiKey: [key],
+      authorization: [line],
+      cookie,
+    } = credentials
     if (key !== undefined) return this.#apiKeys.authenticate(key, trace)
-    const [line] = authorization
-    const bearer = line === undefined ? null : this.#bearer.authenticate(line)
+    const bearer = line === undefined ? null : this.#bearer.authenticate(line, sameLine.of(credentials))
     if (bearer !== null) return bearer
     if (cookie.length === 0 || this.#sessions === null) return missing
     return this.#sessions.authenticate(cookie, browser, trace) ?? missing
@@ -83,6 +87,14 @@ export class Authenticator {
 
 /** Signs of nothing: no cookie counts with these. */
 const NO_BROWSER: BrowserSigns = { method: 'POST', rawHeaders: [], upgrade: true }
+
+/** Looked at once, where the same lines come again; false: none of them says two things. */
+const ambiguity = new MadeOf(({ apiKey, authorization }: Credentials): Refusal | false => {
+  if (isAmbiguous(apiKey)) return ambiguousKey
+  return isAmbiguous(authorization) && ambiguousAuthorization
+})
+
+const sameLine = new MadeOf(({ authorization: [line = ''] }: Credentials) => new SameLine(line))
 
 function isAmbiguous(lines: readonly string[]): boolean {
   return lines.length > 1 || (lines[0]?.includes(',') ?? false)

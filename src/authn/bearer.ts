@@ -12,7 +12,7 @@
 import { LRUCache } from 'lru-cache'
 import { Refusal } from '../errors.ts'
 import type { Principal } from '../exchange.ts'
-import { asciiBytes } from '../heap-size.ts'
+import { asciiBytes, ownText } from '../heap-size.ts'
 import { untimely, verifiedBytes, type VerifiedToken } from './claims.ts'
 import { type TokenIssuers, verifyToken } from './token.ts'
 
@@ -34,9 +34,27 @@ export interface BearerOptions extends TokenIssuers {
   readonly memory: number
 }
 
+/**
+ * A line that comes again and again. Its text becomes the very one that is remembered: that is found at a glance, whereas
+ * one that is merely equal is compared with it, character by character.
+ */
+export class SameLine {
+  text: string
+
+  constructor(text: string) {
+    this.text = text
+  }
+}
+
+interface Known {
+  /** The key. */
+  readonly line: string
+  readonly verified: VerifiedToken
+}
+
 export class BearerTokens {
   readonly #options: BearerOptions
-  readonly #verified: LRUCache<string, VerifiedToken>
+  readonly #verified: LRUCache<string, Known>
   /** Asked of the other issuer, by whole token: however many requests bring it, it is asked about once. */
   readonly #pending = new Map<string, Promise<VerifiedToken | Refusal | null>>()
 
@@ -44,14 +62,24 @@ export class BearerTokens {
     this.#options = options
     this.#verified = new LRUCache({
       maxSize: options.memory,
-      sizeCalculation: (verified, line) => asciiBytes(line) + verifiedBytes(verified),
+      sizeCalculation: ({ line, verified }) => asciiBytes(line) + verifiedBytes(verified),
     })
   }
 
-  /** Null when the line holds no bearer token but some other scheme, which is not for the gateway. */
-  authenticate(line: string): Principal | Refusal | Promise<Principal | Refusal> | null {
-    const known = this.#verified.get(line)
-    if (known !== undefined) return this.#admit(line, known)
+  /**
+   * Null when the line holds no bearer token but some other scheme, which is not for the gateway.
+   *
+   * @param same of this line
+   */
+  authenticate(
+    line: string,
+    same: SameLine | null = null,
+  ): Principal | Refusal | Promise<Principal | Refusal> | null {
+    const known = this.#verified.get(same?.text ?? line)
+    if (known !== undefined) {
+      if (same !== null) same.text = known.line
+      return this.#admit(known.line, known.verified)
+    }
     const token = readBearer(line)
     if (token === null || token instanceof Refusal) return token
     const key = `Bearer ${token}`
@@ -81,7 +109,8 @@ export class BearerTokens {
   #remember(key: string, verified: VerifiedToken): Principal | Refusal {
     const refusal = untimely(verified, this.#options.now())
     if (refusal !== null) return refusal
-    this.#verified.set(key, verified, { ttl: verified.rememberFor ?? 0 })
+    const line = ownText(key)
+    this.#verified.set(line, { line, verified }, { ttl: verified.rememberFor ?? 0 })
     return verified.principal
   }
 

@@ -6,8 +6,11 @@ import type { Credentials } from '../exchange.ts'
 const NONE: string[] = []
 Object.freeze(NONE)
 
-/** @param rawHeaders name, value, name, value, … as received; names in any case, one pair a header line */
-export function readCredentials(rawHeaders: readonly string[]): Credentials {
+/**
+ * @param rawHeaders name, value, name, value, … as received; names in any case, one pair a header line
+ * @param again further requests may say the same, and get the same Credentials
+ */
+export function readCredentials(rawHeaders: readonly string[], again = false): Credentials {
   let apiKey = NONE
   let authorization = NONE
   let cookie = NONE
@@ -31,7 +34,7 @@ export function readCredentials(rawHeaders: readonly string[]): Credentials {
         break
     }
   }
-  return { apiKey, authorization, cookie, space }
+  return { apiKey, authorization, cookie, space, made: again ? [] : null }
 }
 
 function add(lines: string[], value: string): string[] {

@@ -2,6 +2,8 @@
 
 import { isSpaceId } from '../../seats-admin/model/space.ts'
 import { Refusal } from '../errors.ts'
+import type { Credentials } from '../exchange.ts'
+import { MadeOf } from '../http1/made-of.ts'
 
 const missing = new Refusal(
   'space_required',
@@ -13,6 +15,13 @@ export const repeatedSpace = new Refusal(
   'The Space header is sent more than once or names several spaces.',
 )
 const malformed = new Refusal('request_malformed', 'The Space header is not a space id.')
+
+const space = new MadeOf(({ space: lines }: Credentials) => readSpace(lines))
+
+/** Looked at once, where the same lines come again. */
+export function spaceOf(credentials: Credentials): string | Refusal {
+  return space.of(credentials)
+}
 
 /** @param lines the values of all Space header lines */
 export function readSpace(lines: readonly string[]): string | Refusal {

@@ -1,5 +1,7 @@
 /** One field line of a head (RFC 9112, section 5). Never changes. */
 
+import { ownText } from '../heap-size.ts'
+
 export class FieldLine {
   readonly name: string
   /** Without the blanks around it. */
@@ -24,7 +26,7 @@ export class FieldLine {
   /** The same line, to be kept for long. */
   kept(): FieldLine {
     if (this.own) return this
-    this.#kept ??= new FieldLine(copied(this.name), copied(this.value), copied(this.raw), true)
+    this.#kept ??= new FieldLine(ownText(this.name), ownText(this.value), ownText(this.raw), true)
     return this.#kept
   }
 }
@@ -39,9 +41,4 @@ export function fieldLines(fields: readonly string[]): FieldLine[] {
 /** Between name and value there is nothing but a colon and a space, and behind the value nothing but the CRLF. */
 function isUsual(raw: string, name: string, value: string): boolean {
   return raw.length === name.length + value.length + 4 && raw[name.length + 1] === ' '
-}
-
-/** What V8 cuts out of a text keeps all of it; this doesn't. @param text latin1 */
-export function copied(text: string): string {
-  return Buffer.from(text, 'latin1').toString('latin1')
 }

@@ -1,8 +1,11 @@
 /**
  * What a request says behind its first line. On one connection, clients mostly say the same again and again: then it is the
- * same object, which nobody reads a second time, and what was made of it before still holds. Read by `requests.ts`.
+ * same object, which nobody reads a second time, and what was made of it before still holds. And it is the same for all
+ * connections that say so: those of one client do, and what many use stays in the processor's caches. Read by
+ * `requests.ts`.
  */
 
+import { ownText } from '../heap-size.ts'
 import { is, joined, lengthOf, readFields } from './fields.ts'
 import type { MayComeAgain } from './made-of.ts'
 import { CHUNKED } from './message-reader.ts'
@@ -31,8 +34,24 @@ export interface HeaderSection extends MayComeAgain {
  */
 export function headerSection(text: string, last: HeaderSection | null): HeaderSection {
   if (last === null || last.text !== text) return read(text)
-  last.made ??= []
-  return last
+  return last.made === null ? shared(text) : last
+}
+
+/** Those that connections keep, by text: no longer than they do, as there are credentials in them. */
+const sections = new Map<string, WeakRef<HeaderSection>>()
+
+const gone = new FinalizationRegistry((text: string) => {
+  if (sections.get(text)?.deref() === undefined) sections.delete(text)
+})
+
+/** The one of a text that has come a second time on a connection. */
+function shared(text: string): HeaderSection {
+  const known = sections.get(text)?.deref()
+  if (known !== undefined) return known
+  const section = { ...read(ownText(text)), made: [] }
+  sections.set(section.text, new WeakRef(section))
+  gone.register(section, section.text)
+  return section
 }
 
 function read(text: string): HeaderSection {

@@ -9,7 +9,7 @@ import { FieldLines } from '../http1/field-lines.ts'
 /** All of a decision that an upstream is told. */
 type Caller = Pick<Decision, 'principal' | 'space' | 'permission' | 'seats'>
 
-/** Who asked on one connection: mostly it is one caller, asking for much the same. */
+/** Who asked with the same header lines: mostly it is one caller, asking for much the same. */
 export class Callers {
   #last: Caller | null = null
   #lines = FieldLines.none

@@ -67,7 +67,7 @@ class Stranger {
     this.#section = section
   }
 
-  /** A connection has one peer, and mostly one such text. */
+  /** Who says the same mostly comes from one place. */
   lines(peer: string, proto: string): FieldLines {
     if (this.#peer === peer && this.#proto === proto) return this.#lines
     this.#peer = peer

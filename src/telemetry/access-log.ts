@@ -101,10 +101,11 @@ function caller(exchange: Exchange): Record<string, unknown> {
 
 /** All that the fields of a caller depend on; `seats`: those that are shown. */
 interface Caller extends Pick<Decision, 'route' | 'permission' | 'principal' | 'space' | 'source' | 'seats'> {
+  readonly client: string | undefined
   readonly seatCount: number
 }
 
-/** Who asked on one connection: mostly it is one caller, asking for much the same. */
+/** Who asked with the same header lines: mostly it is one caller, asking for much the same. */
 class LastCaller {
   #last: Caller | null = null
   #fields = ''
@@ -113,11 +114,21 @@ class LastCaller {
   fields(exchange: Exchange): string {
     const decision = exchange.judgement?.decision
     if (decision === undefined) return fieldsOf(caller(exchange))
-    if (this.#last !== null && isSame(this.#last, decision)) return this.#fields
+    const client = exchange.request.socket.remoteAddress
+    if (this.#last !== null && isSame(this.#last, decision, client)) return this.#fields
     const { route, permission, principal, space, source, seats } = decision
     // Not the decision: its path would keep all of its request in memory.
     const shown = seats.length > MAX_SEATS ? seats.slice(0, MAX_SEATS) : seats
-    this.#last = { route, permission, principal, space, source, seats: shown, seatCount: seats.length }
+    this.#last = {
+      client,
+      route,
+      permission,
+      principal,
+      space,
+      source,
+      seats: shown,
+      seatCount: seats.length,
+    }
     this.#fields = fieldsOf(caller(exchange))
     return this.#fields
   }
@@ -125,8 +136,9 @@ class LastCaller {
 
 const lastCaller = new MadeOf(() => new LastCaller())
 
-function isSame(one: Caller, other: Decision): boolean {
+function isSame(one: Caller, other: Decision, client: string | undefined): boolean {
   return (
+    one.client === client &&
     one.route === other.route &&
     one.permission === other.permission &&
     samePerson(one.principal, other.principal) &&

@@ -5,8 +5,8 @@ import { Wire } from '../proxy/support.ts'
 import { startWorld, type World } from '../support/world.ts'
 
 /** One request after the other on one connection: its status, and what its upstream was told of it. */
-async function asking(t: Test, world: World, host = () => 'a') {
-  const wire = new Wire(world.port)
+async function asking(t: Test, world: World, host = () => 'a', from?: string) {
+  const wire = new Wire(world.port, from)
   t.teardown(() => wire.socket.destroy())
   return async (line: string, headers: string) => {
     wire.received = ''
@@ -118,6 +118,30 @@ t.test('a public route and one with a permission, in turn', async (t) => {
     t.equal(seen?.headers['authorization'], isPublic ? undefined : authorization)
     t.equal(seen?.headers['x-seatgate-user'], isPublic ? undefined : 'ann')
   }
+})
+
+t.test('two clients that say the same, to the byte', async (t) => {
+  const world = await startWorld(t)
+  const id = await world.seat('Reader', ['s1'], ['trainings:list'])
+  const places = ['127.0.0.1', '127.0.0.2', '127.0.0.3']
+  const clients = await Promise.all(places.map((from) => asking(t, world, () => 'a', from)))
+  const headers = `Authorization: Bearer ${await world.token(['s1:Reader'], { sub: 'ann' })}\r\nSpace: s1\r\n`
+  const round = async (status: number) => {
+    for (const [i, ask] of clients.entries()) {
+      const answer = await ask('GET /v1/trainings HTTP/1.1', headers)
+      t.equal(answer.status, status)
+      if (status === 200) t.equal(answer.seen?.headers['x-forwarded-for'], places[i])
+    }
+  }
+  for (let i = 0; i < 4; i++) await round(200)
+  await world.admin('PUT', `/v1/seats/${id}`, { permissions: ['trainings:read'] })
+  for (let i = 0; i < 2; i++) await round(403)
+  await world.gateway.close(1000)
+  const asked = world.log().filter((line) => line.msg === 'request' && line.path === '/v1/trainings')
+  t.same(
+    asked.map(({ client, status }) => [client, status]),
+    [200, 200, 200, 200, 403, 403].flatMap((status) => places.map((place) => [place, status])),
+  )
 })
 
 t.test('the log says of each request whose it was, and for what', async (t) => {

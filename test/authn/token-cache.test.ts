@@ -4,6 +4,7 @@ import t from 'tap'
 import { BearerTokens } from '../../src/authn/bearer.ts'
 import { DEFAULT_MEMORY } from '../../src/config/config.ts'
 import { Refusal } from '../../src/errors.ts'
+import type { Credentials } from '../../src/exchange.ts'
 import {
   acme,
   authenticator,
@@ -143,6 +144,33 @@ t.test('bad tokens push out no good ones', async (t) => {
   t.equal(asked.authenticate(good), first)
   clock.now += 1
   t.match(asked.authenticate(good), { user: 'alice' })
+})
+
+t.test('credentials that come again and again', async (t) => {
+  const { clock, asked } = clocked()
+  const again = (given: object): Credentials => ({ ...credentials(given), made: [] })
+  const token = sign({ ...claims, exp: SECOND + 60 })
+  const [one, two, spelled] = [
+    again(line(token)),
+    again(line(token)),
+    again({ authorization: [`bearer ${token}`] }),
+  ]
+  const first = asked.authenticate(one)
+  for (let i = 0; i < 3; i++) for (const each of [one, two, spelled]) t.equal(asked.authenticate(each), first)
+  const twice = again({ authorization: [`Bearer ${token}`, 'Basic a'] })
+  for (let i = 0; i < 3; i++) t.match(asked.authenticate(twice), { code: 'credentials_ambiguous' })
+  const none = again({ cookie: ['a=b'] })
+  for (let i = 0; i < 3; i++) t.match(asked.authenticate(none), { code: 'credentials_missing' })
+  const others = authenticator({ tenants: tenants(tenant('acme', { secrets: [secrets.acmeOld] })) })
+  for (const each of [one, two, spelled])
+    t.match(
+      await others.authenticate(each),
+      { code: 'token_invalid' },
+      'another configuration knows nothing of it',
+    )
+  clock.now = (SECOND + 60) * 1000
+  for (let i = 0; i < 2; i++)
+    for (const each of [one, two, spelled]) t.match(asked.authenticate(each), { code: 'token_expired' })
 })
 
 t.test('one token, however its line is spelled, pushes out no others', async (t) => {

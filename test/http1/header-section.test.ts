@@ -1,5 +1,8 @@
 /** What says the same as the request before is the same section, and nothing else ever is. */
 
+import { setTimeout as sleep } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
 import t from 'tap'
 import { type HeaderSection, headerSection } from '../../src/http1/header-section.ts'
@@ -7,6 +10,16 @@ import { MadeOf } from '../../src/http1/made-of.ts'
 import { MessageReader } from '../../src/http1/message-reader.ts'
 import { RequestFault } from '../../src/http1/request-fault.ts'
 import { requestGrammar, type RequestHead } from '../../src/http1/requests.ts'
+
+setFlagsFromString('--expose-gc')
+const collect: () => void = runInNewContext('gc')
+
+async function collected(): Promise<void> {
+  for (let turn = 0; turn < 3; turn++) {
+    collect()
+    await sleep(20)
+  }
+}
 
 const LINES = 'Host: a\r\nX-A: b\r\n'
 
@@ -39,13 +52,17 @@ t.test('the same lines again are the same section, whatever the request line', a
   const heads = headsOf([
     `GET /1 HTTP/1.1\r\n${LINES}\r\n`,
     `POST /2?x HTTP/1.0\r\n${LINES}\r\n`,
+    `GET /3 HTTP/1.1\r\n${LINES}\r\n`,
     `GET /3 HTTP/1.1\r\n${LINES}X-C: d\r\n\r\n`,
     `GET /3 HTTP/1.1\r\n${LINES}\r\n`,
+    `GET /3 HTTP/1.1\r\n${LINES}\r\n`,
   ])
-  const [first, second, third, fourth] = heads.map(({ section }) => section)
-  t.equal(second, first)
-  t.not(third, first)
-  t.not(fourth, first, 'only the last one is kept')
+  const [first, second, third, other, alone, again] = heads.map(({ section }) => section)
+  t.not(second, first, 'it holds parts of what was read with it')
+  t.equal(third, second)
+  t.not(other, second)
+  t.not(alone, second, 'a connection keeps only the last one')
+  t.equal(again, second)
   t.same(
     heads.map(({ method, target, minor, keeps }) => [method, target, minor, keeps]),
     [
@@ -53,15 +70,52 @@ t.test('the same lines again are the same section, whatever the request line', a
       ['POST', '/2?x', 0, false],
       ['GET', '/3', 1, true],
       ['GET', '/3', 1, true],
+      ['GET', '/3', 1, true],
+      ['GET', '/3', 1, true],
     ],
   )
+})
+
+t.test('connections that say the same share it, to the byte', async (t) => {
+  const twice = (lines: string) => {
+    const text = `GET /1 HTTP/1.1\r\n${lines}\r\n`
+    return headsOf([text, text]).map(({ section }) => section)[1]
+  }
+  const one = twice(LINES)
+  t.equal(twice(LINES), one)
+  for (const other of [
+    'Host: a\r\nX-A: c\r\n',
+    'Host: a\r\nx-a: b\r\n',
+    `${LINES}X-A: b\r\n`,
+    'Host: a\r\nX-A:b\r\n',
+  ])
+    t.not(twice(other), one)
+  t.equal(twice(LINES), one)
 })
 
 t.test('nothing is kept of what is forgotten', async (t) => {
   const text = `GET /1 HTTP/1.1\r\n${LINES}\r\n`
   const [first, second, third] = headsOf([text, text, text], [2]).map(({ section }) => section)
-  t.equal(second, first)
   t.not(third, first)
+  t.not(third, second)
+})
+
+t.test('it is shared as long as a connection keeps it, and no longer', async (t) => {
+  const bytes = () => process.memoryUsage().heapUsed
+  const twice = (i: number) => {
+    const text = `GET /1 HTTP/1.1\r\nHost: a\r\nCookie: secret-${i}-${'x'.repeat(2000)}\r\n\r\n`
+    return headsOf([text, text])[1]?.section
+  }
+  twice(-1)
+  await collected()
+  const before = bytes()
+  const kept = Array.from({ length: 1000 }, (_, i) => twice(i))
+  await collected()
+  t.ok(bytes() - before > 2_000_000)
+  t.equal(twice(7), kept[7])
+  t.equal(kept.splice(0).length, 1000)
+  await collected()
+  t.ok(bytes() - before < 200_000, `${bytes() - before} bytes are left`)
 })
 
 t.test('what is made of a section is made once of one that comes again', async (t) => {
@@ -89,16 +143,14 @@ t.test('nothing is kept of a large read, nor while the next head is not whole', 
   const [large, afterLarge] = headsOf([whole, head]).map(({ section }) => section)
   t.not(afterLarge, large)
   const [small, ...repeated] = headsOf([head, 'x'.repeat(9000), whole, whole]).map(({ section }) => section)
-  t.ok(
-    repeated.length === 2 && repeated.every((each) => each === small),
-    'one that came before keeps nothing of it',
-  )
+  t.equal(repeated.length, 2)
+  t.ok(repeated.every((each) => each !== small && each === repeated[0]))
   const text = `GET /1 HTTP/1.1\r\n${LINES}\r\n`
   const [first, second, third] = headsOf([text, text.slice(0, 9), text.slice(9), text]).map(
     ({ section }) => section,
   )
   t.not(second, first)
-  t.equal(third, second)
+  t.not(third, second)
 })
 
 interface Asked {

@@ -261,8 +261,9 @@ export class Wire {
   reset = false
   #waiting: (() => void)[] = []
 
-  constructor(port: number) {
-    this.socket = net.connect(port, '127.0.0.1')
+  /** @param from of loopback */
+  constructor(port: number, from = '127.0.0.1') {
+    this.socket = net.connect({ port, host: '127.0.0.1', localAddress: from })
     this.socket.setEncoding('latin1')
     this.socket.on('data', (text: string) => {
       this.received += text

@@ -3,7 +3,8 @@
  * fields and framing out. What could be read in two ways is refused, not repaired. Used by `connection.ts`.
  */
 
-import { copied, type FieldLine } from '../../http1/field-line.ts'
+import { ownText } from '../../heap-size.ts'
+import type { FieldLine } from '../../http1/field-line.ts'
 import { is, joined, keepsBy, lengthOf, readLines } from '../../http1/fields.ts'
 import { CHUNKED, type Grammar, hasBare, INTERIM, UNTIL_CLOSE } from '../../http1/message-reader.ts'
 import { type AnswerHead, ProtocolError } from '../hop.ts'
@@ -76,7 +77,7 @@ function readHead(text: string, bodiless: boolean, last?: Head): Head {
 function again(last: Head): Head {
   if (last.made !== null) return last
   const lines = last.lines.map((line) => line.kept())
-  const head: Head = { ...last, text: copied(last.text), phrase: copied(last.phrase), lines, made: [] }
+  const head: Head = { ...last, text: ownText(last.text), phrase: ownText(last.phrase), lines, made: [] }
   head.section = head
   return head
 }
