@@ -39,10 +39,13 @@ export interface BearerOptions extends TokenIssuers {
  * one that is merely equal is compared with it, character by character.
  */
 export class SameLine {
+  readonly line: string
+  /** The same, character by character. */
   text: string
 
-  constructor(text: string) {
-    this.text = text
+  constructor(line: string) {
+    this.line = line
+    this.text = line
   }
 }
 
@@ -69,15 +72,16 @@ export class BearerTokens {
   /**
    * Null when the line holds no bearer token but some other scheme, which is not for the gateway.
    *
-   * @param same of this line
+   * @param same counts only where it is of this line
    */
   authenticate(
     line: string,
     same: SameLine | null = null,
   ): Principal | Refusal | Promise<Principal | Refusal> | null {
-    const known = this.#verified.get(same?.text ?? line)
+    const again = same?.line === line ? same : null
+    const known = this.#verified.get(again?.text ?? line)
     if (known !== undefined) {
-      if (same !== null) same.text = known.line
+      if (again !== null) again.text = known.line
       return this.#admit(known.line, known.verified)
     }
     const token = readBearer(line)

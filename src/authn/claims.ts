@@ -79,7 +79,7 @@ export function verifiedBytes({ principal: { user, email, claims } }: VerifiedTo
   return VERIFIED + textBytes(user) + textBytes(email ?? '') + claimsBytes(claims)
 }
 
-/** Three objects, their numbers, and what a map of tokens has for each. */
+/** Four objects, their numbers, and what a map of tokens has for each. */
 const VERIFIED = 600
 /** A list that has grown has up to seventeen places before its second text. */
 const LIST = 200

@@ -1,6 +1,6 @@
 /**
  * What a request says behind its first line. On one connection, clients mostly say the same again and again: then it is the
- * same object, which nobody reads a second time, and what was made of it before still holds. And it is the same for all
+ * same object, which nobody reads again, and what was made of it before still holds. And it is the same for all
  * connections that say so: those of one client do, and what many use stays in the processor's caches. Read by
  * `requests.ts`.
  */
@@ -37,7 +37,10 @@ export function headerSection(text: string, last: HeaderSection | null): HeaderS
   return last.made === null ? shared(text) : last
 }
 
-/** Those that connections keep, by text: no longer than they do, as there are credentials in them. */
+/** Entries that there are at most, some of sections that are gone: beyond that, a connection has its own. */
+const MOST_SHARED = 10_000
+
+/** Those that connections keep, by text; their credentials are to go when they do, so nothing else keeps them. */
 const sections = new Map<string, WeakRef<HeaderSection>>()
 
 const gone = new FinalizationRegistry((text: string) => {
@@ -49,6 +52,7 @@ function shared(text: string): HeaderSection {
   const known = sections.get(text)?.deref()
   if (known !== undefined) return known
   const section = { ...read(ownText(text)), made: [] }
+  if (sections.size >= MOST_SHARED) return section
   sections.set(section.text, new WeakRef(section))
   gone.register(section, section.text)
   return section

@@ -1,4 +1,7 @@
-/** What is made of something that may come again: once. Used with header sections, and with the heads of answers. */
+/**
+ * What is made of something that may come again: once. Used with header sections, credentials, and the heads of answers.
+ * Some of it remembers what came last: it compares all that it depends on at each use.
+ */
 
 /** What is made of it depends on nothing of it that changes. */
 export interface MayComeAgain {

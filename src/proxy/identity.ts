@@ -17,9 +17,9 @@ export class Callers {
   lines(caller: Caller): FieldLines {
     if (this.#last !== null && sameCaller(this.#last, caller)) return this.#lines
     const { principal, space, permission, seats } = caller
+    this.#lines = new FieldLines(identity(caller)).prepared()
     // Not the decision: its path would keep all of its request in memory.
     this.#last = { principal, space, permission, seats }
-    this.#lines = new FieldLines(identity(caller)).prepared()
     return this.#lines
   }
 }

@@ -2,6 +2,7 @@
 
 import type { UpstreamConfig } from '../config/config.ts'
 import type { Decision, Exchange } from '../exchange.ts'
+import { ByPeer } from '../http1/by-peer.ts'
 import { FieldLines } from '../http1/field-lines.ts'
 import type { HeaderSection } from '../http1/header-section.ts'
 import { MadeOf } from '../http1/made-of.ts'
@@ -59,21 +60,18 @@ function kept({ made }: HeaderSection, fields: readonly string[]): FieldLines {
 /** What is told of a client whose word on others doesn't count. */
 class Stranger {
   readonly #section: HeaderSection
-  #peer = ''
-  #proto = ''
-  #lines = FieldLines.none
+  readonly #told = new ByPeer<{ readonly proto: string; readonly lines: FieldLines }>()
 
   constructor(section: HeaderSection) {
     this.#section = section
   }
 
-  /** Who says the same mostly comes from one place. */
   lines(peer: string, proto: string): FieldLines {
-    if (this.#peer === peer && this.#proto === proto) return this.#lines
-    this.#peer = peer
-    this.#proto = proto
-    this.#lines = kept(this.#section, forwardedFields(null, peer, proto, this.#section.host ?? ''))
-    return this.#lines
+    const told = this.#told.get(peer)
+    if (told?.proto === proto) return told.lines
+    const lines = kept(this.#section, forwardedFields(null, peer, proto, this.#section.host ?? ''))
+    this.#told.set(peer, { proto, lines })
+    return lines
   }
 }
 

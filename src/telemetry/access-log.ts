@@ -12,6 +12,7 @@ import {
   type OpenWebSocket,
   samePerson,
 } from '../exchange.ts'
+import { ByPeer } from '../http1/by-peer.ts'
 import { MadeOf } from '../http1/made-of.ts'
 
 /** A credential may name thousands of Seats; a line shows the first of them. */
@@ -101,44 +102,37 @@ function caller(exchange: Exchange): Record<string, unknown> {
 
 /** All that the fields of a caller depend on; `seats`: those that are shown. */
 interface Caller extends Pick<Decision, 'route' | 'permission' | 'principal' | 'space' | 'source' | 'seats'> {
-  readonly client: string | undefined
   readonly seatCount: number
 }
 
-/** Who asked with the same header lines: mostly it is one caller, asking for much the same. */
+/** Who asked with the same header lines: from one place it is mostly one caller, asking for much the same. */
 class LastCaller {
-  #last: Caller | null = null
-  #fields = ''
+  readonly #last = new ByPeer<{ readonly caller: Caller; readonly fields: string }>()
 
   /** As JSON text. */
   fields(exchange: Exchange): string {
     const decision = exchange.judgement?.decision
     if (decision === undefined) return fieldsOf(caller(exchange))
-    const client = exchange.request.socket.remoteAddress
-    if (this.#last !== null && isSame(this.#last, decision, client)) return this.#fields
+    const client = exchange.request.socket.remoteAddress ?? ''
+    const last = this.#last.get(client)
+    if (last !== undefined && isSame(last.caller, decision)) return last.fields
     const { route, permission, principal, space, source, seats } = decision
     // Not the decision: its path would keep all of its request in memory.
     const shown = seats.length > MAX_SEATS ? seats.slice(0, MAX_SEATS) : seats
-    this.#last = {
-      client,
-      route,
-      permission,
-      principal,
-      space,
-      source,
-      seats: shown,
-      seatCount: seats.length,
-    }
-    this.#fields = fieldsOf(caller(exchange))
-    return this.#fields
+    const fields = fieldsOf(caller(exchange))
+    const seatCount = seats.length
+    this.#last.set(client, {
+      caller: { route, permission, principal, space, source, seats: shown, seatCount },
+      fields,
+    })
+    return fields
   }
 }
 
 const lastCaller = new MadeOf(() => new LastCaller())
 
-function isSame(one: Caller, other: Decision, client: string | undefined): boolean {
+function isSame(one: Caller, other: Decision): boolean {
   return (
-    one.client === client &&
     one.route === other.route &&
     one.permission === other.permission &&
     samePerson(one.principal, other.principal) &&

@@ -1,7 +1,7 @@
 /** GHSA-qvp4-rpmr-xwrr (claims not checked on a hit), CVE-2026-33496, CVE-2026-71326 (keys that collide). */
 
 import t from 'tap'
-import { BearerTokens } from '../../src/authn/bearer.ts'
+import { BearerTokens, SameLine } from '../../src/authn/bearer.ts'
 import { DEFAULT_MEMORY } from '../../src/config/config.ts'
 import { Refusal } from '../../src/errors.ts'
 import type { Credentials } from '../../src/exchange.ts'
@@ -171,6 +171,22 @@ t.test('credentials that come again and again', async (t) => {
   clock.now = (SECOND + 60) * 1000
   for (let i = 0; i < 2; i++)
     for (const each of [one, two, spelled]) t.match(asked.authenticate(each), { code: 'token_expired' })
+})
+
+t.test('what stands for one line stands for no other', async (t) => {
+  const tokens = new BearerTokens({
+    tenants: tenants(acme),
+    defaultTenant: 'acme',
+    now: () => NOW,
+    memory: 2 ** 20,
+  })
+  const [alice, bob] = [`Bearer ${sign()}`, `Bearer ${sign({ ...claims, sub: 'bob' })}`]
+  const same = new SameLine(alice)
+  for (let i = 0; i < 3; i++) {
+    t.match(tokens.authenticate(alice, same), { user: 'alice' })
+    t.match(tokens.authenticate(bob, same), { user: 'bob' })
+    t.match(tokens.authenticate(`${alice}x`, same), { code: 'token_invalid' })
+  }
 })
 
 t.test('one token, however its line is spelled, pushes out no others', async (t) => {

@@ -118,6 +118,21 @@ t.test('it is shared as long as a connection keeps it, and no longer', async (t)
   t.ok(bytes() - before < 200_000, `${bytes() - before} bytes are left`)
 })
 
+t.test('where there are too many, each connection has its own', async (t) => {
+  const twice = (i: number | string) => {
+    const text = `GET /1 HTTP/1.1\r\nHost: h${i}\r\n\r\n`
+    return headsOf([text, text, text]).map(({ section }) => section)
+  }
+  const kept = Array.from({ length: 10_100 }, (_, i) => twice(i))
+  const [, own, again] = twice('last')
+  t.ok(own === again && own?.made !== null, 'of its own')
+  t.not(twice('last')[1], own)
+  t.equal(twice(7)[1], kept[7]?.[1], 'those that were shared before are still')
+  kept.splice(0)
+  await collected()
+  t.equal(twice('last')[1], twice('last')[1])
+})
+
 t.test('what is made of a section is made once of one that comes again', async (t) => {
   let made = 0
   const names = new MadeOf(({ fields }: HeaderSection) => {
