@@ -30,8 +30,8 @@ const EDITS: Readonly<Record<string, Edit>> = {
   'lengths beside chunks': { file: 'src/http1/header-section.ts', text: 'throw twoFramings()', by: 'void 0' },
   'headers of the request before': {
     file: 'src/http1/header-section.ts',
-    text: 'last.text !== text',
-    by: 'last.text.length !== text.length',
+    text: 'last.text !== text) return read(text)\n  return last.made === null ? shared(text) : last',
+    by: 'last.text.length !== text.length) return read(text)\n  return last',
   },
   'blanks in names': {
     file: 'src/http1/fields.ts',
