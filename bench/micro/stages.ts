@@ -71,7 +71,7 @@ async function stagesOf(subject: Subject, world: World, log: AccessLog): Promise
     repeated('headers to the upstream', () =>
       requestHeaders(exchange, upstream, proxies).map(({ text }) => text),
     ),
-    repeated('headers to the client', () => responseHeaders(ANSWERED, false, true)),
+    repeated('headers to the client', () => responseHeaders(ANSWERED, true)),
     repeated('a line of the access log, written', () => log.write(exchange)),
     repeated('metrics', () => {
       metrics.started()

@@ -6,6 +6,7 @@
 
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { TokenConfig } from '../config/config.ts'
+import { ownText } from '../heap-size.ts'
 import { isJsonObject, parseJson } from '../json.ts'
 
 /** Characters. More than any gateway lets through in one header line. */
@@ -66,8 +67,7 @@ let lastHeader: Header | null = null
 function readHeader(text: string): Header | null {
   const header = readObject(text)
   if (header === null || !isOurHeader(header)) return null
-  // A text of its own: a piece of the token would keep all that the token was cut out of.
-  return { text: Buffer.from(text, 'latin1').toString('latin1'), algorithm: header.alg }
+  return { text: ownText(text), algorithm: header.alg }
 }
 
 function isOurHeader(header: Readonly<Record<string, unknown>>): boolean {

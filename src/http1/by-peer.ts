@@ -1,8 +1,9 @@
 /**
- * What is known of each place that says the same: those of many clients may. When there are too many places, all of it goes,
- * and is found out again.
+ * Something for each peer. Clients in many places may send the same header section, and what is made of that is shared by
+ * all of them (`made-of.ts`): what depends on the place as well is kept here.
  */
 
+/** Peers known at once. With one more, all are forgotten, and what was kept is made again. */
 const MOST = 256
 
 export class ByPeer<V> {

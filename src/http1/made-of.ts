@@ -3,10 +3,10 @@
  * Some of it remembers what came last: it compares all that it depends on at each use.
  */
 
-/** What is made of it depends on nothing of it that changes. */
+/** Never changes, but for what is in `made`. */
 export interface MayComeAgain {
-  /** What was made of it; null: it has come once only. */
-  made: unknown[] | null
+  /** What was made of it, by maker; null: it has come once only. */
+  readonly made: unknown[] | null
 }
 
 /** Makers there are. */

@@ -61,7 +61,8 @@ export class Answer implements ResponseWatch {
 
   /** Throws when the client can't be given such an answer. Nothing of it is sent yet. */
   begin(head: AnswerHead): void {
-    const headers = responseHeaders(head, this.#exchange.request.method === 'HEAD', this.#http11)
+    const chunks = this.#http11 && this.#exchange.request.method !== 'HEAD'
+    const headers = responseHeaders(head, chunks)
     if (typeof headers === 'string') throw new Error(headers)
     this.#status = head.status
     this.#phrase = head.phrase

@@ -52,15 +52,10 @@ const fieldsOf = {
 /**
  * The fields to be written, but for the id of the request; or what is wrong in words.
  *
- * @param bodiless the request was HEAD
- * @param http11 chunks and trailers are HTTP/1.1
+ * @param chunks may be what the client is given, where there is a body
  */
-export function responseHeaders(
-  head: AnswerHead,
-  bodiless: boolean,
-  http11: boolean,
-): ResponseFields | string {
-  return fieldsOf[http11 && !bodiless ? 'withChunks' : 'withoutChunks'].of(head)
+export function responseHeaders(head: AnswerHead, chunks: boolean): ResponseFields | string {
+  return fieldsOf[chunks ? 'withChunks' : 'withoutChunks'].of(head)
 }
 
 function fieldsFor(head: AnswerHead, chunks: boolean): ResponseFields | string {
@@ -71,7 +66,7 @@ function fieldsFor(head: AnswerHead, chunks: boolean): ResponseFields | string {
 /**
  * The lines that pass, or what is wrong in words. Order, duplicates and bytes (as latin1) are kept.
  *
- * @param chunks may be what the client is given, where there is a body
+ * @param chunks as of `responseHeaders`
  */
 export function passing({ status, lines }: AnswerHead, chunks: boolean): FieldLine[] | string {
   if (lines.length > MAX_FIELDS) return `more than ${MAX_FIELDS} header fields`

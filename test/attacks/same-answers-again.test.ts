@@ -1,14 +1,12 @@
 /** What was read of the last answer on an upstream's connection never becomes part of the next one. */
 
-import { setTimeout as sleep } from 'node:timers/promises'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
 import t from 'tap'
 import { MessageReader, type MessageSink } from '../../src/http1/message-reader.ts'
 import { ProtocolError } from '../../src/proxy/hop.ts'
 import { answers, type Head, MAX_HEAD } from '../../src/proxy/http1/answers.ts'
 import { fieldsOf, front, get, serveRaw, Wire } from '../proxy/support.ts'
+import { collected } from '../support/garbage.ts'
 
 type Read = Omit<Head, 'lines' | 'section' | 'made'> & { fields: string[] }
 
@@ -246,15 +244,8 @@ t.test('a line that is not whole, or none, behind those that were right before',
   }
 })
 
-setFlagsFromString('--expose-gc')
-const collect: () => void = runInNewContext('gc')
-
 async function held(): Promise<number> {
-  for (let turn = 0; turn < 3; turn++) {
-    collect()
-    await sleep(20)
-  }
-  return process.memoryUsage().heapUsed
+  return (await collected()).heapUsed
 }
 
 t.test('what is kept of lines that come again is no more than those', async (t) => {

@@ -1,16 +1,11 @@
 /** What remembered tokens and keys are said to take is what they take, rather more: `memory.tokens` is a bound. */
 
 import { randomBytes } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import t from 'tap'
 import { formatApiKey, hashApiKey } from '../../seats-admin/model/api-key.ts'
 import { DEFAULT_MEMORY } from '../../src/config/config.ts'
+import { collected } from '../support/garbage.ts'
 import { authenticator, claims, credentials, sign } from './support.ts'
-
-setFlagsFromString('--expose-gc')
-const collect: () => void = runInNewContext('gc')
 
 /** Bytes that may be remembered. */
 const BOUND = 4 * 1024 * 1024
@@ -42,11 +37,7 @@ async function grownBy(remember: () => Promise<void> | void): Promise<number> {
 
 /** What goes by turns goes first. */
 async function held(): Promise<number> {
-  for (let turn = 0; turn < 3; turn++) {
-    collect()
-    await sleep(20)
-  }
-  return process.memoryUsage().heapUsed
+  return (await collected()).heapUsed
 }
 
 for (const [kind, entries] of Object.entries(ENTRIES)) {

@@ -1,18 +1,13 @@
 /**
- * What is remembered of a request keeps nothing else of it in memory: a part that is cut out of a text holds all of it, but
- * V8 makes its own text of each key of a Map.
+ * What is remembered of a request keeps nothing else of it in memory: a part that is cut out of a text holds all of it.
  */
 
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import t from 'tap'
 import { BearerTokens } from '../../src/authn/bearer.ts'
 import { mintToken } from '../../src/authn/token.ts'
 import { requestNames } from '../../src/proxy/request-names.ts'
+import { collect } from '../support/garbage.ts'
 import { acme } from './support.ts'
-
-setFlagsFromString('--expose-gc')
-const collect: () => void = runInNewContext('gc')
 
 const TIMES = 200
 /** Bytes that came with each. */

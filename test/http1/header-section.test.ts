@@ -1,8 +1,5 @@
 /** What says the same as the request before is the same section, and nothing else ever is. */
 
-import { setTimeout as sleep } from 'node:timers/promises'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
 import t from 'tap'
 import { type HeaderSection, headerSection } from '../../src/http1/header-section.ts'
@@ -10,16 +7,7 @@ import { MadeOf } from '../../src/http1/made-of.ts'
 import { MessageReader } from '../../src/http1/message-reader.ts'
 import { RequestFault } from '../../src/http1/request-fault.ts'
 import { requestGrammar, type RequestHead } from '../../src/http1/requests.ts'
-
-setFlagsFromString('--expose-gc')
-const collect: () => void = runInNewContext('gc')
-
-async function collected(): Promise<void> {
-  for (let turn = 0; turn < 3; turn++) {
-    collect()
-    await sleep(20)
-  }
-}
+import { collected } from '../support/garbage.ts'
 
 const LINES = 'Host: a\r\nX-A: b\r\n'
 

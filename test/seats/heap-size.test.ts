@@ -1,13 +1,8 @@
 /** What memory is said to hold is what it takes, rather more: somebody has set a bound by it. */
 
-import { setTimeout as sleep } from 'node:timers/promises'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import t from 'tap'
 import { SeatMemory, type SeatRow } from '../../src/seats/memory.ts'
-
-setFlagsFromString('--expose-gc')
-const collect: () => void = runInNewContext('gc')
+import { collected } from '../support/garbage.ts'
 
 const TIMES = 1000
 
@@ -103,10 +98,6 @@ for (const [kind, row] of Object.entries(SEATS)) {
 
 /** Small arrays of bytes lie outside of the heap. What goes by turns goes first. */
 async function held(): Promise<number> {
-  for (let turn = 0; turn < 3; turn++) {
-    collect()
-    await sleep(20)
-  }
-  const { heapUsed, arrayBuffers } = process.memoryUsage()
+  const { heapUsed, arrayBuffers } = await collected()
   return heapUsed + arrayBuffers
 }

@@ -1,16 +1,12 @@
 /** A connection that is idle keeps nothing of its last request. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import t from 'tap'
 import { Exchange } from '../../src/exchange.ts'
 import { ResponseFields } from '../../src/http1/response-fields.ts'
 import { Wire } from '../proxy/support.ts'
+import { collect } from '../support/garbage.ts'
 import { openListener } from '../support/listener.ts'
-
-setFlagsFromString('--expose-gc')
-const collect: () => void = runInNewContext('gc')
 
 t.test('what was kept to be compared is given up', async (t) => {
   const sections: WeakRef<object>[] = []
