@@ -229,6 +229,7 @@ export interface ConsideredSeat {
 
 /** Whether a list of them begins with these. */
 export function beginsWith(seats: readonly ConsideredSeat[], first: readonly ConsideredSeat[]): boolean {
+  if (seats === first) return true
   return first.every(({ name, verdict }, i) => name === seats[i]?.name && verdict === seats[i]?.verdict)
 }
 

@@ -36,3 +36,13 @@ const TEXT = 24
 export const MAP = 200
 export const MAP_ENTRY = 56
 export const SET_ENTRY = 40
+
+/** What is made of a principal when it asks (`standing.ts`). @param seats that it names for one space, at most */
+export function standingBytes(seats: number): number {
+  return STANDING + HELD * seats
+}
+
+/** Its objects, lists that have room for the first Seats, and its place. */
+const STANDING = 450
+/** Of each Seat, what it is now and what that means. */
+const HELD = 130

@@ -7,7 +7,6 @@
 
 import { performance } from 'node:perf_hooks'
 import { repeatedSpace, spaceOf } from './authn/space.ts'
-import { decide } from './authz/decide.ts'
 import type { ErrorCode } from './errors.ts'
 import { Refusal } from './errors.ts'
 import {
@@ -28,7 +27,7 @@ import {
 } from './exchange.ts'
 import { readTarget, unreadPath } from './router/path.ts'
 import type { Match, RouteTable } from './router/table.ts'
-import { resolve, type SeatLookup } from './seats/resolve.ts'
+import { type SeatsHeld, type Standing, Standings } from './standing.ts'
 
 export interface Authenticates {
   authenticate(
@@ -47,7 +46,7 @@ export interface Leased {
 export interface JudgeParts {
   readonly table: RouteTable
   readonly authenticator: Authenticates
-  readonly seats: SeatLookup
+  readonly seats: SeatsHeld
   readonly lease: Leased
   /** Bytes of a request target. */
   readonly targetBytes: number
@@ -105,9 +104,11 @@ class Draft {
 
 export class Judge {
   readonly #parts: JudgeParts
+  readonly #standings: Standings
 
   constructor(parts: JudgeParts) {
     this.#parts = parts
+    this.#standings = new Standings(parts.seats)
   }
 
   /**
@@ -167,9 +168,9 @@ export class Judge {
       return allowed(draft, REASONS.authenticated)
     if (space instanceof Refusal) return refused(draft, space)
     draft.space = space
-    const grants = resolve(this.#parts.seats, caller, space, draft)
-    if (grants instanceof Promise) return grants.then((held) => conclude(draft, requirement, space, held))
-    return conclude(draft, requirement, space, grants)
+    const standing = this.#standings.of(caller, space, draft)
+    if (standing instanceof Promise) return standing.then((known) => conclude(draft, requirement, known))
+    return conclude(draft, requirement, standing)
   }
 }
 
@@ -180,12 +181,12 @@ function missed(table: RouteTable, draft: Draft): Refusal {
   return new Refusal('method_not_allowed', `This path takes ${allow}.`, { allow })
 }
 
-function conclude(draft: Draft, permission: string, space: string, grants: Grants): Judgement {
+function conclude(draft: Draft, permission: string, standing: Standing): Judgement {
   draft.passed('resolve')
   // Only what answers here asks for them. What is forwarded may be open for long, and would keep Seats that memory has
   // given up.
-  if (draft.route?.target.kind !== 'upstream') draft.grants = grants
-  const outcome = decide(grants, space, permission)
+  if (draft.route?.target.kind !== 'upstream') draft.grants = standing.grants
+  const outcome = standing.decide(permission)
   draft.seats = outcome.seats
   draft.passed('decide')
   if (outcome.code === 'allow') return allowed(draft, REASONS.permission)

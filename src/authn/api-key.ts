@@ -43,6 +43,8 @@ const NO_HASH = new Uint8Array(32)
 export class ApiKeys {
   readonly #options: ApiKeyOptions
   readonly #accepted: LRUCache<string, KeyAddress>
+  /** What a record of memory means to a decision: made once, gone with the record. */
+  readonly #principals = new WeakMap<ApiKeyRecord, Principal>()
 
   constructor(options: ApiKeyOptions) {
     this.#options = options
@@ -72,17 +74,24 @@ export class ApiKeys {
     if (record.expiresAt !== null && !(this.#options.now() < record.expiresAt)) return expired
     if (record.revokedAt !== null) return revoked
     if (!this.#accepted.has(cacheKey)) this.#accepted.set(cacheKey, address)
+    return this.#principal(record)
+  }
+
+  #principal(record: ApiKeyRecord): Principal {
+    const known = this.#principals.get(record)
+    if (known !== undefined) return known
     const { tenant, id, seats, expiresAt } = record
-    const claims = { by: 'id', seats } as const
-    return {
+    const principal: Principal = Object.freeze({
       method: 'api-key',
       tenant,
       user: id,
       email: null,
-      claims,
+      claims: { by: 'id' as const, seats },
       session: null,
       validUntil: expiresAt,
-    }
+    })
+    this.#principals.set(record, principal)
+    return principal
   }
 }
 

@@ -6,7 +6,7 @@
 import { isSpaceId } from '../../seats-admin/model/space.ts'
 import { Refusal } from '../errors.ts'
 import type { Principal, SeatClaims } from '../exchange.ts'
-import { listBytes, MAP, MAP_ENTRY, textBytes } from '../heap-size.ts'
+import { listBytes, MAP, MAP_ENTRY, standingBytes, textBytes } from '../heap-size.ts'
 
 /** A token whose signature is good. Whether it is valid now is another question: {@link untimely}. */
 export interface VerifiedToken {
@@ -74,7 +74,7 @@ export function untimely(token: VerifiedToken, now: number): Refusal | null {
   return null
 }
 
-/** What it takes of the heap, the place in a map of tokens included; see `heap-size.ts`. */
+/** What it takes of the heap with what is made of it, the place in a map of tokens included; see `heap-size.ts`. */
 export function verifiedBytes({ principal: { user, email, claims } }: VerifiedToken): number {
   return VERIFIED + textBytes(user) + textBytes(email ?? '') + claimsBytes(claims)
 }
@@ -87,14 +87,20 @@ const LIST = 200
 const PIECE = 32
 
 function claimsBytes(claims: SeatClaims): number {
-  if (claims.by === 'id') return LIST + listBytes(claims.seats)
-  if (claims.by === 'any-space') return LIST + listBytes(claims.names)
+  if (claims.by === 'id') return namesBytes(claims.seats)
+  if (claims.by === 'any-space') return namesBytes(claims.names)
   let bytes = MAP
+  let most = 0
   for (const [space, seats] of claims.entries) {
     bytes += MAP_ENTRY + textBytes(space) + LIST
     bytes += listBytes(seats) + (PIECE + textBytes(space)) * seats.length
+    most = Math.max(most, seats.length)
   }
-  return bytes
+  return bytes + standingBytes(most)
+}
+
+function namesBytes(names: readonly string[]): number {
+  return LIST + listBytes(names) + standingBytes(names.length)
 }
 
 /** 1e400 is a JSON number and reads as Infinity. */

@@ -105,6 +105,11 @@ export class SeatMemory {
     return this.#room.bytes + this.#unknown.bytes
   }
 
+  /** What was made of Seats holds as long as this stays as it is: all that is changed or pushed out is removed. */
+  get removals(): number {
+    return this.#room.removals
+  }
+
   seatByName(tenant: string, name: string, trace?: Trace): NamedSeat | Promise<NamedSeat> {
     return this.#names.get(tenant + SEPARATOR + name, trace)
   }

@@ -22,7 +22,7 @@ import {
 const line = (token: string) => ({ authorization: [`Bearer ${token}`] })
 
 /** More than the tokens of these tests weigh, but not by half. */
-const TOKEN = 2000
+const TOKEN = 2500
 
 /** With a clock that the test sets. @param tokens as many are remembered */
 function clocked(tokens = 1000) {
