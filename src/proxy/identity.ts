@@ -9,20 +9,23 @@ import { FieldLines } from '../http1/field-lines.ts'
 /** All of a decision that an upstream is told. */
 type Caller = Pick<Decision, 'principal' | 'space' | 'permission' | 'seats'>
 
-/** Who asked with the same header lines: mostly it is one caller, asking for much the same. */
+/** Who asked with the same header lines: mostly it is one caller, whose routes ask for a few permissions. */
 export class Callers {
-  #last: Caller | null = null
-  #lines = FieldLines.none
+  readonly #known: { readonly caller: Caller; readonly lines: FieldLines }[] = []
 
   lines(caller: Caller): FieldLines {
-    if (this.#last !== null && sameCaller(this.#last, caller)) return this.#lines
+    for (const known of this.#known) if (sameCaller(known.caller, caller)) return known.lines
     const { principal, space, permission, seats } = caller
-    this.#lines = new FieldLines(identity(caller)).prepared()
+    const lines = new FieldLines(identity(caller)).prepared()
+    if (this.#known.length === MOST) this.#known.shift()
     // Not the decision: its path would keep all of its request in memory.
-    this.#last = { principal, space, permission, seats }
-    return this.#lines
+    this.#known.push({ caller: { principal, space, permission, seats }, lines })
+    return lines
   }
 }
+
+/** Remembered of the same header lines; the oldest goes first. */
+const MOST = 8
 
 function sameCaller(one: Caller, other: Caller): boolean {
   return (

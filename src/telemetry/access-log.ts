@@ -49,7 +49,7 @@ export function statusOf(exchange: Exchange): number {
 
 /** The line's fields, as JSON text without the braces. */
 export function accessLine(exchange: Exchange): string {
-  return `${courseOf(exchange)},${lastCaller.of(exchange.request.section).fields(exchange)}`
+  return `${courseOf(exchange)},${callers.of(exchange.request.section).fields(exchange)}`
 }
 
 /**
@@ -105,31 +105,55 @@ interface Caller extends Pick<Decision, 'route' | 'permission' | 'principal' | '
   readonly seatCount: number
 }
 
-/** Who asked with the same header lines: from one place it is mostly one caller, asking for much the same. */
-class LastCaller {
-  readonly #last = new ByPeer<{ readonly caller: Caller; readonly fields: string }>()
+/** Who asked with the same header lines: from one place it is mostly one caller, who asks for a few routes. */
+class Callers {
+  #known = new ByPeer<Known[]>()
+  /** Of all places. */
+  #count = 0
 
   /** As JSON text. */
   fields(exchange: Exchange): string {
     const decision = exchange.judgement?.decision
     if (decision === undefined) return fieldsOf(caller(exchange))
     const client = exchange.request.socket.remoteAddress ?? ''
-    const last = this.#last.get(client)
-    if (last !== undefined && isSame(last.caller, decision)) return last.fields
+    const known = this.#known.get(client) ?? []
+    for (const each of known) if (isSame(each.caller, decision)) return each.fields
     const { route, permission, principal, space, source, seats } = decision
     // Not the decision: its path would keep all of its request in memory.
     const shown = seats.length > MAX_SEATS ? seats.slice(0, MAX_SEATS) : seats
     const fields = fieldsOf(caller(exchange))
     const seatCount = seats.length
-    this.#last.set(client, {
+    this.#keep(client, known, {
       caller: { route, permission, principal, space, source, seats: shown, seatCount },
       fields,
     })
     return fields
   }
+
+  #keep(client: string, known: Known[], one: Known): void {
+    if (this.#count === MOST) {
+      this.#known = new ByPeer()
+      this.#count = 0
+      known = []
+    }
+    if (known.length === MOST_OF_PEER) known.shift()
+    else this.#count++
+    known.push(one)
+    if (known.length === 1) this.#known.set(client, known)
+  }
 }
 
-const lastCaller = new MadeOf(() => new LastCaller())
+interface Known {
+  readonly caller: Caller
+  readonly fields: string
+}
+
+/** Remembered of the same header lines: with one more, all are forgotten, and put together again. */
+const MOST = 256
+/** The same from one place, where the oldest goes first. */
+const MOST_OF_PEER = 8
+
+const callers = new MadeOf(() => new Callers())
 
 function isSame(one: Caller, other: Decision): boolean {
   return (

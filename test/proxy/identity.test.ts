@@ -2,7 +2,8 @@
 
 import fc from 'fast-check'
 import t from 'tap'
-import { headerText } from '../../src/proxy/identity.ts'
+import { FieldLines } from '../../src/http1/field-lines.ts'
+import { Callers, headerText, identity } from '../../src/proxy/identity.ts'
 import { ALICE, get, seenBy, valuesOf } from './support.ts'
 
 t.test('visible ASCII stays, all else is encoded', async (t) => {
@@ -46,4 +47,24 @@ t.test('on the wire it is one header', async (t) => {
   t.same(valuesOf(seen, 'x-seatgate-user'), ['eve%0D%0Ax-seatgate-tenant:%20globex'])
   t.same(valuesOf(seen, 'x-seatgate-email'), ['%C3%A9%00'])
   t.same(valuesOf(seen, 'x-seatgate-tenant'), ['acme'])
+})
+
+t.test('of callers that take turns, each is told as if it were the only one', async () => {
+  const seat = (name: string) => ({ name, id: null, verdict: 'grants' as const })
+  const all = Array.from({ length: 24 }, (_, at) => ({
+    principal: { ...ALICE, user: `user-${at % 3}` },
+    space: `s${at % 2}`,
+    permission: `trainings:${at % 4}`,
+    seats: at < 12 ? [seat('Viewer')] : [seat('Viewer'), seat('Editor')],
+  }))
+  const turns = fc.array(fc.nat(all.length - 1), { maxLength: 100 })
+  fc.assert(
+    fc.property(turns, (order) => {
+      const callers = new Callers()
+      return order.every((at) => {
+        const caller = all[at] ?? { principal: null, space: null, permission: null, seats: [] }
+        return callers.lines(caller).text === new FieldLines(identity(caller)).text
+      })
+    }),
+  )
 })

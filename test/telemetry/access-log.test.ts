@@ -1,11 +1,30 @@
 /** The line of a request has an end, whatever its credential names. */
 
 import t from 'tap'
-import { type Decision, Exchange, PathParams } from '../../src/exchange.ts'
+import { type Decision, Exchange, type Judgement, PathParams } from '../../src/exchange.ts'
 import { fieldLines } from '../../src/http1/field-line.ts'
 import { ResponseFields } from '../../src/http1/response-fields.ts'
 import { accessLine } from '../../src/telemetry/access-log.ts'
 import { firstExchange } from '../support/listener.ts'
+
+function judgementOf(more: Partial<Decision>): Judgement {
+  const decision: Decision = {
+    answer: 'deny',
+    code: 'permission_denied',
+    reason: '',
+    method: 'GET',
+    path: '/',
+    route: null,
+    permission: null,
+    principal: null,
+    space: null,
+    seats: [],
+    source: null,
+    timings: { match: 0, authenticate: 0, resolve: 0, decide: 0, total: 0 },
+    ...more,
+  }
+  return { decision, refusal: null, params: PathParams.none, query: '', grants: null }
+}
 
 t.test('the first twenty Seats are named', async (t) => {
   const { port, asked } = await firstExchange(t)
@@ -18,21 +37,7 @@ t.test('the first twenty Seats are named', async (t) => {
       id: null,
       verdict: 'unknown' as const,
     }))
-    const decision: Decision = {
-      answer: 'deny',
-      code: 'permission_denied',
-      reason: '',
-      method: 'GET',
-      path: '/',
-      route: null,
-      permission: null,
-      principal: null,
-      space: null,
-      seats,
-      source: null,
-      timings: { match: 0, authenticate: 0, resolve: 0, decide: 0, total: 0 },
-    }
-    exchange.judgement = { decision, refusal: null, params: PathParams.none, query: '', grants: null }
+    exchange.judgement = judgementOf({ seats })
     return JSON.parse(`{${accessLine(exchange)}}`)['seats'] as string[] | undefined
   }
   t.equal(seatsOf(0), undefined)
@@ -41,6 +46,33 @@ t.test('the first twenty Seats are named', async (t) => {
   const many = seatsOf(5000) ?? []
   t.equal(many.length, 21)
   t.equal(many.at(-1), '+4980 more')
+  response.writeHead(200, new ResponseFields(fieldLines(['content-length', '0'])))
+  response.end()
+  t.equal((await answer).status, 200)
+})
+
+t.test('of the same headers from many places, for many routes, each line is of its own', async (t) => {
+  const { port, asked } = await firstExchange(t)
+  const answer = fetch(`http://127.0.0.1:${port}/`)
+  const { request, response } = await asked
+  // As if it had come on this connection before.
+  Object.assign(request, { section: { ...request.section, made: [] } })
+  const line = (permission: string) => {
+    const exchange = new Exchange(request, response, 'id', 0)
+    exchange.judgement = judgementOf({ permission, space: `of ${permission}` })
+    return JSON.parse(`{${accessLine(exchange)}}`) as Record<string, unknown>
+  }
+  for (const routes of [1, 2, 8, 9, 20])
+    for (let turn = 0; turn < 3 * routes; turn++) {
+      const permission = `p:${turn % routes}`
+      t.match(line(permission), { permission, space: `of ${permission}` })
+    }
+  for (let turn = 0; turn < 2000; turn++) {
+    const client = `10.0.0.${turn % 190}`
+    Object.defineProperty(request.socket, 'remoteAddress', { value: client, configurable: true })
+    const permission = `p:${turn % 3}`
+    t.match(line(permission), { client, permission })
+  }
   response.writeHead(200, new ResponseFields(fieldLines(['content-length', '0'])))
   response.end()
   t.equal((await answer).status, 200)
