@@ -37,12 +37,12 @@ export const MAP = 200
 export const MAP_ENTRY = 56
 export const SET_ENTRY = 40
 
-/** What is made of a principal when it asks (`standing.ts`). @param seats that it names for one space, at most */
-export function standingBytes(seats: number): number {
-  return STANDING + HELD * seats
+/** The last outcome of a principal (`outcomes.ts`). @param seats that it names for one space, at most */
+export function outcomeBytes(seats: number): number {
+  return OUTCOME + VERDICT * seats
 }
 
-/** Its objects, lists that have room for the first Seats, and its place. */
-const STANDING = 450
-/** Of each Seat, what it is now and what that means. */
-const HELD = 130
+/** Its objects, a list that has room for the first Seats, and its place. */
+const OUTCOME = 400
+/** Of each Seat, with its id. */
+const VERDICT = 140

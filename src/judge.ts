@@ -7,6 +7,7 @@
 
 import { performance } from 'node:perf_hooks'
 import { repeatedSpace, spaceOf } from './authn/space.ts'
+import { decide, type Outcome } from './authz/decide.ts'
 import type { ErrorCode } from './errors.ts'
 import { Refusal } from './errors.ts'
 import {
@@ -25,9 +26,10 @@ import {
   type Timings,
   type Trace,
 } from './exchange.ts'
+import { type Edition, Outcomes } from './outcomes.ts'
 import { readTarget, unreadPath } from './router/path.ts'
 import type { Match, RouteTable } from './router/table.ts'
-import { type SeatsHeld, type Standing, Standings } from './standing.ts'
+import { resolve, type SeatLookup } from './seats/resolve.ts'
 
 export interface Authenticates {
   authenticate(
@@ -46,7 +48,7 @@ export interface Leased {
 export interface JudgeParts {
   readonly table: RouteTable
   readonly authenticator: Authenticates
-  readonly seats: SeatsHeld
+  readonly seats: SeatLookup & Edition
   readonly lease: Leased
   /** Bytes of a request target. */
   readonly targetBytes: number
@@ -104,11 +106,11 @@ class Draft {
 
 export class Judge {
   readonly #parts: JudgeParts
-  readonly #standings: Standings
+  readonly #outcomes: Outcomes
 
   constructor(parts: JudgeParts) {
     this.#parts = parts
-    this.#standings = new Standings(parts.seats)
+    this.#outcomes = new Outcomes(parts.seats)
   }
 
   /**
@@ -168,9 +170,15 @@ export class Judge {
       return allowed(draft, REASONS.authenticated)
     if (space instanceof Refusal) return refused(draft, space)
     draft.space = space
-    const standing = this.#standings.of(caller, space, draft)
-    if (standing instanceof Promise) return standing.then((known) => conclude(draft, requirement, known))
-    return conclude(draft, requirement, standing)
+    const known = isForwarded(draft) ? this.#outcomes.known(caller, space, requirement) : null
+    if (known !== null) return conclude(draft, requirement, known)
+    const grants = resolve(this.#parts.seats, caller, space, draft)
+    // By the time that the store has answered, something may have changed: that decides this request, and is not kept.
+    if (grants instanceof Promise)
+      return grants.then((held) => conclude(draft, requirement, weigh(draft, requirement, space, held)))
+    const outcome = weigh(draft, requirement, space, grants)
+    this.#outcomes.keep(caller, space, requirement, outcome)
+    return conclude(draft, requirement, outcome)
   }
 }
 
@@ -181,14 +189,22 @@ function missed(table: RouteTable, draft: Draft): Refusal {
   return new Refusal('method_not_allowed', `This path takes ${allow}.`, { allow })
 }
 
-function conclude(draft: Draft, permission: string, standing: Standing): Judgement {
+function isForwarded({ route }: Draft): boolean {
+  return route?.target.kind === 'upstream'
+}
+
+function weigh(draft: Draft, permission: Requirement, space: string, grants: Grants): Outcome {
   draft.passed('resolve')
   // Only what answers here asks for them. What is forwarded may be open for long, and would keep Seats that memory has
   // given up.
-  if (draft.route?.target.kind !== 'upstream') draft.grants = standing.grants
-  const outcome = standing.decide(permission)
-  draft.seats = outcome.seats
+  if (!isForwarded(draft)) draft.grants = grants
+  const outcome = decide(grants, space, permission)
   draft.passed('decide')
+  return outcome
+}
+
+function conclude(draft: Draft, permission: Requirement, outcome: Outcome): Judgement {
+  draft.seats = outcome.seats
   if (outcome.code === 'allow') return allowed(draft, REASONS.permission)
   if (outcome.code === 'no_seat_in_space') return refused(draft, noSeat)
   return refused(

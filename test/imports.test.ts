@@ -50,8 +50,16 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   'src/telemetry': ['src/exchange.ts', 'src/errors.ts', 'src/http1'],
   'src/server': ['src/exchange.ts', 'src/http1', 'src/errors.ts', 'src/config'],
   'src/reevaluate': ['src/exchange.ts', 'src/errors.ts'],
-  'src/standing.ts': ['src/exchange.ts', 'src/seats', 'src/authz'],
-  'src/judge.ts': ['src/exchange.ts', 'src/errors.ts', 'src/router', 'src/authn', 'src/standing.ts'],
+  'src/outcomes.ts': ['src/exchange.ts', 'src/authz'],
+  'src/judge.ts': [
+    'src/exchange.ts',
+    'src/errors.ts',
+    'src/router',
+    'src/authn',
+    'src/seats',
+    'src/authz',
+    'src/outcomes.ts',
+  ],
   'src/under-way.ts': [],
   'src/request-id.ts': [],
   'src/pipeline.ts': [

@@ -3,7 +3,7 @@
  *
  * Cache: where an accepted key's record is found, so that its text is not decoded at each request. Key: SHA-256 of
  * the text, so no usable key lies in memory. Value: tenant and id. Never an answer: the record is asked for, as it is
- * now, each time.
+ * now, each time. The principal of a record is made once, and is gone with the record.
  */
 
 import { timingSafeEqual } from 'node:crypto'
@@ -86,7 +86,7 @@ export class ApiKeys {
       tenant,
       user: id,
       email: null,
-      claims: { by: 'id' as const, seats },
+      claims: Object.freeze({ by: 'id' as const, seats }),
       session: null,
       validUntil: expiresAt,
     })

@@ -6,7 +6,7 @@
 import { isSpaceId } from '../../seats-admin/model/space.ts'
 import { Refusal } from '../errors.ts'
 import type { Principal, SeatClaims } from '../exchange.ts'
-import { listBytes, MAP, MAP_ENTRY, standingBytes, textBytes } from '../heap-size.ts'
+import { listBytes, MAP, MAP_ENTRY, outcomeBytes, textBytes } from '../heap-size.ts'
 
 /** A token whose signature is good. Whether it is valid now is another question: {@link untimely}. */
 export interface VerifiedToken {
@@ -96,11 +96,11 @@ function claimsBytes(claims: SeatClaims): number {
     bytes += listBytes(seats) + (PIECE + textBytes(space)) * seats.length
     most = Math.max(most, seats.length)
   }
-  return bytes + standingBytes(most)
+  return bytes + outcomeBytes(most)
 }
 
 function namesBytes(names: readonly string[]): number {
-  return LIST + listBytes(names) + standingBytes(names.length)
+  return LIST + listBytes(names) + outcomeBytes(names.length)
 }
 
 /** 1e400 is a JSON number and reads as Infinity. */

@@ -11,17 +11,25 @@ type Caller = Pick<Decision, 'principal' | 'space' | 'permission' | 'seats'>
 
 /** Who asked with the same header lines: mostly it is one caller, whose routes ask for a few permissions. */
 export class Callers {
-  readonly #known: { readonly caller: Caller; readonly lines: FieldLines }[] = []
+  readonly #known: { caller: Caller; readonly lines: FieldLines }[] = []
 
   lines(caller: Caller): FieldLines {
-    for (const known of this.#known) if (sameCaller(known.caller, caller)) return known.lines
-    const { principal, space, permission, seats } = caller
+    for (const known of this.#known)
+      if (sameCaller(known.caller, caller)) {
+        // The very lists that it comes with from now on are seen to be the same at a glance.
+        if (known.caller.seats !== caller.seats) known.caller = told(caller)
+        return known.lines
+      }
     const lines = new FieldLines(identity(caller)).prepared()
     if (this.#known.length === MOST) this.#known.shift()
-    // Not the decision: its path would keep all of its request in memory.
-    this.#known.push({ caller: { principal, space, permission, seats }, lines })
+    this.#known.push({ caller: told(caller), lines })
     return lines
   }
+}
+
+/** Not the decision: its path would keep all of its request in memory. */
+function told({ principal, space, permission, seats }: Caller): Caller {
+  return { principal, space, permission, seats }
 }
 
 /** Remembered of the same header lines; the oldest goes first. */

@@ -59,6 +59,7 @@ export class SeatMemory {
   readonly #seats: ReadThrough<Seat | null>
   readonly #keys: ReadThrough<ApiKeyRecord | null>
   readonly #sessions: ReadThrough<SessionRecord | null>
+  #edition = 0
 
   /** @param bytes of all that is remembered, together */
   constructor(source: SeatSource, sessions: SessionSource, bytes: number) {
@@ -105,11 +106,6 @@ export class SeatMemory {
     return this.#room.bytes + this.#unknown.bytes
   }
 
-  /** What was made of Seats holds as long as this stays as it is: all that is changed or pushed out is removed. */
-  get removals(): number {
-    return this.#room.removals
-  }
-
   seatByName(tenant: string, name: string, trace?: Trace): NamedSeat | Promise<NamedSeat> {
     return this.#names.get(tenant + SEPARATOR + name, trace)
   }
@@ -130,11 +126,18 @@ export class SeatMemory {
     return this.#sessions.get(tenant + SEPARATOR + id, trace)
   }
 
+  /** Another one from each change on that is heard of, and from each reading of the feed, whether it shows any or not. */
+  get edition(): number {
+    return this.#edition
+  }
+
   hear(changes: readonly SeatChange[]): void {
+    this.#edition++
     for (const change of changes) this.#forget(change)
   }
 
   take(changes: readonly SeatChange[] | null): void {
+    this.#edition++
     if (changes === null) this.#forgetAll()
     else this.hear(changes)
   }

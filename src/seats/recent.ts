@@ -26,8 +26,6 @@ export class Room {
   readonly #ends: Place = emptyRing()
   #most: number
   #bytes = 0
-  /** Entries that were ever removed, for whatever reason. */
-  removals = 0
 
   /** @param bytes held at most */
   constructor(bytes: number) {
@@ -64,7 +62,6 @@ export class Room {
 
   remove(entry: Place): void {
     this.#bytes -= entry.bytes
-    this.removals++
     unlink(entry)
   }
 

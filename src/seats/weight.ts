@@ -1,7 +1,7 @@
 /** What the things that memory holds take of the heap: bytes, rather too many than too few. Used by `memory.ts`. */
 
 import type { ApiKeyRecord, Seat, SessionRecord } from '../exchange.ts'
-import { listBytes, MAP, SET_ENTRY, standingBytes, textBytes, textsBytes } from '../heap-size.ts'
+import { listBytes, MAP, SET_ENTRY, outcomeBytes, textBytes, textsBytes } from '../heap-size.ts'
 
 /** Bytes of an entry: its key's, its value's, and those of its places. */
 export function entryBytes(key: string, value: number): number {
@@ -20,9 +20,7 @@ export function seatBytes(seat: Seat | null): number {
 
 export function keyBytes({ id, tenant, seats }: ApiKeyRecord): number {
   // Twice: authentication keeps what it means to a decision.
-  return (
-    2 * OBJECT + HASH + textBytes(id) + textBytes(tenant) + listBytes(seats) + standingBytes(seats.length)
-  )
+  return 2 * OBJECT + HASH + textBytes(id) + textBytes(tenant) + listBytes(seats) + outcomeBytes(seats.length)
 }
 
 export function sessionBytes(session: SessionRecord): number {
@@ -30,7 +28,7 @@ export function sessionBytes(session: SessionRecord): number {
   const texts = textsBytes([id, tenant, user, email ?? ''])
   // Twice: authentication reads the entries into spaces and names, and keeps these beside them.
   const entries = 2 * listBytes(hashPerm) + READ * hashPerm.length
-  return 2 * OBJECT + HASH + texts + entries + standingBytes(hashPerm.length)
+  return 2 * OBJECT + HASH + texts + entries + outcomeBytes(hashPerm.length)
 }
 
 /** That a name has no Seat, and since when. */

@@ -117,16 +117,15 @@ class Callers {
     if (decision === undefined) return fieldsOf(caller(exchange))
     const client = exchange.request.socket.remoteAddress ?? ''
     const known = this.#known.get(client) ?? []
-    for (const each of known) if (isSame(each.caller, decision)) return each.fields
-    const { route, permission, principal, space, source, seats } = decision
-    // Not the decision: its path would keep all of its request in memory.
-    const shown = seats.length > MAX_SEATS ? seats.slice(0, MAX_SEATS) : seats
+    for (const each of known)
+      if (isSame(each.caller, decision)) {
+        // The very lists that it comes with from now on are seen to be the same at a glance.
+        if (each.caller.seatCount <= MAX_SEATS && each.caller.seats !== decision.seats)
+          each.caller = shown(decision)
+        return each.fields
+      }
     const fields = fieldsOf(caller(exchange))
-    const seatCount = seats.length
-    this.#keep(client, known, {
-      caller: { route, permission, principal, space, source, seats: shown, seatCount },
-      fields,
-    })
+    this.#keep(client, known, { caller: shown(decision), fields })
     return fields
   }
 
@@ -143,8 +142,14 @@ class Callers {
   }
 }
 
+/** Not the decision: its path would keep all of its request in memory. */
+function shown({ route, permission, principal, space, source, seats }: Decision): Caller {
+  const first = seats.length > MAX_SEATS ? seats.slice(0, MAX_SEATS) : seats
+  return { route, permission, principal, space, source, seats: first, seatCount: seats.length }
+}
+
 interface Known {
-  readonly caller: Caller
+  caller: Caller
   readonly fields: string
 }
 

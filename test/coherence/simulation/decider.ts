@@ -1,11 +1,13 @@
 /**
- * A process that decides: the product's own memory, lease and history, put together as `src/engine.ts` does it. Its
- * requests ask them as `src/judge.ts` does; its writes are announced as `seats-admin/api/endpoint.ts` does it.
+ * A process that decides: the product's own memory, lease, history and outcomes, put together as `src/engine.ts` does it.
+ * Its requests ask them as `src/judge.ts` does, and remember callers as `src/authn` does; its writes are announced as
+ * `seats-admin/api/endpoint.ts` does it.
  */
 
 import type { Coherence } from '../../../src/coherence/instance.ts'
 import { LEASE, type Lease, MARGIN } from '../../../src/coherence/lease.ts'
-import type { Seat, Trace } from '../../../src/exchange.ts'
+import type { ApiKeyRecord, Principal, Seat, SeatClaims, Trace } from '../../../src/exchange.ts'
+import type { Outcomes } from '../../../src/outcomes.ts'
 import { Keys } from '../../../src/redis/keys.ts'
 import { Seal } from '../../../src/redis/seal.ts'
 import { SeatCache } from '../../../src/redis/seat-cache.ts'
@@ -39,6 +41,15 @@ class NoSeal extends Seal {
 
 const SEAL = new NoSeal([])
 
+/** All requests are about one of them. */
+const SPACE = 's1'
+const PERMISSION = 'things:use'
+
+function principalOf(claims: SeatClaims): Principal {
+  const nobody = { user: 'someone', email: null, session: null, validUntil: null }
+  return { method: 'bearer', tenant: TENANT, claims, ...nobody }
+}
+
 const NO_SESSIONS = { readSession: async () => ({ seq: 0, value: null }) }
 
 export class Decider {
@@ -48,6 +59,10 @@ export class Decider {
   isOpen = false
   readonly #world: World
   readonly #memory: SeatMemory
+  readonly #outcomes: Outcomes
+  /** Whose tokens and keys were met. Tokens never end here. */
+  readonly #tokens = new Map<string, Principal>()
+  readonly #keys = new WeakMap<ApiKeyRecord, Map<string, Principal>>()
   readonly #store: StoreClient
   readonly #coherence: Coherence
 
@@ -68,6 +83,7 @@ export class Decider {
         )
       : this.#store
     this.#memory = new SeatMemory(parts.source(source), NO_SESSIONS, world.schedule.memory)
+    this.#outcomes = parts.outcomes(this.#memory)
     this.lease = parts.lease(coherence, [this.#memory, history], process.clock)
     coherence.join(this.lease)
   }
@@ -107,15 +123,58 @@ export class Decider {
   async #decide({ key, seat }: Question, floor: Floor): Promise<void> {
     const trace: Trace = { source: 'memory' }
     if (key === null) {
-      const found = this.#memory.seatByName(TENANT, seat.name, trace)
-      this.#judge(floor, seat, seqOf((found instanceof Promise ? await found : found).seat))
+      const ask = () => {
+        const found = this.#memory.seatByName(TENANT, seat.name, trace)
+        return found instanceof Promise ? found.then(({ seat: named }) => named) : found.seat
+      }
+      await this.#judgeSeat(this.#bearer(seat), seat, ask, floor)
     } else {
-      const record = this.#memory.apiKeyById(TENANT, key.id, trace)
-      this.#judge(floor, key, (record instanceof Promise ? await record : record)?.expiresAt ?? null)
-      const found = this.#memory.seatById(TENANT, seat.id, trace)
-      this.#judge(floor, seat, seqOf(found instanceof Promise ? await found : found))
+      const asked = this.#memory.apiKeyById(TENANT, key.id, trace)
+      const record = asked instanceof Promise ? await asked : asked
+      this.#judge(floor, key, record?.expiresAt ?? null)
+      const ask = () => this.#memory.seatById(TENANT, seat.id, trace)
+      const holder = record === null ? principalOf({ by: 'id', seats: [] }) : this.#holder(record, seat)
+      await this.#judgeSeat(holder, seat, ask, floor)
     }
     this.#world.figures[trace.source]++
+  }
+
+  /** The outcome has the Seat's version for its id. */
+  async #judgeSeat(
+    caller: Principal,
+    thing: Thing,
+    ask: () => Seat | null | Promise<Seat | null>,
+    floor: Floor,
+  ): Promise<void> {
+    const known = this.#outcomes.known(caller, SPACE, PERMISSION)
+    if (known !== null) {
+      const [version] = known.seats
+      return this.#judge(floor, thing, version?.id == null ? null : Number(version.id))
+    }
+    const found = ask()
+    const seq = seqOf(found instanceof Promise ? await found : found)
+    if (!(found instanceof Promise)) {
+      const holding = { name: thing.name, id: seq === null ? null : `${seq}`, verdict: 'grants' } as const
+      this.#outcomes.keep(caller, SPACE, PERMISSION, { code: 'allow', seats: [holding] })
+    }
+    this.#judge(floor, thing, seq)
+  }
+
+  #bearer({ name }: Thing): Principal {
+    let known = this.#tokens.get(name)
+    if (known === undefined) {
+      known = principalOf({ by: 'any-space', names: [name], issuedAt: 0 })
+      this.#tokens.set(name, known)
+    }
+    return known
+  }
+
+  /** Keys have all Seats here, one of which is asked about. */
+  #holder(record: ApiKeyRecord, { id }: Thing): Principal {
+    const holders = this.#keys.get(record) ?? new Map<string, Principal>()
+    const known = holders.get(id) ?? principalOf({ by: 'id', seats: [id] })
+    this.#keys.set(record, holders.set(id, known))
+    return known
   }
 
   #judge(floor: Floor, thing: Thing, seq: number | null): void {

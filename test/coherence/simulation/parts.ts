@@ -10,6 +10,7 @@ import { Instance, type InstanceParts } from '../../../src/coherence/instance.ts
 import type { Hearer } from '../../../src/coherence/change.ts'
 import { Lease, type Renewer } from '../../../src/coherence/lease.ts'
 import { type Line, RemoteDecider } from '../../../src/coherence/link.ts'
+import { type Edition, Outcomes } from '../../../src/outcomes.ts'
 import type { SeatSource } from '../../../src/seats/memory.ts'
 import type { StoreClient } from './store-client.ts'
 
@@ -22,6 +23,8 @@ export interface Parts {
   list(store: StoreClient): InstanceList
   /** What memory asks. */
   source(source: SeatSource): SeatSource
+  /** What is remembered of callers. */
+  outcomes(memory: Edition): Outcomes
 }
 
 export const REAL_PARTS: Parts = {
@@ -31,4 +34,5 @@ export const REAL_PARTS: Parts = {
   remoteDecider: (line, instance, history) => new RemoteDecider(line, instance, history),
   list: (store) => store,
   source: (source) => source,
+  outcomes: (memory) => new Outcomes(memory),
 }

@@ -11,6 +11,7 @@ import { History } from '../../../src/coherence/history.ts'
 import { type Decider, Instance, type InstanceParts } from '../../../src/coherence/instance.ts'
 import { LEASE, Lease, MARGIN, type Renewer } from '../../../src/coherence/lease.ts'
 import { RemoteDecider } from '../../../src/coherence/link.ts'
+import { Outcomes } from '../../../src/outcomes.ts'
 import { type Parts, REAL_PARTS } from './parts.ts'
 import type { StoreClient } from './store-client.ts'
 
@@ -190,6 +191,7 @@ export const VARIANTS: readonly Variant[] = [
       apiKeyById: async (...asked) => ({ ...(await source.apiKeyById(...asked)), seq: Infinity }),
     }),
   }),
+  variant('an outcome outlives what it rests on', { outcomes: () => new Outcomes({ edition: 0 }) }),
   variant('who is not on the list has a lease', {
     list: listed((store) => ({
       follow: async (...args) => ({ ...(await store.follow(...args)), registered: true }),

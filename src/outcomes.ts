@@ -1,0 +1,55 @@
+/**
+ * The last outcome of each caller, for as long as nothing that it rests on can have changed: who asks for much the same
+ * again and again is not looked up each time. Asked by the judge, under the lease and nowhere else.
+ *
+ * Cache. Key: the principal, an object that is the same as long as its credential is remembered, and the space and the
+ * permission that it asked for last. Value: names and verdicts, never a Seat. Counts until memory hears of any change, or
+ * of a reading of the feed: so it never outlives a change, and no caller is taken for one that asks no more. Bound: that of
+ * the principals, which are counted with it (`heap-size.ts`).
+ */
+
+import type { Outcome } from './authz/decide.ts'
+import type { Principal, Requirement } from './exchange.ts'
+
+/** Memory, for who keeps what was made of it. */
+export interface Edition {
+  /** Another number: what was made of memory before counts no more. */
+  readonly edition: number
+}
+
+interface Last {
+  edition: number
+  space: string
+  permission: Requirement
+  outcome: Outcome
+}
+
+export class Outcomes {
+  readonly #memory: Edition
+  readonly #last = new WeakMap<Principal, Last>()
+
+  constructor(memory: Edition) {
+    this.#memory = memory
+  }
+
+  /** Null: it has to be worked out. */
+  known(principal: Principal, space: string, permission: Requirement): Outcome | null {
+    const last = this.#last.get(principal)
+    if (last === undefined || last.edition !== this.#memory.edition) return null
+    return last.space === space && last.permission === permission ? last.outcome : null
+  }
+
+  /** @param outcome just now, of what memory gave at once */
+  keep(principal: Principal, space: string, permission: Requirement, outcome: Outcome): void {
+    const { edition } = this.#memory
+    const last = this.#last.get(principal)
+    if (last === undefined) {
+      this.#last.set(principal, { edition, space, permission, outcome })
+      return
+    }
+    last.edition = edition
+    last.space = space
+    last.permission = permission
+    last.outcome = outcome
+  }
+}
