@@ -12,8 +12,8 @@ import type { RunRequests, Workload } from './workloads.ts'
 import type { World } from './world.ts'
 
 export const CONNECTIONS = 64
-/** Requests that warm a peer up: by then, what is compiled as it runs has been (Seatgate: 68, 62, 47, 42, 42 µs by 20,000). */
-const WARM = 75_000
+/** Requests that warm a peer up: by then, what is compiled as it runs has been (Seatgate: 40, 27, 26, 24, 24, 24 µs by 40,000). */
+const WARM = 200_000
 /** Seconds of requests that may be sent once. */
 const ONCE = 3
 
