@@ -170,14 +170,15 @@ export class Judge {
       return allowed(draft, REASONS.authenticated)
     if (space instanceof Refusal) return refused(draft, space)
     draft.space = space
-    const known = isForwarded(draft) ? this.#outcomes.known(caller, space, requirement) : null
+    const forwarded = isForwarded(draft)
+    const known = forwarded ? this.#outcomes.known(caller, space, requirement) : null
     if (known !== null) return conclude(draft, requirement, known)
     const grants = resolve(this.#parts.seats, caller, space, draft)
     // By the time that the store has answered, something may have changed: that decides this request, and is not kept.
     if (grants instanceof Promise)
       return grants.then((held) => conclude(draft, requirement, weigh(draft, requirement, space, held)))
     const outcome = weigh(draft, requirement, space, grants)
-    this.#outcomes.keep(caller, space, requirement, outcome)
+    if (forwarded) this.#outcomes.keep(caller, space, requirement, outcome)
     return conclude(draft, requirement, outcome)
   }
 }

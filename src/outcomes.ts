@@ -1,15 +1,16 @@
 /**
- * The last outcome of each caller, for as long as nothing that it rests on can have changed: who asks for much the same
+ * The last outcome of each caller, for as long as nothing has been heard of to have changed: who asks for much the same
  * again and again is not looked up each time. Asked by the judge, under the lease and nowhere else.
  *
  * Cache. Key: the principal, an object that is the same as long as its credential is remembered, and the space and the
  * permission that it asked for last. Value: names and verdicts, never a Seat. Counts until memory hears of any change, or
- * of a reading of the feed: so it never outlives a change, and no caller is taken for one that asks no more. Bound: that of
- * the principals, which are counted with it (`heap-size.ts`).
+ * of a reading of the feed: so it never outlives a change that was answered, and what is in use is looked up, and counts
+ * as used, with each reading. Bound: that of the principals, which are counted with it (`heap-size.ts`).
  */
 
 import type { Outcome } from './authz/decide.ts'
 import type { Principal, Requirement } from './exchange.ts'
+import { ownText } from './heap-size.ts'
 
 /** Memory, for who keeps what was made of it. */
 export interface Edition {
@@ -44,11 +45,12 @@ export class Outcomes {
     const { edition } = this.#memory
     const last = this.#last.get(principal)
     if (last === undefined) {
-      this.#last.set(principal, { edition, space, permission, outcome })
+      this.#last.set(principal, { edition, space: ownText(space), permission, outcome })
       return
     }
     last.edition = edition
-    last.space = space
+    // Cut out of a request, it would keep all of it, credentials and all. An id of a space is ASCII.
+    if (last.space !== space) last.space = ownText(space)
     last.permission = permission
     last.outcome = outcome
   }

@@ -50,7 +50,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   'src/telemetry': ['src/exchange.ts', 'src/errors.ts', 'src/http1'],
   'src/server': ['src/exchange.ts', 'src/http1', 'src/errors.ts', 'src/config'],
   'src/reevaluate': ['src/exchange.ts', 'src/errors.ts'],
-  'src/outcomes.ts': ['src/exchange.ts', 'src/authz'],
+  'src/outcomes.ts': ['src/exchange.ts', 'src/heap-size.ts', 'src/authz'],
   'src/judge.ts': [
     'src/exchange.ts',
     'src/errors.ts',

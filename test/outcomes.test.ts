@@ -292,3 +292,19 @@ t.test('it takes what it is said to take, or less', async (t) => {
     t.equal(outcomes.known(callers[0] ?? bearer({}), 's1', 'trainings:list')?.code, 'allow')
   }
 })
+
+t.test('no request is kept for the name of its space', async (t) => {
+  const outcomes = new Outcomes({ edition: 1 })
+  const callers = Array.from({ length: 300 }, () => bearer({}))
+  const request = (at: number) =>
+    Buffer.from(`space-of-the-request-${'x'.repeat(20_000)}${at}`).toString('latin1')
+  const before = (await collected()).heapUsed
+  for (let turn = 0; turn < 2; turn++)
+    for (const [at, principal] of callers.entries()) {
+      const space = request(at).slice(0, 13 + turn)
+      outcomes.keep(principal, space, 'trainings:list', { code: 'no_seat_in_space', seats: [] })
+    }
+  const took = ((await collected()).heapUsed - before) / callers.length
+  t.ok(took < outcomeBytes(0), `${took} bytes`)
+  t.ok(outcomes.known(callers[299] ?? bearer({}), 'space-of-the-r', 'trainings:list'))
+})

@@ -3,11 +3,20 @@
  * Used by `request-headers.ts`.
  */
 
-import { beginsWith, type ConsideredSeat, type Decision, samePerson } from '../exchange.ts'
+import {
+  beginsWith,
+  type ConsideredSeat,
+  type Decision,
+  type Person,
+  personOf,
+  samePerson,
+} from '../exchange.ts'
 import { FieldLines } from '../http1/field-lines.ts'
 
 /** All of a decision that an upstream is told. */
-type Caller = Pick<Decision, 'principal' | 'space' | 'permission' | 'seats'>
+interface Caller extends Pick<Decision, 'space' | 'permission' | 'seats'> {
+  readonly principal: Person | null
+}
 
 /** Who asked with the same header lines: mostly it is one caller, whose routes ask for a few permissions. */
 export class Callers {
@@ -21,6 +30,7 @@ export class Callers {
         return known.lines
       }
     const lines = new FieldLines(identity(caller)).prepared()
+    if (caller.seats.length > MAX_SEATS) return lines
     if (this.#known.length === MOST) this.#known.shift()
     this.#known.push({ caller: told(caller), lines })
     return lines
@@ -29,11 +39,13 @@ export class Callers {
 
 /** Not the decision: its path would keep all of its request in memory. */
 function told({ principal, space, permission, seats }: Caller): Caller {
-  return { principal, space, permission, seats }
+  return { principal: personOf(principal), space, permission, seats }
 }
 
 /** Remembered of the same header lines; the oldest goes first. */
 const MOST = 8
+/** Of more of them, lists are long: nobody says how much a connection may keep of them. */
+const MAX_SEATS = 20
 
 function sameCaller(one: Caller, other: Caller): boolean {
   return (
@@ -61,13 +73,10 @@ export function identity({ principal, space, permission, seats }: Caller): strin
 }
 
 function grantingSeats(seats: readonly ConsideredSeat[]): string {
-  let list = ''
-  for (const { name, verdict } of seats) {
-    if (verdict !== 'grants') continue
-    const text = SEAT_PLAIN.test(name) ? name : encode(name, SEAT_PLAIN)
-    list = list === '' ? text : `${list},${text}`
-  }
-  return list
+  const names: string[] = []
+  for (const { name, verdict } of seats)
+    if (verdict === 'grants') names.push(SEAT_PLAIN.test(name) ? name : encode(name, SEAT_PLAIN))
+  return names.join(',')
 }
 
 /** As `encodeURIComponent` leaves them. */
@@ -84,10 +93,11 @@ export function headerText(text: string): string {
 }
 
 function encode(text: string, plain: RegExp): string {
-  let encoded = ''
+  const pieces: string[] = []
   for (const character of text)
-    encoded += plain.test(character) ? character : percent(character.codePointAt(0) ?? 0)
-  return encoded
+    pieces.push(plain.test(character) ? character : percent(character.codePointAt(0) ?? 0))
+  // One text, where `+` makes a tree of them that takes many times as much.
+  return pieces.join('')
 }
 
 /**

@@ -19,8 +19,9 @@ export function seatBytes(seat: Seat | null): number {
 }
 
 export function keyBytes({ id, tenant, seats }: ApiKeyRecord): number {
-  // Twice: authentication keeps what it means to a decision.
-  return 2 * OBJECT + HASH + textBytes(id) + textBytes(tenant) + listBytes(seats) + outcomeBytes(seats.length)
+  // Twice: authentication keeps what it means to a decision. And the names of its Seats, which outcomes have.
+  const outcome = outcomeBytes(seats.length) + NAME * seats.length
+  return 2 * OBJECT + HASH + textBytes(id) + textBytes(tenant) + listBytes(seats) + outcome
 }
 
 export function sessionBytes(session: SessionRecord): number {
@@ -33,6 +34,9 @@ export function sessionBytes(session: SessionRecord): number {
 
 /** That a name has no Seat, and since when. */
 const NAMED = 50
+
+/** A name of 256 characters, each of two code units. */
+const NAME = 1048
 
 /** 32 bytes as an array of its own. */
 const HASH = 250

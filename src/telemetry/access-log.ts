@@ -10,6 +10,8 @@ import {
   type Decision,
   type Exchange,
   type OpenWebSocket,
+  type Person,
+  personOf,
   samePerson,
 } from '../exchange.ts'
 import { ByPeer } from '../http1/by-peer.ts'
@@ -101,7 +103,8 @@ function caller(exchange: Exchange): Record<string, unknown> {
 }
 
 /** All that the fields of a caller depend on; `seats`: those that are shown. */
-interface Caller extends Pick<Decision, 'route' | 'permission' | 'principal' | 'space' | 'source' | 'seats'> {
+interface Caller extends Pick<Decision, 'route' | 'permission' | 'space' | 'source' | 'seats'> {
+  readonly principal: Person | null
   readonly seatCount: number
 }
 
@@ -145,7 +148,8 @@ class Callers {
 /** Not the decision: its path would keep all of its request in memory. */
 function shown({ route, permission, principal, space, source, seats }: Decision): Caller {
   const first = seats.length > MAX_SEATS ? seats.slice(0, MAX_SEATS) : seats
-  return { route, permission, principal, space, source, seats: first, seatCount: seats.length }
+  const [person, seatCount] = [personOf(principal), seats.length]
+  return { route, permission, principal: person, space, source, seats: first, seatCount }
 }
 
 interface Known {

@@ -68,3 +68,16 @@ t.test('of callers that take turns, each is told as if it were the only one', as
     }),
   )
 })
+
+t.test('long lists of Seats are written anew: a connection keeps none of them', async (t) => {
+  const seats = Array.from({ length: 21 }, (_, at) => ({
+    name: `S ${at}`,
+    id: null,
+    verdict: 'grants' as const,
+  }))
+  const caller = { principal: ALICE, space: 's1', permission: 'p', seats }
+  const [callers, short] = [new Callers(), { ...caller, seats: seats.slice(0, 20) }]
+  t.equal(callers.lines(short), callers.lines({ ...short }))
+  t.not(callers.lines(caller), callers.lines(caller))
+  t.equal(callers.lines(caller).text, new FieldLines(identity(caller)).text)
+})
