@@ -30,8 +30,9 @@ export class Callers {
         return known.lines
       }
     const lines = new FieldLines(identity(caller)).prepared()
-    if (caller.seats.length > MAX_SEATS) return lines
-    if (this.#known.length === MOST) this.#known.shift()
+    // A connection keeps one long list at most.
+    const room = caller.seats.length > LONG ? 0 : MOST - 1
+    while (this.#known.length > room) this.#known.shift()
     this.#known.push({ caller: told(caller), lines })
     return lines
   }
@@ -44,8 +45,8 @@ function told({ principal, space, permission, seats }: Caller): Caller {
 
 /** Remembered of the same header lines; the oldest goes first. */
 const MOST = 8
-/** Of more of them, lists are long: nobody says how much a connection may keep of them. */
-const MAX_SEATS = 20
+/** A list of more Seats than these is long. */
+const LONG = 20
 
 function sameCaller(one: Caller, other: Caller): boolean {
   return (

@@ -69,15 +69,26 @@ t.test('of callers that take turns, each is told as if it were the only one', as
   )
 })
 
-t.test('long lists of Seats are written anew: a connection keeps none of them', async (t) => {
+t.test('of long lists of Seats, a connection keeps one', async (t) => {
   const seats = Array.from({ length: 21 }, (_, at) => ({
     name: `S ${at}`,
     id: null,
     verdict: 'grants' as const,
   }))
-  const caller = { principal: ALICE, space: 's1', permission: 'p', seats }
-  const [callers, short] = [new Callers(), { ...caller, seats: seats.slice(0, 20) }]
-  t.equal(callers.lines(short), callers.lines({ ...short }))
-  t.not(callers.lines(caller), callers.lines(caller))
-  t.equal(callers.lines(caller).text, new FieldLines(identity(caller)).text)
+  const asks = (permission: string, count: number) => ({
+    ...{ principal: ALICE, space: 's1', permission },
+    seats: seats.slice(0, count),
+  })
+  const callers = new Callers()
+  const [one, two, short] = [asks('p1', 21), asks('p2', 21), asks('p3', 20)]
+  const first = callers.lines(one)
+  t.equal(callers.lines({ ...one }), first)
+  const second = callers.lines(two)
+  t.equal(callers.lines(two), second)
+  const third = callers.lines(short)
+  t.equal(callers.lines(two), second, 'with short ones beside it')
+  t.equal(callers.lines(short), third)
+  t.not(callers.lines(one), first)
+  for (const caller of [one, two, short])
+    t.equal(callers.lines(caller).text, new FieldLines(identity(caller)).text)
 })
