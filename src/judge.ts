@@ -170,6 +170,7 @@ export class Judge {
       return allowed(draft, REASONS.authenticated)
     if (space instanceof Refusal) return refused(draft, space)
     draft.space = space
+    // What answers here may ask for the Seats themselves, which are not kept.
     const forwarded = isForwarded(draft)
     const known = forwarded ? this.#outcomes.known(caller, space, requirement) : null
     if (known !== null) return conclude(draft, requirement, known)

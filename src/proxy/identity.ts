@@ -26,20 +26,20 @@ export class Callers {
     for (const known of this.#known)
       if (sameCaller(known.caller, caller)) {
         // The very lists that it comes with from now on are seen to be the same at a glance.
-        if (known.caller.seats !== caller.seats) known.caller = told(caller)
+        if (known.caller.seats !== caller.seats) known.caller = callerOf(caller)
         return known.lines
       }
     const lines = new FieldLines(identity(caller)).prepared()
     // A connection keeps one long list at most.
     const room = caller.seats.length > LONG ? 0 : MOST - 1
     while (this.#known.length > room) this.#known.shift()
-    this.#known.push({ caller: told(caller), lines })
+    this.#known.push({ caller: callerOf(caller), lines })
     return lines
   }
 }
 
 /** Not the decision: its path would keep all of its request in memory. */
-function told({ principal, space, permission, seats }: Caller): Caller {
+function callerOf({ principal, space, permission, seats }: Caller): Caller {
   return { principal: personOf(principal), space, permission, seats }
 }
 

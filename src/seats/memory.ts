@@ -126,7 +126,7 @@ export class SeatMemory {
     return this.#sessions.get(tenant + SEPARATOR + id, trace)
   }
 
-  /** Another one from each change on that is heard of, and from each reading of the feed, whether it shows any or not. */
+  /** Grows with each message of changes and with each reading of the feed, whether there is anything new in it or not. */
   get edition(): number {
     return this.#edition
   }

@@ -86,7 +86,7 @@ function fieldsOf(line: Record<string, unknown>): string {
 }
 
 /** Who asked, and for what. */
-function caller(exchange: Exchange): Record<string, unknown> {
+function askedBy(exchange: Exchange): Record<string, unknown> {
   const decision = exchange.judgement?.decision
   return {
     client: exchange.request.socket.remoteAddress ?? null,
@@ -117,36 +117,36 @@ class Callers {
   /** As JSON text. */
   fields(exchange: Exchange): string {
     const decision = exchange.judgement?.decision
-    if (decision === undefined) return fieldsOf(caller(exchange))
+    if (decision === undefined) return fieldsOf(askedBy(exchange))
     const client = exchange.request.socket.remoteAddress ?? ''
     const known = this.#known.get(client) ?? []
     for (const each of known)
       if (isSame(each.caller, decision)) {
         // The very lists that it comes with from now on are seen to be the same at a glance.
         if (each.caller.seatCount <= MAX_SEATS && each.caller.seats !== decision.seats)
-          each.caller = shown(decision)
+          each.caller = callerOf(decision)
         return each.fields
       }
-    const fields = fieldsOf(caller(exchange))
-    this.#keep(client, known, { caller: shown(decision), fields })
+    const fields = fieldsOf(askedBy(exchange))
+    this.#keep(client, { caller: callerOf(decision), fields })
     return fields
   }
 
-  #keep(client: string, known: Known[], one: Known): void {
+  #keep(client: string, one: Known): void {
     if (this.#count === MOST) {
       this.#known = new ByPeer()
       this.#count = 0
-      known = []
     }
-    if (known.length === MOST_OF_PEER) known.shift()
+    const known = this.#known.get(client)
+    if (known?.length === MOST_OF_PEER) known.shift()
     else this.#count++
-    known.push(one)
-    if (known.length === 1) this.#known.set(client, known)
+    if (known === undefined) this.#known.set(client, [one])
+    else known.push(one)
   }
 }
 
 /** Not the decision: its path would keep all of its request in memory. */
-function shown({ route, permission, principal, space, source, seats }: Decision): Caller {
+function callerOf({ route, permission, principal, space, source, seats }: Decision): Caller {
   const first = seats.length > MAX_SEATS ? seats.slice(0, MAX_SEATS) : seats
   const [person, seatCount] = [personOf(principal), seats.length]
   return { route, permission, principal: person, space, source, seats: first, seatCount }
