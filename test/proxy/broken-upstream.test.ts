@@ -90,7 +90,7 @@ for (const [name, head, then] of [
       const wire = new Wire(gate).send(`GET / HTTP/${version}\r\nHost: gw\r\n\r\n`)
       const answer = await wire.ended
       t.notMatch(answer, /0\r\n\r\n$/, 'no last chunk')
-      t.notMatch(answer, /502/, 'and nothing written into it')
+      t.notMatch(answer, 'HTTP/1.1 502', 'and nothing written into it')
       if (version === '1.0') t.equal(wire.reset, true, 'reset, as a plain end would be a whole body')
       t.match(exchanges[0], { refusal: { code: 'upstream_protocol_error' } })
     })

@@ -61,10 +61,10 @@ t.test('a public route: no caller, and no credential of one', async (t) => {
 })
 
 t.test('credentials stay here, but Authorization where the upstream is to have it', async (t) => {
-  const lines = ['Authorization: Bearer abc', 'X-API-Key: sk_x', 'Proxy-Authorization: Basic abc']
-  t.notMatch(await seenBy(t, get(...lines)), /abc|sk_x/)
+  const lines = ['Authorization: Bearer tok', 'X-API-Key: sk_x', 'Proxy-Authorization: Basic tok']
+  t.notMatch(await seenBy(t, get(...lines)), /tok|sk_x/)
   const passed = await seenBy(t, get(...lines), { config: { passAuthorization: true } })
-  t.same(valuesOf(passed, 'authorization'), ['Bearer abc'])
+  t.same(valuesOf(passed, 'authorization'), ['Bearer tok'])
   t.notMatch(passed, /sk_x|Basic/)
 })
 

@@ -35,7 +35,7 @@ const spellings = [
 
 for (const name of spellings) {
   t.test(`${name} is dropped`, async (t) => {
-    t.notMatch(await seenBy(t, get(`${name}: 66601`)), '66601')
+    t.notMatch(await seenBy(t, get(`${name}: 66601`)), ': 66601\r\n')
   })
 }
 
@@ -48,14 +48,14 @@ t.test('nor does trust in the peer, or pass_overrides, let a second spelling thr
       config: { passOverrides: true, passAuthorization: true },
     },
   )
-  t.notMatch(seen, '6660')
+  t.notMatch(seen, /: 6660\d\r\n/)
 })
 
 t.test('a flood of new names is judged as well as the first', async (t) => {
   for (let batch = 0; batch < 12; batch++) {
     const junk = Array.from({ length: 100 }, (_, i) => `x-junk-${batch}-${i}: 1`)
     const seen = await seenBy(t, get(...junk, `X_seatgate_user_${batch}: 66601`))
-    t.notMatch(seen, '66601')
+    t.notMatch(seen, ': 66601\r\n')
     t.match(seen, `x-junk-${batch}-99: 1`)
   }
 })

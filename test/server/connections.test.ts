@@ -43,7 +43,7 @@ t.test('the one that is idle longest makes room', async (t) => {
   // Used again: now it is the second one that is idle longest.
   await ask(kept[0] as Wire)
   t.match(await ask(new Wire(world.port)), /^HTTP\/1\.1 200/)
-  t.notMatch(await (kept[1] as Wire).ended, '408')
+  t.notMatch(await (kept[1] as Wire).ended, 'HTTP/1.1 408')
   for (const wire of [...kept.slice(0, 1), ...kept.slice(2)]) t.match(await ask(wire), /^HTTP\/1\.1 200/)
   t.equal(await evicted(world, 'idle'), 1)
   t.equal(await refused(world), 0)
