@@ -35,6 +35,8 @@ export interface KeySetOptions {
 export class KeySet {
   readonly #options: KeySetOptions
   readonly #keys: Kept<LocalJWKSet>
+  /** Monotonic ms: when a token that anybody may have written was last a reason to read. */
+  #readForAnybody = -Infinity
 
   constructor(options: KeySetOptions) {
     this.#options = options
@@ -47,29 +49,43 @@ export class KeySet {
    */
   async with<T>(source: TokenSource, use: (keys: LocalJWKSet) => Promise<T>): Promise<T> {
     const arrivedAt = this.#options.clock()
+    const keys = await this.#keys.get()
     try {
-      return await use(await this.#keys.get())
+      return await use(keys)
     } catch (cause) {
       if (!(cause instanceof errors.JWKSNoMatchingKey)) throw cause
-      if (!(await this.#newer(source, arrivedAt))) throw cause
-      return use(await this.#keys.get())
+      await this.#readAfter(arrivedAt, source)
+      const newer = await this.#keys.get()
+      if (newer === keys) throw cause
+      return use(newer)
     }
   }
 
-  /** Sees to it that the keys were read after the token came, as far as that is allowed; false if they were not. */
-  async #newer(source: TokenSource, arrivedAt: number): Promise<boolean> {
-    if (this.#keys.beganAt >= arrivedAt) return false
-    const since = this.#options.clock() - this.#keys.beganAt
-    if (source === 'anybody' && since < COOLDOWN) {
-      // The key may be there and can't be seen: nothing is said against the token.
-      if (this.#keys.failure !== null) throw this.#keys.failure.cause
-      return false
+  /**
+   * Sees to it that the keys were read after the token came, as far as that is allowed. Rejects when such a reading
+   * failed: the key may be there and can't be seen, and nothing is said against the token.
+   */
+  async #readAfter(arrivedAt: number, source: TokenSource): Promise<void> {
+    // Another token's reading, or one in the ordinary course that `get` has begun, serves this one too.
+    if (this.#keys.beganAt >= arrivedAt) await this.#keys.settled()
+    else if (source === 'provider') await this.#readForProvider(arrivedAt)
+    else if (this.#options.clock() - this.#readForAnybody >= COOLDOWN) {
+      // What was read in the ordinary course doesn't count: keys may have been changed right after that.
+      this.#readForAnybody = this.#options.clock()
+      await this.#keys.again()
     }
-    // The provider signed with a key that it must have published by now: worth a wait of a second at most, so that no
-    // flood of made-up tokens, which use up the cooldown, makes an honest sign-in fail.
+    if (this.#keys.failure !== null) throw this.#keys.failure.cause
+  }
+
+  /**
+   * The provider signed with a key that it must have published by now: worth a wait of a second at most, so that no
+   * flood of made-up tokens, which use up the cooldown, makes an honest sign-in fail.
+   */
+  async #readForProvider(arrivedAt: number): Promise<void> {
+    const since = this.#options.clock() - this.#keys.beganAt
     if (since < OWN_COOLDOWN) await new Promise((resolve) => setTimeout(resolve, OWN_COOLDOWN - since))
     if (this.#keys.beganAt < arrivedAt) await this.#keys.again()
-    return true
+    else await this.#keys.settled()
   }
 }
 

@@ -42,6 +42,11 @@ export class Kept<T> {
     return this.#failure
   }
 
+  /** Resolves when no reading is under way, now or after the one that is; rejects as that one does. */
+  async settled(): Promise<void> {
+    await this.#pending
+  }
+
   /** Rejects when it can't be had. */
   async get(): Promise<T> {
     const age = this.#value === null ? Infinity : this.#clock() - this.#value.at

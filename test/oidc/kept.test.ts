@@ -77,3 +77,16 @@ t.test('its age counts from the beginning of the reading', async (t) => {
   await settled()
   t.equal(at.reads, 2, 'it was not fresh any more when it came')
 })
+
+t.test('who waits for the reading under way begins none', async (t) => {
+  const { at, kept } = reading()
+  await kept.settled()
+  t.equal(at.reads, 0)
+  const pending = kept.get()
+  await kept.settled()
+  t.equal(at.reads, 1)
+  await pending
+  at.fail = true
+  kept.again().catch(() => {})
+  await t.rejects(kept.settled(), { message: 'failure 2' })
+})

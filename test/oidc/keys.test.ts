@@ -2,8 +2,11 @@
 
 import { randomBytes } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type CryptoKey, exportJWK, generateKeyPair, jwtVerify, SignJWT } from 'jose'
 import t from 'tap'
 import { Refusal } from '../../src/errors.ts'
+import { KeySet } from '../../src/oidc/jwks.ts'
 import { HostileProvider } from './hostile-provider.ts'
 import { startWorld } from './world.ts'
 
@@ -129,3 +132,72 @@ t.test('a reload in the midst of a sign-in', async (t) => {
   t.ok(reloaded)
   await reloaded
 })
+
+/** The keys of a provider whose clock is ours, and who verifies what is signed with which of them. */
+async function keySet() {
+  const at = { now: 0, reads: 0, published: ['first'], delay: 0 }
+  const pairs = new Map<string, Awaited<ReturnType<typeof generateKeyPair>>>()
+  for (const kid of ['first', 'second']) pairs.set(kid, await generateKeyPair('ES256', { extractable: true }))
+  const keys = new KeySet({
+    uri: async () => 'https://provider.example/jwks',
+    clock: () => at.now,
+    fetch: async () => {
+      at.reads++
+      const published = at.published
+      await sleep(at.delay)
+      const jwks = published.map(async (kid) => ({
+        ...(await exportJWK(pairs.get(kid)?.publicKey as CryptoKey)),
+        kid,
+        alg: 'ES256',
+      }))
+      return Response.json({ keys: await Promise.all(jwks) })
+    },
+  })
+  const verify = async (source: 'provider' | 'anybody', kid: string) => {
+    const signer = pairs.get(kid)?.privateKey ?? pairs.get('first')?.privateKey
+    const jws = await new SignJWT({}).setProtectedHeader({ alg: 'ES256', kid }).sign(signer as CryptoKey)
+    return keys
+      .with(source, (known) => jwtVerify(jws, known))
+      .then(
+        () => 'good',
+        (cause: { code?: string }) => cause.code ?? String(cause),
+      )
+  }
+  return { at, verify }
+}
+
+t.test('keys that are changed right after they were read in the ordinary course', async (t) => {
+  const { at, verify } = await keySet()
+  t.equal(await verify('anybody', 'first'), 'good')
+  at.published = ['second']
+  at.now = 1
+  t.equal(await verify('anybody', 'second'), 'good', 'what anybody sends may cause a reading at once')
+  for (at.now = 2; at.now < 10_001; at.now += 100)
+    t.equal(await verify('anybody', `made up ${at.now}`), 'ERR_JWKS_NO_MATCHING_KEY')
+  t.equal(at.reads, 2, 'and then none for ten seconds')
+  at.now = 10_001
+  await verify('anybody', 'made up')
+  t.equal(at.reads, 3)
+})
+
+for (const source of ['provider', 'anybody'] as const) {
+  t.test(`keys that were changed since they were fresh: ${source}`, async (t) => {
+    const { at, verify } = await keySet()
+    await verify(source, 'first')
+    at.published = ['second']
+    // Old enough to be read again behind the back of whoever comes next.
+    at.now = 20 * 60_000
+    t.equal(await verify(source, 'second'), 'good')
+    t.equal(at.reads, 2, 'by the reading that was begun anyway')
+  })
+
+  t.test(`two tokens by a new key at the same time: ${source}`, async (t) => {
+    const { at, verify } = await keySet()
+    await verify(source, 'first')
+    at.published = ['second']
+    at.delay = 20
+    at.now = 30_000
+    t.same(await Promise.all([verify(source, 'second'), verify(source, 'second')]), ['good', 'good'])
+    t.equal(at.reads, 2)
+  })
+}
