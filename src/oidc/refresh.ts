@@ -9,14 +9,14 @@
  */
 
 import { Refusal } from '../errors.ts'
-import { type Asked, askAgain } from './ask-again.ts'
+import { askAgain } from './ask-again.ts'
 import { type Context, refusalOf } from './context.ts'
 import { endSession } from './end-session.ts'
 import { handleText, newSecret, parseHandleText, type RefreshHandle, sha256 } from './handle.ts'
 import type { SignInReply } from './ports.ts'
 import type { Provider } from './provider.ts'
-import type { Rotation, StoredSession } from '../../seats-admin/index.ts'
-import { mintFor } from './token-reply.ts'
+import type { Renewal, Rotation, StoredSession } from '../../seats-admin/index.ts'
+import { mintFor, type TokenReply } from './token-reply.ts'
 
 const invalid = new Refusal(
   'token_invalid',
@@ -70,7 +70,10 @@ async function renewed(
     return refusalOf(context, provider, asked.cause)
   }
   try {
-    return await answer(context, provider, handle, rotating, asked)
+    const tokens = await mintFor(context, provider.tenant, asked.who)
+    if (!(tokens instanceof Refusal)) return await answer(context, handle, rotating, asked.renewal, tokens)
+    await giveBack(asked.renewal.sealed)
+    return tokens
   } catch (cause) {
     // The client gets no handle, so it keeps the one it has.
     await giveBack(asked.renewal.sealed).catch(() => false)
@@ -80,18 +83,16 @@ async function renewed(
 
 async function answer(
   context: Context,
-  { tenant }: Provider,
-  { id, family }: RefreshHandle,
+  { tenant, id, family }: RefreshHandle,
   rotating: string,
-  { who, renewal }: Extract<Asked, { outcome: 'renewed' }>,
+  renewal: Renewal,
+  tokens: (handle: string) => TokenReply,
 ): Promise<SignInReply | Refusal> {
-  const tokens = await mintFor(context, tenant, who)
-  const committed = await context.sessions.renew(tenant.id, id, sha256(rotating), renewal)
+  const committed = await context.sessions.renew(tenant, id, sha256(rotating), renewal)
   // Ended while the provider was asked: by a logout, or by a second use of the handle.
   if (committed === null) return invalid
   await context.announce(committed)
-  if (tokens instanceof Refusal) return tokens
-  return { status: 200, headers: [], body: tokens(handleText(tenant.id, id, family, rotating)) }
+  return { status: 200, headers: [], body: tokens(handleText(tenant, id, family, rotating)) }
 }
 
 async function refused(

@@ -294,3 +294,23 @@ t.test("the tenant's secrets change: the old ones still open, until they are gon
   await world.newSecret('acme', 'drop')
   t.equal((await world.refresh(browser, page.json.refresh_token)).status, 401)
 })
+
+t.test('more Seats than a token can carry: 503, and the handle is still good', async (t) => {
+  const world = await startWorld(t)
+  world.seats.add('acme', 'Viewer', ['s1'])
+  world.user('alice', { memberOf: ['Viewer'] })
+  const browser = world.browser()
+  const handle = (await world.signIn(browser)).json.refresh_token
+  world.seats.add(
+    'acme',
+    'Viewer',
+    Array.from({ length: 2000 }, (_, i) => `space-${i}`),
+  )
+  const page = await world.refresh(browser, handle)
+  t.match(page.json, { status: 503, code: 'unavailable', detail: /do not fit into one token/ })
+  t.equal(world.events('token_too_long').length, 1)
+  world.seats.add('acme', 'Viewer', ['s2'])
+  const next = await world.refresh(browser, handle)
+  t.equal(next.status, 200, 'once the Seat has fewer spaces')
+  t.same(decodeJwt(next.json.access_token).hash_perm, ['s2:Viewer'])
+})
