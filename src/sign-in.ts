@@ -70,7 +70,9 @@ export class SignIn {
   readonly providerToken: OtherIssuer | null
 
   readonly send: SendsToSignIn = (tenant, { method, target, rawHeaders }) =>
-    isNavigation(method, rawHeaders) && !namesCaller(rawHeaders) ? this.#oidc.signIn(tenant, target) : null
+    isNavigation(method, rawHeaders) && !namesCaller(rawHeaders)
+      ? this.#oidc.signIn(tenant, target, headerLines(rawHeaders, 'cookie'))
+      : null
 
   /** Resolves when nothing is under way to a provider. */
   close(): Promise<void> {

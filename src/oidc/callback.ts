@@ -29,6 +29,8 @@ const otherIssuer = faulty(
   'The answer is not from the identity provider that was asked. Begin again.',
 )
 const noCode = faulty('/code', 'The answer has no code.')
+/** Of other flows (OAuth 2.0 Multiple Response Types; JARM), none of which was asked for. */
+const OTHER_FLOWS = ['response', 'id_token', 'token', 'token_type', 'access_token']
 const notSignedIn = new Refusal('credentials_missing', 'The identity provider did not sign the user in.')
 
 function faulty(path: string, message: string): Refusal {
@@ -73,7 +75,10 @@ async function checkAnswer(
   if (iss === null ? required : iss !== issuer) return otherIssuer
   const error = query.get('error')
   if (error !== null) return providerSaidNo(context, provider, error, query.get('error_description') ?? '')
-  return query.get('code') === null ? noCode : null
+  const other = OTHER_FLOWS.find((name) => query.has(name))
+  if (other !== undefined) return faulty(`/${other}`, 'belongs to a flow that was not asked for')
+  // An empty one as well.
+  return query.get('code') ? null : noCode
 }
 
 /** Its words are for the log: anybody can write a link with words in it. */

@@ -11,7 +11,7 @@ const SIGN_IN_COOKIE = '__Host-seatgate_signin_'
 
 /**
  * One slot a sign-in, so that several tabs can sign in at once; not many, so that nobody can fill a browser with cookies
- * until its requests are too large. Two that fall on one slot: the later wins, the earlier has to begin again.
+ * until its requests are too large. With all of them taken, the later wins, and the earlier has to begin again.
  */
 const SLOTS = 16
 

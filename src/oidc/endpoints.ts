@@ -2,6 +2,7 @@
 
 import { Refusal } from '../errors.ts'
 import { type Fields, invalid, readFields } from './body.ts'
+import { headerLines } from './browser.ts'
 import { callback } from './callback.ts'
 import { asking, type Context } from './context.ts'
 import { beginSignIn, type SignInBegun } from './login.ts'
@@ -31,21 +32,29 @@ const OWN_CALLBACK = /^(GET \/auth\/oidc\/callback)\/[^/]+$/
 
 /** Rejects when the store, or where sign-ins are kept, can't be asked: the caller answers 503. */
 export async function serveSignIn(context: Context, request: SignInRequest): Promise<SignInReply | Refusal> {
-  const name = `${request.method} ${request.path}`.replace(OWN_CALLBACK, '$1')
+  // As in the route table, HEAD uses GET's entry.
+  const method = request.method === 'HEAD' ? 'GET' : request.method
+  const name = `${method} ${request.path}`.replace(OWN_CALLBACK, '$1')
   const endpoint = Object.hasOwn(ENDPOINTS, name) ? ENDPOINTS[name] : undefined
   return endpoint === undefined ? notOurs : endpoint(context, request)
 }
 
-/** For a browser that goes to a page without being signed in. @param target where it was going */
+/**
+ * For a browser that goes to a page without being signed in.
+ *
+ * @param target where it was going
+ * @param cookies the values of all Cookie header lines
+ */
 export async function signInRedirect(
   context: Context,
   tenant: string,
   target: string,
+  cookies: readonly string[],
 ): Promise<SignInReply | Refusal> {
   const provider = context.providers.get(tenant)
   if (provider === undefined) return noSignIn
   const begun = await asking(context, provider, () =>
-    beginSignIn(context, provider, safeReturnTo(target) ?? '/'),
+    beginSignIn(context, provider, safeReturnTo(target) ?? '/', cookies),
   )
   return begun instanceof Refusal ? begun : seeOther(begun)
 }
@@ -58,7 +67,8 @@ async function loginEndpoint(context: Context, request: SignInRequest): Promise<
   const wanted = fields.get('return_to')
   const returnTo = wanted === null ? null : safeReturnTo(wanted)
   if (wanted !== null && returnTo === null) return invalid('/return_to', 'must be a path of this origin')
-  const begun = await asking(context, provider, () => beginSignIn(context, provider, returnTo))
+  const cookies = headerLines(request.rawHeaders, 'cookie')
+  const begun = await asking(context, provider, () => beginSignIn(context, provider, returnTo, cookies))
   if (begun instanceof Refusal) return begun
   if (fields.form) return seeOther(begun)
   const { authorizationUrl, state, expiresIn, cookie } = begun

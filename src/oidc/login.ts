@@ -18,15 +18,21 @@ export interface SignInBegun {
   readonly cookie: string
 }
 
-/** Rejects with ProviderTrouble, or when the state can't be kept. @param returnTo null: the answer is for a program */
+/**
+ * Rejects with ProviderTrouble, or when the state can't be kept.
+ *
+ * @param returnTo null: the answer is for a program
+ * @param cookies the values of all Cookie header lines: of other sign-ins that the browser has under way
+ */
 export async function beginSignIn(
   context: Context,
   provider: Provider,
   returnTo: string | null,
+  cookies: readonly string[],
 ): Promise<SignInBegun> {
   const { configuration, sendsIssuer } = await provider.discovered()
   refuseMixUp(context, provider, sendsIssuer)
-  const { state, nonce, verifier, cookie } = await beginState(context, provider, returnTo)
+  const { state, nonce, verifier, cookie } = await beginState(context, provider, returnTo, cookies)
   const { redirectUri, scopes } = provider.tenant.oidc
   const url = client.buildAuthorizationUrl(configuration, {
     response_type: 'code',

@@ -35,10 +35,13 @@ export class Oidc {
   }
 
   /**
-   * Sends a browser to sign in, and afterwards back to where it was going. @param target path and query, as it came
+   * Sends a browser to sign in, and afterwards back to where it was going.
+   *
+   * @param target path and query, as it came
+   * @param cookies the values of all Cookie header lines
    */
-  signIn(tenant: string, target: string): Promise<SignInReply | Refusal> {
-    return this.#whole(signInRedirect(this.#context, tenant, target))
+  signIn(tenant: string, target: string, cookies: readonly string[]): Promise<SignInReply | Refusal> {
+    return this.#whole(signInRedirect(this.#context, tenant, target, cookies))
   }
 
   /** For `Sessions`: a session whose Seats are too old. */

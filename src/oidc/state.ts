@@ -15,6 +15,8 @@ import { open, seal } from './seal.ts'
 
 /** ms */
 export const STATE_LIFETIME = 600_000
+/** With one slot free of sixteen, all but one time in a thousand finds it. */
+const MAX_TRIES = 100
 
 export interface Begun {
   readonly state: string
@@ -38,8 +40,10 @@ export async function beginState(
   { ephemeral, now }: Context,
   { tenant }: Provider,
   returnTo: string | null,
+  cookies: readonly string[],
 ): Promise<Begun> {
-  const [state, nonce, verifier, browser] = [newSecret(), newSecret(), newSecret(), newSecret()]
+  const state = newState(cookies)
+  const [nonce, verifier, browser] = [newSecret(), newSecret(), newSecret()]
   const { issuer, clientId, redirectUri } = tenant.oidc
   const expiresAt = now() + STATE_LIFETIME
   const value = JSON.stringify({ issuer, clientId, redirectUri, nonce, verifier, returnTo, expiresAt })
@@ -47,6 +51,14 @@ export async function beginState(
   const sealed = seal(value, tenant.token.secrets, ['sign-in', tenant.id, key])
   await ephemeral.put(key, `${tenant.id} ${sealed}`, STATE_LIFETIME)
   return { state, nonce, verifier, cookie: setCookie(signInCookie(state), browser, STATE_LIFETIME / 1000) }
+}
+
+/** Of the browser's sign-ins under way, none loses its cookie to this one while a slot is free. */
+function newState(cookies: readonly string[]): string {
+  let state = newSecret()
+  for (let tried = 1; tried < MAX_TRIES && cookieValues(cookies, signInCookie(state)).length > 0; tried++)
+    state = newSecret()
+  return state
 }
 
 /** Null when this browser began no such sign-in, it is over, or the tenant's configuration is another one since. */

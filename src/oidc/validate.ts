@@ -7,12 +7,9 @@ import { Refusal } from '../errors.ts'
 import { asking, type Context } from './context.ts'
 import { mapSeats } from './grants.ts'
 import { verifyIdToken } from './id-token.ts'
-import type { OidcLog, SignInReply } from './ports.ts'
+import type { SignInReply } from './ports.ts'
 import type { Provider } from './provider.ts'
 import { readSeatsClaim } from './seats-claim.ts'
-
-/** Anybody may ask, as often as they like: what is unknown here is not worth a line of the log each time. */
-const silent: OidcLog = { info() {}, warn() {}, error() {} }
 
 export function validate(context: Context, provider: Provider, text: string): Promise<SignInReply | Refusal> {
   return asking(context, provider, async () => {
@@ -27,7 +24,7 @@ export function validate(context: Context, provider: Provider, text: string): Pr
     const token = await verifyIdToken(text, provider, checks)
     if (token instanceof Refusal) return token
     const names = readSeatsClaim(token.claims, oidc.seatsClaim).names ?? []
-    const seats = await mapSeats({ seats: context.seats, log: silent }, id, names)
+    const seats = await mapSeats(context, id, names)
     const body = { valid: true, claims: token.claims, seats: seats.names, hash_perm: seats.hashPerm }
     return { status: 200, headers: [], body }
   })

@@ -30,7 +30,7 @@ t.test("injected: a victim's code that was not redeemed yet, under the attacker'
   t.equal(page.json.code, 'token_invalid')
 })
 
-t.test('missing, or there twice', async (t) => {
+t.test('missing, empty, or there twice', async (t) => {
   const world = await startWorld(t)
   world.user('alice', {})
   const browser = world.browser()
@@ -40,6 +40,9 @@ t.test('missing, or there twice', async (t) => {
   const none = await world.answer(browser)
   none.searchParams.delete('code')
   t.match((await browser.send(none.href)).json, { status: 400, errors: [{ path: '/code' }] })
+  const empty = await world.answer(browser)
+  empty.searchParams.set('code', '')
+  t.match((await browser.send(empty.href)).json, { status: 400, errors: [{ path: '/code' }] })
   t.equal(world.acme.count('/token'), 0)
 })
 
@@ -55,4 +58,26 @@ t.test('every sign-in has a verifier, a nonce and a state of its own', async (t)
     }
   }
   t.equal(seen.size, 30)
+})
+
+t.test("another flow's answer is the client's fault, not the provider's", async (t) => {
+  const world = await startWorld(t)
+  world.user('alice', {})
+  const browser = world.browser()
+  for (const name of ['response', 'id_token', 'token', 'token_type', 'access_token']) {
+    const answer = await world.answer(browser)
+    answer.searchParams.set(name, 'x')
+    t.match((await browser.send(answer.href)).json, { status: 400, errors: [{ path: `/${name}` }] }, name)
+  }
+  t.equal(world.acme.count('/token'), 0)
+  t.same(world.events('sign_in_failed'), [])
+})
+
+t.test("HEAD goes by GET's entry here as well", async (t) => {
+  const world = await startWorld(t)
+  world.user('alice', {})
+  const browser = world.browser()
+  const answer = await world.answer(browser)
+  t.equal((await browser.send(answer.href, { method: 'HEAD' })).status, 200)
+  t.match((await browser.send(answer.href)).json, { errors: [{ path: '/state' }] }, 'and uses the sign-in up')
 })

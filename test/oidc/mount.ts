@@ -40,7 +40,7 @@ async function serve(request: IncomingMessage, world: SignInWorld): Promise<Sign
     path.startsWith('/pages/') &&
     isNavigation(method, rawHeaders)
   )
-    return world.oidc.signIn('acme', url)
+    return world.oidc.signIn('acme', url, headerLines(rawHeaders, 'cookie'))
   return caller instanceof Refusal ? caller : { status: 200, headers: [], body: { path, ...shown(caller) } }
 }
 

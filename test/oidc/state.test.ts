@@ -149,3 +149,11 @@ t.test('made up by who can write where it is kept', async (t) => {
   kept.set(key, value)
   t.equal((await browser.send(answer.href)).status, 200)
 })
+
+t.test('as many sign-ins at once as there are slots', async (t) => {
+  const { world, browser, answer } = await begunWorld(t)
+  const answers = [answer]
+  while (answers.length < 16) answers.push(await world.answer(browser))
+  t.equal(browser.cookies(world.origin).size, 16)
+  for (const each of answers) t.equal((await browser.send(each.href)).status, 200)
+})
