@@ -9,8 +9,9 @@ import type { Exchange, Grants, HeldPermissions, Judgement, LocalReply } from '.
 import type { Refuse } from './forward.ts'
 import { readJson } from './json-body.ts'
 import { reply } from './reply.ts'
+import { type BodyLimits, readBody } from './whole-body.ts'
 
-/** Methods whose body the handlers read; of others it is ignored. */
+/** Methods whose body the handlers look at; of others it is read, as long as it may be, and ignored. */
 const WITH_BODY = new Set(['POST', 'PUT', 'PATCH'])
 
 /** What serving needs of the pipeline. */
@@ -40,7 +41,9 @@ export function serveLocal(exchange: Exchange, pipeline: LocalPipeline): void {
 async function serve(exchange: Exchange, pipeline: LocalPipeline): Promise<LocalReply | Refusal> {
   const { request } = exchange
   const limits = { bytes: exchange.judgement?.decision.route?.maxBody ?? 0, time: pipeline.bodyTimeout }
-  const body = WITH_BODY.has(request.method) ? await readJson(exchange, limits) : { value: undefined }
+  const body = WITH_BODY.has(request.method)
+    ? await readJson(exchange, limits)
+    : await ignoreBody(exchange, limits)
   if (body instanceof Refusal) return body
   // While the body came, the caller may have lost what let them in: they decide nothing by what they held then.
   const judgement = await pipeline.judge()
@@ -58,4 +61,10 @@ async function serve(exchange: Exchange, pipeline: LocalPipeline): Promise<Local
     space: space ?? '',
     held: pipeline.heldPermissions(judgement.grants ?? { by: 'name', holdings: [] }, space ?? ''),
   })
+}
+
+/** Read before anything is done: one that is too long refuses the request, and not what was done for it. */
+async function ignoreBody(exchange: Exchange, limits: BodyLimits): Promise<{ value: undefined } | Refusal> {
+  const body = exchange.request.length === 0 ? null : await readBody(exchange, limits)
+  return body instanceof Refusal ? body : { value: undefined }
 }
