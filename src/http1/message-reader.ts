@@ -52,7 +52,8 @@ export interface Grammar<Head extends Framed> {
   /** The bytes are read into a buffer that others use next: what is kept is copied. */
   readonly sharedBuffer: boolean
   malformed(what: string): Error
-  tooLong(what: string): Error
+  /** @param text of a head: what has come of it */
+  tooLong(what: string, text?: string): Error
 }
 
 /** Bytes of a chunk's size and extensions. */
@@ -213,7 +214,7 @@ export class MessageReader<Head extends Framed> {
     const end = held.indexOf('\r\n\r\n', Math.max(start, before - 3))
     if (end < 0)
       return this.#hold(start === 0 ? held : held.slice(start), at + text.length, Math.max(0, before - start))
-    if (end - start > this.#maxHead) throw this.#grammar.tooLong('head')
+    if (end - start > this.#maxHead) throw this.#grammar.tooLong('head', held.slice(start))
     this.#held = ''
     const head = this.#grammar.readHead(held.slice(start, end + 2), this.#bodiless, this.#last)
     // Whatever is cut out of a text keeps all of it.
@@ -306,7 +307,7 @@ export class MessageReader<Head extends Framed> {
     if (fault !== null) throw fault
     // It may take its time.
     if (this.#state === 'head') this.forget()
-    if (text.length >= most) throw this.#grammar.tooLong(what)
+    if (text.length >= most) throw this.#grammar.tooLong(what, text)
     this.#held = text
     return next
   }

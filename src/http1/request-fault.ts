@@ -2,7 +2,7 @@
 
 /** What came is no request. Its message is for who has sent it. */
 export class RequestFault extends Error {
-  readonly kind: 'malformed' | 'bad-target' | 'large-head' | 'large-body'
+  readonly kind: 'malformed' | 'bad-target' | 'large-target' | 'large-head' | 'large-body'
 
   constructor(kind: RequestFault['kind'], message: string) {
     super(message)

@@ -50,13 +50,17 @@ export function requestGrammar(mostBytes: number): Grammar<RequestHead> {
     mostText: 0,
     sharedBuffer: false,
     malformed: (what) => malformed(`The request is not valid HTTP/1.1: ${what}.`),
-    tooLong: (what) => tooLong(what, mostBytes),
+    tooLong: (what, text = '') => tooLong(what, text, mostBytes),
   }
 }
 
-function tooLong(what: string, mostBytes: number): RequestFault {
+/** @param text of a head, as far as it has come */
+function tooLong(what: string, text: string, mostBytes: number): RequestFault {
   if (what === 'body') return bodyTooLong()
   if (what === 'size of a chunk') return malformed('The request is not valid HTTP/1.1: the size of a chunk.')
+  const line = what === 'head' ? text.indexOf('\n') : 0
+  if (line < 0 || line >= mostBytes)
+    return new RequestFault('large-target', `The request line is longer than ${mostBytes} bytes.`)
   const section = what === 'head' ? 'header section' : what
   return new RequestFault('large-head', `The ${section} is larger than ${mostBytes} bytes.`)
 }

@@ -12,6 +12,7 @@ export const tooSlow = new Refusal('request_timeout', 'The header section did no
 const CODES = {
   malformed: 'request_malformed',
   'bad-target': 'path_ambiguous',
+  'large-target': 'uri_too_long',
   'large-head': 'headers_too_large',
   'large-body': 'body_too_large',
 } as const

@@ -11,7 +11,7 @@ t.test('targets', async (t) => {
   const query = { 'of a query': get('', `/docs/a?${'a'.repeat(8192)}`) }
   await refusesAll(t, door, query, 'uri_too_long', 414)
   const beyond = { 'of 40,000': ofLength(40_000), 'without end': `GET /${'a'.repeat(200_000)}` }
-  await refusesAll(t, door, beyond, 'headers_too_large', 431)
+  await refusesAll(t, door, beyond, 'uri_too_long', 414)
 })
 
 t.test('header sections', async (t) => {
