@@ -123,7 +123,7 @@ export class Judge {
     const matched = this.#match(draft)
     draft.passed('match')
     if (matched instanceof Refusal) return refused(draft, matched)
-    if (matched.requirement === 'public') return allowed(draft, REASONS.public)
+    if (matched.requirement === 'public') return this.#open(draft)
     const { lease } = this.#parts
     if (lease.live()) return this.#authenticate(draft, matched.requirement)
     return lease.renewed().then(() => this.#authenticate(draft, matched.requirement))
@@ -144,6 +144,12 @@ export class Judge {
     draft.route = match.route
     draft.params = match.params
     return match.route
+  }
+
+  /** No credential is looked at; but an upstream may read a Space, and must not have the choice of two. */
+  #open(draft: Draft): Judgement {
+    if (spaceOf(draft.ask.credentials) === repeatedSpace) return refused(draft, repeatedSpace)
+    return allowed(draft, REASONS.public)
   }
 
   #authenticate(draft: Draft, requirement: Requirement): Judgement | Promise<Judgement> {
@@ -213,6 +219,13 @@ function conclude(draft: Draft, permission: Requirement, outcome: Outcome): Judg
     draft,
     new Refusal('permission_denied', `None of the caller's Seats in this space holds ${permission}.`),
   )
+}
+
+/** Of a request that was refused before it could be judged. */
+export function judgementOfUnread(ask: Ask, refusal: Refusal): Judgement {
+  const draft = new Draft(ask, false)
+  draft.path = unreadPath(ask.target)
+  return refused(draft, refusal)
 }
 
 function allowed(draft: Draft, reason: string): Judgement {
