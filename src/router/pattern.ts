@@ -75,3 +75,20 @@ export function covers(outer: Pattern, inner: Pattern): boolean {
   }
   return inner.segments.length === outer.segments.length
 }
+
+/**
+ * The pattern's `*` stands for nothing but what the other has in its parameters: `/v1/seats/*` for `/v1/seats/{id}`.
+ * Whoever writes that means the other's very paths; whoever writes `/v1/*` means all that is not somebody else's.
+ */
+export function restMeets(pattern: Pattern, other: Pattern): boolean {
+  const before = pattern.segments.slice(0, -1)
+  if (pattern.segments.at(-1)?.kind !== 'rest' || other.segments.length <= before.length) return false
+  const params = other.segments.slice(before.length)
+  return (
+    params.every(({ kind }) => kind === 'param') && before.every((each, i) => isSame(each, other.segments[i]))
+  )
+}
+
+function isSame(one: Segment, other: Segment | undefined): boolean {
+  return one.kind === 'static' && other?.kind === 'static' && one.text === other.text
+}

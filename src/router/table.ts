@@ -8,7 +8,7 @@ import type { RouteEntry } from '../config/config.ts'
 import type { Fault } from '../config/faults.ts'
 import { PathParams, type Route } from '../exchange.ts'
 import { overlaps } from './overlap.ts'
-import { covers, type Pattern, readPattern } from './pattern.ts'
+import { covers, type Pattern, readPattern, restMeets } from './pattern.ts'
 import { allowedMethods, find, insert, Node } from './tree.ts'
 
 export interface Match {
@@ -54,17 +54,15 @@ export interface Compiled {
 
 /**
  * @param builtIn routes that the gateway serves itself; no entry may take their paths
- * @param reserved paths kept for the gateway, though nothing answers there
  */
 export function compileTable(
   entries: readonly RouteEntry[],
   upstreams: Upstreams,
   builtIn: readonly Route[],
-  reserved: readonly string[] = [],
 ): Compiled {
   const root = new Node()
   const faults: Fault[] = []
-  const taken = [...new Set([...builtIn.map((route) => route.path), ...reserved])].map(trustedPattern)
+  const taken = [...new Set(builtIn.map((route) => route.path))].map(trustedPattern)
   const routes: Route[] = []
   const patterns: Pattern[] = []
   for (const entry of entries) {
@@ -94,7 +92,7 @@ function place(
 ): { route: Route; pattern: Pattern } | string {
   const pattern = readPattern(entry.path, upstreams.get(entry.upstream)?.allowSemicolons ?? false)
   if (typeof pattern === 'string') return pattern
-  if (taken.some((each) => covers(each, pattern))) return COLLISION
+  if (taken.some((each) => covers(each, pattern) || restMeets(pattern, each))) return COLLISION
   const route = routeOf(entry)
   const twin = insert(root, pattern, route)
   return twin === null ? { route, pattern } : `matches the same requests as ${twin.id}${at(twin)}`
