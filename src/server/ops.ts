@@ -24,7 +24,10 @@ export async function openOps(address: Address, source: OpsSource): Promise<List
   })
   server.on('request', (request, response) => {
     request.resume()
-    if (request.method !== 'GET' && request.method !== 'HEAD') return text(response, 405, 'GET or HEAD\n')
+    if (request.method !== 'GET' && request.method !== 'HEAD') {
+      response.setHeader('allow', 'GET, HEAD')
+      return text(response, 405, 'GET or HEAD\n')
+    }
     const path = request.url?.split('?', 1)[0]
     if (path === '/livez') return text(response, 200, 'ok\n')
     if (path === '/readyz') return ready(response, source)
