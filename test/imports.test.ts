@@ -14,7 +14,8 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   'src/heap-size.ts': [],
   'src/http1': ['src/heap-size.ts'],
   'src/exchange.ts': ['src/errors.ts', 'src/http1'],
-  'src/config': ['src/exchange.ts', 'seats-admin/model'],
+  // Of the store, how its URL is read: `check` is to find what opening it would.
+  'src/config': ['src/exchange.ts', 'seats-admin/model', 'seats-admin/store'],
   'src/router': ['src/exchange.ts', 'src/errors.ts', 'src/config'],
   'src/authn': [
     'src/exchange.ts',
@@ -151,8 +152,13 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'src/server',
     'src/telemetry',
   ],
+  // Explaining a request line, it reads it as the wire's readers do.
   'src/cli': [
     'src/exchange.ts',
+    'src/errors.ts',
+    'src/http1',
+    'src/judge.ts',
+    'src/server',
     'src/config',
     'src/built-in.ts',
     'src/engine.ts',

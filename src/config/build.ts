@@ -3,6 +3,7 @@
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { address, cidr, clash } from './addresses.ts'
+import { parseUrl } from '../../seats-admin/store/postgres/url.ts'
 import { Complaint, confidential } from './complaint.ts'
 import type { Address, Config, StoreConfig } from './config.ts'
 import { buildLimits, buildMemory } from './limits.ts'
@@ -77,7 +78,12 @@ function storeUrl(text: string, folder: string): StoreConfig | Complaint {
   const url = URL.canParse(text) ? new URL(text) : null
   if (url === null || url.hostname === '' || url.pathname.length < 2)
     return new Complaint('is not postgres://user:password@host:port/database')
-  return { kind: 'postgres', url: text }
+  try {
+    parseUrl(text)
+    return { kind: 'postgres', url: text }
+  } catch (cause) {
+    return new Complaint(`can't be used: ${cause instanceof Error ? cause.message : 'it is not a URL'}`)
+  }
 }
 
 /** A number, or `auto`: one for each core that this process may use. */

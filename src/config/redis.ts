@@ -1,5 +1,6 @@
 /** `redis:` and `store:` as URLs. What they hold may be secret: no message shows a value. Used by build.ts only. */
 
+import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { Complaint } from './complaint.ts'
 import type { Address, RedisConfig } from './config.ts'
@@ -88,6 +89,16 @@ function decoded(text: string): string | null {
   }
 }
 
+/** An error's code; null when the file is one, and can be read. */
+function unreadable(path: string): string | null {
+  try {
+    readFileSync(path)
+    return null
+  } catch (cause) {
+    return cause instanceof Error && 'code' in cause ? String(cause.code) : 'unreadable'
+  }
+}
+
 type Parameters = Omit<RedisConfig, 'mode' | 'tls' | 'nodes' | 'master' | 'db' | 'username' | 'password'>
 
 function parameters(query: string, tls: boolean, folder: string): Parameters | Complaint {
@@ -102,6 +113,10 @@ function parameters(query: string, tls: boolean, folder: string): Parameters | C
   if (given.has('cert') !== given.has('key'))
     return new Complaint('has one of cert and key: they go together')
   const file = (name: string) => (given.has(name) ? resolve(folder, given.get(name) ?? '') : null)
+  for (const name of files) {
+    const fault = unreadable(file(name) ?? '')
+    if (fault !== null) return new Complaint(`has ${name}, which can't be read: ${fault}`)
+  }
   const prefix = given.get('prefix') ?? 'seatgate:'
   if (!/^[A-Za-z0-9._:-]{1,64}$/.test(prefix))
     return new Complaint('has a prefix with other than letters, digits and . _ : -, or more than 64 of them')

@@ -1,5 +1,6 @@
 /** `tls:` of an upstream: PEM files, read here, so that what can't be read or doesn't fit together is a fault. Used by upstreams.ts only. */
 
+import { X509Certificate } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { createSecureContext } from 'node:tls'
@@ -14,7 +15,7 @@ const MAX_PEM = 1024 * 1024
 export function buildUpstreamTls(parent: Section, folder: string): UpstreamTls | null {
   if (!parent.has('tls')) return null
   const section = parent.section('tls')
-  const certificate = pem(folder, /-----BEGIN CERTIFICATE-----/, 'certificate')
+  const certificate = certificates(pem(folder, /-----BEGIN CERTIFICATE-----/, 'certificate'))
   const built = {
     ca: section.text('ca', certificate) ?? null,
     cert: section.text('cert', certificate) ?? null,
@@ -40,6 +41,21 @@ function pem(folder: string, begins: RegExp, what: string): Read<string> {
     } catch (cause) {
       const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unreadable'
       return new Complaint(`can't be read: ${code}`)
+    }
+  }
+}
+
+/** OpenSSL would pass over one that it can't read, and Node.js then trust the public ones. */
+function certificates(read: Read<string>): Read<string> {
+  return (path) => {
+    const text = read(path)
+    if (text instanceof Complaint) return text
+    const blocks = text.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g)
+    try {
+      for (const block of blocks ?? ['']) new X509Certificate(block)
+      return text
+    } catch {
+      return new Complaint('holds a certificate that can not be read')
     }
   }
 }

@@ -20,6 +20,9 @@ const validators = { gateway: ajv.compile(gatewaySchema), routes: ajv.compile(ro
 export function validate(document: Document, root: Data, kind: keyof typeof validators): void {
   const validator = validators[kind]
   if (validator(root)) return
+  const read = (validator.errors ?? []).filter((error) => fromText(document, root, error))
+  // Once more, as numbers have bounds.
+  if (read.length > 0 && validator(root)) return
   for (const error of validator.errors ?? []) report(document, root, error)
 }
 
@@ -47,7 +50,7 @@ function report(document: Document, root: Data, error: ErrorObject): void {
     document.fault(spot?.key ?? 0, `${label} has no ${quote(String(error.params.missingProperty))}`)
     return
   }
-  if (spot?.faulty || (container !== null && fromText(container, key, error, spot?.written ?? null))) return
+  if (spot?.faulty) return
   if (spot !== undefined) spot.faulty = true
   document.fault(spot?.value ?? 0, sentence(label, error))
 }
@@ -78,22 +81,21 @@ function sentence(label: string, { keyword, params, schema, parentSchema, data }
   }
 }
 
-/** A variable's value is text: where the schema has a boolean, `true` and `false` are read as such. */
-function fromText(
-  container: Data | Value[],
-  key: string,
-  error: ErrorObject,
-  written: string | null,
-): boolean {
-  if (
-    written === null ||
-    error.keyword !== 'type' ||
-    error.schema !== 'boolean' ||
-    !(error.data === 'true' || error.data === 'false')
-  )
-    return false
-  ;(container as Data)[key] = error.data === 'true'
+/** A variable's value is text: where the schema has something else, it is read as what it would be if it stood there. */
+function fromText(document: Document, root: Data, error: ErrorObject): boolean {
+  if (error.keyword !== 'type' || typeof error.data !== 'string') return false
+  const { container, key } = find(root, error.instancePath)
+  if (container === null || (document.spot(container, key)?.written ?? null) === null) return false
+  const value = readAs(error.schema, error.data)
+  if (value === null) return false
+  ;(container as Data)[key] = value
   return true
+}
+
+function readAs(type: unknown, text: string): boolean | number | null {
+  if (type === 'boolean' && /^(?:true|false)$/.test(text)) return text === 'true'
+  if (type === 'integer' && /^(?:0|-?[1-9][0-9]{0,14})$/.test(text)) return Number(text)
+  return null
 }
 
 /** Follows a JSON Pointer (RFC 6901). */

@@ -97,3 +97,25 @@ t.test('keys are taken as they are', async (t) => {
     /^3:1: variables are replaced in values only/,
   ])
 })
+
+t.test('whole numbers, true and false from a variable are what they would be in its place', async (t) => {
+  const numbers = 'limits: { connections: "${N}", header_fields: "${M:-50}" }\nproxy_protocol: ${P}\n'
+  const text = `${BASE}trusted_proxies: [10.0.0.0/8]\n${numbers}`
+  const config = await configOf(t, text, { N: '100', P: 'true' })
+  t.match(config, { limits: { connections: 100, headerFields: 50 }, proxyProtocol: true })
+  for (const [N, message] of [
+    ['1e3', /connections must be a whole number, not text/],
+    ['0x10', /connections must be a whole number, not text/],
+    [' 100', /connections must be a whole number, not text/],
+    ['0100', /connections must be a whole number, not text/],
+    ['99999999999999999999', /connections must be a whole number, not text/],
+    ['0', /connections must be at least/],
+    ['-5', /connections must be at least/],
+  ] as const)
+    t.match(await faultsOf(t, text, { N, P: 'true' }), [message], N)
+  t.match(
+    await faultsOf(t, `${BASE}limits: { connections: "100" }\n`),
+    [/whole number, not text/],
+    'not in quotes',
+  )
+})

@@ -3,6 +3,7 @@
 import t from 'tap'
 import { Complaint } from '../../src/config/complaint.ts'
 import { redisUrl } from '../../src/config/redis.ts'
+import { BASE, faultsOf, Folder } from './support.ts'
 
 const read = (text: string) => redisUrl(text, '/etc/gateway')
 
@@ -30,12 +31,13 @@ t.test('what is accepted', async (t) => {
   t.same(read('redis://:p%40ss@127.0.0.1'), { ...PLAIN, password: 'p@ss' })
   t.same(read('redis://gate:pa:ss@127.0.0.1'), { ...PLAIN, username: 'gate', password: 'pa:ss' })
   t.same(read('redis://127.0.0.1?prefix=acme:'), { ...PLAIN, prefix: 'acme:' })
-  t.same(read('rediss://127.0.0.1?ca=tls/ca.pem&cert=/c.pem&key=k.pem'), {
+  const { path } = new Folder(t, { 'tls/ca.pem': '', 'c.pem': '', 'k.pem': '' })
+  t.same(redisUrl(`rediss://127.0.0.1?ca=tls/ca.pem&cert=${path}/c.pem&key=k.pem`, path), {
     ...PLAIN,
     tls: true,
-    ca: '/etc/gateway/tls/ca.pem',
-    cert: '/c.pem',
-    key: '/etc/gateway/k.pem',
+    ca: `${path}/tls/ca.pem`,
+    cert: `${path}/c.pem`,
+    key: `${path}/k.pem`,
   })
   const nodes = [
     { host: 'a', port: 26379 },
@@ -88,5 +90,12 @@ t.test('what is not', async (t) => {
   for (const [text, expected] of cases) {
     const result = read(text)
     t.ok(result instanceof Complaint && expected.test(result.message), text)
+  }
+})
+
+t.test('a file that can not be read is a fault, not a failure of the start', async (t) => {
+  for (const name of ['ca', 'cert=own.pem&key']) {
+    const [fault] = await faultsOf(t, `${BASE}redis: rediss://127.0.0.1:6379?${name}=missing.pem\n`)
+    t.match(fault, /^3:8: redis: .*has (ca|cert), which can't be read: ENOENT/)
   }
 })

@@ -161,3 +161,20 @@ t.test('a store on PostgreSQL is a whole URL; nothing of it is shown', async (t)
   for (const url of ['postgres://u:secret@h', 'postgres:///d', 'postgres:d', 'postgres://u:secret@h:x/d'])
     await one(t, `${BASE}store: '${url}'\n`, /^3:8: store: the value is not postgres:\/\/user:password@host/)
 })
+
+t.test('a PostgreSQL that could not be asked as it is written', async (t) => {
+  for (const [url, fault] of [
+    ['postgres://db/seatgate', /the URL names no user/],
+    ['postgres://anna:hush@db/x?sslmode=prefer', /sslmode must be one of/],
+    ['postgres://anna:hush@db/x?foo=1', /unknown parameter/],
+    [
+      'postgres://anna:hush@db/x?sslmode=verify-full&sslrootcert=missing.pem',
+      /sslrootcert can't be read: ENOENT/,
+    ],
+    ['postgres://anna:hu#sh@db/x', /percent-encoded|is not postgres/],
+  ] as const) {
+    const faults = await faultsOf(t, `${BASE}store: "${url}"\n`)
+    t.match(faults, [fault], url)
+    t.notMatch(faults.join(), 'hush', 'and no password is shown')
+  }
+})
