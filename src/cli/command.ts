@@ -42,11 +42,23 @@ export const DEFAULT_CONFIG = 'gateway.config.yaml'
 
 type Options = NonNullable<ParseArgsConfig['options']>
 
+interface Shape {
+  /** How many there are; none when left out. */
+  readonly positionals?: number
+  /** An option that takes several values, each with its name in front or not: `--seat A --seat B`, `--seat A B`. */
+  readonly list?: string
+}
+
 /** Strict: unknown options, missing values, options given twice that take one value, and too many or too few positionals are bad usage. */
-export function readArguments<const O extends Options>(args: string[], options: O, positionals = 0) {
+export function readArguments<const O extends Options>(
+  args: string[],
+  options: O,
+  { positionals = 0, list }: Shape = {},
+) {
   try {
+    const named = list === undefined ? args : withNames(args, options, list, positionals)
     const parsed = parseArgs({
-      args,
+      args: named,
       options,
       strict: true,
       allowPositionals: positionals > 0,
@@ -68,6 +80,19 @@ export function readArguments<const O extends Options>(args: string[], options: 
     if (error instanceof UsageError) throw error
     throw new UsageError(error instanceof Error ? error.message : String(error))
   }
+}
+
+/** Puts the option's name before each value that follows another of its values and is none of the positionals. */
+function withNames(args: string[], options: Options, list: string, positionals: number): string[] {
+  const { tokens } = parseArgs({ args, options, strict: false, allowPositionals: true, tokens: true })
+  let surplus = tokens.filter(({ kind }) => kind === 'positional').length - positionals
+  let behind = false
+  const values = new Set<number>()
+  for (const token of tokens) {
+    if (token.kind !== 'positional') behind = token.kind === 'option' && token.name === list
+    else if (behind && surplus-- > 0) values.add(token.index)
+  }
+  return args.flatMap((arg, index) => (values.has(index) ? [`--${list}=${arg}`] : [arg]))
 }
 
 export function configOf(values: { config?: string | undefined }, terminal: Terminal): Promise<Config> {

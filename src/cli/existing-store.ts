@@ -1,8 +1,10 @@
 /** The store, for commands that only look at it. */
 
-import { stat } from 'node:fs/promises'
+import { mkdtemp, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { openStore, type Store } from '../../seats-admin/index.ts'
-import type { Config } from '../config/config.ts'
+import type { Config, StoreConfig } from '../config/config.ts'
 import { CommandFailed } from './command.ts'
 
 /**
@@ -11,9 +13,43 @@ import { CommandFailed } from './command.ts'
  * @throws CommandFailed when there is none
  */
 export async function openExistingStore({ store }: Config): Promise<Store> {
-  if (store.kind === 'sqlite' && !(await exists(store.path)))
-    throw new CommandFailed(`there is no store at ${store.path}: run seatgate bootstrap or start first`)
+  if (await isMissing(store))
+    throw new CommandFailed(`there is no store at ${placeOf(store)}: run seatgate bootstrap or start first`)
   return openStore(store)
+}
+
+/** The store, or where there is none yet, an empty one as the first start would make it. */
+export interface Looked {
+  readonly store: Store
+  /** Says that there was none; null where there was. */
+  readonly note: string | null
+  close(): Promise<void>
+}
+
+/** For a command whose answer on an empty store is a true one, as long as it says so. */
+export async function openStoreOrEmpty({ store: config }: Config): Promise<Looked> {
+  if (!(await isMissing(config))) {
+    const store = await openStore(config)
+    return { store, note: null, close: () => store.close() }
+  }
+  const folder = await mkdtemp(join(tmpdir(), 'seatgate-'))
+  const remove = () => rm(folder, { recursive: true, force: true })
+  try {
+    const store = await openStore({ kind: 'sqlite', path: join(folder, 'empty.db') })
+    const note = `there is no store at ${placeOf(config)} yet: nobody has a Seat or an API key`
+    return { store, note, close: () => store.close().finally(remove) }
+  } catch (cause) {
+    await remove()
+    throw cause
+  }
+}
+
+async function isMissing(store: StoreConfig): Promise<boolean> {
+  return store.kind === 'sqlite' && !(await exists(store.path))
+}
+
+function placeOf(store: StoreConfig): string {
+  return store.kind === 'sqlite' ? store.path : store.kind
 }
 
 async function exists(path: string): Promise<boolean> {

@@ -1,14 +1,16 @@
 /** `seatgate explain`: what the gateway would decide, and why, by the code that decides a request. */
 
-import { METHODS } from 'node:http'
+import type { SeatReader } from '../../seats-admin/index.ts'
 import type { TenantConfig } from '../config/config.ts'
 import { Engine } from '../engine.ts'
 import type { Credentials, Decision, Judgement, SeatVerdict } from '../exchange.ts'
+import { judgementOfUnread } from '../judge.ts'
 import { ProcessEphemeral } from '../oidc/ephemeral.ts'
 import { printable } from '../telemetry/readable.ts'
 import { type Command, configOf, readArguments, tenantOf, UsageError } from './command.ts'
-import { openExistingStore } from './existing-store.ts'
+import { openStoreOrEmpty } from './existing-store.ts'
 import { recordAsJson } from './record.ts'
+import { refusalOfLine } from './request-line.ts'
 import { mintFor } from './token.ts'
 
 const options = {
@@ -26,10 +28,8 @@ export const explain: Command = {
     'explain METHOD PATH [--space S] [--token T | --api-key K | --tenant T --seat NAME…] [--config FILE] [--json]',
   summary: 'Says which route and which Seats decide a request, the answer and why.',
   async run(args, terminal) {
-    const { values, positionals } = readArguments(args, options, 2)
+    const { values, positionals } = readArguments(args, options, { positionals: 2, list: 'seat' })
     const [method = '', target = ''] = positionals
-    if (method === 'CONNECT' || !METHODS.includes(method))
-      throw new UsageError(`"${method}" is no method that the gateway reads; they are upper case`)
     const ways = [values.token, values['api-key'], values.tenant].filter((each) => each !== undefined)
     if (ways.length > 1)
       throw new UsageError('--token, --api-key and --tenant are three ways to say who: take one')
@@ -47,22 +47,27 @@ export const explain: Command = {
     }
     const config = await configOf(values, terminal)
     const tenant = values.tenant === undefined ? null : tenantOf(config, values.tenant)
-    const store = await openExistingStore(config)
+    const { store, note, close } = await openStoreOrEmpty(config)
     try {
+      if (note !== null) terminal.complain(`note: ${note}`)
       const engine = await Engine.forOneLook(
         store,
         { ephemeral: new ProcessEphemeral(), log: SILENT },
         config.memory,
       )
       const credentials: Credentials =
-        tenant === null ? given : { ...given, authorization: [await bearerFor(engine, tenant, values.seat)] }
+        tenant === null
+          ? given
+          : { ...given, authorization: [await bearerFor(store, tenant, values.seat, values.space)] }
       const { judge, signIn } = await engine.compile(config)
       const browser = { method, rawHeaders: [], upgrade: false }
-      const judgement = await judge.judge({ method, target, host: null, credentials, browser }, true)
+      const ask = { method, target, host: null, credentials, browser }
+      const unread = refusalOfLine(method, target, config.limits)
+      const judgement = unread === null ? await judge.judge(ask, true) : judgementOfUnread(ask, unread)
       await signIn?.close()
       await terminal.print(values.json ? recordAsJson(judgement.decision) : inWords(judgement))
     } finally {
-      await store.close()
+      await close()
     }
   },
 }
@@ -79,12 +84,15 @@ function headerLines(option: string, value: string | undefined): string[] {
   return [trimmed]
 }
 
+/** A name that is no Seat stands in the token too, where it is asked about: the answer says what it is. */
 async function bearerFor(
-  engine: Engine,
+  store: SeatReader,
   tenant: TenantConfig,
   seats: readonly string[] = [],
+  space: string | undefined,
 ): Promise<string> {
-  return `Bearer ${await mintFor(engine.store, tenant, { sub: 'explain' }, seats)}`
+  const spacesOfUnknown = () => (space === undefined ? [] : [space])
+  return `Bearer ${await mintFor(store, tenant, { sub: 'explain' }, seats, { spacesOfUnknown })}`
 }
 
 const VERDICTS: Readonly<Record<SeatVerdict, string>> = {

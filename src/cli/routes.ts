@@ -1,19 +1,15 @@
 /** `seatgate routes`: the compiled table, built-in routes included. */
 
-import { builtInPaths } from '../built-in.ts'
-import { ConfigError } from '../config/faults.ts'
 import type { Route } from '../exchange.ts'
-import { compileTable } from '../router/table.ts'
-import { type Command, configOf, readArguments } from './command.ts'
+import { type Command, DEFAULT_CONFIG, readArguments } from './command.ts'
+import { loadWhole } from './load.ts'
 
 export const routes: Command = {
   usage: 'routes [--config FILE] [--json]',
   summary: 'Prints the compiled route table: method, path, permission, upstream, file:line.',
   async run(args, terminal) {
     const { values } = readArguments(args, { config: { type: 'string' }, json: { type: 'boolean' } })
-    const config = await configOf(values, terminal)
-    const { table, faults } = compileTable(config.routes, config.upstreams, builtInPaths())
-    if (faults.length > 0) throw new ConfigError(faults)
+    const { table } = await loadWhole(values.config ?? DEFAULT_CONFIG, terminal.env)
     const rows = table.routes.map(row)
     await terminal.print(values.json ? JSON.stringify(rows, null, 2) : columns(rows))
   },

@@ -4,13 +4,13 @@ import { flushCompileCache } from 'node:module'
 import { setFlagsFromString } from 'node:v8'
 import type { Config } from '../config/config.ts'
 import { ConfigError } from '../config/faults.ts'
-import { loadConfig } from '../config/load.ts'
 import { watchConfig } from '../config/watch.ts'
 import { Gateway } from '../gateway.ts'
 import { type Log, openLog } from '../telemetry/logger.ts'
 import { outliveRejections } from '../telemetry/unexpected.ts'
 import { warnOfShortage } from './capacity.ts'
 import { type Command, DEFAULT_CONFIG, readArguments } from './command.ts'
+import { loadWhole } from './load.ts'
 
 export const start: Command = {
   usage: 'start [--config FILE] [--pretty]',
@@ -19,10 +19,11 @@ export const start: Command = {
   async run(args, terminal) {
     const { values } = readArguments(args, { config: { type: 'string' }, pretty: { type: 'boolean' } })
     const file = values.config ?? DEFAULT_CONFIG
-    const config = await loadConfig(file, terminal.env)
+    const load = async () => (await loadWhole(file, terminal.env)).config
+    const config = await load()
     const log = await openLog({ pretty: values.pretty ?? process.stdout.isTTY === true })
     try {
-      await runGateway(config, log, () => loadConfig(file, terminal.env))
+      await runGateway(config, log, load)
     } finally {
       if (!(await log.close())) terminal.abandonOutput()
     }
@@ -45,6 +46,8 @@ export async function runGateway(
   // Before anybody listens for it, a SIGHUP would end the process.
   process.on('SIGHUP', ignore)
   const gateway = await Gateway.start(config, log)
+  // Before anybody is told that it listens, and may end it at once.
+  const told = terminated()
   const { front, ops } = gateway.addresses
   log.logger.info({ listener: 'front' }, `listening on http://${address(front)} (front door)`)
   log.logger.info({ listener: 'ops' }, `listening on http://${address(ops)} (/livez /readyz /metrics)`)
@@ -56,7 +59,7 @@ export async function runGateway(
   // Node would do it at the end, which may be a kill -9: the next start has it easier all the same.
   flushCompileCache()
   const reloader = new Reloader(gateway, config, log, load)
-  const signal = await terminated()
+  const signal = await told
   log.logger.info({ signal }, 'draining')
   await reloader.close()
   const { drain, drainDelay } = reloader.config

@@ -29,7 +29,7 @@ export const token: Command = {
   usage: 'token --tenant T --sub U [--email E] --seat NAME… [--lifetime 1h] [--config FILE]',
   summary: 'Mints a bearer token that names the Seats in each of their spaces, as a sign-in would.',
   async run(args, terminal) {
-    const { values } = readArguments(args, options)
+    const { values } = readArguments(args, options, { list: 'seat' })
     const tenantId = required(values.tenant, '--tenant')
     const sub = required(values.sub, '--sub')
     if (values.seat === undefined) throw new UsageError('--seat is required')
@@ -39,7 +39,7 @@ export const token: Command = {
     const store = await openExistingStore(config)
     try {
       const subject = values.email === undefined ? { sub } : { sub, email: values.email }
-      await terminal.print(await mintFor(store, tenant, subject, values.seat, lifetime))
+      await terminal.print(await mintFor(store, tenant, subject, values.seat, { lifetime }))
     } finally {
       await store.close()
     }
@@ -53,32 +53,36 @@ function durationOf(text: string): number {
   return lifetime
 }
 
+export interface Minting {
+  /** ms; the tenant's own when left out. */
+  readonly lifetime?: number | undefined
+  /** The spaces in which the token is to name what is no Seat. */
+  readonly spacesOfUnknown?: (name: string, tenant: TenantConfig) => readonly string[]
+}
+
 /**
  * A token as a sign-in would issue it now to someone whose provider names these Seats. Its time of issue is the one
  * before the Seats were read: a name given up since then stands against it.
  *
- * @param lifetime ms; the tenant's own when left out
- * @throws CommandFailed on a name that is no Seat
+ * @throws CommandFailed on a name that is no Seat, where nothing else is said about such
  */
 export async function mintFor(
   store: SeatReader,
   tenant: TenantConfig,
   subject: Omit<TokenSubject, 'hashPerm'>,
   seats: readonly string[],
-  lifetime?: number,
+  { lifetime, spacesOfUnknown = refuse }: Minting = {},
 ): Promise<string> {
   const now = Date.now()
-  const hashPerm = await seatEntries(store, tenant.id, seats)
+  const hashPerm: string[] = []
+  for (const name of new Set(seats)) {
+    const { value } = await store.seatByName(tenant.id, name)
+    const spaces = value.seat?.spaces ?? spacesOfUnknown(name, tenant)
+    hashPerm.push(...spaces.map((space) => `${space}:${name}`))
+  }
   return mintToken(tenant, { ...subject, hashPerm }, now, lifetime)
 }
 
-/** `{space}:{seat}` for each space of each Seat, as the store has them now. */
-async function seatEntries(store: SeatReader, tenant: string, names: readonly string[]): Promise<string[]> {
-  const entries: string[] = []
-  for (const name of new Set(names)) {
-    const { value } = await store.seatByName(tenant, name)
-    if (value.seat === null) throw new CommandFailed(`tenant ${tenant} has no Seat "${name}"`)
-    for (const space of value.seat.spaces) entries.push(`${space}:${name}`)
-  }
-  return entries
+function refuse(name: string, tenant: TenantConfig): never {
+  throw new CommandFailed(`tenant ${tenant.id} has no Seat "${name}"`)
 }

@@ -28,6 +28,10 @@ const HOST = /^(?:(?:[A-Za-z0-9._~!$&'()*+;=-]|%[0-9A-Fa-f]{2})+|\[[0-9A-Fa-f:.]
 /** Those that are registered; a made-up one is nobody's honest request. */
 const KNOWN = new Set(METHODS)
 
+export function guardMethod(method: string): Refusal | null {
+  return KNOWN.has(method) ? null : badMethod
+}
+
 /** null when the request may go on. */
 export function guard(request: ClientRequest, { headerFields }: GuardLimits): Refusal | null {
   if (!KNOWN.has(request.method)) return badMethod

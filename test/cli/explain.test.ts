@@ -85,13 +85,9 @@ t.test('a key, a token and a space lose the white space at their edges', async (
   }
 })
 
-t.test('what no parser of HTTP takes is bad usage', async (t) => {
+t.test('what no header can carry is bad usage', async (t) => {
   const cwd = folderWith(t, files)
   for (const args of [
-    ['get', '/docs/a'],
-    ['BLAH', '/docs/a'],
-    ['CONNECT', '/docs/a'],
-    ['', '/docs/a'],
     ['GET', '/docs/a', '--api-key', 'a\nb'],
     ['GET', '/docs/a', '--space', 'a\u007fb'],
   ]) {
@@ -115,18 +111,89 @@ t.test('an option that takes one value is given once', async (t) => {
   }
 })
 
-t.test('without a store there is no answer, and none is made', async (t) => {
+t.test('without a store there is no token, and none is made', async (t) => {
   const cwd = folderWith(t, files)
-  for (const args of [
-    ['explain', 'GET', '/docs/a'],
-    ['token', '--tenant', 'acme', '--sub', 'a', '--seat', 'admin'],
-  ]) {
-    const { code, out, err } = await seatgate(cwd, args)
-    t.equal(code, 1)
-    t.equal(out, '')
-    t.match(err, /there is no store at .*seatgate\.db: run seatgate bootstrap or start first/)
+  const { code, out, err } = await seatgate(cwd, [
+    ...['token', '--tenant', 'acme', '--sub', 'a', '--seat', 'admin'],
+  ])
+  t.equal(code, 1)
+  t.equal(out, '')
+  t.match(err, /there is no store at .*seatgate\.db: run seatgate bootstrap or start first/)
+  t.notOk(existsSync(join(cwd, 'seatgate.db')))
+})
+
+t.test('without a store it decides as on an empty one, says so, and makes none', async (t) => {
+  const cwd = folderWith(t, files)
+  const admin = ['--space', 'admin', '--tenant', 'acme', '--seat', 'admin']
+  for (const [args, answer] of [
+    [['GET', '/docs/a'], 'allow'],
+    [['GET', '/nowhere'], 'route_not_found'],
+    [['GET', '/v1/trainings'], 'credentials_missing'],
+    [['GET', '/v1/trainings', ...admin], 'permission_denied'],
+  ] as const) {
+    const { code, out, err } = await seatgate(cwd, ['explain', ...args])
+    t.equal(code, 0)
+    t.equal(out.split('\n')[0], answer, args.join(' '))
+    t.match(err, /^note: there is no store at .*seatgate\.db yet/)
   }
   t.notOk(existsSync(join(cwd, 'seatgate.db')))
+})
+
+t.test('methods and targets are read as from the wire', async (t) => {
+  const cwd = folderWith(t, files)
+  for (const [method, target, answer] of [
+    ['get', '/docs/a', 'request_malformed'],
+    ['BLAH', '/docs/a', 'request_malformed'],
+    ['CONNECT', '/docs/a', 'request_malformed'],
+    ['', '/docs/a', 'request_malformed'],
+    ['GET /docs/a HTTP/1.1\r\nHost: a\r\n\r\nGET', '/docs/a', 'request_malformed'],
+    ['GET', '', 'request_malformed'],
+    ['GET', '/docs/a b', 'request_malformed'],
+    ['GET', '/docs/a?q=a b', 'request_malformed'],
+    ['GET', '/docs/a\r\n', 'request_malformed'],
+    ['GET', 'docs/a', 'path_ambiguous'],
+    ['GET', 'a:80', 'path_ambiguous'],
+    ['GET', '?a', 'path_ambiguous'],
+    ['GET', '/docs/a?q=é', 'path_ambiguous'],
+    ['GET', '/docs/é', 'path_ambiguous'],
+    ['GET', 'http://a\\b/docs/a', 'path_ambiguous'],
+    ['GET', `/${'a'.repeat(9000)}`, 'uri_too_long'],
+    ['GET', `/${'a'.repeat(90_000)}`, 'uri_too_long'],
+    ['GET', 'http://a.example/docs/a', 'allow'],
+  ] as const) {
+    const { code, out, err } = await seatgate(cwd, ['explain', method, target])
+    t.match({ code, err }, { code: 0, err: /^note: [^\n]*\n$/ }, `${method} ${target.slice(0, 40)}`)
+    t.equal(out.split('\n')[0], answer, `${method} ${target.slice(0, 40)}`)
+  }
+})
+
+t.test('several Seats, each with --seat before it or not', async (t) => {
+  const cwd = folderWith(t, files)
+  await seatgate(cwd, ['bootstrap', '--tenant', 'acme'])
+  const route = ['GET', '/v1/trainings']
+  const who = ['--tenant', 'acme', '--space', 'admin']
+  for (const args of [
+    [...route, ...who, '--seat', 'Ghost', '--seat', 'admin'],
+    [...route, ...who, '--seat', 'Ghost', 'admin'],
+    [...route, '--seat', 'Ghost', 'admin', ...who],
+    ['--seat', 'Ghost', 'admin', ...route, ...who],
+    [...who, '--seat=Ghost', 'admin', ...route],
+  ]) {
+    const { code, out } = await seatgate(cwd, ['explain', ...args])
+    t.equal(code, 0, args.join(' '))
+    t.match(out, /^allow\n/)
+    t.match(out, /seat +"Ghost" is no Seat of the tenant\n.*seat +"admin" grants it/)
+  }
+  for (const args of [
+    ['token', '--tenant', 'acme', '--sub', 'a', '--seat', 'admin', 'Ghost'],
+    ['token', '--tenant', 'acme', '--sub', 'a', '--seat', 'Ghost', 'admin'],
+  ])
+    t.match(await seatgate(cwd, args), { code: 1, out: '', err: /tenant acme has no Seat "Ghost"/ })
+  for (const args of [
+    ['token', '--sub', 'a', '--seat', 'admin', '--tenant', 'acme', 'x'],
+    ['explain', ...route, 'x', ...who, '--seat', 'admin'],
+  ])
+    t.match(await seatgate(cwd, args), { code: 2, out: '', err: /argument/ })
 })
 
 t.test('a user id can not write lines of its own', async (t) => {

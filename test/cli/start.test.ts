@@ -1,7 +1,7 @@
 /** `seatgate start` as a process: its lines, its signals, its reloads. */
 
 import { type ChildProcess, spawn } from 'node:child_process'
-import { readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -93,6 +93,65 @@ t.test('a changed file and SIGHUP reload; a faulty change is reported and change
   await until(() => routed(`${running.front}/docs3/a`))
   t.notOk(await routed(`${running.front}/docs2/a`))
 })
+
+t.test('told to end as soon as it says that it listens', async (t) => {
+  const env = { ...process.env, ACME_SECRET: SECRET }
+  for (let i = 0; i < 3; i++) {
+    const child = spawn(process.execPath, [MAIN, 'start'], { cwd: folderWith(t, files), env })
+    t.teardown(() => child.kill('SIGKILL'))
+    let out = ''
+    child.stdout.on('data', (chunk) => {
+      if (!out.includes('listening')) child.kill('SIGTERM')
+      out += chunk
+    })
+    const ended = await new Promise((resolve) =>
+      child.once('close', (code, signal) => resolve({ code, signal })),
+    )
+    t.same(ended, { code: 0, signal: null })
+    t.match(out, /"msg":"ended"/)
+  }
+})
+
+t.test('npm start passes the signal on', async (t) => {
+  const { scripts } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
+  const folder = folderWith(t, {
+    ...files,
+    'package.json': JSON.stringify({
+      scripts: { start: scripts.start.replace('src/cli/seatgate.js', MAIN) },
+    }),
+  })
+  const env = { ...process.env, ACME_SECRET: SECRET }
+  const child = spawn('npm', ['start'], { cwd: folder, env, stdio: ['ignore', 'pipe', 'inherit'] })
+  t.teardown(() => child.kill('SIGKILL'))
+  let out = ''
+  child.stdout.on('data', (chunk) => {
+    out += chunk
+  })
+  await until(() => out.includes('/livez'))
+  const ops = /listening on (http:\S+) \(\/livez/.exec(out)?.[1] ?? ''
+  child.kill('SIGTERM')
+  await new Promise((resolve) => child.once('close', resolve))
+  t.match(out, /"msg":"ended"/)
+  await t.rejects(fetch(`${ops}/livez`), 'nobody is left behind')
+})
+
+t.test(
+  'a fault between two tables is mended in the one that only the faulty configuration names',
+  async (t) => {
+    const cwd = folderWith(t, files)
+    const running = await start(t, cwd, 'http://127.0.0.1:1')
+    const more = join(cwd, 'more.yaml')
+    writeFileSync(more, 'upstream: trainings\nroutes: { GET /docs/*: public }\n')
+    writeFileSync(
+      join(cwd, 'gateway.config.yaml'),
+      `${CONFIG.replace('[routes/*.yaml]', '[routes/*.yaml, more.yaml]')}`,
+    )
+    await until(() => running.out().includes('reload refused'))
+    writeFileSync(more, 'upstream: trainings\nroutes: { GET /more/*: public }\n')
+    await until(() => routed(`${running.front}/more/a`))
+    t.pass('noticed')
+  },
+)
 
 t.test('memory that the heap has no room for is warned of, by a start and by a reload', async (t) => {
   const warnings = (out: string) => out.match(/memory may take \d+ MiB of a process[^"]*/g) ?? []
