@@ -36,7 +36,7 @@ export class KeySet {
   readonly #options: KeySetOptions
   readonly #keys: Kept<LocalJWKSet>
   /** Monotonic ms: when a token that anybody may have written was last a reason to read. */
-  #readForAnybody = -Infinity
+  #lastForAnybody = -Infinity
 
   constructor(options: KeySetOptions) {
     this.#options = options
@@ -44,21 +44,34 @@ export class KeySet {
   }
 
   /**
-   * Calls `use` with the keys; once more, with newer ones, if it finds none that fits. Rejects with ProviderTrouble when
-   * the keys can't be had, and as `use` does.
+   * Calls `use` with the keys; again, with newer ones, as long as it finds none that fits. Rejects with ProviderTrouble
+   * when the keys can't be had, and as `use` does.
    */
   async with<T>(source: TokenSource, use: (keys: LocalJWKSet) => Promise<T>): Promise<T> {
     const arrivedAt = this.#options.clock()
-    const keys = await this.#keys.get()
-    try {
-      return await use(keys)
-    } catch (cause) {
-      if (!(cause instanceof errors.JWKSNoMatchingKey)) throw cause
-      await this.#readAfter(arrivedAt, source)
-      const newer = await this.#keys.get()
-      if (newer === keys) throw cause
-      return use(newer)
+    // What is under way may have the key, whatever it was begun for: another token, or in the ordinary course.
+    const ways = [() => this.#keys.settled(), () => this.#readAfter(arrivedAt, source)]
+    let keys = await this.#keys.get()
+    for (;;) {
+      try {
+        return await use(keys)
+      } catch (cause) {
+        if (!(cause instanceof errors.JWKSNoMatchingKey)) throw cause
+        const newer = await this.#newer(keys, ways)
+        if (newer === null) throw cause
+        keys = newer
+      }
     }
+  }
+
+  /** By the first of the ways that brings other keys; null: by none, and all are used up. */
+  async #newer(keys: LocalJWKSet, ways: (() => Promise<void>)[]): Promise<LocalJWKSet | null> {
+    for (let way = ways.shift(); way !== undefined; way = ways.shift()) {
+      await way()
+      const now = await this.#keys.get()
+      if (now !== keys) return now
+    }
+    return null
   }
 
   /**
@@ -66,15 +79,23 @@ export class KeySet {
    * failed: the key may be there and can't be seen, and nothing is said against the token.
    */
   async #readAfter(arrivedAt: number, source: TokenSource): Promise<void> {
-    // Another token's reading, or one in the ordinary course that `get` has begun, serves this one too.
-    if (this.#keys.beganAt >= arrivedAt) await this.#keys.settled()
-    else if (source === 'provider') await this.#readForProvider(arrivedAt)
-    else if (this.#options.clock() - this.#readForAnybody >= COOLDOWN) {
-      // What was read in the ordinary course doesn't count: keys may have been changed right after that.
-      this.#readForAnybody = this.#options.clock()
-      await this.#keys.again()
+    if (this.#keys.beganAt < arrivedAt) {
+      if (source === 'provider') await this.#readForProvider(arrivedAt)
+      else await this.#readForAnybody()
     }
+    // Of two that came, the other may have begun it.
+    await this.#keys.settled()
     if (this.#keys.failure !== null) throw this.#keys.failure.cause
+  }
+
+  /** Once in a while; what was read in the ordinary course doesn't count, as keys may have been changed right after. */
+  async #readForAnybody(): Promise<void> {
+    const now = this.#options.clock()
+    if (now - this.#lastForAnybody < COOLDOWN) return
+    const { beganAt } = this.#keys
+    const reading = this.#keys.again()
+    if (this.#keys.beganAt !== beganAt) this.#lastForAnybody = now
+    await reading
   }
 
   /**
@@ -85,7 +106,6 @@ export class KeySet {
     const since = this.#options.clock() - this.#keys.beganAt
     if (since < OWN_COOLDOWN) await new Promise((resolve) => setTimeout(resolve, OWN_COOLDOWN - since))
     if (this.#keys.beganAt < arrivedAt) await this.#keys.again()
-    else await this.#keys.settled()
   }
 }
 

@@ -191,13 +191,37 @@ for (const source of ['provider', 'anybody'] as const) {
     t.equal(at.reads, 2, 'by the reading that was begun anyway')
   })
 
-  t.test(`two tokens by a new key at the same time: ${source}`, async (t) => {
+  t.test(`tokens by a new key, while it is being read: ${source}`, async (t) => {
     const { at, verify } = await keySet()
     await verify(source, 'first')
     at.published = ['second']
     at.delay = 20
     at.now = 30_000
-    t.same(await Promise.all([verify(source, 'second'), verify(source, 'second')]), ['good', 'good'])
+    const clock = setInterval(() => at.now++, 1)
+    const outcomes = [0, 1, 5, 10].map(async (later) => {
+      await sleep(later)
+      return verify(source, 'second')
+    })
+    t.same(await Promise.all(outcomes), ['good', 'good', 'good', 'good'])
+    clearInterval(clock)
     t.equal(at.reads, 2)
   })
 }
+
+t.test(
+  'a made-up token that joins a reading, or meets a failed one, does not use the cooldown up',
+  async (t) => {
+    const { at, verify } = await keySet()
+    await verify('anybody', 'first')
+    at.now = 20 * 60_000
+    at.delay = 20
+    const reading = verify('anybody', 'first')
+    at.now++
+    const madeUp = verify('anybody', 'made up')
+    await reading
+    at.published = ['second']
+    await madeUp
+    at.now++
+    t.equal(await verify('anybody', 'second'), 'good')
+  },
+)
