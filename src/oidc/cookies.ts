@@ -11,15 +11,26 @@ const SIGN_IN_COOKIE = '__Host-seatgate_signin_'
 
 /**
  * One slot a sign-in, so that several tabs can sign in at once; not many, so that nobody can fill a browser with cookies
- * until its requests are too large. With all of them taken, the later wins, and the earlier has to begin again.
+ * until its requests are too large. Of two on one slot, as when they are begun at the same moment or all slots are taken,
+ * the later wins, and the earlier has to begin again.
  */
-const SLOTS = 16
+export const SLOTS = 16
 
 /** The cookie of a sign-in, by its state. */
 export function signInCookie(state: string): string {
   let sum = 0
   for (const character of state) sum = (sum * 31 + character.charCodeAt(0)) % SLOTS
   return `${SIGN_IN_COOKIE}${sum}`
+}
+
+const SIGN_IN_NAME = new RegExp(
+  `(?:^|;)[ \\t]*(${SIGN_IN_COOKIE}(?:${[...Array(SLOTS).keys()].join('|')}))[ \\t]*=`,
+  'g',
+)
+
+/** The names of sign-ins' cookies that the Cookie lines have: no more than there are slots. */
+export function signInCookiesIn(lines: readonly string[]): ReadonlySet<string> {
+  return new Set(lines.flatMap((line) => [...line.matchAll(SIGN_IN_NAME)].map((found) => found[1] ?? '')))
 }
 
 /** A value for Set-Cookie. @param maxAge seconds; 0 takes the cookie away */

@@ -8,15 +8,13 @@
 
 import { isJsonObject, parseJson } from '../json.ts'
 import type { Context } from './context.ts'
-import { cookieValues, setCookie, signInCookie } from './cookies.ts'
+import { cookieValues, setCookie, signInCookie, signInCookiesIn, SLOTS } from './cookies.ts'
 import { newSecret, sha256 } from './handle.ts'
 import type { Provider } from './provider.ts'
 import { open, seal } from './seal.ts'
 
 /** ms */
 export const STATE_LIFETIME = 600_000
-/** With one slot free of sixteen, all but one time in a thousand finds it. */
-const MAX_TRIES = 100
 
 export interface Begun {
   readonly state: string
@@ -53,11 +51,11 @@ export async function beginState(
   return { state, nonce, verifier, cookie: setCookie(signInCookie(state), browser, STATE_LIFETIME / 1000) }
 }
 
-/** Of the browser's sign-ins under way, none loses its cookie to this one while a slot is free. */
+/** Of the sign-ins that the browser shows to be under way, none loses its cookie to this one while a slot is free. */
 function newState(cookies: readonly string[]): string {
+  const taken = signInCookiesIn(cookies)
   let state = newSecret()
-  for (let tried = 1; tried < MAX_TRIES && cookieValues(cookies, signInCookie(state)).length > 0; tried++)
-    state = newSecret()
+  while (taken.size < SLOTS && taken.has(signInCookie(state))) state = newSecret()
   return state
 }
 

@@ -5,7 +5,10 @@
 
 import type { Test } from 'tap'
 import t from 'tap'
-import { signInCookie } from '../../src/oidc/cookies.ts'
+import type { Context } from '../../src/oidc/context.ts'
+import { signInCookie, signInCookiesIn } from '../../src/oidc/cookies.ts'
+import type { Provider } from '../../src/oidc/provider.ts'
+import { beginState } from '../../src/oidc/state.ts'
 import type { Page } from './browser-client.ts'
 import { type SignInWorld, startWorld } from './world.ts'
 
@@ -156,4 +159,32 @@ t.test('as many sign-ins at once as there are slots', async (t) => {
   while (answers.length < 16) answers.push(await world.answer(browser))
   t.equal(browser.cookies(world.origin).size, 16)
   for (const each of answers) t.equal((await browser.send(each.href)).status, 200)
+})
+
+t.test('cookies that are none of ours, or half, take no slot', async (t) => {
+  const name = signInCookie('x')
+  const read = (...lines: string[]) => [...signInCookiesIn(lines)]
+  t.same(read(`a=b; ${name}=1;${signInCookie('y')}=2`, ` ${signInCookie('z')} =3`).length, 3)
+  t.same(read(`x${name}=1; ${name}; a=${name}=1; ${name}9=1; __Host-seatgate_signin_16=1`), [])
+  t.same(read(`${name}=1; ${name}=2`, `${name}=3`), [name])
+})
+
+t.test('the cookies of a request are read once, however many of its slots are taken', async (t) => {
+  const { world } = await begunWorld(t)
+  const [tenant] = world.tenants()
+  for (const taken of [0, 8, 15, 16]) {
+    let reads = 0
+    const text = Array.from({ length: taken }, (_, i) => `__Host-seatgate_signin_${i}=x`).join('; ')
+    const cookies = new Proxy([text], {
+      get(lines, key) {
+        if (key === '0') reads++
+        return Reflect.get(lines, key)
+      },
+    })
+    const context = { ephemeral: world.ephemeral, now: world.now } as Context
+    const { state } = await beginState(context, { tenant } as Provider, null, cookies)
+    t.equal(reads, 1)
+    const slot = signInCookie(state)
+    t.equal(text.split('; ').includes(`${slot}=x`), taken === 16, `${taken} taken, ${slot} chosen`)
+  }
 })
