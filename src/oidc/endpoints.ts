@@ -17,6 +17,8 @@ type Endpoint = (context: Context, request: SignInRequest) => Promise<SignInRepl
 
 /** One text for a tenant that isn't there and one that has no provider: it tells nobody which tenants exist. */
 const noSignIn = invalid('/tenant', 'is not a tenant that signs in here')
+/** The code would be used up, and nobody see what for. */
+const notHead = new Refusal('method_not_allowed', 'A sign-in is finished by GET.', { allow: 'GET' })
 const notOurs = new Refusal('route_not_found', 'No endpoint of sign-in has this path and method.')
 
 const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
@@ -32,9 +34,8 @@ const OWN_CALLBACK = /^(GET \/auth\/oidc\/callback)\/[^/]+$/
 
 /** Rejects when the store, or where sign-ins are kept, can't be asked: the caller answers 503. */
 export async function serveSignIn(context: Context, request: SignInRequest): Promise<SignInReply | Refusal> {
-  // As in the route table, HEAD uses GET's entry.
-  const method = request.method === 'HEAD' ? 'GET' : request.method
-  const name = `${method} ${request.path}`.replace(OWN_CALLBACK, '$1')
+  if (request.method === 'HEAD') return notHead
+  const name = `${request.method} ${request.path}`.replace(OWN_CALLBACK, '$1')
   const endpoint = Object.hasOwn(ENDPOINTS, name) ? ENDPOINTS[name] : undefined
   return endpoint === undefined ? notOurs : endpoint(context, request)
 }
