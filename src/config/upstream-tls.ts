@@ -1,9 +1,9 @@
 /** `tls:` of an upstream: PEM files, read here, so that what can't be read or doesn't fit together is a fault. Used by upstreams.ts only. */
 
-import { X509Certificate } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { createSecureContext } from 'node:tls'
+import { certificateFault } from './certificates.ts'
 import { Complaint, type Read } from './complaint.ts'
 import type { UpstreamTls } from './config.ts'
 import type { Section } from './section.ts'
@@ -45,18 +45,12 @@ function pem(folder: string, begins: RegExp, what: string): Read<string> {
   }
 }
 
-/** OpenSSL would pass over one that it can't read, and Node.js then trust the public ones. */
 function certificates(read: Read<string>): Read<string> {
   return (path) => {
     const text = read(path)
     if (text instanceof Complaint) return text
-    const blocks = text.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g)
-    try {
-      for (const block of blocks ?? ['']) new X509Certificate(block)
-      return text
-    } catch {
-      return new Complaint('holds a certificate that can not be read')
-    }
+    const fault = certificateFault(text)
+    return fault === null ? text : new Complaint(fault)
   }
 }
 

@@ -3,7 +3,6 @@
  * WebSockets and by `health.ts` for checks.
  */
 
-import { X509Certificate } from 'node:crypto'
 import { connect as connectTcp, isIP, type OnReadOpts, type Socket } from 'node:net'
 import {
   connect as connectTls,
@@ -12,6 +11,7 @@ import {
   type SecureContextOptions,
 } from 'node:tls'
 import type { buildConnector } from 'undici'
+import { certificateFault } from '../config/certificates.ts'
 import { loadUndici } from './undici.ts'
 import type { TlsSettings } from './upstream-options.ts'
 
@@ -58,15 +58,9 @@ function secureContext(ca: Pem, cert: Pem, key: Pem): SecureContext {
   return createSecureContext(options)
 }
 
-/** OpenSSL passes over what it can't read, and with an empty list of authorities Node.js would trust the public ones. */
 function readCertificates(name: string, pem: string | Buffer): void {
-  const blocks = pem.toString('latin1').match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g)
-  if (blocks === null) throw new Error(`tls: ${name} holds no certificate in PEM`)
-  try {
-    for (const block of blocks) new X509Certificate(block)
-  } catch {
-    throw new Error(`tls: ${name} holds a certificate that can not be read`)
-  }
+  const fault = certificateFault(pem.toString('latin1'))
+  if (fault !== null) throw new Error(`tls: ${name} ${fault}`)
 }
 
 /**

@@ -1,0 +1,29 @@
+/** PEM files of certificates: one that can't be read is a fault wherever it stands, as OpenSSL would pass over it. */
+
+import { readFileSync } from 'node:fs'
+import t from 'tap'
+import { certificateFault } from '../../src/config/certificates.ts'
+import { CERTIFICATES } from '../support/servers/tls.ts'
+
+const good = readFileSync(CERTIFICATES.files.ca, 'latin1')
+const lines = good.trim().split('\n')
+const truncated = lines.slice(0, 4).join('\n')
+const broken = good.replace('-----BEGIN CERTIFICATE-----\n', (line) => `${line}-`)
+const garbage = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n'
+
+t.test('whole ones', async (t) => {
+  for (const text of [good, good + good, `subject=/CN=a\n${good}`, good.replaceAll('\n', '\r\n')])
+    t.equal(certificateFault(text), null)
+})
+
+t.test('none', async (t) => {
+  const key = readFileSync(CERTIFICATES.files.clientKey, 'latin1')
+  for (const text of ['', 'x', key]) t.match(certificateFault(text), /holds no certificate/)
+})
+
+t.test('one that can not be read, alone, first, or last', async (t) => {
+  for (const bad of [truncated, broken, garbage]) {
+    for (const text of [bad, `${bad}\n${good}`, `${good}\n${bad}`, `${good}\n${bad}\n${good}`])
+      t.match(certificateFault(text), /can not be read/)
+  }
+})
