@@ -82,17 +82,21 @@ export function readArguments<const O extends Options>(
   }
 }
 
-/** Puts the option's name before each value that follows another of its values and is none of the positionals. */
+/**
+ * Puts the option's name before each value that stands behind another of its values. Only where all that stands there is
+ * one too many for a positional: nobody is to guess which of them is which.
+ */
 function withNames(args: string[], options: Options, list: string, positionals: number): string[] {
   const { tokens } = parseArgs({ args, options, strict: false, allowPositionals: true, tokens: true })
-  let surplus = tokens.filter(({ kind }) => kind === 'positional').length - positionals
-  let behind = false
   const values = new Set<number>()
+  let behind = false
   for (const token of tokens) {
     if (token.kind !== 'positional') behind = token.kind === 'option' && token.name === list
-    else if (behind && surplus-- > 0) values.add(token.index)
+    else if (behind) values.add(token.index)
   }
-  return args.flatMap((arg, index) => (values.has(index) ? [`--${list}=${arg}`] : [arg]))
+  const surplus = tokens.filter(({ kind }) => kind === 'positional').length - positionals
+  if (values.size !== surplus) return args
+  return args.map((arg, index) => (values.has(index) ? `--${list}=${arg}` : arg))
 }
 
 export function configOf(values: { config?: string | undefined }, terminal: Terminal): Promise<Config> {

@@ -32,7 +32,11 @@ export async function openStoreOrEmpty({ store: config }: Config): Promise<Looke
     const store = await openStore(config)
     return { store, note: null, close: () => store.close() }
   }
-  const folder = await mkdtemp(join(tmpdir(), 'seatgate-'))
+  const folder = await mkdtemp(join(tmpdir(), 'seatgate-')).catch((cause: NodeJS.ErrnoException) => {
+    throw new CommandFailed(
+      `there is no store at ${placeOf(config)} yet, nor a folder for an empty one: ${cause.message}`,
+    )
+  })
   const remove = () => rm(folder, { recursive: true, force: true })
   try {
     const store = await openStore({ kind: 'sqlite', path: join(folder, 'empty.db') })

@@ -58,7 +58,7 @@ export const explain: Command = {
       const credentials: Credentials =
         tenant === null
           ? given
-          : { ...given, authorization: [await bearerFor(store, tenant, values.seat, values.space)] }
+          : { ...given, authorization: [await bearerFor(store, tenant, values.seat, given.space[0])] }
       const { judge, signIn } = await engine.compile(config)
       const browser = { method, rawHeaders: [], upgrade: false }
       const ask = { method, target, host: null, credentials, browser }

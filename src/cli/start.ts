@@ -45,9 +45,9 @@ export async function runGateway(
   outliveRejections(log.logger)
   // Before anybody listens for it, a SIGHUP would end the process.
   process.on('SIGHUP', ignore)
-  const gateway = await Gateway.start(config, log)
-  // Before anybody is told that it listens, and may end it at once.
   const told = terminated()
+  const gateway = await Promise.race([Gateway.start(config, log), told])
+  if (typeof gateway === 'string') return endedEarly(gateway, log)
   const { front, ops } = gateway.addresses
   log.logger.info({ listener: 'front' }, `listening on http://${address(front)} (front door)`)
   log.logger.info({ listener: 'ops' }, `listening on http://${address(ops)} (/livez /readyz /metrics)`)
@@ -68,6 +68,13 @@ export async function runGateway(
 }
 
 function ignore(): void {}
+
+/** Nothing was served yet, and what was being opened survives worse. */
+async function endedEarly(signal: NodeJS.Signals, log: Log): Promise<never> {
+  log.logger.info({ signal }, 'ended before it listened')
+  await log.close()
+  process.exit(0)
+}
 
 /** Reads the configuration again on SIGHUP and when one of its files changes; one reading after the other. */
 class Reloader {

@@ -176,13 +176,14 @@ t.test('several Seats, each with --seat before it or not', async (t) => {
     [...route, ...who, '--seat', 'Ghost', '--seat', 'admin'],
     [...route, ...who, '--seat', 'Ghost', 'admin'],
     [...route, '--seat', 'Ghost', 'admin', ...who],
-    ['--seat', 'Ghost', 'admin', ...route, ...who],
-    [...who, '--seat=Ghost', 'admin', ...route],
+    ['--seat', 'Ghost', '--seat=admin', ...route, ...who],
+    [...route, '--seat=Ghost', 'admin', ...who],
+    [...route, '--seat', 'Ghost', ...who, '--seat', 'admin', 'Viewer'],
   ]) {
     const { code, out } = await seatgate(cwd, ['explain', ...args])
     t.equal(code, 0, args.join(' '))
     t.match(out, /^allow\n/)
-    t.match(out, /seat +"Ghost" is no Seat of the tenant\n.*seat +"admin" grants it/)
+    t.match(out, /seat +"Ghost" is no Seat of the tenant\n.*seat +"admin" grants it/, args.join(' '))
   }
   for (const args of [
     ['token', '--tenant', 'acme', '--sub', 'a', '--seat', 'admin', 'Ghost'],
@@ -192,6 +193,8 @@ t.test('several Seats, each with --seat before it or not', async (t) => {
   for (const args of [
     ['token', '--sub', 'a', '--seat', 'admin', '--tenant', 'acme', 'x'],
     ['explain', ...route, 'x', ...who, '--seat', 'admin'],
+    ['explain', ...who, '--seat', 'admin', ...route, 'x'],
+    ['explain', 'GET', ...who, '--seat', 'admin', '/v1/trainings', 'x'],
   ])
     t.match(await seatgate(cwd, args), { code: 2, out: '', err: /argument/ })
 })

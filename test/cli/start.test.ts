@@ -112,6 +112,33 @@ t.test('told to end as soon as it says that it listens', async (t) => {
   }
 })
 
+t.test('told to end while its store keeps it waiting', async (t) => {
+  let asked = false
+  const silent = createServer(() => {
+    asked = true
+  })
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => silent.close())
+  const { port } = silent.address() as { port: number }
+  const store = `store: postgres://gate:hush@127.0.0.1:${port}/seatgate`
+  const cwd = folderWith(t, {
+    ...files,
+    'gateway.config.yaml': CONFIG.replace('store: sqlite:./seatgate.db', store),
+  })
+  const env = { ...process.env, ACME_SECRET: SECRET }
+  const child = spawn(process.execPath, [MAIN, 'start'], { cwd, env, stdio: ['ignore', 'pipe', 'inherit'] })
+  t.teardown(() => child.kill('SIGKILL'))
+  let out = ''
+  child.stdout.on('data', (chunk) => {
+    out += chunk
+  })
+  const ended = new Promise((resolve) => child.once('close', (code, signal) => resolve({ code, signal })))
+  await until(() => asked)
+  child.kill('SIGTERM')
+  t.same(await ended, { code: 0, signal: null })
+  t.match(out, /ended before it listened/)
+})
+
 t.test('npm start passes the signal on', async (t) => {
   const { scripts } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
   const folder = folderWith(t, {
@@ -121,8 +148,15 @@ t.test('npm start passes the signal on', async (t) => {
     }),
   })
   const env = { ...process.env, ACME_SECRET: SECRET }
-  const child = spawn('npm', ['start'], { cwd: folder, env, stdio: ['ignore', 'pipe', 'inherit'] })
-  t.teardown(() => child.kill('SIGKILL'))
+  const stdio = ['ignore', 'pipe', 'ignore'] as const
+  const child = spawn('npm', ['start'], { cwd: folder, env, stdio: [...stdio], detached: true })
+  t.teardown(() => {
+    try {
+      process.kill(-(child.pid ?? NaN), 'SIGKILL')
+    } catch {
+      // All of them have ended.
+    }
+  })
   let out = ''
   child.stdout.on('data', (chunk) => {
     out += chunk
@@ -130,8 +164,7 @@ t.test('npm start passes the signal on', async (t) => {
   await until(() => out.includes('/livez'))
   const ops = /listening on (http:\S+) \(\/livez/.exec(out)?.[1] ?? ''
   child.kill('SIGTERM')
-  await new Promise((resolve) => child.once('close', resolve))
-  t.match(out, /"msg":"ended"/)
+  await until(() => out.includes('"msg":"ended"'))
   await t.rejects(fetch(`${ops}/livez`), 'nobody is left behind')
 })
 
