@@ -1,6 +1,7 @@
 /** `seatgate start`: runs the gateway until SIGTERM or SIGINT; reloads on SIGHUP and when a file changes. */
 
 import { flushCompileCache } from 'node:module'
+import { performance } from 'node:perf_hooks'
 import { setFlagsFromString } from 'node:v8'
 import type { Config } from '../config/config.ts'
 import { ConfigError } from '../config/faults.ts'
@@ -129,14 +130,18 @@ function address({ address: host, port, family }: { address: string; port: numbe
   return family === 'IPv6' ? `[${host}]:${port}` : `${host}:${port}`
 }
 
+/** ms: what comes within it is the same signal. Ctrl-C reaches us, and npm, which passes it on. */
+const ECHO = 1000
+
 /** A second signal means: now. */
 function terminated(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-      process.once(signal, () => {
-        process.once(signal, () => process.exit(1))
-        resolve(signal)
-      })
+    let toldAt: number | null = null
+    const hear = (signal: NodeJS.Signals) => {
+      if (toldAt !== null && performance.now() - toldAt > ECHO) process.exit(1)
+      toldAt ??= performance.now()
+      resolve(signal)
     }
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, hear)
   })
 }

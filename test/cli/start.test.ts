@@ -112,6 +112,24 @@ t.test('told to end as soon as it says that it listens', async (t) => {
   }
 })
 
+t.test('a signal that is passed on twice is one, a second one later means: now', async (t) => {
+  const waiting = createServer(() => {})
+  await new Promise<void>((resolve) => waiting.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => waiting.close())
+  const { port } = waiting.address() as { port: number }
+  const running = await start(t, folderWith(t, files), `http://127.0.0.1:${port}`)
+  const answer = fetch(`${running.front}/docs/a`).catch(() => 'cut')
+  const connected = new Promise((resolve) => waiting.once('connection', resolve))
+  await connected
+  for (let i = 0; i < 3; i++) running.child.kill('SIGINT')
+  await until(() => running.out().includes('draining'))
+  await sleep(1500)
+  t.equal(running.child.exitCode, null, 'the request under way is waited for')
+  running.child.kill('SIGINT')
+  t.same(await running.ended, { code: 1, signal: null })
+  t.equal(await answer, 'cut')
+})
+
 t.test('told to end while its store keeps it waiting', async (t) => {
   let asked = false
   const silent = createServer(() => {
