@@ -123,7 +123,7 @@ export class Judge {
     const matched = this.#match(draft)
     draft.passed('match')
     if (matched instanceof Refusal) return refused(draft, matched)
-    if (matched.requirement === 'public') return this.#open(draft)
+    if (matched.requirement === 'public') return admitAnybody(draft)
     const { lease } = this.#parts
     if (lease.live()) return this.#authenticate(draft, matched.requirement)
     return lease.renewed().then(() => this.#authenticate(draft, matched.requirement))
@@ -144,12 +144,6 @@ export class Judge {
     draft.route = match.route
     draft.params = match.params
     return match.route
-  }
-
-  /** No credential is looked at; but an upstream may read a Space, and must not have the choice of two. */
-  #open(draft: Draft): Judgement {
-    if (spaceOf(draft.ask.credentials) === repeatedSpace) return refused(draft, repeatedSpace)
-    return allowed(draft, REASONS.public)
   }
 
   #authenticate(draft: Draft, requirement: Requirement): Judgement | Promise<Judgement> {
@@ -188,6 +182,12 @@ export class Judge {
     if (forwarded) this.#outcomes.keep(caller, space, requirement, outcome)
     return conclude(draft, requirement, outcome)
   }
+}
+
+/** No credential is looked at; but an upstream may read a Space, and must not have the choice of two. */
+function admitAnybody(draft: Draft): Judgement {
+  if (spaceOf(draft.ask.credentials) === repeatedSpace) return refused(draft, repeatedSpace)
+  return allowed(draft, REASONS.public)
 }
 
 function missed(table: RouteTable, draft: Draft): Refusal {

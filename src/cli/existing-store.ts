@@ -19,7 +19,7 @@ export async function openExistingStore({ store }: Config): Promise<Store> {
 }
 
 /** The store, or where there is none yet, an empty one as the first start would make it. */
-export interface Looked {
+export interface StoreToLookAt {
   readonly store: Store
   /** Says that there was none; null where there was. */
   readonly note: string | null
@@ -27,7 +27,7 @@ export interface Looked {
 }
 
 /** For a command whose answer on an empty store is a true one, as long as it says so. */
-export async function openStoreOrEmpty({ store: config }: Config): Promise<Looked> {
+export async function openStoreOrEmpty({ store: config }: Config): Promise<StoreToLookAt> {
   if (!(await isMissing(config))) {
     const store = await openStore(config)
     return { store, note: null, close: () => store.close() }

@@ -20,9 +20,10 @@ const validators = { gateway: ajv.compile(gatewaySchema), routes: ajv.compile(ro
 export function validate(document: Document, root: Data, kind: keyof typeof validators): void {
   const validator = validators[kind]
   if (validator(root)) return
-  const read = (validator.errors ?? []).filter((error) => fromText(document, root, error))
+  let replaced = false
+  for (const error of validator.errors ?? []) if (fromText(document, root, error)) replaced = true
   // Once more, as numbers have bounds.
-  if (read.length > 0 && validator(root)) return
+  if (replaced && validator(root)) return
   for (const error of validator.errors ?? []) report(document, root, error)
 }
 
@@ -81,7 +82,7 @@ function sentence(label: string, { keyword, params, schema, parentSchema, data }
   }
 }
 
-/** A variable's value is text: where the schema has something else, it is read as what it would be if it stood there. */
+/** A variable's value is text: where the schema has something else, what it would be if it stood there replaces it. */
 function fromText(document: Document, root: Data, error: ErrorObject): boolean {
   if (error.keyword !== 'type' || typeof error.data !== 'string') return false
   const { container, key } = find(root, error.instancePath)

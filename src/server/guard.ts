@@ -28,13 +28,15 @@ const HOST = /^(?:(?:[A-Za-z0-9._~!$&'()*+;=-]|%[0-9A-Fa-f]{2})+|\[[0-9A-Fa-f:.]
 /** Those that are registered; a made-up one is nobody's honest request. */
 const KNOWN = new Set(METHODS)
 
+/** null when it is one that the gateway reads. */
 export function guardMethod(method: string): Refusal | null {
   return KNOWN.has(method) ? null : badMethod
 }
 
 /** null when the request may go on. */
 export function guard(request: ClientRequest, { headerFields }: GuardLimits): Refusal | null {
-  if (!KNOWN.has(request.method)) return badMethod
+  const method = guardMethod(request.method)
+  if (method !== null) return method
   if (request.rawHeaders.length > headerFields * 2) return tooManyFields(headerFields)
   if (request.hosts > 1) return manyHosts
   if (request.expect !== null && !isContinue(request.expect)) return expectation

@@ -12,8 +12,8 @@ interface Edit {
 const EDITS: Readonly<Record<string, Edit>> = {
   'no guard': {
     file: 'src/server/guard.ts',
-    text: '): Refusal | null {\n  if (!KNOWN',
-    by: '): Refusal | null {\n  if (request) return null\n  if (!KNOWN',
+    text: '): Refusal | null {\n  const method',
+    by: '): Refusal | null {\n  if (request) return null\n  const method',
   },
   'several Hosts': { file: 'src/server/guard.ts', text: 'if (request.hosts > 1) return manyHosts', by: '' },
   'dot segments': { file: 'src/router/path.ts', text: 'return dotSegment', by: 'void 0' },
