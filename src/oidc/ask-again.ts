@@ -10,25 +10,25 @@ import { type Keepsake, openKeepsake, sealKeepsake, type SignedIn } from './open
 import { readPerson } from './person.ts'
 import type { Provider } from './provider.ts'
 import type { Renewal, StoredSession } from '../../seats-admin/index.ts'
+import { endedByProvider, sessionEnded } from './session-refusals.ts'
 import { redeemRefreshToken } from './token-endpoint.ts'
 import { ProviderRefused, TokenRefused } from './translated.ts'
 
 /**
- * - `refused`: the provider, or what it sent, says that this session is over
+ * - `refused`: the provider, or what it sent, says that this session is over; `refusal` is the client's answer
  * - `trouble`: nobody knows; the session is to be kept as it was, and with `sealed` where the provider has replaced its
  *   refresh token already
  */
 export type Asked =
   | { readonly outcome: 'renewed'; readonly who: SignedIn; readonly renewal: Renewal }
-  | { readonly outcome: 'refused'; readonly reason: string }
+  | { readonly outcome: 'refused'; readonly reason: string; readonly refusal: Refusal }
   | { readonly outcome: 'trouble'; readonly cause: unknown; readonly sealed: string | null }
 
 /** Never rejects. */
 export async function askAgain(context: Context, provider: Provider, session: StoredSession): Promise<Asked> {
   const { tenant } = provider
   const kept = openKeepsake(session, tenant)
-  if (kept === null || kept.refreshToken === null)
-    return { outcome: 'refused', reason: 'no refresh token is kept' }
+  if (kept === null || kept.refreshToken === null) return refused(sessionEnded, 'no refresh token is kept')
   let sealed: string | null = null
   try {
     const answer = await redeemRefreshToken(provider, kept.refreshToken)
@@ -38,14 +38,18 @@ export async function askAgain(context: Context, provider: Provider, session: St
     sealed = sealKeepsake(keepsake, tenant, session.id)
     const checks = { now: context.now(), nonce: kept.nonce, nonceOptional: true, sub: session.user }
     const person = await readPerson(provider, answer, checks, context.log)
-    if (person instanceof Refusal) return { outcome: 'refused', reason: person.detail }
+    if (person instanceof Refusal) return refused(sessionEnded, person.detail)
     const idToken = answer.idToken ?? kept.idToken
     return await mapped(context, provider, session, person, { ...keepsake, idToken })
   } catch (cause) {
-    if (cause instanceof ProviderRefused || cause instanceof TokenRefused)
-      return { outcome: 'refused', reason: cause.message }
+    if (cause instanceof ProviderRefused) return refused(endedByProvider, cause.message)
+    if (cause instanceof TokenRefused) return refused(sessionEnded, cause.message)
     return { outcome: 'trouble', cause, sealed }
   }
+}
+
+function refused(refusal: Refusal, reason: string): Asked {
+  return { outcome: 'refused', reason, refusal }
 }
 
 async function mapped(

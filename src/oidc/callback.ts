@@ -5,6 +5,7 @@
  */
 
 import { Refusal } from '../errors.ts'
+import { scopeAdvice } from './advice.ts'
 import { headerLines } from './browser.ts'
 import { cleaned, cleanedError } from './clean.ts'
 import { asking, type Context, logged } from './context.ts'
@@ -83,8 +84,11 @@ async function checkAnswer(
 
 /** Its words are for the log: anybody can write a link with words in it. */
 function providerSaidNo({ log }: Context, { tenant }: Provider, error: string, description: string): Refusal {
-  const reason = `${cleanedError(error)} ${cleaned(description)}`.trim()
-  log.info(
+  const advice = error === 'invalid_scope' ? scopeAdvice(tenant.oidc) : ''
+  const words = [cleanedError(error), cleaned(description), advice]
+  const reason = words.filter((each) => each !== '').join(' ')
+  // invalid_scope is a fault of the configuration, the other errors are the user's or the provider's.
+  log[advice === '' ? 'info' : 'warn'](
     { event: 'sign_in_failed', tenant: tenant.id, reason },
     'the identity provider did not sign the user in',
   )

@@ -6,6 +6,7 @@
 import { performance } from 'node:perf_hooks'
 import * as client from 'openid-client'
 import { acceptedAlgorithms } from './algorithms.ts'
+import { authentication, chosenAuth } from './client-auth.ts'
 import { type HttpLimits, mayBeAsked, ProviderHttp } from './http.ts'
 import { KeySet } from './jwks.ts'
 import { Kept } from './kept.ts'
@@ -24,6 +25,7 @@ export interface Discovered {
   readonly configuration: client.Configuration
   /** The same, with another fetch made of ours. */
   configured(around: (fetch: client.CustomFetch) => client.CustomFetch): client.Configuration
+  readonly clientAuth: ClientAuth
   /** For tokens: advertised, and on our list. */
   readonly algorithms: readonly string[]
   /** RFC 9207, section 3: every authorization response carries `iss`. */
@@ -73,7 +75,8 @@ async function discover(oidc: OidcConfig, http: ProviderHttp): Promise<Discovere
   if (metadata.issuer !== oidc.issuer)
     throw new ProviderTrouble('the provider names another issuer than the configuration')
   checkEndpoints(metadata, oidc.allowInsecure)
-  const authenticate = authentication(oidc, metadata.token_endpoint_auth_methods_supported)
+  const clientAuth = chosenAuth(oidc, metadata.token_endpoint_auth_methods_supported)
+  const authenticate = authentication(clientAuth, oidc.clientSecret ?? '')
   const configured: Discovered['configured'] = (around) => {
     const configuration = new client.Configuration(metadata, oidc.clientId, {}, authenticate)
     configuration[client.customFetch] = around(fetch)
@@ -83,6 +86,7 @@ async function discover(oidc: OidcConfig, http: ProviderHttp): Promise<Discovere
   return {
     configuration: configured((same) => same),
     configured,
+    clientAuth,
     algorithms: acceptedAlgorithms(metadata.id_token_signing_alg_values_supported),
     sendsIssuer: metadata.authorization_response_iss_parameter_supported === true,
     jwksUri: metadata.jwks_uri ?? '',
@@ -101,24 +105,4 @@ function checkEndpoints(metadata: client.ServerMetadata, allowInsecure: boolean)
     if (typeof url !== 'string' || !mayBeAsked(url, allowInsecure))
       throw new ProviderTrouble(`the provider's ${name} is missing, or not https`)
   }
-}
-
-function authentication(oidc: OidcConfig, supported: unknown): client.ClientAuth {
-  switch (oidc.clientAuth ?? chosen(oidc.clientSecret, supported)) {
-    case 'client_secret_basic':
-      return client.ClientSecretBasic(oidc.clientSecret ?? '')
-    case 'client_secret_post':
-      return client.ClientSecretPost(oidc.clientSecret ?? '')
-    case 'none':
-      return client.None()
-  }
-}
-
-/** Where nothing is advertised it is Basic (OpenID Connect Discovery 1.0, section 3). */
-function chosen(secret: string | null, supported: unknown): ClientAuth {
-  if (secret === null) return 'none'
-  const methods: readonly unknown[] = Array.isArray(supported) ? supported : ['client_secret_basic']
-  if (methods.includes('client_secret_basic')) return 'client_secret_basic'
-  if (methods.includes('client_secret_post')) return 'client_secret_post'
-  throw new ProviderTrouble('the provider takes the client secret neither by Basic nor in the body')
 }

@@ -9,7 +9,7 @@
  */
 
 import { Refusal } from '../errors.ts'
-import { askAgain } from './ask-again.ts'
+import { type Asked, askAgain } from './ask-again.ts'
 import { type Context, refusalOf } from './context.ts'
 import { endSession } from './end-session.ts'
 import { handleText, newSecret, parseHandleText, type RefreshHandle, sha256 } from './handle.ts'
@@ -23,7 +23,6 @@ const invalid = new Refusal(
   'The refresh token is not known here, was used before, or its session is over.',
 )
 const expired = new Refusal('token_expired', 'The session of the refresh token has expired. Sign in again.')
-const over = new Refusal('token_invalid', 'The identity provider has ended the session. Sign in again.')
 
 export async function refresh(context: Context, text: string): Promise<SignInReply | Refusal> {
   const handle = parseHandleText(text)
@@ -98,12 +97,12 @@ async function answer(
 async function refused(
   context: Context,
   { tenant, id }: RefreshHandle,
-  { reason }: { reason: string },
+  { reason, refusal }: Extract<Asked, { outcome: 'refused' }>,
 ): Promise<Refusal> {
   await endSession(context, tenant, id)
   context.log.info(
     { event: 'session_ended', tenant, session: id, reason },
     'the identity provider ended a session',
   )
-  return over
+  return refusal
 }

@@ -86,7 +86,7 @@ export class Renewals {
           { event: 'session_ended', tenant, session: id, reason: asked.reason },
           'the identity provider ended a session',
         )
-        return sessionEnded
+        return asked.refusal
       case 'renewed':
         return this.#write(session, asked)
     }

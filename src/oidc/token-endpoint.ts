@@ -9,6 +9,7 @@
 import * as client from 'openid-client'
 import { isJsonObject, parseJson } from '../json.ts'
 import type { Provider } from './provider.ts'
+import { type Grant, tokenRefusal } from './token-refusal.ts'
 import { translated } from './translated.ts'
 import { ProviderTrouble } from './trouble.ts'
 
@@ -34,43 +35,46 @@ export function redeemCode(
   const url = new URL(provider.tenant.oidc.redirectUri)
   url.search = query.toString()
   const checks = { expectedState: state, pkceCodeVerifier: verifier }
-  return asked(provider, 'the code', (configuration) =>
-    client.authorizationCodeGrant(configuration, url, checks),
-  )
+  return asked(provider, 'code', (configuration) => client.authorizationCodeGrant(configuration, url, checks))
 }
 
 export function redeemRefreshToken(provider: Provider, refreshToken: string): Promise<ProviderAnswer> {
-  return asked(provider, 'the refresh token', (configuration) =>
+  return asked(provider, 'refresh token', (configuration) =>
     client.refreshTokenGrant(configuration, refreshToken),
   )
 }
 
 async function asked(
   provider: Provider,
-  step: string,
-  grant: (configuration: client.Configuration) => Promise<client.TokenEndpointResponse>,
+  grant: Grant,
+  redeem: (configuration: client.Configuration) => Promise<client.TokenEndpointResponse>,
 ): Promise<ProviderAnswer> {
   const { configured } = await provider.discovered()
   let idToken: string | null = null
   const configuration = configured((fetch) => async (url, options) => {
-    const taken = await takeIdToken(await fetch(url, options))
+    const response = await fetch(url, options)
+    if (response.status !== 200) throw await tokenRefusal(response, grant, provider)
+    const taken = await takeIdToken(response)
     idToken = taken.idToken
     return taken.response
   })
   try {
-    const { access_token: accessToken, refresh_token: refreshToken = null } = await grant(configuration)
+    const { access_token: accessToken, refresh_token: refreshToken = null } = await redeem(configuration)
     return { idToken, accessToken, refreshToken }
   } catch (cause) {
-    throw translated(cause, step)
+    throw translated(cause, `the ${grant}`)
   }
 }
 
+/** @param response a 200 */
 async function takeIdToken(response: Response): Promise<{ response: Response; idToken: string | null }> {
-  if (response.status !== 200) return { response, idToken: null }
   const parsed = parseJson(await response.text())
   if ('fault' in parsed || !isJsonObject(parsed.value))
     throw new ProviderTrouble("the token endpoint's answer is no JSON object")
   const { id_token: idToken = null, ...rest } = parsed.value
+  // RFC 6749, section 7.1. openid-client takes DPoP tokens as well, for which the gateway has no key.
+  if (typeof rest.token_type !== 'string' || rest.token_type.toLowerCase() !== 'bearer')
+    throw new ProviderTrouble("the token endpoint's answer has another token_type than Bearer")
   if (idToken !== null && typeof idToken !== 'string') throw new ProviderTrouble('the ID token is no text')
   return { response: Response.json(rest), idToken }
 }

@@ -5,7 +5,7 @@
 
 import * as client from 'openid-client'
 import { Refusal } from '../errors.ts'
-import { cleaned, cleanedError } from './clean.ts'
+import { cleanedError } from './clean.ts'
 import { codeOf, ProviderTrouble } from './trouble.ts'
 
 /** The provider answered, and said no to what it was given: a code, a refresh token, an access token. */
@@ -35,10 +35,9 @@ const otherSub = new Refusal('token_invalid', 'Userinfo is about somebody else t
 
 /** @param step what was being done: `discovery`, `the code`, … */
 export function translated(cause: unknown, step: string): ProviderTrouble | ProviderRefused | TokenRefused {
-  if (cause instanceof ProviderTrouble) return cause
+  if (isOurs(cause)) return cause
   // A fetch that fails is wrapped.
-  if (cause instanceof Error && cause.cause instanceof ProviderTrouble) return cause.cause
-  if (cause instanceof client.ResponseBodyError) return answered(cause, step)
+  if (cause instanceof Error && isOurs(cause.cause)) return cause.cause
   if (cause instanceof client.WWWAuthenticateChallengeError) return challenged(cause, step)
   // The outermost code: causes hold what must not be looked at.
   const code = cause instanceof client.ClientError ? (cause.code ?? 'unknown') : codeOf(cause)
@@ -46,14 +45,11 @@ export function translated(cause: unknown, step: string): ProviderTrouble | Prov
   return new ProviderTrouble(`${step}: the provider's answer is not what it should be (${code})`)
 }
 
-/** RFC 6749, section 5.2. Only `invalid_grant` is about what the user brought; the rest is about how we are set up. */
-function answered(cause: client.ResponseBodyError, step: string): ProviderRefused | ProviderTrouble {
-  const words =
-    `${step}: the provider answered ${cleanedError(cause.error)} ${cleaned(cause.error_description ?? '')}`.trim()
-  return cause.error === 'invalid_grant' ? new ProviderRefused(words) : new ProviderTrouble(words)
+function isOurs(cause: unknown): cause is ProviderTrouble | ProviderRefused {
+  return cause instanceof ProviderTrouble || cause instanceof ProviderRefused
 }
 
-/** RFC 6750, section 3.1, at userinfo. At the token endpoint a challenge is about the client, that is, about us. */
+/** RFC 6750, section 3.1, at userinfo. The token endpoint's refusals are read by `token-refusal.ts`. */
 function challenged(
   cause: client.WWWAuthenticateChallengeError,
   step: string,

@@ -66,7 +66,7 @@ t.test('the user is gone at the provider: 401, and the session is over', async (
   const handle = (await world.signIn(browser)).json.refresh_token
   world.acme.accounts.delete('alice')
   const page = await world.refresh(browser, handle)
-  t.match(page.json, { status: 401, code: 'token_invalid' })
+  t.match(page.json, { status: 401, code: 'token_expired' })
   const [row] = world.sessions.rows.values()
   t.ok(row?.session.endedAt, 'it was ended')
   t.equal(row?.session.sealed, '', "and the provider's tokens are kept no longer")

@@ -124,7 +124,7 @@ t.test('the user is gone at the provider', async (t) => {
   t.equal((await browser.send(`${world.origin}/v1/me`)).status, 200, 'not known here yet')
   world.ahead = HOUR + 1000
   const page = await browser.send(`${world.origin}/v1/me`)
-  t.match(page.json, { status: 401, code: 'token_invalid' })
+  t.match(page.json, { status: 401, code: 'token_expired' })
   world.user('alice', {})
   t.equal((await browser.send(`${world.origin}/v1/me`)).status, 401, 'for good')
 })

@@ -95,7 +95,7 @@ t.test('refresh: somebody who is gone at the provider', async (t) => {
   const visitor = world.visitor('dora')
   const { refresh_token } = (await visitor.signIn()).json
   world.acme.accounts.delete('dora')
-  t.match((await visitor.refresh(refresh_token)).json, { status: 401, code: 'token_invalid' })
+  t.match((await visitor.refresh(refresh_token)).json, { status: 401, code: 'token_expired' })
   world.user('dora')
   t.equal((await visitor.refresh(refresh_token)).status, 401, 'the session has ended')
 })

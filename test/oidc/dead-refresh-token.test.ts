@@ -1,0 +1,152 @@
+/**
+ * A refresh token that the provider takes no more ends the session. A provider that can't answer, or does not know the
+ * gateway, ends none.
+ */
+
+import type { Test } from 'tap'
+import t from 'tap'
+import { HostileProvider } from './hostile-provider.ts'
+import { HOUR, startWorld } from './world.ts'
+
+type Answer = Parameters<HostileProvider['answers']['set']>[1]
+
+const ENDS: Readonly<Record<string, Answer>> = {
+  invalid_grant: () => ({ status: 400, body: { error: 'invalid_grant' } }),
+  invalid_request: () => ({ status: 400, body: { error: 'invalid_request' } }),
+  'an error of its own': () => ({ status: 400, body: { error: 'refresh_token_revoked' } }),
+  '401 and invalid_token': () => ({ status: 401, body: { error: 'invalid_token' } }),
+  'a challenge, and an error': () => ({
+    status: 401,
+    headers: { 'www-authenticate': 'Bearer error="invalid_token"' },
+    body: { error: 'invalid_token' },
+  }),
+  '403': () => ({ status: 403, body: { error: 'access_denied' } }),
+  '400 and a page': () => ({ status: 400, headers: { 'content-type': 'text/html' }, body: '<html>' }),
+  '404 and nothing': () => ({ status: 404, body: '' }),
+  '400 and an array': () => ({ status: 400, body: ['invalid_client'] }),
+}
+
+const KEEPS: Readonly<Record<string, Answer>> = {
+  invalid_client: () => ({ status: 401, body: { error: 'invalid_client' } }),
+  'invalid_client, with 400': () => ({ status: 400, body: { error: 'invalid_client' } }),
+  unauthorized_client: () => ({ status: 400, body: { error: 'unauthorized_client' } }),
+  'a challenge for the client': () => ({
+    status: 401,
+    headers: { 'www-authenticate': 'Basic realm="clients"' },
+    body: '',
+  }),
+  '408': () => ({ status: 408, body: { error: 'invalid_grant' } }),
+  '429': () => ({ status: 429, body: { error: 'invalid_grant' } }),
+  '500': () => ({ status: 500, body: { error: 'invalid_grant' } }),
+  '503': () => ({ status: 503, body: '' }),
+  'an outage, with 400': () => ({ status: 400, body: { error: 'temporarily_unavailable' } }),
+  'a redirect': () => ({ status: 302, headers: { location: '/elsewhere' }, body: '' }),
+}
+
+async function signedIn(t: Test) {
+  const world = await startWorld(t)
+  const provider = await HostileProvider.start(t)
+  await provider.takes(world)
+  provider.metadata = { userinfo_endpoint: `${provider.issuer}/userinfo` }
+  provider.answers.set('/userinfo', () => ({ body: { sub: 'alice' } }))
+  const session = async (returnTo?: string) => {
+    const browser = world.browser()
+    const begun = await world.begin(browser, 'acme', returnTo === undefined ? {} : { return_to: returnTo })
+    const asked = new URL(begun.json.authorization_url).searchParams
+    const idToken = await provider.sign(provider.claims({ nonce: asked.get('nonce') }))
+    provider.gives(idToken, { refresh_token: 'a-refresh-token-of-the-provider' })
+    const query = new URLSearchParams({ code: 'a-code', state: asked.get('state') ?? '' })
+    const page = await browser.send(`${world.origin}/auth/oidc/callback/acme?${query}`)
+    return { browser, handle: page.body === '' ? '' : String(page.json.refresh_token) }
+  }
+  return { world, provider, session }
+}
+
+t.test('what ends a session: programs', async (t) => {
+  const { world, provider, session } = await signedIn(t)
+  for (const [name, answer] of Object.entries(ENDS)) {
+    const { browser, handle } = await session()
+    provider.answers.set('/token', answer)
+    t.match((await world.refresh(browser, handle)).json, { status: 401, code: 'token_expired' }, name)
+    provider.gives(null)
+    t.equal((await world.refresh(browser, handle)).status, 401, `${name}: for good`)
+  }
+  t.equal(world.events('session_ended').length, Object.keys(ENDS).length, 'and each is logged')
+})
+
+t.test('what ends a session: browsers', async (t) => {
+  const { world, provider, session } = await signedIn(t)
+  for (const [name, answer] of Object.entries(ENDS)) {
+    world.ahead = 0
+    const { browser } = await session('/pages/a')
+    t.equal((await browser.send(`${world.origin}/pages/a`)).status, 200)
+    world.ahead = HOUR + 1000
+    provider.answers.set('/token', answer)
+    const navigation = { 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document', accept: 'text/html' }
+    const page = await browser.send(`${world.origin}/pages/a`, { headers: navigation })
+    t.equal(page.status, 303, name)
+    t.match(page.headers.location, `${provider.issuer}/authorize?`, `${name}: to the provider`)
+    t.equal((await browser.send(`${world.origin}/v1/me`)).status, 401, `${name}: what a page asks for`)
+  }
+})
+
+t.test('what a page asks for in the background when its session ends', async (t) => {
+  const { world, provider, session } = await signedIn(t)
+  const { browser } = await session('/pages/a')
+  world.ahead = HOUR + 1000
+  provider.answers.set('/token', () => ({ status: 400, body: { error: 'invalid_request' } }))
+  const page = await browser.send(`${world.origin}/v1/me`)
+  t.match(page.json, { status: 401, code: 'token_expired' })
+})
+
+t.test('what ends none', async (t) => {
+  const { world, provider, session } = await signedIn(t)
+  for (const [name, answer] of Object.entries(KEEPS)) {
+    const { browser, handle } = await session()
+    provider.answers.set('/token', answer)
+    t.match((await world.refresh(browser, handle)).json, { status: 503, code: 'unavailable' }, name)
+    provider.gives(null)
+    t.equal((await world.refresh(browser, handle)).status, 200, `${name}: the handle is still good`)
+  }
+  t.equal(world.events('session_ended').length, 0)
+  const advised = world
+    .events('sign_in_failed')
+    .filter(({ reason }) => /set a client_secret/.test(String(reason)))
+  t.equal(advised.length, 4, 'the log says what to change where the client is refused')
+})
+
+t.test('token_type', async (t) => {
+  const { world, provider, session } = await signedIn(t)
+  for (const type of ['DPoP', 'dpop', 'mac', 'N_A', '', 7, null, undefined]) {
+    const { browser, handle } = await session()
+    provider.gives(null, { token_type: type })
+    t.match((await world.refresh(browser, handle)).json, { status: 503, code: 'unavailable' }, `${type}`)
+    const begun = await world.begin(browser)
+    const query = new URLSearchParams({ code: 'a-code', state: begun.json.state })
+    const page = await browser.send(`${world.origin}/auth/oidc/callback/acme?${query}`)
+    t.match(page.json, { status: 503, code: 'unavailable' }, `${type}: at sign-in`)
+  }
+  for (const type of ['Bearer', 'bearer', 'BEARER']) {
+    const { browser, handle } = await session()
+    provider.gives(null, { token_type: type })
+    t.equal((await world.refresh(browser, handle)).status, 200, type)
+  }
+})
+
+t.test('invalid_scope: the log names the setting', async (t) => {
+  const { world, provider } = await signedIn(t)
+  const refused = async () => {
+    const browser = world.browser()
+    const { state } = (await world.begin(browser)).json
+    const query = new URLSearchParams({ error: 'invalid_scope', error_description: 'Unknown scope', state })
+    const page = await browser.send(`${world.origin}/auth/oidc/callback/acme?${query}`)
+    t.match(page.json, { status: 401, code: 'credentials_missing' })
+    return world.events('sign_in_failed').at(-1)
+  }
+  t.match(await refused(), {
+    level: 'warn',
+    reason: 'invalid_scope Unknown scope (set scopes without offline_access: [openid, email, profile])',
+  })
+  await provider.takes(world, { acme: { scopes: ['openid', 'email'] } })
+  t.match(await refused(), { reason: /invalid_scope .*set scopes to those/ })
+})
