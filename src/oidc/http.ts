@@ -5,7 +5,7 @@
  */
 
 import { Agent, request } from 'undici'
-import { networkTrouble, ProviderTrouble } from './trouble.ts'
+import { codeOf, networkTrouble, ProviderTrouble } from './trouble.ts'
 
 export interface HttpLimits {
   /** Until a connection stands, ms. */
@@ -28,6 +28,8 @@ export interface FetchOptions {
 
 const CONNECTIONS = 64
 const MAX_HEADER_BYTES = 32 * 1024
+/** A connection that ends before the answer does. */
+const CLOSED = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'])
 /** Statuses whose Response has no body (Fetch standard, section 2.2.3). */
 const BODILESS = new Set([204, 205, 304])
 
@@ -79,20 +81,31 @@ export class ProviderHttp {
 
   async #send(url: string, { method, headers, body, signal }: FetchOptions): Promise<Response> {
     const timeout = AbortSignal.timeout(this.#total)
-    const answer = await request(url, {
+    const options = {
       dispatcher: this.#agent,
       method: method === 'POST' ? 'POST' : 'GET',
       headers,
       body: body instanceof URLSearchParams ? body.toString() : null,
       signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
-    })
-    // Read here, so that time and size bound all of it, and nobody has to remember to.
-    const bytes = await answer.body.bytes()
-    return new Response(BODILESS.has(answer.statusCode) ? null : bytes, {
-      status: answer.statusCode,
-      headers: flat(answer.headers),
-    })
+    } as const
+    try {
+      return await read(url, options)
+    } catch (cause) {
+      // The provider closes a kept connection just as the request is sent (RFC 9110, section 9.2.2).
+      if (options.method === 'GET' && CLOSED.has(codeOf(cause))) return read(url, options)
+      throw cause
+    }
   }
+}
+
+async function read(url: string, options: Parameters<typeof request>[1]): Promise<Response> {
+  const answer = await request(url, options)
+  // Read here, so that time and size bound all of it, and nobody has to remember to.
+  const bytes = await answer.body.bytes()
+  return new Response(BODILESS.has(answer.statusCode) ? null : bytes, {
+    status: answer.statusCode,
+    headers: flat(answer.headers),
+  })
 }
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/

@@ -1,7 +1,9 @@
 /**
- * The provider's keys (RFC 7517). Read when first needed, now and then after that, and when a token names a key that is
- * not there: providers change keys without notice. How often a token can cause that is bounded, since anybody can
- * write a token.
+ * The provider's keys (RFC 7517). Read when first needed, now and then after that, when a token names a key that is not
+ * there, and when the named key does not verify the signature: providers change keys without notice, some under the
+ * old name. How often a token can cause that is bounded, since anybody can write a token.
+ *
+ * Each reading but the first reads discovery at the same time, since the keys may have moved.
  */
 
 import { createLocalJWKSet, errors, type JWK, type LocalJWKSet } from 'jose'
@@ -24,9 +26,19 @@ const MAX_KEYS = 100
  */
 export type TokenSource = 'provider' | 'anybody'
 
+/**
+ * - `unknown`: no key has the name that the token has, or fits its algorithm
+ * - `forged`: the key does not verify the signature
+ *
+ * Each has a cooldown of its own: bad signatures under known names don't delay the reading for a new name.
+ */
+type Misfit = 'unknown' | 'forged'
+
 export interface KeySetOptions {
-  /** Where the keys are, as of now. Rejects when that isn't known. */
+  /** The keys' address as discovered last. Rejects when that isn't known. */
   readonly uri: () => Promise<string>
+  /** The same by a new reading of discovery, where one is allowed. Rejects when that fails. */
+  readonly newUri: () => Promise<string>
   readonly fetch: (url: string, options: FetchOptions) => Promise<Response>
   /** Monotonic ms. */
   readonly clock: () => number
@@ -36,28 +48,30 @@ export class KeySet {
   readonly #options: KeySetOptions
   readonly #keys: Kept<LocalJWKSet>
   /** Monotonic ms: when a token that anybody may have written was last a reason to read. */
-  #lastForAnybody = -Infinity
+  readonly #lastForAnybody: Record<Misfit, number> = { unknown: -Infinity, forged: -Infinity }
+  #first = true
 
   constructor(options: KeySetOptions) {
     this.#options = options
-    this.#keys = new Kept(() => readKeys(options), TIMES, options.clock)
+    this.#keys = new Kept(() => this.#read(), TIMES, options.clock)
   }
 
   /**
-   * Calls `use` with the keys; again, with newer ones, as long as it finds none that fits. Rejects with ProviderTrouble
-   * when the keys can't be had, and as `use` does.
+   * Calls `use` with the keys; again, with newer ones, as long as none of them fits. Rejects with ProviderTrouble when
+   * the keys can't be had, and as `use` does.
    */
   async with<T>(source: TokenSource, use: (keys: LocalJWKSet) => Promise<T>): Promise<T> {
     const arrivedAt = this.#options.clock()
     // What is under way may have the key, whatever it was begun for: another token, or in the ordinary course.
-    const ways = [() => this.#keys.settled(), () => this.#readAfter(arrivedAt, source)]
+    const ways = [() => this.#keys.settled(), (misfit: Misfit) => this.#readAfter(arrivedAt, source, misfit)]
     let keys = await this.#keys.get()
     for (;;) {
       try {
         return await use(keys)
       } catch (cause) {
-        if (!(cause instanceof errors.JWKSNoMatchingKey)) throw cause
-        const newer = await this.#newer(keys, ways)
+        const misfit = misfitOf(cause)
+        if (misfit === null) throw cause
+        const newer = await this.#newer(keys, ways, misfit)
         if (newer === null) throw cause
         keys = newer
       }
@@ -65,9 +79,13 @@ export class KeySet {
   }
 
   /** By the first of the ways that brings other keys; null: by none, and all are used up. */
-  async #newer(keys: LocalJWKSet, ways: (() => Promise<void>)[]): Promise<LocalJWKSet | null> {
+  async #newer(
+    keys: LocalJWKSet,
+    ways: ((misfit: Misfit) => Promise<void>)[],
+    misfit: Misfit,
+  ): Promise<LocalJWKSet | null> {
     for (let way = ways.shift(); way !== undefined; way = ways.shift()) {
-      await way()
+      await way(misfit)
       const now = await this.#keys.get()
       if (now !== keys) return now
     }
@@ -78,10 +96,10 @@ export class KeySet {
    * Sees to it that the keys were read after the token came, as far as that is allowed. Rejects when such a reading
    * failed: the key may be there and can't be seen, and nothing is said against the token.
    */
-  async #readAfter(arrivedAt: number, source: TokenSource): Promise<void> {
+  async #readAfter(arrivedAt: number, source: TokenSource, misfit: Misfit): Promise<void> {
     if (this.#keys.beganAt < arrivedAt) {
       if (source === 'provider') await this.#readForProvider(arrivedAt)
-      else await this.#readForAnybody()
+      else await this.#readForAnybody(misfit)
     }
     // Of two that came, the other may have begun it.
     await this.#keys.settled()
@@ -89,12 +107,12 @@ export class KeySet {
   }
 
   /** Once in a while; what was read in the ordinary course doesn't count, as keys may have been changed right after. */
-  async #readForAnybody(): Promise<void> {
+  async #readForAnybody(misfit: Misfit): Promise<void> {
     const now = this.#options.clock()
-    if (now - this.#lastForAnybody < COOLDOWN) return
+    if (now - this.#lastForAnybody[misfit] < COOLDOWN) return
     const { beganAt } = this.#keys
     const reading = this.#keys.again()
-    if (this.#keys.beganAt !== beganAt) this.#lastForAnybody = now
+    if (this.#keys.beganAt !== beganAt) this.#lastForAnybody[misfit] = now
     await reading
   }
 
@@ -107,10 +125,30 @@ export class KeySet {
     if (since < OWN_COOLDOWN) await new Promise((resolve) => setTimeout(resolve, OWN_COOLDOWN - since))
     if (this.#keys.beganAt < arrivedAt) await this.#keys.again()
   }
+
+  /** Keys and discovery are read at once, for the time. Where discovery can't be had, the known address counts. */
+  async #read(): Promise<LocalJWKSet> {
+    const { uri, newUri, fetch } = this.#options
+    const known = await uri()
+    const isFirst = this.#first
+    this.#first = false
+    const [keys, now] = await Promise.all([
+      readKeys(known, fetch).catch((cause: unknown) => ({ cause })),
+      isFirst ? known : newUri().catch(() => known),
+    ])
+    if (now !== known) return readKeys(now, fetch)
+    if ('cause' in keys) throw keys.cause
+    return keys
+  }
 }
 
-async function readKeys({ uri, fetch }: KeySetOptions): Promise<LocalJWKSet> {
-  const response = await fetch(await uri(), { method: 'GET', headers: { accept: 'application/json' } })
+function misfitOf(cause: unknown): Misfit | null {
+  if (cause instanceof errors.JWKSNoMatchingKey) return 'unknown'
+  return cause instanceof errors.JWSSignatureVerificationFailed ? 'forged' : null
+}
+
+async function readKeys(uri: string, fetch: KeySetOptions['fetch']): Promise<LocalJWKSet> {
+  const response = await fetch(uri, { method: 'GET', headers: { accept: 'application/json' } })
   if (response.status !== 200)
     throw new ProviderTrouble(`the provider's keys were answered with ${response.status}`)
   const parsed = parseJson(await response.text())

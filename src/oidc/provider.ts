@@ -7,7 +7,7 @@ import { performance } from 'node:perf_hooks'
 import * as client from 'openid-client'
 import { acceptedAlgorithms } from './algorithms.ts'
 import { authentication, chosenAuth } from './client-auth.ts'
-import { type HttpLimits, mayBeAsked, ProviderHttp } from './http.ts'
+import { type FetchOptions, type HttpLimits, mayBeAsked, ProviderHttp } from './http.ts'
 import { KeySet } from './jwks.ts'
 import { Kept } from './kept.ts'
 import type { ClientAuth, OidcConfig } from '../config/config.ts'
@@ -20,6 +20,8 @@ export const LEEWAY = 60
 
 /** Endpoints move seldom. With the provider down for longer than the second, there is no sign-in anyhow. */
 const TIMES = { fresh: 60 * 60_000, stale: 24 * 60 * 60_000, backoff: 1_000 }
+
+const REDIRECTS = new Set([301, 302, 303, 307, 308])
 
 export interface Discovered {
   readonly configuration: client.Configuration
@@ -47,7 +49,8 @@ export class Provider {
     this.#http = new ProviderHttp(tenant.oidc.allowInsecure, limits)
     this.#discovered = new Kept(() => discover(tenant.oidc, this.#http), TIMES, clock)
     const uri = async () => (await this.discovered()).jwksUri
-    this.keys = new KeySet({ uri, fetch: this.#http.fetch, clock })
+    const newUri = async () => (await this.#discovered.again()).jwksUri
+    this.keys = new KeySet({ uri, newUri, fetch: this.#http.fetch, clock })
   }
 
   /** Rejects with ProviderTrouble. */
@@ -64,9 +67,10 @@ async function discover(oidc: OidcConfig, http: ProviderHttp): Promise<Discovere
   const issuer = new URL(oidc.issuer)
   if (!mayBeAsked(oidc.issuer, oidc.allowInsecure)) throw new ProviderTrouble('the issuer is not https')
   const fetch: client.CustomFetch = (url, options) => http.fetch(url, options)
+  const documentFetch: client.CustomFetch = (url, options) => fetchDocument(http, url, options)
   const execute = oidc.allowInsecure ? [client.allowInsecureRequests] : []
   const found = await client
-    .discovery(issuer, oidc.clientId, {}, client.None(), { [client.customFetch]: fetch, execute })
+    .discovery(issuer, oidc.clientId, {}, client.None(), { [client.customFetch]: documentFetch, execute })
     .catch((cause: unknown) => {
       throw translated(cause, 'discovery')
     })
@@ -93,6 +97,18 @@ async function discover(oidc: OidcConfig, http: ProviderHttp): Promise<Discovere
     hasUserinfo: metadata.userinfo_endpoint !== undefined,
     hasEndSession: metadata.end_session_endpoint !== undefined,
   }
+}
+
+/** Frameworks that append a slash to each path (Django) redirect: that one redirect is followed, once, and no other. */
+async function fetchDocument(http: ProviderHttp, url: string, options: FetchOptions): Promise<Response> {
+  const response = await http.fetch(url, options)
+  const location = REDIRECTS.has(response.status) ? response.headers.get('location') : null
+  const target = location === null ? null : URL.parse(location, url)
+  return target !== null && differsByLastSlash(url, target.href) ? http.fetch(target.href, options) : response
+}
+
+function differsByLastSlash(one: string, other: string): boolean {
+  return one === `${other}/` || other === `${one}/`
 }
 
 /** What sign-in can't do without, and what it uses where it is there. */

@@ -140,6 +140,7 @@ async function keySet() {
   for (const kid of ['first', 'second']) pairs.set(kid, await generateKeyPair('ES256', { extractable: true }))
   const keys = new KeySet({
     uri: async () => 'https://provider.example/jwks',
+    newUri: async () => 'https://provider.example/jwks',
     clock: () => at.now,
     fetch: async () => {
       at.reads++

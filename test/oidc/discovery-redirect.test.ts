@@ -1,0 +1,71 @@
+/** A discovery document behind the redirect of a framework that appends a slash, or takes it off. No other is followed. */
+
+import t from 'tap'
+import { HostileProvider } from './hostile-provider.ts'
+import { startWorld } from './world.ts'
+
+const DISCOVERY = '/.well-known/openid-configuration'
+
+t.test('to the same address with a slash more', async (t) => {
+  for (const status of [301, 302, 303, 307, 308])
+    for (const absolute of [true, false]) {
+      const world = await startWorld(t)
+      const provider = await HostileProvider.start(t)
+      const document = provider.answers.get(DISCOVERY)
+      if (document === undefined) throw new Error('no discovery')
+      provider.answers.set(`${DISCOVERY}/`, document)
+      const location = `${absolute ? provider.issuer : ''}${DISCOVERY}/`
+      provider.answers.set(DISCOVERY, () => ({ status, headers: { location }, body: '' }))
+      await provider.takes(world)
+      t.equal((await world.begin(world.browser())).status, 200, `${status} ${location}`)
+      const page = await provider.signIn(world, world.browser(), (nonce) =>
+        provider.sign(provider.claims({ nonce })),
+      )
+      t.equal(page.status, 200)
+    }
+})
+
+t.test('once', async (t) => {
+  const world = await startWorld(t)
+  const provider = await HostileProvider.start(t)
+  const redirect = (location: string) => () => ({ status: 301, headers: { location }, body: '' })
+  provider.answers.set(DISCOVERY, redirect(`${DISCOVERY}/`))
+  provider.answers.set(`${DISCOVERY}/`, redirect(DISCOVERY))
+  await provider.takes(world)
+  t.match((await world.begin(world.browser())).json, { status: 503, code: 'unavailable' })
+  t.equal(provider.count(DISCOVERY), 1)
+  t.equal(provider.count(`${DISCOVERY}/`), 1)
+})
+
+t.test('anywhere else', async (t) => {
+  const world = await startWorld(t)
+  const provider = await HostileProvider.start(t)
+  const elsewhere = await HostileProvider.start(t)
+  const document = provider.answers.get(DISCOVERY)
+  if (document === undefined) throw new Error('no discovery')
+  const { host } = new URL(provider.issuer)
+  const paths = [`${DISCOVERY}/`, `${DISCOVERY}//`, '/x', '/', '/.well-known/', `${DISCOVERY}/x`]
+  for (const path of paths) {
+    provider.answers.set(path, document)
+    elsewhere.answers.set(path, document)
+  }
+  for (const location of [
+    `${elsewhere.issuer}${DISCOVERY}/`,
+    `http://user@${host}${DISCOVERY}/`,
+    `http://localhost:${new URL(provider.issuer).port}${DISCOVERY}/`,
+    `https://${host}${DISCOVERY}/`,
+    `${DISCOVERY}//`,
+    `${DISCOVERY}/?x`,
+    `${DISCOVERY}/#x`,
+    `${DISCOVERY}/x`,
+    '/x',
+    '',
+    'http://[',
+  ]) {
+    provider.answers.set(DISCOVERY, () => ({ status: 302, headers: { location }, body: '' }))
+    await provider.takes(world)
+    t.match((await world.begin(world.browser())).json, { status: 503, code: 'unavailable' }, location)
+  }
+  for (const path of paths) t.equal(provider.count(path), 0, path)
+  t.equal(elsewhere.asked.size, 0)
+})

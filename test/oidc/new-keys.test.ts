@@ -1,0 +1,114 @@
+/**
+ * New keys where the old ones were known: under the old name, or at another address. They are found by readings whose
+ * rate is bounded, whatever tokens with bad signatures come meanwhile.
+ */
+
+import { randomBytes } from 'node:crypto'
+import { performance } from 'node:perf_hooks'
+import type { Test } from 'tap'
+import t from 'tap'
+import { Refusal } from '../../src/errors.ts'
+import { HostileProvider } from './hostile-provider.ts'
+import { startWorld } from './world.ts'
+
+const DISCOVERY = '/.well-known/openid-configuration'
+
+async function known(t: Test) {
+  const world = await startWorld(t)
+  const provider = await HostileProvider.start(t)
+  await provider.takes(world, { acme: { acceptProviderTokens: true } })
+  const sign = () => provider.sign(provider.claims())
+  const signIn = async () =>
+    (await provider.signIn(world, world.browser(), (nonce) => provider.sign(provider.claims({ nonce }))))
+      .status
+  const validate = async (token: string) => {
+    const body = { tenant: 'acme', id_token: token }
+    return (await world.browser().postJson(`${world.origin}/auth/oidc/validate`, body)).status
+  }
+  const asBearer = async (token: string) => {
+    const found = await world.oidc.verifyProviderToken(token)
+    return found instanceof Refusal ? found.status : 200
+  }
+  t.equal(await validate(await sign()), 200, 'the old key is known')
+  return { world, provider, sign, signIn, validate, asBearer }
+}
+
+/** Another key under the name of the first. */
+async function replaceKey(provider: HostileProvider): Promise<void> {
+  provider.keys.length = 0
+  await provider.newKey('first')
+}
+
+/** A good token but for its signature. */
+function spoilt(token: string): string {
+  return `${token.slice(0, token.lastIndexOf('.'))}.${randomBytes(64).toString('base64url')}`
+}
+
+t.test('a new key under the old name: a sign-in', async (t) => {
+  const { provider, signIn } = await known(t)
+  await replaceKey(provider)
+  t.equal(await signIn(), 200)
+})
+
+t.test('a new key under the old name: a token that came with a request', async (t) => {
+  const { provider, sign, validate, asBearer } = await known(t)
+  await replaceKey(provider)
+  t.equal(await validate(await sign()), 200)
+  t.equal(await asBearer(await sign()), 200)
+  t.equal(provider.count('/jwks'), 2)
+})
+
+t.test('a flood of bad signatures under the known name', async (t) => {
+  const { provider, sign, signIn, validate, asBearer } = await known(t)
+  const token = await sign()
+  const began = performance.now()
+  const flood = async (each: (token: string) => Promise<number>) => {
+    const seen = new Set<number>()
+    for (let i = 0; i < 500; i++) seen.add(await each(spoilt(token)))
+    return [...seen]
+  }
+  const flooding = Promise.all([flood(asBearer), flood(asBearer), flood(validate), flood(validate)])
+  await flood(asBearer)
+  await replaceKey(provider)
+  t.equal(await signIn(), 200, 'a sign-in by a new key under the old name')
+  t.equal(await validate(await sign()), 200, 'known for all from then on')
+  await provider.newKey('second')
+  t.equal(await asBearer(await sign()), 200, 'a new name, which bad signatures have used up nothing of')
+  t.same(await flooding, [[401], [401], [401], [401]])
+  const allowed = 5 + Math.ceil((performance.now() - began) / 10_000)
+  t.ok(provider.count('/jwks') <= allowed, `${provider.count('/jwks')} readings of keys`)
+  t.ok(provider.count(DISCOVERY) <= allowed, `${provider.count(DISCOVERY)} readings of discovery`)
+})
+
+for (const [name, left] of [
+  ['gone', () => ({ status: 404, body: '' })],
+  ['an error', () => ({ status: 500, body: '' })],
+  ['still there, with the old keys', null],
+] as const)
+  t.test(`the keys have moved, and the old address is ${name}`, async (t) => {
+    for (const way of ['sign-in', 'validate'] as const) {
+      const { provider, sign, signIn, validate } = await known(t)
+      const old = structuredClone(provider.keys)
+      provider.answers.set('/jwks', left ?? (() => ({ body: { keys: old } })))
+      provider.answers.set('/moved/jwks', () => ({ body: { keys: provider.keys } }))
+      provider.metadata = { jwks_uri: `${provider.issuer}/moved/jwks` }
+      await provider.newKey('second')
+      t.equal(way === 'sign-in' ? await signIn() : await validate(await sign()), 200, way)
+      t.equal(provider.count(DISCOVERY), 2)
+      t.equal(provider.count('/moved/jwks'), 1)
+    }
+  })
+
+t.test('the keys have not moved, and discovery is away', async (t) => {
+  const { provider, sign, validate } = await known(t)
+  provider.answers.set(DISCOVERY, () => ({ status: 500, body: '' }))
+  await provider.newKey('second')
+  t.equal(await validate(await sign()), 200)
+})
+
+t.test('the keys have moved to where the gateway does not go', async (t) => {
+  const { provider, sign, validate } = await known(t)
+  provider.metadata = { jwks_uri: 'http://192.0.2.1/jwks' }
+  await provider.newKey('second')
+  t.equal(await validate(await sign()), 200, 'the address that was good before still counts')
+})
