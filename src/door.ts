@@ -5,6 +5,7 @@
 
 import type { AddressInfo } from 'node:net'
 import type { Config } from './config/config.ts'
+import { methodsOf } from './config/methods.ts'
 import type { Compiled, Engine } from './engine.ts'
 import { Pipeline, type Running } from './pipeline.ts'
 import { peerAddress, TrustedProxies } from './proxy/forwarded.ts'
@@ -153,6 +154,6 @@ function running(compiled: Compiled, listener: UpstreamWatch): Running {
     upstreams,
     trustedProxies: new TrustedProxies(trustedProxies),
     signIn,
-    limits,
+    limits: { ...limits, methods: methodsOf(compiled.config) },
   }
 }

@@ -97,11 +97,17 @@ export class Engine {
       now: Date.now,
       memory: config.memory,
     })
-    const allowsSemicolon = ({ target }: Route) =>
-      target.kind === 'upstream' && config.upstreams.get(target.name)?.allowSemicolons === true
-    const { targetBytes } = config.limits
-    const seats = this.memory
-    const judge = new Judge({ table, authenticator, seats, lease: this.lease, targetBytes, allowsSemicolon })
+    const upstreamOf = ({ target }: Route) =>
+      target.kind === 'upstream' ? config.upstreams.get(target.name) : undefined
+    const judge = new Judge({
+      table,
+      authenticator,
+      seats: this.memory,
+      lease: this.lease,
+      targetBytes: config.limits.targetBytes,
+      allowsSemicolon: (route) => upstreamOf(route)?.allowSemicolons === true,
+      allowsEncodedSlash: (route) => upstreamOf(route)?.allowEncodedSlashes === true,
+    })
     return { config, table, judge, signIn }
   }
 

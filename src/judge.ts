@@ -54,12 +54,15 @@ export interface JudgeParts {
   readonly targetBytes: number
   /** Whether the route's upstream takes a `;` in a path segment. */
   readonly allowsSemicolon: (route: Route) => boolean
+  /** Whether the route's upstream takes a `%2F` in a path segment. */
+  readonly allowsEncodedSlash: (route: Route) => boolean
 }
 
 const NO_SEATS: readonly ConsideredSeat[] = Object.freeze([])
 
 const noRoute = new Refusal('route_not_found', 'No entry of the route table matches this path.')
 const semicolon = new Refusal('path_ambiguous', 'A path segment has a semicolon.')
+const encodedSlash = new Refusal('path_ambiguous', 'A path segment has an encoded slash.')
 const noSeat = new Refusal('no_seat_in_space', 'The credential names no Seat in this space.')
 
 const REASONS = {
@@ -130,7 +133,7 @@ export class Judge {
   }
 
   #match(draft: Draft): Route | Refusal {
-    const { table, targetBytes, allowsSemicolon } = this.#parts
+    const { table, targetBytes, allowsSemicolon, allowsEncodedSlash } = this.#parts
     const target = readTarget(draft.ask.target, draft.ask.host, targetBytes)
     if (target instanceof Refusal) {
       draft.path = unreadPath(draft.ask.target)
@@ -140,6 +143,7 @@ export class Judge {
     draft.query = target.query
     const match: Match | null = table.match(draft.ask.method, target.path)
     if (target.semicolon && (match === null || !allowsSemicolon(match.route))) return semicolon
+    if (target.encodedSlash && (match === null || !allowsEncodedSlash(match.route))) return encodedSlash
     if (match === null) return missed(table, draft)
     draft.route = match.route
     draft.params = match.params

@@ -15,7 +15,7 @@ const NAMES = ['Viewer', 'Editor', 'Owner', 'Guest']
 const SPACES = ['s1', 's2']
 const PERMISSIONS = ['trainings:list', 'trainings:write']
 
-const upstreams = new Map([['main', { allowSemicolons: false }]])
+const upstreams = new Map([['main', { allowSemicolons: false, allowEncodedSlashes: false }]])
 const entries = PERMISSIONS.map((requirement, at) => ({
   ...{ method: 'GET', path: `/${requirement}`, requirement, upstream: 'main' },
   ...{ responseTimeout: null, maxBody: 0, signIn: null },
@@ -72,6 +72,7 @@ class World {
       lease: { live: () => true, renewed: async () => {} },
       targetBytes: 8000,
       allowsSemicolon: () => false,
+      allowsEncodedSlash: () => false,
     })
   }
 

@@ -10,7 +10,7 @@ import { printable } from '../telemetry/readable.ts'
 import { type Command, configOf, readArguments, tenantOf, UsageError } from './command.ts'
 import { openStoreOrEmpty } from './existing-store.ts'
 import { recordAsJson } from './record.ts'
-import { refusalOfLine } from './request-line.ts'
+import { refusalOfLine, wireTarget } from './request-line.ts'
 import { mintFor } from './token.ts'
 
 const options = {
@@ -61,9 +61,10 @@ export const explain: Command = {
           : { ...given, authorization: [await bearerFor(store, tenant, values.seat, given.space[0])] }
       const { judge, signIn } = await engine.compile(config)
       const browser = { method, rawHeaders: [], upgrade: false }
-      const ask = { method, target, host: null, credentials, browser }
-      const unread = refusalOfLine(method, target, config.limits)
-      const judgement = unread === null ? await judge.judge(ask, true) : judgementOfUnread(ask, unread)
+      const ask = { method, target: wireTarget(target), host: null, credentials, browser }
+      const unread = refusalOfLine(method, ask.target, config)
+      const judgement =
+        unread === null ? await judge.judge(ask, true) : judgementOfUnread({ ...ask, target }, unread)
       await signIn?.close()
       await terminal.print(values.json ? recordAsJson(judgement.decision) : inWords(judgement))
     } finally {

@@ -7,6 +7,7 @@ import { parseUrl } from '../../seats-admin/store/postgres/url.ts'
 import { Complaint, confidential } from './complaint.ts'
 import type { Address, Config, StoreConfig } from './config.ts'
 import { buildLimits, buildMemory } from './limits.ts'
+import { buildMethods } from './methods.ts'
 import { redisUrl } from './redis.ts'
 import type { Section } from './section.ts'
 import { buildDefaultTenant, buildTenants } from './tenants.ts'
@@ -39,6 +40,7 @@ export function buildSettings(root: Section, folder: string): Settings {
     upstreams: buildUpstreams(root, folder, limits),
     ...buildProxies(root),
     limits,
+    methods: buildMethods(root),
     memory: buildMemory(root),
     drain: root.text('drain', durationWithin('0s', '24d')) ?? 30_000,
     drainDelay: root.text('drain_delay', durationWithin('0s', '1h')) ?? 0,

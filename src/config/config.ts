@@ -25,6 +25,8 @@ export interface Config {
   /** Connections begin with the PROXY protocol's word on who the client is; only from `trustedProxies`. */
   readonly proxyProtocol: boolean
   readonly limits: Limits
+  /** That requests may have beside those of IANA's registry. */
+  readonly methods: readonly string[]
   readonly memory: MemoryBounds
   /** How long requests in flight may go on after SIGTERM. */
   readonly drain: number
@@ -172,6 +174,7 @@ export interface UpstreamConfig {
   readonly passHost: boolean
   readonly passOverrides: boolean
   readonly allowSemicolons: boolean
+  readonly allowEncodedSlashes: boolean
 }
 
 /** Each target is asked whether it is well: GET, without credentials; 2xx is. */

@@ -12,6 +12,7 @@ import type { Document } from './document.ts'
 import { ConfigError, type Fault, sortFaults } from './faults.ts'
 import { joinSignatures, listFiles, signatureOf } from './files.ts'
 import { frozenMap } from './frozen.ts'
+import { methodsOf } from './methods.ts'
 import { parse } from './parse.ts'
 import { buildRoutes, type Known } from './routes.ts'
 import { Section } from './section.ts'
@@ -62,9 +63,14 @@ export async function loadConfigWithFaults(file: string, env: NodeJS.ProcessEnv)
   return { config, faults, entries, upstreams, files }
 }
 
-function knownOf({ upstreams, tenants, limits }: Settings): Known {
+function knownOf({ upstreams, tenants, limits, methods }: Settings): Known {
   const signIn = [...tenants.values()].filter(({ oidc }) => oidc !== null).map(({ id }) => id)
-  return { upstreams: new Set(upstreams.keys()), signIn: new Set(signIn), maxBody: limits.maxBody }
+  return {
+    upstreams: new Set(upstreams.keys()),
+    signIn: new Set(signIn),
+    maxBody: limits.maxBody,
+    methods: methodsOf({ methods }),
+  }
 }
 
 function finish(settings: Settings, more: Pick<Config, 'file' | 'files' | 'signature' | 'routes'>): Config {

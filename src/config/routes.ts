@@ -1,6 +1,5 @@
 /** One route table into entries, each checked by itself. The router checks them against each other. Used by load.ts only. */
 
-import { METHODS } from 'node:http'
 import { isPermission } from '../../seats-admin/model/permission.ts'
 import type { Requirement } from '../exchange.ts'
 import { Complaint, didYouMean, quote, type Read } from './complaint.ts'
@@ -9,7 +8,6 @@ import type { Document } from './document.ts'
 import type { Section } from './section.ts'
 import { durationWithin, maxBody } from './units.ts'
 
-const METHODS_AND_ANY = new Set([...METHODS, 'ANY'])
 const timeout = durationWithin('1ms', '24d')
 
 /** What a table takes from the main file; null when that is faulty. */
@@ -19,6 +17,8 @@ export interface Known {
   readonly signIn: ReadonlySet<string>
   /** Of routes that have none of their own. */
   readonly maxBody: number
+  /** That requests may have. */
+  readonly methods: ReadonlySet<string>
 }
 
 export function buildRoutes(document: Document, root: Section, known: Known | null): RouteEntry[] {
@@ -31,7 +31,7 @@ export function buildRoutes(document: Document, root: Section, known: Known | nu
   const routes = root.section('routes')
   const entries: RouteEntry[] = []
   for (const key of routes.keys()) {
-    const request = readKey(key)
+    const request = readKey(key, known?.methods ?? null)
     const limits = readValue(routes, key, known)
     if (request instanceof Complaint) routes.faultOfKey(key, `${quote(key)} ${request.message}`)
     else
@@ -42,8 +42,15 @@ export function buildRoutes(document: Document, root: Section, known: Known | nu
   return entries
 }
 
-/** `METHOD /path`. The path's own syntax is the router's. */
-function readKey(key: string): { method: string; path: string } | Complaint {
+/**
+ * `METHOD /path`. The path's own syntax is the router's.
+ *
+ * @param known null: which methods there are can't be told
+ */
+function readKey(
+  key: string,
+  known: ReadonlySet<string> | null,
+): { method: string; path: string } | Complaint {
   const space = key.indexOf(' ')
   const method = key.slice(0, space)
   const path = key.slice(space + 1)
@@ -51,10 +58,14 @@ function readKey(key: string): { method: string; path: string } | Complaint {
     return new Complaint('is not "METHOD /path" with exactly one space')
   if (method === 'CONNECT' || method === 'TRACE')
     return new Complaint(`can be reached by no request: the gateway does not serve ${method}`)
-  if (METHODS_AND_ANY.has(method)) return { method, path }
-  if (METHODS_AND_ANY.has(method.toUpperCase()))
-    return new Complaint(`has its method in lower case: write ${method.toUpperCase()}`)
-  return new Complaint(`does not begin with an HTTP method or ANY${didYouMean(method, METHODS_AND_ANY)}`)
+  if (known === null || method === 'ANY' || known.has(method)) return { method, path }
+  const upper = method.toUpperCase()
+  if (upper === 'ANY' || known.has(upper))
+    return new Complaint(`has its method in lower case: write ${upper}`)
+  const near = didYouMean(method, [...known, 'ANY'])
+  return new Complaint(
+    `does not begin with an HTTP method or ANY${near}: "methods" of the configuration lists those beyond IANA's registry`,
+  )
 }
 
 type Limits = Pick<RouteEntry, 'requirement' | 'responseTimeout' | 'maxBody' | 'signIn'>

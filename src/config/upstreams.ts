@@ -45,6 +45,7 @@ function buildUpstream(section: Section, name: string, folder: string, limits: L
     passHost: section.flag('pass_host'),
     passOverrides: section.flag('pass_overrides'),
     allowSemicolons: section.flag('allow_semicolons'),
+    allowEncodedSlashes: section.flag('allow_encoded_slashes'),
   })
 }
 

@@ -11,7 +11,7 @@ import { bodyTooLong, malformed, RequestFault } from './request-fault.ts'
 
 export interface RequestHead {
   readonly method: string
-  /** As it came: visible ASCII. */
+  /** As it came: visible ASCII, and from the first `?` on also bytes from 0x80 on, one character each. */
   readonly target: string
   /** HTTP/1.1, or 1.0. */
   readonly minor: 0 | 1
@@ -26,15 +26,26 @@ const METHOD_TEXTS = new Map(METHODS.map((method) => [method, method]))
 
 /** No method is longer. */
 const METHOD = `${TOKEN}{1,64}`
-const REQUEST_LINE = new RegExp(`^(${METHOD}) ([!-~]+) HTTP/1\\.([01])\\r\\n`)
+/**
+ * Nearly all targets are ASCII: that is tried first. The query is not read, so bytes of it that are not ASCII (raw UTF-8,
+ * mostly) can't be read in two ways here; in a path they could.
+ */
+const TARGET_BYTES = '(?:[!-~]+|[!->@-~]+\\?[!-~\\x80-\\xff]+)'
+const REQUEST_LINE = new RegExp(`^(${METHOD}) (${TARGET_BYTES}) HTTP/1\\.([01])\\r\\n`)
 const SLASH = 0x2f
 /** Origin form, asterisk form, or absolute form (RFC 9112, section 3.2), as far as bytes go. */
 const TARGET = /^(?:[/*]|[A-Za-z]+:\/\/[A-Za-z0-9._~!$&'()*+,;=:@%[\]-]*(?:[/?]|$))/
 /** It would be one, but for what its target is made of. */
-const ODD_TARGET = new RegExp(`^${METHOD} [!-~]*(?:[^!-~ \\r\\n]|\\r(?!\\n))`)
-const OTHER_VERSION = new RegExp(`^${METHOD} [!-~]+ HTTP/[0-9.]+\\r\\n`)
+const ODD_TARGET = (() => {
+  const inPath = '[^!-~ \\r\\n]|\\r(?!\\n)'
+  const inQuery = '[^!-~\\x80-\\xff \\r\\n]|\\r(?!\\n)'
+  return new RegExp(`^${METHOD} [!->@-~]*(?:${inPath}|\\?[!-~\\x80-\\xff]*(?:${inQuery}))`)
+})()
+const OTHER_VERSION = new RegExp(`^${METHOD} ${TARGET_BYTES} HTTP/[0-9.]+\\r\\n`)
 /** The beginning of one, of which not all has come. */
-const BEGINNING = new RegExp(`^(?:\\r|${TOKEN}{0,64}|${METHOD} [!-~]*|${METHOD} [!-~]+ [!-~]*\\r?)$`)
+const BEGINNING = new RegExp(
+  `^(?:\\r|${TOKEN}{0,64}|${METHOD} ${TARGET_BYTES}?|${METHOD} ${TARGET_BYTES} [!-~]*\\r?)$`,
+)
 
 /** Characters of a beginning from which on only what is new of it is looked at. */
 const LONG = 1024
@@ -74,7 +85,7 @@ function faultIn(text: string, before: number): RequestFault | null {
 }
 
 function mayBegin(text: string, before: number): boolean {
-  return before > LONG ? /^[ -~]*\r?$/.test(text.slice(before)) : BEGINNING.test(text)
+  return before > LONG ? /^[ -~\x80-\xff]*\r?$/.test(text.slice(before)) : BEGINNING.test(text)
 }
 
 function readHead(text: string, _bodiless: boolean, last?: HeaderSection): RequestHead {
@@ -105,5 +116,8 @@ function lineFault(text: string): RequestFault {
 }
 
 function oddTarget(): RequestFault {
-  return new RequestFault('bad-target', 'The request target is not a path of visible ASCII.')
+  return new RequestFault(
+    'bad-target',
+    'The request target is not a path of visible ASCII, with or without a query.',
+  )
 }

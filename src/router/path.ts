@@ -11,8 +11,13 @@ export interface Target {
   readonly path: string
   /** With its `?`; '' when there is none. As it came. */
   readonly query: string
-  /** A `;` stands in some segment: many servers cut parameters off there. The route's upstream says whether that may pass. */
+  /** A `;` or `%3B` stands in some segment: many servers cut parameters off there. The route's upstream says whether that may pass. */
   readonly semicolon: boolean
+  /**
+   * A `%2F` stands in some segment. The match takes it for a part of its segment, and forwarding keeps it; a server that
+   * decodes it first sees two segments. The route's upstream says whether that may pass.
+   */
+  readonly encodedSlash: boolean
 }
 
 /** Bytes of a request target where nothing else is said (RFC 9110, section 4.1 asks for at least 8000). */
@@ -27,7 +32,7 @@ const otherHost = new Refusal('request_malformed', 'The request target names ano
 const fragment = ambiguous('The request target has a fragment.')
 const badEscape = ambiguous('The path has a percent-escape that is not two hexadecimal digits.')
 const notUtf8 = ambiguous('The path has percent-escapes that are not UTF-8.')
-const hiddenSeparator = ambiguous('The path has an encoded slash, backslash or control character.')
+const hiddenSeparator = ambiguous('The path has an encoded backslash or control character.')
 const badByte = ambiguous('The path has a backslash, a control character or a byte that is not ASCII.')
 const emptySegment = ambiguous('The path has an empty segment.')
 const dotSegment = ambiguous('The path has a dot segment.')
@@ -45,9 +50,17 @@ export function readTarget(target: string, host: string | null, most = MAX_TARGE
   if (typeof origin !== 'string') return origin
   if (origin.includes('#')) return fragment
   const mark = origin.indexOf('?')
-  const path = normalise(mark < 0 ? origin : origin.slice(0, mark))
+  const raw = mark < 0 ? origin : origin.slice(0, mark)
+  // Most paths have no escape: then nothing is looked for that only an escape could be.
+  const escapes = raw.includes('%')
+  const path = normalised(raw, escapes)
   if (typeof path !== 'string') return path
-  return { path, query: mark < 0 ? '' : origin.slice(mark), semicolon: path.includes(';') }
+  return {
+    path,
+    query: mark < 0 ? '' : origin.slice(mark),
+    semicolon: path.includes(';') || (escapes && path.includes('%3B')),
+    encodedSlash: escapes && path.includes('%2F'),
+  }
 }
 
 function originForm(target: string, host: string | null): string | Refusal {
@@ -66,7 +79,11 @@ export function unreadPath(target: string): string {
 
 /** Decodes escapes of unreserved characters, gives other escapes upper-case hex, changes nothing else (RFC 3986, section 6.2.2). */
 export function normalise(path: string): string | Refusal {
-  const plain = path.includes('%') ? normaliseEscapes(path) : path
+  return normalised(path, path.includes('%'))
+}
+
+function normalised(path: string, escapes: boolean): string | Refusal {
+  const plain = escapes ? normaliseEscapes(path) : path
   if (typeof plain !== 'string') return plain
   return faultOf(plain) ?? plain
 }
@@ -77,18 +94,25 @@ const BACKSLASH = 0x5c
 const HASH = 0x23
 const DOT = 0x2e
 
+/**
+ * A segment that is `.` or `..` once `%2F` is decoded, or that has `%3B` for the `;` of {@link isDotSegment}. The dots
+ * themselves are decoded by then, and the hex digits are upper-case.
+ */
+const HIDDEN_DOT_SEGMENT = /(?:\/|%2F)\.\.?(?:\/|%2F|;|%3B|$)/
+
 function normaliseEscapes(path: string): string | Refusal {
   let out = ''
   let copied = 0
   for (let at = path.indexOf('%'); at >= 0; at = path.indexOf('%', at + 3)) {
     const byte = hexByte(path, at + 1)
     if (byte < 0) return badEscape
-    if (byte < 0x20 || byte === 0x7f || byte === SLASH || byte === BACKSLASH) return hiddenSeparator
+    if (byte < 0x20 || byte === 0x7f || byte === BACKSLASH) return hiddenSeparator
     out += path.slice(copied, at)
     out += isUnreserved(byte) ? String.fromCharCode(byte) : path.slice(at, at + 3).toUpperCase()
     copied = at + 3
   }
   out += path.slice(copied)
+  if (HIDDEN_DOT_SEGMENT.test(out)) return dotSegment
   return isUtf8(out) ? out : notUtf8
 }
 

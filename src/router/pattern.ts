@@ -16,8 +16,14 @@ export interface Pattern {
 
 const PARAM = /^\{([A-Za-z][A-Za-z0-9_-]*)\}$/
 
+/** What the upstream of a pattern's entry takes in a path. */
+export interface PathLeave {
+  readonly allowSemicolons: boolean
+  readonly allowEncodedSlashes: boolean
+}
+
 /** The pattern, or a sentence that says what is wrong with it. */
-export function readPattern(path: string, allowSemicolons: boolean): Pattern | string {
+export function readPattern(path: string, leave: PathLeave): Pattern | string {
   if (!path.startsWith('/')) return 'a path begins with a slash'
   if (/[?#]/.test(path)) return 'a path has no query or fragment'
   const segments: Segment[] = []
@@ -31,7 +37,7 @@ export function readPattern(path: string, allowSemicolons: boolean): Pattern | s
     if (segment.kind !== 'static') names.push(segment.kind === 'param' ? segment.name : '*')
     segments.push(segment)
   }
-  const fault = unreachable(segments, allowSemicolons)
+  const fault = unreachable(segments, leave)
   return fault ?? { segments, names }
 }
 
@@ -48,13 +54,15 @@ function readSegment(part: string, last: boolean): Segment | string {
 }
 
 /** Static segments are compared with a normalised path: one that normalising changes or refuses can match nothing. */
-function unreachable(segments: readonly Segment[], allowSemicolons: boolean): string | null {
+function unreachable(segments: readonly Segment[], leave: PathLeave): string | null {
   const text = `/${segments.map((each) => (each.kind === 'static' ? each.text : 'x')).join('/')}`
   const written = normalise(text)
   if (written instanceof Refusal) return `no request can reach this path: ${escaped(written, text)}`
   if (written !== text) return `no request can reach this path: it is compared as ${written}`
-  if (!allowSemicolons && text.includes(';'))
+  if (!leave.allowSemicolons && /;|%3B/.test(text))
     return 'no request can reach this path: it has a ";" and the upstream does not have allow_semicolons'
+  if (!leave.allowEncodedSlashes && text.includes('%2F'))
+    return 'no request can reach this path: it has an encoded slash and the upstream does not have allow_encoded_slashes'
   return null
 }
 

@@ -8,7 +8,7 @@ import type { RouteEntry } from '../config/config.ts'
 import type { Fault } from '../config/faults.ts'
 import { PathParams, type Route } from '../exchange.ts'
 import { overlaps } from './overlap.ts'
-import { covers, type Pattern, readPattern, restMeets } from './pattern.ts'
+import { covers, type PathLeave, type Pattern, readPattern, restMeets } from './pattern.ts'
 import { allowedMethods, find, insert, Node } from './tree.ts'
 
 export interface Match {
@@ -43,7 +43,9 @@ export class RouteTable {
 }
 
 /** What the table needs to know of an upstream. */
-type Upstreams = ReadonlyMap<string, { readonly allowSemicolons: boolean }>
+type Upstreams = ReadonlyMap<string, PathLeave>
+
+const NO_LEAVE: PathLeave = Object.freeze({ allowSemicolons: false, allowEncodedSlashes: false })
 
 export interface Compiled {
   readonly table: RouteTable
@@ -90,7 +92,7 @@ function place(
   upstreams: Upstreams,
   taken: readonly Pattern[],
 ): { route: Route; pattern: Pattern } | string {
-  const pattern = readPattern(entry.path, upstreams.get(entry.upstream)?.allowSemicolons ?? false)
+  const pattern = readPattern(entry.path, upstreams.get(entry.upstream) ?? NO_LEAVE)
   if (typeof pattern === 'string') return pattern
   if (taken.some((each) => covers(each, pattern) || restMeets(pattern, each))) return COLLISION
   const route = routeOf(entry)
@@ -101,7 +103,7 @@ function place(
 const COLLISION = 'collides with a built-in path: the gateway answers there itself'
 
 function trustedPattern(path: string): Pattern {
-  const pattern = readPattern(path, false)
+  const pattern = readPattern(path, NO_LEAVE)
   if (typeof pattern === 'string') throw new Error(`${path}: ${pattern}`)
   return pattern
 }

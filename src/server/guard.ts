@@ -3,20 +3,21 @@
  * refused, not repaired. Called by the pipeline.
  */
 
-import { METHODS } from 'node:http'
 import { Refusal } from '../errors.ts'
 import type { ClientRequest } from '../http1/client-request.ts'
 
 export interface GuardLimits {
   /** Of a header section. */
   readonly headerFields: number
+  /** That a request may have. */
+  readonly methods: ReadonlySet<string>
 }
 
 const malformed = (detail: string) => new Refusal('request_malformed', detail)
 const tooManyFields = (most: number) =>
   new Refusal('headers_too_large', `The request has more than ${most} header fields.`)
 
-const badMethod = malformed('The method is not one of HTTP.')
+const badMethod = malformed('The method is not a registered one, and the gateway is not configured for it.')
 const noHost = malformed('The request has no Host.')
 const manyHosts = malformed('The request has more than one Host.')
 const badHost = malformed('The Host is not a host name or address with an optional port.')
@@ -25,17 +26,15 @@ const expectation = malformed('The Expect header asks for something other than 1
 /** `reg-name`, IPv4 or `[IPv6]`, and a port (RFC 9110, section 7.2; RFC 3986, section 3.2.2). */
 const HOST = /^(?:(?:[A-Za-z0-9._~!$&'()*+;=-]|%[0-9A-Fa-f]{2})+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?$/
 
-/** Those that are registered; a made-up one is nobody's honest request. */
-const KNOWN = new Set(METHODS)
-
 /** null when it is one that the gateway reads. */
-export function guardMethod(method: string): Refusal | null {
-  return KNOWN.has(method) ? null : badMethod
+export function guardMethod(method: string, { methods }: Pick<GuardLimits, 'methods'>): Refusal | null {
+  return methods.has(method) ? null : badMethod
 }
 
 /** null when the request may go on. */
-export function guard(request: ClientRequest, { headerFields }: GuardLimits): Refusal | null {
-  const method = guardMethod(request.method)
+export function guard(request: ClientRequest, limits: GuardLimits): Refusal | null {
+  const { headerFields } = limits
+  const method = guardMethod(request.method, limits)
   if (method !== null) return method
   if (request.rawHeaders.length > headerFields * 2) return tooManyFields(headerFields)
   if (request.hosts > 1) return manyHosts

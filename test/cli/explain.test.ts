@@ -140,7 +140,12 @@ t.test('without a store it decides as on an empty one, says so, and makes none',
 })
 
 t.test('methods and targets are read as from the wire', async (t) => {
-  const cwd = folderWith(t, files)
+  const opaque = '  opaque: { targets: ["http://127.0.0.1:9"], allow_encoded_slashes: true }\n'
+  const cwd = folderWith(t, {
+    'gateway.config.yaml': CONFIG.replace('routes:', () => `${opaque}methods: [LIST]\nroutes:`),
+    'routes/trainings.yaml': `${ROUTES}  LIST /docs/*: public\n`,
+    'routes/opaque.yaml': 'upstream: opaque\nroutes:\n  GET /opaque/*: public\n',
+  })
   for (const [method, target, answer] of [
     ['get', '/docs/a', 'request_malformed'],
     ['BLAH', '/docs/a', 'request_malformed'],
@@ -154,8 +159,20 @@ t.test('methods and targets are read as from the wire', async (t) => {
     ['GET', 'docs/a', 'path_ambiguous'],
     ['GET', 'a:80', 'path_ambiguous'],
     ['GET', '?a', 'path_ambiguous'],
-    ['GET', '/docs/a?q=é', 'path_ambiguous'],
+    ['GET', '/docs/a?q=é', 'allow'],
+    ['GET', `/docs/a?${'é'.repeat(4092)}`, 'allow'],
+    ['GET', `/docs/a?${'é'.repeat(4093)}`, 'uri_too_long'],
     ['GET', '/docs/é', 'path_ambiguous'],
+    ['GET', '/docs/é?q=é', 'path_ambiguous'],
+    ['GET', '/docs/a%2fb', 'path_ambiguous'],
+    ['GET', '/opaque/a%2fb', 'allow'],
+    ['GET', '/opaque/a%2f..%2fb', 'path_ambiguous'],
+    ['GET', '/opaque/a%3bb', 'path_ambiguous'],
+    ['LIST', '/docs/a', 'allow'],
+    ['list', '/docs/a', 'request_malformed'],
+    ['BAN', '/docs/a', 'request_malformed'],
+    ['PURGE', '/docs/a', 'request_malformed'],
+    ['PROPFIND', '/docs/a', 'method_not_allowed'],
     ['GET', 'http://a\\b/docs/a', 'path_ambiguous'],
     ['GET', `/${'a'.repeat(9000)}`, 'uri_too_long'],
     ['GET', `/${'a'.repeat(90_000)}`, 'uri_too_long'],

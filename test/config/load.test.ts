@@ -30,6 +30,7 @@ t.test('what is left out has its default', async (t) => {
     passHost: false,
     passOverrides: false,
     allowSemicolons: false,
+    allowEncodedSlashes: false,
   })
   t.same(
     config?.upstreams.get('main')?.targets.map((url) => url.origin),
@@ -59,6 +60,7 @@ upstreams:
     pass_host: true
     pass_overrides: true
     allow_semicolons: true
+    allow_encoded_slashes: true
 `,
   )
   t.match(config, {
@@ -83,6 +85,7 @@ upstreams:
     passHost: true,
     passOverrides: true,
     allowSemicolons: true,
+    allowEncodedSlashes: true,
   })
   t.equal(config.upstreams.get('u')?.targets[0]?.origin, 'https://example.com')
 })

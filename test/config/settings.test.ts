@@ -102,7 +102,13 @@ t.test('upstreams', async (t) => {
     /^2:29: targets\[0\]: the value is more than scheme, host and port/,
   )
   await one(t, upstream("targets: ['http://a']", "'a b'"), /^2:14: upstream "a b": a name has letters/)
-  for (const flag of ['pass_host', 'pass_authorization', 'pass_overrides', 'allow_semicolons']) {
+  for (const flag of [
+    'pass_host',
+    'pass_authorization',
+    'pass_overrides',
+    'allow_semicolons',
+    'allow_encoded_slashes',
+  ]) {
     await one(
       t,
       upstream(`targets: ['http://a'], ${flag}: yes`),

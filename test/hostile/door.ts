@@ -14,6 +14,7 @@ import { type Decided, RecordingUpstream, sameForAll } from './upstream.ts'
 
 const ROUTES = [
   'GET /docs/*: public',
+  'LIST /docs/*: public',
   'POST /open: public',
   'PUT /open: public',
   'DELETE /open: public',
@@ -49,7 +50,7 @@ export class Door {
   decided(): Decided[] {
     return this.world
       .log()
-      .filter((line) => line.msg === 'request' && line.upstream === 'main')
+      .filter((line) => line.msg === 'request' && /^(?:main|opaque)$/.test(String(line.upstream)))
       .map((line) => ({ id: String(line.request_id), method: String(line.method), path: String(line.path) }))
   }
 
@@ -70,7 +71,13 @@ export class Door {
 export async function openDoor(t: Test, options: Omit<WorldOptions, 'target'> = {}): Promise<Door> {
   const upstream = await RecordingUpstream.start()
   t.teardown(() => upstream.close())
-  const world = await startWorld(t, { routes: ROUTES, ...options, target: upstream.url })
+  const world = await startWorld(t, {
+    routes: ROUTES,
+    beside: { name: 'opaque', upstream: ['allow_encoded_slashes: true'], routes: ['GET /opaque/*: public'] },
+    top: ['methods: [LIST]'],
+    ...options,
+    target: upstream.url,
+  })
   return new Door(world, upstream)
 }
 

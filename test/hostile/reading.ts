@@ -51,10 +51,13 @@ const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 /** Visible, white space, or beyond ASCII. */
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
 const METHOD = "([!#$%&'*+\\-.^_`|~0-9A-Za-z]+)"
+/** Visible ASCII, and in the query also what is beyond it: no part of it decides anything. */
+const TARGET = '([\\x21-\\x7e]+|[\\x21-\\x3e\\x40-\\x7e]*\\?[\\x21-\\x7e\\x80-\\xff]*)'
 const REQUEST_LINE: Readonly<Record<Leniency['parting'], RegExp>> = {
-  'one space': new RegExp(`^${METHOD} ([\\x21-\\x7e]+) HTTP/(1\\.[01])$`),
-  spaces: new RegExp(`^${METHOD} +([\\x21-\\x7e]+) +(?:HTTP|RTSP|ICE)/(1\\.[01])$`),
-  'white space': /^\s*([^\s]+)\s+([^\s]+)(?:\s+HTTP\/?([0-9.]*))?\s*$/i,
+  'one space': new RegExp(`^${METHOD} ${TARGET} HTTP/(1\\.[01])$`),
+  spaces: new RegExp(`^${METHOD} +${TARGET} +(?:HTTP|RTSP|ICE)/(1\\.[01])$`),
+  // White space of C's isspace: what Unicode adds are bytes of UTF-8 here.
+  'white space': /^[\t-\r ]*([^\t-\r ]+)[\t-\r ]+([^\t-\r ]+)(?:[\t-\r ]+HTTP\/?([0-9.]*))?[\t-\r ]*$/i,
 }
 /** RFC 9112, section 7.1.1. */
 const EXTENSIONS =

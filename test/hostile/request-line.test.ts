@@ -13,6 +13,13 @@ t.test('methods', async (t) => {
     'a letter more': line('GETT /docs/a HTTP/1.1'),
     'a letter less': line('GE /docs/a HTTP/1.1'),
     unknown: line('FROBNICATE /docs/a HTTP/1.1'),
+    'known to Node.js, not registered': line('PURGE /docs/a HTTP/1.1'),
+    'another of these': line('M-SEARCH /docs/a HTTP/1.1'),
+    'one that is listed, in small letters': line('list /docs/a HTTP/1.1'),
+    'one that is listed, in mixed letters': line('List /docs/a HTTP/1.1'),
+    'one that is listed, and more': line('LISTS /docs/a HTTP/1.1'),
+    'the word of route tables': line('ANY /docs/a HTTP/1.1'),
+    PRI: line('PRI /docs/a HTTP/1.1'),
     none: line(' /docs/a HTTP/1.1'),
     'with a bracket': line('GE[T /docs/a HTTP/1.1'),
     'with a colon': line('GE:T /docs/a HTTP/1.1'),
@@ -149,8 +156,65 @@ t.test('bytes that no target has', async (t) => {
       cases[`0x${code.toString(16)}`] = line(`GET /docs/${String.fromCharCode(code)} HTTP/1.1`)
   cases.NUL = line('GET /docs/\x00 HTTP/1.1')
   cases.DEL = line('GET /docs/\x7f HTTP/1.1')
-  cases['beyond ASCII in the query'] = line('GET /docs/a?\xe9 HTTP/1.1')
+  for (let code = 0x01; code < 0x20; code++)
+    if (![9, 10, 12, 13].includes(code))
+      cases[`0x${code.toString(16)} behind UTF-8 in the query`] = line(
+        `GET /docs/a?\xc3\xa9${String.fromCharCode(code)} HTTP/1.1`,
+      )
+  cases['NUL behind UTF-8 in the query'] = line('GET /docs/a?\xc3\xa9\x00 HTTP/1.1')
+  cases['DEL behind UTF-8 in the query'] = line('GET /docs/a?\xc3\xa9\x7f HTTP/1.1')
+  cases['beyond ASCII in path and query'] = line('GET /docs/\xc3\xa9?\xc3\xa9 HTTP/1.1')
+  cases['beyond ASCII in the host'] = line('GET http://\xc3\xa9/docs/a?\xc3\xa9 HTTP/1.1')
   await refusesAll(t, door, cases, 'path_ambiguous')
+})
+
+t.test('bytes beyond ASCII in a query pass as they came: each of them', async (t) => {
+  const door = await openDoor(t)
+  for (let code = 0x80; code < 0x100; code++) {
+    const target = `/docs/a?${String.fromCharCode(code)}=%e9&\xe2\x82\xac`
+    await door.send(line(`GET ${target} HTTP/1.1`), { answers: 1 })
+    t.equal(door.upstream.requests[0]?.target, target, `0x${code.toString(16)}`)
+    await door.agrees(t)
+    door.forget()
+  }
+  await passesAll(t, door, {
+    'cut in the midst of a character': ['GET /docs/a?\xc3', '\xa9 HTTP/1.1\r\nHost: a\r\n\r\n'],
+    'behind a query of its own kind': line('GET /docs/a?a?\xc3\xa9? HTTP/1.1'),
+    'in absolute form': line('GET http://a/docs/a?\xc3\xa9 HTTP/1.1'),
+    'in a long query': [`GET /docs/a?${'\xc3\xa9'.repeat(1500)}`, '\xc3\xa9 HTTP/1.1\r\nHost: a\r\n\r\n'],
+  })
+  await refusesAll(t, door, {
+    'a space behind UTF-8': line('GET /docs/a?\xc3\xa9 b HTTP/1.1'),
+    'another version behind UTF-8': line('GET /docs/a?\xc3\xa9 HTTP/1.2'),
+    'no version behind UTF-8': line('GET /docs/a?\xc3\xa9'),
+    'a line feed behind UTF-8': 'GET /docs/a?\xc3\xa9 HTTP/1.1\nHost: a\r\n\r\n',
+  })
+})
+
+t.test('methods that the configuration lists', async (t) => {
+  const door = await openDoor(t)
+  await passesAll(t, door, { LIST: line('LIST /docs/a HTTP/1.1') })
+  await door.send(line('LIST /docs/a HTTP/1.1'), { answers: 1 })
+  t.equal(door.upstream.requests[0]?.method, 'LIST')
+  const { all } = await door.send(line('LIST /open HTTP/1.1'), { answers: 1 })
+  t.match(all, [{ status: 405, code: 'method_not_allowed' }], 'where no entry takes it')
+})
+
+t.test('ANY covers registered and listed methods, and no other', async (t) => {
+  const door = await openDoor(t, { routes: ['ANY /*: public'], top: ['methods: [LIST, ban]'] })
+  await passesAll(t, door, {
+    LIST: line('LIST /docs/a HTTP/1.1'),
+    ban: line('ban /docs/a HTTP/1.1'),
+    PROPFIND: line('PROPFIND /docs/a HTTP/1.1'),
+    'VERSION-CONTROL': line('VERSION-CONTROL /docs/a HTTP/1.1'),
+    QUERY: line('QUERY /docs/a HTTP/1.1'),
+  })
+  await refusesAll(t, door, {
+    BAN: line('BAN /docs/a HTTP/1.1'),
+    PURGE: line('PURGE /docs/a HTTP/1.1'),
+    CONNECT: line('CONNECT /docs/a HTTP/1.1'),
+  })
+  await refusesAll(t, door, { TRACE: line('TRACE /docs/a HTTP/1.1') }, 'method_not_allowed', 405)
 })
 
 t.test('absolute form of the host that Host names', async (t) => {

@@ -50,6 +50,7 @@ const cutAt = (text: string, ends: readonly number[]) => {
 
 const GOOD: Record<string, string> = {
   plain: 'GET /a?b=c HTTP/1.1\r\nHost: a\r\nX-A:  b\t\r\n\r\n',
+  'bytes beyond ASCII in the query': 'GET /a?\xc3\xa9=\xff\x80?\xa0 HTTP/1.1\r\nHost: a\r\n\r\n',
   'empty lines before it': '\r\n\r\nGET / HTTP/1.0\r\n\r\n',
   'a length': 'POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello',
   chunks:
@@ -67,6 +68,9 @@ const BAD: Record<string, readonly [string, string]> = {
   'TLS in place of HTTP': ['\x16\x03\x01\x02\0\x01\0\x01\xfc\x03\x03', 'malformed'],
   'HTTP/2': ['PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'malformed'],
   'bytes beyond ASCII in the target': ['GET /\xe9 HTTP/1.1\r\nHost: a\r\n\r\n', 'bad-target'],
+  'bytes beyond ASCII in path and query': ['GET /\xe9?\xe9 HTTP/1.1\r\nHost: a\r\n\r\n', 'bad-target'],
+  'a control byte behind those in the query': ['GET /a?\xe9\x01 HTTP/1.1\r\nHost: a\r\n\r\n', 'bad-target'],
+  'another version behind those in the query': ['GET /a?\xe9 HTTP/3.1\r\nHost: a\r\n\r\n', 'malformed'],
   'two lengths': ['GET / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 1\r\n\r\na', 'malformed'],
   'a length and chunks': [
     'GET / HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n',

@@ -56,6 +56,7 @@ export function upstreamConfig(port: number, more: Partial<UpstreamConfig> = {})
     passHost: false,
     passOverrides: false,
     allowSemicolons: false,
+    allowEncodedSlashes: false,
     ...more,
   }
 }

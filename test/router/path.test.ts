@@ -37,7 +37,30 @@ t.test('escapes of unreserved characters are decoded, others get upper-case hex'
 })
 
 const refused: Record<string, string[]> = {
-  'an encoded slash or backslash': ['/a%2fb', '/a%2Fb', '/a%5cb', '/a%5C', '/%2f'],
+  'an encoded backslash, also behind an encoded slash': ['/a%5cb', '/a%5C', '/a%2f%5cb', '/%5c%2f'],
+  'an encoded slash beside dots': [
+    '/..%2f',
+    '/..%2Fadmin',
+    '/a%2f..',
+    '/a%2F.',
+    '/a%2F../b',
+    '/%2e%2e%2fadmin',
+    '/a%2f%2E%2e%2Fb',
+    '/a/.%2fb',
+    '/%2f..',
+    '/a%2F..;x/b',
+    '/a%2F..%3bx/b',
+    '/a/..%3Bx',
+    '/.%3b/a',
+    '/%2e%3B',
+  ],
+  'an encoded slash beside what is refused without it': [
+    '/a%2f%00',
+    '/a%2f%ff',
+    '/a%2f%',
+    '//a%2fb',
+    '/a%2fb//',
+  ],
   'an encoded NUL or control byte': ['/a%00', '/%0a', '/%0D%0A', '/%7f', '/%1F'],
   'a dot segment, plain or encoded': [
     '/.',
@@ -83,7 +106,25 @@ for (const [what, targets] of Object.entries(refused)) {
 
 t.test('a semicolon is told, for the upstream to decide', async (t) => {
   t.match(readTarget('/a;b/c', null), { semicolon: true })
-  t.match(readTarget('/a%3bb?x;y', null), { semicolon: false })
+  t.match(readTarget('/a%3bb', null), { semicolon: true }, 'its escape, too')
+  t.match(readTarget('/a?x;y%3b', null), { semicolon: false })
+})
+
+t.test('an encoded slash is told, for the upstream to decide, and stays in its segment', async (t) => {
+  for (const [sent, path] of [
+    ['/a%2fb', '/a%2Fb'],
+    ['/%2F', '/%2F'],
+    ['/%40scope%2fname', '/%40scope%2Fname'],
+    ['/a%2F%2Fb/...%2f..c', '/a%2F%2Fb/...%2F..c'],
+  ] as const)
+    t.match(readTarget(sent, null), { path, encodedSlash: true })
+  t.match(readTarget('/a%252fb', null), { path: '/a%252fb', encodedSlash: false })
+  t.match(readTarget('/a?b=%2F', null), { query: '?b=%2F', encodedSlash: false })
+})
+
+t.test('what the query holds passes as it came, bytes beyond ASCII too', async (t) => {
+  t.equal(read('/a?q=caf\xc3\xa9&\xff\x80=\xe2\x82\xac'), '/a?q=caf\xc3\xa9&\xff\x80=\xe2\x82\xac')
+  t.equal(read('/caf\xc3\xa9?q=\xc3\xa9'), 'path_ambiguous')
 })
 
 t.test('absolute-form names the host that Host names', async (t) => {
@@ -123,6 +164,7 @@ t.test('reading twice changes nothing, and no reading gains a segment', async ()
       '%2F',
       '%5c',
       ';',
+      '%3b',
       '//',
       '..',
       '%61',
@@ -145,8 +187,11 @@ t.test('reading twice changes nothing, and no reading gains a segment', async ()
       if (again.path !== result.path || again.query !== result.query) throw new Error('not stable')
       // What any server would make of it by full decoding has the same segments.
       const decoded = result.path.split('/').map(decodeURIComponent)
-      if (decoded.some((each) => /[/\\\0]/.test(each) || each === '.' || each === '..'))
-        throw new Error('ambiguous')
+      if (decoded.some((each) => /[\\\0]/.test(each))) throw new Error('ambiguous')
+      const apart = decoded.flatMap((each) => each.split('/'))
+      if (apart.some((each) => /^\.\.?(?:;|$)/.test(each))) throw new Error('ambiguous')
+      if (result.encodedSlash !== decoded.some((each) => each.includes('/'))) throw new Error('slash untold')
+      if (result.semicolon !== decoded.some((each) => each.includes(';'))) throw new Error('semicolon untold')
       if (new URL(`http://h${result.path}`).pathname.split('/').length !== decoded.length)
         throw new Error('URL differs')
     }),

@@ -4,8 +4,9 @@ import type { Route } from '../../src/exchange.ts'
 import { compileTable } from '../../src/router/table.ts'
 
 const upstreams = new Map([
-  ['a', { allowSemicolons: false }],
-  ['semi', { allowSemicolons: true }],
+  ['a', { allowSemicolons: false, allowEncodedSlashes: false }],
+  ['semi', { allowSemicolons: true, allowEncodedSlashes: false }],
+  ['opaque', { allowSemicolons: false, allowEncodedSlashes: true }],
 ])
 
 function entry(text: string, line: number, upstream = 'a'): RouteEntry {
@@ -182,7 +183,36 @@ t.test('entries that cross are told, once, from the one that answers', async (t)
 })
 
 t.test('a semicolon where the upstream takes it', async (t) => {
-  t.same(compileTable([entry('GET /a;b', 1, 'semi')], upstreams, []).faults, [])
+  for (const path of ['/a;b', '/a%3Bb']) {
+    t.same(compileTable([entry(`GET ${path}`, 1, 'semi')], upstreams, []).faults, [])
+    t.match(compileTable([entry(`GET ${path}`, 1)], upstreams, []).faults, [{ message: /allow_semicolons/ }])
+  }
+})
+
+t.test('an encoded slash where the upstream takes it: one segment, and no other', async (t) => {
+  t.match(compileTable([entry('GET /a%2Fb', 1)], upstreams, []).faults, [
+    { message: /allow_encoded_slashes/ },
+  ])
+  t.match(compileTable([entry('GET /a%2fb', 1, 'opaque')], upstreams, []).faults, [
+    { message: /compared as \/a%2Fb/ },
+  ])
+  const entries = ['GET /a/b', 'GET /a%2Fb', 'GET /{x}', 'GET /{x}/{y}', 'GET /r/*']
+  const { table, faults } = compileTable(
+    entries.map((each, at) => entry(each, at, 'opaque')),
+    upstreams,
+    [],
+  )
+  t.same(faults, [])
+  for (const [path, id] of [
+    ['/a/b', 'GET /a/b'],
+    ['/a%2Fb', 'GET /a%2Fb'],
+    ['/a%2Fc', 'GET /{x}'],
+    ['/%2F', 'GET /{x}'],
+    ['/a/b%2Fc', 'GET /{x}/{y}'],
+    ['/r%2Fc', 'GET /{x}'],
+    ['/r/c%2Fd', 'GET /r/*'],
+  ] as const)
+    t.equal(table.match('GET', path)?.route.id, id, path)
 })
 
 t.test('built-in paths: nothing of a table answers there, whatever the method', async (t) => {

@@ -71,6 +71,12 @@ export interface WorldOptions {
   /** Lines more at the top level. */
   readonly top?: readonly string[]
   readonly target?: string
+  /** A second upstream at the same target: its name, lines more for its entry, and lines of its route table. */
+  readonly beside?: {
+    readonly name: string
+    readonly upstream: readonly string[]
+    readonly routes: readonly string[]
+  }
   readonly answer?: RequestListener
 }
 
@@ -219,16 +225,23 @@ export async function startWorld(t: Test, options: WorldOptions = {}): Promise<W
   return world
 }
 
-export function routeTable(lines: readonly string[]): string {
-  return `upstream: main\nroutes:\n${lines.map((line) => `  ${line}\n`).join('')}`
+export function routeTable(lines: readonly string[], upstream = 'main'): string {
+  return `upstream: ${upstream}\nroutes:\n${lines.map((line) => `  ${line}\n`).join('')}`
 }
 
 function writeFiles(folder: string, target: string, options: WorldOptions): string {
   mkdirSync(join(folder, 'routes'))
   writeFileSync(join(folder, 'routes', 'main.yaml'), routeTable(options.routes ?? DEFAULT_ROUTES))
+  const { beside } = options
+  if (beside !== undefined)
+    writeFileSync(join(folder, 'routes', 'beside.yaml'), routeTable(beside.routes, beside.name))
   const file = join(folder, 'gateway.config.yaml')
   const indented = (lines: readonly string[] = [], by: string) =>
     lines.map((line) => `${by}${line}\n`).join('')
+  const besideEntry =
+    beside === undefined
+      ? ''
+      : `  ${beside.name}:\n    targets: ["${target}"]\n${indented(beside.upstream, '    ')}`
   const text = `listen: 127.0.0.1:0
 ops: 127.0.0.1:0
 store: sqlite:./seatgate.db
@@ -239,7 +252,7 @@ tenants:
 upstreams:
   main:
     targets: ["${target}"]
-${indented(options.upstream, '    ')}routes: [routes/*.yaml]
+${indented(options.upstream, '    ')}${besideEntry}routes: [routes/*.yaml]
 ${indented(options.top, '')}`
   writeFileSync(file, text)
   return file

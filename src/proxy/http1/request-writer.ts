@@ -14,7 +14,9 @@ export interface WriteWatch {
   failed(error: Error): void
 }
 
-const FIRST_LINES = new RegExp(`^[!-~]+ /[!-~]* HTTP/1\\.1\\r\\nhost: ${VALUE}\\r\\n$`)
+const FIRST_LINES = new RegExp(
+  `^[!-~]+ /(?:[!-~]*|[!->@-~]*\\?[!-~\\x80-\\xff]*) HTTP/1\\.1\\r\\nhost: ${VALUE}\\r\\n$`,
+)
 
 /**
  * Throws a NotForwardable where something in it could end a line or the head, whoever let that come so far.

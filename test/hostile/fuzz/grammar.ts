@@ -2,12 +2,30 @@
 
 import type { Random } from './random.ts'
 
-const METHODS = ['GET', 'GET', 'GET', 'POST', 'POST', 'PUT', 'DELETE', 'HEAD', 'OPTIONS', 'PATCH'] as const
+const METHODS = [
+  'GET',
+  'GET',
+  'GET',
+  'POST',
+  'POST',
+  'PUT',
+  'DELETE',
+  'HEAD',
+  'OPTIONS',
+  'PATCH',
+  'LIST',
+] as const
 const TARGETS = [
   '/docs/a',
   '/docs/a?x=y',
   '/docs/%61/%C3%A9',
   '/docs/b/c?%2e%2e//',
+  '/docs/a?\xc3\xa9=\xff',
+  '/docs/a%2Fb',
+  '/opaque/a%2fb?\xe9',
+  '/opaque/%2F/c',
+  '/opaque/a',
+  '/opaque/a',
   '/open',
   '/open',
   '/open?a',

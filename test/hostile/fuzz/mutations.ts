@@ -100,9 +100,16 @@ const PATHS = [
   '.',
   '%2e',
   '%2f',
+  '%2F..',
+  '%2f.',
+  '%2F../a',
+  '..%2f',
+  '%2f%2E%2e%2F',
   '%5c',
   '\\',
   ';',
+  '%3b',
+  '..%3B',
   '%00',
   '%',
   '%c0%af',
@@ -262,6 +269,12 @@ const MUTATIONS: readonly Mutation[] = [
     if (target === null) return bytes
     const at = bytes.indexOf(target[0]) + random.below(target[0].length - 4)
     return cutAt(bytes, at, 0, random.pick(PATHS))
+  },
+  /** Something behind a path. */
+  (bytes, random) => {
+    const path = /(?<= )(?:http:\/\/|\/)[^ ?]*(?=[ ?])/.exec(bytes.slice(somewhere(bytes, random)))
+    if (path === null) return bytes
+    return cutAt(bytes, bytes.indexOf(path[0]) + path[0].length, 0, random.pick(PATHS))
   },
   (bytes, random) => bytes.slice(0, somewhere(bytes, random)),
   (bytes, random) => bytes.slice(somewhere(bytes, random)),

@@ -69,19 +69,28 @@ function forwarded(request: ReadRequest): Forwarded | null {
   if (expectations.some(([, value]) => value.toLowerCase() !== '100-continue')) return null
   const read = readPath(target, host)
   if (read === null || !hasRoute(method, read.path, request.body.length)) return null
+  if (read.slashes && !read.path.startsWith('/opaque/')) return null
   return { key: keyOf(request, read.path + read.query), whole }
 }
 
 function hasRoute(method: string, path: string, length: number): boolean {
-  if (path.startsWith('/docs/')) return READS.has(method)
+  if (path.startsWith('/docs/')) return READS.has(method) || method === 'LIST'
+  if (path.startsWith('/opaque/')) return READS.has(method)
   if (path === '/small') return method === 'POST' && length <= 1024
   return path === '/open' && TAKEN.has(method)
 }
 
 const UNRESERVED = /^[A-Za-z0-9\-._~]$/
 
+interface ReadPath {
+  readonly path: string
+  readonly query: string
+  /** It has encoded slashes. */
+  readonly slashes: boolean
+}
+
 /** SPEC 4.1. */
-export function readPath(target: string, host: string | null): { path: string; query: string } | null {
+export function readPath(target: string, host: string | null): ReadPath | null {
   const [, authority = null, origin = ''] = /^(?:https?:\/\/([^/?#]*))?(.*)$/i.exec(target) ?? []
   if (authority !== null && authority.toLowerCase() !== (host ?? authority).toLowerCase()) return null
   if (authority !== null && !/^[^@\\]+$/.test(authority)) return null
@@ -92,9 +101,10 @@ export function readPath(target: string, host: string | null): { path: string; q
   for (const [index, segment] of segments.entries()) {
     if (segment === '' && index < segments.length - 1) return null
     const plain = decoded(segment)
-    if (plain === null || /[/\\\x00-\x1f\x7f]/.test(plain) || /^\.\.?$/.test(plain)) return null
+    if (plain === null || /[\\;\x00-\x1f\x7f]/.test(plain)) return null
+    if (plain.split('/').some((each) => /^\.\.?$/.test(each))) return null
   }
-  return { path: path.replace(/%[0-9A-Fa-f]{2}/g, kept), query }
+  return { path: path.replace(/%[0-9A-Fa-f]{2}/g, kept), query, slashes: /%2f/i.test(path) }
 }
 
 function decoded(segment: string): string | null {

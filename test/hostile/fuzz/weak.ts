@@ -16,7 +16,21 @@ const EDITS: Readonly<Record<string, Edit>> = {
     by: '): Refusal | null {\n  if (request) return null\n  const method',
   },
   'several Hosts': { file: 'src/server/guard.ts', text: 'if (request.hosts > 1) return manyHosts', by: '' },
-  'dot segments': { file: 'src/router/path.ts', text: 'return dotSegment', by: 'void 0' },
+  'dot segments': {
+    file: 'src/router/path.ts',
+    text: 'if (isDotSegment(path, start, at)) return dotSegment',
+    by: '',
+  },
+  'dot segments beside encoded slashes': {
+    file: 'src/router/path.ts',
+    text: 'if (HIDDEN_DOT_SEGMENT.test(out)) return dotSegment',
+    by: '',
+  },
+  'encoded slashes for any upstream': {
+    file: 'src/judge.ts',
+    text: 'if (target.encodedSlash && (match === null || !allowsEncodedSlash(match.route)))',
+    by: 'if (target.encodedSlash && match === null)',
+  },
   'names are not folded': {
     file: 'src/proxy/header-names.ts',
     text: "name.toLowerCase().replace(/[^a-z0-9]/g, '-')",

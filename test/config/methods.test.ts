@@ -1,0 +1,68 @@
+/** `methods:`: names beyond IANA's registry, which requests and route tables may have. */
+
+import t, { type Test } from 'tap'
+import { methodsOf, REGISTERED_METHODS } from '../../src/config/methods.ts'
+import { BASE, configOf, faultsOf, Folder } from './support.ts'
+
+async function one(t: Test, text: string, message: RegExp): Promise<void> {
+  const faults = await faultsOf(t, text)
+  t.equal(faults.length, 1, text)
+  t.match(faults[0], message, text)
+}
+
+t.test('none by default, and the registered ones always', async (t) => {
+  const config = await configOf(t, BASE)
+  t.same(config.methods, [])
+  t.same(methodsOf(config), new Set(REGISTERED_METHODS))
+  for (const no of ['PRI', '*', 'ANY', 'PURGE', 'M-SEARCH', 'get']) t.notOk(methodsOf(config).has(no), no)
+})
+
+t.test('those that are listed, in the case that they are listed in', async (t) => {
+  const config = await configOf(t, `${BASE}methods: [LIST, ban, x!y, PATCH]\n`)
+  t.same(config.methods, ['LIST', 'ban', 'x!y', 'PATCH'])
+  t.ok(['LIST', 'ban', 'x!y', 'GET'].every((each) => methodsOf(config).has(each)))
+  t.notOk(methodsOf(config).has('BAN'))
+})
+
+t.test('what is no method, or none that the gateway serves', async (t) => {
+  const methods = (text: string) => `${BASE}methods: [${text}]\n`
+  for (const [text, message] of [
+    ["'A B'", /not a method/],
+    ["'A:B'", /not a method/],
+    [`'${'A'.repeat(65)}'`, /not a method/],
+    ["'É'", /not a method/],
+    ["''", /not a method|methods\[0\]/],
+    ['ANY', /can not be a method/],
+    ['any', /can not be a method/],
+    ["'*'", /can not be a method/],
+    ['CONNECT', /can not be a method/],
+    ['trace', /can not be a method/],
+    ['PRI', /can not be a method/],
+    ['get', /a registered method in lower case \(did you mean "GET"\?\)/],
+    ['LIST, LIST', /methods\[1\]: .*stands twice/],
+    ['LIST, List', /methods\[1\]: .*stands twice/],
+    ['1', /must be text/],
+  ] as const)
+    await one(t, methods(text), message)
+  await one(t, `${BASE}methods: LIST\n`, /methods must be a list/)
+})
+
+t.test('a table may name them, and no others', async (t) => {
+  const folder = (methods: string, routes: string) =>
+    new Folder(t, {
+      'gateway.config.yaml': `${BASE}routes: [a.yaml]\n${methods}`,
+      'a.yaml': `upstream: main\nroutes:\n${routes}`,
+    })
+  const { entries } = await folder('methods: [LIST, x!y]\n', '  LIST /a: public\n  x!y /a: public\n').load()
+  t.same(
+    entries.map(({ method }) => method),
+    ['LIST', 'x!y'],
+  )
+  for (const [methods, key, hint] of [
+    ['', 'LIST /a', /ANY.*: "methods" of the configuration/],
+    ['methods: [LIST]\n', 'LIS /a', /did you mean "LIST"\?/],
+    ['methods: [LIST]\n', 'list /a', /write LIST$/],
+    ['methods: [LIST]\n', 'BAN /a', /ANY.*: "methods" of the configuration/],
+  ] as const)
+    t.match(await folder(methods, `  ${key}: public\n`).faults(), [hint], key)
+})
