@@ -15,6 +15,7 @@ import {
   ProtocolError,
   type Receiver,
 } from '../hop.ts'
+import { reset } from '../reset.ts'
 import { answers, type Head, MAX_HEAD } from './answers.ts'
 import { requestHead, writeBody } from './request-writer.ts'
 
@@ -188,7 +189,9 @@ export class Connection implements Hop, MessageSink<Head> {
     this.#gone = true
     this.#stopTimer()
     this.#reader.stop()
-    this.#socket.destroy()
+    // A part of a request must not end like a whole one.
+    if (this.#writing || this.#socket.writableLength > 0) reset(this.#socket)
+    else this.#socket.destroy()
     const [receiver, reserved] = [this.#receiver, this.#reserved]
     this.#receiver = null
     this.#reserved = null

@@ -1,0 +1,160 @@
+/**
+ * An upload that is cut, by its client or by a revocation, ends at the upstream by RST. A FIN can be taken for the end
+ * of the body: gunicorn ran the application with 5 of 100 bytes.
+ */
+
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer, type Socket } from 'node:net'
+import { createSecureContext, TLSSocket } from 'node:tls'
+import t, { type Test } from 'tap'
+import { portOf, Wire } from '../proxy/support.ts'
+import { CERTIFICATES } from '../support/servers/tls.ts'
+import { startWorld, type World, type WorldOptions } from '../support/world.ts'
+import { until } from '../workers/support.ts'
+
+interface Seen {
+  text: string
+  /** How the connection ended; '' while it has not. */
+  end: '' | 'FIN' | 'RST'
+}
+
+interface Upstream {
+  readonly seen: Seen[]
+  readonly options: WorldOptions
+}
+
+/** Reads requests and never answers. */
+async function startReader(t: Test, tls: boolean): Promise<Upstream> {
+  const seen: Seen[] = []
+  const sockets: Socket[] = []
+  const { cert, key } = CERTIFICATES.server
+  const secureContext = createSecureContext({ cert, key })
+  const server = createServer((below) => {
+    sockets.push(below)
+    const one: Seen = { text: '', end: '' }
+    seen.push(one)
+    const ended = (error?: NodeJS.ErrnoException) => {
+      if (one.end === '') one.end = error?.code === 'ECONNRESET' ? 'RST' : 'FIN'
+    }
+    const socket = tls ? new TLSSocket(below, { isServer: true, secureContext }) : below
+    socket.on('data', (bytes) => {
+      one.text += bytes.toString('latin1')
+    })
+    socket.on('end', ended).on('error', ended)
+    if (tls) below.on('error', ended)
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => {
+    for (const each of sockets) each.destroy()
+    server.close()
+  })
+  const target = `${tls ? 'https' : 'http'}://127.0.0.1:${portOf(server)}`
+  const upstream = tls ? [`tls: { ca: ${JSON.stringify(CERTIFICATES.files.ca)} }`] : []
+  return { seen, options: { target, upstream, routes: ['POST /v1/trainings: trainings:create'] } }
+}
+
+const FRAMINGS = {
+  sized: 'Content-Length: 100\r\n\r\nabcde',
+  chunked: 'Transfer-Encoding: chunked\r\n\r\n5\r\nabcde\r\n',
+}
+
+let seats = 0
+
+/** An upload that its client has begun, and the id of the Seat that allows it. */
+async function begin(world: World, framing: string): Promise<{ wire: Wire; seat: string }> {
+  const name = `Uploader ${++seats}`
+  const seat = await world.seat(name, ['s1'], ['trainings:create'])
+  const wire = new Wire(world.port)
+  const token = await world.token([`s1:${name}`])
+  wire.send(
+    `POST /v1/trainings HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\nSpace: s1\r\n${framing}`,
+  )
+  return { wire, seat }
+}
+
+const CUTS: Record<string, (wire: Wire, world: World, seat: string) => Promise<void>> = {
+  'the client closes': async ({ socket }) => void socket.end(),
+  'the client resets': async ({ socket }) => void socket.resetAndDestroy(),
+  'the Seat is deleted': async (wire, world, seat) => {
+    await world.admin('DELETE', `/v1/seats/${seat}`)
+    await wire.until('permission_denied')
+    // It sends on, as a client does that has not read the answer yet.
+    wire.send('f')
+  },
+}
+
+for (const tls of [false, true]) {
+  t.test(tls ? 'by TLS' : 'plain', async (t) => {
+    const { seen, options } = await startReader(t, tls)
+    const world = await startWorld(t, options)
+    for (const [framing, bytes] of Object.entries(FRAMINGS)) {
+      for (const [how, cut] of Object.entries(CUTS)) {
+        const count = seen.length
+        const { wire, seat } = await begin(world, bytes)
+        await until(() => seen[count]?.text.includes('abcde') === true)
+        await cut(wire, world, seat)
+        await until(() => seen[count]?.end !== '')
+        t.equal(seen[count]?.end, 'RST', `${framing}: ${how}`)
+        wire.socket.destroy()
+      }
+    }
+  })
+}
+
+t.test('whole requests go on to end as they did', async (t) => {
+  const { seen, options } = await startReader(t, false)
+  const world = await startWorld(t, options)
+  const { wire } = await begin(world, 'Content-Length: 5\r\n\r\nabcde')
+  await until(() => seen[0]?.text.includes('abcde') === true)
+  wire.socket.destroy()
+  await until(() => seen[0]?.end !== '')
+  t.equal(seen[0]?.end, 'FIN')
+})
+
+const WSGI = `
+import sys
+from wsgiref.simple_server import make_server, WSGIRequestHandler
+class Quiet(WSGIRequestHandler):
+    def log_message(self, *args): pass
+def application(environ, start_response):
+    body = environ['wsgi.input'].read(int(environ['CONTENT_LENGTH']))
+    print('ran with', len(body), flush=True)
+    start_response('200 OK', [])
+    return [b'ok']
+server = make_server('127.0.0.1', 0, application, handler_class=Quiet)
+print('port', server.server_port, flush=True)
+server.serve_forever()
+`
+
+t.test('a WSGI server does not run its application with a part', async (t) => {
+  const python = spawn('python3', ['-c', WSGI], { stdio: ['ignore', 'pipe', 'ignore'] })
+  let said = ''
+  let failed = false
+  python.on('error', () => {
+    failed = true
+  })
+  python.stdout.on('data', (chunk) => (said += chunk))
+  t.teardown(() => python.kill())
+  await until(() => failed || said.includes('\n'))
+  if (failed) {
+    t.pass('no python3 here')
+    return
+  }
+  const target = `http://127.0.0.1:${said.split(/\s/)[1]}`
+  const world = await startWorld(t, { target, routes: ['POST /v1/trainings: trainings:create'] })
+  let cuts = 0
+  for (const end of ['end', 'resetAndDestroy'] as const) {
+    const { wire } = await begin(world, FRAMINGS.sized)
+    // The application waits for the rest of it by then.
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    wire.socket[end]()
+    cuts++
+    await until(() => world.log().filter(({ aborted }) => aborted === true).length === cuts)
+  }
+  // It takes one connection after the other: those before are done with.
+  const { wire } = await begin(world, 'Content-Length: 5\r\n\r\nabcde')
+  await wire.until('200 OK')
+  t.same(said.match(/ran with .*/g), ['ran with 5'])
+  wire.socket.destroy()
+})
