@@ -8,6 +8,7 @@ import type { Config } from './config/config.ts'
 import { methodsOf } from './config/methods.ts'
 import type { Compiled, Engine } from './engine.ts'
 import { Pipeline, type Running } from './pipeline.ts'
+import { clientNetwork } from './proxy/client-network.ts'
 import { peerAddress, TrustedProxies } from './proxy/forwarded.ts'
 import { Upstream } from './proxy/upstream.ts'
 import { Reevaluation } from './reevaluate/reevaluation.ts'
@@ -132,6 +133,7 @@ function settingsOf(
     limits,
     proxyProtocol,
     trusts: (peer) => trustedProxies.has(peerAddress(peer)),
+    clientOf: (peer) => clientNetwork(peer, trustedProxies),
     stall: Math.max(limits.bodyTimeout, ...[...upstreams.values()].map(({ bodyTimeout }) => bodyTimeout)),
   }
 }

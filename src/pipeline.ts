@@ -16,6 +16,7 @@ import { MadeOf } from './http1/made-of.ts'
 import { nextStage } from './http1/stages.ts'
 import type { Judge } from './judge.ts'
 import { forward } from './proxy/forward.ts'
+import { clientNetwork, forwardedNetwork } from './proxy/client-network.ts'
 import { peerAddress, type TrustedProxies } from './proxy/forwarded.ts'
 import { serveLocal } from './proxy/local.ts'
 import { answerOpen, serveOpen } from './proxy/open.ts'
@@ -27,7 +28,9 @@ import { requestId } from './request-id.ts'
 import { type GuardLimits, guard } from './server/guard.ts'
 import { part } from './server/parting.ts'
 import { rawProblem, writeProblem } from './server/problem.ts'
+import { type RequestShareLimits, RequestShares } from './server/request-shares.ts'
 import { responseOn } from './server/upgraded.ts'
+import { type WebSocketLimits, WebSocketShares } from './server/web-socket-shares.ts'
 import type { AccessLog } from './telemetry/access-log.ts'
 import type { Metrics } from './telemetry/metrics.ts'
 import { UnderWay } from './under-way.ts'
@@ -41,7 +44,7 @@ export interface Running {
   readonly limits: PipelineLimits
 }
 
-export interface PipelineLimits extends GuardLimits {
+export interface PipelineLimits extends GuardLimits, RequestShareLimits, WebSocketLimits {
   /** Milliseconds for the body of a request to a built-in endpoint. */
   readonly bodyTimeout: number
 }
@@ -74,17 +77,24 @@ export class Pipeline {
   readonly #open = new UnderWay<Exchange>()
   /** Not counted and logged yet. They have a list of their own, as the end of the process may come before the stage. */
   readonly #ended: Exchange[] = []
+  readonly #shares: RequestShares
+  readonly #webSockets: WebSocketShares
   #draining = false
 
   constructor(running: Running, log: AccessLog, metrics: Metrics) {
     this.#running = running
     this.#log = log
     this.#metrics = metrics
+    const clientOf = ({ request }: Exchange) => forwardedNetwork(request, this.#running.trustedProxies)
+    this.#shares = new RequestShares(this.#open, clientOf, (of) => metrics.overShare(of))
+    this.#shares.use(running.limits)
+    this.#webSockets = new WebSocketShares((by) => metrics.webSocketRefused(by))
   }
 
   /** Requests that start from now on meet this configuration; those under way keep theirs. */
   use(running: Running): void {
     this.#running = running
+    this.#shares.use(running.limits)
   }
 
   /** Requests that have not ended, and WebSockets. */
@@ -187,6 +197,8 @@ export class Pipeline {
     // While the store was asked, the client may have left or the rest of its request turned out to be broken.
     if (exchange.settled) return
     if (judgement.refusal !== null) return this.#refused(exchange, running, judgement)
+    const noShare = this.#shares.admit(exchange)
+    if (noShare !== null) return this.refuse(exchange, noShare, null)
     const target = judgement.decision.route?.target
     if (target?.kind === 'upstream') {
       const upstream = running.upstreams.get(target.name)
@@ -208,6 +220,12 @@ export class Pipeline {
 
   #forward(exchange: Exchange, upstream: Upstream): void {
     if (!exchange.handshake) return forward(exchange, upstream, this.refuse)
+    const { trustedProxies, limits } = this.#running
+    const { request } = exchange
+    const address =
+      clientNetwork(request.socket.remoteAddress, trustedProxies) ?? forwardedNetwork(request, trustedProxies)
+    const refusal = this.#webSockets.admit(exchange, address, limits)
+    if (refusal !== null) return this.refuse(exchange, refusal, null)
     openWebSocket(exchange, upstream, { refuse: this.refuse, opened: this.#opened })
   }
 
@@ -281,6 +299,8 @@ export class Pipeline {
     exchange.endedAt = performance.now()
     exchange.aborted = webSocket === null ? !response.writableFinished : webSocket.closeCode === NO_CLOSE
     this.#open.remove(exchange)
+    this.#shares.ended(exchange)
+    if (exchange.handshake) this.#webSockets.ended(exchange)
     if (webSocket === null) this.#metrics.ended()
     else this.#metrics.webSocketEnded(webSocket.endedBy ?? 'client')
     if (this.#ended.push(exchange) === 1) nextStage(account, this)

@@ -25,7 +25,7 @@ export type Settings = Omit<Config, 'file' | 'files' | 'signature' | 'routes'>
 /** @param folder what relative paths are relative to */
 export function buildSettings(root: Section, folder: string): Settings {
   const tenants = buildTenants(root)
-  const limits = buildLimits(root)
+  const limits = buildLimits(root, tenants.size)
   return {
     ...buildAddresses(root),
     workers: buildWorkers(root),

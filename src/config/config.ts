@@ -50,6 +50,14 @@ export interface Limits {
   readonly maxBody: number
   /** Open at once. */
   readonly connections: number
+  /** Of one client address, or of one IPv6 network of 64 bits. */
+  readonly connectionsPerAddress: number
+  /** With a request of one tenant under way, WebSockets included. */
+  readonly connectionsPerTenant: number
+  /** Open at once: in all, of one tenant, of one caller. */
+  readonly websockets: number
+  readonly websocketsPerTenant: number
+  readonly websocketsPerCaller: number
 }
 
 export const DEFAULT_LIMITS: Limits = Object.freeze({
@@ -61,6 +69,11 @@ export const DEFAULT_LIMITS: Limits = Object.freeze({
   bodyTimeout: 60_000,
   maxBody: 10 * 1024 * 1024,
   connections: 10_000,
+  connectionsPerAddress: 10_000,
+  connectionsPerTenant: 10_000,
+  websockets: 7500,
+  websocketsPerTenant: 7500,
+  websocketsPerCaller: 468,
 })
 
 /** What a process remembers at most, of each kind: bytes, rather too many counted than too few. */

@@ -11,7 +11,15 @@ const bodyTimeout = durationWithin('1ms', '24d')
 const headerBytes = sizeWithin('1KiB', '1MiB')
 const targetBytes = sizeWithin('256B', '64KiB')
 
-export function buildLimits(root: Section): Limits {
+/** Left out, these are shares of others. */
+const WEBSOCKET_SHARE = 3 / 4
+const TENANT_SHARE = 3 / 4
+const CALLER_SHARE = 1 / 16
+/** WebSockets that a caller may have where a share of all is less. */
+const FEW = 16
+
+/** @param tenants how many there are: the only one may have what all may have together */
+export function buildLimits(root: Section, tenants: number): Limits {
   const section = root.section('limits')
   const limits = {
     headerBytes: section.text('header_bytes', headerBytes) ?? DEFAULT_LIMITS.headerBytes,
@@ -21,13 +29,53 @@ export function buildLimits(root: Section): Limits {
     idleTimeout: section.text('idle_timeout', idleTimeout) ?? DEFAULT_LIMITS.idleTimeout,
     bodyTimeout: section.text('body_timeout', bodyTimeout) ?? DEFAULT_LIMITS.bodyTimeout,
     maxBody: section.text('max_body', maxBody) ?? DEFAULT_LIMITS.maxBody,
-    connections: section.number('connections') ?? DEFAULT_LIMITS.connections,
+    ...buildConnections(section, tenants > 1 ? TENANT_SHARE : 1),
   }
   if (limits.targetBytes > limits.headerBytes) {
     const key = section.has('target_bytes') ? 'target_bytes' : 'header_bytes'
     section.fault(key, `${key}: target_bytes is more than header_bytes, which counts the target as well`)
   }
   return Object.freeze(limits)
+}
+
+type ConnectionLimits = Pick<
+  Limits,
+  | 'connections'
+  | 'connectionsPerAddress'
+  | 'connectionsPerTenant'
+  | 'websockets'
+  | 'websocketsPerTenant'
+  | 'websocketsPerCaller'
+>
+
+function buildConnections(section: Section, tenantShare: number): ConnectionLimits {
+  const connections = section.number('connections') ?? DEFAULT_LIMITS.connections
+  const websockets = section.number('websockets') ?? Math.floor(connections * WEBSOCKET_SHARE)
+  if (section.has('websockets') && websockets >= connections)
+    section.fault(
+      'websockets',
+      'websockets: is not less than connections, and would leave none for other requests',
+    )
+  const share = (key: string, of: string, most: number, otherwise: number) => {
+    const value = section.number(key) ?? Math.floor(otherwise)
+    if (section.has(key) && value > most) section.fault(key, `${key}: is more than ${of}, ${most}`)
+    return value
+  }
+  const perTenant = share('websockets_per_tenant', 'websockets', websockets, websockets * tenantShare)
+  const perCaller = Math.min(perTenant, Math.max(FEW, perTenant * CALLER_SHARE))
+  return {
+    connections,
+    connectionsPerAddress: share('connections_per_address', 'connections', connections, connections),
+    connectionsPerTenant: share(
+      'connections_per_tenant',
+      'connections',
+      connections,
+      connections * tenantShare,
+    ),
+    websockets,
+    websocketsPerTenant: perTenant,
+    websocketsPerCaller: share('websockets_per_caller', 'websockets_per_tenant', perTenant, perCaller),
+  }
 }
 
 /** More than V8's heap takes without further ado, and less than a Map of it holds. */

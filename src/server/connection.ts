@@ -9,6 +9,7 @@ import type { ClientRequest } from '../http1/client-request.ts'
 import type { ClientResponse } from '../http1/client-response.ts'
 import { Conversation, type ConversationOwner, type ConversationSettings } from '../http1/conversation.ts'
 import type { RequestFault } from '../http1/request-fault.ts'
+import type { AddressShare, Shared } from './address-shares.ts'
 import { part } from './parting.ts'
 import type { Queue, Queued } from './queue.ts'
 
@@ -23,7 +24,7 @@ export interface ConnectionOwner {
   unreadable(connection: Connection, fault: RequestFault): void
 }
 
-export class Connection implements Queued<Connection>, ConversationOwner {
+export class Connection implements Queued<Connection>, Shared<Connection>, ConversationOwner {
   readonly socket: Socket
   readonly #owner: ConnectionOwner
   #conversation: Conversation | null = null
@@ -34,6 +35,8 @@ export class Connection implements Queued<Connection>, ConversationOwner {
   queue: Queue<Connection> | null = null
   before: Connection | null = null
   after: Connection | null = null
+  /** All connections of its client's address; null where the address says nothing of the client. */
+  share: AddressShare<Connection> | null = null
   /** Monotonic ms: when it came to its queue, about. */
   since = 0
   /** Bytes that had come when it was last idle. */

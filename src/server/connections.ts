@@ -5,21 +5,23 @@
 
 import { performance } from 'node:perf_hooks'
 import type { Connection } from './connection.ts'
+import { AddressShares } from './address-shares.ts'
+import { type Evicted, Eviction } from './eviction.ts'
 import { Queue } from './queue.ts'
-import { behindSince, isSlow } from './slow.ts'
+import { behindSince } from './slow.ts'
 
 /** `opening`: no whole header section has come yet. `active`: a request is under way. `idle`: kept for the next one. */
 export type ConnectionState = 'opening' | 'active' | 'idle'
-/** `slow`: active, and all that is under way is a client that takes its time. */
-export type Evicted = 'idle' | 'opening' | 'slow'
 
-/** Milliseconds that a connection has for its first header section before another one may have its place. */
-const FAIR_WAIT = 1000
-/** The share of all connections beyond which those without a header section are an attack, and have no such time. */
-const ATTACK_SHARE = 1 / 8
+export interface ConnectionBounds {
+  /** Open at once. */
+  readonly connections: number
+  /** Of one address. */
+  readonly connectionsPerAddress: number
+}
 
-/** Milliseconds between two looks for slow ones. */
-const LOOK = 250
+/** Which bound there was no room under. */
+export type RefusedBy = 'limit' | 'address'
 
 export class Connections {
   readonly #opening = new Queue<Connection>()
@@ -27,11 +29,9 @@ export class Connections {
   readonly #idle = new Queue<Connection>()
   /** Kept, and a part of the next header section has come. Idle to the world, but not the first to go. */
   readonly #returning = new Queue<Connection>()
-  readonly #evicted: (state: Evicted) => void
-  /** Found by the last look for slow ones, and when that was. */
-  #slow: Connection[] = []
-  #lookedAt = -Infinity
-  #most: number
+  readonly #shares = new AddressShares<Connection>()
+  readonly #eviction: Eviction
+  #bounds: ConnectionBounds
   /** Monotonic ms of the last look at the clock: it costs too much for each request. */
   #now = performance.now()
   /** Monotonic ms: what is idle for longer has been told to give up what it keeps. */
@@ -39,15 +39,20 @@ export class Connections {
   /** The front door ends, and has to know since when a connection is idle. */
   #exact = false
 
-  /** @param most open at once */
-  constructor(most: number, evicted: (state: Evicted) => void) {
-    this.#most = most
-    this.#evicted = evicted
+  constructor(bounds: ConnectionBounds, evicted: (state: Evicted) => void) {
+    this.#bounds = bounds
+    const queues = {
+      opening: this.#opening,
+      active: this.#active,
+      idle: this.#idle,
+      returning: this.#returning,
+    }
+    this.#eviction = new Eviction(queues, this.#shares, evicted)
   }
 
   /** Those there are stay, whatever the number. */
-  use(most: number): void {
-    this.#most = most
+  use(bounds: ConnectionBounds): void {
+    this.#bounds = bounds
   }
 
   get counts(): Readonly<Record<ConnectionState, number>> {
@@ -55,13 +60,41 @@ export class Connections {
     return { opening: this.#opening.size, active: this.#active.size, idle }
   }
 
-  /** @returns false when there is no room, and nobody who could make any */
-  admit(connection: Connection): boolean {
-    if (this.#size >= this.#most && !this.#makeRoom()) return false
+  /**
+   * @param address of its client; null where many clients share it
+   * @returns why there is no room for it; null: it is one of them
+   */
+  admit(connection: Connection, address: string | null): RefusedBy | null {
+    const { connections } = this.#bounds
+    if (!this.#hasRoom(address)) return 'address'
+    if (this.#size >= connections && !this.#eviction.makeRoom(connections, this.#shares.count(address)))
+      return 'limit'
     connection.since = performance.now()
     this.#opening.add(connection)
-    connection.socket.once('close', () => connection.queue?.remove(connection))
+    this.#shares.join(connection, address)
+    connection.socket.once('close', () => {
+      connection.queue?.remove(connection)
+      this.#shares.leave(connection)
+    })
+    return null
+  }
+
+  /**
+   * Its client is known only now.
+   *
+   * @returns whether there is room for one more of the address
+   */
+  identify(connection: Connection, address: string | null): boolean {
+    if (!this.#hasRoom(address)) return false
+    this.#shares.join(connection, address)
     return true
+  }
+
+  #hasRoom(address: string | null): boolean {
+    const { connections, connectionsPerAddress } = this.#bounds
+    if (address === null || connectionsPerAddress >= connections) return true
+    const share = this.#shares.share(address)
+    return share === null || share.size < connectionsPerAddress || this.#eviction.makeRoomOf(share)
   }
 
   /** A part of a header section has come. */
@@ -159,52 +192,4 @@ export class Connections {
   get #size(): number {
     return this.#opening.size + this.#active.size + this.#idle.size + this.#returning.size
   }
-
-  #makeRoom(): boolean {
-    const victim = this.#attacked
-      ? oldest(this.#opening)
-      : (oldest(this.#idle) ??
-        this.#longest(this.#returning) ??
-        this.#longest(this.#opening) ??
-        this.#anySlow())
-    if (victim === null) return false
-    this.#evicted(this.#reasonOf(victim))
-    victim.queue?.remove(victim)
-    victim.socket.destroy()
-    return true
-  }
-
-  /** Then it is no time to close what has served its clients well. */
-  get #attacked(): boolean {
-    return this.#opening.size > this.#most * ATTACK_SHARE
-  }
-
-  #reasonOf({ queue }: Connection): Evicted {
-    if (queue === this.#active) return 'slow'
-    return queue === this.#idle ? 'idle' : 'opening'
-  }
-
-  /** All are looked at, so not each time. */
-  #anySlow(): Connection | null {
-    const now = performance.now()
-    if (now - this.#lookedAt > LOOK) {
-      this.#lookedAt = now
-      this.#slow = this.#active.all().filter((each) => !each.isUpgraded && isSlow(each, now))
-    }
-    for (let each = this.#slow.pop(); each !== undefined; each = this.#slow.pop())
-      if (each.queue === this.#active && isSlow(each, now)) return each
-    return null
-  }
-
-  #longest(queue: Queue<Connection>): Connection | null {
-    const first = oldest(queue)
-    return first !== null && performance.now() - first.since > FAIR_WAIT ? first : null
-  }
-}
-
-/** One that brings something just now is spared: it may be a request, and its sender would not know what became of it. */
-function oldest(queue: Queue<Connection>): Connection | null {
-  let each = queue.first
-  while (each?.hasNews) each = each.after
-  return each
 }

@@ -1,13 +1,14 @@
 /** What the front door is told, and whom it tells. See `front.ts`. */
 
 import type { Limits } from '../config/config.ts'
-import type { ConnectionState, Evicted } from './connections.ts'
+import type { ConnectionState, RefusedBy } from './connections.ts'
+import type { Evicted } from './eviction.ts'
 import type { Listener } from './listen.ts'
 
 /** Who is told of connections that are no requests. */
 export interface FrontWatch {
-  /** There was no room for it. */
-  refused(): void
+  /** There was no room for it, or for one more of its address. */
+  refused(by: RefusedBy): void
   /** Another one has its place. */
   evicted(state: Evicted): void
   /** It did not begin as the PROXY protocol has it, or came from somebody whose word is not taken. */
@@ -22,6 +23,8 @@ export interface FrontSettings {
   /** Whether connections begin with the PROXY protocol, and whose word is taken. */
   readonly proxyProtocol: boolean
   readonly trusts: (peer: string | undefined) => boolean
+  /** The name by which connections of one client are counted; null for a peer that others come through. */
+  readonly clientOf: (peer: string | undefined) => string | null
   /** Milliseconds that a client may take nothing of an answer; those who answer may have less patience. */
   readonly stall: number
 }

@@ -12,13 +12,13 @@ import type { RequestFault } from '../http1/request-fault.ts'
 import { requestGrammar } from '../http1/requests.ts'
 import { Turns } from '../http1/turns.ts'
 import { Connection, type ConnectionOwner } from './connection.ts'
-import { Connections } from './connections.ts'
+import { Connections, type RefusedBy } from './connections.ts'
 import type { Front, FrontOptions, FrontSettings, FrontWatch } from './front-ports.ts'
 import { listen, stopAccepting } from './listen.ts'
 import { part } from './parting.ts'
 import { rawProblem } from './problem.ts'
 import { readProxyHeader } from './proxy-protocol.ts'
-import { full, refusalOf, tooSlow } from './unreadable.ts'
+import { addressFull, full, refusalOf, tooSlow } from './unreadable.ts'
 
 /** Milliseconds between two looks for clients that are late, and, at the end, for connections that are quiet. */
 const LOOK = 1000
@@ -68,7 +68,7 @@ class FrontDoor implements Front, ConnectionOwner {
     this.#settings = settings
     this.#kept = { seconds: keptFor(settings) }
     this.#conversations = conversationSettings(settings, new Turns(), this.#kept)
-    this.#connections = new Connections(settings.limits.connections, (state) => watch.evicted(state))
+    this.#connections = new Connections(settings.limits, (state) => watch.evicted(state))
     this.#server = createServer({ noDelay: true, allowHalfOpen: true }, (socket) => this.#accept(socket))
     this.#look = setInterval(() => this.#lookForLate(), LOOK).unref()
   }
@@ -91,17 +91,26 @@ class FrontDoor implements Front, ConnectionOwner {
     this.#settings = settings
     this.#kept.seconds = keptFor(settings)
     this.#conversations = conversationSettings(settings, this.#conversations.turns, this.#kept)
-    this.#connections.use(settings.limits.connections)
+    this.#connections.use(settings.limits)
   }
 
   #accept(socket: Socket): void {
+    const { proxyProtocol, clientOf } = this.#settings
     const connection = new Connection(socket, this)
-    if (!this.#connections.admit(connection)) {
-      this.#watch.refused()
-      return refuse(socket)
-    }
-    if (this.#settings.proxyProtocol) this.#announced(connection)
+    const refusedBy = this.#connections.admit(
+      connection,
+      proxyProtocol ? null : clientOf(socket.remoteAddress),
+    )
+    if (refusedBy !== null) return this.#refuse(socket, refusedBy)
+    if (proxyProtocol) this.#announced(connection)
     else connection.converse(this.#conversations)
+  }
+
+  /** Nothing of it is read. */
+  #refuse(socket: Socket, by: RefusedBy): void {
+    this.#watch.refused(by)
+    socket.on('error', () => {})
+    part(socket, rawProblem(by === 'address' ? addressFull : full, randomUUID()))
   }
 
   #announced(connection: Connection): void {
@@ -110,6 +119,9 @@ class FrontDoor implements Front, ConnectionOwner {
       return this.#unannounced(connection, 'the peer is not in trusted_proxies')
     readProxyHeader(socket, (reason) => {
       if (reason !== null) return this.#unannounced(connection, reason)
+      // The address is the client's from here on.
+      if (!this.#connections.identify(connection, this.#settings.clientOf(socket.remoteAddress)))
+        return this.#refuse(socket, 'address')
       // The header is no part of a request.
       connection.read = socket.bytesRead - socket.readableLength
       connection.converse(this.#conversations)
@@ -191,12 +203,6 @@ function conversationSettings(
 
 function keptFor({ limits }: FrontSettings): number {
   return Math.floor(limits.idleTimeout / 1000)
-}
-
-/** Nothing of it is read: there is no room. */
-function refuse(socket: Socket): void {
-  socket.on('error', () => {})
-  part(socket, rawProblem(full, randomUUID()))
 }
 
 /** An answer that has not begun tells the client that it is the last; one that has begun can't any more. */

@@ -7,6 +7,10 @@ export const full = new Refusal(
   'unavailable',
   'The gateway has as many connections as it takes. Nothing was read.',
 )
+export const addressFull = new Refusal(
+  'unavailable',
+  'The client has as many connections as one address may have. Nothing was read.',
+)
 export const tooSlow = new Refusal('request_timeout', 'The header section did not arrive in time.')
 
 const CODES = {

@@ -9,7 +9,7 @@ const BETWEEN_LINES = 10_000
 
 /** By structure what the front door reports to. */
 export interface ConnectionWatch {
-  refused(): void
+  refused(by: 'limit' | 'address'): void
   evicted(state: string): void
   unannounced(reason: string, peer: string | undefined): void
   unavailable(cause: Error): void
@@ -33,24 +33,29 @@ export function watchConnections(
   })
   const refused = new Counter({
     name: 'seatgate_connections_refused_total',
-    help: 'Connections that nothing was read of: limit (503), proxy_protocol (closed), system (it could give no more).',
+    help: 'Connections that nothing was read of: limit and address (503), proxy_protocol (closed), system (it could give no more).',
     labelNames: ['reason'],
     registers,
   })
   const evicted = new Counter({
     name: 'seatgate_connections_evicted_total',
-    help: 'Connections closed to make room for another, by what they did: idle, opening, slow.',
+    help: 'Connections closed to make room for another, by what they did: idle, opening, slow; active, where their address had far more than others.',
     labelNames: ['state'],
     registers,
   })
-  for (const reason of ['limit', 'proxy_protocol', 'system']) refused.inc({ reason }, 0)
-  for (const state of ['idle', 'opening', 'slow']) evicted.inc({ state }, 0)
+  for (const reason of ['limit', 'address', 'proxy_protocol', 'system']) refused.inc({ reason }, 0)
+  for (const state of ['idle', 'opening', 'slow', 'active']) evicted.inc({ state }, 0)
   const line = () => new BoundedLine((fields, message) => logger.warn(fields, message))
-  const [full, unannounced, unavailable] = [line(), line(), line()]
+  const [full, addressFull, unannounced, unavailable] = [line(), line(), line(), line()]
   return {
-    refused() {
-      refused.inc({ reason: 'limit' })
-      full.write({}, 'connections are refused: there are as many as limits.connections says')
+    refused(by) {
+      refused.inc({ reason: by })
+      if (by === 'address')
+        addressFull.write(
+          {},
+          'connections are refused: an address has as many as limits.connections_per_address says',
+        )
+      else full.write({}, 'connections are refused: there are as many as limits.connections says')
     },
     evicted: (state) => evicted.inc({ state }),
     unannounced(reason, peer) {

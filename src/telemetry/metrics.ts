@@ -31,6 +31,18 @@ export class Metrics {
     labelNames: ['by'],
     registers: [this.registry],
   })
+  readonly #webSocketsRefused = new Counter({
+    name: 'seatgate_websockets_refused_total',
+    help: 'Handshakes that were allowed but answered 503, by the bound: all (limits.websockets), tenant, caller.',
+    labelNames: ['bound'],
+    registers: [this.registry],
+  })
+  readonly #overShare = new Counter({
+    name: 'seatgate_requests_over_share_total',
+    help: 'Requests that were allowed but answered 503, as too many connections have requests under way of the same tenant or, behind trusted_proxies, of the same address.',
+    labelNames: ['of'],
+    registers: [this.registry],
+  })
   readonly #again = new Counter({
     name: 'seatgate_decisions_again_total',
     help: 'Decisions on what was open already, made because something changed or ended, by reason code; "allow" for still yes.',
@@ -39,6 +51,8 @@ export class Metrics {
   })
   constructor() {
     collectDefaultMetrics({ register: this.registry })
+    for (const bound of ['all', 'tenant', 'caller']) this.#webSocketsRefused.inc({ bound }, 0)
+    for (const whose of ['tenant', 'address']) this.#overShare.inc({ of: whose }, 0)
     this.gauge('seatgate_requests_in_flight', 'Requests being answered now.', () => this.#inFlight)
     this.gauge('seatgate_websockets_open', 'WebSockets that are open now.', () => this.#webSockets)
     this.#addRequests()
@@ -136,6 +150,16 @@ export class Metrics {
   webSocketEnded(by: WebSocketEnd): void {
     this.#webSockets--
     this.#ended.labels(by).inc()
+  }
+
+  /** @param bound which one was reached */
+  webSocketRefused(bound: 'all' | 'tenant' | 'caller'): void {
+    this.#webSocketsRefused.inc({ bound })
+  }
+
+  /** @param of whose share was used up */
+  overShare(of: 'tenant' | 'address'): void {
+    this.#overShare.inc({ of })
   }
 
   /** @param code `allow`, or the reason against */

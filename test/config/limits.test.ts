@@ -16,6 +16,11 @@ t.test('defaults', async (t) => {
     bodyTimeout: 60_000,
     maxBody: 10_485_760,
     connections: 10_000,
+    connectionsPerAddress: 10_000,
+    connectionsPerTenant: 10_000,
+    websockets: 7500,
+    websocketsPerTenant: 7500,
+    websocketsPerCaller: 468,
   })
   t.match(config, { drain: 30_000, drainDelay: 0, proxyProtocol: false })
   t.same((await configOf(t, `${BASE}limits: {}\n`)).limits, DEFAULT_LIMITS)
@@ -32,6 +37,11 @@ const ALL = `limits:
   body_timeout: 20s
   max_body: unlimited
   connections: 500
+  connections_per_address: 100
+  connections_per_tenant: 400
+  websockets: 300
+  websockets_per_tenant: 200
+  websockets_per_caller: 10
 drain_delay: 5s
 `
 
@@ -51,6 +61,11 @@ t.test('all of it, and what follows it', async (t) => {
     bodyTimeout: 20_000,
     maxBody: Infinity,
     connections: 500,
+    connectionsPerAddress: 100,
+    connectionsPerTenant: 400,
+    websockets: 300,
+    websocketsPerTenant: 200,
+    websocketsPerCaller: 10,
   })
   t.equal(config?.drainDelay, 5000)
   t.equal(config?.upstreams.get('main')?.bodyTimeout, 20_000, 'an upstream that says nothing else')
@@ -63,6 +78,22 @@ t.test('all of it, and what follows it', async (t) => {
     (unpack(structuredClone(pack(config as NonNullable<typeof config>))) as typeof config)?.limits,
     config?.limits,
   )
+})
+
+t.test('shares of connections that are left out follow what is there', async (t) => {
+  const of = async (limits: string, base = BASE) => {
+    const { limits: found } = await configOf(t, `${base}limits: { ${limits} }\n`)
+    const { connectionsPerTenant, websockets, websocketsPerTenant, websocketsPerCaller } = found
+    return [connectionsPerTenant, websockets, websocketsPerTenant, websocketsPerCaller]
+  }
+  t.same(await of('connections: 1000'), [1000, 750, 750, 46])
+  t.same(await of('connections: 100'), [100, 75, 75, 16])
+  t.same(await of('connections: 16'), [16, 12, 12, 12])
+  t.same(await of('connections: 1'), [1, 0, 0, 0])
+  t.same(await of('connections: 1000, websockets: 100'), [1000, 100, 100, 16])
+  const secret = "secrets: ['another secret of more than thirty-two bytes']"
+  const two = BASE.replace('tenants: {', `tenants: { globex: { token: { ${secret} } },`)
+  t.same(await of('connections: 1000', two), [750, 750, 562, 35], 'several tenants have a part each')
 })
 
 t.test('an upstream has its own body_timeout', async (t) => {
@@ -106,6 +137,22 @@ t.test('what is wrong', async (t) => {
     ['limits: { connections: 0 }', /^3:24: connections must be at least 1$/],
     ['limits: { connections: 1000001 }', /connections must be at most 1000000$/],
     ['limits: { connections: many }', /connections must be a whole number/],
+    ['limits: { connections: 9, connections_per_address: 0 }', /connections_per_address must be at least 1$/],
+    [
+      'limits: { connections: 9, connections_per_address: 10 }',
+      /^3:52: connections_per_address: is more than connections, 9$/,
+    ],
+    ['limits: { connections_per_tenant: 10001 }', /connections_per_tenant: is more than connections, 10000$/],
+    [
+      'limits: { connections: 9, websockets: 9 }',
+      /^3:39: websockets: is not less than connections, and would/,
+    ],
+    ['limits: { websockets: -1 }', /websockets must be at least 0$/],
+    ['limits: { websockets_per_tenant: 7501 }', /websockets_per_tenant: is more than websockets, 7500$/],
+    [
+      'limits: { websockets: 5, websockets_per_caller: 6 }',
+      /websockets_per_caller: is more than websockets_per_tenant, 5$/,
+    ],
     ['memory: 32MiB', /^3:9: memory must be a map, not text$/],
     ['memory: { token: 1MiB }', /^3:11: "token" is not a key here \(did you mean /],
     ['memory: { tokens: 1000 }', /^3:19: tokens must be text such as "64KiB", not a number$/],

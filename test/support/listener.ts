@@ -31,6 +31,7 @@ export function openListener(
     limits: { ...DEFAULT_LIMITS, ...limits },
     proxyProtocol: false,
     trusts: () => false,
+    clientOf: () => null,
     stall: 60_000,
   }
   return openFront({ host: '127.0.0.1', port: 0 }, handler, { settings, watch })

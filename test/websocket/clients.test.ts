@@ -55,7 +55,7 @@ t.test("Node's client: a refusal is an error, and a Seat that is taken away a 10
 })
 
 t.test('a thousand at once, each with its own words', async (t) => {
-  const { world, upstream } = await setUp(t)
+  const { world, upstream } = await setUp(t, {}, { top: ['limits: { websockets_per_caller: 1000 }'] })
   const clients: RawClient[] = []
   for (let i = 0; i < 1000; i += 100)
     clients.push(

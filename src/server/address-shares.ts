@@ -1,0 +1,86 @@
+/**
+ * The open connections of each client address. Kept by `connections.ts`, which asks it for a connection to close when an
+ * address, or all of them together, have as many as they may.
+ */
+
+/** Connections of one address that are looked at for one that can be closed; the next look begins with others. */
+const MOST_LOOKED_AT = 64
+
+/** What is counted: a connection. */
+export interface Shared<T> {
+  /** All of its address; null where the address says nothing of the client. */
+  share: AddressShare<T> | null
+}
+
+/** All connections of one address. */
+export class AddressShare<T> {
+  readonly address: string
+  readonly connections = new Set<T>()
+  /** Used by `victims.ts` while it chooses: candidates that may still be taken of this address. */
+  quota = 0
+
+  constructor(address: string) {
+    this.address = address
+  }
+
+  get size(): number {
+    return this.connections.size
+  }
+
+  /** One of the connections that are looked at now; null where none of these will do. */
+  find(suits: (connection: T) => boolean): T | null {
+    let looks = Math.min(this.size, MOST_LOOKED_AT)
+    for (const connection of this.connections) {
+      if (looks-- === 0) return null
+      if (suits(connection)) return connection
+      this.connections.delete(connection)
+      this.connections.add(connection)
+    }
+    return null
+  }
+}
+
+export class AddressShares<T extends Shared<T>> {
+  readonly #shares = new Map<string, AddressShare<T>>()
+  #greediest: AddressShare<T> | null = null
+  /** Connections that have joined since all addresses were compared. */
+  #joined = 0
+
+  /** Connections of the address. */
+  count(address: string | null): number {
+    return address === null ? 0 : (this.#shares.get(address)?.size ?? 0)
+  }
+
+  share(address: string): AddressShare<T> | null {
+    return this.#shares.get(address) ?? null
+  }
+
+  /** @param address null: many clients share it, so it says nothing of any of them */
+  join(connection: T, address: string | null): void {
+    if (address === null) return
+    const share = this.#shares.get(address) ?? new AddressShare<T>(address)
+    if (share.size === 0) this.#shares.set(address, share)
+    share.connections.add(connection)
+    connection.share = share
+    this.#joined++
+  }
+
+  leave(connection: T): void {
+    const { share } = connection
+    if (share === null) return
+    connection.share = null
+    share.connections.delete(connection)
+    if (share.size === 0) this.#shares.delete(share.address)
+  }
+
+  /** The address with the most connections, as of the last sixteenth of all that have joined. */
+  greediest(): AddressShare<T> | null {
+    if (this.#joined * 16 >= this.#shares.size || (this.#greediest?.size ?? 0) === 0) {
+      this.#joined = 0
+      this.#greediest = null
+      for (const share of this.#shares.values())
+        if (share.size > (this.#greediest?.size ?? 0)) this.#greediest = share
+    }
+    return this.#greediest
+  }
+}

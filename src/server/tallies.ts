@@ -1,0 +1,39 @@
+/** How many there are of each key, where each one counted has some keys. Used by `request-shares.ts` and `web-socket-shares.ts`. */
+
+export class Tallies<T> {
+  readonly #counts = new Map<string, number>()
+  readonly #keys = new Map<T, readonly (string | null)[]>()
+
+  get size(): number {
+    return this.#keys.size
+  }
+
+  of(key: string | null): number {
+    return key === null ? 0 : (this.#counts.get(key) ?? 0)
+  }
+
+  /** Once, however often it is added. */
+  add(one: T, keys: readonly (string | null)[]): void {
+    if (this.#keys.has(one)) return
+    this.#keys.set(one, keys)
+    for (const key of keys) if (key !== null) this.#counts.set(key, this.of(key) + 1)
+  }
+
+  remove(one: T): void {
+    const keys = this.#keys.get(one)
+    if (keys === undefined) return
+    this.#keys.delete(one)
+    for (const key of keys) if (key !== null) this.#take(key)
+  }
+
+  #take(key: string): void {
+    const count = this.of(key) - 1
+    if (count > 0) this.#counts.set(key, count)
+    else this.#counts.delete(key)
+  }
+
+  clear(): void {
+    this.#counts.clear()
+    this.#keys.clear()
+  }
+}

@@ -1,0 +1,100 @@
+/** WebSockets are opened until there is no room: neither other requests nor other callers are kept out. */
+
+import t, { type Test } from 'tap'
+import { Wire } from '../proxy/support.ts'
+import { startWorld } from '../support/world.ts'
+import { metric } from '../workers/support.ts'
+import { type RawClient, shake, startWebSocketUpstream, until } from '../websocket/support.ts'
+
+async function start(t: Test, limits: string, top: readonly string[] = []) {
+  const upstream = await startWebSocketUpstream(t)
+  const world = await startWorld(t, {
+    routes: ['GET /open: public', 'GET /mine: authenticated', 'GET /docs/*: public'],
+    target: upstream.url,
+    top: [`limits: { ${limits} }`, ...top],
+  })
+  const clients: RawClient[] = []
+  t.teardown(() => clients.forEach(({ socket }) => socket.destroy()))
+  const shakes = async (count: number, path: string, lines: readonly string[] = []): Promise<number[]> => {
+    const some = Array.from({ length: count }, () => shake(world.port, path, lines))
+    clients.push(...some)
+    await until(() => some.every(({ status }) => status !== 0), 'the answers')
+    return some.map(({ status }) => status)
+  }
+  const caller = async (sub: string, tenant = 'acme') => [
+    `Authorization: Bearer ${await world.token([], { sub, tenant })}`,
+  ]
+  const refused = (bound: string) => metric(world, `seatgate_websockets_refused_total{bound="${bound}"}`)
+  return { world, clients, shakes, caller, refused }
+}
+
+const count = (statuses: readonly number[], status: number) =>
+  statuses.filter((each) => each === status).length
+
+t.test('all that there may be: other requests find room all the same', async (t) => {
+  const { world, clients, shakes, refused } = await start(t, 'connections: 32, websockets_per_caller: 18')
+  const statuses = await shakes(32, '/open')
+  t.same([count(statuses, 101), count(statuses, 503)], [18, 14])
+  t.equal(await refused('caller'), 14)
+  t.match(
+    clients.find(({ status }) => status === 503)?.http,
+    /\r\nRetry-After: 1\r\n[\s\S]*"code":"unavailable"/,
+  )
+  for (let i = 0; i < 20; i++) {
+    const wire = new Wire(world.port).send('GET /docs/a HTTP/1.1\r\nHost: a\r\n\r\n')
+    t.match(await wire.until('plain'), /^HTTP\/1\.1 200/)
+  }
+  t.equal(await metric(world, 'seatgate_websockets_open'), 18)
+  // One that ends makes room for one.
+  clients.find(({ open }) => open)?.socket.destroy()
+  await until(() => clients.filter(({ closed }) => closed).length === 15, 'its end')
+  let statusesThen: number[] = []
+  while (count(statusesThen, 101) === 0) statusesThen = [...statusesThen, ...(await shakes(1, '/open'))]
+  t.equal(count(await shakes(2, '/open'), 503), 2)
+})
+
+t.test('one caller, one tenant, all', async (t) => {
+  const limits = 'connections: 100, websockets: 20, websockets_per_tenant: 12, websockets_per_caller: 5'
+  const { world, shakes, caller, refused } = await start(t, limits)
+  t.equal(count(await shakes(10, '/mine', await caller('alice')), 101), 5)
+  t.equal(await refused('caller'), 5)
+  t.equal(count(await shakes(5, '/mine', [`x-api-key: ${world.keys['acme']}`]), 101), 5, 'her key is another')
+  t.equal(count(await shakes(5, '/mine', await caller('bob')), 101), 2)
+  t.equal(await refused('tenant'), 3)
+  t.equal(
+    count(await shakes(5, '/mine', await caller('alice', 'globex')), 101),
+    5,
+    'another tenant has another alice',
+  )
+  t.equal(count(await shakes(5, '/open'), 101), 3)
+  t.equal(await refused('all'), 2)
+  t.equal(
+    count(await shakes(2, '/mine', ['Authorization: Bearer no']), 401),
+    2,
+    'decided before it is counted',
+  )
+})
+
+t.test('handshakes that come to nothing hold no place', async (t) => {
+  const { shakes, caller, refused, world } = await start(t, 'connections: 100, websockets_per_caller: 3')
+  const alice = await caller('alice')
+  for (let i = 0; i < 5; i++)
+    t.equal(count(await shakes(2, '/mine', [...alice, 'Sec-WebSocket-Key: x']), 400), 2)
+  t.equal(count(await shakes(3, '/mine', alice), 101), 3)
+  t.equal(await refused('caller'), 0)
+  t.equal(await metric(world, 'seatgate_websockets_open'), 3)
+})
+
+t.test('callers of public routes behind a proxy are its clients', async (t) => {
+  const limits = 'connections: 100, websockets_per_caller: 3'
+  const { shakes, refused } = await start(t, limits, ['trusted_proxies: [127.0.0.1]'])
+  t.equal(count(await shakes(5, '/open', ['X-Forwarded-For: 198.51.100.9, 192.0.2.1:1234']), 101), 3)
+  t.equal(count(await shakes(3, '/open', ['X-Forwarded-For: 192.0.2.2']), 101), 3)
+  t.equal(
+    count(await shakes(5, '/open', ['X-Forwarded-For: "[2001:db8::1]:1"']), 101),
+    3,
+    'not known: as one',
+  )
+  t.equal(count(await shakes(5, '/open', ['X-Forwarded-For: [2001:db8::1]:1']), 101), 3)
+  t.equal(await refused('caller'), 6)
+})
