@@ -11,7 +11,6 @@ import { Instance } from './coherence/instance.ts'
 import { type Config, firstSecrets, type RedisConfig, type StoreConfig } from './config/config.ts'
 import { ProcessEphemeral } from './oidc/ephemeral.ts'
 import { RedisBus } from './redis/bus.ts'
-import { SUBSCRIBE_TIMEOUT } from './redis/connection.ts'
 import { PATIENCE, RedisEphemeral } from './redis/ephemeral.ts'
 import { Keys } from './redis/keys.ts'
 import { Seal } from './redis/seal.ts'
@@ -123,9 +122,9 @@ function noRedis(): Shared {
 
 /** The client is loaded only where there is something to connect to. Connects in the background. */
 async function openRedis(config: RedisConfig, secrets: readonly Uint8Array[], log: Log): Promise<Shared> {
-  const { connectRedis } = await import('./redis/connect.ts')
+  const { connectRedis, connectSubscriber } = await import('./redis/connect.ts')
   const connection = connectRedis(config, complainOnce(log))
-  const subscriber = connectRedis(config, () => {}, SUBSCRIBE_TIMEOUT)
+  const subscriber = connectSubscriber(config, connection, () => {})
   const keys = new Keys(config.prefix)
   const ephemeral = new RedisEphemeral(() => connectRedis(config, () => {}, PATIENCE), keys)
   const seal = new Seal(secrets)
@@ -144,6 +143,8 @@ function lockOf(store: StoreConfig): StoreLock | null {
 
 /** Milliseconds between two lines about a Redis that stays away. */
 const COMPLAIN_EVERY = 30_000
+/** Characters of a cause: it may be what Redis said. */
+const MAX_CAUSE = 200
 
 function complainOnce({ logger }: Log): (cause: Error) => void {
   let last = Number.NEGATIVE_INFINITY
@@ -151,6 +152,6 @@ function complainOnce({ logger }: Log): (cause: Error) => void {
     const now = systemClock.now()
     if (now - last < COMPLAIN_EVERY) return
     last = now
-    logger.warn({ cause: message }, 'Redis does not answer: deciding goes on without it')
+    logger.warn({ cause: message.slice(0, MAX_CAUSE) }, 'Redis does not answer: deciding goes on without it')
   }
 }

@@ -14,7 +14,7 @@ import { Lease } from '../../src/coherence/lease.ts'
 import { Complaint } from '../../src/config/complaint.ts'
 import { redisUrl } from '../../src/config/redis.ts'
 import { RedisBus } from '../../src/redis/bus.ts'
-import { connectRedis } from '../../src/redis/connect.ts'
+import { connectRedis, connectSubscriber } from '../../src/redis/connect.ts'
 import { Keys } from '../../src/redis/keys.ts'
 import { Seal } from '../../src/redis/seal.ts'
 import { until } from '../../test/support/servers/wait.ts'
@@ -66,7 +66,8 @@ export class SimulatedInstance {
   private constructor(store: Store, places: Places) {
     const config = redisUrl(places.redis, '/')
     if (config instanceof Complaint) throw new Error(config.message)
-    const [publisher, subscriber] = [connectRedis(config, () => {}), connectRedis(config, () => {})]
+    const publisher = connectRedis(config, () => {})
+    const subscriber = connectSubscriber(config, publisher, () => {})
     this.#disconnect = () => [publisher, subscriber].forEach((each) => each.disconnect())
     this.#store = store
     const seal = new Seal([Buffer.from(places.secret)])

@@ -7,8 +7,9 @@
 import { performance } from 'node:perf_hooks'
 import type { Acknowledgement, Announcement, Bus, BusReceiver } from '../coherence/bus.ts'
 import type { NumberedChange } from '../coherence/change.ts'
-import { type Connection, isReady } from './connection.ts'
+import { type Connection, isReady, type Subscriber } from './connection.ts'
 import type { Keys } from './keys.ts'
+import { MAX_VALUE } from './resp.ts'
 import type { Seal } from './seal.ts'
 
 /** Milliseconds between two messages to ourselves: a dead subscription is silent, and nobody else would notice. */
@@ -20,7 +21,7 @@ type Row = readonly [seq: number, mark: number, tenant: string, kind: string, ke
 
 export class RedisBus implements Bus {
   readonly #publisher: Connection
-  readonly #subscriber: Connection
+  readonly #subscriber: Subscriber
   readonly #keys: Keys
   readonly #seal: Seal
   #id = ''
@@ -29,7 +30,7 @@ export class RedisBus implements Bus {
   #timer: NodeJS.Timeout | null = null
   #subscribed = false
 
-  constructor(publisher: Connection, subscriber: Connection, keys: Keys, seal: Seal) {
+  constructor(publisher: Connection, subscriber: Subscriber, keys: Keys, seal: Seal) {
     this.#publisher = publisher
     this.#subscriber = subscriber
     this.#keys = keys
@@ -71,11 +72,14 @@ export class RedisBus implements Bus {
   }
 
   announce({ from, number, seq, changes }: Announcement): void {
-    this.#publish(this.#keys.announcements, { from, number, seq, changes: changes?.map(row) ?? null })
+    const rows = changes?.map(row) ?? null
+    const text = JSON.stringify({ from, number, seq, changes: rows })
+    const short = text.length > MAX_VALUE ? JSON.stringify({ from, number, seq, changes: null }) : text
+    this.#publish(this.#keys.announcements, short)
   }
 
   acknowledge(acknowledgement: Acknowledgement): void {
-    this.#publish(this.#keys.acknowledgements(acknowledgement.to), acknowledgement)
+    this.#publish(this.#keys.acknowledgements(acknowledgement.to), JSON.stringify(acknowledgement))
   }
 
   async close(): Promise<void> {
@@ -96,10 +100,9 @@ export class RedisBus implements Bus {
     this.acknowledge({ to: this.#id, from: this.#id, number: 0 })
   }
 
-  #publish(channel: string, message: unknown): void {
+  #publish(channel: string, text: string): void {
     if (!isReady(this.#publisher)) return
-    const sealed = this.#seal.seal(channel, JSON.stringify(message))
-    this.#publisher.publish(channel, sealed).catch(() => {})
+    this.#publisher.publish(channel, this.#seal.seal(channel, text)).catch(() => {})
   }
 }
 

@@ -3,6 +3,8 @@
 import type { Cluster, Redis } from 'ioredis'
 
 export type Connection = Redis | Cluster
+/** For subscriptions: one server, of a cluster too. */
+export type Subscriber = Redis
 
 /** Milliseconds for a command, after which its answer is dropped. A decision waits for no longer than this. */
 export const COMMAND_TIMEOUT = 100

@@ -29,7 +29,8 @@ export class RedisEphemeral {
   /** GETDEL: of any number of takers one gets it. */
   async take(key: string): Promise<string | null> {
     const redis = await this.#ready()
-    return redis.getdel(this.#keys.ephemeral(key))
+    const found: unknown = await redis.getdel(this.#keys.ephemeral(key))
+    return typeof found === 'string' ? found : null
   }
 
   close(): void {

@@ -11,6 +11,7 @@
 import type { Source } from '../exchange.ts'
 import { type Connection, isReady } from './connection.ts'
 import type { Keys } from './keys.ts'
+import { MAX_VALUE } from './resp.ts'
 import type { Seal } from './seal.ts'
 import {
   decode,
@@ -113,7 +114,8 @@ export class SeatCache {
   async #get(at: string): Promise<string | null> {
     if (!isReady(this.#redis) || this.#now() < this.#pausedUntil) return null
     try {
-      return await this.#redis.get(at)
+      const found: unknown = await this.#redis.get(at)
+      return typeof found === 'string' ? found : null
     } catch {
       this.#pausedUntil = this.#now() + PAUSE
       return null
@@ -121,7 +123,7 @@ export class SeatCache {
   }
 
   #set(at: string, text: string): void {
-    if (!isReady(this.#redis) || this.#now() < this.#pausedUntil) return
+    if (!isReady(this.#redis) || this.#now() < this.#pausedUntil || text.length > MAX_VALUE) return
     this.#redis.set(at, text, 'EX', KEPT).catch(() => {})
   }
 }

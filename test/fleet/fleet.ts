@@ -20,8 +20,8 @@ import { startUpstream } from './upstream.ts'
 export interface FleetOptions {
   readonly gateways?: number
   readonly workers?: number
-  /** `own`: one of the fleet's own; a URL: whatever that is. */
-  readonly redis?: 'own' | 'none' | { readonly url: string }
+  /** `own`: one of the fleet's own; a URL: whatever that is; URLs: of each gateway one of these. */
+  readonly redis?: 'own' | 'none' | { readonly url: string } | { readonly urls: readonly string[] }
   /** To which servers each gateway has a line of its own that can be cut. It costs time, most of all that to the store. */
   readonly lines?: readonly ('store' | 'redis')[]
   readonly postgres?: { readonly fsync?: boolean; readonly settings?: readonly string[] }
@@ -124,11 +124,11 @@ export async function startFleet(t: Test, options: FleetOptions = {}): Promise<F
   const postgres = await startPostgres(t, { fsync: false, ...options.postgres })
   const database = await postgres.createDatabase('fleet')
   const redis = wanted === 'own' ? await startRedis(t) : null
-  const redisUrl = typeof wanted === 'object' ? wanted.url : (redis?.url ?? null)
   const upstream = await startUpstream(t)
   const secret = () => randomBytes(32).toString('hex')
   const env = { ACME_SECRET: secret(), GLOBEX_SECRET: secret() }
   const add = async (name: string) => {
+    const redisUrl = urlFor(NAMES.indexOf(name), wanted) ?? redis?.url ?? null
     const toStore = lines.includes('store') ? await startTcpProxy(t, postgres) : null
     const toRedis = redis !== null && lines.includes('redis') ? await startTcpProxy(t, redis) : null
     return FleetGateway.prepare(t, {
@@ -148,6 +148,11 @@ export async function startFleet(t: Test, options: FleetOptions = {}): Promise<F
   const key = await bootstrap(config)
   await Promise.all(gateways.map((gateway) => gateway.start()))
   return new Fleet({ gateways, postgres, database, redis, env, key, tenants: config.tenants, add })
+}
+
+function urlFor(at: number, wanted: FleetOptions['redis']): string | null {
+  if (typeof wanted !== 'object') return null
+  return 'url' in wanted ? wanted.url : (wanted.urls[at] ?? null)
 }
 
 function through(proxy: TcpProxy | null, url: string): string {

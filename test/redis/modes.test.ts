@@ -6,7 +6,7 @@ import { Complaint } from '../../src/config/complaint.ts'
 import type { RedisConfig } from '../../src/config/config.ts'
 import { redisUrl } from '../../src/config/redis.ts'
 import { RedisBus } from '../../src/redis/bus.ts'
-import { connectRedis } from '../../src/redis/connect.ts'
+import { connectRedis, connectSubscriber } from '../../src/redis/connect.ts'
 import { RedisEphemeral } from '../../src/redis/ephemeral.ts'
 import { Keys } from '../../src/redis/keys.ts'
 import { Seal } from '../../src/redis/seal.ts'
@@ -44,7 +44,7 @@ function instanceOn(t: Test, config: RedisConfig, id: string) {
   const connection = connectRedis(config, () => {})
   const bus = new RedisBus(
     connection,
-    connectRedis(config, () => {}, 1000),
+    connectSubscriber(config, connection, () => {}),
     keys,
     seal,
   )

@@ -4,7 +4,7 @@ import { Redis } from 'ioredis'
 import t from 'tap'
 import type { Acknowledgement, Announcement } from '../../src/coherence/bus.ts'
 import { RedisBus } from '../../src/redis/bus.ts'
-import { connectRedis } from '../../src/redis/connect.ts'
+import { connectRedis, connectSubscriber } from '../../src/redis/connect.ts'
 import { Keys } from '../../src/redis/keys.ts'
 import { Seal } from '../../src/redis/seal.ts'
 import { SeatCache } from '../../src/redis/seat-cache.ts'
@@ -88,13 +88,11 @@ t.test('the cache believes what gateways wrote, where they wrote it, and nothing
 t.test('a forged acknowledgement is not heard', async (t) => {
   const server = await startRedis(t)
   const config = configOf(server.url)
-  const bus = (own: readonly Uint8Array[]) =>
-    new RedisBus(
-      connectRedis(config, () => {}),
-      connectRedis(config, () => {}),
-      new Keys('test:'),
-      new Seal(own),
-    )
+  const bus = (own: readonly Uint8Array[]) => {
+    const publisher = connectRedis(config, () => {})
+    const subscriber = connectSubscriber(config, publisher, () => {})
+    return new RedisBus(publisher, subscriber, new Keys('test:'), new Seal(own))
+  }
   const heard: (Announcement | Acknowledgement)[] = []
   const [one, two, stranger] = [bus(secrets), bus(secrets), bus([new Uint8Array(32)])]
   const receiver = { announced: heard.push.bind(heard), acknowledged: heard.push.bind(heard) }

@@ -1,0 +1,149 @@
+/**
+ * What Redis may answer, by command. ioredis takes answers of these shapes; others make it throw outside any catch
+ * (`:5` to SUBSCRIBE, an array of numbers to CLUSTER SLOTS). Used by guard.ts.
+ */
+
+import type { NodeAddress, Nodes } from './nodes.ts'
+import { type Reply, ProtocolError } from './resp.ts'
+
+/** Commands sent and not answered: far beyond what one instance asks within the timeout of a command. */
+const MAX_PENDING = 10_000
+const SLOTS = 16_384
+
+export interface SentCommand {
+  /** In lower case; of CLUSTER, with the subcommand. */
+  readonly name: string
+  readonly arguments: number
+}
+
+interface Pending {
+  readonly name: string
+  readonly accepts: (reply: Reply) => boolean
+  /** Replies that are still to come. */
+  left: number
+}
+
+/** The commands of one connection that are not answered yet, in order. */
+export class Expected {
+  readonly #pending: Pending[] = []
+  readonly #nodes: Nodes
+  #subscribed = false
+
+  constructor(nodes: Nodes) {
+    this.#nodes = nodes
+  }
+
+  sent({ name, arguments: count }: SentCommand): void {
+    if (this.#pending.length === MAX_PENDING) throw new ProtocolError('too many commands are not answered')
+    const left = name === 'subscribe' ? count : 1
+    this.#pending.push({ name, left, accepts: SHAPES.get(name) ?? isScalar })
+  }
+
+  /** @throws ProtocolError for what answers nothing that was sent */
+  received(reply: Reply): void {
+    if (this.#subscribed && isMessage(reply)) return
+    const [next] = this.#pending
+    if (next === undefined) throw new ProtocolError('a reply to nothing')
+    if (reply.type === 'error') this.#checkError(reply.text)
+    else if (!next.accepts(reply)) throw new ProtocolError(`a reply that ${next.name} does not have`)
+    else if (next.name === 'subscribe') this.#subscribed = true
+    else if (next.name === 'cluster slots') this.#nodes.learn(nodesOf(reply))
+    // An error answers all of a SUBSCRIBE.
+    if (--next.left === 0 || reply.type === 'error') this.#pending.shift()
+  }
+
+  /** A cluster's redirections name a server that ioredis then connects to. */
+  #checkError(text: string): void {
+    if (!/^(?:MOVED|ASK)(?: |$)/.test(text)) return
+    const [, slot, host = '', port] = /^(?:MOVED|ASK) ([0-9]{1,5}) (\S+):([0-9]{1,5})$/.exec(text) ?? []
+    const address = addressOf(host, Number(port))
+    if (address === null || Number(slot) >= SLOTS) throw new ProtocolError('a redirection to nowhere')
+    this.#nodes.learn([address])
+  }
+}
+
+/** Commands that are not here may be answered by anything but an array. */
+const SHAPES = new Map<string, (reply: Reply) => boolean>([
+  ['get', isBulkOrNull],
+  ['getdel', isBulkOrNull],
+  ['info', isBulk],
+  ['publish', isInteger],
+  ['subscribe', (reply) => isNamed(reply, 'subscribe', isBulk, isInteger)],
+  // A connection with subscriptions answers it by an array.
+  ['ping', (reply) => reply.type === 'status' || isNamed(reply, 'pong', isBulk)],
+  ['cluster info', isBulk],
+  ['cluster slots', isSlots],
+  ['sentinel', (reply) => reply.type === 'array' && (reply.items ?? []).every(isBulk)],
+])
+
+function isScalar({ type }: Reply): boolean {
+  return type === 'status' || type === 'integer' || type === 'bulk'
+}
+
+function isBulkOrNull({ type }: Reply): boolean {
+  return type === 'bulk'
+}
+
+function isBulk(reply: Reply): boolean {
+  return reply.type === 'bulk' && reply.bytes !== null
+}
+
+function isInteger({ type }: Reply): boolean {
+  return type === 'integer'
+}
+
+function isMessage(reply: Reply): boolean {
+  return isNamed(reply, 'message', isBulk, isBulk)
+}
+
+/** An array of this word and elements of these kinds. */
+function isNamed(reply: Reply, word: string, ...kinds: readonly ((reply: Reply) => boolean)[]): boolean {
+  if (reply.type !== 'array' || reply.items?.length !== kinds.length + 1) return false
+  const [first, ...rest] = reply.items
+  if (first?.type !== 'bulk' || first.bytes?.toString('latin1') !== word) return false
+  return rest.every((each, at) => kinds[at]?.(each) === true)
+}
+
+/** Ranges of slots, each with its nodes; no more slots in all than there are. */
+function isSlots(reply: Reply): boolean {
+  if (reply.type !== 'array' || reply.items === null) return false
+  let slots = 0
+  for (const range of reply.items) {
+    if (range.type !== 'array' || range.items === null) return false
+    const [first, last, ...nodes] = range.items
+    if (first?.type !== 'integer' || last?.type !== 'integer' || !nodes.every(isNode)) return false
+    if (first.value < 0 || last.value < first.value || last.value >= SLOTS) return false
+    slots += last.value - first.value + 1
+    if (slots > SLOTS) return false
+  }
+  return true
+}
+
+/** A node without a host is one that the others can't name: ioredis leaves it out. */
+function isNode(reply: Reply): boolean {
+  if (reply.type !== 'array' || reply.items === null) return false
+  const [host, port] = reply.items
+  if (host?.type !== 'bulk' || port?.type !== 'integer') return false
+  const named = host.bytes !== null && host.bytes.length > 0
+  return !named || addressOf(host.bytes.toString('latin1'), port.value) !== null
+}
+
+function nodesOf(slots: Reply): NodeAddress[] {
+  return itemsOf(slots)
+    .flatMap((range) => itemsOf(range).slice(2))
+    .flatMap((node) => {
+      const [host, port] = itemsOf(node)
+      if (host?.type !== 'bulk' || port?.type !== 'integer') return []
+      return addressOf(host.bytes?.toString('latin1') ?? '', port.value) ?? []
+    })
+}
+
+function itemsOf(reply: Reply): readonly Reply[] {
+  return reply.type === 'array' ? (reply.items ?? []) : []
+}
+
+/** Null for what is no address and no name of a host. */
+export function addressOf(host: string, port: number): NodeAddress | null {
+  if (!/^[A-Za-z0-9._:-]{1,255}$/.test(host)) return null
+  return Number.isInteger(port) && port > 0 && port <= 65_535 ? { host, port } : null
+}

@@ -1,0 +1,63 @@
+/**
+ * Any bytes from Redis are survived: a reply of a kind that SUBSCRIBE does not have (`:5`, `$-1`, `*-1`, `*0`) made the
+ * client throw outside any catch, and all gateways of a fleet ended at once, also while they started. Real gateways, by
+ * every way to reach a Redis: plain, TLS, sentinels, a cluster.
+ */
+
+import t from 'tap'
+import { until } from '../support/servers/wait.ts'
+import { fuzz } from '../redis/fuzz/fuzz.ts'
+import { startModes } from '../redis/fuzz/modes.ts'
+import { BROKEN, KINDS, RESP3 } from '../redis/fuzz/replies.ts'
+
+/** Bytes: a few replies of 4 MiB, and what V8 has not collected yet. */
+const GROWTH = 300 * 1024 * 1024
+const ALL = [...KINDS, ...RESP3, ...BROKEN].map((reply) => Buffer.from(reply, 'latin1'))
+
+t.test('from the first command on, and for as long as it runs', async (t) => {
+  // Of the commands of a connection, each is answered wrongly once in a while, by each reply in turn.
+  let turn = 0
+  const says = () => (turn++ % 3 === 0 ? (ALL[((turn / 3) % ALL.length) | 0] ?? null) : null)
+  const { fleet, servers } = await startModes(t, says)
+  const pids = fleet.gateways.map(({ pid }) => pid)
+
+  await t.test('a reply that SUBSCRIBE does not have', async (t) => {
+    for (const reply of [':5\r\n', '$-1\r\n', '*-1\r\n', '*0\r\n']) {
+      const before = servers.map(({ hostile }) => hostile)
+      for (const server of servers) {
+        server.says = (command) => (command === 'subscribe' ? Buffer.from(reply) : null)
+        server.drop()
+      }
+      await until(
+        () => servers.every(({ hostile }, at) => hostile > (before[at] ?? 0) + 1),
+        () =>
+          `not all gateways subscribe again after ${JSON.stringify(reply)}: ${before.join()} ${servers.map(({ hostile }) => hostile).join()}`,
+      )
+      for (const gateway of fleet.gateways) t.equal(gateway.crash, null, JSON.stringify(reply))
+    }
+  })
+
+  await t.test('anything, to anything', async (t) => {
+    const found = await Promise.all(
+      servers.map((server, at) => fuzz(fleet, fleet.at(at), server, { cases: 30, seed: 1 + at })),
+    )
+    for (const { faults, requests, writes, grown } of found) {
+      t.same(faults, [], 'no exit, and no 503 while the store answers')
+      t.ok(requests > 0 && writes > 0, `${requests} requests, ${writes} writes`)
+      t.ok(grown < GROWTH, `${Math.round(grown / 1024 / 1024)} MiB more`)
+    }
+  })
+
+  await t.test('and once it answers as it should, it is used again', async () => {
+    let parts: string[] = []
+    const healthy = async () => {
+      parts = await Promise.all(fleet.gateways.map(async (each) => JSON.stringify(await each.ready())))
+      return parts.every((each) => each.includes('"redis":"ok"'))
+    }
+    await until(healthy, () => `Redis is not used again: ${parts.join('\n')}`)
+  })
+  t.same(
+    fleet.gateways.map(({ pid, crash }) => [pid, crash]),
+    pids.map((pid) => [pid, null]),
+  )
+})

@@ -1,0 +1,135 @@
+/**
+ * A Redis, a sentinel and a node of a cluster in one, on loopback, that answers as it should, or otherwise: what it says
+ * is put in place of a right answer. It keeps values and passes messages on, so that its clients come to all they do.
+ */
+
+import { once } from 'node:events'
+import { createServer, type AddressInfo, type Server, type Socket } from 'node:net'
+import { createServer as createTlsServer } from 'node:tls'
+import type { Test } from 'tap'
+import { CERTIFICATES } from '../../support/servers/tls.ts'
+
+/** @returns what is sent instead; null: the right answer */
+export type Says = (command: string, honest: Buffer) => Buffer | null
+
+const bulk = (text: string | null) =>
+  text === null ? '$-1\r\n' : `$${Buffer.byteLength(text, 'latin1')}\r\n${text}\r\n`
+const array = (...items: readonly string[]) => `*${items.length}\r\n${items.join('')}`
+
+export class HostileRedis {
+  readonly port: number
+  says: Says = () => null
+  /** What it has said that was not right. */
+  hostile = 0
+  /** Commands answered as they should be, by name. */
+  readonly answered = new Map<string, number>()
+  readonly #server: Server
+  readonly #sockets = new Set<Socket>()
+  readonly #values = new Map<string, string>()
+  readonly #subscribers = new Map<Socket, Set<string>>()
+
+  private constructor(server: Server, connected: 'connection' | 'secureConnection') {
+    this.#server = server
+    this.port = (server.address() as AddressInfo).port
+    server.on(connected, (socket: Socket) => this.#join(socket))
+  }
+
+  static async start(t: Test, tls = false): Promise<HostileRedis> {
+    const server = tls ? createTlsServer(CERTIFICATES.server) : createServer()
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const redis = new HostileRedis(server, tls ? 'secureConnection' : 'connection')
+    t.teardown(() => redis.close())
+    return redis
+  }
+
+  close(): void {
+    this.#server.close()
+    this.drop()
+  }
+
+  /** Ends what is connected. */
+  drop(): void {
+    for (const socket of this.#sockets) socket.destroy()
+  }
+
+  #join(socket: Socket): void {
+    this.#sockets.add(socket)
+    socket.on('error', () => {})
+    socket.on('close', () => {
+      this.#sockets.delete(socket)
+      this.#subscribers.delete(socket)
+    })
+    let held = ''
+    socket.on('data', (bytes) => {
+      held += bytes.toString('latin1')
+      for (let found = command(held); found !== null; found = command(held)) {
+        held = held.slice(found.length)
+        this.#answer(socket, found.words)
+      }
+    })
+  }
+
+  #answer(socket: Socket, words: readonly string[]): void {
+    const name = (words[0] ?? '').toLowerCase()
+    const honest = Buffer.from(this.#honest(socket, name, words.slice(1)), 'latin1')
+    const said = this.says(name, honest)
+    if (said === null) this.answered.set(name, (this.answered.get(name) ?? 0) + 1)
+    else this.hostile++
+    socket.write(said ?? honest)
+  }
+
+  #honest(socket: Socket, name: string, words: readonly string[]): string {
+    const [first = '', second = ''] = words
+    if (name === 'get') return bulk(this.#values.get(first) ?? null)
+    if (name === 'set') this.#values.set(first, second)
+    if (name === 'getdel') return bulk(this.#take(first))
+    if (name === 'publish') return `:${this.#publish(first, second)}\r\n`
+    if (name === 'subscribe') return this.#subscribe(socket, words)
+    if (name === 'ping') return this.#subscribers.has(socket) ? array(bulk('pong'), bulk('')) : '+PONG\r\n'
+    if (name === 'info') return bulk('role:master\r\nloading:0\r\n')
+    if (name === 'sentinel') return array(bulk('127.0.0.1'), bulk(String(this.port)))
+    if (name === 'cluster' && first.toLowerCase() === 'info') return bulk('cluster_state:ok\r\n')
+    if (name === 'cluster') {
+      const node = array(bulk('127.0.0.1'), `:${this.port}\r\n`, bulk('id'), '*0\r\n')
+      return array(array(':0\r\n', ':16383\r\n', node))
+    }
+    return '+OK\r\n'
+  }
+
+  #take(key: string): string | null {
+    const value = this.#values.get(key) ?? null
+    this.#values.delete(key)
+    return value
+  }
+
+  #publish(channel: string, message: string): number {
+    const heard = [...this.#subscribers].filter(([, channels]) => channels.has(channel))
+    const bytes = Buffer.from(array(bulk('message'), bulk(channel), bulk(message)), 'latin1')
+    for (const [socket] of heard) socket.write(this.says('message', bytes) ?? bytes)
+    return heard.length
+  }
+
+  #subscribe(socket: Socket, channels: readonly string[]): string {
+    const all = this.#subscribers.get(socket) ?? new Set()
+    this.#subscribers.set(socket, all)
+    return channels
+      .map((channel) => array(bulk('subscribe'), bulk(channel), `:${all.add(channel).size}\r\n`))
+      .join('')
+  }
+}
+
+/** The first command of these bytes, once it is whole. */
+function command(text: string): { words: string[]; length: number } | null {
+  const words: string[] = []
+  let at = text.indexOf('\r\n') + 2
+  if (at === 1) return null
+  for (let left = Number(text.slice(1, at - 2)); left > 0; left--) {
+    const end = text.indexOf('\r\n', at)
+    const length = Number(text.slice(at + 1, end))
+    if (end === -1 || text.length < end + length + 4) return null
+    words.push(text.slice(end + 2, end + 2 + length))
+    at = end + length + 4
+  }
+  return { words, length: at }
+}

@@ -1,0 +1,111 @@
+/** Replies are cut and read alike however their bytes come; what is beyond a bound is refused before it is held. */
+
+import fc from 'fast-check'
+import t from 'tap'
+import { MAX_REPLY, ProtocolError, readReply, type Reply, ReplyScanner } from '../../src/redis/resp.ts'
+import { collected } from '../support/garbage.ts'
+
+const { reply } = fc.letrec<{ reply: Reply }>((tie) => ({
+  reply: fc.oneof(
+    { maxDepth: 4, depthSize: 'small' },
+    fc.record({
+      type: fc.constantFrom('status' as const, 'error' as const),
+      text: fc.string({ unit: 'grapheme' }).map((text) => text.replaceAll(/[\r\n]/g, '')),
+    }),
+    fc.record({ type: fc.constant('integer' as const), value: fc.maxSafeInteger() }),
+    fc.record({
+      type: fc.constant('bulk' as const),
+      bytes: fc.option(fc.uint8Array({ maxLength: 300 }).map((bytes) => Buffer.from(bytes))),
+    }),
+    fc.record({
+      type: fc.constant('array' as const),
+      items: fc.option(fc.array(tie('reply'), { maxLength: 5 })),
+    }),
+  ),
+}))
+
+function write(it: Reply): Buffer {
+  const head = (text: string) => Buffer.from(`${text}\r\n`)
+  if ('text' in it) return head(`${it.type === 'error' ? '-' : '+'}${it.text}`)
+  if (it.type === 'integer') return head(`:${it.value}`)
+  if (it.type === 'bulk')
+    return it.bytes === null
+      ? head('$-1')
+      : Buffer.concat([head(`$${it.bytes.length}`), it.bytes, Buffer.from('\r\n')])
+  return it.items === null
+    ? head('*-1')
+    : Buffer.concat([head(`*${it.items.length}`), ...it.items.map(write)])
+}
+
+function scan(chunks: readonly Buffer[]): Reply[] {
+  const [scanner, found] = [new ReplyScanner(), [] as Reply[]]
+  for (const chunk of chunks) scanner.write(chunk, (frame) => found.push(readReply(frame)))
+  return found
+}
+
+function cut(bytes: Buffer, places: readonly number[]): Buffer[] {
+  const at = [0, ...places.map((place) => place % (bytes.length + 1)), bytes.length].toSorted((a, b) => a - b)
+  return at.slice(1).map((end, index) => bytes.subarray(at[index], end))
+}
+
+t.test('what is written is read, however it is cut', async () => {
+  fc.assert(
+    fc.property(
+      fc.array(reply, { maxLength: 5 }),
+      fc.array(fc.nat(), { maxLength: 20 }),
+      (replies, places) => {
+        const bytes = Buffer.concat(replies.map(write))
+        t.same(scan(cut(bytes, places)), replies)
+        t.same(scan([...bytes].map((byte) => Buffer.of(byte))), replies)
+      },
+    ),
+    { numRuns: 300 },
+  )
+})
+
+t.test('any bytes are either replies or refused, alike however they are cut', async () => {
+  const outcome = (chunks: readonly Buffer[]) => {
+    try {
+      return scan(chunks).length
+    } catch (cause) {
+      if (cause instanceof ProtocolError) return 'refused'
+      throw cause
+    }
+  }
+  const likely = fc.constantFrom(...Buffer.from('+-:$*012\r\nab'))
+  const bytes = fc.array(fc.oneof(likely, likely, fc.nat(255)), { maxLength: 60 })
+  fc.assert(
+    fc.property(bytes, fc.array(fc.nat(), { maxLength: 9 }), (list, places) => {
+      const whole = Buffer.from(list)
+      t.equal(outcome(cut(whole, places)), outcome([whole]))
+    }),
+    { numRuns: 3000 },
+  )
+})
+
+const refused: Readonly<Record<string, string>> = {
+  'a bulk string longer than a reply may be': `$${MAX_REPLY}\r\n`,
+  'the same within an array': `*2\r\n:1\r\n$${MAX_REPLY - 10}\r\n`,
+  'a length that no number holds': '$99999999999999999999\r\n',
+  'an array of too many': '*65537\r\n',
+  'arrays of too many together': `*2\r\n*40000\r\n${':0\r\n'.repeat(40_000)}*40000\r\n${':0\r\n'.repeat(40_000)}`,
+  'arrays nested too deeply': '*1\r\n'.repeat(6),
+  'a line that does not end': '+'.repeat(5000),
+  'a type of RESP3': '%1\r\n',
+}
+for (const [what, bytes] of Object.entries(refused))
+  t.test(`refused: ${what}`, async (t) => {
+    t.throws(() => scan([Buffer.from(bytes)]), { name: 'ProtocolError' })
+  })
+
+t.test('a reply that comes in single bytes takes no more than one that comes at once', async (t) => {
+  const scanner = new ReplyScanner()
+  const before = await collected()
+  const length = 300_000
+  scanner.write(Buffer.from(`$${length}\r\n`), () => {})
+  for (let i = 0; i < length; i++) scanner.write(Buffer.of(120), () => {})
+  const after = await collected()
+  const grown = after.heapUsed + after.external - before.heapUsed - before.external
+  t.ok(grown < 4 * length, `${grown} bytes`)
+  scanner.write(Buffer.from('\r\n'), (frame) => t.equal(frame.length, length + `$${length}\r\n\r\n`.length))
+})
