@@ -8,7 +8,7 @@ import {
 } from '../seats-admin/index.ts'
 import { isRefusal } from '../seats-admin/model/refusal.ts'
 import { Refusal } from './errors.ts'
-import type { LocalReply, LocalRequest, OpenHandler, Route } from './exchange.ts'
+import type { HeldPermissions, LocalReply, LocalRequest, OpenHandler, Route } from './exchange.ts'
 
 /** Bytes of a body that a Seat or key endpoint reads. */
 const MAX_BODY = 1024 * 1024
@@ -25,6 +25,8 @@ const SIGN_IN = [
   ['POST', '/auth/oidc/refresh'],
   ['POST', '/auth/oidc/logout'],
 ] as const
+
+const NOTHING_HELD: HeldPermissions = { all: false, permissions: new Set() }
 
 /** Nobody has a credential yet: the endpoints see for themselves. */
 export function signInRoutes(handler: OpenHandler): Route[] {
@@ -71,7 +73,9 @@ async function serve(
   request: LocalRequest,
   adminSpace: (tenant: string) => string | undefined,
 ): Promise<LocalReply | Refusal> {
-  const { principal, space, held } = request
+  const { principal, space } = request
+  // What reads needs no more than the space: nothing is granted.
+  const held = endpoint.method === 'GET' ? NOTHING_HELD : await request.held()
   const reply = await endpoint.handle({
     params: request.params,
     query: request.query,

@@ -76,8 +76,8 @@ export interface LocalRequest {
   readonly body: unknown
   readonly principal: Principal
   readonly space: string
-  /** Permissions that the caller holds in `space`, as decided on. */
-  readonly held: HeldPermissions
+  /** Permissions that the caller holds in `space`. Rejects when the store can't be asked. */
+  held(): Promise<HeldPermissions>
 }
 
 export interface LocalReply {
@@ -171,10 +171,30 @@ export type SeatClaims =
   /** Seat names that hold in whatever spaces the Seats have: a provider's own token. `issuedAt` as above. */
   | { readonly by: 'any-space'; readonly names: readonly string[]; readonly issuedAt: number }
 
-/** A Seat, compiled for decisions. Immutable; a change makes a new one. */
+/** What a decision asks of a Seat: does it list the space, and hold the permission? */
+export class SeatQuestion {
+  readonly space: string
+  readonly permission: string
+
+  constructor(space: string, permission: string) {
+    this.space = space
+    this.permission = permission
+  }
+
+  /** Tells questions apart: neither part has a NUL. Made when asked for, as a hit in memory needs none. */
+  get id(): string {
+    return `${this.space}\0${this.permission}`
+  }
+}
+
+/**
+ * A Seat, compiled for decisions. Immutable; a change makes a new one. One that is not `complete` has at most the space
+ * and the permission, or `*`, of the question that it was read for: a large Seat is never held whole.
+ */
 export interface Seat {
   readonly id: string
   readonly name: string
+  readonly complete: boolean
   readonly spaces: ReadonlySet<string>
   readonly permissions: ReadonlySet<string>
 }

@@ -17,11 +17,13 @@ import {
   type Credentials,
   type Decision,
   type Grants,
+  type HeldPermissions,
   type Judgement,
   PathParams,
   type Principal,
   type Requirement,
   type Route,
+  SeatQuestion,
   type Source,
   type Timings,
   type Trace,
@@ -29,6 +31,7 @@ import {
 import { type Edition, Outcomes } from './outcomes.ts'
 import { readTarget, unreadPath } from './router/path.ts'
 import type { Match, RouteTable } from './router/table.ts'
+import { heldPermissions, type WholeSeats } from './seats/held.ts'
 import { resolve, type SeatLookup } from './seats/resolve.ts'
 
 export interface Authenticates {
@@ -48,7 +51,7 @@ export interface Leased {
 export interface JudgeParts {
   readonly table: RouteTable
   readonly authenticator: Authenticates
-  readonly seats: SeatLookup & Edition
+  readonly seats: SeatLookup & WholeSeats & Edition
   readonly lease: Leased
   /** Bytes of a request target. */
   readonly targetBytes: number
@@ -58,6 +61,7 @@ export interface JudgeParts {
   readonly allowsEncodedSlash: (route: Route) => boolean
 }
 
+const NOTHING_HELD: HeldPermissions = Object.freeze({ all: false, permissions: new Set<string>() })
 const NO_SEATS: readonly ConsideredSeat[] = Object.freeze([])
 
 const noRoute = new Refusal('route_not_found', 'No entry of the route table matches this path.')
@@ -132,6 +136,15 @@ export class Judge {
     return lease.renewed().then(() => this.#authenticate(draft, matched.requirement))
   }
 
+  /**
+   * All that the caller of a request holds in its space, for a built-in endpoint that hands it on.
+   * Rejects when the store can't be asked.
+   */
+  async held({ decision: { principal, space }, grants }: Judgement): Promise<HeldPermissions> {
+    if (principal === null || space === null || grants === null) return NOTHING_HELD
+    return heldPermissions(this.#parts.seats, principal.tenant, grants, space)
+  }
+
   #match(draft: Draft): Route | Refusal {
     const { table, targetBytes, allowsSemicolon, allowsEncodedSlash } = this.#parts
     const target = readTarget(draft.ask.target, draft.ask.host, targetBytes)
@@ -178,7 +191,8 @@ export class Judge {
     const forwarded = isForwarded(draft)
     const known = forwarded ? this.#outcomes.known(caller, space, requirement) : null
     if (known !== null) return conclude(draft, requirement, known)
-    const grants = resolve(this.#parts.seats, caller, space, draft)
+    const question = new SeatQuestion(space, requirement)
+    const grants = resolve(this.#parts.seats, caller, question, draft)
     // By the time that the store has answered, something may have changed: that decides this request, and is not kept.
     if (grants instanceof Promise)
       return grants.then((held) => conclude(draft, requirement, weigh(draft, requirement, space, held)))

@@ -6,7 +6,6 @@
 import type { Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
 import { readCredentials } from './authn/credentials.ts'
-import { heldPermissions } from './authz/decide.ts'
 import { Refusal } from './errors.ts'
 import { type Ask, Exchange, type Judgement, type OpenReply } from './exchange.ts'
 import type { ClientRequest } from './http1/client-request.ts'
@@ -206,7 +205,7 @@ export class Pipeline {
     } else if (target?.kind === 'local') {
       return serveLocal(exchange, {
         judge: async () => this.#running.judge.judge(askOf(exchange.request)),
-        heldPermissions,
+        held: (known) => running.judge.held(known),
         refuse: this.refuse,
         failed: this.#failed,
         bodyTimeout: running.limits.bodyTimeout,

@@ -26,7 +26,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'src/config',
     'seats-admin/model',
   ],
-  'src/seats': ['src/exchange.ts', 'src/heap-size.ts'],
+  'src/seats': ['src/exchange.ts', 'src/heap-size.ts', 'seats-admin/model'],
   'src/redis': ['src/exchange.ts', 'src/config', 'src/coherence'],
   'src/workers': [],
   'src/oidc': [
@@ -71,7 +71,6 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'src/errors.ts',
     'src/judge.ts',
     'src/authn',
-    'src/authz',
     'src/proxy',
     'src/server',
     'src/telemetry',

@@ -44,8 +44,9 @@ class World {
     }
     const byName = (name: string) => [...this.seats.values()].find((row) => row.name === name) ?? null
     const source = {
-      seatByName: (_tenant: string, name: string) =>
+      grantByName: (_tenant: string, name: string) =>
         asOf({ seat: byName(name), givenUpAt: this.givenUp.get(name) ?? null }),
+      grantById: (_tenant: string, id: string) => asOf(this.seats.get(id) ?? null),
       seatById: (_tenant: string, id: string) => asOf(this.seats.get(id) ?? null),
       apiKeyById: () => asOf(null),
     }
@@ -68,6 +69,7 @@ class World {
           return named
         },
         seatById: (...asked) => count().seatById(...asked),
+        wholeSeat: (...asked) => memory.wholeSeat(...asked),
       },
       lease: { live: () => true, renewed: async () => {} },
       targetBytes: 8000,
@@ -77,7 +79,7 @@ class World {
   }
 
   put(name: string, spaces: readonly string[], permissions: readonly string[]): void {
-    this.seats.set(`id of ${name}`, { id: `id of ${name}`, name, spaces, permissions })
+    this.seats.set(`id of ${name}`, { id: `id of ${name}`, name, spaces, permissions, complete: true })
     this.#changed(name)
   }
 

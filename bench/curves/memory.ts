@@ -6,6 +6,7 @@ import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
+import { SeatQuestion } from '../../src/exchange.ts'
 import { BearerTokens } from '../../src/authn/bearer.ts'
 import { type Place, withPeer } from '../measure.ts'
 import { Subject } from '../micro/subject.ts'
@@ -62,8 +63,12 @@ async function inProcess({ world, folder }: Place): Promise<MemoryCost[]> {
     const tokens = new BearerTokens({ tenants, defaultTenant, now: Date.now, memory: 2 ** 30 })
     const line = (i: number) => `Bearer ${token(world, { user: `user-${i}` })}`
     const { memory } = subject.engine
+    const question = new SeatQuestion(SPACE, 'trainings:list')
     const ofToken = await grownBy(TOKENS, async (i) => void (await tokens.authenticate(line(i))))
-    const ofSeat = await grownBy(SEATS, async (i) => void (await memory.seatByName(TENANT, seatName(i))))
+    const ofSeat = await grownBy(
+      SEATS,
+      async (i) => void (await memory.seatByName(TENANT, seatName(i), question)),
+    )
     await tokens.authenticate(line(0))
     return [
       { label: `a remembered token of ${line(0).length - 7} characters`, bytes: ofToken },

@@ -15,6 +15,7 @@ import { openLog } from '../../src/telemetry/logger.ts'
 import { Metrics } from '../../src/telemetry/metrics.ts'
 import { PERMISSION, SPACE } from '../names.ts'
 import { token, type World } from '../world.ts'
+import { SeatQuestion } from '../../src/exchange.ts'
 import { exchangeWith, Subject, TARGET } from './subject.ts'
 import { type Cost, costsOf, repeated, type Timed } from './timing.ts'
 
@@ -56,7 +57,8 @@ async function stagesOf(subject: Subject, world: World, log: AccessLog): Promise
   const { principal, path } = judgement.decision
   const upstream = config.upstreams.get('main')
   if (principal === null || upstream === undefined) throw new Error('nothing was decided')
-  const grants = await resolve(engine.memory, principal, SPACE, { source: 'memory' })
+  const question = new SeatQuestion(SPACE, PERMISSION)
+  const grants = await resolve(engine.memory, principal, question, { source: 'memory' })
   const proxies = new TrustedProxies([])
   const metrics = new Metrics()
   const now = exchange.startedAt + 2
@@ -65,7 +67,7 @@ async function stagesOf(subject: Subject, world: World, log: AccessLog): Promise
     repeated('match it among 10,000 routes', () => compiled.table.match('GET', path)),
     await tokenHit(subject, authorization),
     tokenMiss(subject, world),
-    repeated('resolve a Seat', () => resolve(engine.memory, principal, SPACE, { source: 'memory' })),
+    repeated('resolve a Seat', () => resolve(engine.memory, principal, question, { source: 'memory' })),
     repeated('decide', () => decide(grants, SPACE, PERMISSION)),
     repeated('judge: all of the above, token known', () => subject.judge(ask)),
     repeated('headers to the upstream', () =>

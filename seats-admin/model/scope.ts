@@ -22,7 +22,7 @@ export interface Granting {
 }
 
 /** Held in the scope's space, it lets its holder grant any permission there, `*` included. */
-const GRANT_ANY = 'seats:grant'
+export const GRANT_ANY = 'seats:grant'
 
 /**
  * Whether this scope may make, change, rename or delete a Seat that grants this, or hand it to an API key. To be asked

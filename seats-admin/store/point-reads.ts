@@ -13,13 +13,27 @@ import {
   SEAT_COLUMNS,
   storedApiKey,
   storedSeat,
+  text,
 } from './rows.ts'
 import { RECORD_COLUMNS, sessionRecord } from './session-rows.ts'
 import type { SessionReading } from './session-store.ts'
-import type { AsOf, NameReading } from './store.ts'
+import type { AsOf, GrantReading, NamedGrantReading, NameReading, SeatQuestion } from './store.ts'
 
-export function pointReads({ list }: Dialect) {
+/**
+ * Bytes of `spaces` and `permissions` up to which a decision gets a Seat whole: some 150 permissions. Of a larger Seat
+ * the store answers the question that the decision asks, so that the cost of a decision does not grow with the Seat.
+ */
+const WHOLE_BYTES = 4096
+
+export function pointReads(dialect: Dialect) {
+  const { list } = dialect
+  const grant = grantColumns(dialect)
   return {
+    grantByName: `SELECT c.seq, c.mark, ${grant}, g.at AS given_up_at FROM counter c
+      LEFT JOIN seats s ON s.tenant = :tenant AND s.name = :name
+      LEFT JOIN names_given_up g ON g.tenant = :tenant AND g.name = :name`,
+    grantById: `SELECT c.seq, c.mark, ${grant} FROM counter c
+      LEFT JOIN seats s ON s.tenant = :tenant AND s.id = :id`,
     seatByName: `SELECT c.seq, c.mark, ${SEAT_COLUMNS}, g.at AS given_up_at FROM counter c
       LEFT JOIN seats s ON s.tenant = :tenant AND s.name = :name
       LEFT JOIN names_given_up g ON g.tenant = :tenant AND g.name = :name`,
@@ -32,6 +46,33 @@ export function pointReads({ list }: Dialect) {
     sessionById: `SELECT seq, mark, ${RECORD_COLUMNS} FROM counter
       LEFT JOIN sessions ON tenant = :tenant AND id = :id`,
   }
+}
+
+/**
+ * `spaces` and `permissions` are JSON arrays of strings without escapes: a permission or a space in quotes is found in
+ * the text just where it is an element.
+ */
+function grantColumns({ position }: Dialect): string {
+  const whole = `octet_length(s.spaces) + octet_length(s.permissions) <= ${WHOLE_BYTES}`
+  return `s.id, s.name, ${whole} AS complete,
+    CASE WHEN ${whole} THEN s.spaces
+      WHEN ${position('s.spaces', ':space')} > 0 THEN '[' || :space || ']' ELSE '[]' END AS spaces,
+    CASE WHEN ${whole} THEN s.permissions
+      WHEN ${position('s.permissions', `'"*"'`)} > 0 THEN '["*"]'
+      WHEN ${position('s.permissions', ':permission')} > 0 THEN '[' || :permission || ']' ELSE '[]' END AS permissions`
+}
+
+/** As parameters of the statements. */
+export function quoted({ space, permission }: SeatQuestion): { space: string; permission: string } {
+  return { space: JSON.stringify(space), permission: JSON.stringify(permission) }
+}
+
+export function namedGrantReading(row: Row | undefined): AsOf<NamedGrantReading> {
+  return asOf(row, (found) => ({ seat: grantOrNull(found), givenUpAt: integerOrNull(found, 'given_up_at') }))
+}
+
+export function grantReading(row: Row | undefined): AsOf<GrantReading | null> {
+  return asOf(row, grantOrNull)
 }
 
 export function nameReading(row: Row | undefined): AsOf<NameReading> {
@@ -62,6 +103,18 @@ export function counted(row: Row | undefined): Row {
 function asOf<V>(found: Row | undefined, valueOf: (row: Row) => V): AsOf<V> {
   const row = counted(found)
   return { seq: integer(row, 'seq'), mark: integer(row, 'mark'), value: valueOf(row) }
+}
+
+function grantOrNull(row: Row): GrantReading | null {
+  if (row.id === null) return null
+  return {
+    id: text(row, 'id'),
+    name: text(row, 'name'),
+    spaces: JSON.parse(text(row, 'spaces')),
+    permissions: JSON.parse(text(row, 'permissions')),
+    // 0 and 1 in SQLite.
+    complete: Boolean(row.complete),
+  }
 }
 
 function seatOrNull(row: Row): StoredSeat | null {

@@ -15,6 +15,8 @@ export interface Dialect {
   readonly spacesColumn: string
   /** An aggregate: a JSON array, as text, of the values in this order; `[]` of no rows. */
   list(value: string, order: string): string
+  /** Where `part` begins in `text`, from 1; 0: nowhere. */
+  position(text: string, part: string): string
 }
 
 export const SEAT_COLUMNS =

@@ -33,8 +33,33 @@ export interface NameReading {
   readonly givenUpAt: number | null
 }
 
-/** For the data plane: point reads. */
+/** What a decision asks of a Seat: does it list the space, and hold the permission? */
+export interface SeatQuestion {
+  readonly space: string
+  readonly permission: string
+}
+
+/**
+ * A Seat as far as one question needs it. Small Seats are `complete`, and answer every question. Of others, `spaces` and
+ * `permissions` have at most the space that was asked for, and the permission or `*`, all of one snapshot.
+ */
+export interface GrantReading {
+  readonly id: string
+  readonly name: string
+  readonly spaces: readonly string[]
+  readonly permissions: readonly string[]
+  readonly complete: boolean
+}
+
+export interface NamedGrantReading {
+  readonly seat: GrantReading | null
+  readonly givenUpAt: number | null
+}
+
+/** For the data plane: point reads. `grant…` for decisions; `seat…` reads all of a Seat, whatever its size. */
 export interface SeatReader {
+  grantByName(tenant: string, name: string, question: SeatQuestion): Promise<AsOf<NamedGrantReading>>
+  grantById(tenant: string, id: string, question: SeatQuestion): Promise<AsOf<GrantReading | null>>
   seatByName(tenant: string, name: string): Promise<AsOf<NameReading>>
   seatById(tenant: string, id: string): Promise<AsOf<StoredSeat | null>>
   apiKeyById(tenant: string, id: string): Promise<AsOf<StoredApiKey | null>>

@@ -38,13 +38,3 @@ function verdictOn(seat: Seat | null, space: string, permission: string): SeatVe
   if (!seat.spaces.has(space)) return 'not_in_space'
   return seat.permissions.has(permission) || seat.permissions.has(ALL) ? 'grants' : 'lacks_permission'
 }
-
-/** All that the caller holds in the space, for handlers that must know more than one permission. */
-export function heldPermissions(grants: Grants, space: string): { all: boolean; permissions: Set<string> } {
-  const permissions = new Set<string>()
-  for (const { seat, givenUp } of grants.holdings) {
-    if (givenUp || seat === null || !seat.spaces.has(space)) continue
-    for (const permission of seat.permissions) permissions.add(permission)
-  }
-  return { all: permissions.has(ALL), permissions }
-}

@@ -5,7 +5,7 @@
 
 import { performance } from 'node:perf_hooks'
 import { Refusal } from '../errors.ts'
-import type { Exchange, Grants, HeldPermissions, Judgement, LocalReply } from '../exchange.ts'
+import type { Exchange, HeldPermissions, Judgement, LocalReply } from '../exchange.ts'
 import type { Refuse } from './forward.ts'
 import { readJson } from './json-body.ts'
 import { reply } from './reply.ts'
@@ -18,8 +18,8 @@ const WITH_BODY = new Set(['POST', 'PUT', 'PATCH'])
 export interface LocalPipeline {
   /** The decision on this request, as of now. */
   judge(): Promise<Judgement>
-  /** All that a caller holds in a space: the decision's own reading of the Grants. */
-  heldPermissions(grants: Grants, space: string): HeldPermissions
+  /** All that the caller holds in the space of the request. Rejects when the store can't be asked. */
+  held(judgement: Judgement): Promise<HeldPermissions>
   /** For what the handler, or the reading of its body, says no to. */
   readonly refuse: Refuse
   /** For what either of them throws. */
@@ -59,7 +59,7 @@ async function serve(exchange: Exchange, pipeline: LocalPipeline): Promise<Local
     body: body.value,
     principal,
     space: space ?? '',
-    held: pipeline.heldPermissions(judgement.grants ?? { by: 'name', holdings: [] }, space ?? ''),
+    held: () => pipeline.held(judgement),
   })
 }
 

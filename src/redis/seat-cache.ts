@@ -8,7 +8,7 @@
  * and not at all for a while after Redis failed to answer in time.
  */
 
-import type { Source } from '../exchange.ts'
+import type { SeatQuestion, Source } from '../exchange.ts'
 import { type Connection, isReady } from './connection.ts'
 import type { Keys } from './keys.ts'
 import { MAX_VALUE } from './resp.ts'
@@ -33,9 +33,16 @@ const PAUSE = 500
 
 /** The store, as memory asks it. */
 export interface SeatStore {
-  seatByName(tenant: string, name: string): Promise<Read<NamedRow>>
-  seatById(tenant: string, id: string): Promise<Read<SeatRow | null>>
+  grantByName(tenant: string, name: string, question: SeatQuestion): Promise<Read<NamedRow>>
+  grantById(tenant: string, id: string, question: SeatQuestion): Promise<Read<SeatRow | null>>
+  seatById(tenant: string, id: string): Promise<Read<SeatLists | null>>
   apiKeyById(tenant: string, id: string): Promise<Read<KeyRow | null>>
+}
+
+/** All of a Seat, whatever its size: from the store alone. */
+export interface SeatLists {
+  readonly spaces: readonly string[]
+  readonly permissions: readonly string[]
 }
 
 /** Says whether a value that was read at a position still counts. */
@@ -79,12 +86,18 @@ export class SeatCache {
     this.#now = now
   }
 
-  seatByName(tenant: string, name: string): Promise<Sourced<NamedRow>> {
-    return this.#read('seat-name', tenant, name, namedRow, () => this.#store.seatByName(tenant, name))
+  grantByName(tenant: string, name: string, question: SeatQuestion): Promise<Sourced<NamedRow>> {
+    const ask = () => this.#store.grantByName(tenant, name, question)
+    return this.#read('seat-name', tenant, name, namedRow, ask, ({ seat }) => seat?.complete !== false)
   }
 
-  seatById(tenant: string, id: string): Promise<Sourced<SeatRow | null>> {
-    return this.#read('seat', tenant, id, seatRowOrNull, () => this.#store.seatById(tenant, id))
+  grantById(tenant: string, id: string, question: SeatQuestion): Promise<Sourced<SeatRow | null>> {
+    const ask = () => this.#store.grantById(tenant, id, question)
+    return this.#read('seat', tenant, id, seatRowOrNull, ask, (seat) => seat?.complete !== false)
+  }
+
+  seatById(tenant: string, id: string): Promise<Read<SeatLists | null>> {
+    return this.#store.seatById(tenant, id)
   }
 
   apiKeyById(tenant: string, id: string): Promise<Sourced<KeyRow | null>> {
@@ -97,6 +110,7 @@ export class SeatCache {
     key: string,
     shape: (data: unknown) => V | undefined,
     ask: () => Promise<Read<V>>,
+    isWhole: (value: V) => boolean = () => true,
   ): Promise<Sourced<V>> {
     // In UTF-8, lone surrogates of different names would be the same key.
     if (!key.isWellFormed()) return { ...(await ask()), source: 'store' }
@@ -106,8 +120,8 @@ export class SeatCache {
     if (kept !== null && this.#history.counts(kept, { tenant, kind, key }))
       return { ...kept, source: 'redis' }
     const read = await ask()
-    // Ids that don't exist are for anybody to invent: they would fill Redis.
-    if (read.value !== null) this.#set(at, this.#seal.seal(at, encode(read)))
+    // Ids that don't exist are for anybody to invent: they would fill Redis. An answer to one question is not the Seat.
+    if (read.value !== null && isWhole(read.value)) this.#set(at, this.#seal.seal(at, encode(read)))
     return { ...read, source: 'store' }
   }
 

@@ -19,6 +19,8 @@ export interface SeatRow {
   readonly name: string
   readonly spaces: readonly string[]
   readonly permissions: readonly string[]
+  /** Answers every question; else only the one that the store was asked. */
+  readonly complete: boolean
 }
 
 export interface KeyRow {
@@ -66,7 +68,7 @@ export function seatRowOrNull(data: unknown): SeatRow | null | undefined {
   const { id, name, spaces, permissions } = data
   if (typeof id !== 'string' || typeof name !== 'string' || !isStrings(spaces) || !isStrings(permissions))
     return undefined
-  return { id, name, spaces, permissions }
+  return { id, name, spaces, permissions, complete: true }
 }
 
 export function keyRow(data: unknown): KeyRow | undefined {

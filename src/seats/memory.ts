@@ -3,17 +3,22 @@
  * authentication; told by the lease what to forget. Costs what is in use, not what is stored.
  */
 
-import type { ApiKeyRecord, NamedSeat, Seat, SessionRecord, Trace } from '../exchange.ts'
-import { type AsOf, ReadThrough } from './read-through.ts'
+import { performance } from 'node:perf_hooks'
+import type { ApiKeyRecord, NamedSeat, Seat, SeatQuestion, SessionRecord, Trace } from '../exchange.ts'
+import { FairReads } from './fair-reads.ts'
+import { type AsOf, ReadThrough, type Remembered, WHOLE } from './read-through.ts'
+import type { SeatLists } from './held.ts'
 import { Recent, Room } from './recent.ts'
 import { entryBytes, keyBytes, seatBytes, sessionBytes } from './weight.ts'
 
-/** A Seat as the store hands it out. */
+/** A Seat as the store hands it out for a question. */
 export interface SeatRow {
   readonly id: string
   readonly name: string
   readonly spaces: readonly string[]
   readonly permissions: readonly string[]
+  /** Answers every question; else only the one that was asked. */
+  readonly complete: boolean
 }
 
 export interface ApiKeyRow {
@@ -35,11 +40,13 @@ export interface SeatChange {
 
 /** What memory asks of the store. */
 export interface SeatSource {
-  seatByName(
+  grantByName(
     tenant: string,
     name: string,
+    question: SeatQuestion,
   ): Promise<AsOf<{ readonly seat: SeatRow | null; readonly givenUpAt: number | null }>>
-  seatById(tenant: string, id: string): Promise<AsOf<SeatRow | null>>
+  grantById(tenant: string, id: string, question: SeatQuestion): Promise<AsOf<SeatRow | null>>
+  seatById(tenant: string, id: string): Promise<AsOf<SeatLists | null>>
   apiKeyById(tenant: string, id: string): Promise<AsOf<ApiKeyRow | null>>
 }
 
@@ -51,47 +58,71 @@ export interface SessionSource {
 /** A tenant id has no NUL, so the first one parts the fields whatever the rest holds. */
 const SEPARATOR = '\0'
 
+/** Reads of the store under way, of one tenant and of all: SQLite answers 8 of the largest Seats in half a millisecond. */
+const READS = { perTenant: 8, total: 64, waiting: 5000, patience: 2000, now: () => performance.now() }
+
 export class SeatMemory {
   readonly #room = new Room(0)
   /** Of keys and sessions that are not there: anybody can invent them, and must not push out those that are. */
   readonly #unknown = new Room(0)
-  readonly #names: ReadThrough<NamedSeat>
-  readonly #seats: ReadThrough<Seat | null>
+  readonly #names: ReadThrough<NamedSeat, SeatQuestion>
+  readonly #seats: ReadThrough<Seat | null, SeatQuestion>
   readonly #keys: ReadThrough<ApiKeyRecord | null>
   readonly #sessions: ReadThrough<SessionRecord | null>
+  readonly #reads = new FairReads(READS)
+  /** Apart, as anybody can ask for invented keys and sessions: that must not hold the Seats of callers up. */
+  readonly #credentialReads = new FairReads(READS)
+  readonly #source: SeatSource
   #edition = 0
 
   /** @param bytes of all that is remembered, together */
   constructor(source: SeatSource, sessions: SessionSource, bytes: number) {
+    this.#source = source
     this.resize(bytes)
-    const names = new Recent(this.#room, (key, { seat }: NamedSeat) => entryBytes(key, seatBytes(seat)))
-    this.#names = new ReadThrough(names, async (key) => {
-      const { value, ...asOf } = await source.seatByName(...fields(key))
-      return { ...asOf, value: { seat: compile(value.seat), givenUpAt: value.givenUpAt } }
+    this.#names = new ReadThrough<NamedSeat, SeatQuestion>({
+      load: fairly(this.#reads, async (tenant, name, question) => {
+        const { value, ...asOf } = await source.grantByName(tenant, name, question)
+        return { ...asOf, value: { seat: compile(value.seat), givenUpAt: value.givenUpAt } }
+      }),
+      remembered: this.#map(this.#room, ({ seat }) => seatBytes(seat)),
+      isWhole: ({ seat }) => seat === null || seat.complete,
     })
-    const seats = new Recent(this.#room, (key, seat: Seat | null) => entryBytes(key, seatBytes(seat)))
-    this.#seats = new ReadThrough(seats, async (key) => {
-      const { value, ...asOf } = await source.seatById(...fields(key))
-      return { ...asOf, value: compile(value) }
+    this.#seats = new ReadThrough<Seat | null, SeatQuestion>({
+      load: fairly(this.#reads, async (tenant, id, question) => {
+        const { value, ...asOf } = await source.grantById(tenant, id, question)
+        return { ...asOf, value: compile(value) }
+      }),
+      remembered: this.#map(this.#room, seatBytes),
+      isWhole: (seat) => seat === null || seat.complete,
     })
-    const [keys, unknownKeys] = this.#maps(keyBytes)
-    const readKey = async (key: string) => {
-      const { value, ...asOf } = await source.apiKeyById(...fields(key))
-      return { ...asOf, value: value === null ? null : record(value) }
-    }
-    this.#keys = new ReadThrough(keys, readKey, unknownKeys)
-    const [known, unknownSessions] = this.#maps(sessionBytes)
-    const readSession = async (key: string) => {
-      const { value, ...asOf } = await sessions.readSession(...fields(key))
-      return { ...asOf, value: value === null ? null : session(value) }
-    }
-    this.#sessions = new ReadThrough(known, readSession, unknownSessions)
+    this.#keys = new ReadThrough<ApiKeyRecord | null>({
+      load: fairly(this.#credentialReads, async (tenant, id) => {
+        const { value, ...asOf } = await source.apiKeyById(tenant, id)
+        return { ...asOf, value: value === null ? null : record(value) }
+      }),
+      ...this.#maps(keyBytes),
+    })
+    this.#sessions = new ReadThrough<SessionRecord | null>({
+      load: fairly(this.#credentialReads, async (tenant, id) => {
+        const { value, ...asOf } = await sessions.readSession(tenant, id)
+        return { ...asOf, value: value === null ? null : session(value) }
+      }),
+      ...this.#maps(sessionBytes),
+    })
+  }
+
+  #map<V>(room: Room, bytesOf: (value: V) => number): Recent<Remembered<V>> {
+    return new Recent(room, (key, { whole, parts }) => {
+      let bytes = whole === undefined ? 0 : bytesOf(whole)
+      for (const [question, value] of parts) bytes += entryBytes(question, bytesOf(value))
+      return entryBytes(key, bytes)
+    })
   }
 
   /** Where those are remembered that there are, and where those that there are not. */
-  #maps<V>(bytesOf: (value: V) => number): [known: Recent<V | null>, unknown: Recent<V | null>] {
-    const bytes = (key: string, value: V | null) => entryBytes(key, value === null ? 0 : bytesOf(value))
-    return [new Recent(this.#room, bytes), new Recent(this.#unknown, bytes)]
+  #maps<V>(bytesOf: (value: V) => number) {
+    const bytes = (value: V | null) => (value === null ? 0 : bytesOf(value))
+    return { remembered: this.#map(this.#room, bytes), unknown: this.#map(this.#unknown, bytes) }
   }
 
   /** Another bound of bytes from now on. */
@@ -106,16 +137,36 @@ export class SeatMemory {
     return this.#room.bytes + this.#unknown.bytes
   }
 
-  seatByName(tenant: string, name: string, trace?: Trace): NamedSeat | Promise<NamedSeat> {
-    return this.#names.get(tenant + SEPARATOR + name, trace)
+  /** Reads of the store that wait for their turn. */
+  get waiting(): number {
+    return this.#reads.waiting + this.#credentialReads.waiting
   }
 
-  seatById(tenant: string, id: string, trace?: Trace): Seat | null | Promise<Seat | null> {
-    return this.#seats.get(tenant + SEPARATOR + id, trace)
+  seatByName(
+    tenant: string,
+    name: string,
+    question: SeatQuestion,
+    trace?: Trace,
+  ): NamedSeat | Promise<NamedSeat> {
+    return this.#names.get(tenant + SEPARATOR + name, question, trace)
+  }
+
+  seatById(
+    tenant: string,
+    id: string,
+    question: SeatQuestion,
+    trace?: Trace,
+  ): Seat | null | Promise<Seat | null> {
+    return this.#seats.get(tenant + SEPARATOR + id, question, trace)
+  }
+
+  /** From the store, whatever its size; not remembered. */
+  async wholeSeat(tenant: string, id: string): Promise<SeatLists | null> {
+    return (await this.#reads.run(tenant, () => this.#source.seatById(tenant, id))).value
   }
 
   apiKeyById(tenant: string, id: string, trace?: Trace): ApiKeyRecord | null | Promise<ApiKeyRecord | null> {
-    return this.#keys.get(tenant + SEPARATOR + id, trace)
+    return this.#keys.get(tenant + SEPARATOR + id, WHOLE, trace)
   }
 
   sessionById(
@@ -123,7 +174,7 @@ export class SeatMemory {
     id: string,
     trace?: Trace,
   ): SessionRecord | null | Promise<SessionRecord | null> {
-    return this.#sessions.get(tenant + SEPARATOR + id, trace)
+    return this.#sessions.get(tenant + SEPARATOR + id, WHOLE, trace)
   }
 
   /** Grows with each message of changes and with each reading of the feed, whether there is anything new in it or not. */
@@ -183,11 +234,23 @@ function fields(key: string): [tenant: string, rest: string] {
 /** The part of all that keys and sessions may take that are not there. */
 const UNKNOWN = 16
 
+/** A load whose key is parted into its fields, in its tenant's turn. */
+function fairly<V, Q>(
+  reads: FairReads,
+  load: (tenant: string, rest: string, question: Q) => Promise<AsOf<V>>,
+): (key: string, question: Q) => Promise<AsOf<V>> {
+  return (key, question) => {
+    const [tenant, rest] = fields(key)
+    return reads.run(tenant, () => load(tenant, rest, question))
+  }
+}
+
 function compile(row: SeatRow | null): Seat | null {
   if (row === null) return null
   return Object.freeze({
     id: row.id,
     name: row.name,
+    complete: row.complete,
     spaces: new Set(row.spaces),
     permissions: new Set(row.permissions),
   })

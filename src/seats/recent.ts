@@ -1,9 +1,12 @@
 /**
- * Maps of what was used lately, which share one room: what was used least lately goes first, whichever map it is in.
- * lru-cache bounds one map by itself; here the bound is of several together, and may change meanwhile.
+ * Maps of what was used lately, which share one bound of bytes. lru-cache bounds one map by itself; here the bound is of
+ * several together, may change meanwhile, and is shared out among tenants: a new entry evicts the least recently used
+ * entry of the tenant that holds most, so one tenant never evicts another that holds less than an equal part.
+ *
+ * Keys begin with the tenant's id and a NUL.
  */
 
-/** In the order of use: a ring through all entries of a room, and its ends. */
+/** In the order of use: a ring through all entries of a tenant, and its ends. */
 interface Place {
   newer: Place
   older: Place
@@ -11,19 +14,39 @@ interface Place {
   readonly bytes: number
   /** Null for the ends. */
   readonly map: { delete(key: string): void } | null
+  readonly share: Share
 }
 
 interface Entry<V> extends Place {
   readonly value: V
 }
 
-/** The part of a room that one entry may take. */
+/** The part of the bound that one entry may take. */
 const LARGEST = 1 / 8
+
+/** What one tenant holds. */
+class Share {
+  readonly tenant: string
+  /** Its newer one is the oldest, its older one the newest. */
+  readonly ends: Place
+  bytes = 0
+  /** Of {@link Room}'s lists, the one that it is in; -1: none. */
+  level = -1
+
+  constructor(tenant: string) {
+    this.tenant = tenant
+    const ends = { key: '', bytes: 0, map: null, share: this } as unknown as Place
+    ends.newer = ends
+    ends.older = ends
+    this.ends = ends
+  }
+}
 
 /** What several maps may hold together. */
 export class Room {
-  /** Its newer one is the oldest, its older one the newest. */
-  readonly #ends: Place = emptyRing()
+  readonly #shares = new Map<string, Share>()
+  /** By the power of two that they hold, so that the greediest is found without looking at all of them. */
+  readonly #levels: Set<Share>[] = []
   #most: number
   #bytes = 0
 
@@ -48,37 +71,71 @@ export class Room {
     return bytes <= this.#most * LARGEST
   }
 
+  share(key: string): Share {
+    const at = key.indexOf('\0')
+    const tenant = at < 0 ? '' : key.slice(0, at)
+    const known = this.#shares.get(tenant)
+    if (known !== undefined) return known
+    const made = new Share(tenant)
+    this.#shares.set(tenant, made)
+    return made
+  }
+
   add(entry: Place): void {
-    this.#bytes += entry.bytes
-    link(entry, this.#ends)
+    link(entry, entry.share.ends)
+    this.#count(entry.share, entry.bytes)
     this.#makeRoom()
   }
 
   used(entry: Place): void {
-    if (this.#ends.older === entry) return
+    const { ends } = entry.share
+    if (ends.older === entry) return
     unlink(entry)
-    link(entry, this.#ends)
+    link(entry, ends)
   }
 
   remove(entry: Place): void {
-    this.#bytes -= entry.bytes
     unlink(entry)
+    this.#count(entry.share, -entry.bytes)
+  }
+
+  #count(share: Share, bytes: number): void {
+    this.#bytes += bytes
+    share.bytes += bytes
+    const level = share.bytes === 0 ? -1 : Math.floor(Math.log2(share.bytes))
+    if (level === share.level) return
+    this.#levels[share.level]?.delete(share)
+    share.level = level
+    if (level < 0) this.#shares.delete(share.tenant)
+    else this.#list(level).add(share)
+  }
+
+  #list(level: number): Set<Share> {
+    while (this.#levels.length <= level) this.#levels.push(new Set())
+    return this.#levels[level] as Set<Share>
   }
 
   #makeRoom(): void {
     while (this.#bytes > this.#most) {
-      const { map, key } = this.#ends.newer
-      if (map === null) return
-      map.delete(key)
+      const share = this.#greediest()
+      const oldest = share?.ends.newer
+      if (oldest === undefined || oldest.map === null) return
+      oldest.map.delete(oldest.key)
     }
   }
-}
 
-function emptyRing(): Place {
-  const place = { key: '', bytes: 0, map: null } as Place
-  place.newer = place
-  place.older = place
-  return place
+  /** One of those that hold most, within a factor of two; of these, each in its turn. */
+  #greediest(): Share | undefined {
+    for (let level = this.#levels.length - 1; level >= 0; level--) {
+      const list = this.#levels[level]
+      const [share] = list ?? []
+      if (share === undefined) continue
+      list?.delete(share)
+      list?.add(share)
+      return share
+    }
+    return undefined
+  }
 }
 
 /** As the newest. */
@@ -119,7 +176,8 @@ export class Recent<V> {
     this.delete(key)
     const bytes = this.#weigh(key, value)
     if (!this.#room.takes(bytes)) return
-    const entry: Entry<V> = { newer: NOWHERE, older: NOWHERE, key, bytes, map: this, value }
+    const share = this.#room.share(key)
+    const entry: Entry<V> = { newer: share.ends, older: share.ends, key, bytes, map: this, share, value }
     this.#entries.set(key, entry)
     this.#room.add(entry)
   }
@@ -136,6 +194,3 @@ export class Recent<V> {
     this.#entries.clear()
   }
 }
-
-/** Until it is linked. */
-const NOWHERE = emptyRing()

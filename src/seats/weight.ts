@@ -9,7 +9,7 @@ export function entryBytes(key: string, value: number): number {
 }
 
 /** In the map and in the order of use. */
-const PLACES = 200
+const PLACES = 280
 
 export function seatBytes(seat: Seat | null): number {
   if (seat === null) return NAMED

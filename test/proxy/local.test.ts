@@ -2,7 +2,6 @@
 
 import { performance } from 'node:perf_hooks'
 import t, { type Test } from 'tap'
-import { heldPermissions } from '../../src/authz/decide.ts'
 import { Refusal } from '../../src/errors.ts'
 import {
   Exchange,
@@ -13,16 +12,25 @@ import {
 } from '../../src/exchange.ts'
 import type { ClientRequest } from '../../src/http1/client-request.ts'
 import type { ClientResponse } from '../../src/http1/client-response.ts'
+import { heldPermissions } from '../../src/seats/held.ts'
 import { serveLocal } from '../../src/proxy/local.ts'
 import { isAwaited, openListener } from '../support/listener.ts'
 import { codeOf, judgementOf, refuse, roundTrip, routeTo, valuesOf, Wire } from './support.ts'
+
+const NO_STORE = { wholeSeat: () => Promise.reject(new Error('no store')) }
 
 const GRANTS: Grants = {
   by: 'name',
   holdings: [
     {
       name: 'Trainer',
-      seat: { id: '1', name: 'Trainer', spaces: new Set(['north']), permissions: new Set(['seats:create']) },
+      seat: {
+        id: '1',
+        name: 'Trainer',
+        complete: true,
+        spaces: new Set(['north']),
+        permissions: new Set(['seats:create']),
+      },
       givenUp: false,
     },
   ],
@@ -49,7 +57,7 @@ async function local(t: Test, handler: LocalHandler, publicRoute = false) {
     }
     serveLocal(exchange, {
       judge: async () => judgement,
-      heldPermissions,
+      held: ({ grants }) => heldPermissions(NO_STORE, 'acme', grants ?? GRANTS, 'north'),
       refuse,
       failed,
       bodyTimeout: 60_000,
@@ -91,8 +99,8 @@ t.test('the handler knows the caller, what they hold, and what they ask', async 
     body: { a: [1] },
     principal: { user: 'alice', tenant: 'acme' },
     space: 'north',
-    held: { all: false, permissions: new Set(['seats:create']) },
   })
+  t.same(await asked?.held(), { all: false, permissions: new Set(['seats:create']) })
   t.match(answer, /^HTTP\/1\.1 200 OK\r\n/)
   t.same(valuesOf(answer, 'content-type'), ['application/json'])
   t.same(valuesOf(answer, 'content-length'), ['11'])

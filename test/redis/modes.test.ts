@@ -3,6 +3,7 @@
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { Complaint } from '../../src/config/complaint.ts'
+import { SeatQuestion } from '../../src/exchange.ts'
 import type { RedisConfig } from '../../src/config/config.ts'
 import { redisUrl } from '../../src/config/redis.ts'
 import { RedisBus } from '../../src/redis/bus.ts'
@@ -19,6 +20,7 @@ import { until } from './support.ts'
 const HERE = fileURLToPath(new URL('.', import.meta.url))
 const seal = new Seal([new Uint8Array(32).fill(7)])
 const keys = new Keys('modes:')
+const QUESTION = new SeatQuestion('s1', 'a:b')
 
 function configOf(url: string): RedisConfig {
   const config = redisUrl(url, HERE)
@@ -29,10 +31,15 @@ function configOf(url: string): RedisConfig {
 function storeThatCounts() {
   const store = {
     asked: 0,
-    seatByName: async () => ({ seq: 1, mark: 1, value: { seat: null, givenUpAt: null } }),
-    seatById: async (_tenant: string, id: string) => {
+    grantByName: async () => ({ seq: 1, mark: 1, value: { seat: null, givenUpAt: null } }),
+    seatById: async () => ({ seq: 1, mark: 1, value: null }),
+    grantById: async (_tenant: string, id: string) => {
       store.asked++
-      return { seq: 1, mark: 1, value: { id, name: 'Viewer', spaces: ['s1'], permissions: ['a:b'] } }
+      return {
+        seq: 1,
+        mark: 1,
+        value: { id, name: 'Viewer', spaces: ['s1'], permissions: ['a:b'], complete: true },
+      }
     },
     apiKeyById: async () => ({ seq: 1, mark: 1, value: null }),
   }
@@ -74,8 +81,8 @@ async function works(t: Test, url: string): Promise<void> {
   await until(() => one.heard.length === 1)
   t.same(one.heard, [{ to: 'one', from: 'two', number: 1 }])
 
-  t.equal((await one.cache.seatById('acme', 'a')).source, 'store')
-  await until(async () => (await two.cache.seatById('acme', 'a')).source === 'redis')
+  t.equal((await one.cache.grantById('acme', 'a', QUESTION)).source, 'store')
+  await until(async () => (await two.cache.grantById('acme', 'a', QUESTION)).source === 'redis')
 
   await one.ephemeral.put('state', 'value', 60_000)
   const taken = await Promise.all([one, two, one, two].map(({ ephemeral }) => ephemeral.take('state')))
@@ -141,8 +148,8 @@ t.test('a master found by its sentinels, and the one after a failover', async (t
   master.kill()
   await sentinels.failedOver(master.port)
   await until(() => one.bus.up)
-  t.equal((await one.cache.seatById('acme', 'b')).source, 'store')
-  await until(async () => (await one.cache.seatById('acme', 'b')).source === 'redis')
+  t.equal((await one.cache.grantById('acme', 'b', QUESTION)).source, 'store')
+  await until(async () => (await one.cache.grantById('acme', 'b', QUESTION)).source === 'redis')
 })
 
 t.test('a cluster', async (t) => {
@@ -155,15 +162,15 @@ t.test('a frozen one costs one wait, not one a request; a thawed one is used aga
   const server = await startRedis(t)
   const { cache, store, bus } = instanceOn(t, configOf(server.url), 'one')
   await until(() => bus.up)
-  await cache.seatById('acme', 'a')
-  await until(async () => (await cache.seatById('acme', 'a')).source === 'redis')
+  await cache.grantById('acme', 'a', QUESTION)
+  await until(async () => (await cache.grantById('acme', 'a', QUESTION)).source === 'redis')
   await server.freeze()
   store.asked = 0
-  for (let i = 0; i < 200; i++) t.equal((await cache.seatById('acme', `new ${i}`)).source, 'store')
+  for (let i = 0; i < 200; i++) t.equal((await cache.grantById('acme', `new ${i}`, QUESTION)).source, 'store')
   t.equal(store.asked, 200)
   await until(() => !bus.up)
   await server.thaw()
-  await until(async () => (await cache.seatById('acme', 'a')).source === 'redis')
+  await until(async () => (await cache.grantById('acme', 'a', QUESTION)).source === 'redis')
   await until(() => bus.up)
 })
 
@@ -171,9 +178,9 @@ t.test('one that is not there, and comes', async (t) => {
   const server = await startRedis(t)
   await server.kill()
   const { cache, bus } = instanceOn(t, configOf(server.url), 'one')
-  t.equal((await cache.seatById('acme', 'a')).source, 'store')
+  t.equal((await cache.grantById('acme', 'a', QUESTION)).source, 'store')
   t.equal(bus.up, false)
   await server.restart()
   await until(() => bus.up)
-  await until(async () => (await cache.seatById('acme', 'a')).source === 'redis')
+  await until(async () => (await cache.grantById('acme', 'a', QUESTION)).source === 'redis')
 })

@@ -3,6 +3,7 @@
 import { Redis } from 'ioredis'
 import t from 'tap'
 import type { Acknowledgement, Announcement } from '../../src/coherence/bus.ts'
+import { SeatQuestion } from '../../src/exchange.ts'
 import { RedisBus } from '../../src/redis/bus.ts'
 import { connectRedis, connectSubscriber } from '../../src/redis/connect.ts'
 import { Keys } from '../../src/redis/keys.ts'
@@ -43,10 +44,18 @@ t.test('the cache believes what gateways wrote, where they wrote it, and nothing
   t.teardown(() => [connection, intruder].forEach((each) => each.disconnect()))
   await new Promise((resolve) => connection.once('ready', resolve))
   let asked = 0
-  const seat = (id: string) => ({ id, name: `name of ${id}`, spaces: ['s1'], permissions: ['a:b'] })
+  const seat = (id: string) => ({
+    id,
+    name: `name of ${id}`,
+    spaces: ['s1'],
+    permissions: ['a:b'],
+    complete: true,
+  })
+  const question = new SeatQuestion('s1', 'a:b')
   const store = {
-    seatByName: async () => ({ seq: 1, mark: 1, value: { seat: null, givenUpAt: null } }),
-    seatById: async (_tenant: string, id: string) => {
+    grantByName: async () => ({ seq: 1, mark: 1, value: { seat: null, givenUpAt: null } }),
+    seatById: async () => ({ seq: 1, mark: 1, value: null }),
+    grantById: async (_tenant: string, id: string) => {
       asked++
       return { seq: 1, mark: 1, value: seat(id) }
     },
@@ -55,9 +64,9 @@ t.test('the cache believes what gateways wrote, where they wrote it, and nothing
   const keys = new Keys('test:')
   const cache = () =>
     new SeatCache(store, { connection, keys, seal: new Seal(secrets) }, { counts: () => true }, Date.now)
-  t.equal((await cache().seatById('acme', 'one')).source, 'store')
+  t.equal((await cache().grantById('acme', 'one', question)).source, 'store')
   await until(async () => (await intruder.keys('*')).length === 1)
-  t.match(await cache().seatById('acme', 'one'), { source: 'redis', value: seat('one') })
+  t.match(await cache().grantById('acme', 'one', question), { source: 'redis', value: seat('one') })
 
   const one = keys.value('seat', 'acme', 'one')
   const two = keys.value('seat', 'acme', 'two')
@@ -72,16 +81,16 @@ t.test('the cache believes what gateways wrote, where they wrote it, and nothing
   }
   for (const [what, text] of Object.entries(poison)) {
     await intruder.set(one, text)
-    t.match(await cache().seatById('acme', 'one'), { source: 'store', value: seat('one') }, what)
+    t.match(await cache().grantById('acme', 'one', question), { source: 'store', value: seat('one') }, what)
   }
   await intruder.set(two, written)
   t.match(
-    await cache().seatById('acme', 'two'),
+    await cache().grantById('acme', 'two', question),
     { source: 'store', value: seat('two') },
     'moved from another key',
   )
   await intruder.lpush(keys.value('seat', 'acme', 'three'), 'x')
-  t.match(await cache().seatById('acme', 'three'), { source: 'store' }, 'another type')
+  t.match(await cache().grantById('acme', 'three', question), { source: 'store' }, 'another type')
   t.ok(asked > 6)
 })
 

@@ -1,10 +1,12 @@
 /** What memory is said to hold is what it takes, rather more: somebody has set a bound by it. */
 
 import t from 'tap'
+import { SeatQuestion } from '../../src/exchange.ts'
 import { SeatMemory, type SeatRow } from '../../src/seats/memory.ts'
 import { collected } from '../support/garbage.ts'
 
 const TIMES = 1000
+const QUESTION = new SeatQuestion('s1', 'a:b')
 
 const list = (count: number, text: (at: number) => string) =>
   Array.from({ length: count }, (_, at) => text(at))
@@ -13,7 +15,7 @@ const list = (count: number, text: (at: number) => string) =>
 const own = <V>(value: V): V => structuredClone(value)
 
 function seat(id: string, spaces: string[], permissions: string[]): SeatRow {
-  return { id, name: `Seat ${id}`, spaces, permissions }
+  return { id, name: `Seat ${id}`, spaces, permissions, complete: true }
 }
 
 /** Words that no other Seat has: V8 keeps each text of a Set once, whoever has it. */
@@ -61,8 +63,9 @@ function memoryOf(row: (id: string) => SeatRow): SeatMemory {
   const session = (id: string) => own({ id, tenant: 'acme', hashPerm: entries(id), ...person, ...times })
   return new SeatMemory(
     {
-      seatByName: (_tenant, name) => asOf({ seat: own(row(name)), givenUpAt: 1_800_000_000_500 }),
-      seatById: (_tenant, id) => asOf(id.startsWith('gone') ? null : own(row(id))),
+      grantByName: (_tenant, name) => asOf({ seat: own(row(name)), givenUpAt: 1_800_000_000_500 }),
+      seatById: () => asOf(null),
+      grantById: (_tenant, id) => asOf(id.startsWith('gone') ? null : own(row(id))),
       apiKeyById: (_tenant, id) =>
         asOf(id.startsWith('gone') ? null : { ...own({ id, tenant: 'acme', ...key }), hash: hash() }),
     },
@@ -72,9 +75,9 @@ function memoryOf(row: (id: string) => SeatRow): SeatMemory {
 }
 
 const READS: Record<string, (memory: SeatMemory, id: string) => unknown> = {
-  'by name': (memory, id) => memory.seatByName('acme', id),
-  'by id': (memory, id) => memory.seatById('acme', id),
-  'a Seat that is gone': (memory, id) => memory.seatById('acme', `gone ${id}`),
+  'by name': (memory, id) => memory.seatByName('acme', id, QUESTION),
+  'by id': (memory, id) => memory.seatById('acme', id, QUESTION),
+  'a Seat that is gone': (memory, id) => memory.seatById('acme', `gone ${id}`, QUESTION),
   'a key that is gone': (memory, id) => memory.apiKeyById('acme', `gone ${id}`),
   'an API key': (memory, id) => memory.apiKeyById('acme', id),
   'a session': (memory, id) => memory.sessionById('acme', id),

@@ -1,6 +1,8 @@
 import t from 'tap'
-import type { SessionRecord, Trace } from '../../src/exchange.ts'
+import { SeatQuestion, type SessionRecord, type Trace } from '../../src/exchange.ts'
 import { type SeatChange, SeatMemory, type SeatRow } from '../../src/seats/memory.ts'
+
+const QUESTION = new SeatQuestion('s1', 'trainings:list')
 
 /** A store that answers at once, of what the test has put there. */
 function setUp() {
@@ -11,15 +13,17 @@ function setUp() {
     name,
     spaces: ['s1', 's2'],
     permissions: store.permissions,
+    complete: true,
   })
   const answer = <V>(question: string, value: V) => {
     asked.push(question)
     return Promise.resolve({ seq: store.seq, source: store.source, value })
   }
   const source = {
-    seatByName: (tenant: string, name: string) =>
+    grantByName: (tenant: string, name: string) =>
       answer(`name ${tenant} ${name}`, { seat: name === 'Nobody' ? null : seat('id', name), givenUpAt: 5 }),
-    seatById: (tenant: string, id: string) =>
+    seatById: (tenant: string, id: string) => answer(`whole ${tenant} ${id}`, null),
+    grantById: (tenant: string, id: string) =>
       answer(`seat ${tenant} ${id}`, id === 'none' ? null : seat(id, 'Viewer')),
     apiKeyById: (tenant: string, id: string) =>
       answer(
@@ -41,15 +45,15 @@ const change = (kind: string, key: string, seq = 2, tenant = 'acme') =>
 
 /** Asks for one of each kind. */
 async function askAll(memory: SeatMemory, tenant = 'acme'): Promise<void> {
-  await memory.seatByName(tenant, 'Viewer')
-  await memory.seatById(tenant, 'Viewer')
+  await memory.seatByName(tenant, 'Viewer', QUESTION)
+  await memory.seatById(tenant, 'Viewer', QUESTION)
   await memory.apiKeyById(tenant, 'Viewer')
   await memory.sessionById(tenant, 'Viewer')
 }
 
 t.test('gives what the store gave, compiled, and asks once', async (t) => {
   const { asked, memory } = setUp()
-  const named = await memory.seatByName('acme', 'Viewer')
+  const named = await memory.seatByName('acme', 'Viewer', QUESTION)
   t.equal(named.givenUpAt, 5)
   t.same([...(named.seat?.spaces ?? [])], ['s1', 's2'])
   t.ok(named.seat?.permissions.has('trainings:list'))
@@ -57,17 +61,17 @@ t.test('gives what the store gave, compiled, and asks once', async (t) => {
   const key = await memory.apiKeyById('acme', 'k1')
   t.match(key, { id: 'k1', tenant: 'acme', seats: ['a', 'b'], revokedAt: 9 })
   t.ok(Object.isFrozen(key))
-  t.equal(memory.seatByName('acme', 'Viewer'), named, 'at once')
+  t.equal(memory.seatByName('acme', 'Viewer', QUESTION), named, 'at once')
   t.equal(memory.apiKeyById('acme', 'k1'), key)
   t.same(asked, ['name acme Viewer', 'key acme k1'])
 })
 
 t.test('what is not there is remembered too', async (t) => {
   const { asked, memory } = setUp()
-  t.equal((await memory.seatByName('acme', 'Nobody')).seat, null)
-  t.equal(await memory.seatById('acme', 'none'), null)
+  t.equal((await memory.seatByName('acme', 'Nobody', QUESTION)).seat, null)
+  t.equal(await memory.seatById('acme', 'none', QUESTION), null)
   t.equal(await memory.apiKeyById('acme', 'none'), null)
-  t.equal(memory.seatById('acme', 'none'), null)
+  t.equal(memory.seatById('acme', 'none', QUESTION), null)
   t.equal(memory.apiKeyById('acme', 'none'), null)
   t.equal(asked.length, 3)
 })
@@ -109,9 +113,9 @@ t.test('a kind of change that it does not know may be of anything', async (t) =>
 
 t.test('names and ids are kept apart, whatever is in them', async (t) => {
   const { asked, memory } = setUp()
-  await memory.seatByName('a', 'b\0c')
-  await memory.seatByName('a', 'b')
-  await memory.seatById('a', 'b')
+  await memory.seatByName('a', 'b\0c', QUESTION)
+  await memory.seatByName('a', 'b', QUESTION)
+  await memory.seatById('a', 'b', QUESTION)
   t.same(asked, ['name a b\0c', 'name a b', 'seat a b'])
 })
 
@@ -119,7 +123,7 @@ t.test('says where a decision has its Seats from', async (t) => {
   const { store, memory } = setUp()
   const ask = async () => {
     const trace: Trace = { source: 'memory' }
-    await memory.seatByName('acme', 'Viewer', trace)
+    await memory.seatByName('acme', 'Viewer', QUESTION, trace)
     await memory.apiKeyById('acme', 'k1', trace)
     return trace.source
   }
@@ -138,12 +142,19 @@ function stocked(permissions: (name: string) => string[]) {
     asked.push(question)
     return { seq: 1, value }
   }
-  const seat = (name: string) => ({ id: name, name, spaces: ['s1'], permissions: permissions(name) })
+  const seat = (name: string) => ({
+    id: name,
+    name,
+    spaces: ['s1'],
+    permissions: permissions(name),
+    complete: true,
+  })
   const hash = new Uint8Array(32)
   const memory = new SeatMemory(
     {
-      seatByName: (_tenant, name) => asOf(name, { seat: seat(name), givenUpAt: null }),
-      seatById: (_tenant, id) => asOf(id, seat(id)),
+      grantByName: (_tenant, name) => asOf(name, { seat: seat(name), givenUpAt: null }),
+      seatById: () => asOf('whole', null),
+      grantById: (_tenant, id) => asOf(id, seat(id)),
       apiKeyById: (tenant, id) =>
         asOf(
           id,
@@ -160,7 +171,7 @@ function stocked(permissions: (name: string) => string[]) {
 
 t.test('keys and sessions that are invented push out nothing that is there', async (t) => {
   const { asked, memory } = stocked(() => ['a:b'])
-  for (let i = 0; i < 200; i++) await memory.seatByName('acme', `Seat ${i}`)
+  for (let i = 0; i < 200; i++) await memory.seatByName('acme', `Seat ${i}`, QUESTION)
   await memory.apiKeyById('acme', 'k1')
   for (let i = 0; i < 20_000; i++) {
     await memory.apiKeyById('acme', `none-${i}`)
@@ -168,7 +179,7 @@ t.test('keys and sessions that are invented push out nothing that is there', asy
   }
   t.ok(memory.bytes <= 2 ** 20)
   asked.length = 0
-  for (let i = 0; i < 200; i++) await memory.seatByName('acme', `Seat ${i}`)
+  for (let i = 0; i < 200; i++) await memory.seatByName('acme', `Seat ${i}`, QUESTION)
   await memory.apiKeyById('acme', 'k1')
   await memory.apiKeyById('acme', 'none-19999')
   t.same(asked, [], 'and the last of them is remembered')
@@ -181,13 +192,13 @@ t.test('a Seat of thousands of permissions pushes out nobody', async (t) => {
   const { asked, memory } = stocked((name) =>
     name === 'Huge' ? Array.from({ length: 5000 }, (_, at) => `resource-${at}:read`) : ['a:b'],
   )
-  for (let i = 0; i < 200; i++) await memory.seatByName('acme', `Seat ${i}`)
+  for (let i = 0; i < 200; i++) await memory.seatByName('acme', `Seat ${i}`, QUESTION)
   for (let i = 0; i < 50; i++) {
-    const { seat } = await memory.seatByName('globex', 'Huge')
+    const { seat } = await memory.seatByName('globex', 'Huge', QUESTION)
     t.equal(seat?.permissions.size, 5000)
   }
   asked.length = 0
-  for (let i = 0; i < 200; i++) await memory.seatByName('acme', `Seat ${i}`)
+  for (let i = 0; i < 200; i++) await memory.seatByName('acme', `Seat ${i}`, QUESTION)
   t.same(asked, [])
 })
 
@@ -206,8 +217,9 @@ t.test('a hash that is a piece of something larger is kept by itself', async (t)
   }
   const memory = new SeatMemory(
     {
-      seatByName: () => asOf({ seat: null, givenUpAt: null }),
+      grantByName: () => asOf({ seat: null, givenUpAt: null }),
       seatById: () => asOf(null),
+      grantById: () => asOf(null),
       apiKeyById: (tenant, id) =>
         asOf({ id, tenant, hash: key, seatIds: [], expiresAt: null, revokedAt: null }),
     },

@@ -1,18 +1,18 @@
 import t from 'tap'
 import type { Trace } from '../../src/exchange.ts'
-import { type AsOf, ReadThrough } from '../../src/seats/read-through.ts'
+import { type AsOf, ReadThrough, type Remembered, WHOLE } from '../../src/seats/read-through.ts'
 import { Recent, Room } from '../../src/seats/recent.ts'
 
 /** Room for eight. */
-const remembered = () => new Recent<string>(new Room(8), () => 1)
+const remembered = () => new Recent<Remembered<string>>(new Room(8), () => 1)
 
 /** A source whose answers the test gives one by one. */
 function source() {
   const asked: { key: string; answer: (value: AsOf<string>) => void; fail: (error: Error) => void }[] = []
-  const cache = new ReadThrough<string>(
-    remembered(),
-    (key) => new Promise<AsOf<string>>((answer, fail) => asked.push({ key, answer, fail })),
-  )
+  const cache = new ReadThrough<string>({
+    remembered: remembered(),
+    load: (key) => new Promise<AsOf<string>>((answer, fail) => asked.push({ key, answer, fail })),
+  })
   return { asked, cache }
 }
 
@@ -20,39 +20,39 @@ const settled = () => new Promise((resolve) => setImmediate(resolve))
 
 t.test('asks once for many, then answers at once', async (t) => {
   const { asked, cache } = source()
-  const waiting = [cache.get('a'), cache.get('a'), cache.get('a')]
+  const waiting = [cache.get('a', WHOLE), cache.get('a', WHOLE), cache.get('a', WHOLE)]
   t.equal(asked.length, 1)
   asked[0]?.answer({ seq: 1, value: 'A' })
   t.same(await Promise.all(waiting), ['A', 'A', 'A'])
-  t.equal(cache.get('a'), 'A', 'no promise')
+  t.equal(cache.get('a', WHOLE), 'A', 'no promise')
 })
 
 t.test('forgets when told', async (t) => {
   const { asked, cache } = source()
-  const first = cache.get('a')
+  const first = cache.get('a', WHOLE)
   asked[0]?.answer({ seq: 1, value: 'old' })
   await first
   cache.forget('a', 2)
-  const second = cache.get('a')
+  const second = cache.get('a', WHOLE)
   asked[1]?.answer({ seq: 2, value: 'new' })
   t.equal(await second, 'new')
 })
 
 t.test('a slow reading that began before a change is not believed', async (t) => {
   const { asked, cache } = source()
-  const waiting = cache.get('a')
+  const waiting = cache.get('a', WHOLE)
   cache.forget('a', 7)
   asked[0]?.answer({ seq: 6, value: 'old' })
   await settled()
   t.equal(asked.length, 2, 'asked again')
   asked[1]?.answer({ seq: 7, value: 'new' })
   t.equal(await waiting, 'new')
-  t.equal(cache.get('a'), 'new')
+  t.equal(cache.get('a', WHOLE), 'new')
 })
 
 t.test('the same when everything is forgotten at once, whatever the numbers say', async (t) => {
   const { asked, cache } = source()
-  const waiting = cache.get('a')
+  const waiting = cache.get('a', WHOLE)
   cache.forget('a', 2015)
   cache.forgetAll()
   asked[0]?.answer({ seq: 2010, value: 'old' })
@@ -64,7 +64,7 @@ t.test('the same when everything is forgotten at once, whatever the numbers say'
 
 t.test('a change to another key costs nothing', async (t) => {
   const { asked, cache } = source()
-  const waiting = cache.get('a')
+  const waiting = cache.get('a', WHOLE)
   cache.forget('b', 9)
   asked[0]?.answer({ seq: 1, value: 'A' })
   t.equal(await waiting, 'A')
@@ -73,36 +73,42 @@ t.test('a change to another key costs nothing', async (t) => {
 
 t.test('a failure reaches all who wait, and the next one asks again', async (t) => {
   const { asked, cache } = source()
-  const waiting = [cache.get('a'), cache.get('a')]
+  const waiting = [cache.get('a', WHOLE), cache.get('a', WHOLE)]
   asked[0]?.fail(new Error('gone'))
   for (const each of waiting) await t.rejects(Promise.resolve(each), { message: 'gone' })
-  const again = cache.get('a')
+  const again = cache.get('a', WHOLE)
   asked[1]?.answer({ seq: 1, value: 'A' })
   t.equal(await again, 'A')
 })
 
 t.test('a store that stays behind its own feed ends in an error, not in a loop', async (t) => {
-  const cache = new ReadThrough<string>(remembered(), async () => ({ seq: 1, value: 'old' }))
-  const waiting = cache.get('a')
+  const cache = new ReadThrough<string>({
+    remembered: remembered(),
+    load: async () => ({ seq: 1, value: 'old' }),
+  })
+  const waiting = cache.get('a', WHOLE)
   cache.forget('a', 2)
   await t.rejects(Promise.resolve(waiting), /older than its own change feed/)
 })
 
 t.test('holds no more than its bound, and what is used lately', async (t) => {
-  const cache = new ReadThrough<string>(remembered(), async (key) => ({ seq: 1, value: key }))
-  await cache.get('used')
+  const cache = new ReadThrough<string>({
+    remembered: remembered(),
+    load: async (key) => ({ seq: 1, value: key }),
+  })
+  await cache.get('used', WHOLE)
   for (let i = 0; i < 100; i++) {
-    await cache.get(`key ${i}`)
+    await cache.get(`key ${i}`, WHOLE)
     t.ok(cache.size <= 8)
-    t.equal(cache.get('used'), 'used')
+    t.equal(cache.get('used', WHOLE), 'used')
   }
-  t.type(cache.get('key 1'), Promise, 'the oldest went')
+  t.type(cache.get('key 1', WHOLE), Promise, 'the oldest went')
 })
 
 t.test('says where an answer came from; the slowest of several', async (t) => {
   const { asked, cache } = source()
   const ask = async (trace: Trace, answer: Partial<AsOf<string>>) => {
-    const waiting = cache.get('a', trace)
+    const waiting = cache.get('a', WHOLE, trace)
     asked.at(-1)?.answer({ seq: 1, value: 'A', ...answer })
     t.equal(await waiting, 'A')
     return trace.source
@@ -121,7 +127,7 @@ t.test('says where an answer came from; the slowest of several', async (t) => {
 t.test('the same for all who wait for one answer', async (t) => {
   const { asked, cache } = source()
   const traces: Trace[] = [{ source: 'memory' }, { source: 'memory' }]
-  const waiting = traces.map((trace) => cache.get('a', trace))
+  const waiting = traces.map((trace) => cache.get('a', WHOLE, trace))
   asked[0]?.answer({ seq: 1, value: 'A', source: 'redis' })
   await Promise.all(waiting)
   t.same(traces, [{ source: 'redis' }, { source: 'redis' }])
@@ -130,7 +136,7 @@ t.test('the same for all who wait for one answer', async (t) => {
 t.test('an answer that did not count is not where it came from', async (t) => {
   const { asked, cache } = source()
   const trace: Trace = { source: 'memory' }
-  const waiting = cache.get('a', trace)
+  const waiting = cache.get('a', WHOLE, trace)
   cache.forget('a', 7)
   asked[0]?.answer({ seq: 6, value: 'old', source: 'store' })
   await settled()
@@ -142,7 +148,7 @@ t.test('an answer that did not count is not where it came from', async (t) => {
 t.test('a failure leaves the trace as it is', async (t) => {
   const { asked, cache } = source()
   const trace: Trace = { source: 'memory' }
-  const waiting = cache.get('a', trace)
+  const waiting = cache.get('a', WHOLE, trace)
   asked[0]?.fail(new Error('gone'))
   await t.rejects(Promise.resolve(waiting), { message: 'gone' })
   t.equal(trace.source, 'memory')

@@ -6,6 +6,7 @@ import type { Dialect } from '../rows.ts'
 export const postgres: Dialect = {
   spacesColumn: 's.short_spaces',
   list: (value, order) => `coalesce(json_agg(${value} ORDER BY ${order})::text, '[]')`,
+  position: (text, part) => `strpos(${text}, ${part})`,
 }
 
 /** PostgreSQL's text holds neither U+0000 nor lone surrogates. */

@@ -2,7 +2,7 @@
 
 import type { Position } from '../../model/change.ts'
 import type { Scope } from '../../model/scope.ts'
-import type { ApiKeyInput, Page, SeatInput, Store, Writer } from '../store.ts'
+import type { ApiKeyInput, Page, SeatInput, SeatQuestion, Store, Writer } from '../store.ts'
 import { StoreUnavailable } from '../store.ts'
 import { listApiKeys, listSeats, readApiKey, readSeat } from './admin-reader.ts'
 import { createApiKey, refuseApiKey, revokeApiKey } from './api-key-writer.ts'
@@ -12,7 +12,7 @@ import { unavailable } from './errors.ts'
 import { Lanes, sessionOf } from './lanes.ts'
 import { memberValues, membersDiffer, recordMember } from './member-writer.ts'
 import { migrate } from './migrations.ts'
-import { apiKeyById, changesSince, seatById, seatByName } from './reader.ts'
+import { apiKeyById, changesSince, grantById, grantByName, seatById, seatByName } from './reader.ts'
 import { PostgresRegistry } from './registry.ts'
 import { createSeat, deleteSeat, refuseSeat, updateSeat } from './seat-writer.ts'
 import { PostgresSessions } from './sessions.ts'
@@ -80,6 +80,14 @@ class PostgresStore implements Store {
     this.#lanes = lanes
     this.registry = new PostgresRegistry(lanes)
     this.sessions = new PostgresSessions(lanes)
+  }
+
+  grantByName(tenant: string, name: string, question: SeatQuestion) {
+    return this.#lanes.ask(this.#lanes.reads, (connection) => grantByName(connection, tenant, name, question))
+  }
+
+  grantById(tenant: string, id: string, question: SeatQuestion) {
+    return this.#lanes.ask(this.#lanes.reads, (connection) => grantById(connection, tenant, id, question))
   }
 
   seatByName(tenant: string, name: string) {

@@ -4,7 +4,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { Position } from '../../model/change.ts'
 import type { Scope } from '../../model/scope.ts'
 import type { HandleProof, Renewal, StoredSession } from '../session-store.ts'
-import type { ApiKeyInput, Page, SeatInput, Writer } from '../store.ts'
+import type { ApiKeyInput, Page, SeatInput, SeatQuestion, Writer } from '../store.ts'
 import { AdminReader } from './admin-reader.ts'
 import { ApiKeyWriter } from './api-key-writer.ts'
 import type { Running } from './calls.ts'
@@ -21,6 +21,9 @@ export type WriterOperations = ReturnType<typeof writerOperations>
 export function readerOperations(database: DatabaseSync) {
   const reader = new Reader(database)
   return {
+    grantByName: (tenant: string, name: string, question: SeatQuestion) =>
+      reader.grantByName(tenant, name, question),
+    grantById: (tenant: string, id: string, question: SeatQuestion) => reader.grantById(tenant, id, question),
     seatByName: (tenant: string, name: string) => reader.seatByName(tenant, name),
     seatById: (tenant: string, id: string) => reader.seatById(tenant, id),
     apiKeyById: (tenant: string, id: string) => reader.apiKeyById(tenant, id),

@@ -5,16 +5,34 @@ import type { StoredApiKey } from '../../model/api-key.ts'
 import type { Position } from '../../model/change.ts'
 import type { StoredSeat } from '../../model/seat.ts'
 import { feedParameters, feedQuestion, feedReading } from '../feed.ts'
-import { apiKeyReading, nameReading, pointReads, seatReading, sessionReading } from '../point-reads.ts'
+import {
+  apiKeyReading,
+  grantReading,
+  namedGrantReading,
+  nameReading,
+  pointReads,
+  quoted,
+  seatReading,
+  sessionReading,
+} from '../point-reads.ts'
 import { sessionOrNull } from '../session-rows.ts'
 import type { SessionReading, StoredSession } from '../session-store.ts'
 import { FIND } from '../session-writes.ts'
-import type { AsOf, FeedReading, NameReading } from '../store.ts'
+import type {
+  AsOf,
+  FeedReading,
+  GrantReading,
+  NamedGrantReading,
+  NameReading,
+  SeatQuestion,
+} from '../store.ts'
 import { sqlite } from './dialect.ts'
 
 const questions = pointReads(sqlite)
 
 export class Reader {
+  readonly #grantByName: StatementSync
+  readonly #grantById: StatementSync
   readonly #byName: StatementSync
   readonly #byId: StatementSync
   readonly #keyById: StatementSync
@@ -23,6 +41,8 @@ export class Reader {
   readonly #changes: StatementSync
 
   constructor(database: DatabaseSync) {
+    this.#grantByName = database.prepare(questions.grantByName)
+    this.#grantById = database.prepare(questions.grantById)
     this.#byName = database.prepare(questions.seatByName)
     this.#byId = database.prepare(questions.seatById)
     this.#keyById = database.prepare(questions.apiKeyById)
@@ -31,9 +51,16 @@ export class Reader {
     this.#changes = database.prepare(feedQuestion())
   }
 
+  grantByName(tenant: string, name: string, question: SeatQuestion): AsOf<NamedGrantReading> {
+    return namedGrantReading(this.#grantByName.get({ tenant, name: wanted(name), ...quoted(question) }))
+  }
+
+  grantById(tenant: string, id: string, question: SeatQuestion): AsOf<GrantReading | null> {
+    return grantReading(this.#grantById.get({ tenant, id, ...quoted(question) }))
+  }
+
   seatByName(tenant: string, name: string): AsOf<NameReading> {
-    // SQLite's UTF-8 would make U+FFFD of a lone surrogate, and find the Seat of another name.
-    return nameReading(this.#byName.get({ tenant, name: name.isWellFormed() ? name : '' }))
+    return nameReading(this.#byName.get({ tenant, name: wanted(name) }))
   }
 
   seatById(tenant: string, id: string): AsOf<StoredSeat | null> {
@@ -55,4 +82,9 @@ export class Reader {
   changesSince(position: Position | null): FeedReading {
     return feedReading(this.#changes.all({ ...feedParameters(position) }), position)
   }
+}
+
+/** SQLite's UTF-8 would make U+FFFD of a lone surrogate, and find the Seat of another name. */
+function wanted(name: string): string {
+  return name.isWellFormed() ? name : ''
 }

@@ -3,7 +3,7 @@
 import { resolve } from 'node:path'
 import type { Position } from '../../model/change.ts'
 import type { Scope } from '../../model/scope.ts'
-import type { ApiKeyInput, Page, SeatInput, Store, Writer } from '../store.ts'
+import type { ApiKeyInput, Page, SeatInput, SeatQuestion, Store, Writer } from '../store.ts'
 import { SqliteSessions } from './sessions.ts'
 import { Threads } from './threads.ts'
 
@@ -39,6 +39,14 @@ class SqliteStore implements Store {
   constructor(threads: Threads) {
     this.#threads = threads
     this.sessions = new SqliteSessions(threads)
+  }
+
+  grantByName(tenant: string, name: string, question: SeatQuestion) {
+    return this.#threads.reader.call('grantByName', tenant, name, question)
+  }
+
+  grantById(tenant: string, id: string, question: SeatQuestion) {
+    return this.#threads.reader.call('grantById', tenant, id, question)
   }
 
   seatByName(tenant: string, name: string) {

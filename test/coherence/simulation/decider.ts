@@ -6,7 +6,14 @@
 
 import type { Coherence } from '../../../src/coherence/instance.ts'
 import { LEASE, type Lease, MARGIN } from '../../../src/coherence/lease.ts'
-import type { ApiKeyRecord, Principal, Seat, SeatClaims, Trace } from '../../../src/exchange.ts'
+import {
+  type ApiKeyRecord,
+  type Principal,
+  type Seat,
+  type SeatClaims,
+  SeatQuestion,
+  type Trace,
+} from '../../../src/exchange.ts'
 import type { Outcomes } from '../../../src/outcomes.ts'
 import { Keys } from '../../../src/redis/keys.ts'
 import { Seal } from '../../../src/redis/seal.ts'
@@ -41,9 +48,8 @@ class NoSeal extends Seal {
 
 const SEAL = new NoSeal([])
 
-/** All requests are about one of them. */
-const SPACE = 's1'
-const PERMISSION = 'things:use'
+/** All requests are about one space, and ask for one permission or the other in turn. */
+const QUESTIONS = [new SeatQuestion('s1', 'things:use'), new SeatQuestion('s1', 'things:see')] as const
 
 function principalOf(claims: SeatClaims): Principal {
   const nobody = { user: 'someone', email: null, session: null, validUntil: null }
@@ -64,6 +70,7 @@ export class Decider {
   readonly #tokens = new Map<string, Principal>()
   readonly #keys = new WeakMap<ApiKeyRecord, Map<string, Principal>>()
   readonly #store: StoreClient
+  #asked = 0
   readonly #coherence: Coherence
 
   constructor(world: World, process: Process, coherence: Coherence) {
@@ -122,19 +129,20 @@ export class Decider {
   /** As in the product, what memory holds is decided on at once, and the rest when it has come. */
   async #decide({ key, seat }: Question, floor: Floor): Promise<void> {
     const trace: Trace = { source: 'memory' }
+    const question = QUESTIONS[this.#asked++ % 2] ?? QUESTIONS[0]
     if (key === null) {
       const ask = () => {
-        const found = this.#memory.seatByName(TENANT, seat.name, trace)
+        const found = this.#memory.seatByName(TENANT, seat.name, question, trace)
         return found instanceof Promise ? found.then(({ seat: named }) => named) : found.seat
       }
-      await this.#judgeSeat(this.#bearer(seat), seat, ask, floor)
+      await this.#judgeSeat(this.#bearer(seat), seat, question, ask, floor)
     } else {
       const asked = this.#memory.apiKeyById(TENANT, key.id, trace)
       const record = asked instanceof Promise ? await asked : asked
       this.#judge(floor, key, record?.expiresAt ?? null)
-      const ask = () => this.#memory.seatById(TENANT, seat.id, trace)
+      const ask = () => this.#memory.seatById(TENANT, seat.id, question, trace)
       const holder = record === null ? principalOf({ by: 'id', seats: [] }) : this.#holder(record, seat)
-      await this.#judgeSeat(holder, seat, ask, floor)
+      await this.#judgeSeat(holder, seat, question, ask, floor)
     }
     this.#world.figures[trace.source]++
   }
@@ -143,10 +151,11 @@ export class Decider {
   async #judgeSeat(
     caller: Principal,
     thing: Thing,
+    { space, permission }: SeatQuestion,
     ask: () => Seat | null | Promise<Seat | null>,
     floor: Floor,
   ): Promise<void> {
-    const known = this.#outcomes.known(caller, SPACE, PERMISSION)
+    const known = this.#outcomes.known(caller, space, permission)
     if (known !== null) {
       const [version] = known.seats
       return this.#judge(floor, thing, version?.id == null ? null : Number(version.id))
@@ -155,7 +164,7 @@ export class Decider {
     const seq = seqOf(found instanceof Promise ? await found : found)
     if (!(found instanceof Promise)) {
       const holding = { name: thing.name, id: seq === null ? null : `${seq}`, verdict: 'grants' } as const
-      this.#outcomes.keep(caller, SPACE, PERMISSION, { code: 'allow', seats: [holding] })
+      this.#outcomes.keep(caller, space, permission, { code: 'allow', seats: [holding] })
     }
     this.#judge(floor, thing, seq)
   }

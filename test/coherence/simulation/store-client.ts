@@ -36,12 +36,16 @@ export class StoreClient {
     this.#process = process
   }
 
-  seatByName(_tenant: string, name: string): Promise<Read<NamedRow>> {
+  grantByName(_tenant: string, name: string): Promise<Read<NamedRow>> {
     return this.#read(thingNamed(name), ({ seat }) => ({ seat, givenUpAt: null }))
   }
 
-  seatById(_tenant: string, id: string): Promise<Read<SeatRow | null>> {
+  grantById(_tenant: string, id: string): Promise<Read<SeatRow | null>> {
     return this.#read(thingOf(id), ({ seat }) => seat)
+  }
+
+  seatById(tenant: string, id: string): Promise<Read<SeatRow | null>> {
+    return this.grantById(tenant, id)
   }
 
   apiKeyById(_tenant: string, id: string): Promise<Read<ApiKeyRow | null>> {

@@ -44,7 +44,10 @@ const HASH = new Uint8Array(4)
 /** Its number is in it, so that whoever reads it can say which one it is. */
 export function versionOf({ kind, id, name }: Thing, seq: number, deleted: boolean): Version {
   if (deleted) return { seq, seat: null, key: null }
-  if (kind === 'seat') return { seq, seat: { id, name, spaces: [], permissions: [`${seq}`] }, key: null }
+  // The second Seat is a large one, of which the store answers one question at a time.
+  const complete = id !== 'seat-2'
+  if (kind === 'seat')
+    return { seq, seat: { id, name, complete, spaces: [], permissions: [`${seq}`] }, key: null }
   const key = { id, tenant: TENANT, hash: HASH, seatIds: [], expiresAt: seq, revokedAt: null }
   return { seq, seat: null, key }
 }

@@ -186,7 +186,8 @@ export const VARIANTS: readonly Variant[] = [
   variant('a new beginning forgets what messages told', { history: () => new Forgetful() }),
   variant('memory keeps an answer from before the change', {
     source: (source) => ({
-      seatByName: async (...asked) => ({ ...(await source.seatByName(...asked)), seq: Infinity }),
+      grantByName: async (...asked) => ({ ...(await source.grantByName(...asked)), seq: Infinity }),
+      grantById: async (...asked) => ({ ...(await source.grantById(...asked)), seq: Infinity }),
       seatById: async (...asked) => ({ ...(await source.seatById(...asked)), seq: Infinity }),
       apiKeyById: async (...asked) => ({ ...(await source.apiKeyById(...asked)), seq: Infinity }),
     }),
