@@ -106,6 +106,7 @@ export function builtInPaths(): Route[] {
     },
     announce: async () => {},
     now: Date.now,
+    seatBytes: 0,
   }
   const nobody = () => Promise.reject(new Error('nothing answers here'))
   return [...builtInRoutes(createAdminApi(deps), () => undefined), ...signInRoutes(nobody)]

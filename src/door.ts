@@ -118,6 +118,11 @@ export class Door {
     metrics.gauge('seatgate_memory_api_keys', 'API keys held in memory.', () => memory.sizes.keys)
     metrics.gauge('seatgate_memory_sessions', 'Sign-in sessions held in memory.', () => memory.sizes.sessions)
     metrics.gauge(
+      'seatgate_store_reads_waiting',
+      'Reads of Seats, API keys and sessions that wait for their tenant to have its turn.',
+      () => memory.waiting,
+    )
+    metrics.gauge(
       'seatgate_memory_bytes',
       'What all of these take, rather too many than too few; memory.seats is the bound.',
       () => memory.bytes,

@@ -130,6 +130,7 @@ export class Engine {
       store: this.store,
       now: Date.now,
       announce: (committed) => this.#coherence.announce(committed),
+      seatBytes: config.limits.seatBytes,
     })
     return [
       ...builtInRoutes(endpoints, (tenant) => config.tenants.get(tenant)?.adminSpace),

@@ -44,10 +44,12 @@ export interface AdminDeps {
   readonly announce: (committed: Committed) => Promise<void>
   /** ms since the epoch */
   readonly now: () => number
+  /** Bytes that a Seat may take; see `seatSize`. */
+  readonly seatBytes: number
 }
 
-export function writerOf({ tenant, by, scope }: Caller, { now }: AdminDeps): Writer {
-  return { tenant, by, scope, now: now() }
+export function writerOf({ tenant, by, scope }: Caller, { now, seatBytes }: AdminDeps): Writer {
+  return { tenant, by, scope, now: now(), seatBytes }
 }
 
 /** Announces a committed write, and only then makes the answer. Only what changed is told: the value may hold a key. */

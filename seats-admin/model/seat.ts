@@ -1,3 +1,21 @@
+/**
+ * Bytes of a Seat's record, by which `limits.seat_bytes` counts: its name, and its spaces and permissions as JSON, in
+ * UTF-8.
+ */
+export function seatSize({ name, spaces, permissions }: SeatText): number {
+  return Buffer.byteLength(name) + listSize(spaces) + listSize(permissions)
+}
+
+export function listSize(texts: readonly string[]): number {
+  return Buffer.byteLength(JSON.stringify(texts))
+}
+
+interface SeatText {
+  readonly name: string
+  readonly spaces: readonly string[]
+  readonly permissions: readonly string[]
+}
+
 /** A Seat as stored. Times in ms since the epoch. */
 export interface StoredSeat {
   /** A ULID: sorts in order of creation. */

@@ -6,7 +6,7 @@ import type { StoredSeat } from '../model/seat.ts'
 import { apiKeyColumns, type Dialect, type Row, SEAT_COLUMNS, storedSeat } from './rows.ts'
 
 /** Characters of row text after which a page ends: what is made of it passes through the gateway's one event loop. */
-export const PAGE_TEXT = 4 * 1024 * 1024
+export const PAGE_TEXT = 256 * 1024
 
 export interface Listing<V> {
   data: V[]

@@ -4,7 +4,9 @@
  */
 
 import type { StoredApiKey } from '../model/api-key.ts'
+import { isPermission } from '../model/permission.ts'
 import type { StoredSeat } from '../model/seat.ts'
+import { isSpaceId } from '../model/space.ts'
 import {
   type Dialect,
   integer,
@@ -62,10 +64,16 @@ function grantColumns({ position }: Dialect): string {
       WHEN ${position('s.permissions', ':permission')} > 0 THEN '[' || :permission || ']' ELSE '[]' END AS permissions`
 }
 
-/** As parameters of the statements. */
+/** As parameters of the statements. What is no space or permission could be found between two elements. */
 export function quoted({ space, permission }: SeatQuestion): { space: string; permission: string } {
-  return { space: JSON.stringify(space), permission: JSON.stringify(permission) }
+  return {
+    space: isSpaceId(space) ? `"${space}"` : NOWHERE,
+    permission: isPermission(permission) ? `"${permission}"` : NOWHERE,
+  }
 }
+
+/** No element is empty, so that nowhere two quotes stand side by side. */
+const NOWHERE = '""'
 
 export function namedGrantReading(row: Row | undefined): AsOf<NamedGrantReading> {
   return asOf(row, (found) => ({ seat: grantOrNull(found), givenUpAt: integerOrNull(found, 'given_up_at') }))

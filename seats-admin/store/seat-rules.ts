@@ -5,9 +5,9 @@
 
 import { randomBytes } from 'node:crypto'
 import type { Change } from '../model/change.ts'
-import { type AdminRefusal, grantExceedsOwn, seatNotFound } from '../model/refusal.ts'
+import { type AdminRefusal, grantExceedsOwn, inputInvalid, seatNotFound } from '../model/refusal.ts'
 import { mayManage } from '../model/scope.ts'
-import type { StoredSeat } from '../model/seat.ts'
+import { listSize, seatSize, type StoredSeat } from '../model/seat.ts'
 import { ulid } from '../model/ulid.ts'
 import type { SeatInput, Writer } from './store.ts'
 
@@ -29,15 +29,34 @@ export function newSeat(writer: Writer, idTime: number, input: SeatInput): Store
 
 /** Whether the new name is taken is the driver's to ask. */
 export function planUpdate(
-  { by, scope, now }: Writer,
+  writer: Writer,
   before: StoredSeat | null,
   patch: Partial<SeatInput>,
 ): SeatUpdate | AdminRefusal {
   if (before === null) return seatNotFound
+  const { by, scope, now } = writer
   const after: StoredSeat = { ...before, ...patch, updatedBy: by, updatedAt: now }
   if (!mayManage(scope, before) || !mayManage(scope, after)) return grantExceedsOwn
+  const tooLarge = largerThanAllowed(writer, after, before)
+  if (tooLarge !== null) return tooLarge
   const givenUp = after.name === before.name ? null : before.name
   return { after, givenUp, changes: changesOf(after, givenUp) }
+}
+
+/**
+ * Null where the Seat's record has a size that is allowed. A Seat that was larger than that before may shrink.
+ * @param before null for a new Seat
+ */
+export function largerThanAllowed(
+  { seatBytes = Infinity }: Writer,
+  after: SeatInput,
+  before: SeatInput | null = null,
+): AdminRefusal | null {
+  const size = seatSize(after)
+  if (size <= seatBytes || (before !== null && size < seatSize(before))) return null
+  const path = listSize(after.spaces) > listSize(after.permissions) ? '/spaces' : '/permissions'
+  const message = `makes the Seat too large: its record takes ${size} bytes, and limits.seat_bytes is ${seatBytes}`
+  return inputInvalid([{ path, message }])
 }
 
 /** @returns the Seat itself where it may be deleted */

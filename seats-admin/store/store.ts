@@ -127,6 +127,8 @@ export interface Writer {
   readonly by: string
   readonly scope: Scope
   readonly now: number
+  /** Bytes that a Seat may take once it is written; left out: any. See `seatSize`. */
+  readonly seatBytes?: number
 }
 
 export interface Page {

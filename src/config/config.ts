@@ -58,6 +58,8 @@ export interface Limits {
   readonly websockets: number
   readonly websocketsPerTenant: number
   readonly websocketsPerCaller: number
+  /** Of a Seat's record; see `seatSize` in `seats-admin/model/seat.ts`. */
+  readonly seatBytes: number
 }
 
 export const DEFAULT_LIMITS: Limits = Object.freeze({
@@ -74,6 +76,7 @@ export const DEFAULT_LIMITS: Limits = Object.freeze({
   websockets: 7500,
   websocketsPerTenant: 7500,
   websocketsPerCaller: 468,
+  seatBytes: 64 * 1024,
 })
 
 /** What a process remembers at most, of each kind: bytes, rather too many counted than too few. */

@@ -9,6 +9,8 @@ const headerTimeout = durationWithin('1s', '10m')
 const idleTimeout = durationWithin('1s', '24h')
 const bodyTimeout = durationWithin('1ms', '24d')
 const headerBytes = sizeWithin('1KiB', '1MiB')
+/** The largest body of a request to the Seat endpoints is 1 MiB. */
+const seatBytes = sizeWithin('1KiB', '1MiB')
 const targetBytes = sizeWithin('256B', '64KiB')
 
 /** Left out, these are shares of others. */
@@ -30,6 +32,7 @@ export function buildLimits(root: Section, tenants: number): Limits {
     bodyTimeout: section.text('body_timeout', bodyTimeout) ?? DEFAULT_LIMITS.bodyTimeout,
     maxBody: section.text('max_body', maxBody) ?? DEFAULT_LIMITS.maxBody,
     ...buildConnections(section, tenants > 1 ? TENANT_SHARE : 1),
+    seatBytes: section.text('seat_bytes', seatBytes) ?? DEFAULT_LIMITS.seatBytes,
   }
   if (limits.targetBytes > limits.headerBytes) {
     const key = section.has('target_bytes') ? 'target_bytes' : 'header_bytes'

@@ -33,7 +33,8 @@ export async function heldPermissions(
     if (seat.permissions.has(EVERY_PERMISSION)) return EVERYTHING
     const lists = seat.complete ? seat : await wholeOf(seats, tenant, seat.id, space)
     for (const permission of lists.permissions) {
-      // It settles whatever may be asked.
+      // Either settles whatever may be asked.
+      if (permission === EVERY_PERMISSION) return EVERYTHING
       if (permission === GRANT_ANY) return GRANTING
       if (permissions.size < MOST_HELD) permissions.add(permission)
     }

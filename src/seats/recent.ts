@@ -60,6 +60,11 @@ export class Room {
     return this.#bytes
   }
 
+  /** Tenants that hold something. */
+  get tenants(): number {
+    return this.#shares.size
+  }
+
   /** What is too much by then goes at once. */
   resize(bytes: number): void {
     this.#most = bytes

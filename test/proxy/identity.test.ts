@@ -92,3 +92,34 @@ t.test('of long lists of Seats, a connection keeps one', async (t) => {
   for (const caller of [one, two, short])
     t.equal(callers.lines(caller).text, new FieldLines(identity(caller)).text)
 })
+
+t.test(
+  'of many long names, the first that granted go in 4 KiB, and the count says how many there were',
+  async (t) => {
+    const seats = (count: number, name: (at: number) => string) =>
+      Array.from({ length: count }, (_, at) => ({ name: name(at), id: null, verdict: 'grants' as const }))
+    const told = (all: ReturnType<typeof seats>) => {
+      const lines = identity({ principal: ALICE, space: 's1', permission: 'a:b', seats: all })
+      const value = (name: string) => lines[lines.indexOf(name) + 1] ?? ''
+      return { names: value('x-seatgate-seats'), count: value('x-seatgate-seats-count') }
+    }
+    t.same(told(seats(2, (at) => `Seat ${at}`)), { names: 'Seat%200,Seat%201', count: '2' })
+    const long = told(seats(1000, (at) => `${at}-`.padEnd(256, '☃')))
+    t.equal(long.count, '1000')
+    t.ok(long.names.length > 2000 && long.names.length <= 4096, `${long.names.length}`)
+    t.same(
+      long.names.split(',').map((name) => decodeURIComponent(name)),
+      [`0-`.padEnd(256, '☃')],
+    )
+    const short = told(seats(1000, (at) => `seat${at}`.padEnd(11, 'x')))
+    t.equal(short.names.split(',').length, Math.floor((4096 + 1) / 12))
+    const denied = [{ name: 'Denied', id: null, verdict: 'lacks_permission' as const }]
+    t.same(told([...denied, ...seats(1, () => 'B')] as never), { names: 'B', count: '1' })
+  },
+)
+
+t.test('a lone surrogate is encoded as before', async (t) => {
+  const seat = { name: '\ud800 ', id: null, verdict: 'grants' as const }
+  const lines = identity({ principal: ALICE, space: 's1', permission: 'a:b', seats: [seat] })
+  t.ok(lines.includes('%ED%A0%80%20'))
+})

@@ -1,6 +1,12 @@
 import t from 'tap'
 import type { Trace } from '../../src/exchange.ts'
-import { type AsOf, ReadThrough, type Remembered, WHOLE } from '../../src/seats/read-through.ts'
+import {
+  type AsOf,
+  type Question,
+  ReadThrough,
+  type Remembered,
+  WHOLE,
+} from '../../src/seats/read-through.ts'
 import { Recent, Room } from '../../src/seats/recent.ts'
 
 /** Room for eight. */
@@ -152,4 +158,86 @@ t.test('a failure leaves the trace as it is', async (t) => {
   asked[0]?.fail(new Error('gone'))
   await t.rejects(Promise.resolve(waiting), { message: 'gone' })
   t.equal(trace.source, 'memory')
+})
+
+/** A source whose answers cover one question each, unless the value begins with `all`. */
+function partial() {
+  const asked: { key: string; question: string; answer: (value: AsOf<string>) => void }[] = []
+  const cache = new ReadThrough<string, Question>({
+    remembered: new Recent<Remembered<string>>(new Room(8), () => 1),
+    load: (key, { id }) => new Promise<AsOf<string>>((answer) => asked.push({ key, question: id, answer })),
+    isWhole: (value) => value.startsWith('all'),
+  })
+  const get = (id: string) => cache.get('k', { id })
+  return { asked, cache, get }
+}
+
+t.test('an answer to one question is remembered for that question alone', async (t) => {
+  const { asked, get } = partial()
+  const first = get('q1')
+  asked[0]?.answer({ seq: 1, value: 'part 1' })
+  t.equal(await first, 'part 1')
+  t.equal(get('q1'), 'part 1', 'at once')
+  const second = get('q2')
+  t.same(
+    asked.map(({ question }) => question),
+    ['q1', 'q2'],
+  )
+  asked[1]?.answer({ seq: 1, value: 'part 2' })
+  t.equal(await second, 'part 2')
+  t.same([get('q1'), get('q2')], ['part 1', 'part 2'])
+})
+
+t.test('a second question waits for the first answer, which may cover it', async (t) => {
+  const { asked, get } = partial()
+  const all = [get('q1'), get('q2'), get('q2'), get('q3')]
+  t.equal(asked.length, 1)
+  asked[0]?.answer({ seq: 1, value: 'all' })
+  t.same(await Promise.all(all), ['all', 'all', 'all', 'all'])
+  t.same([asked.length, get('q9')], [1, 'all'])
+})
+
+t.test('where the first answer does not cover them, each question is asked once', async (t) => {
+  const { asked, get } = partial()
+  const all = [get('q1'), get('q2'), get('q2'), get('q3')]
+  asked[0]?.answer({ seq: 1, value: 'part 1' })
+  await settled()
+  t.same(
+    asked.map(({ question }) => question),
+    ['q1', 'q2', 'q3'],
+  )
+  asked[2]?.answer({ seq: 1, value: 'part 3' })
+  asked[1]?.answer({ seq: 1, value: 'part 2' })
+  t.same(await Promise.all(all), ['part 1', 'part 2', 'part 2', 'part 3'])
+})
+
+t.test('a change voids every question that is under way', async (t) => {
+  const { asked, cache, get } = partial()
+  const first = get('q1')
+  asked[0]?.answer({ seq: 1, value: 'part 1' })
+  await first
+  const [second, third] = [get('q2'), get('q3')]
+  cache.forget('k', 5)
+  for (const question of asked.splice(0)) question.answer({ seq: 4, value: 'part old' })
+  await settled()
+  t.same(
+    asked.map(({ question }) => question),
+    ['q2', 'q3'],
+    'asked again',
+  )
+  for (const question of asked.splice(0)) question.answer({ seq: 5, value: `part ${question.question}` })
+  t.same(await Promise.all([second, third]), ['part q2', 'part q3'])
+  t.type(get('q1'), Promise, 'forgotten as well')
+})
+
+t.test('of one key, sixteen answers are remembered', async (t) => {
+  const { asked, get } = partial()
+  for (let at = 0; at < 40; at++) {
+    const answer = get(`q${at}`)
+    asked.at(-1)?.answer({ seq: 1, value: `part ${at}` })
+    await answer
+  }
+  t.equal(get('q39'), 'part 39')
+  t.equal(get('q24'), 'part 24')
+  t.type(get('q23'), Promise)
 })

@@ -116,3 +116,34 @@ t.test('whatever is done in whatever order, it holds what was set last', async (
   b.clear()
   t.equal(room.bytes, 0)
 })
+
+t.test('the tenant that holds most makes room, in the order of its own use', async (t) => {
+  const { room, a, b } = setUp(1000)
+  for (let i = 0; i < 3; i++) a.set(`honest\0${i}`, 100)
+  for (let i = 0; i < 5000; i++) b.set(`greedy\0${i}`, 100)
+  t.same([a.size, b.size, room.bytes], [3, 7, 1000])
+  t.ok(b.get('greedy\x004999') && b.get('greedy\x004993') && !b.get('greedy\x004992'))
+  a.set('honest\x003', 100)
+  t.same([a.size, b.size], [4, 6])
+})
+
+t.test('of tenants that all want more than there is, each holds about the same', async (t) => {
+  const { room, a } = setUp(10_000)
+  for (let i = 0; i < 2000; i++) for (let tenant = 0; tenant < 8; tenant++) a.set(`t${tenant}\0${i}`, 10)
+  for (let tenant = 0; tenant < 8; tenant++) {
+    let held = 0
+    for (let i = 0; i < 2000; i++) if (a.get(`t${tenant}\0${i}`)) held += 10
+    t.ok(held >= 10_000 / 16 && held <= 10_000 / 4, `t${tenant} holds ${held}`)
+  }
+  a.clear()
+  t.equal(room.bytes, 0)
+})
+
+t.test('a tenant that is gone leaves nothing behind', async (t) => {
+  const { room, a } = setUp(1000)
+  for (let i = 0; i < 3000; i++) {
+    a.set(`t${i}\0x`, 100)
+    a.delete(`t${i - 3}\0x`)
+  }
+  t.ok(room.tenants <= 10, `${room.tenants}`)
+})

@@ -5,7 +5,15 @@ import { mayManage } from '../../model/scope.ts'
 import type { StoredSeat } from '../../model/seat.ts'
 import { SEAT_BY_ID } from '../pages.ts'
 import { storedSeat, text } from '../rows.ts'
-import { changesOf, deletionChanges, givenUpAt, newSeat, planDeletion, planUpdate } from '../seat-rules.ts'
+import {
+  changesOf,
+  deletionChanges,
+  givenUpAt,
+  largerThanAllowed,
+  newSeat,
+  planDeletion,
+  planUpdate,
+} from '../seat-rules.ts'
 import type { SeatInput, Writer, Written } from '../store.ts'
 import { isStorable, nameNotStorable, wanted } from './dialect.ts'
 import { sql } from './sql.ts'
@@ -35,8 +43,10 @@ const UPDATE = logged(`${GIVE_UP}
 const DELETE = logged(`${GIVE_UP} deleted AS (DELETE FROM seats WHERE tenant = :tenant AND id = :id),`)
 
 /** What is refused whatever is stored: no need to wait for one's turn. */
-export function refuseSeat({ scope }: Writer, input: SeatInput): AdminRefusal | null {
-  if (!mayManage(scope, input)) return grantExceedsOwn
+export function refuseSeat(writer: Writer, input: SeatInput): AdminRefusal | null {
+  if (!mayManage(writer.scope, input)) return grantExceedsOwn
+  const tooLarge = largerThanAllowed(writer, input)
+  if (tooLarge !== null) return tooLarge
   return isStorable(input.name) ? null : nameNotStorable
 }
 

@@ -6,7 +6,15 @@ import { mayManage } from '../../model/scope.ts'
 import type { StoredSeat } from '../../model/seat.ts'
 import { SEAT_BY_ID } from '../pages.ts'
 import { storedSeat, text } from '../rows.ts'
-import { changesOf, deletionChanges, givenUpAt, newSeat, planDeletion, planUpdate } from '../seat-rules.ts'
+import {
+  changesOf,
+  deletionChanges,
+  givenUpAt,
+  largerThanAllowed,
+  newSeat,
+  planDeletion,
+  planUpdate,
+} from '../seat-rules.ts'
 import type { SeatInput, Writer, Written } from '../store.ts'
 import type { Running } from './calls.ts'
 import type { ChangeLog } from './change-log.ts'
@@ -47,6 +55,8 @@ export class SeatWriter {
     const { tenant, by, scope, now } = writer
     const { name, spaces, permissions } = input
     if (!mayManage(scope, input)) return grantExceedsOwn
+    const tooLarge = largerThanAllowed(writer, input)
+    if (tooLarge !== null) return tooLarge
     if (this.#isTaken(tenant, name)) return seatNameTaken
     const seat = newSeat(writer, this.#log.idTime(now), input)
     this.#insert.run(tenant, seat.id, name, JSON.stringify(spaces), JSON.stringify(permissions), by, now)

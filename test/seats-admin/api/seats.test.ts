@@ -9,7 +9,7 @@ const START = '2030-01-01T00:00:00.000Z'
 
 t.test('the endpoints and the permissions they need', async (t) => {
   const { store } = await startApi(t)
-  const endpoints = createAdminApi({ store, announce: async () => {}, now: Date.now })
+  const endpoints = createAdminApi({ store, announce: async () => {}, now: Date.now, seatBytes: 65_536 })
   t.same(
     endpoints.map(({ method, path, permission }) => [`${method} ${path}`, permission]),
     [

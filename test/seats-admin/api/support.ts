@@ -52,6 +52,7 @@ export async function startApi(
   const api: Api = { store, announced, clock: Date.UTC(2030, 0, 1), ask, body }
   const endpoints = createAdminApi({
     store,
+    seatBytes: 65_536,
     now: () => api.clock,
     announce: (committed) => {
       announced.push(committed)

@@ -12,6 +12,7 @@ import {
   type Writer,
 } from '../../../seats-admin/index.ts'
 import { hashApiKey, parseApiKey } from '../../../seats-admin/model/api-key.ts'
+import { seatSize } from '../../../seats-admin/model/seat.ts'
 import { isUlid } from '../../../seats-admin/model/ulid.ts'
 
 export const ADMIN: Scope = { space: 'admin', admin: true, all: true, permissions: ['*'] }
@@ -106,6 +107,72 @@ export function conformance(t: Test, openStore: (t: Test) => Promise<Store>): vo
     t.same((await store.listSeats('acme', { limit: 1, after: null, scope: ADMIN })).data, [
       { ...expected, memberCount: 0 },
     ])
+  })
+
+  test('a small Seat answers every question, a large one the question that was asked', async (t, store) => {
+    const question = { space: 'one', permission: 'a:b' }
+    const small = await seat(store, 'Small', ['one', 'two'], ['a:b', 'c:d'])
+    const whole = { id: small.id, name: 'Small', spaces: ['one', 'two'], permissions: ['a:b', 'c:d'] }
+    const read = await store.grantById('acme', small.id, question)
+    t.same(read.value, { ...whole, complete: true })
+    t.same(await store.grantByName('acme', 'Small', { space: 'x', permission: 'y:z' }), {
+      ...positionOf(read),
+      value: { seat: { ...whole, complete: true }, givenUpAt: null },
+    })
+    t.equal((await store.grantById('acme', MISSING, question)).value, null)
+    t.same((await store.grantByName('acme', 'None', question)).value, { seat: null, givenUpAt: null })
+
+    const spaces = Array.from({ length: 300 }, (_, at) => `space-${at}`)
+    const permissions = Array.from({ length: 300 }, (_, at) => `thing-${at}:read`)
+    const large = await seat(store, 'Large', spaces, permissions)
+    const answer = async (space: string, permission: string) => {
+      const byId = (await store.grantById('acme', large.id, { space, permission })).value
+      const byName = (await store.grantByName('acme', 'Large', { space, permission })).value.seat
+      t.same(byName, byId)
+      t.match(byId, { id: large.id, name: 'Large', complete: false })
+      return [byId?.spaces, byId?.permissions]
+    }
+    for (const at of [0, 1, 29, 299]) {
+      t.same(await answer(`space-${at}`, `thing-${at}:read`), [[`space-${at}`], [`thing-${at}:read`]])
+      t.same(await answer(`space-${at}`, 'thing-1:write'), [[`space-${at}`], []])
+    }
+    // Parts of what it has, and what stands between two of them.
+    for (const space of ['space-', 'pace-1', 'space-300', ',', '"', '\\', '%', 'SPACE-1', ''])
+      for (const permission of ['thing-1:rea', 'hing-1:read', '1:read', ',', '"', '","', '*', '_', ''])
+        t.same(await answer(space, permission), [[], []], `${space} ${permission}`)
+
+    done(await store.updateSeat(writer(), large.id, { permissions: [...permissions, '*'] }))
+    t.same(await answer('space-1', 'thing-1:write'), [['space-1'], ['*']])
+    done(await store.updateSeat(writer(), large.id, { name: 'Larger' }))
+    const gone = (await store.grantByName('acme', 'Large', question)).value
+    t.equal(gone.seat, null)
+    t.type(gone.givenUpAt, 'number')
+  })
+
+  test('a Seat has the size that it may have, and one that was larger may shrink', async (t, store) => {
+    const as = { ...writer(), seatBytes: 100 }
+    const of = (size: number) => [
+      'x:'.padEnd(size - seatSize({ name: 'S', spaces: [], permissions: [''] }), 'y'),
+    ]
+    const create = (permissions: string[], by = as) =>
+      store.createSeat(by, { name: 'S', spaces: [], permissions })
+    const tooLarge = await create(of(101))
+    t.match(tooLarge, {
+      refused: 'input_invalid',
+      faults: [{ path: '/permissions', message: /101 bytes.*100/ }],
+    })
+    const { id } = done(await create(of(100))).value
+    t.equal(refused(await store.updateSeat(as, id, { name: 'SS' })), 'input_invalid')
+    t.match(await store.updateSeat(as, id, { spaces: ['a'.repeat(90)], permissions: ['a:b'] }), {
+      faults: [{ path: '/spaces' }],
+    })
+    t.equal(refused(await store.updateSeat(as, id, {})), 'not refused', 'as large as before, and allowed')
+
+    const late = { ...as, seatBytes: 50 }
+    t.equal(refused(await store.updateSeat(late, id, {})), 'input_invalid')
+    t.equal(refused(await store.updateSeat(late, id, { permissions: of(99) })), 'not refused')
+    t.equal(refused(await store.updateSeat(late, id, { permissions: of(100) })), 'input_invalid')
+    done(await store.deleteSeat(late, id))
   })
 
   test('an update changes the given fields only, and says who and when', async (t, store) => {
