@@ -151,8 +151,8 @@ function running(compiled: Compiled, listener: UpstreamWatch): Running {
   const upstreams = new Map<string, Upstream>()
   const { trustedProxies, limits } = compiled.config
   for (const [name, config] of compiled.config.upstreams) {
-    const { balance, connections, maxPending, bodyTimeout, health, tls } = config
-    const more = { balance, connections, maxPending, bodyTimeout, health, tls }
+    const { balance, connections, uploads, evictionDelay, maxPending, bodyTimeout, health, tls } = config
+    const more = { balance, connections, uploads, evictionDelay, maxPending, bodyTimeout, health, tls }
     upstreams.set(name, new Upstream(config, { trustedProxies, ...more, listener }))
   }
   const signIn = compiled.signIn?.send ?? (() => null)

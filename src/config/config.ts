@@ -173,6 +173,10 @@ export interface UpstreamConfig {
   readonly balance: 'round-robin' | 'least-pending'
   /** Connections to a target at once. */
   readonly connections: number
+  /** Of these, what requests may have whose bodies are still coming from their clients. */
+  readonly uploads: number
+  /** How long a request waits for a place before one is ended for it whose caller holds more of them. */
+  readonly evictionDelay: number
   /** Requests a target may have at once, those that wait for a connection included. */
   readonly maxPending: number
   /** How long either side may leave a body standing still. */

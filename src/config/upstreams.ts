@@ -9,6 +9,8 @@ import { buildUpstreamTls } from './upstream-tls.ts'
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/
 const timeout = durationWithin('1ms', '24d')
+/** Two looks are taken in that time. */
+const evictionDelay = durationWithin('20ms', '1h')
 const webSocketTime = durationWithin('1s', '24d')
 
 /** @param folder what relative paths are relative to */
@@ -28,11 +30,17 @@ function buildUpstream(section: Section, name: string, folder: string, limits: L
   const tls = buildUpstreamTls(section, folder)
   if (tls !== null && targets.some(({ protocol }) => protocol === 'http:'))
     section.faultOfKey('tls', 'tls: a target is plain http')
+  const connections = section.number('connections') ?? 256
+  const uploads = section.number('uploads') ?? Math.ceil(connections / 2)
+  if (uploads > connections)
+    section.fault('uploads', `uploads: ${uploads} is more than the ${connections} of connections`)
   return Object.freeze({
     name,
     targets: Object.freeze(targets),
     balance: section.text('balance', balance) ?? 'least-pending',
-    connections: section.number('connections') ?? 256,
+    connections,
+    uploads,
+    evictionDelay: section.text('eviction_delay', evictionDelay) ?? 500,
     maxPending: section.number('max_pending') ?? 1024,
     connectTimeout: section.text('connect_timeout', timeout) ?? 3000,
     responseTimeout: section.text('response_timeout', timeout) ?? 30_000,

@@ -32,7 +32,7 @@ export class Balancer {
    *
    * @param now monotonic ms
    * @param repeatable see `Rotation.due`
-   * @param uploads it has a body, which may take its time
+   * @param uploads its body is still coming, and may take its time
    */
   choose(now: number, repeatable: boolean, uploads: boolean): Target | Refusal {
     const only = this.#only

@@ -11,12 +11,14 @@ import { nextStage } from '../http1/stages.ts'
 import { Answer, type AnswerOwner } from './answer.ts'
 import { Deadlines, type Due } from './deadlines.ts'
 import { drain } from './drain.ts'
-import type { AnswerHead, Hop, HopRequest, Receiver } from './hop.ts'
+import { type Gathered, isSmall } from './gathering.ts'
+import type { AnswerHead, Hop, HopRequest, Party, Receiver } from './hop.ts'
+import { partyOf } from './party.ts'
 import { type BodyOwner, bodyTooLarge, RequestBody } from './request-body.ts'
 import { requestHeaders } from './request-headers.ts'
 import type { Target } from './target.ts'
 import type { Upstream } from './upstream.ts'
-import { blameOf, givenUp, protocolError, refusalOf, timedOut, unavailable } from './upstream-faults.ts'
+import { blameOf, busy, givenUp, protocolError, refusalOf, timedOut, unavailable } from './upstream-faults.ts'
 
 /** Answers for the gateway, or cuts an answer that has begun. Never throws. `cause` is for the log. */
 export type Refuse = (exchange: Exchange, refusal: Refusal, cause: unknown) => void
@@ -48,11 +50,13 @@ export function forward(exchange: Exchange, upstream: Upstream, refuse: Refuse):
 }
 
 function begin(order: Order): void {
-  const { exchange, upstream, refuse, repeatable } = order
+  const { exchange, upstream, refuse } = order
   if (exchange.settled) return
   try {
+    const { request } = exchange
+    if (!request.complete && isSmall(request) && upstream.crowded) return new Forwarding(order).gather()
     const now = performance.now()
-    const target = upstream.choose(now, repeatable, exchange.request.length > 0)
+    const target = choose(order, now)
     if (target instanceof Refusal) return refuse(exchange, target, upstream.cause)
     new Forwarding(order).start(target, now)
   } catch (error) {
@@ -60,10 +64,19 @@ function begin(order: Order): void {
   }
 }
 
+/** Where there is no room, one of a caller that takes more of it gives way. */
+function choose({ exchange, upstream, repeatable }: Order, now: number): Target | Refusal {
+  const uploads = !exchange.request.complete
+  const target = upstream.choose(now, repeatable, uploads)
+  if (target !== busy || !upstream.displace(partyOf(exchange, upstream.proxies), uploads)) return target
+  return upstream.choose(now, repeatable, uploads)
+}
+
 /** Of requests that wait for their answers. */
 const deadlines = new Deadlines()
 
-class Forwarding implements Receiver, BodyOwner, ResponseWatch, AnswerOwner, Due {
+class Forwarding implements Receiver, BodyOwner, ResponseWatch, AnswerOwner, Due, Gathered {
+  readonly #order: Order
   readonly #exchange: Exchange
   readonly #upstream: Upstream
   readonly #refuse: Refuse
@@ -84,6 +97,9 @@ class Forwarding implements Receiver, BodyOwner, ResponseWatch, AnswerOwner, Due
   #retries = 0
   /** Counted among the uploads of its target. */
   #uploading = false
+  /** No target is chosen yet: its body is read before. */
+  #gathering = false
+  #party: Party | null = null
   /** null until a connection was had. */
   #hop: Hop | null = null
   /** The upstream has begun to answer, be it with an interim answer or a broken one. */
@@ -91,7 +107,9 @@ class Forwarding implements Receiver, BodyOwner, ResponseWatch, AnswerOwner, Due
   /** Nothing more is to be done, whatever is still told. */
   #over = false
 
-  constructor({ exchange, upstream, refuse, limit, repeatable }: Order) {
+  constructor(order: Order) {
+    const { exchange, upstream, refuse, limit, repeatable } = order
+    this.#order = order
     const { request, judgement } = exchange
     const { length } = request
     this.#exchange = exchange
@@ -112,12 +130,46 @@ class Forwarding implements Receiver, BodyOwner, ResponseWatch, AnswerOwner, Due
     }
   }
 
+  get party(): Party {
+    this.#party ??= partyOf(this.#exchange, this.#upstream.proxies)
+    return this.#party
+  }
+
   start(target: Target, now: number): void {
-    this.#exchange.forwardedAt = now
     this.#exchange.response.watch(this)
+    this.#begin(target, now)
+  }
+
+  #begin(target: Target, now: number): void {
+    this.#exchange.forwardedAt = now
     // Each attempt sets its own.
     deadlines.add(this, Infinity)
     this.#send(target, now)
+  }
+
+  /** Its body is read first: one that is there whole does not wait behind those that are still coming. */
+  gather(): void {
+    this.#exchange.response.watch(this)
+    this.#gathering = true
+    this.#upstream.gathering.add(this)
+    this.#body?.read(0)
+  }
+
+  gathered(): void {
+    this.#gathering = false
+    if (this.#over || this.#exchange.settled) return
+    try {
+      const now = performance.now()
+      const target = choose(this.#order, now)
+      if (target instanceof Refusal) this.#fail(target, this.#upstream.cause)
+      else this.#begin(target, now)
+    } catch (error) {
+      this.#fail(unavailable, error)
+    }
+  }
+
+  #gatherNoMore(): void {
+    if (this.#gathering) this.#upstream.gathering.done(this)
   }
 
   #send(target: Target, now: number): void {
@@ -240,6 +292,11 @@ class Forwarding implements Receiver, BodyOwner, ResponseWatch, AnswerOwner, Due
 
   bodyCame(): void {
     this.#uploaded()
+    this.#gatherNoMore()
+  }
+
+  bodyHeld(): void {
+    this.#gatherNoMore()
   }
 
   #uploaded(): void {
@@ -282,6 +339,7 @@ class Forwarding implements Receiver, BodyOwner, ResponseWatch, AnswerOwner, Due
   #giveUp(): void {
     this.#over = true
     deadlines.remove(this)
+    this.#gatherNoMore()
     this.#body?.destroy()
     this.#hop?.abort(givenUp)
   }

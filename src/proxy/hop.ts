@@ -8,6 +8,14 @@ import type { FieldLine } from '../http1/field-line.ts'
 import type { FieldLines } from '../http1/field-lines.ts'
 import type { MayComeAgain } from '../http1/made-of.ts'
 
+/** Whose request it is: places at a target are shared out by tenant, and in it by caller. */
+export interface Party {
+  /** '' for a public route. */
+  readonly tenant: string
+  /** The user, or the address of a client that nobody knows. */
+  readonly caller: string
+}
+
 export interface HopRequest {
   readonly method: string
   /** Path and query. */
@@ -16,8 +24,8 @@ export interface HopRequest {
   readonly headers: readonly FieldLines[]
   /** In place of the target's own, when it is passed on; null: the target's. */
   readonly host: string | null
-  /** null: none. */
-  readonly body: Readable | null
+  /** null: none. `complete`: all of it has come from its client, be it read or not. */
+  readonly body: (Readable & { readonly complete?: boolean }) | null
   /** Bytes of the body; Infinity: chunks, as nobody knows; null: not a word about it. */
   readonly length: number | null
 }
@@ -41,6 +49,8 @@ export interface AnswerHead extends MayComeAgain {
 
 /** Who hears what becomes of a request. Ends with `ended` or `failed`, once, and nothing is told after that. */
 export interface Receiver {
+  /** Asked for only while there are too few places. */
+  readonly party: Party
   /** A connection was had, and the request is written next. @returns false: it is no longer wanted, and this is its end */
   connected(hop: Hop): boolean
   /** Something of the request was written, or all of it. */
@@ -88,6 +98,15 @@ export class NotForwardable extends Error {
 /** The client is too slow, at sending or at reading, and others wait for the connection that it holds. */
 export class SlowClient extends Error {
   readonly code = 'SLOW_CLIENT'
+}
+
+/** Others wait for the place that it holds, or waits for, and its caller has more of them than they. */
+export class Displaced extends Error {
+  readonly code = 'DISPLACED'
+
+  constructor() {
+    super('others wait, and the caller holds more places than they')
+  }
 }
 
 /** The connections were closed from here. */

@@ -15,6 +15,8 @@ export interface BodyOwner {
   bodyRefused(refusal: Refusal): void
   /** All of it is here. */
   bodyCame?(): void
+  /** No more of it is taken before some of it has been read. */
+  bodyHeld?(): void
 }
 
 export const bodyTooLarge: Refusal = new Refusal(
@@ -46,9 +48,9 @@ export class RequestBody extends Readable implements BodySink {
     this.on('error', ignore)
   }
 
-  /** All of it has come. */
+  /** All of it has come, be it read or not. */
   get complete(): boolean {
-    return this.#ended
+    return this.#exchange.request.complete
   }
 
   /** Bytes that may still come. */
@@ -92,6 +94,7 @@ export class RequestBody extends Readable implements BodySink {
   #hold(): void {
     this.#exchange.request.pause()
     this.#clear()
+    this.#owner.bodyHeld?.()
   }
 
   end(): void {

@@ -4,7 +4,7 @@
  */
 
 import { type Address, connect, type TlsOptions } from './connector.ts'
-import { ConnectionLost, type HopRequest, type Receiver } from './hop.ts'
+import { ConnectionLost, type HopRequest, type Party, type Receiver } from './hop.ts'
 import { Http1Client } from './http1/client.ts'
 import { Rotation, type RotationOwner } from './rotation.ts'
 import type { TargetStatus } from './upstream-events.ts'
@@ -69,6 +69,16 @@ export class Target {
     void late.close()
   }
 
+  /** A body that is still coming has to wait for a place. */
+  get crowded(): boolean {
+    return this.#client.crowded
+  }
+
+  /** Ends a request of a caller that has more of them here. @returns whether there was one */
+  displace(party: Party, uploads: boolean): boolean {
+    return this.#client.displace(party, uploads)
+  }
+
   /** A connection that had been used and was kept died with this error. Servers close idle ones; it means nothing. */
   diedAfterUse(error: Error): boolean {
     return error instanceof ConnectionLost && error.afterUse
@@ -85,11 +95,13 @@ export class Target {
   }
 
   #open(): Http1Client {
-    const { connections, bodyTimeout } = this.#settings
+    const { connections, uploads, evictionDelay, bodyTimeout } = this.#settings
     return new Http1Client({
       ...this.#address,
       authority: this.url.host,
       connections,
+      uploads: uploads ?? Math.ceil(connections / 2),
+      evictionDelay,
       connectTimeout: this.#connectTimeout,
       bodyTimeout,
       keepAlive: KEEP_ALIVE,

@@ -1,7 +1,7 @@
 /** What a failure of the upstream is called towards the client, and what it says about the target. Used by `forward.ts`. */
 
 import { Refusal } from '../errors.ts'
-import { BodyTimeout, ClientClosed, ConnectionLost, NotForwardable, SlowClient } from './hop.ts'
+import { BodyTimeout, ClientClosed, ConnectionLost, Displaced, NotForwardable, SlowClient } from './hop.ts'
 import { bodyTooSlow } from './request-body.ts'
 import type { Blame } from './upstream-events.ts'
 
@@ -30,6 +30,16 @@ export const busy: Refusal = new Refusal(
   'The upstream has too many requests waiting. Nothing was sent to it: the request may be repeated.',
 )
 
+/** Others wait for the place that it waits for, or holds. */
+const displaced = new Refusal(
+  'unavailable',
+  'The upstream has too many requests waiting, most of them of this caller. Nothing was sent to it: the request may be repeated.',
+)
+const evicted = new Refusal(
+  'unavailable',
+  'Others wait for the upstream, and this caller holds the most of its places: its slowest request was ended.',
+)
+
 /** The gateway lets go of a request: because of the client, or its own limits. */
 export const givenUp: Error = new Error('given up')
 
@@ -37,6 +47,7 @@ export const givenUp: Error = new Error('given up')
 export function refusalOf(error: Error, connected: boolean): Refusal {
   if (error instanceof NotForwardable) return notForwardable
   if (error instanceof SlowClient) return bodyTooSlow
+  if (error instanceof Displaced) return connected ? evicted : displaced
   if (error instanceof BodyTimeout) return timedOut
   return connected ? protocolError : unreachable
 }
@@ -52,7 +63,9 @@ export function blameOf(error: Error, connected: boolean, heard: boolean): Blame
   return !heard && error instanceof ConnectionLost ? 'reset' : null
 }
 
+const OURS = [NotForwardable, SlowClient, Displaced, ClientClosed]
+
 /** Of the client's making, or the gateway's. */
 function isOurs(error: Error): boolean {
-  return error instanceof NotForwardable || error instanceof SlowClient || error instanceof ClientClosed
+  return OURS.some((kind) => error instanceof kind)
 }

@@ -15,6 +15,10 @@ export interface UpstreamOptions {
   readonly trustedProxies?: readonly string[]
   /** Connections to a target at once; more requests wait for one, within their response timeout. */
   readonly connections?: number
+  /** Of these, what requests may have whose bodies are still coming; null: half of them. */
+  readonly uploads?: number | null
+  /** How long a request waits before one is ended for it whose caller holds more places. */
+  readonly evictionDelay?: number
   /** How long either side may leave a body standing still. */
   readonly bodyTimeout?: number
   readonly balance?: Balance
@@ -77,6 +81,8 @@ export type UpstreamSettings = Required<UpstreamOptions>
 export const defaults: UpstreamSettings = Object.freeze({
   trustedProxies: [],
   connections: 256,
+  uploads: null,
+  evictionDelay: 500,
   bodyTimeout: 60_000,
   balance: 'least-pending',
   maxPending: 1024,

@@ -9,7 +9,9 @@ import type { Refusal } from '../errors.ts'
 import { Balancer } from './balancer.ts'
 import { tlsOptions } from './connector.ts'
 import { TrustedProxies } from './forwarded.ts'
+import { Gathering } from './gathering.ts'
 import { HealthCheck } from './health.ts'
+import type { Party } from './hop.ts'
 import { RetryBudget } from './retry-budget.ts'
 import type { RotationOwner } from './rotation.ts'
 import { Target } from './target.ts'
@@ -22,6 +24,8 @@ export class Upstream {
   readonly config: UpstreamConfig
   readonly proxies: TrustedProxies
   readonly bodyTimeout: number
+  /** Requests with small bodies that are read before a target is chosen for them. */
+  readonly gathering: Gathering
   /** Of one request, at most. */
   readonly retries: number
   readonly #targets: readonly Target[]
@@ -38,6 +42,7 @@ export class Upstream {
     this.config = config
     this.proxies = new TrustedProxies(settings.trustedProxies)
     this.bodyTimeout = settings.bodyTimeout
+    this.gathering = new Gathering(settings.maxPending)
     this.retries = settings.retries.perRequest
     this.#listener = settings.listener
     this.#targets = config.targets.map(
@@ -58,12 +63,22 @@ export class Upstream {
    *
    * @param now monotonic ms
    * @param repeatable it may reach an upstream twice, and has no body to send again
-   * @param uploads it has a body, which may take its time
+   * @param uploads its body is still coming, and may take its time
    */
   choose(now: number, repeatable: boolean, uploads = false): Target | Refusal {
     const chosen = this.#balancer.choose(now, repeatable, uploads)
     if (chosen instanceof Target) this.#budget.asked(now)
     return chosen
+  }
+
+  /** A body that is still coming would have to wait for a place, wherever it goes. */
+  get crowded(): boolean {
+    return this.#targets.every((target) => target.crowded)
+  }
+
+  /** Ends a request of a caller that has more of them here than the party has. @returns whether there was one */
+  displace(party: Party, uploads: boolean): boolean {
+    return this.#targets.some((target) => target.rotation.in && target.displace(party, uploads))
   }
 
   /** What the targets that are out were found to be, for the log of a request that was refused for it. */

@@ -41,6 +41,8 @@ t.test('defaults, and all of it', async (t) => {
   t.match(await upstreamOf(t, ["targets: ['http://a:1']"]), {
     balance: 'least-pending',
     connections: 256,
+    uploads: 128,
+    evictionDelay: 500,
     maxPending: 1024,
     bodyTimeout: 60_000,
     websocketIdle: 300_000,
@@ -52,6 +54,8 @@ t.test('defaults, and all of it', async (t) => {
     "targets: ['https://a:1', 'https://b:1']",
     'balance: round-robin',
     'connections: 8',
+    'uploads: 3',
+    'eviction_delay: 2s',
     'max_pending: 9',
     'body_timeout: 10s',
     'websocket_idle: 90s',
@@ -62,6 +66,8 @@ t.test('defaults, and all of it', async (t) => {
   t.match(whole, {
     balance: 'round-robin',
     connections: 8,
+    uploads: 3,
+    evictionDelay: 2000,
     maxPending: 9,
     bodyTimeout: 10_000,
     websocketIdle: 90_000,
@@ -97,4 +103,12 @@ t.test('what is wrong is said at load, and no key is shown', async (t) => {
     t.match(fault, expected)
     t.notMatch(fault, 'PRIVATE')
   }
+})
+
+t.test('places for uploads are some of the connections', async (t) => {
+  const lines = (more: string[]) => ["targets: ['http://a:1']", ...more]
+  t.match(await upstreamOf(t, lines(['connections: 3'])), { uploads: 2 })
+  t.match(await faultOf(t, lines(['connections: 3', 'uploads: 4'])), /:\d+:\d+: uploads: 4 is more than/)
+  t.match(await faultOf(t, lines(['uploads: 0'])), /uploads/)
+  t.match(await faultOf(t, lines(['eviction_delay: 1ms'])), /eviction_delay/)
 })

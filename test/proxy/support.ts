@@ -47,6 +47,8 @@ export function upstreamConfig(port: number, more: Partial<UpstreamConfig> = {})
     bodyTimeout: 60_000,
     balance: 'least-pending',
     connections: 256,
+    uploads: 128,
+    evictionDelay: 500,
     maxPending: 1024,
     websocketIdle: 300_000,
     websocketLifetime: 86_400_000,

@@ -7,24 +7,32 @@
  */
 
 import { performance } from 'node:perf_hooks'
-import { ClientClosed, ConnectionLost, type HopRequest, type Receiver } from '../hop.ts'
+import {
+  ClientClosed,
+  ConnectionLost,
+  Displaced,
+  type HopRequest,
+  type Party,
+  type Receiver,
+} from '../hop.ts'
 import { Connection, type ConnectionOwner, type ConnectionSettings } from './connection.ts'
+import { type Crowded, Eviction } from './eviction.ts'
+import { FairLine, type Waiting } from './fair-line.ts'
 import { type Crowd, Relief } from './relief.ts'
 
 export interface ClientSettings extends ConnectionSettings {
   /** At once. */
   readonly connections: number
+  /** Of these, what requests may have whose bodies are still coming: their clients may take their time. */
+  readonly uploads: number
+  /** Milliseconds that a request waits before one of a caller that holds more places is ended for it. */
+  readonly evictionDelay: number
 }
 
 /** Milliseconds between looks for connections that have been idle for too long. */
 const SWEEP = 1000
 
-interface Waiting {
-  readonly request: HopRequest
-  readonly receiver: Receiver
-}
-
-export class Http1Client implements ConnectionOwner, Crowd {
+export class Http1Client implements ConnectionOwner, Crowd, Crowded {
   closed = false
   readonly #settings: ClientSettings
   /** Established or not, busy or not. */
@@ -32,39 +40,69 @@ export class Http1Client implements ConnectionOwner, Crowd {
   readonly #connecting = new Set<Connection>()
   /** Those used last at the end, and taken first: the others may grow old. */
   readonly #idle: Connection[] = []
-  readonly #waiting: Waiting[] = []
-  /** Clients may take their time to send a body: such requests get no more than half of the connections. */
-  readonly #maxUploads: number
+  readonly waitingRequests = new FairLine()
+  /** Of requests whose bodies are still coming, also where they wait for a connection. */
   #uploads = 0
-  readonly #waitingUploads: Waiting[] = []
+  readonly waitingUploads = new FairLine()
   readonly #relief: Relief = new Relief(this)
+  readonly #eviction: Eviction
   #sweeping: NodeJS.Timeout | null = null
   #closed: (() => void) | null = null
 
   constructor(settings: ClientSettings) {
     this.#settings = settings
-    this.#maxUploads = Math.ceil(settings.connections / 2)
+    this.#eviction = new Eviction(this, settings.evictionDelay)
   }
 
   dispatch(request: HopRequest, receiver: Receiver): void {
-    if (request.body !== null) {
-      if (this.#uploads >= this.#maxUploads) {
-        this.#waitingUploads.push({ request, receiver })
-        return this.#relief.begin()
+    const uploads = request.body !== null && request.body.complete !== true
+    if (uploads) {
+      if (this.crowded) {
+        this.waitingUploads.add({ request, receiver, uploads: false, since: performance.now() })
+        return this.#waits()
       }
       this.#uploads++
     }
     const connection = this.#takeIdle()
-    if (connection !== null) return connection.take(request, receiver)
-    this.#waiting.push({ request, receiver })
+    if (connection !== null) return connection.take(request, receiver, uploads)
+    this.waitingRequests.add({ request, receiver, uploads, since: performance.now() })
     this.#open()
-    if (this.#all.size === this.#settings.connections) this.#relief.begin()
+    if (this.full) this.#waits()
+  }
+
+  #waits(): void {
+    this.#relief.begin()
+    this.#eviction.begin()
+  }
+
+  /** A body that is still coming has to wait. */
+  get crowded(): boolean {
+    return this.#uploads >= this.#settings.uploads
+  }
+
+  get full(): boolean {
+    return this.#all.size === this.#settings.connections
+  }
+
+  /**
+   * Ends a request of a caller that has more of them here than the party has: the newest that waits, as nothing of it
+   * was sent; or else the slowest upload or, for a request that is here whole, the slowest that waits for its client.
+   *
+   * @returns whether there was one
+   */
+  displace(party: Party, uploads: boolean): boolean {
+    const waiting =
+      this.waitingUploads.takeFromGreediest(party) ??
+      (uploads ? undefined : this.waitingRequests.takeFromGreediest(party))
+    if (waiting === undefined) return this.#eviction.evictFor(party, uploads)
+    this.#fail(waiting, new Displaced())
+    return true
   }
 
   ready(connection: Connection): void {
     this.#connecting.delete(connection)
-    const next = this.#waiting.shift()
-    if (next !== undefined) return connection.take(next.request, next.receiver)
+    const next = this.waitingRequests.take()
+    if (next !== undefined) return connection.take(next.request, next.receiver, next.uploads)
     if (this.closed) return connection.lost(new ClientClosed('closed'))
     this.#idle.push(connection)
     this.#sweeping ??= setInterval(sweep, SWEEP, this).unref()
@@ -75,14 +113,15 @@ export class Http1Client implements ConnectionOwner, Crowd {
     const at = this.#idle.indexOf(connection)
     if (at >= 0) this.#idle.splice(at, 1)
     // It was opened for whoever waits longest.
-    if (this.#connecting.delete(connection)) this.#fail(this.#waiting.shift(), error)
+    if (this.#connecting.delete(connection)) this.#fail(this.waitingRequests.take(), error)
     this.#open()
     this.#settle()
   }
 
   uploaded(): void {
     this.#uploads--
-    const next = this.#waitingUploads.shift()
+    if (this.waitingUploads.size === 0) return
+    const next = this.waitingUploads.takeFewest(this.#eviction.uploadShares)
     if (next !== undefined) this.dispatch(next.request, next.receiver)
   }
 
@@ -91,7 +130,7 @@ export class Http1Client implements ConnectionOwner, Crowd {
   }
 
   get waiting(): number {
-    return this.#waiting.length + this.#waitingUploads.length
+    return this.waitingRequests.size + this.waitingUploads.size
   }
 
   returned(request: HopRequest, receiver: Receiver): void {
@@ -118,10 +157,11 @@ export class Http1Client implements ConnectionOwner, Crowd {
   async destroy(): Promise<void> {
     this.closed = true
     this.#relief.end()
+    this.#eviction.end()
     this.#stopSweeping()
     const error = new ClientClosed('the gateway closes its connections')
-    for (const waiting of this.#waitingUploads.splice(0)) waiting.receiver.failed(error)
-    for (const waiting of this.#waiting.splice(0)) this.#fail(waiting, error)
+    for (const line of [this.waitingUploads, this.waitingRequests])
+      for (let each = line.take(); each !== undefined; each = line.take()) each.receiver.failed(error)
     for (const connection of [...this.#all]) connection.lost(error)
   }
 
@@ -135,7 +175,7 @@ export class Http1Client implements ConnectionOwner, Crowd {
   }
 
   #open(): void {
-    while (this.#connecting.size < this.#waiting.length && this.#all.size < this.#settings.connections) {
+    while (this.#connecting.size < this.waitingRequests.size && this.#all.size < this.#settings.connections) {
       const connection = new Connection(this.#settings, this)
       this.#all.add(connection)
       this.#connecting.add(connection)
@@ -144,7 +184,7 @@ export class Http1Client implements ConnectionOwner, Crowd {
 
   #fail(waiting: Waiting | undefined, error: Error): void {
     if (waiting === undefined) return
-    if (waiting.request.body !== null) this.uploaded()
+    if (waiting.uploads) this.uploaded()
     waiting.receiver.failed(error)
   }
 

@@ -26,7 +26,7 @@ export interface ConnectionOwner {
   lost(connection: Connection, error: Error): void
   /** It was found dead before anything of this request was written. */
   returned(request: HopRequest, receiver: Receiver): void
-  /** The body of its request has been written to the end, or never will be. */
+  /** A body that was still coming when its request was taken has been written to the end, or never will be. */
   uploaded(): void
 }
 
@@ -55,13 +55,17 @@ export class Connection implements Hop, MessageSink<Head> {
   readonly #socket: Socket
   readonly #reader: MessageReader<Head> = new MessageReader(answers, MAX_HEAD, this)
   #receiver: Receiver | null = null
+  #uploads = false
   #reserved: { readonly request: HopRequest; readonly receiver: Receiver } | null = null
   /** The body of the request is not written to its end yet. */
   #writing = false
   /** Bytes of bodies that went by, in either direction. */
   #moved = 0
-  /** As of the last look. */
+  /** As of the last look, and as of the beginning of the request under way. */
   #movedBefore = 0
+  #movedAtBegin = 0
+  /** Monotonic ms. */
+  #busySince = 0
   #heard = false
   /** Within the body of an answer. */
   #answering = false
@@ -94,8 +98,40 @@ export class Connection implements Hop, MessageSink<Head> {
     )
   }
 
-  /** Takes a request; nothing else is under way here. */
-  take(request: HopRequest, receiver: Receiver): void {
+  /** Who hears of the request under way; null: there is none. */
+  get receiver(): Receiver | null {
+    return this.#receiver
+  }
+
+  /** It holds one of the places for bodies that are still coming. */
+  get uploads(): boolean {
+    return this.#uploads
+  }
+
+  /** Monotonic ms: when it took the request under way. */
+  get busySince(): number {
+    return this.#busySince
+  }
+
+  /** Bytes a second that the bodies of the request under way have moved, in either direction. */
+  rate(now: number): number {
+    return ((this.#moved - this.#movedAtBegin) * 1000) / (now - this.#busySince)
+  }
+
+  /** It waits for its client: to send more, or to read. */
+  get idle(): boolean {
+    return this.#paused || (this.#writing && this.#socket.writableLength === 0)
+  }
+
+  /**
+   * Takes a request; nothing else is under way here.
+   *
+   * @param uploads it holds a place for a body that is still coming
+   */
+  take(request: HopRequest, receiver: Receiver, uploads: boolean): void {
+    this.#uploads = uploads
+    this.#busySince = performance.now()
+    this.#movedAtBegin = this.#moved
     this.#writing = request.body !== null
     if (!this.#writing || !this.#used) return this.#begin(request, receiver)
     // A kept connection may be dead, and nobody has looked: a body is not risked on it before somebody has.
@@ -147,8 +183,9 @@ export class Connection implements Hop, MessageSink<Head> {
   }
 
   #written(): void {
-    if (!this.#writing) return
     this.#writing = false
+    if (!this.#uploads) return
+    this.#uploads = false
     this.#owner.uploaded()
   }
 
@@ -160,8 +197,7 @@ export class Connection implements Hop, MessageSink<Head> {
   isHeldBack(bytes: number): boolean {
     const moved = this.#moved - this.#movedBefore
     this.#movedBefore = this.#moved
-    const waits = this.#paused || (this.#writing && this.#socket.writableLength === 0)
-    return waits && moved < bytes
+    return this.idle && moved < bytes
   }
 
   pause(): void {

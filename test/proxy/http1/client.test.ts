@@ -5,11 +5,18 @@ import { createServer, type Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import t, { type Test } from 'tap'
 import { FieldLines } from '../../../src/http1/field-lines.ts'
-import { type AnswerHead, type HopRequest, NotForwardable, type Receiver } from '../../../src/proxy/hop.ts'
+import {
+  type AnswerHead,
+  type HopRequest,
+  NotForwardable,
+  type Party,
+  type Receiver,
+} from '../../../src/proxy/hop.ts'
 import { type ClientSettings, Http1Client } from '../../../src/proxy/http1/client.ts'
 import { closedPort, portOf } from '../support.ts'
 
 class Result implements Receiver {
+  readonly party: Party
   status = 0
   body = ''
   error: Error | null = null
@@ -18,7 +25,8 @@ class Result implements Receiver {
   readonly over: Promise<void>
   #done = () => {}
 
-  constructor() {
+  constructor(party: Party = { tenant: 'acme', caller: 'alice' }) {
+    this.party = party
     this.over = new Promise((resolve) => {
       this.#done = resolve
     })
@@ -89,6 +97,8 @@ function defaults(port: number): ClientSettings {
     keepAlive: 5000,
     keepAliveMax: 5000,
     connections: 10,
+    uploads: 5,
+    evictionDelay: 500,
   }
 }
 

@@ -1,0 +1,151 @@
+/**
+ * Uploads of one token, each as slow as is let through, took all room for bodies at an upstream: 512 of them, 5.9 Mbit/s
+ * in all, kept everybody else's out for two hours. Now the greediest caller loses first.
+ */
+
+import t, { type Test } from 'tap'
+import { codeOf, Wire } from '../proxy/support.ts'
+import { Client } from '../support/client.ts'
+import { startWorld, type World } from '../support/world.ts'
+import { until } from '../workers/support.ts'
+
+const ROUTES = [
+  'POST /v1/trainings: trainings:create',
+  'GET /v1/trainings: trainings:create',
+  'POST /open: public',
+]
+/** Bytes that each of the attacker's sends in a tick, and milliseconds between two: more than 1 KiB/s. */
+const DRIP = Buffer.alloc(720, 'a')
+const TICK = 500
+
+async function uploader(world: World, sub: string, tenant: string): Promise<Record<string, string>> {
+  const token = await world.token(['s1:Uploader'], { sub, tenant })
+  return { authorization: `Bearer ${token}`, space: 's1' }
+}
+
+async function crowd(t: Test, upstream: readonly string[] = []): Promise<World> {
+  const world = await startWorld(t, { routes: ROUTES, upstream })
+  for (const tenant of ['acme', 'globex']) await world.seat('Uploader', ['s1'], ['trainings:create'], tenant)
+  return world
+}
+
+/** As many uploads as asked for, all of which trickle until the test ends. */
+async function trickle(t: Test, world: World, count: number, path: string, headers: object): Promise<Wire[]> {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+  const head = `POST ${path} HTTP/1.1\r\nHost: a\r\n${lines.join('')}Content-Length: 10000000\r\n\r\n`
+  const wires = Array.from({ length: count }, () => new Wire(world.port).send(head))
+  const drip = () => {
+    for (const { socket } of wires) if (socket.writable) socket.write(DRIP)
+  }
+  drip()
+  const timer = setInterval(drip, TICK)
+  t.teardown(() => {
+    clearInterval(timer)
+    for (const { socket } of wires) socket.destroy()
+  })
+  return wires
+}
+
+/** An honest upload on a connection of its own; its status. */
+async function upload(
+  world: World,
+  headers: Record<string, string>,
+  body: string | Buffer,
+  path = '/v1/trainings',
+) {
+  const client = new Client(world.port)
+  const answer = await client.send('POST', path, headers, body)
+  client.close()
+  return answer.status === 200 ? 200 : `${answer.status} ${answer.json.code}`
+}
+
+/** Head first, and the body in two pieces some milliseconds later: as most programs send it. */
+async function inPieces(world: World, headers: Record<string, string>): Promise<string> {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+  const wire = new Wire(world.port)
+  wire.send(
+    `POST /v1/trainings HTTP/1.1\r\nHost: a\r\n${lines.join('')}Content-Length: 4\r\nConnection: close\r\n\r\n`,
+  )
+  for (const part of ['ab', 'cd']) {
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    wire.send(part)
+  }
+  return (await wire.ended).slice(9, 12)
+}
+
+const LARGE = Buffer.alloc(3 * 1024 * 1024, 'b')
+
+t.test('others are served, whoever they are', async (t) => {
+  const world = await crowd(t)
+  const mallory = await uploader(world, 'mallory', 'acme')
+  const wires = await trickle(t, world, 600, '/v1/trainings', mallory)
+  // All room is taken: those beyond it are refused.
+  await until(() => wires.filter(({ received }) => received.includes(' 503 ')).length >= 600 - 512)
+  for (const [sub, tenant] of [
+    ['bob', 'acme'],
+    ['carol', 'globex'],
+  ] as const) {
+    const headers = await uploader(world, sub, tenant)
+    const begun = performance.now()
+    t.equal(await upload(world, headers, '{}'), 200, `${tenant}: small, in one piece`)
+    t.equal(await inPieces(world, headers), '200', `${tenant}: small, in pieces`)
+    const small = performance.now()
+    t.equal(await upload(world, headers, LARGE), 200, `${tenant}: large`)
+    t.comment(`two small ones: ${small - begun} ms, a large one: ${performance.now() - small} ms`)
+    const many = await Promise.all(Array.from({ length: 20 }, () => upload(world, headers, LARGE)))
+    t.same(new Set(many), new Set([200]), `${tenant}: many at once`)
+  }
+  t.equal(await upload(world, {}, LARGE, '/open'), 200, 'without a credential')
+  t.equal(await upload(world, mallory, '{}'), 200, 'the same token, small')
+  const lost = wires.filter(({ received }) => received.includes('HTTP/1.1'))
+  t.same(new Set(lost.map(({ received }) => codeOf(received))), new Set(['unavailable']))
+  t.ok(lost.every(({ received }) => /^HTTP\/1\.1 503 [\s\S]*\r\nRetry-After: 1\r\n/.test(received)))
+  t.ok(wires.length - lost.length > 256, 'and most of the attackers stay')
+})
+
+t.test('a place that is held is given up, and its upstream connection is cut', async (t) => {
+  const world = await crowd(t, ['connections: 8', 'eviction_delay: 100ms'])
+  const wires = await trickle(t, world, 4, '/v1/trainings', await uploader(world, 'mallory', 'acme'))
+  await until(() => world.upstream.seen.length === 0 && wires.every(({ socket }) => socket.bytesWritten > 0))
+  t.equal(await upload(world, await uploader(world, 'carol', 'globex'), LARGE), 200)
+  const [lost, ...more] = wires.filter(({ received }) => received !== '')
+  t.match(lost?.received, /slowest request was ended/)
+  t.same(more, [], 'one for one')
+  t.equal(world.upstream.seen.filter(({ body }) => body.startsWith('a')).length, 0, 'none of it is whole')
+})
+
+t.test('callers with as many places wait for one another', async (t) => {
+  const world = await crowd(t, ['connections: 4', 'eviction_delay: 50ms'])
+  const one = await trickle(t, world, 1, '/v1/trainings', await uploader(world, 'alice', 'acme'))
+  const other = await trickle(t, world, 1, '/v1/trainings', await uploader(world, 'bob', 'acme'))
+  const waiting = upload(world, await uploader(world, 'carol', 'acme'), LARGE)
+  await new Promise((resolve) => setTimeout(resolve, 500))
+  t.same(
+    [...one, ...other].map(({ received }) => received),
+    ['', ''],
+    'neither has lost its place',
+  )
+  one[0]?.socket.destroy()
+  t.equal(await waiting, 200, 'and who waits has the next one')
+})
+
+t.test('an answer that is read slowly gives way, too', async (t) => {
+  const world = await startWorld(t, {
+    routes: ROUTES,
+    upstream: ['connections: 4', 'max_pending: 6', 'eviction_delay: 100ms'],
+    answer: (request, response) => response.end(request.method === 'GET' ? Buffer.alloc(30_000_000) : 'ok'),
+  })
+  for (const tenant of ['acme', 'globex']) await world.seat('Uploader', ['s1'], ['trainings:create'], tenant)
+  const lines = Object.entries(await uploader(world, 'mallory', 'acme')).map(
+    ([name, value]) => `${name}: ${value}\r\n`,
+  )
+  const readers = Array.from({ length: 6 }, () => new Wire(world.port))
+  t.teardown(() => readers.forEach(({ socket }) => socket.destroy()))
+  for (const { socket } of readers) {
+    socket.pause()
+    socket.write(`GET /v1/trainings HTTP/1.1\r\nHost: a\r\n${lines.join('')}\r\n`)
+  }
+  await until(() => world.upstream.seen.length === 4)
+  const carol = await uploader(world, 'carol', 'globex')
+  for (let i = 0; i < 5; i++) t.equal(await upload(world, carol, '{}'), 200)
+})
