@@ -12,6 +12,10 @@ export const VALUE: string = '[\\t -~\\x80-\\xff]*'
 /** Lines without their folding. */
 const FIELD_LINES = new RegExp(`(?:${TOKEN}+:${VALUE}\\r\\n)*`, 'y')
 const DIGITS = /^[0-9]+$/
+/** Elements of a list that the gateway reads, and cookies of a request: each costs time to read. */
+export const MOST_ELEMENTS = 64
+export const MOST_COOKIES = 512
+
 /** Digits up to which numbers hold every length. */
 const MOST_DIGITS = 15
 /** What others count to. */
@@ -124,6 +128,19 @@ export function lengthOf(value: string): number | null {
 /** All lines of a name, as one list (RFC 9110, section 5.3). @param before null at the first */
 export function joined(before: string | null, value: string): string {
   return before === null ? value : `${before}, ${value}`
+}
+
+/** Whether a list has more elements than that, empty ones included. */
+export function isLongList(list: string, most: number = MOST_ELEMENTS, separator = ','): boolean {
+  return list.length >= most && separators(list, separator, most) >= most
+}
+
+/** How many there are; no more are counted than `most`. */
+export function separators(text: string, separator: string, most: number): number {
+  let count = 0
+  for (let at = text.indexOf(separator); at >= 0 && count < most; at = text.indexOf(separator, at + 1))
+    count++
+  return count
 }
 
 /**

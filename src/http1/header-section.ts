@@ -6,7 +6,16 @@
  */
 
 import { ownText } from '../heap-size.ts'
-import { is, joined, lengthOf, readFields } from './fields.ts'
+import {
+  is,
+  isLongList,
+  joined,
+  lengthOf,
+  MOST_COOKIES,
+  MOST_ELEMENTS,
+  readFields,
+  separators,
+} from './fields.ts'
 import type { MayComeAgain } from './made-of.ts'
 import { CHUNKED } from './message-reader.ts'
 import { bodyTooLong, malformed, type RequestFault } from './request-fault.ts'
@@ -67,6 +76,7 @@ function read(text: string): HeaderSection {
   let expect: string | null = null
   let length = NO_LENGTH
   let connection: string | null = null
+  let cookies = 0
   for (let i = 0; i < fields.length; i += 2) {
     const name = fields[i] ?? ''
     const value = fields[i + 1] ?? ''
@@ -79,6 +89,7 @@ function read(text: string): HeaderSection {
         break
       case 6:
         if (is(name, 'expect')) expect = joined(expect, value)
+        else if (is(name, 'cookie')) cookies += 1 + separators(value, ';', MOST_COOKIES)
         break
       case 7:
         if (is(name, 'upgrade')) upgrade = joined(upgrade, value)
@@ -100,12 +111,19 @@ function read(text: string): HeaderSection {
     }
   }
   if (length === NO_LENGTH) length = 0
+  if (cookies > MOST_COOKIES) throw malformed(`The request has more than ${MOST_COOKIES} cookies.`)
+  if (connection !== null && isLongList(connection)) throw longList('Connection')
+  if (upgrade !== null && isLongList(upgrade)) throw longList('Upgrade')
   return { text, fields, hosts, host, upgrade, expect, connection, length, made: null }
 }
 
 const NO_LENGTH = -3
 /** To the byte: what another reader may take for another coding is none. */
 const CHUNKED_LINE = /(?:^|\r\n)transfer-encoding:[\t ]*chunked *\r\n/i
+
+function longList(name: string): RequestFault {
+  return malformed(`The ${name} of the request has more than ${MOST_ELEMENTS} elements.`)
+}
 
 function twoFramings(): RequestFault {
   return malformed('The request has a Content-Length and a Transfer-Encoding, or one of them twice.')

@@ -20,12 +20,21 @@ export function isNavigation(method: string, rawHeaders: readonly string[]): boo
   if (method !== 'GET') return false
   const mode = headerLines(rawHeaders, 'sec-fetch-mode')
   if (mode.length > 0 && (mode.length > 1 || mode[0] !== 'navigate')) return false
-  return headerLines(rawHeaders, 'accept').some((line) => line.split(',').some(takesHtml))
+  const ranges = headerLines(rawHeaders, 'accept')
+    .join(',')
+    .split(',', MOST_RANGES + 1)
+  return ranges.length <= MOST_RANGES && ranges.some(takesHtml)
 }
 
+/** Media ranges of Accept: browsers send fewer than ten. Who sends more is a program. */
+const MOST_RANGES = 64
+/** A weight that says never (RFC 9110, section 12.4.2). */
+const NEVER = /;[ \t]*q=0(?:\.0*)?[ \t]*(?:;|$)/i
+
 function takesHtml(range: string): boolean {
-  const [type = '', ...parameters] = range.split(';').map((each) => each.trim().toLowerCase())
-  return type === 'text/html' && !parameters.some((each) => /^q=0(?:\.0*)?$/.test(each))
+  const end = range.indexOf(';')
+  const type = (end < 0 ? range : range.slice(0, end)).trim()
+  return type.toLowerCase() === 'text/html' && !NEVER.test(range)
 }
 
 /** Methods that change nothing (RFC 9110, section 9.2.1), as far as a gateway can know. */

@@ -4,6 +4,7 @@
  */
 
 import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net'
+import { isLongList } from '../http1/fields.ts'
 
 /** Peers whose X-Forwarded-* are continued; anyone else's are dropped. */
 export class TrustedProxies {
@@ -66,13 +67,13 @@ export function forwardedFields(told: Told | null, peer: string, proto: string, 
   headers.push('x-forwarded-proto', told !== null && /^https?$/.test(told.proto) ? told.proto : proto)
   const asked = told !== null && HOST.test(told.host) ? told.host : host
   if (asked !== '') headers.push('x-forwarded-host', asked)
-  if (told !== null && FORWARDED.test(told.forwarded))
+  if (told !== null && !isLongList(told.forwarded) && FORWARDED.test(told.forwarded))
     headers.push('forwarded', `${told.forwarded}, for=${isIPv6(peer) ? `"[${peer}]"` : peer}`)
   return headers
 }
 
 function isChain(list: string): boolean {
-  return list !== '' && list.split(',').every((hop) => isHop(hop.trim()))
+  return list !== '' && !isLongList(list) && list.split(',').every((hop) => isHop(hop.trim()))
 }
 
 /** An address, perhaps with a port, or an alias (RFC 7239, section 6). */

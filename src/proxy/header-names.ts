@@ -5,13 +5,26 @@
 
 /** Spellings remembered; beyond that a new one is worked out each time, so that no client can make it grow. */
 const REMEMBERED = 1024
+/** Characters of a name by which it is told from others: no name that matters has as many. */
+const LONGEST = 64
 
 /**
  * A name as the laxest reader sees it. CGI and its kin fold letters to one case and everything but letters and digits
  * to one character, so `X_Seatgate.User` would reach an application as `x-seatgate-user`.
  */
 export function foldName(name: string): string {
+  if (name.length > LONGEST) return foldLong(name)
   return name.toLowerCase().replace(/[^a-z0-9]/g, '-')
+}
+
+/** The same, where replacing character by character would take ten times as long. */
+function foldLong(name: string): string {
+  const bytes = Buffer.from(name.toLowerCase(), 'latin1')
+  for (let i = 0; i < bytes.length; i++) {
+    const byte = bytes[i] ?? 0
+    if (!(byte >= 0x61 && byte <= 0x7a) && !(byte >= 0x30 && byte <= 0x39)) bytes[i] = 0x2d
+  }
+  return bytes.toString('latin1')
 }
 
 export class HeaderNames<Treatment> {
@@ -35,6 +48,7 @@ export class HeaderNames<Treatment> {
   treatment(name: string): Treatment {
     const known = this.#known.get(name)
     if (known !== undefined) return known
+    if (name.length > LONGEST) return this.#of(name.slice(0, LONGEST))
     const found = this.#of(name)
     if (this.#known.size < this.#room) this.#known.set(name, found)
     return found
@@ -52,12 +66,12 @@ function titleCase(name: string): string {
 }
 
 /**
- * Names listed by Connection (RFC 9110, section 7.6.1), folded; null when it lists nothing but `close` and
- * `keep-alive`, as nearly always.
+ * Adds the names that a line of Connection lists (RFC 9110, section 7.6.1), folded, to those of the lines before; null
+ * while there is nothing but `close` and `keep-alive`, as nearly always. Whoever reads a message bounds the list.
  */
-export function connectionNames(value: string): Set<string> | null {
-  if (value === 'keep-alive' || value === 'close') return null
-  let names: Set<string> | null = null
+export function connectionNames(value: string, before: Set<string> | null): Set<string> | null {
+  if (value === 'keep-alive' || value === 'close') return before
+  let names = before
   for (const option of value.split(',')) {
     const name = foldName(option.trim())
     if (name === '' || name === 'close' || name === 'keep-alive') continue

@@ -121,11 +121,9 @@ function passing({ fields }: HeaderSection, passes: Passes, told: Told | null): 
         if (rest !== null) headers.push(name, rest)
         break
       }
-      case 'connection': {
-        const names: Set<string> | null = connectionNames(value)
-        named = names === null || named === null ? (names ?? named) : named.union(names)
+      case 'connection':
+        named = connectionNames(value, named)
         break
-      }
       case 'x-forwarded-for':
         if (told !== null) told.for = told.for === '' ? value : `${told.for}, ${value}`
         break

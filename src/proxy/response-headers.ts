@@ -1,6 +1,7 @@
 /** The headers that go back to the client, and the trailers. Called by `answer.ts`, and for a 101 by `websocket/`. */
 
 import { FieldLine } from '../http1/field-line.ts'
+import { isLongList, joined, MOST_ELEMENTS } from '../http1/fields.ts'
 import { MadeOf } from '../http1/made-of.ts'
 import { ResponseFields } from '../http1/response-fields.ts'
 import { isOurs } from './cookies.ts'
@@ -72,6 +73,7 @@ export function passing({ status, lines }: AnswerHead, chunks: boolean): FieldLi
   if (lines.length > MAX_FIELDS) return `more than ${MAX_FIELDS} header fields`
   let headers: FieldLine[] = []
   let named: Set<string> | null = null
+  let connection: string | null = null
   let trailer = ''
   let sized = false
   let chunked = false
@@ -96,11 +98,11 @@ export function passing({ status, lines }: AnswerHead, chunks: boolean): FieldLi
         if (chunked) return 'two of Transfer-Encoding'
         chunked = true
         break
-      case 'connection': {
-        const names: Set<string> | null = connectionNames(value)
-        named = names === null || named === null ? (names ?? named) : named.union(names)
+      case 'connection':
+        connection = joined(connection, value)
+        if (isLongList(connection)) return `more than ${MOST_ELEMENTS} elements of Connection`
+        named = connectionNames(value, named)
         break
-      }
       case 'trailer':
         trailer = trailer === '' ? value : `${trailer}, ${value}`
         break

@@ -5,7 +5,7 @@
 
 import { ownText } from '../../heap-size.ts'
 import type { FieldLine } from '../../http1/field-line.ts'
-import { is, joined, keepsBy, lengthOf, readLines } from '../../http1/fields.ts'
+import { is, joined, keepsBy, lengthOf, readLines, isLongList, MOST_ELEMENTS } from '../../http1/fields.ts'
 import { CHUNKED, type Grammar, hasBare, INTERIM, UNTIL_CLOSE } from '../../http1/message-reader.ts'
 import { type AnswerHead, ProtocolError } from '../hop.ts'
 
@@ -112,6 +112,8 @@ function framingOf(
         break
     }
   }
+  if (connection !== null && isLongList(connection))
+    throw new ProtocolError(`more than ${MOST_ELEMENTS} elements of Connection`)
   let keeps = keepsBy(connection, minor)
   if (chunked && minor === 0) throw new ProtocolError('HTTP/1.0 has no Transfer-Encoding')
   if (chunked && length !== UNTIL_CLOSE) throw new ProtocolError('a Content-Length and a Transfer-Encoding')

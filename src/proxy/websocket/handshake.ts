@@ -8,6 +8,7 @@ import { createHash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { Refusal } from '../../errors.ts'
 import type { ClientRequest } from '../../http1/client-request.ts'
+import { isLongList, MOST_ELEMENTS } from '../../http1/fields.ts'
 
 const malformed = (detail: string) => new Refusal('request_malformed', detail)
 
@@ -17,11 +18,17 @@ const notUpgrade = malformed(
 )
 const badKey = malformed('A WebSocket handshake has one Sec-WebSocket-Key: 16 bytes in base64.')
 const noVersion = malformed('A WebSocket handshake has one Sec-WebSocket-Version.')
+const longOffer = malformed(
+  `A WebSocket handshake offers no more than ${MOST_ELEMENTS} subprotocols and extensions.`,
+)
 const hasBody = malformed('A WebSocket handshake has no body.')
 const otherVersion = new Refusal('upgrade_required', 'WebSockets are spoken here by version 13 only.')
 
 /** Something came behind a handshake before it was answered (RFC 6455, section 4.1). */
 export const earlyBytes: Refusal = malformed('Bytes came behind a WebSocket handshake before its answer.')
+
+/** What the client offers, and the upstream chooses from. */
+const THEIRS = ['sec-websocket-protocol', 'sec-websocket-extensions'] as const
 
 /** 16 bytes: 22 digits, of which the last stands for two bits only. */
 const KEY = /^[A-Za-z0-9+/]{21}[AQgw]==$/
@@ -52,6 +59,7 @@ function handshakeFault({ method, minor, length, expect, rawHeaders }: ClientReq
   const versions = lines(rawHeaders, 'sec-websocket-version')
   if (versions.length !== 1) return noVersion
   if (versions[0] !== '13') return otherVersion
+  if (THEIRS.some((name) => isLongList(lines(rawHeaders, name).join()))) return longOffer
   const keys = lines(rawHeaders, 'sec-websocket-key')
   return keys.length === 1 && KEY.test(keys[0] ?? '') ? null : badKey
 }
@@ -79,7 +87,9 @@ export function answerFault(
   if (statusCode !== 101) return `status ${statusCode}`
   const upgrade = lines(rawHeaders, 'upgrade')
   if (upgrade.length !== 1 || upgrade[0]?.toLowerCase() !== 'websocket') return 'not Upgrade: websocket'
-  if (!tokens(lines(rawHeaders, 'connection')).includes('upgrade')) return 'a Connection without upgrade'
+  const connection = lines(rawHeaders, 'connection')
+  if (isLongList(connection.join()) || !tokens(connection).includes('upgrade'))
+    return 'a Connection without upgrade'
   const accept = lines(rawHeaders, 'sec-websocket-accept')
   const key = lines(sent, 'sec-websocket-key')[0] ?? ''
   if (accept.length !== 1 || accept[0] !== acceptOf(key)) return 'another Sec-WebSocket-Accept'
@@ -88,6 +98,7 @@ export function answerFault(
 
 /** A server chooses at most one of the subprotocols, and extensions only of those that were offered. */
 function choiceFault(sent: readonly string[], answer: readonly string[]): string | null {
+  if (THEIRS.some((name) => isLongList(lines(answer, name).join()))) return 'a choice of too many elements'
   const [protocol, ...others] = lines(answer, 'sec-websocket-protocol')
   if (others.length > 0) return 'two subprotocols'
   if (protocol !== undefined && !elements(lines(sent, 'sec-websocket-protocol')).includes(protocol))
