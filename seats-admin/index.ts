@@ -20,7 +20,9 @@ export type {
   StoredSession,
 } from './store/session-store.ts'
 export type { PostgresOptions } from './store/postgres/store.ts'
+export type { Owner } from './store/sqlite/calls.ts'
 export { lockStore, type StoreLock } from './store/sqlite/lock.ts'
+export { keepReserve } from './store/sqlite/reserve.ts'
 export { openSqliteStore, type SqliteOptions } from './store/sqlite/store.ts'
 export {
   type AdminStore,
@@ -30,6 +32,7 @@ export {
   type FeedReading,
   type Instance,
   type NameReading,
+  type Ownership,
   type Page,
   type Registry,
   type SeatInput,

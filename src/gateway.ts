@@ -49,6 +49,11 @@ export class Gateway {
     return { front: this.#doors.address, ops: this.#ops.address }
   }
 
+  /** Resolves when another gateway has taken the store over: this one must be closed. */
+  get superseded(): Promise<Error> {
+    return this.#membership.superseded
+  }
+
   /**
    * Replaces configuration and tables at once: a request meets the old ones or the new, never a mix.
    * Rejects, having changed nothing, when the tables are faulty or a setting changed that needs a restart.

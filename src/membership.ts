@@ -5,9 +5,19 @@
 
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
-import { lockStore, openStore, type Store, type StoreLock } from '../seats-admin/index.ts'
+import {
+  keepReserve,
+  lockStore,
+  openStore,
+  type Owner,
+  type Store,
+  type StoreLocation,
+  type StoreLock,
+  type StoreUnavailable,
+} from '../seats-admin/index.ts'
 import { systemClock } from './coherence/clock.ts'
 import { Instance } from './coherence/instance.ts'
+import { LEASE, MARGIN } from './coherence/lease.ts'
 import { type Config, firstSecrets, type RedisConfig, type StoreConfig } from './config/config.ts'
 import { ProcessEphemeral } from './oidc/ephemeral.ts'
 import { RedisBus } from './redis/bus.ts'
@@ -27,11 +37,14 @@ export class Membership {
   readonly ephemeral: RedisEphemeral | ProcessEphemeral
   #pruning: NodeJS.Timeout | null = null
   readonly #lock: StoreLock | null
+  /** Of a store in a file. */
+  readonly #path: string | null
   readonly #bus: RedisBus | null
 
   private constructor(parts: {
     store: Store
     lock: StoreLock | null
+    path: string | null
     cache: SharedCache | null
     ephemeral: RedisEphemeral | ProcessEphemeral
     bus: RedisBus | null
@@ -39,6 +52,7 @@ export class Membership {
   }) {
     this.store = parts.store
     this.#lock = parts.lock
+    this.#path = parts.path
     this.cache = parts.cache
     this.ephemeral = parts.ephemeral
     this.#bus = parts.bus
@@ -50,7 +64,7 @@ export class Membership {
     const lock = lockOf(config.store)
     let store: Store | null = null
     try {
-      store = await openStore(config.store)
+      store = await openStore(locationOf(config.store, lock))
       const { cache, bus, ephemeral } =
         config.redis === null ? noRedis() : await openRedis(config.redis, firstSecrets(config), log)
       const instance = new Instance({
@@ -61,8 +75,10 @@ export class Membership {
         bus,
         clock: systemClock,
         listener: metrics.listener(log),
+        answersFrom: answersFrom(store, log),
       })
-      return new Membership({ store, lock, cache, ephemeral, bus, instance })
+      const path = config.store.kind === 'sqlite' ? config.store.path : null
+      return new Membership({ store, lock, path, cache, ephemeral, bus, instance })
     } catch (cause) {
       await store?.close()
       lock?.release()
@@ -70,9 +86,20 @@ export class Membership {
     }
   }
 
+  /** As whose process a worker opens the store; null where a fleet shares it. */
+  get owner(): Owner | null {
+    return this.#lock === null ? null : ownerBy(this.#lock, false)
+  }
+
+  /** Resolves when another gateway has become the owner of the store: this one must decide nothing any more. */
+  get superseded(): Promise<StoreUnavailable> {
+    return this.store.ownership?.superseded ?? new Promise(() => {})
+  }
+
   /** Rejects when the store can't be read. */
   async start(): Promise<void> {
     await this.instance.start()
+    void this.#keepReserve()
     this.#pruning = setInterval(() => void this.#prune(), PRUNE_EVERY)
     this.#pruning.unref()
   }
@@ -92,6 +119,12 @@ export class Membership {
   /** Sign-in sessions that are over long since. Another time, where the store can't be asked. */
   async #prune(): Promise<void> {
     await this.store.sessions.prune(Date.now() - KEPT_SESSIONS, PRUNED).catch(() => {})
+    await this.#keepReserve()
+  }
+
+  /** Again and again: a start on a full disk may have taken it. */
+  async #keepReserve(): Promise<void> {
+    if (this.#path !== null) await keepReserve(this.#path)
   }
 
   /** To be called when nothing is decided any more. */
@@ -139,6 +172,21 @@ function lockOf(store: StoreConfig): StoreLock | null {
   if (lock === null)
     throw new Error(`another gateway runs on the store ${store.path}: it takes one at a time`)
   return lock
+}
+
+function locationOf(store: StoreConfig, lock: StoreLock | null): StoreLocation {
+  return store.kind === 'sqlite' && lock !== null ? { ...store, owner: ownerBy(lock, true) } : store
+}
+
+function ownerBy({ id }: StoreLock, takes: boolean): Owner {
+  return { lock: id, takes }
+}
+
+/** Another process that has the store open may be a worker of the gateway before, with a lease: it runs out first. */
+function answersFrom({ ownership }: Store, { logger }: Log): number {
+  if (ownership?.alone !== false) return Number.NEGATIVE_INFINITY
+  logger.warn('another process has the store open: writes are answered after its lease would have ended')
+  return systemClock.now() + LEASE + MARGIN
 }
 
 /** Milliseconds between two lines about a Redis that stays away. */

@@ -48,7 +48,11 @@ export class WorkerDoors implements Doors {
         started: ({ id, channel }) => {
           this.#deciders.set(id, new RemoteDecider(channel, membership.instance, history))
           serveEphemeral(channel, membership.ephemeral)
-          channel.serve('config', () => ({ version: this.#version, config: pack(this.#forWorkers()) }))
+          channel.serve('config', () => ({
+            version: this.#version,
+            config: pack(this.#forWorkers()),
+            owner: membership.owner,
+          }))
         },
         begun: (member, answer) => this.#begun(member, answer as Begun),
         failed: ({ pid }, cause) =>

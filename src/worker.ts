@@ -4,7 +4,7 @@
  */
 
 import { setFlagsFromString } from 'node:v8'
-import { openStore, type StoreLocation } from '../seats-admin/index.ts'
+import { openStore, type Owner, type StoreLocation } from '../seats-admin/index.ts'
 import { systemClock } from './coherence/clock.ts'
 import { RemoteInstance } from './coherence/link.ts'
 import { type Config, firstSecrets, type RedisConfig } from './config/config.ts'
@@ -49,12 +49,19 @@ channel.serve('commit', () => {
   put = null
 })
 
+/** What the primary tells a worker to begin with. */
+interface Begin {
+  readonly version: number
+  readonly config: unknown
+  readonly owner: Owner | null
+}
+
 async function begin() {
-  const { version, config: packed } = (await channel.call('config')) as { version: number; config: unknown }
+  const { version, config: packed, owner } = (await channel.call('config')) as Begin
   const config: Config = unpack(packed)
   const log = await openLog({ pretty: false })
   outliveRejections(log.logger)
-  const store = await openStore(storeOf(config))
+  const store = await openStore(storeOf(config, owner))
   cache = config.redis === null ? null : await openCache(config.redis, firstSecrets(config))
   const ephemeral = new RemoteEphemeral(channel)
   const instance = new RemoteInstance(channel, systemClock)
@@ -92,6 +99,7 @@ async function openCache(config: RedisConfig, secrets: readonly Uint8Array[]): P
 /** Connections, of which the workers of a gateway share out what one process would have. */
 const CONNECTIONS = 4
 
-function storeOf({ store, workers }: Config): StoreLocation {
-  return store.kind === 'sqlite' ? store : { ...store, pool: Math.max(1, Math.ceil(CONNECTIONS / workers)) }
+function storeOf({ store, workers }: Config, owner: Owner | null): StoreLocation {
+  if (store.kind === 'sqlite') return owner === null ? store : { ...store, owner }
+  return { ...store, pool: Math.max(1, Math.ceil(CONNECTIONS / workers)) }
 }

@@ -181,9 +181,19 @@ export interface ApiKeyInput {
   readonly expiresAt: number | null
 }
 
+/** Of a store that takes one gateway at a time. */
+export interface Ownership {
+  /** False where another process had the store open, which may be a worker of the gateway before, with a lease. */
+  readonly alone: boolean
+  /** Resolves when another gateway has become the owner. From then on every call rejects. */
+  readonly superseded: Promise<StoreUnavailable>
+}
+
 export interface Store extends SeatReader, ChangeReader, AdminStore {
   /** Null where one gateway has the store to itself. */
   readonly registry: Registry | null
+  /** Null where a fleet shares the store, and where it was not opened for a gateway. */
+  readonly ownership: Ownership | null
   readonly sessions: SessionStore
   close(): Promise<void>
 }

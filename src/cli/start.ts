@@ -10,7 +10,7 @@ import { Gateway } from '../gateway.ts'
 import { type Log, openLog } from '../telemetry/logger.ts'
 import { outliveRejections } from '../telemetry/unexpected.ts'
 import { warnOfShortage } from './capacity.ts'
-import { type Command, DEFAULT_CONFIG, readArguments } from './command.ts'
+import { type Command, CommandFailed, DEFAULT_CONFIG, readArguments } from './command.ts'
 import { loadWhole } from './load.ts'
 
 export const start: Command = {
@@ -60,8 +60,9 @@ export async function runGateway(
   // Node would do it at the end, which may be a kill -9: the next start has it easier all the same.
   flushCompileCache()
   const reloader = new Reloader(gateway, config, log, load)
-  const signal = await told
-  log.logger.info({ signal }, 'draining')
+  const end = await Promise.race([told, gateway.superseded])
+  if (typeof end !== 'string') return endedBy(end, gateway, reloader, log)
+  log.logger.info({ signal: end }, 'draining')
   await reloader.close()
   const { drain, drainDelay } = reloader.config
   await gateway.close(drain, drainDelay)
@@ -75,6 +76,14 @@ async function endedEarly(signal: NodeJS.Signals, log: Log): Promise<never> {
   log.logger.info({ signal }, 'ended before it listened')
   await log.close()
   process.exit(0)
+}
+
+/** What is in flight may rest on what is no longer true: nothing is waited for. */
+async function endedBy(cause: Error, gateway: Gateway, reloader: Reloader, { logger }: Log): Promise<never> {
+  logger.error({ cause: cause.message }, 'ending: another gateway has the store')
+  await reloader.close()
+  await gateway.close(0)
+  throw new CommandFailed(cause.message)
 }
 
 /** Reads the configuration again on SIGHUP and when one of its files changes; one reading after the other. */

@@ -59,6 +59,11 @@ export interface InstanceParts {
   readonly bus: Bus | null
   readonly clock: Clock
   readonly listener: InstanceListener
+  /**
+   * Monotonic ms before which no write is answered: until then a process of the instance before this one may hold a
+   * lease. Left out: none does.
+   */
+  readonly answersFrom?: number
 }
 
 /** Changes that go into one message. */
@@ -192,11 +197,19 @@ export class Instance implements Coherence {
 
   #tellOthers(committed: Committed, number: number): void {
     const { bus, list } = this.#parts
-    if (list === null) return this.#unanswered.get(number)?.awaited.listed([])
+    if (list === null) return this.#tellNobody(number)
     const { seq } = committed
     const changes = committed.changes.length > MAX_TOLD ? null : numbered(committed)
     bus?.announce({ from: this.id, number, seq, changes })
     this.#look(list, number)
+  }
+
+  #tellNobody(number: number): void {
+    const { clock, answersFrom = Number.NEGATIVE_INFINITY } = this.#parts
+    const wait = answersFrom - clock.now()
+    const listed = () => this.#unanswered.get(number)?.awaited.listed([])
+    if (wait > 0) clock.after(wait, listed)
+    else listed()
   }
 
   /** Reads the list; and again as long as somebody on it is missing. */

@@ -48,7 +48,7 @@ class HandDecider implements Decider {
 }
 
 /** Instance `me` of a fleet, or alone; with messages, or without. */
-function setUp({ isAlone = false, hasBus = true } = {}) {
+function setUp({ isAlone = false, hasBus = true, answersFrom = 0 } = {}) {
   const clock = new HandClock()
   const store = new HandStore()
   const bus = new HandBus()
@@ -61,6 +61,7 @@ function setUp({ isAlone = false, hasBus = true } = {}) {
     list: isAlone ? null : store,
     bus: hasBus ? bus : null,
     clock,
+    answersFrom,
     listener: {
       feed: () => {},
       answered: (answered) => void heard.answered.push(answered),
@@ -175,6 +176,23 @@ t.test('who does not answer is waited for as long as a lease may last, and no lo
   t.equal(written.isAnswered, true)
   t.same(heard.answered, [{ by: 'waited', after: LEASE + MARGIN }])
 })
+
+t.test(
+  'alone, where a process of the gateway before may hold a lease: not before that has run out',
+  async (t) => {
+    const { clock, heard, write } = setUp({ isAlone: true, hasBus: false, answersFrom: 800 })
+    await clock.pass(300)
+    const written = write('a')
+    await clock.pass(499)
+    t.equal(written.isAnswered, false)
+    await clock.pass(1)
+    t.equal(written.isAnswered, true)
+    t.match(heard.answered, [{ after: 500 }])
+    const next = write('b')
+    await settled()
+    t.equal(next.isAnswered, true, 'afterwards at once')
+  },
+)
 
 t.test('so is an own decider that does not answer, or fails to forget', async (t) => {
   for (const isStuck of [true, false]) {

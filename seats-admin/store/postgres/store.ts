@@ -73,6 +73,7 @@ async function prepare(target: Target): Promise<void> {
 
 class PostgresStore implements Store {
   readonly registry: PostgresRegistry
+  readonly ownership = null
   readonly sessions: PostgresSessions
   readonly #lanes: Lanes
 

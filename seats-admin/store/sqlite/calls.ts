@@ -12,8 +12,25 @@ export interface ThreadData {
   readonly busyTimeout: number
   /** This thread opens the store for all. `first`: make the file if there is none. Both: check it. */
   readonly opening: 'first' | 'again' | null
+  /** Null: not for a gateway, so whichever gateway owns the store. */
+  readonly owner: Owner | null
   /** Opening again: what was open before. Else what the thread must find; null at the first opening only. */
   readonly files: StoreFiles | null
+}
+
+/** On whose behalf a gateway's process opens the store. See `ownership.ts`. */
+export interface Owner {
+  /** The identity of the lock file that the gateway holds. */
+  readonly lock: string
+  /** Makes the gateway the owner; else it has to be already. For one process of the gateway. */
+  readonly takes: boolean
+}
+
+/** What the thread that opens the store for all found. */
+export interface Opened {
+  readonly files: StoreFiles
+  /** No other process had the file open. */
+  readonly alone: boolean
 }
 
 export interface Call {
@@ -27,13 +44,14 @@ export interface Call {
 
 /**
  * `unavailable`: why the store can't do it now. `failed`: a fault of ours. `moved`: the thread has not, or no longer,
- * the file that is there, answers nothing any more, and says why.
+ * the file that is there, answers nothing any more, and says why. `superseded`: another gateway owns the store.
  */
 export type Answer =
   | { readonly id: number; readonly value: unknown }
   | { readonly id: number; readonly unavailable: string }
   | { readonly id: number; readonly failed: string }
   | { readonly moved: string }
+  | { readonly superseded: string }
 
 /** The call that a thread is busy with, as its operations see it. */
 export interface Running {
@@ -46,7 +64,7 @@ export interface Running {
 /** The methods of a thread, by name. */
 export type Operations = { [method: string]: (...args: never[]) => unknown }
 
-/** Answered, with the StoreFiles, as soon as the database is open. */
+/** Answered, with what was {@link Opened}, as soon as the database is open. */
 export const READY = 'ready'
 /** Ends the thread once all calls before it have been answered; is not answered itself. */
 export const CLOSE = 'close'

@@ -11,7 +11,20 @@ const JOURNAL_SIZE_LIMIT = 16 * 1024 * 1024
 /** Of a call's time, what may be spent on waiting for the lock: the rest is for the write, and to say what was wrong. */
 const LOCK_SHARE = 0.75
 
-/** Opens an existing file and never makes one. */
+/** SQLITE_BUSY (sqlite.org/rescode.html). */
+const BUSY = 5
+
+/** Another connection holds the lock. Extended codes have it in their low byte. */
+export function isBusy(cause: unknown): boolean {
+  return (codeOf(cause) & 0xff) === BUSY
+}
+
+/** SQLite's extended result code; 0 for an error of another origin. */
+export function codeOf(cause: unknown): number {
+  return cause instanceof Error && 'errcode' in cause ? Number(cause.errcode) : 0
+}
+
+/** Opens an existing file and never makes one. Writes nothing by itself. */
 export function connect(path: string, mode: 'ro' | 'rw', busyTimeout: number): DatabaseSync {
   const url = pathToFileURL(path)
   url.searchParams.set('mode', mode)
@@ -23,12 +36,25 @@ export function connect(path: string, mode: 'ro' | 'rw', busyTimeout: number): D
     defensive: true,
   })
   database.exec('PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON')
-  if (mode === 'rw') {
-    database.exec(`PRAGMA journal_mode = WAL; PRAGMA journal_size_limit = ${JOURNAL_SIZE_LIMIT}`)
-    // In WAL mode only FULL waits for the disk at each commit: an acknowledged write survives a loss of power.
-    database.exec('PRAGMA synchronous = FULL')
-  }
+  // In WAL mode only FULL waits for the disk at each commit: an acknowledged write survives a loss of power.
+  if (mode === 'rw') database.exec('PRAGMA synchronous = FULL')
   return database
+}
+
+/**
+ * Reads what is in the file itself, whatever its log says. SQLite takes no lock, and neither makes nor reads a journal,
+ * a log or an index beside the file.
+ */
+export function connectUnseen(path: string): DatabaseSync {
+  const url = pathToFileURL(path)
+  url.searchParams.set('mode', 'ro')
+  url.searchParams.set('immutable', '1')
+  return new DatabaseSync(url, { readOnly: true, allowExtension: false, defensive: true })
+}
+
+/** Puts the file into WAL mode. Only for a file that is known to be a store. */
+export function writeAhead(database: DatabaseSync): void {
+  database.exec(`PRAGMA journal_mode = WAL; PRAGMA journal_size_limit = ${JOURNAL_SIZE_LIMIT}`)
 }
 
 /** Throws, naming the first damage found. Reads the whole file. */

@@ -2,9 +2,7 @@
 
 import { randomUUID } from 'node:crypto'
 import {
-  accessSync,
   closeSync,
-  constants,
   existsSync,
   fsyncSync,
   linkSync,
@@ -15,12 +13,15 @@ import {
   statSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
-import { connect } from './connection.ts'
+import { connect, writeAhead } from './connection.ts'
 import { mark, migrate } from './migrations.ts'
 
 const FOLDER_MODE = 0o700
 /** SQLite gives its `-wal` and `-shm` files the mode of the database. */
 export const FILE_MODE = 0o600
+
+/** Ends the name of a store that is being made: see {@link create}. */
+export const DRAFT = '.new'
 
 /** Makes the file, and its folder, if there is none. */
 export function ensureFile(path: string): void {
@@ -33,16 +34,6 @@ export function makeFolder(path: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: FOLDER_MODE })
 }
 
-/** Throws where what is there can't be a store to write to. */
-export function checkFile(path: string): void {
-  const found = statSync(path)
-  if (!found.isFile()) throw new Error('it is no file')
-  // A store is made whole, so this one was cut off; taking it for a new one would forget every Seat silently.
-  if (found.size === 0) throw new Error('the file is empty: it is no Seatgate store')
-  accessSync(path, constants.R_OK | constants.W_OK)
-  accessSync(dirname(path), constants.R_OK | constants.W_OK)
-}
-
 /**
  * Makes the database under another name and links it to its own, which fails if another process was faster and never
  * replaces anything: nobody ever sees half a store.
@@ -50,11 +41,12 @@ export function checkFile(path: string): void {
 function create(path: string): void {
   // Applied to a new database, the log of a lost one would ruin it.
   if (existsSync(`${path}-wal`)) throw new Error(`the file is missing, but its log ${path}-wal is there`)
-  const draft = `${path}.${randomUUID()}.new`
+  const draft = `${path}.${randomUUID()}${DRAFT}`
   closeSync(openSync(draft, 'wx', FILE_MODE))
   try {
     const database = connect(draft, 'rw', 0)
     try {
+      writeAhead(database)
       mark(database)
       migrate(database)
     } finally {

@@ -7,10 +7,9 @@ import { closeSync, openSync, realpathSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { StoreUnavailable } from '../store.ts'
-import { FILE_MODE, makeFolder } from './file.ts'
-
-/** SQLITE_BUSY (sqlite.org/rescode.html). */
-const BUSY = 5
+import { isBusy } from './connection.ts'
+import { FILE_MODE, identityOf, makeFolder } from './file.ts'
+import { refuseOthers } from './inspect.ts'
 
 /** Two that try at the very same moment can each be in the other's way: a few tries, at moments of chance, part them. */
 const TRIES = 5
@@ -18,6 +17,8 @@ const TRIES = 5
 const PAUSE = 40
 
 export interface StoreLock {
+  /** Of the lock file, as `device:inode`. The kernel gives it to no other file while the lock is held. */
+  readonly id: string
   /** To be called once the store has been closed. Calling it twice is calling it once. */
   release(): void
 }
@@ -28,14 +29,16 @@ const held = new Set<DatabaseSync>()
 /**
  * At once, or after a moment where others try too; null when another process, or this one, has it. The lock is the
  * operating system's, on a file beside the store: it ends with the process, however that ends, and a file left over
- * means nothing. Makes the folder if it is missing. Throws a StoreUnavailable where the lock can't be tried.
+ * means nothing. Makes the folder if it is missing. Throws a StoreUnavailable where the lock can't be tried, or where
+ * the file at `path` is no store: then nothing was made.
  */
 export function lockStore(path: string): StoreLock | null {
+  refuseOthers(resolve(path))
   try {
     const file = lockFileOf(resolve(path))
     for (let tries = 1; ; tries++) {
-      const database = tryLock(file)
-      if (database !== null) return lockOf(database)
+      const lock = tryLock(file)
+      if (lock !== null) return lock
       if (tries === TRIES) return null
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, Math.random() * PAUSE)
     }
@@ -45,9 +48,10 @@ export function lockStore(path: string): StoreLock | null {
   }
 }
 
-function lockOf(database: DatabaseSync): StoreLock {
+function lockOf(database: DatabaseSync, id: string): StoreLock {
   held.add(database)
   return {
+    id,
     release() {
       if (held.delete(database)) database.close()
     },
@@ -76,22 +80,22 @@ function realOf(path: string): string {
   }
 }
 
-/** Nothing is ever written: an open transaction that may write is the lock. */
-function tryLock(file: string): DatabaseSync | null {
+/**
+ * Nothing is ever written: an open transaction that may write is the lock. A file that is replaced meanwhile would be
+ * another one than the file that is locked.
+ */
+function tryLock(file: string): StoreLock | null {
+  const id = identityOf(file)
   const database = new DatabaseSync(file, { timeout: 0, allowExtension: false, defensive: true })
   try {
     database.exec('PRAGMA journal_mode = MEMORY; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE')
-    return database
+    if (id !== null && identityOf(file) === id) return lockOf(database, id)
+    throw new Error(`${file} was deleted or replaced at this moment`)
   } catch (cause) {
     database.close()
     if (isBusy(cause)) return null
     throw cause
   }
-}
-
-/** Extended codes have it in their low byte. */
-function isBusy(cause: unknown): boolean {
-  return cause instanceof Error && 'errcode' in cause && (Number(cause.errcode) & 0xff) === BUSY
 }
 
 function hasCode(cause: unknown, code: string): boolean {

@@ -127,8 +127,21 @@ CREATE TABLE sessions (
 CREATE INDEX sessions_by_expiry ON sessions (expires_at);
 `
 
+/**
+ * Which gateway may decide on this store: the one that holds the lock on the file named here, as `device:inode`. Empty:
+ * none has yet. See `ownership.ts`.
+ */
+const owner = `
+ALTER TABLE counter ADD COLUMN owner TEXT NOT NULL DEFAULT '';
+`
+
 /** `user_version` counts the steps taken. */
-export const MIGRATIONS: readonly string[] = [first, marks, sessions]
+export const MIGRATIONS: readonly string[] = [first, marks, sessions, owner]
+
+/** Throws unless the database is marked as a Seatgate store. Reads its first page only. */
+export function requireMark(database: DatabaseSync): void {
+  if (pragma(database, 'application_id') !== APPLICATION_ID) throw new Error('the file is no Seatgate store')
+}
 
 /** Marks a new, empty database as a Seatgate store. */
 export function mark(database: DatabaseSync): void {
@@ -137,9 +150,7 @@ export function mark(database: DatabaseSync): void {
 
 /** Throws unless the database is a store that this version knows, or an older one. */
 export function migrate(database: DatabaseSync, steps = MIGRATIONS): void {
-  if (pragma(database, 'application_id') !== APPLICATION_ID) {
-    throw new Error('the file is no Seatgate store')
-  }
+  requireMark(database)
   // No lock where there is nothing to do: another program's lock must not keep a gateway from starting.
   if (stepsToTake(database, steps).length === 0) return
   database.exec('BEGIN IMMEDIATE')

@@ -18,8 +18,9 @@ export type ReaderOperations = ReturnType<typeof readerOperations>
 export type ListerOperations = ReturnType<typeof listerOperations>
 export type WriterOperations = ReturnType<typeof writerOperations>
 
-export function readerOperations(database: DatabaseSync) {
-  const reader = new Reader(database)
+/** @param owner as which gateway the feed is followed; null: as none */
+export function readerOperations(database: DatabaseSync, owner: string | null) {
+  const reader = new Reader(database, owner)
   return {
     grantByName: (tenant: string, name: string, question: SeatQuestion) =>
       reader.grantByName(tenant, name, question),

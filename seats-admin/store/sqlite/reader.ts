@@ -27,6 +27,7 @@ import type {
   SeatQuestion,
 } from '../store.ts'
 import { sqlite } from './dialect.ts'
+import { Superseded } from './ownership.ts'
 
 const questions = pointReads(sqlite)
 
@@ -39,8 +40,10 @@ export class Reader {
   readonly #session: StatementSync
   readonly #wholeSession: StatementSync
   readonly #changes: StatementSync
+  readonly #owner: string | null
 
-  constructor(database: DatabaseSync) {
+  constructor(database: DatabaseSync, owner: string | null) {
+    this.#owner = owner
     this.#grantByName = database.prepare(questions.grantByName)
     this.#grantById = database.prepare(questions.grantById)
     this.#byName = database.prepare(questions.seatByName)
@@ -48,7 +51,7 @@ export class Reader {
     this.#keyById = database.prepare(questions.apiKeyById)
     this.#session = database.prepare(questions.sessionById)
     this.#wholeSession = database.prepare(FIND)
-    this.#changes = database.prepare(feedQuestion())
+    this.#changes = database.prepare(feedQuestion('c.owner,'))
   }
 
   grantByName(tenant: string, name: string, question: SeatQuestion): AsOf<NamedGrantReading> {
@@ -80,7 +83,10 @@ export class Reader {
   }
 
   changesSince(position: Position | null): FeedReading {
-    return feedReading(this.#changes.all({ ...feedParameters(position) }), position)
+    const rows = this.#changes.all({ ...feedParameters(position) })
+    // Of the same snapshot: what another gateway writes as the owner is in none that still names this one.
+    if (this.#owner !== null && rows[0]?.owner !== this.#owner) throw new Superseded()
+    return feedReading(rows, position)
   }
 }
 

@@ -3,7 +3,8 @@
 import { resolve } from 'node:path'
 import type { Position } from '../../model/change.ts'
 import type { Scope } from '../../model/scope.ts'
-import type { ApiKeyInput, Page, SeatInput, SeatQuestion, Store, Writer } from '../store.ts'
+import type { ApiKeyInput, Ownership, Page, SeatInput, SeatQuestion, Store, Writer } from '../store.ts'
+import type { Owner } from './calls.ts'
 import { SqliteSessions } from './sessions.ts'
 import { Threads } from './threads.ts'
 
@@ -15,14 +16,17 @@ export interface SqliteOptions {
   readonly path: string
   /** Milliseconds until a call rejects with StoreUnavailable. */
   readonly timeout?: number
+  /** For a process of a gateway, which decides on this store as its owner or not at all. */
+  readonly owner?: Owner
 }
 
 /** Rejects with a StoreUnavailable whose message says what is wrong with the file. */
-export async function openSqliteStore({ path, timeout = DEFAULT_TIMEOUT }: SqliteOptions): Promise<Store> {
-  const threads = new Threads(resolve(path), timeout)
+export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
+  const { path, timeout = DEFAULT_TIMEOUT, owner = null } = options
+  const threads = new Threads(resolve(path), timeout, owner)
   try {
     await threads.open()
-    return new SqliteStore(threads)
+    return new SqliteStore(threads, owner)
   } catch (cause) {
     await threads.close()
     throw cause
@@ -32,12 +36,15 @@ export async function openSqliteStore({ path, timeout = DEFAULT_TIMEOUT }: Sqlit
 class SqliteStore implements Store {
   readonly registry = null
   readonly sessions: SqliteSessions
+  readonly ownership: Ownership | null
   readonly #threads: Threads
   /** Of the reader's starts, the one whose feed has been read last. */
   #followed = 1
 
-  constructor(threads: Threads) {
+  constructor(threads: Threads, owner: Owner | null) {
     this.#threads = threads
+    const { alone, supersession } = threads
+    this.ownership = owner === null ? null : { alone, superseded: supersession }
     this.sessions = new SqliteSessions(threads)
   }
 

@@ -3,8 +3,16 @@
 import { Worker } from 'node:worker_threads'
 import { monotonic } from '../clock.ts'
 import { StoreUnavailable } from '../store.ts'
-import { type Answer, type Call, CLOSE, type Operations, READY, type Role, type ThreadData } from './calls.ts'
-import type { StoreFiles } from './file.ts'
+import {
+  type Answer,
+  type Call,
+  CLOSE,
+  type Opened,
+  type Operations,
+  READY,
+  type Role,
+  type ThreadData,
+} from './calls.ts'
 
 /** Calls that a thread has not answered yet. More than a healthy disk ever leaves waiting. */
 const MAX_UNANSWERED = 10_000
@@ -18,7 +26,12 @@ export interface ThreadOwner {
   gate(): Promise<void> | null
   /** Told when a thread finds that its files are not, or no longer, those of the store. */
   moved(message: string): void
+  /** Told when a thread finds that another gateway owns the store. */
+  superseded(message: string): void
 }
+
+/** An answer to one call. */
+type Settling = Exclude<Answer, { moved: string } | { superseded: string }>
 
 interface Waiting {
   readonly resolve: (value: unknown) => void
@@ -50,9 +63,9 @@ export class Thread<O extends Operations> {
     return this.#starts
   }
 
-  /** Starts the thread, whatever the gate. Resolves once the database is open, with the files it found. */
-  async open(timeout: number): Promise<StoreFiles> {
-    return (await this.#ask(READY, [], timeout, null)) as StoreFiles
+  /** Starts the thread, whatever the gate. Resolves once the database is open, with what it found. */
+  async open(timeout: number): Promise<Opened> {
+    return (await this.#ask(READY, [], timeout, null)) as Opened
   }
 
   async call<M extends keyof O & string>(method: M, ...args: Parameters<O[M]>): Promise<ReturnType<O[M]>> {
@@ -139,10 +152,11 @@ export class Thread<O extends Operations> {
 
   #hear(answer: Answer): void {
     if ('moved' in answer) this.#owner.moved(answer.moved)
+    else if ('superseded' in answer) this.#owner.superseded(answer.superseded)
     else this.#settle(answer)
   }
 
-  #settle(answer: Exclude<Answer, { moved: string }>): void {
+  #settle(answer: Settling): void {
     const waiting = this.#unanswered.get(answer.id)
     this.#unanswered.delete(answer.id)
     if (waiting === undefined || waiting === null) return

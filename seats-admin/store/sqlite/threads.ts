@@ -1,12 +1,12 @@
 /** The store's three threads, which open one file together and leave it together. Used by `store.ts` only. */
 
 import { StoreUnavailable } from '../store.ts'
-import type { Role, ThreadData } from './calls.ts'
+import type { Owner, Role, ThreadData } from './calls.ts'
 import type { StoreFiles } from './file.ts'
 import type { ListerOperations, ReaderOperations, WriterOperations } from './operations.ts'
 import { Thread, type ThreadOwner } from './thread.ts'
 
-/** Milliseconds that opening may take: making or migrating the file, recovery of its log, the check of all pages. */
+/** Milliseconds that opening may take: making or migrating the file, waiting for its other users, recovery of its log, the check of all pages. */
 const OPEN_TIMEOUT = 30_000
 
 export class Threads implements ThreadOwner {
@@ -22,18 +22,27 @@ export class Threads implements ThreadOwner {
   #reopening: Promise<void> | null = null
   /** Until the threads of a file that went away have closed it. */
   #leaving: Promise<void> = Promise.resolve()
+  readonly #owner: Owner | null
+  #alone = true
+  /** Why nothing is asked any more; null while the gateway owns the store, or needs not. */
+  #superseded: StoreUnavailable | null = null
+  readonly #supersession = Promise.withResolvers<StoreUnavailable>()
 
-  /** @param timeout ms until a call is given up */
-  constructor(path: string, timeout: number) {
+  /**
+   * @param timeout ms until a call is given up
+   * @param owner for whom the store is opened; null for a program that is no gateway
+   */
+  constructor(path: string, timeout: number, owner: Owner | null) {
     this.#path = path
     this.#timeout = timeout
+    this.#owner = owner
     this.reader = new Thread(this, 'reader', timeout)
     this.lister = new Thread(this, 'lister', timeout)
     this.writer = new Thread(this, 'writer', timeout)
   }
 
   async open(): Promise<void> {
-    await this.#openFile()
+    this.#alone = await this.#openFile()
     await this.reader.open(OPEN_TIMEOUT)
   }
 
@@ -50,11 +59,23 @@ export class Threads implements ThreadOwner {
       path: this.#path,
       busyTimeout: this.#timeout,
       opening: role === 'writer' && !this.#open ? opening : null,
+      owner: this.#owner,
       files: this.#files,
     }
   }
 
+  /** At the first opening, no other process had the file open. */
+  get alone(): boolean {
+    return this.#alone
+  }
+
+  /** Resolves when another gateway has become the owner. */
+  get supersession(): Promise<StoreUnavailable> {
+    return this.#supersession.promise
+  }
+
   gate(): Promise<void> | null {
+    if (this.#superseded !== null) return Promise.reject(this.#superseded)
     if (this.#open) return null
     this.#reopening ??= this.#reopen().finally(() => {
       this.#reopening = null
@@ -68,6 +89,14 @@ export class Threads implements ThreadOwner {
     const cause = new StoreUnavailable(message)
     for (const thread of [this.reader, this.lister, this.writer]) thread.drop(cause)
     this.#leaving = this.#leave()
+  }
+
+  superseded(message: string): void {
+    if (this.#superseded !== null) return
+    const cause = new StoreUnavailable(message)
+    this.#superseded = cause
+    for (const thread of [this.reader, this.lister, this.writer]) thread.drop(cause)
+    this.#supersession.resolve(cause)
   }
 
   /**
@@ -84,8 +113,10 @@ export class Threads implements ThreadOwner {
     await this.#openFile()
   }
 
-  async #openFile(): Promise<void> {
-    this.#files = await this.writer.open(OPEN_TIMEOUT)
+  async #openFile(): Promise<boolean> {
+    const { files, alone } = await this.writer.open(OPEN_TIMEOUT)
+    this.#files = files
     this.#open = true
+    return alone
   }
 }

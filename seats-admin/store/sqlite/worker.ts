@@ -11,15 +11,19 @@ import {
   type Answer,
   type Call,
   CLOSE,
+  type Opened,
   type Operations,
   READY,
   type Running,
   type ThreadData,
 } from './calls.ts'
-import { checkIntegrity, connect, TooLate, transact } from './connection.ts'
-import { checkFile, departure, ensureFile, identityOf, logOf, refuseLogOf, type StoreFiles } from './file.ts'
+import { checkIntegrity, connect, TooLate, transact, writeAhead } from './connection.ts'
+import { departure, ensureFile, identityOf, logOf, refuseLogOf } from './file.ts'
+import { checkFile } from './inspect.ts'
 import { migrate } from './migrations.ts'
 import { listerOperations, readerOperations, writerOperations } from './operations.ts'
+import { Guard, Superseded, takeStore } from './ownership.ts'
+import { withReserve } from './reserve.ts'
 
 if (parentPort === null) throw new Error('this file is a thread of the store')
 const port = parentPort
@@ -33,7 +37,8 @@ const running: Running = {
   },
 }
 
-const { database, log, files } = open()
+const { database, log, files, alone } = open()
+const guard = data.owner === null ? null : new Guard(database, data.owner.lock)
 const operations = operationsOf(database)
 
 port.on('message', (message: Call | typeof CLOSE) => {
@@ -42,31 +47,61 @@ port.on('message', (message: Call | typeof CLOSE) => {
 })
 
 function operationsOf(connection: DatabaseSync): Operations {
-  if (data.role === 'reader') return readerOperations(connection)
+  if (data.role === 'reader') return readerOperations(connection, data.owner?.lock ?? null)
   if (data.role === 'lister') return listerOperations(connection, running)
   return writerOperations(connection, running)
 }
 
-function open(): { database: DatabaseSync; log: string; files: StoreFiles } {
+interface OpenStore extends Opened {
+  readonly database: DatabaseSync
+  readonly log: string
+}
+
+function open(): OpenStore {
   try {
+    if (data.opening === null) return openFile()
     if (data.opening === 'first') ensureFile(data.path)
-    if (data.opening !== null) checkFile(data.path)
+    checkFile(data.path)
     if (data.opening === 'again' && data.files !== null) refuseLogOf(data.files, data.path)
-    const path = logOf(data.path)
-    const before = identityOf(data.path)
-    const connection = connect(data.path, data.role === 'writer' ? 'rw' : 'ro', data.busyTimeout)
-    if (data.role === 'writer') migrate(connection)
-    if (data.opening !== null) checkIntegrity(connection)
-    const found = { database: before ?? '', log: identityOf(path) ?? '' }
-    return { database: connection, log: path, files: (data.opening === null ? data.files : null) ?? found }
+    const alone = withReserve(data.path, takes)
+    return { ...withReserve(data.path, openFile), alone }
   } catch (cause) {
     throw new Error(`the store ${data.path} can't be opened: ${messageOf(cause)}`)
   }
 }
 
+function takes(): boolean {
+  return data.owner?.takes !== true || takeStore(data.path, data.owner.lock)
+}
+
+function openFile(): OpenStore {
+  const path = logOf(data.path)
+  const before = identityOf(data.path)
+  const connection = connect(data.path, data.role === 'writer' ? 'rw' : 'ro', data.busyTimeout)
+  try {
+    prepare(connection)
+    const found = { database: before ?? '', log: identityOf(path) ?? '' }
+    const opened = (data.opening === null ? data.files : null) ?? found
+    return { database: connection, log: path, files: opened, alone: true }
+  } catch (cause) {
+    connection.close()
+    throw cause
+  }
+}
+
+/** Its first reading takes a shared lock on the file, which is held until the connection is closed. */
+function prepare(connection: DatabaseSync): void {
+  if (data.role === 'writer') {
+    migrate(connection)
+    writeAhead(connection)
+  }
+  if (data.owner !== null) new Guard(connection, data.owner.lock).check()
+  if (data.opening !== null) checkIntegrity(connection)
+}
+
 function answer(asked: Call): Answer {
   const { id } = asked
-  if (asked.method === READY) return { id, value: files }
+  if (asked.method === READY) return { id, value: { files, alone } }
   // The caller has given up; let the ones behind have their turn.
   if (monotonic() >= asked.deadline) return { id, unavailable: TOO_LATE }
   const moved = departure(data.path, log, files)
@@ -78,6 +113,7 @@ function answer(asked: Call): Answer {
     const lost = data.role === 'writer' ? departure(data.path, log, files) : null
     return lost === null ? { id, value } : { moved: lost }
   } catch (cause) {
+    if (cause instanceof Superseded) return { superseded: `the store ${data.path}: ${cause.message}` }
     if (cause instanceof TooLate) return { id, unavailable: TOO_LATE }
     if (isSqliteError(cause)) return { id, unavailable: `the store ${data.path}: ${cause.message}` }
     return { id, failed: messageOf(cause) }
@@ -88,7 +124,11 @@ function perform({ method, args, deadline }: Call): unknown {
   const operation = operations[method]
   if (operation === undefined) throw new Error(`the store has no ${method}`)
   const run = () => operation(...(args as never[]))
-  return data.role === 'writer' ? transact(database, deadline, run) : run()
+  if (data.role !== 'writer') return run()
+  return transact(database, deadline, () => {
+    guard?.check()
+    return run()
+  })
 }
 
 /** The last connection to close writes the log back into the file. */

@@ -2,13 +2,14 @@ import { closeSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { monotonic } from '../../../../seats-admin/store/clock.ts'
-import { connect, transact } from '../../../../seats-admin/store/sqlite/connection.ts'
+import { connect, transact, writeAhead } from '../../../../seats-admin/store/sqlite/connection.ts'
 import { temporaryFolder } from './support.ts'
 
 function connection(t: Test) {
   const path = join(temporaryFolder(t), 'x.db')
   closeSync(openSync(path, 'wx'))
   const database = connect(path, 'rw', 100)
+  writeAhead(database)
   t.teardown(() => database.close())
   database.exec('CREATE TABLE parent (id PRIMARY KEY); CREATE TABLE child (id REFERENCES parent (id))')
   const count = () => database.prepare('SELECT count(*) AS n FROM parent').get()?.n

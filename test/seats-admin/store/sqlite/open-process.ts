@@ -1,0 +1,10 @@
+/** Another program that has the store open, and reads it, until it is told to close it. Run by tests. */
+
+import { DatabaseSync } from 'node:sqlite'
+
+const [, , path = ''] = process.argv
+const database = new DatabaseSync(path)
+database.prepare('SELECT count(*) FROM seats').get()
+process.stdout.write('open\n')
+process.stdin.once('end', () => database.close())
+process.stdin.resume()

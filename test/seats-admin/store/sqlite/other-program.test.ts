@@ -1,0 +1,127 @@
+/** What another program has at the store's path is refused as it is: no byte of it, and no file beside it, is another. */
+
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import t, { type Test } from 'tap'
+import { lockStore } from '../../../../seats-admin/index.ts'
+import { CONFIG, folderWith, ROUTES, seatgate } from '../../../cli/command-line.ts'
+
+const COMMANDS: readonly (readonly [command: string[], opens: boolean])[] = [
+  [['start'], true],
+  [['explain', 'GET', '/v1/trainings'], true],
+  [['bootstrap', '--tenant', 'acme'], true],
+  [['token', '--tenant', 'acme', '--sub', 'a', '--seat', 'A'], true],
+  [['fleet'], true],
+  [['check'], false],
+  [['routes'], false],
+]
+
+/** Names with kind, mode and bytes; the times of files are left out, as reading may change one. */
+function contents(folder: string): Record<string, string> {
+  return Object.fromEntries(
+    readdirSync(folder).map((name) => {
+      const path = join(folder, name)
+      const found = statSync(path)
+      const bytes = found.isFile() ? readFileSync(path).toString('latin1') : 'folder'
+      return [name, `${found.mode.toString(8)} ${found.ino} ${found.mtimeMs} ${bytes}`]
+    }),
+  )
+}
+
+function bookmarks(
+  path: string,
+  mode: 'wal' | 'delete',
+  work: (database: DatabaseSync) => void = () => {},
+): void {
+  const database = new DatabaseSync(path)
+  database.exec(
+    `PRAGMA journal_mode = ${mode}; CREATE TABLE bookmarks (url TEXT); INSERT INTO bookmarks VALUES ('a')`,
+  )
+  work(database)
+  database.close()
+}
+
+/** The files as they are at this moment, while the database is open: what a crash leaves. */
+function crashed(path: string, beside: string, mode: 'wal' | 'delete', work: string): void {
+  const folder = mkdtempSync(`${dirname(path)}-`)
+  const open = join(folder, 'open.db')
+  bookmarks(open, mode, (database) => {
+    database.exec(work)
+    copyFileSync(open, path)
+    copyFileSync(`${open}${beside}`, `${path}${beside}`)
+    if (database.isTransaction) database.exec('ROLLBACK')
+  })
+}
+
+const CASES: Readonly<Record<string, readonly [make: (path: string) => void, why: RegExp]>> = {
+  'a database with a rollback journal': [
+    (path) => bookmarks(path, 'delete'),
+    /the file is no Seatgate store/,
+  ],
+  'a WAL database': [(path) => bookmarks(path, 'wal'), /the file is no Seatgate store/],
+  'a WAL database with its log': [
+    (path) => crashed(path, '-wal', 'wal', "INSERT INTO bookmarks VALUES ('b')"),
+    /the file is no Seatgate store/,
+  ],
+  'a database with a hot journal': [
+    (path) =>
+      crashed(
+        path,
+        '-journal',
+        'delete',
+        'PRAGMA cache_size = 1; BEGIN; CREATE TABLE t AS ' +
+          'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 9000) SELECT i, hex(randomblob(50)) FROM n',
+      ),
+    /the file is no Seatgate store/,
+  ],
+  'an empty file': [(path) => writeFileSync(path, ''), /the file is empty/],
+  'a text file': [(path) => writeFileSync(path, 'url: a\n'.repeat(500)), /file is not a database/],
+  'a folder': [(path) => mkdirSync(path), /it is no file/],
+}
+
+for (const [name, [make, why]] of Object.entries(CASES)) {
+  t.test(name, async (t) => {
+    const cwd = folderWith(t, {
+      'gateway.config.yaml': CONFIG.replace('./seatgate.db', './theirs/their.db'),
+      'routes/trainings.yaml': ROUTES,
+    })
+    const folder = join(cwd, 'theirs')
+    mkdirSync(folder)
+    make(join(folder, 'their.db'))
+    const before = contents(folder)
+    const ran = await Promise.all(COMMANDS.map(([command]) => seatgate(cwd, command)))
+    for (const [at, { code, err }] of ran.entries()) {
+      const [command, opens] = COMMANDS[at] ?? [[], false]
+      t.equal(code, opens ? 1 : 0, `${command[0]}: ${err}`)
+      if (opens) t.match(err, why)
+    }
+    t.same(contents(folder), before, 'everything is as it was')
+  })
+}
+
+t.test('a file that may not be read', async (t) => {
+  const cwd = folderWith(t, {})
+  const path = join(cwd, 'their.db')
+  bookmarks(path, 'delete')
+  chmodSync(path, 0)
+  const before = statSync(path).mtimeMs
+  refused(t, path)
+  t.same(readdirSync(cwd), ['their.db'])
+  t.equal(statSync(path).mtimeMs, before)
+})
+
+/** The administrator may read everything: then it is refused for what is in it. */
+function refused(t: Test, path: string): void {
+  const why = process.getuid?.() === 0 ? /no Seatgate store/ : /EACCES/
+  t.throws(() => lockStore(path), { message: why })
+}

@@ -1,0 +1,128 @@
+/** Who owns a store: by the lock file that the store names, and by who else has the database open. */
+
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, linkSync, readdirSync, renameSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { fileURLToPath } from 'node:url'
+import t, { type Test } from 'tap'
+import { openSqliteStore, type Store, StoreUnavailable } from '../../../../seats-admin/index.ts'
+import { done, writer } from '../conformance.ts'
+import { open, temporaryFolder } from './support.ts'
+
+const seat = { name: 'A', spaces: [], permissions: [] }
+const gateway = (lock: string) => ({ lock, takes: true })
+const worker = (lock: string) => ({ lock, takes: false })
+
+async function empty(t: Test): Promise<string> {
+  const path = join(temporaryFolder(t), 'seatgate.db')
+  await (await openSqliteStore({ path })).close()
+  return path
+}
+
+/** Another program, which has the database open until the test ends or it is told to close it. */
+async function otherProgram(t: Test, path: string): Promise<() => Promise<void>> {
+  const script = fileURLToPath(new URL('./open-process.ts', import.meta.url))
+  const child = spawn(process.execPath, [script, path], { stdio: ['pipe', 'pipe', 'inherit'] })
+  const exit = once(child, 'exit')
+  t.teardown(() => child.kill('SIGKILL'))
+  await once(child.stdout, 'data')
+  return async () => {
+    child.stdin.end()
+    await exit
+  }
+}
+
+function ownerOf(path: string): unknown {
+  const database = new DatabaseSync(path, { readOnly: true })
+  const row = database.prepare('SELECT owner FROM counter').get()
+  database.close()
+  return row?.owner
+}
+
+t.test(
+  'the first gateway takes it, with what its log still holds; the next one by the same lock too',
+  async (t) => {
+    const path = await empty(t)
+    t.equal(ownerOf(path), '')
+    for (let round = 0; round < 2; round++) {
+      const store = await open(t, { path, owner: gateway('1:1') })
+      t.equal(store.ownership?.alone, true)
+      t.equal(ownerOf(path), '1:1')
+      done(await store.createSeat(writer(), { ...seat, name: `A${round}` }))
+      await store.close()
+    }
+    const other = await open(t, { path, owner: gateway('1:2') })
+    t.equal((await other.seatByName('acme', 'A1')).value.seat?.name, 'A1')
+    t.equal(ownerOf(path), '1:2', 'by another lock, where nobody has it open')
+    t.equal((await open(t, { path })).ownership, null, 'a command line owns nothing')
+  },
+)
+
+t.test('another program has it open', async (t) => {
+  const path = await empty(t)
+  const first = await open(t, { path, owner: gateway('1:1') })
+  await first.close()
+  const close = await otherProgram(t, path)
+  const again = await open(t, { path, owner: gateway('1:1') })
+  t.equal(again.ownership?.alone, false, 'by the same lock: it may be a worker of the gateway before')
+  await again.close()
+  const refused: Promise<Store> = openSqliteStore({ path, owner: gateway('1:2') })
+  await t.rejects(refused, StoreUnavailable)
+  await t.rejects(refused, /can't be opened: another process has the file open/)
+  t.equal(ownerOf(path), '1:1')
+  const waiting = openSqliteStore({ path, owner: gateway('1:2') })
+  await close()
+  const store = await waiting
+  t.teardown(() => store.close())
+  t.equal(store.ownership?.alone, true, 'as soon as it is closed')
+})
+
+t.test('superseded: it reads no feed and writes nothing, in none of its processes', async (t) => {
+  const path = await empty(t)
+  const store = await open(t, { path, owner: gateway('1:1') })
+  const ofWorker = await open(t, { path, owner: worker('1:1') })
+  const { head } = await store.changesSince(null)
+  const database = new DatabaseSync(path)
+  t.teardown(() => database.close())
+  database.exec("UPDATE counter SET owner = '1:2'")
+  await t.rejects(ofWorker.createSeat(writer(), seat), /another gateway has taken this store over/)
+  await t.rejects(store.changesSince(head), /another gateway has taken this store over/)
+  t.match(await store.ownership?.superseded, { message: /taken this store over/ })
+  database.exec("UPDATE counter SET owner = '1:1'")
+  await t.rejects(store.changesSince(head), StoreUnavailable, 'for good')
+  await t.rejects(store.createSeat(writer(), seat), StoreUnavailable)
+  t.equal(database.prepare('SELECT count(*) AS n FROM seats').get()?.n, 0)
+  await t.rejects(openSqliteStore({ path, owner: worker('1:2') }), /taken this store over/)
+})
+
+t.test(
+  'a store that is put in its place is taken as well, by the gateway and then by its workers',
+  async (t) => {
+    const path = await empty(t)
+    const store = await open(t, { path, owner: gateway('1:1') })
+    const ofWorker = await open(t, { path, owner: worker('1:1') })
+    const other = await empty(t)
+    renameSync(other, path)
+    for (const suffix of ['-wal', '-shm']) renameSync(path + suffix, `${path}.gone${suffix}`)
+    await t.rejects(ofWorker.createSeat(writer(), seat), StoreUnavailable)
+    await t.rejects(store.changesSince(null), /moved, deleted or replaced/)
+    await store.changesSince(null)
+    t.equal(ownerOf(path), '1:1')
+    done(await ofWorker.createSeat(writer(), seat))
+    done(await store.createSeat(writer(), { ...seat, name: 'B' }))
+  },
+)
+
+t.test('a second name: that of a draft is taken away, any other one is refused', async (t) => {
+  const path = await empty(t)
+  const draft = `${path}.0a000000-0000-4000-8000-000000000000.new`
+  linkSync(path, draft)
+  await (await openSqliteStore({ path })).close()
+  t.notOk(existsSync(draft))
+  linkSync(path, `${path}.backup`)
+  await t.rejects(openSqliteStore({ path }), /the file has 2 names \(hard links\)/)
+  await t.rejects(openSqliteStore({ path: `${path}.backup` }), /the file has 2 names/)
+  t.same(readdirSync(join(path, '..')), ['seatgate.db', 'seatgate.db.backup'])
+})
