@@ -149,6 +149,8 @@ export interface OidcConfig {
   readonly redirectUri: string
   /** Plain http, to loopback addresses only. */
   readonly allowInsecure: boolean
+  /** `host:port`: the provider's endpoints may be there also at an inner address. The issuer's own always may. */
+  readonly endpointHosts: readonly string[]
   /** Tokens signed by the provider are accepted as bearer tokens. */
   readonly acceptProviderTokens: boolean
   /** Accepted in `aud` of such tokens, beside the client id. */

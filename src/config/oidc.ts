@@ -1,6 +1,6 @@
 /** `oidc:` of a tenant: its identity provider. Used by tenants.ts only. */
 
-import { isLoopback } from './addresses.ts'
+import { isLoopback, origin } from './addresses.ts'
 import { Complaint, confidential, type Read } from './complaint.ts'
 import type { ClientAuth, OidcConfig } from './config.ts'
 import type { Section } from './section.ts'
@@ -32,6 +32,7 @@ export function buildOidc(section: Section, tenant: string): OidcConfig | null {
     seatsClaim: section.text('seats_claim', nonEmpty) ?? 'memberOf',
     redirectUri: section.text('redirect_uri', redirectUri(tenant)) ?? '',
     allowInsecure,
+    endpointHosts: Object.freeze(section.texts('endpoint_hosts', endpointHost)),
     acceptProviderTokens: section.flag('accept_provider_tokens'),
     audience: Object.freeze(section.texts('audience', nonEmpty)),
     postLogoutRedirect: section.text('post_logout_redirect', absolute) ?? null,
@@ -55,6 +56,14 @@ function issuer(allowInsecure: boolean): Read<string> {
     if (!allowInsecure) return new Complaint('is not https: (allow_insecure: true, for one on loopback)')
     return isLoopback(url.hostname) ? text : new Complaint('is plain http and not on loopback')
   }
+}
+
+/** Written with its port, 443 where it has none. */
+const endpointHost: Read<string> = (text) => {
+  const url = /\s/.test(text) ? null : origin(`https://${text}`)
+  if (url === null || url instanceof Complaint)
+    return new Complaint('is not a host with or without a port, such as kc.internal:8443')
+  return `${url.hostname}:${url.port || '443'}`
 }
 
 function clientAuth(hasSecret: boolean): Read<ClientAuth> {

@@ -1,10 +1,14 @@
 /**
- * Requests to one tenant's provider: bounded in time, size and number, https, no redirect followed. One for each
- * tenant, so that a provider that hangs holds nothing of another's. Used by openid-client as its fetch, and by the
+ * Requests to one tenant's provider: bounded in time, size and number, https, no redirect followed, and to no inner
+ * address but the configured ones (`reach.ts`). One for each tenant, so that a provider or a name server that hangs holds
+ * nothing of another's. Used by openid-client as its fetch, and by the
  * reading of keys.
  */
 
 import { Agent, request } from 'undici'
+import type { OidcConfig } from '../config/config.ts'
+import { type NameLimits, Names } from './names.ts'
+import { Reach } from './reach.ts'
 import { codeOf, networkTrouble, ProviderTrouble } from './trouble.ts'
 
 export interface HttpLimits {
@@ -16,6 +20,7 @@ export interface HttpLimits {
   readonly maxBody?: number
   /** Requests at once; more are refused, since those under way show that the provider is slow. */
   readonly maxRequests?: number
+  readonly names?: NameLimits
 }
 
 /** The part of openid-client's `CustomFetchOptions` that it uses. */
@@ -35,22 +40,22 @@ const BODILESS = new Set([204, 205, 304])
 
 export class ProviderHttp {
   readonly #allowInsecure: boolean
+  readonly #reach: Reach
   readonly #total: number
   readonly #maxRequests: number
   readonly #agent: Agent
   #underWay = 0
 
-  constructor(allowInsecure: boolean, limits: HttpLimits = {}) {
+  constructor(oidc: OidcConfig, limits: HttpLimits = {}) {
     const { connect = 3_000, total = 5_000, maxBody = 1024 * 1024, maxRequests = 256 } = limits
-    this.#allowInsecure = allowInsecure
+    this.#allowInsecure = oidc.allowInsecure
+    this.#reach = new Reach(oidc, new Names(limits.names))
     this.#total = total
     this.#maxRequests = maxRequests
     this.#agent = new Agent({
-      // Said, not left to the environment: NODE_TLS_REJECT_UNAUTHORIZED does not reach sign-in.
-      connect: { timeout: connect, rejectUnauthorized: true },
+      connect: this.#reach.connector(connect),
       connections: CONNECTIONS,
       pipelining: 1,
-      allowH2: false,
       headersTimeout: total,
       bodyTimeout: total,
       maxResponseSize: maxBody,
@@ -60,8 +65,8 @@ export class ProviderHttp {
 
   /** Rejects with ProviderTrouble. A redirect comes back as what it is, and is no answer to anybody who asked. */
   readonly fetch = async (url: string, options: FetchOptions): Promise<Response> => {
-    if (!mayBeAsked(url, this.#allowInsecure))
-      throw new ProviderTrouble('the provider names an address that is not https')
+    const trouble = this.troubleOf(url, 'an endpoint of the provider')
+    if (trouble !== null) throw trouble
     if (this.#underWay >= this.#maxRequests)
       throw new ProviderTrouble('too many requests wait for the provider')
     this.#underWay++
@@ -72,6 +77,12 @@ export class ProviderHttp {
     } finally {
       this.#underWay--
     }
+  }
+
+  /** Null: it may be asked, as far as the address as it is written says. @param what is there, for the log */
+  troubleOf(url: string, what: string): ProviderTrouble | null {
+    if (!mayBeAsked(url, this.#allowInsecure)) return new ProviderTrouble(`${what} is not https`)
+    return this.#reach.troubleOf(url, what)
   }
 
   /** Resolves when nothing is under way. */

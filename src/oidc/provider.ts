@@ -46,7 +46,7 @@ export class Provider {
   /** @param clock monotonic ms */
   constructor(tenant: OidcTenant, limits: HttpLimits = {}, clock: () => number = () => performance.now()) {
     this.tenant = tenant
-    this.#http = new ProviderHttp(tenant.oidc.allowInsecure, limits)
+    this.#http = new ProviderHttp(tenant.oidc, limits)
     this.#discovered = new Kept(() => discover(tenant.oidc, this.#http), TIMES, clock)
     const uri = async () => (await this.discovered()).jwksUri
     const newUri = async () => (await this.#discovered.again()).jwksUri
@@ -78,7 +78,7 @@ async function discover(oidc: OidcConfig, http: ProviderHttp): Promise<Discovere
   // openid-client compares them as URLs, for which several texts are the same.
   if (metadata.issuer !== oidc.issuer)
     throw new ProviderTrouble('the provider names another issuer than the configuration')
-  checkEndpoints(metadata, oidc.allowInsecure)
+  checkEndpoints(metadata, http)
   const clientAuth = chosenAuth(oidc, metadata.token_endpoint_auth_methods_supported)
   const authenticate = authentication(clientAuth, oidc.clientSecret ?? '')
   const configured: Discovered['configured'] = (around) => {
@@ -112,13 +112,14 @@ function differsByLastSlash(one: string, other: string): boolean {
 }
 
 /** What sign-in can't do without, and what it uses where it is there. */
-function checkEndpoints(metadata: client.ServerMetadata, allowInsecure: boolean): void {
+function checkEndpoints(metadata: client.ServerMetadata, http: ProviderHttp): void {
   const required = ['authorization_endpoint', 'token_endpoint', 'jwks_uri'] as const
   const optional = ['userinfo_endpoint', 'end_session_endpoint'] as const
   for (const name of [...required, ...optional]) {
     const url: unknown = metadata[name]
     if (url === undefined && (optional as readonly string[]).includes(name)) continue
-    if (typeof url !== 'string' || !mayBeAsked(url, allowInsecure))
-      throw new ProviderTrouble(`the provider's ${name} is missing, or not https`)
+    if (typeof url !== 'string') throw new ProviderTrouble(`the provider's ${name} is missing, or no text`)
+    const trouble = http.troubleOf(url, `the provider's ${name}`)
+    if (trouble !== null) throw trouble
   }
 }

@@ -77,6 +77,7 @@ export class TestProvider {
       seatsClaim: 'memberOf',
       redirectUri: this.#options.redirectUri,
       allowInsecure: true,
+      endpointHosts: [],
       acceptProviderTokens: false,
       audience: [],
       postLogoutRedirect: this.#options.postLogoutRedirect ?? null,

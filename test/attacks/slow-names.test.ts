@@ -1,0 +1,69 @@
+/**
+ * The name server of one tenant's provider does not answer. The look-ups that wait for it hold nothing of the others':
+ * libuv runs two getaddrinfo at once for the whole process. With eight look-ups that wait, one of localhost took 39.7 s.
+ */
+
+import { scrypt } from 'node:crypto'
+import { lookup } from 'node:dns/promises'
+import { readFile } from 'node:fs/promises'
+import { promisify } from 'node:util'
+import { Redis } from 'ioredis'
+import t from 'tap'
+import { NameServer } from '../oidc/name-server.ts'
+import { startWorld } from '../oidc/world.ts'
+import { startRedis } from '../support/servers/redis.ts'
+
+const WAITING = 64
+
+t.test('other tenants, the store and Redis go on', async (t) => {
+  const world = await startWorld(t)
+  const redis = await startRedis(t)
+  const nameServer = await NameServer.start(t)
+  const issuers = Array.from({ length: WAITING }, (_, i) => `https://slow-${i}.example`)
+  for (const issuer of issuers) nameServer.names.set(new URL(issuer).hostname, null)
+  const names = { servers: [nameServer.address], resolvFile: '/nowhere', total: 60_000, timeout: 60_000 }
+  const limits = { connect: 60_000, total: 60_000, names }
+  const redirectUri = `${world.origin}/auth/oidc/callback/acme`
+  let waiting = WAITING
+  // An instance each: a process with as many tenants.
+  const begun = issuers.map(async (issuer) => {
+    const instance = world.instance({ limits, acme: { issuer, redirectUri } })
+    const reply = await instance.signIn('acme', '/pages/a', [])
+    waiting--
+    return reply
+  })
+  const isAsked = () => issuers.every((issuer) => nameServer.count(new URL(issuer).hostname) > 0)
+  while (!isAsked() && waiting > 0) await new Promise((resolve) => setTimeout(resolve, 10))
+  t.equal(waiting, WAITING, 'all of them wait for the name server')
+
+  world.user('bob', {}, world.globex)
+  t.equal((await world.signIn(world.browser('bob'), 'globex')).status, 200, 'another tenant signs in')
+  t.match(await lookup('localhost'), { address: /./ }, 'a look-up by getaddrinfo')
+  t.ok(await readFile(import.meta.filename), 'a file')
+  t.ok(await promisify(scrypt)('password', 'salt', 32), 'cryptography')
+  const client = new Redis(redis.port, 'localhost', { lazyConnect: true })
+  await client.connect()
+  t.equal(await client.ping(), 'PONG', 'a new connection to Redis, by name')
+  client.disconnect()
+  t.equal(waiting, WAITING, 'while all of them still wait')
+
+  nameServer.release()
+  for (const reply of await Promise.all(begun)) t.match(reply, { status: 503 })
+  t.match(world.events('sign_in_failed').at(-1), { tenant: 'acme', reason: /can't be reached \(ENOTFOUND\)/ })
+})
+
+t.test('a look-up has an end, and its number a bound', async (t) => {
+  const world = await startWorld(t)
+  const nameServer = await NameServer.start(t)
+  nameServer.names.set('slow.example', null)
+  const names = { servers: [nameServer.address], resolvFile: '/nowhere', timeout: 100, total: 200 }
+  const issuer = 'https://slow.example'
+  await world.reopen({
+    limits: { names },
+    acme: { issuer, redirectUri: `${world.origin}/auth/oidc/callback/acme` },
+  })
+  const pages = await Promise.all(Array.from({ length: 100 }, () => world.begin(world.browser())))
+  for (const page of pages) t.match(page.json, { status: 503, code: 'unavailable' })
+  t.match(world.events('sign_in_failed')[0], { reason: /can't be reached \(ETIMEOUT\)/ })
+  t.ok(nameServer.count('slow.example') <= 4, 'one look-up for all of them')
+})
