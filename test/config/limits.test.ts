@@ -21,6 +21,7 @@ t.test('defaults', async (t) => {
     websockets: 7500,
     websocketsPerTenant: 7500,
     websocketsPerCaller: 468,
+    seatBytes: 65_536,
   })
   t.match(config, { drain: 30_000, drainDelay: 0, proxyProtocol: false })
   t.same((await configOf(t, `${BASE}limits: {}\n`)).limits, DEFAULT_LIMITS)
@@ -66,6 +67,7 @@ t.test('all of it, and what follows it', async (t) => {
     websockets: 300,
     websocketsPerTenant: 200,
     websocketsPerCaller: 10,
+    seatBytes: 65_536,
   })
   t.equal(config?.drainDelay, 5000)
   t.equal(config?.upstreams.get('main')?.bodyTimeout, 20_000, 'an upstream that says nothing else')
