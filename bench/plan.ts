@@ -5,7 +5,7 @@ export interface Named {
 }
 
 /** Beside the runs of peers on workloads. */
-export const PARTS = ['turns', 'flood', 'websockets', 'micro', 'curves'] as const
+export const PARTS = ['turns', 'flood', 'neighbour', 'websockets', 'micro', 'curves'] as const
 export type Part = (typeof PARTS)[number]
 
 export interface Choice<P, W> {

@@ -5,10 +5,12 @@ import { type Curves, curveLines } from './curves/report.ts'
 import type { Flood } from './flood.ts'
 import { loader } from './load.ts'
 import type { StageCost } from './micro/stages.ts'
+import type { Neighbour } from './neighbour/measure.ts'
 import type { Peer } from './peers/peer.ts'
 import type { Result } from './rounds.ts'
 import {
   floodTable,
+  neighbourTable,
   peerTable,
   ratios,
   stageTable,
@@ -36,6 +38,7 @@ export interface Measured {
   readonly left: readonly string[]
   readonly turns: readonly Turns[]
   readonly floods: readonly Flood[]
+  readonly neighbours: readonly Neighbour[]
   readonly webSockets: readonly WebSocketCost[]
   readonly stages: readonly StageCost[]
   readonly curves: Curves | null
@@ -54,6 +57,7 @@ export function report(measured: Measured): string {
     turnsTable(measured),
     workloadTable(measured),
     floodTable(measured),
+    neighbourTable(measured),
     webSocketTable(measured),
     stageTable(measured),
     measured.curves === null ? [] : curveLines(measured.curves),

@@ -1,6 +1,7 @@
 /** The tables of the report, as lines of Markdown. Called by `results.ts`. */
 
 import { GOOD_RATE } from './flood.ts'
+import { HONEST_RATE } from './neighbour/measure.ts'
 import type { Peer } from './peers/peer.ts'
 import type { Measured } from './results.ts'
 import { ratioOf, resultOf, type Summary, summaryOf } from './summary.ts'
@@ -116,6 +117,25 @@ export function floodTable({ floods, peers }: Measured): string[] {
     '',
     '| | bad ones/s | good ones answered | p50 without | p99 without | p50 with | p99 with |',
     '|---|---|---|---|---|---|---|',
+    ...rows,
+  ]
+}
+
+export function neighbourTable({ neighbours }: Pick<Measured, 'neighbours'>): string[] {
+  if (neighbours.length === 0) return []
+  const rows = neighbours.map(({ label, calm, attacked, count, memory }) => {
+    const times = [calm.p50, calm.p99, attacked.p50, attacked.p99].map(milliseconds)
+    const lost = attacked.refused + attacked.failed
+    const done = `${grouped(count.done)} (${grouped(count.refused)})`
+    return `| ${[label, ...times, lost, done, ...memory.map(mebibytes)].join(' | ')} |`
+  })
+  return [
+    '## A neighbour',
+    '',
+    `${HONEST_RATE} requests a second of one tenant, alone and while another one does its worst; a fresh gateway each time.`,
+    '',
+    '| the other tenant has | p50 calm | p99 calm | p50 | p99 | lost | asked (refused) | memory calm | memory |',
+    '|---|---|---|---|---|---|---|---|---|',
     ...rows,
   ]
 }

@@ -10,6 +10,7 @@ import { measureCurves } from './curves/measure.ts'
 import { type Flood, measureFlood } from './flood.ts'
 import type { Place } from './measure.ts'
 import { stageCosts } from './micro/stages.ts'
+import { measureNeighbours } from './neighbour/measure.ts'
 import type { Peer } from './peers/peer.ts'
 import type { Choice, Part } from './plan.ts'
 import { type Measured, machine } from './results.ts'
@@ -48,6 +49,8 @@ export class WholeBench {
     const results = await runRounds(jobsOf(peers, workloads), rounds, place, lengths, say)
     const turns = parts.includes('turns') ? await this.#turns(peers) : []
     const floods = parts.includes('flood') ? await this.#floods(peers) : []
+    const neighbour = () => measureNeighbours(place, quick ? 3 : 10)
+    const neighbours = parts.includes('neighbour') ? await this.#attempt('neighbour', neighbour) : null
     const webSockets = parts.includes('websockets') ? await this.#webSockets(peers) : []
     const { world, folder } = place
     const micro = () => stageCosts(world, folder, quick ? 7 : 15)
@@ -69,6 +72,7 @@ export class WholeBench {
       left: this.#left,
       turns,
       floods,
+      neighbours: neighbours ?? [],
       webSockets,
       stages: stages ?? [],
       curves,

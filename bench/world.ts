@@ -51,6 +51,7 @@ async function makeKey(store: Store, seat: string): Promise<string> {
 
 /** Whom a token is about, and what differs from a good one. */
 export interface TokenSetup {
+  readonly tenant?: string
   readonly user?: string
   readonly hashPerm?: readonly string[]
   /** Seconds from now. */
@@ -61,14 +62,19 @@ export interface TokenSetup {
 const HEADER = encode({ alg: 'HS256', typ: 'JWT' })
 
 /** As the gateway mints them, only faster: many are wanted. */
-export function token(world: World, setup: TokenSetup = {}): string {
-  const { user = 'user-0', hashPerm = [`${SPACE}:${seatName(0)}`], expiresIn = LIFETIME } = setup
+export function token(world: Pick<World, 'secret'>, setup: TokenSetup = {}): string {
+  const {
+    tenant = TENANT,
+    user = 'user-0',
+    hashPerm = [`${SPACE}:${seatName(0)}`],
+    expiresIn = LIFETIME,
+  } = setup
   const email = `${user}@acme.example`
   const iat = Math.floor(Date.now() / 1000) - 60
   const text = `${HEADER}.${encode({
     sub: user,
     email,
-    tenant_id: TENANT,
+    tenant_id: tenant,
     is_sso: false,
     user_metadata: { email, name: user, sub: user },
     hash_perm: hashPerm,

@@ -118,6 +118,7 @@ const measured: Measured = {
     { peer: 'haproxy-jwt', cpu: 41, ratio: 0.97, low: 0.94, high: 1.02, turns: 36 },
   ],
   floods: [],
+  neighbours: [],
   webSockets: [{ peer: 'seatgate', cpu: 12, rate: 1000 }],
   stages: [{ label: 'decide', nanoseconds: 81.4 }],
   curves: {

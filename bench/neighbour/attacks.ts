@@ -1,0 +1,104 @@
+/** What one tenant, or one address without a credential, does at its worst while another tenant works. */
+
+import { type AttackSetup, closedLoop, holdOpen, trickle } from './clients.ts'
+
+export interface Attack {
+  readonly name: string
+  /** In the table. */
+  readonly label: string
+  /** What the honest tenant sends meanwhile. */
+  readonly honest: 'GET' | 'POST'
+  /** Goes on until the signal. */
+  readonly run: (setup: AttackSetup) => Promise<AttackCount>
+}
+
+export interface AttackCount {
+  /** Requests that were answered, or connections that were opened. */
+  readonly done: number
+  /** Of these, with a status of 400 or above, or closed by the gateway. */
+  readonly refused: number
+}
+
+/** Connections of an attack that asks as fast as it is answered. */
+const CONNECTIONS = 8
+/** Routes with permissions of their own. */
+export const HEAVY_ROUTES = 50
+
+const head = (method: string, path: string, lines: readonly string[]) =>
+  Buffer.from(`${method} ${path} HTTP/1.1\r\nHost: gw\r\n${lines.map((line) => `${line}\r\n`).join('')}\r\n`)
+
+const SPACE_LINE = 'Space: s1'
+const COMMAS = ','.repeat(30_000)
+
+export const ATTACKS: readonly Attack[] = [
+  {
+    name: 'large-seats',
+    label: 'an API key of 300 Seats of 10,000 permissions',
+    honest: 'GET',
+    run: (setup) => {
+      const requests = Array.from({ length: HEAVY_ROUTES }, (_, at) =>
+        head('GET', `/v1/heavy${at}`, [SPACE_LINE, `x-api-key: ${setup.keys.large}`]),
+      )
+      return closedLoop(setup, CONNECTIONS, requests)
+    },
+  },
+  {
+    name: 'long-names',
+    label: 'an API key of 1,000 Seats with names of 256 characters',
+    honest: 'GET',
+    run: (setup) => {
+      const request = head('GET', '/v1/trainings/7', [SPACE_LINE, `x-api-key: ${setup.keys.long}`])
+      return closedLoop(setup, CONNECTIONS, [request])
+    },
+  },
+  {
+    name: 'slow-uploads',
+    label: '512 uploads of 1.4 KiB/s each',
+    honest: 'POST',
+    run: (setup) => {
+      const lines = [SPACE_LINE, `Authorization: Bearer ${setup.token}`, 'Content-Length: 10000000']
+      return trickle(setup, 512, head('POST', '/v1/trainings/7', lines), Buffer.alloc(1440, 'x'), 1000)
+    },
+  },
+  {
+    name: 'websockets',
+    label: '4,000 WebSockets, where there are 2,000 connections',
+    honest: 'GET',
+    run: (setup) => {
+      const key = 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=='
+      const upgrade = ['Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13', key]
+      const lines = [SPACE_LINE, `Authorization: Bearer ${setup.token}`, ...upgrade]
+      return holdOpen(setup, 4000, head('GET', '/v1/socket', lines))
+    },
+  },
+  {
+    name: 'sign-ins',
+    label: 'sign-ins begun and not finished, on 8 connections',
+    honest: 'GET',
+    run: (setup) => {
+      const body = '{"tenant":"mallory"}'
+      const lines = ['Content-Type: application/json', `Content-Length: ${body.length}`]
+      const request = Buffer.concat([head('POST', '/auth/oidc/login', lines), Buffer.from(body)])
+      return closedLoop(setup, CONNECTIONS, [request])
+    },
+  },
+  {
+    name: 'lists',
+    label: '30,000 commas in Connection and in Accept, on 8 connections',
+    honest: 'GET',
+    run: (setup) =>
+      closedLoop(setup, CONNECTIONS, [
+        head('GET', '/open/7', [`Connection: keep-alive${COMMAS}`]),
+        head('GET', '/page/7', [`Accept: text/html${COMMAS}`, 'Sec-Fetch-Mode: navigate']),
+      ]),
+  },
+  {
+    name: 'partial-heads',
+    label: '4,000 connections with 30 KiB of a header section, where there are 2,000',
+    honest: 'GET',
+    run: (setup) => {
+      const begun = `GET /open/7 HTTP/1.1\r\nHost: gw\r\nx-long: ${'a'.repeat(30_000)}`
+      return holdOpen(setup, 4000, Buffer.from(begun))
+    },
+  },
+]

@@ -1,0 +1,127 @@
+/** Ways to ask for much, on plain sockets of this machine. Each ends with the signal, and with all of its connections. */
+
+import { connect, type Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { AttackCount } from './attacks.ts'
+
+export interface AttackSetup {
+  readonly port: number
+  /** API keys of the tenant that attacks. */
+  readonly keys: { readonly large: string; readonly long: string }
+  /** A token of it. */
+  readonly token: string
+  readonly signal: AbortSignal
+}
+
+const HEAD_END = Buffer.from('\r\n\r\n')
+/** Milliseconds after which what was closed is opened again. */
+const AGAIN = 50
+
+/** One request after the other on each connection, as fast as they are answered. */
+export async function closedLoop(
+  { port, signal }: AttackSetup,
+  connections: number,
+  requests: readonly Buffer[],
+): Promise<AttackCount> {
+  let [done, refused, next] = [0, 0, 0]
+  const ask = (socket: Socket) => socket.write(requests[next++ % requests.length] ?? '')
+  const sockets = new Set<Socket>()
+  const open = () => {
+    if (signal.aborted) return
+    const socket = connect(port, '127.0.0.1')
+    sockets.add(socket)
+    let received = Buffer.alloc(0)
+    socket.on('connect', () => ask(socket))
+    socket.on('data', (chunk: Buffer) => {
+      received = Buffer.concat([received, chunk])
+      for (let size = sizeOf(received); size > 0 && size <= received.length; size = sizeOf(received)) {
+        done++
+        if (!received.subarray(9, 12).toString().startsWith('2')) refused++
+        received = received.subarray(size)
+        ask(socket)
+      }
+    })
+    socket.on('error', () => {})
+    socket.on('close', () => {
+      sockets.delete(socket)
+      setTimeout(open, AGAIN).unref()
+    })
+  }
+  for (let at = 0; at < connections; at++) open()
+  await aborted(signal)
+  for (const socket of sockets) socket.destroy()
+  return { done, refused }
+}
+
+/** Connections that begin with `first` and then wait; what the gateway closes is opened again, now and then. */
+export async function holdOpen(
+  { port, signal }: AttackSetup,
+  connections: number,
+  first: Buffer,
+): Promise<AttackCount> {
+  let [done, refused] = [0, 0]
+  const sockets = new Set<Socket>()
+  while (!signal.aborted) {
+    for (let at = 0; at < 100 && sockets.size < connections; at++) {
+      const socket = connect(port, '127.0.0.1', () => {
+        done++
+        socket.write(first)
+      })
+      sockets.add(socket)
+      socket.on('error', () => {}).resume()
+      socket.on('close', () => {
+        refused++
+        sockets.delete(socket)
+      })
+    }
+    await sleep(AGAIN)
+  }
+  for (const socket of sockets) socket.removeAllListeners('close').destroy()
+  return { done, refused }
+}
+
+/** Uploads that go on, `part` at a time. */
+export async function trickle(
+  setup: AttackSetup,
+  connections: number,
+  first: Buffer,
+  part: Buffer,
+  every: number,
+): Promise<AttackCount> {
+  const { port, signal } = setup
+  let [done, refused] = [0, 0]
+  const sockets = new Set<Socket>()
+  const timer = setInterval(() => {
+    for (const socket of sockets) socket.write(part)
+  }, every)
+  while (!signal.aborted) {
+    for (; sockets.size < connections;) {
+      const socket = connect(port, '127.0.0.1', () => {
+        done++
+        socket.write(first)
+      })
+      sockets.add(socket)
+      socket.on('error', () => {}).resume()
+      socket.on('close', () => {
+        refused++
+        sockets.delete(socket)
+      })
+    }
+    await sleep(AGAIN)
+  }
+  clearInterval(timer)
+  for (const socket of sockets) socket.removeAllListeners('close').destroy()
+  return { done, refused }
+}
+
+/** Of the first answer; 0 while its head is not whole. */
+function sizeOf(received: Buffer): number {
+  const end = received.indexOf(HEAD_END)
+  if (end < 0) return 0
+  const length = /\r\ncontent-length: *(\d+)/i.exec(received.subarray(0, end).toString('latin1'))
+  return end + HEAD_END.length + Number(length?.[1] ?? 0)
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve()))
+}

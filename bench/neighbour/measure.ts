@@ -1,0 +1,98 @@
+/**
+ * What an honest tenant notices of a neighbour: its latency at a fixed rate, first alone and then while another tenant
+ * does its worst in one way after the other. A fresh gateway each time. Called by `whole.ts`.
+ */
+
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { bound, loadCores } from '../cores.ts'
+import type { Place } from '../measure.ts'
+import { SPACE } from '../names.ts'
+import { atRate, type Latency } from '../open-loop.ts'
+import { memoryOf } from '../process-tree.ts'
+import { writeRequests } from '../requests.ts'
+import { type Attack, type AttackCount, ATTACKS } from './attacks.ts'
+import { type Neighbourhood, openNeighbourhood } from './gateway.ts'
+
+const ATTACKER = fileURLToPath(new URL('./attacker.ts', import.meta.url))
+
+/** Requests a second of the honest tenant, and the connections that they come on. */
+export const HONEST_RATE = 200
+const HONEST_CONNECTIONS = 16
+/** Milliseconds that an attack has before it is looked at. */
+const AHEAD = 2000
+
+export interface Neighbour {
+  readonly attack: string
+  readonly label: string
+  readonly calm: Latency
+  readonly attacked: Latency
+  readonly count: AttackCount
+  /** Bytes of the gateway, before the attack and at its end. */
+  readonly memory: readonly [before: number, after: number]
+}
+
+/** @param seconds of each of the two */
+export async function measureNeighbours(place: Place, seconds: number): Promise<Neighbour[]> {
+  const measured: Neighbour[] = []
+  for (const attack of ATTACKS) measured.push(await measureNeighbour(attack, place, seconds))
+  return measured
+}
+
+async function measureNeighbour(attack: Attack, place: Place, seconds: number): Promise<Neighbour> {
+  const folder = mkdtempSync(join(place.folder, 'neighbour-'))
+  const opened = await openNeighbourhood(join(folder, 'gateway'), place.upstreams.plain.origin)
+  try {
+    const ask = honestRequests(attack, opened, folder, seconds)
+    await ask()
+    const before = memoryOf([opened.pid])
+    const calm = await ask()
+    const under = startAttack(attack, opened, seconds + (2 * AHEAD) / 1000)
+    await sleep(AHEAD)
+    const attacked = await ask()
+    const memory = [before, memoryOf([opened.pid])] as const
+    return { attack: attack.name, label: attack.label, calm, attacked, count: await under, memory }
+  } finally {
+    await opened.stop()
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
+  }
+}
+
+function honestRequests(
+  { honest }: Attack,
+  { port, honest: token }: Neighbourhood,
+  folder: string,
+  seconds: number,
+): () => Promise<Latency> {
+  const own = join(folder, 'requests')
+  mkdirSync(own)
+  const requests = writeRequests(own, 'honest.txt', {
+    method: honest,
+    headers: [`Space: ${SPACE}`],
+    body: honest === 'POST' ? 2048 : 0,
+    each: [['/v1/trainings/7', `Authorization: Bearer ${token}`]],
+  })
+  const load = { port, requests, connections: HONEST_CONNECTIONS, workers: 1, rate: HONEST_RATE, seconds }
+  return () => atRate(load)
+}
+
+async function startAttack(
+  { name }: Attack,
+  { port, keys, token }: Neighbourhood,
+  seconds: number,
+): Promise<AttackCount> {
+  const told = JSON.stringify({ attack: name, port, keys, token, seconds })
+  const [file = '', ...args] = bound(loadCores(1), [process.execPath, ATTACKER, told])
+  const child = spawn(file, args, { stdio: ['ignore', 'pipe', 'inherit'], timeout: (seconds + 30) * 1000 })
+  let text = ''
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+    text += chunk
+  })
+  const [code, signal] = await once(child, 'close')
+  if (code !== 0) throw new Error(`the attack ended with ${code ?? signal}`)
+  return JSON.parse(text) as AttackCount
+}
