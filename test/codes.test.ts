@@ -103,6 +103,10 @@ t.test('each code', async (t) => {
   const more = JSON.stringify({ name: 'More', spaces: ['s1'], permissions: ['*'] })
   check('grant_exceeds_own', await world.client.send('POST', '/v1/seats', maker, more))
 
+  const { data } = (await world.admin('GET', '/v1/seats')).json
+  const { id } = data.find((seat: { name: string }) => seat.name === 'admin')
+  check('last_administrator', await world.admin('DELETE', `/v1/seats/${id}`))
+
   const soon = new Date(Date.now() + 300).toISOString()
   const short = await world.admin('POST', '/v1/api-keys', {
     name: 'short',

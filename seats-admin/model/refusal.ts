@@ -4,7 +4,12 @@
 export const MAX_FAULTS = 50
 
 export type AdminCode =
-  'input_invalid' | 'seat_not_found' | 'api_key_not_found' | 'seat_name_taken' | 'grant_exceeds_own'
+  | 'input_invalid'
+  | 'seat_not_found'
+  | 'api_key_not_found'
+  | 'seat_name_taken'
+  | 'grant_exceeds_own'
+  | 'last_administrator'
 
 export interface AdminFault {
   /** JSON Pointer (RFC 6901). */
@@ -33,10 +38,16 @@ export const seatNameTaken: AdminRefusal = {
   refused: 'seat_name_taken',
   detail: 'Another Seat of the tenant has this name.',
 }
+/** Also where a name is taken by a Seat that the caller may not see: the answer is the same as for any other reason. */
 export const grantExceedsOwn: AdminRefusal = {
   refused: 'grant_exceeds_own',
   detail:
-    'The Seats concerned must grant nothing that you do not hold in this space yourself, and, outside the admin space, in this space alone.',
+    'The Seats concerned must grant nothing that you do not hold in this space yourself. Outside the admin space they must grant it in this space alone, and a new name must be free in the tenant.',
+}
+export const lastAdministrator: AdminRefusal = {
+  refused: 'last_administrator',
+  detail:
+    'No other Seat of the admin space holds *, or seats:update with seats:grant: nobody could manage the Seats of the tenant.',
 }
 
 export function inputInvalid(faults: readonly AdminFault[]): AdminRefusal {
@@ -46,8 +57,6 @@ export function inputInvalid(faults: readonly AdminFault[]): AdminRefusal {
 /** @param indices of the API key's `seats` that name no Seat */
 export function unknownSeats(indices: readonly number[]): AdminRefusal {
   return inputInvalid(
-    indices
-      .slice(0, MAX_FAULTS)
-      .map((at) => ({ path: `/seats/${at}`, message: 'names no Seat of the tenant' })),
+    indices.slice(0, MAX_FAULTS).map((at) => ({ path: `/seats/${at}`, message: 'names no Seat' })),
   )
 }

@@ -1,6 +1,6 @@
 /** What a caller of the Seat and key endpoints may see and manage: "nobody grants what they don't have". Pure. */
 
-import { holds } from './permission.ts'
+import { EVERY_PERMISSION, holds } from './permission.ts'
 
 /**
  * What a caller of the Seat and key endpoints may manage: data only, so that it can be checked where the
@@ -47,6 +47,15 @@ function managerOf(scope: Scope): (seat: Granting) => boolean {
 /** Whether this scope may read a Seat of these spaces. Outside the admin space: of its own space and no other. */
 export function maySee(scope: Scope, spaces: readonly string[]): boolean {
   return scope.admin || (spaces.length === 1 && spaces[0] === scope.space)
+}
+
+/** Held together in the admin space, they let their holder give any permission to any Seat. */
+export const ADMINISTRATING = ['seats:update', GRANT_ANY] as const
+
+/** Whether holders of this Seat can manage the tenant's Seats, whatever else becomes of them. */
+export function administrates({ spaces, permissions }: Granting, adminSpace: string): boolean {
+  if (!spaces.includes(adminSpace)) return false
+  return permissions.includes(EVERY_PERMISSION) || ADMINISTRATING.every((each) => permissions.includes(each))
 }
 
 /**

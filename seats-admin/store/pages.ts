@@ -13,7 +13,23 @@ export interface Listing<V> {
   hasMore: boolean
 }
 
-export const SEAT_BY_ID = `SELECT ${SEAT_COLUMNS} FROM seats s WHERE s.tenant = :tenant AND s.id = :id`
+/**
+ * Of a Seat `s`: the caller may see it. Asked of the store, so that neither the answer nor the work for it is another
+ * for what the caller may not see than for what does not exist.
+ */
+export function seatSeen({ spacesColumn }: Dialect): string {
+  return `(:admin = 1 OR ${spacesColumn} = :spaces)`
+}
+
+/** As parameters of {@link seatSeen}. */
+export function seenBy(scope: Scope): { admin: number; spaces: string } {
+  return { admin: Number(scope.admin), spaces: spacesOf(scope) }
+}
+
+export function seatById(dialect: Dialect): string {
+  return `SELECT ${SEAT_COLUMNS} FROM seats s WHERE s.tenant = :tenant AND s.id = :id AND ${seatSeen(dialect)}`
+}
+
 /** In order of creation; one more row than the page has, to see whether there are more. */
 const PAGE = 'ORDER BY id LIMIT :rows'
 
@@ -23,7 +39,7 @@ export function adminQuestions(dialect: Dialect) {
   const keys = `SELECT ${apiKeyColumns(dialect)} FROM api_keys k WHERE k.tenant = :tenant AND k.id`
   const keyOfSpaces = apiKeyOfSpaces(dialect)
   return {
-    seat: SEAT_BY_ID,
+    seat: seatById(dialect),
     seats: `${seats} ${PAGE}`,
     seatsOfSpaces: `${seats} AND ${dialect.spacesColumn} = :spaces ${PAGE}`,
     apiKey: `${keys} = :id`,
@@ -37,7 +53,7 @@ export function adminQuestions(dialect: Dialect) {
  * The API keys that are seen outside the admin space: those with Seats, all of just this space. The Seats of the space
  * are looked up in the index, once: reading what others hold in `spaces` could take a megabyte a Seat.
  */
-function apiKeyOfSpaces({ spacesColumn }: Dialect): string {
+export function apiKeyOfSpaces({ spacesColumn }: Dialect): string {
   const seatOfSpaces = `s.tenant = :tenant AND ${spacesColumn} = :spaces`
   return `k.id IN (SELECT ks.api_key_id FROM seats s
       JOIN api_key_seats ks ON ks.tenant = s.tenant AND ks.seat_id = s.id WHERE ${seatOfSpaces})

@@ -1,6 +1,8 @@
 /** Rows as the statements of both drivers give them, and the nouns made of them. */
 
 import type { ApiKey, StoredApiKey } from '../model/api-key.ts'
+import { EVERY_PERMISSION } from '../model/permission.ts'
+import { ADMINISTRATING } from '../model/scope.ts'
 import type { ListedSeat, StoredSeat } from '../model/seat.ts'
 
 /** Trusted to be what the schema says. PostgreSQL's bigint comes as a number, too. */
@@ -17,10 +19,21 @@ export interface Dialect {
   list(value: string, order: string): string
   /** Where `part` begins in `text`, from 1; 0: nowhere. */
   position(text: string, part: string): string
+  /** The table of Seats, to be read by the index of those that {@link administrating} finds. */
+  readonly administrators: string
 }
 
 export const SEAT_COLUMNS =
   's.id, s.tenant, s.name, s.spaces, s.permissions, s.member_count, s.created_by, s.created_at, s.updated_by, s.updated_at'
+
+/**
+ * The Seats that could administrate a tenant, if one of their spaces is its admin space. `permissions` is a JSON array of
+ * strings without escapes: one in quotes is found in its text just where it is an element.
+ */
+export function administrating({ position }: Pick<Dialect, 'position'>): string {
+  const holds = (permission: string) => `${position('permissions', `'"${permission}"'`)} > 0`
+  return `(${holds(EVERY_PERMISSION)} OR (${ADMINISTRATING.map(holds).join(' AND ')}))`
+}
 
 /** With the names of the key's Seats as JSON, in the order in which they were given. */
 export function apiKeyColumns({ list }: Dialect): string {

@@ -6,7 +6,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Change } from '../model/change.ts'
 import { type AdminRefusal, grantExceedsOwn, inputInvalid, seatNotFound } from '../model/refusal.ts'
-import { mayManage } from '../model/scope.ts'
+import { administrates, mayManage } from '../model/scope.ts'
 import { listSize, seatSize, type StoredSeat } from '../model/seat.ts'
 import { ulid } from '../model/ulid.ts'
 import type { SeatInput, Writer } from './store.ts'
@@ -15,6 +15,8 @@ export interface SeatUpdate {
   readonly after: StoredSeat
   /** The name from before, if it is another now. */
   readonly givenUp: string | null
+  /** As {@link endsAdministration} says. */
+  readonly endsAdministration: boolean
   readonly changes: readonly Change[]
 }
 
@@ -40,7 +42,22 @@ export function planUpdate(
   const tooLarge = largerThanAllowed(writer, after, before)
   if (tooLarge !== null) return tooLarge
   const givenUp = after.name === before.name ? null : before.name
-  return { after, givenUp, changes: changesOf(after, givenUp) }
+  const ends = endsAdministration({ scope }, before, after)
+  return { after, givenUp, endsAdministration: ends, changes: changesOf(after, givenUp) }
+}
+
+/**
+ * Whether the write leaves the tenant without this Seat as one that can administrate it. Then there must be another.
+ * Outside the admin space no such Seat can be written to.
+ * @param after null: it is deleted
+ */
+export function endsAdministration(
+  { scope }: Pick<Writer, 'scope'>,
+  before: StoredSeat,
+  after: StoredSeat | null,
+): boolean {
+  if (!scope.admin || !administrates(before, scope.space)) return false
+  return after === null || !administrates(after, scope.space)
 }
 
 /**

@@ -4,7 +4,7 @@ import type { ApiKey } from '../../model/api-key.ts'
 import { type AdminRefusal, apiKeyNotFound } from '../../model/refusal.ts'
 import type { Scope } from '../../model/scope.ts'
 import type { ListedSeat, StoredSeat } from '../../model/seat.ts'
-import { adminQuestions, type Listing, PAGE_TEXT, spacesOf, visibleSeat } from '../pages.ts'
+import { adminQuestions, type Listing, PAGE_TEXT, seenBy, spacesOf, visibleSeat } from '../pages.ts'
 import { apiKey, integer, listedSeat, type Row } from '../rows.ts'
 import type { Page } from '../store.ts'
 import type { Connection } from './connection.ts'
@@ -36,7 +36,7 @@ export async function readSeat(
   id: string,
   scope: Scope,
 ): Promise<StoredSeat | AdminRefusal> {
-  return visibleSeat((await connection.ask(SEAT, { tenant, id: wanted(id) }))[0], scope)
+  return visibleSeat((await connection.ask(SEAT, { tenant, id: wanted(id), ...seenBy(scope) }))[0], scope)
 }
 
 export async function readApiKey(

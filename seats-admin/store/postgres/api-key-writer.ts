@@ -4,8 +4,9 @@ import { type ApiKey, hashApiKey } from '../../model/api-key.ts'
 import { type AdminRefusal, apiKeyNotFound, grantExceedsOwn, isRefusal } from '../../model/refusal.ts'
 import { grantsAny, mayManageKey, type Scope } from '../../model/scope.ts'
 import { apiKeyChange, newApiKey, seatIdsOf } from '../api-key-rules.ts'
-import { PAGE_TEXT } from '../pages.ts'
+import { PAGE_TEXT, seatSeen, seenBy } from '../pages.ts'
 import { integer, type Row, text } from '../rows.ts'
+import { writeQuestions } from '../seat-questions.ts'
 import type { ApiKeyInput, Writer, Written } from '../store.ts'
 import { isStorable, nameNotStorable, postgres, wanted } from './dialect.ts'
 import { sql } from './sql.ts'
@@ -15,9 +16,10 @@ import { logged, type Transaction } from './transaction.ts'
 const SEAT = `s.id, s.name, octet_length(s.permissions) AS size, coalesce(${postgres.spacesColumn}, '[]') AS spaces`
 
 const SEATS_BY_NAME = sql(
-  `SELECT ${SEAT} FROM seats s WHERE s.tenant = :tenant AND s.name = ANY (:names::text[])`,
+  `SELECT ${SEAT} FROM seats s
+   WHERE s.tenant = :tenant AND s.name = ANY (:names::text[]) AND ${seatSeen(postgres)}`,
 )
-const FIND = sql('SELECT id FROM api_keys WHERE tenant = :tenant AND id = :id')
+const FIND = sql(writeQuestions(postgres).apiKey)
 const SEATS_OF = sql(
   `SELECT ${SEAT} FROM api_key_seats ks JOIN seats s ON s.tenant = ks.tenant AND s.id = ks.seat_id
    WHERE ks.tenant = :tenant AND ks.api_key_id = :id`,
@@ -46,7 +48,7 @@ export async function createApiKey(
 ): Promise<Written<ApiKey & { key: string }> | AdminRefusal> {
   const { tenant, by, scope, now } = writer
   const names = input.seats.filter(isStorable)
-  const seats = await transaction.ask(SEATS_BY_NAME, { tenant, names })
+  const seats = await transaction.ask(SEATS_BY_NAME, { tenant, names, ...seenBy(scope) })
   const ids = seatIdsOf(input.seats, new Map(seats.map((row) => [text(row, 'name'), text(row, 'id')])))
   if (isRefusal(ids)) return ids
   if (!(await mayHandOut(transaction, tenant, scope, seats))) return grantExceedsOwn
@@ -76,7 +78,8 @@ export async function revokeApiKey(
 ): Promise<Written<null> | AdminRefusal> {
   const { tenant, scope, now } = writer
   const id = wanted(wantedId)
-  if ((await transaction.ask(FIND, { tenant, id })).length === 0) return apiKeyNotFound
+  const found = await transaction.ask(FIND, { tenant, id, ...seenBy(scope) })
+  if (found.length === 0) return apiKeyNotFound
   const seats = await transaction.ask(SEATS_OF, { tenant, id })
   if (!(await mayHandOut(transaction, tenant, scope, seats))) return grantExceedsOwn
   const committed = await transaction.write(REVOKE, [apiKeyChange(tenant, id)], { tenant, id, now })

@@ -1,13 +1,15 @@
 /** Writes to Seats. Each method runs inside a transaction of its own. */
 
-import { type AdminRefusal, isRefusal, grantExceedsOwn, seatNameTaken } from '../../model/refusal.ts'
+import { type AdminRefusal, grantExceedsOwn, isRefusal, lastAdministrator } from '../../model/refusal.ts'
 import { mayManage } from '../../model/scope.ts'
 import type { StoredSeat } from '../../model/seat.ts'
-import { SEAT_BY_ID } from '../pages.ts'
+import { seatById, seenBy } from '../pages.ts'
 import { storedSeat, text } from '../rows.ts'
+import { administratorBesides, nameTaken, writeQuestions } from '../seat-questions.ts'
 import {
   changesOf,
   deletionChanges,
+  endsAdministration,
   givenUpAt,
   largerThanAllowed,
   newSeat,
@@ -15,12 +17,14 @@ import {
   planUpdate,
 } from '../seat-rules.ts'
 import type { SeatInput, Writer, Written } from '../store.ts'
-import { isStorable, nameNotStorable, wanted } from './dialect.ts'
+import { isStorable, nameNotStorable, postgres, wanted } from './dialect.ts'
 import { sql } from './sql.ts'
 import { logged, type Transaction } from './transaction.ts'
 
-const BY_ID = sql(SEAT_BY_ID)
-const BY_NAME = sql('SELECT id FROM seats WHERE tenant = :tenant AND name = :name')
+const questions = writeQuestions(postgres)
+const BY_ID = sql(seatById(postgres))
+const BY_NAME = sql(questions.name)
+const ADMINISTRATOR = sql(questions.administrator)
 const KEYS_OF = sql(
   'SELECT api_key_id FROM api_key_seats WHERE tenant = :tenant AND seat_id = :id ORDER BY api_key_id',
 )
@@ -55,7 +59,8 @@ export async function createSeat(
   writer: Writer,
   input: SeatInput,
 ): Promise<Written<StoredSeat> | AdminRefusal> {
-  if (await isTaken(transaction, writer, input.name)) return seatNameTaken
+  const taken = await refuseTaken(transaction, writer, input.name)
+  if (taken !== null) return taken
   const seat = newSeat(writer, transaction.idTime(writer.now), input)
   return { ...(await transaction.write(INSERT, changesOf(seat), columnsOf(writer, seat))), value: seat }
 }
@@ -70,7 +75,9 @@ export async function updateSeat(
   if (isRefusal(plan)) return plan
   const { after, givenUp, changes } = plan
   if (!isStorable(after.name)) return nameNotStorable
-  if (givenUp !== null && (await isTaken(transaction, writer, after.name))) return seatNameTaken
+  const taken = givenUp === null ? null : await refuseTaken(transaction, writer, after.name)
+  if (taken !== null) return taken
+  if (plan.endsAdministration && (await isLast(transaction, writer, id))) return lastAdministrator
   const values = { ...columnsOf(writer, after), ...giving(transaction, writer, givenUp) }
   return { ...(await transaction.write(UPDATE, changes, values)), value: after }
 }
@@ -83,18 +90,33 @@ export async function deleteSeat(
   const { tenant } = writer
   const seat = planDeletion(writer, await find(transaction, writer, id))
   if (isRefusal(seat)) return seat
+  if (endsAdministration(writer, seat, null) && (await isLast(transaction, writer, id)))
+    return lastAdministrator
   const keys = (await transaction.ask(KEYS_OF, { tenant, id })).map((row) => text(row, 'api_key_id'))
   const values = { tenant, id, ...giving(transaction, writer, seat.name) }
   return { ...(await transaction.write(DELETE, deletionChanges(seat, keys), values)), value: null }
 }
 
-async function find(transaction: Transaction, { tenant }: Writer, id: string): Promise<StoredSeat | null> {
-  const [row] = await transaction.ask(BY_ID, { tenant, id: wanted(id) })
+async function find(
+  transaction: Transaction,
+  { tenant, scope }: Writer,
+  id: string,
+): Promise<StoredSeat | null> {
+  const [row] = await transaction.ask(BY_ID, { tenant, id: wanted(id), ...seenBy(scope) })
   return row === undefined ? null : storedSeat(row)
 }
 
-async function isTaken(transaction: Transaction, { tenant }: Writer, name: string): Promise<boolean> {
-  return (await transaction.ask(BY_NAME, { tenant, name })).length > 0
+async function refuseTaken(
+  transaction: Transaction,
+  { tenant, scope }: Writer,
+  name: string,
+): Promise<AdminRefusal | null> {
+  return nameTaken((await transaction.ask(BY_NAME, { tenant, name, ...seenBy(scope) }))[0])
+}
+
+/** No other Seat administrates the tenant. All writers take turns, so it stays so until this one has committed. */
+async function isLast(transaction: Transaction, { tenant, scope }: Writer, id: string): Promise<boolean> {
+  return (await transaction.ask(ADMINISTRATOR, administratorBesides(tenant, id, scope))).length === 0
 }
 
 function columnsOf({ tenant, by, now }: Writer, { id, name, spaces, permissions }: StoredSeat) {

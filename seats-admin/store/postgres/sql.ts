@@ -13,8 +13,8 @@ export interface Sql {
 
 export type Values = Readonly<Record<string, unknown>>
 
-/** `:name`, but not the `::` of a cast. */
-const PARAMETER = /(?<!:):([a-z_]+)/g
+/** `:name`, but neither the `::` of a cast nor a permission such as `'seats:update'`. */
+const PARAMETER = /(?<![:\w]):([a-z_]+)/g
 
 export function sql(text: string): Sql {
   const names: string[] = []

@@ -5,7 +5,7 @@ import type { ApiKey } from '../../model/api-key.ts'
 import { type AdminRefusal, apiKeyNotFound } from '../../model/refusal.ts'
 import type { Scope } from '../../model/scope.ts'
 import type { ListedSeat, StoredSeat } from '../../model/seat.ts'
-import { adminQuestions, type Listing, PAGE_TEXT, spacesOf, visibleSeat } from '../pages.ts'
+import { adminQuestions, type Listing, PAGE_TEXT, spacesOf, seenBy, visibleSeat } from '../pages.ts'
 import { apiKey, listedSeat, type Row } from '../rows.ts'
 import type { Page } from '../store.ts'
 import type { Running } from './calls.ts'
@@ -35,7 +35,7 @@ export class AdminReader {
   }
 
   readSeat(tenant: string, id: string, scope: Scope): StoredSeat | AdminRefusal {
-    return visibleSeat(this.#seat.get({ tenant, id }), scope)
+    return visibleSeat(this.#seat.get({ tenant, id, ...seenBy(scope) }), scope)
   }
 
   listSeats(tenant: string, page: Page): Listing<ListedSeat> {

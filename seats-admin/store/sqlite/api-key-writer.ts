@@ -5,10 +5,13 @@ import { type ApiKey, hashApiKey } from '../../model/api-key.ts'
 import { type AdminRefusal, apiKeyNotFound, grantExceedsOwn, isRefusal } from '../../model/refusal.ts'
 import { type Granting, grantsAny, mayManageKey, type Scope } from '../../model/scope.ts'
 import { apiKeyChange, newApiKey, seatIdsOf } from '../api-key-rules.ts'
+import { seatSeen, seenBy } from '../pages.ts'
 import { text } from '../rows.ts'
+import { writeQuestions } from '../seat-questions.ts'
 import type { ApiKeyInput, Writer, Written } from '../store.ts'
 import type { Running } from './calls.ts'
 import type { ChangeLog } from './change-log.ts'
+import { sqlite } from './dialect.ts'
 
 export class ApiKeyWriter {
   readonly #log: ChangeLog
@@ -24,7 +27,9 @@ export class ApiKeyWriter {
   constructor(database: DatabaseSync, log: ChangeLog, running: Running) {
     this.#log = log
     this.#running = running
-    this.#seatByName = database.prepare('SELECT id, name FROM seats WHERE tenant = ? AND name = ?')
+    this.#seatByName = database.prepare(
+      `SELECT s.id, s.name FROM seats s WHERE s.tenant = :tenant AND s.name = :name AND ${seatSeen(sqlite)}`,
+    )
     this.#seatsOf = database.prepare(
       'SELECT seat_id AS id FROM api_key_seats WHERE tenant = ? AND api_key_id = ?',
     )
@@ -34,7 +39,7 @@ export class ApiKeyWriter {
          CASE WHEN :any THEN '[]' ELSE permissions END AS permissions
        FROM seats WHERE tenant = :tenant AND id = :id`,
     )
-    this.#find = database.prepare('SELECT id FROM api_keys WHERE tenant = ? AND id = ?')
+    this.#find = database.prepare(writeQuestions(sqlite).apiKey)
     this.#insert = database.prepare(
       'INSERT INTO api_keys (tenant, id, name, hash, created_by, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?)',
     )
@@ -48,7 +53,7 @@ export class ApiKeyWriter {
 
   create(writer: Writer, input: ApiKeyInput): Written<ApiKey & { key: string }> | AdminRefusal {
     const { tenant, by, scope, now } = writer
-    const seatIds = seatIdsOf(input.seats, this.#seatsByName(tenant, input.seats))
+    const seatIds = seatIdsOf(input.seats, this.#seatsByName(writer, input.seats))
     if (isRefusal(seatIds)) return seatIds
     if (!mayManageKey(scope, this.#grants(tenant, seatIds, scope))) return grantExceedsOwn
     const made = newApiKey(writer, this.#log.idTime(now), input)
@@ -63,15 +68,18 @@ export class ApiKeyWriter {
    */
   revoke(writer: Writer, id: string): Written<null> | AdminRefusal {
     const { tenant, scope, now } = writer
-    if (this.#find.get(tenant, id) === undefined) return apiKeyNotFound
+    if (this.#find.get({ tenant, id, ...seenBy(scope) }) === undefined) return apiKeyNotFound
     const seats = this.#seatsOf.all(tenant, id).map((row) => text(row, 'id'))
     if (!mayManageKey(scope, this.#grants(tenant, seats, scope))) return grantExceedsOwn
     this.#revoke.run(now, tenant, id)
     return { ...this.#log.append([apiKeyChange(tenant, id)]), value: null }
   }
 
-  #seatsByName(tenant: string, names: readonly string[]): ReadonlyMap<string, string> {
-    const rows = names.map((name) => this.#seatByName.get(tenant, name)).filter((row) => row !== undefined)
+  #seatsByName({ tenant, scope }: Writer, names: readonly string[]): ReadonlyMap<string, string> {
+    const seen = seenBy(scope)
+    const rows = names
+      .map((name) => this.#seatByName.get({ tenant, name, ...seen }))
+      .filter((row) => row !== undefined)
     return new Map(rows.map((row) => [text(row, 'name'), text(row, 'id')]))
   }
 

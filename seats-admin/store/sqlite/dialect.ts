@@ -6,4 +6,5 @@ export const sqlite: Dialect = {
   spacesColumn: 's.spaces',
   list: (value, order) => `json_group_array(${value} ORDER BY ${order})`,
   position: (text, part) => `instr(${text}, ${part})`,
+  administrators: 'seats INDEXED BY administrators',
 }

@@ -135,8 +135,17 @@ const owner = `
 ALTER TABLE counter ADD COLUMN owner TEXT NOT NULL DEFAULT '';
 `
 
+/**
+ * The Seats that could administrate a tenant, for a write that takes this from one of them: it looks for another. They
+ * are few. The condition is that of `rows.ts`, word for word.
+ */
+const administrators = `
+CREATE INDEX administrators ON seats (tenant, spaces, id) WHERE
+  (instr(permissions, '"*"') > 0 OR (instr(permissions, '"seats:update"') > 0 AND instr(permissions, '"seats:grant"') > 0));
+`
+
 /** `user_version` counts the steps taken. */
-export const MIGRATIONS: readonly string[] = [first, marks, sessions, owner]
+export const MIGRATIONS: readonly string[] = [first, marks, sessions, owner, administrators]
 
 /** Throws unless the database is marked as a Seatgate store. Reads its first page only. */
 export function requireMark(database: DatabaseSync): void {

@@ -1,14 +1,16 @@
 /** Writes to Seats. Runs in the writer's thread; each method inside a transaction of its own. */
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import { type AdminRefusal, grantExceedsOwn, isRefusal, seatNameTaken } from '../../model/refusal.ts'
+import { type AdminRefusal, grantExceedsOwn, isRefusal, lastAdministrator } from '../../model/refusal.ts'
 import { mayManage } from '../../model/scope.ts'
 import type { StoredSeat } from '../../model/seat.ts'
-import { SEAT_BY_ID } from '../pages.ts'
+import { seatById, seenBy } from '../pages.ts'
 import { storedSeat, text } from '../rows.ts'
+import { administratorBesides, nameTaken, writeQuestions } from '../seat-questions.ts'
 import {
   changesOf,
   deletionChanges,
+  endsAdministration,
   givenUpAt,
   largerThanAllowed,
   newSeat,
@@ -18,12 +20,16 @@ import {
 import type { SeatInput, Writer, Written } from '../store.ts'
 import type { Running } from './calls.ts'
 import type { ChangeLog } from './change-log.ts'
+import { sqlite } from './dialect.ts'
+
+const questions = writeQuestions(sqlite)
 
 export class SeatWriter {
   readonly #log: ChangeLog
   readonly #running: Running
   readonly #byId: StatementSync
   readonly #byName: StatementSync
+  readonly #administrator: StatementSync
   readonly #insert: StatementSync
   readonly #update: StatementSync
   readonly #delete: StatementSync
@@ -33,8 +39,9 @@ export class SeatWriter {
   constructor(database: DatabaseSync, log: ChangeLog, running: Running) {
     this.#log = log
     this.#running = running
-    this.#byId = database.prepare(SEAT_BY_ID)
-    this.#byName = database.prepare('SELECT id FROM seats WHERE tenant = ? AND name = ?')
+    this.#byId = database.prepare(seatById(sqlite))
+    this.#byName = database.prepare(questions.name)
+    this.#administrator = database.prepare(questions.administrator)
     this.#insert = database.prepare(
       `INSERT INTO seats (tenant, id, name, spaces, permissions, created_by, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)`,
     )
@@ -57,7 +64,8 @@ export class SeatWriter {
     if (!mayManage(scope, input)) return grantExceedsOwn
     const tooLarge = largerThanAllowed(writer, input)
     if (tooLarge !== null) return tooLarge
-    if (this.#isTaken(tenant, name)) return seatNameTaken
+    const taken = this.#taken(writer, name)
+    if (taken !== null) return taken
     const seat = newSeat(writer, this.#log.idTime(now), input)
     this.#insert.run(tenant, seat.id, name, JSON.stringify(spaces), JSON.stringify(permissions), by, now)
     return { ...this.#log.append(changesOf(seat)), value: seat }
@@ -65,11 +73,13 @@ export class SeatWriter {
 
   update(writer: Writer, id: string, patch: Partial<SeatInput>): Written<StoredSeat> | AdminRefusal {
     const { tenant, by, now } = writer
-    const plan = planUpdate(writer, this.#find(tenant, id), patch)
+    const plan = planUpdate(writer, this.#find(writer, id), patch)
     if (isRefusal(plan)) return plan
     const { after, givenUp, changes } = plan
     const { name, spaces, permissions } = after
-    if (givenUp !== null && this.#isTaken(tenant, name)) return seatNameTaken
+    const taken = givenUp === null ? null : this.#taken(writer, name)
+    if (taken !== null) return taken
+    if (plan.endsAdministration && this.#isLast(writer, id)) return lastAdministrator
     this.#update.run(name, JSON.stringify(spaces), JSON.stringify(permissions), by, now, tenant, id)
     if (givenUp !== null) this.#markGivenUp(writer, givenUp)
     return { ...this.#log.append(changes), value: after }
@@ -78,21 +88,27 @@ export class SeatWriter {
   /** Its members, and its part in API keys, go with it. */
   delete(writer: Writer, id: string): Written<null> | AdminRefusal {
     const { tenant } = writer
-    const seat = planDeletion(writer, this.#find(tenant, id))
+    const seat = planDeletion(writer, this.#find(writer, id))
     if (isRefusal(seat)) return seat
+    if (endsAdministration(writer, seat, null) && this.#isLast(writer, id)) return lastAdministrator
     const keys = this.#keysOf.all(tenant, id).map((row) => text(row, 'api_key_id'))
     this.#delete.run(tenant, id)
     this.#markGivenUp(writer, seat.name)
     return { ...this.#log.append(deletionChanges(seat, keys)), value: null }
   }
 
-  #find(tenant: string, id: string): StoredSeat | null {
-    const row = this.#byId.get({ tenant, id })
+  #find({ tenant, scope }: Writer, id: string): StoredSeat | null {
+    const row = this.#byId.get({ tenant, id, ...seenBy(scope) })
     return row === undefined ? null : storedSeat(row)
   }
 
-  #isTaken(tenant: string, name: string): boolean {
-    return this.#byName.get(tenant, name) !== undefined
+  #taken({ tenant, scope }: Writer, name: string): AdminRefusal | null {
+    return nameTaken(this.#byName.get({ tenant, name, ...seenBy(scope) }))
+  }
+
+  /** No other Seat administrates the tenant. */
+  #isLast({ tenant, scope }: Writer, id: string): boolean {
+    return this.#administrator.get(administratorBesides(tenant, id, scope)) === undefined
   }
 
   #markGivenUp(writer: Writer, name: string): void {

@@ -65,7 +65,7 @@ t.test('a key names Seats that there are', async (t) => {
     refused: 'input_invalid',
     faults: [{ path: '/seats/0' }],
   })
-  t.match(await refusedFor(['B'], inSpace('one', '*')), { refused: 'grant_exceeds_own' })
+  t.strictSame(await refusedFor(['B'], inSpace('one', '*')), await refusedFor(['X'], inSpace('one', '*')))
   t.match(await refusedFor([], inSpace('one', '*')), { refused: 'grant_exceeds_own' })
   t.equal(await refusedFor(['A'], inSpace('one', '*')), null)
   t.equal(await refusedFor([]), null)
@@ -89,7 +89,7 @@ t.test('keys of other spaces are out of sight and out of reach', async (t) => {
   const { id } = await api.body(`POST ${KEYS}`, { body: { name: 'k', seats: ['B'] } })
   const scope = inSpace('one', '*')
   t.equal((await api.ask(`GET ${KEY}`, { id, scope })).refused?.refused, 'api_key_not_found')
-  t.equal((await api.ask(`DELETE ${KEY}`, { id, scope })).refused?.refused, 'grant_exceeds_own')
+  t.equal((await api.ask(`DELETE ${KEY}`, { id, scope })).refused?.refused, 'api_key_not_found')
   t.same((await api.body(`GET ${KEYS}`, { scope })).data, [])
   t.equal((await api.ask(`GET ${KEY}`, { id, tenant: 'globex' })).refused?.refused, 'api_key_not_found')
   t.equal((await api.ask(`DELETE ${KEY}`, { id, tenant: 'globex' })).refused?.refused, 'api_key_not_found')

@@ -133,10 +133,14 @@ t.test('taken, exceeding, missing: in this order of telling', async (t) => {
   t.equal(await codeOf(`POST ${SEATS}`, { body: seat('A') }), 'seat_name_taken')
   t.equal(await codeOf(`POST ${SEATS}`, { body: seat('A', 'c:d') }), 'grant_exceeds_own')
   t.equal(await codeOf(`POST ${SEATS}`, { body: seat('A', 'nonsense') }), 'input_invalid')
-  t.equal(await codeOf(`PUT ${SEAT}`, { id, body: { name: 'far' } }), 'seat_name_taken')
+  t.equal(
+    await codeOf(`PUT ${SEAT}`, { id, body: { name: 'far' } }),
+    'grant_exceeds_own',
+    'by a Seat out of sight',
+  )
   t.equal(await codeOf(`GET ${SEAT}`, { id: far.id }), 'seat_not_found', 'what is out of sight is not there')
-  t.equal(await codeOf(`PUT ${SEAT}`, { id: far.id, body: {} }), 'grant_exceeds_own')
-  t.equal(await codeOf(`DELETE ${SEAT}`, { id: far.id }), 'grant_exceeds_own')
+  t.equal(await codeOf(`PUT ${SEAT}`, { id: far.id, body: {} }), 'seat_not_found')
+  t.equal(await codeOf(`DELETE ${SEAT}`, { id: far.id }), 'seat_not_found')
   t.equal(await codeOf(`PUT ${SEAT}`, { id: 'x', body: {} }), 'seat_not_found')
   t.equal(await codeOf(`PUT ${SEAT}`, { id: 'x', body: { name: '' } }), 'input_invalid')
 })

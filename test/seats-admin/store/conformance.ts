@@ -58,6 +58,8 @@ export function conformance(t: Test, openStore: (t: Test) => Promise<Store>): vo
     done(await store.createSeat(as, { name, spaces, permissions })).value
   const key = async (store: Store, seats: string[], as = writer()) =>
     done(await store.createApiKey(as, { name: 'ci', seats, expiresAt: null })).value
+  const allOf = async (store: Store) =>
+    (await store.listSeats('acme', { limit: 100, after: null, scope: ADMIN })).data.map((each) => each.id)
   const namesOf = async (store: Store, scope: Scope, limit = 100, after: string | null = null) =>
     (await store.listSeats('acme', { limit, after, scope })).data.map((each) => each.name)
 
@@ -259,6 +261,7 @@ export function conformance(t: Test, openStore: (t: Test) => Promise<Store>): vo
     t.equal(refused(await store.updateSeat(writer(), MISSING, {})), 'seat_not_found')
     t.equal(refused(await store.deleteSeat(writer(), MISSING)), 'seat_not_found')
     t.equal(refused(await store.deleteSeat(writer(inSpace('one')), id)), 'grant_exceeds_own')
+    t.equal(refused(await store.deleteSeat(writer(inSpace('two')), id)), 'seat_not_found')
     t.equal(
       refused(await store.createApiKey(writer(), { name: 'k', seats: ['A', 'X'], expiresAt: null })),
       'input_invalid',
@@ -434,21 +437,175 @@ export function conformance(t: Test, openStore: (t: Test) => Promise<Store>): vo
     t.equal(await change(mine.id, { spaces: ['two'] }), 'grant_exceeds_own', 'after')
     t.equal(await change(more.id, { permissions: ['a:b'] }), 'grant_exceeds_own', 'before: not even down')
     t.equal(await change(more.id, { name: 'x' }), 'grant_exceeds_own', 'nor renamed')
-    t.equal(await change(wide.id, { spaces: ['one'] }), 'grant_exceeds_own')
-    t.equal(await change(far.id, {}), 'grant_exceeds_own')
-    for (const { id } of [more, wide, far])
-      t.equal(refused(await store.deleteSeat(as, id)), 'grant_exceeds_own')
-    for (const seats of [['more'], ['far'], ['wide'], ['mine too', 'far'], []]) {
+    t.equal(refused(await store.deleteSeat(as, more.id)), 'grant_exceeds_own')
+    for (const seats of [['more'], ['mine too', 'more'], []]) {
       const made = await store.createApiKey(as, { name: 'k', seats, expiresAt: null })
       t.equal(refused(made), 'grant_exceeds_own', `a key of ${seats}`)
     }
+    t.equal(await change(wide.id, { spaces: ['one'] }), 'seat_not_found')
+    t.equal(await change(far.id, {}), 'seat_not_found')
     t.equal(
       refused(await store.createApiKey(as, { name: 'k', seats: ['mine too'], expiresAt: null })),
       'not refused',
     )
     const revoked = await Promise.all(keys.map(async (id) => refused(await store.revokeApiKey(as, id))))
-    t.same(revoked, ['not refused', 'grant_exceeds_own', 'grant_exceeds_own', 'grant_exceeds_own'])
+    t.same(revoked, ['not refused', 'grant_exceeds_own', 'api_key_not_found', 'api_key_not_found'])
     t.equal(refused(await store.deleteSeat(as, mine.id)), 'not refused')
+  })
+
+  test('what is out of sight is answered as what does not exist', async (t, store) => {
+    const mine = await seat(store, 'mine', ['one'], ['a:b'])
+    const hidden = [
+      await seat(store, 'far', ['two'], ['a:b']),
+      await seat(store, 'wide', ['one', 'two'], ['a:b']),
+      await seat(store, 'nowhere', [], ['a:b']),
+      await seat(store, 'boss', ['admin'], ['*']),
+    ]
+    const keys = []
+    for (const names of [['far'], ['mine', 'far'], ['wide'], []]) keys.push((await key(store, names)).id)
+    for (const scope of [inSpace('one', 'a:b'), inSpace('one', '*'), inSpace('one', 'seats:grant')]) {
+      const as = writer(scope)
+      const onSeat = async (id: string) => [
+        await store.readSeat('acme', id, scope),
+        await store.updateSeat(as, id, {}),
+        await store.updateSeat(as, id, { name: 'far' }),
+        await store.updateSeat(as, id, { spaces: ['two'], permissions: ['*'] }),
+        await store.deleteSeat(as, id),
+      ]
+      const onKey = async (id: string) => [
+        await store.readApiKey('acme', id, scope),
+        await store.revokeApiKey(as, id),
+      ]
+      const keyOf = (name: string) =>
+        store.createApiKey(as, { name: 'k', seats: ['mine', name], expiresAt: null })
+      const [noSeat, noKey, unknown] = [await onSeat(MISSING), await onKey(MISSING), await keyOf('none')]
+      t.equal(refused(unknown), 'input_invalid')
+      for (const { id, name } of hidden) {
+        t.strictSame(await onSeat(id), noSeat, name)
+        t.strictSame(await keyOf(name), unknown, `a key of ${name}`)
+      }
+      for (const id of keys) t.strictSame(await onKey(id), noKey)
+    }
+    t.equal(refused(await store.updateSeat(writer(inSpace('one', '*')), mine.id, {})), 'not refused')
+    t.same(await namesOf(store, ADMIN), ['mine', 'far', 'wide', 'nowhere', 'boss'], 'and nothing was done')
+  })
+
+  test('a name that a Seat out of sight has is refused like what may not be granted', async (t, store) => {
+    const mine = await seat(store, 'mine', ['one'], ['a:b'])
+    for (const [name, spaces] of [
+      ['far', ['two']],
+      ['wide', ['one', 'two']],
+      ['nowhere', []],
+    ] as const)
+      await seat(store, name, [...spaces], [])
+    const as = writer(inSpace('one', 'a:b'))
+    const make = (name: string, permission = 'a:b') =>
+      store.createSeat(as, { name, spaces: ['one'], permissions: [permission] })
+    const exceeding = await make('free', 'x:y')
+    t.equal(refused(exceeding), 'grant_exceeds_own')
+    for (const name of ['far', 'wide', 'nowhere']) {
+      t.strictSame(await make(name), exceeding, name)
+      t.strictSame(await store.updateSeat(as, mine.id, { name }), exceeding, `renamed to ${name}`)
+      const admin = await store.createSeat(writer(), { name, spaces: [], permissions: [] })
+      t.equal(refused(admin), 'seat_name_taken', 'who may see it is told')
+    }
+    t.equal(refused(await make('mine')), 'seat_name_taken')
+    t.equal(refused(await make('free')), 'not refused')
+  })
+
+  test('the last Seat that administrates the tenant stays one', async (t, store) => {
+    const both = ['seats:update', 'seats:grant']
+    const make = (name: string, spaces: string[], permissions: string[]) =>
+      seat(store, name, spaces, permissions)
+    const update = async (id: string, patch: object) => refused(await store.updateSeat(writer(), id, patch))
+    const remove = async (id: string) => refused(await store.deleteSeat(writer(), id))
+    for (const [at, [spaces, permissions]] of [
+      [['one'], ['*']],
+      [
+        ['administration', 'admi', 'Admin'],
+        ['*', ...both],
+      ],
+      [['admin'], ['seats:update']],
+      [['admin'], ['seats:grant']],
+      [['admin'], ['xseats:update', 'seats:grant.x', 'a:*'.replace('*', 'b')]],
+      [[], ['*']],
+    ].entries())
+      await make(`none ${at}`, spaces as string[], permissions as string[])
+    await seat(store, 'theirs', ['admin'], ['*'], writer(ADMIN, 1, 'globex'))
+    const last = (await make('last', ['admin'], ['*'])).id
+    const before = await store.changesSince(BEGINNING)
+    const losses = [
+      { permissions: [] },
+      { permissions: ['seats:update'] },
+      { permissions: ['seats:grant', 'seats:create'] },
+      { spaces: [] },
+      { spaces: ['one'] },
+      { name: 'x', spaces: ['administration'] },
+    ]
+    for (const loss of losses) t.equal(await update(last, loss), 'last_administrator', JSON.stringify(loss))
+    t.equal(await remove(last), 'last_administrator')
+    t.same(await store.changesSince(BEGINNING), before, 'a refusal leaves no trace')
+    t.equal(done(await store.readSeat('acme', last, ADMIN)).name, 'last')
+
+    t.equal(await update(last, {}), 'not refused')
+    t.equal(await update(last, { name: 'renamed' }), 'not refused', 'it still holds its rights')
+    t.equal(await update(last, { permissions: both }), 'not refused', 'in the other way')
+    t.equal(await update(last, { spaces: ['one', 'admin', 'two'] }), 'not refused', 'with other spaces')
+    t.equal(await remove(last), 'last_administrator')
+    const second = (await make('second', ['two', 'admin'], ['a:b', ...both])).id
+    t.equal(await remove(last), 'not refused', 'with another one, whatever its other spaces')
+    t.equal(await remove(second), 'last_administrator')
+    const third = (await make('third', ['admin'], ['*'])).id
+    t.equal(await update(second, { permissions: [] }), 'not refused')
+    t.equal(await update(second, { spaces: [] }), 'not refused', 'it is none any more')
+    t.equal(await remove(second), 'not refused')
+    t.equal(await remove(third), 'last_administrator')
+    t.same(
+      (await Promise.all((await allOf(store)).map(remove))).filter((each) => each !== 'not refused'),
+      ['last_administrator'],
+      'all others go',
+    )
+  })
+
+  test('a tenant without a Seat that administrates it is not worse off', async (t, store) => {
+    const ids = []
+    for (const [name, spaces] of [
+      ['a', ['admin']],
+      ['b', ['one']],
+    ] as const)
+      ids.push((await seat(store, name, [...spaces], ['seats:update'])).id)
+    for (const id of ids) {
+      t.equal(refused(await store.updateSeat(writer(), id, { permissions: [], spaces: [] })), 'not refused')
+      t.equal(refused(await store.deleteSeat(writer(), id)), 'not refused')
+    }
+  })
+
+  test('the admin space is the one of the configuration', async (t, store) => {
+    const { id } = await seat(store, 'ops', ['ops'], ['*'])
+    await seat(store, 'admin', ['admin'], ['*'])
+    const ops = writer({ ...ADMIN, space: 'ops' })
+    t.equal(refused(await store.deleteSeat(ops, id)), 'last_administrator')
+    t.equal(
+      refused(await store.deleteSeat(writer(inSpace('ops', '*')), id)),
+      'not refused',
+      'an ordinary space',
+    )
+  })
+
+  test('of two who take the last two away at once, one does', async (t, store) => {
+    for (let round = 0; round < 10; round++) {
+      const [a, b] = [await seat(store, 'a', ['admin'], ['*']), await seat(store, 'b', ['admin', 'x'], ['*'])]
+      const results = await Promise.all([
+        store.deleteSeat(writer(), a.id),
+        store.updateSeat(writer(), b.id, { permissions: [] }),
+      ])
+      t.same(results.map(refused).toSorted(), ['last_administrator', 'not refused'])
+      await seat(store, 'c', ['admin'], ['*'])
+      for (const id of await allOf(store)) await store.deleteSeat(writer(), id)
+      const [left = ''] = await allOf(store)
+      done(await store.updateSeat(writer({ ...ADMIN, space: 'none' }), left, { permissions: [] }))
+      done(await store.deleteSeat(writer(), left))
+    }
   })
 
   test('outside the admin space only what is all of that space is seen', async (t, store) => {
