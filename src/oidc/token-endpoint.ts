@@ -49,11 +49,12 @@ async function asked(
   grant: Grant,
   redeem: (configuration: client.Configuration) => Promise<client.TokenEndpointResponse>,
 ): Promise<ProviderAnswer> {
-  const { configured } = await provider.discovered()
+  const { configured, clientAuth } = await provider.discovered()
+  const { scopes } = provider.tenant.oidc
   let idToken: string | null = null
   const configuration = configured((fetch) => async (url, options) => {
     const response = await fetch(url, options)
-    if (response.status !== 200) throw await tokenRefusal(response, grant, provider)
+    if (response.status !== 200) throw await tokenRefusal(response, grant, { clientAuth, scopes })
     const taken = await takeIdToken(response)
     idToken = taken.idToken
     return taken.response

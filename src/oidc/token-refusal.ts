@@ -3,10 +3,10 @@
  * about what the user brought (a code, a refresh token), or a fault of the provider's. Used by `token-endpoint.ts`.
  */
 
+import type { ClientAuth, OidcConfig } from '../config/config.ts'
 import { isJsonObject, parseJson } from '../json.ts'
 import { clientAdvice, scopeAdvice } from './advice.ts'
 import { cleaned, cleanedError } from './clean.ts'
-import type { Provider } from './provider.ts'
 import { ProviderRefused } from './translated.ts'
 import { ProviderTrouble } from './trouble.ts'
 
@@ -22,7 +22,7 @@ const LATER = [408, 429]
 export async function tokenRefusal(
   response: Response,
   grant: Grant,
-  provider: Provider,
+  client: Pick<OidcConfig, 'scopes'> & { readonly clientAuth: ClientAuth },
 ): Promise<ProviderRefused | ProviderTrouble> {
   const { status } = response
   const { error, description } = await errorOf(response)
@@ -30,8 +30,8 @@ export async function tokenRefusal(
   const ofClient = error === null ? challenged : ABOUT_CLIENT.includes(error)
   const answer = error === null ? String(status) : cleanedError(error)
   const words = [`the ${grant}: the provider answered ${answer}`, description]
-  if (ofClient || (status === 401 && error !== 'invalid_grant')) words.push(await clientAdvice(provider))
-  if (error === 'invalid_scope') words.push(scopeAdvice(provider.tenant.oidc))
+  if (ofClient || (status === 401 && error !== 'invalid_grant')) words.push(clientAdvice(client.clientAuth))
+  if (error === 'invalid_scope') words.push(scopeAdvice(client))
   const message = words.filter((each) => each !== '').join(' ')
   const isOver = isFinal(status) && !ofClient && !OUTAGES.includes(error ?? '')
   if (isOver && (grant === 'refresh token' || error === 'invalid_grant')) return new ProviderRefused(message)

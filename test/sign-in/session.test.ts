@@ -79,6 +79,34 @@ t.test('somebody who is gone at the provider: the session has ended', async (t) 
   t.equal((await visitor.ask('/pages/a', { headers: NAVIGATION })).status, 303, 'a browser signs in again')
 })
 
+t.test(
+  'a provider that takes the refresh token no more: a page leads to sign-in, and comes back',
+  async (t) => {
+    const visitor = world.visitor()
+    await visitor.page('/pages/a')
+    world.acme.instead = (request, response) => {
+      if (request.url !== '/token') return false
+      response.writeHead(400, { 'content-type': 'application/json' }).end('{"error":"invalid_request"}')
+      return true
+    }
+    let page = await visitor.ask('/pages/a', { headers: NAVIGATION })
+    await until(
+      async () => {
+        page = await visitor.ask('/pages/a', { headers: NAVIGATION })
+        return page.status !== 200
+      },
+      () => 'the session goes on',
+      50,
+    )
+    world.acme.instead = null
+    t.equal(page.status, 303)
+    t.match(page.headers.location, `${world.acme.issuer}/auth?`)
+    t.equal((await visitor.ask('/v1/me')).status, 401)
+    t.equal((await visitor.page('/pages/a')).status, 200)
+    t.match(world.events('session_ended').at(-1), { reason: /the provider answered invalid_request/ })
+  },
+)
+
 t.test("a program's token expires, and it gets another", async (t) => {
   const visitor = world.visitor()
   const { access_token: token, refresh_token } = (await visitor.signIn()).json
