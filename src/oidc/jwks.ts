@@ -6,11 +6,9 @@
  * Each reading but the first reads discovery at the same time, since the keys may have moved.
  */
 
-import { createLocalJWKSet, errors, type JWK, type LocalJWKSet } from 'jose'
-import { isJsonObject, parseJson } from '../json.ts'
-import type { FetchOptions } from './http.ts'
+import { errors, type LocalJWKSet } from 'jose'
+import { type KeyFetch, readKeys } from './key-document.ts'
 import { Kept } from './kept.ts'
-import { ProviderTrouble } from './trouble.ts'
 
 /** A key that the provider has withdrawn is used no longer than the second of these. */
 const TIMES = { fresh: 10 * 60_000, stale: 60 * 60_000, backoff: 1_000 }
@@ -18,7 +16,6 @@ const TIMES = { fresh: 10 * 60_000, stale: 60 * 60_000, backoff: 1_000 }
 const COOLDOWN = 10_000
 /** ms between readings for tokens that came from the provider itself. */
 const OWN_COOLDOWN = 1_000
-const MAX_KEYS = 100
 
 /**
  * - `provider`: the token came over TLS from the provider's token endpoint
@@ -39,7 +36,7 @@ export interface KeySetOptions {
   readonly uri: () => Promise<string>
   /** The same by a new reading of discovery, where one is allowed. Rejects when that fails. */
   readonly newUri: () => Promise<string>
-  readonly fetch: (url: string, options: FetchOptions) => Promise<Response>
+  readonly fetch: KeyFetch
   /** Monotonic ms. */
   readonly clock: () => number
 }
@@ -145,16 +142,4 @@ export class KeySet {
 function misfitOf(cause: unknown): Misfit | null {
   if (cause instanceof errors.JWKSNoMatchingKey) return 'unknown'
   return cause instanceof errors.JWSSignatureVerificationFailed ? 'forged' : null
-}
-
-async function readKeys(uri: string, fetch: KeySetOptions['fetch']): Promise<LocalJWKSet> {
-  const response = await fetch(uri, { method: 'GET', headers: { accept: 'application/json' } })
-  if (response.status !== 200)
-    throw new ProviderTrouble(`the provider's keys were answered with ${response.status}`)
-  const parsed = parseJson(await response.text())
-  if ('fault' in parsed || !isJsonObject(parsed.value) || !Array.isArray(parsed.value.keys))
-    throw new ProviderTrouble("the provider's keys are no JSON Web Key Set")
-  // A symmetric key has no business there, and verifies nothing here.
-  const keys = parsed.value.keys.filter((key) => isJsonObject(key) && key.kty !== 'oct')
-  return createLocalJWKSet({ keys: keys.slice(0, MAX_KEYS) as JWK[] })
 }
