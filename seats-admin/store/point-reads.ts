@@ -4,7 +4,7 @@
  */
 
 import type { StoredApiKey } from '../model/api-key.ts'
-import { isPermission } from '../model/permission.ts'
+import { EVERY_PERMISSION, isPermission } from '../model/permission.ts'
 import type { StoredSeat } from '../model/seat.ts'
 import { isSpaceId } from '../model/space.ts'
 import {
@@ -54,7 +54,8 @@ export function pointReads(dialect: Dialect) {
  * `spaces` and `permissions` are JSON arrays of strings without escapes: a permission or a space in quotes is found in
  * the text just where it is an element.
  */
-function grantColumns({ position }: Dialect): string {
+function grantColumns({ position, narrowsInSql }: Dialect): string {
+  if (!narrowsInSql) return 's.id, s.name, s.spaces, s.permissions'
   const whole = `octet_length(s.spaces) + octet_length(s.permissions) <= ${WHOLE_BYTES}`
   return `s.id, s.name, ${whole} AS complete,
     CASE WHEN ${whole} THEN s.spaces
@@ -63,6 +64,24 @@ function grantColumns({ position }: Dialect): string {
       WHEN ${position('s.permissions', `'"*"'`)} > 0 THEN '["*"]'
       WHEN ${position('s.permissions', ':permission')} > 0 THEN '[' || :permission || ']' ELSE '[]' END AS permissions`
 }
+
+/** What the statements do themselves where the database finds a part of a text. */
+export function narrowed(row: Row | undefined, question: SeatQuestion): Row | undefined {
+  if (row === undefined || row.id === null) return row
+  const [spaces, permissions] = [text(row, 'spaces'), text(row, 'permissions')]
+  if (Buffer.byteLength(spaces) + Buffer.byteLength(permissions) <= WHOLE_BYTES)
+    return { ...row, complete: true }
+  const { space, permission } = quoted(question)
+  const held = permissions.includes(EVERY) ? EVERY : permissions.includes(permission) ? permission : null
+  return {
+    ...row,
+    complete: false,
+    spaces: spaces.includes(space) ? `[${space}]` : '[]',
+    permissions: held === null ? '[]' : `[${held}]`,
+  }
+}
+
+const EVERY = `"${EVERY_PERMISSION}"`
 
 /** As parameters of the statements. What is no space or permission could be found between two elements. */
 export function quoted({ space, permission }: SeatQuestion): { space: string; permission: string } {
@@ -120,8 +139,7 @@ function grantOrNull(row: Row): GrantReading | null {
     name: text(row, 'name'),
     spaces: JSON.parse(text(row, 'spaces')),
     permissions: JSON.parse(text(row, 'permissions')),
-    // 0 and 1 in SQLite.
-    complete: Boolean(row.complete),
+    complete: row.complete === true,
   }
 }
 

@@ -17,10 +17,12 @@ export interface Dialect {
   readonly spacesColumn: string
   /** An aggregate: a JSON array, as text, of the values in this order; `[]` of no rows. */
   list(value: string, order: string): string
-  /** Where `part` begins in `text`, from 1; 0: nowhere. */
-  position(text: string, part: string): string
   /** The table of Seats, to be read by the index of those that {@link administrating} finds. */
   readonly administrators: string
+  /** Where `part` begins in `text`, from 1; 0: nowhere. */
+  position(text: string, part: string): string
+  /** Large Seats are narrowed down to a question by the database; else by the driver, from all of the text. */
+  readonly narrowsInSql: boolean
 }
 
 export const SEAT_COLUMNS =

@@ -7,6 +7,7 @@ export const postgres: Dialect = {
   spacesColumn: 's.short_spaces',
   list: (value, order) => `coalesce(json_agg(${value} ORDER BY ${order})::text, '[]')`,
   position: (text, part) => `strpos(${text}, ${part})`,
+  narrowsInSql: true,
   administrators: 'seats',
 }
 

@@ -11,7 +11,7 @@ import {
   namedGrantReading,
   nameReading,
   pointReads,
-  quoted,
+  narrowed,
   seatReading,
   sessionReading,
 } from '../point-reads.ts'
@@ -55,11 +55,11 @@ export class Reader {
   }
 
   grantByName(tenant: string, name: string, question: SeatQuestion): AsOf<NamedGrantReading> {
-    return namedGrantReading(this.#grantByName.get({ tenant, name: wanted(name), ...quoted(question) }))
+    return namedGrantReading(narrowed(this.#grantByName.get({ tenant, name: wanted(name) }), question))
   }
 
   grantById(tenant: string, id: string, question: SeatQuestion): AsOf<GrantReading | null> {
-    return grantReading(this.#grantById.get({ tenant, id, ...quoted(question) }))
+    return grantReading(narrowed(this.#grantById.get({ tenant, id }), question))
   }
 
   seatByName(tenant: string, name: string): AsOf<NameReading> {
