@@ -95,6 +95,7 @@ export class Gateway {
     this.#ops = await openOps(this.#config.ops, {
       readiness: () => this.#readiness(),
       metrics: () => this.#allMetrics(),
+      hosts: () => this.#config.opsHosts,
     })
     this.#doors = await openDoors(this.#config, this.#membership, log)
   }

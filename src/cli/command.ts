@@ -28,7 +28,7 @@ export class UsageError extends Error {}
 /** The command could not do its work: exit 1. */
 export class CommandFailed extends Error {}
 
-/** Standard output took no more: exit 1. `gone`: its reader went away, which is no fault to speak of. */
+/** Standard output took no more: exit 1. `gone`: its reader went away, which is no fault: exit 0. */
 export class OutputFailed extends Error {
   readonly gone: boolean
 

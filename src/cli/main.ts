@@ -44,7 +44,9 @@ async function main([name, ...rest]: string[]): Promise<number> {
     return await dispatch(name, rest)
   } catch (error) {
     if (!(error instanceof OutputFailed)) throw error
-    if (!error.gone) terminal.complain(`seatgate: ${error.message}`)
+    // As with `| head`: the reader has what it wanted.
+    if (error.gone) return 0
+    terminal.complain(`seatgate: ${error.message}`)
     return 1
   }
 }

@@ -36,6 +36,13 @@ function isHost(text: string): boolean {
   return HOST_NAME.test(text) && !/(?:^|\.)(?:[0-9]+|0x[0-9a-f]*)\.?$/i.test(text)
 }
 
+/** A host name alone, in lower case and without a dot at its end. */
+export function hostName(text: string): string | Complaint {
+  if (isIP(text) !== 0) return new Complaint('is an address: those need not be listed')
+  if (!isHost(text)) return new Complaint('is not a host name without port, such as gateway.internal')
+  return text.toLowerCase().replace(/\.$/, '')
+}
+
 /** Both can't be listened on at once. */
 export function clash(a: Address, b: Address): boolean {
   if (a.port !== b.port || a.port === 0) return false

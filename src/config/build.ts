@@ -2,7 +2,7 @@
 
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
-import { address, cidr, clash } from './addresses.ts'
+import { address, cidr, clash, hostName } from './addresses.ts'
 import { parseUrl } from '../../seats-admin/store/postgres/url.ts'
 import { Complaint, confidential } from './complaint.ts'
 import type { Address, Config, StoreConfig } from './config.ts'
@@ -28,6 +28,7 @@ export function buildSettings(root: Section, folder: string): Settings {
   const limits = buildLimits(root, tenants.size)
   return {
     ...buildAddresses(root),
+    opsHosts: Object.freeze(root.texts('ops_hosts', hostName)),
     workers: buildWorkers(root),
     store: buildStore(root, folder),
     redis:

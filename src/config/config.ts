@@ -11,6 +11,8 @@ export interface Config {
   readonly signature: string
   readonly listen: Address
   readonly ops: Address
+  /** Names that the operators' listener answers to, beside addresses and `localhost`; in lower case. */
+  readonly opsHosts: readonly string[]
   /** Processes that decide. */
   readonly workers: number
   readonly store: StoreConfig

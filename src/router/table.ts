@@ -7,6 +7,7 @@
 import type { RouteEntry } from '../config/config.ts'
 import type { Fault } from '../config/faults.ts'
 import { PathParams, type Route } from '../exchange.ts'
+import { fallbacks } from './fallback.ts'
 import { overlaps } from './overlap.ts'
 import { covers, type PathLeave, type Pattern, readPattern, restMeets } from './pattern.ts'
 import { allowedMethods, find, insert, Node } from './tree.ts'
@@ -77,7 +78,11 @@ export function compileTable(
     }
   }
   // Before the built-in routes are in: entries can't cross them, as nothing of a table answers there.
-  const warnings = overlaps(root, routes, patterns)
+  const warnings = [
+    ...overlaps(root, routes, patterns),
+    ...fallbacks(root, routes, patterns),
+    ...foreignParams(routes, patterns),
+  ]
   for (const route of builtIn) {
     insert(root, trustedPattern(route.path), route)
     routes.push(route)
@@ -98,6 +103,18 @@ function place(
   const route = routeOf(entry)
   const twin = insert(root, pattern, route)
   return twin === null ? { route, pattern } : `matches the same requests as ${twin.id}${at(twin)}`
+}
+
+/** `:id` as in Express and others is no parameter here: a segment that is matched as it is written. */
+function foreignParams(routes: readonly Route[], patterns: readonly Pattern[]): Fault[] {
+  return routes.flatMap(({ id, place }, index) => {
+    const names = (patterns[index]?.segments ?? []).flatMap((each) =>
+      each.kind === 'static' ? (/^:([A-Za-z_]\w*)$/.exec(each.text)?.[1] ?? []) : [],
+    )
+    if (place === null || names.length === 0) return []
+    const told = names.map((name) => `":${name}" is matched as it is written; a parameter is {${name}}`)
+    return [{ place, message: `${id}: ${told.join('; ')}` }]
+  })
 }
 
 const COLLISION = 'collides with a built-in path: the gateway answers there itself'

@@ -1,7 +1,7 @@
 /** The operators' listener: `/livez`, `/readyz`, `/metrics`. Not for the open internet: no credential is asked for. */
 
-import { createServer, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { type AddressInfo, isIP, isIPv6 } from 'node:net'
 import type { Address } from '../config/config.ts'
 import { type Listener, listen } from './listen.ts'
 
@@ -10,6 +10,8 @@ export interface OpsSource {
   readiness(): { readonly ready: boolean; readonly parts: Readonly<Record<string, unknown>> }
   /** Prometheus text format, and its content type. */
   metrics(): Promise<{ type: string; text: string }>
+  /** Host names that are answered to beside addresses and `localhost`: in lower case, without port. */
+  hosts(): readonly string[]
 }
 
 /** Node.js closes after 5 s: in between two scrapes, and now and then under the hands of who is about to ask again. */
@@ -24,6 +26,7 @@ export async function openOps(address: Address, source: OpsSource): Promise<List
   })
   server.on('request', (request, response) => {
     request.resume()
+    if (!isOurs(request, source.hosts())) return text(response, 421, MISDIRECTED)
     if (request.method !== 'GET' && request.method !== 'HEAD') {
       response.setHeader('allow', 'GET, HEAD')
       return text(response, 405, 'GET or HEAD\n')
@@ -44,6 +47,23 @@ export async function openOps(address: Address, source: OpsSource): Promise<List
       await new Promise((resolve) => server.close(resolve))
     },
   }
+}
+
+const MISDIRECTED =
+  'This listener answers to IP addresses, localhost and the names that ops_hosts of the configuration lists.\n'
+
+/**
+ * A page of any site can have its own name lead here (DNS rebinding), and then read answers as its own: the browser names
+ * that site in Host. An address can't be anybody's site. HTTP/1.0 has no Host, and no browser speaks it.
+ */
+function isOurs({ headersDistinct }: IncomingMessage, names: readonly string[]): boolean {
+  const [value, ...more] = headersDistinct.host ?? []
+  if (value === undefined) return true
+  const [, bracketed, plain = ''] = /^(?:\[([^[\]]*)\]|([^:[\]]*))(?::[0-9]{1,5})?$/.exec(value) ?? []
+  if (more.length > 0) return false
+  if (bracketed !== undefined) return isIPv6(bracketed)
+  const name = plain.toLowerCase().replace(/\.$/, '')
+  return isIP(name) === 4 || name === 'localhost' || names.includes(name)
 }
 
 function ready(response: ServerResponse, source: OpsSource): void {

@@ -53,6 +53,29 @@ t.test('check: no faults, or all of them by place', async (t) => {
   t.match(err, /routes\/trainings\.yaml:8:3: GET \/a\/\/b: no request can reach/)
 })
 
+t.test(
+  'check: methods that fall to an entry that asks for less, and parameters of other routers',
+  async (t) => {
+    const table = `upstream: trainings
+routes:
+  GET /v1/admin/x: admin:x
+  ANY /v1/*: public
+  GET /v2/:id: x:y
+`
+    const cwd = folderWith(t, { 'gateway.config.yaml': CONFIG, 'routes/trainings.yaml': table })
+    const { code, err } = await seatgate(cwd, ['check'])
+    t.equal(code, 0)
+    t.match(
+      err,
+      [
+        /^routes\/trainings\.yaml:3:3: warning: GET \/v1\/admin\/x asks for admin:x, but POST,.* ANY \/v1\/\* \(routes\/trainings\.yaml:4\), which asks for less: public/m,
+      ][0],
+    )
+    t.match(err, /^routes\/trainings\.yaml:5:3: warning: GET \/v2\/:id: ":id" is matched as it is written/m)
+    t.match((await seatgate(cwd, ['explain', 'POST', '/v1/admin/x'])).out, /^allow\n/, 'which is so')
+  },
+)
+
 t.test('check: entries that cross are a warning', async (t) => {
   const cwd = folderWith(t, {
     ...files,

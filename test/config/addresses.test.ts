@@ -3,7 +3,7 @@ import t from 'tap'
 import { address, cidr, clash, origin } from '../../src/config/addresses.ts'
 import { Complaint } from '../../src/config/complaint.ts'
 import type { Address } from '../../src/config/config.ts'
-import { BASE, faultsOf } from './support.ts'
+import { BASE, configOf, faultsOf } from './support.ts'
 
 const message = (value: unknown) => (value instanceof Complaint ? value.message : `read as ${value}`)
 
@@ -170,4 +170,19 @@ t.test('whom to believe', async (t) => {
     '10.0.0.0/8 ',
   ])
     t.ok(cidr(text) instanceof Complaint, text)
+})
+
+t.test('names that ops answers to', async (t) => {
+  const config = await configOf(t, `${BASE}ops_hosts: [gateway.internal, Gate_Way.]\n`)
+  t.same(config.opsHosts, ['gateway.internal', 'gate_way'])
+  t.same((await configOf(t, BASE)).opsHosts, [])
+  for (const [text, message] of [
+    ['10.0.0.1', /is an address/],
+    ["'::1'", /is an address/],
+    ["'a:80'", /not a host name/],
+    ["'*.internal'", /not a host name/],
+    ["''", /ops_hosts/],
+    ['http://a', /not a host name/],
+  ] as const)
+    t.match(await faultsOf(t, `${BASE}ops_hosts: [${text}]\n`), [message], text)
 })
