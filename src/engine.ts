@@ -13,7 +13,6 @@ import { type Coherence, Instance } from './coherence/instance.ts'
 import { Lease } from './coherence/lease.ts'
 import type { Config, MemoryBounds } from './config/config.ts'
 import { ConfigError } from './config/faults.ts'
-import { Refusal } from './errors.ts'
 import type { Route } from './exchange.ts'
 import { Judge } from './judge.ts'
 import type { Ephemeral, OidcLog } from './oidc/ports.ts'
@@ -134,13 +133,7 @@ export class Engine {
     })
     return [
       ...builtInRoutes(endpoints, (tenant) => config.tenants.get(tenant)?.adminSpace),
-      ...signInRoutes(signIn?.serve ?? nobodySignsIn),
+      ...signInRoutes(signIn?.serve ?? null),
     ]
   }
-}
-
-const noSignIn = new Refusal('route_not_found', 'No tenant of this gateway signs in through a provider.')
-
-async function nobodySignsIn(): Promise<Refusal> {
-  return noSignIn
 }

@@ -43,7 +43,8 @@ export interface Route {
 export type Target =
   | { readonly kind: 'upstream'; readonly name: string }
   | { readonly kind: 'local'; readonly handler: LocalHandler }
-  | { readonly kind: 'open'; readonly handler: OpenHandler }
+  /** Null: the configuration has no use for the endpoint, and it is answered as if it were not there. */
+  | { readonly kind: 'open'; readonly handler: OpenHandler | null }
 
 /** A built-in endpoint. It runs after the decision, like an upstream, and answers with a value. */
 export type LocalHandler = (request: LocalRequest) => Promise<LocalReply | Refusal>

@@ -64,6 +64,7 @@ export interface JudgeParts {
 const NOTHING_HELD: HeldPermissions = Object.freeze({ all: false, permissions: new Set<string>() })
 const NO_SEATS: readonly ConsideredSeat[] = Object.freeze([])
 
+const noSignIn = new Refusal('route_not_found', 'No tenant of this gateway signs in through a provider.')
 const noRoute = new Refusal('route_not_found', 'No entry of the route table matches this path.')
 const semicolon = new Refusal('path_ambiguous', 'A path segment has a semicolon.')
 const encodedSlash = new Refusal('path_ambiguous', 'A path segment has an encoded slash.')
@@ -130,7 +131,7 @@ export class Judge {
     const matched = this.#match(draft)
     draft.passed('match')
     if (matched instanceof Refusal) return refused(draft, matched)
-    if (matched.requirement === 'public') return admitAnybody(draft)
+    if (matched.requirement === 'public') return admitAnybody(draft, matched)
     const { lease } = this.#parts
     if (lease.live()) return this.#authenticate(draft, matched.requirement)
     return lease.renewed().then(() => this.#authenticate(draft, matched.requirement))
@@ -203,8 +204,12 @@ export class Judge {
 }
 
 /** No credential is looked at; but an upstream may read a Space, and must not have the choice of two. */
-function admitAnybody(draft: Draft): Judgement {
+function admitAnybody(draft: Draft, { target }: Route): Judgement {
   if (spaceOf(draft.ask.credentials) === repeatedSpace) return refused(draft, repeatedSpace)
+  if (target.kind === 'open' && target.handler === null) {
+    draft.route = null
+    return refused(draft, noSignIn)
+  }
   return allowed(draft, REASONS.public)
 }
 

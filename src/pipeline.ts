@@ -210,7 +210,7 @@ export class Pipeline {
         failed: this.#failed,
         bodyTimeout: running.limits.bodyTimeout,
       })
-    } else if (target?.kind === 'open') {
+    } else if (target?.kind === 'open' && target.handler !== null) {
       const { bodyTimeout } = running.limits
       return serveOpen(exchange, target.handler, { refuse: this.refuse, failed: this.#failed, bodyTimeout })
     }

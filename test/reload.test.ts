@@ -1,6 +1,6 @@
 /** A reload is seen whole or not at all, and costs no request. */
 
-import { readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { Client } from './support/client.ts'
@@ -33,6 +33,21 @@ t.test('a faulty one changes nothing', async (t) => {
     await t.rejects(world.reload(), routes.join())
     t.equal((await world.client.send('GET', '/docs/a')).status, 200)
   }
+})
+
+t.test('a folder or a broken link where a table was: the table before it stays', async (t) => {
+  const world = await startWorld(t)
+  const table = join(world.folder, 'routes', 'main.yaml')
+  writeFileSync(join(world.folder, 'routes', 'other.yaml'), routeTable(['GET /other: public']))
+  await world.reload()
+  rmSync(table)
+  mkdirSync(table)
+  await t.rejects(world.reload(), /main\.yaml:1:1: is a folder, not a file/)
+  t.equal((await world.client.send('GET', '/docs/a')).status, 200)
+  rmSync(table, { recursive: true })
+  symlinkSync('gone', table)
+  await t.rejects(world.reload(), /main\.yaml:1:1: there is no such file/)
+  t.equal((await world.client.send('GET', '/docs/a')).status, 200)
 })
 
 t.test('what sockets and files are bound to needs a restart', async (t) => {

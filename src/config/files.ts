@@ -5,7 +5,8 @@ import { resolve } from 'node:path'
 
 /**
  * Absolute paths, sorted, each once: a name that is a file stands for itself, anything else is a glob.
- * What matches nothing gives nothing; folders do not count.
+ * What matches nothing gives nothing. Folders and broken links are among them: reading them is a fault, as a container
+ * runtime makes a folder where the file that it is to mount is missing.
  */
 export async function listFiles(folder: string, patterns: readonly string[]): Promise<string[]> {
   const found = new Set<string>()
@@ -14,9 +15,7 @@ export async function listFiles(folder: string, patterns: readonly string[]): Pr
     const matches = (await isThere(path)) ? [path] : await expand(pattern, folder)
     for (const match of matches) found.add(resolve(folder, match))
   }
-  const paths = [...found].sort()
-  const folders = await Promise.all(paths.map(isFolder))
-  return paths.filter((_, index) => !folders[index])
+  return [...found].sort()
 }
 
 /** A pattern that no glob can be made of matches nothing. */
@@ -26,10 +25,6 @@ async function expand(pattern: string, cwd: string): Promise<string[]> {
 
 async function isThere(path: string): Promise<boolean> {
   return (await stat(path).catch(() => null)) !== null
-}
-
-async function isFolder(path: string): Promise<boolean> {
-  return (await stat(path).catch(() => null))?.isDirectory() ?? false
 }
 
 /** A line a file, sorted. Another one when any is written, replaced, linked elsewhere, added or gone. */

@@ -29,6 +29,7 @@ async function readBytes(path: string): Promise<Buffer | string> {
   try {
     await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
     const stat = await file.stat()
+    if (stat.isDirectory()) return 'is a folder, not a file'
     if (!stat.isFile()) return 'is not a regular file'
     if (stat.size > MAX_FILE) return `is larger than ${MAX_FILE / 1024 / 1024} MiB`
     // One byte more than there should be, to notice a file that is being written.

@@ -1,9 +1,11 @@
 /** `explain` reads its question as the gateway reads a request, and prints all of the record. */
 
+import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { openStore, type SeatReader } from '../../seats-admin/index.ts'
 import { isRefusal } from '../../seats-admin/model/refusal.ts'
 import { mintToken } from '../../src/authn/token.ts'
@@ -11,7 +13,7 @@ import { recordAsJson } from '../../src/cli/record.ts'
 import { mintFor } from '../../src/cli/token.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import type { Decision } from '../../src/exchange.ts'
-import { CONFIG, folderWith, ROUTES, SECRET, seatgate } from './command-line.ts'
+import { CONFIG, folderWith, MAIN, ROUTES, SECRET, seatgate } from './command-line.ts'
 
 const files = {
   'gateway.config.yaml': CONFIG,
@@ -252,3 +254,37 @@ t.test('a name given up while a token is made stands against it', async (t) => {
   const { givenUpAt } = (await store.seatByName('acme', 'admin')).value
   t.ok(givenUpAt !== null && iat <= givenUpAt, `${iat} is not after ${givenUpAt}`)
 })
+
+t.test('a built-in path that the configuration does not serve: what the gateway answers', async (t) => {
+  const cwd = folderWith(t, files)
+  const { url } = await startGateway(t, cwd)
+  const asks = [
+    ['POST', '/auth/oidc/login'],
+    ['GET', '/auth/oidc/callback'],
+    ['GET', '/auth/oidc/callback/acme'],
+    ['POST', '/auth/oidc/validate'],
+    ['POST', '/auth/oidc/refresh'],
+    ['POST', '/auth/oidc/logout'],
+    ['GET', '/auth/oidc/login'],
+    ['GET', '/auth/oidc'],
+  ] as const
+  for (const [method, path] of asks) {
+    const headers = { 'content-type': 'application/json' }
+    const answer = await fetch(url + path, { method, headers, body: method === 'POST' ? '{}' : null })
+    const { code } = (await answer.json()) as { code: string }
+    t.equal(code, path === '/auth/oidc/login' && method === 'GET' ? 'method_not_allowed' : 'route_not_found')
+    const { out } = await seatgate(cwd, ['explain', method, path, '--json'])
+    t.match(JSON.parse(out), { answer: 'deny', code, route: null }, `${method} ${path}`)
+  }
+})
+
+async function startGateway(t: Test, cwd: string): Promise<{ url: string }> {
+  const env = { ...process.env, ACME_SECRET: SECRET }
+  const child = spawn(process.execPath, [MAIN, 'start'], { cwd, env, stdio: ['ignore', 'pipe', 'inherit'] })
+  t.teardown(() => child.kill('SIGKILL'))
+  for await (const line of createInterface(child.stdout)) {
+    const found = /listening on (http:[^ "]+) \(front/.exec(line)?.[1]
+    if (found !== undefined) return { url: found }
+  }
+  throw new Error('it ended')
+}

@@ -181,7 +181,6 @@ t.test('route tables by name and by glob', async (t) => {
     'tables/a.yaml': table('a'),
     'tables/.hidden.yaml': 'not a table',
     'tables/notes.txt': 'not a table',
-    'tables/folder.yaml/x.txt': 'a folder whose name fits',
     'conf/odd[1].yaml': table('odd'),
   })
   symlinkSync('a.yaml', folder.file('tables/twin.yaml'))
@@ -196,19 +195,38 @@ t.test('route tables by name and by glob', async (t) => {
 
 t.test('a table that is named and is none', async (t) => {
   const folder = new Folder(t, {
-    'gateway.config.yaml': `${BASE}routes:\n  - none.yaml\n  - no/*.yaml\n  - ''\n  - folder\n  - dangling.yaml\n  - ${'x'.repeat(70_000)}*\n`,
+    'gateway.config.yaml': `${BASE}routes:\n  - none.yaml\n  - no/*.yaml\n  - folder\n  - dangling.yaml\n  - ${'x'.repeat(70_000)}*\n`,
     'folder/a.yaml': '',
   })
   symlinkSync('nowhere', folder.file('dangling.yaml'))
   const faults = await folder.faults()
-  t.same(faults.slice(0, 4), [
+  t.same(faults.slice(0, 2), [
     'gateway.config.yaml:4:5: routes[0]: "none.yaml" matches no file',
     'gateway.config.yaml:5:5: routes[1]: "no/*.yaml" matches no file',
-    'gateway.config.yaml:6:5: routes[2]: "" matches no file',
-    'gateway.config.yaml:7:5: routes[3]: "folder" matches no file',
   ])
-  t.match(faults[4], /^gateway\.config\.yaml:9:5: routes\[5\]: "x{59}…" matches no file$/)
-  t.same(faults.slice(5), ['dangling.yaml:1:1: there is no such file'])
+  t.match(faults[2], /^gateway\.config\.yaml:8:5: routes\[4\]: "x{59}…" matches no file$/)
+  t.same(faults.slice(3), ['folder:1:1: is a folder, not a file', 'dangling.yaml:1:1: there is no such file'])
+})
+
+t.test('what a glob matches and is no file is a fault: no table vanishes in silence', async (t) => {
+  const folder = new Folder(t, {
+    'gateway.config.yaml': `${BASE}routes: ['tables/*.yaml', 'deep/**/*.yaml']\n`,
+    'tables/a.yaml': 'upstream: main\nroutes: { GET /a: a:b }\n',
+    'tables/made.yaml/x.txt': 'a container runtime makes the folder where the file to be mounted is missing',
+    'deep/b/c.yaml': 'upstream: main\nroutes: { GET /c: a:b }\n',
+    'deep/b/d.yaml/e.yaml': 'upstream: main\nroutes: { GET /e: a:b }\n',
+  })
+  symlinkSync('nowhere', folder.file('tables/dangling.yaml'))
+  symlinkSync('loop.yaml', folder.file('tables/loop.yaml'))
+  symlinkSync('made.yaml', folder.file('tables/linked.yaml'))
+  const { config } = await folder.load()
+  t.equal(config, null)
+  t.same((await folder.faults()).toSorted(), [
+    'deep/b/d.yaml:1:1: is a folder, not a file',
+    'tables/dangling.yaml:1:1: there is no such file',
+    'tables/linked.yaml:1:1: is a folder, not a file',
+    'tables/loop.yaml:1:1: is a symbolic link that leads to itself',
+  ])
 })
 
 t.test('entries are given beside other faults, so that the router can add its own', async (t) => {

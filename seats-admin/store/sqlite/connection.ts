@@ -44,12 +44,17 @@ export function connect(path: string, mode: 'ro' | 'rw', busyTimeout: number): D
 /**
  * Reads what is in the file itself, whatever its log says. SQLite takes no lock, and neither makes nor reads a journal,
  * a log or an index beside the file.
+ *
+ * A checkpoint that a crash or a full disk has cut short leaves a file that is shorter than its first page says, and
+ * whole only together with its log. `writable_schema` lets that be; nothing can be written all the same.
  */
 export function connectUnseen(path: string): DatabaseSync {
   const url = pathToFileURL(path)
   url.searchParams.set('mode', 'ro')
   url.searchParams.set('immutable', '1')
-  return new DatabaseSync(url, { readOnly: true, allowExtension: false, defensive: true })
+  const database = new DatabaseSync(url, { readOnly: true, allowExtension: false, defensive: false })
+  database.exec('PRAGMA trusted_schema = OFF; PRAGMA writable_schema = ON')
+  return database
 }
 
 /** Puts the file into WAL mode. Only for a file that is known to be a store. */

@@ -38,9 +38,22 @@ export function withReserve<V>(path: string, work: () => V): V {
   try {
     return work()
   } catch (cause) {
+    if (!NO_ROOM.has(codeOf(cause))) throw cause
     const file = reserveOf(path)
-    if (!NO_ROOM.has(codeOf(cause)) || statSync(file, { throwIfNoEntry: false }) === undefined) throw cause
+    if (statSync(file, { throwIfNoEntry: false }) === undefined) throw noRoom(cause)
     rmSync(file)
-    return work()
+    return again(work)
   }
+}
+
+function again<V>(work: () => V): V {
+  try {
+    return work()
+  } catch (cause) {
+    throw NO_ROOM.has(codeOf(cause)) ? noRoom(cause) : cause
+  }
+}
+
+function noRoom(cause: unknown): Error {
+  return new Error('the disk is full: SQLite needs 32 KiB beside the file to open it', { cause })
 }

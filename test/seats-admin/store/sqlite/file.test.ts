@@ -96,6 +96,23 @@ t.test('a file cut short', async (t) => {
   await refuses(t, path, /damaged|malformed/)
 })
 
+t.test('a checkpoint that was cut short: the rest is in the log', async (t) => {
+  const path = await filled(t)
+  const database = new DatabaseSync(path)
+  database.exec('PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0')
+  const insert = database.prepare('INSERT INTO names_given_up VALUES (?, ?, 1)')
+  for (let at = 0; at < 2000; at++) insert.run('acme', `name ${at}`.repeat(5))
+  const log = readFileSync(`${path}-wal`)
+  database.exec('PRAGMA wal_checkpoint')
+  const file = readFileSync(path)
+  database.close()
+  // As a crash leaves it: the first page says how long the file is to become, and the log is still there.
+  writeFileSync(path, file.subarray(0, Math.floor(file.length / 8192) * 4096))
+  writeFileSync(`${path}-wal`, log)
+  const store = await open(t, { path })
+  t.equal((await store.seatByName('acme', 'name 1999'.repeat(5))).value.givenUpAt, 1)
+})
+
 t.test('a damaged page', async (t) => {
   const path = await filled(t, 200)
   const file = openSync(path, 'r+')

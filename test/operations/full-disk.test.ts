@@ -1,0 +1,41 @@
+/** A gateway that is started on a full disk decides; its writes are 503. */
+
+import { spawnSync } from 'node:child_process'
+import { copyFileSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import t from 'tap'
+import { CONFIG, folderWith, ROUTES, SECRET, seatgate } from '../cli/command-line.ts'
+
+const script = fileURLToPath(new URL('./full-disk-process.ts', import.meta.url))
+
+t.test('a start on a full disk', async (t) => {
+  const folder = folderWith(t, {
+    'gateway.config.yaml': CONFIG.replace('./seatgate.db', './disk/seatgate.db'),
+    'routes/trainings.yaml': ROUTES,
+  })
+  const disk = join(folder, 'disk')
+  mkdirSync(disk)
+  const made = await seatgate(folder, ['bootstrap', '--tenant', 'acme', '--json'])
+  copyFileSync(join(disk, 'seatgate.db'), join(folder, 'made.db'))
+  const mount = 'mount -t tmpfs -o size=2m none "$0" && cp "$1" "$0/seatgate.db" && shift && exec "$@"'
+  const options = ['--map-root-user', '--mount', 'sh', '-c', mount, disk, join(folder, 'made.db')]
+  const on = (...command: string[]) =>
+    spawnSync('unshare', [...options, ...command], {
+      encoding: 'utf8',
+      env: { ...process.env, ACME_SECRET: SECRET },
+    })
+  if (on('true').status !== 0) {
+    t.pass('not tried: this machine lets nobody mount a disk')
+    return
+  }
+  const { status, stdout, stderr } = on(process.execPath, script, folder, disk, JSON.parse(made.out).key)
+  t.equal(status, 0, stderr)
+  const decides = { first: 200, lastWrite: 503, last: 200, ready: 200 }
+  const { ended, killed, reserve, ...rest } = JSON.parse(stdout)
+  t.same(ended, decides, 'after an orderly end')
+  t.equal(reserve, false, 'it was given up for the index')
+  t.same(killed, decides, 'after kill -9')
+  t.same(rest, { 'without reserve': 'it ended' })
+  t.match(stderr, /can't be opened: the disk is full: SQLite needs 32 KiB/)
+})
