@@ -78,7 +78,6 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   'src/built-in.ts': ['src/exchange.ts', 'src/errors.ts', 'seats-admin', 'seats-admin/model'],
   'src/engine.ts': [
     'src/exchange.ts',
-    'src/errors.ts',
     'src/oidc',
     'src/sign-in.ts',
     'src/config',
