@@ -2,6 +2,11 @@
 
 /** Every cookie of ours begins so. In lower case: browsers differ on whether `__Host-` has one. */
 const OURS = '__host-seatgate'
+/**
+ * Also behind an empty name: a browser may send `=__Host-seatgate_session=x` without the first `=` the next time, and
+ * some readers pass over it.
+ */
+const BEGINS_AS_OURS = /^[\s=]*__host-seatgate/i
 
 /**
  * The value of Cookie without our cookies, the others byte for byte; null when nothing is left.
@@ -15,6 +20,15 @@ export function withoutSession(cookie: string): string | null {
 }
 
 /** Whether a cookie pair, or a whole Set-Cookie, is for a cookie of ours. */
-export function isOurs(pair: string): boolean {
-  return pair.trimStart().slice(0, OURS.length).toLowerCase() === OURS
+function isOurs(pair: string): boolean {
+  return BEGINS_AS_OURS.test(pair)
+}
+
+/**
+ * Whether an upstream's Set-Cookie may pass: for no cookie of ours, and for none without a name. A browser sends the
+ * value of a nameless cookie alone, so that it can stand for any other cookie (RFC 6265bis, section 5.7).
+ */
+export function maySet(setCookie: string): boolean {
+  const [pair = ''] = setCookie.split(';', 1)
+  return pair.slice(0, Math.max(0, pair.indexOf('='))).trim() !== '' && !isOurs(pair)
 }

@@ -4,7 +4,7 @@ import { FieldLine } from '../http1/field-line.ts'
 import { isLongList, joined, MOST_ELEMENTS } from '../http1/fields.ts'
 import { MadeOf } from '../http1/made-of.ts'
 import { ResponseFields } from '../http1/response-fields.ts'
-import { isOurs } from './cookies.ts'
+import { maySet } from './cookies.ts'
 import { connectionNames, foldName, HeaderNames } from './header-names.ts'
 import type { AnswerHead } from './hop.ts'
 
@@ -84,7 +84,7 @@ export function passing({ status, lines }: AnswerHead, chunks: boolean): FieldLi
         headers.push(line)
         break
       case 'set-cookie':
-        if (!isOurs(value)) headers.push(line)
+        if (maySet(value)) headers.push(line)
         break
       case 'content-length':
         sized = true

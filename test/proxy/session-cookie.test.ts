@@ -28,6 +28,10 @@ t.test('ours is taken out wherever it stands', async (t) => {
     ['__HOST-SEATGATE-session=1; a=b', 'a=b'],
     ['a="x; __Host-seatgate-session=1; y"', 'a="x; y"'],
     ['__Host-seatgate', null],
+    ['=__Host-seatgate_session=1; a=b', 'a=b'],
+    ['a=b; =__Host-seatgate_session=1', 'a=b'],
+    ['a=b;\t= =__HOST-seatgate_session=1', 'a=b'],
+    ['==__Host-seatgate', null],
   ]
   for (const [cookie, rest] of cases) t.equal(withoutSession(cookie), rest, cookie)
 })
@@ -43,7 +47,7 @@ t.test('each Cookie line by itself', async (t) => {
 t.test('an upstream can not plant one', async (t) => {
   const port = await answering(
     t,
-    'HTTP/1.1 200 OK\r\nContent-Length: 0\r\nSet-Cookie: a=1\r\nSet-Cookie: __Host-seatgate-session=evil; Path=/\r\nset-cookie:  __host-SEATGATE=evil\r\nSet-Cookie: b=2\r\n\r\n',
+    'HTTP/1.1 200 OK\r\nContent-Length: 0\r\nSet-Cookie: a=1\r\nSet-Cookie: __Host-seatgate-session=evil; Path=/\r\nSet-Cookie: =__Host-seatgate_session=evil\r\nSet-Cookie: \t=\t__Host-seatgate_session=evil; Secure\r\nSet-Cookie: =x\r\nSet-Cookie: x\r\nSet-Cookie: x; a=b\r\nSet-Cookie:\r\nSet-Cookie: __Host-seatgate_session; a=b\r\nset-cookie:  __host-SEATGATE=evil\r\nSet-Cookie: b=2\r\n\r\n',
   )
   const { port: gate } = await front(t, port)
   t.same(valuesOf(await roundTrip(gate, get()), 'set-cookie'), ['a=1', 'b=2'])
