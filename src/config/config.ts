@@ -160,6 +160,18 @@ export interface OidcConfig {
   /** Where the provider sends the browser after signing out. */
   readonly postLogoutRedirect: string | null
   readonly sessionLifetime: number
+  /** Other origins whose forms may begin a sign-in. */
+  readonly origins: readonly string[]
+  /** What the provider says of users of this tenant; null where the provider serves one tenant only. */
+  readonly tenantClaim: TenantClaim | null
+}
+
+/** A claim that tells the tenants of one provider from each other. */
+export interface TenantClaim {
+  /** Like `seatsClaim`: a claim's name, or a path through objects. */
+  readonly name: string
+  /** The text that the claim is, or holds where it is a list. */
+  readonly value: string
 }
 
 export interface TokenConfig {

@@ -2,7 +2,7 @@
 
 import { isLoopback, origin } from './addresses.ts'
 import { Complaint, confidential, type Read } from './complaint.ts'
-import type { ClientAuth, OidcConfig } from './config.ts'
+import type { ClientAuth, OidcConfig, TenantClaim } from './config.ts'
 import type { Section } from './section.ts'
 import { durationWithin } from './units.ts'
 
@@ -37,6 +37,8 @@ export function buildOidc(section: Section, tenant: string): OidcConfig | null {
     audience: Object.freeze(section.texts('audience', nonEmpty)),
     postLogoutRedirect: section.text('post_logout_redirect', absolute) ?? null,
     sessionLifetime: section.text('session_lifetime', durationWithin('1m', '90d')) ?? EIGHT_HOURS,
+    origins: Object.freeze(section.texts('origins', pageOrigin)),
+    tenantClaim: tenantClaim(section.section('tenant_claim')),
   })
 }
 
@@ -94,6 +96,55 @@ const absolute: Read<string> = (text) => {
   if (webAddress(text) === null || text.includes('#'))
     return new Complaint('is not an https:// URL without fragment')
   return text
+}
+
+/** As browsers write it into `Origin`. */
+const pageOrigin: Read<string> = (text) => {
+  const url = webAddress(text)
+  if (url === null || text !== url.origin)
+    return new Complaint('is no origin as browsers write it: https://host or https://host:port, nothing else')
+  if (url.protocol === 'http:' && !isLoopback(url.hostname)) return new Complaint('is not https')
+  return text
+}
+
+function tenantClaim(section: Section): TenantClaim | null {
+  const [name, value] = [section.text('name', nonEmpty), section.text('value', nonEmpty)]
+  return name === undefined || value === undefined ? null : Object.freeze({ name, value })
+}
+
+/**
+ * Two tenants that are one client of one provider: whoever signs in for the one could name the other. Each needs a claim
+ * of its own that tells its users apart. The fault stands at the second of them.
+ */
+export class SharedClients {
+  readonly #seen = new Map<
+    string,
+    { readonly tenant: string; readonly claimed: boolean; readonly claim: TenantClaim | null }[]
+  >()
+
+  add(section: Section, tenant: string, oidc: OidcConfig | null): void {
+    if (oidc === null || oidc.issuer === '' || oidc.clientId === '') return
+    // Written with a last slash or without, it is one provider.
+    const key = JSON.stringify([new URL(oidc.issuer).href.replace(/\/+$/, ''), oidc.clientId])
+    const others = this.#seen.get(key) ?? []
+    const { tenantClaim: claim } = oidc
+    // One that is written, but faulty, was reported already.
+    const claimed = section.has('tenant_claim')
+    const open = others.find((other) => !other.claimed || !claimed)
+    const same = others.find((other) => sameClaim(other.claim, claim))
+    if (open !== undefined)
+      section.fault(
+        'client_id',
+        `client_id: tenant ${open.tenant} has the same issuer and client_id: each of them needs a tenant_claim`,
+      )
+    else if (same !== undefined)
+      section.fault('tenant_claim', `tenant_claim: tenant ${same.tenant} of the same client has the same one`)
+    this.#seen.set(key, [...others, { tenant, claimed, claim }])
+  }
+}
+
+function sameClaim(one: TenantClaim | null, other: TenantClaim | null): boolean {
+  return one !== null && one.name === other?.name && one.value === other.value
 }
 
 /** Null also for one with white space around it, which a URL would lose, or with a user or password in it. */

@@ -5,7 +5,7 @@ import { isSpaceId } from '../../seats-admin/model/space.ts'
 import { isTenantId } from '../../seats-admin/model/tenant.ts'
 import { Complaint, confidential, didYouMean, quote } from './complaint.ts'
 import type { TenantConfig, TokenConfig } from './config.ts'
-import { buildOidc } from './oidc.ts'
+import { buildOidc, SharedClients } from './oidc.ts'
 import { secret } from './secrets.ts'
 import type { Section } from './section.ts'
 import { durationWithin } from './units.ts'
@@ -17,6 +17,7 @@ export function buildTenants(root: Section): Map<string, TenantConfig> {
   const all = root.section('tenants')
   /** Secret, in hex → the tenant that has it. */
   const taken = new Map<string, string>()
+  const shared = new SharedClients()
   for (const id of all.keys()) {
     if (!isTenantId(id)) {
       all.faultOfKey(
@@ -25,13 +26,15 @@ export function buildTenants(root: Section): Map<string, TenantConfig> {
       )
     }
     const section = all.section(id)
+    const oidc = buildOidc(section.section('oidc'), id)
+    shared.add(section.section('oidc'), id, oidc)
     tenants.set(
       id,
       Object.freeze({
         id,
         adminSpace: section.text('admin_space', space) ?? 'admin',
         token: buildToken(section.section('token'), id, taken),
-        oidc: buildOidc(section.section('oidc'), id),
+        oidc,
       }),
     )
   }

@@ -12,6 +12,7 @@ import { Provider } from './provider.ts'
 import { type ProviderToken, verifyProviderToken } from './provider-token.ts'
 import { Renewals } from './renew.ts'
 import type { SessionRecord } from '../../seats-admin/index.ts'
+import { otherTenant } from './tenant-claim.ts'
 import { ProviderTrouble, providerUnavailable } from './trouble.ts'
 
 export class Oidc {
@@ -52,7 +53,13 @@ export class Oidc {
   async verifyProviderToken(text: string): Promise<ProviderToken | Refusal | null> {
     if (this.#accepting.length === 0) return null
     try {
-      return await this.#whole(verifyProviderToken(text, this.#accepting, this.#context.now()))
+      const found = await this.#whole(verifyProviderToken(text, this.#accepting, this.#context.now()))
+      if (found === otherTenant)
+        this.#context.log.warn(
+          { event: 'provider_token_refused', reason: otherTenant.detail },
+          "a provider's token was refused",
+        )
+      return found
     } catch (cause) {
       if (!(cause instanceof ProviderTrouble)) throw cause
       const fields = { event: 'provider_token_unknown', reason: cause.message }

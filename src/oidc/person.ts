@@ -11,6 +11,7 @@ import { type Identity, identityOf } from './identity.ts'
 import type { OidcLog } from './ports.ts'
 import type { Provider } from './provider.ts'
 import { isDistributed, readSeatsClaim } from './seats-claim.ts'
+import { isOfTenant, lacksTenant, otherTenant } from './tenant-claim.ts'
 import type { ProviderAnswer } from './token-endpoint.ts'
 import { translated } from './translated.ts'
 
@@ -38,8 +39,12 @@ export async function readPerson(
   const path = tenant.oidc.seatsClaim
   const { sub, claims } = token
   const first = readSeatsClaim(claims, path)
-  const lacking = first.names === null || (claims.email === undefined && tenant.oidc.scopes.includes('email'))
+  const lacking =
+    first.names === null ||
+    lacksTenant(claims, tenant.oidc) ||
+    (claims.email === undefined && tenant.oidc.scopes.includes('email'))
   const more = lacking ? await userinfo(provider, answer.accessToken, sub) : NOTHING
+  if (!isOfTenant(tenant.oidc, claims, more)) return otherTenant
   const seats = first.names === null ? readSeatsClaim(more, path) : first
   if (seats.malformed || isDistributed(claims, path))
     log.warn(

@@ -16,6 +16,7 @@ import { identityOf } from './identity.ts'
 import { LEEWAY, type Provider } from './provider.ts'
 import { readSeatsClaim } from './seats-claim.ts'
 import { checkSignature } from './signature.ts'
+import { isOfTenant, otherTenant } from './tenant-claim.ts'
 
 /** Seconds since the epoch. */
 export interface ProviderToken {
@@ -52,15 +53,19 @@ export async function verifyProviderToken(
 ): Promise<ProviderToken | Refusal | null> {
   const jws = readCompact(text)
   if (jws === null) return null
-  // Before the signature is checked, issuer and audience only choose whose keys it must be signed with.
-  const [provider, ...others] = providers.filter(({ tenant }) => isFor(jws.claims, tenant.oidc))
+  // Before the signature is checked, issuer, audience and tenant only choose whose keys it must be signed with.
+  const possible = providers.filter(({ tenant }) => isFor(jws.claims, tenant.oidc))
+  const own = possible.filter(({ tenant }) => isOfTenant(tenant.oidc, jws.claims))
+  // For none of the tenants: refused as such only when the provider did sign it.
+  const provider = own[0] ?? possible[0]
   if (provider === undefined) return null
-  if (others.length > 0) return ambiguous
+  if (own.length > 1) return ambiguous
   return (
     checkType(jws) ??
     (await checkSignature(jws, provider, 'anybody')) ??
     checkTimes(jws.claims, now) ??
     checkParty(jws.claims, provider) ??
+    (own.length === 0 ? otherTenant : null) ??
     read(jws.claims, provider)
   )
 }

@@ -18,12 +18,17 @@ const MALFORMED: SeatsClaim = Object.freeze({ names: [], malformed: true })
  *   of objects in each other (`realm_access.roles`)
  */
 export function readSeatsClaim(claims: Claims, path: string): SeatsClaim {
-  const value = Object.hasOwn(claims, path) ? claims[path] : follow(claims, path.split('.'))
+  const value = claimAt(claims, path)
   if (value === undefined) return ABSENT
   if (value === null) return { names: [], malformed: false }
   if (typeof value === 'string') return { names: [value], malformed: false }
   if (!Array.isArray(value) || !value.every((each) => typeof each === 'string')) return MALFORMED
   return { names: [...new Set<string>(value)], malformed: false }
+}
+
+/** Undefined when it is not there. @param path as for `readSeatsClaim` */
+export function claimAt(claims: Claims, path: string): unknown {
+  return Object.hasOwn(claims, path) ? claims[path] : follow(claims, path.split('.'))
 }
 
 /** Own members only: no claim is called `constructor` unless the provider says so. */

@@ -4,12 +4,13 @@
  */
 
 import { Refusal } from '../errors.ts'
-import { asking, type Context } from './context.ts'
+import { asking, type Context, logged } from './context.ts'
 import { mapSeats } from './grants.ts'
 import { verifyIdToken } from './id-token.ts'
 import type { SignInReply } from './ports.ts'
 import type { Provider } from './provider.ts'
 import { readSeatsClaim } from './seats-claim.ts'
+import { isOfTenant, otherTenant } from './tenant-claim.ts'
 
 export function validate(context: Context, provider: Provider, text: string): Promise<SignInReply | Refusal> {
   return asking(context, provider, async () => {
@@ -23,6 +24,8 @@ export function validate(context: Context, provider: Provider, text: string): Pr
     } as const
     const token = await verifyIdToken(text, provider, checks)
     if (token instanceof Refusal) return token
+    // There is no access token to ask userinfo with: the ID token itself must have the claim.
+    if (!isOfTenant(oidc, token.claims)) return logged(context.log, id, otherTenant)
     const names = readSeatsClaim(token.claims, oidc.seatsClaim).names ?? []
     const seats = await mapSeats(context, id, names)
     const body = { valid: true, claims: token.claims, seats: seats.names, hash_perm: seats.hashPerm }

@@ -31,6 +31,8 @@ t.test('what is left out', async (t) => {
     audience: [],
     postLogoutRedirect: null,
     sessionLifetime: 8 * 3_600_000,
+    origins: [],
+    tenantClaim: null,
   })
   t.equal((await configOf(t, BASE)).tenants.get('acme')?.oidc, null, 'all of it')
 })
@@ -69,6 +71,11 @@ t.test('what is accepted', async (t) => {
     ],
     [{ session_lifetime: '90d' }, { sessionLifetime: 90 * 24 * 3_600_000 }],
     [{ session_lifetime: '1m' }, { sessionLifetime: 60_000 }],
+    [
+      { origins: ['https://www.acme.example', 'http://localhost:3000'] },
+      { origins: ['https://www.acme.example', 'http://localhost:3000'] },
+    ],
+    [{ tenant_claim: { name: 'org.id', value: 'acme' } }, { tenantClaim: { name: 'org.id', value: 'acme' } }],
   ]
   for (const [settings, expected] of cases) {
     const { tenants } = await configOf(t, textOf(settings))
@@ -151,6 +158,19 @@ t.test('what is not', async (t) => {
     [{ session_lifetime: '59s' }, /session_lifetime/],
     [{ session_lifetime: '91d' }, /session_lifetime/],
     [{ session_lifetime: 3600 }, /session_lifetime/],
+    [{ origins: 'https://www.acme.example' }, /origins/],
+    [{ origins: ['*'] }, /origins\[0\]: .* is no origin/],
+    [{ origins: ['null'] }, /is no origin/],
+    [{ origins: ['https://www.acme.example/'] }, /is no origin/],
+    [{ origins: ['https://WWW.acme.example'] }, /is no origin/],
+    [{ origins: ['https://www.acme.example:443'] }, /is no origin/],
+    [{ origins: ['http://www.acme.example'] }, /is not https/],
+    [{ tenant_claim: 'org' }, /tenant_claim/],
+    [{ tenant_claim: { name: 'org' } }, /value/],
+    [{ tenant_claim: { name: '', value: 'acme' } }, /name: .* is empty/],
+    [{ tenant_claim: { name: 'org', value: '' } }, /value: .* is empty/],
+    [{ tenant_claim: { name: 'org', value: 7 } }, /value/],
+    [{ tenant_claim: { name: 'org', value: 'acme', path: 'x' } }, /path/],
   ]
   for (const [settings, expected] of cases) {
     const faults = await faultsOf(t, textOf(settings))
@@ -224,7 +244,7 @@ t.test('sign_in of a route', async (t) => {
 
 t.test('two tenants, each with a callback of its own, or one that they share', async (t) => {
   const tenant = (id: string, redirect: string) =>
-    `  ${id}: { token: { secrets: ['${id} ${SECRET}'] }, oidc: ${JSON.stringify({ ...MINIMUM, redirect_uri: redirect })} }\n`
+    `  ${id}: { token: { secrets: ['${id} ${SECRET}'] }, oidc: ${JSON.stringify({ ...MINIMUM, client_id: id, redirect_uri: redirect })} }\n`
   const shared = 'https://gw.example/auth/oidc/callback'
   const { tenants } = await configOf(
     t,
@@ -234,4 +254,41 @@ t.test('two tenants, each with a callback of its own, or one that they share', a
     [...tenants.values()].map(({ oidc }) => oidc?.redirectUri),
     [`${shared}/acme`, `${shared}/globex`, shared],
   )
+})
+
+t.test('two tenants that are one client of one provider', async (t) => {
+  const text = (globex: Record<string, unknown>, acme: Record<string, unknown> = {}) => `tenants:
+  acme:
+    token: { secrets: ['acme ${SECRET}'] }
+    oidc: ${JSON.stringify({ ...MINIMUM, ...acme })}
+  globex:
+    token: { secrets: ['globex ${SECRET}'] }
+    oidc:
+${Object.entries({ ...MINIMUM, ...globex })
+  .map(([name, value]) => `      ${name}: ${JSON.stringify(value)}\n`)
+  .join('')}`
+  const claim = (value: string, name = 'org') => ({ tenant_claim: { name, value } })
+  for (const [globex, acme] of [
+    [{}, {}],
+    [claim('globex'), {}],
+    [{}, claim('acme')],
+    [{ issuer: 'https://login.acme.example/' }, {}],
+    [{ issuer: 'https://LOGIN.acme.example:443' }, {}],
+    [{ redirect_uri: 'https://gw.example/auth/oidc/callback/globex' }, {}],
+  ] as const) {
+    const faults = await faultsOf(t, text(globex, acme))
+    t.equal(faults.length, 1, JSON.stringify([globex, acme]))
+    t.match(faults[0], /^9:18: client_id: tenant acme has the same issuer and client_id.*tenant_claim/)
+  }
+  t.match(await faultsOf(t, text(claim('acme'), claim('acme'))), [/^11:21: tenant_claim: tenant acme/])
+  const faulty = await faultsOf(t, text({ tenant_claim: { name: '', value: 'x' } }, claim('acme')))
+  t.match(faulty, [/name: .* is empty/], 'one that is faulty is not taken for missing')
+  t.equal(faulty.length, 1)
+  for (const [globex, acme] of [
+    [claim('globex'), claim('acme')],
+    [claim('acme', 'dept'), claim('acme')],
+    [{ client_id: 'other' }, {}],
+    [{ issuer: 'https://login.acme.example/globex' }, {}],
+  ] as const)
+    t.same(await faultsOf(t, text(globex, acme)), [], JSON.stringify([globex, acme]))
 })

@@ -82,6 +82,8 @@ export class TestProvider {
       audience: [],
       postLogoutRedirect: this.#options.postLogoutRedirect ?? null,
       sessionLifetime: 8 * 3_600_000,
+      origins: [],
+      tenantClaim: null,
       ...more,
     }
   }

@@ -48,7 +48,8 @@ t.test("another provider: sign-ins under way begin anew, sessions stay their ten
   const answer = await late.answer()
 
   const { issuer } = world.globex
-  await world.configure({ acme: { issuer } })
+  const other = { clientId: 'client_secret_post-RS256', clientAuth: 'client_secret_post' } as const
+  await world.configure({ acme: { issuer }, globex: other })
   t.match((await late.send(answer.href)).json, { status: 400, errors: [{ path: '/state' }] })
   world.user('alice', {}, world.globex)
   const begun = await world.visitor().begin()

@@ -1,0 +1,130 @@
+/**
+ * Two tenants that are one client of one provider: a user of the one signs in for the other, to get that one's Seats.
+ * The claim of the tenant is looked at wherever the provider's word is taken.
+ */
+
+import { type CryptoKey, generateKeyPair } from 'jose'
+import type { Test } from 'tap'
+import t from 'tap'
+import type { OidcConfig } from '../../src/config/config.ts'
+import { CLIENT, HostileProvider } from '../oidc/hostile-provider.ts'
+import type { TestProvider } from '../oidc/provider.ts'
+import { HOUR, type SignInWorld, startWorld } from '../oidc/world.ts'
+
+const claim = (value: string) => ({ tenantClaim: { name: 'realm_access.org', value } })
+const of = (...orgs: unknown[]) => ({
+  memberOf: ['Admin'],
+  realm_access: { org: orgs.length > 1 ? orgs : orgs[0] },
+})
+
+/** Both tenants at this provider, as one client. */
+async function sharing(t: Test, choose: (world: SignInWorld) => TestProvider = ({ acme }) => acme) {
+  const world = await startWorld(t)
+  const provider = choose(world)
+  const config: Partial<OidcConfig> = provider.config()
+  await world.reopen({
+    acme: { ...config, ...claim('acme') },
+    globex: { ...config, ...claim('globex') },
+  })
+  for (const tenant of ['acme', 'globex']) world.seats.add(tenant, 'Admin', ['main'])
+  const user = (name: string, ...orgs: unknown[]) => world.user(name, of(...orgs), provider)
+  return { world, provider, user }
+}
+
+for (const [where, choose] of Object.entries({
+  'in the ID token': ({ acme }: SignInWorld) => acme,
+  'in userinfo': ({ globex }: SignInWorld) => globex,
+}))
+  t.test(`the callback, with the claim ${where}`, async (t) => {
+    const { world, user } = await sharing(t, choose)
+    user('alice', 'acme')
+    user('both', 'globex', 'acme')
+    t.equal((await world.signIn(world.browser('alice'), 'acme')).status, 200)
+    t.match((await world.signIn(world.browser('alice'), 'globex')).json, {
+      status: 401,
+      code: 'token_invalid',
+    })
+    t.match(world.events('sign_in_failed'), [{ tenant: 'globex', reason: /belongs to this tenant/ }])
+    const page = await world.answer(world.browser('alice'), 'globex', { return_to: '/pages/a' })
+    const browser = await world.browser('alice').send(page.href)
+    t.notOk(browser.headers['set-cookie']?.some((line) => line.includes('_session=')))
+    for (const tenant of ['acme', 'globex'])
+      t.equal((await world.signIn(world.browser('both'), tenant)).json.user?.tenant_id, tenant, 'of both')
+    t.same([...world.seats.members.keys()], ['acme alice', 'acme both', 'globex both'], 'recorded')
+  })
+
+t.test('claims of other forms, and none', async (t) => {
+  const { world, user } = await sharing(t)
+  for (const org of [
+    undefined,
+    null,
+    '',
+    'ACME',
+    'acme ',
+    ['x'],
+    [],
+    [['acme']],
+    { acme: true },
+    { value: 'acme' },
+  ]) {
+    user('alice', org)
+    t.equal((await world.signIn(world.browser())).json.code, 'token_invalid', JSON.stringify(org))
+  }
+  world.user('alice', { org: 'acme' })
+  t.equal((await world.signIn(world.browser())).json.code, 'token_invalid', 'elsewhere')
+})
+
+t.test('a user who has moved to the other tenant', async (t) => {
+  const { world, user } = await sharing(t)
+  user('alice', 'acme')
+  const program = world.browser()
+  const { refresh_token } = (await world.signIn(program)).json
+  const browser = world.browser()
+  await world.signInAtPage(browser)
+  user('alice', 'globex')
+  t.match((await world.refresh(program, refresh_token)).json, { status: 401, code: 'token_invalid' })
+  world.ahead = HOUR + 1000
+  t.match((await browser.send(`${world.origin}/v1/me`)).json, { status: 401, code: 'token_invalid' })
+  t.match(world.events('session_ended'), [{ reason: /this tenant/ }, { reason: /this tenant/ }])
+  world.ahead = 0
+  user('alice', 'acme')
+  t.equal((await browser.send(`${world.origin}/v1/me`)).status, 401, 'the session has ended')
+})
+
+t.test('validate', async (t) => {
+  const { world } = await sharing(t)
+  const provider = await HostileProvider.start(t)
+  const redirectUri = `${world.origin}/auth/oidc/callback/globex`
+  const client = { issuer: provider.issuer, clientId: CLIENT, clientSecret: null, clientAuth: null }
+  await provider.takes(world, { acme: claim('acme'), globex: { ...client, redirectUri, ...claim('globex') } })
+  const idToken = await provider.sign(provider.claims({ realm_access: { org: 'acme' } }))
+  const bare = await provider.sign(provider.claims())
+  const validate = (tenant: string, token: string) =>
+    world.browser().postJson(`${world.origin}/auth/oidc/validate`, { tenant, id_token: token })
+  t.equal((await validate('acme', idToken)).status, 200)
+  t.match((await validate('globex', idToken)).json, { status: 401, code: 'token_invalid' })
+  t.match((await validate('acme', bare)).json, { status: 401, code: 'token_invalid' })
+})
+
+t.test("the provider's own tokens: the claim says whose they are", async (t) => {
+  const world = await startWorld(t)
+  const provider = await HostileProvider.start(t)
+  const redirectUri = `${world.origin}/auth/oidc/callback/globex`
+  const client = { issuer: provider.issuer, clientId: CLIENT, clientSecret: null, acceptProviderTokens: true }
+  const globex = { ...client, clientAuth: null, redirectUri, ...claim('globex') }
+  await provider.takes(world, { acme: { acceptProviderTokens: true, ...claim('acme') }, globex })
+  const outcome = async (org: unknown, key?: CryptoKey) => {
+    const token = await provider.sign(provider.claims({ realm_access: { org } }), {}, key ?? provider.key)
+    world.secrets.add(token)
+    return world.oidc.verifyProviderToken(token)
+  }
+  t.match(await outcome('acme'), { tenant: 'acme' })
+  t.match(await outcome('globex'), { tenant: 'globex' })
+  t.match(await outcome(['acme', 'globex']), { code: 'token_invalid' }, 'of both: which one is not said')
+  t.match(await outcome('initech'), { code: 'token_invalid' })
+  t.match(await outcome(undefined), { code: 'token_invalid' })
+  t.equal(world.events('provider_token_refused').length, 2)
+  const { privateKey } = await generateKeyPair('ES256')
+  t.match(await outcome('initech', privateKey), { code: 'token_invalid' })
+  t.equal(world.events('provider_token_refused').length, 2, 'what nobody signed writes no line')
+})
