@@ -25,6 +25,7 @@ export const errors = {
   token_not_yet_valid: { status: 401, title: 'The token is not valid yet' },
   no_seat_in_space: { status: 403, title: 'No Seat in this space' },
   permission_denied: { status: 403, title: 'No Seat in this space holds the permission' },
+  origin_refused: { status: 403, title: 'A page of another origin made the request' },
   grant_exceeds_own: { status: 403, title: 'Nobody grants what they do not have' },
   route_not_found: { status: 404, title: 'No route matches' },
   seat_not_found: { status: 404, title: 'No such Seat' },
@@ -52,6 +53,13 @@ export interface InputFault {
   readonly message: string
 }
 
+/** A refusal as an HTML document, for browsers whose user waits for a page. */
+export interface RefusalPage {
+  html(requestId: string): string
+  /** Name, value, …; beside those of every refusal. */
+  readonly headers: readonly string[]
+}
+
 /** An expected "no". `detail` is shown to the client: it never holds a credential, a stack or an inner address. */
 export class Refusal {
   readonly code: ErrorCode
@@ -60,19 +68,32 @@ export class Refusal {
   readonly faults: readonly InputFault[] | null
   /** With `method_not_allowed`: the value of `Allow` (RFC 9110, section 10.2.1). */
   readonly allow: string | null
+  /** Sent in place of the problem document; null: none. */
+  readonly page: RefusalPage | null
 
   constructor(
     code: ErrorCode,
     detail: string,
-    more: { faults?: readonly InputFault[] | undefined; allow?: string } = {},
+    more: {
+      faults?: readonly InputFault[] | null | undefined
+      allow?: string | null
+      page?: RefusalPage
+    } = {},
   ) {
     this.code = code
     this.detail = detail
     this.faults = more.faults ?? null
     this.allow = more.allow ?? null
+    this.page = more.page ?? null
   }
 
   get status(): number {
     return errors[this.code].status
+  }
+
+  /** The same refusal, shown as a page. */
+  shownAs(page: RefusalPage): Refusal {
+    const { faults, allow } = this
+    return new Refusal(this.code, this.detail, { faults, allow, page })
   }
 }

@@ -19,7 +19,7 @@ import { systemClock } from './coherence/clock.ts'
 import { Instance } from './coherence/instance.ts'
 import { LEASE, MARGIN } from './coherence/lease.ts'
 import { type Config, firstSecrets, type RedisConfig, type StoreConfig } from './config/config.ts'
-import { ProcessEphemeral } from './oidc/ephemeral.ts'
+import { BoundedEphemeral, ProcessEphemeral } from './oidc/ephemeral.ts'
 import { RedisBus } from './redis/bus.ts'
 import { PATIENCE, RedisEphemeral } from './redis/ephemeral.ts'
 import { Keys } from './redis/keys.ts'
@@ -33,8 +33,8 @@ export class Membership {
   readonly instance: Instance
   /** Null without Redis. */
   readonly cache: SharedCache | null
-  /** Sign-ins under way. */
-  readonly ephemeral: RedisEphemeral | ProcessEphemeral
+  /** Used sign-ins. */
+  readonly ephemeral: BoundedEphemeral | ProcessEphemeral
   #pruning: NodeJS.Timeout | null = null
   readonly #lock: StoreLock | null
   /** Of a store in a file. */
@@ -46,7 +46,7 @@ export class Membership {
     lock: StoreLock | null
     path: string | null
     cache: SharedCache | null
-    ephemeral: RedisEphemeral | ProcessEphemeral
+    ephemeral: BoundedEphemeral | ProcessEphemeral
     bus: RedisBus | null
     instance: Instance
   }) {
@@ -146,7 +146,7 @@ const KEPT_SESSIONS = 24 * 3_600_000
 interface Shared {
   readonly cache: SharedCache | null
   readonly bus: RedisBus | null
-  readonly ephemeral: RedisEphemeral | ProcessEphemeral
+  readonly ephemeral: BoundedEphemeral | ProcessEphemeral
 }
 
 function noRedis(): Shared {
@@ -159,7 +159,8 @@ async function openRedis(config: RedisConfig, secrets: readonly Uint8Array[], lo
   const connection = connectRedis(config, complainOnce(log))
   const subscriber = connectSubscriber(config, connection, () => {})
   const keys = new Keys(config.prefix)
-  const ephemeral = new RedisEphemeral(() => connectRedis(config, () => {}, PATIENCE), keys)
+  const used = new RedisEphemeral(() => connectRedis(config, () => {}, PATIENCE), keys)
+  const ephemeral = new BoundedEphemeral(new ProcessEphemeral(), used)
   const seal = new Seal(secrets)
   const bus = new RedisBus(connection, subscriber, keys, seal)
   return { cache: { connection, keys, seal }, bus, ephemeral }

@@ -21,7 +21,7 @@ import type { SeatMemory } from './seats/memory.ts'
 export interface SignInParts {
   readonly store: Store
   readonly memory: SeatMemory
-  /** Sign-ins under way. */
+  /** Used sign-ins. */
   readonly ephemeral: Ephemeral
   readonly announce: OidcPorts['announce']
   readonly log: OidcLog
@@ -49,6 +49,7 @@ export class SignIn {
         now: Date.now,
       },
       tenants,
+      { cookieBytes: Math.floor(config.limits.headerBytes / 2) },
     )
     this.providerToken = tenants.some(({ oidc }) => oidc.acceptProviderTokens)
       ? async (text) => {
@@ -71,7 +72,7 @@ export class SignIn {
 
   readonly send: SendsToSignIn = (tenant, { method, target, rawHeaders }) =>
     isNavigation(method, rawHeaders) && !namesCaller(rawHeaders)
-      ? this.#oidc.signIn(tenant, target, headerLines(rawHeaders, 'cookie'))
+      ? this.#oidc.signIn(tenant, target, rawHeaders)
       : null
 
   /** Resolves when nothing is under way to a provider. */

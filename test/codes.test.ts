@@ -123,7 +123,9 @@ t.test('each code', async (t) => {
   t.match(large, /^HTTP\/1\.1 431 [\s\S]*"code":"headers_too_large"/)
   seen.add('headers_too_large')
 
-  // Shown where their causes are made: test/server/slow-headers.test.ts and test/attacks/store-gone.test.ts.
+  // Shown where their causes are made: test/attacks/login-csrf.test.ts, test/server/slow-headers.test.ts and
+  // test/attacks/store-gone.test.ts.
+  seen.add('origin_refused')
   seen.add('request_timeout')
   seen.add('unavailable')
   t.same(

@@ -17,7 +17,11 @@ export function headerLines(rawHeaders: readonly string[], wanted: string): stri
  * page makes in the background: neither could show a sign-in page.
  */
 export function isNavigation(method: string, rawHeaders: readonly string[]): boolean {
-  if (method !== 'GET') return false
+  return method === 'GET' && showsPages(rawHeaders)
+}
+
+/** The answer is shown to a user, by GET or as the answer to a form. */
+export function showsPages(rawHeaders: readonly string[]): boolean {
   const mode = headerLines(rawHeaders, 'sec-fetch-mode')
   if (mode.length > 0 && (mode.length > 1 || mode[0] !== 'navigate')) return false
   const ranges = headerLines(rawHeaders, 'accept')

@@ -1,104 +1,81 @@
 /**
  * The provider sends the browser back (OpenID Connect Core 1.0, section 3.1.2.5). Checks in this order, so that no
  * request goes out for an answer that is not one to our question: state with its browser, address, `iss`, `error`,
- * `code`; then the code is redeemed and the ID token verified. Called by the endpoint.
+ * `code`, first use; then the code is redeemed and the ID token verified. Called by the endpoint.
  */
 
 import { Refusal } from '../errors.ts'
-import { scopeAdvice } from './advice.ts'
-import { headerLines } from './browser.ts'
-import { cleaned, cleanedError } from './clean.ts'
+import { checkAnswer, faulty, notSignedIn, repeated } from './answer-checks.ts'
+import { headerLines, isNavigation } from './browser.ts'
 import { asking, type Context, logged } from './context.ts'
 import { endSession, sessionOfCookie } from './end-session.ts'
 import { mapSeats } from './grants.ts'
 import { openBrowserSession, openFamily, type SignedIn } from './open-session.ts'
+import { asPage } from './page.ts'
 import { readPerson } from './person.ts'
 import type { SignInReply, SignInRequest } from './ports.ts'
-import type { Provider } from './provider.ts'
-import { returnAddress } from './return-to.ts'
-import { forgetBrowser, type Taken, takeState } from './state.ts'
+import { callbackAtHome, goOn, homeAddress, signedInAlready } from './send-on.ts'
+import { forgetBrowser, type Shown, shownState, useState } from './state.ts'
 import { redeemCode } from './token-endpoint.ts'
 import { mintFor } from './token-reply.ts'
-import { providerUnavailable } from './trouble.ts'
 
 const notBegun = faulty(
   '/state',
-  'This sign-in was not begun by this browser, is over already, or took more than ten minutes. Begin again.',
+  'No sign-in of this browser is waiting here: it was finished already, or was begun in another browser. ' +
+    'Go on if you are signed in, else begin again.',
 )
-const otherIssuer = faulty(
-  '/iss',
-  'The answer is not from the identity provider that was asked. Begin again.',
+const expired = faulty('/state', 'This sign-in took more than ten minutes. Begin again.')
+const used = faulty(
+  '/state',
+  'This sign-in was finished already. Go on if you are signed in, else begin again.',
 )
-const noCode = faulty('/code', 'The answer has no code.')
-/** Of other flows (OAuth 2.0 Multiple Response Types; JARM), none of which was asked for. */
-const OTHER_FLOWS = ['response', 'id_token', 'token', 'token_type', 'access_token']
-const notSignedIn = new Refusal('credentials_missing', 'The identity provider did not sign the user in.')
+/** For a person, who has most likely pressed a button that says so. */
+const cancelled = 'The sign-in was cancelled, or the identity provider did not allow it.'
 
-function faulty(path: string, message: string): Refusal {
-  return new Refusal('input_invalid', message, { faults: [{ path, message }] })
+/** An answer that came back to a sign-in of this browser. */
+interface Came {
+  readonly request: SignInRequest
+  readonly query: URLSearchParams
+  /** The values of all Cookie header lines. */
+  readonly cookies: readonly string[]
 }
 
 export async function callback(context: Context, request: SignInRequest): Promise<SignInReply | Refusal> {
   const query = new URLSearchParams(request.query)
+  const cookies = headerLines(request.rawHeaders, 'cookie')
+  const shown = shownState(context, query.get('state') ?? '', cookies)
+  const reply = await answered(context, { request, query, cookies }, shown)
+  if (!(reply instanceof Refusal) || !isNavigation(request.method, request.rawHeaders)) return reply
+  const again = shown === null ? '/' : homeAddress(shown.provider, shown.returnTo)
+  return asPage(reply, again, reply === notSignedIn ? cancelled : reply.detail)
+}
+
+async function answered(context: Context, came: Came, shown: Shown | null): Promise<SignInReply | Refusal> {
+  const { request, query, cookies } = came
   const doubled = repeated(query)
   if (doubled !== null) return doubled
-  const cookies = headerLines(request.rawHeaders, 'cookie')
-  const taken = await takeState(context, query.get('state') ?? '', cookies)
-  if (taken === null || new URL(taken.provider.tenant.oidc.redirectUri).pathname !== request.path)
-    return notBegun
-  return asking(context, taken.provider, async () => {
-    const refusal = await checkAnswer(context, taken.provider, query)
-    if (refusal !== null) return refusal
-    const who = await signIn(context, taken, query)
-    if (who instanceof Refusal) return who
-    return taken.returnTo === null
-      ? forProgram(context, taken, who)
-      : forBrowser(context, taken, who, cookies)
-  })
+  if (shown === null) return callbackAtHome(context, request) ?? notBegun
+  if (new URL(shown.provider.tenant.oidc.redirectUri).pathname !== request.path) return notBegun
+  if (shown.expired) return (await signedInAlready(context, shown, request, cookies)) ?? expired
+  return asking(context, shown.provider, () => finish(context, came, shown))
 }
 
-/** RFC 6749, section 3.1: no parameter more than once. Two readers could take different ones. */
-function repeated(query: URLSearchParams): Refusal | null {
-  for (const name of ['state', 'code', 'iss', 'error'])
-    if (query.getAll(name).length > 1) return faulty(`/${name}`, 'is there more than once')
-  return null
+async function finish(context: Context, came: Came, shown: Shown): Promise<SignInReply | Refusal> {
+  const { request, query, cookies } = came
+  const refusal = await checkAnswer(context, shown.provider, query)
+  if (refusal !== null) return refusal
+  const first = await useState(context, shown)
+  if (first instanceof Refusal) return first
+  if (!first) return (await signedInAlready(context, shown, request, cookies)) ?? used
+  const who = await signIn(context, shown, query)
+  if (who instanceof Refusal) return who
+  return shown.returnTo === null ? forProgram(context, shown, who) : forBrowser(context, shown, who, cookies)
 }
 
-async function checkAnswer(
-  context: Context,
-  provider: Provider,
-  query: URLSearchParams,
-): Promise<Refusal | null> {
-  const { issuer } = provider.tenant.oidc
-  const { sendsIssuer } = await provider.discovered()
-  const iss = query.get('iss')
-  const required = sendsIssuer || context.sharedRedirect.has(provider.tenant.id)
-  if (iss === null ? required : iss !== issuer) return otherIssuer
-  const error = query.get('error')
-  if (error !== null) return providerSaidNo(context, provider, error, query.get('error_description') ?? '')
-  const other = OTHER_FLOWS.find((name) => query.has(name))
-  if (other !== undefined) return faulty(`/${other}`, 'belongs to a flow that was not asked for')
-  // An empty one as well.
-  return query.get('code') ? null : noCode
-}
-
-/** Its words are for the log: anybody can write a link with words in it. */
-function providerSaidNo({ log }: Context, { tenant }: Provider, error: string, description: string): Refusal {
-  const advice = error === 'invalid_scope' ? scopeAdvice(tenant.oidc) : ''
-  const words = [cleanedError(error), cleaned(description), advice]
-  const reason = words.filter((each) => each !== '').join(' ')
-  // invalid_scope is a fault of the configuration, the other errors are the user's or the provider's.
-  log[advice === '' ? 'info' : 'warn'](
-    { event: 'sign_in_failed', tenant: tenant.id, reason },
-    'the identity provider did not sign the user in',
-  )
-  return error === 'temporarily_unavailable' || error === 'server_error' ? providerUnavailable : notSignedIn
-}
-
-async function signIn(context: Context, taken: Taken, query: URLSearchParams): Promise<SignedIn | Refusal> {
-  const { provider, nonce } = taken
+async function signIn(context: Context, shown: Shown, query: URLSearchParams): Promise<SignedIn | Refusal> {
+  const { provider, nonce } = shown
   const { id } = provider.tenant
-  const answer = await redeemCode(provider, query, taken)
+  const answer = await redeemCode(provider, query, shown)
   const now = context.now()
   const person = await readPerson(provider, answer, { now, nonce, sub: null }, context.log)
   if (person instanceof Refusal) return logged(context.log, id, person)
@@ -115,27 +92,28 @@ async function signIn(context: Context, taken: Taken, query: URLSearchParams): P
   return { identity, seats, keepsake: { refreshToken, idToken, nonce }, issuedAt }
 }
 
-async function forProgram(context: Context, taken: Taken, who: SignedIn): Promise<SignInReply | Refusal> {
-  const { tenant } = taken.provider
+async function forProgram(context: Context, shown: Shown, who: SignedIn): Promise<SignInReply | Refusal> {
+  const { tenant } = shown.provider
   const tokens = await mintFor(context, tenant, who)
   if (tokens instanceof Refusal) return tokens
   const handle = who.keepsake.refreshToken === null ? null : await openFamily(context, tenant, who)
-  return { status: 200, headers: ['Set-Cookie', forgetBrowser(taken.state)], body: tokens(handle) }
+  return { status: 200, headers: ['Set-Cookie', forgetBrowser(shown.state)], body: tokens(handle) }
 }
 
-/** A session of its own, under a new secret, whatever the browser had: what it had is ended (session fixation). */
+/**
+ * A session of its own, under a new secret, whatever the browser had: a session of the same tenant is ended (session
+ * fixation). One of another tenant goes on, as no sign-in of one tenant may end what is another's.
+ */
 async function forBrowser(
   context: Context,
-  taken: Taken,
+  shown: Shown,
   who: SignedIn,
   cookies: readonly string[],
 ): Promise<SignInReply> {
-  const { tenant } = taken.provider
+  const { provider } = shown
   const before = await sessionOfCookie(context, cookies)
-  if (before !== null) await endSession(context, before.tenant, before.id)
-  const cookie = await openBrowserSession(context, tenant, who)
-  const location = returnAddress(taken.returnTo ?? '/', new URL(tenant.oidc.redirectUri).origin)
-  const headers = ['Set-Cookie', cookie, 'Set-Cookie', forgetBrowser(taken.state), 'Location', location]
-  // The address of this page has the code in it.
-  return { status: 303, headers: [...headers, 'Referrer-Policy', 'no-referrer'] }
+  if (before !== null && before.tenant === provider.tenant.id)
+    await endSession(context, before.tenant, before.id)
+  const cookie = await openBrowserSession(context, provider.tenant, who)
+  return goOn(homeAddress(provider, shown.returnTo), [cookie, forgetBrowser(shown.state)])
 }

@@ -11,6 +11,8 @@ export interface Context extends OidcPorts {
   readonly providers: ReadonlyMap<string, Provider>
   /** Tenants whose redirect_uri is another tenant's too, with another issuer: see `login.ts`. */
   readonly sharedRedirect: ReadonlySet<string>
+  /** Characters that the cookies of sign-ins under way may have in one browser. */
+  readonly cookieBytes: number
 }
 
 const notAccepted = new Refusal(

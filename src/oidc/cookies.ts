@@ -9,31 +9,30 @@
 export const SESSION_COOKIE = '__Host-seatgate_session'
 const SIGN_IN_COOKIE = '__Host-seatgate_signin_'
 
-/**
- * One slot a sign-in, so that several tabs can sign in at once; not many, so that nobody can fill a browser with cookies
- * until its requests are too large. Of two on one slot, as when they are begun at the same moment or all slots are taken,
- * the later wins, and the earlier has to begin again.
- */
-export const SLOTS = 16
+/** Characters of the state that name its cookie: 72 bits, so that no two sign-ins of a browser share one. */
+const NAMED_BY = 12
 
 /** The cookie of a sign-in, by its state. */
 export function signInCookie(state: string): string {
-  let sum = 0
-  for (const character of state) sum = (sum * 31 + character.charCodeAt(0)) % SLOTS
-  return `${SIGN_IN_COOKIE}${sum}`
+  return `${SIGN_IN_COOKIE}${state.slice(0, NAMED_BY)}`
 }
 
-const SIGN_IN_NAME = new RegExp(
-  `(?:^|;)[ \\t]*(${SIGN_IN_COOKIE}(?:${[...Array(SLOTS).keys()].join('|')}))[ \\t]*=`,
-  'g',
-)
-
-/** The names of sign-ins' cookies that the Cookie lines have: no more than there are slots. */
-export function signInCookiesIn(lines: readonly string[]): ReadonlySet<string> {
-  return new Set(lines.flatMap((line) => [...line.matchAll(SIGN_IN_NAME)].map((found) => found[1] ?? '')))
+/** A sign-in's cookie as the browser shows it. */
+export interface ShownSignIn {
+  readonly name: string
+  readonly value: string
 }
 
-/** A value for Set-Cookie. @param maxAge seconds; 0 takes the cookie away */
+const SIGN_IN = new RegExp(`(?:^|;)[ \\t]*(${SIGN_IN_COOKIE}[A-Za-z0-9_-]{0,64})[ \\t]*=([^;]*)`, 'g')
+
+/** The sign-ins' cookies that the Cookie lines have, in order. */
+export function signInCookiesIn(lines: readonly string[]): ShownSignIn[] {
+  return lines.flatMap((line) =>
+    [...line.matchAll(SIGN_IN)].map(([, name = '', value = '']) => ({ name, value: value.trim() })),
+  )
+}
+
+/** A value for Set-Cookie. @param maxAge seconds; 0 removes the cookie */
 export function setCookie(name: string, value: string, maxAge: number): string {
   return `${name}=${value}; Path=/; Max-Age=${maxAge}; Secure; HttpOnly; SameSite=Lax`
 }

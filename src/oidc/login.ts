@@ -4,6 +4,7 @@
  */
 
 import * as client from 'openid-client'
+import { Refusal } from '../errors.ts'
 import type { Context } from './context.ts'
 import type { Provider } from './provider.ts'
 import { beginState, STATE_LIFETIME } from './state.ts'
@@ -14,12 +15,12 @@ export interface SignInBegun {
   readonly state: string
   /** Seconds. */
   readonly expiresIn: number
-  /** For Set-Cookie. */
-  readonly cookie: string
+  /** Values for Set-Cookie. */
+  readonly cookies: readonly string[]
 }
 
 /**
- * Rejects with ProviderTrouble, or when the state can't be kept.
+ * A Refusal when the sign-in could not be finished. Rejects with ProviderTrouble.
  *
  * @param returnTo null: the answer is for a program
  * @param cookies the values of all Cookie header lines: of other sign-ins that the browser has under way
@@ -29,10 +30,12 @@ export async function beginSignIn(
   provider: Provider,
   returnTo: string | null,
   cookies: readonly string[],
-): Promise<SignInBegun> {
+): Promise<SignInBegun | Refusal> {
   const { configuration, sendsIssuer } = await provider.discovered()
   refuseMixUp(context, provider, sendsIssuer)
-  const { state, nonce, verifier, cookie } = await beginState(context, provider, returnTo, cookies)
+  const begun = await beginState(context, provider, returnTo, cookies)
+  if (begun instanceof Refusal) return begun
+  const { state, nonce, verifier } = begun
   const { redirectUri, scopes } = provider.tenant.oidc
   const url = client.buildAuthorizationUrl(configuration, {
     response_type: 'code',
@@ -43,7 +46,7 @@ export async function beginSignIn(
     code_challenge: await client.calculatePKCECodeChallenge(verifier),
     code_challenge_method: 'S256',
   })
-  return { authorizationUrl: url.href, state, expiresIn: STATE_LIFETIME / 1000, cookie }
+  return { authorizationUrl: url.href, state, expiresIn: STATE_LIFETIME / 1000, cookies: begun.cookies }
 }
 
 /**

@@ -1,12 +1,13 @@
 /**
  * Sign-in with each tenant's own identity provider: the entrance to this room. Made by the composition root, one for
- * each configuration; what must outlive a reload (sign-ins under way, sessions) is behind the ports.
+ * each configuration; what must outlive a reload (used sign-ins, sessions) is behind the ports.
  */
 
 import type { Refusal } from '../errors.ts'
 import type { Context } from './context.ts'
-import { serveSignIn, signInRedirect } from './endpoints.ts'
+import { serveSignIn } from './endpoints.ts'
 import type { HttpLimits } from './http.ts'
+import { signInRedirect } from './login-endpoint.ts'
 import type { OidcPorts, OidcTenant, SignInReply, SignInRequest } from './ports.ts'
 import { Provider } from './provider.ts'
 import { type ProviderToken, verifyProviderToken } from './provider-token.ts'
@@ -14,6 +15,14 @@ import { Renewals } from './renew.ts'
 import type { SessionRecord } from '../../seats-admin/index.ts'
 import { otherTenant } from './tenant-claim.ts'
 import { ProviderTrouble, providerUnavailable } from './trouble.ts'
+
+export interface OidcLimits extends HttpLimits {
+  /** Characters that the cookies of sign-ins under way may have in one browser. */
+  readonly cookieBytes?: number
+}
+
+/** Half of what a header section may have by default. */
+const COOKIE_BYTES = 16 * 1024
 
 export class Oidc {
   readonly #context: Context
@@ -23,9 +32,10 @@ export class Oidc {
   readonly #underWay = new Set<Promise<unknown>>()
 
   /** @param tenants those that have a provider */
-  constructor(ports: OidcPorts, tenants: readonly OidcTenant[], limits: HttpLimits = {}) {
+  constructor(ports: OidcPorts, tenants: readonly OidcTenant[], limits: OidcLimits = {}) {
     const providers = new Map(tenants.map((tenant) => [tenant.id, new Provider(tenant, limits)]))
-    this.#context = { ...ports, providers, sharedRedirect: sharingRedirect(tenants) }
+    const { cookieBytes = COOKIE_BYTES } = limits
+    this.#context = { ...ports, providers, sharedRedirect: sharingRedirect(tenants), cookieBytes }
     this.#renewals = new Renewals(this.#context)
     this.#accepting = [...providers.values()].filter(({ tenant }) => tenant.oidc.acceptProviderTokens)
   }
@@ -39,10 +49,10 @@ export class Oidc {
    * Sends a browser to sign in, and afterwards back to where it was going.
    *
    * @param target path and query, as it came
-   * @param cookies the values of all Cookie header lines
+   * @param rawHeaders of the request: name, value, …
    */
-  signIn(tenant: string, target: string, cookies: readonly string[]): Promise<SignInReply | Refusal> {
-    return this.#whole(signInRedirect(this.#context, tenant, target, cookies))
+  signIn(tenant: string, target: string, rawHeaders: readonly string[]): Promise<SignInReply | Refusal> {
+    return this.#whole(signInRedirect(this.#context, tenant, target, rawHeaders))
   }
 
   /** For `Sessions`: a session whose Seats are too old. */

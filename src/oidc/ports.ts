@@ -12,12 +12,18 @@ export interface OidcTenant {
   readonly token: TokenConfig
 }
 
-/** Short-lived values that are used once: sign-ins under way. */
+/** Remembers which sign-ins were finished, so that each is finished once. A sign-in that is only begun is in no memory. */
 export interface Ephemeral {
-  /** Replaces. Rejects when it can't be kept. */
-  put(key: string, value: string, ttlMs: number): Promise<void>
-  /** Gets and deletes in one step: of any number of takers, everywhere, one gets the value. Null: none, or too old. */
-  take(key: string): Promise<string | null>
+  /**
+   * Names the memory: 8 characters of base64url, others as soon as ids may have been forgotten. A sign-in counts only in
+   * the epoch in which it was begun. Rejects when the memory can't be asked.
+   */
+  epoch(): Promise<string>
+  /**
+   * Of any number of calls for one id, everywhere, one resolves with true. False also when the epoch is over. Rejects
+   * when the memory can't be asked, or is full.
+   */
+  use(tenant: string, epoch: string, id: string, ttlMs: number): Promise<boolean>
 }
 
 /** A Seat as sign-in sees it. */

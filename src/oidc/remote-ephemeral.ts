@@ -1,4 +1,4 @@
-/** Sign-ins under way, for workers: the primary keeps them, or has them kept, as the callback may reach another worker. */
+/** Used sign-ins, for workers: the primary notes them, or has them noted, as the callback may reach any worker. */
 
 import type { Ephemeral } from './ports.ts'
 
@@ -8,8 +8,8 @@ export interface EphemeralLine {
   serve(method: string, handler: (argument: unknown) => unknown): void
 }
 
-const PUT = 'ephemeral.put'
-const TAKE = 'ephemeral.take'
+const EPOCH = 'ephemeral.epoch'
+const USE = 'ephemeral.use'
 
 /** In a worker. */
 export class RemoteEphemeral implements Ephemeral {
@@ -19,17 +19,17 @@ export class RemoteEphemeral implements Ephemeral {
     this.#line = line
   }
 
-  async put(key: string, value: string, ttlMs: number): Promise<void> {
-    await this.#line.call(PUT, [key, value, ttlMs])
+  async epoch(): Promise<string> {
+    return String(await this.#line.call(EPOCH))
   }
 
-  async take(key: string): Promise<string | null> {
-    return (await this.#line.call(TAKE, key)) as string | null
+  async use(tenant: string, epoch: string, id: string, ttlMs: number): Promise<boolean> {
+    return (await this.#line.call(USE, [tenant, epoch, id, ttlMs])) === true
   }
 }
 
 /** In the primary. */
 export function serveEphemeral(line: EphemeralLine, ephemeral: Ephemeral): void {
-  line.serve(PUT, (argument) => ephemeral.put(...(argument as [string, string, number])))
-  line.serve(TAKE, (key) => ephemeral.take(String(key)))
+  line.serve(EPOCH, () => ephemeral.epoch())
+  line.serve(USE, (argument) => ephemeral.use(...(argument as [string, string, string, number])))
 }

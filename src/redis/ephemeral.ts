@@ -1,19 +1,27 @@
 /**
- * Sign-ins under way, in Redis: begun on one instance, finished on another. Unlike the cache this is their only place:
- * where Redis is away nobody can begin one, and those under way must begin anew. Hence a connection of its own, which is
+ * Used sign-ins, in Redis: what was finished on one instance is finished on all. A sign-in under way is in the browser's
+ * cookie, not here. Where Redis can't be asked, no sign-in begins or ends. The connection is one of its own, which is
  * given more time.
+ *
+ * The epoch is a random text under one key. When Redis loses its keys it loses the epoch too, and the sign-ins that were
+ * begun before count no longer: none of them is finished twice.
  */
 
+import { randomBytes } from 'node:crypto'
 import type { Connection } from './connection.ts'
 import type { Keys } from './keys.ts'
 
-/** Milliseconds for a command: somebody waits for a page, not for a decision. */
+/** Milliseconds for a command: a browser waits for a page, not for a decision. */
 export const PATIENCE = 2000
+
+const EPOCH = /^[A-Za-z0-9_-]{8}$/
 
 export class RedisEphemeral {
   readonly #connect: () => Connection
   readonly #keys: Keys
   #connection: Promise<Connection> | null = null
+  /** Calls at the same time share one question. */
+  #asked: Promise<string> | null = null
 
   /** @param connect called when the first sign-in begins */
   constructor(connect: () => Connection, keys: Keys) {
@@ -21,20 +29,34 @@ export class RedisEphemeral {
     this.#keys = keys
   }
 
-  async put(key: string, value: string, ttlMs: number): Promise<void> {
-    const redis = await this.#ready()
-    await redis.set(this.#keys.ephemeral(key), value, 'PX', ttlMs)
+  epoch(): Promise<string> {
+    this.#asked ??= this.#askEpoch().finally(() => (this.#asked = null))
+    return this.#asked
   }
 
-  /** GETDEL: of any number of takers one gets it. */
-  async take(key: string): Promise<string | null> {
+  async use(tenant: string, epoch: string, id: string, ttlMs: number): Promise<boolean> {
     const redis = await this.#ready()
-    const found: unknown = await redis.getdel(this.#keys.ephemeral(key))
-    return typeof found === 'string' ? found : null
+    const noted: unknown = await redis.set(this.#keys.usedSignIn(tenant, id), '1', 'PX', ttlMs, 'NX')
+    if (noted === null) return false
+    if (noted !== 'OK') throw new Error('Redis answers SET with another kind of reply')
+    // Asked after the id was noted: an earlier note of the same id, which Redis has lost since, took the epoch with it.
+    return (await redis.get(this.#keys.signInEpoch)) === epoch
   }
 
   close(): void {
     void this.#connection?.then((redis) => redis.disconnect())
+  }
+
+  async #askEpoch(): Promise<string> {
+    const redis = await this.#ready()
+    const key = this.#keys.signInEpoch
+    let epoch: unknown = await redis.get(key)
+    if (epoch === null) {
+      await redis.set(key, randomBytes(6).toString('base64url'), 'NX')
+      epoch = await redis.get(key)
+    }
+    if (typeof epoch === 'string' && EPOCH.test(epoch)) return epoch
+    throw new Error('the epoch of sign-ins in Redis is none')
   }
 
   #ready(): Promise<Connection> {

@@ -12,9 +12,14 @@ export class Keys {
     return `${this.#prefix}${kind}:${tenant}:${key}`
   }
 
-  /** A sign-in under way. */
-  ephemeral(key: string): string {
-    return `${this.#prefix}sign-in:${key}`
+  /** A sign-in that was finished. */
+  usedSignIn(tenant: string, id: string): string {
+    return `${this.#prefix}sign-in:${tenant}:${id}`
+  }
+
+  /** Names the memory of finished sign-ins; see `ephemeral.ts`. A tenant id has no upper-case letters. */
+  get signInEpoch(): string {
+    return `${this.#prefix}sign-in:EPOCH`
   }
 
   /** What has been written, for all instances. */

@@ -32,6 +32,13 @@ export function problemBody(refusal: Refusal, requestId: string): string {
   })
 }
 
+/** The body as it is sent, with its Content-Type: the page where the refusal has one, else the problem document. */
+export function problemContent(refusal: Refusal, requestId: string): { type: string; text: string } {
+  const { page } = refusal
+  if (page === null) return { type: 'application/problem+json', text: problemBody(refusal, requestId) }
+  return { type: 'text/html; charset=utf-8', text: page.html(requestId) }
+}
+
 /** Header fields beside Content-Type and Content-Length, flat: name, value, … */
 export function problemHeaders(refusal: Refusal, requestId: string): string[] {
   const headers = ['Cache-Control', 'no-store', 'X-Request-Id', requestId]
@@ -39,6 +46,7 @@ export function problemHeaders(refusal: Refusal, requestId: string): string[] {
   if (challenge !== null) headers.push('WWW-Authenticate', challenge)
   if (refusal.allow !== null) headers.push('Allow', refusal.allow)
   if (refusal.status === 503) headers.push('Retry-After', '1')
+  if (refusal.page !== null) headers.push(...refusal.page.headers)
   // RFC 9110, section 15.5.22; RFC 6455, section 4.4.
   if (refusal.status === 426)
     headers.push('Connection', 'Upgrade, close', 'Upgrade', 'websocket', 'Sec-WebSocket-Version', '13')
@@ -65,12 +73,12 @@ export function writeProblem(
   requestId: string,
   awaited: boolean,
 ): void {
-  const text = problemBody(refusal, requestId)
+  const { type, text } = problemContent(refusal, requestId)
   const length = Buffer.byteLength(text)
   // Of one byte a character, as nearly always: it goes out in one piece with the head.
   const body = length === text.length ? text : Buffer.from(text)
   const headers = problemHeaders(refusal, requestId)
-  headers.push('Content-Type', 'application/problem+json', 'Content-Length', String(length))
+  headers.push('Content-Type', type, 'Content-Length', String(length))
   const unread = !request.complete
   // A long body costs more than a new connection does. One of chunks may turn out to be short.
   const long = request.length !== Infinity && request.length > MAX_DRAIN

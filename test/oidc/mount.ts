@@ -11,7 +11,7 @@ import type { Principal } from '../../src/exchange.ts'
 import { headerLines, isNavigation } from '../../src/oidc/browser.ts'
 import type { SignInReply } from '../../src/oidc/ports.ts'
 import { Sessions } from '../../src/oidc/session.ts'
-import { problemBody, problemHeaders } from '../../src/server/problem.ts'
+import { problemContent, problemHeaders } from '../../src/server/problem.ts'
 import type { SignInWorld } from './world.ts'
 
 const missing = new Refusal('credentials_missing', 'This route needs a credential.')
@@ -40,7 +40,7 @@ async function serve(request: IncomingMessage, world: SignInWorld): Promise<Sign
     path.startsWith('/pages/') &&
     isNavigation(method, rawHeaders)
   )
-    return world.oidc.signIn('acme', url, headerLines(rawHeaders, 'cookie'))
+    return world.oidc.signIn('acme', url, rawHeaders)
   return caller instanceof Refusal ? caller : { status: 200, headers: [], body: { path, ...shown(caller) } }
 }
 
@@ -84,10 +84,7 @@ function reply(response: ServerResponse, { status, headers, body }: SignInReply)
 }
 
 function refuse(response: ServerResponse, refusal: Refusal): void {
-  response.writeHead(refusal.status, [
-    'Content-Type',
-    'application/problem+json',
-    ...problemHeaders(refusal, 'a-test'),
-  ])
-  response.end(problemBody(refusal, 'a-test'))
+  const { type, text } = problemContent(refusal, 'a-test')
+  response.writeHead(refusal.status, ['Content-Type', type, ...problemHeaders(refusal, 'a-test')])
+  response.end(text)
 }

@@ -5,6 +5,7 @@
 
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
+import { ProcessEphemeral } from '../../src/oidc/ephemeral.ts'
 import type { Test } from 'tap'
 import t from 'tap'
 import type { Page } from './browser-client.ts'
@@ -241,18 +242,26 @@ t.test('a certificate that nobody vouches for', async (t) => {
   t.match(world.events('sign_in_failed'), [{ reason: /DEPTH_ZERO_SELF_SIGNED_CERT/ }])
 })
 
-t.test('where sign-ins are kept can not be asked', async (t) => {
+t.test('the memory of used sign-ins can not be asked', async (t) => {
+  const used = new ProcessEphemeral()
+  let away = false
+  const asked = async <T>(work: () => Promise<T>): Promise<T> => {
+    if (away) throw new Error('away')
+    return work()
+  }
   const world = await startWorld(t, {
     ephemeral: {
-      put: () => Promise.reject(new Error('away')),
-      take: () => Promise.reject(new Error('away')),
+      epoch: () => asked(() => used.epoch()),
+      use: (...call) => asked(() => used.use(...call)),
     },
   })
+  world.user('alice', {})
   const browser = world.browser()
-  t.equal((await world.begin(browser)).status, 503)
-  const headers = { cookie: Array.from({ length: 16 }, (_, i) => `__Host-seatgate_signin_${i}=x`).join('; ') }
-  const page = await browser.send(`${world.origin}/auth/oidc/callback?state=${'A'.repeat(43)}&code=x`, {
-    headers,
-  })
-  t.equal(page.status, 503)
+  const answer = await world.answer(browser)
+  away = true
+  t.equal((await world.begin(world.browser())).status, 503, 'no sign-in begins')
+  t.equal((await browser.send(answer.href)).status, 503, 'and none is finished')
+  t.equal(world.acme.count('/token'), 0, 'the code was not redeemed')
+  away = false
+  t.equal((await browser.send(answer.href)).status, 200, 'nothing was used up')
 })

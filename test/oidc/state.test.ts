@@ -5,10 +5,7 @@
 
 import type { Test } from 'tap'
 import t from 'tap'
-import type { Context } from '../../src/oidc/context.ts'
 import { signInCookie, signInCookiesIn } from '../../src/oidc/cookies.ts'
-import type { Provider } from '../../src/oidc/provider.ts'
-import { beginState } from '../../src/oidc/state.ts'
 import type { Page } from './browser-client.ts'
 import { type SignInWorld, startWorld } from './world.ts'
 
@@ -105,6 +102,8 @@ t.test('after ten minutes', async (t) => {
   const { world, browser, answer } = await begunWorld(t)
   world.ahead = 600_000
   refused(t, world, await browser.send(answer.href), 'too late')
+  world.ahead = -61_000
+  refused(t, world, await browser.send(answer.href), 'from the future')
 })
 
 t.test('just before ten minutes', async (t) => {
@@ -126,65 +125,109 @@ t.test('at another address than the redirect_uri', async (t) => {
   refused(t, world, await browser.send(answer.href), "another tenant's callback")
 })
 
-t.test('made up by who can write where it is kept', async (t) => {
-  const kept = new Map<string, string>()
-  const world = await startWorld(t, {
-    ephemeral: {
-      put: async (key, value) => void kept.set(key, value),
-      take: async (key) => {
-        const value = kept.get(key) ?? null
-        kept.delete(key)
-        return value
-      },
-    },
-  })
-  world.user('alice', {})
-  const browser = world.browser()
-  const answer = await world.answer(browser)
-  const [[key = '', value = ''] = []] = kept
-  t.notMatch(value, answer.searchParams.get('state') ?? '', 'what is kept does not tell the state')
-  t.notMatch(value, 'verifier', 'nor the rest')
-  const tampered = value.slice(0, -2) + (value.at(-2) === 'A' ? 'gg' : 'AA')
-  for (const wrong of ['acme {}', value.replace('acme', 'globex'), tampered, '', 'acme ']) {
-    kept.set(key, wrong)
-    refused(t, world, await browser.send(answer.href), wrong.slice(0, 8))
+t.test('the cookie: neither changed, nor of another state, tenant, client or time', async (t) => {
+  const { world, browser, answer } = await begunWorld(t)
+  const state = answer.searchParams.get('state') ?? ''
+  const name = signInCookie(state)
+  const cookies = browser.cookies(world.origin)
+  const good = cookies.get(name) ?? ''
+  t.notMatch(good, state, 'it does not tell the state')
+  const [tenant = '', time = '', sealed = ''] = good.split('.')
+  const other = await world.begin(browser)
+  const later = (Number.parseInt(time, 36) + 1).toString(36)
+  const flipped = sealed.slice(0, -2) + (sealed.at(-2) === 'A' ? 'gA' : 'AA')
+  for (const wrong of [
+    '',
+    tenant,
+    `${tenant}.${time}`,
+    `${tenant}.${time}.`,
+    `globex.${time}.${sealed}`,
+    `initech.${time}.${sealed}`,
+    `__proto__.${time}.${sealed}`,
+    `${tenant}.${later}.${sealed}`,
+    `${tenant}.0.${sealed}`,
+    `${tenant}.0${time}.${sealed}`,
+    `${tenant}.${time}.${sealed.slice(0, -1)}`,
+    `${tenant}.${time}.${sealed}A`,
+    `${tenant}.${time}.${sealed}=`,
+    `${tenant}.${time}.${flipped}`,
+    `${tenant}.${time}.${'A'.repeat(sealed.length)}`,
+    cookies.get(signInCookie(other.json.state)) ?? '',
+  ]) {
+    const page = await browser.send(answer.href, { headers: { cookie: `${name}=${wrong}` } })
+    refused(t, world, page, wrong.slice(0, 24))
   }
-  kept.set(key, value)
   t.equal((await browser.send(answer.href)).status, 200)
 })
 
-t.test('as many sign-ins at once as there are slots', async (t) => {
-  const { world, browser, answer } = await begunWorld(t)
-  const answers = [answer]
-  while (answers.length < 16) answers.push(await world.answer(browser))
-  t.equal(browser.cookies(world.origin).size, 16)
-  for (const each of answers) t.equal((await browser.send(each.href)).status, 200)
-})
-
-t.test('cookies that are none of ours, or half, take no slot', async (t) => {
-  const name = signInCookie('x')
-  const read = (...lines: string[]) => [...signInCookiesIn(lines)]
-  t.same(read(`a=b; ${name}=1;${signInCookie('y')}=2`, ` ${signInCookie('z')} =3`).length, 3)
-  t.same(read(`x${name}=1; ${name}; a=${name}=1; ${name}9=1; __Host-seatgate_signin_16=1`), [])
-  t.same(read(`${name}=1; ${name}=2`, `${name}=3`), [name])
-})
-
-t.test('the cookies of a request are read once, however many of its slots are taken', async (t) => {
-  const { world } = await begunWorld(t)
-  const [tenant] = world.tenants()
-  for (const taken of [0, 8, 15, 16]) {
-    let reads = 0
-    const text = Array.from({ length: taken }, (_, i) => `__Host-seatgate_signin_${i}=x`).join('; ')
-    const cookies = new Proxy([text], {
-      get(lines, key) {
-        if (key === '0') reads++
-        return Reflect.get(lines, key)
-      },
-    })
-    const context = { ephemeral: world.ephemeral, now: world.now } as Context
-    const { state } = await beginState(context, { tenant } as Provider, null, cookies)
-    t.equal(reads, 1)
-    const slot = signInCookie(state)
-    t.equal(text.split('; ').includes(`${slot}=x`), taken === 16, `${taken} taken, ${slot} chosen`)
+t.test('a changed secret: what was sealed before opens while the old one stands', async (t) => {
+  for (const before of ['keep', 'drop'] as const) {
+    const { world, browser, answer } = await begunWorld(t)
+    await world.newSecret('acme', before)
+    t.equal((await browser.send(answer.href)).status, before === 'keep' ? 200 : 400, before)
   }
+})
+
+t.test('another instance finishes it, and each of them only once', async (t) => {
+  const { world, browser, answer } = await begunWorld(t)
+  const other = world.instance()
+  const rawHeaders = ['Cookie', [...browser.cookies(world.origin)].map((pair) => pair.join('=')).join('; ')]
+  const ask = { method: 'GET', path: answer.pathname, query: answer.search.slice(1), rawHeaders, body: null }
+  const outcomes = await Promise.all([world.oidc, other, world.oidc, other].map((each) => each.serve(ask)))
+  t.same(outcomes.map(({ status }) => status).toSorted(), [200, 400, 400, 400])
+  t.equal(world.acme.count('/token'), 1)
+})
+
+t.test('begun in another memory, as one that has forgotten', async (t) => {
+  const { world, browser, answer } = await begunWorld(t)
+  const forgetful = await startWorld(t)
+  forgetful.user('alice', {})
+  const memory = forgetful.ephemeral
+  t.not(await memory.epoch(), await world.ephemeral.epoch())
+  world.ephemeral.epoch = () => memory.epoch()
+  world.ephemeral.use = (...call) => memory.use(...call)
+  refused(t, world, await browser.send(answer.href), 'the memory is another one')
+})
+
+t.test('thirty sign-ins at once, and their cookies are small', async (t) => {
+  const { world } = await begunWorld(t)
+  const browser = world.browser()
+  const begun = await Promise.all(
+    Array.from({ length: 30 }, (_, i) =>
+      world.begin(browser, 'acme', { return_to: `/pages/report/${i}?year=2026` }),
+    ),
+  )
+  const cookies = browser.cookies(world.origin)
+  t.equal(cookies.size, 30)
+  const bytes = [...cookies].map(([name, value]) => name.length + value.length + 3)
+  t.ok(bytes.reduce((sum, each) => sum + each) < 6000, `${bytes.reduce((sum, each) => sum + each)} bytes`)
+  for (const [i, { json }] of begun.entries()) {
+    const stopped = await browser.walk(json.authorization_url, (url) => url.startsWith(`${world.origin}/`))
+    const page = await browser.send(stopped.headers.location ?? '')
+    t.equal(page.headers.location, `${world.origin}/pages/report/${i}?year=2026`)
+  }
+})
+
+t.test('more than a browser should have: the oldest go, by number and by size', async (t) => {
+  const { world } = await begunWorld(t)
+  const browser = world.browser()
+  const names: string[] = []
+  for (let i = 0; i < 60; i++) {
+    // The cookies tell their age in whole seconds.
+    world.ahead = i * 1000
+    names.push(signInCookie((await world.begin(browser)).json.state))
+  }
+  t.same([...browser.cookies(world.origin).keys()].toSorted(), names.slice(-41).toSorted(), 'the newest stay')
+  const return_to = `/${'a'.repeat(2000)}`
+  for (let i = 0; i < 20; i++) await world.begin(browser, 'acme', { return_to })
+  const sizes = [...browser.cookies(world.origin)].map((pair) => pair.join('=').length)
+  t.ok(Math.max(...sizes) < 4096, 'a cookie')
+  t.ok(sizes.reduce((sum, each) => sum + each) <= 16 * 1024, 'all of them')
+})
+
+t.test('cookies that are none of ours, or half, are none of a sign-in', async (t) => {
+  const name = signInCookie('x'.repeat(43))
+  const read = (...lines: string[]) => signInCookiesIn(lines).map((each) => each.name)
+  t.same(read(`a=b; ${name}=1;${name}2=2`, ` ${name}3 =3`), [name, `${name}2`, `${name}3`])
+  t.same(read(`x${name}=1; ${name}; a=${name}=1; =${name}=1; ${name}.9=1`), [])
 })

@@ -63,10 +63,8 @@ t.test('the cookie goes no further than the gateway', async (t) => {
 
 t.test('a form begins it too', async (t) => {
   const visitor = world.visitor()
-  const sent = await visitor.post(`${world.origin}/auth/oidc/login`, {
-    tenant: 'acme',
-    return_to: '/pages/a',
-  })
+  const fields = { tenant: 'acme', return_to: '/pages/a' }
+  const sent = await visitor.post(`${world.origin}/auth/oidc/login`, fields, { origin: world.origin })
   t.equal(sent.status, 303)
   t.match(sent.headers.location, `${world.acme.issuer}/auth?`)
   const page = await visitor.onward(sent)

@@ -58,6 +58,14 @@ for (const [name, originOf] of Object.entries(ORIGINS)) {
       t.equal(await page.textContent('h1'), 'hello alice', 'still signed in')
     })
 
+    await t.test('another site can not sign it in at another tenant', async (t) => {
+      const [session] = await browser.cookies(origin)
+      const fields = '<input name="tenant" value="globex"><input name="return_to" value="/pages/a">'
+      const answer = await postedByOtherSite(t, browser, `${origin}/auth/oidc/login`, fields)
+      t.equal(answer.status, 403)
+      t.same(await browser.cookies(origin), [session], 'no sign-in has begun')
+    })
+
     await t.test('signs out', async (t) => {
       await page.click('#out')
       await page.click('button[name=logout]')
@@ -70,6 +78,64 @@ for (const [name, originOf] of Object.entries(ORIGINS)) {
   })
 }
 
+t.test(
+  'thirty tabs, cancelled consent, and Back',
+  { skip: typeof program === 'string' ? program : false },
+  async (t) => {
+    if (typeof program === 'string') return
+    const originOf = (port: number) => `http://localhost:${port}`
+    const world = await startSignIn(t, { answer: servePage, originOf })
+    world.user('alice')
+    const { origin, acme } = world
+    const browser = await startChromium(t, program)
+    const page = await browser.newPage()
+
+    await t.test('cancelled: a page with a link to begin again', async (t) => {
+      await page.goto(`${origin}/pages/home`)
+      await page.click('a[href$="/abort"]')
+      await page.waitForURL(/callback\?error=access_denied/)
+      t.match(await page.textContent('main'), /was cancelled/)
+      t.equal(
+        await page.evaluate('getComputedStyle(document.body).maxWidth !== "none"'),
+        true,
+        'with its style',
+      )
+      await page.click('text=Begin again')
+      t.equal(new URL(page.url()).origin, acme.issuer)
+    })
+
+    await t.test('thirty tabs opened at once all arrive', async (t) => {
+      const tabs = await Promise.all(Array.from({ length: 30 }, () => browser.newPage()))
+      await Promise.all(tabs.map((tab, i) => tab.goto(`${origin}/pages/${i}?tab=${i}`)))
+      const waiting = (await browser.cookies(origin)).map(({ name }) => name)
+      t.equal(
+        waiting.length,
+        32,
+        'each has its cookie, and so has the first page, and the one that was cancelled',
+      )
+      for (const [i, tab] of tabs.entries()) {
+        await answerProvider(tab, acme.issuer)
+        t.equal(tab.url(), `${origin}/pages/${i}?tab=${i}`)
+        t.equal(await tab.textContent('h1'), 'hello alice')
+      }
+      const left = await browser.cookies(origin)
+      for (const { value } of left) world.secrets.add(value)
+      t.equal(left.length, 3, 'the session, and those of the first page')
+      for (const tab of tabs) await tab.close()
+    })
+
+    await t.test('the answer of a sign-in again, as after Back', async (t) => {
+      const requested = page.waitForRequest((request) => request.url().includes('/auth/oidc/callback'))
+      await answerProvider(page, acme.issuer)
+      const answer = (await requested).url()
+      world.secrets.add(new URL(answer).searchParams.get('code') ?? '')
+      await page.goto(answer)
+      t.match(await page.textContent('main'), /finished already/)
+      t.equal(await page.getAttribute('main a', 'href'), '/')
+    })
+  },
+)
+
 /** Fills in the provider's pages until the browser is back. */
 async function signIn(page: Page, user: string, back: string): Promise<void> {
   await page.fill('input[name=login]', user)
@@ -80,9 +146,25 @@ async function signIn(page: Page, user: string, back: string): Promise<void> {
   await page.waitForURL(back)
 }
 
+/** Whatever the provider asks for: it knows the user after the first time, and what the client may do. */
+async function answerProvider(page: Page, issuer: string): Promise<void> {
+  // A tab in the background draws nothing: a click would wait for it to stand still.
+  await page.bringToFront()
+  for (let steps = 0; new URL(page.url()).origin === issuer && steps < 5; steps++) {
+    if ((await page.locator('input[name=login]').count()) > 0) {
+      await page.fill('input[name=login]', 'alice')
+      await page.fill('input[name=password]', 'a password')
+    }
+    const before = page.url()
+    await page.click('button[type=submit]')
+    await page.waitForURL((url) => url.href !== before)
+  }
+}
+
 /** A page elsewhere whose form is sent to the gateway. */
-async function postedByOtherSite(t: Test, browser: BrowserContext, url: string) {
-  const site = await startSite(t, `<form method="post" action="${url}"><button>Win a prize</button></form>`)
+async function postedByOtherSite(t: Test, browser: BrowserContext, url: string, fields = '') {
+  const html = `<form method="post" action="${url}">${fields}<button>Win a prize</button></form>`
+  const site = await startSite(t, html)
   const page = await browser.newPage()
   await page.goto(site)
   const [answer] = await Promise.all([

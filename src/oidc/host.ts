@@ -1,0 +1,44 @@
+/**
+ * Whether a browser has come to the host that its provider sends it back to. Cookies belong to a host: a sign-in that
+ * begins at another host name could not be finished. Pure.
+ */
+
+import { cookieValues, setCookie } from './cookies.ts'
+import { headerLines } from './browser.ts'
+
+/**
+ * Says that the gateway has just sent this browser to the right host. A proxy in front that writes another Host would
+ * make the browser come back in a circle otherwise.
+ */
+const MOVED = '__Host-seatgate_moved'
+/** Seconds. */
+const MOVED_LIFETIME = 10
+
+/** A value for Set-Cookie, along with a redirect to the right host. */
+export function movedCookie(): string {
+  return setCookie(MOVED, '1', MOVED_LIFETIME)
+}
+
+/** Whether the browser is to be sent to the host of `home`, which is not the one that the request names. */
+export function isAtOtherHost(rawHeaders: readonly string[], home: string): boolean {
+  const right = hostnameOf(new URL(home).host)
+  const names = [...headerLines(rawHeaders, 'host'), ...forwardedHosts(rawHeaders)].map(hostnameOf)
+  if (names.length === 0 || names.includes(null) || names.includes(right)) return false
+  return cookieValues(headerLines(rawHeaders, 'cookie'), MOVED).length === 0
+}
+
+/**
+ * What a proxy says that the browser asked for. Believed from anybody, as it only spares a redirect.
+ */
+function forwardedHosts(rawHeaders: readonly string[]): string[] {
+  const hosts = headerLines(rawHeaders, 'x-forwarded-host').flatMap((line) => line.split(','))
+  for (const line of headerLines(rawHeaders, 'forwarded'))
+    for (const [, host = ''] of line.matchAll(/(?:^|[;,])[ \t]*host="?([^";,]*)/gi)) hosts.push(host)
+  return hosts
+}
+
+/** In lower case, without port and last dot; null for what is no host. */
+function hostnameOf(host: string): string | null {
+  const url = /[/?#@\\]/.test(host) ? null : URL.parse(`http://${host.trim()}`)
+  return url === null ? null : url.hostname.replace(/\.$/, '')
+}

@@ -1,0 +1,93 @@
+/**
+ * Login CSRF: a page of another site sends a form that begins a sign-in in its visitor's browser, at a tenant of its
+ * choice, whose provider signs in whom it likes. The visitor's own session must not end by it.
+ */
+
+import t from 'tap'
+import { SESSION_COOKIE } from '../../src/oidc/cookies.ts'
+import { NAVIGATION } from '../oidc/browser-client.ts'
+import { startWorld } from '../oidc/world.ts'
+
+const FORM = 'application/x-www-form-urlencoded'
+const LISTED = 'https://www.globex.example'
+
+async function victimWorld(t: Parameters<typeof startWorld>[0]) {
+  const world = await startWorld(t, { globex: { origins: [LISTED] } })
+  world.user('victim', {})
+  world.user('victim', {}, world.globex)
+  const victim = world.browser('victim')
+  await world.signInAtPage(victim)
+  const fields = { tenant: 'globex', return_to: '/pages/a' }
+  const post = (headers: Readonly<Record<string, string>>, more = {}) =>
+    victim.post(`${world.origin}/auth/oidc/login`, { ...fields, ...more }, headers)
+  return { world, victim, post }
+}
+
+t.test('the form of another site', async (t) => {
+  const { world, victim, post } = await victimWorld(t)
+  const { port } = new URL(world.origin)
+  const before = victim.cookies(world.origin).size
+  for (const headers of [
+    {},
+    { origin: 'https://evil.example' },
+    { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' },
+    { origin: 'null' },
+    { origin: 'null', 'sec-fetch-site': 'cross-site' },
+    { origin: '' },
+    { origin: `${world.origin}/` },
+    { origin: `http://127.0.0.1:${Number(port) + 1}` },
+    { origin: `http://127.0.0.1:${port}.evil.example` },
+    { origin: `${world.origin}, https://evil.example` },
+    { origin: world.origin, 'sec-fetch-site': 'cross-site' },
+    { 'sec-fetch-site': 'cross-site' },
+    { 'sec-fetch-site': 'same-site' },
+    { 'sec-fetch-site': 'none' },
+    { origin: 'https://evil.example', 'sec-fetch-site': 'same-origin' },
+    { origin: 'https://evil.example', host: '127.0.0.1', 'x-forwarded-host': 'evil.example' },
+    { origin: 'http://evil.example', host: 'evil.example', 'sec-fetch-site': 'cross-site' },
+    { origin: `${LISTED}.evil.example` },
+    { referer: `${world.origin}/pages/a` },
+    { 'content-type': `${FORM}; charset=utf-8`, origin: 'https://evil.example' },
+    { 'content-type': 'text/plain', origin: 'https://evil.example' },
+    { 'content-type': 'multipart/form-data; boundary=x', origin: 'https://evil.example' },
+  ] as Record<string, string>[]) {
+    const page = await post(headers)
+    t.match(page.json, { status: 403, code: 'origin_refused' }, JSON.stringify(headers))
+    t.equal(page.headers['set-cookie'], undefined)
+    t.equal(page.headers.location, undefined)
+  }
+  t.equal(victim.cookies(world.origin).size, before)
+  t.equal((await victim.send(`${world.origin}/v1/me`)).json.tenant, 'acme', 'still signed in')
+})
+
+t.test('forms of our own pages, and of those that the tenant names', async (t) => {
+  const { world, post } = await victimWorld(t)
+  for (const headers of [
+    { origin: world.origin },
+    { 'sec-fetch-site': 'same-origin' },
+    { origin: world.origin, 'sec-fetch-site': 'same-origin' },
+    { origin: LISTED },
+    { origin: LISTED, 'sec-fetch-site': 'cross-site' },
+  ] as Record<string, string>[])
+    t.equal((await post(headers)).status, 303, JSON.stringify(headers))
+  const other = await post({ origin: LISTED }, { tenant: 'acme' })
+  t.equal(other.status, 403, "another tenant's list counts for nothing")
+  for (const type of ['text/plain', 'multipart/form-data; boundary=x'])
+    t.equal((await post({ origin: world.origin, 'content-type': type })).status, 415)
+})
+
+t.test('programs send JSON, and no Origin', async (t) => {
+  const { world } = await victimWorld(t)
+  t.equal((await world.signIn(world.browser('victim'), 'globex')).status, 200)
+})
+
+t.test("a sign-in ends no session of another tenant's", async (t) => {
+  const { world, victim, post } = await victimWorld(t)
+  const acme = victim.cookies(world.origin).get(SESSION_COOKIE) ?? ''
+  const page = await victim.onward(await post({ origin: world.origin, ...NAVIGATION }))
+  t.match(page.json, { tenant: 'globex' })
+  const other = world.browser()
+  other.cookies(world.origin).set(SESSION_COOKIE, acme)
+  t.match((await other.send(`${world.origin}/v1/me`)).json, { tenant: 'acme' })
+  t.same(world.announced, [])
+})

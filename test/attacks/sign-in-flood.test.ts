@@ -1,0 +1,94 @@
+/**
+ * Sign-ins that strangers begin and never finish: no other is lost by them, and nothing is kept for them. Finishing with
+ * a state that the gateway did not give costs no memory either; with one that it gave, a place of that tenant's only.
+ */
+
+import { performance } from 'node:perf_hooks'
+import t from 'tap'
+import { ProcessEphemeral } from '../../src/oidc/ephemeral.ts'
+import { Refusal } from '../../src/errors.ts'
+import { signInCookie } from '../../src/oidc/cookies.ts'
+import { startProcesses } from '../sign-in/processes.ts'
+import { startRedis } from '../support/servers/redis.ts'
+import { startWorld } from '../oidc/world.ts'
+
+const LONG = `/${'a'.repeat(2000)}`
+
+t.test('12,000 begun by strangers: whoever began before them arrives', async (t) => {
+  const world = await startWorld(t)
+  world.user('alice', {})
+  const browser = world.browser()
+  const answer = await world.answer(browser)
+  const body = Buffer.from(JSON.stringify({ tenant: 'acme', return_to: LONG }))
+  const rawHeaders = ['Content-Type', 'application/json']
+  for (let i = 0; i < 12_000; i++) {
+    const begun = await world.oidc.serve({
+      method: 'POST',
+      path: '/auth/oidc/login',
+      query: '',
+      rawHeaders,
+      body,
+    })
+    if (begun.status !== 200) throw new Error(`start ${i}: ${begun.status}`)
+  }
+  t.equal((await browser.send(answer.href)).status, 200)
+})
+
+t.test('begun by strangers, with Redis: it keeps nothing of them', async (t) => {
+  const redis = await startRedis(t)
+  const world = await startProcesses(t, { names: ['a'], store: 'sqlite:./seatgate.db', redis: redis.url })
+  world.user('alice', ['Viewer'])
+  t.equal((await world.visitor().signIn()).status, 200)
+  const keys = async () => Number(await redis.command('DBSIZE'))
+  const before = await keys()
+  for (let i = 0; i < 20; i++)
+    await Promise.all(Array.from({ length: 50 }, () => world.visitor().begin('acme', { return_to: LONG })))
+  t.equal((await keys()) - before, 0, 'keys for 1,000 starts')
+  t.equal((await world.visitor().signIn()).status, 200)
+  t.equal((await keys()) - before, 1, 'one for a sign-in that was finished')
+  const used = String(await redis.command('KEYS', '*sign-in:acme:*')).split(',')
+  const left = Number(await redis.command('PTTL', used[0] ?? ''))
+  t.ok(left > 600_000 && left <= 660_000, `for eleven minutes at most: ${left} ms`)
+})
+
+t.test('finished with states that were never given', async (t) => {
+  const used = new ProcessEphemeral()
+  const world = await startWorld(t, { ephemeral: used })
+  const time = Math.floor(Date.now() / 1000).toString(36)
+  for (let i = 0; i < 500; i++) {
+    const state = Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('base64url')
+    const cookie = `${signInCookie(state)}=acme.${time}.${'A'.repeat(60)}`
+    const query = new URLSearchParams({ state, code: 'x', iss: world.acme.issuer })
+    const page = await world.oidc.serve({
+      method: 'GET',
+      path: '/auth/oidc/callback',
+      query: query.toString(),
+      rawHeaders: ['Cookie', cookie],
+      body: null,
+    })
+    t.ok(page instanceof Refusal && page.code === 'input_invalid')
+  }
+  t.equal(used.size, 0)
+  t.equal(world.acme.asked.size, 0, 'nor is the provider asked')
+})
+
+t.test('finished with made-up codes until the memory is full: other tenants sign in', async (t) => {
+  const used = new ProcessEphemeral({ reserved: 3, pool: 5, perTenant: 6 }, () => performance.now())
+  const world = await startWorld(t, { ephemeral: used })
+  world.user('alice', {})
+  world.user('alice', {}, world.globex)
+  const honest = world.browser()
+  const answer = await world.answer(honest)
+  const statuses: number[] = []
+  for (let i = 0; i < 10; i++) {
+    const stranger = world.browser('mallory')
+    const { state } = (await world.begin(stranger)).json
+    const query = new URLSearchParams({ state, code: 'x', iss: world.acme.issuer })
+    statuses.push((await stranger.send(`${world.origin}/auth/oidc/callback?${query}`)).status)
+  }
+  t.same(statuses, [...Array(6).fill(401), ...Array(4).fill(503)])
+  t.equal(world.acme.count('/token'), 6, 'no code is redeemed that could be redeemed again')
+  t.equal((await honest.send(answer.href)).status, 503, 'refused, not forgotten')
+  t.equal((await world.signIn(world.browser(), 'globex')).status, 200)
+  t.match(world.events('sign_in_failed').at(-1), { tenant: 'acme', reason: /acme has 6 used sign-ins/ })
+})
