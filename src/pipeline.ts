@@ -25,7 +25,7 @@ import { earlyBytes, isHandshake, strayHandshake } from './proxy/websocket/hands
 import { openWebSocket } from './proxy/websocket/opening.ts'
 import { requestId } from './request-id.ts'
 import { type GuardLimits, guard } from './server/guard.ts'
-import { part } from './server/parting.ts'
+import type { Part } from './server/front.ts'
 import { rawProblem, writeProblem } from './server/problem.ts'
 import { type RequestShareLimits, RequestShares } from './server/request-shares.ts'
 import { responseOn } from './server/upgraded.ts'
@@ -268,8 +268,8 @@ export class Pipeline {
   }
 
   /** Bytes that are no request, or not the body of the one that is being answered. */
-  unreadable(socket: Socket, refusal: Refusal, exchange: Exchange | null): void {
-    if (exchange === null) return this.#refuseBare(socket, refusal)
+  unreadable(socket: Socket, refusal: Refusal, exchange: Exchange | null, part: Part): void {
+    if (exchange === null) return this.#refuseBare(socket, refusal, part)
     const { response } = exchange
     if (response.headersSent) {
       // A refusal is whole, and waits only for the rest of a body that won't come any more.
@@ -284,12 +284,12 @@ export class Pipeline {
   }
 
   /** No request, no response object: the answer is bytes. */
-  #refuseBare(socket: Socket, refusal: Refusal): void {
+  #refuseBare(socket: Socket, refusal: Refusal, part: Part): void {
     if (!socket.writable) return void socket.destroy()
     const id = requestId()
     this.#metrics.unreadable(refusal)
     this.#log.unreadable(id, refusal, socket.remoteAddress)
-    part(socket, rawProblem(refusal, id))
+    part(rawProblem(refusal, id))
   }
 
   /** Its answer is out, or its connection is gone. */

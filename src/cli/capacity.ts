@@ -40,7 +40,13 @@ function openFilesAllowed(): number | null {
 function openFilesNeeded({ limits, upstreams }: Needs): number {
   const ofUpstreams = [...upstreams.values()].map(({ targets, connections }) => targets.length * connections)
   // A WebSocket has a connection to its upstream beside those that `connections` of the upstream counts.
-  return OWN + limits.connections + limits.websockets + ofUpstreams.reduce((sum, each) => sum + each, 0)
+  return (
+    OWN +
+    limits.connections +
+    limits.lingeringConnections +
+    limits.websockets +
+    ofUpstreams.reduce((sum, each) => sum + each, 0)
+  )
 }
 
 /** Bytes, by what the machine or the container has. */

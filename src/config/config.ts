@@ -44,6 +44,11 @@ export interface Limits {
   readonly targetBytes: number
   /** Until a header section is whole. */
   readonly headerTimeout: number
+  /** Connections that have their last answer, and whose clients are still sending: they are no longer counted above. */
+  readonly lingeringConnections: number
+  /** For all that such a client still sends, and for the next of it. */
+  readonly lingeringTime: number
+  readonly lingeringTimeout: number
   /** How long a connection is kept between requests. */
   readonly idleTimeout: number
   /** How long either side may leave a body standing still, where an upstream has no time of its own. */
@@ -69,6 +74,9 @@ export const DEFAULT_LIMITS: Limits = Object.freeze({
   headerFields: 200,
   targetBytes: 8 * 1024,
   headerTimeout: 10_000,
+  lingeringConnections: 256,
+  lingeringTime: 30_000,
+  lingeringTimeout: 5000,
   idleTimeout: 75_000,
   bodyTimeout: 60_000,
   maxBody: 10 * 1024 * 1024,

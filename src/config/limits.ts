@@ -8,6 +8,7 @@ import { durationWithin, maxBody, sizeWithin } from './units.ts'
 const headerTimeout = durationWithin('1s', '10m')
 const idleTimeout = durationWithin('1s', '24h')
 const bodyTimeout = durationWithin('1ms', '24d')
+const lingeringTime = durationWithin('0s', '10m')
 const headerBytes = sizeWithin('1KiB', '1MiB')
 /** The largest body of a request to the Seat endpoints is 1 MiB. */
 const seatBytes = sizeWithin('1KiB', '1MiB')
@@ -30,6 +31,9 @@ export function buildLimits(root: Section, tenants: number): Limits {
     headerTimeout: section.text('header_timeout', headerTimeout) ?? DEFAULT_LIMITS.headerTimeout,
     idleTimeout: section.text('idle_timeout', idleTimeout) ?? DEFAULT_LIMITS.idleTimeout,
     bodyTimeout: section.text('body_timeout', bodyTimeout) ?? DEFAULT_LIMITS.bodyTimeout,
+    lingeringConnections: section.number('lingering_connections') ?? DEFAULT_LIMITS.lingeringConnections,
+    lingeringTime: section.text('lingering_time', lingeringTime) ?? DEFAULT_LIMITS.lingeringTime,
+    lingeringTimeout: section.text('lingering_timeout', lingeringTime) ?? DEFAULT_LIMITS.lingeringTimeout,
     maxBody: section.text('max_body', maxBody) ?? DEFAULT_LIMITS.maxBody,
     ...buildConnections(section, tenants > 1 ? TENANT_SHARE : 1),
     seatBytes: section.text('seat_bytes', seatBytes) ?? DEFAULT_LIMITS.seatBytes,

@@ -21,6 +21,8 @@ export interface BodyFlow {
   resume(): void
   /** Nothing more is read, for now. */
   pause(): void
+  /** The rest of the body is not waited for: the connection ends with the answer. */
+  abandon(): void
 }
 
 export class ClientRequest {
@@ -106,6 +108,11 @@ export class ClientRequest {
     if (this.complete || !this.paused) return
     this.paused = false
     this.#flow.resume()
+  }
+
+  /** Nobody waits for the rest of the body: the connection ends with the answer to this request. */
+  abandon(): void {
+    if (!this.complete) this.#flow.abandon()
   }
 
   /** Told by its conversation. */

@@ -198,6 +198,12 @@ export class Conversation implements MessageSink<RequestHead>, BodyFlow, Respons
     if (!this.#reading) this.socket.pause()
   }
 
+  abandon(): void {
+    if (this.#over) return
+    if (this.response === null) this.#close()
+    else this.response.shouldKeepAlive = false
+  }
+
   resume(): void {
     if (!this.#reading && !this.#over) this.#read()
   }

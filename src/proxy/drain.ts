@@ -9,7 +9,8 @@ const LINGER = 5_000
 /**
  * Reads the rest of a body and throws it away, so that exactly the body, and no byte of it as a next request, is
  * consumed; and so that a client that still sends can read its answer: closing at once would reset the connection
- * under it (RFC 9112, section 9.6). A client that isn't done in time loses the connection.
+ * under it (RFC 9112, section 9.6). Where it isn't done in time, the connection is to be closed, as `server/parting.ts`
+ * does it.
  *
  * @param allowed bytes that may still come
  */
@@ -34,7 +35,10 @@ class Drain implements BodySink, ResponseWatch {
 
   data(chunk: Buffer): void {
     this.#left -= chunk.length
-    if (this.#left < 0) this.cut()
+    if (this.#left >= 0) return
+    // No more of it before the answer is out: then the connection ends.
+    if (!this.#response.writableFinished) this.#request.pause()
+    this.giveUp()
   }
 
   end(): void {
@@ -46,8 +50,9 @@ class Drain implements BodySink, ResponseWatch {
     this.end()
   }
 
-  cut(): void {
-    this.#request.socket.destroy()
+  giveUp(): void {
+    this.end()
+    this.#request.abandon()
   }
 
   closed(): void {
@@ -60,5 +65,5 @@ class Drain implements BodySink, ResponseWatch {
 }
 
 function onTime(drain: Drain): void {
-  drain.cut()
+  drain.giveUp()
 }

@@ -10,7 +10,6 @@ import type { ClientResponse } from '../http1/client-response.ts'
 import { Conversation, type ConversationOwner, type ConversationSettings } from '../http1/conversation.ts'
 import type { RequestFault } from '../http1/request-fault.ts'
 import type { AddressShare, Shared } from './address-shares.ts'
-import { part } from './parting.ts'
 import type { Queue, Queued } from './queue.ts'
 
 /** Who is told, of all connections. */
@@ -22,6 +21,8 @@ export interface ConnectionOwner {
   ended(exchange: Exchange): void
   answered(connection: Connection): void
   unreadable(connection: Connection, fault: RequestFault): void
+  /** It has its last answer, and its client may be sending still. */
+  parted(connection: Connection): void
 }
 
 export class Connection implements Queued<Connection>, Shared<Connection>, ConversationOwner {
@@ -115,7 +116,7 @@ export class Connection implements Queued<Connection>, Shared<Connection>, Conve
   }
 
   over(unread: boolean): void {
-    if (unread) part(this.socket)
+    if (unread) this.#owner.parted(this)
     else this.socket.destroySoon()
   }
 }

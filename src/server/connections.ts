@@ -97,6 +97,12 @@ export class Connections {
     return share === null || share.size < connectionsPerAddress || this.#eviction.makeRoomOf(share)
   }
 
+  /** It has its last answer: others see to its end. */
+  parted(connection: Connection): void {
+    connection.queue?.remove(connection)
+    this.#shares.leave(connection)
+  }
+
   /** A part of a header section has come. */
   beginning(connection: Connection): void {
     if (connection.queue === this.#idle) this.#move(connection, this.#returning, performance.now())

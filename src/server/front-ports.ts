@@ -38,7 +38,7 @@ export interface FrontOptions {
 
 export interface Front extends Listener {
   /** Counts by state. */
-  readonly connections: Readonly<Record<ConnectionState, number>>
+  readonly connections: Readonly<Record<ConnectionState | 'lingering', number>>
   /** For connections and requests from now on; times, for those that are there as well. */
   use(settings: FrontSettings): void
 }

@@ -15,7 +15,7 @@ import { Connection, type ConnectionOwner } from './connection.ts'
 import { Connections, type RefusedBy } from './connections.ts'
 import type { Front, FrontOptions, FrontSettings, FrontWatch } from './front-ports.ts'
 import { listen, stopAccepting } from './listen.ts'
-import { part } from './parting.ts'
+import { type PartingLimits, Partings } from './parting.ts'
 import { rawProblem } from './problem.ts'
 import { readProxyHeader } from './proxy-protocol.ts'
 import { addressFull, full, refusalOf, tooSlow } from './unreadable.ts'
@@ -26,6 +26,12 @@ const LAST_LOOK = 25
 /** Milliseconds, and the share of the drain, that a kept connection may bring one more request in. */
 const MOST_GRACE = 2000
 const GRACE_SHARE = 1 / 15
+
+/** Milliseconds for connections that there is no room for: of their requests nothing is read. */
+const REFUSED: PartingLimits = { most: 256, time: 1000, idle: 1000 }
+
+/** Says the last answer on a connection, and closes it when its client has done so, or after a while. */
+export type Part = (last: string) => void
 
 /** Who answers. */
 export interface Handler {
@@ -40,7 +46,7 @@ export interface Handler {
   /** No new connections: WebSockets are to end. Those that are left when the drain is over are cut. */
   drain(): void
   /** What came is no request, or not the body that this one has announced. */
-  unreadable(socket: Socket, refusal: Refusal, exchange: Exchange | null): void
+  unreadable(socket: Socket, refusal: Refusal, exchange: Exchange | null, part: Part): void
 }
 
 /** Resolves once connections are accepted. Rejects with Node's error when the address can't be had. */
@@ -55,6 +61,9 @@ class FrontDoor implements Front, ConnectionOwner {
   readonly #watch: FrontWatch
   readonly #server: Server
   readonly #connections: Connections
+  /** They have answers, and are no longer among the connections. */
+  readonly #partings: Partings
+  readonly #refusals = new Partings(REFUSED)
   #settings: FrontSettings
   #conversations: ConversationSettings
   #draining = false
@@ -69,6 +78,7 @@ class FrontDoor implements Front, ConnectionOwner {
     this.#kept = { seconds: keptFor(settings) }
     this.#conversations = conversationSettings(settings, new Turns(), this.#kept)
     this.#connections = new Connections(settings.limits, (state) => watch.evicted(state))
+    this.#partings = new Partings(partingLimits(settings))
     this.#server = createServer({ noDelay: true, allowHalfOpen: true }, (socket) => this.#accept(socket))
     this.#look = setInterval(() => this.#lookForLate(), LOOK).unref()
   }
@@ -83,7 +93,7 @@ class FrontDoor implements Front, ConnectionOwner {
   }
 
   get connections() {
-    return this.#connections.counts
+    return { ...this.#connections.counts, lingering: this.#partings.size + this.#refusals.size }
   }
 
   /** Sizes count for connections from now on, times for all. */
@@ -92,6 +102,7 @@ class FrontDoor implements Front, ConnectionOwner {
     this.#kept.seconds = keptFor(settings)
     this.#conversations = conversationSettings(settings, this.#conversations.turns, this.#kept)
     this.#connections.use(settings.limits)
+    this.#partings.use(partingLimits(settings))
   }
 
   #accept(socket: Socket): void {
@@ -110,7 +121,7 @@ class FrontDoor implements Front, ConnectionOwner {
   #refuse(socket: Socket, by: RefusedBy): void {
     this.#watch.refused(by)
     socket.on('error', () => {})
-    part(socket, rawProblem(by === 'address' ? addressFull : full, randomUUID()))
+    this.#refusals.part(socket, rawProblem(by === 'address' ? addressFull : full, randomUUID()))
   }
 
   #announced(connection: Connection): void {
@@ -161,8 +172,18 @@ class FrontDoor implements Front, ConnectionOwner {
     connection.exchange = this.#handler.upgrade(request, rest)
   }
 
-  unreadable({ socket, exchange }: Connection, fault: RequestFault): void {
-    this.#handler.unreadable(socket, refusalOf(fault), exchange)
+  unreadable(connection: Connection, fault: RequestFault): void {
+    this.#refuseUnreadable(connection, refusalOf(fault))
+  }
+
+  #refuseUnreadable(connection: Connection, refusal: Refusal): void {
+    const { socket, exchange } = connection
+    this.#handler.unreadable(socket, refusal, exchange, (last) => this.parted(connection, last))
+  }
+
+  parted(connection: Connection, last = ''): void {
+    this.#connections.parted(connection)
+    this.#partings.part(connection.socket, last)
   }
 
   #lookForLate(): void {
@@ -172,7 +193,7 @@ class FrontDoor implements Front, ConnectionOwner {
       if (!connection.converses)
         return this.#unannounced(connection, 'its PROXY header did not arrive in time')
       connection.stop()
-      this.#handler.unreadable(connection.socket, tooSlow, null)
+      this.#refuseUnreadable(connection, tooSlow)
     })
   }
 
@@ -180,6 +201,7 @@ class FrontDoor implements Front, ConnectionOwner {
     this.#draining = true
     this.#connections.startClock()
     this.#handler.drain()
+    this.#partings.end(drain)
     for (const { exchange } of this.#connections.active) if (exchange !== null) endAfter(exchange)
     const grace = Math.min(drain * GRACE_SHARE, MOST_GRACE)
     const look = setInterval(() => this.#connections.closeQuiet(grace), LAST_LOOK)
@@ -199,6 +221,12 @@ function conversationSettings(
   kept: KeepTime,
 ): ConversationSettings {
   return { grammar: requestGrammar(headerBytes), headerBytes, kept, turns }
+}
+
+/** A client that was refused has no more time than one whose body is taken. */
+function partingLimits({ limits }: FrontSettings): PartingLimits {
+  const { lingeringConnections: most, lingeringTime: time, lingeringTimeout, bodyTimeout } = limits
+  return { most, time, idle: Math.min(lingeringTimeout, bodyTimeout) }
 }
 
 function keptFor({ limits }: FrontSettings): number {

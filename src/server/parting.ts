@@ -1,39 +1,162 @@
 /**
- * The end of a connection whose client may be writing still. Closed with bytes unread, a connection is reset, and the
- * client may never see the answer that it was given last (RFC 9112, section 9.6). Called by the pipeline.
+ * The end of a connection whose client may be writing still (lingering close). Closed with bytes unread, a connection is
+ * reset, and the client may never see the answer that it was given last (RFC 9112, section 9.6). Used by `front.ts`.
  */
 
 import type { Socket } from 'node:net'
 
-/** Connections that are waited for; of others, it is left to chance whether the answer is seen. */
-const MOST = 256
-/** Milliseconds, and bytes, that are thrown away for one of them. */
-const LINGER = 1000
-const MOST_BYTES = 1024 * 1024
+/** Times in ms. */
+export interface PartingLimits {
+  /** Connections that are waited for; with one more, the oldest of the address that has the most of them is closed. */
+  readonly most: number
+  /** For all that the client still sends, and for the next of it. */
+  readonly time: number
+  readonly idle: number
+}
 
-let lingering = 0
+/** Bytes a second that are thrown away, of all connections together. */
+const RATE = 64 * 1024 * 1024
+/** Milliseconds between two shares of it. */
+const TICK = 50
+const SHARE = (RATE * TICK) / 1000
 
-/**
- * Says `last`, ends our side, and throws away what comes until the client ends its own: none of it is read.
- *
- * @param socket who has read from it was told to stop
- */
-export function part(socket: Socket, last = ''): void {
-  if (socket.destroyed) return
-  socket.removeAllListeners('data')
-  if (lingering >= MOST) return void socket.end(last, () => socket.destroy())
-  lingering++
-  let bytes = 0
-  const timer = setTimeout(() => socket.destroy(), LINGER)
-  socket.on('data', (chunk) => {
-    bytes += chunk.length
-    if (bytes > MOST_BYTES) socket.destroy()
-  })
-  socket.once('end', () => socket.destroy())
-  socket.once('close', () => {
-    clearTimeout(timer)
-    lingering--
-  })
-  socket.end(last)
-  socket.resume()
+/** Milliseconds that are left when the gateway ends. */
+const LAST = 1000
+
+export class Partings {
+  #limits: PartingLimits
+  /** Oldest first. */
+  readonly #all = new Set<Parting>()
+  readonly #budget = new Budget()
+
+  constructor(limits: PartingLimits) {
+    this.#limits = limits
+  }
+
+  /** For those that begin from now on. */
+  use(limits: PartingLimits): void {
+    this.#limits = limits
+  }
+
+  get size(): number {
+    return this.#all.size
+  }
+
+  /**
+   * Says `last`, ends our side, and throws away what comes until the client ends its own: none of it is read.
+   *
+   * @param socket who has read from it was told to stop
+   */
+  part(socket: Socket, last = ''): void {
+    if (socket.destroyed) return
+    const { most, time, idle } = this.#limits
+    if (this.#all.size >= most) this.#closeOne()
+    const parting = new Parting(socket, Math.min(idle, time), this.#budget)
+    this.#all.add(parting)
+    const timer = setTimeout(close, time, socket)
+    socket.once('close', () => {
+      clearTimeout(timer)
+      parting.gone()
+      this.#all.delete(parting)
+    })
+    socket.end(last)
+    socket.resume()
+  }
+
+  /** The gateway ends: nobody is waited for much longer. @param drain ms that requests under way have */
+  end(drain: number): void {
+    const time = Math.min(this.#limits.time, drain, LAST)
+    this.#limits = { ...this.#limits, time }
+    for (const { socket } of this.#all) setTimeout(close, time, socket)
+  }
+
+  #closeOne(): void {
+    const counts = new Map<string, number>()
+    let [most, greediest] = [0, '']
+    for (const { address } of this.#all) {
+      const count = (counts.get(address) ?? 0) + 1
+      counts.set(address, count)
+      if (count > most) [most, greediest] = [count, address]
+    }
+    for (const parting of this.#all)
+      if (parting.address === greediest) {
+        this.#all.delete(parting)
+        return void parting.socket.destroy()
+      }
+  }
+}
+
+class Parting {
+  readonly socket: Socket
+  readonly address: string
+  readonly #budget: Budget
+  readonly #timer: NodeJS.Timeout
+
+  constructor(socket: Socket, idle: number, budget: Budget) {
+    this.socket = socket
+    this.address = socket.remoteAddress ?? ''
+    this.#budget = budget
+    this.#timer = setTimeout(close, idle, socket)
+    socket.removeAllListeners('data')
+    socket.on('data', (chunk) => this.#came(chunk.length))
+    socket.once('end', () => socket.destroy())
+  }
+
+  #came(bytes: number): void {
+    this.#timer.refresh()
+    if (this.#budget.spend(bytes)) return
+    this.socket.pause()
+    this.#budget.await(this)
+  }
+
+  goOn(): void {
+    // A timer that was cleared would be set again.
+    if (this.socket.destroyed) return
+    this.#timer.refresh()
+    this.socket.resume()
+  }
+
+  gone(): void {
+    clearTimeout(this.#timer)
+  }
+}
+
+/** What may be thrown away in a time: reading costs as much as for a request that is let through. */
+class Budget {
+  #left = SHARE
+  readonly #waiting = new Set<Parting>()
+  #timer: NodeJS.Timeout | null = null
+
+  /** @returns false: it is used up */
+  spend(bytes: number): boolean {
+    this.#left -= bytes
+    this.#timer ??= setInterval(renew, TICK, this).unref()
+    return this.#left > 0
+  }
+
+  await(parting: Parting): void {
+    this.#waiting.add(parting)
+  }
+
+  renew(): void {
+    this.#left = Math.min(this.#left + SHARE, SHARE)
+    if (this.#left <= 0) return
+    if (this.#waiting.size === 0 && this.#left === SHARE) return this.#stop()
+    const waiting = [...this.#waiting]
+    this.#waiting.clear()
+    for (const parting of waiting) parting.goOn()
+  }
+
+  #stop(): void {
+    if (this.#timer !== null) clearInterval(this.#timer)
+    this.#timer = null
+  }
+}
+
+function renew(budget: Budget): void {
+  budget.renew()
+}
+
+function close(socket: Socket): void {
+  socket.destroy()
 }

@@ -85,28 +85,19 @@ export function writeProblem(
   if (awaited || CLOSING.has(refusal.code) || (unread && long)) response.shouldKeepAlive = false
   const close = !response.shouldKeepAlive
   response.writeHead(refusal.status, new ResponseFields(fieldLines(headers)))
-  if (unread && close) {
-    // Ended only when the client is done, as the connection ends with it.
-    response.write(body)
-    response.flushHeaders()
-  } else response.end(body)
-  if (unread) request.deliver(new ThrowAway(request, response))
+  response.end(body)
+  // Where the connection is to be closed, it is read on by who closes it.
+  if (unread && !close) request.deliver(new ThrowAway(request))
 }
 
-/**
- * Reads on, within bounds. Closing at once with bytes unread resets the connection, and the client may never see the
- * answer (RFC 9112, section 9.6). So the answer goes out whole first, and what still comes is thrown away for a while.
- */
+/** Reads on, within bounds, so that the connection can be kept. Beyond them it is closed. */
 class ThrowAway implements BodySink {
   readonly #request: ClientRequest
-  readonly #response: ClientResponse
   readonly #timer: NodeJS.Timeout
   #bytes = 0
-  #done = false
 
-  constructor(request: ClientRequest, response: ClientResponse) {
+  constructor(request: ClientRequest) {
     this.#request = request
-    this.#response = response
     this.#timer = setTimeout(onTime, DRAIN_TIME, this)
   }
 
@@ -117,20 +108,15 @@ class ThrowAway implements BodySink {
 
   end(): void {
     clearTimeout(this.#timer)
-    this.#response.end()
   }
 
   gone(): void {
     clearTimeout(this.#timer)
   }
 
-  /** Whether it is to be closed anyway, or was to be kept if the body had ended in time. */
   enough(): void {
-    if (this.#done) return
-    this.#done = true
     clearTimeout(this.#timer)
-    if (this.#response.ended) this.#request.socket.destroy()
-    else this.#response.end()
+    this.#request.abandon()
   }
 }
 

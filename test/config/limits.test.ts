@@ -14,6 +14,9 @@ t.test('defaults', async (t) => {
     headerTimeout: 10_000,
     idleTimeout: 75_000,
     bodyTimeout: 60_000,
+    lingeringTime: 30_000,
+    lingeringTimeout: 5000,
+    lingeringConnections: 256,
     maxBody: 10_485_760,
     connections: 10_000,
     connectionsPerAddress: 10_000,
@@ -36,6 +39,9 @@ const ALL = `limits:
   header_timeout: 5s
   idle_timeout: 2m
   body_timeout: 20s
+  lingering_time: 10s
+  lingering_timeout: 0s
+  lingering_connections: 9
   max_body: unlimited
   connections: 500
   connections_per_address: 100
@@ -60,6 +66,9 @@ t.test('all of it, and what follows it', async (t) => {
     headerTimeout: 5000,
     idleTimeout: 120_000,
     bodyTimeout: 20_000,
+    lingeringTime: 10_000,
+    lingeringTimeout: 0,
+    lingeringConnections: 9,
     maxBody: Infinity,
     connections: 500,
     connectionsPerAddress: 100,

@@ -20,7 +20,7 @@ const warnings = (gateway: OperatedGateway) => gateway.remarks.filter(({ level }
 
 t.test('more connections than files', async (t) => {
   const gateway = await start(t)
-  t.match(warnings(gateway)[0], { open_files: FILES, needed: 17_856, msg: /ulimit -n/ }, 'said at the start')
+  t.match(warnings(gateway)[0], { open_files: FILES, needed: 18_112, msg: /ulimit -n/ }, 'said at the start')
   const ask = () => new WireClient(gateway.port, false).send('GET', '/docs/a')
   t.match(await ask(), { status: 200 })
   const sockets: Socket[] = []

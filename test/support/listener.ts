@@ -7,7 +7,7 @@ import type { ClientRequest } from '../../src/http1/client-request.ts'
 import type { ClientResponse } from '../../src/http1/client-response.ts'
 import { openFront } from '../../src/server/front.ts'
 import type { Front } from '../../src/server/front-ports.ts'
-import { part } from '../../src/server/parting.ts'
+import type { Part } from '../../src/server/front.ts'
 import { rawProblem } from '../../src/server/problem.ts'
 
 /** On a free port of loopback. @param handle makes the exchange, and answers when it likes */
@@ -23,8 +23,8 @@ export function openListener(
     },
     ended: () => {},
     drain: () => {},
-    unreadable: (socket: ClientRequest['socket'], refusal: Parameters<typeof rawProblem>[0]) =>
-      part(socket, rawProblem(refusal, 'none')),
+    unreadable: (_: unknown, refusal: Parameters<typeof rawProblem>[0], _exchange: unknown, part: Part) =>
+      part(rawProblem(refusal, 'none')),
   }
   const watch = { refused() {}, evicted() {}, unannounced() {}, unavailable() {} }
   const settings = {

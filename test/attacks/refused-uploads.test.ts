@@ -1,0 +1,158 @@
+/**
+ * Large uploads that are refused: clients that read the answer only when they have sent all, or that take a failed write
+ * for the end, read it as they do from nginx. What they send meanwhile is thrown away, within bounds.
+ */
+
+import { execFile, spawnSync } from 'node:child_process'
+import { promisify } from 'node:util'
+import t, { type Test } from 'tap'
+import { Wire } from '../proxy/support.ts'
+import { startWorld, type World } from '../support/world.ts'
+import { metric, until } from '../workers/support.ts'
+
+const SIZE = 50 * 1024 * 1024
+const TIMES = 20
+const run = promisify(execFile)
+
+const ROUTES = ['POST /v1/trainings: trainings:create', 'POST /open: public']
+const PATHS = { '/open': 413, '/v1/trainings': 401 } as const
+
+const URLLIB = `
+import sys, urllib.request, urllib.error
+for chunked in (False, True):
+    for i in range(${TIMES / 2}):
+        body = bytes(${SIZE})
+        data = (body[at:at + 65536] for at in range(0, len(body), 65536)) if chunked else body
+        try:
+            urllib.request.urlopen(urllib.request.Request(sys.argv[1], data=data, method='POST'))
+            print('?')
+        except urllib.error.HTTPError as error:
+            print(error.code, len(error.read()) > 0)
+        except Exception as error:
+            print(repr(error))
+`
+
+const FETCH = `
+for (let i = 0; i < ${TIMES}; i++) {
+  const stream = new ReadableStream({ start(it) { for (let n = 0; n < 800; n++) it.enqueue(new Uint8Array(65536)); it.close() } })
+  const body = i % 2 ? stream : new Uint8Array(${SIZE})
+  try {
+    const answer = await fetch(process.argv[1], { method: 'POST', body, duplex: 'half' })
+    console.log(answer.status, (await answer.text()).length > 0 ? 'True' : 'False')
+  } catch (error) { console.log(String(error.cause ?? error)) }
+}
+`
+
+const CLIENTS: Record<string, (url: string) => [string, string[]]> = {
+  'urllib, python3': (url) => ['python3', ['-c', URLLIB, url]],
+  'fetch, Node.js': (url) => [process.execPath, ['--input-type=module', '-e', FETCH, url]],
+}
+
+for (const [name, of] of Object.entries(CLIENTS)) {
+  t.test(name, async (t) => {
+    const [command] = of('')
+    if (spawnSync(command, ['--version']).error !== undefined) {
+      t.pass('it is not here')
+      return
+    }
+    const world = await startWorld(t, { routes: ROUTES })
+    for (const [path, status] of Object.entries(PATHS)) {
+      const { stdout } = await run(...of(`http://127.0.0.1:${world.port}${path}`))
+      const answers = stdout.trim().split('\n')
+      t.same(
+        answers,
+        Array.from({ length: TIMES }, () => `${status} True`),
+        `${status}`,
+      )
+    }
+    t.equal(world.upstream.seen.length, 0)
+  })
+}
+
+const lingering = (world: World) => metric(world, 'seatgate_connections{state="lingering"}')
+
+function bounded(t: Test, limits: string): Promise<World> {
+  return startWorld(t, { routes: ROUTES, top: [`limits: { ${limits} }`] })
+}
+
+/** Refused, and its client is not done. */
+async function refused(t: Test, world: World, head = 'Content-Length: 20000000'): Promise<Wire> {
+  const wire = new Wire(world.port)
+  t.teardown(() => wire.socket.destroy())
+  // The other side ends its own at once.
+  wire.socket.allowHalfOpen = true
+  await wire.send(`POST /open HTTP/1.1\r\nHost: a\r\n${head}\r\n\r\n`).until('body_too_large')
+  return wire
+}
+
+t.test('a client that sends for ever is cut at the bound', async (t) => {
+  const world = await bounded(t, 'lingering_time: 1s, lingering_timeout: 60s')
+  for (const head of ['Content-Length: 20000000', 'Content-Length: 99999999999']) {
+    const wire = await refused(t, world, head)
+    const drip = setInterval(() => wire.socket.writable && wire.socket.write('a'), 50)
+    t.teardown(() => clearInterval(drip))
+    t.equal(await lingering(world), 1)
+    await wire.ended
+    clearInterval(drip)
+    await until(async () => (await lingering(world)) === 0)
+  }
+})
+
+t.test('a client that sends as much as it can costs no more than it may', async (t) => {
+  const world = await bounded(t, 'lingering_time: 2s')
+  const chunk = Buffer.alloc(1024 * 1024)
+  const wires = await Promise.all(
+    Array.from({ length: 4 }, () => refused(t, world, 'Content-Length: 99999999999')),
+  )
+  for (const { socket } of wires) {
+    const more = () => {
+      while (socket.writable && socket.write(chunk));
+    }
+    socket.on('drain', more)
+    more()
+  }
+  await Promise.all(wires.map(({ ended }) => ended))
+  const sent = wires.reduce((sum, { socket }) => sum + socket.bytesWritten - socket.writableLength, 0)
+  // 64 MiB a second, and what lies in the buffers of the system.
+  t.ok(sent < 200 * 1024 * 1024, `${(sent / 1024 ** 2).toFixed()} MiB`)
+})
+
+t.test('a client that is silent is cut sooner', async (t) => {
+  const world = await bounded(t, 'lingering_time: 10m, lingering_timeout: 200ms')
+  await refused(t, world)
+  await until(async () => (await lingering(world)) === 0)
+  t.pass('it is gone')
+})
+
+t.test('no longer than a body that is taken might stand still', async (t) => {
+  const world = await bounded(t, 'lingering_time: 10m, lingering_timeout: 10m, body_timeout: 200ms')
+  await refused(t, world)
+  await until(async () => (await lingering(world)) === 0)
+  t.pass('it is gone')
+})
+
+t.test('they keep nobody out, and there are so many at most', async (t) => {
+  const world = await bounded(t, 'connections: 16, lingering_connections: 8')
+  const wires: Wire[] = []
+  for (let i = 0; i < 40; i++) wires.push(await refused(t, world))
+  t.ok((await lingering(world)) <= 8)
+  t.equal((await world.client.send('POST', '/open', {}, 'a')).status, 200)
+  t.equal(await metric(world, 'seatgate_connections_refused_total{reason="limit"}'), 0)
+  const closed = () => {
+    const first = wires.slice(0, 32)
+    // They hear of it when they send on.
+    for (const { socket } of first) if (socket.writable) socket.write('a')
+    return first.every(({ socket }) => socket.destroyed)
+  }
+  await until(closed)
+  t.ok(wires.every(({ received }) => received.startsWith('HTTP/1.1 413 ')))
+})
+
+t.test('the end of the gateway does not wait for them', async (t) => {
+  const world = await bounded(t, 'lingering_time: 10m, lingering_timeout: 10m')
+  const wire = await refused(t, world)
+  const drip = setInterval(() => wire.socket.writable && wire.socket.write('a'), 50)
+  t.teardown(() => clearInterval(drip))
+  await world.gateway.close(600_000)
+  t.pass('it has ended')
+})
