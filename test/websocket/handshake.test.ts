@@ -1,5 +1,6 @@
 /** The handshake passes the same pipeline as any request, and reaches the upstream as the gateway writes it. */
 
+import { type AddressInfo, createServer } from 'node:net'
 import { closedPort } from '../proxy/support.ts'
 import t, { type Test } from 'tap'
 import { raw } from '../support/client.ts'
@@ -278,4 +279,26 @@ t.test('a client that leaves while the upstream thinks takes the handshake with 
     client.socket[leave]()
     await until(() => closed, 'the end at the upstream')
   }
+})
+
+t.test('the target goes on byte for byte: an encoded slash, and UTF-8 in the query', async (t) => {
+  // Node.js' own server takes no such query: the bytes are looked at as they come.
+  const lines: string[] = []
+  const server = createServer((socket) => {
+    socket
+      .on('error', () => {})
+      .once('data', (chunk: Buffer) => {
+        lines.push(chunk.toString('latin1').split('\r\n', 1)[0] ?? '')
+        socket.destroy()
+      })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => server.close())
+  const target = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const world = await startWorld(t, { routes: ROUTES, target, upstream: ['allow_encoded_slashes: true'] })
+  const path = '/docs/a%2Fb?q=\xc3\xa9&\xff=%e9'
+  t.match(await raw(world.port, handshake(path), /"code"/), /upstream_/)
+  t.same(lines, [`GET ${path} HTTP/1.1`])
+  t.match(await raw(world.port, handshake('/docs/a%2F..%2Fb'), /"code"/), 'path_ambiguous')
+  t.equal(lines.length, 1)
 })
