@@ -15,6 +15,7 @@ t.test('the caller, as decided, and where the request came from', async (t) => {
     ['x-seatgate-space', 'north'],
     ['x-seatgate-permission', 'trainings:read'],
     ['x-seatgate-seats', 'Trainer'],
+    ['x-seatgate-seats-count', '1'],
     ['x-request-id', 'id-1'],
     ['x-forwarded-for', '127.0.0.1'],
     ['x-forwarded-proto', 'http'],
