@@ -8,6 +8,7 @@ export type { Change, ChangeKind, Committed, NumberedChange, Position } from './
 export { type AdminCode, type AdminFault, type AdminRefusal, isRefusal } from './model/refusal.ts'
 export type { Scope } from './model/scope.ts'
 export type { ListedSeat, StoredSeat } from './model/seat.ts'
+export type { HealthState } from './store/health.ts'
 export { openStore, type StoreLocation } from './store/open.ts'
 export type {
   HandleProof,

@@ -6,6 +6,7 @@
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import {
+  type HealthState,
   keepReserve,
   lockStore,
   openStore,
@@ -25,6 +26,7 @@ import { PATIENCE, RedisEphemeral } from './redis/ephemeral.ts'
 import { Keys } from './redis/keys.ts'
 import { Seal } from './redis/seal.ts'
 import type { SharedCache } from './redis/seat-cache.ts'
+import { StoreHealth, type StoreParts } from './store-health.ts'
 import type { FleetMetrics } from './telemetry/fleet-metrics.ts'
 import type { Log } from './telemetry/logger.ts'
 
@@ -40,6 +42,7 @@ export class Membership {
   /** Of a store in a file. */
   readonly #path: string | null
   readonly #bus: RedisBus | null
+  readonly #health: StoreHealth
 
   private constructor(parts: {
     store: Store
@@ -49,6 +52,7 @@ export class Membership {
     ephemeral: BoundedEphemeral | ProcessEphemeral
     bus: RedisBus | null
     instance: Instance
+    health: StoreHealth
   }) {
     this.store = parts.store
     this.#lock = parts.lock
@@ -57,6 +61,8 @@ export class Membership {
     this.ephemeral = parts.ephemeral
     this.#bus = parts.bus
     this.instance = parts.instance
+    this.#health = parts.health
+    this.store.health.listen((state) => this.#health.heard(OWN, state))
   }
 
   /** Rejects, with nothing left open, when the store can't be opened. Follows nothing before {@link start}. */
@@ -78,7 +84,8 @@ export class Membership {
         answersFrom: answersFrom(store, log),
       })
       const path = config.store.kind === 'sqlite' ? config.store.path : null
-      return new Membership({ store, lock, path, cache, ephemeral, bus, instance })
+      const health = new StoreHealth(log)
+      return new Membership({ store, lock, path, cache, ephemeral, bus, instance, health })
     } catch (cause) {
       await store?.close()
       lock?.release()
@@ -110,10 +117,16 @@ export class Membership {
   }
 
   /** What `/readyz` says of it. */
-  get parts(): { readonly store: string; readonly redis?: string } {
-    const store = this.instance.follower.age < 1000 ? 'ok' : 'unavailable'
-    if (this.cache === null) return { store }
-    return { store, redis: this.#bus?.up === true ? 'ok' : 'degraded' }
+  get parts(): StoreParts & { readonly redis?: string } {
+    const found = this.#health.parts
+    const store = this.instance.follower.age < 1000 ? found : { ...found, store: 'unavailable' }
+    if (this.cache === null) return store
+    return { ...store, redis: this.#bus?.up === true ? 'ok' : 'degraded' }
+  }
+
+  /** What a worker's calls have found of the store; null: it has ended. */
+  heardOf(worker: number, state: HealthState | null): void {
+    this.#health.heard(worker, state)
   }
 
   /** Sign-in sessions that are over long since. Another time, where the store can't be asked. */
@@ -137,6 +150,9 @@ export class Membership {
     this.#lock?.release()
   }
 }
+
+/** This process, among its workers, which are numbered from 1. */
+const OWN = 0
 
 /** Milliseconds between two looks for sessions that are over, how many go at once, and for how long they are kept. */
 const PRUNE_EVERY = 5 * 60_000

@@ -4,6 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import type { Registry } from 'prom-client'
+import type { HealthState } from '../seats-admin/index.ts'
 import { systemClock } from './coherence/clock.ts'
 import { History } from './coherence/history.ts'
 import { Lease } from './coherence/lease.ts'
@@ -30,6 +31,7 @@ export class WorkerDoors implements Doors {
   readonly #merged = new MergedMetrics()
   readonly #deciders = new Map<number, RemoteDecider>()
   readonly #wanted: number
+  readonly #membership: Membership
   #config: Config
   /** Grows with each configuration; what each worker runs. */
   #version = 1
@@ -38,6 +40,7 @@ export class WorkerDoors implements Doors {
 
   private constructor(config: Config, membership: Membership, history: History, log: Log) {
     this.#config = config
+    this.#membership = membership
     this.#wanted = config.workers
     this.#log = log
     this.#pool = new Pool({
@@ -48,6 +51,7 @@ export class WorkerDoors implements Doors {
         started: ({ id, channel }) => {
           this.#deciders.set(id, new RemoteDecider(channel, membership.instance, history))
           serveEphemeral(channel, membership.ephemeral)
+          channel.serve('store', (state) => membership.heardOf(id, state as HealthState))
           channel.serve('config', () => ({
             version: this.#version,
             config: pack(this.#forWorkers()),
@@ -153,6 +157,7 @@ export class WorkerDoors implements Doors {
   }
 
   #ended({ id, pid }: Member, how: string): void {
+    this.#membership.heardOf(id, null)
     this.#deciders.get(id)?.ended()
     this.#deciders.delete(id)
     this.#versions.delete(id)

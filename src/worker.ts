@@ -62,6 +62,7 @@ async function begin() {
   const log = await openLog({ pretty: false })
   outliveRejections(log.logger)
   const store = await openStore(storeOf(config, owner))
+  store.health.listen((state) => channel.tell('store', state))
   cache = config.redis === null ? null : await openCache(config.redis, firstSecrets(config))
   const ephemeral = new RemoteEphemeral(channel)
   const instance = new RemoteInstance(channel, systemClock)

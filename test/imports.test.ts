@@ -122,11 +122,13 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'src/workers',
     'seats-admin',
   ],
+  'src/store-health.ts': ['src/telemetry', 'seats-admin'],
   'src/membership.ts': [
     'src/config',
     'src/coherence',
     'src/oidc',
     'src/redis',
+    'src/store-health.ts',
     'src/telemetry',
     'seats-admin',
   ],
@@ -141,6 +143,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'src/telemetry',
     'src/worker.js',
     'src/workers',
+    'seats-admin',
   ],
   'src/gateway.ts': [
     'src/config',

@@ -12,15 +12,11 @@ import type { Committed, NumberedChange, Position } from '../model/change.ts'
 import type { AdminRefusal } from '../model/refusal.ts'
 import type { Scope } from '../model/scope.ts'
 import type { ListedSeat, StoredSeat } from '../model/seat.ts'
+import type { Health } from './health.ts'
 import type { SessionStore } from './session-store.ts'
+import type { StoreUnavailable } from './unavailable.ts'
 
-/** The store can't be asked, is locked by another program, or took too long. */
-export class StoreUnavailable extends Error {
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options)
-    this.name = 'StoreUnavailable'
-  }
-}
+export { type StoreFault, StoreUnavailable } from './unavailable.ts'
 
 /** A value, and the newest change that the same snapshot of the store had seen. */
 export interface AsOf<V> extends Position {
@@ -195,5 +191,7 @@ export interface Store extends SeatReader, ChangeReader, AdminStore {
   /** Null where a fleet shares the store, and where it was not opened for a gateway. */
   readonly ownership: Ownership | null
   readonly sessions: SessionStore
+  /** What calls have found of it. */
+  readonly health: Health
   close(): Promise<void>
 }

@@ -39,7 +39,7 @@ export function within<V>(timeout: number, work: (call: Call) => Promise<V>): Pr
     let settled = false
     const expire = () => {
       if (settled) return
-      reject(new StoreUnavailable(`the store did not answer within ${timeout} ms`))
+      reject(new StoreUnavailable(`the store did not answer within ${timeout} ms`, { fault: 'timeout' }))
       call.expire()
     }
     // Where this process was busy, the answer may lie in the socket already: it is looked at first.

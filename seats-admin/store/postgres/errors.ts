@@ -1,12 +1,12 @@
 /** What is said when PostgreSQL can't be asked or refuses. No message ever has a credential or a row in it. */
 
 import { DatabaseError } from 'pg'
-import { StoreUnavailable } from '../store.ts'
+import { type StoreFault, StoreUnavailable } from '../store.ts'
 
 /** The connection broke. What was asked last may have been done all the same. */
 export class ConnectionLost extends StoreUnavailable {
   constructor(message: string) {
-    super(message)
+    super(message, { fault: 'unreachable' })
     this.name = 'StoreUnavailable'
   }
 }
@@ -27,7 +27,34 @@ export function unavailable(place: string, cause: unknown): StoreUnavailable {
   if (cause instanceof StoreUnavailable) return cause
   const advice = isRefusedByServer(cause) ? ADVICE[cause.code ?? ''] : undefined
   const message = `the store ${place}: ${messageOf(cause)}${advice === undefined ? '' : ` (${advice})`}`
-  return isEnding(cause) ? new ConnectionLost(message) : new StoreUnavailable(message)
+  return isEnding(cause)
+    ? new ConnectionLost(message)
+    : new StoreUnavailable(message, { fault: faultOf(cause) })
+}
+
+/** By SQLSTATE, or its class (postgresql.org/docs/current/errcodes-appendix.html). */
+const FAULTS: Readonly<Record<string, StoreFault>> = {
+  '25006': 'read_only',
+  '28': 'denied',
+  '40': 'locked',
+  '42501': 'denied',
+  '42703': 'schema',
+  '42P01': 'schema',
+  '3F000': 'schema',
+  '53': 'overloaded',
+  '53100': 'disk_full',
+  '55P03': 'locked',
+  '57014': 'timeout',
+  '58': 'io_error',
+  XX001: 'corrupt',
+  XX002: 'corrupt',
+}
+
+/** Null for what a value alone may bring about. */
+function faultOf(cause: unknown): StoreFault | null {
+  if (!isRefusedByServer(cause)) return null
+  const { code = '' } = cause
+  return FAULTS[code] ?? FAULTS[code.slice(0, 2)] ?? null
 }
 
 export function lost(place: string, cause: unknown): ConnectionLost {

@@ -4,6 +4,7 @@
  * `store.ts`, `registry.ts` and `sessions.ts`.
  */
 
+import { Health, type Work } from '../health.ts'
 import { StoreUnavailable } from '../store.ts'
 import { type Call, within } from './call.ts'
 import type { Connection, Session } from './connection.ts'
@@ -34,6 +35,7 @@ export function sessionOf(timeout: number): Session {
 }
 
 export class Lanes {
+  readonly health = new Health()
   readonly reads: Pool
   readonly administration: Pool
   /** For writes to sessions that take no turn. */
@@ -65,19 +67,36 @@ export class Lanes {
     work: (connection: Connection) => Promise<V>,
     timeout: number = this.#timeout,
   ): Promise<V> {
+    return this.health.watch(this.#workOf(pool), () => this.askUnwatched(pool, work, timeout))
+  }
+
+  /** Says nothing of the store's health, and so is not done again later to find out. */
+  askUnwatched<V>(
+    pool: Pool,
+    work: (connection: Connection) => Promise<V>,
+    timeout: number = this.#timeout,
+  ): Promise<V> {
     return this.#call(timeout, (call) => pool.repeat(call, work))
   }
 
   write<V>(work: (transaction: Transaction) => Promise<V>): Promise<V> {
-    return this.#call(this.#timeout, (call) => transact(this.#writes, call, work))
+    return this.health.watch('writes', () => {
+      return this.#call(this.#timeout, (call) => transact(this.#writes, call, work))
+    })
   }
 
   follow<V>(work: (connection: Connection) => Promise<V>): Promise<V> {
     return this.#call(this.#followTimeout, (call) => this.#feed.use(call, work))
   }
 
+  #workOf(pool: Pool): Work {
+    if (pool === this.reads) return 'reads'
+    return pool === this.signIns ? 'writes' : 'lists'
+  }
+
   /** Calls made before are still answered. Calling it twice is calling it once. */
   async close(): Promise<void> {
+    this.health.close()
     this.#closing ??= Promise.withResolvers()
     this.#settle()
     await this.#closing.promise

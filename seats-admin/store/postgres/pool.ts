@@ -81,7 +81,9 @@ export class Pool {
     const idle = this.#idle.pop()
     if (idle !== undefined) return Promise.resolve(idle)
     if (this.#waiting.size >= MAX_WAITING) {
-      return Promise.reject(new StoreUnavailable(`the store has ${MAX_WAITING} calls waiting`))
+      return Promise.reject(
+        new StoreUnavailable(`the store has ${MAX_WAITING} calls waiting`, { fault: 'overloaded' }),
+      )
     }
     return new Promise((resolve, reject) => {
       const waiting = { resolve, reject }

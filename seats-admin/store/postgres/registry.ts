@@ -55,7 +55,7 @@ export class PostgresRegistry implements Registry {
 
   async register(id: string, name: string): Promise<void> {
     const values = { id, name: legible(name) }
-    await this.#lanes.ask(
+    await this.#lanes.askUnwatched(
       this.#lanes.administration,
       (connection) => connection.ask(REGISTER, values),
       REGISTER_TIMEOUT,
@@ -99,7 +99,7 @@ export class PostgresRegistry implements Registry {
   }
 
   #ask(work: (connection: Connection) => Promise<Row[]>): Promise<Row[]> {
-    return this.#lanes.ask(this.#lanes.administration, work)
+    return this.#lanes.askUnwatched(this.#lanes.administration, work)
   }
 }
 

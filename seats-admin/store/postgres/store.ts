@@ -2,6 +2,7 @@
 
 import type { Position } from '../../model/change.ts'
 import type { Scope } from '../../model/scope.ts'
+import type { Health } from '../health.ts'
 import type { ApiKeyInput, Page, SeatInput, SeatQuestion, Store, Writer } from '../store.ts'
 import { StoreUnavailable } from '../store.ts'
 import { listApiKeys, listSeats, readApiKey, readSeat } from './admin-reader.ts'
@@ -74,11 +75,13 @@ async function prepare(target: Target): Promise<void> {
 class PostgresStore implements Store {
   readonly registry: PostgresRegistry
   readonly ownership = null
+  readonly health: Health
   readonly sessions: PostgresSessions
   readonly #lanes: Lanes
 
   constructor(lanes: Lanes) {
     this.#lanes = lanes
+    this.health = lanes.health
     this.registry = new PostgresRegistry(lanes)
     this.sessions = new PostgresSessions(lanes)
   }

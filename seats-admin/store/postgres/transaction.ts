@@ -90,7 +90,7 @@ export async function transact<V>(
 }
 
 async function end(connection: Connection, call: Call, how: 'COMMIT' | 'ROLLBACK'): Promise<void> {
-  if (call.late) throw new StoreUnavailable('the store was too slow to answer in time')
+  if (call.late) throw new StoreUnavailable('the store was too slow to answer in time', { fault: 'timeout' })
   const { command } = await connection.run(how)
   if (command !== how) throw new StoreUnavailable(`the store answered ${how} by ${command}`)
 }

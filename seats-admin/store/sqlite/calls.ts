@@ -1,5 +1,6 @@
 /** What the main thread and the store's threads say to each other. */
 
+import type { StoreFault } from '../store.ts'
 import type { StoreFiles } from './file.ts'
 
 export type Role = 'reader' | 'lister' | 'writer'
@@ -48,7 +49,7 @@ export interface Call {
  */
 export type Answer =
   | { readonly id: number; readonly value: unknown }
-  | { readonly id: number; readonly unavailable: string }
+  | { readonly id: number; readonly unavailable: string; readonly fault: StoreFault | null }
   | { readonly id: number; readonly failed: string }
   | { readonly moved: string }
   | { readonly superseded: string }

@@ -4,6 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import { isRefusal } from '../../model/refusal.ts'
 import { monotonic } from '../clock.ts'
+import type { StoreFault } from '../store.ts'
 
 /** WAL bytes kept on disk after a checkpoint. */
 const JOURNAL_SIZE_LIMIT = 16 * 1024 * 1024
@@ -11,7 +12,8 @@ const JOURNAL_SIZE_LIMIT = 16 * 1024 * 1024
 /** Of a call's time, what may be spent on waiting for the lock: the rest is for the write, and to say what was wrong. */
 const LOCK_SHARE = 0.75
 
-/** SQLITE_BUSY (sqlite.org/rescode.html). */
+/** SQLITE_ERROR and SQLITE_BUSY (sqlite.org/rescode.html). */
+const ERROR = 1
 const BUSY = 5
 
 /** Another connection holds the lock. Extended codes have it in their low byte. */
@@ -22,6 +24,25 @@ export function isBusy(cause: unknown): boolean {
 /** SQLite's extended result code; 0 for an error of another origin. */
 export function codeOf(cause: unknown): number {
   return cause instanceof Error && 'errcode' in cause ? Number(cause.errcode) : 0
+}
+
+/** By the low byte of the result code (sqlite.org/rescode.html). */
+const FAULTS: ReadonlyMap<number, StoreFault> = new Map([
+  [3, 'denied'],
+  [BUSY, 'locked'],
+  [6, 'locked'],
+  [8, 'read_only'],
+  [10, 'io_error'],
+  [11, 'corrupt'],
+  [13, 'disk_full'],
+  [14, 'io_error'],
+  [26, 'corrupt'],
+])
+
+/** Null for what a value alone may bring about. */
+export function faultOf(cause: unknown): StoreFault | null {
+  if (codeOf(cause) === ERROR) return /no such (table|column)/.test(String(cause)) ? 'schema' : null
+  return FAULTS.get(codeOf(cause) & 0xff) ?? null
 }
 
 /** Opens an existing file and never makes one. Writes nothing by itself. */

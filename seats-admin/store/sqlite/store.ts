@@ -4,6 +4,7 @@ import { resolve } from 'node:path'
 import type { Position } from '../../model/change.ts'
 import type { Scope } from '../../model/scope.ts'
 import type { ApiKeyInput, Ownership, Page, SeatInput, SeatQuestion, Store, Writer } from '../store.ts'
+import type { Health } from '../health.ts'
 import type { Owner } from './calls.ts'
 import { SqliteSessions } from './sessions.ts'
 import { Threads } from './threads.ts'
@@ -37,12 +38,14 @@ class SqliteStore implements Store {
   readonly registry = null
   readonly sessions: SqliteSessions
   readonly ownership: Ownership | null
+  readonly health: Health
   readonly #threads: Threads
   /** Of the reader's starts, the one whose feed has been read last. */
   #followed = 1
 
   constructor(threads: Threads, owner: Owner | null) {
     this.#threads = threads
+    this.health = threads.health
     const { alone, supersession } = threads
     this.ownership = owner === null ? null : { alone, superseded: supersession }
     this.sessions = new SqliteSessions(threads)

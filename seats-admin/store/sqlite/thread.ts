@@ -2,6 +2,7 @@
 
 import { Worker } from 'node:worker_threads'
 import { monotonic } from '../clock.ts'
+import type { Health, Work } from '../health.ts'
 import { StoreUnavailable } from '../store.ts'
 import {
   type Answer,
@@ -19,7 +20,10 @@ const MAX_UNANSWERED = 10_000
 /** Milliseconds the thread has to end before it is cut off. */
 const CLOSE_TIMEOUT = 5000
 
+const WORK: Readonly<Record<Role, Work>> = { reader: 'reads', lister: 'lists', writer: 'writes' }
+
 export interface ThreadOwner {
+  readonly health: Health
   /** What a thread is started with now. */
   dataOf(role: Role): ThreadData
   /** Null: calls may go on. Else they wait for it; its rejection is their answer. */
@@ -68,8 +72,10 @@ export class Thread<O extends Operations> {
     return (await this.#ask(READY, [], timeout, null)) as Opened
   }
 
-  async call<M extends keyof O & string>(method: M, ...args: Parameters<O[M]>): Promise<ReturnType<O[M]>> {
-    return (await this.#ask(method, args, this.#timeout, this.#owner.gate())) as ReturnType<O[M]>
+  call<M extends keyof O & string>(method: M, ...args: Parameters<O[M]>): Promise<ReturnType<O[M]>> {
+    return this.#owner.health.watch(WORK[this.#role], async () => {
+      return (await this.#ask(method, args, this.#timeout, this.#owner.gate())) as ReturnType<O[M]>
+    })
   }
 
   /** Rejects what is unanswered, and asks the running thread nothing more; the next call starts another one. */
@@ -100,7 +106,9 @@ export class Thread<O extends Operations> {
   ): Promise<unknown> {
     if (this.#closing !== null) return Promise.reject(new StoreUnavailable('the store is closed'))
     if (this.#unanswered.size >= MAX_UNANSWERED) {
-      return Promise.reject(new StoreUnavailable(`the store has ${MAX_UNANSWERED} calls waiting`))
+      return Promise.reject(
+        new StoreUnavailable(`the store has ${MAX_UNANSWERED} calls waiting`, { fault: 'overloaded' }),
+      )
     }
     const id = ++this.#lastId
     const asked = monotonic()
@@ -108,14 +116,14 @@ export class Thread<O extends Operations> {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         this.#unanswered.set(id, null)
-        reject(new StoreUnavailable(`the store did not answer within ${timeout} ms`))
+        reject(new StoreUnavailable(`the store did not answer within ${timeout} ms`, { fault: 'timeout' }))
       }, timeout)
       this.#unanswered.set(id, { resolve, reject, timer })
       if (gate === null) this.#post(call)
       else
         gate.then(
           () => this.#post(call),
-          (cause: StoreUnavailable) => this.#settle({ id, unavailable: cause.message }),
+          ({ message, fault }: StoreUnavailable) => this.#settle({ id, unavailable: message, fault }),
         )
     })
   }
@@ -123,7 +131,8 @@ export class Thread<O extends Operations> {
   #post(call: Call): void {
     // Dropped while it waited at the gate.
     if (!this.#unanswered.has(call.id)) return
-    if (this.#closing !== null) return this.#settle({ id: call.id, unavailable: 'the store is closed' })
+    if (this.#closing !== null)
+      return this.#settle({ id: call.id, unavailable: 'the store is closed', fault: null })
     this.#worker ??= this.#start()
     this.#worker.postMessage(call)
   }
@@ -162,8 +171,9 @@ export class Thread<O extends Operations> {
     if (waiting === undefined || waiting === null) return
     clearTimeout(waiting.timer)
     if ('value' in answer) waiting.resolve(answer.value)
-    else if ('unavailable' in answer) waiting.reject(new StoreUnavailable(answer.unavailable))
-    else waiting.reject(new Error(answer.failed))
+    else if ('unavailable' in answer) {
+      waiting.reject(new StoreUnavailable(answer.unavailable, { fault: answer.fault }))
+    } else waiting.reject(new Error(answer.failed))
   }
 
   /** The next call starts another one. */

@@ -1,5 +1,6 @@
 /** The store's three threads, which open one file together and leave it together. Used by `store.ts` only. */
 
+import { Health } from '../health.ts'
 import { StoreUnavailable } from '../store.ts'
 import type { Owner, Role, ThreadData } from './calls.ts'
 import type { StoreFiles } from './file.ts'
@@ -10,6 +11,7 @@ import { Thread, type ThreadOwner } from './thread.ts'
 const OPEN_TIMEOUT = 30_000
 
 export class Threads implements ThreadOwner {
+  readonly health = new Health()
   readonly reader: Thread<ReaderOperations>
   /** Not started before administration asks: an idle gateway has one thread less. */
   readonly lister: Thread<ListerOperations>
@@ -47,6 +49,7 @@ export class Threads implements ThreadOwner {
   }
 
   async close(): Promise<void> {
+    this.health.close()
     await Promise.all([this.reader.close(), this.lister.close()])
     await this.writer.close()
     await this.#leaving

@@ -17,7 +17,7 @@ import {
   type Running,
   type ThreadData,
 } from './calls.ts'
-import { checkIntegrity, connect, TooLate, transact, writeAhead } from './connection.ts'
+import { checkIntegrity, connect, faultOf, TooLate, transact, writeAhead } from './connection.ts'
 import { departure, ensureFile, identityOf, logOf, refuseLogOf } from './file.ts'
 import { checkFile } from './inspect.ts'
 import { migrate } from './migrations.ts'
@@ -27,6 +27,9 @@ import { withReserve } from './reserve.ts'
 
 if (parentPort === null) throw new Error('this file is a thread of the store')
 const port = parentPort
+/** Milliseconds between two looks past the cache. */
+const LOOK_EVERY = 250
+let nextLook = 0
 const TOO_LATE = 'the store was too slow to answer in time'
 const data: ThreadData = workerData
 let call: Call | null = null
@@ -103,7 +106,7 @@ function answer(asked: Call): Answer {
   const { id } = asked
   if (asked.method === READY) return { id, value: { files, alone } }
   // The caller has given up; let the ones behind have their turn.
-  if (monotonic() >= asked.deadline) return { id, unavailable: TOO_LATE }
+  if (monotonic() >= asked.deadline) return { id, unavailable: TOO_LATE, fault: 'timeout' }
   const moved = departure(data.path, log, files)
   if (moved !== null) return { moved }
   call = asked
@@ -114,9 +117,40 @@ function answer(asked: Call): Answer {
     return lost === null ? { id, value } : { moved: lost }
   } catch (cause) {
     if (cause instanceof Superseded) return { superseded: `the store ${data.path}: ${cause.message}` }
-    if (cause instanceof TooLate) return { id, unavailable: TOO_LATE }
-    if (isSqliteError(cause)) return { id, unavailable: `the store ${data.path}: ${cause.message}` }
+    if (cause instanceof TooLate) return { id, unavailable: TOO_LATE, fault: 'timeout' }
+    if (isSqliteError(cause)) return failure(asked, cause)
     return { id, failed: messageOf(cause) }
+  }
+}
+
+function failure(asked: Call, cause: Error): Answer {
+  const { id } = asked
+  const fault = faultOf(cause)
+  if (fault === 'corrupt' && data.role !== 'writer' && monotonic() >= nextLook) {
+    nextLook = monotonic() + LOOK_EVERY
+    const afresh = readAfresh(asked)
+    if (afresh !== null) return { id, ...afresh }
+  }
+  return { id, unavailable: `the store ${data.path}: ${cause.message}`, fault }
+}
+
+/**
+ * A page that was read ruined stays in SQLite's cache after it has been mended on the disk; and pages that were read
+ * before the damage stay in it, too, and are worth more than those on the disk. So the cache is dropped only once the
+ * call succeeds without it. Null where it does not.
+ */
+function readAfresh({ method, args }: Call): { value: unknown } | null {
+  try {
+    const connection = connect(data.path, 'ro', data.busyTimeout)
+    try {
+      const value = operationsOf(connection)[method]?.(...(args as never[]))
+      database.exec('PRAGMA shrink_memory')
+      return { value }
+    } finally {
+      connection.close()
+    }
+  } catch {
+    return null
   }
 }
 

@@ -1,0 +1,106 @@
+/**
+ * `/readyz` said ok while pages of the store were ruined and every read of a Seat that was not in memory was 503. Its
+ * parts follow what calls find, and are ok again when calls succeed.
+ */
+
+import { closeSync, openSync, readFileSync, writeSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { DatabaseSync } from 'node:sqlite'
+import t, { type Test } from 'tap'
+import { startWorld, type World } from '../support/world.ts'
+import { readiness, until } from '../workers/support.ts'
+
+const PAGE = 4096
+const SEATS = 60
+let made = 0
+
+/** More than SQLite's caches of 2 MiB hold, all of it in the file itself. */
+async function fill(world: World): Promise<void> {
+  const permissions = Array.from({ length: 1000 }, (_, at) => `${'r'.repeat(40)}-${at}:read`)
+  for (let at = 0; at < SEATS; at++)
+    await world.seat(`Large${at}`, ['s1'], [...permissions, 'trainings:list'])
+  const store = new DatabaseSync(world.storeFile)
+  store.exec('PRAGMA wal_checkpoint(TRUNCATE)')
+  store.close()
+}
+
+/** All pages but the first one. Calling the result puts them back. */
+function ruin(path: string): () => void {
+  const whole = readFileSync(path)
+  const write = (bytes: Buffer) => {
+    const file = openSync(path, 'r+')
+    writeSync(file, bytes, 0, bytes.length, PAGE)
+    closeSync(file)
+  }
+  write(Buffer.alloc(whole.length - PAGE, 0xa5))
+  return () => write(whole.subarray(PAGE))
+}
+
+async function asker(world: World) {
+  const tokens = await Promise.all(Array.from({ length: SEATS }, (_, at) => world.token([`s1:Large${at}`])))
+  return async (seat: number) => {
+    const headers = { authorization: `Bearer ${tokens[seat]}`, space: 's1' }
+    return (await world.client.send('GET', '/v1/trainings', headers)).status
+  }
+}
+
+/** How long it takes until `/readyz` is so. */
+async function within(t: Test, world: World, ms: number, wanted: object): Promise<void> {
+  const begun = performance.now()
+  let found: object = {}
+  while (performance.now() - begun < ms) {
+    found = await readiness(world)
+    if (Object.entries(wanted).every(([key, value]) => Reflect.get(found, key) === value)) break
+    await sleep(10)
+  }
+  t.match(found, wanted)
+}
+
+for (const workers of [1, 2]) {
+  t.test(`ruined pages, ${workers} workers`, async (t) => {
+    const world = await startWorld(t, { top: [`workers: ${workers}`] })
+    await fill(world)
+    const ask = await asker(world)
+    await until(async () => (await readiness(world)).status === 200)
+    t.match(await readiness(world), { status: 200, store: 'ok', store_lists: 'ok', store_writes: 'ok' })
+    const mend = ruin(world.storeFile)
+    t.equal(await ask(0), 503)
+    await within(t, world, 5000, { status: 503 })
+    t.match((await readiness(world)).store, /^failing: corrupt$|^unavailable$/)
+    t.ok(world.log().some((line) => line.work === 'reads' && line.fault === 'corrupt'))
+    t.equal((await fetch(`${world.ops}/livez`)).status, 200)
+    mend()
+    await within(t, world, 5000, { status: 200, store: 'ok' })
+    for (let seat = 0; seat < SEATS; seat += 10) t.equal(await ask(seat), 200)
+  })
+}
+
+t.test('writes that fail are shown, and what reads can decide is decided', async (t) => {
+  const world = await startWorld(t)
+  await world.seat('Viewer', ['s1'], ['trainings:list'])
+  const make = () => world.admin('POST', '/v1/seats', { name: `New${made++}`, spaces: [], permissions: [] })
+  const other = new DatabaseSync(world.storeFile)
+  t.teardown(() => other.close())
+  other.exec('BEGIN IMMEDIATE')
+  t.equal((await make()).status, 503)
+  t.match(await readiness(world), { status: 200, store: 'ok', store_writes: 'failing: locked' })
+  const headers = { authorization: `Bearer ${await world.token(['s1:Viewer'])}`, space: 's1' }
+  t.equal((await world.client.send('GET', '/v1/trainings', headers)).status, 200)
+  other.exec('ROLLBACK')
+  t.equal((await make()).status, 200)
+  t.match(await readiness(world), { status: 200, store_writes: 'ok' })
+})
+
+t.test('a table that is gone', async (t) => {
+  const world = await startWorld(t)
+  await world.seat('Viewer', ['s1'], ['trainings:list'])
+  const headers = { authorization: `Bearer ${await world.token(['s1:Viewer'])}`, space: 's1' }
+  const other = new DatabaseSync(world.storeFile)
+  t.teardown(() => other.close())
+  other.exec('ALTER TABLE seats RENAME TO gone')
+  t.equal((await world.client.send('GET', '/v1/trainings', headers)).status, 503)
+  await within(t, world, 5000, { status: 503, store: 'failing: schema' })
+  other.exec('ALTER TABLE gone RENAME TO seats')
+  await within(t, world, 5000, { status: 200, store: 'ok' })
+  t.equal((await world.client.send('GET', '/v1/trainings', headers)).status, 200)
+})
