@@ -123,6 +123,11 @@ export class Door {
       () => memory.waiting,
     )
     metrics.gauge(
+      'seatgate_connection_memory_bytes',
+      'What connections of clients hold of messages; memory.connections is the bound.',
+      () => this.#front?.memory ?? 0,
+    )
+    metrics.gauge(
       'seatgate_memory_bytes',
       'What all of these take, rather too many than too few; memory.seats is the bound.',
       () => memory.bytes,
@@ -131,13 +136,14 @@ export class Door {
 }
 
 function settingsOf(
-  { limits, proxyProtocol, upstreams }: Config,
+  { limits, memory, proxyProtocol, upstreams }: Config,
   { trustedProxies }: Running,
 ): FrontSettings {
   return {
     limits,
     proxyProtocol,
     trusts: (peer) => trustedProxies.has(peerAddress(peer)),
+    memory: memory.connections,
     clientOf: (peer) => clientNetwork(peer, trustedProxies),
     stall: Math.max(limits.bodyTimeout, ...[...upstreams.values()].map(({ bodyTimeout }) => bodyTimeout)),
   }

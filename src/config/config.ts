@@ -97,12 +97,15 @@ export interface MemoryBounds {
   readonly apiKeys: number
   /** Seats, API keys' records and sign-in sessions in use, together. */
   readonly seats: number
+  /** What connections of clients hold of messages: parts of heads, requests sent ahead, answers not taken yet. */
+  readonly connections: number
 }
 
 export const DEFAULT_MEMORY: MemoryBounds = Object.freeze({
   tokens: 32 * 1024 * 1024,
   apiKeys: 8 * 1024 * 1024,
   seats: 64 * 1024 * 1024,
+  connections: 128 * 1024 * 1024,
 })
 
 export interface Address {

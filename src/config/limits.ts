@@ -94,5 +94,6 @@ export function buildMemory(root: Section): MemoryBounds {
     tokens: section.text('tokens', remembered) ?? DEFAULT_MEMORY.tokens,
     apiKeys: section.text('api_keys', remembered) ?? DEFAULT_MEMORY.apiKeys,
     seats: section.text('seats', remembered) ?? DEFAULT_MEMORY.seats,
+    connections: section.text('connections', remembered) ?? DEFAULT_MEMORY.connections,
   })
 }

@@ -26,6 +26,8 @@ export interface ResponseOwner {
   readonly keptFor: number
   /** All of it is with the system. */
   flushed(): void
+  /** The client does not take it as fast as it is written: it waits in memory. */
+  behind(): void
 }
 
 /** `none`: whatever is said of its length, it has no body. */
@@ -145,7 +147,9 @@ export class ClientResponse {
     socket.write(bytes)
     if (this.#framing === 'chunked') socket.write('\r\n', 'latin1')
     socket.uncork()
-    return !socket.writableNeedDrain
+    if (!socket.writableNeedDrain) return true
+    this.#owner.behind()
+    return false
   }
 
   /**
@@ -169,7 +173,10 @@ export class ClientResponse {
     const { socket } = this.#owner
     if (last !== '') socket.write(last, 'latin1')
     if (socket.writableLength === 0) nextStage(flushed, this.#owner)
-    else socket.write('', 'latin1', () => flushed(this.#owner))
+    else {
+      socket.write('', 'latin1', () => flushed(this.#owner))
+      this.#owner.behind()
+    }
   }
 
   /** Whether there is a body for them. More than was announced would be taken for the next answer. */

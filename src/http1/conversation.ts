@@ -7,7 +7,7 @@
 import type { Socket } from 'node:net'
 import { type BodyFlow, ClientRequest } from './client-request.ts'
 import { ClientResponse, type ResponseOwner } from './client-response.ts'
-import { readDirectly } from './direct-reads.ts'
+import { type DirectReads, readDirectly } from './direct-reads.ts'
 import { type Grammar, MessageReader, type MessageSink } from './message-reader.ts'
 import { RequestFault } from './request-fault.ts'
 import type { RequestHead } from './requests.ts'
@@ -28,6 +28,8 @@ export interface ConversationOwner {
   ended(): void
   /** And another request may come. */
   answered(): void
+  /** Bytes of messages that are in memory for this connection now; told when that changes by more than what passes. */
+  holds(bytes: number): void
   /** What came is no request, or not what its head has announced. Nothing more is read. */
   unreadable(fault: RequestFault): void
   /** The last answer is out. @param unread the client may be sending still */
@@ -49,6 +51,13 @@ export interface ConversationSettings {
   readonly turns: Turns
 }
 
+/** Bytes that the system gives with one read at most. One of so many has more behind it. */
+const FULL_READ = 64 * 1024
+/** Bytes behind a request under way from which on no more are read. */
+const MOST_AHEAD = 16 * 1024
+/** Bytes of a head that is counted while its request is under way. */
+const LARGE_HEAD = 4 * 1024
+
 export class Conversation implements MessageSink<RequestHead>, BodyFlow, ResponseOwner, Waiting {
   readonly socket: Socket
   /** Being answered, or being read to its end after that. */
@@ -57,7 +66,7 @@ export class Conversation implements MessageSink<RequestHead>, BodyFlow, Respons
   readonly #settings: ConversationSettings
   readonly #owner: ConversationOwner
   readonly #reader: MessageReader<RequestHead>
-  readonly #readAsUsual: () => void
+  readonly #direct: DirectReads
   /** Read off the connection, and not yet looked at. */
   #held: Buffer | null = null
   #reading = false
@@ -66,6 +75,11 @@ export class Conversation implements MessageSink<RequestHead>, BodyFlow, Respons
   #over = false
   /** The last request was refused: the next one waits for its turn. */
   #waits = false
+  /** What its client is sending behind the request under way is not taken. */
+  #last = false
+  /** Bytes that its owner was told of, and whether some of an answer are among them. */
+  #counted = 0
+  #behind = false
   /** It leaves HTTP with this request. */
   #upgrading: ClientRequest | null = null
 
@@ -76,7 +90,7 @@ export class Conversation implements MessageSink<RequestHead>, BodyFlow, Respons
     this.#reader = new MessageReader(settings.grammar, settings.headerBytes, this)
     this.#reader.begin()
     socket.on('data', this.#onData)
-    this.#readAsUsual = readDirectly(socket, this.#onData)
+    this.#direct = readDirectly(socket, this.#take)
     socket.on('end', this.#onEnd)
     socket.on('drain', this.#onDrain)
     socket.on('close', this.#onClose)
@@ -107,19 +121,34 @@ export class Conversation implements MessageSink<RequestHead>, BodyFlow, Respons
     this.#over = true
     this.#reader.stop()
     this.#held = null
-    this.#readAsUsual()
+    this.#direct.end()
+    this.#count()
     this.socket.off('data', this.#onData).off('end', this.#onEnd)
   }
 
   readonly #onData = (chunk: Buffer): void => {
+    if (!this.#take(chunk)) this.socket.pause()
+  }
+
+  /** @returns false: no more is to be read, for now */
+  readonly #take = (chunk: Buffer): boolean => {
+    if (this.#last) return false
     this.#held = this.#held === null ? chunk : Buffer.concat([this.#held, chunk])
-    if (!this.#mayRead) this.socket.pause()
+    if (!this.#mayRead) return this.#waitsFor(this.#held)
     // A body goes on at once, and so does what is more than a read's worth: else it would be copied again and again.
-    else if (this.request !== null || this.#due) this.#read()
-    else {
+    if (this.request === null && !this.#due) {
       this.#due = true
       nextStage(readDue, this)
+      return chunk.length < FULL_READ
     }
+    this.#read()
+    return this.#held === null || this.#mayRead
+  }
+
+  /** @returns whether more may be read all the same */
+  #waitsFor(held: Buffer): boolean {
+    this.#count()
+    return held.length < MOST_AHEAD && this.request?.paused !== true
   }
 
   readDue(): void {
@@ -151,8 +180,69 @@ export class Conversation implements MessageSink<RequestHead>, BodyFlow, Respons
       this.#reading = false
     }
     if (this.request === null && !this.#reader.untouched) this.#owner.beginning()
-    // Else it is paused when the next bytes come: most of the time, what is here is all that there is.
-    if (this.#held === null && this.request?.paused !== true && this.socket.isPaused()) this.socket.resume()
+    if (this.#holdsMore) this.#count()
+    // What is sent ahead is read up to a bound: a client that goes away is noticed only by reading.
+    if ((this.#held?.length ?? 0) < MOST_AHEAD && this.request?.paused !== true) this.#goOn()
+  }
+
+  #goOn(): void {
+    if (this.socket.isPaused()) this.socket.resume()
+    this.#direct.more()
+  }
+
+  /** It may hold anything but what passes. */
+  get #holdsMore(): boolean {
+    const { request } = this
+    if (this.#counted !== 0 || this.#held !== null) return true
+    return request === null ? !this.#reader.untouched : request.section.text.length > LARGE_HEAD
+  }
+
+  /** Tells how many bytes are in memory. */
+  #count(): void {
+    const bytes = this.#over ? 0 : this.#readBytes + (this.#behind ? this.socket.writableLength : 0)
+    if (bytes === this.#counted) return
+    this.#counted = bytes
+    this.#owner.holds(bytes)
+  }
+
+  get #readBytes(): number {
+    const head = this.request?.section.text.length ?? 0
+    return (
+      this.#reader.heldBytes + this.#ownHeld() + this.socket.readableLength + (head > LARGE_HEAD ? head : 0)
+    )
+  }
+
+  /** A small part of what was read is copied, or all of it would be kept. */
+  #ownHeld(): number {
+    const held = this.#held
+    if (held === null) return 0
+    if (held.length * 2 >= held.buffer.byteLength) return held.buffer.byteLength
+    const own = Buffer.allocUnsafeSlow(held.length)
+    held.copy(own)
+    this.#held = own
+    return own.length
+  }
+
+  /** The client does not take its answer: it waits here. */
+  behind(): void {
+    this.#behind = true
+    this.#count()
+  }
+
+  /**
+   * Gives up what is held for it, if that is most of what it holds and the request under way does not need it. Then the
+   * answer is the last one: what came behind its request is not answered, nor is it read.
+   *
+   * @returns false: nothing could be given up
+   */
+  giveUpAhead(): boolean {
+    if (this.request?.complete !== true || this.#held === null || this.#ownHeld() * 2 < this.#counted)
+      return false
+    this.#last = true
+    this.#held = null
+    if (this.response?.headersSent === false) this.response.shouldKeepAlive = false
+    this.#count()
+    return true
   }
 
   #failed(error: unknown): void {
@@ -216,7 +306,9 @@ export class Conversation implements MessageSink<RequestHead>, BodyFlow, Respons
     this.#owner.ended()
     // Whoever heard of it may have read on.
     if (this.request !== request) return
-    if (this.#over || !response.shouldKeepAlive || !(request.complete || request.taken)) return this.#close()
+    this.#behind = false
+    if (this.#over || this.#last || !response.shouldKeepAlive || !(request.complete || request.taken))
+      return this.#close()
     if (!request.complete) return
     this.#next()
     if (response.refused) this.#wait()
@@ -236,11 +328,12 @@ export class Conversation implements MessageSink<RequestHead>, BodyFlow, Respons
   #next(): void {
     this.request = null
     this.#reader.begin()
+    if (this.#counted !== 0) this.#count()
     this.#owner.answered()
   }
 
   #close(): void {
-    const unread = this.request?.complete === false || this.#held !== null
+    const unread = this.request?.complete === false || this.#held !== null || this.#last
     this.stop()
     this.#owner.over(unread)
   }
@@ -261,6 +354,8 @@ export class Conversation implements MessageSink<RequestHead>, BodyFlow, Respons
   }
 
   readonly #onDrain = (): void => {
+    this.#behind = false
+    if (this.#counted !== 0) this.#count()
     this.response?.drained()
   }
 

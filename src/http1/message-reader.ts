@@ -127,6 +127,7 @@ export class MessageReader<Head extends Framed> {
   /** No more is told. */
   stop(): void {
     this.#state = 'none'
+    this.#held = ''
     this.#gathered = null
     this.#gatheredBytes = 0
   }
@@ -144,6 +145,11 @@ export class MessageReader<Head extends Framed> {
   /** Nothing of a message has come since `begin`. */
   get untouched(): boolean {
     return this.#state === 'head' && this.#held === ''
+  }
+
+  /** Bytes of a head, a size line or trailers that have come without the rest. */
+  get heldBytes(): number {
+    return this.#held.length
   }
 
   /** The connection has ended, in good order: so has a body that is as long as it lasts. */

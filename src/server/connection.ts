@@ -9,7 +9,8 @@ import type { ClientRequest } from '../http1/client-request.ts'
 import type { ClientResponse } from '../http1/client-response.ts'
 import { Conversation, type ConversationOwner, type ConversationSettings } from '../http1/conversation.ts'
 import type { RequestFault } from '../http1/request-fault.ts'
-import type { AddressShare, Shared } from './address-shares.ts'
+import type { AddressShare } from './address-shares.ts'
+import type { Holder } from './connection-memory.ts'
 import type { Queue, Queued } from './queue.ts'
 
 /** Who is told, of all connections. */
@@ -20,12 +21,13 @@ export interface ConnectionOwner {
   upgraded(connection: Connection, request: ClientRequest, rest: Buffer): void
   ended(exchange: Exchange): void
   answered(connection: Connection): void
+  holds(connection: Connection, bytes: number): void
   unreadable(connection: Connection, fault: RequestFault): void
   /** It has its last answer, and its client may be sending still. */
   parted(connection: Connection): void
 }
 
-export class Connection implements Queued<Connection>, Shared<Connection>, ConversationOwner {
+export class Connection implements Queued<Connection>, Holder<Connection>, ConversationOwner {
   readonly socket: Socket
   readonly #owner: ConnectionOwner
   #conversation: Conversation | null = null
@@ -42,6 +44,8 @@ export class Connection implements Queued<Connection>, Shared<Connection>, Conve
   since = 0
   /** Bytes that had come when it was last idle. */
   read = 0
+  /** Bytes of messages that are held for it, as `connection-memory.ts` counts them. */
+  held = 0
   /** Another protocol is spoken here, which has its own limits. */
   isUpgraded = false
   /** Bytes of answers that the client has taken, and monotonic ms since when it takes no more; see `slow.ts`. */
@@ -78,6 +82,16 @@ export class Connection implements Queued<Connection>, Shared<Connection>, Conve
     this.#conversation?.forget()
   }
 
+  /** It is for its client to send a request, or the rest of a head. */
+  get awaitsHead(): boolean {
+    return this.#conversation?.request === null
+  }
+
+  /** What its client has sent ahead is given up. @returns false: there is nothing that could be */
+  giveUpAhead(): boolean {
+    return this.#conversation?.giveUpAhead() ?? false
+  }
+
   /** No more requests are read from it. */
   stop(): void {
     this.#conversation?.stop()
@@ -109,6 +123,10 @@ export class Connection implements Queued<Connection>, Shared<Connection>, Conve
 
   answered(): void {
     this.#owner.answered(this)
+  }
+
+  holds(bytes: number): void {
+    this.#owner.holds(this, bytes)
   }
 
   unreadable(fault: RequestFault): void {

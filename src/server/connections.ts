@@ -190,6 +190,11 @@ export class Connections {
       if (!connection.isUpgraded && now - behindSince(connection, now) > forMs) connection.socket.destroy()
   }
 
+  /** Those that speak another protocol. */
+  *upgraded(): Generator<Connection> {
+    for (const connection of this.#active.all()) if (connection.isUpgraded) yield connection
+  }
+
   closeAll(): void {
     for (const queue of [this.#opening, this.#active, this.#idle, this.#returning])
       for (const { socket } of queue.all()) socket.destroy()

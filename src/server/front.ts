@@ -12,13 +12,14 @@ import type { RequestFault } from '../http1/request-fault.ts'
 import { requestGrammar } from '../http1/requests.ts'
 import { Turns } from '../http1/turns.ts'
 import { Connection, type ConnectionOwner } from './connection.ts'
+import { ConnectionMemory } from './connection-memory.ts'
 import { Connections, type RefusedBy } from './connections.ts'
 import type { Front, FrontOptions, FrontSettings, FrontWatch } from './front-ports.ts'
 import { listen, stopAccepting } from './listen.ts'
 import { type PartingLimits, Partings } from './parting.ts'
 import { rawProblem } from './problem.ts'
 import { readProxyHeader } from './proxy-protocol.ts'
-import { addressFull, full, refusalOf, tooSlow } from './unreadable.ts'
+import { addressFull, full, refusalOf, tooMuch, tooSlow } from './unreadable.ts'
 
 /** Milliseconds between two looks for clients that are late, and, at the end, for connections that are quiet. */
 const LOOK = 1000
@@ -64,6 +65,7 @@ class FrontDoor implements Front, ConnectionOwner {
   /** They have answers, and are no longer among the connections. */
   readonly #partings: Partings
   readonly #refusals = new Partings(REFUSED)
+  readonly #memory: ConnectionMemory<Connection>
   #settings: FrontSettings
   #conversations: ConversationSettings
   #draining = false
@@ -79,6 +81,7 @@ class FrontDoor implements Front, ConnectionOwner {
     this.#conversations = conversationSettings(settings, new Turns(), this.#kept)
     this.#connections = new Connections(settings.limits, (state) => watch.evicted(state))
     this.#partings = new Partings(partingLimits(settings))
+    this.#memory = new ConnectionMemory(settings.memory, (connection) => this.#relieve(connection))
     this.#server = createServer({ noDelay: true, allowHalfOpen: true }, (socket) => this.#accept(socket))
     this.#look = setInterval(() => this.#lookForLate(), LOOK).unref()
   }
@@ -92,6 +95,10 @@ class FrontDoor implements Front, ConnectionOwner {
     return this.#server.address() as AddressInfo
   }
 
+  get memory(): number {
+    return this.#memory.bytes
+  }
+
   get connections() {
     return { ...this.#connections.counts, lingering: this.#partings.size + this.#refusals.size }
   }
@@ -103,6 +110,7 @@ class FrontDoor implements Front, ConnectionOwner {
     this.#conversations = conversationSettings(settings, this.#conversations.turns, this.#kept)
     this.#connections.use(settings.limits)
     this.#partings.use(partingLimits(settings))
+    this.#memory.use(settings.memory)
   }
 
   #accept(socket: Socket): void {
@@ -163,6 +171,29 @@ class FrontDoor implements Front, ConnectionOwner {
     this.#connections.answered(connection)
   }
 
+  holds(connection: Connection, bytes: number): void {
+    this.#memory.holds(connection, bytes)
+  }
+
+  #relieve(connection: Connection): void {
+    const { socket } = connection
+    if (connection.giveUpAhead()) return this.#watch.relieved('ahead')
+    if (connection.awaitsHead) {
+      this.#watch.relieved('head')
+      connection.stop()
+      return this.#refuseUnreadable(connection, tooMuch)
+    }
+    this.#watch.relieved('request')
+    socket.destroy()
+    this.#memory.holds(connection, 0)
+  }
+
+  /** What WebSockets have not taken: a look a second will do, as their upstreams stop before it is much of each. */
+  #countUpgraded(): void {
+    for (const connection of this.#connections.upgraded())
+      this.#memory.holds(connection, connection.socket.destroyed ? 0 : connection.socket.writableLength)
+  }
+
   upgrades(request: ClientRequest): boolean {
     return this.#handler.upgrades(request)
   }
@@ -170,6 +201,7 @@ class FrontDoor implements Front, ConnectionOwner {
   upgraded(connection: Connection, request: ClientRequest, rest: Buffer): void {
     this.#connections.begun(connection)
     connection.exchange = this.#handler.upgrade(request, rest)
+    connection.socket.once('close', () => this.#memory.holds(connection, 0))
   }
 
   unreadable(connection: Connection, fault: RequestFault): void {
@@ -189,6 +221,7 @@ class FrontDoor implements Front, ConnectionOwner {
   #lookForLate(): void {
     const { limits, stall } = this.#settings
     this.#connections.cutStalled(stall)
+    this.#countUpgraded()
     this.#connections.cutLate(limits.headerTimeout, limits.idleTimeout, (connection) => {
       if (!connection.converses)
         return this.#unannounced(connection, 'its PROXY header did not arrive in time')

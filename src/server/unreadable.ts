@@ -11,6 +11,10 @@ export const addressFull = new Refusal(
   'unavailable',
   'The client has as many connections as one address may have. Nothing was read.',
 )
+export const tooMuch = new Refusal(
+  'unavailable',
+  'The gateway has no memory left for header sections that are not whole.',
+)
 export const tooSlow = new Refusal('request_timeout', 'The header section did not arrive in time.')
 
 const CODES = {

@@ -9,6 +9,7 @@ export function responseOn(request: ClientRequest): ClientResponse {
   const response = new ClientResponse(request, {
     socket,
     keptFor: 0,
+    behind: () => {},
     flushed: () => {
       if (socket.destroyed) return
       response.over(true)

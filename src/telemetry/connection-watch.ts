@@ -11,6 +11,7 @@ const BETWEEN_LINES = 10_000
 export interface ConnectionWatch {
   refused(by: 'limit' | 'address'): void
   evicted(state: string): void
+  relieved(of: 'head' | 'ahead' | 'request'): void
   unannounced(reason: string, peer: string | undefined): void
   unavailable(cause: Error): void
 }
@@ -43,6 +44,13 @@ export function watchConnections(
     labelNames: ['state'],
     registers,
   })
+  const relieved = new Counter({
+    name: 'seatgate_connections_relieved_total',
+    help: 'Connections that memory.connections had no room for, by what they held: head (a part of one, answered 503), ahead (requests behind one, not answered), request (cut).',
+    labelNames: ['of'],
+    registers,
+  })
+  for (const what of ['head', 'ahead', 'request']) relieved.inc({ of: what }, 0)
   for (const reason of ['limit', 'address', 'proxy_protocol', 'system']) refused.inc({ reason }, 0)
   for (const state of ['idle', 'opening', 'slow', 'active']) evicted.inc({ state }, 0)
   const line = () => new BoundedLine((fields, message) => logger.warn(fields, message))
@@ -57,6 +65,7 @@ export function watchConnections(
         )
       else full.write({}, 'connections are refused: there are as many as limits.connections says')
     },
+    relieved: (of) => relieved.inc({ of }),
     evicted: (state) => evicted.inc({ state }),
     unannounced(reason, peer) {
       refused.inc({ reason: 'proxy_protocol' })

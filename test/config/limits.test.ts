@@ -28,7 +28,12 @@ t.test('defaults', async (t) => {
   })
   t.match(config, { drain: 30_000, drainDelay: 0, proxyProtocol: false })
   t.same((await configOf(t, `${BASE}limits: {}\n`)).limits, DEFAULT_LIMITS)
-  t.same(config.memory, { tokens: 33_554_432, apiKeys: 8_388_608, seats: 67_108_864 })
+  t.same(config.memory, {
+    tokens: 33_554_432,
+    apiKeys: 8_388_608,
+    seats: 67_108_864,
+    connections: 134_217_728,
+  })
   t.same((await configOf(t, `${BASE}memory: {}\n`)).memory, DEFAULT_MEMORY)
 })
 
@@ -117,7 +122,7 @@ t.test('an upstream has its own body_timeout', async (t) => {
 
 t.test('memory, each by itself', async (t) => {
   const { memory } = await configOf(t, `${BASE}memory: { tokens: 64MiB, seats: 1GiB }\n`)
-  t.same(memory, { tokens: 67_108_864, apiKeys: DEFAULT_MEMORY.apiKeys, seats: 1_073_741_824 })
+  t.same(memory, { ...DEFAULT_MEMORY, tokens: 67_108_864, seats: 1_073_741_824 })
   t.equal((await configOf(t, `${BASE}memory: { api_keys: 1MiB }\n`)).memory.apiKeys, 1_048_576)
 })
 
@@ -170,6 +175,7 @@ t.test('what is wrong', async (t) => {
     ['memory: { tokens: 0B }', /^3:19: tokens: "0B" is too small: 1MiB is the least$/],
     ['memory: { api_keys: 900KiB }', /^3:21: api_keys: "900KiB" is too small: 1MiB is the least$/],
     ['memory: { seats: 5GiB }', /^3:18: seats: "5GiB" is too large: 4GiB is the most$/],
+    ['memory: { connections: 1KiB }', /^3:24: connections: "1KiB" is too small: 1MiB is the least$/],
     ['memory: { seats: unlimited }', /^3:18: seats: "unlimited" is not a size such as/],
     ['drain_delay: 2h', /^3:14: drain_delay: "2h" is too long: 1h is the most$/],
     ['drain_delay: 5', /^3:14: drain_delay must be text such as "30s", not a number$/],

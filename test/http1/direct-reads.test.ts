@@ -44,9 +44,14 @@ for (const [name, pair] of Object.entries({ plain, 'over TLS': overTls } satisfi
         if (reads % 2 === 0) setImmediate(() => socket.resume())
         else setTimeout(() => socket.resume(), 1)
       } else if (reads % 5 === 0) socket.pause().resume()
+      if (reads % 4 !== 0) return true
+      // Stopped, and told to go on at once, or later: also while it is paused.
+      if (reads % 8 === 0) setImmediate(() => direct.more())
+      else setTimeout(() => direct.more(), 2)
+      return false
     }
     socket.on('data', take)
-    readDirectly(socket, take)
+    const direct = readDirectly(socket, take)
     const ended = once(socket, 'end')
     for (let at = 0; at < sent.length; at += 50_001) client.write(sent.subarray(at, at + 50_001))
     client.end()
@@ -59,6 +64,7 @@ for (const [name, pair] of Object.entries({ plain, 'over TLS': overTls } satisfi
     let received = 0
     const take = (chunk: Buffer) => {
       received += chunk.length
+      return true
     }
     socket.on('data', take)
     readDirectly(socket, take)
@@ -81,16 +87,40 @@ for (const [name, pair] of Object.entries({ plain, 'over TLS': overTls } satisfi
     const received: string[] = []
     const take = (chunk: Buffer) => {
       received.push(`direct ${chunk}`)
-      asUsual()
+      direct.end()
       socket.off('data', take)
       socket.on('data', (chunk: Buffer) => received.push(`usual ${chunk}`))
+      return true
     }
     socket.on('data', take)
-    const asUsual = readDirectly(socket, take)
+    const direct = readDirectly(socket, take)
     client.write('one')
     while (received.length === 0) await sleep(1)
     client.end('two')
     await once(socket, 'end')
     t.same(received, ['direct one', 'usual two'])
+  })
+
+  t.test(`${name}: stopped, its sender waits; and whoever has it next gets the rest`, async (t) => {
+    const { client, socket } = await pair(t)
+    let received = 0
+    const take = (chunk: Buffer) => {
+      received += chunk.length
+      return false
+    }
+    socket.on('data', take)
+    const direct = readDirectly(socket, take)
+    const size = 64 * 1024 * 1024
+    client.end(Buffer.alloc(size))
+    while (received === 0) await sleep(1)
+    await sleep(300)
+    t.ok(received <= 128 * 1024, `${received} bytes`)
+    t.equal(socket.readableLength, 0)
+    socket.off('data', take).on('data', (chunk: Buffer) => {
+      received += chunk.length
+    })
+    direct.end()
+    await once(socket, 'end')
+    t.equal(received, size)
   })
 }

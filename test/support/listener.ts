@@ -26,12 +26,13 @@ export function openListener(
     unreadable: (_: unknown, refusal: Parameters<typeof rawProblem>[0], _exchange: unknown, part: Part) =>
       part(rawProblem(refusal, 'none')),
   }
-  const watch = { refused() {}, evicted() {}, unannounced() {}, unavailable() {} }
+  const watch = { refused() {}, relieved() {}, evicted() {}, unannounced() {}, unavailable() {} }
   const settings = {
     limits: { ...DEFAULT_LIMITS, ...limits },
     proxyProtocol: false,
     trusts: () => false,
     clientOf: () => null,
+    memory: Infinity,
     stall: 60_000,
   }
   return openFront({ host: '127.0.0.1', port: 0 }, handler, { settings, watch })

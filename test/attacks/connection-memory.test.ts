@@ -1,0 +1,152 @@
+/** Clients make the gateway hold as much of their messages as they can: memory keeps its bound, and others are served. */
+
+import { connect, type Socket } from 'node:net'
+import t, { type Test } from 'tap'
+import { OperatedGateway } from '../operations/gateway.ts'
+import { startService } from '../operations/service.ts'
+import { Wire } from '../proxy/support.ts'
+import { until } from '../workers/support.ts'
+
+const MiB = 1024 * 1024
+const BOUND = 4 * MiB
+/** What the process may grow by beside the bound: connections themselves, what waits for a garbage collection. */
+const SLACK = 110
+const BIG = Buffer.alloc(256 * 1024, 'a')
+
+async function start(t: Test, bound = `${BOUND / MiB}MiB`) {
+  const { url } = await startService(t, 'main', (request, response) => {
+    request.resume()
+    if (request.url === '/docs/held') return
+    response.end(request.url === '/docs/big' ? BIG : 'served')
+  })
+  const gateway = await OperatedGateway.start(t, {
+    targets: [url],
+    upstream: ['connections: 4000', 'max_pending: 8000', 'response_timeout: 10m'],
+    top: [`memory: { connections: ${bound} }`, 'limits: { header_timeout: 10m }'],
+  })
+  await served(t, gateway, 50)
+  return { gateway, before: gateway.rss() }
+}
+
+const GET = 'GET /docs/a HTTP/1.1\r\nHost: a\r\n\r\n'
+
+async function served(t: Test, gateway: OperatedGateway, count: number): Promise<void> {
+  for (let i = 0; i < count; i++) {
+    const wire = new Wire(gateway.port)
+    const answer = await wire.send(GET).until('served')
+    if (!answer.startsWith('HTTP/1.1 200')) t.fail(answer)
+    wire.socket.destroy()
+  }
+}
+
+const held = (gateway: OperatedGateway) => gateway.metric('seatgate_connection_memory_bytes')
+const relieved = (gateway: OperatedGateway, of: string) =>
+  gateway.metric(`seatgate_connections_relieved_total{of="${of}"}`)
+
+/** Connections that read nothing of what they are answered. @param each called for each when it stands */
+async function attack(t: Test, port: number, count: number, bytes: Buffer): Promise<Socket[]> {
+  const sockets: Socket[] = []
+  t.teardown(() => sockets.forEach((socket) => socket.destroy()))
+  while (sockets.length < count) {
+    const some = Array.from({ length: 100 }, () => connect(port, '127.0.0.1').on('error', () => {}))
+    sockets.push(...some)
+    await Promise.all(
+      some.map((socket) => new Promise((resolve) => socket.once('connect', resolve).once('close', resolve))),
+    )
+    for (const socket of some) {
+      socket.pause()
+      socket.write(bytes)
+    }
+  }
+  return sockets
+}
+
+async function holds(
+  t: Test,
+  gateway: OperatedGateway,
+  before: number,
+  of: string,
+  wave: () => Promise<unknown>,
+) {
+  for (let i = 0; i < 4; i++) {
+    await wave()
+    await served(t, gateway, 25)
+    t.ok((await held(gateway)) <= BOUND, `${await held(gateway)} bytes`)
+  }
+  t.ok((await relieved(gateway, of)) > 0)
+  const grown = gateway.rss('VmHWM') - before
+  t.comment(`grown by ${grown} MiB at most`)
+  t.ok(grown < BOUND / MiB + SLACK, `grown by ${grown} MiB at most`)
+  await served(t, gateway, 25)
+}
+
+t.test('heads that are not whole', async (t) => {
+  const { gateway, before } = await start(t)
+  const head = Buffer.from(`GET /docs/a HTTP/1.1\r\nHost: a\r\nX-A: ${'a'.repeat(31_000)}`)
+  await holds(t, gateway, before, 'head', () => attack(t, gateway.port, 1500, head))
+})
+
+t.test('requests ahead, behind one that is not answered', async (t) => {
+  const { gateway, before } = await start(t)
+  const first = 'GET /docs/held HTTP/1.1\r\nHost: a\r\n\r\n'
+  const ahead = Buffer.from(first + GET.repeat(7000))
+  await holds(t, gateway, before, 'ahead', () => attack(t, gateway.port, 400, ahead))
+})
+
+t.test('answers that nobody takes', async (t) => {
+  const { gateway, before } = await start(t)
+  // The system takes some megabytes of them.
+  const many = Buffer.from('GET /docs/big HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(40))
+  await holds(t, gateway, before, 'request', () => attack(t, gateway.port, 150, many))
+})
+
+t.test('who is relieved is told, as far as there is anything to be told', async (t) => {
+  const { gateway } = await start(t, '1MiB')
+  const partial = new Wire(gateway.port).send(`GET /docs/a HTTP/1.1\r\nHost: a\r\nX-A: ${'a'.repeat(8_000)}`)
+  await until(async () => (await held(gateway)) >= 8_000)
+  const wires = Array.from({ length: 40 }, () =>
+    new Wire(gateway.port).send(`GET /docs/a HTTP/1.1\r\nHost: a\r\nX-A: ${'a'.repeat(31_000)}`),
+  )
+  const ended = () => wires.filter(({ socket }) => socket.destroyed)
+  await until(() => ended().length > 0)
+  t.notOk(partial.socket.destroyed, 'larger ones of the same address go first')
+  for (const wire of ended()) {
+    t.match(
+      wire.received,
+      /^HTTP\/1\.1 503 [\s\S]*\r\nRetry-After: 1\r\n[\s\S]*\r\nConnection: close\r\n[\s\S]*"unavailable"/,
+    )
+  }
+  t.match(await partial.send('\r\n\r\n').until('served'), /^HTTP\/1\.1 200/)
+})
+
+t.test('an answer under way comes, and what was sent ahead goes', async (t) => {
+  const answers: (() => void)[] = []
+  const { url } = await startService(t, 'main', (request, response) => {
+    if (request.url === '/docs/held') answers.push(() => response.end('late'))
+    else response.end('served')
+  })
+  const gateway = await OperatedGateway.start(t, {
+    targets: [url],
+    upstream: ['connections: 200'],
+    top: ['memory: { connections: 1MiB }'],
+  })
+  const bytes = 'GET /docs/held HTTP/1.1\r\nHost: a\r\n\r\n' + GET.repeat(2500)
+  const wires = Array.from({ length: 30 }, () => new Wire(gateway.port).send(bytes))
+  await until(async () => answers.length === wires.length && (await relieved(gateway, 'ahead')) > 0)
+  t.ok((await held(gateway)) <= MiB)
+  for (const answer of answers) answer()
+  const isDone = ({ socket, received }: Wire) => socket.destroyed || received.split('served').length > 2500
+  await until(() => wires.every(isDone))
+  const received = wires.map((wire) => wire.received)
+  t.ok(
+    received.every((each) => each.startsWith('HTTP/1.1 200')),
+    'each has its first answer',
+  )
+  const cut = received.filter((each) => !each.includes('served'))
+  t.ok(cut.length > 0)
+  for (const each of cut) t.match(each, /\r\nConnection: close\r\n[\s\S]*\r\nlate$/)
+  t.ok(
+    received.some((each) => each.includes('served')),
+    'others have all of theirs',
+  )
+})
