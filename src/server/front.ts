@@ -120,14 +120,16 @@ class FrontDoor implements Front, ConnectionOwner {
       connection,
       proxyProtocol ? null : clientOf(socket.remoteAddress),
     )
-    if (refusedBy !== null) return this.#refuse(socket, refusedBy)
+    if (refusedBy !== null) return this.#refuse(connection, refusedBy)
     if (proxyProtocol) this.#announced(connection)
     else connection.converse(this.#conversations)
   }
 
   /** Nothing of it is read. */
-  #refuse(socket: Socket, by: RefusedBy): void {
+  #refuse(connection: Connection, by: RefusedBy): void {
+    const { socket } = connection
     this.#watch.refused(by)
+    this.#connections.parted(connection)
     socket.on('error', () => {})
     this.#refusals.part(socket, rawProblem(by === 'address' ? addressFull : full, randomUUID()))
   }
@@ -140,7 +142,7 @@ class FrontDoor implements Front, ConnectionOwner {
       if (reason !== null) return this.#unannounced(connection, reason)
       // The address is the client's from here on.
       if (!this.#connections.identify(connection, this.#settings.clientOf(socket.remoteAddress)))
-        return this.#refuse(socket, 'address')
+        return this.#refuse(connection, 'address')
       // The header is no part of a request.
       connection.read = socket.bytesRead - socket.readableLength
       connection.converse(this.#conversations)
