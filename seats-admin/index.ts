@@ -39,6 +39,7 @@ export {
   type SeatInput,
   type SeatReader,
   type Store,
+  type StoreFault,
   StoreUnavailable,
   type Writer,
   type Written,

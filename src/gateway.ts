@@ -10,12 +10,15 @@ import { type Doors, OwnDoor } from './doors.ts'
 import { Membership } from './membership.ts'
 import type { Listener } from './server/listen.ts'
 import { openOps } from './server/ops.ts'
+import { Startup } from './startup.ts'
 import { FleetMetrics } from './telemetry/fleet-metrics.ts'
 import type { Log } from './telemetry/logger.ts'
 
 export class Gateway {
-  readonly #membership: Membership
-  readonly #metrics: FleetMetrics
+  readonly #metrics = new FleetMetrics()
+  readonly #startup: Startup
+  /** Null until the store is open. */
+  #membership: Membership | null = null
   #config: Config
   #doors: Doors | null = null
   #ops: Listener | null = null
@@ -23,17 +26,17 @@ export class Gateway {
   #loadedAt = new Date()
   #closing: Promise<void> | null = null
 
-  private constructor(config: Config, membership: Membership, metrics: FleetMetrics) {
+  private constructor(config: Config, startup: Startup) {
     this.#config = config
-    this.#membership = membership
-    this.#metrics = metrics
+    this.#startup = startup
   }
 
-  /** Opens the store, compiles the tables, listens. Rejects, with nothing left open, when any of it fails. */
+  /**
+   * Opens the store, compiles the tables, listens. Waits for a store that is slow or away, as long as the configuration
+   * says; the operators' listener answers meanwhile. Rejects, with nothing left open, when any of it fails.
+   */
   static async start(config: Config, log: Log): Promise<Gateway> {
-    const metrics = new FleetMetrics()
-    const membership = await Membership.open(config, log, metrics)
-    const gateway = new Gateway(config, membership, metrics)
+    const gateway = new Gateway(config, new Startup(config.startupTimeout, log))
     try {
       await gateway.#open(log)
       return gateway
@@ -51,7 +54,7 @@ export class Gateway {
 
   /** Resolves when another gateway has taken the store over: this one must be closed. */
   get superseded(): Promise<Error> {
-    return this.#membership.superseded
+    return this.#membership?.superseded ?? new Promise(() => {})
   }
 
   /**
@@ -62,7 +65,7 @@ export class Gateway {
     const fixed = changedForRestart(this.#config, config)
     if (fixed.length > 0) throw new Error(`a change of ${fixed.join(', ')} needs a restart`)
     await this.#doors?.reload(config)
-    this.#membership.use(config)
+    this.#membership?.use(config)
     this.#config = config
     this.#version++
     this.#loadedAt = new Date()
@@ -87,16 +90,19 @@ export class Gateway {
     if (delay > 0) await setTimeout(delay)
     await this.#doors?.close(drain)
     await this.#ops?.close(0)
-    await this.#membership.close()
+    await this.#membership?.close()
   }
 
   async #open(log: Log): Promise<void> {
-    this.#addGauges()
-    this.#ops = await openOps(this.#config.ops, {
-      readiness: () => this.#readiness(),
-      metrics: () => this.#allMetrics(),
-      hosts: () => this.#config.opsHosts,
+    const parts = { log, metrics: this.#metrics, startup: this.#startup }
+    this.#membership = await Membership.open(this.#config, parts, async () => {
+      this.#ops = await openOps(this.#config.ops, {
+        readiness: () => this.#readiness(),
+        metrics: () => this.#allMetrics(),
+        hosts: () => this.#config.opsHosts,
+      })
     })
+    this.#addGauges(this.#membership)
     this.#doors = await openDoors(this.#config, this.#membership, log)
   }
 
@@ -106,7 +112,10 @@ export class Gateway {
   }
 
   #readiness() {
-    const { parts } = this.#membership
+    const membership = this.#membership
+    if (membership === null || this.#doors === null)
+      return { ready: false, parts: { waiting_for: this.#startup.waitingFor ?? 'the front door' } }
+    const { parts, instance } = membership
     const { running = 0, wanted = this.#config.workers } = this.#doors?.workers ?? {}
     const draining = this.#closing !== null
     return {
@@ -115,7 +124,7 @@ export class Gateway {
         ...parts,
         ...(wanted > 1 ? { workers: running < wanted ? `${running} of ${wanted}` : 'ok' } : {}),
         draining,
-        seq: this.#membership.instance.follower.position?.seq ?? 0,
+        seq: instance.follower.position?.seq ?? 0,
         config: {
           version: this.#version,
           loaded_at: this.#loadedAt.toISOString(),
@@ -125,8 +134,8 @@ export class Gateway {
     }
   }
 
-  #addGauges(): void {
-    const { follower } = this.#membership.instance
+  #addGauges(membership: Membership): void {
+    const { follower } = membership.instance
     const metrics = this.#metrics
     metrics.gauge('seatgate_config_version', 'Grows with each reload.', () => this.#version)
     metrics.gauge(
@@ -140,9 +149,9 @@ export class Gateway {
       () => follower.position?.seq ?? 0,
     )
     metrics.gauge('seatgate_workers', 'Processes that decide.', () => this.#doors?.workers.running ?? 0)
-    if (this.#membership.cache !== null)
+    if (membership.cache !== null)
       metrics.gauge('seatgate_redis_up', '1 while Redis answers and messages come through.', () =>
-        Number(this.#membership.parts.redis === 'ok'),
+        Number(membership.parts.redis === 'ok'),
       )
   }
 }

@@ -26,6 +26,7 @@ import { PATIENCE, RedisEphemeral } from './redis/ephemeral.ts'
 import { Keys } from './redis/keys.ts'
 import { Seal } from './redis/seal.ts'
 import type { SharedCache } from './redis/seat-cache.ts'
+import type { Startup } from './startup.ts'
 import { StoreHealth, type StoreParts } from './store-health.ts'
 import type { FleetMetrics } from './telemetry/fleet-metrics.ts'
 import type { Log } from './telemetry/logger.ts'
@@ -41,6 +42,7 @@ export class Membership {
   readonly #lock: StoreLock | null
   /** Of a store in a file. */
   readonly #path: string | null
+  readonly #startup: Startup
   readonly #bus: RedisBus | null
   readonly #health: StoreHealth
 
@@ -53,6 +55,7 @@ export class Membership {
     bus: RedisBus | null
     instance: Instance
     health: StoreHealth
+    startup: Startup
   }) {
     this.store = parts.store
     this.#lock = parts.lock
@@ -63,14 +66,27 @@ export class Membership {
     this.instance = parts.instance
     this.#health = parts.health
     this.store.health.listen((state) => this.#health.heard(OWN, state))
+    this.#startup = parts.startup
   }
 
-  /** Rejects, with nothing left open, when the store can't be opened. Follows nothing before {@link start}. */
-  static async open(config: Config, log: Log, metrics: FleetMetrics): Promise<Membership> {
+  /**
+   * Rejects, with nothing left open, when the store can't be opened. Follows nothing before {@link start}.
+   * @param locked called when no other gateway has the store, before it is opened, which may take a while
+   */
+  static async open(
+    config: Config,
+    { log, metrics, startup }: { log: Log; metrics: FleetMetrics; startup: Startup },
+    locked: () => Promise<void>,
+  ): Promise<Membership> {
     const lock = lockOf(config.store)
     let store: Store | null = null
     try {
-      store = await openStore(locationOf(config.store, lock))
+      await locked()
+      const at = locationOf(config.store, lock)
+      store = await startup.until(
+        () => openStore(at),
+        (late) => late.close(),
+      )
       const { cache, bus, ephemeral } =
         config.redis === null ? noRedis() : await openRedis(config.redis, firstSecrets(config), log)
       const instance = new Instance({
@@ -85,7 +101,7 @@ export class Membership {
       })
       const path = config.store.kind === 'sqlite' ? config.store.path : null
       const health = new StoreHealth(log)
-      return new Membership({ store, lock, path, cache, ephemeral, bus, instance, health })
+      return new Membership({ store, lock, path, cache, ephemeral, bus, instance, startup, health })
     } catch (cause) {
       await store?.close()
       lock?.release()
@@ -105,7 +121,7 @@ export class Membership {
 
   /** Rejects when the store can't be read. */
   async start(): Promise<void> {
-    await this.instance.start()
+    await this.#startup.until(() => this.instance.start())
     void this.#keepReserve()
     this.#pruning = setInterval(() => void this.#prune(), PRUNE_EVERY)
     this.#pruning.unref()
@@ -119,7 +135,7 @@ export class Membership {
   /** What `/readyz` says of it. */
   get parts(): StoreParts & { readonly redis?: string } {
     const found = this.#health.parts
-    const store = this.instance.follower.age < 1000 ? found : { ...found, store: 'unavailable' }
+    const store = this.instance.follower.follows ? found : { ...found, store: 'unavailable' }
     if (this.cache === null) return store
     return { ...store, redis: this.#bus?.up === true ? 'ok' : 'degraded' }
   }

@@ -15,6 +15,7 @@ import { RemoteEphemeral } from './oidc/remote-ephemeral.ts'
 import { Keys } from './redis/keys.ts'
 import { Seal } from './redis/seal.ts'
 import type { SharedCache } from './redis/seat-cache.ts'
+import { Startup } from './startup.ts'
 import { openLog } from './telemetry/logger.ts'
 import { outliveRejections } from './telemetry/unexpected.ts'
 import { Channel } from './workers/channel.ts'
@@ -61,7 +62,8 @@ async function begin() {
   const config: Config = unpack(packed)
   const log = await openLog({ pretty: false })
   outliveRejections(log.logger)
-  const store = await openStore(storeOf(config, owner))
+  const startup = new Startup(config.startupTimeout, log)
+  const store = await startup.until(() => openStore(storeOf(config, owner)))
   store.health.listen((state) => channel.tell('store', state))
   cache = config.redis === null ? null : await openCache(config.redis, firstSecrets(config))
   const ephemeral = new RemoteEphemeral(channel)

@@ -112,6 +112,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   ],
   'src/worker.js': ['src/worker.ts'],
   'src/worker.ts': [
+    'src/startup.ts',
     'src/config',
     'src/oidc',
     'src/coherence',
@@ -123,7 +124,10 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'seats-admin',
   ],
   'src/store-health.ts': ['src/telemetry', 'seats-admin'],
+  // The wait for a slow store is part of a process's start.
+  'src/startup.ts': ['src/telemetry', 'seats-admin'],
   'src/membership.ts': [
+    'src/startup.ts',
     'src/config',
     'src/coherence',
     'src/oidc',
@@ -146,6 +150,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'seats-admin',
   ],
   'src/gateway.ts': [
+    'src/startup.ts',
     'src/config',
     'src/doors.ts',
     'src/worker-doors.ts',
@@ -164,6 +169,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'src/built-in.ts',
     'src/engine.ts',
     'src/gateway.ts',
+    'src/startup.ts',
     'src/router',
     'src/authn',
     'src/coherence',

@@ -7,6 +7,7 @@ import type { Config } from '../config/config.ts'
 import { ConfigError } from '../config/faults.ts'
 import { watchConfig } from '../config/watch.ts'
 import { Gateway } from '../gateway.ts'
+import { StartupTimeout } from '../startup.ts'
 import { type Log, openLog } from '../telemetry/logger.ts'
 import { outliveRejections } from '../telemetry/unexpected.ts'
 import { warnOfShortage } from './capacity.ts'
@@ -25,6 +26,10 @@ export const start: Command = {
     const log = await openLog({ pretty: values.pretty ?? process.stdout.isTTY === true })
     try {
       await runGateway(config, log, load)
+    } catch (cause) {
+      // An attempt to reach the store is under way still, and would keep the process alive.
+      if (cause instanceof StartupTimeout) terminal.abandonOutput()
+      throw cause
     } finally {
       if (!(await log.close())) terminal.abandonOutput()
     }

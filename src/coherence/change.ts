@@ -21,6 +21,8 @@ export interface Reading {
   readonly head: Position
   /** Null: unknown, so anything may have changed. */
   readonly changes: readonly NumberedChange[] | null
+  /** False: the instance was not on the list when it read, which gives no lease. */
+  readonly listed?: boolean
 }
 
 /** Who must hear of changes: memory, and what judges the shared cache. */

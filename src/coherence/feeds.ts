@@ -47,7 +47,7 @@ export class PlainFeed implements Feed {
   }
 }
 
-/** Each reading is a sign of life too, and counts only while the instance is on the list. */
+/** Each reading is a sign of life too, and gives a lease only while the instance is on the list. */
 export class RegisteredFeed implements Feed {
   readonly #list: InstanceList
   readonly #clock: Clock
@@ -78,7 +78,8 @@ export class RegisteredFeed implements Feed {
     this.#registered = true
     const noted = this.#clock.now()
     const found = await this.#list.follow(this.#id, ++this.#beat, position, applied)
-    if (!found.registered) throw new Error('the store did not keep this instance on its list')
-    return { ...found, noted }
+    // Writers took it off again, as its sign of life came too late: the store is slower than a lease is long.
+    this.#registered = found.registered
+    return { ...found, noted, listed: found.registered }
   }
 }

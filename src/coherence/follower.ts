@@ -2,6 +2,7 @@
 
 import type { NumberedChange, Position, Reading } from './change.ts'
 import type { Clock } from './clock.ts'
+import { LEASE } from './lease.ts'
 
 /** Milliseconds between readings. Four a second: two may fail before the lease is lost. */
 export const RENEW_EVERY = 250
@@ -19,6 +20,8 @@ export interface FeedAnswer {
   readonly noted: number
   readonly head: Position
   readonly changes: readonly NumberedChange[] | null
+  /** False: the instance was not on the list. */
+  readonly listed?: boolean
 }
 
 /** Told when the feed can't be read any more and when it can again; once a change, not once a failure. */
@@ -40,6 +43,8 @@ export class Follower {
   #position: Position | null = null
   /** Monotonic ms from which the newest reading counts. */
   #noted = Number.NEGATIVE_INFINITY
+  /** Milliseconds that the newest reading took. */
+  #took = 0
   #state: 'live' | 'lost' = 'lost'
   #renewal: Promise<void> | null = null
   #cancel: (() => void) | null = null
@@ -59,6 +64,11 @@ export class Follower {
   /** Milliseconds that the newest reading is old; infinite before the first. */
   get age(): number {
     return this.#clock.now() - this.#noted
+  }
+
+  /** The store is read: the next reading is not later than one as slow as the newest would be, by a lease at most. */
+  get follows(): boolean {
+    return this.age < LEASE + 2 * this.#took
   }
 
   /** Reads for the first time, and from then on by itself. Rejects when the store can't be read. */
@@ -94,10 +104,16 @@ export class Follower {
     if (this.#stopped) throw new Error('the gateway is ending')
     const from = this.#position
     try {
-      const { noted, head, changes } = await this.#feed.read(from, this.#clock.now(), this.#reader.applied())
+      const {
+        noted,
+        head,
+        changes,
+        listed = true,
+      } = await this.#feed.read(from, this.#clock.now(), this.#reader.applied())
       this.#position = head
       this.#noted = noted
-      this.#reader.take({ noted, from, head, changes })
+      this.#took = this.#clock.now() - noted
+      this.#reader.take({ noted, from, head, changes, listed })
       this.#report('live', null)
     } catch (cause) {
       // One that failed while the one before it is still good is nothing to wake anybody for.

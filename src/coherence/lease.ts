@@ -27,6 +27,10 @@
  * read; the reading begun at n changed the beat, so n + LEASE had passed when it was taken off. Either way no lease
  * from n was live at t: a contradiction.
  *
+ * Without a live lease a request waits for a reading that began after the request did, or for one that gives a lease. The
+ * former shows every write that was committed before the request, hence every one that was answered before it: such a
+ * reading is good for that request, however long the store took for it, and for no later one.
+ *
  * A beat is not waited for on the store's disk, so a crash of the store may undo some; what was seen to stand still may
  * then have moved. So nobody is taken off by a connection that is younger than the watch (the store's `forget`).
  *
@@ -58,6 +62,8 @@ export class Lease {
   #position: Position | null = null
   #until = Number.NEGATIVE_INFINITY
   #wallUntil = Number.NEGATIVE_INFINITY
+  /** When the newest reading began. */
+  #noted = Number.NEGATIVE_INFINITY
   #ended = false
 
   constructor(renewer: Renewer, hearers: readonly Hearer[], clock: Clock) {
@@ -77,23 +83,30 @@ export class Lease {
   }
 
   /**
-   * Resolves once memory may be used for a request that started before the call.
-   * Rejects when the store can't be asked, or answers so slowly that no lease outlives its reading.
+   * Resolves once memory may be used for a request that started before the call. Rejects when the store can't be asked.
+   * A reading that began after the request shows every write that was answered before the request, however long the
+   * store took for it: such a request needs no lease.
    */
   async renewed(): Promise<void> {
+    const asked = this.#clock.now()
     await this.#renewer.renew()
     // That reading may have been under way for long already, or this process frozen since.
-    if (!this.live()) await this.#renewer.renew()
-    if (!this.live()) throw new Error('the store answers too slowly for a lease')
+    if (!this.#covers(asked)) await this.#renewer.renew()
+    if (!this.#covers(asked)) throw new Error('the store answers too slowly')
+  }
+
+  #covers(asked: number): boolean {
+    return this.live() || (this.#noted >= asked && !this.#ended)
   }
 
   /** Forgets what a reading shows to have changed; from then on memory is as new as the reading. */
   take(reading: Reading): void {
-    const { noted, from, head, changes } = reading
+    const { noted, from, head, changes, listed = true } = reading
     const joins = changes !== null && samePosition(from, this.#position)
     for (const hearer of this.#hearers) hearer.take(joins ? changes : null, head)
     this.#position = head
-    if (this.#ended) return
+    this.#noted = noted
+    if (this.#ended || !listed) return
     const left = noted + LEASE - this.#clock.now()
     this.#until = noted + LEASE
     this.#wallUntil = this.#clock.wall() + left

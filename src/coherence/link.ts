@@ -6,6 +6,9 @@ import type { History } from './history.ts'
 import type { Coherence, Decider, Instance } from './instance.ts'
 import { LEASE, MARGIN } from './lease.ts'
 
+/** Milliseconds that a worker waits for a reading: the longest that the store takes for one, and the line's time. */
+export const RENEWAL = 2250
+
 /** A line between two processes: nothing is lost or overtaken while both live. */
 export interface Line {
   /** Rejects as the other end does, or with a `ProcessEnded` when its process has ended. */
@@ -72,7 +75,7 @@ export class RemoteInstance implements Coherence {
     this.#line.tell('join')
   }
 
-  /** Single-flight; rejects when the primary does not answer while its answer could still be worth a lease. */
+  /** Single-flight; rejects when the primary does not answer within the time of a reading. */
   renew(): Promise<void> {
     this.#renewal ??= this.#renew().finally(() => {
       this.#renewal = null
@@ -82,7 +85,7 @@ export class RemoteInstance implements Coherence {
 
   #renew(): Promise<void> {
     return new Promise((resolve, reject) => {
-      const callOff = this.#clock.after(LEASE, () => reject(new Error('the primary does not answer')))
+      const callOff = this.#clock.after(RENEWAL, () => reject(new Error('the primary does not answer')))
       this.#line
         .call('renew')
         .finally(callOff)

@@ -43,6 +43,7 @@ export function buildSettings(root: Section, folder: string): Settings {
     limits,
     methods: buildMethods(root),
     memory: buildMemory(root),
+    startupTimeout: root.text('startup_timeout', durationWithin('0s', '1h')) ?? 60_000,
     drain: root.text('drain', durationWithin('0s', '24d')) ?? 30_000,
     drainDelay: root.text('drain_delay', durationWithin('0s', '1h')) ?? 0,
   }

@@ -30,6 +30,8 @@ export interface Config {
   /** That requests may have beside those of IANA's registry. */
   readonly methods: readonly string[]
   readonly memory: MemoryBounds
+  /** How long a start waits for a store that is slow or away. */
+  readonly startupTimeout: number
   /** How long requests in flight may go on after SIGTERM. */
   readonly drain: number
   /** How long everything goes on after SIGTERM but for `/readyz`, so that load balancers notice. */

@@ -101,7 +101,7 @@ t.test('told to end as soon as it says that it listens', async (t) => {
     t.teardown(() => child.kill('SIGKILL'))
     let out = ''
     child.stdout.on('data', (chunk) => {
-      if (!out.includes('listening')) child.kill('SIGTERM')
+      if (!out.includes('listening') && String(chunk).includes('listening')) child.kill('SIGTERM')
       out += chunk
     })
     const ended = await new Promise((resolve) =>

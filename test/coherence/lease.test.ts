@@ -131,12 +131,47 @@ t.test('renewed: another one, where the first was under way for too long', async
   t.equal(renewer.asked, 2)
 })
 
-t.test('renewed: a store too slow for any lease is as good as none', async (t) => {
-  const { clock, renewals, lease } = setUp()
-  renewals.push(() => lease.take(reading(clock.now() - LEASE, null)))
-  renewals.push(() => lease.take(reading(clock.now() - LEASE, position(0, 0))))
-  await t.rejects(lease.renewed(), /too slowly/)
-})
+t.test(
+  'renewed: a reading that began after the call is enough, and gives no lease when it took long',
+  async (t) => {
+    const { clock, renewals, renewer, lease } = setUp()
+    const slow = () => {
+      const noted = clock.now()
+      clock.jump(LEASE + 500)
+      lease.take(reading(noted, position(0, 0)))
+    }
+    renewals.push(slow)
+    await lease.renewed()
+    t.equal(renewer.asked, 1)
+    t.equal(lease.live(), false)
+    // The next request can't use it: it waits for one of its own.
+    renewals.push(() => {}, slow)
+    clock.jump(1)
+    await lease.renewed()
+    t.equal(renewer.asked, 3)
+  },
+)
+
+t.test(
+  'renewed: a reading that began before the call, and outlived no lease, is as good as none',
+  async (t) => {
+    const { clock, renewals, lease } = setUp()
+    clock.jump(2 * LEASE)
+    renewals.push(() => lease.take(reading(clock.now() - LEASE, null)))
+    renewals.push(() => lease.take(reading(clock.now() - LEASE, position(0, 0))))
+    await t.rejects(lease.renewed(), /too slowly/)
+  },
+)
+
+t.test(
+  'a reading without a place on the list is good for requests from before it, and gives no lease',
+  async (t) => {
+    const { clock, renewals, lease } = setUp()
+    renewals.push(() => lease.take({ ...reading(clock.now(), null), listed: false }))
+    await lease.renewed()
+    t.equal(lease.live(), false)
+  },
+)
 
 t.test('renewed: rejects as the store does', async (t) => {
   const { renewals, lease } = setUp()

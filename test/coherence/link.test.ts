@@ -3,7 +3,7 @@ import type { NumberedChange, Reading } from '../../src/coherence/change.ts'
 import { History } from '../../src/coherence/history.ts'
 import { Instance } from '../../src/coherence/instance.ts'
 import { LEASE, Lease, MARGIN } from '../../src/coherence/lease.ts'
-import { RemoteDecider, RemoteInstance } from '../../src/coherence/link.ts'
+import { RemoteDecider, RemoteInstance, RENEWAL } from '../../src/coherence/link.ts'
 import { Channel } from '../../src/workers/channel.ts'
 import { change, HandClock, HandStore, position, settled } from './support.ts'
 
@@ -172,12 +172,12 @@ t.test('it renews through the primary, and fails as that does', async (t) => {
   await t.rejects(coherence.renew(), /down/)
 })
 
-t.test('it does not wait for a frozen primary for longer than an answer is worth', async (t) => {
+t.test('it does not wait for a frozen primary for longer than a reading takes', async (t) => {
   const { clock, line, coherence } = await setUp()
   line.state.isFrozen = true
   const renewed = coherence.renew()
   const rejected = t.rejects(renewed, /does not answer/)
-  await clock.pass(LEASE)
+  await clock.pass(RENEWAL)
   await rejected
   line.thaw()
   await coherence.renew()

@@ -1,5 +1,6 @@
 /** One gateway of a fleet: `seatgate start` as a process of its own, on ports that it comes back to. Made by fleet.ts. */
 
+import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
 import { Child } from '../support/servers/child.ts'
@@ -20,8 +21,6 @@ export interface GatewaySetup extends Configuration {
   readonly toStore: TcpProxy | null
   readonly toRedis: TcpProxy | null
 }
-
-const STARTS = 5
 
 export class FleetGateway {
   readonly name: string
@@ -80,28 +79,30 @@ export class FleetGateway {
     return this.#current.log
   }
 
+  /** Null while it runs. */
+  get exitCode(): number | null {
+    return this.#current.exitCode
+  }
+
+  /** One more line of its configuration, from its next start on. */
+  configure(line: string): void {
+    const [key] = line.split(':')
+    const others = readFileSync(this.file, 'utf8').split('\n')
+    writeFileSync(this.file, [...others.filter((each) => !each.startsWith(`${key}:`)), line].join('\n'))
+  }
+
   /** What it logged last, beside requests. */
   get remarks(): string {
     const lines = this.log.split('\n').filter((line) => !line.includes('"msg":"request"'))
     return lines.slice(-10).join('\n')
   }
 
-  /** As often as whoever watches it would, where the store is too slow for its first look: the machine may be busy. */
-  async start(): Promise<void> {
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await this.#startOnce()
-      } catch (cause) {
-        if (attempt === STARTS || !String(cause).includes('the store did not answer within')) throw cause
-      }
-    }
-  }
-
-  async #startOnce(): Promise<void> {
+  /** @param patience ms; left out: as any server has */
+  async start(patience?: number): Promise<void> {
     const { program, env } = this.#setup
     const args = [...program, 'start', '--config', this.file]
     this.#child = await Child.start({ program: { path: process.execPath, env }, args, folder: this.#folder })
-    await this.#child.ready(async () => (await this.ready())['status'] === 'ready')
+    await this.#child.ready(async () => (await this.ready())['status'] === 'ready', patience)
     this.#awake = true
   }
 

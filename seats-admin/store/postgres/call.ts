@@ -5,11 +5,14 @@ import { StoreUnavailable } from '../store.ts'
 
 export class Call {
   readonly asked: number
+  /** Milliseconds that it has in all. */
+  readonly timeout: number
   readonly deadline: number
   #cut: (() => void) | null = null
 
   constructor(timeout: number) {
     this.asked = monotonic()
+    this.timeout = timeout
     this.deadline = this.asked + timeout
   }
 

@@ -13,6 +13,8 @@ const CLOSE_TIMEOUT = 500
 /** Milliseconds after which the other side is asked whether it is still there. */
 const KEEP_ALIVE = 10_000
 const OLDEST_SERVER = 130_000
+/** Answers that a connection may take in all, in units of the longest that one may take. */
+const MOST_ANSWERS = 5
 
 /** OID of bigint. Numbers and times of the store are far below 2^53. */
 const BIGINT = 20
@@ -24,8 +26,10 @@ const types = {
 
 /** What each connection is told at its start. */
 export interface Session {
-  /** Milliseconds until the server has let us in and taken these settings, or isn't there. */
+  /** Milliseconds until the server's machine has accepted the connection, or isn't there. */
   readonly connectTimeout: number
+  /** Milliseconds for each answer of the server until it has let us in and taken these settings: six with TLS. */
+  readonly answerTimeout: number
   readonly statementTimeout: number
   readonly lockTimeout: number
   /** For which a transaction may stand still: a frozen owner must not keep the others out. */
@@ -39,6 +43,8 @@ export class Connection {
   readonly #place: string
   /** When it was, by the clock of `../clock.ts`. */
   readonly opened = monotonic()
+  /** When the server had let us in. */
+  ready = Number.POSITIVE_INFINITY
   #broken = false
   #asking = 0
   /** Called when it breaks while nobody uses it. */
@@ -63,22 +69,27 @@ export class Connection {
   /** Rejects with a StoreUnavailable. */
   static async open(target: Target, session: Session): Promise<Connection> {
     const connection = new Connection(target)
-    const { connectTimeout } = session
-    let late = false
-    const timer = setTimeout(() => {
-      late = true
+    let late: string | null = null
+    const end = connection.#watch(session, (how) => {
+      late = how
       connection.destroy()
-    }, connectTimeout)
+    })
     try {
       await connection.#client.connect()
       await connection.#begin(session)
+      connection.ready = monotonic()
       return connection
     } catch (cause) {
       connection.destroy()
-      throw unavailable(target.place, late ? `no connection within ${connectTimeout} ms` : cause)
+      throw late === null ? unavailable(target.place, cause) : lost(target.place, late)
     } finally {
-      clearTimeout(timer)
+      end()
     }
+  }
+
+  /** Milliseconds that it took the server to let us in: two answers at least. */
+  get entry(): number {
+    return this.ready - this.opened
   }
 
   /** May be asked again. */
@@ -124,6 +135,27 @@ export class Connection {
     } finally {
       this.#keepAlive(false)
     }
+  }
+
+  /**
+   * A server that is slow but answers is waited for, one that is silent is given up: so a busy server is reached, and a
+   * line that was cut is tried again soon after it is whole.
+   */
+  #watch({ connectTimeout, answerTimeout }: Session, late: (how: string) => void): () => void {
+    const begun = monotonic()
+    let [moved, bytes] = [begun, 0]
+    const look = () => {
+      const { stream } = this.#client.connection
+      const now = monotonic()
+      if (stream instanceof Socket && !stream.connecting && stream.bytesRead !== bytes)
+        [moved, bytes] = [now, stream.bytesRead]
+      const connecting = stream instanceof Socket && stream.connecting
+      const limit = connecting ? connectTimeout : answerTimeout
+      if (now - moved >= limit) late(`no ${connecting ? 'connection' : 'answer'} within ${limit} ms`)
+      else if (now - begun >= MOST_ANSWERS * answerTimeout) late('it lets nobody in')
+    }
+    const timer = setInterval(look, Math.ceil(connectTimeout / 20))
+    return () => clearInterval(timer)
   }
 
   /** A process that forgot to close the store may end; one that waits for an answer may not. */

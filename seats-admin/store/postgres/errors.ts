@@ -14,6 +14,18 @@ export class ConnectionLost extends StoreUnavailable {
 /** SQLSTATEs after which the server ends the session: it shuts down, crashed, or threw us out. Class 08 too. */
 const ENDING = new Set(['57P01', '57P02', '57P03', '57P05', '25P03', '25P04'])
 
+/** Of the network. A name that is not known may be one that is not known yet. */
+const NETWORK = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+])
+
 /** What is to be done, by SQLSTATE. */
 const ADVICE: Readonly<Record<string, string>> = {
   '42501': 'the role must own the schema "seatgate": CREATE SCHEMA seatgate AUTHORIZATION <role>',
@@ -52,7 +64,7 @@ const FAULTS: Readonly<Record<string, StoreFault>> = {
 
 /** Null for what a value alone may bring about. */
 function faultOf(cause: unknown): StoreFault | null {
-  if (!isRefusedByServer(cause)) return null
+  if (!isRefusedByServer(cause)) return isUnreachable(cause) ? 'unreachable' : null
   const { code = '' } = cause
   return FAULTS[code] ?? FAULTS[code.slice(0, 2)] ?? null
 }
@@ -70,6 +82,16 @@ function isEnding(cause: unknown): boolean {
   if (!isRefusedByServer(cause)) return false
   const { code = '' } = cause
   return ENDING.has(code) || code.startsWith('08')
+}
+
+function isUnreachable(cause: unknown): boolean {
+  if (cause instanceof AggregateError) return cause.errors.some(isUnreachable)
+  if (!(cause instanceof Error)) return false
+  // The driver's own words for a connection that ends while it is made have no code.
+  return (
+    NETWORK.has((cause as NodeJS.ErrnoException).code ?? '') ||
+    cause.message.startsWith('Connection terminated')
+  )
 }
 
 /** Several addresses of one name fail together, each for its own reason. */

@@ -12,9 +12,11 @@ import { Pool } from './pool.ts'
 import { type Transaction, transact } from './transaction.ts'
 import type { Target } from './url.ts'
 
-/** Of a call's time, what a reading of the feed may take: half a second of two. A longer one leaves too little of a lease. */
+/** Of a call's time, what a reading of the feed may take at least: half a second of two. */
 const FOLLOW_SHARE = 0.25
-/** Of a call's time, what may be spent on reaching the server; a second attempt then has its chance. */
+/** And how many times as long as the one before. A reading that is lost costs no lease; one of a slow store may take its time. */
+const FOLLOW_PATIENCE = 4
+/** Of a call's time, what may be spent on reaching the server's machine; a second attempt then has its chance. */
 const CONNECT_SHARE = 0.5
 /** On waiting for a lock: the rest is for the write, and to say what was wrong. */
 const LOCK_SHARE = 0.75
@@ -27,6 +29,7 @@ const IDLE_SHARE = 0.2
 export function sessionOf(timeout: number): Session {
   return {
     connectTimeout: Math.ceil(timeout * CONNECT_SHARE),
+    answerTimeout: timeout,
     statementTimeout: timeout,
     lockTimeout: Math.ceil(timeout * LOCK_SHARE),
     idleTimeout: Math.ceil(timeout * IDLE_SHARE),
@@ -43,7 +46,8 @@ export class Lanes {
   readonly #writes: Pool
   readonly #feed: Pool
   readonly #timeout: number
-  readonly #followTimeout: number
+  /** Milliseconds for the next reading of the feed. */
+  #followTimeout: number
   #calls = 0
   #closing: PromiseWithResolvers<void> | null = null
 
@@ -58,7 +62,7 @@ export class Lanes {
     this.#writes = new Pool(target, session, 1)
     this.signIns = new Pool(target, session, half)
     this.#followTimeout = Math.ceil(timeout * FOLLOW_SHARE)
-    this.#feed = new Pool(target, { ...session, statementTimeout: this.#followTimeout, durable: false }, 1)
+    this.#feed = new Pool(target, { ...session, durable: false }, 1)
   }
 
   /** What may be done twice. */
@@ -85,8 +89,25 @@ export class Lanes {
     })
   }
 
-  follow<V>(work: (connection: Connection) => Promise<V>): Promise<V> {
-    return this.#call(this.#followTimeout, (call) => this.#feed.use(call, work))
+  /** Reaches the server for {@link follow} beside what else is done first. */
+  prepareToFollow(): void {
+    this.#feed.warm()
+  }
+
+  async follow<V>(work: (connection: Connection) => Promise<V>): Promise<V> {
+    const timeout = this.#followTimeout
+    let took = timeout / 2
+    try {
+      return await this.#call(timeout, async (call) => {
+        const found = await this.#feed.use(call, work)
+        took = call.waited
+        return found
+      })
+    } finally {
+      // One that failed doubles it, up to a call's whole time.
+      const next = Math.max(this.#timeout * FOLLOW_SHARE, FOLLOW_PATIENCE * took)
+      this.#followTimeout = Math.ceil(Math.min(this.#timeout, next))
+    }
   }
 
   #workOf(pool: Pool): Work {

@@ -44,6 +44,11 @@ export class Pool {
   /** Hands a connection to `work`, and takes it back when the work is done, unless it failed. */
   async use<V>(call: Call, work: (connection: Connection) => Promise<V>): Promise<V> {
     const connection = await this.#take(call)
+    // Cut off amidst its first question it would be opened again, and again: the next call finds it ready.
+    if (connection.ready > call.asked && call.timeout - call.waited < connection.entry / 2) {
+      this.#giveBack(connection)
+      throw new StoreUnavailable('the store was too slow to let us in', { fault: 'timeout' })
+    }
     call.underWay(() => this.#discard(connection))
     try {
       const value = await work(connection)
@@ -66,6 +71,13 @@ export class Pool {
       if (!(cause instanceof ConnectionLost) || call.late) throw cause
       return this.use(call, work)
     }
+  }
+
+  /** Opens a connection before one is asked for, where there is none. */
+  warm(): void {
+    if (this.#open.size + this.#connecting > 0) return
+    this.#connecting++
+    void this.#connect()
   }
 
   /** To be called when no call is under way. */

@@ -13,9 +13,6 @@ import { prepared, sql } from './sql.ts'
 /** Milliseconds after the loss of a connection for which nobody is taken off the list. Longer than any beat is watched. */
 const SETTLING = 10_000
 
-/** Milliseconds. Readings wait for it: one that is lost must not keep a gateway out for long. */
-const REGISTER_TIMEOUT = 1000
-
 /** It may come again, after a first one whose answer was lost; then the beat goes on. */
 const REGISTER = sql(
   `INSERT INTO instances (id, name, beat, applied, seen_at) VALUES (:id, :name, 0, 0, clock_timestamp())
@@ -55,10 +52,9 @@ export class PostgresRegistry implements Registry {
 
   async register(id: string, name: string): Promise<void> {
     const values = { id, name: legible(name) }
-    await this.#lanes.askUnwatched(
-      this.#lanes.administration,
-      (connection) => connection.ask(REGISTER, values),
-      REGISTER_TIMEOUT,
+    this.#lanes.prepareToFollow()
+    await this.#lanes.askUnwatched(this.#lanes.administration, (connection) =>
+      connection.ask(REGISTER, values),
     )
   }
 

@@ -59,19 +59,24 @@ export class Child {
     return this.#process.exitCode === null && this.#process.signalCode === null
   }
 
+  /** Null while it runs, and where a signal ended it. */
+  get exitCode(): number | null {
+    return this.#process.exitCode
+  }
+
   /** What it said, in all its lives. */
   get log(): string {
     return readFileSync(this.#log, 'utf8')
   }
 
   /** Waits until the server is up; fails as soon as it has ended instead, and leaves none that does not come up. */
-  async ready(holds: () => Promise<boolean>): Promise<void> {
+  async ready(holds: () => Promise<boolean>, patience?: number): Promise<void> {
     const isUp = () => {
       this.#mustRun()
       return holds()
     }
     try {
-      await until(isUp, () => this.#fault('does not come up'))
+      await until(isUp, () => this.#fault('does not come up'), undefined, patience)
     } catch (error) {
       await this.kill()
       throw error
