@@ -215,10 +215,10 @@ function ownerBy({ id }: StoreLock, takes: boolean): Owner {
   return { lock: id, takes }
 }
 
-/** Another process that has the store open may be a worker of the gateway before, with a lease: it runs out first. */
+/** The gateway that owned the store before, or a worker of it, may have a lease: it runs out first. */
 function answersFrom({ ownership }: Store, { logger }: Log): number {
   if (ownership?.alone !== false) return Number.NEGATIVE_INFINITY
-  logger.warn('another process has the store open: writes are answered after its lease would have ended')
+  logger.warn('another gateway may have a lease on the store: writes are answered after its end')
   return systemClock.now() + LEASE + MARGIN
 }
 

@@ -179,7 +179,7 @@ export interface ApiKeyInput {
 
 /** Of a store that takes one gateway at a time. */
 export interface Ownership {
-  /** False where another process had the store open, which may be a worker of the gateway before, with a lease. */
+  /** False where another gateway owned the store before, or another process had it open: it may have a lease. */
   readonly alone: boolean
   /** Resolves when another gateway has become the owner. From then on every call rejects. */
   readonly superseded: Promise<StoreUnavailable>

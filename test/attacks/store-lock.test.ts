@@ -208,3 +208,35 @@ t.test('superseded: no write is committed', async (t) => {
   t.equal(store.prepare("SELECT count(*) AS n FROM seats WHERE name = 'Late'").get()?.n, 0)
   t.equal((await gateway.exit)[0], 1)
 })
+
+for (const workers of [1, 2]) {
+  t.test(
+    `a restored folder takes its place, and a second gateway starts on it, ${workers} workers`,
+    async (t) => {
+      const { cwd, env, path, key, token } = await prepare(t, `workers: ${workers}\n`)
+      const first = await start(t, cwd, env)
+      const id = await makeViewer(first.url ?? '', key)
+      t.equal(await ask(first.url ?? '', token), 200)
+      mkdirSync(join(cwd, 'restored'))
+      const store = new DatabaseSync(path)
+      store.exec(`VACUUM INTO '${join(cwd, 'restored', 'seatgate.db')}'`)
+      store.close()
+      const restored = new DatabaseSync(join(cwd, 'restored', 'seatgate.db'))
+      restored.exec("UPDATE counter SET owner = '0:0'")
+      restored.close()
+      renameSync(join(cwd, 'data'), join(cwd, 'data.old'))
+      renameSync(join(cwd, 'restored'), join(cwd, 'data'))
+      const second = await start(t, cwd, env)
+      const put = await admin(second.url ?? '', key, 'PUT', `/v1/seats/${id}`, { permissions: [] })
+      t.equal(put.status, 200)
+      const asked = ask(first.url ?? '', token).catch(() => 'cut')
+      t.ok([503, 'cut'].includes(await asked), 'after that the first one decides nothing')
+      const asking = setInterval(() => void ask(first.url ?? '', token).catch(() => null), 100)
+      t.teardown(() => clearInterval(asking))
+      t.equal((await first.exit)[0], 1, 'and ends')
+      clearInterval(asking)
+      t.match(first.said(), /another gateway has taken this store over/)
+      t.equal(await ask(second.url ?? '', token), 403)
+    },
+  )
+}

@@ -30,7 +30,7 @@ export interface Owner {
 /** What the thread that opens the store for all found. */
 export interface Opened {
   readonly files: StoreFiles
-  /** No other process had the file open. */
+  /** No other gateway, nor a worker of one, may have a lease on the store. */
   readonly alone: boolean
 }
 

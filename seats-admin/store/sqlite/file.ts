@@ -23,10 +23,13 @@ export const FILE_MODE = 0o600
 /** Ends the name of a store that is being made: see {@link create}. */
 export const DRAFT = '.new'
 
-/** Makes the file, and its folder, if there is none. */
-export function ensureFile(path: string): void {
+/**
+ * Makes the file, and its folder, if there is none.
+ * @returns whether this call has made the file
+ */
+export function ensureFile(path: string): boolean {
   makeFolder(path)
-  if (statSync(path, { throwIfNoEntry: false }) === undefined) create(path)
+  return statSync(path, { throwIfNoEntry: false }) === undefined && create(path)
 }
 
 /** Makes the folder that the file is to lie in, for its owner only, if it is missing. */
@@ -37,11 +40,13 @@ export function makeFolder(path: string): void {
 /**
  * Makes the database under another name and links it to its own, which fails if another process was faster and never
  * replaces anything: nobody ever sees half a store.
+ * @returns false where another process was faster
  */
-function create(path: string): void {
+function create(path: string): boolean {
   // Applied to a new database, the log of a lost one would ruin it.
   if (existsSync(`${path}-wal`)) throw new Error(`the file is missing, but its log ${path}-wal is there`)
   const draft = `${path}.${randomUUID()}${DRAFT}`
+  let linked = false
   closeSync(openSync(draft, 'wx', FILE_MODE))
   try {
     const database = connect(draft, 'rw', 0)
@@ -52,18 +57,21 @@ function create(path: string): void {
     } finally {
       database.close()
     }
-    linkUnlessThere(draft, path)
+    linked = linkUnlessThere(draft, path)
   } finally {
     for (const suffix of ['', '-wal', '-shm']) rmSync(draft + suffix, { force: true })
   }
   syncFolder(dirname(path))
+  return linked
 }
 
-function linkUnlessThere(draft: string, path: string): void {
+function linkUnlessThere(draft: string, path: string): boolean {
   try {
     linkSync(draft, path)
+    return true
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') throw cause
+    return false
   }
 }
 

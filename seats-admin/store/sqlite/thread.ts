@@ -14,6 +14,7 @@ import {
   type Role,
   type ThreadData,
 } from './calls.ts'
+import { Superseded } from './ownership.ts'
 
 /** Calls that a thread has not answered yet. More than a healthy disk ever leaves waiting. */
 const MAX_UNANSWERED = 10_000
@@ -69,12 +70,12 @@ export class Thread<O extends Operations> {
 
   /** Starts the thread, whatever the gate. Resolves once the database is open, with what it found. */
   async open(timeout: number): Promise<Opened> {
-    return (await this.#ask(READY, [], timeout, null)) as Opened
+    return (await this.#ask(READY, [], timeout, () => null)) as Opened
   }
 
   call<M extends keyof O & string>(method: M, ...args: Parameters<O[M]>): Promise<ReturnType<O[M]>> {
     return this.#owner.health.watch(WORK[this.#role], async () => {
-      return (await this.#ask(method, args, this.#timeout, this.#owner.gate())) as ReturnType<O[M]>
+      return (await this.#ask(method, args, this.#timeout, () => this.#owner.gate())) as ReturnType<O[M]>
     })
   }
 
@@ -102,7 +103,7 @@ export class Thread<O extends Operations> {
     method: string,
     args: readonly unknown[],
     timeout: number,
-    gate: Promise<void> | null,
+    gateOf: () => Promise<void> | null,
   ): Promise<unknown> {
     if (this.#closing !== null) return Promise.reject(new StoreUnavailable('the store is closed'))
     if (this.#unanswered.size >= MAX_UNANSWERED) {
@@ -110,6 +111,8 @@ export class Thread<O extends Operations> {
         new StoreUnavailable(`the store has ${MAX_UNANSWERED} calls waiting`, { fault: 'overloaded' }),
       )
     }
+    // Not before: a rejection that is heard by no call would end the process.
+    const gate = gateOf()
     const id = ++this.#lastId
     const asked = monotonic()
     const call: Call = { id, method, args, asked, deadline: asked + timeout }
@@ -148,7 +151,10 @@ export class Thread<O extends Operations> {
     worker.on('message', (answer: Answer) => {
       if (this.#worker === worker) this.#hear(answer)
     })
-    worker.on('error', (cause) => this.#lost(worker, cause))
+    worker.on('error', (cause) => {
+      if (this.#worker === worker && isSuperseded(cause)) this.#owner.superseded(cause.message)
+      this.#lost(worker, cause)
+    })
     worker.on('exit', () => {
       this.#alive.delete(worker)
       this.#lost(worker, new Error('its thread has ended'))
@@ -192,6 +198,11 @@ export class Thread<O extends Operations> {
     }
     this.#unanswered.clear()
   }
+}
+
+/** The thread's own error is a copy here: of its class, the name is left. */
+function isSuperseded(cause: unknown): cause is Error {
+  return cause instanceof Error && cause.name === Superseded.name
 }
 
 async function ended(worker: Worker): Promise<void> {

@@ -67,7 +67,7 @@ export class Threads implements ThreadOwner {
     }
   }
 
-  /** At the first opening, no other process had the file open. */
+  /** At the first opening, no other gateway, nor a worker of one, may have had a lease. */
   get alone(): boolean {
     return this.#alone
   }

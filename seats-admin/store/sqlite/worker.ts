@@ -22,7 +22,7 @@ import { departure, ensureFile, identityOf, logOf, refuseLogOf } from './file.ts
 import { checkFile } from './inspect.ts'
 import { migrate } from './migrations.ts'
 import { listerOperations, readerOperations, writerOperations } from './operations.ts'
-import { Guard, Superseded, takeStore } from './ownership.ts'
+import { type Finding, Guard, Superseded, takeStore } from './ownership.ts'
 import { withReserve } from './reserve.ts'
 
 if (parentPort === null) throw new Error('this file is a thread of the store')
@@ -61,20 +61,31 @@ interface OpenStore extends Opened {
 }
 
 function open(): OpenStore {
+  let taken = false
   try {
     if (data.opening === null) return openFile()
-    if (data.opening === 'first') ensureFile(data.path)
-    checkFile(data.path)
-    if (data.opening === 'again' && data.files !== null) refuseLogOf(data.files, data.path)
-    const alone = withReserve(data.path, takes)
+    const finding = find(data.opening)
+    const alone = withReserve(data.path, () => takes(finding))
+    taken = true
     return { ...withReserve(data.path, openFile), alone }
   } catch (cause) {
-    throw new Error(`the store ${data.path} can't be opened: ${messageOf(cause)}`)
+    const error = new Error(`the store ${data.path} can't be opened: ${messageOf(cause)}`)
+    // Once it is taken, another owner means only that the file was replaced again meanwhile.
+    if (cause instanceof Superseded && !taken) error.name = cause.name
+    throw error
   }
 }
 
-function takes(): boolean {
-  return data.owner?.takes !== true || takeStore(data.path, data.owner.lock)
+function find(opening: 'first' | 'again'): Finding {
+  const created = opening === 'first' && ensureFile(data.path)
+  checkFile(data.path)
+  if (opening === 'first') return created ? 'created' : 'found'
+  if (data.files !== null) refuseLogOf(data.files, data.path)
+  return 'again'
+}
+
+function takes(finding: Finding): boolean {
+  return data.owner?.takes !== true || takeStore(data.path, data.owner.lock, finding)
 }
 
 function openFile(): OpenStore {

@@ -2,7 +2,7 @@
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, linkSync, readdirSync, renameSync } from 'node:fs'
+import { existsSync, linkSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
@@ -48,7 +48,7 @@ t.test(
     t.equal(ownerOf(path), '')
     for (let round = 0; round < 2; round++) {
       const store = await open(t, { path, owner: gateway('1:1') })
-      t.equal(store.ownership?.alone, true)
+      t.equal(store.ownership?.alone, round === 1, 'not where the owner changes')
       t.equal(ownerOf(path), '1:1')
       done(await store.createSeat(writer(), { ...seat, name: `A${round}` }))
       await store.close()
@@ -56,6 +56,10 @@ t.test(
     const other = await open(t, { path, owner: gateway('1:2') })
     t.equal((await other.seatByName('acme', 'A1')).value.seat?.name, 'A1')
     t.equal(ownerOf(path), '1:2', 'by another lock, where nobody has it open')
+    t.equal(other.ownership?.alone, false, 'the gateway before may have a lease')
+    const created = join(temporaryFolder(t), 'new.db')
+    const first = await open(t, { path: created, owner: gateway('1:1') })
+    t.equal(first.ownership?.alone, true, 'made by this very opening: no gateway was before')
     t.equal((await open(t, { path })).ownership, null, 'a command line owns nothing')
   },
 )
@@ -76,7 +80,7 @@ t.test('another program has it open', async (t) => {
   await close()
   const store = await waiting
   t.teardown(() => store.close())
-  t.equal(store.ownership?.alone, true, 'as soon as it is closed')
+  t.equal(ownerOf(path), '1:2', 'as soon as it is closed')
 })
 
 t.test('superseded: it reads no feed and writes nothing, in none of its processes', async (t) => {
@@ -114,6 +118,66 @@ t.test(
     done(await store.createSeat(writer(), { ...seat, name: 'B' }))
   },
 )
+
+t.test('a store that names no gateway is taken beside a program that has it open', async (t) => {
+  for (const old of [false, true]) {
+    const path = await empty(t)
+    if (old) makeOld(path)
+    const reader = new DatabaseSync(path, { readOnly: true })
+    t.teardown(() => reader.close())
+    reader.prepare('SELECT * FROM counter').all()
+    const store = await open(t, { path, owner: gateway('1:1') })
+    t.equal(store.ownership?.alone, false, 'it may be a gateway with a lease')
+    t.equal(ownerOf(path), '1:1')
+    done(await store.createSeat(writer(), seat))
+    const refused = openSqliteStore({ path, owner: gateway('1:2') })
+    await t.rejects(refused, /another process has the file open/, 'once, and by one')
+  }
+})
+
+/** As the version before the one that has owners left it. */
+function makeOld(path: string): void {
+  const database = new DatabaseSync(path)
+  database.exec('DROP INDEX administrators; ALTER TABLE counter DROP COLUMN owner; PRAGMA user_version = 3')
+  database.close()
+}
+
+t.test('the store of another gateway is put in its place: superseded, for good', async (t) => {
+  for (const ended of [false, true]) {
+    const path = await empty(t)
+    const store = await open(t, { path, owner: gateway('1:1') })
+    const { head } = await store.changesSince(null)
+    const folder = join(path, '..')
+    renameSync(folder, `${folder}.old`)
+    t.teardown(() => rmSync(`${folder}.old`, { recursive: true }))
+    const other = await open(t, { path, owner: gateway('1:2') })
+    if (ended) await other.close()
+    await t.rejects(store.changesSince(head), /moved, deleted or replaced/)
+    await t.rejects(store.changesSince(head), /another gateway has taken this store over/)
+    t.match(await store.ownership?.superseded, { message: /taken this store over/ })
+    if (!ended) await other.close()
+    await t.rejects(store.createSeat(writer(), seat), /another gateway has taken this store over/)
+    t.equal(ownerOf(path), '1:2', 'it does not take it back')
+  }
+})
+
+t.test('superseded, then closed: a call is answered, and no rejection is left unheard', async (t) => {
+  const path = await empty(t)
+  const store = await open(t, { path, owner: gateway('1:1') })
+  const database = new DatabaseSync(path)
+  database.exec("UPDATE counter SET owner = '1:2'")
+  database.close()
+  await t.rejects(store.changesSince(null), /taken this store over/)
+  const unheard: unknown[] = []
+  const hear = (cause: unknown) => unheard.push(cause)
+  process.on('unhandledRejection', hear)
+  t.teardown(() => process.off('unhandledRejection', hear))
+  const closing = store.close()
+  await t.rejects(store.seatById('acme', 'x'), /the store is closed/)
+  await closing
+  await new Promise((resolve) => setImmediate(resolve))
+  t.same(unheard, [])
+})
 
 t.test('a second name: that of a draft is taken away, any other one is refused', async (t) => {
   const path = await empty(t)
