@@ -61,7 +61,7 @@ export function endsAdministration(
 }
 
 /**
- * Null where the Seat's record has a size that is allowed. A Seat that was larger than that before may shrink.
+ * Null where the Seat's record has a size that is allowed, or was larger than that before and its lists don't grow.
  * @param before null for a new Seat
  */
 export function largerThanAllowed(
@@ -70,10 +70,18 @@ export function largerThanAllowed(
   before: SeatInput | null = null,
 ): AdminRefusal | null {
   const size = seatSize(after)
-  if (size <= seatBytes || (before !== null && size < seatSize(before))) return null
-  const path = listSize(after.spaces) > listSize(after.permissions) ? '/spaces' : '/permissions'
+  if (size <= seatBytes) return null
+  const listsGrow = before === null || listsSize(after) > listsSize(before)
+  // A Seat that has more than is allowed may be renamed, and its lists may be replaced by others that take no more.
+  if (before !== null && seatSize(before) > seatBytes && !listsGrow) return null
+  const longest = listSize(after.spaces) > listSize(after.permissions) ? '/spaces' : '/permissions'
+  const path = listsGrow ? longest : '/name'
   const message = `makes the Seat too large: its record takes ${size} bytes, and limits.seat_bytes is ${seatBytes}`
   return inputInvalid([{ path, message }])
+}
+
+function listsSize({ spaces, permissions }: SeatInput): number {
+  return listSize(spaces) + listSize(permissions)
 }
 
 /** @returns the Seat itself where it may be deleted */

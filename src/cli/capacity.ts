@@ -23,8 +23,8 @@ export function warnOfShortage(needs: Needs, { logger }: Log): void {
     )
 }
 
-/** The store, Redis, logs, listeners, the runtime itself. */
-const OWN = 100
+/** The store, Redis, logs, listeners, the runtime itself; and connections that are refused for lack of room. */
+const OWN = 100 + 256
 
 /** The soft limit, which Node.js has raised to the hard one; null where the system does not tell. */
 function openFilesAllowed(): number | null {

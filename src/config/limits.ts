@@ -77,7 +77,7 @@ function buildConnections(section: Section, tenantShare: number): ConnectionLimi
       'connections_per_tenant',
       'connections',
       connections,
-      connections * tenantShare,
+      Math.max(1, connections * tenantShare),
     ),
     websockets,
     websocketsPerTenant: perTenant,

@@ -13,7 +13,7 @@ import { beginSignIn, type SignInBegun } from './login.ts'
 import { asPage } from './page.ts'
 import type { SignInReply, SignInRequest } from './ports.ts'
 import type { Provider } from './provider.ts'
-import { safeReturnTo } from './return-to.ts'
+import { pageOf, safeReturnTo } from './return-to.ts'
 import { goHome, setCookies } from './send-on.ts'
 
 /** One text for a tenant that is not there and one that has no provider: it does not tell which tenants exist. */
@@ -33,7 +33,7 @@ export async function signInRedirect(
 ): Promise<SignInReply | Refusal> {
   const provider = context.providers.get(tenant)
   if (provider === undefined) return noSignIn
-  const returnTo = safeReturnTo(target) ?? '/'
+  const returnTo = pageOf(target) ?? '/'
   if (isAtOtherHost(rawHeaders, provider.tenant.oidc.redirectUri)) return goHome(provider, returnTo)
   const begun = await begin(context, provider, returnTo, rawHeaders)
   return begun instanceof Refusal ? asPage(begun, returnTo) : seeOther(begun)

@@ -4,7 +4,7 @@
  */
 
 import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net'
-import { isLongList } from '../http1/fields.ts'
+import { isLongList, MOST_ELEMENTS } from '../http1/fields.ts'
 
 /** Peers whose X-Forwarded-* are continued; anyone else's are dropped. */
 export class TrustedProxies {
@@ -62,7 +62,8 @@ const HOST = /^(?:[\w.~-]+|\[[\da-fA-F:.]+\])(?::\d{1,5})?$/
  * dropped, not repaired: the chain then begins with the peer.
  */
 export function forwardedFields(told: Told | null, peer: string, proto: string, host: string): string[] {
-  const chain = told !== null && isChain(told.for) ? `${told.for}, ${peer}` : peer
+  const hops = told === null ? '' : lastHops(told.for)
+  const chain = isChain(hops) ? `${hops}, ${peer}` : peer
   const headers = ['x-forwarded-for', chain]
   headers.push('x-forwarded-proto', told !== null && /^https?$/.test(told.proto) ? told.proto : proto)
   const asked = told !== null && HOST.test(told.host) ? told.host : host
@@ -72,8 +73,16 @@ export function forwardedFields(told: Told | null, peer: string, proto: string, 
   return headers
 }
 
+/** The last ones were added by proxies. Those before may be the client's own, and as many as it likes. */
+function lastHops(list: string): string {
+  if (!isLongList(list)) return list
+  let at = list.length
+  for (let hops = 0; hops < MOST_ELEMENTS; hops++) at = list.lastIndexOf(',', at - 1)
+  return list.slice(at + 1).trimStart()
+}
+
 function isChain(list: string): boolean {
-  return list !== '' && !isLongList(list) && list.split(',').every((hop) => isHop(hop.trim()))
+  return list !== '' && list.split(',').every((hop) => isHop(hop.trim()))
 }
 
 /** An address, perhaps with a port, or an alias (RFC 7239, section 6). */

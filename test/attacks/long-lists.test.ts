@@ -3,6 +3,7 @@
 import { createServer } from 'node:net'
 import t, { type Test } from 'tap'
 import { isNavigation } from '../../src/oidc/browser.ts'
+import { isAtOtherHost } from '../../src/oidc/host.ts'
 import { foldName } from '../../src/proxy/header-names.ts'
 import { requestNames } from '../../src/proxy/request-names.ts'
 import { codeOf, Wire } from '../proxy/support.ts'
@@ -67,14 +68,15 @@ t.test('what Connection names is dropped, up to the last element', async (t) => 
   t.notOk('b_'.repeat(100) in (world.upstream.seen[1]?.headers ?? {}), 'long names are compared to their end')
 })
 
-t.test('what a trusted proxy tells: a chain that is too long begins anew', async (t) => {
+t.test('what a trusted proxy tells: of a chain that is too long, the last hops count', async (t) => {
   const world = await startWorld(t, { top: ['trusted_proxies: [127.0.0.1]'] })
   const chain = (count: number) => Array.from({ length: count }, (_, i) => `192.0.2.${i}`).join(', ')
   await answerTo(world.port, get(`X-Forwarded-For: ${chain(64)}`))
   await answerTo(world.port, get(`X-Forwarded-For: ${chain(65)}`))
   await answerTo(world.port, get(`Forwarded: ${'for=a,'.repeat(64)}for=a`))
   const told = world.upstream.seen.map(({ headers }) => headers['x-forwarded-for'])
-  t.same(told, [`${chain(64)}, 127.0.0.1`, '127.0.0.1', '127.0.0.1'])
+  const last = chain(65).slice('192.0.2.0, '.length)
+  t.same(told, [`${chain(64)}, 127.0.0.1`, `${last}, 127.0.0.1`, '127.0.0.1'])
   t.notOk('forwarded' in (world.upstream.seen[2]?.headers ?? {}))
 })
 
@@ -150,4 +152,16 @@ t.test('names of any length are told from those that matter, and not remembered'
     t.equal(requestNames.treatment(`x-other-${tail}`), 'pass', `${length}`)
     t.equal(foldName(`A_z.9~${tail}`), `a-z-9-${tail}`)
   }
+})
+
+t.test('hosts that a proxy names, where a sign-in looks at them', async (t) => {
+  const home = 'https://gw.example/auth/oidc/callback'
+  const isElsewhere = (name: string, value: string) =>
+    isAtOtherHost(['Host', 'other.example', name, value], home)
+  t.ok(isElsewhere('X-Forwarded-Host', 'third.example'))
+  t.notOk(isElsewhere('X-Forwarded-Host', 'third.example, gw.example'))
+  for (const separator of [',', 'a,', 'xn--a,', '%41,'])
+    t.notOk(isElsewhere('X-Forwarded-Host', separator.repeat(ALL / separator.length)), 'not looked at')
+  t.notOk(isElsewhere('Forwarded', ',host=a'.repeat(ALL / 7)))
+  t.notOk(isElsewhere('Forwarded', ';host=a'.repeat(ALL / 7)))
 })

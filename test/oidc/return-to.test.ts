@@ -1,7 +1,7 @@
 /** Open redirects, in every spelling: `return_to` leads to a path of our own origin, or nowhere. */
 
 import t from 'tap'
-import { returnAddress, safeReturnTo } from '../../src/oidc/return-to.ts'
+import { pageOf, returnAddress, safeReturnTo } from '../../src/oidc/return-to.ts'
 import { startWorld } from './world.ts'
 
 const ORIGIN = 'https://gw.example'
@@ -130,3 +130,22 @@ t.test('a navigation to a path that is none to come back to leads to the start p
   )
   t.equal(page.headers.location, `${world.origin}/`)
 })
+
+t.test(
+  'the page that a browser asked for is the same page, in characters that may stand in an address',
+  async (t) => {
+    const cases: Record<string, string | null> = {
+      '/pages/a?q=[1]|2': '/pages/a?q=[1]%7C2',
+      '/pages/a?q=\xc3\xa9^{}`': '/pages/a?q=%C3%A9%5E%7B%7D%60',
+      '/pages/a%2Fb?x=1': '/pages/a%2Fb?x=1',
+      '/pages/a%252Fb': null,
+      '/pages/a%5Cb': null,
+      '/pages/\xc3\xa9': null,
+      '/auth/oidc/login': null,
+      '//evil.example/?q=|': null,
+      'http://evil.example/': null,
+    }
+    for (const [target, page] of Object.entries(cases)) t.equal(pageOf(target), page, target)
+    for (const text of GOOD) if (!/[#]/.test(text)) t.equal(pageOf(text), text, text)
+  },
+)

@@ -16,11 +16,13 @@ async function start(t: Test, top: readonly string[] = []): Promise<OperatedGate
   return OperatedGateway.start(t, { targets: [url], top, through })
 }
 
-const warnings = (gateway: OperatedGateway) => gateway.remarks.filter(({ level }) => level === 'warn')
+/** Of files: a start on a busy machine warns that it waits for its store. */
+const warnings = (gateway: OperatedGateway) =>
+  gateway.remarks.filter(({ level, msg }) => level === 'warn' && /ulimit/.test(`${msg}`))
 
 t.test('more connections than files', async (t) => {
   const gateway = await start(t)
-  t.match(warnings(gateway)[0], { open_files: FILES, needed: 18_112, msg: /ulimit -n/ }, 'said at the start')
+  t.match(warnings(gateway)[0], { open_files: FILES, needed: 18_368, msg: /ulimit -n/ }, 'said at the start')
   const ask = () => new WireClient(gateway.port, false).send('GET', '/docs/a')
   t.match(await ask(), { status: 200 })
   const sockets: Socket[] = []
