@@ -165,7 +165,10 @@ export type SeatClaims =
       readonly by: 'name'
       /** space → Seat names, from `hash_perm`. */
       readonly entries: ReadonlyMap<string, readonly string[]>
-      /** The token's `iat` in whole seconds; -Infinity when it has none. */
+      /**
+       * The token's `iat` less the leeway of its issuer's clock, in whole seconds: it was not issued before this by the
+       * clock that marks a name as given up. -Infinity when it has none.
+       */
       readonly issuedAt: number
     }
   | { readonly by: 'id'; readonly seats: readonly string[] }

@@ -120,7 +120,7 @@ const REMEMBERED = 10 * 60_000
 
 function verified(token: ProviderToken): VerifiedToken {
   const { tenant, user, email, names, issuedAt, expiresAt, validFrom, leeway } = token
-  const claims = { by: 'any-space', names, issuedAt } as const
+  const claims = { by: 'any-space', names, issuedAt: Math.floor(issuedAt - leeway) } as const
   const validUntil = Math.min((expiresAt + leeway) * 1000, Date.now() + REMEMBERED)
   return {
     principal: Object.freeze({

@@ -107,9 +107,10 @@ export function deletionChanges(seat: StoredSeat, apiKeyIds: readonly string[]):
 }
 
 /**
- * Whole seconds, for the mark that a name given up gets for good, so that a token issued before gains nothing through
- * a later Seat of this name. While the call waited for its turn the old Seat still stood: a token issued meanwhile is
- * one from before, too.
+ * Whole seconds by the writer's clock, for the mark that a name given up gets for good, so that a token issued before
+ * gains nothing through a later Seat of this name. While the call waited for its turn the old Seat still stood: a token
+ * issued meanwhile is one from before, too. The mark is the later of this and the store's own time: neither clock alone
+ * can set it too early.
  * @param waited ms since the call was made
  */
 export function givenUpAt({ now }: Writer, waited: number): number {

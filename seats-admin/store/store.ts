@@ -23,7 +23,7 @@ export interface AsOf<V> extends Position {
   readonly value: V
 }
 
-/** What a Seat name means. `givenUpAt`: whole seconds of the latest giving up; null if never. */
+/** What a Seat name means. `givenUpAt`: whole seconds of the latest giving up, by the later of the store's clock and the writer's; null if never. */
 export interface NameReading {
   readonly seat: StoredSeat | null
   readonly givenUpAt: number | null

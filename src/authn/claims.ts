@@ -49,7 +49,8 @@ export function readClaims(payload: Payload, tenant: string, leeway: number): Ve
   if (entries === null) return oddHashPerm
   // Whole seconds, so that a token issued in this very second is not from the future.
   const issuedAt = Math.floor(iat)
-  const claims = Object.freeze({ by: 'name' as const, entries, issuedAt })
+  const issuedBy = Math.floor(iat - leeway / 1000)
+  const claims = Object.freeze({ by: 'name' as const, entries, issuedAt: issuedBy })
   return {
     principal: Object.freeze({
       method: 'bearer',

@@ -89,7 +89,9 @@ export class Sessions {
   #principal(record: SessionRecord): Principal {
     const known = this.#principals.get(record)
     if (known !== undefined) return known
-    const { id, tenant, user, email, issuedAt } = record
+    const { id, tenant, user, email } = record
+    const leeway = this.#options.tenants.get(tenant)?.token.leeway ?? 0
+    const issuedAt = Math.floor(record.issuedAt - leeway / 1000)
     const claims = { by: 'name' as const, entries: entriesOf(record.hashPerm), issuedAt }
     const validUntil = Math.min(record.renewAt, record.expiresAt)
     const principal: Principal = Object.freeze({

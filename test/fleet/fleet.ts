@@ -27,6 +27,8 @@ export interface FleetOptions {
   readonly postgres?: { readonly fsync?: boolean; readonly settings?: readonly string[] }
   /** Arguments before `start`. */
   readonly program?: readonly string[]
+  /** More of the environment of one gateway. */
+  readonly envOf?: (name: string) => Readonly<Record<string, string>>
 }
 
 export const TENANT = 'acme'
@@ -138,7 +140,7 @@ export async function startFleet(t: Test, options: FleetOptions = {}): Promise<F
       workers: options.workers ?? 1,
       upstream,
       program: options.program ?? [MAIN],
-      env,
+      env: { ...env, ...options.envOf?.(name) },
       toStore,
       toRedis,
     })

@@ -33,10 +33,11 @@ const INSERT = logged(`
   made AS (INSERT INTO seats (tenant, id, name, spaces, permissions, created_by, created_at)
     VALUES (:tenant, :id, :name, :spaces, :permissions, :by, :now)),`)
 
-/** No row where no name is given up. */
+/** At the later of the writer's time and the server's. No row where no name is given up. */
 const GIVE_UP = `
   given_up AS (INSERT INTO names_given_up AS g (tenant, name, at)
-    SELECT :tenant, name, :given_up_at FROM unnest(:given_up::text[]) AS given_up (name)
+    SELECT :tenant, name, greatest(:given_up_at::bigint, floor(extract(epoch FROM clock_timestamp()))::bigint)
+    FROM unnest(:given_up::text[]) AS given_up (name)
     ON CONFLICT (tenant, name) DO UPDATE SET at = greatest(g.at, excluded.at)),`
 
 const UPDATE = logged(`${GIVE_UP}

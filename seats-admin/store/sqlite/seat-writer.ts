@@ -112,6 +112,7 @@ export class SeatWriter {
   }
 
   #markGivenUp(writer: Writer, name: string): void {
-    this.#giveUp.run(writer.tenant, name, givenUpAt(writer, this.#running.waited()))
+    const now = Math.floor(Date.now() / 1000)
+    this.#giveUp.run(writer.tenant, name, Math.max(now, givenUpAt(writer, this.#running.waited())))
   }
 }

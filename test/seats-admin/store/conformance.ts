@@ -331,20 +331,41 @@ export function conformance(t: Test, openStore: (t: Test) => Promise<Store>): vo
 
   test('a name given up stays marked for good', async (t, store) => {
     const givenUp = async (name: string) => (await store.seatByName('acme', name)).value.givenUpAt
-    const { id } = await seat(store, 'A', [], [], writer(ADMIN, 10_000))
-    done(await store.updateSeat(writer(ADMIN, 20_000), id, { name: 'A' }))
+    // By a writer whose clock is ahead of the store's: its time counts.
+    const ahead = Math.floor(Date.now() / 1000) + 3600
+    const at = (seconds: number) => writer(ADMIN, (ahead + seconds) * 1000 + 100)
+    const { id } = await seat(store, 'A', [], [], at(10))
+    done(await store.updateSeat(at(20), id, { name: 'A' }))
     t.equal(await givenUp('A'), null, 'renamed to itself: not given up')
-    done(await store.updateSeat(writer(ADMIN, 30_100), id, { name: 'B' }))
-    t.same([await givenUp('A'), await givenUp('B')], [30, null])
-    done(await store.updateSeat(writer(ADMIN, 40_100), id, { name: 'A' }))
-    t.same([await givenUp('A'), await givenUp('B')], [30, 40], 'also when it comes back')
-    done(await store.deleteSeat(writer(ADMIN, 50_100), id))
-    t.equal(await givenUp('A'), 50)
+    done(await store.updateSeat(at(30), id, { name: 'B' }))
+    t.same([await givenUp('A'), await givenUp('B')], [ahead + 30, null])
+    done(await store.updateSeat(at(40), id, { name: 'A' }))
+    t.same([await givenUp('A'), await givenUp('B')], [ahead + 30, ahead + 40], 'also when it comes back')
+    done(await store.deleteSeat(at(50), id))
+    t.equal(await givenUp('A'), ahead + 50)
     const again = await seat(store, 'A')
-    t.equal(await givenUp('A'), 50, 'also when it is made again')
-    done(await store.deleteSeat(writer(ADMIN, 20_100), again.id))
-    t.equal(await givenUp('A'), 50, 'and a clock that steps back unmarks nothing')
+    t.equal(await givenUp('A'), ahead + 50, 'also when it is made again')
+    done(await store.deleteSeat(at(20), again.id))
+    t.equal(await givenUp('A'), ahead + 50, 'and a clock that steps back unmarks nothing')
     t.equal((await store.seatByName('globex', 'A')).value.givenUpAt, null, 'in its tenant only')
+  })
+
+  test('a name is given up at the later of the store’s time and the writer’s', async (t, store) => {
+    const seconds = () => Math.floor(Date.now() / 1000)
+    const marked = async (skew: number, name: string) => {
+      const { id } = await seat(store, name)
+      const before = seconds()
+      done(await store.deleteSeat(writer(ADMIN, Date.now() + skew), id))
+      return { before, mark: (await store.seatByName('acme', name)).value.givenUpAt ?? 0, after: seconds() }
+    }
+    const slow = await marked(-3000, 'A')
+    t.ok(slow.mark >= slow.before && slow.mark <= slow.after, 'a writer that is slow')
+    const fast = await marked(30_000, 'B')
+    t.ok(fast.mark >= fast.before + 30, 'a writer that is ahead')
+    const { id } = await seat(store, 'C')
+    const before = seconds()
+    done(await store.updateSeat(writer(ADMIN, 0), id, { name: 'D' }))
+    t.ok(((await store.seatByName('acme', 'C')).value.givenUpAt ?? 0) >= before, 'a rename, too')
   })
 
   test('an API key is found by its id, and its text is not kept', async (t, store) => {

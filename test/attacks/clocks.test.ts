@@ -1,0 +1,84 @@
+/**
+ * Whose clocks a name given up rests on. With a writer whose clock was 3 s slow, a token from before the deletion gained
+ * through a name made again: the mark was the writer's time alone. Real gateways on PostgreSQL, one with a clock of its
+ * own; and the leeway, by the claims as they are read.
+ */
+
+import t, { type Test } from 'tap'
+import { readClaims } from '../../src/authn/claims.ts'
+import { Refusal } from '../../src/errors.ts'
+import { resolve } from '../../src/seats/resolve.ts'
+import { Client } from '../support/client.ts'
+import { type Fleet, SPACE, startFleet } from '../fleet/fleet.ts'
+import { type FleetGateway, MAIN } from '../fleet/gateway.ts'
+
+/** Far more than a loaded machine needs between two requests: what is slow by 3 s is slow by this, too. */
+const SKEW = 60_000
+
+/** A fleet whose second gateway has a clock that is `skew` ms ahead. */
+async function startSkewed(t: Test, skew: number): Promise<Fleet> {
+  const clock = `const now = Date.now; Date.now = () => now() + Number(process.env.SKEW ?? 0)`
+  const program = ['--import', `data:text/javascript,${encodeURIComponent(clock)}`, MAIN]
+  return startFleet(t, {
+    gateways: 2,
+    redis: 'none',
+    lines: [],
+    program,
+    envOf: (name) => ({ SKEW: name === 'b' ? String(skew) : '0' }),
+  })
+}
+
+async function asked(gateway: FleetGateway, token: string): Promise<number> {
+  const client = new Client(gateway.port)
+  try {
+    const headers = { authorization: `Bearer ${token}`, space: SPACE }
+    return (await client.send('GET', '/v1/trainings', headers)).status
+  } finally {
+    client.close()
+  }
+}
+
+for (const [what, skew] of [
+  ['slow', -SKEW],
+  ['ahead', SKEW],
+] as const) {
+  t.test(
+    `a writer whose clock is ${what}: no token from before gains through a name made again`,
+    async (t) => {
+      const fleet = await startSkewed(t, skew)
+      const viewer = { name: 'Viewer', spaces: [SPACE], permissions: ['trainings:list'] }
+      const { id } = (await fleet.admin(fleet.first, 'POST', '/v1/seats', viewer)).json
+      const token = await fleet.token([`${SPACE}:Viewer`])
+      t.equal(await asked(fleet.first, token), 200)
+      t.equal((await fleet.admin(fleet.at(1), 'DELETE', `/v1/seats/${id}`)).status, 204)
+      t.equal((await fleet.admin(fleet.at(1), 'POST', '/v1/seats', viewer)).status, 200)
+      t.equal(await asked(fleet.first, token), 403, 'the old token')
+    },
+  )
+}
+
+t.test('a token counts as issued before up to the leeway later', async (t) => {
+  const givenUpAt = 1_800_000_000
+  const gains = (iat: number, leeway: number) => {
+    const token = readClaims({ sub: 'alice', exp: iat + 60, iat, hash_perm: ['s1:Viewer'] }, 'acme', leeway)
+    if (token instanceof Refusal) throw token
+    const seat = {
+      id: 'a',
+      name: 'Viewer',
+      spaces: new Set(['s1']),
+      permissions: new Set(['a:b']),
+      complete: true,
+    }
+    const seats = { seatByName: () => ({ seat, givenUpAt }), seatById: () => null }
+    const found = resolve(
+      seats,
+      token.principal,
+      { id: 'q', space: 's1', permission: 'a:b' },
+      { source: 'memory' },
+    )
+    return found instanceof Promise ? null : found.holdings.map(({ givenUp }) => !givenUp)
+  }
+  t.same([gains(givenUpAt, 0), gains(givenUpAt + 1, 0)], [[false], [true]])
+  t.same([gains(givenUpAt + 5, 5000), gains(givenUpAt + 6, 5000)], [[false], [true]])
+  t.same([gains(givenUpAt + 1, 250), gains(givenUpAt + 2, 250)], [[false], [true]], 'a part of a second')
+})
