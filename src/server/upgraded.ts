@@ -21,9 +21,9 @@ export function responseOn(request: ClientRequest): ClientResponse {
   socket.on('close', () => {
     if (!response.writableFinished) response.over(false)
   })
-  // Whoever ends its side before it has an answer has no use for one.
+  // A client that ends its side before its answer is whole has no use for it. After a 101 the frames say what it means.
   socket.on('end', () => {
-    if (!response.headersSent) socket.destroySoon()
+    if (response.statusCode !== 101 && !response.ended) socket.destroy()
   })
   // It did so behind the handshake, and that was heard before this one was read.
   if (socket.readableEnded) response.destroy()

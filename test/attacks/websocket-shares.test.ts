@@ -3,11 +3,22 @@
 import t, { type Test } from 'tap'
 import { Wire } from '../proxy/support.ts'
 import { startWorld } from '../support/world.ts'
-import { metric } from '../workers/support.ts'
-import { type RawClient, shake, startWebSocketUpstream, until } from '../websocket/support.ts'
+import { metric, until as untilMetric } from '../workers/support.ts'
+import {
+  type RawClient,
+  shake,
+  startWebSocketUpstream,
+  type UpstreamBehaviour,
+  until,
+} from '../websocket/support.ts'
 
-async function start(t: Test, limits: string, top: readonly string[] = []) {
-  const upstream = await startWebSocketUpstream(t)
+async function start(
+  t: Test,
+  limits: string,
+  top: readonly string[] = [],
+  behaviour: UpstreamBehaviour = {},
+) {
+  const upstream = await startWebSocketUpstream(t, behaviour)
   const world = await startWorld(t, {
     routes: ['GET /open: public', 'GET /mine: authenticated', 'GET /docs/*: public'],
     target: upstream.url,
@@ -83,6 +94,31 @@ t.test('handshakes that come to nothing hold no place', async (t) => {
   t.equal(count(await shakes(3, '/mine', alice), 101), 3)
   t.equal(await refused('caller'), 0)
   t.equal(await metric(world, 'seatgate_websockets_open'), 3)
+})
+
+t.test('a refused handshake holds its place no longer than its client stays', async (t) => {
+  let left = 0
+  const answer: UpstreamBehaviour['answer'] = (_request, socket) => {
+    socket
+      .on('close', () => left++)
+      .on('end', () => socket.end())
+      .resume()
+    socket.write('HTTP/1.1 403 Forbidden\r\nContent-Length: 10\r\n\r\nab')
+  }
+  const { world, clients, shakes, caller, refused } = await start(
+    t,
+    'connections: 100, websockets_per_caller: 2',
+    [],
+    { answer },
+  )
+  const alice = await caller('alice')
+  for (let round = 1; round <= 3; round++) {
+    t.same(await shakes(2, '/mine', alice), [403, 403])
+    for (const { socket } of clients.splice(0)) socket.end()
+    await until(() => left === round * 2, 'the end at the upstream')
+    await untilMetric(async () => (await metric(world, 'seatgate_requests_in_flight')) === 0)
+  }
+  t.equal(await refused('caller'), 0)
 })
 
 t.test('callers of public routes behind a proxy are its clients', async (t) => {
