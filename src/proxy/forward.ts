@@ -341,6 +341,8 @@ class Forwarding implements Receiver, BodyOwner, ResponseWatch, AnswerOwner, Due
     deadlines.remove(this)
     this.#gatherNoMore()
     this.#body?.destroy()
-    this.#hop?.abort(givenUp)
+    if (this.#hop !== null) this.#hop.abort(givenUp)
+    // No connection was had yet: its place in the line is another's.
+    else if (this.#target?.withdraw(this) === true) this.#leave()
   }
 }

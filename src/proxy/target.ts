@@ -18,7 +18,7 @@ const KEEP_ALIVE_MAX = 60_000
 export class Target {
   readonly url: URL
   readonly rotation: Rotation
-  /** Requests under way and waiting. Those that were given up count until they are let go of: they are held. */
+  /** Requests under way and waiting. Those that were given up count until they are let go of. */
   pending = 0
   /** Those of them whose body has not come whole yet. */
   uploads = 0
@@ -67,6 +67,11 @@ export class Target {
     const late = this.#open()
     late.dispatch(request, receiver)
     void late.close()
+  }
+
+  /** The request is given up. @returns whether it waited here: then it waits no longer, and is told nothing more */
+  withdraw(receiver: Receiver): boolean {
+    return this.#client.withdraw(receiver)
   }
 
   /** A body that is still coming has to wait for a place. */

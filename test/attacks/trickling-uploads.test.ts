@@ -7,7 +7,7 @@ import t, { type Test } from 'tap'
 import { codeOf, Wire } from '../proxy/support.ts'
 import { Client } from '../support/client.ts'
 import { startWorld, type World } from '../support/world.ts'
-import { until } from '../workers/support.ts'
+import { metric, until } from '../workers/support.ts'
 
 const ROUTES = [
   'POST /v1/trainings: trainings:create',
@@ -112,6 +112,24 @@ t.test('a place that is held is given up, and its upstream connection is cut', a
   t.match(lost?.received, /slowest request was ended/)
   t.same(more, [], 'one for one')
   t.equal(world.upstream.seen.filter(({ body }) => body.startsWith('a')).length, 0, 'none of it is whole')
+})
+
+t.test("uploads whose clients have left end nobody else's", async (t) => {
+  const world = await crowd(t, ['connections: 16', 'eviction_delay: 1s'])
+  const inFlight = (count: number) =>
+    until(async () => (await metric(world, 'seatgate_requests_in_flight')) === count)
+  const wires = await trickle(t, world, 8, '/v1/trainings', await uploader(world, 'alice', 'acme'))
+  await inFlight(8)
+  const mallory = await uploader(world, 'mallory', 'globex')
+  const heads = await trickle(t, world, 4, '/v1/trainings', mallory)
+  await inFlight(12)
+  // Judged after those, with the same credential: they wait in the line by now.
+  t.equal(await upload(world, mallory, '{}'), 200)
+  for (const { socket } of heads) socket.resetAndDestroy()
+  await inFlight(8)
+  t.equal(await upload(world, await uploader(world, 'carol', 'globex'), LARGE), 200)
+  // She has waited for as long as those would have, had they stayed.
+  t.equal(wires.filter(({ received }) => received !== '').length, 1, 'one, for one that is alive')
 })
 
 t.test('callers with as many places wait for one another', async (t) => {

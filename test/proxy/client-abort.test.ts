@@ -43,6 +43,42 @@ t.test('in the midst of the upload', async (t) => {
   }
 })
 
+t.test('while it waits in the line: it leaves that at once', async (t) => {
+  let asked = 0
+  const held: (() => void)[] = []
+  const port = await serve(t, (request, response) => {
+    asked++
+    request.resume()
+    held.push(() => response.end('done'))
+  })
+  const { port: gate, upstream, exchanges } = await front(t, port, { connections: 2, uploads: 1 })
+  const pending = () => upstream.targets()[0]?.pending
+  const post = 'POST / HTTP/1.1\r\nHost: gw\r\nContent-Length: 100000\r\n\r\n'
+  const read = 'GET / HTTP/1.1\r\nHost: gw\r\nConnection: close\r\n\r\n'
+  const wires = [post, read].map((text) => new Wire(gate).send(text))
+  await eventually(() => asked === 2)
+  // For a place for its body, and for a connection.
+  const waiting = [post, read, post, read].map((text) => new Wire(gate).send(text))
+  await eventually(() => pending() === 6)
+  for (const { socket } of waiting.slice(0, 3)) socket.resetAndDestroy()
+  await eventually(() => pending() === 3)
+  t.equal(exchanges.filter(({ aborted, refusal }) => aborted && refusal === null).length, 3)
+  t.equal(asked, 2)
+  // One that holds a place for its body, and waits for a connection: that place is free again.
+  wires[0]?.socket.destroy()
+  await eventually(() => asked === 3 && pending() === 2)
+  const [next, last] = [post, post].map((text) => new Wire(gate).send(text))
+  await eventually(() => pending() === 4)
+  next?.socket.destroy()
+  await eventually(() => pending() === 3)
+  last?.send('a'.repeat(100_000))
+  for (const end of held.splice(0)) end()
+  await eventually(() => held.length === 1)
+  held[0]?.()
+  t.match(await last?.until('done'), /^HTTP\/1\.1 200 /)
+  await eventually(() => pending() === 0)
+})
+
 t.test('in the midst of the answer', async (t) => {
   let cancelled = false
   const port = await serve(t, (_, response) => {

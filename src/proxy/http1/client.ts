@@ -99,6 +99,21 @@ export class Http1Client implements ConnectionOwner, Crowd, Crowded {
     return true
   }
 
+  /**
+   * A request whose client has left waits no longer: other requests are ended for those that wait. A request that a
+   * connection is being opened for stays, for at most `connectTimeout`: it is told how that ends, which says whether the
+   * target can be reached.
+   *
+   * @returns whether it waited, and is told nothing more
+   */
+  withdraw(receiver: Receiver): boolean {
+    if (this.waitingUploads.remove(receiver) !== undefined) return true
+    if (this.waitingRequests.size <= this.#connecting.size) return false
+    const waiting = this.waitingRequests.remove(receiver)
+    if (waiting?.uploads === true) this.uploaded()
+    return waiting !== undefined
+  }
+
   ready(connection: Connection): void {
     this.#connecting.delete(connection)
     const next = this.waitingRequests.take()

@@ -68,6 +68,21 @@ export class FairLine {
     return this.#take(tenant, caller, false)
   }
 
+  /** Takes the request of this receiver, whose turn it need not be. The turns of the others stay as they are. */
+  remove(receiver: Receiver): Waiting | undefined {
+    if (this.size === 0) return undefined
+    const { tenant, caller } = receiver.party
+    const callers = this.#tenants.get(tenant)
+    const list = callers?.get(caller)
+    const at = list?.findIndex((one) => one.receiver === receiver) ?? -1
+    if (callers === undefined || list === undefined || at < 0) return undefined
+    const [one] = list.splice(at, 1)
+    this.size--
+    if (list.length === 0) callers.delete(caller)
+    if (callers.size === 0) this.#tenants.delete(tenant)
+    return one
+  }
+
   /** For each caller, those that wait since then or longer; oldest first. */
   *late(since: number): Generator<readonly [party: Party, count: number]> {
     for (const [tenant, callers] of this.#tenants)

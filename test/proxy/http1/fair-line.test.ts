@@ -71,6 +71,32 @@ t.test('the newest of the greediest gives way, but not to one who would then hav
   t.equal(new FairLine().takeFromGreediest(party('a/x')), undefined)
 })
 
+t.test('one that is given up leaves the line, and the turns of the others stay', async (t) => {
+  const line = lineOf(['a/x/1', 'a/x/2', 'a/y/3', 'b/z/4', 'a/x/5'])
+  const receivers = [...line].map((one) => [nameOf(one), one.receiver] as const)
+  const remove = (name: string) => {
+    const receiver = receivers.find(([each]) => each === name)?.[1]
+    return nameOf(receiver && line.remove(receiver))
+  }
+  t.equal(remove('2'), '2')
+  t.equal(line.size, 4)
+  t.equal(remove('2'), undefined, 'once')
+  t.equal(line.remove({ party: party('a/x') } as Receiver), undefined, 'another one of that caller')
+  t.equal(line.remove({ party: party('a/v') } as Receiver), undefined)
+  t.equal(line.remove({ party: party('c/x') } as Receiver), undefined)
+  t.equal(remove('3'), '3')
+  t.equal(
+    all(line, () => line.take()),
+    '145',
+  )
+  const last = lineOf(['a/x/1'])
+  for (const { receiver } of [...last]) t.equal(nameOf(last.remove(receiver)), '1')
+  t.equal(last.size, 0)
+  t.same([...last.late(9)], [])
+  t.equal(last.take(), undefined)
+  t.equal(last.takeFewest(new Shares()), undefined)
+})
+
 t.test('victims: the greediest tenant, its greediest caller, the slowest of it', async (t) => {
   const holders = ['a/x 5', 'a/x 3', 'a/x 9', 'a/y 1', 'b/z 0'].map((text) => {
     const [name = '', rate] = text.split(' ')
