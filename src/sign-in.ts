@@ -19,7 +19,8 @@ import type { SendsToSignIn } from './pipeline.ts'
 import type { SeatMemory } from './seats/memory.ts'
 
 export interface SignInParts {
-  readonly store: Store
+  /** Seats are read through `memory`, in the tenant's share. */
+  readonly store: Pick<Store, 'sessions' | 'recordMember'>
   readonly memory: SeatMemory
   /** Used sign-ins. */
   readonly ephemeral: Ephemeral
@@ -40,7 +41,7 @@ export class SignIn {
         ephemeral,
         sessions: store.sessions,
         seats: {
-          seatsByName: (tenant, names) => seatsByName(store, tenant, names),
+          seatsByName: (tenant, names) => seatsByName(memory, tenant, names),
           recordMember: (tenant, user, seatIds) => store.recordMember(tenant, user, seatIds),
         },
         mint: (tenant, subject, now) => mintToken(tenantOf(config, tenant), subject, now),
@@ -99,21 +100,24 @@ function tenantOf({ tenants }: Config, id: string): TenantConfig {
   return tenant
 }
 
-async function seatsByName(store: Store, tenant: string, names: readonly string[]): Promise<SeatOfName[]> {
+/** The Seats of a tenant that the names of a claim mean. Each read waits for its turn in the tenant's share. */
+export async function seatsByName(
+  memory: Pick<SeatMemory, 'spacesByName'>,
+  tenant: string,
+  names: readonly string[],
+): Promise<SeatOfName[]> {
   const distinct = [...new Set(names)]
   const found: SeatOfName[] = []
-  // A claim may name a thousand Seats: they are read a few at a time, and of each is kept what sign-in needs.
+  // A claim may name 1,000 Seats: reading them in small groups keeps the sign-ins of one tenant in turn.
   for (let at = 0; at < distinct.length; at += READ_AT_ONCE) {
-    const reading = distinct.slice(at, at + READ_AT_ONCE).map((name) => store.seatByName(tenant, name))
-    for (const { value } of await Promise.all(reading))
-      if (value.seat !== null)
-        found.push({ id: value.seat.id, name: value.seat.name, spaces: value.seat.spaces })
+    const reading = distinct.slice(at, at + READ_AT_ONCE).map((name) => memory.spacesByName(tenant, name))
+    for (const seat of await Promise.all(reading)) if (seat !== null) found.push(seat)
   }
   return found
 }
 
-/** Seats that one sign-in reads from the store at once. */
-const READ_AT_ONCE = 8
+/** Seats that one sign-in reads at once. */
+const READ_AT_ONCE = 4
 
 /** Milliseconds: a key that the provider has withdrawn must not go on counting for as long as its tokens say. */
 const REMEMBERED = 10 * 60_000

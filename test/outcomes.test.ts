@@ -47,6 +47,7 @@ class World {
       grantByName: (_tenant: string, name: string) =>
         asOf({ seat: byName(name), givenUpAt: this.givenUp.get(name) ?? null }),
       grantById: (_tenant: string, id: string) => asOf(this.seats.get(id) ?? null),
+      spacesByName: (_tenant: string, name: string) => asOf(byName(name)),
       seatById: (_tenant: string, id: string) => asOf(this.seats.get(id) ?? null),
       apiKeyById: () => asOf(null),
     }

@@ -19,7 +19,14 @@ import {
 } from './rows.ts'
 import { RECORD_COLUMNS, sessionRecord } from './session-rows.ts'
 import type { SessionReading } from './session-store.ts'
-import type { AsOf, GrantReading, NamedGrantReading, NameReading, SeatQuestion } from './store.ts'
+import type {
+  AsOf,
+  GrantReading,
+  NamedGrantReading,
+  NameReading,
+  SeatQuestion,
+  SpacesReading,
+} from './store.ts'
 
 /**
  * Bytes of `spaces` and `permissions` up to which a decision gets a Seat whole: some 150 permissions. Of a larger Seat
@@ -36,6 +43,8 @@ export function pointReads(dialect: Dialect) {
       LEFT JOIN names_given_up g ON g.tenant = :tenant AND g.name = :name`,
     grantById: `SELECT c.seq, c.mark, ${grant} FROM counter c
       LEFT JOIN seats s ON s.tenant = :tenant AND s.id = :id`,
+    spacesByName: `SELECT c.seq, c.mark, s.id, s.name, s.spaces FROM counter c
+      LEFT JOIN seats s ON s.tenant = :tenant AND s.name = :name`,
     seatByName: `SELECT c.seq, c.mark, ${SEAT_COLUMNS}, g.at AS given_up_at FROM counter c
       LEFT JOIN seats s ON s.tenant = :tenant AND s.name = :name
       LEFT JOIN names_given_up g ON g.tenant = :tenant AND g.name = :name`,
@@ -102,6 +111,10 @@ export function grantReading(row: Row | undefined): AsOf<GrantReading | null> {
   return asOf(row, grantOrNull)
 }
 
+export function spacesReading(row: Row | undefined): AsOf<SpacesReading | null> {
+  return asOf(row, spacesOrNull)
+}
+
 export function nameReading(row: Row | undefined): AsOf<NameReading> {
   return asOf(row, (found) => ({
     seat: seatOrNull(found),
@@ -141,6 +154,11 @@ function grantOrNull(row: Row): GrantReading | null {
     permissions: JSON.parse(text(row, 'permissions')),
     complete: row.complete === true,
   }
+}
+
+function spacesOrNull(row: Row): SpacesReading | null {
+  if (row.id === null) return null
+  return { id: text(row, 'id'), name: text(row, 'name'), spaces: JSON.parse(text(row, 'spaces')) }
 }
 
 function seatOrNull(row: Row): StoredSeat | null {

@@ -47,15 +47,26 @@ export interface GrantReading {
   readonly complete: boolean
 }
 
+/** What sign-in needs of a Seat. */
+export interface SpacesReading {
+  readonly id: string
+  readonly name: string
+  readonly spaces: readonly string[]
+}
+
 export interface NamedGrantReading {
   readonly seat: GrantReading | null
   readonly givenUpAt: number | null
 }
 
-/** For the data plane: point reads. `grant…` for decisions; `seat…` reads all of a Seat, whatever its size. */
+/**
+ * For the data plane: point reads. `grant…` for decisions; `spaces…` for sign-in, without the permissions; `seat…` reads
+ * all of a Seat, whatever its size.
+ */
 export interface SeatReader {
   grantByName(tenant: string, name: string, question: SeatQuestion): Promise<AsOf<NamedGrantReading>>
   grantById(tenant: string, id: string, question: SeatQuestion): Promise<AsOf<GrantReading | null>>
+  spacesByName(tenant: string, name: string): Promise<AsOf<SpacesReading | null>>
   seatByName(tenant: string, name: string): Promise<AsOf<NameReading>>
   seatById(tenant: string, id: string): Promise<AsOf<StoredSeat | null>>
   apiKeyById(tenant: string, id: string): Promise<AsOf<StoredApiKey | null>>

@@ -35,8 +35,16 @@ const PAUSE = 500
 export interface SeatStore {
   grantByName(tenant: string, name: string, question: SeatQuestion): Promise<Read<NamedRow>>
   grantById(tenant: string, id: string, question: SeatQuestion): Promise<Read<SeatRow | null>>
+  spacesByName(tenant: string, name: string): Promise<Read<SeatSpaces | null>>
   seatById(tenant: string, id: string): Promise<Read<SeatLists | null>>
   apiKeyById(tenant: string, id: string): Promise<Read<KeyRow | null>>
+}
+
+/** What sign-in needs of a Seat: from the store alone. */
+export interface SeatSpaces {
+  readonly id: string
+  readonly name: string
+  readonly spaces: readonly string[]
 }
 
 /** All of a Seat, whatever its size: from the store alone. */
@@ -94,6 +102,10 @@ export class SeatCache {
   grantById(tenant: string, id: string, question: SeatQuestion): Promise<Sourced<SeatRow | null>> {
     const ask = () => this.#store.grantById(tenant, id, question)
     return this.#read('seat', tenant, id, seatRowOrNull, ask, (seat) => seat?.complete !== false)
+  }
+
+  spacesByName(tenant: string, name: string): Promise<Read<SeatSpaces | null>> {
+    return this.#store.spacesByName(tenant, name)
   }
 
   seatById(tenant: string, id: string): Promise<Read<SeatLists | null>> {

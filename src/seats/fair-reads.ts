@@ -80,7 +80,8 @@ export class FairReads {
   #start<V>(tenant: string, line: Line, read: () => Promise<V>): Promise<V> {
     line.running++
     this.#running++
-    return read().finally(() => {
+    // A read that throws before it gives a promise must end as one that rejects: it has taken a place.
+    return Promise.try(read).finally(() => {
       line.running--
       this.#running--
       if (line.next < line.waiting.length) this.#turns.add(tenant)

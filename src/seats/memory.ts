@@ -11,6 +11,13 @@ import type { SeatLists } from './held.ts'
 import { Recent, Room } from './recent.ts'
 import { entryBytes, keyBytes, seatBytes, sessionBytes } from './weight.ts'
 
+/** What sign-in needs of a Seat. */
+export interface SeatSpaces {
+  readonly id: string
+  readonly name: string
+  readonly spaces: readonly string[]
+}
+
 /** A Seat as the store hands it out for a question. */
 export interface SeatRow {
   readonly id: string
@@ -46,6 +53,7 @@ export interface SeatSource {
     question: SeatQuestion,
   ): Promise<AsOf<{ readonly seat: SeatRow | null; readonly givenUpAt: number | null }>>
   grantById(tenant: string, id: string, question: SeatQuestion): Promise<AsOf<SeatRow | null>>
+  spacesByName(tenant: string, name: string): Promise<AsOf<SeatSpaces | null>>
   seatById(tenant: string, id: string): Promise<AsOf<SeatLists | null>>
   apiKeyById(tenant: string, id: string): Promise<AsOf<ApiKeyRow | null>>
 }
@@ -61,6 +69,9 @@ const SEPARATOR = '\0'
 /** Reads of the store under way, of one tenant and of all: SQLite answers 8 of the largest Seats in half a millisecond. */
 const READS = { perTenant: 8, total: 64, waiting: 5000, patience: 2000, now: () => performance.now() }
 
+/** For sign-in: fewer than for decisions, as one claim names up to 1,000 Seats, each with up to 64 KiB of spaces. */
+const SIGN_IN_READS = { ...READS, perTenant: 4, total: 16 }
+
 export class SeatMemory {
   readonly #room = new Room(0)
   /** Of keys and sessions that are not there: anybody can invent them, and must not push out those that are. */
@@ -72,6 +83,8 @@ export class SeatMemory {
   readonly #reads = new FairReads(READS)
   /** Apart, as anybody can ask for invented keys and sessions: that must not hold the Seats of callers up. */
   readonly #credentialReads = new FairReads(READS)
+  /** Apart, as a sign-in may wait: the decisions of the same tenant do not wait for its claims. */
+  readonly #signInReads = new FairReads(SIGN_IN_READS)
   readonly #source: SeatSource
   #edition = 0
 
@@ -139,7 +152,7 @@ export class SeatMemory {
 
   /** Reads of the store that wait for their turn. */
   get waiting(): number {
-    return this.#reads.waiting + this.#credentialReads.waiting
+    return this.#reads.waiting + this.#credentialReads.waiting + this.#signInReads.waiting
   }
 
   seatByName(
@@ -163,6 +176,11 @@ export class SeatMemory {
   /** From the store, whatever its size; not remembered. */
   async wholeSeat(tenant: string, id: string): Promise<SeatLists | null> {
     return (await this.#reads.run(tenant, () => this.#source.seatById(tenant, id))).value
+  }
+
+  /** For sign-in: from the store, without the permissions; not remembered. */
+  async spacesByName(tenant: string, name: string): Promise<SeatSpaces | null> {
+    return (await this.#signInReads.run(tenant, () => this.#source.spacesByName(tenant, name))).value
   }
 
   apiKeyById(tenant: string, id: string, trace?: Trace): ApiKeyRecord | null | Promise<ApiKeyRecord | null> {

@@ -32,6 +32,7 @@ function storeThatCounts() {
   const store = {
     asked: 0,
     grantByName: async () => ({ seq: 1, mark: 1, value: { seat: null, givenUpAt: null } }),
+    spacesByName: async () => ({ seq: 1, mark: 1, value: null }),
     seatById: async () => ({ seq: 1, mark: 1, value: null }),
     grantById: async (_tenant: string, id: string) => {
       store.asked++

@@ -54,6 +54,7 @@ t.test('the cache believes what gateways wrote, where they wrote it, and nothing
   const question = new SeatQuestion('s1', 'a:b')
   const store = {
     grantByName: async () => ({ seq: 1, mark: 1, value: { seat: null, givenUpAt: null } }),
+    spacesByName: async () => ({ seq: 1, mark: 1, value: null }),
     seatById: async () => ({ seq: 1, mark: 1, value: null }),
     grantById: async (_tenant: string, id: string) => {
       asked++

@@ -64,6 +64,25 @@ t.test('each gets its own answer, and a failure is its own as well', async (t) =
   t.equal(reads.waiting, 0)
 })
 
+t.test('a read that throws before it gives a promise is rejected, and holds no place', async (t) => {
+  const { run, started, reads } = setUp({ perTenant: 1, total: 2, waiting: 5000 })
+  const broken = () =>
+    reads.run('a', (): Promise<string> => {
+      throw new Error('no store')
+    })
+  await t.rejects(broken(), /no store/)
+  const first = run('a 1')
+  const many = Promise.allSettled(Array.from({ length: 3000 }, broken))
+  const last = run('a 2')
+  started[0]?.end()
+  t.equal(await first, 'a 1')
+  t.ok((await many).every(({ status }) => status === 'rejected'))
+  await settled()
+  t.equal(reads.waiting, 0)
+  started[1]?.end()
+  t.equal(await last, 'a 2')
+})
+
 t.test('reads beyond the bound are refused, and no other tenant’s', async (t) => {
   const { run, reads, started } = setUp()
   for (let at = 0; at < 12; at++) void run(`a ${at}`).catch(() => {})

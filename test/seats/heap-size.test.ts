@@ -64,6 +64,7 @@ function memoryOf(row: (id: string) => SeatRow): SeatMemory {
   return new SeatMemory(
     {
       grantByName: (_tenant, name) => asOf({ seat: own(row(name)), givenUpAt: 1_800_000_000_500 }),
+      spacesByName: () => asOf(null),
       seatById: () => asOf(null),
       grantById: (_tenant, id) => asOf(id.startsWith('gone') ? null : own(row(id))),
       apiKeyById: (_tenant, id) =>

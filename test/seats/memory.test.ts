@@ -22,6 +22,8 @@ function setUp() {
   const source = {
     grantByName: (tenant: string, name: string) =>
       answer(`name ${tenant} ${name}`, { seat: name === 'Nobody' ? null : seat('id', name), givenUpAt: 5 }),
+    spacesByName: (tenant: string, name: string) =>
+      answer(`spaces ${tenant} ${name}`, { id: 'id', name, spaces: ['s1'] }),
     seatById: (tenant: string, id: string) => answer(`whole ${tenant} ${id}`, null),
     grantById: (tenant: string, id: string) =>
       answer(`seat ${tenant} ${id}`, id === 'none' ? null : seat(id, 'Viewer')),
@@ -153,6 +155,7 @@ function stocked(permissions: (name: string) => string[]) {
   const memory = new SeatMemory(
     {
       grantByName: (_tenant, name) => asOf(name, { seat: seat(name), givenUpAt: null }),
+      spacesByName: () => asOf('spaces', null),
       seatById: () => asOf('whole', null),
       grantById: (_tenant, id) => asOf(id, seat(id)),
       apiKeyById: (tenant, id) =>
@@ -218,6 +221,7 @@ t.test('a hash that is a piece of something larger is kept by itself', async (t)
   const memory = new SeatMemory(
     {
       grantByName: () => asOf({ seat: null, givenUpAt: null }),
+      spacesByName: () => asOf(null),
       seatById: () => asOf(null),
       grantById: () => asOf(null),
       apiKeyById: (tenant, id) =>

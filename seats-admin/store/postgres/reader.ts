@@ -13,6 +13,7 @@ import {
   quoted,
   seatReading,
   sessionReading,
+  spacesReading,
 } from '../point-reads.ts'
 import type { SessionReading } from '../session-store.ts'
 import type {
@@ -22,6 +23,7 @@ import type {
   NamedGrantReading,
   NameReading,
   SeatQuestion,
+  SpacesReading,
 } from '../store.ts'
 import type { Connection } from './connection.ts'
 import { postgres, wanted } from './dialect.ts'
@@ -30,6 +32,7 @@ import { prepared } from './sql.ts'
 const questions = pointReads(postgres)
 const GRANT_BY_NAME = prepared(questions.grantByName)
 const GRANT_BY_ID = prepared(questions.grantById)
+const SPACES_BY_NAME = prepared(questions.spacesByName)
 const SEAT_BY_NAME = prepared(questions.seatByName)
 const SEAT_BY_ID = prepared(questions.seatById)
 const API_KEY_BY_ID = prepared(questions.apiKeyById)
@@ -54,6 +57,14 @@ export async function grantById(
 ): Promise<AsOf<GrantReading | null>> {
   const rows = await connection.ask(GRANT_BY_ID, { tenant, id: wanted(id), ...quoted(question) })
   return grantReading(rows[0])
+}
+
+export async function spacesByName(
+  connection: Connection,
+  tenant: string,
+  name: string,
+): Promise<AsOf<SpacesReading | null>> {
+  return spacesReading((await connection.ask(SPACES_BY_NAME, { tenant, name: wanted(name) }))[0])
 }
 
 export async function seatByName(

@@ -13,7 +13,15 @@ import { unavailable } from './errors.ts'
 import { Lanes, sessionOf } from './lanes.ts'
 import { memberValues, membersDiffer, recordMember } from './member-writer.ts'
 import { migrate } from './migrations.ts'
-import { apiKeyById, changesSince, grantById, grantByName, seatById, seatByName } from './reader.ts'
+import {
+  apiKeyById,
+  changesSince,
+  grantById,
+  grantByName,
+  seatById,
+  seatByName,
+  spacesByName,
+} from './reader.ts'
 import { PostgresRegistry } from './registry.ts'
 import { createSeat, deleteSeat, refuseSeat, updateSeat } from './seat-writer.ts'
 import { PostgresSessions } from './sessions.ts'
@@ -92,6 +100,10 @@ class PostgresStore implements Store {
 
   grantById(tenant: string, id: string, question: SeatQuestion) {
     return this.#lanes.ask(this.#lanes.reads, (connection) => grantById(connection, tenant, id, question))
+  }
+
+  spacesByName(tenant: string, name: string) {
+    return this.#lanes.ask(this.#lanes.reads, (connection) => spacesByName(connection, tenant, name))
   }
 
   seatByName(tenant: string, name: string) {

@@ -25,6 +25,7 @@ export function readerOperations(database: DatabaseSync, owner: string | null) {
     grantByName: (tenant: string, name: string, question: SeatQuestion) =>
       reader.grantByName(tenant, name, question),
     grantById: (tenant: string, id: string, question: SeatQuestion) => reader.grantById(tenant, id, question),
+    spacesByName: (tenant: string, name: string) => reader.spacesByName(tenant, name),
     seatByName: (tenant: string, name: string) => reader.seatByName(tenant, name),
     seatById: (tenant: string, id: string) => reader.seatById(tenant, id),
     apiKeyById: (tenant: string, id: string) => reader.apiKeyById(tenant, id),

@@ -14,6 +14,7 @@ import {
   narrowed,
   seatReading,
   sessionReading,
+  spacesReading,
 } from '../point-reads.ts'
 import { sessionOrNull } from '../session-rows.ts'
 import type { SessionReading, StoredSession } from '../session-store.ts'
@@ -25,6 +26,7 @@ import type {
   NamedGrantReading,
   NameReading,
   SeatQuestion,
+  SpacesReading,
 } from '../store.ts'
 import { sqlite } from './dialect.ts'
 import { Superseded } from './ownership.ts'
@@ -34,6 +36,7 @@ const questions = pointReads(sqlite)
 export class Reader {
   readonly #grantByName: StatementSync
   readonly #grantById: StatementSync
+  readonly #spacesByName: StatementSync
   readonly #byName: StatementSync
   readonly #byId: StatementSync
   readonly #keyById: StatementSync
@@ -46,6 +49,7 @@ export class Reader {
     this.#owner = owner
     this.#grantByName = database.prepare(questions.grantByName)
     this.#grantById = database.prepare(questions.grantById)
+    this.#spacesByName = database.prepare(questions.spacesByName)
     this.#byName = database.prepare(questions.seatByName)
     this.#byId = database.prepare(questions.seatById)
     this.#keyById = database.prepare(questions.apiKeyById)
@@ -60,6 +64,10 @@ export class Reader {
 
   grantById(tenant: string, id: string, question: SeatQuestion): AsOf<GrantReading | null> {
     return grantReading(narrowed(this.#grantById.get({ tenant, id }), question))
+  }
+
+  spacesByName(tenant: string, name: string): AsOf<SpacesReading | null> {
+    return spacesReading(this.#spacesByName.get({ tenant, name: wanted(name) }))
   }
 
   seatByName(tenant: string, name: string): AsOf<NameReading> {

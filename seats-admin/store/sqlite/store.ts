@@ -59,6 +59,10 @@ class SqliteStore implements Store {
     return this.#threads.reader.call('grantById', tenant, id, question)
   }
 
+  spacesByName(tenant: string, name: string) {
+    return this.#threads.reader.call('spacesByName', tenant, name)
+  }
+
   seatByName(tenant: string, name: string) {
     return this.#threads.reader.call('seatByName', tenant, name)
   }

@@ -44,6 +44,10 @@ export class StoreClient {
     return this.#read(thingOf(id), ({ seat }) => seat)
   }
 
+  spacesByName(_tenant: string, name: string): Promise<Read<SeatRow | null>> {
+    return this.#read(thingNamed(name), ({ seat }) => seat)
+  }
+
   seatById(tenant: string, id: string): Promise<Read<SeatRow | null>> {
     return this.grantById(tenant, id)
   }

@@ -188,6 +188,7 @@ export const VARIANTS: readonly Variant[] = [
     source: (source) => ({
       grantByName: async (...asked) => ({ ...(await source.grantByName(...asked)), seq: Infinity }),
       grantById: async (...asked) => ({ ...(await source.grantById(...asked)), seq: Infinity }),
+      spacesByName: async (...asked) => ({ ...(await source.spacesByName(...asked)), seq: Infinity }),
       seatById: async (...asked) => ({ ...(await source.seatById(...asked)), seq: Infinity }),
       apiKeyById: async (...asked) => ({ ...(await source.apiKeyById(...asked)), seq: Infinity }),
     }),

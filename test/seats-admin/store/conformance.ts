@@ -67,6 +67,7 @@ export function conformance(t: Test, openStore: (t: Test) => Promise<Store>): vo
     for (const position of [BEGINNING, null])
       t.same(await store.changesSince(position), { head: BEGINNING, changes: [] })
     t.same(await store.seatByName('acme', 'x'), { ...BEGINNING, value: { seat: null, givenUpAt: null } })
+    t.same(await store.spacesByName('acme', 'x'), { ...BEGINNING, value: null })
     t.same(await store.seatById('acme', MISSING), { ...BEGINNING, value: null })
     t.same(await store.apiKeyById('acme', MISSING), { ...BEGINNING, value: null })
     t.same(await store.listSeats('acme', { limit: 1, after: null, scope: ADMIN }), {
@@ -149,6 +150,29 @@ export function conformance(t: Test, openStore: (t: Test) => Promise<Store>): vo
     const gone = (await store.grantByName('acme', 'Large', question)).value
     t.equal(gone.seat, null)
     t.type(gone.givenUpAt, 'number')
+  })
+
+  test('the spaces of a Seat are found by its name, without its permissions', async (t, store) => {
+    const spaces = Array.from({ length: 300 }, (_, at) => `space-${at}`)
+    const permissions = Array.from({ length: 3000 }, (_, at) => `thing-${at}:read`)
+    const { id } = await seat(store, 'Large', spaces, permissions)
+    const last = await seat(store, 'Nowhere', [], ['*'])
+    const { seq, mark } = (await store.changesSince(BEGINNING)).head
+    const read = (name: string, tenant = 'acme') => store.spacesByName(tenant, name)
+    t.strictSame(await read('Large'), { seq, mark, value: { id, name: 'Large', spaces } })
+    t.strictSame((await read('Nowhere')).value, { id: last.id, name: 'Nowhere', spaces: [] })
+    for (const name of ['large', 'Large ', '', 'Large\ud800'])
+      t.strictSame(await read(name), { seq, mark, value: null }, JSON.stringify(name))
+    t.equal((await read('Large', 'globex')).value, null)
+
+    const renamed = await store.updateSeat(writer(), id, { name: 'Larger', spaces: ['one'] })
+    t.strictSame(await read('Larger'), {
+      ...positionOf(done(renamed)),
+      value: { id, name: 'Larger', spaces: ['one'] },
+    })
+    t.equal((await read('Large')).value, null)
+    done(await store.deleteSeat(writer(), id))
+    t.equal((await read('Larger')).value, null)
   })
 
   test('a Seat has the size that it may have, and one that was larger may shrink', async (t, store) => {

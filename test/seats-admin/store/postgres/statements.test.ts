@@ -17,6 +17,7 @@ t.test('how many statements each call costs', async (t) => {
   await store.registry?.register('a', 'a')
   let beat = 0
   const calls: Record<string, [statements: number, call: () => Promise<unknown> | undefined]> = {
+    spacesByName: [1, () => store.spacesByName('acme', 'A')],
     seatByName: [1, () => store.seatByName('acme', 'A')],
     seatById: [1, () => store.seatById('acme', id)],
     apiKeyById: [1, () => store.apiKeyById('acme', key.id)],
