@@ -299,6 +299,7 @@ t.test('a write answered 200 survives kill -9', async (t) => {
   const found = new Set<string>()
   for (let after = ''; ;) {
     const page = await fetch(`${running.front}/v1/seats?limit=100${after}`, { headers })
+    if (page.status !== 200) throw new Error(`${page.status} ${await page.text()}`)
     const { data, has_more } = (await page.json()) as {
       data: { id: string; name: string }[]
       has_more: boolean

@@ -13,7 +13,7 @@ t.test('what is no readable file is at fault from 1:1 on', async (t) => {
     'none.yaml': 'there is no such file',
     'file.yaml/x.yaml': 'there is no such file',
     'dangling.yaml': 'there is no such file',
-    'folder.yaml': 'is not a regular file',
+    'folder.yaml': 'is a folder, not a file',
     'fifo.yaml': 'is not a regular file',
     'loop.yaml': 'is a symbolic link that leads to itself',
   }

@@ -59,8 +59,19 @@ function answerAt(
     return { given: { status, fields, body: '', code: null, closes: isClose(fields) }, end: end + 4 }
   }
   const problem = value('content-type') === 'application/problem+json' && !bodiless
-  const code = problem ? String((JSON.parse(body.text) as { code: unknown }).code) : null
+  const code = problem ? codeOf(body.text) : null
+  // The length of the answer says that the next one is a part of it: what follows can't be told.
+  if (code === undefined) return null
   return { given: { status, fields, body: body.text, code, closes: isClose(fields) }, end: body.end }
+}
+
+/** undefined where the text is no problem document. */
+function codeOf(text: string): string | undefined {
+  try {
+    return String((JSON.parse(text) as { code: unknown }).code)
+  } catch {
+    return undefined
+  }
 }
 
 function isClose(fields: readonly (readonly [string, string])[]): boolean {

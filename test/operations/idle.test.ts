@@ -15,7 +15,9 @@ t.test('2,000 of them, and 1,000 WebSockets', async (t) => {
   const { url } = await startWebSocketUpstream(t)
   // The very first start of all compiles the code, and keeps 30 MiB for it.
   await OperatedGateway.start(t, { targets: [url] })
-  const gateway = await OperatedGateway.start(t, { targets: [url] })
+  // All of them come from one address.
+  const top = [`limits: { websockets_per_caller: ${WEB_SOCKETS} }`]
+  const gateway = await OperatedGateway.start(t, { targets: [url], top })
   const clients = Array.from({ length: CLIENTS }, () => new WireClient(gateway.port, true))
   t.teardown(() => clients.forEach((client) => client.close()))
   const round = async () => {

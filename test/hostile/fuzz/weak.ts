@@ -12,8 +12,8 @@ interface Edit {
 const EDITS: Readonly<Record<string, Edit>> = {
   'no guard': {
     file: 'src/server/guard.ts',
-    text: '): Refusal | null {\n  const method',
-    by: '): Refusal | null {\n  if (request) return null\n  const method',
+    text: '): Refusal | null {\n  const { headerFields }',
+    by: '): Refusal | null {\n  if (request) return null\n  const { headerFields }',
   },
   'several Hosts': { file: 'src/server/guard.ts', text: 'if (request.hosts > 1) return manyHosts', by: '' },
   'dot segments': {
@@ -38,8 +38,8 @@ const EDITS: Readonly<Record<string, Edit>> = {
   },
   'requests behind the last': {
     file: 'src/http1/conversation.ts',
-    text: '|| !response.shouldKeepAlive ||',
-    by: '||',
+    text: 'this.#last || !response.shouldKeepAlive ||',
+    by: 'this.#last ||',
   },
   'lengths beside chunks': { file: 'src/http1/header-section.ts', text: 'throw twoFramings()', by: 'void 0' },
   'headers of the request before': {
