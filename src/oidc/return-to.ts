@@ -28,6 +28,8 @@ const RAW_IN_QUERY = /[\x80-\xff^`{|}]/g
  * @returns null where it is none to come back to
  */
 export function pageOf(target: string): string | null {
+  // It has to be a path that is safe in the eyes of a reader who takes an encoded slash for a slash, too.
+  if (safePath(target.split('?', 1)[0]?.replace(/%2f/gi, '/') ?? '', ENCODED) === null) return null
   const at = target.indexOf('?')
   if (at < 0) return safePath(target, ENCODED_BUT_SLASH)
   const escaped = (byte: string) => `%${byte.charCodeAt(0).toString(16).toUpperCase()}`
