@@ -33,7 +33,7 @@ export const errors = {
   method_not_allowed: { status: 405, title: 'The path does not take this method' },
   request_timeout: { status: 408, title: 'The request did not arrive in time' },
   seat_name_taken: { status: 409, title: 'Another Seat has this name' },
-  last_administrator: { status: 409, title: 'Nobody could administrate the tenant any more' },
+  last_administrator: { status: 409, title: 'The tenant would have no administrating Seat' },
   body_too_large: { status: 413, title: 'The body is too large' },
   uri_too_long: { status: 414, title: 'The request target is too long' },
   media_type_unsupported: { status: 415, title: 'The media type is not supported' },

@@ -59,8 +59,18 @@ export async function holdOpen(
   connections: number,
   first: Buffer,
 ): Promise<AttackCount> {
+  return keepOpen(port, signal, connections, first, new Set())
+}
+
+/** @param sockets those that are open, for the caller to write to */
+async function keepOpen(
+  port: number,
+  signal: AbortSignal,
+  connections: number,
+  first: Buffer,
+  sockets: Set<Socket>,
+): Promise<AttackCount> {
   let [done, refused] = [0, 0]
-  const sockets = new Set<Socket>()
   while (!signal.aborted) {
     for (let at = 0; at < 100 && sockets.size < connections; at++) {
       const socket = connect(port, '127.0.0.1', () => {
@@ -89,29 +99,13 @@ export async function trickle(
   every: number,
 ): Promise<AttackCount> {
   const { port, signal } = setup
-  let [done, refused] = [0, 0]
   const sockets = new Set<Socket>()
   const timer = setInterval(() => {
     for (const socket of sockets) socket.write(part)
   }, every)
-  while (!signal.aborted) {
-    for (; sockets.size < connections;) {
-      const socket = connect(port, '127.0.0.1', () => {
-        done++
-        socket.write(first)
-      })
-      sockets.add(socket)
-      socket.on('error', () => {}).resume()
-      socket.on('close', () => {
-        refused++
-        sockets.delete(socket)
-      })
-    }
-    await sleep(AGAIN)
-  }
+  const count = await keepOpen(port, signal, connections, first, sockets)
   clearInterval(timer)
-  for (const socket of sockets) socket.removeAllListeners('close').destroy()
-  return { done, refused }
+  return count
 }
 
 /** Of the first answer; 0 while its head is not whole. */

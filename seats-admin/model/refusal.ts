@@ -47,7 +47,7 @@ export const grantExceedsOwn: AdminRefusal = {
 export const lastAdministrator: AdminRefusal = {
   refused: 'last_administrator',
   detail:
-    'No other Seat of the admin space holds *, or seats:update with seats:grant: nobody could manage the Seats of the tenant.',
+    'No other Seat of the admin space holds *, or seats:update with seats:grant: the Seats of the tenant could not be managed any more.',
 }
 
 export function inputInvalid(faults: readonly AdminFault[]): AdminRefusal {
