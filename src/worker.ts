@@ -3,7 +3,6 @@
  * primary, whose configuration it runs; without the primary it ends.
  */
 
-import { setFlagsFromString } from 'node:v8'
 import { openStore, type Owner, type StoreLocation } from '../seats-admin/index.ts'
 import { systemClock } from './coherence/clock.ts'
 import { RemoteInstance } from './coherence/link.ts'
@@ -19,6 +18,7 @@ import { Startup } from './startup.ts'
 import { openLog } from './telemetry/logger.ts'
 import { outliveRejections } from './telemetry/unexpected.ts'
 import { Channel } from './workers/channel.ts'
+import { growYoungGeneration } from './young-generation.ts'
 
 const channel = new Channel({
   send: (message) => void (process.connected && process.send?.(message, undefined, undefined, () => {})),
@@ -85,7 +85,7 @@ async function begin() {
     await log.close()
   })
   const address = await opened.listen(true)
-  setFlagsFromString('--semi-space-growth-factor=2')
+  growYoungGeneration()
   return { address, version }
 }
 

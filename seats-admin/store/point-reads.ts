@@ -81,7 +81,9 @@ export function narrowed(row: Row | undefined, question: SeatQuestion): Row | un
   if (Buffer.byteLength(spaces) + Buffer.byteLength(permissions) <= WHOLE_BYTES)
     return { ...row, complete: true }
   const { space, permission } = quoted(question)
-  const held = permissions.includes(EVERY) ? EVERY : permissions.includes(permission) ? permission : null
+  // One character is found some forty times as fast as three that begin with the commonest one.
+  const every = permissions.includes(EVERY_PERMISSION) && permissions.includes(EVERY)
+  const held = every ? EVERY : permissions.includes(permission) ? permission : null
   return {
     ...row,
     complete: false,

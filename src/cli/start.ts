@@ -2,7 +2,6 @@
 
 import { flushCompileCache } from 'node:module'
 import { performance } from 'node:perf_hooks'
-import { setFlagsFromString } from 'node:v8'
 import type { Config } from '../config/config.ts'
 import { ConfigError } from '../config/faults.ts'
 import { watchConfig } from '../config/watch.ts'
@@ -10,6 +9,7 @@ import { Gateway } from '../gateway.ts'
 import { StartupTimeout } from '../startup.ts'
 import { type Log, openLog } from '../telemetry/logger.ts'
 import { outliveRejections } from '../telemetry/unexpected.ts'
+import { growYoungGeneration } from '../young-generation.ts'
 import { warnOfShortage } from './capacity.ts'
 import { type Command, CommandFailed, DEFAULT_CONFIG, readArguments } from './command.ts'
 import { loadWhole } from './load.ts'
@@ -60,8 +60,7 @@ export async function runGateway(
   warnOfShortage(config, log)
   log.flush()
   listening(gateway.addresses)
-  // Held small while the code was read (seatgate.js); requests are worth a larger young generation. V8's default.
-  setFlagsFromString('--semi-space-growth-factor=2')
+  growYoungGeneration()
   // Node would do it at the end, which may be a kill -9: the next start has it easier all the same.
   flushCompileCache()
   const reloader = new Reloader(gateway, config, log, load)
