@@ -49,7 +49,7 @@ export class WholeBench {
     const results = await runRounds(jobsOf(peers, workloads), rounds, place, lengths, say)
     const turns = parts.includes('turns') ? await this.#turns(peers) : []
     const floods = parts.includes('flood') ? await this.#floods(peers) : []
-    const neighbour = () => measureNeighbours(place, quick ? 3 : 10)
+    const neighbour = () => measureNeighbours(place, quick ? 3 : 10, say)
     const neighbours = parts.includes('neighbour') ? await this.#attempt('neighbour', neighbour) : null
     const webSockets = parts.includes('websockets') ? await this.#webSockets(peers) : []
     const { world, folder } = place

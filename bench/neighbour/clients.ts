@@ -44,7 +44,7 @@ export async function closedLoop(
     socket.on('error', () => {})
     socket.on('close', () => {
       sockets.delete(socket)
-      setTimeout(open, AGAIN).unref()
+      setTimeout(open, AGAIN)
     })
   }
   for (let at = 0; at < connections; at++) open()

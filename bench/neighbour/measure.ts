@@ -37,9 +37,16 @@ export interface Neighbour {
 }
 
 /** @param seconds of each of the two */
-export async function measureNeighbours(place: Place, seconds: number): Promise<Neighbour[]> {
+export async function measureNeighbours(
+  place: Place,
+  seconds: number,
+  say: (line: string) => void,
+): Promise<Neighbour[]> {
   const measured: Neighbour[] = []
-  for (const attack of ATTACKS) measured.push(await measureNeighbour(attack, place, seconds))
+  for (const attack of ATTACKS) {
+    say(`neighbour, ${attack.name}`)
+    measured.push(await measureNeighbour(attack, place, seconds))
+  }
   return measured
 }
 
@@ -52,6 +59,8 @@ async function measureNeighbour(attack: Attack, place: Place, seconds: number): 
     const before = memoryOf([opened.pid])
     const calm = await ask()
     const under = startAttack(attack, opened, seconds + (2 * AHEAD) / 1000)
+    // Awaited last: its failure must not end this process before the gateway is stopped.
+    under.catch(() => {})
     await sleep(AHEAD)
     const attacked = await ask()
     const memory = [before, memoryOf([opened.pid])] as const
