@@ -4,7 +4,7 @@
  */
 
 import { join } from 'node:path'
-import type { Ask } from '../../src/exchange.ts'
+import type { Ask } from '../../src/model/authorization-request.ts'
 import type { Place } from '../measure.ts'
 import { Subject, type SubjectSetup } from '../micro/subject.ts'
 import { costsOf, repeated } from '../micro/timing.ts'

@@ -4,7 +4,7 @@
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { mintToken } from '../../src/authn/token.ts'
+import { mintToken } from '../../src/decision/authn/token.ts'
 import type { Config } from '../../src/config/config.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { serverFolder } from '../../test/support/servers/folder.ts'

@@ -3,7 +3,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { Channel } from '../../src/workers/channel.ts'
+import { Channel } from '../../src/runtime/workers/channel.ts'
 import type { Messages, Places, Target, WriteTimes } from './simulated-instance.ts'
 
 const PROCESSES = 5

@@ -1,6 +1,6 @@
 /** Some instances of a simulated fleet, in a process of their own, which ends with the one that started it (`fleet.ts`). */
 
-import { Channel } from '../../src/workers/channel.ts'
+import { Channel } from '../../src/runtime/workers/channel.ts'
 import { type Places, SimulatedInstance, type Target } from './simulated-instance.ts'
 
 const channel = new Channel({

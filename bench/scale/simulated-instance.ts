@@ -11,7 +11,7 @@ import type { Hearer, NumberedChange, Position } from '../../src/coherence/chang
 import { systemClock } from '../../src/coherence/clock.ts'
 import { type Answered, Instance } from '../../src/coherence/instance.ts'
 import { Lease } from '../../src/coherence/lease.ts'
-import { Complaint } from '../../src/config/complaint.ts'
+import { Complaint } from '../../src/config/invalid-value.ts'
 import { redisUrl } from '../../src/config/redis.ts'
 import { RedisBus } from '../../src/redis/bus.ts'
 import { connectRedis, connectSubscriber } from '../../src/redis/connect.ts'

@@ -6,12 +6,14 @@
 
 import { enableCompileCache } from 'node:module'
 import { setFlagsFromString } from 'node:v8'
-import { type Ask, type Judgement, PathParams, type Route } from '../../src/exchange.ts'
+import type { Ask } from '../../src/model/authorization-request.ts'
+import { type Judgement, PathParams } from '../../src/model/decision.ts'
+import type { Route } from '../../src/model/route.ts'
 
 // As `seatgate.js` does, before any of the code is read.
 enableCompileCache()
 setFlagsFromString('--semi-space-growth-factor=1')
-const { Judge } = await import('../../src/judge.ts')
+const { Judge } = await import('../../src/decision/engine.ts')
 const { AccessLog } = await import('../../src/telemetry/access-log.ts')
 const { Metrics } = await import('../../src/telemetry/metrics.ts')
 

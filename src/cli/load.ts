@@ -1,10 +1,10 @@
 /** The configuration for a command that needs all of it: with its route tables compiled, and every fault of both at once. */
 
-import { builtInPaths } from '../built-in.ts'
+import { builtInPaths } from '../pipeline/built-in-routes.ts'
 import type { Config } from '../config/config.ts'
 import { ConfigError, type Fault, sortFaults } from '../config/faults.ts'
 import { loadConfigWithFaults } from '../config/load.ts'
-import { compileTable, type RouteTable } from '../router/table.ts'
+import { compileTable, type RouteTable } from '../decision/router/table.ts'
 
 export interface LoadedWhole {
   readonly config: Config

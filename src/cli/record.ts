@@ -1,6 +1,6 @@
 /** The decision record as JSON, whole: JSON by itself has no Map, no Set and no Infinity. */
 
-import type { Decision } from '../exchange.ts'
+import type { Decision } from '../model/decision.ts'
 
 /**
  * Maps become objects, Sets arrays; Infinity, which is a limit that there is none of, `"unlimited"`. -Infinity is the

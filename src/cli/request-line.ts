@@ -2,11 +2,11 @@
 
 import type { Config } from '../config/config.ts'
 import { methodsOf } from '../config/methods.ts'
-import type { Refusal } from '../errors.ts'
-import { RequestFault } from '../http1/request-fault.ts'
-import { requestGrammar } from '../http1/requests.ts'
-import { guardMethod } from '../server/guard.ts'
-import { refusalOf } from '../server/unreadable.ts'
+import type { Refusal } from '../model/errors.ts'
+import { RequestFault } from '../http/wire/malformed-request.ts'
+import { requestGrammar } from '../http/wire/request-parser.ts'
+import { guardMethod } from '../http/server/request-validation.ts'
+import { refusalOf } from '../http/server/connection-refusal.ts'
 
 /** A target as it is typed, in the bytes that the wire would have: UTF-8, one character each. */
 export function wireTarget(typed: string): string {

@@ -1,6 +1,6 @@
 /** `seatgate routes`: the compiled table, built-in routes included. */
 
-import type { Route } from '../exchange.ts'
+import type { Route } from '../model/route.ts'
 import { type Command, DEFAULT_CONFIG, readArguments } from './command.ts'
 import { loadWhole } from './load.ts'
 

@@ -1,8 +1,8 @@
 /** `seatgate token`: mints a bearer token, for trying things out. */
 
 import type { SeatReader } from '../../seats-admin/index.ts'
-import { mintToken, type TokenSubject } from '../authn/token.ts'
-import { Complaint } from '../config/complaint.ts'
+import { mintToken, type TokenSubject } from '../decision/authn/token.ts'
+import { Complaint } from '../config/invalid-value.ts'
 import type { TenantConfig } from '../config/config.ts'
 import { duration } from '../config/units.ts'
 import {

@@ -5,7 +5,7 @@
 
 import type { Acknowledgement, Announcement, Bus } from './bus.ts'
 import { type Committed, type NumberedChange, numbered, type Reading } from './change.ts'
-import { Awaited } from './awaited.ts'
+import { Awaited } from './acknowledgements.ts'
 import type { Clock } from './clock.ts'
 import {
   type ChangeSource,

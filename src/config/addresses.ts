@@ -1,7 +1,7 @@
 /** Where to listen, what to forward to, whom to believe. Used where the configuration is built. */
 
 import { isIP, isIPv4, isIPv6 } from 'node:net'
-import { Complaint } from './complaint.ts'
+import { Complaint } from './invalid-value.ts'
 import type { Address } from './config.ts'
 
 /** Labels of letters, digits and -; `_` too, as container names have it. */

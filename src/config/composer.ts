@@ -14,7 +14,7 @@ import {
   type YAMLMap,
   type YAMLSeq,
 } from 'yaml'
-import { Complaint, quote } from './complaint.ts'
+import { Complaint, quote } from './invalid-value.ts'
 import type { Data, Document, Spot, Spots, Value } from './document.ts'
 import { substitute } from './environment.ts'
 

@@ -1,6 +1,6 @@
 /** What a loaded configuration looks like: frozen, complete, every default filled in. Times in ms, sizes in bytes. */
 
-import type { Place, Requirement } from '../exchange.ts'
+import type { Place, Requirement } from '../model/route.ts'
 
 export interface Config {
   /** The file it came from, as given on the command line. */

@@ -3,7 +3,7 @@
  * Made by parse.ts; the builders read it through sections and add their faults.
  */
 
-import type { Place } from '../exchange.ts'
+import type { Place } from '../model/route.ts'
 import type { Fault } from './faults.ts'
 
 export type Value = string | number | boolean | null | Value[] | Data

@@ -3,7 +3,7 @@
  * never the structure around it. Used by composer.ts only.
  */
 
-import { Complaint } from './complaint.ts'
+import { Complaint } from './invalid-value.ts'
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
 

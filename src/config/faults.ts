@@ -1,6 +1,6 @@
 /** A fault of the configuration, by place. All are gathered before any is reported. */
 
-import type { Place } from '../exchange.ts'
+import type { Place } from '../model/route.ts'
 
 export interface Fault {
   readonly place: Place

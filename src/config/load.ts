@@ -6,7 +6,7 @@
 import { realpath } from 'node:fs/promises'
 import { dirname, isAbsolute, relative, resolve, sep } from 'node:path'
 import { buildSettings, type Settings } from './build.ts'
-import { Complaint } from './complaint.ts'
+import { Complaint } from './invalid-value.ts'
 import type { Config, RouteEntry, UpstreamConfig } from './config.ts'
 import type { Document } from './document.ts'
 import { ConfigError, type Fault, sortFaults } from './faults.ts'

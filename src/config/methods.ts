@@ -1,6 +1,6 @@
 /** The methods that requests may have: those of IANA's registry, and those that `methods:` names. */
 
-import { Complaint, didYouMean } from './complaint.ts'
+import { Complaint, didYouMean } from './invalid-value.ts'
 import type { Section } from './section.ts'
 
 /**

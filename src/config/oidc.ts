@@ -1,7 +1,7 @@
 /** `oidc:` of a tenant: its identity provider. Used by tenants.ts only. */
 
 import { isLoopback, origin } from './addresses.ts'
-import { Complaint, confidential, type Read } from './complaint.ts'
+import { Complaint, confidential, type Read } from './invalid-value.ts'
 import type { ClientAuth, OidcConfig, TenantClaim } from './config.ts'
 import type { Section } from './section.ts'
 import { durationWithin } from './units.ts'

@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { Complaint } from './complaint.ts'
+import { Complaint } from './invalid-value.ts'
 import type { Address, RedisConfig } from './config.ts'
 
 /** Scheme → how its servers are found, and whether TLS is spoken. Both spellings are about. */

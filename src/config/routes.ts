@@ -1,8 +1,8 @@
 /** One route table into entries, each checked by itself. The router checks them against each other. Used by load.ts only. */
 
 import { isPermission } from '../../seats-admin/model/permission.ts'
-import type { Requirement } from '../exchange.ts'
-import { Complaint, didYouMean, quote, type Read } from './complaint.ts'
+import type { Requirement } from '../model/route.ts'
+import { Complaint, didYouMean, quote, type Read } from './invalid-value.ts'
 import { DEFAULT_LIMITS, type RouteEntry } from './config.ts'
 import type { Document } from './document.ts'
 import type { Section } from './section.ts'

@@ -1,7 +1,7 @@
 /** Token secrets: text, or `base64url:` and raw bytes. No message here or about one ever holds it. */
 
 import { Buffer } from 'node:buffer'
-import { Complaint } from './complaint.ts'
+import { Complaint } from './invalid-value.ts'
 
 const RAW = 'base64url:'
 const LEAST = 32

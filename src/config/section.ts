@@ -1,6 +1,6 @@
 /** One map of a document, read setting by setting; what can't be read becomes a fault at its place. Used by the builders. */
 
-import { Complaint, quote, type Read } from './complaint.ts'
+import { Complaint, quote, type Read } from './invalid-value.ts'
 import type { Data, Document, Spot, Value } from './document.ts'
 
 export class Section {

@@ -3,7 +3,7 @@
 import { Buffer } from 'node:buffer'
 import { isSpaceId } from '../../seats-admin/model/space.ts'
 import { isTenantId } from '../../seats-admin/model/tenant.ts'
-import { Complaint, confidential, didYouMean, quote } from './complaint.ts'
+import { Complaint, confidential, didYouMean, quote } from './invalid-value.ts'
 import type { TenantConfig, TokenConfig } from './config.ts'
 import { buildOidc, SharedClients } from './oidc.ts'
 import { secret } from './secrets.ts'

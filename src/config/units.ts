@@ -1,6 +1,6 @@
 /** Durations and sizes: a whole number and a unit, nothing else. Used where the configuration is built. */
 
-import { Complaint, type Read } from './complaint.ts'
+import { Complaint, type Read } from './invalid-value.ts'
 
 const MILLISECONDS = new Map([
   ['ms', 1],

@@ -4,7 +4,7 @@ import { readFileSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { createSecureContext } from 'node:tls'
 import { certificateFault } from './certificates.ts'
-import { Complaint, type Read } from './complaint.ts'
+import { Complaint, type Read } from './invalid-value.ts'
 import type { UpstreamTls } from './config.ts'
 import type { Section } from './section.ts'
 

@@ -1,7 +1,7 @@
 /** `upstreams:`. Used by build.ts only. */
 
 import { origin } from './addresses.ts'
-import { Complaint, confidential, quote } from './complaint.ts'
+import { Complaint, confidential, quote } from './invalid-value.ts'
 import type { Limits, UpstreamConfig, UpstreamHealth } from './config.ts'
 import type { Section } from './section.ts'
 import { durationWithin } from './units.ts'

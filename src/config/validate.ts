@@ -5,7 +5,7 @@
  */
 
 import { Ajv, type ErrorObject } from 'ajv'
-import { didYouMean, quote } from './complaint.ts'
+import { didYouMean, quote } from './invalid-value.ts'
 import type { Data, Document, Value } from './document.ts'
 import gatewaySchema from './gateway.schema.json' with { type: 'json' }
 import routesSchema from './routes.schema.json' with { type: 'json' }

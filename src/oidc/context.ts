@@ -1,10 +1,10 @@
 /** What every verb of this room works with; made once by `oidc.ts` for one configuration. */
 
-import { Refusal } from '../errors.ts'
+import { Refusal } from '../model/errors.ts'
 import type { OidcPorts } from './ports.ts'
-import type { Provider } from './provider.ts'
-import { ProviderRefused, TokenRefused } from './translated.ts'
-import { ProviderTrouble, providerUnavailable } from './trouble.ts'
+import type { Provider } from './provider/provider.ts'
+import { ProviderRefused, TokenRefused } from './provider/openid-client-errors.ts'
+import { ProviderTrouble, providerUnavailable } from './provider/provider-error.ts'
 
 export interface Context extends OidcPorts {
   /** By tenant. */

@@ -1,14 +1,14 @@
 /** The endpoints of sign-in: requests in, answers or Refusals out. Called by `oidc.ts`, on behalf of the pipeline. */
 
-import { Refusal } from '../errors.ts'
-import { readFields } from './body.ts'
-import { callback } from './callback.ts'
+import { Refusal } from '../model/errors.ts'
+import { readFields } from './sign-in/body.ts'
+import { callback } from './sign-in/callback.ts'
 import type { Context } from './context.ts'
-import { loginEndpoint, providerOf } from './login-endpoint.ts'
-import { logout } from './logout.ts'
+import { loginEndpoint, providerOf } from './sign-in/login-endpoint.ts'
+import { logout } from './session/logout.ts'
 import type { SignInReply, SignInRequest } from './ports.ts'
-import { refresh } from './refresh.ts'
-import { validate } from './validate.ts'
+import { refresh } from './session/refresh.ts'
+import { validate } from './tokens/validate.ts'
 
 type Endpoint = (context: Context, request: SignInRequest) => Promise<SignInReply | Refusal>
 

@@ -3,18 +3,18 @@
  * each configuration; what must outlive a reload (used sign-ins, sessions) is behind the ports.
  */
 
-import type { Refusal } from '../errors.ts'
+import type { Refusal } from '../model/errors.ts'
 import type { Context } from './context.ts'
 import { serveSignIn } from './endpoints.ts'
-import type { HttpLimits } from './http.ts'
-import { signInRedirect } from './login-endpoint.ts'
+import type { HttpLimits } from './provider/http.ts'
+import { signInRedirect } from './sign-in/login-endpoint.ts'
 import type { OidcPorts, OidcTenant, SignInReply, SignInRequest } from './ports.ts'
-import { Provider } from './provider.ts'
-import { type ProviderToken, verifyProviderToken } from './provider-token.ts'
-import { Renewals } from './renew.ts'
+import { Provider } from './provider/provider.ts'
+import { type ProviderToken, verifyProviderToken } from './tokens/provider-token.ts'
+import { Renewals } from './session/renew.ts'
 import type { SessionRecord } from '../../seats-admin/index.ts'
-import { otherTenant } from './tenant-claim.ts'
-import { ProviderTrouble, providerUnavailable } from './trouble.ts'
+import { otherTenant } from './tokens/tenant-claim.ts'
+import { ProviderTrouble, providerUnavailable } from './provider/provider-error.ts'
 
 export interface OidcLimits extends HttpLimits {
   /** Characters that the cookies of sign-ins under way may have in one browser. */

@@ -40,7 +40,7 @@ export interface SeatDirectory {
   recordMember(tenant: string, user: string, seatIds: readonly string[]): Promise<void>
 }
 
-/** Whom a token of the gateway is about; see `TokenSubject` of `src/authn/token.ts`. */
+/** Whom a token of the gateway is about; see `TokenSubject` of `src/decision/authn/token.ts`. */
 export interface MintSubject {
   readonly sub: string
   readonly email?: string

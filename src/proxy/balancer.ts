@@ -1,6 +1,6 @@
 /** Picks the target of a request, among those that take part. Kept by `upstream.ts`; allocates nothing. */
 
-import type { Refusal } from '../errors.ts'
+import type { Refusal } from '../model/errors.ts'
 import type { Target } from './target.ts'
 import { busy, unavailable } from './upstream-faults.ts'
 import type { UpstreamSettings } from './upstream-options.ts'

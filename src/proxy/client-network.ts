@@ -4,7 +4,7 @@
  */
 
 import { isIP, isIPv6 } from 'node:net'
-import type { ClientRequest } from '../http1/client-request.ts'
+import type { ClientRequest } from '../http/server/client-request.ts'
 import { peerAddress, type TrustedProxies } from './forwarded.ts'
 
 /** Elements of X-Forwarded-For that are looked at, from the last one on. */

@@ -4,7 +4,7 @@
  */
 
 import { performance } from 'node:perf_hooks'
-import { type Slotted, UnderWay } from '../under-way.ts'
+import { type Slotted, UnderWay } from '../lib/in-flight.ts'
 
 export interface Due extends Slotted {
   /** Monotonic ms. Written by {@link Deadlines} only. */

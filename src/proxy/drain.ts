@@ -1,7 +1,7 @@
 /** What is left of a request after its answer. Used by `forward.ts` and `reply.ts`. */
 
-import type { BodySink, ClientRequest } from '../http1/client-request.ts'
-import type { ClientResponse, ResponseWatch } from '../http1/client-response.ts'
+import type { BodySink, ClientRequest } from '../http/server/client-request.ts'
+import type { ClientResponse, ResponseWatch } from '../http/server/client-response.ts'
 
 /** Milliseconds that the rest of a body may take to arrive once the answer is out. */
 const LINGER = 5_000

@@ -4,7 +4,7 @@
  */
 
 import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net'
-import { isLongList, MOST_ELEMENTS } from '../http1/fields.ts'
+import { isLongList, MOST_ELEMENTS } from '../http/wire/fields.ts'
 
 /** Peers whose X-Forwarded-* are continued; anyone else's are dropped. */
 export class TrustedProxies {

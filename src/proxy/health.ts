@@ -5,9 +5,9 @@
 
 import { performance } from 'node:perf_hooks'
 import type { buildConnector, Client, Dispatcher } from 'undici'
-import { type TlsOptions, undiciConnector } from './connector.ts'
+import { type TlsOptions, undiciConnector } from '../http/client/connector.ts'
 import type { Target } from './target.ts'
-import { loadUndici } from './undici.ts'
+import { loadUndici } from '../http/client/undici.ts'
 import { givenUp } from './upstream-faults.ts'
 import type { HealthSettings } from './upstream-options.ts'
 

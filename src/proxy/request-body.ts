@@ -5,9 +5,9 @@
  */
 
 import { Readable } from 'node:stream'
-import { Refusal } from '../errors.ts'
-import type { Exchange } from '../exchange.ts'
-import type { BodySink } from '../http1/client-request.ts'
+import { Refusal } from '../model/errors.ts'
+import type { Exchange } from '../http/server/exchange.ts'
+import type { BodySink } from '../http/server/client-request.ts'
 import { passed } from './buffer-garbage.ts'
 
 /** Who is told when the client's body can't be taken. */

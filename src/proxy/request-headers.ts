@@ -1,15 +1,16 @@
 /** The headers that go to the upstream: the client's that may pass, then ours. Called by `forward.ts`. */
 
 import type { UpstreamConfig } from '../config/config.ts'
-import type { Decision, Exchange } from '../exchange.ts'
-import { ByPeer } from '../http1/by-peer.ts'
-import { FieldLines } from '../http1/field-lines.ts'
-import type { HeaderSection } from '../http1/header-section.ts'
-import { MadeOf } from '../http1/made-of.ts'
+import type { Exchange } from '../http/server/exchange.ts'
+import type { Decision } from '../model/decision.ts'
+import { ByPeer } from '../http/server/by-peer.ts'
+import { FieldLines } from '../http/wire/field-lines.ts'
+import type { HeaderSection } from '../http/wire/header-section.ts'
+import { MadeOf } from '../lib/made-of.ts'
 import { withoutSession } from './cookies.ts'
 import { forwardedFields, peerAddress, Told, type TrustedProxies } from './forwarded.ts'
 import { connectionNames, removeNamed } from './header-names.ts'
-import { Callers, identity } from './identity.ts'
+import { Callers, identity } from './identity-headers.ts'
 import { requestNames } from './request-names.ts'
 
 /**

@@ -1,12 +1,12 @@
 /** The headers that go back to the client, and the trailers. Called by `answer.ts`, and for a 101 by `websocket/`. */
 
-import { FieldLine } from '../http1/field-line.ts'
-import { isLongList, joined, MOST_ELEMENTS } from '../http1/fields.ts'
-import { MadeOf } from '../http1/made-of.ts'
-import { ResponseFields } from '../http1/response-fields.ts'
+import { FieldLine } from '../http/wire/field-line.ts'
+import { isLongList, joined, MOST_ELEMENTS } from '../http/wire/fields.ts'
+import { MadeOf } from '../lib/made-of.ts'
+import { ResponseFields } from '../http/wire/response-fields.ts'
 import { maySet } from './cookies.ts'
 import { connectionNames, foldName, HeaderNames } from './header-names.ts'
-import type { AnswerHead } from './hop.ts'
+import type { AnswerHead } from '../http/client/hop.ts'
 
 type Treatment =
   'pass' | 'drop' | 'connection' | 'content-length' | 'set-cookie' | 'trailer' | 'transfer-encoding'

@@ -3,10 +3,10 @@
  * Made by `upstream.ts`, picked by `balancer.ts`, used by `forward.ts`.
  */
 
-import { type Address, connect, type TlsOptions } from './connector.ts'
-import { ConnectionLost, type HopRequest, type Party, type Receiver } from './hop.ts'
-import { Http1Client } from './http1/client.ts'
-import { Rotation, type RotationOwner } from './rotation.ts'
+import { type Address, connect, type TlsOptions } from '../http/client/connector.ts'
+import { ConnectionLost, type HopRequest, type Party, type Receiver } from '../http/client/hop.ts'
+import { Http1Client } from '../http/client/connection-pool.ts'
+import { Rotation, type RotationOwner } from './outlier-ejection.ts'
 import type { TargetStatus } from './upstream-events.ts'
 import type { UpstreamSettings } from './upstream-options.ts'
 import { TargetAgent } from './websocket/agent.ts'

@@ -1,7 +1,14 @@
 /** What a failure of the upstream is called towards the client, and what it says about the target. Used by `forward.ts`. */
 
-import { Refusal } from '../errors.ts'
-import { BodyTimeout, ClientClosed, ConnectionLost, Displaced, NotForwardable, SlowClient } from './hop.ts'
+import { Refusal } from '../model/errors.ts'
+import {
+  BodyTimeout,
+  ClientClosed,
+  ConnectionLost,
+  Displaced,
+  NotForwardable,
+  SlowClient,
+} from '../http/client/hop.ts'
 import { bodyTooSlow } from './request-body.ts'
 import type { Blame } from './upstream-events.ts'
 

@@ -4,6 +4,7 @@
  */
 
 import type { UpstreamConfig } from '../config/config.ts'
+import type { TlsSettings } from '../http/client/connector.ts'
 import type { UpstreamListener } from './upstream-events.ts'
 
 /** Who gets a request: each in turn, or the target with the fewest requests under way (among equals in turn). */
@@ -42,19 +43,6 @@ export interface HealthSettings {
   /** Good checks in a row that bring a target back, and bad ones that take it out. */
   readonly healthy: number
   readonly unhealthy: number
-}
-
-/** PEM texts, not paths. */
-export interface TlsSettings {
-  /** In place of the public authorities. */
-  readonly ca?: string | Buffer | null
-  /** The gateway's own certificate, with those between it and its authority, and its key: both or neither. */
-  readonly cert?: string | Buffer | null
-  readonly key?: string | Buffer | null
-  /** The name asked for, and looked for in the certificate, in place of the target's. */
-  readonly serverName?: string | null
-  /** Takes any certificate: whoever is on the way can then read and change everything. */
-  readonly insecureSkipVerify?: boolean
 }
 
 export interface EjectionSettings {

@@ -8,7 +8,8 @@
  * and not at all for a while after Redis failed to answer in time.
  */
 
-import type { SeatQuestion, Source } from '../exchange.ts'
+import type { Source } from '../model/decision.ts'
+import type { SeatQuestion } from '../model/seat.ts'
 import { type Connection, isReady } from './connection.ts'
 import type { Keys } from './keys.ts'
 import { MAX_VALUE } from './resp.ts'

@@ -3,19 +3,12 @@
  * No header value, query, cookie or token is ever part of it.
  */
 
-import type { Refusal } from '../errors.ts'
-import {
-  beginsWith,
-  type ConsideredSeat,
-  type Decision,
-  type Exchange,
-  type OpenWebSocket,
-  type Person,
-  personOf,
-  samePerson,
-} from '../exchange.ts'
-import { ByPeer } from '../http1/by-peer.ts'
-import { MadeOf } from '../http1/made-of.ts'
+import type { Refusal } from '../model/errors.ts'
+import type { Exchange, OpenWebSocket } from '../http/server/exchange.ts'
+import { type ConsideredSeat, type Decision, beginsWith } from '../model/decision.ts'
+import { type Person, personOf, samePerson } from '../model/principal.ts'
+import { ByPeer } from '../http/server/by-peer.ts'
+import { MadeOf } from '../lib/made-of.ts'
 
 /** A credential may name thousands of Seats; a line shows the first of them. */
 const MAX_SEATS = 20

@@ -4,8 +4,8 @@
  */
 
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
-import type { Refusal } from '../errors.ts'
-import type { Exchange, WebSocketEnd } from '../exchange.ts'
+import type { Refusal } from '../model/errors.ts'
+import type { Exchange, WebSocketEnd } from '../http/server/exchange.ts'
 import { statusOf } from './access-log.ts'
 import { addMetric, histogramValues, RouteTally, Tally } from './tally.ts'
 

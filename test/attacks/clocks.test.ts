@@ -5,9 +5,9 @@
  */
 
 import t, { type Test } from 'tap'
-import { readClaims } from '../../src/authn/claims.ts'
-import { Refusal } from '../../src/errors.ts'
-import { resolve } from '../../src/seats/resolve.ts'
+import { readClaims } from '../../src/decision/authn/claims.ts'
+import { Refusal } from '../../src/model/errors.ts'
+import { resolve } from '../../src/decision/seats/resolve.ts'
 import { Client } from '../support/client.ts'
 import { type Fleet, SPACE, startFleet } from '../fleet/fleet.ts'
 import { type FleetGateway, MAIN } from '../fleet/gateway.ts'

@@ -5,7 +5,7 @@ import t, { type Test } from 'tap'
 import { OperatedGateway } from '../operations/gateway.ts'
 import { startService } from '../operations/service.ts'
 import { Wire } from '../proxy/support.ts'
-import { until } from '../workers/support.ts'
+import { until } from '../runtime/workers/support.ts'
 
 const MiB = 1024 * 1024
 const BOUND = 4 * MiB

@@ -3,7 +3,7 @@
 import t, { type Test } from 'tap'
 import { codeOf, Wire } from '../proxy/support.ts'
 import { startWorld, type World } from '../support/world.ts'
-import { metric, until } from '../workers/support.ts'
+import { metric, until } from '../runtime/workers/support.ts'
 
 const CONNECTIONS = 32
 const GREEDY = '127.0.0.66'

@@ -11,7 +11,7 @@ import t, { type Test } from 'tap'
 import { portOf, Wire } from '../proxy/support.ts'
 import { CERTIFICATES } from '../support/servers/tls.ts'
 import { startWorld, type World, type WorldOptions } from '../support/world.ts'
-import { until } from '../workers/support.ts'
+import { until } from '../runtime/workers/support.ts'
 
 interface Seen {
   text: string

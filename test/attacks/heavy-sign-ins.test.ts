@@ -7,9 +7,9 @@
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { isRefusal } from '../../seats-admin/index.ts'
-import { mapSeats } from '../../src/oidc/grants.ts'
-import { SeatMemory } from '../../src/seats/memory.ts'
-import { seatsByName } from '../../src/sign-in.ts'
+import { mapSeats } from '../../src/oidc/tokens/seat-mapping.ts'
+import { SeatMemory } from '../../src/decision/seats/memory.ts'
+import { seatsByName } from '../../src/runtime/sign-in.ts'
 import { open, temporaryFolder } from '../seats-admin/store/sqlite/support.ts'
 
 const SIGN_INS = 40

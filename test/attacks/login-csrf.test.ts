@@ -4,7 +4,7 @@
  */
 
 import t from 'tap'
-import { SESSION_COOKIE } from '../../src/oidc/cookies.ts'
+import { SESSION_COOKIE } from '../../src/oidc/session/cookies.ts'
 import { NAVIGATION } from '../oidc/browser-client.ts'
 import { startWorld } from '../oidc/world.ts'
 

@@ -2,8 +2,8 @@
 
 import { createServer } from 'node:net'
 import t, { type Test } from 'tap'
-import { isNavigation } from '../../src/oidc/browser.ts'
-import { isAtOtherHost } from '../../src/oidc/host.ts'
+import { isNavigation } from '../../src/oidc/sign-in/browser.ts'
+import { isAtOtherHost } from '../../src/oidc/sign-in/host.ts'
 import { foldName } from '../../src/proxy/header-names.ts'
 import { requestNames } from '../../src/proxy/request-names.ts'
 import { codeOf, Wire } from '../proxy/support.ts'

@@ -8,7 +8,7 @@ import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
 import { Wire } from '../proxy/support.ts'
 import { startWorld, type World } from '../support/world.ts'
-import { metric, until } from '../workers/support.ts'
+import { metric, until } from '../runtime/workers/support.ts'
 
 const SIZE = 50 * 1024 * 1024
 const TIMES = 20

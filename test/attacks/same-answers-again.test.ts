@@ -2,9 +2,9 @@
 
 import fc from 'fast-check'
 import t from 'tap'
-import { MessageReader, type MessageSink } from '../../src/http1/message-reader.ts'
-import { ProtocolError } from '../../src/proxy/hop.ts'
-import { answers, type Head, MAX_HEAD } from '../../src/proxy/http1/answers.ts'
+import { MessageReader, type MessageSink } from '../../src/http/wire/message-parser.ts'
+import { ProtocolError } from '../../src/http/client/hop.ts'
+import { answers, type Head, MAX_HEAD } from '../../src/http/client/response-parser.ts'
 import { fieldsOf, front, get, serveRaw, Wire } from '../proxy/support.ts'
 import { collected } from '../support/garbage.ts'
 

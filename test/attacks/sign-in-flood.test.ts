@@ -5,9 +5,9 @@
 
 import { performance } from 'node:perf_hooks'
 import t from 'tap'
-import { ProcessEphemeral } from '../../src/oidc/ephemeral.ts'
-import { Refusal } from '../../src/errors.ts'
-import { signInCookie } from '../../src/oidc/cookies.ts'
+import { ProcessEphemeral } from '../../src/oidc/sign-in/ephemeral.ts'
+import { Refusal } from '../../src/model/errors.ts'
+import { signInCookie } from '../../src/oidc/session/cookies.ts'
 import { startProcesses } from '../sign-in/processes.ts'
 import { startRedis } from '../support/servers/redis.ts'
 import { startWorld } from '../oidc/world.ts'

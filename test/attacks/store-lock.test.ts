@@ -9,7 +9,7 @@ import { copyFileSync, linkSync, mkdirSync, renameSync, rmSync, symlinkSync, wri
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import t, { type Test } from 'tap'
-import { mintToken } from '../../src/authn/token.ts'
+import { mintToken } from '../../src/decision/authn/token.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { CONFIG, folderWith, MAIN, ROUTES, SECRET, seatgate } from '../cli/command-line.ts'
 import { startUpstream } from '../support/world.ts'

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { DatabaseSync } from 'node:sqlite'
 import t, { type Test } from 'tap'
 import { startWorld, type World } from '../support/world.ts'
-import { readiness, until } from '../workers/support.ts'
+import { readiness, until } from '../runtime/workers/support.ts'
 
 const PAGE = 4096
 const SEATS = 60

@@ -7,7 +7,7 @@ import t, { type Test } from 'tap'
 import { codeOf, Wire } from '../proxy/support.ts'
 import { Client } from '../support/client.ts'
 import { startWorld, type World } from '../support/world.ts'
-import { metric, until } from '../workers/support.ts'
+import { metric, until } from '../runtime/workers/support.ts'
 
 const ROUTES = [
   'POST /v1/trainings: trainings:create',

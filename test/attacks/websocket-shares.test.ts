@@ -3,7 +3,7 @@
 import t, { type Test } from 'tap'
 import { Wire } from '../proxy/support.ts'
 import { startWorld } from '../support/world.ts'
-import { metric, until as untilMetric } from '../workers/support.ts'
+import { metric, until as untilMetric } from '../runtime/workers/support.ts'
 import {
   type RawClient,
   shake,

@@ -8,11 +8,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { openStore, type SeatReader } from '../../seats-admin/index.ts'
 import { isRefusal } from '../../seats-admin/model/refusal.ts'
-import { mintToken } from '../../src/authn/token.ts'
+import { mintToken } from '../../src/decision/authn/token.ts'
 import { recordAsJson } from '../../src/cli/record.ts'
 import { mintFor } from '../../src/cli/token.ts'
 import { loadConfig } from '../../src/config/load.ts'
-import type { Decision } from '../../src/exchange.ts'
+import type { Decision } from '../../src/model/decision.ts'
 import { CONFIG, folderWith, MAIN, ROUTES, SECRET, seatgate } from './command-line.ts'
 
 const files = {

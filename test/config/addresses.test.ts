@@ -1,7 +1,7 @@
 import { createServer } from 'node:net'
 import t from 'tap'
 import { address, cidr, clash, origin } from '../../src/config/addresses.ts'
-import { Complaint } from '../../src/config/complaint.ts'
+import { Complaint } from '../../src/config/invalid-value.ts'
 import type { Address } from '../../src/config/config.ts'
 import { BASE, configOf, faultsOf } from './support.ts'
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { Complaint } from '../../src/config/complaint.ts'
+import { Complaint } from '../../src/config/invalid-value.ts'
 import { substitute } from '../../src/config/environment.ts'
 import { BASE, configOf, faultsOf, tableFaults } from './support.ts'
 

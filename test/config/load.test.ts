@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import t from 'tap'
 import { ConfigError } from '../../src/config/faults.ts'
 import { loadConfig, loadConfigWithFaults } from '../../src/config/load.ts'
-import { compileTable } from '../../src/router/table.ts'
+import { compileTable } from '../../src/decision/router/table.ts'
 import { BASE, configOf, Folder, SECRET } from './support.ts'
 
 t.test('what is left out has its default', async (t) => {

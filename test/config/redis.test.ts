@@ -1,7 +1,7 @@
 /** `redis:` in every form it has. */
 
 import t from 'tap'
-import { Complaint } from '../../src/config/complaint.ts'
+import { Complaint } from '../../src/config/invalid-value.ts'
 import { redisUrl } from '../../src/config/redis.ts'
 import { BASE, faultsOf, Folder } from './support.ts'
 

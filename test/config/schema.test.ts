@@ -7,7 +7,7 @@ import { isPermission } from '../../seats-admin/model/permission.ts'
 import { isSpaceId } from '../../seats-admin/model/space.ts'
 import { isTenantId } from '../../seats-admin/model/tenant.ts'
 import { address, origin } from '../../src/config/addresses.ts'
-import { Complaint } from '../../src/config/complaint.ts'
+import { Complaint } from '../../src/config/invalid-value.ts'
 import gateway from '../../src/config/gateway.schema.json' with { type: 'json' }
 import routes from '../../src/config/routes.schema.json' with { type: 'json' }
 import { duration, size } from '../../src/config/units.ts'

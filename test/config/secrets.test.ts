@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { Complaint } from '../../src/config/complaint.ts'
+import { Complaint } from '../../src/config/invalid-value.ts'
 import { secret } from '../../src/config/secrets.ts'
 
 const message = (text: string) => {

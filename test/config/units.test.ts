@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { Complaint } from '../../src/config/complaint.ts'
+import { Complaint } from '../../src/config/invalid-value.ts'
 import { duration, durationWithin, size } from '../../src/config/units.ts'
 
 const refused = (value: unknown) => (value instanceof Complaint ? value.message : `read as ${value}`)

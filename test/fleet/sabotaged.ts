@@ -6,7 +6,7 @@
 import { History } from '../../src/coherence/history.ts'
 import { Instance } from '../../src/coherence/instance.ts'
 import { Lease } from '../../src/coherence/lease.ts'
-import { RemoteDecider } from '../../src/coherence/link.ts'
+import { RemoteDecider } from '../../src/coherence/worker-link.ts'
 
 /** Milliseconds that workers hear of changes later than others are told they have. */
 const LATE = 100

@@ -1,8 +1,8 @@
 /** Words from outside, made fit for the log. */
 
 import t from 'tap'
-import { cleaned, cleanedError, cleanedName } from '../../src/oidc/clean.ts'
-import { codeOf, networkTrouble } from '../../src/oidc/trouble.ts'
+import { cleaned, cleanedError, cleanedName } from '../../src/oidc/provider/log-text.ts'
+import { codeOf, networkTrouble } from '../../src/oidc/provider/provider-error.ts'
 
 t.test('bounded, visible, without what could be a credential', async (t) => {
   t.equal(cleaned('the code has expired'), 'the code has expired')

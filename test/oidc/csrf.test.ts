@@ -1,7 +1,7 @@
 /** Cross-site requests with the cookie: the session counts for nothing that may change something. */
 
 import t from 'tap'
-import { cookieCounts, isNavigation, isSameOrigin } from '../../src/oidc/browser.ts'
+import { cookieCounts, isNavigation, isSameOrigin } from '../../src/oidc/sign-in/browser.ts'
 import { startWorld } from './world.ts'
 
 t.test('requests that other sites make', async (t) => {

@@ -1,7 +1,7 @@
 /** The memory of used sign-ins: each id once, none forgotten before it expires, none without a place for each tenant. */
 
 import t from 'tap'
-import { BoundedEphemeral, ProcessEphemeral } from '../../src/oidc/ephemeral.ts'
+import { BoundedEphemeral, ProcessEphemeral } from '../../src/oidc/sign-in/ephemeral.ts'
 
 t.test('used once', async (t) => {
   const memory = new ProcessEphemeral()

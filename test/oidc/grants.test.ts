@@ -1,7 +1,7 @@
 /** Seat names → entries: one for each space of each Seat, of Seats that exist, and not without bound. */
 
 import t from 'tap'
-import { mapSeats } from '../../src/oidc/grants.ts'
+import { mapSeats } from '../../src/oidc/tokens/seat-mapping.ts'
 import type { OidcLog } from '../../src/oidc/ports.ts'
 import { Seats } from './world.ts'
 

@@ -1,7 +1,7 @@
 /** Which addresses are of an inner network. */
 
 import t from 'tap'
-import { isInnerAddress } from '../../src/oidc/inner-address.ts'
+import { isInnerAddress } from '../../src/oidc/provider/inner-address.ts'
 
 const INNER = [
   ...['0.0.0.0', '0.1.2.3', '10.0.0.1', '10.255.255.255', '100.64.0.1', '100.127.255.255', '100.100.100.200'],

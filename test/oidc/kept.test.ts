@@ -1,7 +1,7 @@
 /** A document of the provider's: read once for all who ask, not too often, and not believed for too long. */
 
 import t from 'tap'
-import { Kept } from '../../src/oidc/kept.ts'
+import { Kept } from '../../src/oidc/provider/stale-while-revalidate.ts'
 
 const TIMES = { fresh: 100, stale: 1000, backoff: 10 }
 

@@ -1,7 +1,7 @@
 /** Signing out: here at once and everywhere, then at the provider. */
 
 import t from 'tap'
-import { SESSION_COOKIE } from '../../src/oidc/cookies.ts'
+import { SESSION_COOKIE } from '../../src/oidc/session/cookies.ts'
 import { startWorld } from './world.ts'
 
 t.test('from a page: the browser is sent to sign out at the provider, and comes back', async (t) => {

@@ -4,14 +4,14 @@
  */
 
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
-import { verifyToken } from '../../src/authn/token.ts'
-import { untimely } from '../../src/authn/claims.ts'
-import { Refusal } from '../../src/errors.ts'
-import type { Principal } from '../../src/exchange.ts'
-import { headerLines, isNavigation } from '../../src/oidc/browser.ts'
+import { verifyToken } from '../../src/decision/authn/token.ts'
+import { untimely } from '../../src/decision/authn/claims.ts'
+import { Refusal } from '../../src/model/errors.ts'
+import type { Principal } from '../../src/model/principal.ts'
+import { headerLines, isNavigation } from '../../src/oidc/sign-in/browser.ts'
 import type { SignInReply } from '../../src/oidc/ports.ts'
-import { Sessions } from '../../src/oidc/session.ts'
-import { problemContent, problemHeaders } from '../../src/server/problem.ts'
+import { Sessions } from '../../src/oidc/session/session.ts'
+import { problemContent, problemHeaders } from '../../src/http/server/problem.ts'
 import type { SignInWorld } from './world.ts'
 
 const missing = new Refusal('credentials_missing', 'This route needs a credential.')

@@ -4,8 +4,8 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Test } from 'tap'
 import t from 'tap'
-import { type NameLimits, Names } from '../../src/oidc/names.ts'
-import { codeOf } from '../../src/oidc/trouble.ts'
+import { type NameLimits, Names } from '../../src/oidc/provider/name-lookup.ts'
+import { codeOf } from '../../src/oidc/provider/provider-error.ts'
 import { NameServer } from './name-server.ts'
 
 async function namesOf(t: Test, files: { hosts?: string; resolv?: string } = {}, limits: NameLimits = {}) {

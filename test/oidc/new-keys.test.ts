@@ -7,7 +7,7 @@ import { randomBytes } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
 import type { Test } from 'tap'
 import t from 'tap'
-import { Refusal } from '../../src/errors.ts'
+import { Refusal } from '../../src/model/errors.ts'
 import { HostileProvider } from './hostile-provider.ts'
 import { startWorld } from './world.ts'
 

@@ -2,7 +2,7 @@
 
 import { generateKeyPair } from 'jose'
 import t from 'tap'
-import { Refusal } from '../../src/errors.ts'
+import { Refusal } from '../../src/model/errors.ts'
 import { type Claims, CLIENT, HostileProvider } from './hostile-provider.ts'
 import { startWorld } from './world.ts'
 

@@ -2,7 +2,7 @@
 
 import { decodeJwt } from 'jose'
 import t from 'tap'
-import { openKeepsake } from '../../src/oidc/open-session.ts'
+import { openKeepsake } from '../../src/oidc/session/open-session.ts'
 import { ACCESS_TOKEN, HostileProvider } from './hostile-provider.ts'
 import { HOUR, startWorld } from './world.ts'
 

@@ -1,7 +1,7 @@
 /** Open redirects, in every spelling: `return_to` leads to a path of our own origin, or nowhere. */
 
 import t from 'tap'
-import { pageOf, returnAddress, safeReturnTo } from '../../src/oidc/return-to.ts'
+import { pageOf, returnAddress, safeReturnTo } from '../../src/oidc/sign-in/return-to.ts'
 import { startWorld } from './world.ts'
 
 const ORIGIN = 'https://gw.example'

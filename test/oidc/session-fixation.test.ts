@@ -1,7 +1,7 @@
 /** Session fixation: a sign-in never goes on under a secret that was there before it. */
 
 import t from 'tap'
-import { SESSION_COOKIE } from '../../src/oidc/cookies.ts'
+import { SESSION_COOKIE } from '../../src/oidc/session/cookies.ts'
 import { startWorld } from './world.ts'
 
 t.test("an attacker's own session, planted in the victim's browser", async (t) => {

@@ -1,7 +1,7 @@
 /** The browser's session: what its cookie is worth, how long, and when its Seats are mapped afresh. */
 
 import t from 'tap'
-import { SESSION_COOKIE } from '../../src/oidc/cookies.ts'
+import { SESSION_COOKIE } from '../../src/oidc/session/cookies.ts'
 import { HostileProvider } from './hostile-provider.ts'
 import { HOUR, startWorld } from './world.ts'
 

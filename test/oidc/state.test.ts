@@ -5,7 +5,7 @@
 
 import type { Test } from 'tap'
 import t from 'tap'
-import { signInCookie, signInCookiesIn } from '../../src/oidc/cookies.ts'
+import { signInCookie, signInCookiesIn } from '../../src/oidc/session/cookies.ts'
 import type { Page } from './browser-client.ts'
 import { type SignInWorld, startWorld } from './world.ts'
 

@@ -1,8 +1,8 @@
 /** Small readings: handles, cookies, the Seats claim, identity, algorithms, addresses. */
 
 import t from 'tap'
-import { acceptedAlgorithms, hashOf } from '../../src/oidc/algorithms.ts'
-import { cookieValues, setCookie, signInCookie } from '../../src/oidc/cookies.ts'
+import { acceptedAlgorithms, hashOf } from '../../src/oidc/provider/algorithms.ts'
+import { cookieValues, setCookie, signInCookie } from '../../src/oidc/session/cookies.ts'
 import {
   cookieText,
   handleText,
@@ -11,10 +11,10 @@ import {
   parseCookieText,
   parseHandleText,
   sha256,
-} from '../../src/oidc/handle.ts'
-import { mayBeAsked } from '../../src/oidc/http.ts'
-import { identityOf } from '../../src/oidc/identity.ts'
-import { isDistributed, readSeatsClaim } from '../../src/oidc/seats-claim.ts'
+} from '../../src/oidc/session/handle.ts'
+import { mayBeAsked } from '../../src/oidc/provider/http.ts'
+import { identityOf } from '../../src/oidc/tokens/identity.ts'
+import { isDistributed, readSeatsClaim } from '../../src/oidc/tokens/seats-claim.ts'
 
 t.test('handles and cookies are read back, and nothing else is', async (t) => {
   const [id, one, two] = [newSessionId(), newSecret(), newSecret()]

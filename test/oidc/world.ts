@@ -7,10 +7,10 @@ import { createHash, randomBytes } from 'node:crypto'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Test } from 'tap'
-import { mintToken } from '../../src/authn/token.ts'
+import { mintToken } from '../../src/decision/authn/token.ts'
 import type { OidcConfig, TenantConfig } from '../../src/config/config.ts'
-import { ProcessEphemeral } from '../../src/oidc/ephemeral.ts'
-import type { HttpLimits } from '../../src/oidc/http.ts'
+import { ProcessEphemeral } from '../../src/oidc/sign-in/ephemeral.ts'
+import type { HttpLimits } from '../../src/oidc/provider/http.ts'
 import { Oidc } from '../../src/oidc/oidc.ts'
 import type {
   Ephemeral,

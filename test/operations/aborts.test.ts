@@ -3,7 +3,7 @@
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import t, { type Test } from 'tap'
-import { until } from '../workers/support.ts'
+import { until } from '../runtime/workers/support.ts'
 import { OperatedGateway } from './gateway.ts'
 import { startService } from './service.ts'
 import { open, WireClient } from './wire-client.ts'

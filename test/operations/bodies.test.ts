@@ -3,7 +3,7 @@
 import { once } from 'node:events'
 import { type IncomingMessage, request as ask, type RequestOptions } from 'node:http'
 import t, { type Test } from 'tap'
-import { until } from '../workers/support.ts'
+import { until } from '../runtime/workers/support.ts'
 import { OperatedGateway } from './gateway.ts'
 import { startService } from './service.ts'
 

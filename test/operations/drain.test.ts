@@ -4,7 +4,7 @@ import t from 'tap'
 import { OperatedGateway } from './gateway.ts'
 import { Load } from './load.ts'
 import { startService } from './service.ts'
-import { until } from '../workers/support.ts'
+import { until } from '../runtime/workers/support.ts'
 
 for (const workers of [1, 2]) {
   t.test(`${workers} processes: 500 requests a second, kept and fresh connections`, async (t) => {

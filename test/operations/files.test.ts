@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connect, type Socket } from 'node:net'
 import t, { type Test } from 'tap'
-import { until } from '../workers/support.ts'
+import { until } from '../runtime/workers/support.ts'
 import { OperatedGateway } from './gateway.ts'
 import { startService } from './service.ts'
 import { WireClient } from './wire-client.ts'

@@ -18,7 +18,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
-import { until } from '../workers/support.ts'
+import { until } from '../runtime/workers/support.ts'
 
 const MAIN = fileURLToPath(new URL('../../src/cli/seatgate.js', import.meta.url))
 const SECRET = 'a secret of more than thirty-two bytes, for tests'

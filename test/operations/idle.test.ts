@@ -2,7 +2,7 @@
 
 import t from 'tap'
 import { type RawClient, shake, startWebSocketUpstream } from '../websocket/support.ts'
-import { until } from '../workers/support.ts'
+import { until } from '../runtime/workers/support.ts'
 import { OperatedGateway } from './gateway.ts'
 import { WireClient } from './wire-client.ts'
 

@@ -3,10 +3,10 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import t from 'tap'
 import { openStore } from '../../seats-admin/index.ts'
-import { Engine } from '../../src/engine.ts'
-import { ProcessEphemeral } from '../../src/oidc/ephemeral.ts'
+import { Engine } from '../../src/runtime/decision-point.ts'
+import { ProcessEphemeral } from '../../src/oidc/sign-in/ephemeral.ts'
 import { startWorld, type World } from '../support/world.ts'
-import { metric } from '../workers/support.ts'
+import { metric } from '../runtime/workers/support.ts'
 
 const MiB = 1024 * 1024
 const SILENT = { info: () => {}, warn: () => {}, error: () => {} }

@@ -1,7 +1,7 @@
 /** Reloads under load cost no request, and each request meets one configuration: its table and its upstream, or the next. */
 
 import t, { type Test } from 'tap'
-import { until } from '../workers/support.ts'
+import { until } from '../runtime/workers/support.ts'
 import { configuration, OperatedGateway, routeTable } from './gateway.ts'
 import { Load } from './load.ts'
 import { startService } from './service.ts'

@@ -2,7 +2,7 @@
 
 import type { Socket } from 'node:net'
 import t, { type Test } from 'tap'
-import { until } from '../workers/support.ts'
+import { until } from '../runtime/workers/support.ts'
 import { OperatedGateway } from './gateway.ts'
 import { Load } from './load.ts'
 import { startService } from './service.ts'

@@ -1,10 +1,10 @@
 /** An upstream's answer that comes when the request has been answered otherwise: nothing of it goes out, and nothing ends. */
 
 import t, { type Test } from 'tap'
-import { Refusal } from '../../src/errors.ts'
-import { fieldLines } from '../../src/http1/field-line.ts'
-import { Answer } from '../../src/proxy/answer.ts'
-import type { AnswerHead } from '../../src/proxy/hop.ts'
+import { Refusal } from '../../src/model/errors.ts'
+import { fieldLines } from '../../src/http/wire/field-line.ts'
+import { Answer } from '../../src/proxy/response-relay.ts'
+import type { AnswerHead } from '../../src/http/client/hop.ts'
 import { firstExchange } from '../support/listener.ts'
 import { codeOf, get, refuse, Wire } from './support.ts'
 

@@ -5,7 +5,7 @@
 
 import type { Socket } from 'node:net'
 import { createSecureContext, TLSSocket } from 'node:tls'
-import type { TlsSettings } from '../../src/proxy/upstream-options.ts'
+import type { TlsSettings } from '../../src/http/client/connector.ts'
 import { CERTIFICATES } from '../support/servers/tls.ts'
 
 let secured = false

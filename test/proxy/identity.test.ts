@@ -2,8 +2,8 @@
 
 import fc from 'fast-check'
 import t from 'tap'
-import { FieldLines } from '../../src/http1/field-lines.ts'
-import { Callers, headerText, identity } from '../../src/proxy/identity.ts'
+import { FieldLines } from '../../src/http/wire/field-lines.ts'
+import { Callers, headerText, identity } from '../../src/proxy/identity-headers.ts'
 import { ALICE, get, seenBy, valuesOf } from './support.ts'
 
 t.test('visible ASCII stays, all else is encoded', async (t) => {

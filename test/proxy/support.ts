@@ -6,19 +6,15 @@ import * as net from 'node:net'
 import { performance } from 'node:perf_hooks'
 import type { Test } from 'tap'
 import type { UpstreamConfig } from '../../src/config/config.ts'
-import {
-  type Decision,
-  Exchange,
-  type Judgement,
-  PathParams,
-  type Principal,
-  type Route,
-} from '../../src/exchange.ts'
-import type { ClientRequest } from '../../src/http1/client-request.ts'
-import type { ClientResponse } from '../../src/http1/client-response.ts'
+import { Exchange } from '../../src/http/server/exchange.ts'
+import { type Decision, type Judgement, PathParams } from '../../src/model/decision.ts'
+import type { Principal } from '../../src/model/principal.ts'
+import type { Route } from '../../src/model/route.ts'
+import type { ClientRequest } from '../../src/http/server/client-request.ts'
+import type { ClientResponse } from '../../src/http/server/client-response.ts'
 import { forward, type Refuse } from '../../src/proxy/forward.ts'
 import { Upstream, type UpstreamOptions } from '../../src/proxy/upstream.ts'
-import { writeProblem } from '../../src/server/problem.ts'
+import { writeProblem } from '../../src/http/server/problem.ts'
 import { isAwaited, openListener } from '../support/listener.ts'
 import { hopTo, upstreamEnd } from './hop.ts'
 

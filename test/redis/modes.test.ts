@@ -2,8 +2,8 @@
 
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
-import { Complaint } from '../../src/config/complaint.ts'
-import { SeatQuestion } from '../../src/exchange.ts'
+import { Complaint } from '../../src/config/invalid-value.ts'
+import { SeatQuestion } from '../../src/model/seat.ts'
 import type { RedisConfig } from '../../src/config/config.ts'
 import { redisUrl } from '../../src/config/redis.ts'
 import { RedisBus } from '../../src/redis/bus.ts'

@@ -1,7 +1,7 @@
 /** A browser on a whole gateway: sent to sign in, back on its page with a session, and signed out. */
 
 import t from 'tap'
-import { SESSION_COOKIE } from '../../src/oidc/cookies.ts'
+import { SESSION_COOKIE } from '../../src/oidc/session/cookies.ts'
 import { NAVIGATION } from '../oidc/browser-client.ts'
 import { startSignIn } from './world.ts'
 

@@ -3,7 +3,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { BrowserContext, Page } from 'playwright-core'
 import t, { type Test } from 'tap'
-import { SESSION_COOKIE } from '../../src/oidc/cookies.ts'
+import { SESSION_COOKIE } from '../../src/oidc/session/cookies.ts'
 import { endTls, findChromium, startChromium, startSite } from './chromium.ts'
 import { startSignIn } from './world.ts'
 

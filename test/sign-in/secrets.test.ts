@@ -5,7 +5,7 @@
  */
 
 import t from 'tap'
-import { SESSION_COOKIE } from '../../src/oidc/cookies.ts'
+import { SESSION_COOKIE } from '../../src/oidc/session/cookies.ts'
 import { CLIENT_SECRET } from '../oidc/provider.ts'
 import { idTokenOf } from './id-token.ts'
 import { searchIn } from './search.ts'

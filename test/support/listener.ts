@@ -2,13 +2,13 @@
 
 import type { Test } from 'tap'
 import { DEFAULT_LIMITS, type Limits } from '../../src/config/config.ts'
-import { Exchange } from '../../src/exchange.ts'
-import type { ClientRequest } from '../../src/http1/client-request.ts'
-import type { ClientResponse } from '../../src/http1/client-response.ts'
-import { openFront } from '../../src/server/front.ts'
-import type { Front } from '../../src/server/front-ports.ts'
-import type { Part } from '../../src/server/front.ts'
-import { rawProblem } from '../../src/server/problem.ts'
+import { Exchange } from '../../src/http/server/exchange.ts'
+import type { ClientRequest } from '../../src/http/server/client-request.ts'
+import type { ClientResponse } from '../../src/http/server/client-response.ts'
+import { openFront } from '../../src/http/server/listener.ts'
+import type { Front } from '../../src/http/server/listener-options.ts'
+import type { Part } from '../../src/http/server/listener.ts'
+import { rawProblem } from '../../src/http/server/problem.ts'
 
 /** On a free port of loopback. @param handle makes the exchange, and answers when it likes */
 export function openListener(

@@ -1,9 +1,10 @@
 /** The line of a request has an end, whatever its credential names. */
 
 import t from 'tap'
-import { type Decision, Exchange, type Judgement, PathParams } from '../../src/exchange.ts'
-import { fieldLines } from '../../src/http1/field-line.ts'
-import { ResponseFields } from '../../src/http1/response-fields.ts'
+import { Exchange } from '../../src/http/server/exchange.ts'
+import { type Decision, type Judgement, PathParams } from '../../src/model/decision.ts'
+import { fieldLines } from '../../src/http/wire/field-line.ts'
+import { ResponseFields } from '../../src/http/wire/response-fields.ts'
 import { accessLine } from '../../src/telemetry/access-log.ts'
 import { firstExchange } from '../support/listener.ts'
 

@@ -6,9 +6,9 @@
 
 import { createHash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
-import { Refusal } from '../../errors.ts'
-import type { ClientRequest } from '../../http1/client-request.ts'
-import { isLongList, MOST_ELEMENTS } from '../../http1/fields.ts'
+import { Refusal } from '../../model/errors.ts'
+import type { ClientRequest } from '../../http/server/client-request.ts'
+import { isLongList, MOST_ELEMENTS } from '../../http/wire/fields.ts'
 
 const malformed = (detail: string) => new Refusal('request_malformed', detail)
 

@@ -6,7 +6,7 @@
 
 import type { Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
-import type { Exchange, OpenWebSocket, WebSocketEnd } from '../../exchange.ts'
+import type { Exchange, OpenWebSocket, WebSocketEnd } from '../../http/server/exchange.ts'
 import { passed } from '../buffer-garbage.ts'
 import type { ClientPort, ClientSide } from './client-side.ts'
 import { closeFrame, GOING_AWAY, NO_CLOSE, NO_STATUS, PROTOCOL_ERROR } from './close-frame.ts'

@@ -1,24 +1,20 @@
 /**
- * A process that decides: the product's own memory, lease, history and outcomes, put together as `src/engine.ts` does it.
- * Its requests ask them as `src/judge.ts` does, and remember callers as `src/authn` does; its writes are announced as
+ * A process that decides: the product's own memory, lease, history and outcomes, put together as `src/runtime/decision-point.ts` does it.
+ * Its requests ask them as `src/decision/engine.ts` does, and remember callers as `src/decision/authn` does; its writes are announced as
  * `seats-admin/api/endpoint.ts` does it.
  */
 
 import type { Coherence } from '../../../src/coherence/instance.ts'
 import { LEASE, type Lease, MARGIN } from '../../../src/coherence/lease.ts'
-import {
-  type ApiKeyRecord,
-  type Principal,
-  type Seat,
-  type SeatClaims,
-  SeatQuestion,
-  type Trace,
-} from '../../../src/exchange.ts'
-import type { Outcomes } from '../../../src/outcomes.ts'
+import type { ApiKeyRecord } from '../../../src/model/credential-records.ts'
+import type { Trace } from '../../../src/model/decision.ts'
+import type { Principal, SeatClaims } from '../../../src/model/principal.ts'
+import { type Seat, SeatQuestion } from '../../../src/model/seat.ts'
+import type { Outcomes } from '../../../src/decision/decision-cache.ts'
 import { Keys } from '../../../src/redis/keys.ts'
 import { Seal } from '../../../src/redis/seal.ts'
 import { SeatCache } from '../../../src/redis/seat-cache.ts'
-import { SeatMemory } from '../../../src/seats/memory.ts'
+import { SeatMemory } from '../../../src/decision/seats/memory.ts'
 import type { Process } from './process.ts'
 import { RedisClient } from './redis-client.ts'
 import { StoreClient } from './store-client.ts'

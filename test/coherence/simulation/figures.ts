@@ -1,7 +1,7 @@
 /** What has happened in all schedules together: a simulation in which nothing goes wrong proves nothing. */
 
 import type { Answered } from '../../../src/coherence/instance.ts'
-import type { Source } from '../../../src/exchange.ts'
+import type { Source } from '../../../src/model/decision.ts'
 
 export type Figures = Record<Source | Answered['by'], number> & {
   schedules: number

@@ -1,11 +1,11 @@
 /**
- * A simulated gateway: one process, or a primary and its workers, put together as `src/membership.ts`, `src/doors.ts`
- * and `src/worker.ts` do it.
+ * A simulated gateway: one process, or a primary and its workers, put together as `src/runtime/fleet-node.ts`, `src/runtime/data-planes.ts`
+ * and `src/runtime/worker.ts` do it.
  */
 
 import type { History } from '../../../src/coherence/history.ts'
 import type { Coherence, Instance } from '../../../src/coherence/instance.ts'
-import { RemoteInstance } from '../../../src/coherence/link.ts'
+import { RemoteInstance } from '../../../src/coherence/worker-link.ts'
 import { Decider } from './decider.ts'
 import { channelBetween } from './line.ts'
 import { Machine, Process } from './process.ts'

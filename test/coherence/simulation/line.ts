@@ -1,9 +1,9 @@
 /**
- * A process channel: nothing is lost or overtaken while both processes live. The real channel of `src/workers/` runs
+ * A process channel: nothing is lost or overtaken while both processes live. The real channel of `src/runtime/workers/` runs
  * over it.
  */
 
-import { Channel } from '../../../src/workers/channel.ts'
+import { Channel } from '../../../src/runtime/workers/channel.ts'
 import { delay, type Nature } from './nature.ts'
 import type { Process } from './process.ts'
 

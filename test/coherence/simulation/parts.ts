@@ -9,9 +9,9 @@ import { History } from '../../../src/coherence/history.ts'
 import { Instance, type InstanceParts } from '../../../src/coherence/instance.ts'
 import type { Hearer } from '../../../src/coherence/change.ts'
 import { Lease, type Renewer } from '../../../src/coherence/lease.ts'
-import { type Line, RemoteDecider } from '../../../src/coherence/link.ts'
-import { type Edition, Outcomes } from '../../../src/outcomes.ts'
-import type { SeatSource } from '../../../src/seats/memory.ts'
+import { type Line, RemoteDecider } from '../../../src/coherence/worker-link.ts'
+import { type Edition, Outcomes } from '../../../src/decision/decision-cache.ts'
+import type { SeatSource } from '../../../src/decision/seats/memory.ts'
 import type { StoreClient } from './store-client.ts'
 
 export interface Parts {

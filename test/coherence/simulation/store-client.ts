@@ -8,7 +8,7 @@
 import type { Committed, Position } from '../../../src/coherence/change.ts'
 import type { ListedInstance } from '../../../src/coherence/feeds.ts'
 import type { NamedRow, Read } from '../../../src/redis/seat-codec.ts'
-import type { ApiKeyRow, SeatRow } from '../../../src/seats/memory.ts'
+import type { ApiKeyRow, SeatRow } from '../../../src/decision/seats/memory.ts'
 import type { Database, FeedState, InstanceRow } from './database.ts'
 import { delay, type Nature } from './nature.ts'
 import type { Process } from './process.ts'

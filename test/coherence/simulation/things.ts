@@ -1,6 +1,6 @@
 /** What there is to write and to read: few, so that writes and requests meet. */
 
-import type { ApiKeyRow, SeatRow } from '../../../src/seats/memory.ts'
+import type { ApiKeyRow, SeatRow } from '../../../src/decision/seats/memory.ts'
 
 export const TENANT = 'acme'
 

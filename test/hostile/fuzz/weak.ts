@@ -11,23 +11,27 @@ interface Edit {
 
 const EDITS: Readonly<Record<string, Edit>> = {
   'no guard': {
-    file: 'src/server/guard.ts',
+    file: 'src/http/server/request-validation.ts',
     text: '): Refusal | null {\n  const { headerFields }',
     by: '): Refusal | null {\n  if (request) return null\n  const { headerFields }',
   },
-  'several Hosts': { file: 'src/server/guard.ts', text: 'if (request.hosts > 1) return manyHosts', by: '' },
+  'several Hosts': {
+    file: 'src/http/server/request-validation.ts',
+    text: 'if (request.hosts > 1) return manyHosts',
+    by: '',
+  },
   'dot segments': {
-    file: 'src/router/path.ts',
+    file: 'src/decision/router/path.ts',
     text: 'if (isDotSegment(path, start, at)) return dotSegment',
     by: '',
   },
   'dot segments beside encoded slashes': {
-    file: 'src/router/path.ts',
+    file: 'src/decision/router/path.ts',
     text: 'if (HIDDEN_DOT_SEGMENT.test(out)) return dotSegment',
     by: '',
   },
   'encoded slashes for any upstream': {
-    file: 'src/judge.ts',
+    file: 'src/decision/engine.ts',
     text: 'if (target.encodedSlash && (match === null || !allowsEncodedSlash(match.route)))',
     by: 'if (target.encodedSlash && match === null)',
   },
@@ -37,18 +41,22 @@ const EDITS: Readonly<Record<string, Edit>> = {
     by: 'name.toLowerCase()',
   },
   'requests behind the last': {
-    file: 'src/http1/conversation.ts',
+    file: 'src/http/server/http1-connection.ts',
     text: 'this.#last || !response.shouldKeepAlive ||',
     by: 'this.#last ||',
   },
-  'lengths beside chunks': { file: 'src/http1/header-section.ts', text: 'throw twoFramings()', by: 'void 0' },
+  'lengths beside chunks': {
+    file: 'src/http/wire/header-section.ts',
+    text: 'throw twoFramings()',
+    by: 'void 0',
+  },
   'headers of the request before': {
-    file: 'src/http1/header-section.ts',
+    file: 'src/http/wire/header-section.ts',
     text: 'last.text !== text) return read(text)\n  return last.made === null ? shared(text) : last',
     by: 'last.text.length !== text.length) return read(text)\n  return last',
   },
   'blanks in names': {
-    file: 'src/http1/fields.ts',
+    file: 'src/http/wire/fields.ts',
     text: '(?:${TOKEN}+:',
     by: '(?:[ ${TOKEN.slice(1)}+:',
   },

@@ -1,0 +1,103 @@
+/**
+ * Who calls? Asks each way to say so in order: API key, bearer token, sign-in session. The first that is present
+ * decides, for good or ill. Built for one configuration and dropped with it, and with it all that it remembers. Called by the judge.
+ */
+
+import type { MemoryBounds, TenantConfig } from '../../config/config.ts'
+import { Refusal } from '../../model/errors.ts'
+import type { BrowserSigns, Credentials } from '../../model/authorization-request.ts'
+import type { Trace } from '../../model/decision.ts'
+import type { Principal } from '../../model/principal.ts'
+import { MadeOf } from '../../lib/made-of.ts'
+import { type ApiKeyOptions, ApiKeys } from './api-key.ts'
+import { BearerTokens, type OtherIssuer, SameLine } from './bearer.ts'
+
+/** The session cookie as a credential; null without one. See `oidc/session.ts`. */
+export interface SessionCookies {
+  authenticate(
+    cookieLines: readonly string[],
+    browser: BrowserSigns,
+    trace?: Trace,
+  ): Principal | Refusal | Promise<Principal | Refusal> | null
+}
+
+export interface AuthenticatorOptions {
+  readonly tenants: ReadonlyMap<string, TenantConfig>
+  /** For tokens that carry no `tenant_id`; null: they are refused. */
+  readonly defaultTenant: string | null
+  /** The API key's record as it is now; rejects when the store can't be asked. */
+  readonly apiKeyById: ApiKeyOptions['apiKeyById']
+  /** Left out: nobody signs in here. */
+  readonly sessions?: SessionCookies | null
+  /** For bearer tokens of identity providers; left out: none are accepted. */
+  readonly otherIssuer?: OtherIssuer | null
+  /** ms since the epoch */
+  readonly now: () => number
+  readonly memory: MemoryBounds
+}
+
+const missing = new Refusal(
+  'credentials_missing',
+  'This route needs a credential: x-api-key, Authorization: Bearer, or a sign-in session.',
+)
+const ambiguousKey = new Refusal(
+  'credentials_ambiguous',
+  'The x-api-key header is sent more than once or holds several values.',
+)
+const ambiguousAuthorization = new Refusal(
+  'credentials_ambiguous',
+  'The Authorization header is sent more than once or holds several values.',
+)
+
+export class Authenticator {
+  readonly #apiKeys: ApiKeys
+  readonly #bearer: BearerTokens
+  readonly #sessions: SessionCookies | null
+
+  constructor(options: AuthenticatorOptions) {
+    this.#sessions = options.sessions ?? null
+    const { tokens, apiKeys } = options.memory
+    this.#apiKeys = new ApiKeys({ ...options, memory: apiKeys })
+    this.#bearer = new BearerTokens({ ...options, memory: tokens })
+  }
+
+  /**
+   * At once when memory can answer. Rejects when the store can't be asked.
+   *
+   * A header that says two things is refused also where another one would decide: whoever is next in line may read
+   * the other. An Authorization header of another scheme is not for the gateway, and is as good as none.
+   */
+  authenticate(
+    credentials: Credentials,
+    trace?: Trace,
+    browser: BrowserSigns = NO_BROWSER,
+  ): Principal | Refusal | Promise<Principal | Refusal> {
+    const ambiguous = ambiguity.of(credentials)
+    if (ambiguous !== false) return ambiguous
+    const {
+      apiKey: [key],
+      authorization: [line],
+      cookie,
+    } = credentials
+    if (key !== undefined) return this.#apiKeys.authenticate(key, trace)
+    const bearer = line === undefined ? null : this.#bearer.authenticate(line, sameLine.of(credentials))
+    if (bearer !== null) return bearer
+    if (cookie.length === 0 || this.#sessions === null) return missing
+    return this.#sessions.authenticate(cookie, browser, trace) ?? missing
+  }
+}
+
+/** Signs of nothing: no cookie counts with these. */
+const NO_BROWSER: BrowserSigns = { method: 'POST', rawHeaders: [], upgrade: true }
+
+/** Looked at once, where the same lines come again; false: none of them says two things. */
+const ambiguity = new MadeOf(({ apiKey, authorization }: Credentials): Refusal | false => {
+  if (isAmbiguous(apiKey)) return ambiguousKey
+  return isAmbiguous(authorization) && ambiguousAuthorization
+})
+
+const sameLine = new MadeOf(({ authorization: [line = ''] }: Credentials) => new SameLine(line))
+
+function isAmbiguous(lines: readonly string[]): boolean {
+  return lines.length > 1 || (lines[0]?.includes(',') ?? false)
+}

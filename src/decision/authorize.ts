@@ -1,0 +1,41 @@
+/**
+ * The decision: may this caller do this, given what their Seats hold now? Pure and synchronous; the one place where
+ * an "allow" for a permission is made. Called by `judge.ts` for the request path, `explain` and replay alike.
+ */
+
+import type { ConsideredSeat, Grants, SeatVerdict } from '../model/decision.ts'
+import type { Seat } from '../model/seat.ts'
+
+export interface Outcome {
+  readonly code: 'allow' | 'no_seat_in_space' | 'permission_denied'
+  readonly seats: readonly ConsideredSeat[]
+}
+
+/** Grants every permission. */
+const ALL = '*'
+
+/**
+ * Allows if one of the Seats named for the space still lists that space and holds the permission or `*`.
+ *
+ * A token names Seats for a space by itself, so having no entry is told from having none that holds. An API key, and a
+ * provider's own token, name Seats alone: those of them that list the space are their entries.
+ */
+export function decide(grants: Grants, space: string, permission: string): Outcome {
+  const seats: ConsideredSeat[] = []
+  let granted = false
+  let entries = grants.by === 'name' ? grants.holdings.length : 0
+  for (const holding of grants.holdings) {
+    const verdict = holding.givenUp ? 'name_given_up' : verdictOn(holding.seat, space, permission)
+    if (verdict === 'grants') granted = true
+    if (grants.by !== 'name' && (verdict === 'grants' || verdict === 'lacks_permission')) entries++
+    seats.push({ name: holding.name, id: holding.seat?.id ?? null, verdict })
+  }
+  if (granted) return { code: 'allow', seats }
+  return { code: entries === 0 ? 'no_seat_in_space' : 'permission_denied', seats }
+}
+
+function verdictOn(seat: Seat | null, space: string, permission: string): SeatVerdict {
+  if (seat === null) return 'unknown'
+  if (!seat.spaces.has(space)) return 'not_in_space'
+  return seat.permissions.has(permission) || seat.permissions.has(ALL) ? 'grants' : 'lacks_permission'
+}

@@ -1,0 +1,285 @@
+/**
+ * The judge: a question (Ask) in, a decision record out. It runs the stages that decide — read and match, authenticate,
+ * resolve, decide — in order and has no logic of its own. The request path and `seatgate explain` ask the same judge.
+ *
+ * Answers at once when memory can; only then a promise, while the store or a signature is asked.
+ */
+
+import { performance } from 'node:perf_hooks'
+import { repeatedSpace, spaceOf } from './authn/space.ts'
+import { decide, type Outcome } from './authorize.ts'
+import type { ErrorCode } from '../model/errors.ts'
+import { Refusal } from '../model/errors.ts'
+import type { Ask, BrowserSigns, Credentials } from '../model/authorization-request.ts'
+import {
+  type ConsideredSeat,
+  type Decision,
+  type Grants,
+  type Judgement,
+  PathParams,
+  type Source,
+  type Timings,
+  type Trace,
+} from '../model/decision.ts'
+import type { Principal } from '../model/principal.ts'
+import type { HeldPermissions, Requirement, Route } from '../model/route.ts'
+import { SeatQuestion } from '../model/seat.ts'
+import { type Edition, Outcomes } from './decision-cache.ts'
+import { readTarget, unreadPath } from './router/path.ts'
+import type { Match, RouteTable } from './router/table.ts'
+import { heldPermissions, type WholeSeats } from './seats/held-permissions.ts'
+import { resolve, type SeatLookup } from './seats/resolve.ts'
+
+export interface Authenticates {
+  authenticate(
+    credentials: Credentials,
+    trace: Trace,
+    browser: BrowserSigns,
+  ): Principal | Refusal | Promise<Principal | Refusal>
+}
+
+/** The right to use memory; see `coherence/lease.ts`. */
+export interface Leased {
+  live(): boolean
+  renewed(): Promise<void>
+}
+
+export interface JudgeParts {
+  readonly table: RouteTable
+  readonly authenticator: Authenticates
+  readonly seats: SeatLookup & WholeSeats & Edition
+  readonly lease: Leased
+  /** Bytes of a request target. */
+  readonly targetBytes: number
+  /** Whether the route's upstream takes a `;` in a path segment. */
+  readonly allowsSemicolon: (route: Route) => boolean
+  /** Whether the route's upstream takes a `%2F` in a path segment. */
+  readonly allowsEncodedSlash: (route: Route) => boolean
+}
+
+const NOTHING_HELD: HeldPermissions = Object.freeze({ all: false, permissions: new Set<string>() })
+const NO_SEATS: readonly ConsideredSeat[] = Object.freeze([])
+
+const noSignIn = new Refusal('route_not_found', 'No tenant of this gateway signs in through a provider.')
+const noRoute = new Refusal('route_not_found', 'No entry of the route table matches this path.')
+const semicolon = new Refusal('path_ambiguous', 'A path segment has a semicolon.')
+const encodedSlash = new Refusal('path_ambiguous', 'A path segment has an encoded slash.')
+const noSeat = new Refusal('no_seat_in_space', 'The credential names no Seat in this space.')
+
+const REASONS = {
+  public: 'The route is public.',
+  authenticated: 'The credential is valid.',
+  permission: 'A Seat grants the permission in this space.',
+}
+
+/** What is known so far; becomes the record. */
+class Draft {
+  readonly ask: Ask
+  readonly timings: Timings = { match: 0, authenticate: 0, resolve: 0, decide: 0, total: 0 }
+  readonly #startedAt = performance.now()
+  /** Monotonic ms at the end of the last stage; null: nobody wants to know of each stage. */
+  #mark: number | null
+  path = ''
+  query = ''
+  route: Route | null = null
+  params = PathParams.none
+  principal: Principal | null = null
+  space: string | null = null
+  grants: Grants | null = null
+  seats = NO_SEATS
+  source: Source = 'memory'
+
+  constructor(ask: Ask, stages: boolean) {
+    this.ask = ask
+    this.#mark = stages ? this.#startedAt : null
+  }
+
+  /** Books the time since the last stage to this one. A look at the clock costs as much as a lookup. */
+  passed(stage: keyof Timings): void {
+    if (this.#mark === null) return
+    const now = performance.now()
+    this.timings[stage] = (now - this.#mark) * 1000
+    this.#mark = now
+  }
+
+  ended(): Timings {
+    this.timings.total = (performance.now() - this.#startedAt) * 1000
+    return this.timings
+  }
+}
+
+export class Judge {
+  readonly #parts: JudgeParts
+  readonly #outcomes: Outcomes
+
+  constructor(parts: JudgeParts) {
+    this.#parts = parts
+    this.#outcomes = new Outcomes(parts.seats)
+  }
+
+  /**
+   * Rejects when the store can't be asked and nothing fresh is held: the caller answers 503.
+   *
+   * @param stages times each of them, not only the whole
+   */
+  judge(ask: Ask, stages = false): Judgement | Promise<Judgement> {
+    const draft = new Draft(ask, stages)
+    const matched = this.#match(draft)
+    draft.passed('match')
+    if (matched instanceof Refusal) return refused(draft, matched)
+    if (matched.requirement === 'public') return admitAnybody(draft, matched)
+    const { lease } = this.#parts
+    if (lease.live()) return this.#authenticate(draft, matched.requirement)
+    return lease.renewed().then(() => this.#authenticate(draft, matched.requirement))
+  }
+
+  /**
+   * All that the caller of a request holds in its space, for a built-in endpoint that hands it on.
+   * Rejects when the store can't be asked.
+   */
+  async held({ decision: { principal, space }, grants }: Judgement): Promise<HeldPermissions> {
+    if (principal === null || space === null || grants === null) return NOTHING_HELD
+    return heldPermissions(this.#parts.seats, principal.tenant, grants, space)
+  }
+
+  #match(draft: Draft): Route | Refusal {
+    const { table, targetBytes, allowsSemicolon, allowsEncodedSlash } = this.#parts
+    const target = readTarget(draft.ask.target, draft.ask.host, targetBytes)
+    if (target instanceof Refusal) {
+      draft.path = unreadPath(draft.ask.target)
+      return target
+    }
+    draft.path = target.path
+    draft.query = target.query
+    const match: Match | null = table.match(draft.ask.method, target.path)
+    if (target.semicolon && (match === null || !allowsSemicolon(match.route))) return semicolon
+    if (target.encodedSlash && (match === null || !allowsEncodedSlash(match.route))) return encodedSlash
+    if (match === null) return missed(table, draft)
+    draft.route = match.route
+    draft.params = match.params
+    return match.route
+  }
+
+  #authenticate(draft: Draft, requirement: Requirement): Judgement | Promise<Judgement> {
+    const { credentials, browser } = draft.ask
+    const space = spaceOf(credentials)
+    if (space === repeatedSpace) return refused(draft, repeatedSpace)
+    const caller = this.#parts.authenticator.authenticate(credentials, draft, browser)
+    if (caller instanceof Promise)
+      return caller.then((known) => this.#admit(draft, requirement, known, space))
+    return this.#admit(draft, requirement, caller, space)
+  }
+
+  #admit(
+    draft: Draft,
+    requirement: Requirement,
+    caller: Principal | Refusal,
+    space: string | Refusal,
+  ): Judgement | Promise<Judgement> {
+    draft.passed('authenticate')
+    if (caller instanceof Refusal) return refused(draft, caller)
+    draft.principal = caller
+    // No space is needed for any valid credential, but what is no space id is none anywhere.
+    if (requirement === 'authenticated' && (typeof space === 'string' || space.code === 'space_required'))
+      return allowed(draft, REASONS.authenticated)
+    if (space instanceof Refusal) return refused(draft, space)
+    draft.space = space
+    // What answers here may ask for the Seats themselves, which are not kept.
+    const forwarded = isForwarded(draft)
+    const known = forwarded ? this.#outcomes.known(caller, space, requirement) : null
+    if (known !== null) return conclude(draft, requirement, known)
+    const question = new SeatQuestion(space, requirement)
+    const grants = resolve(this.#parts.seats, caller, question, draft)
+    // By the time that the store has answered, something may have changed: that decides this request, and is not kept.
+    if (grants instanceof Promise)
+      return grants.then((held) => conclude(draft, requirement, weigh(draft, requirement, space, held)))
+    const outcome = weigh(draft, requirement, space, grants)
+    if (forwarded) this.#outcomes.keep(caller, space, requirement, outcome)
+    return conclude(draft, requirement, outcome)
+  }
+}
+
+/** No credential is looked at; but an upstream may read a Space, and must not have the choice of two. */
+function admitAnybody(draft: Draft, { target }: Route): Judgement {
+  if (spaceOf(draft.ask.credentials) === repeatedSpace) return refused(draft, repeatedSpace)
+  if (target.kind === 'open' && target.handler === null) {
+    draft.route = null
+    return refused(draft, noSignIn)
+  }
+  return allowed(draft, REASONS.public)
+}
+
+function missed(table: RouteTable, draft: Draft): Refusal {
+  const methods = table.allowedMethods(draft.path)
+  if (methods.length === 0) return noRoute
+  const allow = methods.join(', ')
+  return new Refusal('method_not_allowed', `This path takes ${allow}.`, { allow })
+}
+
+function isForwarded({ route }: Draft): boolean {
+  return route?.target.kind === 'upstream'
+}
+
+function weigh(draft: Draft, permission: Requirement, space: string, grants: Grants): Outcome {
+  draft.passed('resolve')
+  // Only what answers here asks for them. What is forwarded may be open for long, and would keep Seats that memory has
+  // given up.
+  if (!isForwarded(draft)) draft.grants = grants
+  const outcome = decide(grants, space, permission)
+  draft.passed('decide')
+  return outcome
+}
+
+function conclude(draft: Draft, permission: Requirement, outcome: Outcome): Judgement {
+  draft.seats = outcome.seats
+  if (outcome.code === 'allow') return allowed(draft, REASONS.permission)
+  if (outcome.code === 'no_seat_in_space') return refused(draft, noSeat)
+  return refused(
+    draft,
+    new Refusal('permission_denied', `None of the caller's Seats in this space holds ${permission}.`),
+  )
+}
+
+/** Of a request that was refused before it could be judged. */
+export function judgementOfUnread(ask: Ask, refusal: Refusal): Judgement {
+  const draft = new Draft(ask, false)
+  draft.path = unreadPath(ask.target)
+  return refused(draft, refusal)
+}
+
+function allowed(draft: Draft, reason: string): Judgement {
+  return judgement(draft, 'allow', 'allow', reason, null)
+}
+
+function refused(draft: Draft, refusal: Refusal): Judgement {
+  return judgement(draft, 'deny', refusal.code, refusal.detail, refusal)
+}
+
+function judgement(
+  draft: Draft,
+  answer: Decision['answer'],
+  code: 'allow' | ErrorCode,
+  reason: string,
+  refusal: Refusal | null,
+): Judgement {
+  return {
+    decision: {
+      answer,
+      code,
+      reason,
+      method: draft.ask.method,
+      path: draft.path,
+      route: draft.route,
+      permission: draft.route?.requirement ?? null,
+      principal: draft.principal,
+      space: draft.space,
+      seats: draft.seats,
+      source: draft.principal === null ? null : draft.source,
+      timings: draft.ended(),
+    },
+    refusal,
+    params: draft.params,
+    query: draft.query,
+    grants: draft.grants,
+  }
+}

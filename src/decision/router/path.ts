@@ -1,0 +1,174 @@
+/**
+ * The request target, read once. What comes out is matched and is forwarded: the same string, so that no upstream
+ * can read another path than the one decided on. Called by the pipeline; `pattern.ts` holds route tables to it.
+ */
+
+import { DEFAULT_LIMITS } from '../../config/config.ts'
+import { Refusal } from '../../model/errors.ts'
+
+export interface Target {
+  /** Normalised path, beginning with `/`. */
+  readonly path: string
+  /** With its `?`; '' when there is none. As it came. */
+  readonly query: string
+  /** A `;` or `%3B` stands in some segment: many servers cut parameters off there. The route's upstream says whether that may pass. */
+  readonly semicolon: boolean
+  /**
+   * A `%2F` stands in some segment. The match takes it for a part of its segment, and forwarding keeps it; a server that
+   * decodes it first sees two segments. The route's upstream says whether that may pass.
+   */
+  readonly encodedSlash: boolean
+}
+
+/** Bytes of a request target where nothing else is said (RFC 9110, section 4.1 asks for at least 8000). */
+export const MAX_TARGET = DEFAULT_LIMITS.targetBytes
+
+const ambiguous = (detail: string) => new Refusal('path_ambiguous', detail)
+
+const tooLong = (most: number) =>
+  new Refusal('uri_too_long', `The request target is longer than ${most} bytes.`)
+const notPath = new Refusal('request_malformed', 'The request target is not a path.')
+const otherHost = new Refusal('request_malformed', 'The request target names another host than Host does.')
+const fragment = ambiguous('The request target has a fragment.')
+const badEscape = ambiguous('The path has a percent-escape that is not two hexadecimal digits.')
+const notUtf8 = ambiguous('The path has percent-escapes that are not UTF-8.')
+const hiddenSeparator = ambiguous('The path has an encoded backslash or control character.')
+const badByte = ambiguous('The path has a backslash, a control character or a byte that is not ASCII.')
+const emptySegment = ambiguous('The path has an empty segment.')
+const dotSegment = ambiguous('The path has a dot segment.')
+
+/**
+ * Reads origin-form and absolute-form targets (RFC 9112, sections 3.2.1 and 3.2.2). An absolute-form target must
+ * name the host that `Host` names: two answers to "which host" are one too many.
+ *
+ * @param host the value of Host; null where there is none to compare with
+ * @param most bytes
+ */
+export function readTarget(target: string, host: string | null, most = MAX_TARGET): Target | Refusal {
+  if (target.length > most) return tooLong(most)
+  const origin = target.charCodeAt(0) === SLASH ? target : originForm(target, host)
+  if (typeof origin !== 'string') return origin
+  if (origin.includes('#')) return fragment
+  const mark = origin.indexOf('?')
+  const raw = mark < 0 ? origin : origin.slice(0, mark)
+  // Most paths have no escape: then nothing is looked for that only an escape could be.
+  const escapes = raw.includes('%')
+  const path = normalised(raw, escapes)
+  if (typeof path !== 'string') return path
+  return {
+    path,
+    query: mark < 0 ? '' : origin.slice(mark),
+    semicolon: path.includes(';') || (escapes && path.includes('%3B')),
+    encodedSlash: escapes && path.includes('%2F'),
+  }
+}
+
+function originForm(target: string, host: string | null): string | Refusal {
+  const authority = /^https?:\/\/([^/?#@\\]+)(?=[/?]|$)/i.exec(target)
+  if (authority === null) return notPath
+  if (host !== null && authority[1]?.toLowerCase() !== host.toLowerCase()) return otherHost
+  const rest = target.slice(authority[0].length)
+  return rest.startsWith('/') ? rest : `/${rest}`
+}
+
+/** For the record of a target that could not be read: its path as it came, without query, fragment, host or userinfo. */
+export function unreadPath(target: string): string {
+  const end = target.search(/[?#]/)
+  return (end < 0 ? target : target.slice(0, end)).replace(/^[a-z][a-z0-9+.-]*:\/\/[^/]*/i, '')
+}
+
+/** Decodes escapes of unreserved characters, gives other escapes upper-case hex, changes nothing else (RFC 3986, section 6.2.2). */
+export function normalise(path: string): string | Refusal {
+  return normalised(path, path.includes('%'))
+}
+
+function normalised(path: string, escapes: boolean): string | Refusal {
+  const plain = escapes ? normaliseEscapes(path) : path
+  if (typeof plain !== 'string') return plain
+  return faultOf(plain) ?? plain
+}
+
+const SLASH = 0x2f
+const SEMICOLON = 0x3b
+const BACKSLASH = 0x5c
+const HASH = 0x23
+const DOT = 0x2e
+
+/**
+ * A segment that is `.` or `..` once `%2F` is decoded, or that has `%3B` for the `;` of {@link isDotSegment}. The dots
+ * themselves are decoded by then, and the hex digits are upper-case.
+ */
+const HIDDEN_DOT_SEGMENT = /(?:\/|%2F)\.\.?(?:\/|%2F|;|%3B|$)/
+
+function normaliseEscapes(path: string): string | Refusal {
+  let out = ''
+  let copied = 0
+  for (let at = path.indexOf('%'); at >= 0; at = path.indexOf('%', at + 3)) {
+    const byte = hexByte(path, at + 1)
+    if (byte < 0) return badEscape
+    if (byte < 0x20 || byte === 0x7f || byte === BACKSLASH) return hiddenSeparator
+    out += path.slice(copied, at)
+    out += isUnreserved(byte) ? String.fromCharCode(byte) : path.slice(at, at + 3).toUpperCase()
+    copied = at + 3
+  }
+  out += path.slice(copied)
+  if (HIDDEN_DOT_SEGMENT.test(out)) return dotSegment
+  return isUtf8(out) ? out : notUtf8
+}
+
+/** Raw bytes above ASCII are refused before this matters, so what decodes here is made of escapes alone. */
+function isUtf8(path: string): boolean {
+  try {
+    decodeURIComponent(path)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** The first thing wrong with a path whose escapes are normalised; null when nothing is. */
+function faultOf(path: string): Refusal | null {
+  let start = 1
+  for (let at = 1; at <= path.length; at++) {
+    const code = at === path.length ? SLASH : path.charCodeAt(at)
+    if (code === SLASH) {
+      if (at === start && at < path.length) return emptySegment
+      if (isDotSegment(path, start, at)) return dotSegment
+      start = at + 1
+    } else if (code <= 0x20 || code >= 0x7f || code === BACKSLASH || code === HASH) return badByte
+  }
+  return null
+}
+
+/** `.` and `..`, also with path parameters behind them, which some servers drop first (`..;a=b`). */
+function isDotSegment(path: string, start: number, end: number): boolean {
+  if (path.charCodeAt(start) !== DOT) return false
+  const dots = path.charCodeAt(start + 1) === DOT ? 2 : 1
+  const after = start + dots
+  return after >= end || path.charCodeAt(after) === SEMICOLON
+}
+
+function isUnreserved(byte: number): boolean {
+  return (
+    (byte >= 0x61 && byte <= 0x7a) ||
+    (byte >= 0x41 && byte <= 0x5a) ||
+    (byte >= 0x30 && byte <= 0x39) ||
+    byte === 0x2d ||
+    byte === DOT ||
+    byte === 0x5f ||
+    byte === 0x7e
+  )
+}
+
+/** The byte that two hex digits spell, or -1. */
+function hexByte(text: string, at: number): number {
+  const high = hexDigit(text.charCodeAt(at))
+  const low = hexDigit(text.charCodeAt(at + 1))
+  return high < 0 || low < 0 ? -1 : high * 16 + low
+}
+
+function hexDigit(code: number): number {
+  if (code >= 0x30 && code <= 0x39) return code - 0x30
+  const letter = code | 0x20
+  return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : -1
+}

@@ -1,0 +1,133 @@
+/**
+ * The tree behind the route table: a node a segment. Built and asked by `table.ts`, walked by `overlap.ts`.
+ */
+
+import type { Route } from '../../model/route.ts'
+import type { Pattern, Segment } from './pattern.ts'
+
+export interface Leaf {
+  readonly methods: Map<string, Placed>
+  any: Placed | null
+}
+
+/** A route in the tree, with the names its variable segments go by. */
+export interface Placed {
+  /** Null only in {@link NOT_ALLOWED}. */
+  readonly route: Route | null
+  readonly names: readonly string[]
+}
+
+export class Node {
+  readonly statics = new Map<string, Node>()
+  param: Node | null = null
+  leaf: Leaf | null = null
+  rest: Leaf | null = null
+}
+
+/** What `ANY` is spelled out as in `Allow`. */
+const COMMON_METHODS = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT']
+
+/** Stands at a built-in path for the methods it doesn't take, so that no wider entry of a table answers there. */
+const NOT_ALLOWED: Placed = Object.freeze({ route: null, names: [] })
+
+/** Depth first, most specific first. Each node is visited once at most, as its depth is its segment's number. */
+export function find(
+  node: Node,
+  method: string,
+  path: string,
+  start: number,
+  values: string[],
+): Placed | null {
+  const slash = path.indexOf('/', start)
+  const segment = slash < 0 ? path.slice(start) : path.slice(start, slash)
+  // A text cut out of another has no hash yet: it costs more than the lookup.
+  const next = node.statics.size === 0 ? undefined : node.statics.get(segment)
+  if (next !== undefined) {
+    const found = slash < 0 ? pick(next.leaf, method) : find(next, method, path, slash + 1, values)
+    if (found !== null) return found
+  }
+  if (node.param !== null && segment !== '') {
+    values.push(segment)
+    const found =
+      slash < 0 ? pick(node.param.leaf, method) : find(node.param, method, path, slash + 1, values)
+    if (found !== null) return found
+    values.pop()
+  }
+  const rest = pick(node.rest, method)
+  if (rest !== null) values.push(path.slice(start))
+  return rest
+}
+
+function pick(leaf: Leaf | null, method: string): Placed | null {
+  if (leaf === null) return null
+  return leaf.methods.get(method) ?? (method === 'HEAD' ? leaf.methods.get('GET') : undefined) ?? leaf.any
+}
+
+/** Methods that some entry takes at this path, HEAD by way of GET included; empty when none matches it at all. */
+export function allowedMethods(root: Node, path: string): string[] {
+  const found = new Set<string>()
+  gather(root, path, 1, found)
+  if (found.has('GET')) found.add('HEAD')
+  return [...found].sort()
+}
+
+/** @returns whether a built-in path was met, behind which nothing else answers */
+function gather(node: Node, path: string, start: number, found: Set<string>): boolean {
+  const slash = path.indexOf('/', start)
+  const segment = slash < 0 ? path.slice(start) : path.slice(start, slash)
+  for (const next of [node.statics.get(segment), segment === '' ? null : node.param]) {
+    if (next == null) continue
+    if (slash >= 0) {
+      if (gather(next, path, slash + 1, found)) return true
+    } else if (collect(next.leaf, found)) return true
+  }
+  return collect(node.rest, found)
+}
+
+function collect(leaf: Leaf | null, found: Set<string>): boolean {
+  if (leaf === null) return false
+  for (const method of leaf.methods.keys()) found.add(method)
+  if (leaf.any !== null && leaf.any !== NOT_ALLOWED) for (const method of COMMON_METHODS) found.add(method)
+  return leaf.any === NOT_ALLOWED
+}
+
+/** @returns the route that already answers those requests, when there is one */
+export function insert(root: Node, pattern: Pattern, route: Route): Route | null {
+  const leaf = leafOf(root, pattern)
+  const twin = route.method === 'ANY' ? leaf.any : leaf.methods.get(route.method)
+  if (twin != null) return twin.route
+  const placed = { route, names: pattern.names }
+  if (route.method === 'ANY') leaf.any = placed
+  else leaf.methods.set(route.method, placed)
+  if (route.place === null) leaf.any ??= NOT_ALLOWED
+  return null
+}
+
+function leafOf(root: Node, pattern: Pattern): Leaf {
+  let node = root
+  for (const segment of pattern.segments) {
+    if (segment.kind === 'rest') {
+      node.rest ??= newLeaf()
+      return node.rest
+    }
+    node = child(node, segment)
+  }
+  node.leaf ??= newLeaf()
+  return node.leaf
+}
+
+function child(node: Node, segment: Exclude<Segment, { kind: 'rest' }>): Node {
+  if (segment.kind === 'param') {
+    node.param ??= new Node()
+    return node.param
+  }
+  const known = node.statics.get(segment.text)
+  if (known !== undefined) return known
+  const made = new Node()
+  node.statics.set(segment.text, made)
+  return made
+}
+
+function newLeaf(): Leaf {
+  return { methods: new Map(), any: null }
+}

@@ -1,0 +1,49 @@
+/** What the things that memory holds take of the heap: bytes, rather too many than too few. Used by `memory.ts`. */
+
+import type { ApiKeyRecord, SessionRecord } from '../../model/credential-records.ts'
+import type { Seat } from '../../model/seat.ts'
+import { listBytes, MAP, SET_ENTRY, outcomeBytes, textBytes, textsBytes } from '../../lib/heap-size.ts'
+
+/** Bytes of an entry: its key's, its value's, and those of its places. */
+export function entryBytes(key: string, value: number): number {
+  return PLACES + textBytes(key) + value
+}
+
+/** In the map and in the order of use. */
+const PLACES = 280
+
+export function seatBytes(seat: Seat | null): number {
+  if (seat === null) return NAMED
+  const { id, name, spaces, permissions } = seat
+  const sets = OBJECT + 2 * MAP + SET_ENTRY * (spaces.size + permissions.size)
+  return sets + textBytes(id) + textBytes(name) + textsBytes(spaces) + textsBytes(permissions)
+}
+
+export function keyBytes({ id, tenant, seats }: ApiKeyRecord): number {
+  // Twice: authentication keeps what it means to a decision. And the names of its Seats, which outcomes have.
+  const outcome = outcomeBytes(seats.length) + NAME * seats.length
+  return 2 * OBJECT + HASH + textBytes(id) + textBytes(tenant) + listBytes(seats) + outcome
+}
+
+export function sessionBytes(session: SessionRecord): number {
+  const { id, tenant, user, email, hashPerm } = session
+  const texts = textsBytes([id, tenant, user, email ?? ''])
+  // Twice: authentication reads the entries into spaces and names, and keeps these beside them.
+  const entries = 2 * listBytes(hashPerm) + READ * hashPerm.length
+  return 2 * OBJECT + HASH + texts + entries + outcomeBytes(hashPerm.length)
+}
+
+/** That a name has no Seat, and since when. */
+const NAMED = 50
+
+/** A name of 256 characters, each of two code units. */
+const NAME = 1048
+
+/** 32 bytes as an array of its own. */
+const HASH = 250
+
+/** A space with a list of names of its own. */
+const READ = 250
+
+/** With its numbers. */
+const OBJECT = 200

@@ -1,0 +1,148 @@
+/**
+ * Requests that wait for a connection. Each tenant has its turn, in it each of its callers, and in that the oldest
+ * request: a caller with many waiting delays itself, not others. Kept by `client.ts`.
+ */
+
+import type { HopRequest, Party, Receiver } from './hop.ts'
+import type { Shares } from './place-shares.ts'
+
+export interface Waiting {
+  readonly request: HopRequest
+  readonly receiver: Receiver
+  /** It holds one of the places for bodies that are still coming. */
+  readonly uploads: boolean
+  /** Monotonic ms. */
+  readonly since: number
+}
+
+/** By caller, in the order of their turns. */
+type Callers = Map<string, Waiting[]>
+
+export class FairLine {
+  size = 0
+  /** In the order of their turns. */
+  readonly #tenants = new Map<string, Callers>()
+
+  add(one: Waiting): void {
+    const { tenant, caller } = one.receiver.party
+    const callers = entry(this.#tenants, tenant, newCallers)
+    entry(callers, caller, newList).push(one)
+    this.size++
+  }
+
+  /** The next in turn. */
+  take(): Waiting | undefined {
+    for (const [tenant, callers] of this.#tenants)
+      for (const caller of callers.keys()) return this.#take(tenant, caller, true)
+    return undefined
+  }
+
+  /** The next of the tenant that holds the fewest places, and in it of the caller that does. */
+  takeFewest(shares: Shares): Waiting | undefined {
+    let [best, least] = [null as Party | null, [Infinity, Infinity] as const]
+    for (const [tenant, callers] of this.#tenants) {
+      const held = shares.tenant(tenant)
+      if (held > least[0]) continue
+      for (const caller of callers.keys()) {
+        const party = { tenant, caller }
+        const own = shares.caller(party)
+        if (held === least[0] && own >= least[1]) continue
+        best = party
+        least = [held, own]
+      }
+    }
+    return best === null ? undefined : this.#take(best.tenant, best.caller, true)
+  }
+
+  /**
+   * Takes the newest request of the caller that has the most waiting, of the tenant that has the most; unless the party
+   * has as many, or one less.
+   */
+  takeFromGreediest(party: Party): Waiting | undefined {
+    const [tenant, most] = greatest(this.#tenants, sizeOf)
+    const foreign = tenant !== party.tenant
+    if (foreign && most < sizeOf(this.#tenants.get(party.tenant) ?? newCallers()) + 2) return undefined
+    const callers = this.#tenants.get(tenant) ?? newCallers()
+    const [caller, count] = greatest(callers, lengthOf)
+    if (!foreign && count < (callers.get(party.caller)?.length ?? 0) + 2) return undefined
+    return this.#take(tenant, caller, false)
+  }
+
+  /** Takes the request of this receiver, whose turn it need not be. The turns of the others stay as they are. */
+  remove(receiver: Receiver): Waiting | undefined {
+    if (this.size === 0) return undefined
+    const { tenant, caller } = receiver.party
+    const callers = this.#tenants.get(tenant)
+    const list = callers?.get(caller)
+    const at = list?.findIndex((one) => one.receiver === receiver) ?? -1
+    if (callers === undefined || list === undefined || at < 0) return undefined
+    const [one] = list.splice(at, 1)
+    this.size--
+    if (list.length === 0) callers.delete(caller)
+    if (callers.size === 0) this.#tenants.delete(tenant)
+    return one
+  }
+
+  /** For each caller, those that wait since then or longer; oldest first. */
+  *late(since: number): Generator<readonly [party: Party, count: number]> {
+    for (const [tenant, callers] of this.#tenants)
+      for (const [caller, list] of callers) {
+        const count = list.findIndex((one) => one.since > since)
+        if (count !== 0) yield [{ tenant, caller }, count < 0 ? list.length : count]
+      }
+  }
+
+  *[Symbol.iterator](): Generator<Waiting> {
+    for (const callers of this.#tenants.values()) for (const list of callers.values()) yield* list
+  }
+
+  #take(tenant: string, caller: string, oldest: boolean): Waiting | undefined {
+    const callers = this.#tenants.get(tenant)
+    const list = callers?.get(caller)
+    if (callers === undefined || list === undefined) return undefined
+    const one = oldest ? list.shift() : list.pop()
+    this.size--
+    // Its next turn comes after those of the others. Where there are no others, nothing has to be moved.
+    if (list.length === 0 || callers.size > 1) callers.delete(caller)
+    if (list.length > 0) callers.set(caller, list)
+    if (callers.size === 0 || this.#tenants.size > 1) this.#tenants.delete(tenant)
+    if (callers.size > 0) this.#tenants.set(tenant, callers)
+    return one
+  }
+}
+
+function entry<V>(map: Map<string, V>, key: string, make: () => V): V {
+  const known = map.get(key)
+  if (known !== undefined) return known
+  const made = make()
+  map.set(key, made)
+  return made
+}
+
+function newCallers(): Callers {
+  return new Map()
+}
+
+function newList(): Waiting[] {
+  return []
+}
+
+function lengthOf(list: readonly Waiting[]): number {
+  return list.length
+}
+
+function sizeOf(callers: Callers): number {
+  let size = 0
+  for (const { length } of callers.values()) size += length
+  return size
+}
+
+/** The first of those with the most; 0 where there is none. */
+function greatest<V>(map: ReadonlyMap<string, V>, weigh: (value: V) => number): [key: string, most: number] {
+  let [greatest, most] = ['', 0]
+  for (const [key, value] of map) {
+    const weight = weigh(value)
+    if (weight > most) [greatest, most] = [key, weight]
+  }
+  return [greatest, most]
+}

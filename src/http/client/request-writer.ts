@@ -1,0 +1,89 @@
+/** A request onto a connection, framed by us (RFC 9112, section 6). Called by `connection.ts`. */
+
+import type { Socket } from 'node:net'
+import type { Readable } from 'node:stream'
+import { VALUE } from '../wire/fields.ts'
+import { type HopRequest, NotForwardable, ProtocolError } from './hop.ts'
+
+export interface WriteWatch {
+  /** A piece of the body was taken by the connection. */
+  sent(bytes: number): void
+  /** The request is written to its end. */
+  done(): void
+  /** It can't be. */
+  failed(error: Error): void
+}
+
+const FIRST_LINES = new RegExp(
+  `^[!-~]+ /(?:[!-~]*|[!->@-~]*\\?[!-~\\x80-\\xff]*) HTTP/1\\.1\\r\\nhost: ${VALUE}\\r\\n$`,
+)
+
+/**
+ * Throws a NotForwardable where something in it could end a line or the head, whoever let that come so far.
+ *
+ * @param authority of the target, for Host
+ */
+export function requestHead(
+  authority: string,
+  { method, path, headers, host, body, length }: HopRequest,
+): string {
+  let text = `${method} ${path} HTTP/1.1\r\nhost: ${host ?? authority}\r\n`
+  let writable = FIRST_LINES.test(text)
+  for (const lines of headers) {
+    text += lines.text
+    writable &&= lines.writable
+  }
+  if (!writable) throw new NotForwardable('the request can not be written as it is')
+  // A number can't end a line.
+  if (length === Infinity) text += 'transfer-encoding: chunked\r\n'
+  else if (length !== null) text += `content-length: ${body === null ? 0 : length}\r\n`
+  return `${text}\r\n`
+}
+
+/** Head and body, at the pace the connection takes them. The watch is told nothing once the connection is gone. */
+export function writeBody(
+  socket: Socket,
+  head: string,
+  body: Readable,
+  length: number,
+  watch: WriteWatch,
+): void {
+  const chunked = length === Infinity
+  let left = length
+  // The head waits for the first piece of the body, if that is here already.
+  socket.cork()
+  socket.write(head, 'latin1')
+  process.nextTick(uncork, socket)
+  body.on('data', (chunk: Buffer) => {
+    if (socket.destroyed) return
+    left -= chunk.length
+    if (left < 0) return watch.failed(new ProtocolError('the body is longer than announced'))
+    if (!(chunked ? writeChunk(socket, chunk) : socket.write(chunk))) {
+      body.pause()
+      socket.once('drain', () => body.resume())
+    }
+    watch.sent(chunk.length)
+  })
+  body.once('end', () => {
+    if (socket.destroyed) return
+    if (chunked) socket.write('0\r\n\r\n', 'latin1')
+    else if (left > 0) return watch.failed(new ProtocolError('the body is shorter than announced'))
+    watch.done()
+  })
+  body.once('close', () => {
+    if (!body.readableEnded && !socket.destroyed) watch.failed(new ProtocolError('the body broke off'))
+  })
+}
+
+function writeChunk(socket: Socket, chunk: Buffer): boolean {
+  socket.cork()
+  socket.write(`${chunk.length.toString(16)}\r\n`, 'latin1')
+  socket.write(chunk)
+  const room = socket.write('\r\n', 'latin1')
+  socket.uncork()
+  return room
+}
+
+function uncork(socket: Socket): void {
+  socket.uncork()
+}

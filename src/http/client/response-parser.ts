@@ -1,0 +1,134 @@
+/**
+ * Answers (RFC 9112, sections 4, 5 and 6), as the reader of messages is to read them: the text of a head in, status,
+ * fields and framing out. What could be read in two ways is refused, not repaired. Used by `connection.ts`.
+ */
+
+import { ownText } from '../../lib/heap-size.ts'
+import type { FieldLine } from '../wire/field-line.ts'
+import { is, joined, keepsBy, lengthOf, readLines, isLongList, MOST_ELEMENTS } from '../wire/fields.ts'
+import { CHUNKED, type Grammar, hasBare, INTERIM, UNTIL_CLOSE } from '../wire/message-parser.ts'
+import { type AnswerHead, ProtocolError } from './hop.ts'
+
+export interface Head extends AnswerHead {
+  /** From the status line to the end of the last field line, as it came. */
+  readonly text: string
+  /** The request was HEAD: no answer to it has a body. */
+  readonly bodiless: boolean
+  /** Itself, where it is worth to be kept for the next head. */
+  section: Head | undefined
+  /** Bytes of the body; or as the reader of messages has it. */
+  readonly length: number
+  /** The connection may carry another request. */
+  readonly keeps: boolean
+  /** Seconds that the upstream says it keeps an idle connection; 0: it doesn't say. */
+  readonly keptFor: number
+}
+
+/** Bytes of a header section, and of the trailers. */
+export const MAX_HEAD: number = 64 * 1024
+
+/** Lines of a head that are kept for the next one on the connection. */
+const MOST_LINES = 64
+
+/** The phrase may hold anything but line ends: it is for people, and never passed on as it came where it is odd. */
+const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9][0-9]{2})(?: ([^\r\n]*))?$/
+
+export const answers: Grammar<Head> = {
+  readHead,
+  faultIn,
+  emptyLines: false,
+  forbiddenTrailers: ['content-length'],
+  mostText: 16 * 1024,
+  sharedBuffer: true,
+  malformed: (what) => new ProtocolError(what),
+  tooLong: (what) => new ProtocolError(`the ${what} is longer than anybody needs`),
+}
+
+function faultIn(text: string, before: number): Error | null {
+  if (hasBare(text, before)) return new ProtocolError('a bare CR or LF')
+  return 'HTTP/1.'.startsWith(text.slice(0, 7)) ? null : new ProtocolError('not a status line of HTTP/1')
+}
+
+/** @param last of the answer before, on the same connection: what says the same is the same */
+function readHead(text: string, bodiless: boolean, last?: Head): Head {
+  if (last !== undefined && last.text === text && last.bodiless === bodiless) return again(last)
+  const end = text.indexOf('\r\n')
+  const line = STATUS_LINE.exec(text.slice(0, end))
+  if (line === null) throw new ProtocolError('not a status line of HTTP/1')
+  const lines = readLines(text, end + 2, last?.lines)
+  if (lines === null) throw new ProtocolError('not a field line')
+  const status = Number(line[2])
+  const framing = framingOf(status, line[1] === '1' ? 1 : 0, lines, bodiless)
+  const head: Head = {
+    text,
+    bodiless,
+    status,
+    phrase: line[3] ?? '',
+    lines,
+    ...framing,
+    section: undefined,
+    made: null,
+  }
+  if (lines.length <= MOST_LINES) head.section = head
+  return head
+}
+
+/** It may come for long. So its texts are no parts of what was read, which may have held somebody's body. */
+function again(last: Head): Head {
+  if (last.made !== null) return last
+  const lines = last.lines.map((line) => line.kept())
+  const head: Head = { ...last, text: ownText(last.text), phrase: ownText(last.phrase), lines, made: [] }
+  head.section = head
+  return head
+}
+
+function framingOf(
+  status: number,
+  minor: 0 | 1,
+  lines: readonly FieldLine[],
+  bodiless: boolean,
+): Pick<Head, 'length' | 'keeps' | 'keptFor'> {
+  let length = UNTIL_CLOSE
+  let chunked = false
+  let connection: string | null = null
+  let keptFor = 0
+  for (const { name, value } of lines) {
+    // Only these lengths can be a name looked for; the others are passed over without a copy.
+    switch (name.length) {
+      case 10:
+        if (is(name, 'connection')) connection = joined(connection, value)
+        else if (is(name, 'keep-alive')) keptFor = Number(/timeout=(\d{1,6})/i.exec(value)?.[1] ?? 0)
+        break
+      case 14:
+        if (!is(name, 'content-length')) break
+        if (length !== UNTIL_CLOSE) throw new ProtocolError('not one Content-Length')
+        length = lengthOf(value) ?? Infinity
+        if (length === Infinity) throw new ProtocolError('not a Content-Length')
+        break
+      case 17:
+        if (!is(name, 'transfer-encoding')) break
+        if (chunked || !is(value, 'chunked')) throw new ProtocolError('not one Transfer-Encoding: chunked')
+        chunked = true
+        break
+    }
+  }
+  if (connection !== null && isLongList(connection))
+    throw new ProtocolError(`more than ${MOST_ELEMENTS} elements of Connection`)
+  let keeps = keepsBy(connection, minor)
+  if (chunked && minor === 0) throw new ProtocolError('HTTP/1.0 has no Transfer-Encoding')
+  if (chunked && length !== UNTIL_CLOSE) throw new ProtocolError('a Content-Length and a Transfer-Encoding')
+  // An interim answer is followed by another one; a switch of protocols by no HTTP at all.
+  if (status < 200) return { length: status === 101 ? UNTIL_CLOSE : INTERIM, keeps, keptFor }
+  if (hasNoBody(status, bodiless)) {
+    // Some send one all the same. Whether it comes now or later: nobody may take it for the next answer.
+    if (status === 204 && (chunked || length > 0)) keeps = false
+    return { length: 0, keeps, keptFor }
+  }
+  if (chunked) length = CHUNKED
+  return { length, keeps: keeps && length !== UNTIL_CLOSE, keptFor }
+}
+
+/** RFC 9112, section 6.3. */
+function hasNoBody(status: number, bodiless: boolean): boolean {
+  return bodiless || status === 204 || status === 304
+}

@@ -1,0 +1,30 @@
+/** What is said to connections that bring no request: none that could be read, or that there is room for. Used by `front.ts`. */
+
+import { Refusal } from '../../model/errors.ts'
+import type { RequestFault } from '../wire/malformed-request.ts'
+
+export const full = new Refusal(
+  'unavailable',
+  'The gateway has as many connections as it takes. Nothing was read.',
+)
+export const addressFull = new Refusal(
+  'unavailable',
+  'The client has as many connections as one address may have. Nothing was read.',
+)
+export const tooMuch = new Refusal(
+  'unavailable',
+  'The gateway has no memory left for header sections that are not whole.',
+)
+export const tooSlow = new Refusal('request_timeout', 'The header section did not arrive in time.')
+
+const CODES = {
+  malformed: 'request_malformed',
+  'bad-target': 'path_ambiguous',
+  'large-target': 'uri_too_long',
+  'large-head': 'headers_too_large',
+  'large-body': 'body_too_large',
+} as const
+
+export function refusalOf({ kind, message }: RequestFault): Refusal {
+  return new Refusal(CODES[kind], message)
+}

@@ -1,0 +1,132 @@
+/**
+ * Who has to go when there are too many connections: first those that wait for a request, then those whose client is
+ * slow, and of these first those of the address that has most. Used by `connections.ts`.
+ */
+
+import { performance } from 'node:perf_hooks'
+import type { AddressShare, AddressShares } from './address-shares.ts'
+import type { Connection } from './client-connection.ts'
+import type { Queue } from './queue.ts'
+import { isSlow } from './slow-client.ts'
+import { Victims } from './eviction-order.ts'
+
+/**
+ * `slow`: active, and all that is under way is a client that takes its time. `active`: its address has far more than the
+ * one that the room is for.
+ */
+export type Evicted = 'idle' | 'opening' | 'slow' | 'active'
+
+export interface Queues {
+  readonly opening: Queue<Connection>
+  readonly active: Queue<Connection>
+  readonly idle: Queue<Connection>
+  readonly returning: Queue<Connection>
+}
+
+/** Milliseconds that a connection has for its first header section before another one may have its place. */
+const FAIR_WAIT = 1000
+/** The share of all connections beyond which those without a header section are an attack, and have no such time. */
+const ATTACK_SHARE = 1 / 8
+/** An address that has less than this share of all connections keeps those with a request under way. */
+const GREEDY_SHARE = 1 / 16
+/** And so does one that has no more than so many times what the address has that wants one more. */
+const GREEDY_TIMES = 2
+
+/** Milliseconds between two looks for slow ones. */
+const LOOK = 250
+
+export class Eviction {
+  readonly #queues: Queues
+  readonly #shares: AddressShares<Connection>
+  readonly #evicted: (state: Evicted) => void
+  readonly #idle: Victims
+  readonly #opening: Victims
+  readonly #returning: Victims
+  /** Found by the last look for slow ones, and when that was. The first one to go is the last. */
+  #slow: Connection[] = []
+  #lookedAt = -Infinity
+
+  constructor(queues: Queues, shares: AddressShares<Connection>, evicted: (state: Evicted) => void) {
+    this.#queues = queues
+    this.#shares = shares
+    this.#evicted = evicted
+    this.#idle = new Victims(queues.idle)
+    this.#opening = new Victims(queues.opening)
+    this.#returning = new Victims(queues.returning)
+  }
+
+  /**
+   * @param most connections that may be open
+   * @param own connections of the address that one more is wanted for
+   * @returns whether one was closed
+   */
+  makeRoom(most: number, own: number): boolean {
+    const now = performance.now()
+    const victim =
+      this.#queues.opening.size > most * ATTACK_SHARE
+        ? // It is no time to close what has served its clients well.
+          this.#opening.next(now, now, most)
+        : (this.#waiting(now, most) ?? this.#anySlow(now) ?? this.#ofGreediest(most, own))
+    return victim !== null && this.#evict(victim)
+  }
+
+  /** Closes one of those of the address that wait for a request. @returns whether there was any */
+  makeRoomOf(share: AddressShare<Connection>): boolean {
+    const { idle, opening, returning } = this.#queues
+    const before = performance.now() - FAIR_WAIT
+    const victim =
+      share.find(({ queue, hasNews }) => queue === idle && !hasNews) ??
+      share.find(
+        ({ queue, hasNews, since }) =>
+          (queue === opening || queue === returning) && !hasNews && since <= before,
+      )
+    return victim !== null && this.#evict(victim)
+  }
+
+  #evict(victim: Connection): true {
+    this.#evicted(this.#stateOf(victim))
+    victim.queue?.remove(victim)
+    this.#shares.leave(victim)
+    victim.socket.destroy()
+    return true
+  }
+
+  #stateOf(victim: Connection): Evicted {
+    const { active, idle } = this.#queues
+    if (victim.queue === active) return isSlow(victim, performance.now()) ? 'slow' : 'active'
+    return victim.queue === idle ? 'idle' : 'opening'
+  }
+
+  #waiting(now: number, most: number): Connection | null {
+    return (
+      this.#idle.next(now, Infinity, most) ??
+      this.#returning.next(now, now - FAIR_WAIT, most) ??
+      this.#opening.next(now, now - FAIR_WAIT, most)
+    )
+  }
+
+  /** All are looked at, so not each time. */
+  #anySlow(now: number): Connection | null {
+    const { active } = this.#queues
+    if (now - this.#lookedAt > LOOK) {
+      this.#lookedAt = now
+      const slow = active.all().filter((each) => !each.isUpgraded && isSlow(each, now))
+      this.#slow = slow.sort((one, other) => sizeOf(one) - sizeOf(other))
+    }
+    for (let each = this.#slow.pop(); each !== undefined; each = this.#slow.pop())
+      if (each.queue === active && isSlow(each, now)) return each
+    return null
+  }
+
+  /** Its client is answered, but holds what many others could have. */
+  #ofGreediest(most: number, own: number): Connection | null {
+    const share = this.#shares.greediest()
+    if (share === null || share.size < most * GREEDY_SHARE || share.size <= (own + 1) * GREEDY_TIMES)
+      return null
+    return share.find(({ queue, isUpgraded }) => queue === this.#queues.active && !isUpgraded)
+  }
+}
+
+function sizeOf({ share }: Connection): number {
+  return share?.size ?? 1
+}

@@ -1,0 +1,119 @@
+/**
+ * Connections with a request under way, by tenant and, behind proxies that are trusted, by client: none of them may take
+ * so many that there are none left for the others. Each is counted only while there are so many in all that one of them
+ * could have too many. Used by the pipeline.
+ */
+
+import { Refusal } from '../../model/errors.ts'
+import type { Exchange } from './exchange.ts'
+import { Tallies } from './tallies.ts'
+
+export interface RequestShareLimits {
+  readonly connections: number
+  readonly connectionsPerAddress: number
+  readonly connectionsPerTenant: number
+}
+
+/** Whose share it is. */
+export type ShareOf = 'tenant' | 'address'
+
+/** The share of all connections that have a request under way, from which on they are scarce. */
+const SCARCE = 3 / 4
+/** What a client behind a proxy may have of all connections while they are scarce. */
+const CLIENT_SHARE = 1 / 16
+
+const refusals: Readonly<Record<ShareOf, Refusal>> = {
+  tenant: new Refusal('unavailable', 'The tenant has as many requests under way as one may have.'),
+  address: new Refusal('unavailable', 'The client has as many requests under way as one address may have.'),
+}
+
+export class RequestShares {
+  readonly #open: Iterable<Exchange> & { readonly size: number }
+  readonly #clientOf: (exchange: Exchange) => string | null
+  readonly #refused: (of: ShareOf) => void
+  readonly #tallies = new Tallies<Exchange>()
+  #counts = false
+  /** How many may be under way before they are counted. */
+  #uncounted = Infinity
+  #perTenant = Infinity
+  #perClient = Infinity
+
+  /**
+   * @param open with a request under way
+   * @param clientOf null where its connection is counted instead, or nobody knows
+   */
+  constructor(
+    open: Iterable<Exchange> & { readonly size: number },
+    clientOf: (exchange: Exchange) => string | null,
+    refused: (of: ShareOf) => void,
+  ) {
+    this.#open = open
+    this.#clientOf = clientOf
+    this.#refused = refused
+  }
+
+  use({ connections, connectionsPerAddress, connectionsPerTenant }: RequestShareLimits): void {
+    const scarce = Math.floor(connections * SCARCE)
+    const isSet = connectionsPerAddress < connections
+    this.#perTenant = connectionsPerTenant
+    this.#perClient = isSet ? connectionsPerAddress : Math.max(1, Math.floor(connections * CLIENT_SHARE))
+    this.#uncounted = Math.min(connectionsPerTenant, isSet ? connectionsPerAddress : scarce)
+    this.#stop()
+  }
+
+  /** It was allowed. @returns null when it may go on */
+  admit(exchange: Exchange): Refusal | null {
+    if (this.#open.size <= this.#uncounted) {
+      if (this.#counts && this.#open.size < this.#uncounted * SCARCE) this.#stop()
+      else if (this.#counts) this.#count(exchange)
+      return null
+    }
+    if (!this.#counts) this.#start(exchange)
+    const tenant = tenantOf(exchange)
+    const client = this.#clientOf(exchange)
+    const over =
+      this.#tallies.of(tenantKey(tenant)) >= this.#perTenant
+        ? 'tenant'
+        : this.#tallies.of(clientKey(client)) >= this.#perClient
+          ? 'address'
+          : null
+    if (over === null) {
+      this.#count(exchange)
+      return null
+    }
+    this.#refused(over)
+    return refusals[over]
+  }
+
+  /** It was, and is over. */
+  ended(exchange: Exchange): void {
+    if (this.#counts) this.#tallies.remove(exchange)
+  }
+
+  #start(but: Exchange): void {
+    this.#counts = true
+    for (const exchange of this.#open)
+      if (exchange !== but && exchange.judgement?.refusal === null) this.#count(exchange)
+  }
+
+  #stop(): void {
+    this.#counts = false
+    this.#tallies.clear()
+  }
+
+  #count(exchange: Exchange): void {
+    this.#tallies.add(exchange, [tenantKey(tenantOf(exchange)), clientKey(this.#clientOf(exchange))])
+  }
+}
+
+function tenantOf({ judgement }: Exchange): string | null {
+  return judgement?.decision.principal?.tenant ?? null
+}
+
+function tenantKey(tenant: string | null): string | null {
+  return tenant === null ? null : `t ${tenant}`
+}
+
+function clientKey(client: string | null): string | null {
+  return client === null ? null : `c ${client}`
+}

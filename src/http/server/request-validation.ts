@@ -1,0 +1,53 @@
+/**
+ * Looks at a request before anything else does: what was readable, but could mean two things to those behind us, is
+ * refused, not repaired. Called by the pipeline.
+ */
+
+import { Refusal } from '../../model/errors.ts'
+import type { ClientRequest } from './client-request.ts'
+
+export interface GuardLimits {
+  /** Of a header section. */
+  readonly headerFields: number
+  /** That a request may have. */
+  readonly methods: ReadonlySet<string>
+}
+
+const malformed = (detail: string) => new Refusal('request_malformed', detail)
+const tooManyFields = (most: number) =>
+  new Refusal('headers_too_large', `The request has more than ${most} header fields.`)
+
+const badMethod = malformed('The method is not a registered one, and the gateway is not configured for it.')
+const noHost = malformed('The request has no Host.')
+const manyHosts = malformed('The request has more than one Host.')
+const badHost = malformed('The Host is not a host name or address with an optional port.')
+const expectation = malformed('The Expect header asks for something other than 100-continue.')
+
+/** `reg-name`, IPv4 or `[IPv6]`, and a port (RFC 9110, section 7.2; RFC 3986, section 3.2.2). */
+const HOST = /^(?:(?:[A-Za-z0-9._~!$&'()*+;=-]|%[0-9A-Fa-f]{2})+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?$/
+
+/** null when it is one that the gateway reads. */
+export function guardMethod(method: string, { methods }: Pick<GuardLimits, 'methods'>): Refusal | null {
+  return methods.has(method) ? null : badMethod
+}
+
+/** null when the request may go on. */
+export function guard(request: ClientRequest, limits: GuardLimits): Refusal | null {
+  const { headerFields } = limits
+  const method = guardMethod(request.method, limits)
+  if (method !== null) return method
+  if (request.rawHeaders.length > headerFields * 2) return tooManyFields(headerFields)
+  if (request.hosts > 1) return manyHosts
+  if (request.expect !== null && !isContinue(request.expect)) return expectation
+  return host(request)
+}
+
+function isContinue(expect: string): boolean {
+  return expect.toLowerCase() === '100-continue'
+}
+
+/** HTTP/1.0 clients may have none (RFC 9112, section 3.2). */
+function host({ host, minor }: ClientRequest): Refusal | null {
+  if (host === null) return minor === 0 ? null : noHost
+  return HOST.test(host) ? null : badHost
+}

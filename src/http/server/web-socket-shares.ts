@@ -1,0 +1,67 @@
+/**
+ * WebSockets that are open, or whose handshake is under way: in all, of each tenant and of each caller. They are never
+ * closed to make room, so there may be only so many of them. Used by the pipeline.
+ */
+
+import { Refusal } from '../../model/errors.ts'
+import type { Exchange } from './exchange.ts'
+import { Tallies } from './tallies.ts'
+
+export interface WebSocketLimits {
+  readonly websockets: number
+  readonly websocketsPerTenant: number
+  readonly websocketsPerCaller: number
+}
+
+/** Which bound a handshake was refused by. */
+export type WebSocketBound = 'all' | 'tenant' | 'caller'
+
+const refusals: Readonly<Record<WebSocketBound, Refusal>> = {
+  all: new Refusal('unavailable', 'The gateway has as many WebSockets as it takes.'),
+  tenant: new Refusal('unavailable', 'The tenant has as many WebSockets as one may have.'),
+  caller: new Refusal('unavailable', 'The caller has as many WebSockets as one may have.'),
+}
+
+export class WebSocketShares {
+  readonly #refused: (by: WebSocketBound) => void
+  readonly #tallies = new Tallies<Exchange>()
+
+  constructor(refused: (by: WebSocketBound) => void) {
+    this.#refused = refused
+  }
+
+  /**
+   * The handshake was allowed. @returns null when it may go on
+   *
+   * @param address of the client, by which those are told apart who need no credential
+   */
+  admit(exchange: Exchange, address: string | null, limits: WebSocketLimits): Refusal | null {
+    const [tenant, caller] = keysOf(exchange, address)
+    const by =
+      this.#tallies.of(caller) >= limits.websocketsPerCaller
+        ? 'caller'
+        : this.#tallies.of(tenant) >= limits.websocketsPerTenant
+          ? 'tenant'
+          : this.#tallies.size >= limits.websockets
+            ? 'all'
+            : null
+    if (by !== null) {
+      this.#refused(by)
+      return refusals[by]
+    }
+    this.#tallies.add(exchange, [tenant, caller])
+    return null
+  }
+
+  ended(exchange: Exchange): void {
+    this.#tallies.remove(exchange)
+  }
+}
+
+function keysOf({ judgement }: Exchange, address: string | null): [tenant: string, caller: string] {
+  const principal = judgement?.decision.principal ?? null
+  if (principal === null) return ['public', `address ${address ?? 'unknown'}`]
+  const { method, tenant, user } = principal
+  // A user has as many with tokens and sessions together; the id of an API key is no user's.
+  return [`tenant ${tenant}`, `${method === 'api-key' ? 'key' : 'user'} ${tenant} ${user}`]
+}

@@ -1,0 +1,136 @@
+/**
+ * What a request says behind its first line. On one connection, clients mostly say the same again and again: then it is the
+ * same object, which nobody reads again, and what was made of it before still holds. And it is the same for all
+ * connections that say so: those of one client do, and what many use stays in the processor's caches. Read by
+ * `requests.ts`.
+ */
+
+import { ownText } from '../../lib/heap-size.ts'
+import {
+  is,
+  isLongList,
+  joined,
+  lengthOf,
+  MOST_COOKIES,
+  MOST_ELEMENTS,
+  readFields,
+  separators,
+} from './fields.ts'
+import type { MayComeAgain } from '../../lib/made-of.ts'
+import { CHUNKED } from './message-parser.ts'
+import { bodyTooLong, malformed, type RequestFault } from './malformed-request.ts'
+
+export interface HeaderSection extends MayComeAgain {
+  /** As it came: field lines, each with its CRLF. */
+  readonly text: string
+  /** Name, value, … in their order; values without the blanks around them. */
+  readonly fields: readonly string[]
+  /** Host fields, and the value of the first; null without one. */
+  readonly hosts: number
+  readonly host: string | null
+  /** All lines of Upgrade, Expect and Connection, joined; null without one. */
+  readonly upgrade: string | null
+  readonly expect: string | null
+  readonly connection: string | null
+  /** Bytes of the body, or {@link CHUNKED}. */
+  readonly length: number
+}
+
+/**
+ * Throws a RequestFault.
+ *
+ * @param last of the request before on this connection
+ */
+export function headerSection(text: string, last: HeaderSection | null): HeaderSection {
+  if (last === null || last.text !== text) return read(text)
+  return last.made === null ? shared(text) : last
+}
+
+/** Entries that there are at most, some of sections that are gone: beyond that, a connection has its own. */
+const MOST_SHARED = 10_000
+
+/** Those that connections keep, by text; their credentials are to go when they do, so nothing else keeps them. */
+const sections = new Map<string, WeakRef<HeaderSection>>()
+
+const gone = new FinalizationRegistry((text: string) => {
+  if (sections.get(text)?.deref() === undefined) sections.delete(text)
+})
+
+/** The one of a text that has come a second time on a connection. */
+function shared(text: string): HeaderSection {
+  const known = sections.get(text)?.deref()
+  if (known !== undefined) return known
+  const section = { ...read(ownText(text)), made: [] }
+  if (sections.size >= MOST_SHARED) return section
+  sections.set(section.text, new WeakRef(section))
+  gone.register(section, section.text)
+  return section
+}
+
+function read(text: string): HeaderSection {
+  const fields = readFields(text, 0)
+  if (fields === null) throw malformed('The request is not valid HTTP/1.1: not a header field.')
+  let hosts = 0
+  let host: string | null = null
+  let upgrade: string | null = null
+  let expect: string | null = null
+  let length = NO_LENGTH
+  let connection: string | null = null
+  let cookies = 0
+  for (let i = 0; i < fields.length; i += 2) {
+    const name = fields[i] ?? ''
+    const value = fields[i + 1] ?? ''
+    // Only these lengths can be a name looked for; the others are passed over without a copy.
+    switch (name.length) {
+      case 4:
+        if (!is(name, 'host')) break
+        hosts++
+        host ??= value
+        break
+      case 6:
+        if (is(name, 'expect')) expect = joined(expect, value)
+        else if (is(name, 'cookie')) cookies += 1 + separators(value, ';', MOST_COOKIES)
+        break
+      case 7:
+        if (is(name, 'upgrade')) upgrade = joined(upgrade, value)
+        break
+      case 10:
+        if (is(name, 'connection')) connection = joined(connection, value)
+        break
+      case 14:
+        if (!is(name, 'content-length')) break
+        if (length !== NO_LENGTH) throw twoFramings()
+        length = countable(lengthOf(value))
+        break
+      case 17:
+        if (!is(name, 'transfer-encoding')) break
+        if (length !== NO_LENGTH) throw twoFramings()
+        if (!CHUNKED_LINE.test(text)) throw malformed('The Transfer-Encoding is not "chunked".')
+        length = CHUNKED
+        break
+    }
+  }
+  if (length === NO_LENGTH) length = 0
+  if (cookies > MOST_COOKIES) throw malformed(`The request has more than ${MOST_COOKIES} cookies.`)
+  if (connection !== null && isLongList(connection)) throw longList('Connection')
+  if (upgrade !== null && isLongList(upgrade)) throw longList('Upgrade')
+  return { text, fields, hosts, host, upgrade, expect, connection, length, made: null }
+}
+
+const NO_LENGTH = -3
+/** To the byte: what another reader may take for another coding is none. */
+const CHUNKED_LINE = /(?:^|\r\n)transfer-encoding:[\t ]*chunked *\r\n/i
+
+function longList(name: string): RequestFault {
+  return malformed(`The ${name} of the request has more than ${MOST_ELEMENTS} elements.`)
+}
+
+function twoFramings(): RequestFault {
+  return malformed('The request has a Content-Length and a Transfer-Encoding, or one of them twice.')
+}
+
+function countable(length: number | null): number {
+  if (length === null) throw malformed('The Content-Length is not a number.')
+  if (length === Infinity) throw bodyTooLong()
+  return length
+}

@@ -1,0 +1,123 @@
+/**
+ * Requests (RFC 9112, sections 3, 5 and 6), as the reader of messages is to read them: the text of a head in, request
+ * line, fields and framing out. What could be read in two ways is refused, not repaired. Used by `conversation.ts`.
+ */
+
+import { METHODS } from 'node:http'
+import { keepsBy, TOKEN } from './fields.ts'
+import { type HeaderSection, headerSection } from './header-section.ts'
+import { CHUNKED, type Grammar, hasBare } from './message-parser.ts'
+import { bodyTooLong, malformed, RequestFault } from './malformed-request.ts'
+
+export interface RequestHead {
+  readonly method: string
+  /** As it came: visible ASCII, and from the first `?` on also bytes from 0x80 on, one character each. */
+  readonly target: string
+  /** HTTP/1.1, or 1.0. */
+  readonly minor: 0 | 1
+  readonly section: HeaderSection
+  /** Bytes of the body, or {@link CHUNKED}. */
+  readonly length: number
+  /** The connection may carry another request. */
+  readonly keeps: boolean
+}
+
+const METHOD_TEXTS = new Map(METHODS.map((method) => [method, method]))
+
+/** No method is longer. */
+const METHOD = `${TOKEN}{1,64}`
+/**
+ * Nearly all targets are ASCII: that is tried first. The query is not read, so bytes of it that are not ASCII (raw UTF-8,
+ * mostly) can't be read in two ways here; in a path they could.
+ */
+const TARGET_BYTES = '(?:[!-~]+|[!->@-~]+\\?[!-~\\x80-\\xff]+)'
+const REQUEST_LINE = new RegExp(`^(${METHOD}) (${TARGET_BYTES}) HTTP/1\\.([01])\\r\\n`)
+const SLASH = 0x2f
+/** Origin form, asterisk form, or absolute form (RFC 9112, section 3.2), as far as bytes go. */
+const TARGET = /^(?:[/*]|[A-Za-z]+:\/\/[A-Za-z0-9._~!$&'()*+,;=:@%[\]-]*(?:[/?]|$))/
+/** It would be one, but for what its target is made of. */
+const ODD_TARGET = (() => {
+  const inPath = '[^!-~ \\r\\n]|\\r(?!\\n)'
+  const inQuery = '[^!-~\\x80-\\xff \\r\\n]|\\r(?!\\n)'
+  return new RegExp(`^${METHOD} [!->@-~]*(?:${inPath}|\\?[!-~\\x80-\\xff]*(?:${inQuery}))`)
+})()
+const OTHER_VERSION = new RegExp(`^${METHOD} ${TARGET_BYTES} HTTP/[0-9.]+\\r\\n`)
+/** The beginning of one, of which not all has come. */
+const BEGINNING = new RegExp(
+  `^(?:\\r|${TOKEN}{0,64}|${METHOD} ${TARGET_BYTES}?|${METHOD} ${TARGET_BYTES} [!-~]*\\r?)$`,
+)
+
+/** Characters of a beginning from which on only what is new of it is looked at. */
+const LONG = 1024
+
+/** @param mostBytes of a head, and of trailers */
+export function requestGrammar(mostBytes: number): Grammar<RequestHead> {
+  return {
+    readHead,
+    faultIn,
+    emptyLines: true,
+    // They are dropped, but whoever sends such has something in mind (RFC 9110, section 6.5.1).
+    forbiddenTrailers: ['content-length', 'transfer-encoding', 'host'],
+    mostText: 0,
+    sharedBuffer: false,
+    malformed: (what) => malformed(`The request is not valid HTTP/1.1: ${what}.`),
+    tooLong: (what, text = '') => tooLong(what, text, mostBytes),
+  }
+}
+
+/** @param text of a head, as far as it has come */
+function tooLong(what: string, text: string, mostBytes: number): RequestFault {
+  if (what === 'body') return bodyTooLong()
+  if (what === 'size of a chunk') return malformed('The request is not valid HTTP/1.1: the size of a chunk.')
+  const line = what === 'head' ? text.indexOf('\n') : 0
+  if (line < 0 || line >= mostBytes)
+    return new RequestFault('large-target', `The request line is longer than ${mostBytes} bytes.`)
+  const section = what === 'head' ? 'header section' : what
+  return new RequestFault('large-head', `The ${section} is larger than ${mostBytes} bytes.`)
+}
+
+function faultIn(text: string, before: number): RequestFault | null {
+  const end = text.indexOf('\n')
+  if (end < 0) return mayBegin(text, before) ? null : lineFault(text)
+  // Looked at when its end came.
+  if (end >= before && !REQUEST_LINE.test(text)) return lineFault(text)
+  return hasBare(text, before) ? malformed('The request is not valid HTTP/1.1: a bare CR or LF.') : null
+}
+
+function mayBegin(text: string, before: number): boolean {
+  return before > LONG ? /^[ -~\x80-\xff]*\r?$/.test(text.slice(before)) : BEGINNING.test(text)
+}
+
+function readHead(text: string, _bodiless: boolean, last?: HeaderSection): RequestHead {
+  const line = REQUEST_LINE.exec(text)
+  if (line === null) throw lineFault(text)
+  const [whole, method = '', target = ''] = line
+  const minor = line[3] === '1' ? 1 : 0
+  if (method === 'CONNECT') throw malformed('CONNECT: this is no tunnel.')
+  if (target.charCodeAt(0) !== SLASH && !TARGET.test(target)) throw oddTarget()
+  const section = headerSection(text.slice(whole.length), last ?? null)
+  const { length } = section
+  if (minor === 0 && length === CHUNKED) throw malformed('HTTP/1.0 has no Transfer-Encoding.')
+  const keeps = keepsBy(section.connection, minor)
+  return { method: methodText(method), target, minor, section, length, keeps }
+}
+
+/** The texts that all requests of a method share: they are compared at a glance. */
+function methodText(method: string): string {
+  // Most are; and it is found faster so than by the hash of a text that has none yet.
+  if (method === 'GET') return 'GET'
+  return METHOD_TEXTS.get(method) ?? method
+}
+
+function lineFault(text: string): RequestFault {
+  if (ODD_TARGET.test(text)) return oddTarget()
+  if (OTHER_VERSION.test(text)) return malformed('The HTTP version is not 1.0 or 1.1.')
+  return malformed('The request is not valid HTTP/1.1: not a request line.')
+}
+
+function oddTarget(): RequestFault {
+  return new RequestFault(
+    'bad-target',
+    'The request target is not a path of visible ASCII, with or without a query.',
+  )
+}

@@ -1,0 +1,43 @@
+/** How the gateway authenticates as a client at the token endpoint (RFC 6749, section 2.3.1). Used by `provider.ts`. */
+
+import * as client from 'openid-client'
+import type { ClientAuth, OidcConfig } from '../../config/config.ts'
+import { ProviderTrouble } from './provider-error.ts'
+
+/**
+ * The configured method, else one that discovery advertises. Where nothing is advertised it is Basic (OpenID Connect
+ * Discovery 1.0, section 3).
+ */
+export function chosenAuth({ clientAuth, clientSecret }: OidcConfig, supported: unknown): ClientAuth {
+  if (clientAuth !== null) return clientAuth
+  if (clientSecret === null) return 'none'
+  const methods: readonly unknown[] = Array.isArray(supported) ? supported : ['client_secret_basic']
+  if (methods.includes('client_secret_basic')) return 'client_secret_basic'
+  if (methods.includes('client_secret_post')) return 'client_secret_post'
+  throw new ProviderTrouble('the provider takes the client secret neither by Basic nor in the body')
+}
+
+export function authentication(method: ClientAuth, secret: string): client.ClientAuth {
+  switch (method) {
+    case 'client_secret_basic':
+      return (_server, { client_id: id }, _body, headers) => headers.set('authorization', basic(id, secret))
+    case 'client_secret_post':
+      return client.ClientSecretPost(secret)
+    case 'none':
+      return client.None()
+  }
+}
+
+function basic(id: string, secret: string): string {
+  return `Basic ${Buffer.from(`${formEncoded(id)}:${formEncoded(secret)}`).toString('base64')}`
+}
+
+/**
+ * RFC 6749, appendix B, with the unreserved characters of RFC 3986, section 2.3, as they are. openid-client's own
+ * ClientSecretBasic encodes those too, and some providers (glewlwyd, LemonLDAP::NG) do not decode.
+ */
+function formEncoded(text: string): string {
+  return encodeURIComponent(text)
+    .replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)
+    .replaceAll('%20', '+')
+}

@@ -1,0 +1,84 @@
+/**
+ * The texts that open a session: the cookie's value and the refresh handle. Both name the tenant and the session, so
+ * that one point read finds it, and prove themselves by secrets of which only SHA-256 hashes are stored.
+ */
+
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { isTenantId } from '../../../seats-admin/model/tenant.ts'
+import type { HandleProof } from '../../../seats-admin/index.ts'
+
+/** 128 bits: the session's id, which is no secret. */
+const ID = /^[A-Za-z0-9_-]{22}$/
+/** 256 bits. */
+const SECRET = /^[A-Za-z0-9_-]{43}$/
+/** Characters. */
+const MAX_TEXT = 256
+/** Lets scanners of leaked secrets know one, and people tell it from a token. */
+const PREFIX = 'sgr_'
+
+export interface CookieHandle {
+  readonly tenant: string
+  readonly id: string
+  readonly hash: Uint8Array
+}
+
+export interface RefreshHandle {
+  readonly tenant: string
+  readonly id: string
+  /** The part that all handles of the family share; kept to make the next one. */
+  readonly family: string
+  readonly proof: HandleProof
+}
+
+export function newSessionId(): string {
+  return randomBytes(16).toString('base64url')
+}
+
+export function newSecret(): string {
+  return randomBytes(32).toString('base64url')
+}
+
+export function sha256(text: string): Uint8Array {
+  return createHash('sha256').update(text).digest()
+}
+
+export function sameHash(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && timingSafeEqual(a, b)
+}
+
+/** Every character may stand in a cookie (RFC 6265, section 4.1.1). */
+export function cookieText(tenant: string, id: string, secret: string): string {
+  return `${tenant}.${id}.${secret}`
+}
+
+/** Null for any other text. */
+export function parseCookieText(text: string): CookieHandle | null {
+  const fields = split(text, 3)
+  if (fields === null) return null
+  const [tenant = '', id = '', secret = ''] = fields
+  if (!isTenantId(tenant) || !ID.test(id) || !SECRET.test(secret)) return null
+  return { tenant, id, hash: sha256(secret) }
+}
+
+/**
+ * `family` stays, `rotating` is new with each use. So a handle that was used before is known for one by its family
+ * alone, and no used handle has to be remembered.
+ */
+export function handleText(tenant: string, id: string, family: string, rotating: string): string {
+  return `${PREFIX}${tenant}.${id}.${family}.${rotating}`
+}
+
+/** Null for any other text. */
+export function parseHandleText(text: string): RefreshHandle | null {
+  const fields = text.startsWith(PREFIX) ? split(text.slice(PREFIX.length), 4) : null
+  if (fields === null) return null
+  const [tenant = '', id = '', family = '', rotating = ''] = fields
+  if (!isTenantId(tenant) || !ID.test(id) || !SECRET.test(family) || !SECRET.test(rotating)) return null
+  return { tenant, id, family, proof: { family: sha256(family), handle: sha256(rotating) } }
+}
+
+function split(text: string, count: number): string[] | null {
+  if (text.length > MAX_TEXT) return null
+  const fields = text.split('.', count + 1)
+  return fields.length === count ? fields : null
+}

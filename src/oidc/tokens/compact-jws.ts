@@ -1,0 +1,64 @@
+/**
+ * A provider's token as a compact JWS (RFC 7515, section 7.1), read but not believed. As strict as the reading of the
+ * gateway's own tokens (`authn/jws.ts`), except that it may name its key: what jose lets pass — padding, white space,
+ * spare bits, duplicate members — is refused.
+ */
+
+import { isJsonObject, parseJson } from '../../lib/json.ts'
+
+/** Characters. A provider that writes hundreds of groups into a token stays far below. */
+export const MAX_TOKEN = 64 * 1024
+
+export type Claims = Readonly<Record<string, unknown>>
+
+export interface CompactJws {
+  readonly text: string
+  readonly algorithm: string
+  /** Header parameter `typ`, in lower case and without `application/` (RFC 7515, section 4.1.9); null without one. */
+  readonly type: string | null
+  readonly claims: Claims
+}
+
+/**
+ * Header parameters that change what the other parts mean. Those that bring or name a key (`jwk`, `jku`, `x5u`, `x5c`)
+ * are merely not looked at: some providers send them.
+ */
+const REFUSED_PARAMETERS = ['crit', 'b64', 'zip', 'enc'] as const
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/** Null for any other text. Never throws. */
+export function readCompact(text: string): CompactJws | null {
+  if (text.length > MAX_TOKEN) return null
+  const parts = text.split('.', 4)
+  if (parts.length !== 3) return null
+  const [headerText = '', payloadText = '', signatureText = ''] = parts
+  const header = readObject(headerText)
+  const claims = readObject(payloadText)
+  if (header === null || claims === null || decode(signatureText) === null) return null
+  const { alg, typ = null } = header
+  if (typeof alg !== 'string' || (typ !== null && typeof typ !== 'string')) return null
+  if (REFUSED_PARAMETERS.some((name) => Object.hasOwn(header, name))) return null
+  return { text, algorithm: alg, type: typ === null ? null : mediaType(typ), claims }
+}
+
+function mediaType(typ: string): string {
+  return typ.toLowerCase().replace(/^application\//, '')
+}
+
+function readObject(part: string): Claims | null {
+  const bytes = decode(part)
+  if (bytes === null) return null
+  try {
+    const parsed = parseJson(utf8.decode(bytes))
+    return 'value' in parsed && isJsonObject(parsed.value) ? parsed.value : null
+  } catch {
+    return null
+  }
+}
+
+/** Canonical base64url without padding (RFC 7515, section 2): what encoding the bytes again gives back. */
+function decode(part: string): Buffer | null {
+  const bytes = Buffer.from(part, 'base64url')
+  return bytes.toString('base64url') === part ? bytes : null
+}

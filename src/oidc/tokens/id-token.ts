@@ -1,0 +1,141 @@
+/**
+ * Verifies an ID token, by OpenID Connect Core 1.0, section 3.1.3.7: signature first, since nothing that it says counts
+ * before. The one place that decides on ID tokens. Called at sign-in, at refresh and by `validate`.
+ */
+
+import { createHash, timingSafeEqual } from 'node:crypto'
+import { Refusal } from '../../model/errors.ts'
+import { hashOf } from '../provider/algorithms.ts'
+import { type Claims, type CompactJws, readCompact } from './compact-jws.ts'
+import type { TokenSource } from '../provider/jwks.ts'
+import { LEEWAY, type Provider } from '../provider/provider.ts'
+import { checkSignature } from './signature.ts'
+
+export interface IdTokenChecks {
+  readonly source: TokenSource
+  /** ms since the epoch */
+  readonly now: number
+  /** The one that was sent; null where none is known (`validate`), and it is not looked at. */
+  readonly nonce: string | null
+  /** A refreshed ID token need not carry it, but may carry no other (Core 1.0, section 12.2). */
+  readonly nonceOptional?: boolean
+  /** The one that came with it, for `at_hash`; null: none did. */
+  readonly accessToken: string | null
+  /** Whom it must be about; null: whoever signed in. */
+  readonly sub: string | null
+}
+
+/** An ID token that is believed. */
+export interface IdToken {
+  readonly claims: Claims
+  readonly sub: string
+}
+
+const malformed = new Refusal('token_invalid', 'The ID token is no signed JWT in canonical form.')
+const notIdToken = new Refusal('token_invalid', 'The token is of another type than an ID token.')
+const otherIssuer = new Refusal('token_invalid', "The ID token is not from the tenant's provider.")
+const otherAudience = new Refusal('token_invalid', 'The ID token is for another client.')
+const otherParty = new Refusal('token_invalid', 'The ID token was issued to another party.')
+const oddTimes = new Refusal(
+  'token_invalid',
+  'The ID token needs exp and iat, and its times must be finite numbers.',
+)
+const expired = new Refusal('token_expired', 'The ID token has expired.')
+const early = new Refusal(
+  'token_not_yet_valid',
+  'The ID token is not valid yet, or was issued in the future.',
+)
+const otherNonce = new Refusal('token_invalid', 'The ID token is not for this sign-in.')
+const otherAccessToken = new Refusal('token_invalid', 'The ID token belongs to another access token.')
+const noSub = new Refusal('token_invalid', 'The ID token does not say whom it is about.')
+const otherSub = new Refusal('token_invalid', 'The ID token is about somebody else.')
+
+/** Rejects with ProviderTrouble when the provider's keys can't be had. */
+export async function verifyIdToken(
+  text: string,
+  provider: Provider,
+  checks: IdTokenChecks,
+): Promise<IdToken | Refusal> {
+  const jws = readCompact(text)
+  if (jws === null) return malformed
+  if (jws.type !== null && jws.type !== 'jwt') return notIdToken
+  const forged = await checkSignature(jws, provider, checks.source)
+  if (forged !== null) return forged
+  return checkClaims(jws, provider, checks)
+}
+
+function checkClaims(jws: CompactJws, provider: Provider, checks: IdTokenChecks): IdToken | Refusal {
+  const { claims } = jws
+  const { issuer, clientId } = provider.tenant.oidc
+  if (claims.iss !== issuer) return otherIssuer
+  if (isOtherKind(claims)) return notIdToken
+  const refusal =
+    checkAudience(claims, clientId) ?? checkTimes(claims, checks.now) ?? checkNonce(claims, checks) ?? null
+  if (refusal !== null) return refusal
+  if (!belongsTo(jws, checks.accessToken)) return otherAccessToken
+  if (!isSubject(claims.sub)) return noSub
+  if (checks.sub !== null && claims.sub !== checks.sub) return otherSub
+  return { claims, sub: claims.sub }
+}
+
+/**
+ * Tokens of the same provider for the same client that are no ID tokens, and don't say so in their header: a logout
+ * token has `events` (Back-Channel Logout 1.0, section 2.4); Keycloak writes the kind into a claim.
+ */
+function isOtherKind({ events, typ }: Claims): boolean {
+  return events !== undefined || (typ !== undefined && typ !== 'ID')
+}
+
+/** `azp`, where it is, must be us; where others are meant too, it must be there. */
+function checkAudience({ aud, azp }: Claims, clientId: string): Refusal | null {
+  const audiences: readonly unknown[] = Array.isArray(aud) ? aud : [aud]
+  if (!audiences.includes(clientId) || !audiences.every((each) => typeof each === 'string'))
+    return otherAudience
+  if (azp === undefined ? audiences.length > 1 : azp !== clientId) return otherParty
+  return null
+}
+
+/** `exp` and `iat` are required, `nbf` is not; 1e400 is a JSON number, and none to believe. */
+export function checkTimes({ exp, iat, nbf = 0 }: Claims, now: number): Refusal | null {
+  if (!isTime(exp) || !isTime(iat) || !isTime(nbf)) return oddTimes
+  const seconds = now / 1000
+  if (!(seconds < exp + LEEWAY)) return expired
+  if (!(Math.max(iat, nbf) <= seconds + LEEWAY)) return early
+  return null
+}
+
+function isTime(value: unknown): value is number {
+  return Number.isFinite(value)
+}
+
+function checkNonce({ nonce }: Claims, checks: IdTokenChecks): Refusal | null {
+  if (checks.nonce === null || (nonce === undefined && checks.nonceOptional === true)) return null
+  return nonce === checks.nonce ? null : otherNonce
+}
+
+/** `at_hash`, where it is: the left half of the access token's hash (Core 1.0, section 3.1.3.6). */
+function belongsTo({ claims, algorithm }: CompactJws, accessToken: string | null): boolean {
+  const { at_hash: claimed } = claims
+  if (claimed === undefined || accessToken === null) return true
+  const hash = hashOf(algorithm)
+  if (typeof claimed !== 'string' || hash === null) return false
+  const whole = createHash(hash).update(accessToken, 'ascii').digest()
+  const half = Buffer.from(whole.subarray(0, whole.length / 2).toString('base64url'))
+  const given = Buffer.from(claimed)
+  return given.length === half.length && timingSafeEqual(given, half)
+}
+
+/** Characters (Core 1.0, section 2). */
+const MAX_SUB = 255
+const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/
+
+/** A text to know a user by: not empty, not endless, and fit for headers and lines. */
+export function isSubject(value: unknown): value is string {
+  return (
+    typeof value === 'string' &&
+    value !== '' &&
+    value.length <= MAX_SUB &&
+    value.isWellFormed() &&
+    !CONTROL.test(value)
+  )
+}

@@ -1,0 +1,74 @@
+/**
+ * Seat names of the provider's → `hash_perm` entries, one for each space of each Seat of that name. Called at sign-in, at
+ * refresh, and by `validate`.
+ */
+
+import { isSpaceId } from '../../../seats-admin/model/space.ts'
+import { cleanedName } from '../provider/log-text.ts'
+import type { Context } from '../context.ts'
+import type { SeatOfName } from '../ports.ts'
+
+export interface MappedSeats {
+  readonly ids: readonly string[]
+  readonly names: readonly string[]
+  /** `{space}:{seat}` */
+  readonly hashPerm: readonly string[]
+}
+
+/** Names that are looked up; more are not in one claim by accident. */
+const MAX_NAMES = 1_000
+/** UTF-16 code units; no Seat has a longer one. */
+const MAX_NAME = 512
+const MAX_ENTRIES = 5_000
+/** UTF-16 code units of all entries. A session's are read on the event loop: 64 KiB take half a millisecond. */
+const MAX_ENTRIES_TEXT = 65_536
+/** Unknown names that one line of the log shows. */
+const SHOWN = 10
+
+/** Rejects when the store can't be asked. */
+export async function mapSeats(
+  { seats, log }: Pick<Context, 'seats' | 'log'>,
+  tenant: string,
+  names: readonly string[],
+): Promise<MappedSeats> {
+  const asked = names.slice(0, MAX_NAMES).filter(isPossible)
+  const found = asked.length === 0 ? [] : await seats.seatsByName(tenant, asked)
+  const byName = new Map(found.map((seat) => [seat.name, seat]))
+  // In the order of the claim, and only what was asked for.
+  const held = asked.map((name) => byName.get(name)).filter((seat) => seat !== undefined)
+  const unknown = names.filter((name) => !byName.has(name))
+  if (unknown.length > 0) {
+    const shown = unknown.slice(0, SHOWN).map(cleanedName)
+    log.warn(
+      { event: 'seats_unknown', tenant, count: unknown.length, names: shown },
+      'the identity provider names Seats that the tenant does not have',
+    )
+  }
+  return {
+    ids: held.map(({ id }) => id),
+    names: held.map(({ name }) => name),
+    hashPerm: entries(held, tenant, log),
+  }
+}
+
+function isPossible(name: string): boolean {
+  return name !== '' && name.length <= MAX_NAME && name.isWellFormed()
+}
+
+function entries(held: readonly SeatOfName[], tenant: string, log: Context['log']): string[] {
+  const count = held.reduce((sum, { spaces }) => sum + spaces.length, 0)
+  const carried: string[] = []
+  let text = 0
+  for (const { name, spaces } of held)
+    for (const space of spaces) {
+      if (!isSpaceId(space)) continue
+      const entry = `${space}:${name}`
+      text += entry.length
+      if (carried.length === MAX_ENTRIES || text > MAX_ENTRIES_TEXT) {
+        log.warn({ event: 'seats_cut', tenant, count }, 'a user has more Seats than a sign-in can carry')
+        return carried
+      }
+      carried.push(entry)
+    }
+  return carried
+}

@@ -1,0 +1,53 @@
+/** The whole body of a request to a built-in endpoint. Used by `json-body.ts` and `open.ts`. */
+
+import type { Refusal } from '../model/errors.ts'
+import type { Exchange } from '../http/server/exchange.ts'
+import { type BodyOwner, bodyTooLarge, bodyTooSlow, RequestBody } from '../proxy/request-body.ts'
+
+export interface BodyLimits {
+  readonly bytes: number
+  /** Milliseconds for the whole of it: what is read here is small. */
+  readonly time: number
+}
+
+/** Null: it has none. Never resolves when the client goes away first. */
+export function readBody(exchange: Exchange, limits: BodyLimits): Promise<Buffer | null | Refusal> {
+  const { length } = exchange.request
+  if (length === 0) return Promise.resolve(null)
+  if (length !== Infinity && length > limits.bytes) return Promise.resolve(bodyTooLarge)
+  return new Promise((resolve) => new Collector(exchange, limits, resolve))
+}
+
+class Collector implements BodyOwner {
+  readonly #body: RequestBody
+  readonly #resolve: (result: Buffer | Refusal) => void
+  /** One, that grows: a client may send a byte at a time. */
+  #bytes: Buffer = Buffer.alloc(0)
+  #length = 0
+  readonly #timer: NodeJS.Timeout
+
+  constructor(exchange: Exchange, limits: BodyLimits, resolve: (result: Buffer | Refusal) => void) {
+    this.#resolve = resolve
+    this.#body = new RequestBody(exchange, limits.bytes, limits.time, this)
+    this.#body.on('data', (chunk: Buffer) => this.#add(chunk))
+    this.#body.on('end', () => resolve(this.#bytes.subarray(0, this.#length)))
+    this.#body.once('close', () => clearTimeout(this.#timer))
+    this.#timer = setTimeout(() => this.bodyRefused(bodyTooSlow), limits.time)
+  }
+
+  #add(chunk: Buffer): void {
+    const length = this.#length + chunk.length
+    if (length > this.#bytes.length) {
+      const larger = Buffer.alloc(Math.max(length, 2 * this.#bytes.length, 1024))
+      this.#bytes.copy(larger)
+      this.#bytes = larger
+    }
+    chunk.copy(this.#bytes, this.#length)
+    this.#length = length
+  }
+
+  bodyRefused(refusal: Refusal): void {
+    this.#body.destroy()
+    this.#resolve(refusal)
+  }
+}

@@ -1,0 +1,14 @@
+/** Whose request it is, where places at an upstream are shared out. Used by `forward.ts`. */
+
+import type { Exchange } from '../http/server/exchange.ts'
+import { clientNetwork, forwardedNetwork } from './client-network.ts'
+import type { TrustedProxies } from './forwarded.ts'
+import type { Party } from '../http/client/hop.ts'
+
+/** Of a public route: by the client's network. Requests of a trusted proxy that names no client are of one caller. */
+export function partyOf({ request, judgement }: Exchange, proxies: TrustedProxies): Party {
+  const principal = judgement?.decision.principal ?? null
+  if (principal !== null) return { tenant: principal.tenant, caller: principal.user }
+  const peer = request.socket.remoteAddress
+  return { tenant: '', caller: clientNetwork(peer, proxies) ?? forwardedNetwork(request, proxies) ?? '' }
+}

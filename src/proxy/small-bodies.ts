@@ -1,0 +1,51 @@
+/**
+ * Requests whose bodies are small, or of unknown length, and on their way: read before a target is chosen, while all
+ * places for bodies that are still coming are taken. Most are whole within a round trip, and need no such place then.
+ * Kept by `upstream.ts`.
+ */
+
+import type { ClientRequest } from '../http/server/client-request.ts'
+
+/** Bytes of a body that is read so: half of what its stream holds. */
+const SMALL = 32 * 1024
+/** Milliseconds that it has. */
+const TIME = 2000
+
+export interface Gathered {
+  /** Its body is whole, or is waited for no longer. May be told when it is over. */
+  gathered(): void
+}
+
+export function isSmall({ length }: ClientRequest): boolean {
+  return length <= SMALL || length === Infinity
+}
+
+export class Gathering {
+  readonly #most: number
+  /** With their timers; oldest first. */
+  readonly #all = new Map<Gathered, NodeJS.Timeout>()
+
+  /** @param most at once; with one more, the oldest goes on with what it has */
+  constructor(most: number) {
+    this.#most = most
+  }
+
+  add(one: Gathered): void {
+    this.#all.set(one, setTimeout(onTime, TIME, this, one))
+    if (this.#all.size <= this.#most) return
+    for (const oldest of this.#all.keys()) return this.done(oldest)
+  }
+
+  /** Does nothing for one that is not here. */
+  done(one: Gathered): void {
+    const timer = this.#all.get(one)
+    if (timer === undefined) return
+    clearTimeout(timer)
+    this.#all.delete(one)
+    one.gathered()
+  }
+}
+
+function onTime(gathering: Gathering, one: Gathered): void {
+  gathering.done(one)
+}

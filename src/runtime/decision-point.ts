@@ -1,0 +1,139 @@
+/**
+ * What decides, without a listener: the store, the memory before it, the lease on that memory, and a judge for each
+ * configuration. Opened by the gateway and by `seatgate explain`, which thereby can't disagree.
+ */
+
+import type { Store } from '../../seats-admin/index.ts'
+import { createAdminApi } from '../../seats-admin/index.ts'
+import { Authenticator } from '../decision/authn/authenticator.ts'
+import { builtInRoutes, signInRoutes } from '../pipeline/built-in-routes.ts'
+import { systemClock } from '../coherence/clock.ts'
+import { History } from '../coherence/history.ts'
+import { type Coherence, Instance } from '../coherence/instance.ts'
+import { Lease } from '../coherence/lease.ts'
+import type { Config, MemoryBounds } from '../config/config.ts'
+import { ConfigError } from '../config/faults.ts'
+import type { Route } from '../model/route.ts'
+import { Judge } from '../decision/engine.ts'
+import type { Ephemeral, OidcLog } from '../oidc/ports.ts'
+import { SeatCache, type SharedCache } from '../redis/seat-cache.ts'
+import { Changes } from '../pipeline/changes.ts'
+import { compileTable, type RouteTable } from '../decision/router/table.ts'
+import { SeatMemory } from '../decision/seats/memory.ts'
+import type { SignIn } from './sign-in.ts'
+
+/** One configuration, ready to judge by. */
+export interface Compiled {
+  readonly config: Config
+  readonly table: RouteTable
+  readonly judge: Judge
+  /** Null where no tenant has an identity provider. */
+  readonly signIn: SignIn | null
+}
+
+/** What sign-in needs beside the store. */
+export interface SignInPorts {
+  readonly ephemeral: Ephemeral
+  readonly log: OidcLog
+}
+
+export interface EngineParts {
+  readonly store: Store
+  readonly coherence: Coherence
+  readonly cache: SharedCache | null
+  /** Null: nobody signs in here. */
+  readonly ports: SignInPorts | null
+  readonly memory: MemoryBounds
+}
+
+export class Engine {
+  readonly store: Store
+  readonly memory: SeatMemory
+  readonly lease: Lease
+  readonly history = new History()
+  /** For deciding again what is open. */
+  readonly changes = new Changes()
+  readonly #coherence: Coherence
+  readonly #ports: SignInPorts | null
+
+  /** Has no lease before the coherence has read the feed, and ends with it. */
+  constructor({ store, coherence, cache, ports, memory }: EngineParts) {
+    this.store = store
+    this.#coherence = coherence
+    this.#ports = ports
+    this.memory = new SeatMemory(
+      cache === null ? store : new SeatCache(store, cache, this.history, systemClock.now),
+      store.sessions,
+      memory.seats,
+    )
+    this.lease = new Lease(coherence, [this.memory, this.history, this.changes], systemClock)
+    coherence.join(this.lease)
+  }
+
+  /**
+   * For a command that decides once, on the state as it is now: no instance of the fleet, as nobody must wait until it
+   * has forgotten what it remembers for a moment. Rejects when the store can't be read.
+   */
+  static async forOneLook(store: Store, ports: SignInPorts, memory: MemoryBounds): Promise<Engine> {
+    const listener = { feed: () => {}, answered: () => {}, acknowledged: () => {} }
+    const parts = { id: '', name: '', source: store, list: null, bus: null, clock: systemClock, listener }
+    const engine = new Engine({ store, coherence: new Instance(parts), cache: null, ports, memory })
+    await engine.lease.renewed()
+    return engine
+  }
+
+  /** Rejects with a ConfigError that has the faults of the route tables taken together. */
+  async compile(config: Config): Promise<Compiled> {
+    const signIn = await this.#signIn(config)
+    const { table, faults } = compileTable(config.routes, config.upstreams, this.#builtIn(config, signIn))
+    if (faults.length > 0) throw new ConfigError(faults)
+    const authenticator = new Authenticator({
+      tenants: config.tenants,
+      defaultTenant: config.defaultTenant,
+      apiKeyById: (tenant, id, trace) => this.memory.apiKeyById(tenant, id, trace),
+      sessions: signIn?.cookies ?? null,
+      otherIssuer: signIn?.providerToken ?? null,
+      now: Date.now,
+      memory: config.memory,
+    })
+    const upstreamOf = ({ target }: Route) =>
+      target.kind === 'upstream' ? config.upstreams.get(target.name) : undefined
+    const judge = new Judge({
+      table,
+      authenticator,
+      seats: this.memory,
+      lease: this.lease,
+      targetBytes: config.limits.targetBytes,
+      allowsSemicolon: (route) => upstreamOf(route)?.allowSemicolons === true,
+      allowsEncodedSlash: (route) => upstreamOf(route)?.allowEncodedSlashes === true,
+    })
+    return { config, table, judge, signIn }
+  }
+
+  /** Loaded only where somebody can sign in. */
+  async #signIn(config: Config): Promise<SignIn | null> {
+    if (this.#ports === null || [...config.tenants.values()].every(({ oidc }) => oidc === null)) return null
+    const { SignIn } = await import('./sign-in.ts')
+    const { store, memory } = this
+    return new SignIn(config, {
+      store,
+      memory,
+      ...this.#ports,
+      announce: (committed) => this.#coherence.announce(committed),
+    })
+  }
+
+  /** Of this configuration: a request that meets it meets its admin spaces and providers too. */
+  #builtIn(config: Config, signIn: SignIn | null): Route[] {
+    const endpoints = createAdminApi({
+      store: this.store,
+      now: Date.now,
+      announce: (committed) => this.#coherence.announce(committed),
+      seatBytes: config.limits.seatBytes,
+    })
+    return [
+      ...builtInRoutes(endpoints, (tenant) => config.tenants.get(tenant)?.adminSpace),
+      ...signInRoutes(signIn?.serve ?? null),
+    ]
+  }
+}

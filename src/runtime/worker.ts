@@ -1,0 +1,108 @@
+/**
+ * A worker: decides and forwards, on a port that it shares with others. What it knows of changes, it knows from the
+ * primary, whose configuration it runs; without the primary it ends.
+ */
+
+import { openStore, type Owner, type StoreLocation } from '../../seats-admin/index.ts'
+import { systemClock } from '../coherence/clock.ts'
+import { RemoteInstance } from '../coherence/worker-link.ts'
+import { type Config, firstSecrets, type RedisConfig } from '../config/config.ts'
+import { unpack } from '../config/transfer.ts'
+import { Door } from './data-plane.ts'
+import { Engine } from './decision-point.ts'
+import { RemoteEphemeral } from '../oidc/sign-in/remote-ephemeral.ts'
+import { Keys } from '../redis/keys.ts'
+import { Seal } from '../redis/seal.ts'
+import type { SharedCache } from '../redis/seat-cache.ts'
+import { Startup } from './startup.ts'
+import { openLog } from '../telemetry/logger.ts'
+import { outliveRejections } from '../telemetry/unexpected.ts'
+import { Channel } from './workers/channel.ts'
+import { growYoungGeneration } from './young-generation.ts'
+
+const channel = new Channel({
+  send: (message) => void (process.connected && process.send?.(message, undefined, undefined, () => {})),
+  onMessage: (receive) => process.on('message', receive),
+})
+let door: Door | null = null
+let cache: SharedCache | null = null
+let put: (() => void) | null = null
+
+// A terminal's Ctrl-C, and some supervisors, reach every process of the group: the primary says when to end.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
+// Without the primary nobody would tell of changes, nor take this worker's output.
+process.on('disconnect', () => process.exit(1))
+
+channel.serve('begin', begin)
+channel.serve('alive', () => true)
+channel.serve('metrics', () => door?.metrics.registry.getMetricsAsJSON())
+channel.serve('prepare', async (data) => {
+  if (door === null) throw new Error('this worker has not begun')
+  const config = unpack(data)
+  const putDoor = await door.prepare(config)
+  put = () => {
+    putDoor()
+    cache?.seal.use(firstSecrets(config))
+  }
+})
+channel.serve('commit', () => {
+  put?.()
+  put = null
+})
+
+/** What the primary tells a worker to begin with. */
+interface Begin {
+  readonly version: number
+  readonly config: unknown
+  readonly owner: Owner | null
+}
+
+async function begin() {
+  const { version, config: packed, owner } = (await channel.call('config')) as Begin
+  const config: Config = unpack(packed)
+  const log = await openLog({ pretty: false })
+  outliveRejections(log.logger)
+  const startup = new Startup(config.startupTimeout, log)
+  const store = await startup.until(() => openStore(storeOf(config, owner)))
+  store.health.listen((state) => channel.tell('store', state))
+  cache = config.redis === null ? null : await openCache(config.redis, firstSecrets(config))
+  const ephemeral = new RemoteEphemeral(channel)
+  const instance = new RemoteInstance(channel, systemClock)
+  const engine = new Engine({
+    store,
+    coherence: instance,
+    cache,
+    ports: { ephemeral, log: log.logger },
+    memory: config.memory,
+  })
+  await engine.lease.renewed()
+  const opened = await Door.open(engine, config, log)
+  door = opened
+  channel.serve('end', async (drain) => {
+    await opened.close(Number(drain))
+    cache?.connection.disconnect()
+    await store.close()
+    await log.close()
+  })
+  const address = await opened.listen(true)
+  growYoungGeneration()
+  return { address, version }
+}
+
+/** Connects in the background; what goes wrong is the primary's to say. */
+async function openCache(config: RedisConfig, secrets: readonly Uint8Array[]): Promise<SharedCache> {
+  const { connectRedis } = await import('../redis/connect.ts')
+  return {
+    connection: connectRedis(config, () => {}),
+    keys: new Keys(config.prefix),
+    seal: new Seal(secrets),
+  }
+}
+
+/** Connections, of which the workers of a gateway share out what one process would have. */
+const CONNECTIONS = 4
+
+function storeOf({ store, workers }: Config, owner: Owner | null): StoreLocation {
+  if (store.kind === 'sqlite') return owner === null ? store : { ...store, owner }
+  return { ...store, pool: Math.max(1, Math.ceil(CONNECTIONS / workers)) }
+}

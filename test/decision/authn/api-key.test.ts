@@ -1,0 +1,238 @@
+import { randomBytes } from 'node:crypto'
+import fc from 'fast-check'
+import t from 'tap'
+import { formatApiKey, hashApiKey } from '../../../seats-admin/model/api-key.ts'
+import { DEFAULT_MEMORY } from '../../../src/config/config.ts'
+import type { ApiKeyRecord } from '../../../src/model/credential-records.ts'
+import { authenticator, credentials, NOW, outcome } from './support.ts'
+
+const ID = '01JZ0000000000000000000001'
+const OTHER_ID = '01JZ0000000000000000000002'
+const random = () => randomBytes(16).toString('hex')
+const key = formatApiKey('acme', ID, random())
+const otherKey = formatApiKey('globex', OTHER_ID, random())
+
+function record(text: string, more: Partial<ApiKeyRecord> = {}): ApiKeyRecord {
+  const hash = hashApiKey(text)
+  return { id: ID, tenant: 'acme', hash, seats: ['seat-1'], expiresAt: null, revokedAt: null, ...more }
+}
+
+/** Records by tenant and id, as they are now: the test changes them while the authenticator lives. */
+function keyring(...records: ApiKeyRecord[]) {
+  const held = new Map<string, ApiKeyRecord>()
+  const put = (it: ApiKeyRecord) => held.set(`${it.tenant}/${it.id}`, it)
+  for (const it of records) put(it)
+  const asked: string[] = []
+  const apiKeyById = (tenant: string, id: string) => {
+    asked.push(`${tenant}/${id}`)
+    return held.get(`${tenant}/${id}`) ?? null
+  }
+  return { held, put, asked, apiKeyById }
+}
+
+const both = () => keyring(record(key), record(otherKey, { tenant: 'globex', id: OTHER_ID }))
+
+t.test('an API key is its id, and acts through its Seats by id', async (t) => {
+  t.same(await outcome(authenticator(both()), { apiKey: [key] }), {
+    method: 'api-key',
+    tenant: 'acme',
+    user: ID,
+    email: null,
+    claims: { by: 'id', seats: ['seat-1'] },
+    session: null,
+    validUntil: null,
+  })
+  t.match(await outcome(authenticator(both()), { apiKey: [otherKey] }), { tenant: 'globex', user: OTHER_ID })
+})
+
+t.test('it wins over Authorization', async (t) => {
+  const asked = authenticator(both())
+  t.match(await outcome(asked, { apiKey: [key], authorization: ['Bearer nonsense'] }), { method: 'api-key' })
+})
+
+t.test('answered at once when memory has the record, later when it has not', async (t) => {
+  const ring = both()
+  t.notOk(authenticator(ring).authenticate(credentials({ apiKey: [key] })) instanceof Promise)
+  const slow = authenticator({ apiKeyById: async (tenant, id) => ring.apiKeyById(tenant, id) })
+  const answer = slow.authenticate(credentials({ apiKey: [key] }))
+  t.ok(answer instanceof Promise)
+  t.match(await answer, { user: ID })
+})
+
+t.test('the record is asked for each time: what changed counts at once', async (t) => {
+  const ring = both()
+  const asked = authenticator(ring)
+  t.match(await outcome(asked, { apiKey: [key] }), { claims: { seats: ['seat-1'] } })
+  ring.put(record(key, { seats: ['seat-2'] }))
+  t.match(await outcome(asked, { apiKey: [key] }), { claims: { seats: ['seat-2'] } })
+  ring.put(record(key, { revokedAt: NOW }))
+  t.equal(await outcome(asked, { apiKey: [key] }), 'api_key_revoked')
+  ring.held.clear()
+  t.equal(await outcome(asked, { apiKey: [key] }), 'api_key_invalid')
+  ring.put(record(formatApiKey('acme', ID, random())))
+  t.equal(await outcome(asked, { apiKey: [key] }), 'api_key_invalid', 'another key under the same id')
+  t.same(new Set(ring.asked), new Set([`acme/${ID}`]))
+  t.equal(ring.asked.length, 5)
+})
+
+t.test('expiry, and expiry before revocation', async (t) => {
+  const with_ = (more: Partial<ApiKeyRecord>) =>
+    outcome(authenticator(keyring(record(key, more))), { apiKey: [key] })
+  t.equal(await with_({ expiresAt: NOW - 1 }), 'api_key_expired')
+  t.equal(await with_({ expiresAt: NOW }), 'api_key_expired')
+  t.match(await with_({ expiresAt: NOW + 1 }), { user: ID })
+  t.equal(await with_({ expiresAt: NOW - 1, revokedAt: NOW - 2 }), 'api_key_expired')
+  t.equal(await with_({ expiresAt: NOW + 1, revokedAt: NOW - 2 }), 'api_key_revoked')
+  t.equal(await with_({ revokedAt: 0 }), 'api_key_revoked')
+  t.equal(await with_({ revokedAt: NOW + 1_000_000 }), 'api_key_revoked')
+  t.equal(await with_({ expiresAt: Number.NaN }), 'api_key_expired', 'fails closed')
+})
+
+t.test('expiry is looked at when the store has answered', async (t) => {
+  let now = NOW
+  const answers = Promise.withResolvers<ApiKeyRecord>()
+  const asked = authenticator({ now: () => now, apiKeyById: () => answers.promise })
+  const verdict = outcome(asked, { apiKey: [key] })
+  now += 1000
+  answers.resolve(record(key, { expiresAt: NOW + 1000 }))
+  t.equal(await verdict, 'api_key_expired')
+})
+
+t.test('a wrong key learns nothing of expiry or revocation', async (t) => {
+  const forged = formatApiKey('acme', ID, random())
+  for (const more of [{ expiresAt: 1 }, { revokedAt: 1 }, {}])
+    t.equal(await outcome(authenticator(keyring(record(key, more))), { apiKey: [forged] }), 'api_key_invalid')
+})
+
+t.test('right form, wrong content: all with one and the same refusal', async (t) => {
+  const asked = authenticator(both())
+  const wrong = {
+    'another random part': formatApiKey('acme', ID, random()),
+    'an id nobody has': formatApiKey('acme', '01JZ0000000000000000000009', random()),
+    'the id of another tenant': formatApiKey('acme', OTHER_ID, random()),
+    'a tenant nobody has': formatApiKey('nobody', ID, random()),
+    'no key at all': 'hello',
+  }
+  const answers = new Set<unknown>()
+  for (const [name, text] of Object.entries(wrong)) {
+    t.equal(await outcome(asked, { apiKey: [text] }), 'api_key_invalid', name)
+    answers.add(await asked.authenticate(credentials({ apiKey: [text] })))
+  }
+  t.equal(answers.size, 1)
+})
+
+t.test('swapped parts: tenant and id of one key, random part of another', async (t) => {
+  const [secret, otherSecret] = [random(), random()]
+  const ring = keyring(
+    record(formatApiKey('acme', ID, secret)),
+    record(formatApiKey('globex', OTHER_ID, otherSecret), { tenant: 'globex', id: OTHER_ID }),
+  )
+  const asked = authenticator(ring)
+  for (const text of [
+    formatApiKey('acme', ID, otherSecret),
+    formatApiKey('globex', OTHER_ID, secret),
+    formatApiKey('globex', ID, secret),
+    formatApiKey('acme', OTHER_ID, secret),
+  ])
+    t.equal(await outcome(asked, { apiKey: [text] }), 'api_key_invalid')
+  t.match(await outcome(asked, { apiKey: [formatApiKey('acme', ID, secret)] }), { tenant: 'acme' })
+})
+
+t.test('a tenant that is not configured is not asked for', async (t) => {
+  const ring = keyring(record(formatApiKey('gone', ID, random()), { tenant: 'gone' }))
+  t.equal(
+    await outcome(authenticator(ring), { apiKey: [formatApiKey('gone', ID, random())] }),
+    'api_key_invalid',
+  )
+  t.same(ring.asked, [])
+})
+
+t.test('other spellings of a key', async (t) => {
+  const asked = authenticator(both())
+  t.match(await outcome(asked, { apiKey: [key] }), { user: ID }, 'the key itself, which is now remembered')
+  const body = key.slice(3)
+  const fullWidth = body.replace(/[0-9]/, (digit) => String.fromCodePoint(0xff10 + Number(digit)))
+  const spellings = [
+    body,
+    `sk_0${body}`,
+    `sk_00${body}`,
+    `SK_${body}`,
+    `sk-${body}`,
+    `sk_${body}=`,
+    ` ${key}`,
+    `${key} `,
+    `${key}\n`,
+    `${key}\0`,
+    `sk_+${body}`,
+    `sk_-${body}`,
+    `sk_${fullWidth}`,
+    `sk_${body.toLowerCase()}`,
+    `sk_${body.toUpperCase()}`,
+    `sk_${[...body].reverse().join('')}`,
+    `sk_${key}`,
+    `sk_${body}${body}`,
+    `Bearer ${key}`,
+    `"${key}"`,
+    `acme_${ID}_x`,
+    'sk_',
+    '',
+  ]
+  for (const text of spellings)
+    t.equal(await outcome(asked, { apiKey: [text] }), 'api_key_invalid', JSON.stringify(text))
+  t.equal(await outcome(asked, { authorization: [`Bearer ${key}`] }), 'token_invalid', 'in the wrong header')
+})
+
+t.test('huge', async (t) => {
+  const ring = both()
+  const asked = authenticator(ring)
+  for (const text of [`sk_${'z'.repeat(10_000_000)}`, 'a'.repeat(1025), `sk_${'9'.repeat(1021)}`])
+    t.equal(await outcome(asked, { apiKey: [text] }), 'api_key_invalid')
+  t.same(ring.asked, [])
+})
+
+t.test('a stored hash of odd length matches nothing', async (t) => {
+  for (const hash of [
+    new Uint8Array(),
+    new Uint8Array(31),
+    hashApiKey(key).subarray(0, 16),
+    Buffer.alloc(64),
+  ])
+    t.equal(
+      await outcome(authenticator(keyring(record(key, { hash }))), { apiKey: [key] }),
+      'api_key_invalid',
+    )
+})
+
+t.test('a store that can not be asked is nobody answering, not a no', async (t) => {
+  const gone = authenticator({ apiKeyById: () => Promise.reject(new Error('the store is gone')) })
+  await t.rejects(outcome(gone, { apiKey: [key] }), { message: 'the store is gone' })
+})
+
+t.test('more keys in use than are remembered', async (t) => {
+  const ring = keyring()
+  const keys = Array.from({ length: 20 }, (_, at) => {
+    const id = `01JZ00000000000000000000${String(at).padStart(2, '0')}`
+    const text = formatApiKey('acme', id, random())
+    ring.put(record(text, { id }))
+    return { id, text }
+  })
+  const asked = authenticator({ ...ring, memory: { ...DEFAULT_MEMORY, apiKeys: 1500 } })
+  for (const { id, text } of [...keys, ...keys.toReversed()])
+    t.match(await outcome(asked, { apiKey: [text] }), { user: id })
+})
+
+t.test('any edit of a key is refused', async () => {
+  const asked = authenticator(both())
+  await outcome(asked, { apiKey: [key] })
+  const place = fc.nat(key.length - 1)
+  const piece = fc.oneof(fc.constantFrom(...'0Aaz9_ '), fc.string({ unit: 'binary', maxLength: 2 }))
+  await fc.assert(
+    fc.asyncProperty(place, fc.nat(2), piece, async (at, cut, text) => {
+      const edited = key.slice(0, at) + text + key.slice(at + cut)
+      const answer = await outcome(asked, { apiKey: [edited] })
+      if (edited === key) return typeof answer !== 'string'
+      return answer === 'api_key_invalid' || (answer === 'credentials_ambiguous' && text.includes(','))
+    }),
+    { numRuns: 2000 },
+  )
+})

@@ -1,0 +1,52 @@
+import t from 'tap'
+import { readCredentials } from '../../../src/decision/authn/credentials.ts'
+
+t.test('lines by name, in any case, each line by itself', async (t) => {
+  t.same(
+    readCredentials([
+      'Host',
+      'gw.example',
+      'X-API-Key',
+      'k1',
+      'AUTHORIZATION',
+      'Bearer a',
+      'x-api-key',
+      'k2',
+      'cookie',
+      'a=1',
+      'Cookie',
+      'b=2',
+      'sPaCe',
+      's1',
+      'space',
+      's2,s3',
+      'authorization',
+      '',
+    ]),
+    {
+      apiKey: ['k1', 'k2'],
+      authorization: ['Bearer a', ''],
+      cookie: ['a=1', 'b=2'],
+      space: ['s1', 's2,s3'],
+      made: null,
+    },
+  )
+})
+
+t.test('names that are only like ours, and values that look like names', async (t) => {
+  t.same(
+    readCredentials([
+      ...['x_api_key', 'k', 'x-api-keys', 'k', ' x-api-key', 'k', 'proxy-authorization', 'Basic a'],
+      ...['accept', 'space', 'space-', 's', 'x-space', 's', 'cookie2', 'a=1', '', 'x-api-key'],
+    ]),
+    { apiKey: [], authorization: [], cookie: [], space: [], made: null },
+  )
+})
+
+t.test('requests without credentials share nothing that one of them could change', async (t) => {
+  const first = readCredentials([])
+  t.equal(first.apiKey, readCredentials(['a', 'b']).apiKey, 'one empty list for all')
+  t.throws(() => (first.apiKey as string[]).push('k'))
+  t.same(readCredentials(['x-api-key', 'k']).apiKey, ['k'])
+  t.same(readCredentials([]).apiKey, [])
+})

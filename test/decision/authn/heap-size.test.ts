@@ -1,0 +1,83 @@
+/** What remembered tokens and keys are said to take is what they take, rather more: `memory.tokens` is a bound. */
+
+import { randomBytes } from 'node:crypto'
+import t from 'tap'
+import { formatApiKey, hashApiKey } from '../../../seats-admin/model/api-key.ts'
+import { DEFAULT_MEMORY } from '../../../src/config/config.ts'
+import { collected } from '../../support/garbage.ts'
+import { authenticator, claims, credentials, sign } from './support.ts'
+
+/** Bytes that may be remembered. */
+const BOUND = 4 * 1024 * 1024
+/** What is made in the meantime, by whatever else runs in this process. */
+const REST = 256 * 1024
+
+const times = (count: number, text: (at: number) => string) =>
+  Array.from({ length: count }, (_, at) => text(at))
+
+const ENTRIES: Record<string, (user: string) => string[]> = {
+  none: () => [],
+  one: () => ['s1:Viewer'],
+  '150 of one space': (user) => times(150, (at) => `s1:${user} ${at}`),
+  '150 of as many spaces': (user) => times(150, (at) => `${user}-${at}:Viewer`),
+  'as short as can be': () => times(900, (at) => `${at.toString(36)}:s`),
+  'two of each space': () => times(400, (at) => `${(at >> 1).toString(36)}:${at % 2}`),
+  'a long space, and names of it': (user) =>
+    times(60, (at) => `${'s'.repeat(128)}:${user.padEnd(11, '-')}${at + 10}`),
+  'the same, wide': (user) => times(60, (at) => `${'s'.repeat(128)}:${user.padEnd(10, '-')}☃${at + 10}`),
+  long: (user) => times(20, (at) => `s${at}:${'e'.repeat(90)}${user}`),
+  wide: (user) => times(20, (at) => `s${at}:${'☃'.repeat(90)}${user}`),
+}
+
+async function grownBy(remember: () => Promise<void> | void): Promise<number> {
+  const before = await held()
+  await remember()
+  return (await held()) - before
+}
+
+/** What goes by turns goes first. */
+async function held(): Promise<number> {
+  return (await collected()).heapUsed
+}
+
+for (const [kind, entries] of Object.entries(ENTRIES)) {
+  t.test(`tokens with entries: ${kind}`, async (t) => {
+    const asked = authenticator({ memory: { ...DEFAULT_MEMORY, tokens: BOUND } })
+    const ask = (user: string) => {
+      const token = sign({ ...claims, sub: user, hash_perm: entries(user) })
+      return asked.authenticate(credentials({ authorization: [`Bearer ${token}`] }))
+    }
+    ask('first')
+    // Enough of them to fill it more than once, whatever they take.
+    const count = Math.ceil(BOUND / (60 * entries('user-1').length + 500))
+    const taken = await grownBy(() => {
+      for (let i = 0; i < count; i++) ask(`user-${i}`)
+    })
+    t.ok(taken < BOUND + REST, `${taken} bytes`)
+    t.ok(taken > BOUND / 6, `${taken} bytes`)
+    t.match(await ask(`user-${count - 1}`), { user: `user-${count - 1}` })
+  })
+}
+
+t.test('API keys', async (t) => {
+  const id = (at: number) => `01JZ0000000000000000${String(at).padStart(6, '0')}`
+  const hashes = new Map<string, Uint8Array>()
+  const keys = times(30_000, (at) => {
+    const text = formatApiKey('acme', id(at), randomBytes(16).toString('hex'))
+    hashes.set(id(at), hashApiKey(text))
+    return text
+  })
+  const record = (tenant: string, key: string) => {
+    const hash = hashes.get(key) ?? new Uint8Array(32)
+    return { id: key, tenant, hash, seats: [], expiresAt: null, revokedAt: null }
+  }
+  const asked = authenticator({ apiKeyById: record, memory: { ...DEFAULT_MEMORY, apiKeys: BOUND } })
+  const ask = (key = '') => asked.authenticate(credentials({ apiKey: [key] }))
+  ask(keys[0])
+  const taken = await grownBy(() => {
+    for (const key of keys) ask(key)
+  })
+  t.ok(taken < BOUND + REST, `${taken} bytes`)
+  t.ok(taken > BOUND / 6, `${taken} bytes`)
+  t.match(await ask(keys.at(-1)), { method: 'api-key' })
+})

@@ -1,0 +1,50 @@
+/**
+ * What is remembered of a request keeps nothing else of it in memory: a part that is cut out of a text holds all of it.
+ */
+
+import t from 'tap'
+import { BearerTokens } from '../../../src/decision/authn/bearer.ts'
+import { mintToken } from '../../../src/decision/authn/token.ts'
+import { requestNames } from '../../../src/proxy/request-names.ts'
+import { collect } from '../../support/garbage.ts'
+import { acme } from './support.ts'
+
+const TIMES = 200
+/** Bytes that came with each. */
+const REST = 64 * 1024
+
+async function grownBy(fill: (textWith: (part: string) => string) => Promise<void>): Promise<number> {
+  collect()
+  const before = process.memoryUsage().heapUsed
+  await fill((part) => {
+    const bytes = Buffer.alloc(part.length + REST, 'x')
+    bytes.write(part, 'latin1')
+    return bytes.toString('latin1').slice(0, part.length)
+  })
+  collect()
+  return process.memoryUsage().heapUsed - before
+}
+
+t.test('a token that was verified', async (t) => {
+  const tokens = new BearerTokens({
+    tenants: new Map([[acme.id, acme]]),
+    defaultTenant: null,
+    now: Date.now,
+    memory: 2 ** 24,
+  })
+  const grown = await grownBy(async (textWith) => {
+    for (let i = 0; i < TIMES; i++) {
+      const token = await mintToken(acme, { sub: `user-${i}`, email: 'a@b.c', hashPerm: [] }, Date.now())
+      const caller = await tokens.authenticate(textWith(`Bearer ${token}`))
+      if (caller === null || !('user' in caller)) throw new Error('not verified')
+    }
+  })
+  t.ok(grown < (TIMES * REST) / 4, `${grown} bytes`)
+})
+
+t.test('a spelling of a header name', async (t) => {
+  const grown = await grownBy(async (textWith) => {
+    for (let i = 0; i < TIMES; i++) requestNames.treatment(textWith(`X-Of-A-Client-Of-Ours-${i}`))
+  })
+  t.ok(grown < (TIMES * REST) / 4, `${grown} bytes`)
+})

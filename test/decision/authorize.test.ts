@@ -1,0 +1,119 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { decide } from '../../src/decision/authorize.ts'
+import type { Grants, Holding } from '../../src/model/decision.ts'
+import type { Seat } from '../../src/model/seat.ts'
+
+function seat(name: string, spaces: string[], permissions: string[]): Seat {
+  return {
+    id: `id-${name}`,
+    name,
+    complete: true,
+    spaces: new Set(spaces),
+    permissions: new Set(permissions),
+  }
+}
+
+function holding(it: Seat | null, more: Partial<Holding> = {}): Holding {
+  return { name: it?.name ?? 'gone', seat: it, givenUp: false, ...more }
+}
+
+function byName(...holdings: Holding[]): Grants {
+  return { by: 'name', holdings }
+}
+
+const viewer = seat('Viewer', ['s1', 's2'], ['trainings:list'])
+const editor = seat('Editor', ['s1'], ['trainings:create'])
+const admin = seat('Admin', ['s1'], ['*'])
+
+t.test("the seed's check table", async (t) => {
+  t.match(decide(byName(), 's1', 'trainings:list'), { code: 'no_seat_in_space', seats: [] })
+  t.equal(decide(byName(holding(viewer)), 's1', 'trainings:create').code, 'permission_denied')
+  t.equal(decide(byName(holding(viewer)), 's1', 'trainings:list').code, 'allow')
+  t.equal(decide(byName(holding(admin)), 's1', 'anything:at-all').code, 'allow')
+  t.equal(decide(byName(holding(viewer), holding(editor)), 's1', 'trainings:create').code, 'allow')
+})
+
+t.test('each Seat has its verdict, also behind one that grants', async (t) => {
+  const grants = byName(
+    holding(viewer),
+    holding(admin),
+    holding(null),
+    holding(seat('Away', ['s9'], ['*'])),
+    holding(admin, { givenUp: true }),
+  )
+  t.same(
+    decide(grants, 's1', 'trainings:create').seats.map((each) => each.verdict),
+    ['lacks_permission', 'grants', 'unknown', 'not_in_space', 'name_given_up'],
+  )
+})
+
+t.test('a Seat that no longer lists the space grants nothing there', async (t) => {
+  t.equal(decide(byName(holding(admin)), 's2', 'a:b').code, 'permission_denied')
+})
+
+t.test('a name given up grants nothing, whatever the Seat of that name holds now', async (t) => {
+  t.equal(decide(byName(holding(admin, { givenUp: true })), 's1', 'a:b').code, 'permission_denied')
+})
+
+t.test('an API key has an entry for each of its Seats that lists the space', async (t) => {
+  const key = (...holdings: Holding[]): Grants => ({ by: 'id', holdings })
+  t.equal(decide(key(), 's1', 'a:b').code, 'no_seat_in_space')
+  t.equal(decide(key(holding(null)), 's1', 'a:b').code, 'no_seat_in_space')
+  t.equal(decide(key(holding(editor)), 's2', 'a:b').code, 'no_seat_in_space')
+  t.equal(decide(key(holding(viewer)), 's2', 'a:b').code, 'permission_denied')
+  t.equal(decide(key(holding(editor), holding(viewer)), 's2', 'trainings:list').code, 'allow')
+})
+
+t.test('a permission is compared whole: no prefix, no case, no wildcard but * alone', async (t) => {
+  for (const held of [
+    'trainings',
+    'trainings:',
+    'trainings:lis',
+    'TRAININGS:LIST',
+    'trainings:*',
+    '*:list',
+    '**',
+  ]) {
+    t.equal(
+      decide(byName(holding(seat('S', ['s1'], [held]))), 's1', 'trainings:list').code,
+      'permission_denied',
+      held,
+    )
+  }
+})
+
+t.test('allow if and only if a standing Seat lists the space and holds the permission or *', async () => {
+  const word = fc.constantFrom('a:a', 'a:b', '*', 'b:a')
+  const space = fc.constantFrom('s1', 's10', 's')
+  const anySeat = fc.record({
+    spaces: fc.array(space),
+    permissions: fc.array(word),
+    givenUp: fc.boolean(),
+    gone: fc.boolean(),
+  })
+  fc.assert(
+    fc.property(
+      fc.array(anySeat),
+      space,
+      word,
+      fc.constantFrom<'id' | 'name'>('id', 'name'),
+      (all, where, what, by) => {
+        const holdings = all.map((each, index) =>
+          holding(each.gone ? null : seat(`S${index}`, each.spaces, each.permissions), {
+            givenUp: each.givenUp,
+          }),
+        )
+        const expected = all.some(
+          (each) =>
+            !each.gone &&
+            !each.givenUp &&
+            each.spaces.includes(where) &&
+            each.permissions.some((p) => p === what || p === '*'),
+        )
+        return (decide({ by, holdings }, where, what).code === 'allow') === expected
+      },
+    ),
+    { numRuns: 5000 },
+  )
+})

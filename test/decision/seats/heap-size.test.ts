@@ -1,0 +1,110 @@
+/** What memory is said to hold is what it takes, rather more: somebody has set a bound by it. */
+
+import t from 'tap'
+import { SeatQuestion } from '../../../src/model/seat.ts'
+import { SeatMemory, type SeatRow } from '../../../src/decision/seats/memory.ts'
+import { collected } from '../../support/garbage.ts'
+
+const TIMES = 1000
+const QUESTION = new SeatQuestion('s1', 'a:b')
+
+const list = (count: number, text: (at: number) => string) =>
+  Array.from({ length: count }, (_, at) => text(at))
+
+/** Texts that are nobody else's, as they come from a store. */
+const own = <V>(value: V): V => structuredClone(value)
+
+function seat(id: string, spaces: string[], permissions: string[]): SeatRow {
+  return { id, name: `Seat ${id}`, spaces, permissions, complete: true }
+}
+
+/** Words that no other Seat has: V8 keeps each text of a Set once, whoever has it. */
+const SEATS: Record<string, (id: string) => SeatRow> = {
+  bare: (id) => seat(id, [], []),
+  'of words that all have': (id) => seat(id, ['s1', 's2'], ['trainings:list', 'trainings:read']),
+  'of its own words': (id) =>
+    seat(
+      id,
+      [`s1-${id}`],
+      list(4, (at) => `trainings-${id}:do-${at}`),
+    ),
+  'of many': (id) =>
+    seat(
+      id,
+      list(100, (at) => `${at}-${id}`),
+      list(33, (at) => `permission-${at}-${id}:read`),
+    ),
+  'of long words': (id) =>
+    seat(
+      id,
+      [id],
+      list(3, (at) => `${'e'.repeat(90)}${id}${at}:*`),
+    ),
+  'of wide words': (id) =>
+    seat(
+      id,
+      [id],
+      list(3, (at) => `${'☃'.repeat(90)}${id}${at}:*`),
+    ),
+}
+
+/** As drivers give them: a piece of the block that all small ones are cut from, with others in between. */
+function hash(): Uint8Array {
+  Buffer.from('x'.repeat(3000))
+  return Buffer.from('a'.repeat(64), 'hex')
+}
+
+function memoryOf(row: (id: string) => SeatRow): SeatMemory {
+  const asOf = async <V>(value: V) => ({ seq: 1, value })
+  const entries = (id: string) => row(id).spaces.map((space) => `${space}:Seat ${id}`)
+  const person = { user: 'alice', email: 'alice@acme.example', endedAt: null }
+  const times = { issuedAt: 1_800_000_000, renewAt: 1_800_000_000_500, expiresAt: 1_800_000_000_500 }
+  const key = { seatIds: ['a', 'b'], expiresAt: 1_800_000_000_500, revokedAt: null }
+  const session = (id: string) => own({ id, tenant: 'acme', hashPerm: entries(id), ...person, ...times })
+  return new SeatMemory(
+    {
+      grantByName: (_tenant, name) => asOf({ seat: own(row(name)), givenUpAt: 1_800_000_000_500 }),
+      spacesByName: () => asOf(null),
+      seatById: () => asOf(null),
+      grantById: (_tenant, id) => asOf(id.startsWith('gone') ? null : own(row(id))),
+      apiKeyById: (_tenant, id) =>
+        asOf(id.startsWith('gone') ? null : { ...own({ id, tenant: 'acme', ...key }), hash: hash() }),
+    },
+    { readSession: (_tenant, id) => asOf({ ...session(id), cookieHash: hash() }) },
+    2 ** 40,
+  )
+}
+
+const READS: Record<string, (memory: SeatMemory, id: string) => unknown> = {
+  'by name': (memory, id) => memory.seatByName('acme', id, QUESTION),
+  'by id': (memory, id) => memory.seatById('acme', id, QUESTION),
+  'a Seat that is gone': (memory, id) => memory.seatById('acme', `gone ${id}`, QUESTION),
+  'a key that is gone': (memory, id) => memory.apiKeyById('acme', `gone ${id}`),
+  'an API key': (memory, id) => memory.apiKeyById('acme', id),
+  'a session': (memory, id) => memory.sessionById('acme', id),
+}
+
+for (const [kind, row] of Object.entries(SEATS)) {
+  t.test(`a Seat ${kind}`, async (t) => {
+    for (const [way, read] of Object.entries(READS)) {
+      const memory = memoryOf(row)
+      await read(memory, 'first')
+      const [heap, counted] = [await held(), memory.bytes]
+      for (let i = 0; i < TIMES; i++) await read(memory, `01JZ00000000000000000${i}`)
+      const [took, said] = [((await held()) - heap) / TIMES, (memory.bytes - counted) / TIMES]
+      t.ok(took > 50, `${way}: it is held`)
+      t.ok(took <= said, `${way}: ${took} bytes of ${said}`)
+      // What requests make of a session or a key, which nobody does here, is counted as well.
+      t.ok(
+        said < (/^a session|API key$/.test(way) ? 8 : 4) * took,
+        `${way}: ${said} bytes are said to be ${took}`,
+      )
+    }
+  })
+}
+
+/** Small arrays of bytes lie outside of the heap. What goes by turns goes first. */
+async function held(): Promise<number> {
+  const { heapUsed, arrayBuffers } = await collected()
+  return heapUsed + arrayBuffers
+}

@@ -1,0 +1,160 @@
+/** However the bytes of answers are cut into pieces, they are read as the same answers, or refused. */
+
+import fc from 'fast-check'
+import t from 'tap'
+import { MessageReader } from '../../../src/http/wire/message-parser.ts'
+import { ProtocolError } from '../../../src/http/client/hop.ts'
+import { answers, type Head, MAX_HEAD } from '../../../src/http/client/response-parser.ts'
+
+interface Read {
+  readonly heads: { status: number; phrase: string; fields: readonly string[]; keeps: boolean }[]
+  body: string
+  ended: boolean
+  trailers: readonly string[]
+  error: string | null
+  /** Bytes behind the answer. */
+  left: number
+}
+
+/** @param pieces as they come off the wire; then the connection ends, if `closes` */
+function read(pieces: readonly Buffer[], { head = false, closes = false } = {}): Read {
+  const found: Read = { heads: [], body: '', ended: false, trailers: [], error: null, left: 0 }
+  const reader = new MessageReader(answers, MAX_HEAD, {
+    head: ({ status, phrase, lines, keeps }: Head) => {
+      const fields = lines.flatMap(({ name, value }) => [name, value])
+      found.heads.push({ status, phrase, fields, keeps })
+    },
+    body: (chunk) => {
+      found.body += typeof chunk === 'string' ? chunk : chunk.toString('latin1')
+    },
+    end: (trailers) => Object.assign(found, { ended: true, trailers }),
+  })
+  reader.begin(head)
+  // All pieces come by in one buffer, as they do on a connection: the reader must keep nothing of it.
+  const buffer = Buffer.alloc(64 * 1024)
+  try {
+    for (const piece of pieces) {
+      buffer.fill('x')
+      piece.copy(buffer)
+      found.left += piece.length - reader.read(buffer, 0, piece.length)
+    }
+    if (closes) reader.close()
+  } catch (error) {
+    if (!(error instanceof ProtocolError)) throw error
+    found.error = error.message
+  }
+  return found
+}
+
+const bytes = (text: string) => Buffer.from(text, 'latin1')
+
+const GOOD: Record<string, string> = {
+  'a length': 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\nX-A:  b\t\r\n\r\nhello',
+  'no body': 'HTTP/1.1 204 No Content\r\nX-A: b\r\n\r\n',
+  'not modified, with the length it would have': 'HTTP/1.1 304 Not Modified\r\nContent-Length: 5\r\n\r\n',
+  'a length of zero': 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n',
+  'no phrase': 'HTTP/1.1 200\r\nContent-Length: 1\r\n\r\na',
+  'no fields': 'HTTP/1.1 204 \r\n\r\n',
+  chunks:
+    'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n00A;x="y"\r\n0123456789\r\n0\r\n\r\n',
+  trailers: 'HTTP/1.1 200 OK\r\nTransfer-Encoding: Chunked\r\n\r\n1\r\na\r\n0\r\nX-A: b\r\nX-C: d\r\n\r\n',
+  'interim answers before it':
+    'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 102 P\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok',
+  'every byte but those that end lines': `HTTP/1.1 200 OK\r\nContent-Length: 256\r\nX-A: ${Array.from({ length: 128 }, (_, i) => String.fromCharCode(128 + i)).join('')}\r\n\r\n${Array.from({ length: 256 }, (_, i) => String.fromCharCode(i)).join('')}`,
+}
+
+for (const [name, text] of Object.entries(GOOD)) {
+  t.test(`${name}: cut anywhere`, async (t) => {
+    const whole = read([bytes(text)])
+    t.match(whole, { ended: true, error: null, left: 0 })
+    for (let at = 1; at < text.length; at++)
+      t.same(read([bytes(text.slice(0, at)), bytes(text.slice(at))]), whole, `at ${at}`)
+    t.same(read([...text].map(bytes)), whole, 'byte by byte')
+  })
+}
+
+t.test('what is behind an answer is left, and nothing of it told', async (t) => {
+  for (const [name, text] of Object.entries(GOOD)) {
+    const found = read([bytes(`${text}HTTP/1.1 200 OK\r\n\r\n`)])
+    t.match(found, { ended: true, left: 19 }, name)
+    t.equal(found.heads.at(-1)?.status, read([bytes(text)]).heads.at(-1)?.status, name)
+  }
+})
+
+t.test('a body that ends with the connection', async (t) => {
+  const text = 'HTTP/1.0 200 OK\r\nX-A: b\r\n\r\nsome'
+  t.match(read([bytes(text)], { closes: true }), { body: 'some', ended: true })
+  t.equal(read([bytes(text)]).ended, false)
+  t.equal(read([bytes(text)]).heads[0]?.keeps, false)
+})
+
+t.test('the end of the connection ends nothing else', async (t) => {
+  for (const text of [
+    '',
+    'HTTP/1.1 2',
+    GOOD['a length']?.slice(0, -1) ?? '',
+    GOOD['chunks']?.slice(0, -2) ?? '',
+  ])
+    t.equal(read([bytes(text)], { closes: true }).ended, false)
+})
+
+t.test('an answer to HEAD has no body, whatever it says', async (t) => {
+  for (const field of ['Content-Length: 5', 'Transfer-Encoding: chunked', 'X-A: b'])
+    t.match(read([bytes(`HTTP/1.1 200 OK\r\n${field}\r\n\r\n`)], { head: true }), { ended: true, body: '' })
+})
+
+t.test('whether the connection is kept', async (t) => {
+  for (const [lines, keeps] of [
+    ['HTTP/1.1 200 OK', true],
+    ['HTTP/1.1 200 OK\r\nConnection: close', false],
+    ['HTTP/1.1 200 OK\r\nConnection: keep-alive, Close', false],
+    ['HTTP/1.1 200 OK\r\nConnection: keep-alive\r\nConnection: close', false],
+    ['HTTP/1.0 200 OK', false],
+    ['HTTP/1.0 200 OK\r\nConnection: Keep-Alive', true],
+  ] as const)
+    t.equal(read([bytes(`${lines}\r\nContent-Length: 0\r\n\r\n`)]).heads[0]?.keeps, keeps, lines)
+})
+
+t.test('never both an error and an end, whatever comes and however it is cut', async (t) => {
+  const piece = fc.constantFrom(
+    ...[
+      'HTTP/1.1 200 OK',
+      'HTTP/1.1 204 A',
+      'HTTP/1.0 200 OK',
+      '\r\n',
+      '\r',
+      '\n',
+      '\r\n\r\n',
+      'Content-Length: 2',
+    ],
+    ...[
+      'Transfer-Encoding: chunked',
+      'X: y',
+      ' z',
+      ':',
+      '2',
+      '0',
+      'ok',
+      '\0',
+      'ffffffffffffffff',
+      ';a',
+      '2\r\nok\r\n',
+    ],
+  )
+  const cuts = fc.array(fc.nat(200), { maxLength: 5 })
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 20 }), cuts, (parts, at) => {
+      const text = parts.join('')
+      const edges = [...new Set([0, ...at.filter((each) => each < text.length), text.length])].sort(
+        (a, b) => a - b,
+      )
+      const cut = read(edges.slice(1).map((to, i) => bytes(text.slice(edges[i], to))))
+      const whole = read([bytes(text)])
+      t.notOk(cut.ended && cut.error !== null)
+      // How early a fault is seen depends on the pieces; what an answer is does not.
+      if (whole.ended || cut.ended) t.same({ ...cut, left: 0 }, { ...whole, left: 0 })
+      t.equal(cut.ended, whole.ended, JSON.stringify(text))
+    }),
+    { numRuns: 5_000 },
+  )
+})

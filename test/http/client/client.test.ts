@@ -1,0 +1,265 @@
+/** Connections to one target: shared out one request at a time, kept as long as they may be, opened up to the limit. */
+
+import { once } from 'node:events'
+import { createServer, type Socket } from 'node:net'
+import { Readable } from 'node:stream'
+import t, { type Test } from 'tap'
+import { FieldLines } from '../../../src/http/wire/field-lines.ts'
+import {
+  type AnswerHead,
+  type HopRequest,
+  NotForwardable,
+  type Party,
+  type Receiver,
+} from '../../../src/http/client/hop.ts'
+import { type ClientSettings, Http1Client } from '../../../src/http/client/connection-pool.ts'
+import { closedPort, portOf } from '../../proxy/support.ts'
+
+class Result implements Receiver {
+  readonly party: Party
+  status = 0
+  body = ''
+  error: Error | null = null
+  wanted = true
+  begun = false
+  readonly over: Promise<void>
+  #done = () => {}
+
+  constructor(party: Party = { tenant: 'acme', caller: 'alice' }) {
+    this.party = party
+    this.over = new Promise((resolve) => {
+      this.#done = resolve
+    })
+  }
+
+  connected(): boolean {
+    this.begun = true
+    if (!this.wanted) this.#done()
+    return this.wanted
+  }
+  sent(): void {}
+  heard(): void {}
+  head({ status }: AnswerHead): void {
+    this.status = status
+  }
+  data(chunk: Buffer | string): void {
+    this.body += chunk.toString('latin1')
+  }
+  ended(): void {
+    this.#done()
+  }
+  failed(error: Error): void {
+    this.error = error
+    this.#done()
+  }
+}
+
+interface Served {
+  readonly client: Http1Client
+  readonly sockets: Socket[]
+  /** What came on all connections. */
+  seen(): string
+}
+
+async function served(
+  t: Test,
+  answer: (socket: Socket, bytes: string) => void,
+  settings: Partial<ClientSettings> = {},
+): Promise<Served> {
+  const sockets: Socket[] = []
+  let seen = ''
+  const server = createServer((socket) => {
+    sockets.push(socket)
+    socket.on('error', () => {})
+    socket.on('data', (bytes) => {
+      seen += bytes.toString('latin1')
+      answer(socket, bytes.toString('latin1'))
+    })
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const client = new Http1Client({ ...defaults(portOf(server)), ...settings })
+  t.teardown(async () => {
+    await client.destroy()
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+  return { client, sockets, seen: () => seen }
+}
+
+function defaults(port: number): ClientSettings {
+  return {
+    host: '127.0.0.1',
+    port,
+    tls: null,
+    authority: `127.0.0.1:${port}`,
+    connectTimeout: 5000,
+    bodyTimeout: 5000,
+    keepAlive: 5000,
+    keepAliveMax: 5000,
+    connections: 10,
+    uploads: 5,
+    evictionDelay: 500,
+  }
+}
+
+function get(path = '/', more: Partial<HopRequest> = {}): HopRequest {
+  return { method: 'GET', path, headers: [], host: null, body: null, length: null, ...more }
+}
+
+function ask(client: Http1Client, request: HopRequest): Result {
+  const result = new Result()
+  client.dispatch(request, result)
+  return result
+}
+
+const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'
+
+t.test('one connection serves one request after the other', async (t) => {
+  const { client, sockets } = await served(t, (socket) => socket.write(OK))
+  for (let i = 0; i < 5; i++) {
+    const result = ask(client, get())
+    await result.over
+    t.match(result, { status: 200, body: 'ok', error: null })
+  }
+  t.equal(sockets.length, 1)
+})
+
+t.test('beyond the limit requests wait, in their order', async (t) => {
+  const order: string[] = []
+  const { client, sockets } = await served(
+    t,
+    (socket, bytes) => {
+      order.push(bytes.split(' ')[1] ?? '')
+      setTimeout(() => socket.write(OK), 5)
+    },
+    { connections: 2 },
+  )
+  const results = Array.from({ length: 9 }, (_, i) => ask(client, get(`/${i}`)))
+  await Promise.all(results.map(({ over }) => over))
+  t.equal(sockets.length, 2)
+  t.same(order, [...order].sort())
+  t.ok(results.every(({ body }) => body === 'ok'))
+})
+
+t.test('who waited and no longer wants to, sends nothing', async (t) => {
+  const { client, seen } = await served(t, (socket) => setTimeout(() => socket.write(OK), 20), {
+    connections: 1,
+  })
+  const first = ask(client, get('/first'))
+  const second = ask(client, get('/second'))
+  const third = ask(client, get('/third'))
+  second.wanted = false
+  await Promise.all([first.over, second.over, third.over])
+  t.match(third, { body: 'ok' })
+  t.notMatch(seen(), '/second')
+})
+
+t.test('an idle connection goes when its time is up, or the upstream says so', async (t) => {
+  for (const [keepAlive, answer] of [
+    [0, OK],
+    [5000, OK.replace('\r\n\r\n', '\r\nKeep-Alive: timeout=1\r\n\r\n')],
+    [5000, OK.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n')],
+  ] as const) {
+    const { client, sockets } = await served(t, (socket) => socket.write(answer), { keepAlive })
+    await ask(client, get()).over
+    await ask(client, get()).over
+    t.equal(sockets.length, 2)
+  }
+})
+
+t.test('old ones are closed though nobody asks for them', async (t) => {
+  const { client, sockets } = await served(t, (socket) => socket.write(OK), { keepAlive: 10 })
+  await ask(client, get()).over
+  const [socket] = sockets
+  if (socket !== undefined) await once(socket, 'close')
+  t.equal(socket?.destroyed, true)
+})
+
+t.test('nobody listens: every request hears of it, and none was begun', async (t) => {
+  const client = new Http1Client({ ...defaults(await closedPort()), connections: 2 })
+  const results = Array.from({ length: 7 }, () => ask(client, get()))
+  await Promise.all(results.map(({ over }) => over))
+  for (const { error, begun } of results)
+    t.match({ error, begun }, { error: { code: 'ECONNREFUSED' }, begun: false })
+})
+
+t.test('no connection in time', async (t) => {
+  // Nobody takes connections off this line, and it is short.
+  const server = createServer().listen({ port: 0, host: '127.0.0.1', backlog: 1 })
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  const client = new Http1Client({ ...defaults(portOf(server)), connectTimeout: 1 })
+  t.teardown(() => client.destroy())
+  const results = Array.from({ length: 5 }, () => ask(client, get()))
+  // The loop is held until all of them are late.
+  const until = performance.now() + 20
+  while (performance.now() < until);
+  await Promise.all(results.map(({ over }) => over))
+  t.ok(results.every(({ error }) => error instanceof Error))
+})
+
+t.test('what could end a line or the head is never written', async (t) => {
+  const { client, seen } = await served(t, (socket) => socket.write(OK))
+  const evil = 'a\r\nX-Evil: b'
+  for (const request of [
+    get('/', { headers: [new FieldLines(['x-a', evil])] }),
+    get('/', { headers: [new FieldLines([evil, 'a'])] }),
+    get('/', { headers: [new FieldLines(['', 'a'])] }),
+    get('/', { headers: [new FieldLines(['x-a', 'a\nb'])] }),
+    get('/', { headers: [new FieldLines(['x-a', 'a\0b'])] }),
+    get('/', { headers: [new FieldLines(['x-a', 'a\u0100b'])] }),
+    get('/', { host: evil }),
+    get('/ HTTP/1.1\r\nX-Evil: b\r\n'),
+    get('/ HTTP/1.1\r\nX-Evil: b'),
+    get('/', { headers: [new FieldLines(['x-a: b\r\nX-Evil', 'b'])] }),
+    get('/', { method: 'GET / HTTP/1.1\r\nX-Evil: b\r\nX-B:' }),
+    get('not-a-path'),
+    get('/ä'),
+    get('/', { method: 'GET /evil' }),
+    get('/', { method: '' }),
+  ]) {
+    const result = ask(client, request)
+    await result.over
+    t.ok(result.error instanceof NotForwardable, JSON.stringify(request))
+  }
+  await ask(client, get('/good')).over
+  t.match(seen(), /^GET \/good HTTP\/1\.1\r\nhost: 127\.0\.0\.1:\d+\r\n\r\n$/)
+})
+
+t.test('bodies are framed by us, and one that is not as long as announced ends the connection', async (t) => {
+  const body = (...parts: string[]) => Readable.from(parts.map((part) => Buffer.from(part)))
+  const whole = async (request: HopRequest) => {
+    const { client, seen } = await served(t, (socket, bytes) => {
+      if (bytes.endsWith('\r\n\r\n') || bytes.endsWith('de')) socket.write(OK)
+    })
+    const result = ask(client, { ...request, method: 'POST' })
+    await result.over
+    return { result, text: seen().split('\r\n').slice(2).join('\n') }
+  }
+  const chunks = await whole(get('/', { body: body('abc', 'de'), length: Infinity }))
+  t.equal(chunks.text, 'transfer-encoding: chunked\n\n3\nabc\n2\nde\n0\n\n')
+  const sized = await whole(get('/', { body: body('abc', 'de'), length: 5 }))
+  t.equal(sized.text, 'content-length: 5\n\nabcde')
+  for (const length of [4, 6]) {
+    const { result, text } = await whole(get('/', { body: body('abc', 'de'), length }))
+    t.ok(length === 6 || result.error !== null)
+    t.notMatch(text, 'abcdef')
+  }
+  t.match((await whole(get('/', { length: 0 }))).text, /^content-length: 0\n\n$/)
+})
+
+t.test('close waits for what is under way; destroy does not', async (t) => {
+  const { client, sockets } = await served(t, (socket, bytes) => {
+    if (bytes.includes('/slow')) setTimeout(() => socket.write(OK), 50)
+  })
+  const slow = ask(client, get('/slow'))
+  await client.close()
+  t.equal(slow.body, 'ok')
+  const { client: other } = await served(t, () => {})
+  const never = ask(other, get('/never'))
+  await new Promise((resolve) => setImmediate(resolve))
+  await other.destroy()
+  await never.over
+  t.match(never.error, { code: 'CLIENT_CLOSED' })
+  t.equal(sockets.length, 1)
+})

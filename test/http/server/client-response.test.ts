@@ -1,0 +1,49 @@
+/** No head is written that a reader could take for another one, whoever let it come so far. */
+
+import t from 'tap'
+import { fieldLines } from '../../../src/http/wire/field-line.ts'
+import { FieldLines } from '../../../src/http/wire/field-lines.ts'
+import { ResponseFields } from '../../../src/http/wire/response-fields.ts'
+import { get, Wire } from '../../proxy/support.ts'
+import { firstExchange } from '../../support/listener.ts'
+
+const EVIL = ['a\r\nX-Evil: b', 'a\r\n\r\nevil', 'a\n', '\r', 'a\0b', '\u0100', '\ud800', '\x7f']
+const fields = (...all: string[]) => new ResponseFields(fieldLines(all))
+
+t.test('what can not be written is refused, and another answer has its place', async (t) => {
+  const { port, asked } = await firstExchange(t)
+  const wire = new Wire(port).send(get())
+  const { response } = await asked
+  for (const status of [99, 1000, 200.5, NaN, Infinity, -200])
+    t.throws(() => response.writeHead(status, fields()), { message: /status/ }, String(status))
+  for (const evil of EVIL) {
+    const said = JSON.stringify(evil)
+    t.throws(() => response.writeHead(200, fields(), evil), { message: /phrase/ }, `phrase ${said}`)
+    for (const [name, value] of [
+      ['X-A', evil],
+      [evil, 'a'],
+    ] as const) {
+      t.throws(() => response.writeHead(200, fields(name, value)), { message: /head/ }, said)
+      t.throws(() => response.writeHead(200, fields(), null, new FieldLines([name, value])), said)
+      t.throws(() => response.writeInformation(103, fields(name, value)), said)
+    }
+  }
+  // What one piece lacks of lines, another one can't make up for.
+  t.throws(() => response.writeHead(200, fields('A', 'b\r\nC: d', 'E', 'f'), null, new FieldLines([])))
+  t.equal(response.headersSent, false)
+  response.writeHead(
+    299,
+    fields('X-A', '\xe4', 'Content-Length', '2'),
+    'Fine, \xe4',
+    new FieldLines(['b', 'c']),
+  )
+  response.shouldKeepAlive = false
+  response.end('ok')
+  const got = await wire.until('ok')
+  wire.socket.destroy()
+  t.match(
+    got,
+    /^HTTP\/1\.1 299 Fine, \xe4\r\nX-A: \xe4\r\nContent-Length: 2\r\nb: c\r\nDate: [^\r\n]*\r\nConnection: /,
+  )
+  t.notMatch(got, /evil/i)
+})

@@ -1,0 +1,126 @@
+/** Nothing that comes on a socket is lost, told twice or told out of its order, whichever way it takes. */
+
+import { once } from 'node:events'
+import { connect, createServer, type Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { connect as connectTls, createServer as createTlsServer } from 'node:tls'
+import t, { type Test } from 'tap'
+import { readDirectly } from '../../../src/http/server/direct-reads.ts'
+import { Authority } from '../../proxy/authority.ts'
+import { portOf } from '../../proxy/support.ts'
+
+/** Both ends of a connection. */
+type Pair = (t: Test) => Promise<{ client: Socket; socket: Socket }>
+
+async function plain(t: Test) {
+  const server = createServer({ allowHalfOpen: true }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const client = connect(portOf(server), '127.0.0.1')
+  const [socket] = (await once(server, 'connection')) as [Socket]
+  t.teardown(() => void (client.destroy(), socket.destroy(), server.close()))
+  return { client, socket }
+}
+
+async function overTls(t: Test) {
+  const server = createTlsServer({ ...new Authority().identity, allowHalfOpen: true }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const client = connectTls({ port: portOf(server), host: '127.0.0.1', rejectUnauthorized: false })
+  const [socket] = (await once(server, 'secureConnection')) as [Socket]
+  t.teardown(() => void (client.destroy(), socket.destroy(), server.close()))
+  return { client, socket }
+}
+
+for (const [name, pair] of Object.entries({ plain, 'over TLS': overTls } satisfies Record<string, Pair>)) {
+  t.test(`${name}: paused and resumed at any point, from within and from outside`, async (t) => {
+    const { client, socket } = await pair(t)
+    const sent = Buffer.from(Array.from({ length: 4_000_000 }, (_, i) => (i * 7 + (i >> 8)) & 0xff))
+    const received: Buffer[] = []
+    let reads = 0
+    const take = (chunk: Buffer) => {
+      received.push(chunk)
+      reads++
+      if (reads % 3 === 0) {
+        socket.pause()
+        if (reads % 2 === 0) setImmediate(() => socket.resume())
+        else setTimeout(() => socket.resume(), 1)
+      } else if (reads % 5 === 0) socket.pause().resume()
+      if (reads % 4 !== 0) return true
+      // Stopped, and told to go on at once, or later: also while it is paused.
+      if (reads % 8 === 0) setImmediate(() => direct.more())
+      else setTimeout(() => direct.more(), 2)
+      return false
+    }
+    socket.on('data', take)
+    const direct = readDirectly(socket, take)
+    const ended = once(socket, 'end')
+    for (let at = 0; at < sent.length; at += 50_001) client.write(sent.subarray(at, at + 50_001))
+    client.end()
+    await ended
+    t.ok(Buffer.concat(received).equals(sent), 'all of it, in order')
+  })
+
+  t.test(`${name}: while it is paused, its sender waits`, async (t) => {
+    const { client, socket } = await pair(t)
+    let received = 0
+    const take = (chunk: Buffer) => {
+      received += chunk.length
+      return true
+    }
+    socket.on('data', take)
+    readDirectly(socket, take)
+    socket.pause()
+    const size = 64 * 1024 * 1024
+    client.end(Buffer.alloc(size))
+    await sleep(300)
+    t.equal(received, 0)
+    t.ok(
+      socket.readableLength < 1024 * 1024,
+      `no more than is worth it is read: ${socket.readableLength} bytes`,
+    )
+    socket.resume()
+    await once(socket, 'end')
+    t.equal(received, size)
+  })
+
+  t.test(`${name}: whoever has it next gets the rest`, async (t) => {
+    const { client, socket } = await pair(t)
+    const received: string[] = []
+    const take = (chunk: Buffer) => {
+      received.push(`direct ${chunk}`)
+      direct.end()
+      socket.off('data', take)
+      socket.on('data', (chunk: Buffer) => received.push(`usual ${chunk}`))
+      return true
+    }
+    socket.on('data', take)
+    const direct = readDirectly(socket, take)
+    client.write('one')
+    while (received.length === 0) await sleep(1)
+    client.end('two')
+    await once(socket, 'end')
+    t.same(received, ['direct one', 'usual two'])
+  })
+
+  t.test(`${name}: stopped, its sender waits; and whoever has it next gets the rest`, async (t) => {
+    const { client, socket } = await pair(t)
+    let received = 0
+    const take = (chunk: Buffer) => {
+      received += chunk.length
+      return false
+    }
+    socket.on('data', take)
+    const direct = readDirectly(socket, take)
+    const size = 64 * 1024 * 1024
+    client.end(Buffer.alloc(size))
+    while (received === 0) await sleep(1)
+    await sleep(300)
+    t.ok(received <= 128 * 1024, `${received} bytes`)
+    t.equal(socket.readableLength, 0)
+    socket.off('data', take).on('data', (chunk: Buffer) => {
+      received += chunk.length
+    })
+    direct.end()
+    await once(socket, 'end')
+    t.equal(received, size)
+  })
+}

@@ -1,0 +1,121 @@
+/** SIGTERM's work: what is in flight ends well, nothing new begins. */
+
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import t from 'tap'
+import { Client } from '../../support/client.ts'
+import { Wire } from '../../proxy/support.ts'
+import { startWorld, type World } from '../../support/world.ts'
+import { until } from '../../runtime/workers/support.ts'
+
+async function refuses(port: number): Promise<boolean> {
+  const socket = connect(port, '127.0.0.1')
+  const refused = await once(socket, 'connect').then(
+    () => false,
+    (error: NodeJS.ErrnoException) => error.code === 'ECONNREFUSED',
+  )
+  socket.destroy()
+  return refused
+}
+
+t.test('requests in flight finish, with Connection: close; then nobody listens', async (t) => {
+  const world = await startWorld(t, {
+    answer: (_request, response) => void setTimeout(() => response.end('done'), 400),
+  })
+  const clients = Array.from({ length: 20 }, () => new Client(world.port))
+  const answers = clients.map((client) => client.send('GET', '/docs/a'))
+  while (world.upstream.seen.length < 20) await sleep(10)
+  const closed = world.gateway.close(10_000)
+  t.equal((await fetch(`${world.ops}/readyz`)).status, 503)
+  t.equal((await fetch(`${world.ops}/livez`)).status, 200)
+  // The listener ends in a moment when nobody connects.
+  await until(() => refuses(world.port))
+  for (const answer of await Promise.all(answers)) t.match(answer, { status: 200, body: 'done' })
+  await closed
+})
+
+t.test(
+  'an answer in flight says that it is the last, and the end does not wait for its connection',
+  async (t) => {
+    const world = await startWorld(t, {
+      answer: (_request, response) => void setTimeout(() => response.end('done'), 300),
+    })
+    const answer = world.client.send('GET', '/docs/a')
+    while (world.upstream.seen.length < 1) await sleep(10)
+    const closed = world.gateway.close(60_000)
+    t.match(await answer, { status: 200, headers: { connection: 'close' } })
+    await closed
+  },
+)
+
+t.test('what is not done in time is cut', async (t) => {
+  const world = await startWorld(t, { answer: () => {} })
+  const answer = world.client.send('GET', '/docs/a').catch((error: Error) => error)
+  while (world.upstream.seen.length < 1) await sleep(10)
+  await world.gateway.close(50)
+  t.type(await answer, Error)
+})
+
+t.test('a kept connection may bring one more request in, and is told that it is the last', async (t) => {
+  const world = await startWorld(t)
+  const kept = Array.from({ length: 10 }, () => new Wire(world.port))
+  const ask = async (wire: Wire) => {
+    wire.received = ''
+    return wire.send('GET /docs/a HTTP/1.1\r\nHost: a\r\n\r\n').until('true}')
+  }
+  for (const wire of kept) t.notMatch(await ask(wire), /connection: close/i)
+  const closed = world.gateway.close(30_000)
+  await until(() => refuses(world.port))
+  for (const wire of kept.slice(1)) t.match(await ask(wire), /^HTTP\/1\.1 200 [\s\S]*connection: close/i)
+  await Promise.all(kept.map(({ ended }) => ended))
+  t.equal(kept[0]?.reset, false, 'and the one that had none is closed, not reset')
+  await closed
+})
+
+t.test('a connection that has sent a part of a request is no idle one', async (t) => {
+  const world = await startWorld(t)
+  const begun = new Wire(world.port).send('GET /docs/a HTTP/1.1\r\n')
+  const kept = new Wire(world.port).send('GET /docs/a HTTP/1.1\r\nHost: a\r\n\r\n')
+  await kept.until('true}')
+  kept.send('GET /docs/b HTTP')
+  const silent = new Wire(world.port)
+  await until(async () => (await opening(world)) === 2)
+  const closed = world.gateway.close(30_000)
+  // Its grace is over, and so is theirs who have the same.
+  await silent.ended
+  begun.send('Host: a\r\n\r\n')
+  kept.send('/1.1\r\nHost: a\r\n\r\n')
+  for (const wire of [begun, kept]) t.match(await wire.ended, /true}[^}]*$/)
+  await closed
+  t.same(new Set(world.upstream.seen.map(({ url }) => url)), new Set(['/docs/a', '/docs/b']))
+})
+
+t.test('an answer that is written but not yet taken is not cut', async (t) => {
+  const size = 8 * 1024 * 1024
+  const world = await startWorld(t, { answer: (_request, response) => response.end(Buffer.alloc(size, 'a')) })
+  const wire = new Wire(world.port).send('GET /docs/a HTTP/1.1\r\nHost: a\r\n\r\n')
+  await wire.until('aaa')
+  wire.socket.pause()
+  const closed = world.gateway.close(30_000)
+  await until(() => refuses(world.port))
+  wire.socket.resume()
+  t.ok((await wire.ended).length > size)
+  await closed
+})
+
+async function opening(world: World): Promise<number> {
+  const text = await (await fetch(`${world.ops}/metrics`)).text()
+  return Number(/^seatgate_connections\{state="opening"\} (\d+)$/m.exec(text)?.[1])
+}
+
+t.test('requests that are cut at the end have their lines in the log', async (t) => {
+  const world = await startWorld(t, { answer: () => {} })
+  const wires = Array.from({ length: 5 }, () =>
+    new Wire(world.port).send('GET /docs/a HTTP/1.1\r\nHost: a\r\n\r\n'),
+  )
+  while (world.upstream.seen.length < 5) await sleep(10)
+  await world.gateway.close(100)
+  t.equal(world.log().filter(({ msg, path }) => msg === 'request' && path === '/docs/a').length, 5)
+  for (const { socket } of wires) socket.destroy()
+})

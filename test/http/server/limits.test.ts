@@ -1,0 +1,119 @@
+/** Each limit with its code, and each taken from the configuration that runs: a reload changes it without a restart. */
+
+import { readFileSync, writeFileSync } from 'node:fs'
+import t from 'tap'
+import { roundTrip, Wire } from '../../proxy/support.ts'
+import { startWorld, type World } from '../../support/world.ts'
+
+const get = (target: string, ...fields: string[]) =>
+  [`GET ${target} HTTP/1.1`, 'Host: a', ...fields, 'Connection: close', '', ''].join('\r\n')
+const statusOf = async (world: World, request: string) => (await roundTrip(world.port, request)).slice(9, 12)
+const fields = (count: number) => Array.from({ length: count }, () => 'X-A: a')
+
+/** The answer to a request whose rest never comes. */
+async function late(world: World, request: string): Promise<string> {
+  const wire = new Wire(world.port).send(request)
+  const answer = await wire.until('"code":"request_timeout"')
+  wire.socket.destroy()
+  return answer
+}
+
+async function limit(world: World, limits: string): Promise<void> {
+  const text = readFileSync(world.config.file, 'utf8').replace(/^limits:.*\n/m, '')
+  writeFileSync(world.config.file, `${text}limits: { ${limits} }\n`)
+  await world.reload()
+}
+
+t.test('fields, bytes and targets', async (t) => {
+  const world = await startWorld(t)
+  t.equal(await statusOf(world, get('/docs/a', ...fields(197))), '200')
+  t.equal(await statusOf(world, get('/docs/a', ...fields(199))), '431')
+  await limit(world, 'header_fields: 20, header_bytes: 2KiB, target_bytes: 1KiB')
+  t.equal(await statusOf(world, get('/docs/a', ...fields(18))), '200')
+  t.match(
+    await roundTrip(world.port, get('/docs/a', ...fields(19))),
+    /^HTTP\/1\.1 431 [\s\S]* more than 20 header fields/,
+  )
+  t.match(
+    await roundTrip(world.port, get('/docs/a', `X-A: ${'a'.repeat(3000)}`)),
+    /^HTTP\/1\.1 431 [\s\S]* larger than 2048 bytes/,
+  )
+  const path = (length: number) => `/docs/${'a'.repeat(length - 6)}`
+  t.equal(await statusOf(world, get(path(1024))), '200')
+  t.match(await roundTrip(world.port, get(path(1025))), /^HTTP\/1\.1 414 [\s\S]* longer than 1024 bytes/)
+  await limit(world, 'header_fields: 300, header_bytes: 64KiB, target_bytes: 16KiB')
+  // Refused for what it is, and no longer for its length.
+  const none = (path: string, ...more: string[]) => statusOf(world, get(path, ...more))
+  t.equal(await none(`/none${'a'.repeat(16_379)}`, ...fields(297)), '404')
+  t.equal(await none('/none', `X-A: ${'a'.repeat(60_000)}`), '404')
+})
+
+t.test('a connection that sends nothing at all, or no end of a header section', async (t) => {
+  const world = await startWorld(t, { top: ['limits: { header_timeout: 1s }'] })
+  const silent = new Wire(world.port)
+  const kept = new Wire(world.port).send('GET /docs/a HTTP/1.1\r\nHost: a\r\n\r\n')
+  await kept.until('true}')
+  kept.received = ''
+  kept.send('GET /docs/a HTTP/1.1\r\n')
+  for (const wire of [silent, kept])
+    t.match(await wire.ended, /^HTTP\/1\.1 408 [\s\S]*"code":"request_timeout"/)
+})
+
+t.test('how long a connection is kept, also one that is kept already', async (t) => {
+  const world = await startWorld(t)
+  const wire = new Wire(world.port)
+  const ask = async () => {
+    wire.received = ''
+    return wire.send('GET /docs/a HTTP/1.1\r\nHost: a\r\n\r\n').until('true}')
+  }
+  t.match(await ask(), /\r\nKeep-Alive: timeout=75\r\n/)
+  for (const seconds of [30, 1]) {
+    await limit(world, `idle_timeout: ${seconds}s`)
+    t.match(await ask(), `\r\nKeep-Alive: timeout=${seconds}\r\n`)
+  }
+  t.equal(await wire.ended, wire.received, 'closed without a word')
+})
+
+t.test('bodies: the default of routes, and of what the gateway itself reads', async (t) => {
+  const world = await startWorld(t, { routes: ['POST /open: public'] })
+  const post = (length: number) =>
+    `POST /open HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: ${length}\r\n\r\n`
+  t.match(
+    await roundTrip(world.port, post(10 * 1024 * 1024 + 1)),
+    /^HTTP\/1\.1 413 [\s\S]*"code":"body_too_large"/,
+  )
+  await limit(world, 'max_body: 16B, body_timeout: 300ms')
+  t.match(await roundTrip(world.port, `${post(17)}${'a'.repeat(17)}`), /^HTTP\/1\.1 413/)
+  t.equal(await statusOf(world, `${post(16)}${'a'.repeat(16)}`), '200')
+  t.match(await late(world, `${post(16)}aaa`), /^HTTP\/1\.1 408/)
+  const seat = [
+    'POST /v1/seats HTTP/1.1',
+    'Host: a',
+    `X-Api-Key: ${world.keys['acme']}`,
+    'Space: admin',
+    'Content-Type: application/json',
+    'Content-Length: 100',
+    '',
+    '{',
+  ].join('\r\n')
+  t.match(await late(world, seat), /^HTTP\/1\.1 408/)
+  await limit(world, 'max_body: unlimited')
+  t.equal(await statusOf(world, `${post(11 * 1024 * 1024)}${'a'.repeat(11 * 1024 * 1024)}`), '200')
+})
+
+t.test('connections', async (t) => {
+  const world = await startWorld(t, { answer: () => {} })
+  const held = () => new Wire(world.port).send('GET /docs/a HTTP/1.1\r\nHost: a\r\n\r\n')
+  const first = [held(), held(), held()]
+  while (world.upstream.seen.length < 3) await new Promise((resolve) => setTimeout(resolve, 10))
+  await limit(world, 'connections: 2')
+  t.match(await held().ended, /^HTTP\/1\.1 503/)
+  t.ok(
+    first.every(({ socket }) => !socket.destroyed),
+    'those that are there stay',
+  )
+  await limit(world, 'connections: 4')
+  held()
+  while (world.upstream.seen.length < 4) await new Promise((resolve) => setTimeout(resolve, 10))
+  t.match(await held().ended, /^HTTP\/1\.1 503/)
+})

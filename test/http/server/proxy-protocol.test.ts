@@ -1,0 +1,168 @@
+/** The PROXY protocol: what a trusted balancer says of the client is taken; whatever is not exactly that ends the connection. */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import t from 'tap'
+import { parseProxyHeader } from '../../../src/http/server/proxy-protocol.ts'
+import { Wire } from '../../proxy/support.ts'
+import { startWorld } from '../../support/world.ts'
+import { metric } from '../../runtime/workers/support.ts'
+
+const SIGNATURE = '\r\n\r\n\0\r\nQUIT\n'
+
+/** Version 2: command, family, and the rest; the length is right unless told otherwise. */
+function v2(command: number, family: number, body: string, length = body.length): string {
+  return `${SIGNATURE}${String.fromCharCode(command, family, length >> 8, length & 255)}${body}`
+}
+
+const bytes = (...numbers: number[]) => String.fromCharCode(...numbers)
+const V4 = bytes(192, 0, 2, 7, 198, 51, 100, 1, 0x30, 0x39, 0, 80)
+const V6 = `${'\x20\x01\x0d\xb8'}${'\0'.repeat(11)}\x01${'\0'.repeat(16)}${bytes(0x30, 0x39, 0, 80)}`
+const tlv = (type: number, value: string) => `${bytes(type, value.length >> 8, value.length & 255)}${value}`
+
+const GOOD: [string, string, string | null][] = [
+  ['v1, IPv4', 'PROXY TCP4 192.0.2.7 198.51.100.1 12345 80\r\n', '192.0.2.7'],
+  ['v1, IPv6', 'PROXY TCP6 2001:DB8:0::1 ::1 12345 80\r\n', '2001:db8::1'],
+  ['v1, UNKNOWN', 'PROXY UNKNOWN\r\n', null],
+  ['v1, UNKNOWN with more', 'PROXY UNKNOWN ffff::1 ffff::2 65535 65535\r\n', null],
+  ['v1, as long as it may be', `PROXY UNKNOWN ${'x'.repeat(91)}\r\n`, null],
+  ['v2, IPv4', v2(0x21, 0x11, V4), '192.0.2.7'],
+  ['v2, IPv6', v2(0x21, 0x21, V6), '2001:db8::1'],
+  ['v2, more told', v2(0x21, 0x11, V4 + tlv(1, 'h2') + tlv(4, '')), '192.0.2.7'],
+  ['v2, LOCAL', v2(0x20, 0x00, ''), null],
+  ['v2, LOCAL with addresses', v2(0x20, 0x11, V4), null],
+  ['v2, unspecified', v2(0x21, 0x00, 'anything'), null],
+]
+
+const BAD: [string, string][] = [
+  ['none', 'GET /docs/a HTTP/1.1\r\nHost: a\r\n\r\n'],
+  ['lower case', 'proxy TCP4 192.0.2.7 198.51.100.1 12345 80\r\n'],
+  ['another word', 'PROXIED TCP4 192.0.2.7 198.51.100.1 12345 80\r\n'],
+  ['LF alone', `PROXY TCP4 192.0.2.7 198.51.100.1 12345 80\n${'x'.repeat(107)}`],
+  ['CR within', 'PROXY TCP4 192.0.2.7\r198.51.100.1 12345 80\r\n'],
+  ['two spaces', 'PROXY TCP4  192.0.2.7 198.51.100.1 12345 80\r\n'],
+  ['a tab', 'PROXY TCP4\t192.0.2.7 198.51.100.1 12345 80\r\n'],
+  ['a space at the end', 'PROXY TCP4 192.0.2.7 198.51.100.1 12345 80 \r\n'],
+  ['UDP', 'PROXY UDP4 192.0.2.7 198.51.100.1 12345 80\r\n'],
+  ['no family', 'PROXY 192.0.2.7 198.51.100.1 12345 80\r\n'],
+  ['UNKNOWN run on', 'PROXY UNKNOWNS\r\n'],
+  ['the other family', 'PROXY TCP4 2001:db8::1 ::1 12345 80\r\n'],
+  ['and the other way', 'PROXY TCP6 192.0.2.7 198.51.100.1 12345 80\r\n'],
+  ['three numbers', 'PROXY TCP4 192.0.2 198.51.100.1 12345 80\r\n'],
+  ['a number too large', 'PROXY TCP4 192.0.2.256 198.51.100.1 12345 80\r\n'],
+  ['octal', 'PROXY TCP4 0192.0.2.7 198.51.100.1 12345 80\r\n'],
+  ['a name', 'PROXY TCP4 localhost 198.51.100.1 12345 80\r\n'],
+  ['a zone', 'PROXY TCP6 fe80::1%eth0 ::1 12345 80\r\n'],
+  ['a port too large', 'PROXY TCP4 192.0.2.7 198.51.100.1 65536 80\r\n'],
+  ['a port with a zero', 'PROXY TCP4 192.0.2.7 198.51.100.1 012345 80\r\n'],
+  ['a negative port', 'PROXY TCP4 192.0.2.7 198.51.100.1 -1 80\r\n'],
+  ['one port', 'PROXY TCP4 192.0.2.7 198.51.100.1 12345\r\n'],
+  ['too long', `PROXY UNKNOWN ${'x'.repeat(92)}\r\n`],
+  ['without end', `PROXY UNKNOWN ${'x'.repeat(200)}`],
+  ['a control byte', 'PROXY UNKNOWN \0\r\n'],
+  ['v2, a broken signature', v2(0x21, 0x11, V4).replace('QUIT', 'QUIP')],
+  ['v2, version 1', v2(0x11, 0x11, V4)],
+  ['v2, version 3', v2(0x31, 0x11, V4)],
+  ['v2, another command', v2(0x22, 0x11, V4)],
+  ['v2, UDP', v2(0x21, 0x12, V4)],
+  ['v2, a UNIX socket', v2(0x21, 0x31, 'x'.repeat(216))],
+  ['v2, another family', v2(0x21, 0x41, V4)],
+  ['v2, too short for IPv4', v2(0x21, 0x11, V4.slice(1))],
+  ['v2, too short for IPv6', v2(0x21, 0x21, V4)],
+  ['v2, too long', v2(0x21, 0x11, V4 + tlv(4, 'x'.repeat(5000)))],
+  ['v2, what is told is cut', v2(0x21, 0x11, V4 + tlv(1, 'h2').slice(0, -1))],
+  ['v2, what is told has no length', v2(0x21, 0x11, `${V4}\x01`)],
+]
+
+t.test('each form, whole and byte by byte', async (t) => {
+  for (const [name, text, address] of GOOD) {
+    const whole = Buffer.from(`${text}GET`, 'latin1')
+    const size = whole.length - 3
+    t.match(
+      parseProxyHeader(whole),
+      { size, client: address === null ? null : { address, port: 12345 } },
+      name,
+    )
+    for (let length = 0; length < size; length++)
+      if (parseProxyHeader(whole.subarray(0, length)) !== null) t.fail(`${name}: ${length} bytes are enough`)
+  }
+})
+
+t.test('each malformed form', async (t) => {
+  for (const [name, text] of BAD) t.type(parseProxyHeader(Buffer.from(text, 'latin1')), 'string', name)
+})
+
+const TRUSTING = ['trusted_proxies: [127.0.0.0/8]', 'proxy_protocol: true']
+const GET = 'GET /docs/a HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: 203.0.113.9\r\n\r\n'
+
+for (const workers of [1, 2]) {
+  t.test(`over sockets, ${workers} processes: the client is who the balancer says`, async (t) => {
+    const world = await startWorld(t, { top: [...TRUSTING, `workers: ${workers}`] })
+    for (const [name, header, address] of GOOD) {
+      const expected = address ?? '127.0.0.1'
+      const wire = new Wire(world.port).send(`${header}${GET}`)
+      t.match(await wire.until('true}'), /^HTTP\/1\.1 200/, name)
+      wire.received = ''
+      t.match(await wire.send(GET).until('true}'), /^HTTP\/1\.1 200/, `${name}: the next request`)
+      wire.socket.destroy()
+      // The balancer itself is trusted, and continued; its client is not.
+      const chain = address === null ? `203.0.113.9, ${expected}` : expected
+      for (const { headers } of world.upstream.seen.splice(0))
+        t.equal(headers['x-forwarded-for'], chain, name)
+      if (workers === 1) t.equal(world.log().findLast(({ msg }) => msg === 'request')?.['client'], expected)
+    }
+  })
+}
+
+t.test('in pieces, and with a body behind it', async (t) => {
+  const world = await startWorld(t, { top: TRUSTING })
+  const text = `${v2(0x21, 0x11, V4)}POST /open HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello`
+  for (const size of [1, 7, 27, 28, 29, 60]) {
+    const wire = new Wire(world.port)
+    wire.socket.setNoDelay(true)
+    for (let at = 0; at < text.length; at += size) {
+      wire.send(text.slice(at, at + size))
+      await sleep(1)
+    }
+    t.match(await wire.ended, /^HTTP\/1\.1 200/)
+  }
+  t.same(new Set(world.upstream.seen.map(({ body }) => body)), new Set(['hello']))
+  t.equal(world.upstream.seen.length, 6)
+})
+
+t.test('anything else is closed without an answer, counted, and logged at a bounded rate', async (t) => {
+  const world = await startWorld(t, { top: TRUSTING })
+  for (const [name, text] of BAD) t.equal(await new Wire(world.port).send(text).ended, '', name)
+  const early = new Wire(world.port)
+  early.socket.end('PROXY TCP4')
+  t.equal(await early.ended, '', 'ended in the midst of it')
+  const series = 'seatgate_connections_refused_total{reason="proxy_protocol"}'
+  t.equal(await metric(world, series), BAD.length + 1)
+  const lines = world.log().filter(({ msg }) => String(msg).includes('PROXY protocol'))
+  t.match(lines, [{ level: 'warn', peer: '127.0.0.1', reason: 'it does not begin with a PROXY header' }])
+  t.equal(world.upstream.seen.length, 0)
+  t.equal(await metric(world, 'seatgate_connections{state="opening"}'), 0)
+})
+
+t.test('a peer that is not trusted says nothing that counts', async (t) => {
+  const world = await startWorld(t, { top: ['trusted_proxies: [10.0.0.0/8]', 'proxy_protocol: true'] })
+  for (const [name, header] of GOOD)
+    t.equal(await new Wire(world.port).send(`${header}${GET}`).ended, '', name)
+  t.equal(world.upstream.seen.length, 0)
+})
+
+t.test('one that is late is cut', async (t) => {
+  const world = await startWorld(t, { top: [...TRUSTING, 'limits: { header_timeout: 1s }'] })
+  const wires = [new Wire(world.port), new Wire(world.port).send('PROXY TCP4 192.0.2.7')]
+  t.same(await Promise.all(wires.map(({ ended }) => ended)), ['', ''])
+  const after = new Wire(world.port).send(`${GOOD[0]?.[1]}GET /docs/a HTTP/1.1\r\n`)
+  t.match(await after.ended, /^HTTP\/1\.1 408/, 'and so is what comes behind it')
+})
+
+t.test('the end does not wait for one that says nothing', async (t) => {
+  const world = await startWorld(t, { top: TRUSTING })
+  const silent = new Wire(world.port)
+  const kept = new Wire(world.port).send(`${GOOD[0]?.[1]}${GET}`)
+  await kept.until('true}')
+  await world.gateway.close(30_000)
+  for (const wire of [silent, kept]) t.notMatch(await wire.ended, 'HTTP/1.1 408')
+})

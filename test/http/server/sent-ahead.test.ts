@@ -1,0 +1,92 @@
+/** Requests that are sent before the last one is answered, in whatever pieces: each has its answer, in its turn. */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { Exchange } from '../../../src/http/server/exchange.ts'
+import type { ClientResponse } from '../../../src/http/server/client-response.ts'
+import { fieldLines } from '../../../src/http/wire/field-line.ts'
+import { ResponseFields } from '../../../src/http/wire/response-fields.ts'
+import { Wire } from '../../proxy/support.ts'
+import { openListener } from '../../support/listener.ts'
+
+/** Echoes targets; answers when told to. */
+async function echo(t: Test) {
+  const waiting: (() => void)[] = []
+  const answer = (response: ClientResponse, target: string) => {
+    response.writeHead(200, new ResponseFields(fieldLines(['content-length', String(target.length + 1)])))
+    response.end(`${target};`)
+  }
+  const door = await openListener((request, response) => {
+    if (request.length > 0) request.deliver({ data: () => {}, end: () => {}, gone: () => {} })
+    waiting.push(() => answer(response, request.url))
+    return new Exchange(request, response, 'id', 0)
+  })
+  t.teardown(() => door.close(0))
+  const next = async () => {
+    while (waiting.length === 0) await sleep(1)
+    waiting.shift()?.()
+  }
+  return { wire: new Wire(door.address.port), next, waiting }
+}
+
+const get = (target: string) => `GET ${target} HTTP/1.1\r\nHost: a\r\n\r\n`
+
+t.test('a third request, where the second one was sent during the first', async (t) => {
+  const { wire, next, waiting } = await echo(t)
+  wire.send(get('/1'))
+  while (waiting.length === 0) await sleep(1)
+  wire.send(get('/2'))
+  await sleep(20)
+  await next()
+  await wire.until('/1;')
+  await next()
+  await wire.until('/2;')
+  wire.send(get('/3'))
+  await next()
+  await wire.until('/3;')
+  t.match(wire.received, /\/1;[\s\S]*\/2;[\s\S]*\/3;/)
+  wire.socket.destroy()
+})
+
+t.test('in pieces of any size, some with bodies, answered now and then', async (t) => {
+  const { wire, next } = await echo(t)
+  wire.socket.setNoDelay(true)
+  const targets = Array.from({ length: 60 }, (_, i) => `/${i}`)
+  const texts = targets.map((target, i) => {
+    if (i % 3 === 0) return get(target)
+    const body = 'x'.repeat(i * 400)
+    return `POST ${target} HTTP/1.1\r\nHost: a\r\nContent-Length: ${body.length}\r\n\r\n${body}`
+  })
+  const sent = (async () => {
+    let text = texts.join('')
+    for (let i = 0; text !== ''; i++) {
+      const size = (i * 7919) % 5000
+      wire.send(text.slice(0, size))
+      text = text.slice(size)
+      if (i % 4 === 0) await sleep(1)
+    }
+  })()
+  for (const target of targets) {
+    if (target.endsWith('5')) await sleep(10)
+    await next()
+    await wire.until(`${target};`)
+  }
+  await sent
+  t.same(
+    [...wire.received.matchAll(/(\/\d+);/g)].map((each) => each[1]),
+    targets,
+  )
+  wire.socket.destroy()
+})
+
+t.test('whoever ends its side behind a request that is answered at once has the answer', async (t) => {
+  const door = await openListener((request, response) => {
+    response.writeHead(200, new ResponseFields(fieldLines(['content-length', '2'])))
+    response.end('ok')
+    return new Exchange(request, response, 'id', 0)
+  })
+  t.teardown(() => door.close(0))
+  const wire = new Wire(door.address.port)
+  wire.socket.end(get('/1'))
+  t.match(await wire.ended, /^HTTP\/1\.1 200 OK[\s\S]*ok$/)
+})

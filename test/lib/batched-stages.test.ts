@@ -1,0 +1,33 @@
+/** Stages of what came in one turn of the event loop: breadth first, and nothing is lost. */
+
+import { setImmediate as turn } from 'node:timers/promises'
+import t from 'tap'
+import { nextStage } from '../../src/lib/batched-stages.ts'
+
+t.test('all go through a stage before the first of them goes through the next', async (t) => {
+  const seen: string[] = []
+  const second = (name: string) => void seen.push(`second ${name}`)
+  const first = (name: string) => {
+    seen.push(`first ${name}`)
+    nextStage(second, name)
+  }
+  for (const name of ['a', 'b', 'c']) nextStage(first, name)
+  t.same(seen, [], 'not at once')
+  await turn()
+  t.same(seen, ['first a', 'first b', 'first c', 'second a', 'second b', 'second c'])
+})
+
+t.test('a step that throws takes nobody with it', async (t) => {
+  const seen: string[] = []
+  const fault = new Error('a fault of ours')
+  const thrown = new Promise((resolve) => process.once('uncaughtException', resolve))
+  const step = (name: string) => {
+    if (name === 'b') throw fault
+    seen.push(name)
+  }
+  for (const name of ['a', 'b', 'c', 'd']) nextStage(step, name)
+  t.equal(await thrown, fault)
+  await turn()
+  await turn()
+  t.same(seen, ['a', 'c', 'd'])
+})

@@ -1,0 +1,57 @@
+/** Those whose last request was refused wait behind those whose was not, and nobody waits for ever. */
+
+import { setImmediate as turn } from 'node:timers/promises'
+import t from 'tap'
+import { Turns } from '../../src/lib/deferred-queue.ts'
+import { Wire } from '../proxy/support.ts'
+import { raw } from '../support/client.ts'
+import { startWorld } from '../support/world.ts'
+
+t.test('a few at each turn of the event loop, in their order', async (t) => {
+  const turns = new Turns()
+  const gone: number[] = []
+  for (let i = 0; i < 100; i++) turns.add({ go: () => gone.push(i) })
+  t.same(gone, [])
+  let before = 0
+  for (let looks = 0; gone.length < 100; looks++) {
+    await turn()
+    t.ok(gone.length - before <= 8, 'others have their turn between them')
+    before = gone.length
+    t.ok(looks < 200)
+  }
+  t.same(
+    gone,
+    Array.from({ length: 100 }, (_, i) => i),
+  )
+})
+
+t.test('requests behind refused ones, in one packet, all have their answers', async (t) => {
+  const world = await startWorld(t)
+  const refused = 'GET /nowhere HTTP/1.1\r\nHost: a\r\n\r\n'
+  const last = 'GET /docs/a HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'
+  const text = await raw(world.port, refused.repeat(50) + last)
+  const statuses = [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map((each) => each[1])
+  t.same(statuses, [...Array.from({ length: 50 }, () => '404'), '200'])
+})
+
+t.test('so do those that are refused because an upstream has no room', async (t) => {
+  const world = await startWorld(t, {
+    upstream: ['max_pending: 1'],
+    answer: (_request, response) => void setTimeout(() => response.end('late'), 60_000).unref(),
+  })
+  const first = new Wire(world.port).send('GET /docs/a HTTP/1.1\r\nHost: a\r\n\r\n')
+  while (world.upstream.seen.length === 0) await turn()
+  const requests = 8000
+  let over = false
+  const text = raw(
+    world.port,
+    `${'GET /docs/a HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(requests - 1)}GET /docs/a HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`,
+  ).finally(() => {
+    over = true
+  })
+  let turns = 0
+  for (; !over; turns++) await turn()
+  t.equal([...(await text).matchAll(/HTTP\/1\.1 503 /g)].length, requests)
+  t.ok(turns > requests / 8, `others had ${turns} turns between them`)
+  first.socket.destroy()
+})

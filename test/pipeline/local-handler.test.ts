@@ -1,0 +1,301 @@
+/** Built-in endpoints over a real socket: what their handlers are given, and how their answers go out. */
+
+import { performance } from 'node:perf_hooks'
+import t, { type Test } from 'tap'
+import { Refusal } from '../../src/model/errors.ts'
+import { Exchange } from '../../src/http/server/exchange.ts'
+import { type Grants, PathParams } from '../../src/model/decision.ts'
+import type { LocalHandler, LocalRequest } from '../../src/model/route.ts'
+import type { ClientRequest } from '../../src/http/server/client-request.ts'
+import type { ClientResponse } from '../../src/http/server/client-response.ts'
+import { heldPermissions } from '../../src/decision/seats/held-permissions.ts'
+import { serveLocal } from '../../src/pipeline/local-handler.ts'
+import { isAwaited, openListener } from '../support/listener.ts'
+import { codeOf, judgementOf, refuse, roundTrip, routeTo, valuesOf, Wire } from '../proxy/support.ts'
+
+const NO_STORE = { wholeSeat: () => Promise.reject(new Error('no store')) }
+
+const GRANTS: Grants = {
+  by: 'name',
+  holdings: [
+    {
+      name: 'Trainer',
+      seat: {
+        id: '1',
+        name: 'Trainer',
+        complete: true,
+        spaces: new Set(['north']),
+        permissions: new Set(['seats:create']),
+      },
+      givenUp: false,
+    },
+  ],
+}
+
+async function local(t: Test, handler: LocalHandler, publicRoute = false) {
+  const causes: unknown[] = []
+  const exchanges: Exchange[] = []
+  const handle = (request: ClientRequest, response: ClientResponse) => {
+    const exchange = new Exchange(request, response, 'id-1', performance.now(), isAwaited(request))
+    const target = { kind: 'local' as const, handler }
+    const maxBody = 1024 * 1024
+    const route = routeTo(publicRoute ? { requirement: 'public', target, maxBody } : { target, maxBody })
+    const judgement = {
+      ...judgementOf(request, route),
+      grants: GRANTS,
+      params: new PathParams(['id'], ['x']),
+    }
+    exchange.judgement = judgement
+    exchanges.push(exchange)
+    const failed = (failing: Exchange, cause: unknown) => {
+      causes.push(cause)
+      refuse(failing, new Refusal('unavailable', ''), cause)
+    }
+    serveLocal(exchange, {
+      judge: async () => judgement,
+      held: ({ grants }) => heldPermissions(NO_STORE, 'acme', grants ?? GRANTS, 'north'),
+      refuse,
+      failed,
+      bodyTimeout: 60_000,
+    })
+    return exchange
+  }
+  const door = await openListener(handle)
+  t.teardown(() => door.close(0))
+  return { port: door.address.port, causes, exchanges }
+}
+
+const JSON_TYPE = 'Content-Type: application/json'
+
+function send(method: string, body: string, ...lines: string[]): string {
+  const length = body === '' ? [] : [`Content-Length: ${body.length}`]
+  return [
+    `${method} /v1/seats?limit=1&after=x HTTP/1.1`,
+    'Host: gw',
+    ...lines,
+    ...length,
+    'Connection: close',
+    '',
+    body,
+  ].join('\r\n')
+}
+
+const echo: LocalHandler = async ({ body }) => ({ status: 200, body: { got: body ?? null } })
+
+t.test('the handler knows the caller, what they hold, and what they ask', async (t) => {
+  let asked: LocalRequest | undefined
+  const { port, exchanges } = await local(t, async (request) => {
+    asked = request
+    return { status: 200, body: { id: 'ü' } }
+  })
+  const answer = await roundTrip(port, send('POST', '{"a":[1]}', JSON_TYPE))
+  t.match(asked, {
+    params: { id: 'x' },
+    query: 'limit=1&after=x',
+    body: { a: [1] },
+    principal: { user: 'alice', tenant: 'acme' },
+    space: 'north',
+  })
+  t.same(await asked?.held(), { all: false, permissions: new Set(['seats:create']) })
+  t.match(answer, /^HTTP\/1\.1 200 OK\r\n/)
+  t.same(valuesOf(answer, 'content-type'), ['application/json'])
+  t.same(valuesOf(answer, 'content-length'), ['11'])
+  t.same(valuesOf(answer, 'cache-control'), ['no-store'])
+  t.same(valuesOf(answer, 'x-request-id'), ['id-1'])
+  t.match(exchanges[0], { bytesIn: 9, bytesOut: 11 })
+})
+
+t.test('204 has no body and no length, HEAD the length alone', async (t) => {
+  const { port } = await local(t, async ({ params }) =>
+    params.id === 'x' ? { status: 204 } : { status: 500 },
+  )
+  const deleted = await roundTrip(port, send('DELETE', ''))
+  t.match(deleted, /^HTTP\/1\.1 204 No Content\r\n/)
+  t.same([...valuesOf(deleted, 'content-length'), ...valuesOf(deleted, 'transfer-encoding')], [])
+  t.ok(deleted.endsWith('\r\n\r\n'))
+  const { port: read } = await local(t, echo)
+  const head = await roundTrip(read, send('HEAD', ''))
+  t.same(valuesOf(head, 'content-length'), ['12'])
+  t.ok(head.endsWith('\r\n\r\n'))
+})
+
+t.test('media types', async (t) => {
+  const { port } = await local(t, echo)
+  for (const type of [
+    'application/json',
+    'Application/JSON',
+    'application/json;charset=utf-8',
+    'application/json ; charset="UTF-8"',
+  ])
+    t.match(await roundTrip(port, send('PUT', '{}', `Content-Type: ${type}`)), /^HTTP\/1\.1 200 /, type)
+  for (const lines of [
+    [],
+    ['Content-Type:'],
+    ['Content-Type: text/plain'],
+    ['Content-Type: application/json; charset=latin1'],
+    ['Content-Type: application/json; charset=utf-8; x=y'],
+    ['Content-Type: application/json, text/plain'],
+    ['Content-Type: application/jsonp'],
+    ['Content-Type: application/merge-patch+json'],
+    [JSON_TYPE, 'Content-Type: text/plain'],
+    [JSON_TYPE, 'Content-Encoding: gzip'],
+    [JSON_TYPE, 'Content-Encoding: identity, gzip'],
+  ]) {
+    const answer = await roundTrip(port, send('PUT', '{}', ...lines))
+    t.match(answer, /^HTTP\/1\.1 415 /, lines.join())
+    t.equal(codeOf(answer), 'media_type_unsupported')
+  }
+  t.match(
+    await roundTrip(port, send('PUT', '{}', JSON_TYPE, 'Content-Encoding: identity')),
+    /^HTTP\/1\.1 200 /,
+  )
+})
+
+t.test(
+  'no body at all is undefined, whatever the type; an empty one that was announced is no JSON',
+  async (t) => {
+    const { port } = await local(t, async ({ body }) => ({ status: 200, body: [typeof body] }))
+    t.match(await roundTrip(port, send('POST', '')), /\["undefined"\]$/)
+    t.match(await roundTrip(port, send('POST', '', JSON_TYPE, 'Content-Length: 0')), /\["undefined"\]$/)
+    const empty = `POST / HTTP/1.1\r\nHost: gw\r\n${JSON_TYPE}\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n0\r\n\r\n`
+    t.equal(codeOf(await roundTrip(port, empty)), 'input_invalid')
+  },
+)
+
+t.test('what is not JSON is named so, with a place', async (t) => {
+  const { port } = await local(t, echo)
+  for (const body of [
+    '{',
+    'nul',
+    '{"a":1,"a":2}',
+    '\xff\xfe',
+    '"\xc3\x28"',
+    '\xef\xbb\xbf{}',
+    '{}{}',
+    ' ',
+    '\0',
+  ]) {
+    const answer = await roundTrip(port, send('POST', body, JSON_TYPE))
+    t.match(answer, /^HTTP\/1\.1 400 /, JSON.stringify(body))
+    t.equal(codeOf(answer), 'input_invalid')
+    t.match(answer, /"errors":\[\{"path":"","message":"[^"]+"\}\]/)
+  }
+})
+
+t.test('1 MiB passes, one byte more does not, in either framing', async (t) => {
+  const { port } = await local(t, async ({ body }) => ({ status: 200, body: String(body).length }))
+  const text = (length: number) => JSON.stringify('a'.repeat(length - 2))
+  const chunked = (body: string) =>
+    `POST / HTTP/1.1\r\nHost: gw\r\n${JSON_TYPE}\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`
+  const limit = 1024 * 1024
+  t.match(await roundTrip(port, send('POST', text(limit), JSON_TYPE)), /^HTTP\/1\.1 200 /)
+  t.match(await roundTrip(port, chunked(text(limit))), /^HTTP\/1\.1 200 /)
+  t.equal(codeOf(await roundTrip(port, send('POST', text(limit + 1), JSON_TYPE))), 'body_too_large')
+  t.equal(codeOf(await roundTrip(port, chunked(text(limit + 1)))), 'body_too_large')
+})
+
+t.test('a refusal goes out as one; what is thrown goes to the one place for it', async (t) => {
+  const refusing = await local(t, async () => new Refusal('seat_not_found', 'none'))
+  t.match(await roundTrip(refusing.port, send('GET', '')), /^HTTP\/1\.1 404 [\s\S]*seat_not_found/)
+  const cause = new Error('the store is away')
+  const throwing = await local(t, async () => {
+    throw cause
+  })
+  t.equal(codeOf(await roundTrip(throwing.port, send('GET', ''))), 'unavailable')
+  const atOnce = await local(t, () => {
+    throw cause
+  })
+  t.equal(codeOf(await roundTrip(atOnce.port, send('GET', ''))), 'unavailable')
+  t.same([...throwing.causes, ...atOnce.causes], [cause, cause])
+})
+
+t.test('a handler is never reached without a caller', async (t) => {
+  let reached = false
+  const { port } = await local(
+    t,
+    async () => {
+      reached = true
+      return { status: 204 }
+    },
+    true,
+  )
+  t.equal(codeOf(await roundTrip(port, send('GET', ''))), 'unavailable')
+  t.equal(reached, false)
+})
+
+t.test('a body that nobody asked for is no next request', async (t) => {
+  const { port, exchanges } = await local(t, echo)
+  const hidden = 'GET /admin HTTP/1.1\r\nHost: x\r\n\r\n'
+  const wire = new Wire(port).send(
+    `DELETE / HTTP/1.1\r\nHost: gw\r\nContent-Length: ${hidden.length}\r\n\r\n`,
+  )
+  wire.send(`${hidden}GET /next HTTP/1.1\r\nHost: gw\r\nConnection: close\r\n\r\n`)
+  t.equal((await wire.ended).match(/"got":null/g)?.length, 2)
+  t.same(
+    exchanges.map(({ request }) => request.url),
+    ['/', '/next'],
+  )
+})
+
+t.test('nor may it go on without end', async (t) => {
+  const { port } = await local(t, echo)
+  const wire = new Wire(port).send('DELETE / HTTP/1.1\r\nHost: gw\r\nTransfer-Encoding: chunked\r\n\r\n')
+  let sent = 0
+  const timer = setInterval(() => {
+    sent++
+    wire.send(`10000\r\n${'a'.repeat(65536)}\r\n`)
+  }, 5)
+  t.equal(codeOf(await wire.ended), 'body_too_large')
+  clearInterval(timer)
+  t.ok(sent < 200, `after ${sent} chunks`)
+})
+
+t.test('100 Continue is said when the body is wanted', async (t) => {
+  const { port } = await local(t, echo)
+  const head = (type: string) =>
+    `POST / HTTP/1.1\r\nHost: gw\r\nContent-Type: ${type}\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n`
+  const wire = new Wire(port).send(head('application/json'))
+  t.equal(await wire.until('\r\n\r\n'), 'HTTP/1.1 100 Continue\r\n\r\n')
+  wire.send('{}')
+  await wire.until('{"got":{}}')
+  wire.socket.destroy()
+  t.match(await new Wire(port).send(head('text/plain')).ended, /^HTTP\/1\.1 415 /)
+})
+
+t.test('a client that leaves in the midst of its body reaches no handler', async (t) => {
+  let reached = false
+  const { port, exchanges } = await local(t, async () => {
+    reached = true
+    return { status: 204 }
+  })
+  const wire = new Wire(port).send(
+    `POST / HTTP/1.1\r\nHost: gw\r\n${JSON_TYPE}\r\nContent-Length: 4\r\n\r\n{}`,
+  )
+  while ((exchanges[0]?.bytesIn ?? 0) < 2) await new Promise((resolve) => setTimeout(resolve, 5))
+  wire.socket.destroy()
+  while (exchanges[0]?.response.destroyed !== true) await new Promise((resolve) => setTimeout(resolve, 5))
+  t.equal(reached, false)
+})
+
+t.test(
+  'a body that nobody looks at is read before anything is done, and may be as long as others',
+  async (t) => {
+    let served = 0
+    const { port } = await local(t, async () => {
+      served++
+      return { status: 204 }
+    })
+    const limit = 1024 * 1024
+    const chunked = (method: string, length: number) =>
+      `${method} / HTTP/1.1\r\nHost: gw\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n${length.toString(16)}\r\n${'a'.repeat(length)}\r\n0\r\n\r\n`
+    for (const method of ['DELETE', 'GET']) {
+      t.match(await roundTrip(port, send(method, 'a'.repeat(limit))), /^HTTP\/1\.1 204 /)
+      t.match(await roundTrip(port, chunked(method, limit)), /^HTTP\/1\.1 204 /)
+      t.equal(served, 2)
+      t.equal(codeOf(await roundTrip(port, send(method, 'a'.repeat(limit + 1)))), 'body_too_large')
+      t.equal(codeOf(await roundTrip(port, chunked(method, limit + 1))), 'body_too_large')
+      t.equal(served, 2, 'and nothing was done')
+      served = 0
+    }
+  },
+)

@@ -1,0 +1,220 @@
+import t from 'tap'
+import { startWorld } from '../support/world.ts'
+
+const bearer = (token: string, space?: string) => ({
+  authorization: `Bearer ${token}`,
+  ...(space === undefined ? {} : { space }),
+})
+
+t.test("the seed's check table, through the door", async (t) => {
+  const world = await startWorld(t)
+  await world.seat('Viewer', ['s1', 's2'], ['trainings:list'])
+  await world.seat('Creator', ['s1'], ['trainings:create'])
+  await world.seat('Everything', ['s1'], ['*'])
+  const ask = async (method: string, entries: string[], space = 's1') => {
+    const answer = await world.client.send(method, '/v1/trainings', bearer(await world.token(entries), space))
+    return answer.status === 200 ? 200 : `${answer.status} ${answer.json.code}`
+  }
+  t.equal(await ask('GET', ['s2:Viewer']), '403 no_seat_in_space', 'no entry for the space')
+  t.equal(await ask('POST', ['s1:Viewer']), '403 permission_denied', 'an entry, but none that holds it')
+  t.equal(await ask('GET', ['s1:Viewer']), 200, 'one Seat holds it')
+  t.equal(await ask('POST', ['s1:Everything']), 200, 'one Seat holds *')
+  t.equal(await ask('POST', ['s1:Viewer', 's1:Creator']), 200, 'one of several holds it')
+  t.equal(await ask('GET', ['s1:Nobody']), '403 permission_denied', 'a Seat that does not exist')
+  t.equal(await ask('GET', ['s3:Viewer'], 's3'), '403 permission_denied', 'the Seat does not list the space')
+  t.equal(await ask('GET', []), '403 no_seat_in_space')
+})
+
+t.test('spaces are compared whole', async (t) => {
+  const world = await startWorld(t)
+  await world.seat('Viewer', ['s1', 's', 's1.x'], ['trainings:list'])
+  const token = await world.token(['s1:Viewer'])
+  for (const space of ['s', 's1.x', 'S1', 's1-', 's11']) {
+    const answer = await world.client.send('GET', '/v1/trainings', bearer(token, space))
+    t.equal(answer.json.code, 'no_seat_in_space', space)
+  }
+})
+
+t.test('a colon in a Seat name belongs to the name', async (t) => {
+  const world = await startWorld(t)
+  await world.seat('a:b:c', ['s1'], ['trainings:list'])
+  await world.seat('b', ['s1:a'.slice(0, 2)], ['*'])
+  t.equal(
+    (await world.client.send('GET', '/v1/trainings', bearer(await world.token(['s1:a:b:c']), 's1'))).status,
+    200,
+  )
+  t.equal(
+    (await world.client.send('GET', '/v1/trainings', bearer(await world.token(['s1:a:b']), 's1'))).status,
+    403,
+  )
+})
+
+t.test("another tenant's Seat of the same name grants nothing", async (t) => {
+  const world = await startWorld(t)
+  await world.seat('Viewer', ['s1'], ['trainings:list'], 'globex')
+  const here = await world.client.send('GET', '/v1/trainings', bearer(await world.token(['s1:Viewer']), 's1'))
+  t.equal(here.json.code, 'permission_denied')
+  const token = await world.token(['s1:Viewer'], { tenant: 'globex' })
+  t.equal((await world.client.send('GET', '/v1/trainings', bearer(token, 's1'))).status, 200)
+})
+
+t.test('the first credential present decides', async (t) => {
+  const world = await startWorld(t)
+  await world.seat('Viewer', ['s1'], ['trainings:list'])
+  const good = bearer(await world.token(['s1:Viewer']), 's1')
+  const bad = await world.client.send('GET', '/v1/trainings', { ...good, 'x-api-key': 'sk_nonsense' })
+  t.equal(bad.json.code, 'api_key_invalid', 'an invalid API key never falls through to a good token')
+  const key = await world.client.send('GET', '/v1/trainings', {
+    'x-api-key': world.keys.acme ?? '',
+    authorization: 'Bearer nonsense',
+    space: 'admin',
+  })
+  t.equal(key.status, 200, 'a good key is not hurt by a bad token')
+  t.equal(world.upstream.seen.at(-1)?.headers['x-seatgate-auth'], 'api-key')
+})
+
+t.test('what the upstream is told of the caller', async (t) => {
+  const world = await startWorld(t)
+  await world.seat('Zoë, boss%', ['s1'], ['trainings:list'])
+  await world.seat('Viewer', ['s1'], ['trainings:list'])
+  await world.seat('Other', ['s1'], ['trainings:create'])
+  const token = await world.token(['s1:Zoë, boss%', 's1:Other', 's1:Viewer'], { sub: 'alice' })
+  const answer = await world.client.send('GET', '/v1/trainings?a=%2f', bearer(token, 's1'))
+  const seen = world.upstream.seen[0]
+  t.equal(seen?.url, '/v1/trainings?a=%2f')
+  t.match(seen?.headers, {
+    'x-seatgate-tenant': 'acme',
+    'x-seatgate-user': 'alice',
+    'x-seatgate-space': 's1',
+    'x-seatgate-permission': 'trainings:list',
+    'x-seatgate-auth': 'bearer',
+    'x-forwarded-for': '127.0.0.1',
+    'x-forwarded-proto': 'http',
+    'x-forwarded-host': `127.0.0.1:${world.port}`,
+    host: world.upstream.url.slice('http://'.length),
+  })
+  t.match(seen?.headers['x-seatgate-email'], /^alice(@|%40)example\.com$/)
+  t.same(String(seen?.headers['x-seatgate-seats']).split(',').sort(), ['Viewer', 'Zo%C3%AB%2C%20boss%25'])
+  t.equal(seen?.headers['x-request-id'], answer.headers['x-request-id'])
+  t.notOk('authorization' in (seen?.headers ?? {}), 'the token stays at the door')
+})
+
+t.test('an API key is told by its id', async (t) => {
+  const world = await startWorld(t)
+  const made = await world.admin('POST', '/v1/api-keys', { name: 'ci', seats: ['admin'] })
+  await world.client.send('GET', '/v1/me', { 'x-api-key': made.json.key })
+  t.match(world.upstream.seen[0]?.headers, { 'x-seatgate-user': made.json.id, 'x-seatgate-auth': 'api-key' })
+})
+
+t.test('public routes look at no credential and pass none on', async (t) => {
+  const world = await startWorld(t)
+  const answer = await world.client.send('GET', '/docs/a/b', {
+    authorization: 'Bearer nonsense',
+    'x-api-key': 'nonsense',
+    'x-seatgate-user': 'root',
+    cookie: 'a=b; __Host-seatgate-session=secret; c=d',
+  })
+  t.equal(answer.status, 200)
+  const headers = world.upstream.seen[0]?.headers ?? {}
+  t.match(headers.cookie, /^a=b; ?c=d$/)
+  t.same(
+    Object.keys(headers).filter((name) => /seatgate|authorization|api-key/.test(name)),
+    [],
+  )
+})
+
+t.test('authenticated routes need a credential and no space', async (t) => {
+  const world = await startWorld(t)
+  t.equal((await world.client.send('GET', '/v1/me')).json.code, 'credentials_missing')
+  const answer = await world.client.send('GET', '/v1/me', bearer(await world.token([])))
+  t.equal(answer.status, 200)
+  t.notOk('x-seatgate-space' in (world.upstream.seen[0]?.headers ?? {}))
+})
+
+t.test('what no entry matches is never forwarded', async (t) => {
+  const world = await startWorld(t)
+  const key = { 'x-api-key': world.keys.acme ?? '', space: 'admin' }
+  t.equal((await world.client.send('GET', '/nowhere', key)).json.code, 'route_not_found')
+  const wrong = await world.client.send('PATCH', '/v1/trainings/7', key)
+  t.equal(wrong.json.code, 'method_not_allowed')
+  t.equal(wrong.headers.allow, 'DELETE, GET, HEAD')
+  t.equal((await world.client.send('TRACE', '/v1/trainings', key)).status, 405)
+  t.equal(world.upstream.seen.length, 0)
+})
+
+t.test('the log has one line a request, with the decision and without the credential', async (t) => {
+  const world = await startWorld(t)
+  await world.seat('Viewer', ['s1'], ['trainings:list'])
+  const token = await world.token(['s1:Viewer'])
+  const answer = await world.client.send('GET', '/v1/trainings?secret=1', {
+    ...bearer(token, 's1'),
+    cookie: 'a=hidden',
+  })
+  await world.client.send('GET', '/v1/trainings', { space: 's1' })
+  await world.gateway.close(1000)
+  const lines = world.log().filter((line) => line.msg === 'request')
+  const line = lines.find((each) => each.request_id === answer.headers['x-request-id'])
+  t.match(line, {
+    method: 'GET',
+    path: '/v1/trainings',
+    route: 'GET /v1/trainings',
+    status: 200,
+    code: 'allow',
+    tenant: 'acme',
+    user: 'alice',
+    auth: 'bearer',
+    space: 's1',
+    permission: 'trainings:list',
+    seats: ['Viewer:grants'],
+    upstream: 'main',
+  })
+  t.match(lines.at(-1), { status: 401, code: 'credentials_missing' })
+  const text = world.logText()
+  for (const secret of [token, token.split('.')[2] ?? '', 'secret=1', 'hidden', ...Object.values(world.keys)])
+    t.notOk(text.includes(secret))
+})
+
+t.test('an id that a trusted proxy gave goes on; anyone else gets a new one', async (t) => {
+  const trusting = await startWorld(t, { top: ['trusted_proxies: [127.0.0.0/8]'] })
+  const told = await trusting.client.send('GET', '/docs/a', { 'x-request-id': 'from-the-proxy' })
+  t.equal(told.headers['x-request-id'], 'from-the-proxy')
+  t.equal(trusting.upstream.seen[0]?.headers['x-request-id'], 'from-the-proxy')
+  const odd = await trusting.client.send('GET', '/docs/a', { 'x-request-id': 'no id {}' })
+  t.match(odd.headers['x-request-id'], /^[0-9a-f-]{36}$/)
+  const world = await startWorld(t)
+  const own = await world.client.send('GET', '/docs/a', { 'x-request-id': 'from-anyone' })
+  t.match(own.headers['x-request-id'], /^[0-9a-f-]{36}$/)
+  t.equal(world.upstream.seen[0]?.headers['x-request-id'], own.headers['x-request-id'])
+})
+
+t.test('what is no space id is none anywhere', async (t) => {
+  const world = await startWorld(t)
+  const token = await world.token([])
+  for (const path of ['/v1/me', '/v1/trainings']) {
+    const answer = await world.client.send('GET', path, bearer(token, 'a b'))
+    t.equal(answer.json.code, 'request_malformed', path)
+  }
+  t.equal(
+    (await world.client.send('GET', '/docs/a', { space: 'a b' })).status,
+    200,
+    'a public route looks at none',
+  )
+})
+
+t.test('metrics and health', async (t) => {
+  const world = await startWorld(t)
+  await world.client.send('GET', '/docs/a')
+  await world.client.send('GET', '/nowhere/at/all')
+  t.equal(await (await fetch(`${world.ops}/livez`)).text(), 'ok\n')
+  const ready = await fetch(`${world.ops}/readyz`)
+  t.equal(ready.status, 200)
+  t.match(await ready.json(), { status: 'ready', store: 'ok', config: { version: 1 } })
+  const metrics = await (await fetch(`${world.ops}/metrics`)).text()
+  t.match(metrics, 'seatgate_requests_total{route="GET /docs/*",status="200"} 1')
+  t.match(metrics, 'seatgate_requests_total{route="(none)",status="404"} 1')
+  t.match(metrics, 'seatgate_decisions_total{code="route_not_found"} 1')
+  t.match(metrics, 'seatgate_requests_in_flight 0')
+  t.notMatch(metrics, '/nowhere')
+  t.equal((await fetch(`${world.ops}/`)).status, 404)
+  t.equal((await fetch(`${world.ops}/livez`, { method: 'POST' })).status, 405)
+})

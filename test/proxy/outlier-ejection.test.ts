@@ -1,0 +1,213 @@
+/** When a target goes out and when it comes back, by times that are told. */
+
+import t from 'tap'
+import { Rotation } from '../../src/proxy/outlier-ejection.ts'
+import type { Blame } from '../../src/proxy/upstream-events.ts'
+
+const cause = new Error('refused')
+const ejection = { failures: 3, backoff: 1000, maxBackoff: 30_000, testInterval: 100 }
+const health = { path: '/healthz', interval: 5000, timeout: 1000, healthy: 2, unhealthy: 3 }
+
+function rotation(checked = false) {
+  const told: string[] = []
+  const backoffs: number[] = []
+  const made = new Rotation(ejection, checked ? health : null, {
+    ejected: (blame, _, backoff) => {
+      told.push(`ejected: ${blame}`)
+      backoffs.push(backoff)
+    },
+    unhealthy: () => told.push('unhealthy'),
+    returned: () => told.push('returned'),
+  })
+  const fail = (times: number, now = 0, blame: Blame = 'unreachable', last = false) => {
+    for (let i = 0; i < times; i++) {
+      const epoch = made.begin(now)
+      made.failed(epoch, blame, cause, last, now)
+      made.end(epoch)
+    }
+  }
+  return { made, told, backoffs, fail }
+}
+
+t.test('out after failures in a row, not before', async (t) => {
+  const { made, told, fail } = rotation()
+  fail(2)
+  t.equal(made.in, true)
+  fail(1)
+  t.match(made, { in: false, state: 'ejected', cause })
+  t.same(told, ['ejected: unreachable'])
+})
+
+t.test('an answer between breaks the row', async (t) => {
+  const { made, fail } = rotation()
+  fail(2)
+  made.answered(made.begin(0), 0)
+  fail(2)
+  t.equal(made.in, true)
+})
+
+t.test('a connection alone does not', async (t) => {
+  const { made, fail } = rotation()
+  fail(2, 0, 'reset')
+  made.connected(made.begin(0), 0)
+  fail(1, 0, 'reset')
+  t.equal(made.in, false)
+})
+
+t.test('what began before it went out is no news after', async (t) => {
+  const { made, told, fail } = rotation()
+  const slow = made.begin(0)
+  const slower = made.begin(0)
+  fail(3)
+  made.failed(slow, 'unreachable', cause, false, 0)
+  made.answered(slower, 0)
+  t.equal(made.in, false)
+  t.same(told, ['ejected: unreachable'])
+  made.connected(made.begin(2000), 2000)
+  for (let i = 0; i < 5; i++) made.failed(slow, 'unreachable', cause, false, 2000)
+  t.equal(made.in, true, 'nor after it came back')
+})
+
+t.test('one request at a time tests it, and not before its time', async (t) => {
+  const { made, backoffs, fail } = rotation()
+  fail(3)
+  const [backoff = 0] = backoffs
+  t.ok(backoff >= 750 && backoff <= 1250, 'about what was set')
+  t.equal(made.due(backoff - 1, true), false)
+  t.equal(made.due(backoff, true), true)
+  const test = made.begin(backoff)
+  t.equal(made.due(backoff, true), false, 'the other waits for the first')
+  made.end(test)
+  t.equal(made.due(backoff, true), true, 'that ended without a result')
+})
+
+t.test('a connection is proof enough where there was none to be had', async (t) => {
+  const { made, told, fail } = rotation()
+  fail(3)
+  made.connected(made.begin(2000), 2000)
+  t.equal(made.in, true)
+  t.same(told, ['ejected: unreachable', 'returned'])
+})
+
+t.test('where connections ended early it takes an answer', async (t) => {
+  const { made, told, fail } = rotation()
+  fail(3, 0, 'reset')
+  const test = made.begin(2000)
+  made.connected(test, 2000)
+  t.equal(made.in, false)
+  made.answered(test, 2000)
+  t.equal(made.in, true)
+  t.same(told, ['ejected: reset', 'returned'])
+})
+
+t.test(
+  'where connections end early, what can’t be repeated tests it only if nothing else did for long',
+  async (t) => {
+    const { made, backoffs, fail } = rotation()
+    fail(3, 0, 'reset')
+    const backoff = backoffs[0] ?? 0
+    t.equal(made.due(backoff, true), true)
+    t.equal(made.due(backoff, false), false)
+    t.equal(made.due(backoff + 1000, false), true)
+    const other = rotation()
+    other.fail(3)
+    t.equal(other.made.due(other.backoffs[0] ?? 0, false), true, 'no connection: nothing is sent')
+  },
+)
+
+t.test('each test that fails doubles the time, up to a limit; it is told once', async (t) => {
+  const { made, told, fail } = rotation()
+  fail(3)
+  let now = 0
+  const waits: number[] = []
+  for (let i = 0; i < 8; i++) {
+    const from = now
+    while (!made.due(now, true)) now += 10
+    waits.push(now - from)
+    fail(1, now)
+  }
+  for (const [i, wait] of waits.entries()) {
+    const middle = Math.min(1000 * 2 ** i, 30_000)
+    t.ok(wait >= middle * 0.75 && wait <= middle * 1.25 + 10, `about ${middle}: ${wait}`)
+  }
+  t.same(told, ['ejected: unreachable'])
+})
+
+t.test('a test before its time changes nothing about it', async (t) => {
+  const { made, backoffs, fail } = rotation()
+  fail(3)
+  for (let now = 0; now < 700; now += 100) fail(1, now)
+  t.equal(made.due(backoffs[0] ?? 0, true), true)
+})
+
+t.test('out again soon after it came back: it is left alone for longer', async (t) => {
+  const { made, backoffs, fail } = rotation()
+  for (const now of [0, 5000, 10_000, 100_000]) {
+    fail(3, now)
+    made.answered(made.begin(now + 1), now + 1)
+  }
+  const middles = [1000, 2000, 4000, 1000]
+  for (const [i, backoff] of backoffs.entries()) {
+    const middle = middles[i] ?? 0
+    t.ok(backoff >= middle * 0.75 && backoff <= middle * 1.25, `about ${middle}: ${backoff}`)
+  }
+})
+
+t.test('resets, which a request may have caused, never close the last', async (t) => {
+  const { made, fail } = rotation()
+  fail(50, 0, 'reset', true)
+  t.equal(made.in, true)
+  fail(1, 0, 'unreachable', true)
+  t.equal(made.in, false, 'no request keeps a server from listening')
+})
+
+t.test('bad checks in a row take it out, good ones bring it back', async (t) => {
+  const { made, told } = rotation(true)
+  for (const bad of [cause, cause, null, cause, cause]) made.checked(bad, 0)
+  t.equal(made.in, true)
+  made.checked(cause, 0)
+  t.match(made, { in: false, state: 'unhealthy', cause })
+  made.checked(null, 0)
+  made.checked(cause, 0)
+  made.checked(null, 0)
+  t.equal(made.in, false)
+  made.checked(null, 0)
+  t.match(made, { in: true, state: 'in' })
+  t.same(told, ['unhealthy', 'returned'])
+})
+
+t.test('what its checks call ill no request tests', async (t) => {
+  const { made, fail } = rotation(true)
+  fail(3)
+  for (let i = 0; i < 3; i++) made.checked(cause, 0)
+  t.equal(made.testable, false)
+  t.equal(made.due(Infinity, true), false)
+})
+
+t.test('a request that was under way then does not make it well', async (t) => {
+  const { made, fail } = rotation(true)
+  fail(3)
+  for (let i = 0; i < 3; i++) made.checked(cause, 0)
+  made.answered(made.begin(0), 0)
+  t.match(made, { in: false, state: 'unhealthy' })
+  made.checked(null, 0)
+  made.checked(null, 0)
+  t.equal(made.in, true)
+})
+
+t.test('good checks bring back what requests found dead, counted from then', async (t) => {
+  const { made, fail } = rotation(true)
+  for (let i = 0; i < 10; i++) made.checked(null, 0)
+  fail(3)
+  made.checked(null, 0)
+  t.equal(made.in, false)
+  made.checked(null, 0)
+  t.equal(made.in, true)
+})
+
+t.test('once another is back, this one may be tested at once', async (t) => {
+  const { made, fail } = rotation()
+  fail(3)
+  made.hurry()
+  t.equal(made.due(0, true), true)
+})

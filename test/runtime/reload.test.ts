@@ -1,0 +1,102 @@
+/** A reload is seen whole or not at all, and costs no request. */
+
+import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { Client } from '../support/client.ts'
+import { routeTable, startUpstream, startWorld, type World } from '../support/world.ts'
+
+const write = (world: World, routes: string[]) =>
+  writeFileSync(join(world.folder, 'routes', 'main.yaml'), routeTable(routes))
+
+t.test('a new table is met by the next request', async (t) => {
+  const world = await startWorld(t)
+  t.equal((await world.client.send('GET', '/new')).status, 404)
+  write(world, ['GET /new: public'])
+  await world.reload()
+  t.equal((await world.client.send('GET', '/new')).status, 200)
+  t.equal((await world.client.send('GET', '/docs/a')).status, 404)
+  t.match(await (await fetch(`${world.ops}/readyz`)).json(), { config: { version: 2 } })
+})
+
+t.test('a faulty one changes nothing', async (t) => {
+  const world = await startWorld(t)
+  for (const routes of [
+    ['GET /docs/*: public', 'GET /docs/*: public'],
+    ['GET /v1/seats: public'],
+    ['GET /a: nonsense'],
+    ['GET /a//b: public'],
+    ['\tGET /a: public'],
+    ['GET /a: ${NOT_SET}'],
+  ]) {
+    write(world, routes)
+    await t.rejects(world.reload(), routes.join())
+    t.equal((await world.client.send('GET', '/docs/a')).status, 200)
+  }
+})
+
+t.test('a folder or a broken link where a table was: the table before it stays', async (t) => {
+  const world = await startWorld(t)
+  const table = join(world.folder, 'routes', 'main.yaml')
+  writeFileSync(join(world.folder, 'routes', 'other.yaml'), routeTable(['GET /other: public']))
+  await world.reload()
+  rmSync(table)
+  mkdirSync(table)
+  await t.rejects(world.reload(), /main\.yaml:1:1: is a folder, not a file/)
+  t.equal((await world.client.send('GET', '/docs/a')).status, 200)
+  rmSync(table, { recursive: true })
+  symlinkSync('gone', table)
+  await t.rejects(world.reload(), /main\.yaml:1:1: there is no such file/)
+  t.equal((await world.client.send('GET', '/docs/a')).status, 200)
+})
+
+t.test('what sockets and files are bound to needs a restart', async (t) => {
+  const world = await startWorld(t)
+  const text = readFileSync(world.config.file, 'utf8')
+  writeFileSync(world.config.file, text.replace('seatgate.db', 'other.db'))
+  await t.rejects(world.reload(), { message: /store needs a restart/ })
+})
+
+t.test('no request fails while tables and upstreams are replaced under load', async (t) => {
+  const world = await startWorld(t)
+  const other = await startUpstream(t)
+  const text = readFileSync(world.config.file, 'utf8')
+  let on = true
+  let failed = 0
+  let sent = 0
+  const load = Array.from({ length: 8 }, async () => {
+    const client = new Client(world.port)
+    while (on) {
+      const answer = await client.send('GET', '/docs/a').catch(() => null)
+      sent++
+      if (answer?.status !== 200) failed++
+    }
+    client.close()
+  })
+  for (let round = 0; round < 20; round++) {
+    const target = round % 2 === 0 ? other.url : world.upstream.url
+    writeFileSync(world.config.file, text.replace(world.upstream.url, target))
+    await world.reload()
+    await new Promise((resolve) => setTimeout(resolve, 30))
+  }
+  on = false
+  await Promise.all(load)
+  t.ok(sent > 100)
+  t.equal(failed, 0)
+  t.ok(other.seen.length > 0 && world.upstream.seen.length > 0, 'both upstreams had their turns')
+})
+
+t.test('a token signed with a secret that is gone stops at the reload', async (t) => {
+  const world = await startWorld(t)
+  const token = await world.token([])
+  const headers = { authorization: `Bearer ${token}` }
+  t.equal((await world.client.send('GET', '/v1/me', headers)).status, 200)
+  const text = readFileSync(world.config.file, 'utf8')
+  const secret = (of: string) => text.replace('"${ACME_SECRET}"', of)
+  writeFileSync(world.config.file, secret('"a second secret, of thirty-two bytes or more", "${ACME_SECRET}"'))
+  await world.reload()
+  t.equal((await world.client.send('GET', '/v1/me', headers)).status, 200, 'the old one still verifies')
+  writeFileSync(world.config.file, secret('"a second secret, of thirty-two bytes or more"'))
+  await world.reload()
+  t.equal((await world.client.send('GET', '/v1/me', headers)).json.code, 'token_invalid')
+})

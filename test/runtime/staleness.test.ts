@@ -1,0 +1,80 @@
+/** Once a change has been answered, the very next request is decided on it. */
+
+import t from 'tap'
+import { startWorld } from '../support/world.ts'
+
+t.test('1,000 rounds of update and request on one connection, not one stale decision', async (t) => {
+  const world = await startWorld(t)
+  const id = await world.seat('Viewer', ['s1'], ['trainings:list'])
+  const headers = { authorization: `Bearer ${await world.token(['s1:Viewer'])}`, space: 's1' }
+  let stale = 0
+  for (let round = 0; round < 1000; round++) {
+    const grant = round % 2 === 1
+    const permissions = grant ? ['trainings:list'] : ['trainings:read']
+    const written = await world.admin('PUT', `/v1/seats/${id}`, { permissions })
+    if (written.status !== 200) throw new Error(`${written.status} ${written.body}`)
+    const { status } = await world.client.send('GET', '/v1/trainings', headers)
+    if (status !== (grant ? 200 : 403)) stale++
+  }
+  t.equal(stale, 0)
+})
+
+t.test('the same under load from others who keep the Seat in memory', async (t) => {
+  const world = await startWorld(t)
+  const id = await world.seat('Viewer', ['s1'], ['trainings:list'])
+  const headers = { authorization: `Bearer ${await world.token(['s1:Viewer'])}`, space: 's1' }
+  let on = true
+  const load = Array.from({ length: 8 }, async () => {
+    const { Client } = await import('../support/client.ts')
+    const client = new Client(world.port)
+    while (on) await client.send('GET', '/v1/trainings', headers)
+    client.close()
+  })
+  let stale = 0
+  for (let round = 0; round < 200; round++) {
+    const spaces = round % 2 === 1 ? ['s1'] : ['s2']
+    await world.admin('PUT', `/v1/seats/${id}`, { spaces })
+    const { status } = await world.client.send('GET', '/v1/trainings', headers)
+    if (status !== (round % 2 === 1 ? 200 : 403)) stale++
+  }
+  on = false
+  await Promise.all(load)
+  t.equal(stale, 0)
+})
+
+t.test('revoked is revoked, deleted is deleted, and a name made again revives nobody', async (t) => {
+  const world = await startWorld(t)
+  const id = await world.seat('Viewer', ['s1'], ['trainings:list'])
+  const token = { authorization: `Bearer ${await world.token(['s1:Viewer'])}`, space: 's1' }
+  const made = await world.admin('POST', '/v1/api-keys', { name: 'ci', seats: ['Viewer'] })
+  const key = { 'x-api-key': made.json.key, space: 's1' }
+  const ask = async (headers: Record<string, string>) => {
+    const answer = await world.client.send('GET', '/v1/trainings', headers)
+    return answer.status === 200 ? 'allow' : answer.json.code
+  }
+  t.same([await ask(token), await ask(key)], ['allow', 'allow'])
+
+  await world.admin('PUT', `/v1/seats/${id}`, { name: 'Watcher' })
+  t.same(
+    [await ask(token), await ask(key)],
+    ['permission_denied', 'allow'],
+    'a key follows a rename, a token does not',
+  )
+  await world.admin('PUT', `/v1/seats/${id}`, { name: 'Viewer' })
+  t.same([await ask(token), await ask(key)], ['permission_denied', 'allow'], 'a name given up stays marked')
+
+  t.equal((await world.admin('DELETE', `/v1/seats/${id}`)).status, 204)
+  t.same([await ask(token), await ask(key)], ['permission_denied', 'no_seat_in_space'])
+  await world.seat('Viewer', ['s1'], ['trainings:list'])
+  t.same([await ask(token), await ask(key)], ['permission_denied', 'no_seat_in_space'])
+  const later = await world.token(['s1:Viewer'], { now: Date.now() + 1000 })
+  await new Promise((resolve) => setTimeout(resolve, 1100))
+  t.equal(
+    await ask({ authorization: `Bearer ${later}`, space: 's1' }),
+    'allow',
+    'a later token names the new Seat',
+  )
+
+  t.equal((await world.admin('DELETE', `/v1/api-keys/${made.json.id}`)).status, 204)
+  t.equal(await ask(key), 'api_key_revoked')
+})

@@ -1,0 +1,82 @@
+/** All workers take a new configuration, or none does. */
+
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import t from 'tap'
+import { Client } from '../../support/client.ts'
+import { startWorld, type World } from '../../support/world.ts'
+import { readiness, until, workersOf } from './support.ts'
+
+async function statuses(world: World, path: string): Promise<number[]> {
+  const found: number[] = []
+  for (let i = 0; i < 4; i++) {
+    const client = new Client(world.port)
+    found.push((await client.send('GET', path)).status)
+    client.close()
+  }
+  return found
+}
+
+t.test('a new table, a faulty one, and a worker that begins after both', async (t) => {
+  const world = await startWorld(t, { top: ['workers: 2'] })
+  const table = join(world.folder, 'routes', 'main.yaml')
+  writeFileSync(table, 'upstream: main\nroutes:\n  GET /new/*: public\n')
+  await world.reload()
+  t.same(await statuses(world, '/new/a'), [200, 200, 200, 200])
+  t.same(await statuses(world, '/docs/a'), [404, 404, 404, 404])
+
+  writeFileSync(table, 'upstream: main\nroutes:\n  GET /v1/seats: public\n')
+  await t.rejects(world.reload())
+  t.same(await statuses(world, '/new/a'), [200, 200, 200, 200])
+
+  const before = workersOf()
+  for (const pid of before) process.kill(pid, 'SIGKILL')
+  await until(() => workersOf().filter((pid) => !before.includes(pid)).length === 2)
+  await until(async () =>
+    (await statuses(world, '/new/a').catch(() => [0])).every((status) => status === 200),
+  )
+  t.pass('it runs what the others run, whatever the files say')
+})
+
+t.test('no request fails while tables are replaced under load', async (t) => {
+  const world = await startWorld(t, { top: ['workers: 2'] })
+  let on = true
+  const failed: unknown[] = []
+  const load = Array.from({ length: 6 }, async () => {
+    const client = new Client(world.port)
+    while (on) {
+      const answer = await client.send('GET', '/docs/a').catch((error: Error) => error)
+      if (answer instanceof Error || answer.status !== 200) failed.push(answer)
+    }
+    client.close()
+  })
+  for (let i = 0; i < 15; i++) await world.reload()
+  on = false
+  await Promise.all(load)
+  t.same(failed, [])
+})
+
+t.test('a worker that begins while a reload goes on does not keep the old table', async (t) => {
+  const world = await startWorld(t, { top: ['workers: 2'] })
+  const table = join(world.folder, 'routes', 'main.yaml')
+  const tables = ['GET /page: public', 'GET /page: a:b']
+  for (let round = 0; round < 6; round++) {
+    const before = workersOf()
+    process.kill(before[0] ?? 0, 'SIGKILL')
+    // Somewhere between its start and its first connection.
+    await sleep(round * 120)
+    writeFileSync(table, `upstream: main\nroutes:\n  ${tables[round % 2]}\n`)
+    await world.reload()
+    const expected = round % 2 === 0 ? 200 : 401
+    const asking = Array.from({ length: 8 }, async () => {
+      const client = new Client(world.port)
+      const answer = await client.send('GET', '/page').catch(() => null)
+      client.close()
+      return answer?.status ?? expected
+    })
+    t.same(new Set(await Promise.all(asking)), new Set([expected]), `at once, round ${round}`)
+    await until(async () => (await readiness(world)).workers === 'ok')
+    t.same(new Set(await statuses(world, '/page')), new Set([expected]), `later, round ${round}`)
+  }
+})

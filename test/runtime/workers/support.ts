@@ -1,0 +1,38 @@
+import { execFileSync } from 'node:child_process'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { World } from '../../support/world.ts'
+
+/** Processes that were started by `parent` to be workers. */
+export function workersOf(parent = process.pid): number[] {
+  return execFileSync('ps', ['-A', '-o', 'pid=,ppid=,args='], { encoding: 'utf8' })
+    .split('\n')
+    .map((line) => /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line))
+    .filter((found) => found?.[2] === String(parent) && found[3]?.includes('worker.js'))
+    .map((found) => Number(found?.[1]))
+}
+
+export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  for (let tries = 0; tries < 800; tries++) {
+    if (await condition()) return
+    await sleep(25)
+  }
+  throw new Error('did not happen')
+}
+
+/** The value of a series, without labels, as `/metrics` shows it. */
+export async function metric(world: World, name: string): Promise<number> {
+  const text = await (await fetch(`${world.ops}/metrics`)).text()
+  return Number(
+    text
+      .split('\n')
+      .find((line) => line.startsWith(`${name} `))
+      ?.slice(name.length + 1),
+  )
+}
+
+export async function readiness(
+  world: World,
+): Promise<{ status: number; workers?: string; redis?: string; store?: string }> {
+  const answer = await fetch(`${world.ops}/readyz`)
+  return { ...((await answer.json()) as Record<string, unknown>), status: answer.status }
+}
