@@ -1,6 +1,6 @@
 /**
  * `npm run bench -- --compare REV [--rounds N] [--only NAME[,NAME]] [--threshold T]`: the regression guard. Another
- * revision of Seatgate and this tree by turns, a fresh process each time, and the ratio of their CPU a request for each
+ * revision of Seatgate and this tree by turns, fresh processes each round, and the ratio of their CPU a request for each
  * workload. Called by `run.ts`.
  */
 
@@ -9,14 +9,15 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { type Lengths, measure, type Place, type Sample } from './measure.ts'
+import type { Place } from './measure.ts'
 import { seatgate, seatgateOf } from './peers/seatgate.ts'
 import type { Peer } from './peers/peer.ts'
+import { RequestsOf } from './rounds.ts'
 import { Ending } from './scale/ending.ts'
 import { median, quantile } from './scale/statistics.ts'
-import { ratiosOf } from './summary.ts'
+import { costsByTurns } from './turns.ts'
 import { startUpstreams } from './upstreams.ts'
-import { type RunRequests, type Workload, workloads } from './workloads.ts'
+import { type Workload, workloads } from './workloads.ts'
 import { makeWorld } from './world.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -30,8 +31,8 @@ export interface CompareSetup {
   readonly threshold: number
 }
 
-/** A revision, what it is asked with, and a store that its own code has made. */
-interface Side {
+/** And a store that its own code has made. */
+interface Revision {
   readonly peer: Peer
   readonly place: Place
 }
@@ -39,7 +40,7 @@ interface Side {
 export interface Comparison {
   readonly workload: string
   readonly ratio: number
-  /** Quartiles of the rounds. */
+  /** Quartiles of the turns. */
   readonly low: number
   readonly high: number
   readonly slower: boolean
@@ -57,7 +58,7 @@ export async function compare(revision: string, setup: CompareSetup): Promise<nu
     const chosen = workloads.filter(({ name, quick }) => setup.only?.includes(name) ?? quick)
     const compared: Comparison[] = []
     console.log(
-      `| workload | this tree / ${revision}, CPU a request | quartiles of ${setup.rounds} rounds | |\n|---|---|---|---|`,
+      `| workload | this tree / ${revision}, CPU a request | quartiles of the turns | |\n|---|---|---|---|`,
     )
     for (const workload of chosen) {
       const comparison = await compareOn(workload, base, branch, setup)
@@ -72,33 +73,22 @@ export async function compare(revision: string, setup: CompareSetup): Promise<nu
 
 async function compareOn(
   workload: Workload,
-  base: Side,
-  branch: Side,
-  setup: CompareSetup,
+  base: Revision,
+  branch: Revision,
+  { quick, rounds, threshold }: CompareSetup,
 ): Promise<Comparison> {
-  const lengths: Lengths = {
-    warmUp: setup.quick ? 4 : 6,
-    saturated: setup.quick ? 2 : 3,
-    rated: 0,
-  }
-  const sides = [base, branch].map((side) => ({
-    ...side,
-    requests: requestsOf(workload, side),
-    samples: [] as Sample[],
+  const sides = [base, branch].map(({ peer, place }) => ({
+    peer,
+    place,
+    requests: new RequestsOf(place).of({ peer, workload }),
   }))
-  for (let round = 0; round < setup.rounds; round++) {
-    for (const { peer, place, requests, samples } of round % 2 === 0 ? sides : sides.toReversed())
-      samples.push(await measure({ peer, workload }, requests, place, lengths))
-  }
-  const [before, after] = sides.map(({ samples }) => samples)
-  return comparisonOf(workload.label, ratiosOf(after ?? [], before ?? []), setup.threshold)
+  const setup = { workload, rounds, warmUp: quick ? 4 : 8, turns: quick ? 2 : 4 }
+  const [before = [], after = []] = await costsByTurns(sides, setup)
+  const ratios = after.map((cpu, turn) => cpu / (before[turn] ?? Number.NaN))
+  return comparisonOf(workload.label, ratios, threshold)
 }
 
-function requestsOf(workload: Workload, { place }: Side): RunRequests {
-  return workload.requests(place.world, join(place.folder, 'requests'))
-}
-
-/** Slower: beyond the threshold, and so in three rounds of four: not by one bad one. */
+/** Slower: beyond the threshold, and so in three turns of four: not by one bad one. */
 export function comparisonOf(workload: string, ratios: readonly number[], threshold: number): Comparison {
   const [ratio, low, high] = [median(ratios), quantile(ratios, 0.25), quantile(ratios, 0.75)]
   return { workload, ratio, low, high, slower: ratio > threshold && low > 1 }
@@ -108,13 +98,13 @@ function lineOf({ workload, ratio, low, high, slower }: Comparison): string {
   return `| ${workload} | ${ratio.toFixed(3)} | ${low.toFixed(3)} to ${high.toFixed(3)} | ${slower ? 'slower' : ''} |`
 }
 
-async function sidesOf(revision: string, ending: Ending): Promise<[base: Side, branch: Side]> {
+async function sidesOf(revision: string, ending: Ending): Promise<[base: Revision, branch: Revision]> {
   const folder = mkdtempSync(join(tmpdir(), 'seatgate-compare-'))
   onEnd(ending, () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
   const before = checkOut(revision, join(folder, 'tree'), ending)
   const upstreams = await startUpstreams(join(folder, 'upstream'))
   ending.teardown(() => upstreams.stop())
-  const side = async (peer: Peer, source: string): Promise<Side> => {
+  const side = async (peer: Peer, source: string): Promise<Revision> => {
     const own = join(folder, peer.name)
     mkdirSync(own)
     const world = await makeWorld(join(own, 'world'), pathToFileURL(`${source}/`))

@@ -3,12 +3,12 @@
  * ones as go come beside them. Called by `run.ts`.
  */
 
-import { join } from 'node:path'
-import { type Load, type Loaded, saturate } from './load.ts'
-import { CONNECTIONS, type Place, warmUp, withPeer } from './measure.ts'
-import { atRate, type Latency } from './open-loop.ts'
+import { type Place, withPeer } from './measure.ts'
+import type { Latency } from './open-loop.ts'
 import type { Peer } from './peers/peer.ts'
-import type { RunRequests, Workload } from './workloads.ts'
+import { RequestsOf } from './rounds.ts'
+import { Traffic } from './traffic.ts'
+import type { Workload } from './workloads.ts'
 
 /** Good requests a second, and the connections that they come on. */
 export const GOOD_RATE = 1000
@@ -34,38 +34,25 @@ export interface FloodSetup {
 }
 
 export function measureFlood(peer: Peer, { good, bad, place, seconds }: FloodSetup): Promise<Flood> {
-  const requests = (work: Workload): RunRequests => work.requests(place.world, join(place.folder, 'requests'))
-  const [goodOnes, badOnes] = [requests(good).measured, requests(bad).measured]
+  const requests = new RequestsOf(place)
+  const [goodOnes, badOnes] = [requests.of({ peer, workload: good }), requests.of({ peer, workload: bad })]
   return withPeer({ peer, workload: good }, place, async ({ port }) => {
-    const goodLoad = { port, requests: goodOnes, connections: GOOD_CONNECTIONS, workers: 1, rate: GOOD_RATE }
-    const badLoad: Load = {
-      port,
-      requests: badOnes,
-      connections: CONNECTIONS,
-      workers: 1,
-      seconds: seconds + 2,
-    }
-    await warmUp({ ...badLoad, requests: goodOnes, seconds: 1 }, WARM_UP)
-    await warmUp({ ...badLoad, seconds: 1 }, WARM_UP)
-    const alone = await atRate({ ...goodLoad, seconds })
+    const common = { port, authorises: true, workers: 1 }
+    const honest = new Traffic({ ...common, requests: goodOnes, connections: GOOD_CONNECTIONS })
+    const flood = new Traffic({ ...common, requests: badOnes })
+    await honest.warmUp(WARM_UP)
+    await flood.warmUp(WARM_UP)
+    const alone = await honest.atRate(GOOD_RATE, seconds)
     // The flood begins before them and ends after them.
-    const [loaded, flooded] = await Promise.all([
-      saturate(badLoad),
-      after(1000, () => atRate({ ...goodLoad, seconds })),
+    const [{ rate }, flooded] = await Promise.all([
+      flood.saturate(seconds + 2),
+      after(1000, () => honest.atRate(GOOD_RATE, seconds)),
     ])
-    assertRefused(loaded)
-    for (const { refused, failed } of [alone, flooded])
-      if (refused + failed > 0)
-        throw new Error(`of the good requests ${refused} were refused, ${failed} failed`)
-    return { peer: peer.name, alone, flooded, bad: loaded.rate }
+    return { peer: peer.name, alone, flooded, bad: rate }
   })
 }
 
 async function after<V>(milliseconds: number, work: () => Promise<V>): Promise<V> {
   await new Promise((resolve) => setTimeout(resolve, milliseconds))
   return work()
-}
-
-function assertRefused({ requests, refused }: Loaded): void {
-  if (refused !== requests) throw new Error(`${requests - refused} bad tokens were not refused`)
 }

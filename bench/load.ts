@@ -1,14 +1,14 @@
 /**
  * Load as hard as it goes: by wrk, which is never the bottleneck, or by autocannon where wrk is not installed. Called by
- * the measurements.
+ * `traffic.ts`.
  */
 
 import { execFile } from 'node:child_process'
-import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import autocannon from 'autocannon'
 import { bound, loadCores, which } from './cores.ts'
+import { readRequests } from './read-requests.ts'
 import type { Requests } from './requests.ts'
 
 const SCRIPT = fileURLToPath(new URL('./wrk.lua', import.meta.url))
@@ -23,6 +23,10 @@ export const loader = wrk === null ? 'autocannon' : 'wrk'
 export interface Load {
   readonly port: number
   readonly requests: Requests
+  /** Number of the first request. */
+  readonly from: number
+  /** Answers are counted by their status, which the load program pays for. */
+  readonly countStatuses: boolean
   readonly connections: number
   readonly seconds: number
   /** Cores that the peer may use, and the load may not. */
@@ -32,32 +36,33 @@ export interface Load {
 export interface Loaded {
   /** Answered. */
   readonly requests: number
-  /** Of these, with a status of 400 or above. */
+  readonly sent: number
+  /** Of those answered, with a status of 400 or above. */
   readonly refused: number
-  /** Not answered. */
+  /** Connections that broke, and answers that did not come. */
   readonly failed: number
   /** A second. */
   readonly rate: number
+  /** Answers by status; empty where they were not counted. */
+  readonly statuses: Readonly<Record<string, number>>
 }
 
-/** Rejects when requests that may be sent once have run out: the rest would have measured something else. */
-export async function saturate(load: Load): Promise<Loaded> {
-  if (load.seconds <= 0) return { requests: 0, refused: 0, failed: 0, rate: 0 }
+/** Rejects when tokens that are sent once have run out: the rest would measure something else. */
+export function saturate(load: Load): Promise<Loaded> {
   return wrk === null ? byAutocannon(load) : byWrk(wrk, load)
 }
 
-async function byWrk(program: string, { port, requests, connections, seconds, workers }: Load) {
-  const { list, count, once, method, body, headers } = requests
+async function byWrk(program: string, load: Load): Promise<Loaded> {
+  const { port, requests, from, countStatuses, connections, seconds, workers } = load
   const url = `http://127.0.0.1:${port}/`
   const options = ['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '10s', '-s', SCRIPT, url, '--']
-  const told = [list, `${count}`, once ? 'once' : 'over', method, `${body}`, ...headers]
+  const told = [requests.list, `${from}`, requests.newTokens?.list ?? '-', countStatuses ? 'statuses' : '-']
   const [file = '', ...args] = bound(loadCores(workers), [program, ...options, ...told])
   const limits = { maxBuffer: MEBIBYTE, timeout: seconds * 1000 + PATIENCE }
   const { stdout } = await promisify(execFile)(file, args, limits).catch(asError)
-  const said = JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '') as Said
-  if (said.exhausted) throw new Error(`${count} requests were not enough`)
-  const { refused, failed } = said
-  return { requests: said.requests, refused, failed, rate: (said.requests * 1e6) / said.microseconds }
+  const { microseconds, exhausted, ...loaded } = JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '') as Said
+  if (exhausted) throw new Error('the tokens that are sent once are not enough')
+  return { ...loaded, rate: (loaded.requests * 1e6) / microseconds }
 }
 
 /** In its own words: those of the command have all its arguments. */
@@ -71,35 +76,36 @@ interface Said extends Omit<Loaded, 'rate'> {
   readonly exhausted: boolean
 }
 
-async function byAutocannon({ port, requests, connections, seconds }: Load): Promise<Loaded> {
-  const { method, headers, body, list } = requests
-  const lines = readFileSync(list, 'utf8').trimEnd().split('\n')
+async function byAutocannon({ port, requests, from, connections, seconds }: Load): Promise<Loaded> {
+  const reader = readRequests(requests, from)
   let sent = 0
+  const setupRequest = () => {
+    sent++
+    const { method, path, headers, body } = reader.next().value
+    return { method, path, headers: Object.fromEntries(headers.map(fieldOf)), body }
+  }
   const result = await autocannon({
     url: `http://127.0.0.1:${port}`,
     connections,
     duration: seconds,
-    method,
-    ...(body > 0 ? { body: 'x'.repeat(body) } : {}),
-    requests: [
-      { setupRequest: (request) => ({ ...request, ...next(lines[sent++ % lines.length], headers) }) },
-    ],
+    requests: [{ setupRequest }],
   })
-  if (requests.once && sent > lines.length) throw new Error(`${lines.length} requests were not enough`)
   const refused = result['4xx'] + result['5xx']
+  const answered = result['2xx'] + refused
+  const statuses = Object.fromEntries(
+    Object.entries(result.statusCodeStats).map(([status, { count }]) => [status, count]),
+  )
   return {
-    requests: result['2xx'] + refused,
+    requests: answered,
+    sent,
     refused,
     failed: result.errors,
-    rate: (result['2xx'] + refused) / result.duration,
+    rate: answered / result.duration,
+    statuses,
   }
 }
 
-function next(line = '', common: readonly string[]): { path: string; headers: Record<string, string> } {
-  const [path = '/', own = ''] = line.split('\t')
-  const fields = [...common, ...(own === '' ? [] : [own])].map((each) => {
-    const colon = each.indexOf(':')
-    return [each.slice(0, colon), each.slice(colon + 1).trim()] as const
-  })
-  return { path, headers: Object.fromEntries(fields) }
+function fieldOf(line: string): [name: string, value: string] {
+  const colon = line.indexOf(':')
+  return [line.slice(0, colon), line.slice(colon + 1).trim()]
 }

@@ -2,20 +2,14 @@
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Load, type Loaded, saturate } from './load.ts'
-import { atRate, type Latency } from './open-loop.ts'
+import type { Latency } from './open-loop.ts'
 import type { RunningPeer } from './peers/peer.ts'
 import { cpuOf, memoryOf } from './process-tree.ts'
+import type { Requests } from './requests.ts'
 import type { Job } from './rounds.ts'
+import { Traffic } from './traffic.ts'
 import type { Upstreams } from './upstreams.ts'
-import type { RunRequests, Workload } from './workloads.ts'
 import type { World } from './world.ts'
-
-export const CONNECTIONS = 64
-/** Requests that warm a peer up: by then, what is compiled as it runs has been (Seatgate: 40, 27, 26, 24, 24, 24 µs by 40,000). */
-const WARM = 200_000
-/** Seconds of requests that may be sent once. */
-const ONCE = 3
 
 /** Seconds of each part. */
 export interface Lengths {
@@ -45,8 +39,8 @@ export interface Place {
   readonly folder: string
 }
 
-export function measure(job: Job, requests: RunRequests, place: Place, lengths: Lengths): Promise<Sample> {
-  return withPeer(job, place, (running) => run(running, job.workload, requests, lengths))
+export function measure(job: Job, requests: Requests, place: Place, lengths: Lengths): Promise<Sample> {
+  return withPeer(job, place, (running) => run(running, job, requests, lengths))
 }
 
 /** Starts a fresh one, and ends it and all that it wrote, whatever happens. */
@@ -57,7 +51,7 @@ export async function withPeer<V>(
 ): Promise<V> {
   const folder = mkdtempSync(join(parent, `${peer.name}-`))
   const { routes, workers } = workload
-  const upstream = workload.tls ? upstreams.tls : upstreams.plain
+  const upstream = upstreams[workload.upstream]
   try {
     const running = await peer.start({ world, upstream, folder, routes, workers })
     try {
@@ -72,49 +66,18 @@ export async function withPeer<V>(
 
 async function run(
   { port, pids, startedIn }: RunningPeer,
-  work: Workload,
-  requests: RunRequests,
+  { peer, workload }: Job,
+  requests: Requests,
   lengths: Lengths,
 ): Promise<Sample> {
   const idle = memoryOf(pids)
-  const common = { port, connections: CONNECTIONS, workers: work.workers }
-  await warmUp({ ...common, requests: requests.warmUp, seconds: 1 }, lengths.warmUp)
-  const load = { ...common, requests: requests.measured, seconds: lengths.saturated }
+  const { authorises } = peer
+  const traffic = new Traffic({ port, requests, authorises, workers: workload.workers })
+  await traffic.warmUp(lengths.warmUp)
   const before = cpuOf(pids)
-  const loaded = await saturate(load)
-  const cpu = (cpuOf(pids) - before) / loaded.requests
-  assertAnswers(work, loaded)
-  const memory = memoryOf(pids)
-  const { rate } = loaded
-  return {
-    cpu,
-    rate,
-    idle,
-    loaded: memory,
-    startedIn,
-    latency: await latencyAt(rate / 2, load, lengths.rated),
-  }
-}
-
-export async function warmUp(load: Load, most: number): Promise<void> {
-  // Each only once: then it can't begin anew.
-  if (load.requests.once) return void (await saturate({ ...load, seconds: ONCE }))
-  let asked = 0
-  for (let second = 0; second < most && asked < WARM; second++) asked += (await saturate(load)).requests
-}
-
-async function latencyAt(rate: number, load: Load, seconds: number): Promise<Latency | null> {
-  if (seconds === 0 || load.requests.once) return null
-  const latency = await atRate({ ...load, seconds, rate })
-  const { refused, failed } = latency
-  if (refused + failed > 0)
-    throw new Error(`at half of its rate ${refused} were refused and ${failed} failed`)
-  return latency
-}
-
-/** Throws where they are not those that are due. */
-export function assertAnswers({ expected }: Workload, { requests, refused, failed }: Loaded): void {
-  const wrong = expected === 200 ? refused : requests - refused
-  if (requests === 0) throw new Error('nothing was answered')
-  if (wrong + failed > 0) throw new Error(`of ${requests} answers ${wrong} were wrong, and ${failed} failed`)
+  const { requests: answered, rate } = await traffic.saturate(lengths.saturated)
+  const cpu = (cpuOf(pids) - before) / answered
+  const loaded = memoryOf(pids)
+  const latency = lengths.rated === 0 ? null : await traffic.atRate(rate / 2, lengths.rated)
+  return { cpu, rate, idle, loaded, startedIn, latency }
 }

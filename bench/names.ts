@@ -3,6 +3,8 @@
 export const TENANT = 'acme'
 export const SPACE = 's1'
 export const PERMISSION = 'trainings:list'
+/** Of every Seat; the routes take them in turn. */
+export const PERMISSIONS = [PERMISSION, 'trainings:read', 'files:read'] as const
 /** Each of its own name, and one user of each. */
 export const SEATS = 5000
 
@@ -13,4 +15,12 @@ export function seatName(number: number): string {
 /** Of one of the many entries of Seatgate's route table. */
 export function routePath(number: number): string {
   return `/v1/service${number % 100}/thing${number}`
+}
+
+const WRITES = ['POST', 'PUT', 'PATCH', 'DELETE'] as const
+
+/** Of the entries of Seatgate's route table, every tenth is a write: to the path of the entry before it. */
+export function routeEntry(number: number): { readonly method: string; readonly path: string } {
+  if (number % 10 !== 9) return { method: 'GET', path: routePath(number) }
+  return { method: WRITES[Math.floor(number / 10) % WRITES.length] ?? 'POST', path: routePath(number - 1) }
 }

@@ -5,9 +5,9 @@
  * 0.1 ms, is part of every latency. Prints one line of JSON. Started by `open-loop.ts`.
  */
 
-import { readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import type { Latency, RatedLoad } from './open-loop.ts'
+import { readRequests } from './read-requests.ts'
 import { quantile } from './scale/statistics.ts'
 
 /** Milliseconds: the longest nap, and how long the last answers are waited for. */
@@ -86,7 +86,7 @@ let ended = false
 const free = Array.from({ length: load.connections }, () => new Connection())
 const all = [...free]
 const begun = performance.now() + 200
-const total = Math.round(load.rate * load.seconds)
+const total = messages.length
 /** So many have come due, and so many of these have been sent. */
 let due = 0
 let sent = 0
@@ -114,7 +114,7 @@ function timeOf(number: number): number {
 function sendDue(): void {
   while (sent < due) {
     const connection = free.shift()
-    const message = messages[sent % messages.length]
+    const message = messages[sent]
     if (connection === undefined || message === undefined) return
     connection.send(message, timeOf(sent++))
   }
@@ -156,13 +156,12 @@ function lengthOf(text: string): number {
   return end + 4 + Number(length)
 }
 
-function messagesOf({ port, requests }: RatedLoad): Buffer[] {
-  const { method, headers, body, list } = requests
-  const lines = readFileSync(list, 'utf8').trimEnd().split('\n')
-  const length = body > 0 ? [`Content-Length: ${body}`] : []
-  return lines.map((line) => {
-    const [path = '', own = ''] = line.split('\t')
-    const common = [`${method} ${path} HTTP/1.1`, `Host: 127.0.0.1:${port}`, ...headers, ...length]
-    return Buffer.from(`${[...common, ...(own === '' ? [] : [own])].join('\r\n')}\r\n\r\n${'x'.repeat(body)}`)
+/** The text of so many requests. */
+function messagesOf({ port, requests, from, rate, seconds }: RatedLoad): Buffer[] {
+  const reader = readRequests(requests, from)
+  return Array.from({ length: Math.round(rate * seconds) }, () => {
+    const { method, path, headers, body } = reader.next().value
+    const lines = [`${method} ${path} HTTP/1.1`, `Host: 127.0.0.1:${port}`, ...headers]
+    return Buffer.from(`${lines.join('\r\n')}\r\n\r\n${body}`)
   })
 }

@@ -11,7 +11,7 @@ const CLIENT = fileURLToPath(new URL('./open-loop-client.ts', import.meta.url))
 /** Milliseconds beyond its time that the client may take. */
 const PATIENCE = 30_000
 
-export interface RatedLoad extends Load {
+export interface RatedLoad extends Omit<Load, 'countStatuses'> {
   /** Requests a second. */
   readonly rate: number
 }

@@ -18,11 +18,12 @@ interface Bar {
 
 export function picture(measured: Measured): string {
   const bars = barsOf(measured)
+  const label = measured.workloads.find(({ name }) => name === measured.table)?.label ?? measured.table
   const most = ceiling(Math.max(...bars.map(({ cpu }) => cpu)))
   const bottom = TOP + bars.length * ROW
   return svg(WIDTH, bottom + 48, 'CPU a request, of Seatgate and of other proxies', [
     text(24, 34, 'title', 'CPU a request, in microseconds: less is better'),
-    text(24, 54, 'quiet', `${measured.machine}; user and system, of all processes of each`),
+    text(24, 54, 'quiet', `${label}; ${measured.machine}; user and system, of all processes`),
     ...legend(),
     ...grid(most, bottom),
     ...bars.map((bar, i) => row(bar, TOP + i * ROW, most)),

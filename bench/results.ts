@@ -80,6 +80,7 @@ function heading({ machine: on, quick, rounds, upstream, load }: Measured): stri
     'Seatgate runs on SQLite with 5,000 Seats and 10,000 routes; the others have one route. All keep connections to the',
     'upstream open, and a log of all requests in a file, as each has it: Seatgate by 32 KiB, the proxies in Node.js by 4, nginx and',
     'Apache buffered, HAProxy and Caddy a line at a time. Seatgate without a log, and the bare Node.js server, keep none.',
+    'In the mixed workload, peers that know no API keys get tokens in their place. Envoy is not measured: Debian has no package of it.',
     'Each is warmed up by 200,000 requests, or for 15 seconds (5 for the other workloads).',
   ]
 }

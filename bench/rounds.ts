@@ -4,11 +4,31 @@ import { join } from 'node:path'
 import { type Lengths, measure, type Place, type Sample } from './measure.ts'
 import type { Peer } from './peers/peer.ts'
 import { inTurn } from './plan.ts'
-import type { RunRequests, Workload } from './workloads.ts'
+import type { Requests } from './requests.ts'
+import type { Workload } from './workloads.ts'
 
 export interface Job {
   readonly peer: Peer
   readonly workload: Workload
+}
+
+/** Made once for all peers that can be asked the same. */
+export class RequestsOf {
+  readonly #place: Place
+  readonly #made = new Map<string, Requests>()
+
+  constructor(place: Place) {
+    this.#place = place
+  }
+
+  of({ peer: { apiKeys = false }, workload }: Job): Requests {
+    const { world, folder: parent } = this.#place
+    const folder = join(parent, apiKeys ? 'requests' : 'requests-without-keys')
+    const key = join(folder, workload.name)
+    const requests = this.#made.get(key) ?? workload.requests(world, folder, apiKeys)
+    this.#made.set(key, requests)
+    return requests
+  }
 }
 
 export interface Result {
@@ -40,22 +60,17 @@ export async function runRounds(
   lengths: RoundLengths,
   say: (line: string) => void,
 ): Promise<Result[]> {
-  const requests = new Map<Workload, RunRequests>()
+  const requests = new RequestsOf(place)
   const results = jobs.map(() => ({ samples: [] as Sample[], failures: [] as string[] }))
   const first = jobs[0]?.workload
-  for (const { workload } of jobs)
-    if (!requests.has(workload))
-      requests.set(workload, workload.requests(place.world, join(place.folder, 'requests')))
   for (let round = 0; round < rounds; round++) {
     for (const job of inTurn(jobs, round)) {
       const { samples = [], failures = [] } = results[jobs.indexOf(job)] ?? {}
-      const asked = requests.get(job.workload)
-      if (asked === undefined) throw new Error(`no requests for ${job.workload.name}`)
       const isFirst = job.workload === first
       const rated = isFirst ? lengths.rated : 0
       const warmUp = isFirst ? lengths.warmUp : lengths.shortWarmUp
       try {
-        samples.push(await measure(job, asked, place, { ...lengths, rated, warmUp }))
+        samples.push(await measure(job, requests.of(job), place, { ...lengths, rated, warmUp }))
       } catch (cause) {
         failures.push(messageOf(cause))
       }

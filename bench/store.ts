@@ -8,7 +8,7 @@ import { existsSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { openStore } from '../seats-admin/index.ts'
 import { ulid } from '../seats-admin/model/ulid.ts'
-import { PERMISSION, SPACE, seatName, TENANT } from './names.ts'
+import { PERMISSIONS, SPACE, seatName, TENANT } from './names.ts'
 
 const INSERT = `INSERT INTO seats (tenant, id, name, spaces, permissions, created_by, created_at)
   VALUES (?, ?, ?, ?, ?, 'bench', ?)`
@@ -22,10 +22,7 @@ export async function storeOf(path: string, seats: number, open = openStore): Pr
   if (existsSync(path)) return `sqlite:${path}`
   await (await open({ kind: 'sqlite', path })).close()
   const database = new DatabaseSync(path)
-  const [spaces, permissions] = [
-    JSON.stringify([SPACE, 's2']),
-    JSON.stringify([PERMISSION, 'trainings:read', 'files:read']),
-  ]
+  const [spaces, permissions] = [JSON.stringify([SPACE, 's2']), JSON.stringify(PERMISSIONS)]
   const insert = database.prepare(INSERT)
   database.exec('BEGIN')
   for (let i = 0; i < seats; i++)

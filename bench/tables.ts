@@ -7,7 +7,7 @@ import type { Measured } from './results.ts'
 import { ratioOf, resultOf, type Summary, summaryOf } from './summary.ts'
 import { GOALS } from './turns.ts'
 
-export function peerTable({ peers, results, table }: Measured): string[] {
+export function peerTable({ peers, results, table, workloads }: Measured): string[] {
   const rows = peers.flatMap((peer) => {
     const summary = summaryOf(resultOf(results, peer.name, table)?.samples ?? [])
     return summary === null ? [] : [peerRow(peer, summary)]
@@ -16,8 +16,8 @@ export function peerTable({ peers, results, table }: Measured): string[] {
   return [
     '## Side by side',
     '',
-    '64 connections, small JSON answers. Latency at a fixed rate of half of what each reached, from when a request was due;',
-    'where the load itself was late (p99, last column), it counts in all of them.',
+    `64 connections, ${workloads.find(({ name }) => name === table)?.label ?? table}. Latency at a fixed rate of half of what`,
+    'each reached, from when a request was due; where the load itself was late (p99, last column), it counts in all of them.',
     '',
     '| | authorises | CPU a request | least to most | requests/s | p50 | p99 | p99.9 | start | memory idle | loaded | load late by |',
     '|---|---|---|---|---|---|---|---|---|---|---|---|',
@@ -54,15 +54,16 @@ export function ratios({ peers, results, table }: Measured): string[] {
   return rows.length === 0 ? [] : ['| Seatgate, CPU a request, compared with | ratio |', '|---|---|', ...rows]
 }
 
-export function turnsTable({ turns, peers, rounds }: Measured): string[] {
+export function turnsTable({ turns, peers, workloads, rounds }: Measured): string[] {
   if (turns.length === 0) return []
-  const rows = turns.map(({ peer, cpu, ratio, low, high }) => {
-    const goal = GOALS.get(peer)
+  const rows = turns.map(({ workload, peer, cpu, ratio, low, high }) => {
+    const goal = GOALS[workload]?.[peer]
     const compared =
       goal === undefined
         ? ['', '', '']
         : [ratio.toFixed(2), `${low.toFixed(2)} to ${high.toFixed(2)}`, goal.toFixed(2)]
-    return `| ${[labelOf(peers, peer), `${cpu.toFixed(1)} µs`, ...compared].join(' | ')} |`
+    const label = workloads.find(({ name }) => name === workload)?.label ?? workload
+    return `| ${[label, labelOf(peers, peer), `${cpu.toFixed(1)} µs`, ...compared].join(' | ')} |`
   })
   return [
     '## By turns',
@@ -70,8 +71,8 @@ export function turnsTable({ turns, peers, rounds }: Measured): string[] {
     'All of them run, and one after the other is loaded for a second: what slows the machine down for a while slows them alike.',
     `Medians of ${turns[0]?.turns} turns, of ${rounds === 1 ? 'one fresh process' : `${rounds} fresh processes`} each.`,
     '',
-    '| | CPU a request | Seatgate, compared with it | half of the turns | goal |',
-    '|---|---|---|---|---|',
+    '| | | CPU a request | Seatgate, compared with it | half of the turns | goal |',
+    '|---|---|---|---|---|---|',
     ...rows,
   ]
 }

@@ -1,31 +1,37 @@
 /**
- * Seatgate and those that its goals name, by turns: all of them run, and one after the other is loaded for a second.
+ * Several peers by turns, as Seatgate and those that its goals name: all of them run, and one after the other is loaded for a second.
  * What slows the machine down for some seconds slows them alike: so they can be compared in an hour in which runs that are
- * half a minute apart can't be. Called by `whole.ts`.
+ * half a minute apart can't be. Called by `whole.ts` and `compare.ts`.
  */
 
 import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Load, saturate } from './load.ts'
-import { assertAnswers, CONNECTIONS, type Place, warmUp, withPeer } from './measure.ts'
+import { type Place, withPeer } from './measure.ts'
 import type { Peer, RunningPeer } from './peers/peer.ts'
 import { inTurn } from './plan.ts'
 import { cpuOf } from './process-tree.ts'
+import type { Requests } from './requests.ts'
+import { RequestsOf } from './rounds.ts'
 import { median, quantile } from './scale/statistics.ts'
-import type { RunRequests, Workload } from './workloads.ts'
+import { Traffic } from './traffic.ts'
+import type { Workload } from './workloads.ts'
 
-/** What a request may cost at most, as a multiple of what it costs them. */
-export const GOALS: ReadonlyMap<string, number> = new Map([
-  ['seatgate-open', 1.1],
-  ['haproxy-jwt', 1.1],
-  ['nginx-auth-request', 0.65],
-  ['http-proxy-3', 0.5],
-  ['fastify', 0.5],
-])
+/** What a request of a workload may cost at most, as a multiple of what it costs each of these. */
+export const GOALS: Readonly<Record<string, Readonly<Record<string, number>>>> = {
+  mixed: { 'haproxy-jwt': 1, 'nginx-auth-request': 0.65 },
+  'one-token': {
+    'seatgate-open': 1.1,
+    'haproxy-jwt': 1.1,
+    'nginx-auth-request': 0.65,
+    'http-proxy-3': 0.5,
+    fastify: 0.5,
+  },
+}
 
 const SCHEME = 'sqlite:'
 
 export interface Turns {
+  readonly workload: string
   readonly peer: string
   /** CPU microseconds a request, median. */
   readonly cpu: number
@@ -46,48 +52,62 @@ export interface TurnsSetup {
   readonly turns: number
 }
 
+/** One of those that take turns: no two of them have the same store. */
+export interface Side {
+  readonly peer: Peer
+  readonly place: Place
+  readonly requests: Requests
+}
+
 /** Of those among the peers that a goal names, and of Seatgate. Rejects where one of them answers wrongly. */
 export async function measureTurns(
   peers: readonly Peer[],
   place: Place,
   setup: TurnsSetup,
 ): Promise<Turns[]> {
-  const { workload, rounds } = setup
-  const chosen = peers.filter(({ name }) => name === 'seatgate' || GOALS.has(name))
-  const requests = workload.requests(place.world, join(place.folder, 'requests'))
-  const costs = new Map(chosen.map(({ name }) => [name, [] as number[]]))
-  for (let round = 0; round < rounds; round++) {
-    await withAll(chosen, workload, place, async (running) => {
-      for (const each of running) await warmUp(loadOf(each, requests, 'warmUp'), setup.warmUp)
-      for (let turn = 0; turn < setup.turns; turn++)
-        for (const at of inTurn([...chosen.keys()], turn)) {
-          const [peer, one] = [chosen[at], running[at]]
-          if (peer === undefined || one === undefined) continue
-          costs.get(peer.name)?.push(await costOf(one, workload, requests))
-        }
-    })
-  }
-  const own = costs.get('seatgate') ?? []
-  return chosen.map(({ name }) => turnsOf(name, own, costs.get(name) ?? []))
+  const { workload } = setup
+  const goals = GOALS[workload.name] ?? {}
+  const chosen = peers.filter(({ name }) => name === 'seatgate' || name in goals)
+  const requests = new RequestsOf(place)
+  const sides = chosen.map((peer) => ({
+    peer,
+    place: ownStore(place, peer),
+    requests: requests.of({ peer, workload }),
+  }))
+  const costs = await costsByTurns(sides, setup)
+  const own = costs[chosen.findIndex(({ name }) => name === 'seatgate')] ?? []
+  return chosen.map(({ name }, i) => turnsOf(workload.name, name, own, costs[i] ?? []))
 }
 
-function turnsOf(peer: string, own: readonly number[], its: readonly number[]): Turns {
+function turnsOf(workload: string, peer: string, own: readonly number[], its: readonly number[]): Turns {
   const ratios = own.map((cpu, turn) => cpu / (its[turn] ?? Number.NaN))
   const [low, high] = [quantile(ratios, 0.25), quantile(ratios, 0.75)]
-  return { peer, cpu: median(its), ratio: median(ratios), low, high, turns: ratios.length }
+  return { workload, peer, cpu: median(its), ratio: median(ratios), low, high, turns: ratios.length }
+}
+
+/** CPU microseconds a request, of each side in each turn. */
+export async function costsByTurns(sides: readonly Side[], setup: TurnsSetup): Promise<number[][]> {
+  const { workload } = setup
+  const costs = sides.map((): number[] => [])
+  for (let round = 0; round < setup.rounds; round++) {
+    await withAll(sides, workload, async (loaded) => {
+      for (const { traffic } of loaded) await traffic.warmUp(setup.warmUp)
+      for (let turn = 0; turn < setup.turns; turn++)
+        for (const [at, each] of inTurn([...loaded.entries()], turn)) costs[at]?.push(await each.cost())
+    })
+  }
+  return costs
 }
 
 /** All at once. */
 function withAll<V>(
-  peers: readonly Peer[],
+  [side, ...rest]: readonly Side[],
   workload: Workload,
-  place: Place,
-  use: (running: readonly RunningPeer[]) => Promise<V>,
+  use: (loaded: readonly LoadedPeer[]) => Promise<V>,
 ): Promise<V> {
-  const [peer, ...rest] = peers
-  if (peer === undefined) return use([])
-  return withPeer({ peer, workload }, ownStore(place, peer), (one) =>
-    withAll(rest, workload, place, (others) => use([one, ...others])),
+  if (side === undefined) return use([])
+  return withPeer({ peer: side.peer, workload }, side.place, (running) =>
+    withAll(rest, workload, (others) => use([new LoadedPeer(running, side, workload.workers), ...others])),
   )
 }
 
@@ -98,14 +118,19 @@ function ownStore(place: Place, { name }: Peer): Place {
   return { ...place, world: { ...place.world, store: SCHEME + path } }
 }
 
-function loadOf({ port }: RunningPeer, requests: RunRequests, kind: keyof RunRequests): Load {
-  return { port, requests: requests[kind], connections: CONNECTIONS, workers: 1, seconds: 1 }
-}
+class LoadedPeer {
+  readonly traffic: Traffic
+  readonly #pids: readonly number[]
 
-async function costOf(one: RunningPeer, workload: Workload, requests: RunRequests): Promise<number> {
-  const before = cpuOf(one.pids)
-  const loaded = await saturate(loadOf(one, requests, 'measured'))
-  const cost = (cpuOf(one.pids) - before) / loaded.requests
-  assertAnswers(workload, loaded)
-  return cost
+  constructor({ port, pids }: RunningPeer, { peer: { authorises }, requests }: Side, workers: number) {
+    this.traffic = new Traffic({ port, requests, authorises, workers })
+    this.#pids = pids
+  }
+
+  /** CPU microseconds a request, in a second. */
+  async cost(): Promise<number> {
+    const before = cpuOf(this.#pids)
+    const { requests } = await this.traffic.saturate(1)
+    return (cpuOf(this.#pids) - before) / requests
+  }
 }

@@ -1,14 +1,17 @@
 /**
  * The upstream in Node.js, in a process of its own: small JSON, as fast as Node.js gives it, and the sizes that
- * `upstreams.ts` speaks of. Told two ports, it listens there, by TLS on the second one. Forked without, as by
+ * `upstreams.ts` speaks of. Told ports, it listens there: by TLS on the second one, and
+ * with the answers of the mixed workload on the third. Forked without, as by
  * `scale/servers.ts`, it tells its parent the port, and ends with it.
  */
 
-import { createServer, type RequestListener, type ServerResponse } from 'node:http'
+import { randomBytes } from 'node:crypto'
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { CERTIFICATES } from '../test/support/servers/tls.ts'
 import { filler, SIZES, SMALL } from './answers.ts'
+import { CONTENT_TYPES, mixedResponses, VARIABLES, WRITTEN } from './mixed/responses.ts'
 
 const PREFIX = '/v1/sizes/'
 const sized = new Map(Object.entries(SIZES).map(([name, size]) => [PREFIX + name, filler(size)]))
@@ -26,11 +29,44 @@ function send(response: ServerResponse, body: string): void {
   response.end(body)
 }
 
+const responses = mixedResponses()
+
+/** A read by its target, and a write once its body has come. */
+function answerMixed(request: IncomingMessage, response: ServerResponse): void {
+  request.resume()
+  const { method, url = '' } = request
+  if (method !== 'GET') return void request.once('end', () => send(response, WRITTEN))
+  const { body, extension, headers } = responses[hashOf(url) % responses.length] ?? { body: WRITTEN }
+  response.writeHead(200, [
+    'Content-Type',
+    CONTENT_TYPES[extension ?? 'json'],
+    'Content-Length',
+    String(body.length),
+    ...[...(headers ?? [])].flatMap(([name, value]) => [name, filledIn(value)]),
+  ])
+  response.end(body)
+}
+
+function hashOf(text: string): number {
+  let hash = 0
+  for (let i = 0; i < text.length; i++) hash = (Math.imul(hash, 31) + text.charCodeAt(i)) >>> 0
+  return hash
+}
+
+let answered = 0
+
+function filledIn(value: string): string {
+  if (!value.includes('$')) return value
+  const own = [randomBytes(16).toString('hex'), `${Date.now() / 1000}`, `${answered++}`]
+  return VARIABLES.reduce((text, variable, i) => text.replace(variable, own[i] ?? ''), value)
+}
+
 const host = '127.0.0.1'
 const keepAliveTimeout = 600_000
-const [port = 0, tlsPort] = process.argv.slice(2).map(Number)
+const [port = 0, tlsPort, mixedPort] = process.argv.slice(2).map(Number)
 const server = createServer({ keepAliveTimeout }, answer)
 server.listen({ host, port, backlog: 4096 }, () => process.send?.((server.address() as AddressInfo).port))
 if (tlsPort !== undefined)
   createTlsServer({ ...CERTIFICATES.server, keepAliveTimeout }, answer).listen({ host, port: tlsPort })
+if (mixedPort !== undefined) createServer({ keepAliveTimeout }, answerMixed).listen({ host, port: mixedPort })
 process.on('disconnect', () => process.exit())

@@ -1,6 +1,7 @@
 /**
  * The service behind the peers: nginx where it is installed, so that it is never the bottleneck, or else Node.js. Answers
- * small JSON, 1 KiB and 64 KiB, and takes uploads; the same by TLS on a second port. Started by `run.ts`.
+ * small JSON, 1 KiB and 64 KiB, and takes uploads; the same by TLS on a second port, and the answers of the mixed workload
+ * on a third. Started by `run.ts`.
  */
 
 import { mkdirSync, writeFileSync } from 'node:fs'
@@ -9,6 +10,7 @@ import { fileURLToPath } from 'node:url'
 import { CERTIFICATES } from '../test/support/servers/tls.ts'
 import { filler, SIZES, SMALL } from './answers.ts'
 import { loadCores, which } from './cores.ts'
+import { mixedServer } from './mixed/nginx.ts'
 import { freePort, Program } from './program.ts'
 
 export interface Upstream {
@@ -21,6 +23,8 @@ export interface Upstream {
 export interface Upstreams {
   readonly plain: Upstream
   readonly tls: Upstream
+  /** Answers of many kinds. */
+  readonly mixed: Upstream
   /** Which program answers. */
   readonly by: string
   stop(): Promise<void>
@@ -28,28 +32,31 @@ export interface Upstreams {
 
 export async function startUpstreams(folder: string): Promise<Upstreams> {
   mkdirSync(folder)
-  const [port, tlsPort] = [await freePort(), await freePort()]
+  const [port, tlsPort, mixedPort] = [await freePort(), await freePort(), await freePort()]
+  const ports = [port, tlsPort, mixedPort] as const
   const nginx = which('nginx')
-  const command =
-    nginx === null ? nodeCommand(port, tlsPort) : nginxCommand(nginx, writeNginx(folder, port, tlsPort))
+  const command = nginx === null ? nodeCommand(ports) : nginxCommand(nginx, writeNginx(folder, ports))
   const program = await Program.start({ command, port, cores: loadCores(1), folder })
   return {
     plain: { port, origin: `http://127.0.0.1:${port}`, ca: null },
+    mixed: { port: mixedPort, origin: `http://127.0.0.1:${mixedPort}`, ca: null },
     tls: { port: tlsPort, origin: `https://localhost:${tlsPort}`, ca: CERTIFICATES.files.ca },
     by: nginx === null ? 'Node.js' : 'nginx',
     stop: () => program.stop(),
   }
 }
 
-function nodeCommand(port: number, tlsPort: number): string[] {
-  return [process.execPath, fileURLToPath(new URL('./upstream.ts', import.meta.url)), `${port}`, `${tlsPort}`]
+type Ports = readonly [plain: number, tls: number, mixed: number]
+
+function nodeCommand(ports: Ports): string[] {
+  return [process.execPath, fileURLToPath(new URL('./upstream.ts', import.meta.url)), ...ports.map(String)]
 }
 
 export function nginxCommand(nginx: string, file: string): string[] {
   return [nginx, '-c', file, '-e', 'stderr']
 }
 
-function writeNginx(folder: string, port: number, tlsPort: number): string {
+function writeNginx(folder: string, [port, tlsPort, mixedPort]: Ports): string {
   mkdirSync(join(folder, 'sizes'))
   for (const [name, size] of Object.entries(SIZES)) writeFileSync(join(folder, 'sizes', name), filler(size))
   const { server, serverKey } = CERTIFICATES.files
@@ -62,7 +69,7 @@ function writeNginx(folder: string, port: number, tlsPort: number): string {
       `access_log off;
   default_type application/json;
   sendfile on;
-  open_file_cache max=16;
+  open_file_cache max=128;
   server {
     listen 127.0.0.1:${port} backlog=4096;
     listen 127.0.0.1:${tlsPort} ssl;
@@ -70,7 +77,8 @@ function writeNginx(folder: string, port: number, tlsPort: number): string {
     ssl_certificate_key ${serverKey};
     location / { return 200 '${SMALL}'; }
     location /v1/sizes/ { alias ${folder}/sizes/; }
-  }`,
+  }
+  ${mixedServer(folder, mixedPort)}`,
     ),
   )
   return file

@@ -17,7 +17,7 @@ import { type Measured, machine } from './results.ts'
 import { jobsOf, messageOf, type RoundLengths, runRounds } from './rounds.ts'
 import { measureTurns, type Turns } from './turns.ts'
 import { measureWebSockets, SPEAKERS, startEcho, type WebSocketCost } from './websockets.ts'
-import { badTokens, oneToken, type Workload } from './workloads.ts'
+import { badTokens, mixed, oneToken, type Workload } from './workloads.ts'
 
 /** Parts that need them. */
 const OF_PEERS: readonly Part[] = ['turns', 'flood', 'websockets']
@@ -67,7 +67,7 @@ export class WholeBench {
       load: [before, after],
       peers,
       workloads,
-      table: workloads[0]?.name ?? oneToken.name,
+      table: workloads[0]?.name ?? mixed.name,
       results,
       left: this.#left,
       turns,
@@ -104,8 +104,13 @@ export class WholeBench {
 
   async #turns(peers: readonly Peer[]): Promise<Turns[]> {
     const { quick, rounds, lengths } = this.#wanted
-    const setup = { workload: oneToken, warmUp: lengths.warmUp, rounds, turns: quick ? 4 : 12 }
-    return (await this.#attempt('by turns', () => measureTurns(peers, this.#place, setup))) ?? []
+    const turns: Turns[] = []
+    for (const workload of [mixed, oneToken]) {
+      const setup = { workload, warmUp: lengths.warmUp, rounds, turns: quick ? 4 : 12 }
+      const work = () => measureTurns(peers, this.#place, setup)
+      turns.push(...((await this.#attempt(`${workload.name}, by turns`, work)) ?? []))
+    }
+    return turns
   }
 
   async #floods(peers: readonly Peer[]): Promise<Flood[]> {

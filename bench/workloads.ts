@@ -1,8 +1,9 @@
 /** What is asked of the peers: each workload a kind of request, and what it takes of the set-up. Run by `run.ts`. */
 
-import { mkdirSync } from 'node:fs'
-import { type Requests, type RequestsSetup, writeRequests } from './requests.ts'
-import { routePath, SEATS, SPACE, seatName } from './names.ts'
+import { mixedRequests } from './mixed/requests.ts'
+import { routeEntry, SEATS, SPACE, seatName } from './names.ts'
+import { NEW_TOKEN, type PlannedRequest, type Requests, type Status, writeRequests } from './requests.ts'
+import type { Upstreams } from './upstreams.ts'
 import { token, type TokenSetup, type World } from './world.ts'
 
 export interface Workload {
@@ -10,56 +11,57 @@ export interface Workload {
   readonly name: string
   /** In the table. */
   readonly label: string
-  /** Status of every answer. */
-  readonly expected: 200 | 401 | 403
   /** Entries of Seatgate's table. */
   readonly routes: number
   /** Cores that the peer may use. */
   readonly workers: number
-  /** The upstream is spoken to by TLS. */
-  readonly tls: boolean
+  readonly upstream: Exclude<keyof Upstreams, 'by' | 'stop'>
   /** Peers beside Seatgate that can do it, by name; 'all' of them. */
   readonly rivals: readonly string[] | 'all'
   /** In the short run too. */
   readonly quick: boolean
-  /** Of a run: of its warm-up and of what is measured. */
-  requests(world: World, folder: string): RunRequests
-}
-
-export interface RunRequests {
-  readonly warmUp: Requests
-  readonly measured: Requests
+  /**
+   * Of a run.
+   *
+   * @param apiKeys the peer knows them
+   */
+  requests(world: World, folder: string, apiKeys: boolean): Requests
 }
 
 const ROUTES = 10_000
 /** Who else knows tokens, fastest first. */
 const VERIFIERS = ['haproxy-jwt', 'nginx-auth-request']
-/** For each part of a run: three seconds of what the fastest verify on a core, and a little more. */
-const NEW_TOKENS = 160_000
+/** Half of them for the warm-up; the other half is three seconds of what the fastest verify on a core, and a little more. */
+const NEW_TOKENS = 360_000
 
 const DEFAULTS = {
-  expected: 200,
   routes: ROUTES,
   workers: 1,
-  tls: false,
+  upstream: 'plain',
   rivals: VERIFIERS,
   quick: false,
 } as const
 
 interface WorkloadSetup extends Partial<Omit<Workload, 'requests' | 'name' | 'label'>> {
-  readonly each: (world: World) => RequestsSetup['each']
-  readonly more?: Partial<Omit<RequestsSetup, 'each'>>
+  readonly each: (world: World) => readonly (readonly [path: string, credential: string])[]
+  /** Of each of the requests. */
+  readonly more?: Partial<PlannedRequest>
+  readonly newTokens?: (world: World) => readonly string[]
 }
 
-function workload(name: string, label: string, { each, more = {}, ...rest }: WorkloadSetup): Workload {
+function workload(name: string, label: string, setup: WorkloadSetup): Workload {
+  const { each, more = {}, newTokens = () => [], ...rest } = setup
   const requests = (world: World, folder: string) => {
-    mkdirSync(folder, { recursive: true })
-    const setup = { headers: [`Space: ${SPACE}`], ...more, each: each(world) }
-    const all = writeRequests(folder, `${name}.txt`, setup)
-    return { warmUp: all, measured: all }
+    const all = each(world).map(([path, credential]) => {
+      const lines = [`Space: ${SPACE}`, ...(more.headers ?? []), ...(credential === '' ? [] : [credential])]
+      return { ...more, path, headers: lines }
+    })
+    return writeRequests(folder, name, all, newTokens(world))
   }
   return { ...DEFAULTS, ...rest, name, label, requests }
 }
+
+const refused = (status: Status) => ({ more: { status } })
 
 const PATH = '/v1/trainings/7'
 
@@ -71,16 +73,26 @@ const userOf = (number: number): TokenSetup => ({
   hashPerm: [`${SPACE}:${seatName(number % SEATS)}`],
 })
 
-/** The one that the table of peers rests on. */
-export const oneToken = workload('one-token', 'one token, 10,000 routes', {
+/** As behind a load balancer: the one that the table of peers rests on. */
+export const mixed: Workload = {
+  ...DEFAULTS,
+  name: 'mixed',
+  label: 'mixed: 5,000 tokens, 100 API keys, 300 routes',
+  upstream: 'mixed',
   rivals: 'all',
+  quick: true,
+  requests: mixedRequests,
+}
+
+export const oneToken = workload('one-token', 'one token, 10,000 routes', {
+  rivals: ['seatgate-open', ...VERIFIERS, 'nginx', 'haproxy'],
   quick: true,
   each: one(PATH),
 })
 
 /** The flood is of these too. */
 export const badTokens = workload('bad-tokens', '401: 1,000 tokens signed by somebody else', {
-  expected: 401,
+  ...refused(401),
   quick: true,
   each: (world) => {
     const secret = 'x'.repeat(64)
@@ -88,35 +100,20 @@ export const badTokens = workload('bad-tokens', '401: 1,000 tokens signed by som
   },
 })
 
-/** Each token once. */
-const newTokens: Workload = {
-  ...DEFAULTS,
-  name: 'new-tokens',
-  label: 'every request a token never seen',
-  quick: true,
-  requests(world, folder) {
-    mkdirSync(folder, { recursive: true })
-    const headers = [`Space: ${SPACE}`]
-    const list = (name: string, first: number, count: number) => {
-      const each = numbers(count).map((i) => [PATH, bearer(world, userOf(first + i))] as const)
-      return writeRequests(folder, name, { headers, once: true, each })
-    }
-    return {
-      warmUp: list('new-tokens-1.txt', 0, NEW_TOKENS),
-      measured: list('new-tokens-2.txt', NEW_TOKENS, NEW_TOKENS),
-    }
-  },
-}
-
 const entries = numbers(150).map((i) => `${i < 75 ? SPACE : 's2'}:${seatName(i)}`)
 
 export const workloads: readonly Workload[] = [
+  mixed,
   oneToken,
   workload('many-tokens', '5,000 tokens and Seats in turn', {
     quick: true,
     each: (world) => numbers(SEATS).map((i) => [PATH, bearer(world, userOf(i))]),
   }),
-  newTokens,
+  workload('new-tokens', 'every request a token never seen', {
+    quick: true,
+    each: () => [[PATH, `Authorization: Bearer ${NEW_TOKEN}`]],
+    newTokens: (world) => numbers(NEW_TOKENS).map((i) => token(world, userOf(i))),
+  }),
   workload('long-token', 'a token with 150 entries, 75 of them in the space', {
     each: one(PATH, { hashPerm: entries }),
   }),
@@ -127,7 +124,8 @@ export const workloads: readonly Workload[] = [
       each: (world) => {
         const credential = bearer(world)
         const used = Math.min(1000, routes - 4)
-        return numbers(used).map((i) => [`${routePath(Math.floor((i * routes) / (used + 4)))}/7`, credential])
+        const paths = numbers(used).map((i) => routeEntry(Math.floor((i * routes) / (used + 4))).path)
+        return paths.map((path) => [`${path}/7`, credential])
       },
     }),
   ),
@@ -141,15 +139,15 @@ export const workloads: readonly Workload[] = [
   workload('answers-64k', 'answers of 64 KiB', { quick: true, each: one('/v1/sizes/64k') }),
   workload('uploads-16k', 'uploads of 16 KiB', { each: one(PATH), more: { method: 'POST', body: 16_384 } }),
   workload('forbidden', '403: no Seat in the space', {
-    expected: 403,
+    ...refused(403),
     each: one(PATH, { hashPerm: [`s2:${seatName(0)}`] }),
   }),
   badTokens,
-  workload('no-token', '401: no credential', { rivals: [], expected: 401, each: () => [[PATH, '']] }),
+  workload('no-token', '401: no credential', { rivals: [], ...refused(401), each: () => [[PATH, '']] }),
   workload('no-keep-alive', 'a connection a request', {
     each: one(PATH),
-    more: { headers: [`Space: ${SPACE}`, 'Connection: close'] },
+    more: { headers: ['Connection: close'] },
   }),
-  workload('tls-upstream', 'TLS to the upstream', { tls: true, each: one(PATH) }),
+  workload('tls-upstream', 'TLS to the upstream', { upstream: 'tls', each: one(PATH) }),
   workload('two-workers', '2 workers on 2 cores', { workers: 2, each: one(PATH) }),
 ]

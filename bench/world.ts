@@ -8,7 +8,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type * as Admin from '../seats-admin/index.ts'
 import type { Store } from '../seats-admin/index.ts'
-import { PERMISSION, routePath, SEATS, SPACE, seatName, TENANT } from './names.ts'
+import { PERMISSION, PERMISSIONS, routeEntry, SEATS, SPACE, seatName, TENANT } from './names.ts'
 import { storeOf } from './store.ts'
 
 /** Seconds that a token lives: longer than all of this takes. */
@@ -131,7 +131,8 @@ const FIXED = [
 
 function routeTable(routes: number): string {
   const more = Array.from({ length: Math.max(0, routes - FIXED.length) }, (_, i) => {
-    return `GET ${routePath(i)}/{id}: ${PERMISSION}`
+    const { method, path } = routeEntry(i)
+    return `${method} ${path}/{id}: ${PERMISSIONS[i % PERMISSIONS.length]}`
   })
   return `upstream: main\nroutes:\n${[...FIXED, ...more].map((line) => `  ${line}\n`).join('')}`
 }

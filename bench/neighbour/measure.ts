@@ -5,7 +5,7 @@
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -77,15 +77,23 @@ function honestRequests(
   folder: string,
   seconds: number,
 ): () => Promise<Latency> {
-  const own = join(folder, 'requests')
-  mkdirSync(own)
-  const requests = writeRequests(own, 'honest.txt', {
-    method: honest,
-    headers: [`Space: ${SPACE}`],
-    body: honest === 'POST' ? 2048 : 0,
-    each: [['/v1/trainings/7', `Authorization: Bearer ${token}`]],
-  })
-  const load = { port, requests, connections: HONEST_CONNECTIONS, workers: 1, rate: HONEST_RATE, seconds }
+  const requests = writeRequests(join(folder, 'requests'), 'honest', [
+    {
+      method: honest,
+      path: '/v1/trainings/7',
+      headers: [`Space: ${SPACE}`, `Authorization: Bearer ${token}`],
+      body: honest === 'POST' ? 2048 : 0,
+    },
+  ])
+  const load = {
+    port,
+    requests,
+    from: 0,
+    connections: HONEST_CONNECTIONS,
+    workers: 1,
+    rate: HONEST_RATE,
+    seconds,
+  }
   return () => atRate(load)
 }
 

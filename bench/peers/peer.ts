@@ -30,6 +30,8 @@ export interface Peer {
   readonly label: string
   /** Whether it looks at tokens: it must then turn bad ones away. */
   readonly authorises: boolean
+  /** It knows API keys; a workload has tokens in their place for those that do not. */
+  readonly apiKeys?: boolean
   /** Null: it can be started. Otherwise how to get it. */
   available(): string | null
   /** Rejects, with nothing left running. */

@@ -19,6 +19,7 @@ export function seatgateOf(folder: string, name = 'seatgate'): Peer {
     name,
     label: 'Seatgate',
     authorises: true,
+    apiKeys: true,
     available: () => null,
     start: (setup) => start(setup, [join(folder, 'src', 'cli', 'seatgate.js'), 'start', '--config']),
   }
@@ -34,6 +35,7 @@ function withoutAuthorization(mode: 'open' | 'bare', what: string): Peer {
     name: `seatgate-${mode}`,
     label: `Seatgate, ${what}`,
     authorises: false,
+    apiKeys: true,
     available: () => null,
     start: (setup) => start(setup, [join(root, 'bench', 'servers', 'seatgate-open.ts'), mode]),
   }

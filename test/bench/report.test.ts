@@ -31,19 +31,19 @@ t.test('--only', async (t) => {
   const everything = workloads.map(({ name }) => name)
   const all = peers.map(({ name }) => name)
   t.same(chosen(null), { peers: all, workloads: everything, parts: PARTS })
-  t.same(chosen(['nginx']), { peers: ['nginx'], workloads: ['one-token'], parts: [] })
+  t.same(chosen(['nginx']), { peers: ['nginx'], workloads: ['mixed'], parts: [] })
   t.same(chosen(['api-keys']), { peers: all, workloads: ['api-keys'], parts: [] })
   t.same(chosen(['nginx', 'public', 'micro']), { peers: ['nginx'], workloads: ['public'], parts: ['micro'] })
   t.same(chosen(['micro']), { peers: all, workloads: [], parts: ['micro'] })
   t.same(chosen(['nginx', 'nginy']), ['nginy'], 'what nothing is called is told')
   const quick = chosen(null, true)
   t.ok('workloads' in quick && quick.workloads.length < everything.length)
-  t.ok('workloads' in quick && quick.workloads[0] === 'one-token', 'the table of peers is always there')
+  t.ok('workloads' in quick && quick.workloads[0] === 'mixed', 'the table of peers is always there')
 })
 
 t.test('jobs: all peers on the first workload, Seatgate on every one', async (t) => {
   const jobs = jobsOf(peers, workloads).map((job) => `${job.workload.name} ${job.peer.name}`)
-  for (const { name } of peers) t.ok(jobs.includes(`one-token ${name}`))
+  for (const { name } of peers) t.ok(jobs.includes(`mixed ${name}`))
   for (const { name } of workloads) t.ok(jobs.includes(`${name} seatgate`))
   t.notOk(jobs.includes('api-keys haproxy-jwt'), 'who has no keys is not asked for them')
   t.equal(new Set(jobs).size, jobs.length)
@@ -114,8 +114,8 @@ const measured: Measured = {
   ],
   left: ['Caddy: not installed'],
   turns: [
-    { peer: 'seatgate', cpu: 40, ratio: 1, low: 1, high: 1, turns: 36 },
-    { peer: 'haproxy-jwt', cpu: 41, ratio: 0.97, low: 0.94, high: 1.02, turns: 36 },
+    { workload: 'one-token', peer: 'seatgate', cpu: 40, ratio: 1, low: 1, high: 1, turns: 36 },
+    { workload: 'one-token', peer: 'haproxy-jwt', cpu: 41, ratio: 0.97, low: 0.94, high: 1.02, turns: 36 },
   ],
   floods: [],
   neighbours: [],

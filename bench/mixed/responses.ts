@@ -1,0 +1,69 @@
+/**
+ * What the upstream answers in the mixed workload: 64 bodies of 0.2 to 20 KB, each with header lines of its own, of which
+ * some differ from answer to answer. A request's target says which of them it gets. Used by the upstreams.
+ */
+
+import { Random } from './random.ts'
+
+/** In a value: what differs from answer to answer, as nginx names it. */
+export const VARIABLES = ['$request_id', '$msec', '$connection_requests'] as const
+
+export interface MixedResponse {
+  /** Of the file. */
+  readonly extension: keyof typeof CONTENT_TYPES
+  readonly body: string
+  /** Name and value; those of `VARIABLES` stand for what differs. */
+  readonly headers: ReadonlyMap<string, string>
+}
+
+export const CONTENT_TYPES = { json: 'application/json', html: 'text/html', txt: 'text/plain' } as const
+
+/** To writes. */
+export const WRITTEN = '{"accepted":true}'
+
+const SEED = 17
+const COUNT = 64
+const LEAST = 200
+const MOST = 20_000
+
+/** Header lines, and the share of the responses that have them. */
+const LINES: readonly (readonly [name: string, share: number, values: readonly string[]])[] = [
+  [
+    'Cache-Control',
+    0.8,
+    ['no-store', 'private, max-age=60', 'public, max-age=300, stale-while-revalidate=30'],
+  ],
+  ['Vary', 0.6, ['Accept-Encoding', 'Accept, Accept-Language', 'Origin, Accept-Encoding']],
+  ['X-Correlation-Id', 0.5, ['$request_id']],
+  ['X-RateLimit-Remaining', 0.3, ['$connection_requests']],
+  ['Server-Timing', 0.3, ['db;dur=3.2, app;start=$msec']],
+  ['Set-Cookie', 0.1, ['seen=$request_id; Path=/; HttpOnly; SameSite=Lax']],
+  ['Content-Language', 0.4, ['en', 'de', 'fr-FR']],
+  ['X-Content-Type-Options', 0.7, ['nosniff']],
+  ['Strict-Transport-Security', 0.5, ['max-age=63072000; includeSubDomains']],
+  ['Content-Security-Policy', 0.2, ["default-src 'self'; img-src 'self' data:; frame-ancestors 'none'"]],
+  ['Access-Control-Allow-Origin', 0.3, ['https://app.acme.example']],
+  ['Link', 0.2, ['</v1/things?page=2>; rel="next", </v1/things?page=9>; rel="last"']],
+]
+
+export const HEADER_NAMES: readonly string[] = LINES.map(([name]) => name)
+
+export function mixedResponses(): MixedResponse[] {
+  const random = new Random(SEED)
+  return Array.from({ length: COUNT }, (_, number) => responseOf(random, number))
+}
+
+function responseOf(random: Random, number: number): MixedResponse {
+  const size = Math.round(LEAST * (MOST / LEAST) ** ((number + 0.5) / COUNT))
+  const extension = random.of(['json', 'json', 'json', 'html', 'txt'] as const)
+  const present = LINES.filter(([, share]) => random.happens(share))
+  const headers = new Map(present.map(([name, , values]) => [name, random.of(values)]))
+  return { extension, body: bodyOf(random, size), headers }
+}
+
+function bodyOf(random: Random, size: number): string {
+  const items: string[] = []
+  for (let length = 0; length < size; length += 60)
+    items.push(`{"id":"${random.hex(16)}","state":"open","n":${random.integer(1e6)}}`)
+  return `[${items.join(',')}`.slice(0, size - 1) + ']'
+}

@@ -1,0 +1,91 @@
+/**
+ * The requests of a workload as one running peer gets them: each load goes on where the one before it ended, and every
+ * load rejects where the answers are not those that are planned. Called by the measurements.
+ */
+
+import { type Loaded, saturate } from './load.ts'
+import { atRate, type Latency } from './open-loop.ts'
+import { plannedOf, type Requests, type Status } from './requests.ts'
+
+export const CONNECTIONS = 64
+/** Requests that warm a peer up: by then, what is compiled as it runs has been (Seatgate: 40, 27, 26, 24, 24, 24 µs by 40,000). */
+const WARM = 200_000
+const STATUSES: readonly Status[] = [200, 401, 403]
+
+export interface TrafficSetup {
+  readonly port: number
+  readonly requests: Requests
+  /** False: the peer looks at no token, and answers all with 200. */
+  readonly authorises: boolean
+  /** Cores that the peer may use, and the load may not. */
+  readonly workers: number
+  readonly connections?: number
+}
+
+export class Traffic {
+  readonly #setup: TrafficSetup
+  #sent = 0
+
+  constructor(setup: TrafficSetup) {
+    this.#setup = setup
+  }
+
+  /** A second at a time, until there have been enough requests. Each answer's status is looked at in the first second. */
+  async warmUp(seconds: number): Promise<void> {
+    const { newTokens, statuses } = this.#setup.requests
+    // Where every request takes a new token, half of them are left for the rest of the run.
+    const enough = newTokens !== null && statuses.length === 1 ? newTokens.count / 2 : WARM
+    for (let second = 0; second < seconds && this.#sent < enough; second++)
+      await this.saturate(1, second === 0)
+  }
+
+  async saturate(seconds: number, countStatuses = false): Promise<Loaded> {
+    const from = this.#sent
+    const loaded = await saturate({ ...this.#common, from, seconds, countStatuses })
+    this.#sent += loaded.sent
+    this.#assertPlanned(loaded, from)
+    return loaded
+  }
+
+  /** @param rate requests a second */
+  async atRate(rate: number, seconds: number): Promise<Latency> {
+    const from = this.#sent
+    const latency = await atRate({ ...this.#common, from, seconds, rate })
+    this.#sent += latency.requests + latency.failed
+    const refused = latency.requests - this.#planned(200, from, latency.requests)
+    if (latency.failed > 0 || latency.refused !== refused)
+      throw new Error(
+        `at ${Math.round(rate)} a second ${latency.refused} of ${latency.requests} were refused, planned ${refused}; ${latency.failed} failed`,
+      )
+    return latency
+  }
+
+  get #common() {
+    const { port, requests, workers, connections = CONNECTIONS } = this.#setup
+    return { port, requests, workers, connections }
+  }
+
+  #planned(status: Status, from: number, count: number): number {
+    const { requests, authorises } = this.#setup
+    if (authorises) return plannedOf(requests, status, from, count)
+    return status === 200 ? count : 0
+  }
+
+  /** What was sent last may be unanswered: there may be so many fewer of each status, and no more. */
+  #assertPlanned({ requests, sent, refused, failed, statuses }: Loaded, from: number): void {
+    if (requests === 0) throw new Error('nothing was answered')
+    const open = sent - requests
+    const isPlanned = (count: number, planned: number) => count <= planned && count >= planned - open
+    const planned = STATUSES.map((status) => this.#planned(status, from, sent))
+    const told = Object.keys(statuses).length > 0
+    const counts = STATUSES.map((status) => statuses[status] ?? 0)
+    const right =
+      isPlanned(refused, sent - (planned[0] ?? 0)) &&
+      (!told || counts.every((count, i) => isPlanned(count, planned[i] ?? 0)))
+    if (right && failed === 0) return
+    const shares = told ? `${STATUSES.join('/')}: ${counts.join('/')}` : `${refused} refused`
+    throw new Error(
+      `of ${requests} answers ${shares}, planned ${STATUSES.join('/')}: ${planned.join('/')} of ${sent}; ${failed} failed`,
+    )
+  }
+}
