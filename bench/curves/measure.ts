@@ -4,7 +4,7 @@
  */
 
 import { join } from 'node:path'
-import type { Ask } from '../../src/model/authorization-request.ts'
+import type { AuthorizationRequest } from '../../src/model/authorization-request.ts'
 import type { Place } from '../measure.ts'
 import { Subject, type SubjectSetup } from '../micro/subject.ts'
 import { costsOf, repeated } from '../micro/timing.ts'
@@ -34,7 +34,7 @@ interface Axis {
 interface Case {
   readonly size: number
   readonly subject: Subject
-  readonly asks: readonly Ask[]
+  readonly asks: readonly AuthorizationRequest[]
 }
 
 export async function measureCurves(place: Place, quick: boolean): Promise<Curves> {
@@ -83,7 +83,7 @@ async function curveOf(place: Place, axis: Axis, number: number, rounds: number)
   try {
     for (const size of axis.sizes) cases.push(await caseOf(place, axis, size, `curve-${number}-${size}`))
     const timed = cases.map(({ size, subject, asks }) =>
-      repeated(`${size}`, (turn) => subject.judge(asks[turn % asks.length] as Ask)),
+      repeated(`${size}`, (turn) => subject.engine(asks[turn % asks.length] as AuthorizationRequest)),
     )
     const costs = await costsOf(timed, rounds, async () => {
       for (const { subject } of cases) await subject.lease()

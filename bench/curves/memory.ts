@@ -62,7 +62,7 @@ async function inProcess({ world, folder }: Place): Promise<MemoryCost[]> {
     const { tenants, defaultTenant } = subject.config
     const tokens = new BearerTokens({ tenants, defaultTenant, now: Date.now, memory: 2 ** 30 })
     const line = (i: number) => `Bearer ${token(world, { user: `user-${i}` })}`
-    const { memory } = subject.engine
+    const { memory } = subject.decisionPoint
     const question = new SeatQuestion(SPACE, 'trainings:list')
     const ofToken = await grownBy(TOKENS, async (i) => void (await tokens.authenticate(line(i))))
     const ofSeat = await grownBy(

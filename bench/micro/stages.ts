@@ -2,10 +2,10 @@
 
 import { join } from 'node:path'
 import { BearerTokens } from '../../src/decision/authn/bearer.ts'
-import { decide } from '../../src/decision/authorize.ts'
+import { authorize } from '../../src/decision/authorize.ts'
 import { fieldLines } from '../../src/http/wire/field-line.ts'
 import { TrustedProxies } from '../../src/proxy/forwarded.ts'
-import type { AnswerHead } from '../../src/http/client/hop.ts'
+import type { ResponseHead } from '../../src/http/client/hop.ts'
 import { requestHeaders } from '../../src/proxy/request-headers.ts'
 import { responseHeaders } from '../../src/proxy/response-headers.ts'
 import { readTarget } from '../../src/decision/router/path.ts'
@@ -26,7 +26,7 @@ const TOKENS = 4000
 const MEMORY = 2 ** 20
 
 /** As an upstream answers. */
-const ANSWERED: AnswerHead = {
+const ANSWERED: ResponseHead = {
   status: 200,
   phrase: 'OK',
   lines: fieldLines([
@@ -51,14 +51,14 @@ export async function stageCosts(world: World, folder: string, rounds: number): 
 async function stagesOf(subject: Subject, world: World, log: AccessLog): Promise<Timed[]> {
   const authorization = `Bearer ${token(world)}`
   const ask = subject.ask()
-  const judgement = await subject.meet(ask)
-  const exchange = await exchangeWith(judgement, authorization)
-  const { config, compiled, engine } = subject
-  const { principal, path } = judgement.decision
+  const evaluation = await subject.meet(ask)
+  const exchange = await exchangeWith(evaluation, authorization)
+  const { config, compiled, decisionPoint } = subject
+  const { principal, path } = evaluation.decision
   const upstream = config.upstreams.get('main')
   if (principal === null || upstream === undefined) throw new Error('nothing was decided')
   const question = new SeatQuestion(SPACE, PERMISSION)
-  const grants = await resolve(engine.memory, principal, question, { source: 'memory' })
+  const resolved = await resolve(decisionPoint.memory, principal, question, { source: 'memory' })
   const proxies = new TrustedProxies([])
   const metrics = new Metrics()
   const now = exchange.startedAt + 2
@@ -67,9 +67,11 @@ async function stagesOf(subject: Subject, world: World, log: AccessLog): Promise
     repeated('match it among 10,000 routes', () => compiled.table.match('GET', path)),
     await tokenHit(subject, authorization),
     tokenMiss(subject, world),
-    repeated('resolve a Seat', () => resolve(engine.memory, principal, question, { source: 'memory' })),
-    repeated('decide', () => decide(grants, SPACE, PERMISSION)),
-    repeated('judge: all of the above, token known', () => subject.judge(ask)),
+    repeated('resolve a Seat', () =>
+      resolve(decisionPoint.memory, principal, question, { source: 'memory' }),
+    ),
+    repeated('decide', () => authorize(resolved, SPACE, PERMISSION)),
+    repeated('judge: all of the above, token known', () => subject.engine(ask)),
     repeated('headers to the upstream', () =>
       requestHeaders(exchange, upstream, proxies).map(({ text }) => text),
     ),

@@ -9,10 +9,10 @@ import { openStore, type Store } from '../../seats-admin/index.ts'
 import { readCredentials } from '../../src/decision/authn/credentials.ts'
 import type { Config, TenantConfig } from '../../src/config/config.ts'
 import { loadConfig } from '../../src/config/load.ts'
-import { type Compiled, Engine } from '../../src/runtime/decision-point.ts'
+import { type CompiledConfig, DecisionPoint } from '../../src/runtime/decision-point.ts'
 import { Exchange } from '../../src/http/server/exchange.ts'
-import type { Ask } from '../../src/model/authorization-request.ts'
-import type { Judgement } from '../../src/model/decision.ts'
+import type { AuthorizationRequest } from '../../src/model/authorization-request.ts'
+import type { Evaluation } from '../../src/model/decision.ts'
 import { fieldLines } from '../../src/http/wire/field-line.ts'
 import { ResponseFields } from '../../src/http/wire/response-fields.ts'
 import { ProcessEphemeral } from '../../src/oidc/sign-in/ephemeral.ts'
@@ -33,18 +33,24 @@ export interface SubjectSetup {
 
 export class Subject {
   readonly config: Config
-  readonly engine: Engine
-  readonly compiled: Compiled
+  readonly decisionPoint: DecisionPoint
+  readonly compiled: CompiledConfig
   readonly #store: Store
   readonly #folder: string
   readonly #world: World
 
-  private constructor(world: World, config: Config, compiled: Compiled, engine: Engine, folder: string) {
+  private constructor(
+    world: World,
+    config: Config,
+    compiled: CompiledConfig,
+    decisionPoint: DecisionPoint,
+    folder: string,
+  ) {
     this.#world = world
     this.config = config
     this.compiled = compiled
-    this.engine = engine
-    this.#store = engine.store
+    this.decisionPoint = decisionPoint
+    this.#store = decisionPoint.store
     this.#folder = folder
   }
 
@@ -56,45 +62,45 @@ export class Subject {
     const file = writeConfiguration(folder, { world: { ...world, store: path }, ...more })
     const config = withTenants(await loadConfig(file, process.env), tenants)
     const store = await openStore(config.store)
-    const engine = await Engine.forOneLook(
+    const decisionPoint = await DecisionPoint.forOneDecision(
       store,
       { ephemeral: new ProcessEphemeral(), log: SILENT },
       config.memory,
     )
-    return new Subject(world, config, await engine.compile(config), engine, folder)
+    return new Subject(world, config, await decisionPoint.compile(config), decisionPoint, folder)
   }
 
   /** For the next second. */
   readonly lease = async (): Promise<void> => {
-    await this.engine.lease.renewed()
+    await this.decisionPoint.lease.renewed()
   }
 
-  ask(setup?: TokenSetup): Ask {
+  ask(setup?: TokenSetup): AuthorizationRequest {
     return askOf(`Bearer ${token(this.#world, setup)}`)
   }
 
   /** By memory, which has been asked the same before. Throws where it must ask the store. */
-  judge(ask: Ask): Judgement {
-    const judgement = this.compiled.judge.judge(ask)
-    if (judgement instanceof Promise) throw new Error('memory could not answer')
-    return judgement
+  engine(ask: AuthorizationRequest): Evaluation {
+    const evaluation = this.compiled.engine.evaluate(ask)
+    if (evaluation instanceof Promise) throw new Error('memory could not answer')
+    return evaluation
   }
 
   /** Asks once, so that memory knows. */
-  async meet(ask: Ask): Promise<Judgement> {
-    const judgement = await this.compiled.judge.judge(ask)
-    if (judgement.refusal !== null) throw new Error(judgement.refusal.detail)
-    return judgement
+  async meet(ask: AuthorizationRequest): Promise<Evaluation> {
+    const evaluation = await this.compiled.engine.evaluate(ask)
+    if (evaluation.refusal !== null) throw new Error(evaluation.refusal.detail)
+    return evaluation
   }
 
   async close(): Promise<void> {
-    this.engine.lease.end()
+    this.decisionPoint.lease.end()
     await this.#store.close()
     rmSync(this.#folder, { recursive: true, force: true })
   }
 }
 
-export function askOf(authorization: string): Ask {
+export function askOf(authorization: string): AuthorizationRequest {
   const rawHeaders = ['Host', 'gw.example', 'Space', SPACE, 'Authorization', authorization]
   return {
     method: 'GET',
@@ -116,14 +122,14 @@ function withTenants(config: Config, count: number): Config {
 const ID = '0c1e3c5e-5d0e-4d0e-9c58-0f3f6e5c8b1a'
 
 /** A request that was answered, as the log and the metrics meet it: the second of its client, on the same connection. */
-export async function exchangeWith(judgement: Judgement, authorization: string): Promise<Exchange> {
+export async function exchangeWith(evaluation: Evaluation, authorization: string): Promise<Exchange> {
   let last: Exchange | null = null
   const door = await openListener((request, response) => {
     const exchange = new Exchange(request, response, ID, performance.now())
     last = exchange
-    exchange.judgement = judgement
+    exchange.evaluation = evaluation
     exchange.forwardedAt = performance.now()
-    exchange.answeredAt = exchange.forwardedAt + 1
+    exchange.respondedAt = exchange.forwardedAt + 1
     response.writeHead(200, new ResponseFields(fieldLines(['Content-Length', '2'])))
     response.end('{}')
     return exchange

@@ -7,11 +7,11 @@ import { randomUUID } from 'node:crypto'
 import { openStore, type Store, StoreUnavailable } from '../../seats-admin/index.ts'
 import { committedOf } from '../../seats-admin/model/change.ts'
 import { isRefusal } from '../../seats-admin/model/refusal.ts'
-import type { Hearer, NumberedChange, Position } from '../../src/coherence/change.ts'
+import type { ChangeListener, NumberedChange, Position } from '../../src/coherence/change.ts'
 import { systemClock } from '../../src/coherence/clock.ts'
 import { type Answered, Instance } from '../../src/coherence/instance.ts'
 import { Lease } from '../../src/coherence/lease.ts'
-import { Complaint } from '../../src/config/invalid-value.ts'
+import { InvalidValue } from '../../src/config/invalid-value.ts'
 import { redisUrl } from '../../src/config/redis.ts'
 import { RedisBus } from '../../src/redis/bus.ts'
 import { connectRedis, connectSubscriber } from '../../src/redis/connect.ts'
@@ -65,7 +65,7 @@ export class SimulatedInstance {
 
   private constructor(store: Store, places: Places) {
     const config = redisUrl(places.redis, '/')
-    if (config instanceof Complaint) throw new Error(config.message)
+    if (config instanceof InvalidValue) throw new Error(config.message)
     const publisher = connectRedis(config, () => {})
     const subscriber = connectSubscriber(config, publisher, () => {})
     this.#disconnect = () => [publisher, subscriber].forEach((each) => each.disconnect())
@@ -142,10 +142,10 @@ export class SimulatedInstance {
 }
 
 /** Holds nothing but how far it has heard. */
-class NotingMemory implements Hearer {
+class NotingMemory implements ChangeListener {
   newest = 0
 
-  hear(changes: readonly NumberedChange[]): void {
+  announced(changes: readonly NumberedChange[]): void {
     for (const { seq } of changes) this.newest = Math.max(this.newest, seq)
   }
 

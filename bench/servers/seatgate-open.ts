@@ -6,14 +6,14 @@
 
 import { enableCompileCache } from 'node:module'
 import { setFlagsFromString } from 'node:v8'
-import type { Ask } from '../../src/model/authorization-request.ts'
-import { type Judgement, PathParams } from '../../src/model/decision.ts'
+import type { AuthorizationRequest } from '../../src/model/authorization-request.ts'
+import { type Evaluation, PathParams } from '../../src/model/decision.ts'
 import type { Route } from '../../src/model/route.ts'
 
 // As `seatgate.js` does, before any of the code is read.
 enableCompileCache()
 setFlagsFromString('--semi-space-growth-factor=1')
-const { Judge } = await import('../../src/decision/engine.ts')
+const { DecisionEngine } = await import('../../src/decision/engine.ts')
 const { AccessLog } = await import('../../src/telemetry/access-log.ts')
 const { Metrics } = await import('../../src/telemetry/metrics.ts')
 
@@ -33,7 +33,7 @@ const NO_SEATS = Object.freeze([])
 const NO_TIME = Object.freeze({ match: 0, authenticate: 0, resolve: 0, decide: 0, total: 0 })
 
 /** The path is cut from its query, and not looked at. */
-Judge.prototype.judge = ({ method, target }: Ask): Judgement => {
+DecisionEngine.prototype.evaluate = ({ method, target }: AuthorizationRequest): Evaluation => {
   const mark = target.indexOf('?')
   return {
     decision: {
@@ -53,7 +53,7 @@ Judge.prototype.judge = ({ method, target }: Ask): Judgement => {
     refusal: null,
     params: PathParams.none,
     query: mark < 0 ? '' : target.slice(mark),
-    grants: null,
+    resolved: null,
   }
 }
 

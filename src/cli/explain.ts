@@ -2,10 +2,10 @@
 
 import type { SeatReader } from '../../seats-admin/index.ts'
 import type { TenantConfig } from '../config/config.ts'
-import { Engine } from '../runtime/decision-point.ts'
+import { DecisionPoint } from '../runtime/decision-point.ts'
 import type { Credentials } from '../model/authorization-request.ts'
-import type { Decision, Judgement, SeatVerdict } from '../model/decision.ts'
-import { judgementOfUnread } from '../decision/engine.ts'
+import type { Decision, Evaluation, SeatVerdict } from '../model/decision.ts'
+import { evaluationOfUnreadable } from '../decision/engine.ts'
 import { ProcessEphemeral } from '../oidc/sign-in/ephemeral.ts'
 import { printable } from '../telemetry/readable.ts'
 import { type Command, configOf, readArguments, tenantOf, UsageError } from './command.ts'
@@ -51,7 +51,7 @@ export const explain: Command = {
     const { store, note, close } = await openStoreOrEmpty(config)
     try {
       if (note !== null) terminal.complain(`note: ${note}`)
-      const engine = await Engine.forOneLook(
+      const decisionPoint = await DecisionPoint.forOneDecision(
         store,
         { ephemeral: new ProcessEphemeral(), log: SILENT },
         config.memory,
@@ -60,14 +60,16 @@ export const explain: Command = {
         tenant === null
           ? given
           : { ...given, authorization: [await bearerFor(store, tenant, values.seat, given.space[0])] }
-      const { judge, signIn } = await engine.compile(config)
+      const { engine, signIn } = await decisionPoint.compile(config)
       const browser = { method, rawHeaders: [], upgrade: false }
-      const ask = { method, target: wireTarget(target), host: null, credentials, browser }
-      const unread = refusalOfLine(method, ask.target, config)
-      const judgement =
-        unread === null ? await judge.judge(ask, true) : judgementOfUnread({ ...ask, target }, unread)
+      const request = { method, target: wireTarget(target), host: null, credentials, browser }
+      const unread = refusalOfLine(method, request.target, config)
+      const evaluation =
+        unread === null
+          ? await engine.evaluate(request, true)
+          : evaluationOfUnreadable({ ...request, target }, unread)
       await signIn?.close()
-      await terminal.print(values.json ? recordAsJson(judgement.decision) : inWords(judgement))
+      await terminal.print(values.json ? recordAsJson(evaluation.decision) : inWords(evaluation))
     } finally {
       await close()
     }
@@ -105,7 +107,7 @@ const VERDICTS: Readonly<Record<SeatVerdict, string>> = {
   name_given_up: 'was given up after the token was issued',
 }
 
-function inWords({ decision }: Judgement): string {
+function inWords({ decision }: Evaluation): string {
   const lines = [
     decision.code,
     `  ${decision.reason}`,

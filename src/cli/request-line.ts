@@ -3,9 +3,9 @@
 import type { Config } from '../config/config.ts'
 import { methodsOf } from '../config/methods.ts'
 import type { Refusal } from '../model/errors.ts'
-import { RequestFault } from '../http/wire/malformed-request.ts'
+import { MalformedRequest } from '../http/wire/malformed-request.ts'
 import { requestGrammar } from '../http/wire/request-parser.ts'
-import { guardMethod } from '../http/server/request-validation.ts'
+import { validateMethod } from '../http/server/request-validation.ts'
 import { refusalOf } from '../http/server/connection-refusal.ts'
 
 /** A target as it is typed, in the bytes that the wire would have: UTF-8, one character each. */
@@ -22,9 +22,9 @@ export function refusalOfLine(method: string, target: string, config: Config): R
     if (head.length > headerBytes) throw grammar.tooLong('head', head)
     const fault = grammar.faultIn(head, 0)
     if (fault !== null) throw fault
-    return guardMethod(grammar.readHead(head, false, undefined).method, { methods: methodsOf(config) })
+    return validateMethod(grammar.readHead(head, false, undefined).method, { methods: methodsOf(config) })
   } catch (fault) {
-    if (fault instanceof RequestFault) return refusalOf(fault)
+    if (fault instanceof MalformedRequest) return refusalOf(fault)
     throw fault
   }
 }

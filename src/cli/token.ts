@@ -2,7 +2,7 @@
 
 import type { SeatReader } from '../../seats-admin/index.ts'
 import { mintToken, type TokenSubject } from '../decision/authn/token.ts'
-import { Complaint } from '../config/invalid-value.ts'
+import { InvalidValue } from '../config/invalid-value.ts'
 import type { TenantConfig } from '../config/config.ts'
 import { duration } from '../config/units.ts'
 import {
@@ -48,7 +48,7 @@ export const token: Command = {
 
 function durationOf(text: string): number {
   const lifetime = duration(text)
-  if (lifetime instanceof Complaint) throw new UsageError(`--lifetime "${text}" ${lifetime.message}`)
+  if (lifetime instanceof InvalidValue) throw new UsageError(`--lifetime "${text}" ${lifetime.message}`)
   if (lifetime < 1000) throw new UsageError('--lifetime: a second is the least')
   return lifetime
 }

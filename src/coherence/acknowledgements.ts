@@ -2,7 +2,7 @@
 
 import type { ListedInstance } from './feeds.ts'
 
-export class Awaited {
+export class AcknowledgementBarrier {
   readonly #seq: number
   readonly #done: () => void
   #ownHaveForgotten = false

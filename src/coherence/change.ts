@@ -26,9 +26,9 @@ export interface Reading {
 }
 
 /** Who must hear of changes: memory, and what judges the shared cache. */
-export interface Hearer {
+export interface ChangeListener {
   /** By message: in any order, and more than once. What is being read counts only if it is at least as new. */
-  hear(changes: readonly NumberedChange[]): void
+  announced(changes: readonly NumberedChange[]): void
   /** By a reading: all changes since the last one, up to `head`. Null: anything may have changed. */
   take(changes: readonly NumberedChange[] | null, head: Position): void
 }

@@ -6,7 +6,7 @@
  * Bound: {@link MAX_CHANGES} changes, some 200 bytes each.
  */
 
-import type { Hearer, NumberedChange, Position } from './change.ts'
+import type { ChangeListener, NumberedChange, Position } from './change.ts'
 
 const MAX_CHANGES = 10_000
 
@@ -15,7 +15,7 @@ function keyOf({ tenant, kind, key }: Pick<NumberedChange, 'tenant' | 'kind' | '
   return `${tenant}\0${kind}\0${key}`
 }
 
-export class History implements Hearer {
+export class History implements ChangeListener {
   /** seq → change; of a row without gaps, up to the head. */
   readonly #changes = new Map<number, NumberedChange>()
   /** Key → its newest change, by reading or by message. */
@@ -37,7 +37,7 @@ export class History implements Hearer {
     return [...this.#changes.values()]
   }
 
-  hear(changes: readonly NumberedChange[]): void {
+  announced(changes: readonly NumberedChange[]): void {
     for (const change of changes) this.#note(keyOf(change), change.seq)
     // Only messages of changes that never come by a reading do this: those of another store.
     if (this.#newest.size > 2 * MAX_CHANGES) this.#forgetHeard()

@@ -5,7 +5,7 @@
 
 import type { Acknowledgement, Announcement, Bus } from './bus.ts'
 import { type Committed, type NumberedChange, numbered, type Reading } from './change.ts'
-import { Awaited } from './acknowledgements.ts'
+import { AcknowledgementBarrier } from './acknowledgements.ts'
 import type { Clock } from './clock.ts'
 import {
   type ChangeSource,
@@ -86,7 +86,7 @@ interface Standing {
 /** A write that is not answered yet. */
 interface Unanswered {
   readonly begun: number
-  readonly awaited: Awaited
+  readonly barriers: AcknowledgementBarrier
   /** When the list was read first, after the commit. */
   listedAt: number
 }
@@ -111,7 +111,7 @@ export class Instance implements Coherence {
       listener.feed,
     )
     bus?.open(id, {
-      announced: (announcement) => void this.#hear(announcement),
+      announced: (announcement) => void this.#announced(announcement),
       acknowledged: (acknowledgement) => this.#acknowledged(acknowledgement),
     })
   }
@@ -147,12 +147,12 @@ export class Instance implements Coherence {
         resolve()
       }
       const callOff = this.#parts.clock.after(LEASE + MARGIN, () => done('waited'))
-      const awaited = new Awaited(committed.seq, () => done('acknowledged'))
-      const unanswered: Unanswered = { begun, awaited, listedAt: Number.POSITIVE_INFINITY }
+      const barriers = new AcknowledgementBarrier(committed.seq, () => done('acknowledged'))
+      const unanswered: Unanswered = { begun, barriers, listedAt: Number.POSITIVE_INFINITY }
       this.#unanswered.set(number, unanswered)
       // One that fails to forget is as one that does not answer: time will tell.
       this.#tellOwn(numbered(committed)).then(
-        () => awaited.ownHaveForgotten(),
+        () => barriers.ownHaveForgotten(),
         () => {},
       )
       this.#tellOthers(committed, number)
@@ -207,7 +207,7 @@ export class Instance implements Coherence {
   #tellNobody(number: number): void {
     const { clock, answersFrom = Number.NEGATIVE_INFINITY } = this.#parts
     const wait = answersFrom - clock.now()
-    const listed = () => this.#unanswered.get(number)?.awaited.listed([])
+    const listed = () => this.#unanswered.get(number)?.barriers.listed([])
     if (wait > 0) clock.after(wait, listed)
     else listed()
   }
@@ -232,19 +232,19 @@ export class Instance implements Coherence {
     const unanswered = this.#unanswered.get(number)
     if (unanswered === undefined) return
     unanswered.listedAt = Math.min(unanswered.listedAt, this.#parts.clock.now())
-    unanswered.awaited.listed(instances.filter(({ id }) => id !== this.id))
+    unanswered.barriers.listed(instances.filter(({ id }) => id !== this.id))
   }
 
   /** Who gives no sign of life for LEASE + MARGIN after the list was read decides nothing until it has registered anew. */
-  #forgetSilent({ awaited, listedAt }: Unanswered): void {
+  #forgetSilent({ barriers, listedAt }: Unanswered): void {
     const { clock, list } = this.#parts
     const wait = Math.max(0, listedAt + LEASE + MARGIN - clock.now())
-    for (const [id, beat] of awaited.missing)
+    for (const [id, beat] of barriers.missing)
       clock.after(wait, () => void list?.forget(id, beat).catch(() => {}))
   }
 
   /** Another instance has written. */
-  async #hear({ from, number, seq, changes }: Announcement): Promise<void> {
+  async #announced({ from, number, seq, changes }: Announcement): Promise<void> {
     if (from === this.id) return
     try {
       if (changes === null) await this.#readUpTo(seq)
@@ -268,7 +268,7 @@ export class Instance implements Coherence {
     const unanswered = this.#unanswered.get(number)
     if (to !== this.id || unanswered === undefined) return
     const after = this.#parts.clock.now() - unanswered.begun
-    if (unanswered.awaited.acknowledged(from)) this.#parts.listener.acknowledged(after)
+    if (unanswered.barriers.acknowledged(from)) this.#parts.listener.acknowledged(after)
   }
 }
 

@@ -40,7 +40,7 @@
  * be lost, late, doubled or out of order; Redis may forget everything; processes may stop, freeze and thaw at any point.
  */
 
-import type { Hearer, NumberedChange, Position, Reading } from './change.ts'
+import type { ChangeListener, NumberedChange, Position, Reading } from './change.ts'
 import { samePosition } from './change.ts'
 import type { Clock } from './clock.ts'
 
@@ -57,7 +57,7 @@ export interface Renewer {
 
 export class Lease {
   readonly #renewer: Renewer
-  readonly #hearers: readonly Hearer[]
+  readonly #listeners: readonly ChangeListener[]
   readonly #clock: Clock
   #position: Position | null = null
   #until = Number.NEGATIVE_INFINITY
@@ -66,9 +66,9 @@ export class Lease {
   #noted = Number.NEGATIVE_INFINITY
   #ended = false
 
-  constructor(renewer: Renewer, hearers: readonly Hearer[], clock: Clock) {
+  constructor(renewer: Renewer, listeners: readonly ChangeListener[], clock: Clock) {
     this.#renewer = renewer
-    this.#hearers = hearers
+    this.#listeners = listeners
     this.#clock = clock
   }
 
@@ -103,7 +103,7 @@ export class Lease {
   take(reading: Reading): void {
     const { noted, from, head, changes, listed = true } = reading
     const joins = changes !== null && samePosition(from, this.#position)
-    for (const hearer of this.#hearers) hearer.take(joins ? changes : null, head)
+    for (const listener of this.#listeners) listener.take(joins ? changes : null, head)
     this.#position = head
     this.#noted = noted
     if (this.#ended || !listed) return
@@ -114,7 +114,7 @@ export class Lease {
 
   /** Forgets what a message says to have changed. Gives no right to anything. */
   tell(changes: readonly NumberedChange[]): void {
-    for (const hearer of this.#hearers) hearer.hear(changes)
+    for (const listener of this.#listeners) listener.announced(changes)
   }
 
   /** From now on, nothing is decided from memory, whatever readings are under way. */

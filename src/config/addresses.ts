@@ -1,7 +1,7 @@
 /** Where to listen, what to forward to, whom to believe. Used where the configuration is built. */
 
 import { isIP, isIPv4, isIPv6 } from 'node:net'
-import { Complaint } from './invalid-value.ts'
+import { InvalidValue } from './invalid-value.ts'
 import type { Address } from './config.ts'
 
 /** Labels of letters, digits and -; `_` too, as container names have it. */
@@ -9,24 +9,24 @@ const HOST_NAME = /^(?=.{1,253}$)(?:(?!-)[A-Za-z0-9_-]{1,63}(?<!-)\.)*(?!-)[A-Za
 const PORT = /^(?:0|[1-9][0-9]{0,4})$/
 
 /** `host:port`, `[::1]:8080`. Port 0: one that is free. */
-export function address(text: string): Address | Complaint {
+export function address(text: string): Address | InvalidValue {
   const parts = /^(?:\[([^[\]]*)\]|([^:[\]]*)):([^:]*)$/.exec(text)
   if (parts === null) {
     return isIPv6(text.replace(/:[0-9]+$/, ''))
-      ? new Complaint('needs brackets around its IPv6 address: [::1]:8080')
-      : new Complaint('is not host:port, such as 0.0.0.0:8080 or [::1]:8080')
+      ? new InvalidValue('needs brackets around its IPv6 address: [::1]:8080')
+      : new InvalidValue('is not host:port, such as 0.0.0.0:8080 or [::1]:8080')
   }
   const [, bracketed, plain = '', port = ''] = parts
   if (!PORT.test(port) || Number(port) > 65535)
-    return new Complaint('does not end with a port from 0 to 65535')
+    return new InvalidValue('does not end with a port from 0 to 65535')
   if (bracketed !== undefined) {
     return isIPv6(bracketed)
       ? Object.freeze({ host: bracketed, port: Number(port) })
-      : new Complaint('has no IPv6 address between its brackets')
+      : new InvalidValue('has no IPv6 address between its brackets')
   }
   if (plain === '' || plain === '*')
-    return new Complaint('names no host: 0.0.0.0 is every one of this machine')
-  if (!isHost(plain)) return new Complaint('has a host that is neither a name nor an IP address')
+    return new InvalidValue('names no host: 0.0.0.0 is every one of this machine')
+  if (!isHost(plain)) return new InvalidValue('has a host that is neither a name nor an IP address')
   return Object.freeze({ host: plain, port: Number(port) })
 }
 
@@ -37,9 +37,9 @@ function isHost(text: string): boolean {
 }
 
 /** A host name alone, in lower case and without a dot at its end. */
-export function hostName(text: string): string | Complaint {
-  if (isIP(text) !== 0) return new Complaint('is an address: those need not be listed')
-  if (!isHost(text)) return new Complaint('is not a host name without port, such as gateway.internal')
+export function hostName(text: string): string | InvalidValue {
+  if (isIP(text) !== 0) return new InvalidValue('is an address: those need not be listed')
+  if (!isHost(text)) return new InvalidValue('is not a host name without port, such as gateway.internal')
   return text.toLowerCase().replace(/\.$/, '')
 }
 
@@ -58,32 +58,32 @@ function canonicalHost(host: string): string {
 }
 
 /** An origin (RFC 6454): `http://host` or `https://host`, with or without a port. */
-export function origin(text: string): URL | Complaint {
+export function origin(text: string): URL | InvalidValue {
   if (!/^https?:\/\//i.test(text))
-    return new Complaint('is not an address that begins with http:// or https://')
+    return new InvalidValue('is not an address that begins with http:// or https://')
   const rest = text.slice(text.indexOf('//') + 2)
-  if (rest.includes('@')) return new Complaint('has a user or a password: an address here has neither')
+  if (rest.includes('@')) return new InvalidValue('has a user or a password: an address here has neither')
   if (/[/?#\\]/.test(rest))
-    return new Complaint('is more than scheme, host and port: no slash after them, no path, no query')
+    return new InvalidValue('is more than scheme, host and port: no slash after them, no path, no query')
   const parts = /^(\[[^[\]]*\]|[^:]*)(?::([^:]*))?$/.exec(rest)
   const [, host = '', port = '1'] = parts ?? []
   const known = host.startsWith('[') ? isIPv6(host.slice(1, -1)) && !host.includes('%') : isHost(host)
-  if (!known) return new Complaint('has a host that is neither a name nor an IP address')
+  if (!known) return new InvalidValue('has a host that is neither a name nor an IP address')
   if (!PORT.test(port) || port === '0' || Number(port) > 65535)
-    return new Complaint('has a port that is not one from 1 to 65535')
+    return new InvalidValue('has a port that is not one from 1 to 65535')
   return new URL(text)
 }
 
 /** `10.0.0.0/8`, `::1/128`, or one address alone. */
-export function cidr(text: string): string | Complaint {
+export function cidr(text: string): string | InvalidValue {
   const [base = '', prefix, ...more] = text.split('/')
   const version = base.includes('%') ? 0 : isIP(base)
   if (version === 0 || more.length > 0)
-    return new Complaint('is not a CIDR such as 10.0.0.0/8, or an IP address')
+    return new InvalidValue('is not a CIDR such as 10.0.0.0/8, or an IP address')
   const bits = version === 4 ? 32 : 128
   if (prefix === undefined) return text
   if (/^(?:0|[1-9][0-9]{0,2})$/.test(prefix) && Number(prefix) <= bits) return text
-  return new Complaint(`does not end with a prefix length from 0 to ${bits}`)
+  return new InvalidValue(`does not end with a prefix length from 0 to ${bits}`)
 }
 
 /** A name or address that never leaves the machine. */

@@ -4,7 +4,7 @@ import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { address, cidr, clash, hostName } from './addresses.ts'
 import { parseUrl } from '../../seats-admin/store/postgres/url.ts'
-import { Complaint, confidential } from './invalid-value.ts'
+import { InvalidValue, confidential } from './invalid-value.ts'
 import type { Address, Config, StoreConfig } from './config.ts'
 import { buildLimits, buildMemory } from './limits.ts'
 import { buildMethods } from './methods.ts'
@@ -74,19 +74,19 @@ function buildStore(root: Section, folder: string): StoreConfig {
   return Object.freeze(root.text('store', confidential(read)) ?? fallback)
 }
 
-function storeUrl(text: string, folder: string): StoreConfig | Complaint {
+function storeUrl(text: string, folder: string): StoreConfig | InvalidValue {
   if (!/^postgres(ql)?:/i.test(text)) {
     const path = sqlitePath(text, folder)
-    return path instanceof Complaint ? path : { kind: 'sqlite', path }
+    return path instanceof InvalidValue ? path : { kind: 'sqlite', path }
   }
   const url = URL.canParse(text) ? new URL(text) : null
   if (url === null || url.hostname === '' || url.pathname.length < 2)
-    return new Complaint('is not postgres://user:password@host:port/database')
+    return new InvalidValue('is not postgres://user:password@host:port/database')
   try {
     parseUrl(text)
     return { kind: 'postgres', url: text }
   } catch (cause) {
-    return new Complaint(`can't be used: ${cause instanceof Error ? cause.message : 'it is not a URL'}`)
+    return new InvalidValue(`can't be used: ${cause instanceof Error ? cause.message : 'it is not a URL'}`)
   }
 }
 
@@ -100,15 +100,15 @@ function buildWorkers(root: Section): number {
 }
 
 /** @returns absolute */
-function sqlitePath(text: string, folder: string): string | Complaint {
+function sqlitePath(text: string, folder: string): string | InvalidValue {
   if (!text.startsWith('sqlite:'))
-    return new Complaint('is not sqlite:PATH or postgres://user:password@host:port/database')
+    return new InvalidValue('is not sqlite:PATH or postgres://user:password@host:port/database')
   const path = text.slice('sqlite:'.length)
-  if (path === '' || path.endsWith('/')) return new Complaint('names no file after "sqlite:"')
+  if (path === '' || path.endsWith('/')) return new InvalidValue('names no file after "sqlite:"')
   if (path.startsWith(':'))
-    return new Complaint('is not a file: a store in memory would lose what was answered with 2xx')
+    return new InvalidValue('is not a file: a store in memory would lose what was answered with 2xx')
   if (/^\/\/[^/]/.test(path))
-    return new Complaint('begins with two slashes: write sqlite:relative/path or sqlite:/absolute/path')
-  if (/[\0-\x1f\x7f?#]/.test(path)) return new Complaint('has a control character, ? or # in its path')
+    return new InvalidValue('begins with two slashes: write sqlite:relative/path or sqlite:/absolute/path')
+  if (/[\0-\x1f\x7f?#]/.test(path)) return new InvalidValue('has a control character, ? or # in its path')
   return resolve(folder, path)
 }

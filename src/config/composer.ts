@@ -14,7 +14,7 @@ import {
   type YAMLMap,
   type YAMLSeq,
 } from 'yaml'
-import { Complaint, quote } from './invalid-value.ts'
+import { InvalidValue, quote } from './invalid-value.ts'
 import type { Data, Document, Spot, Spots, Value } from './document.ts'
 import { substitute } from './environment.ts'
 
@@ -111,7 +111,7 @@ export class Composer {
     if (typeof value === 'number' || typeof value === 'boolean') return value
     if (typeof value !== 'string') return null
     const replaced = substitute(value, this.#env)
-    return replaced instanceof Complaint ? this.#none(offset, `the value ${replaced.message}`) : replaced
+    return replaced instanceof InvalidValue ? this.#none(offset, `the value ${replaced.message}`) : replaced
   }
 
   /** Reads the node once more that the alias stands for, so that every entry has a place of its own. */

@@ -3,7 +3,7 @@
  * `is not a duration …`, and never holds the value itself.
  */
 
-export class Complaint {
+export class InvalidValue {
   readonly message: string
   /** The value may hold a secret: it is not shown beside the message either. */
   readonly confidential: boolean
@@ -15,7 +15,7 @@ export class Complaint {
 }
 
 /** Reads the text of a setting, or says what is wrong with it. */
-export type Read<T> = (text: string) => T | Complaint
+export type Read<T> = (text: string) => T | InvalidValue
 
 /** For messages: in double quotes, on one line, not longer than a line should be. */
 export function quote(text: string): string {
@@ -51,6 +51,6 @@ function editDistance(a: string, b: string): number {
 export function confidential<T>(read: Read<T>): Read<T> {
   return (text) => {
     const result = read(text)
-    return result instanceof Complaint ? new Complaint(result.message, true) : result
+    return result instanceof InvalidValue ? new InvalidValue(result.message, true) : result
   }
 }

@@ -6,7 +6,7 @@
 import { realpath } from 'node:fs/promises'
 import { dirname, isAbsolute, relative, resolve, sep } from 'node:path'
 import { buildSettings, type Settings } from './build.ts'
-import { Complaint } from './invalid-value.ts'
+import { InvalidValue } from './invalid-value.ts'
 import type { Config, RouteEntry, UpstreamConfig } from './config.ts'
 import type { Document } from './document.ts'
 import { ConfigError, type Fault, sortFaults } from './faults.ts'
@@ -111,7 +111,7 @@ async function findTables(root: Section, folder: string): Promise<Tables> {
   const matched = new Map<string, readonly string[]>()
   for (const text of root.texts('routes', (each) => each)) matched.set(text, await listFiles(folder, [text]))
   const named = root.texts('routes', (text) =>
-    matched.get(text)?.length === 0 ? new Complaint('matches no file') : text,
+    matched.get(text)?.length === 0 ? new InvalidValue('matches no file') : text,
   )
   return {
     paths: [...new Set(named.flatMap((text) => matched.get(text) ?? []))],

@@ -1,6 +1,6 @@
 /** The methods that requests may have: those of IANA's registry, and those that `methods:` names. */
 
-import { Complaint, didYouMean } from './invalid-value.ts'
+import { InvalidValue, didYouMean } from './invalid-value.ts'
 import type { Section } from './section.ts'
 
 /**
@@ -62,16 +62,18 @@ export function buildMethods(root: Section): readonly string[] {
 }
 
 /** Method names are case-sensitive (RFC 9110, section 9.1), but many servers fold them: two that differ in case alone are refused. */
-function readMethod(text: string, seen: Set<string>): string | Complaint {
+function readMethod(text: string, seen: Set<string>): string | InvalidValue {
   if (!TOKEN.test(text))
-    return new Complaint('is not a method: letters, digits and the other characters of a token, at most 64')
+    return new InvalidValue(
+      'is not a method: letters, digits and the other characters of a token, at most 64',
+    )
   const upper = text.toUpperCase()
-  if (RESERVED.has(upper)) return new Complaint('can not be a method of requests here')
+  if (RESERVED.has(upper)) return new InvalidValue('can not be a method of requests here')
   if (REGISTERED_METHODS.includes(upper))
     return text === upper
       ? text
-      : new Complaint(`is a registered method in lower case${didYouMean(text, [upper])}`)
-  if (seen.has(upper)) return new Complaint('stands twice in this list')
+      : new InvalidValue(`is a registered method in lower case${didYouMean(text, [upper])}`)
+  if (seen.has(upper)) return new InvalidValue('stands twice in this list')
   seen.add(upper)
   return text
 }

@@ -1,7 +1,7 @@
 /** `oidc:` of a tenant: its identity provider. Used by tenants.ts only. */
 
 import { isLoopback, origin } from './addresses.ts'
-import { Complaint, confidential, type Read } from './invalid-value.ts'
+import { InvalidValue, confidential, type Read } from './invalid-value.ts'
 import type { ClientAuth, OidcConfig, TenantClaim } from './config.ts'
 import type { Section } from './section.ts'
 import { durationWithin } from './units.ts'
@@ -43,35 +43,37 @@ export function buildOidc(section: Section, tenant: string): OidcConfig | null {
 }
 
 const nonEmpty: Read<string> = (text) =>
-  text !== '' && !/[\x00-\x1f\x7f]/.test(text) ? text : new Complaint('is empty or has a control character')
+  text !== '' && !/[\x00-\x1f\x7f]/.test(text)
+    ? text
+    : new InvalidValue('is empty or has a control character')
 
 const scope: Read<string> = (text) =>
-  SCOPE_TOKEN.test(text) ? text : new Complaint('is no scope: visible ASCII, one in each element')
+  SCOPE_TOKEN.test(text) ? text : new InvalidValue('is no scope: visible ASCII, one in each element')
 
 /** Compared as text with what the provider says of itself, hence kept as it is. */
 function issuer(allowInsecure: boolean): Read<string> {
   return (text) => {
     const url = webAddress(text)
     if (url === null || /[?#]/.test(text))
-      return new Complaint('is not an https:// URL without query and fragment')
+      return new InvalidValue('is not an https:// URL without query and fragment')
     if (url.protocol === 'https:') return text
-    if (!allowInsecure) return new Complaint('is not https: (allow_insecure: true, for one on loopback)')
-    return isLoopback(url.hostname) ? text : new Complaint('is plain http and not on loopback')
+    if (!allowInsecure) return new InvalidValue('is not https: (allow_insecure: true, for one on loopback)')
+    return isLoopback(url.hostname) ? text : new InvalidValue('is plain http and not on loopback')
   }
 }
 
 /** Written with its port, 443 where it has none. */
 const endpointHost: Read<string> = (text) => {
   const url = /\s/.test(text) ? null : origin(`https://${text}`)
-  if (url === null || url instanceof Complaint)
-    return new Complaint('is not a host with or without a port, such as kc.internal:8443')
+  if (url === null || url instanceof InvalidValue)
+    return new InvalidValue('is not a host with or without a port, such as kc.internal:8443')
   return `${url.hostname}:${url.port || '443'}`
 }
 
 function clientAuth(hasSecret: boolean): Read<ClientAuth> {
   return (text) => {
-    if (!CLIENT_AUTH.includes(text)) return new Complaint(`is not one of ${CLIENT_AUTH.join(', ')}`)
-    if (text !== 'none' && !hasSecret) return new Complaint('needs a client_secret')
+    if (!CLIENT_AUTH.includes(text)) return new InvalidValue(`is not one of ${CLIENT_AUTH.join(', ')}`)
+    if (text !== 'none' && !hasSecret) return new InvalidValue('needs a client_secret')
     return text as ClientAuth
   }
 }
@@ -80,21 +82,21 @@ function clientAuth(hasSecret: boolean): Read<ClientAuth> {
 function redirectUri(tenant: string): Read<string> {
   return (text) => {
     const url = absolute(text)
-    if (url instanceof Complaint) return url
+    if (url instanceof InvalidValue) return url
     const { protocol, hostname, pathname, href } = new URL(text)
-    if (protocol === 'http:' && !isLoopback(hostname)) return new Complaint('is not https')
+    if (protocol === 'http:' && !isLoopback(hostname)) return new InvalidValue('is not https')
     if (text.includes('?') || (pathname !== CALLBACK && pathname !== `${CALLBACK}/${tenant}`))
-      return new Complaint(`does not end with ${CALLBACK} or ${CALLBACK}/${tenant}`)
+      return new InvalidValue(`does not end with ${CALLBACK} or ${CALLBACK}/${tenant}`)
     // Providers compare it as text, and it is sent to them from a URL.
     if (text !== href)
-      return new Complaint(`is written ${href} by browsers: write it so, also at the provider`)
+      return new InvalidValue(`is written ${href} by browsers: write it so, also at the provider`)
     return text
   }
 }
 
 const absolute: Read<string> = (text) => {
   if (webAddress(text) === null || text.includes('#'))
-    return new Complaint('is not an https:// URL without fragment')
+    return new InvalidValue('is not an https:// URL without fragment')
   return text
 }
 
@@ -102,8 +104,10 @@ const absolute: Read<string> = (text) => {
 const pageOrigin: Read<string> = (text) => {
   const url = webAddress(text)
   if (url === null || text !== url.origin)
-    return new Complaint('is no origin as browsers write it: https://host or https://host:port, nothing else')
-  if (url.protocol === 'http:' && !isLoopback(url.hostname)) return new Complaint('is not https')
+    return new InvalidValue(
+      'is no origin as browsers write it: https://host or https://host:port, nothing else',
+    )
+  if (url.protocol === 'http:' && !isLoopback(url.hostname)) return new InvalidValue('is not https')
   return text
 }
 

@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { Complaint } from './invalid-value.ts'
+import { InvalidValue } from './invalid-value.ts'
 import type { Address, RedisConfig } from './config.ts'
 
 /** Scheme → how its servers are found, and whether TLS is spoken. Both spellings are about. */
@@ -27,22 +27,22 @@ const SHAPE = /^([a-z+-]+):\/\/(?:([^@/?#]*)@)?([^@/?#]+)(\/[^?#]*)?(?:\?([^#]*)
  *
  * @param folder what relative paths are relative to
  */
-export function redisUrl(text: string, folder: string): RedisConfig | Complaint {
+export function redisUrl(text: string, folder: string): RedisConfig | InvalidValue {
   const [, scheme = '', user = '', hosts = '', path = '', query = ''] = SHAPE.exec(text) ?? []
   const kind = SCHEMES.get(scheme)
   if (kind === undefined)
-    return new Complaint('is not redis://host:port, rediss://, redis+sentinel:// or redis+cluster://')
+    return new InvalidValue('is not redis://host:port, rediss://, redis+sentinel:// or redis+cluster://')
   const nodes = hosts.split(',').map((host) => node(host, DEFAULT_PORT[kind.mode]))
-  const bad = nodes.find((each) => each instanceof Complaint)
-  if (bad instanceof Complaint) return bad
+  const bad = nodes.find((each) => each instanceof InvalidValue)
+  if (bad instanceof InvalidValue) return bad
   if (kind.mode === 'single' && nodes.length > 1)
-    return new Complaint('names several servers: that takes redis+sentinel:// or redis+cluster://')
+    return new InvalidValue('names several servers: that takes redis+sentinel:// or redis+cluster://')
   const place = database(kind.mode, path)
-  if (place instanceof Complaint) return place
+  if (place instanceof InvalidValue) return place
   const credentials = login(user)
-  if (credentials instanceof Complaint) return credentials
+  if (credentials instanceof InvalidValue) return credentials
   const more = parameters(query, kind.tls, folder)
-  if (more instanceof Complaint) return more
+  if (more instanceof InvalidValue) return more
   return Object.freeze({
     ...kind,
     nodes: Object.freeze(nodes as Address[]),
@@ -52,32 +52,35 @@ export function redisUrl(text: string, folder: string): RedisConfig | Complaint 
   })
 }
 
-function node(text: string, defaultPort: number): Address | Complaint {
+function node(text: string, defaultPort: number): Address | InvalidValue {
   const [, bracketed, plain, port] =
     /^(?:\[([0-9A-Fa-f:.]+)\]|([A-Za-z0-9._-]+))(?::([0-9]{1,5}))?$/.exec(text) ?? []
   const host = bracketed ?? plain
   if (host === undefined || Number(port ?? 1) > 65535 || Number(port ?? 1) === 0)
-    return new Complaint('has a server that is not host or host:port')
+    return new InvalidValue('has a server that is not host or host:port')
   return Object.freeze({ host, port: Number(port ?? defaultPort) })
 }
 
-function database(mode: RedisConfig['mode'], path: string): Pick<RedisConfig, 'master' | 'db'> | Complaint {
+function database(
+  mode: RedisConfig['mode'],
+  path: string,
+): Pick<RedisConfig, 'master' | 'db'> | InvalidValue {
   const parts = path.split('/').slice(1)
   const master = mode === 'sentinel' ? (parts.shift() ?? '') : null
-  if (master === '') return new Complaint('names no master: redis+sentinel://host:26379/mymaster')
+  if (master === '') return new InvalidValue('names no master: redis+sentinel://host:26379/mymaster')
   const [db = '0', ...rest] = parts.filter((each) => each !== '')
   if (rest.length > 0 || !/^[0-9]{1,3}$/.test(db))
-    return new Complaint('ends with what is no database number')
-  if (mode === 'cluster' && db !== '0') return new Complaint('names a database: a cluster has only one')
+    return new InvalidValue('ends with what is no database number')
+  if (mode === 'cluster' && db !== '0') return new InvalidValue('names a database: a cluster has only one')
   return { master, db: Number(db) }
 }
 
-function login(user: string): Pick<RedisConfig, 'username' | 'password'> | Complaint {
+function login(user: string): Pick<RedisConfig, 'username' | 'password'> | InvalidValue {
   if (user === '') return { username: null, password: null }
   const at = user.indexOf(':')
   const [name, password] = at < 0 ? [user, null] : [user.slice(0, at), user.slice(at + 1)]
   const plain = [name, password ?? ''].map(decoded)
-  if (plain.includes(null)) return new Complaint('has a user or password with a % that is no escape')
+  if (plain.includes(null)) return new InvalidValue('has a user or password with a % that is no escape')
   return { username: plain[0] || null, password: password === null ? null : (plain[1] ?? null) }
 }
 
@@ -101,25 +104,27 @@ function unreadable(path: string): string | null {
 
 type Parameters = Omit<RedisConfig, 'mode' | 'tls' | 'nodes' | 'master' | 'db' | 'username' | 'password'>
 
-function parameters(query: string, tls: boolean, folder: string): Parameters | Complaint {
+function parameters(query: string, tls: boolean, folder: string): Parameters | InvalidValue {
   const given = new URLSearchParams(query)
   for (const name of given.keys()) {
     if (!PARAMETERS.has(name))
-      return new Complaint(`has an unknown parameter: one of ${[...PARAMETERS].join(', ')}`)
-    if (given.getAll(name).length > 1) return new Complaint(`has ${name} twice`)
+      return new InvalidValue(`has an unknown parameter: one of ${[...PARAMETERS].join(', ')}`)
+    if (given.getAll(name).length > 1) return new InvalidValue(`has ${name} twice`)
   }
   const files = (['ca', 'cert', 'key'] as const).filter((name) => given.has(name))
-  if (files.length > 0 && !tls) return new Complaint(`has ${files[0]}, which takes rediss://`)
+  if (files.length > 0 && !tls) return new InvalidValue(`has ${files[0]}, which takes rediss://`)
   if (given.has('cert') !== given.has('key'))
-    return new Complaint('has one of cert and key: they go together')
+    return new InvalidValue('has one of cert and key: they go together')
   const file = (name: string) => (given.has(name) ? resolve(folder, given.get(name) ?? '') : null)
   for (const name of files) {
     const fault = unreadable(file(name) ?? '')
-    if (fault !== null) return new Complaint(`has ${name}, which can't be read: ${fault}`)
+    if (fault !== null) return new InvalidValue(`has ${name}, which can't be read: ${fault}`)
   }
   const prefix = given.get('prefix') ?? 'seatgate:'
   if (!/^[A-Za-z0-9._:-]{1,64}$/.test(prefix))
-    return new Complaint('has a prefix with other than letters, digits and . _ : -, or more than 64 of them')
+    return new InvalidValue(
+      'has a prefix with other than letters, digits and . _ : -, or more than 64 of them',
+    )
   return {
     prefix,
     ca: file('ca'),

@@ -2,7 +2,7 @@
 
 import { isPermission } from '../../seats-admin/model/permission.ts'
 import type { Requirement } from '../model/route.ts'
-import { Complaint, didYouMean, quote, type Read } from './invalid-value.ts'
+import { InvalidValue, didYouMean, quote, type Read } from './invalid-value.ts'
 import { DEFAULT_LIMITS, type RouteEntry } from './config.ts'
 import type { Document } from './document.ts'
 import type { Section } from './section.ts'
@@ -26,14 +26,14 @@ export function buildRoutes(document: Document, root: Section, known: Known | nu
   const named = (text: string) =>
     upstreams === null || upstreams.has(text)
       ? text
-      : new Complaint(`names no upstream of the configuration${didYouMean(text, upstreams)}`)
+      : new InvalidValue(`names no upstream of the configuration${didYouMean(text, upstreams)}`)
   const upstream = root.text('upstream', named) ?? ''
   const routes = root.section('routes')
   const entries: RouteEntry[] = []
   for (const key of routes.keys()) {
     const request = readKey(key, known?.methods ?? null)
     const limits = readValue(routes, key, known)
-    if (request instanceof Complaint) routes.faultOfKey(key, `${quote(key)} ${request.message}`)
+    if (request instanceof InvalidValue) routes.faultOfKey(key, `${quote(key)} ${request.message}`)
     else
       entries.push(
         Object.freeze({ ...request, ...limits, upstream, place: document.place(routes.offsetOf(key)) }),
@@ -50,20 +50,20 @@ export function buildRoutes(document: Document, root: Section, known: Known | nu
 function readKey(
   key: string,
   known: ReadonlySet<string> | null,
-): { method: string; path: string } | Complaint {
+): { method: string; path: string } | InvalidValue {
   const space = key.indexOf(' ')
   const method = key.slice(0, space)
   const path = key.slice(space + 1)
   if (space <= 0 || path === '' || /\s/.test(path))
-    return new Complaint('is not "METHOD /path" with exactly one space')
+    return new InvalidValue('is not "METHOD /path" with exactly one space')
   if (method === 'CONNECT' || method === 'TRACE')
-    return new Complaint(`can be reached by no request: the gateway does not serve ${method}`)
+    return new InvalidValue(`can be reached by no request: the gateway does not serve ${method}`)
   if (known === null || method === 'ANY' || known.has(method)) return { method, path }
   const upper = method.toUpperCase()
   if (upper === 'ANY' || known.has(upper))
-    return new Complaint(`has its method in lower case: write ${upper}`)
+    return new InvalidValue(`has its method in lower case: write ${upper}`)
   const near = didYouMean(method, [...known, 'ANY'])
-  return new Complaint(
+  return new InvalidValue(
     `does not begin with an HTTP method or ANY${near}: "methods" of the configuration lists those beyond IANA's registry`,
   )
 }
@@ -91,10 +91,10 @@ function readValue(routes: Section, key: string, known: Known | null): Limits {
 const requirement: Read<Requirement> = (text) => {
   if (text === 'public' || text === 'authenticated' || isPermission(text)) return text
   if (text.endsWith(':*') || text.startsWith('*:'))
-    return new Complaint(
+    return new InvalidValue(
       'reads like a wildcard and is none: write <resource>:<operation>, or * alone, which only a Seat with * holds',
     )
-  return new Complaint(
+  return new InvalidValue(
     `is not a permission <resource>:<operation>, *, authenticated or public${didYouMean(text, ['authenticated', 'public'])}`,
   )
 }
@@ -103,5 +103,5 @@ function tenantOf(known: Known | null): Read<string> {
   return (text) =>
     known === null || known.signIn.has(text)
       ? text
-      : new Complaint(`names no tenant with oidc${didYouMean(text, known.signIn)}`)
+      : new InvalidValue(`names no tenant with oidc${didYouMean(text, known.signIn)}`)
 }

@@ -1,6 +1,6 @@
 /** One map of a document, read setting by setting; what can't be read becomes a fault at its place. Used by the builders. */
 
-import { Complaint, quote, type Read } from './invalid-value.ts'
+import { InvalidValue, quote, type Read } from './invalid-value.ts'
 import type { Data, Document, Spot, Value } from './document.ts'
 
 export class Section {
@@ -84,7 +84,7 @@ export class Section {
     const spot = this.#document.spot(container, key)
     if (typeof value !== 'string' || spot === undefined) return undefined
     const result = read(value)
-    if (!(result instanceof Complaint)) return result
+    if (!(result instanceof InvalidValue)) return result
     spot.faulty = true
     this.#document.fault(spot.value, `${label}: ${subject(result, value, spot)} ${result.message}`)
     return undefined
@@ -92,6 +92,6 @@ export class Section {
 }
 
 /** The value as the file has it. What a variable gave is never shown: the wrong one may hold a secret. */
-function subject(complaint: Complaint, value: string, spot: Spot): string {
+function subject(complaint: InvalidValue, value: string, spot: Spot): string {
   return complaint.confidential ? 'the value' : quote(spot.written ?? value)
 }

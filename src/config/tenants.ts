@@ -3,7 +3,7 @@
 import { Buffer } from 'node:buffer'
 import { isSpaceId } from '../../seats-admin/model/space.ts'
 import { isTenantId } from '../../seats-admin/model/tenant.ts'
-import { Complaint, confidential, didYouMean, quote } from './invalid-value.ts'
+import { InvalidValue, confidential, didYouMean, quote } from './invalid-value.ts'
 import type { TenantConfig, TokenConfig } from './config.ts'
 import { buildOidc, SharedClients } from './oidc.ts'
 import { secret } from './secrets.ts'
@@ -41,10 +41,10 @@ export function buildTenants(root: Section): Map<string, TenantConfig> {
   return tenants
 }
 
-function space(text: string): string | Complaint {
+function space(text: string): string | InvalidValue {
   return isSpaceId(text)
     ? text
-    : new Complaint(
+    : new InvalidValue(
         'is not a space: letters, digits and . _ ~ -, at most 128, beginning with a letter or digit',
       )
 }
@@ -52,12 +52,12 @@ function space(text: string): string | Complaint {
 function buildToken(section: Section, tenant: string, taken: Map<string, string>): TokenConfig {
   const unique = (text: string) => {
     const bytes = secret(text)
-    if (bytes instanceof Complaint) return bytes
+    if (bytes instanceof InvalidValue) return bytes
     const hex = Buffer.from(bytes).toString('hex')
     const owner = taken.get(hex)
     taken.set(hex, owner ?? tenant)
     if (owner === undefined) return bytes
-    return new Complaint(
+    return new InvalidValue(
       owner === tenant
         ? 'stands twice in this list'
         : `is also a secret of tenant ${owner}: nothing crosses tenants`,
@@ -71,10 +71,10 @@ function buildToken(section: Section, tenant: string, taken: Map<string, string>
   })
 }
 
-function algorithm(text: string): TokenConfig['algorithm'] | Complaint {
+function algorithm(text: string): TokenConfig['algorithm'] | InvalidValue {
   return text === 'HS256' || text === 'HS384' || text === 'HS512'
     ? text
-    : new Complaint('is not HS256, HS384 or HS512')
+    : new InvalidValue('is not HS256, HS384 or HS512')
 }
 
 /** With one tenant, that one; with several and none named, tokens must say theirs. */
@@ -82,6 +82,6 @@ export function buildDefaultTenant(root: Section, tenants: ReadonlyMap<string, T
   const ids = [...tenants.keys()]
   const only = ids.length === 1 ? (ids[0] ?? null) : null
   const known = (text: string) =>
-    tenants.has(text) ? text : new Complaint(`names no tenant${didYouMean(text, ids)}`)
+    tenants.has(text) ? text : new InvalidValue(`names no tenant${didYouMean(text, ids)}`)
   return root.text('default_tenant', known) ?? only
 }

@@ -4,7 +4,7 @@ import { readFileSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { createSecureContext } from 'node:tls'
 import { certificateFault } from './certificates.ts'
-import { Complaint, type Read } from './invalid-value.ts'
+import { InvalidValue, type Read } from './invalid-value.ts'
 import type { UpstreamTls } from './config.ts'
 import type { Section } from './section.ts'
 
@@ -35,12 +35,12 @@ function pem(folder: string, begins: RegExp, what: string): Read<string> {
   return (path) => {
     try {
       const file = resolve(folder, path)
-      if (!statSync(file).isFile() || statSync(file).size > MAX_PEM) return new Complaint('is no PEM file')
+      if (!statSync(file).isFile() || statSync(file).size > MAX_PEM) return new InvalidValue('is no PEM file')
       const text = readFileSync(file, 'latin1')
-      return begins.test(text) ? text : new Complaint(`holds no ${what} in PEM`)
+      return begins.test(text) ? text : new InvalidValue(`holds no ${what} in PEM`)
     } catch (cause) {
       const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unreadable'
-      return new Complaint(`can't be read: ${code}`)
+      return new InvalidValue(`can't be read: ${code}`)
     }
   }
 }
@@ -48,16 +48,16 @@ function pem(folder: string, begins: RegExp, what: string): Read<string> {
 function certificates(read: Read<string>): Read<string> {
   return (path) => {
     const text = read(path)
-    if (text instanceof Complaint) return text
+    if (text instanceof InvalidValue) return text
     const fault = certificateFault(text)
-    return fault === null ? text : new Complaint(fault)
+    return fault === null ? text : new InvalidValue(fault)
   }
 }
 
 const hostName: Read<string> = (text) =>
   /^(?=.{1,253}$)[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*$/.test(text) && !/^[0-9.]+$/.test(text)
     ? text
-    : new Complaint('is not a host name')
+    : new InvalidValue('is not a host name')
 
 function fitting({ ca, cert, key }: UpstreamTls): string | null {
   try {

@@ -1,7 +1,7 @@
 /** `upstreams:`. Used by build.ts only. */
 
 import { origin } from './addresses.ts'
-import { Complaint, confidential, quote } from './invalid-value.ts'
+import { InvalidValue, confidential, quote } from './invalid-value.ts'
 import type { Limits, UpstreamConfig, UpstreamHealth } from './config.ts'
 import type { Section } from './section.ts'
 import { durationWithin } from './units.ts'
@@ -57,10 +57,10 @@ function buildUpstream(section: Section, name: string, folder: string, limits: L
   })
 }
 
-function balance(text: string): UpstreamConfig['balance'] | Complaint {
+function balance(text: string): UpstreamConfig['balance'] | InvalidValue {
   return text === 'round-robin' || text === 'least-pending'
     ? text
-    : new Complaint('is not round-robin or least-pending')
+    : new InvalidValue('is not round-robin or least-pending')
 }
 
 function buildHealth(parent: Section): UpstreamHealth | null {
@@ -76,16 +76,16 @@ function buildHealth(parent: Section): UpstreamHealth | null {
 }
 
 /** As it is sent: visible ASCII without a fragment. */
-function healthPath(text: string): string | Complaint {
-  return /^\/[!"$-~]*$/.test(text) ? text : new Complaint('is not a path such as /healthz')
+function healthPath(text: string): string | InvalidValue {
+  return /^\/[!"$-~]*$/.test(text) ? text : new InvalidValue('is not a path such as /healthz')
 }
 
-function distinctOrigin(): (text: string) => URL | Complaint {
+function distinctOrigin(): (text: string) => URL | InvalidValue {
   const seen = new Set<string>()
   return (text) => {
     const url = origin(text)
-    if (url instanceof Complaint) return url
-    if (seen.has(url.origin)) return new Complaint('stands twice in this list')
+    if (url instanceof InvalidValue) return url
+    if (seen.has(url.origin)) return new InvalidValue('stands twice in this list')
     seen.add(url.origin)
     return url
   }

@@ -3,10 +3,10 @@
  * an "allow" for a permission is made. Called by `judge.ts` for the request path, `explain` and replay alike.
  */
 
-import type { ConsideredSeat, Grants, SeatVerdict } from '../model/decision.ts'
+import type { ConsideredSeat, ResolvedSeats, SeatVerdict } from '../model/decision.ts'
 import type { Seat } from '../model/seat.ts'
 
-export interface Outcome {
+export interface Authorization {
   readonly code: 'allow' | 'no_seat_in_space' | 'permission_denied'
   readonly seats: readonly ConsideredSeat[]
 }
@@ -20,15 +20,15 @@ const ALL = '*'
  * A token names Seats for a space by itself, so having no entry is told from having none that holds. An API key, and a
  * provider's own token, name Seats alone: those of them that list the space are their entries.
  */
-export function decide(grants: Grants, space: string, permission: string): Outcome {
+export function authorize(resolved: ResolvedSeats, space: string, permission: string): Authorization {
   const seats: ConsideredSeat[] = []
   let granted = false
-  let entries = grants.by === 'name' ? grants.holdings.length : 0
-  for (const holding of grants.holdings) {
-    const verdict = holding.givenUp ? 'name_given_up' : verdictOn(holding.seat, space, permission)
+  let entries = resolved.by === 'name' ? resolved.entries.length : 0
+  for (const entry of resolved.entries) {
+    const verdict = entry.givenUp ? 'name_given_up' : verdictOn(entry.seat, space, permission)
     if (verdict === 'grants') granted = true
-    if (grants.by !== 'name' && (verdict === 'grants' || verdict === 'lacks_permission')) entries++
-    seats.push({ name: holding.name, id: holding.seat?.id ?? null, verdict })
+    if (resolved.by !== 'name' && (verdict === 'grants' || verdict === 'lacks_permission')) entries++
+    seats.push({ name: entry.name, id: entry.seat?.id ?? null, verdict })
   }
   if (granted) return { code: 'allow', seats }
   return { code: entries === 0 ? 'no_seat_in_space' : 'permission_denied', seats }

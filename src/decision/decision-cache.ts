@@ -8,51 +8,51 @@
  * as used, with each reading. Bound: that of the principals, which are counted with it (`heap-size.ts`).
  */
 
-import type { Outcome } from './authorize.ts'
+import type { Authorization } from './authorize.ts'
 import type { Principal } from '../model/principal.ts'
 import type { Requirement } from '../model/route.ts'
 import { ownText } from '../lib/heap-size.ts'
 
 /** Memory, for who keeps what was made of it. */
-export interface Edition {
+export interface Generation {
   /** Another number: what was made of memory before counts no more. */
-  readonly edition: number
+  readonly generation: number
 }
 
 interface Last {
-  edition: number
+  generation: number
   space: string
   permission: Requirement
-  outcome: Outcome
+  authorization: Authorization
 }
 
-export class Outcomes {
-  readonly #memory: Edition
+export class DecisionCache {
+  readonly #memory: Generation
   readonly #last = new WeakMap<Principal, Last>()
 
-  constructor(memory: Edition) {
+  constructor(memory: Generation) {
     this.#memory = memory
   }
 
   /** Null: it has to be worked out. */
-  known(principal: Principal, space: string, permission: Requirement): Outcome | null {
+  known(principal: Principal, space: string, permission: Requirement): Authorization | null {
     const last = this.#last.get(principal)
-    if (last === undefined || last.edition !== this.#memory.edition) return null
-    return last.space === space && last.permission === permission ? last.outcome : null
+    if (last === undefined || last.generation !== this.#memory.generation) return null
+    return last.space === space && last.permission === permission ? last.authorization : null
   }
 
   /** @param outcome just now, of what memory gave at once */
-  keep(principal: Principal, space: string, permission: Requirement, outcome: Outcome): void {
-    const { edition } = this.#memory
+  keep(principal: Principal, space: string, permission: Requirement, authorization: Authorization): void {
+    const { generation } = this.#memory
     const last = this.#last.get(principal)
     if (last === undefined) {
-      this.#last.set(principal, { edition, space: ownText(space), permission, outcome })
+      this.#last.set(principal, { generation, space: ownText(space), permission, authorization })
       return
     }
-    last.edition = edition
+    last.generation = generation
     // Cut out of a request, it would keep all of it, credentials and all. An id of a space is ASCII.
     if (last.space !== space) last.space = ownText(space)
     last.permission = permission
-    last.outcome = outcome
+    last.authorization = authorization
   }
 }

@@ -7,15 +7,15 @@
 
 import { performance } from 'node:perf_hooks'
 import { repeatedSpace, spaceOf } from './authn/space.ts'
-import { decide, type Outcome } from './authorize.ts'
+import { authorize, type Authorization } from './authorize.ts'
 import type { ErrorCode } from '../model/errors.ts'
 import { Refusal } from '../model/errors.ts'
-import type { Ask, BrowserSigns, Credentials } from '../model/authorization-request.ts'
+import type { AuthorizationRequest, BrowserContext, Credentials } from '../model/authorization-request.ts'
 import {
   type ConsideredSeat,
   type Decision,
-  type Grants,
-  type Judgement,
+  type ResolvedSeats,
+  type Evaluation,
   PathParams,
   type Source,
   type Timings,
@@ -24,31 +24,31 @@ import {
 import type { Principal } from '../model/principal.ts'
 import type { HeldPermissions, Requirement, Route } from '../model/route.ts'
 import { SeatQuestion } from '../model/seat.ts'
-import { type Edition, Outcomes } from './decision-cache.ts'
+import { type Generation, DecisionCache } from './decision-cache.ts'
 import { readTarget, unreadPath } from './router/path.ts'
 import type { Match, RouteTable } from './router/table.ts'
 import { heldPermissions, type WholeSeats } from './seats/held-permissions.ts'
 import { resolve, type SeatLookup } from './seats/resolve.ts'
 
-export interface Authenticates {
+export interface RequestAuthenticator {
   authenticate(
     credentials: Credentials,
     trace: Trace,
-    browser: BrowserSigns,
+    browser: BrowserContext,
   ): Principal | Refusal | Promise<Principal | Refusal>
 }
 
 /** The right to use memory; see `coherence/lease.ts`. */
-export interface Leased {
+export interface MemoryLease {
   live(): boolean
   renewed(): Promise<void>
 }
 
-export interface JudgeParts {
+export interface DecisionEngineParts {
   readonly table: RouteTable
-  readonly authenticator: Authenticates
-  readonly seats: SeatLookup & WholeSeats & Edition
-  readonly lease: Leased
+  readonly authenticator: RequestAuthenticator
+  readonly seats: SeatLookup & WholeSeats & Generation
+  readonly lease: MemoryLease
   /** Bytes of a request target. */
   readonly targetBytes: number
   /** Whether the route's upstream takes a `;` in a path segment. */
@@ -74,7 +74,7 @@ const REASONS = {
 
 /** What is known so far; becomes the record. */
 class Draft {
-  readonly ask: Ask
+  readonly request: AuthorizationRequest
   readonly timings: Timings = { match: 0, authenticate: 0, resolve: 0, decide: 0, total: 0 }
   readonly #startedAt = performance.now()
   /** Monotonic ms at the end of the last stage; null: nobody wants to know of each stage. */
@@ -85,12 +85,12 @@ class Draft {
   params = PathParams.none
   principal: Principal | null = null
   space: string | null = null
-  grants: Grants | null = null
+  resolved: ResolvedSeats | null = null
   seats = NO_SEATS
   source: Source = 'memory'
 
-  constructor(ask: Ask, stages: boolean) {
-    this.ask = ask
+  constructor(request: AuthorizationRequest, stages: boolean) {
+    this.request = request
     this.#mark = stages ? this.#startedAt : null
   }
 
@@ -108,13 +108,13 @@ class Draft {
   }
 }
 
-export class Judge {
-  readonly #parts: JudgeParts
-  readonly #outcomes: Outcomes
+export class DecisionEngine {
+  readonly #parts: DecisionEngineParts
+  readonly #cache: DecisionCache
 
-  constructor(parts: JudgeParts) {
+  constructor(parts: DecisionEngineParts) {
     this.#parts = parts
-    this.#outcomes = new Outcomes(parts.seats)
+    this.#cache = new DecisionCache(parts.seats)
   }
 
   /**
@@ -122,8 +122,8 @@ export class Judge {
    *
    * @param stages times each of them, not only the whole
    */
-  judge(ask: Ask, stages = false): Judgement | Promise<Judgement> {
-    const draft = new Draft(ask, stages)
+  evaluate(request: AuthorizationRequest, stages = false): Evaluation | Promise<Evaluation> {
+    const draft = new Draft(request, stages)
     const matched = this.#match(draft)
     draft.passed('match')
     if (matched instanceof Refusal) return refused(draft, matched)
@@ -137,21 +137,21 @@ export class Judge {
    * All that the caller of a request holds in its space, for a built-in endpoint that hands it on.
    * Rejects when the store can't be asked.
    */
-  async held({ decision: { principal, space }, grants }: Judgement): Promise<HeldPermissions> {
-    if (principal === null || space === null || grants === null) return NOTHING_HELD
-    return heldPermissions(this.#parts.seats, principal.tenant, grants, space)
+  async held({ decision: { principal, space }, resolved }: Evaluation): Promise<HeldPermissions> {
+    if (principal === null || space === null || resolved === null) return NOTHING_HELD
+    return heldPermissions(this.#parts.seats, principal.tenant, resolved, space)
   }
 
   #match(draft: Draft): Route | Refusal {
     const { table, targetBytes, allowsSemicolon, allowsEncodedSlash } = this.#parts
-    const target = readTarget(draft.ask.target, draft.ask.host, targetBytes)
+    const target = readTarget(draft.request.target, draft.request.host, targetBytes)
     if (target instanceof Refusal) {
-      draft.path = unreadPath(draft.ask.target)
+      draft.path = unreadPath(draft.request.target)
       return target
     }
     draft.path = target.path
     draft.query = target.query
-    const match: Match | null = table.match(draft.ask.method, target.path)
+    const match: Match | null = table.match(draft.request.method, target.path)
     if (target.semicolon && (match === null || !allowsSemicolon(match.route))) return semicolon
     if (target.encodedSlash && (match === null || !allowsEncodedSlash(match.route))) return encodedSlash
     if (match === null) return missed(table, draft)
@@ -160,8 +160,8 @@ export class Judge {
     return match.route
   }
 
-  #authenticate(draft: Draft, requirement: Requirement): Judgement | Promise<Judgement> {
-    const { credentials, browser } = draft.ask
+  #authenticate(draft: Draft, requirement: Requirement): Evaluation | Promise<Evaluation> {
+    const { credentials, browser } = draft.request
     const space = spaceOf(credentials)
     if (space === repeatedSpace) return refused(draft, repeatedSpace)
     const caller = this.#parts.authenticator.authenticate(credentials, draft, browser)
@@ -175,7 +175,7 @@ export class Judge {
     requirement: Requirement,
     caller: Principal | Refusal,
     space: string | Refusal,
-  ): Judgement | Promise<Judgement> {
+  ): Evaluation | Promise<Evaluation> {
     draft.passed('authenticate')
     if (caller instanceof Refusal) return refused(draft, caller)
     draft.principal = caller
@@ -186,22 +186,22 @@ export class Judge {
     draft.space = space
     // What answers here may ask for the Seats themselves, which are not kept.
     const forwarded = isForwarded(draft)
-    const known = forwarded ? this.#outcomes.known(caller, space, requirement) : null
+    const known = forwarded ? this.#cache.known(caller, space, requirement) : null
     if (known !== null) return conclude(draft, requirement, known)
     const question = new SeatQuestion(space, requirement)
-    const grants = resolve(this.#parts.seats, caller, question, draft)
+    const resolved = resolve(this.#parts.seats, caller, question, draft)
     // By the time that the store has answered, something may have changed: that decides this request, and is not kept.
-    if (grants instanceof Promise)
-      return grants.then((held) => conclude(draft, requirement, weigh(draft, requirement, space, held)))
-    const outcome = weigh(draft, requirement, space, grants)
-    if (forwarded) this.#outcomes.keep(caller, space, requirement, outcome)
-    return conclude(draft, requirement, outcome)
+    if (resolved instanceof Promise)
+      return resolved.then((held) => conclude(draft, requirement, weigh(draft, requirement, space, held)))
+    const authorization = weigh(draft, requirement, space, resolved)
+    if (forwarded) this.#cache.keep(caller, space, requirement, authorization)
+    return conclude(draft, requirement, authorization)
   }
 }
 
 /** No credential is looked at; but an upstream may read a Space, and must not have the choice of two. */
-function admitAnybody(draft: Draft, { target }: Route): Judgement {
-  if (spaceOf(draft.ask.credentials) === repeatedSpace) return refused(draft, repeatedSpace)
+function admitAnybody(draft: Draft, { target }: Route): Evaluation {
+  if (spaceOf(draft.request.credentials) === repeatedSpace) return refused(draft, repeatedSpace)
   if (target.kind === 'open' && target.handler === null) {
     draft.route = null
     return refused(draft, noSignIn)
@@ -220,20 +220,20 @@ function isForwarded({ route }: Draft): boolean {
   return route?.target.kind === 'upstream'
 }
 
-function weigh(draft: Draft, permission: Requirement, space: string, grants: Grants): Outcome {
+function weigh(draft: Draft, permission: Requirement, space: string, resolved: ResolvedSeats): Authorization {
   draft.passed('resolve')
   // Only what answers here asks for them. What is forwarded may be open for long, and would keep Seats that memory has
   // given up.
-  if (!isForwarded(draft)) draft.grants = grants
-  const outcome = decide(grants, space, permission)
+  if (!isForwarded(draft)) draft.resolved = resolved
+  const authorization = authorize(resolved, space, permission)
   draft.passed('decide')
-  return outcome
+  return authorization
 }
 
-function conclude(draft: Draft, permission: Requirement, outcome: Outcome): Judgement {
-  draft.seats = outcome.seats
-  if (outcome.code === 'allow') return allowed(draft, REASONS.permission)
-  if (outcome.code === 'no_seat_in_space') return refused(draft, noSeat)
+function conclude(draft: Draft, permission: Requirement, authorization: Authorization): Evaluation {
+  draft.seats = authorization.seats
+  if (authorization.code === 'allow') return allowed(draft, REASONS.permission)
+  if (authorization.code === 'no_seat_in_space') return refused(draft, noSeat)
   return refused(
     draft,
     new Refusal('permission_denied', `None of the caller's Seats in this space holds ${permission}.`),
@@ -241,33 +241,33 @@ function conclude(draft: Draft, permission: Requirement, outcome: Outcome): Judg
 }
 
 /** Of a request that was refused before it could be judged. */
-export function judgementOfUnread(ask: Ask, refusal: Refusal): Judgement {
-  const draft = new Draft(ask, false)
-  draft.path = unreadPath(ask.target)
+export function evaluationOfUnreadable(request: AuthorizationRequest, refusal: Refusal): Evaluation {
+  const draft = new Draft(request, false)
+  draft.path = unreadPath(request.target)
   return refused(draft, refusal)
 }
 
-function allowed(draft: Draft, reason: string): Judgement {
-  return judgement(draft, 'allow', 'allow', reason, null)
+function allowed(draft: Draft, reason: string): Evaluation {
+  return evaluation(draft, 'allow', 'allow', reason, null)
 }
 
-function refused(draft: Draft, refusal: Refusal): Judgement {
-  return judgement(draft, 'deny', refusal.code, refusal.detail, refusal)
+function refused(draft: Draft, refusal: Refusal): Evaluation {
+  return evaluation(draft, 'deny', refusal.code, refusal.detail, refusal)
 }
 
-function judgement(
+function evaluation(
   draft: Draft,
   answer: Decision['answer'],
   code: 'allow' | ErrorCode,
   reason: string,
   refusal: Refusal | null,
-): Judgement {
+): Evaluation {
   return {
     decision: {
       answer,
       code,
       reason,
-      method: draft.ask.method,
+      method: draft.request.method,
       path: draft.path,
       route: draft.route,
       permission: draft.route?.requirement ?? null,
@@ -280,6 +280,6 @@ function judgement(
     refusal,
     params: draft.params,
     query: draft.query,
-    grants: draft.grants,
+    resolved: draft.resolved,
   }
 }

@@ -13,7 +13,7 @@ export interface Waiting {
   go(): void
 }
 
-export class Turns {
+export class DeferredQueue {
   readonly #line: Waiting[] = []
 
   add(waiting: Waiting): void {

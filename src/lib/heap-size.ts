@@ -38,7 +38,7 @@ export const MAP_ENTRY = 56
 export const SET_ENTRY = 40
 
 /** The last outcome of a principal (`outcomes.ts`). @param seats that it names for one space, at most */
-export function outcomeBytes(seats: number): number {
+export function authorizationBytes(seats: number): number {
   return OUTCOME + VERDICT * seats
 }
 

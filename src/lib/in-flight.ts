@@ -9,7 +9,7 @@ export interface Slotted {
   slot: number
 }
 
-export class UnderWay<T extends Slotted> {
+export class InFlight<T extends Slotted> {
   readonly #all: T[] = []
 
   add(one: T): void {

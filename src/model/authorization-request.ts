@@ -11,7 +11,7 @@ export interface Credentials extends MayComeAgain {
 }
 
 /** A question to the decision: all it may depend on, so that `explain` and replay can ask it without a socket. */
-export interface Ask {
+export interface AuthorizationRequest {
   readonly method: string
   /** The raw request target (RFC 9112, section 3.2). */
   readonly target: string
@@ -19,11 +19,11 @@ export interface Ask {
   readonly host: string | null
   readonly credentials: Credentials
   /** What the worth of a cookie depends on. */
-  readonly browser: BrowserSigns
+  readonly browser: BrowserContext
 }
 
 /** What a request tells of the page that made it. A cookie counts only where that allows it. */
-export interface BrowserSigns {
+export interface BrowserContext {
   readonly method: string
   /** Name, value, name, value, … as received. */
   readonly rawHeaders: readonly string[]

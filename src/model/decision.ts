@@ -6,7 +6,7 @@ import type { Requirement, Route } from './route.ts'
 import type { Seat } from './seat.ts'
 
 /** A Seat that the credential names for this space, with its state as it is now. */
-export interface Holding {
+export interface ResolvedSeat {
   /** The name the credential or the store gives it; an id where the Seat is gone. */
   readonly name: string
   readonly seat: Seat | null
@@ -15,9 +15,9 @@ export interface Holding {
 }
 
 /** Input of the decision: everything the caller's credential names for the space, as it is now. */
-export interface Grants {
+export interface ResolvedSeats {
   readonly by: SeatClaims['by']
-  readonly holdings: readonly Holding[]
+  readonly entries: readonly ResolvedSeat[]
 }
 
 export type SeatVerdict = 'grants' | 'lacks_permission' | 'not_in_space' | 'unknown' | 'name_given_up'
@@ -89,7 +89,7 @@ export class PathParams {
 }
 
 /** The decision, and what the later stages need of the earlier ones. */
-export interface Judgement {
+export interface Evaluation {
   readonly decision: Decision
   /** Null when allowed. */
   readonly refusal: Refusal | null
@@ -97,5 +97,5 @@ export interface Judgement {
   /** With the `?`; '' when there is none. Passed on as it came. */
   readonly query: string
   /** Null for what goes to an upstream. */
-  readonly grants: Grants | null
+  readonly resolved: ResolvedSeats | null
 }

@@ -17,17 +17,17 @@ export interface Principal {
 }
 
 /** What others are told of a principal. */
-export type Person = Pick<Principal, 'method' | 'tenant' | 'user' | 'email'>
+export type CallerIdentity = Pick<Principal, 'method' | 'tenant' | 'user' | 'email'>
 
 /** For who keeps it: the principal would keep all that its credential names. */
-export function personOf(principal: Person | null): Person | null {
+export function identityOf(principal: CallerIdentity | null): CallerIdentity | null {
   if (principal === null) return null
   const { method, tenant, user, email } = principal
   return { method, tenant, user, email }
 }
 
 /** Whether they are one and the same to those who are told of them; what their credentials name is another matter. */
-export function samePerson(one: Person | null, other: Person | null): boolean {
+export function sameIdentity(one: CallerIdentity | null, other: CallerIdentity | null): boolean {
   if (one === null || other === null || one === other) return one === other
   return (
     one.method === other.method &&

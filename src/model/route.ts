@@ -22,7 +22,7 @@ export interface Route {
   /** The pattern as written. */
   readonly path: string
   readonly requirement: Requirement
-  readonly target: Target
+  readonly target: RouteTarget
   /** Bytes a request body may have; Infinity for no limit. */
   readonly maxBody: number
   /** Milliseconds the upstream may be silent before its answer begins; null: what the upstream says. */
@@ -34,19 +34,19 @@ export interface Route {
 }
 
 /** Who serves a route: a backend behind the gateway, or a handler in the process. */
-export type Target =
+export type RouteTarget =
   | { readonly kind: 'upstream'; readonly name: string }
   | { readonly kind: 'local'; readonly handler: LocalHandler }
   /** Null: the configuration has no use for the endpoint, and it is answered as if it were not there. */
-  | { readonly kind: 'open'; readonly handler: OpenHandler | null }
+  | { readonly kind: 'open'; readonly handler: PublicHandler | null }
 
 /** A built-in endpoint. It runs after the decision, like an upstream, and answers with a value. */
-export type LocalHandler = (request: LocalRequest) => Promise<LocalReply | Refusal>
+export type LocalHandler = (request: LocalRequest) => Promise<LocalResponse | Refusal>
 
 /** A built-in endpoint that nobody needs a credential for: it reads the request itself. Sign-in. */
-export type OpenHandler = (request: OpenRequest) => Promise<OpenReply | Refusal>
+export type PublicHandler = (request: PublicRequest) => Promise<PublicResponse | Refusal>
 
-export interface OpenRequest {
+export interface PublicRequest {
   readonly method: string
   /** As matched. */
   readonly path: string
@@ -58,7 +58,7 @@ export interface OpenRequest {
   readonly body: Uint8Array | null
 }
 
-export interface OpenReply extends LocalReply {
+export interface PublicResponse extends LocalResponse {
   /** Name, value, …; beside Content-Type, Content-Length and Cache-Control, which are written for all. */
   readonly headers: readonly string[]
 }
@@ -75,7 +75,7 @@ export interface LocalRequest {
   held(): Promise<HeldPermissions>
 }
 
-export interface LocalReply {
+export interface LocalResponse {
   readonly status: number
   /** Sent as JSON; undefined: no body. */
   readonly body?: unknown

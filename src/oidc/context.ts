@@ -4,7 +4,7 @@ import { Refusal } from '../model/errors.ts'
 import type { OidcPorts } from './ports.ts'
 import type { Provider } from './provider/provider.ts'
 import { ProviderRefused, TokenRefused } from './provider/openid-client-errors.ts'
-import { ProviderTrouble, providerUnavailable } from './provider/provider-error.ts'
+import { ProviderError, providerUnavailable } from './provider/provider-error.ts'
 
 export interface Context extends OidcPorts {
   /** By tenant. */
@@ -36,7 +36,7 @@ export async function asking<T>(
 /** Throws on what is no trouble of a provider's. */
 export function refusalOf({ log }: Context, { tenant }: Provider, cause: unknown): Refusal {
   const fields = { event: 'sign_in_failed', tenant: tenant.id }
-  if (cause instanceof ProviderTrouble) {
+  if (cause instanceof ProviderError) {
     log.warn({ ...fields, reason: cause.message }, 'the identity provider could not be asked')
     return providerUnavailable
   }

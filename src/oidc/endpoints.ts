@@ -6,11 +6,11 @@ import { callback } from './sign-in/callback.ts'
 import type { Context } from './context.ts'
 import { loginEndpoint, providerOf } from './sign-in/login-endpoint.ts'
 import { logout } from './session/logout.ts'
-import type { SignInReply, SignInRequest } from './ports.ts'
+import type { SignInResponse, SignInRequest } from './ports.ts'
 import { refresh } from './session/refresh.ts'
 import { validate } from './tokens/validate.ts'
 
-type Endpoint = (context: Context, request: SignInRequest) => Promise<SignInReply | Refusal>
+type Endpoint = (context: Context, request: SignInRequest) => Promise<SignInResponse | Refusal>
 
 /** The code would be used up, and nobody see what for. */
 const notHead = new Refusal('method_not_allowed', 'A sign-in is finished by GET.', { allow: 'GET' })
@@ -28,26 +28,29 @@ const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
 const OWN_CALLBACK = /^(GET \/auth\/oidc\/callback)\/[^/]+$/
 
 /** Rejects when the store, or where sign-ins are kept, can't be asked: the caller answers 503. */
-export async function serveSignIn(context: Context, request: SignInRequest): Promise<SignInReply | Refusal> {
+export async function serveSignIn(
+  context: Context,
+  request: SignInRequest,
+): Promise<SignInResponse | Refusal> {
   if (request.method === 'HEAD') return notHead
   const name = `${request.method} ${request.path}`.replace(OWN_CALLBACK, '$1')
   const endpoint = Object.hasOwn(ENDPOINTS, name) ? ENDPOINTS[name] : undefined
   return endpoint === undefined ? notOurs : endpoint(context, request)
 }
 
-async function validateEndpoint(context: Context, request: SignInRequest): Promise<SignInReply | Refusal> {
+async function validateEndpoint(context: Context, request: SignInRequest): Promise<SignInResponse | Refusal> {
   const fields = readFields(request, { required: ['tenant', 'id_token'], optional: [] })
   if (fields instanceof Refusal) return fields
   const provider = providerOf(context, fields)
   return provider instanceof Refusal ? provider : validate(context, provider, fields.get('id_token') ?? '')
 }
 
-async function refreshEndpoint(context: Context, request: SignInRequest): Promise<SignInReply | Refusal> {
+async function refreshEndpoint(context: Context, request: SignInRequest): Promise<SignInResponse | Refusal> {
   const fields = readFields(request, { required: ['refresh_token'], optional: [] })
   return fields instanceof Refusal ? fields : refresh(context, fields.get('refresh_token') ?? '')
 }
 
-async function logoutEndpoint(context: Context, request: SignInRequest): Promise<SignInReply | Refusal> {
+async function logoutEndpoint(context: Context, request: SignInRequest): Promise<SignInResponse | Refusal> {
   const fields = readFields(request, { required: [], optional: ['refresh_token'] })
   if (fields instanceof Refusal) return fields
   const refreshToken = fields.get('refresh_token')

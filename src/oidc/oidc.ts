@@ -8,13 +8,13 @@ import type { Context } from './context.ts'
 import { serveSignIn } from './endpoints.ts'
 import type { HttpLimits } from './provider/http.ts'
 import { signInRedirect } from './sign-in/login-endpoint.ts'
-import type { OidcPorts, OidcTenant, SignInReply, SignInRequest } from './ports.ts'
+import type { OidcPorts, OidcTenant, SignInResponse, SignInRequest } from './ports.ts'
 import { Provider } from './provider/provider.ts'
 import { type ProviderToken, verifyProviderToken } from './tokens/provider-token.ts'
 import { Renewals } from './session/renew.ts'
 import type { SessionRecord } from '../../seats-admin/index.ts'
 import { otherTenant } from './tokens/tenant-claim.ts'
-import { ProviderTrouble, providerUnavailable } from './provider/provider-error.ts'
+import { ProviderError, providerUnavailable } from './provider/provider-error.ts'
 
 export interface OidcLimits extends HttpLimits {
   /** Characters that the cookies of sign-ins under way may have in one browser. */
@@ -29,7 +29,7 @@ export class Oidc {
   readonly #renewals: Renewals
   /** Of the tenants that accept their provider's tokens. */
   readonly #accepting: readonly Provider[]
-  readonly #underWay = new Set<Promise<unknown>>()
+  readonly #inFlight = new Set<Promise<unknown>>()
 
   /** @param tenants those that have a provider */
   constructor(ports: OidcPorts, tenants: readonly OidcTenant[], limits: OidcLimits = {}) {
@@ -41,7 +41,7 @@ export class Oidc {
   }
 
   /** Serves `/auth/oidc/*`. Rejects when the store can't be asked. */
-  serve(request: SignInRequest): Promise<SignInReply | Refusal> {
+  serve(request: SignInRequest): Promise<SignInResponse | Refusal> {
     return this.#whole(serveSignIn(this.#context, request))
   }
 
@@ -51,7 +51,7 @@ export class Oidc {
    * @param target path and query, as it came
    * @param rawHeaders of the request: name, value, …
    */
-  signIn(tenant: string, target: string, rawHeaders: readonly string[]): Promise<SignInReply | Refusal> {
+  signIn(tenant: string, target: string, rawHeaders: readonly string[]): Promise<SignInResponse | Refusal> {
     return this.#whole(signInRedirect(this.#context, tenant, target, rawHeaders))
   }
 
@@ -71,7 +71,7 @@ export class Oidc {
         )
       return found
     } catch (cause) {
-      if (!(cause instanceof ProviderTrouble)) throw cause
+      if (!(cause instanceof ProviderError)) throw cause
       const fields = { event: 'provider_token_unknown', reason: cause.message }
       this.#context.log.warn(fields, 'a token could not be verified')
       return providerUnavailable
@@ -80,14 +80,14 @@ export class Oidc {
 
   /** Lets what is under way come to its end, as after a reload: a sign-in that has begun to be served is served. */
   async close(): Promise<void> {
-    while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay)
+    while (this.#inFlight.size > 0) await Promise.allSettled(this.#inFlight)
     await Promise.all([...this.#context.providers.values()].map((provider) => provider.close()))
   }
 
   #whole<T>(work: Promise<T>): Promise<T> {
     // Whoever called hears of a failure; here it is only over.
-    const over = work.catch(() => {}).then(() => void this.#underWay.delete(over))
-    this.#underWay.add(over)
+    const over = work.catch(() => {}).then(() => void this.#inFlight.delete(over))
+    this.#inFlight.add(over)
     return work
   }
 }

@@ -85,7 +85,7 @@ export interface SignInRequest {
   readonly body: Uint8Array | null
 }
 
-export interface SignInReply {
+export interface SignInResponse {
   readonly status: number
   /** Name, value, …; beside Content-Type, Content-Length and Cache-Control, which the caller writes. */
   readonly headers: readonly string[]

@@ -8,7 +8,7 @@ import {
 } from '../../seats-admin/index.ts'
 import { isRefusal } from '../../seats-admin/model/refusal.ts'
 import { Refusal } from '../model/errors.ts'
-import type { HeldPermissions, LocalReply, LocalRequest, OpenHandler, Route } from '../model/route.ts'
+import type { HeldPermissions, LocalResponse, LocalRequest, PublicHandler, Route } from '../model/route.ts'
 
 /** Bytes of a body that a Seat or key endpoint reads. */
 const MAX_BODY = 1024 * 1024
@@ -29,7 +29,7 @@ const SIGN_IN = [
 const NOTHING_HELD: HeldPermissions = { all: false, permissions: new Set() }
 
 /** No credential is asked for: the endpoints see for themselves. @param handler null where no tenant has a provider */
-export function signInRoutes(handler: OpenHandler | null): Route[] {
+export function signInRoutes(handler: PublicHandler | null): Route[] {
   return SIGN_IN.map(([method, path]) =>
     Object.freeze({
       id: `${method} ${path}`,
@@ -72,7 +72,7 @@ async function serve(
   endpoint: AdminEndpoint,
   request: LocalRequest,
   adminSpace: (tenant: string) => string | undefined,
-): Promise<LocalReply | Refusal> {
+): Promise<LocalResponse | Refusal> {
   const { principal, space } = request
   // What reads needs no more than the space: nothing is granted.
   const held = endpoint.method === 'GET' ? NOTHING_HELD : await request.held()

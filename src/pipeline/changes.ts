@@ -19,13 +19,13 @@ export class Changes {
   #all = false
   #notes = new Set<string>()
 
-  hear(changes: readonly Change[]): void {
+  announced(changes: readonly Change[]): void {
     for (const change of changes) this.#note(change)
   }
 
   take(changes: readonly Change[] | null): void {
     if (changes === null) this.#noteAll()
-    else this.hear(changes)
+    else this.announced(changes)
   }
 
   /** null: nothing. */

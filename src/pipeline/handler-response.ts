@@ -2,7 +2,7 @@
 
 import { performance } from 'node:perf_hooks'
 import type { Exchange } from '../http/server/exchange.ts'
-import type { LocalReply } from '../model/route.ts'
+import type { LocalResponse } from '../model/route.ts'
 import { fieldLines } from '../http/wire/field-line.ts'
 import { ResponseFields } from '../http/wire/response-fields.ts'
 import { drain } from '../proxy/drain.ts'
@@ -11,11 +11,15 @@ import { drain } from '../proxy/drain.ts'
 const IGNORED = 1024 * 1024
 
 /** Never cached, as it is about somebody. @param more further headers: name, value, … */
-export function reply(exchange: Exchange, { status, body }: LocalReply, more: readonly string[] = []): void {
+export function sendHandlerResponse(
+  exchange: Exchange,
+  { status, body }: LocalResponse,
+  more: readonly string[] = [],
+): void {
   const { request, response } = exchange
-  exchange.answeredAt = performance.now()
+  exchange.respondedAt = performance.now()
   // The client may send its body or leave it out: nobody can say where its next request begins.
-  if (exchange.awaited) response.shouldKeepAlive = false
+  if (exchange.expectsContinue) response.shouldKeepAlive = false
   const headers = ['cache-control', 'no-store', 'x-request-id', exchange.id, ...more]
   if (body === undefined) {
     // 204 and 304 have no length (RFC 9110, section 8.6).

@@ -6,11 +6,11 @@
 import { performance } from 'node:perf_hooks'
 import { Refusal } from '../model/errors.ts'
 import type { Exchange } from '../http/server/exchange.ts'
-import type { Judgement } from '../model/decision.ts'
-import type { HeldPermissions, LocalReply } from '../model/route.ts'
+import type { Evaluation } from '../model/decision.ts'
+import type { HeldPermissions, LocalResponse } from '../model/route.ts'
 import type { Refuse } from '../proxy/forward.ts'
 import { readJson } from './json-body.ts'
-import { reply } from './handler-response.ts'
+import { sendHandlerResponse } from './handler-response.ts'
 import { type BodyLimits, readBody } from './whole-body.ts'
 
 /** Methods whose body the handlers look at; of others it is read, as long as it may be, and ignored. */
@@ -19,9 +19,9 @@ const WITH_BODY = new Set(['POST', 'PUT', 'PATCH'])
 /** What serving needs of the pipeline. */
 export interface LocalPipeline {
   /** The decision on this request, as of now. */
-  judge(): Promise<Judgement>
+  engine(): Promise<Evaluation>
   /** All that the caller holds in the space of the request. Rejects when the store can't be asked. */
-  held(judgement: Judgement): Promise<HeldPermissions>
+  held(evaluation: Evaluation): Promise<HeldPermissions>
   /** For what the handler, or the reading of its body, says no to. */
   readonly refuse: Refuse
   /** For what either of them throws. */
@@ -33,35 +33,35 @@ export interface LocalPipeline {
 /** Returns at once. */
 export function serveLocal(exchange: Exchange, pipeline: LocalPipeline): void {
   serve(exchange, pipeline)
-    .then((outcome) => {
-      if (outcome instanceof Refusal) pipeline.refuse(exchange, outcome, null)
-      else if (!exchange.response.destroyed) reply(exchange, outcome)
+    .then((result) => {
+      if (result instanceof Refusal) pipeline.refuse(exchange, result, null)
+      else if (!exchange.response.destroyed) sendHandlerResponse(exchange, result)
     })
     .catch((cause: unknown) => pipeline.failed(exchange, cause))
 }
 
-async function serve(exchange: Exchange, pipeline: LocalPipeline): Promise<LocalReply | Refusal> {
+async function serve(exchange: Exchange, pipeline: LocalPipeline): Promise<LocalResponse | Refusal> {
   const { request } = exchange
-  const limits = { bytes: exchange.judgement?.decision.route?.maxBody ?? 0, time: pipeline.bodyTimeout }
+  const limits = { bytes: exchange.evaluation?.decision.route?.maxBody ?? 0, time: pipeline.bodyTimeout }
   const body = WITH_BODY.has(request.method)
     ? await readJson(exchange, limits)
     : await ignoreBody(exchange, limits)
   if (body instanceof Refusal) return body
   // While the body came, the caller may have lost what let them in: they decide nothing by what they held then.
-  const judgement = await pipeline.judge()
-  exchange.judgement = judgement
-  if (judgement.refusal !== null) return judgement.refusal
-  const { principal, space, route } = judgement.decision
+  const evaluation = await pipeline.engine()
+  exchange.evaluation = evaluation
+  if (evaluation.refusal !== null) return evaluation.refusal
+  const { principal, space, route } = evaluation.decision
   if (principal === null || route?.target.kind !== 'local')
     throw new Error('a built-in route was reached without a caller')
   exchange.forwardedAt = performance.now()
   return route.target.handler({
-    params: judgement.params.toObject(),
-    query: judgement.query.slice(1),
+    params: evaluation.params.toObject(),
+    query: evaluation.query.slice(1),
     body: body.value,
     principal,
     space: space ?? '',
-    held: () => pipeline.held(judgement),
+    held: () => pipeline.held(evaluation),
   })
 }
 

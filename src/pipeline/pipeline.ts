@@ -8,26 +8,26 @@ import { performance } from 'node:perf_hooks'
 import { readCredentials } from '../decision/authn/credentials.ts'
 import { Refusal } from '../model/errors.ts'
 import { Exchange } from '../http/server/exchange.ts'
-import type { Ask } from '../model/authorization-request.ts'
-import type { Judgement } from '../model/decision.ts'
-import type { OpenReply } from '../model/route.ts'
+import type { AuthorizationRequest } from '../model/authorization-request.ts'
+import type { Evaluation } from '../model/decision.ts'
+import type { PublicResponse } from '../model/route.ts'
 import type { ClientRequest } from '../http/server/client-request.ts'
 import type { ClientResponse } from '../http/server/client-response.ts'
 import type { HeaderSection } from '../http/wire/header-section.ts'
 import { MadeOf } from '../lib/made-of.ts'
 import { nextStage } from '../lib/batched-stages.ts'
-import type { Judge } from '../decision/engine.ts'
+import type { DecisionEngine } from '../decision/engine.ts'
 import { forward } from '../proxy/forward.ts'
 import { clientNetwork, forwardedNetwork } from '../proxy/client-network.ts'
 import { peerAddress, type TrustedProxies } from '../proxy/forwarded.ts'
 import { serveLocal } from './local-handler.ts'
-import { answerOpen, serveOpen } from './public-handler.ts'
+import { respondPublic, servePublic } from './public-handler.ts'
 import type { Upstream } from '../proxy/upstream.ts'
 import { GOING_AWAY, NO_CLOSE, POLICY_VIOLATION } from '../proxy/websocket/close-frame.ts'
 import { earlyBytes, isHandshake, strayHandshake } from '../proxy/websocket/handshake.ts'
 import { openWebSocket } from '../proxy/websocket/opening.ts'
 import { requestId } from '../lib/request-id.ts'
-import { type GuardLimits, guard } from '../http/server/request-validation.ts'
+import { type ValidationLimits, validateRequest } from '../http/server/request-validation.ts'
 import type { Part } from '../http/server/listener.ts'
 import { rawProblem, writeProblem } from '../http/server/problem.ts'
 import { type RequestShareLimits, RequestShares } from '../http/server/request-shares.ts'
@@ -35,18 +35,18 @@ import { responseOn } from '../http/server/upgraded.ts'
 import { type WebSocketLimits, WebSocketShares } from '../http/server/web-socket-shares.ts'
 import type { AccessLog } from '../telemetry/access-log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
-import { UnderWay } from '../lib/in-flight.ts'
+import { InFlight } from '../lib/in-flight.ts'
 
 /** Everything of one configuration that a request meets. Replaced whole by a reload, never changed. */
 export interface Running {
-  readonly judge: Judge
+  readonly engine: DecisionEngine
   readonly upstreams: ReadonlyMap<string, Upstream>
   readonly trustedProxies: TrustedProxies
   readonly signIn: SendsToSignIn
   readonly limits: PipelineLimits
 }
 
-export interface PipelineLimits extends GuardLimits, RequestShareLimits, WebSocketLimits {
+export interface PipelineLimits extends ValidationLimits, RequestShareLimits, WebSocketLimits {
   /** Milliseconds for the body of a request to a built-in endpoint. */
   readonly bodyTimeout: number
 }
@@ -58,7 +58,7 @@ export interface PipelineLimits extends GuardLimits, RequestShareLimits, WebSock
 export type SendsToSignIn = (
   tenant: string,
   request: { readonly method: string; readonly target: string; readonly rawHeaders: readonly string[] },
-) => Promise<OpenReply | Refusal> | null
+) => Promise<PublicResponse | Refusal> | null
 
 const unknownOutcome = new Refusal(
   'unavailable',
@@ -76,7 +76,7 @@ export class Pipeline {
   #running: Running
   readonly #log: AccessLog
   readonly #metrics: Metrics
-  readonly #open = new UnderWay<Exchange>()
+  readonly #open = new InFlight<Exchange>()
   /** Not counted and logged yet. They have a list of their own, as the end of the process may come before the stage. */
   readonly #ended: Exchange[] = []
   readonly #shares: RequestShares
@@ -100,15 +100,21 @@ export class Pipeline {
   }
 
   /** Requests that have not ended, and WebSockets. */
-  get open(): UnderWay<Exchange> {
+  get open(): InFlight<Exchange> {
     return this.#open
   }
 
   handle(request: ClientRequest, response: ClientResponse): Exchange {
     // TRACE is for finding out about proxies, and refused by this one; behind an Upgrade nobody knows what comes.
     if (request.upgrade !== null || request.method === 'TRACE') response.shouldKeepAlive = false
-    const awaited = request.expect !== null && request.minor === 1
-    const exchange = new Exchange(request, response, this.#requestId(request), performance.now(), awaited)
+    const expectsContinue = request.expect !== null && request.minor === 1
+    const exchange = new Exchange(
+      request,
+      response,
+      this.#requestId(request),
+      performance.now(),
+      expectsContinue,
+    )
     this.#begin(exchange, null)
     return exchange
   }
@@ -134,7 +140,7 @@ export class Pipeline {
   #begin(exchange: Exchange, known: Refusal | null): void {
     this.#open.add(exchange)
     this.#metrics.started()
-    if (known === null) nextStage(this.#judge, exchange)
+    if (known === null) nextStage(this.#engine, exchange)
     else this.cut(exchange, known)
   }
 
@@ -151,12 +157,12 @@ export class Pipeline {
     if (this.#draining) exchange.webSocket?.close('drain', GOING_AWAY, 'going away')
   }
 
-  judgeAgain(exchange: Exchange): Judgement | Promise<Judgement> {
-    return this.#running.judge.judge(askOf(exchange.request))
+  reevaluate(exchange: Exchange): Evaluation | Promise<Evaluation> {
+    return this.#running.engine.evaluate(askOf(exchange.request))
   }
 
-  decidedAgain({ decision }: Judgement): void {
-    this.#metrics.decidedAgain(decision.code)
+  reevaluated({ decision }: Evaluation): void {
+    this.#metrics.reevaluated(decision.code)
   }
 
   /** The answer has become no. */
@@ -171,51 +177,51 @@ export class Pipeline {
     return told !== null && REQUEST_ID.test(told) ? told : requestId()
   }
 
-  readonly #judge = (exchange: Exchange): void => {
+  readonly #engine = (exchange: Exchange): void => {
     // What came behind its head may have turned out to be broken, or its client has left.
     if (exchange.settled) return
     try {
-      this.#ask(exchange)
+      this.#authorizationRequest(exchange)
     } catch (cause) {
       this.#failed(exchange, cause)
     }
   }
 
-  #ask(exchange: Exchange): void {
+  #authorizationRequest(exchange: Exchange): void {
     const running = this.#running
     const { request, handshake } = exchange
-    const refusal = guard(request, running.limits) ?? (handshake ? null : strayHandshake(request))
+    const refusal = validateRequest(request, running.limits) ?? (handshake ? null : strayHandshake(request))
     if (refusal !== null) return this.refuse(exchange, refusal, null)
-    const judgement = running.judge.judge(askOf(request))
-    if (judgement instanceof Promise) {
-      judgement
-        .then((known) => this.#judged(exchange, running, known))
+    const evaluation = running.engine.evaluate(askOf(request))
+    if (evaluation instanceof Promise) {
+      evaluation
+        .then((known) => this.#evaluated(exchange, running, known))
         .catch((cause: unknown) => this.#failed(exchange, cause))
-    } else this.#judged(exchange, running, judgement)
+    } else this.#evaluated(exchange, running, evaluation)
   }
 
-  #judged(exchange: Exchange, running: Running, judgement: Judgement): void {
-    exchange.judgement = judgement
+  #evaluated(exchange: Exchange, running: Running, evaluation: Evaluation): void {
+    exchange.evaluation = evaluation
     // While the store was asked, the client may have left or the rest of its request turned out to be broken.
     if (exchange.settled) return
-    if (judgement.refusal !== null) return this.#refused(exchange, running, judgement)
+    if (evaluation.refusal !== null) return this.#refused(exchange, running, evaluation)
     const noShare = this.#shares.admit(exchange)
     if (noShare !== null) return this.refuse(exchange, noShare, null)
-    const target = judgement.decision.route?.target
+    const target = evaluation.decision.route?.target
     if (target?.kind === 'upstream') {
       const upstream = running.upstreams.get(target.name)
       if (upstream !== undefined) return this.#forward(exchange, upstream)
     } else if (target?.kind === 'local') {
       return serveLocal(exchange, {
-        judge: async () => this.#running.judge.judge(askOf(exchange.request)),
-        held: (known) => running.judge.held(known),
+        engine: async () => this.#running.engine.evaluate(askOf(exchange.request)),
+        held: (known) => running.engine.held(known),
         refuse: this.refuse,
         failed: this.#failed,
         bodyTimeout: running.limits.bodyTimeout,
       })
     } else if (target?.kind === 'open' && target.handler !== null) {
       const { bodyTimeout } = running.limits
-      return serveOpen(exchange, target.handler, { refuse: this.refuse, failed: this.#failed, bodyTimeout })
+      return servePublic(exchange, target.handler, { refuse: this.refuse, failed: this.#failed, bodyTimeout })
     }
     throw new Error('the route has no target')
   }
@@ -231,13 +237,13 @@ export class Pipeline {
     openWebSocket(exchange, upstream, { refuse: this.refuse, opened: this.#opened })
   }
 
-  #refused(exchange: Exchange, { signIn }: Running, { refusal, decision }: Judgement): void {
+  #refused(exchange: Exchange, { signIn }: Running, { refusal, decision }: Evaluation): void {
     if (refusal === null) return
     const { method, url: target, rawHeaders } = exchange.request
     const tenant = refusal.status === 401 ? (decision.route?.signIn ?? null) : null
     const sent = tenant === null ? null : signIn(tenant, { method, target, rawHeaders })
     if (sent === null) return this.refuse(exchange, refusal, null)
-    answerOpen(exchange, sent, { refuse: this.refuse, failed: this.#failed })
+    respondPublic(exchange, sent, { refuse: this.refuse, failed: this.#failed })
   }
 
   /**
@@ -262,7 +268,13 @@ export class Pipeline {
     if (exchange.webSocket !== null) exchange.webSocket.close('decided_again', POLICY_VIOLATION, refusal.code)
     else if (response.headersSent) cut(exchange)
     else if (!response.destroyed)
-      writeProblem(request, response, refusal, exchange.id, exchange.awaited || expectsInVain(request))
+      writeProblem(
+        request,
+        response,
+        refusal,
+        exchange.id,
+        exchange.expectsContinue || expectsInVain(request),
+      )
   }
 
   /** The one place for what nobody expected: never an allow, never a stack shown. */
@@ -324,7 +336,7 @@ function account(pipeline: Pipeline): void {
 
 const credentialsOf = new MadeOf(({ fields, made }: HeaderSection) => readCredentials(fields, made !== null))
 
-function askOf({ method, url, host, upgrade, section, rawHeaders }: ClientRequest): Ask {
+function askOf({ method, url, host, upgrade, section, rawHeaders }: ClientRequest): AuthorizationRequest {
   return {
     method,
     target: url,
@@ -357,7 +369,7 @@ function cut({ request, response }: Exchange): void {
 }
 
 /** A change of Seats or keys that was allowed: it may have been committed, whatever went wrong after. */
-function isWrite({ request, judgement }: Exchange): boolean {
-  const kind = judgement?.decision.route?.target.kind
+function isWrite({ request, evaluation }: Exchange): boolean {
+  const kind = evaluation?.decision.route?.target.kind
   return (kind === 'local' || kind === 'open') && request.method !== 'GET' && request.method !== 'HEAD'
 }

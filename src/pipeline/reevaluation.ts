@@ -13,7 +13,7 @@ import { performance } from 'node:perf_hooks'
 import { setImmediate } from 'node:timers/promises'
 import { Refusal } from '../model/errors.ts'
 import type { Exchange } from '../http/server/exchange.ts'
-import type { Decision, Judgement } from '../model/decision.ts'
+import type { Decision, Evaluation } from '../model/decision.ts'
 import type { Changed, Changes } from './changes.ts'
 
 /** Milliseconds between two looks. */
@@ -30,10 +30,10 @@ export interface OpenExchanges {
   /** Those that have not ended. */
   readonly open: Iterable<Exchange> & { has(exchange: Exchange): boolean }
   /** The same question, on today's configuration. */
-  judgeAgain(exchange: Exchange): Judgement | Promise<Judgement>
+  reevaluate(exchange: Exchange): Evaluation | Promise<Evaluation>
   /** The answer has become no. */
   cut(exchange: Exchange, refusal: Refusal): void
-  decidedAgain(judgement: Judgement): void
+  reevaluated(evaluation: Evaluation): void
 }
 
 const somebodyElse = new Refusal('token_invalid', 'The credential stands for another caller now.')
@@ -84,19 +84,19 @@ export class Reevaluation {
 
   async #judgeSuspects(): Promise<void> {
     this.#judging = true
-    let judged = 0
+    let evaluated = 0
     for (const [exchange, due] of this.#suspects)
-      if (this.#judge(exchange, due) && ++judged % IN_A_ROW === 0) await setImmediate()
+      if (this.#engine(exchange, due) && ++evaluated % IN_A_ROW === 0) await setImmediate()
     this.#judging = false
   }
 
   /** @returns whether it was worth a decision */
-  #judge(exchange: Exchange, due: number): boolean {
+  #engine(exchange: Exchange, due: number): boolean {
     if (!this.#concerns(exchange)) return !this.#suspects.delete(exchange)
-    if (exchange.judgement === null || performance.now() < due || this.#asked.has(exchange)) return false
+    if (exchange.evaluation === null || performance.now() < due || this.#asked.has(exchange)) return false
     this.#suspects.delete(exchange)
     try {
-      const verdict = this.#exchanges.judgeAgain(exchange)
+      const verdict = this.#exchanges.reevaluate(exchange)
       if (verdict instanceof Promise) void this.#wait(exchange, verdict)
       else this.#decided(exchange, verdict)
     } catch {
@@ -107,12 +107,12 @@ export class Reevaluation {
 
   /** It goes on, and something other than the gateway answers it. */
   #concerns(exchange: Exchange): boolean {
-    const { judgement, refusal } = exchange
+    const { evaluation, refusal } = exchange
     if (!this.#exchanges.open.has(exchange) || refusal !== null) return false
-    return judgement === null || judgement.decision.route?.target.kind === 'upstream'
+    return evaluation === null || evaluation.decision.route?.target.kind === 'upstream'
   }
 
-  async #wait(exchange: Exchange, verdict: Promise<Judgement>): Promise<void> {
+  async #wait(exchange: Exchange, verdict: Promise<Evaluation>): Promise<void> {
     this.#asked.add(exchange)
     const again = await verdict.catch(() => null)
     this.#asked.delete(exchange)
@@ -120,15 +120,15 @@ export class Reevaluation {
     else this.#decided(exchange, again)
   }
 
-  #decided(exchange: Exchange, again: Judgement): void {
+  #decided(exchange: Exchange, again: Evaluation): void {
     if (!this.#concerns(exchange)) return
     const { refusal } = again
     // That is no answer: the store, or an identity provider, can't be asked.
     if (refusal !== null && refusal.status >= 500) return this.#askLater(exchange)
-    this.#exchanges.decidedAgain(again)
+    this.#exchanges.reevaluated(again)
     if (refusal !== null) this.#exchanges.cut(exchange, refusal)
     else if (!sameCaller(exchange, again.decision)) this.#exchanges.cut(exchange, somebodyElse)
-    else exchange.judgement = again
+    else exchange.evaluation = again
   }
 
   #askLater(exchange: Exchange): void {
@@ -137,9 +137,9 @@ export class Reevaluation {
 }
 
 /** Whether the answer could be another one now: where there is none yet, too. */
-function restsOn({ judgement }: Exchange, changed: Changed): boolean {
-  if (judgement === null) return true
-  const { principal, seats } = judgement.decision
+function restsOn({ evaluation }: Exchange, changed: Changed): boolean {
+  if (evaluation === null) return true
+  const { principal, seats } = evaluation.decision
   if (principal === null) return false
   const { tenant, method, user, session } = principal
   if (method === 'api-key' && changed.has(tenant, 'api-key', user)) return true
@@ -152,14 +152,14 @@ function restsOn({ judgement }: Exchange, changed: Changed): boolean {
 }
 
 /** @param now ms since the epoch */
-function ranOut({ judgement }: Exchange, now: number): boolean {
-  const until = judgement?.decision.principal?.validUntil ?? null
+function ranOut({ evaluation }: Exchange, now: number): boolean {
+  const until = evaluation?.decision.principal?.validUntil ?? null
   return until !== null && now >= until
 }
 
 /** The upstream was told who calls: it must go on being true. */
-function sameCaller({ judgement }: Exchange, again: Decision): boolean {
-  const before = judgement?.decision.principal ?? null
+function sameCaller({ evaluation }: Exchange, again: Decision): boolean {
+  const before = evaluation?.decision.principal ?? null
   if (before === null) return true
   return again.principal?.tenant === before.tenant && again.principal.user === before.user
 }

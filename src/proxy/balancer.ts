@@ -37,7 +37,7 @@ export class Balancer {
   choose(now: number, repeatable: boolean, uploads: boolean): Target | Refusal {
     const only = this.#only
     if (uploads && this.#isFullOfUploads()) return busy
-    if (only?.rotation.in === true) return only.pending < this.#maxPending ? only : busy
+    if (only?.ejection.in === true) return only.pending < this.#maxPending ? only : busy
     return (
       this.#due(now, repeatable) ??
       this.#best(null, null) ??
@@ -52,7 +52,7 @@ export class Balancer {
 
   /** Whether no target but this takes part. */
   isLast(target: Target): boolean {
-    for (const each of this.#targets) if (each !== target && each.rotation.in) return false
+    for (const each of this.#targets) if (each !== target && each.ejection.in) return false
     return true
   }
 
@@ -64,7 +64,7 @@ export class Balancer {
   }
 
   get #anyIn(): boolean {
-    for (const { rotation } of this.#targets) if (rotation.in) return true
+    for (const { ejection } of this.#targets) if (ejection.in) return true
     return false
   }
 
@@ -76,7 +76,7 @@ export class Balancer {
       if (at >= targets.length) at = 0
       const target = targets[at++]
       if (target === undefined || target === tried || target === before) continue
-      if (!target.rotation.in || target.pending >= this.#maxPending) continue
+      if (!target.ejection.in || target.pending >= this.#maxPending) continue
       if (best !== null && target.pending >= best.pending) continue
       best = target
       this.#next = at
@@ -88,7 +88,7 @@ export class Balancer {
   /** One that was left alone for long enough: this request finds out whether it is back. */
   #due(now: number, repeatable: boolean): Target | null {
     for (const target of this.#targets)
-      if (!target.rotation.in && target.rotation.due(now, repeatable)) return target
+      if (!target.ejection.in && target.ejection.due(now, repeatable)) return target
     return null
   }
 
@@ -97,8 +97,8 @@ export class Balancer {
     if (now - this.#testedAt < this.#testInterval) return null
     let oldest: Target | null = null
     for (const target of this.#targets) {
-      if (!target.rotation.testable) continue
-      if (oldest === null || target.rotation.testedAt < oldest.rotation.testedAt) oldest = target
+      if (!target.ejection.testable) continue
+      if (oldest === null || target.ejection.testedAt < oldest.ejection.testedAt) oldest = target
     }
     if (oldest !== null) this.#testedAt = now
     return oldest

@@ -4,7 +4,7 @@
  */
 
 import { performance } from 'node:perf_hooks'
-import { type Slotted, UnderWay } from '../lib/in-flight.ts'
+import { type Slotted, InFlight } from '../lib/in-flight.ts'
 
 export interface Due extends Slotted {
   /** Monotonic ms. Written by {@link Deadlines} only. */
@@ -20,7 +20,7 @@ const APART_FOR_EACH = 0.01
 const LONGEST = 2 ** 31 - 1
 
 export class Deadlines {
-  readonly #all = new UnderWay<Due>()
+  readonly #all = new InFlight<Due>()
   #timer: NodeJS.Timeout | null = null
   /** Monotonic ms of the next look, and of the last one. */
   #next = Infinity

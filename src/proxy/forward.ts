@@ -8,12 +8,18 @@ import { Refusal } from '../model/errors.ts'
 import type { Exchange } from '../http/server/exchange.ts'
 import type { ResponseWatch } from '../http/server/client-response.ts'
 import { nextStage } from '../lib/batched-stages.ts'
-import { Answer, type AnswerOwner } from './response-relay.ts'
+import { ResponseRelay, type ResponseRelayOwner } from './response-relay.ts'
 import { Deadlines, type Due } from './deadlines.ts'
 import { drain } from './drain.ts'
-import { type Gathered, isSmall } from './small-bodies.ts'
-import type { AnswerHead, Hop, HopRequest, Party, Receiver } from '../http/client/hop.ts'
-import { partyOf } from './request-owner.ts'
+import { type BufferedBody, isSmall } from './small-bodies.ts'
+import type {
+  ResponseHead,
+  RequestControl,
+  UpstreamRequest,
+  RequestOwner,
+  ResponseReceiver,
+} from '../http/client/hop.ts'
+import { ownerOf } from './request-owner.ts'
 import { type BodyOwner, bodyTooLarge, RequestBody } from './request-body.ts'
 import { requestHeaders } from './request-headers.ts'
 import type { Target } from './target.ts'
@@ -42,7 +48,7 @@ interface Order {
 
 /** The exchange was allowed, for a route of this upstream. Returns at once. */
 export function forward(exchange: Exchange, upstream: Upstream, refuse: Refuse): void {
-  const limit = exchange.judgement?.decision.route?.maxBody ?? Infinity
+  const limit = exchange.evaluation?.decision.route?.maxBody ?? Infinity
   const { length, method } = exchange.request
   if (length !== Infinity && length > limit) return refuse(exchange, bodyTooLarge, null)
   const repeatable = length === 0 && IDEMPOTENT.has(method)
@@ -68,14 +74,16 @@ function begin(order: Order): void {
 function choose({ exchange, upstream, repeatable }: Order, now: number): Target | Refusal {
   const uploads = !exchange.request.complete
   const target = upstream.choose(now, repeatable, uploads)
-  if (target !== busy || !upstream.displace(partyOf(exchange, upstream.proxies), uploads)) return target
+  if (target !== busy || !upstream.displace(ownerOf(exchange, upstream.proxies), uploads)) return target
   return upstream.choose(now, repeatable, uploads)
 }
 
 /** Of requests that wait for their answers. */
 const deadlines = new Deadlines()
 
-class Forwarding implements Receiver, BodyOwner, ResponseWatch, AnswerOwner, Due, Gathered {
+class Forwarding
+  implements ResponseReceiver, BodyOwner, ResponseWatch, ResponseRelayOwner, Due, BufferedBody
+{
   readonly #order: Order
   readonly #exchange: Exchange
   readonly #upstream: Upstream
@@ -83,8 +91,8 @@ class Forwarding implements Receiver, BodyOwner, ResponseWatch, AnswerOwner, Due
   readonly #body: RequestBody | null
   /** It may reach the upstream twice, and has no body to send again. */
   readonly #repeatable: boolean
-  readonly #answer: Answer
-  readonly #hopRequest: HopRequest
+  readonly #answer: ResponseRelay
+  readonly #hopRequest: UpstreamRequest
   /** Milliseconds that the upstream may be silent before its answer. */
   readonly #patience: number
   deadline = 0
@@ -98,10 +106,10 @@ class Forwarding implements Receiver, BodyOwner, ResponseWatch, AnswerOwner, Due
   /** Counted among the uploads of its target. */
   #uploading = false
   /** No target is chosen yet: its body is read before. */
-  #gathering = false
-  #party: Party | null = null
+  #smallBodies = false
+  #owner: RequestOwner | null = null
   /** null until a connection was had. */
-  #hop: Hop | null = null
+  #control: RequestControl | null = null
   /** The upstream has begun to answer, be it with an interim answer or a broken one. */
   #heard = false
   /** Nothing more is to be done, whatever is still told. */
@@ -110,19 +118,19 @@ class Forwarding implements Receiver, BodyOwner, ResponseWatch, AnswerOwner, Due
   constructor(order: Order) {
     const { exchange, upstream, refuse, limit, repeatable } = order
     this.#order = order
-    const { request, judgement } = exchange
+    const { request, evaluation } = exchange
     const { length } = request
     this.#exchange = exchange
     this.#upstream = upstream
     this.#refuse = refuse
     this.#body = length === 0 ? null : new RequestBody(exchange, limit, upstream.bodyTimeout, this)
     this.#repeatable = repeatable
-    this.#answer = new Answer(exchange, upstream.bodyTimeout, this)
-    this.#patience = judgement?.decision.route?.responseTimeout ?? upstream.config.responseTimeout
+    this.#answer = new ResponseRelay(exchange, upstream.bodyTimeout, this)
+    this.#patience = evaluation?.decision.route?.responseTimeout ?? upstream.config.responseTimeout
     this.#hopRequest = {
       method: request.method,
       // The very bytes that were matched.
-      path: judgement === null ? '' : judgement.decision.path + judgement.query,
+      path: evaluation === null ? '' : evaluation.decision.path + evaluation.query,
       headers: requestHeaders(exchange, upstream.config, upstream.proxies),
       host: upstream.config.passHost ? request.host : null,
       body: this.#body,
@@ -130,9 +138,9 @@ class Forwarding implements Receiver, BodyOwner, ResponseWatch, AnswerOwner, Due
     }
   }
 
-  get party(): Party {
-    this.#party ??= partyOf(this.#exchange, this.#upstream.proxies)
-    return this.#party
+  get owner(): RequestOwner {
+    this.#owner ??= ownerOf(this.#exchange, this.#upstream.proxies)
+    return this.#owner
   }
 
   start(target: Target, now: number): void {
@@ -150,13 +158,13 @@ class Forwarding implements Receiver, BodyOwner, ResponseWatch, AnswerOwner, Due
   /** Its body is read first: one that is there whole does not wait behind those that are still coming. */
   gather(): void {
     this.#exchange.response.watch(this)
-    this.#gathering = true
-    this.#upstream.gathering.add(this)
+    this.#smallBodies = true
+    this.#upstream.smallBodies.add(this)
     this.#body?.read(0)
   }
 
-  gathered(): void {
-    this.#gathering = false
+  buffered(): void {
+    this.#smallBodies = false
     if (this.#over || this.#exchange.settled) return
     try {
       const now = performance.now()
@@ -169,7 +177,7 @@ class Forwarding implements Receiver, BodyOwner, ResponseWatch, AnswerOwner, Due
   }
 
   #gatherNoMore(): void {
-    if (this.#gathering) this.#upstream.gathering.done(this)
+    if (this.#smallBodies) this.#upstream.smallBodies.done(this)
   }
 
   #send(target: Target, now: number): void {
@@ -184,16 +192,16 @@ class Forwarding implements Receiver, BodyOwner, ResponseWatch, AnswerOwner, Due
     target.dispatch(this.#hopRequest, this)
   }
 
-  connected(hop: Hop): boolean {
+  connected(control: RequestControl): boolean {
     // It waited for a connection and no longer wants one.
     if (this.#over) {
       this.#leave()
       return false
     }
     const now = performance.now()
-    this.#hop = hop
+    this.#control = control
     deadlines.move(this, now + this.#patience)
-    this.#target?.rotation.connected(this.#epoch, now)
+    this.#target?.ejection.connected(this.#epoch, now)
     return true
   }
 
@@ -205,7 +213,7 @@ class Forwarding implements Receiver, BodyOwner, ResponseWatch, AnswerOwner, Due
     this.#heard = true
   }
 
-  head(head: AnswerHead): void {
+  head(head: ResponseHead): void {
     if (this.#over) return
     const { status } = head
     try {
@@ -216,8 +224,8 @@ class Forwarding implements Receiver, BodyOwner, ResponseWatch, AnswerOwner, Due
       if (status < 200) return this.#answer.interim(head)
       deadlines.remove(this)
       const now = performance.now()
-      this.#exchange.answeredAt = now
-      this.#target?.rotation.answered(this.#epoch, now)
+      this.#exchange.respondedAt = now
+      this.#target?.ejection.answered(this.#epoch, now)
       this.#answer.begin(head)
     } catch (error) {
       this.#fail(protocolError, error)
@@ -227,7 +235,7 @@ class Forwarding implements Receiver, BodyOwner, ResponseWatch, AnswerOwner, Due
   data(chunk: Buffer | string): void {
     if (this.#over) return
     try {
-      if (!this.#answer.write(chunk)) this.#hop?.pause()
+      if (!this.#answer.write(chunk)) this.#control?.pause()
     } catch (error) {
       this.#fail(protocolError, error)
     }
@@ -243,7 +251,7 @@ class Forwarding implements Receiver, BodyOwner, ResponseWatch, AnswerOwner, Due
     }
     this.#over = true
     // It may be another request's by now.
-    this.#hop = null
+    this.#control = null
     const body = this.#body
     if (body === null || body.complete) return
     // The answer came before the request was whole. What is left of it is read, but goes nowhere: whatever turns out to
@@ -259,15 +267,15 @@ class Forwarding implements Receiver, BodyOwner, ResponseWatch, AnswerOwner, Due
     const now = performance.now()
     // A kept connection that the upstream closed just as it was taken up again is nobody's fault.
     const race = target.diedAfterUse(error)
-    const blame = race ? null : blameOf(error, this.#hop !== null, this.#heard)
+    const blame = race ? null : blameOf(error, this.#control !== null, this.#heard)
     if (blame !== null) this.#upstream.failed(target, this.#epoch, blame, error, now)
     if (this.#over) return
     const next = race || blame !== null ? this.#next(target, race, now) : null
-    if (next === null) return this.#fail(refusalOf(error, this.#hop !== null), error)
+    if (next === null) return this.#fail(refusalOf(error, this.#control !== null), error)
     this.#upstream.retried(target, next, error)
     this.#retries++
     this.#before = target
-    this.#hop = null
+    this.#control = null
     this.#send(next, now)
   }
 
@@ -277,7 +285,7 @@ class Forwarding implements Receiver, BodyOwner, ResponseWatch, AnswerOwner, Due
    */
   #next(tried: Target, race: boolean, now: number): Target | null {
     if (this.#heard || this.#retries === this.#upstream.retries) return null
-    if (this.#hop !== null && !this.#repeatable) return null
+    if (this.#control !== null && !this.#repeatable) return null
     return this.#upstream.another(tried, this.#before, race, race && this.#retries === 0, now)
   }
 
@@ -315,7 +323,7 @@ class Forwarding implements Receiver, BodyOwner, ResponseWatch, AnswerOwner, Due
   }
 
   resume(): void {
-    this.#hop?.resume()
+    this.#control?.resume()
   }
 
   unwritable(error: unknown): void {
@@ -341,7 +349,7 @@ class Forwarding implements Receiver, BodyOwner, ResponseWatch, AnswerOwner, Due
     deadlines.remove(this)
     this.#gatherNoMore()
     this.#body?.destroy()
-    if (this.#hop !== null) this.#hop.abort(givenUp)
+    if (this.#control !== null) this.#control.abort(givenUp)
     // No connection was had yet: its place in the line is another's.
     else if (this.#target?.withdraw(this) === true) this.#leave()
   }

@@ -39,7 +39,7 @@ export function peerAddress(remote: string | undefined): string {
 }
 
 /** What a trusted proxy told, as it came; '' where it told nothing. */
-export class Told {
+export class ForwardedContext {
   for = ''
   proto = ''
   host = ''
@@ -61,15 +61,27 @@ const HOST = /^(?:[\w.~-]+|\[[\da-fA-F:.]+\])(?::\d{1,5})?$/
  * Our fields: name, value, … `told` is null for a peer we don't trust. What a trusted one tells in an odd form is
  * dropped, not repaired: the chain then begins with the peer.
  */
-export function forwardedFields(told: Told | null, peer: string, proto: string, host: string): string[] {
-  const hops = told === null ? '' : lastHops(told.for)
+export function forwardedFields(
+  forwardedContext: ForwardedContext | null,
+  peer: string,
+  proto: string,
+  host: string,
+): string[] {
+  const hops = forwardedContext === null ? '' : lastHops(forwardedContext.for)
   const chain = isChain(hops) ? `${hops}, ${peer}` : peer
   const headers = ['x-forwarded-for', chain]
-  headers.push('x-forwarded-proto', told !== null && /^https?$/.test(told.proto) ? told.proto : proto)
-  const asked = told !== null && HOST.test(told.host) ? told.host : host
+  headers.push(
+    'x-forwarded-proto',
+    forwardedContext !== null && /^https?$/.test(forwardedContext.proto) ? forwardedContext.proto : proto,
+  )
+  const asked = forwardedContext !== null && HOST.test(forwardedContext.host) ? forwardedContext.host : host
   if (asked !== '') headers.push('x-forwarded-host', asked)
-  if (told !== null && !isLongList(told.forwarded) && FORWARDED.test(told.forwarded))
-    headers.push('forwarded', `${told.forwarded}, for=${isIPv6(peer) ? `"[${peer}]"` : peer}`)
+  if (
+    forwardedContext !== null &&
+    !isLongList(forwardedContext.forwarded) &&
+    FORWARDED.test(forwardedContext.forwarded)
+  )
+    headers.push('forwarded', `${forwardedContext.forwarded}, for=${isIPv6(peer) ? `"[${peer}]"` : peer}`)
   return headers
 }
 

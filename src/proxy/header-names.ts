@@ -29,15 +29,15 @@ function foldLong(name: string): string {
 
 export class HeaderNames<Treatment> {
   readonly #known = new Map<string, Treatment>()
-  readonly #judge: (folded: string, exact: boolean) => Treatment
+  readonly #classify: (folded: string, exact: boolean) => Treatment
   readonly #room: number
 
   /**
    * @param names the usual ones: they are remembered whatever clients send
    * @param judge gets the folded name, and whether it is spelled so but for case
    */
-  constructor(names: Iterable<string>, judge: (folded: string, exact: boolean) => Treatment) {
-    this.#judge = judge
+  constructor(names: Iterable<string>, classify: (folded: string, exact: boolean) => Treatment) {
+    this.#classify = classify
     for (const name of names) {
       this.#known.set(name, this.#of(name))
       this.#known.set(titleCase(name), this.#of(name))
@@ -56,7 +56,7 @@ export class HeaderNames<Treatment> {
 
   #of(name: string): Treatment {
     const folded = foldName(name)
-    return this.#judge(folded, folded === name.toLowerCase())
+    return this.#classify(folded, folded === name.toLowerCase())
   }
 }
 

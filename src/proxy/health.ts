@@ -44,9 +44,9 @@ export class HealthCheck {
 
   #checked(cause: unknown): void {
     if (this.#stopped) return
-    this.#target.rotation.checked(cause, performance.now())
+    this.#target.ejection.checked(cause, performance.now())
     const { interval } = this.#settings
-    const pause = this.#target.rotation.in ? interval : Math.min(interval, WAITED_FOR)
+    const pause = this.#target.ejection.in ? interval : Math.min(interval, WAITED_FOR)
     // Spread, so that many gateways don't ask in one moment.
     this.#timer = setTimeout(start, pause * (0.9 + Math.random() / 5), this).unref()
   }

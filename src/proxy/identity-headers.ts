@@ -4,12 +4,12 @@
  */
 
 import { type ConsideredSeat, type Decision, beginsWith } from '../model/decision.ts'
-import { type Person, personOf, samePerson } from '../model/principal.ts'
+import { type CallerIdentity, identityOf, sameIdentity } from '../model/principal.ts'
 import { FieldLines } from '../http/wire/field-lines.ts'
 
 /** All of a decision that an upstream is told. */
 interface Caller extends Pick<Decision, 'space' | 'permission' | 'seats'> {
-  readonly principal: Person | null
+  readonly principal: CallerIdentity | null
 }
 
 /** Who asked with the same header lines: mostly it is one caller, whose routes ask for a few permissions. */
@@ -34,7 +34,7 @@ export class Callers {
 
 /** Not the decision: its path would keep all of its request in memory. */
 function callerOf({ principal, space, permission, seats }: Caller): Caller {
-  return { principal: personOf(principal), space, permission, seats }
+  return { principal: identityOf(principal), space, permission, seats }
 }
 
 /** Remembered of the same header lines; the oldest goes first. */
@@ -46,7 +46,7 @@ function sameCaller(one: Caller, other: Caller): boolean {
   return (
     one.space === other.space &&
     one.permission === other.permission &&
-    samePerson(one.principal, other.principal) &&
+    sameIdentity(one.principal, other.principal) &&
     one.seats.length === other.seats.length &&
     beginsWith(other.seats, one.seats)
   )

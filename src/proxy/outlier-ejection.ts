@@ -7,13 +7,13 @@ import type { Blame, TargetState } from './upstream-events.ts'
 import type { EjectionSettings, HealthSettings } from './upstream-options.ts'
 
 /** Who is told when a target goes out or comes back. */
-export interface RotationOwner {
+export interface OutlierEjectionOwner {
   ejected(blame: Blame, cause: unknown, backoff: number): void
   unhealthy(cause: unknown): void
   returned(): void
 }
 
-export class Rotation {
+export class OutlierEjection {
   /** Read for each request; changed here only. */
   in = true
   /** Why it went out, or failed last. */
@@ -22,7 +22,7 @@ export class Rotation {
   testedAt = -Infinity
   readonly #ejection: EjectionSettings
   readonly #health: HealthSettings | null
-  readonly #owner: RotationOwner
+  readonly #owner: OutlierEjectionOwner
   /** Moves when it goes out or comes back: what an attempt begun before that finds out is no news. */
   #epoch = 0
   /** Failures in a row. */
@@ -39,7 +39,7 @@ export class Rotation {
   #good = 0
   #bad = 0
 
-  constructor(ejection: EjectionSettings, health: HealthSettings | null, owner: RotationOwner) {
+  constructor(ejection: EjectionSettings, health: HealthSettings | null, owner: OutlierEjectionOwner) {
     this.#ejection = ejection
     this.#health = health
     this.#owner = owner

@@ -70,11 +70,11 @@ export class RequestBody extends Readable implements BodySink {
   }
 
   #take(): void {
-    const { request, response, awaited } = this.#exchange
+    const { request, response, expectsContinue } = this.#exchange
     this.#taken = true
-    if (awaited) {
+    if (expectsContinue) {
       // Not before somebody really reads: an answer without the body may still save the client from sending it.
-      this.#exchange.awaited = false
+      this.#exchange.expectsContinue = false
       response.writeContinue()
     }
     request.deliver(this)

@@ -8,7 +8,7 @@ import { FieldLines } from '../http/wire/field-lines.ts'
 import type { HeaderSection } from '../http/wire/header-section.ts'
 import { MadeOf } from '../lib/made-of.ts'
 import { withoutSession } from './cookies.ts'
-import { forwardedFields, peerAddress, Told, type TrustedProxies } from './forwarded.ts'
+import { forwardedFields, peerAddress, ForwardedContext, type TrustedProxies } from './forwarded.ts'
 import { connectionNames, removeNamed } from './header-names.ts'
 import { Callers, identity } from './identity-headers.ts'
 import { requestNames } from './request-names.ts'
@@ -22,26 +22,26 @@ export function requestHeaders(
   config: UpstreamConfig,
   proxies: TrustedProxies,
 ): readonly FieldLines[] {
-  const { request, judgement } = exchange
+  const { request, evaluation } = exchange
   const peer = peerAddress(request.socket.remoteAddress)
-  const told = proxies.has(peer) ? new Told() : null
-  const decision = judgement?.decision ?? null
+  const forwardedContext = proxies.has(peer) ? new ForwardedContext() : null
+  const decision = evaluation?.decision ?? null
   const isPublic = decision === null || decision.permission === 'public'
   const passes =
     PASSES[config.passOverrides ? 'overrides' : 'usual'][
       config.passAuthorization && !isPublic ? 'with' : 'without'
     ]
   const client =
-    told === null
+    forwardedContext === null
       ? passes.ofStranger.of(request.section)
-      : new FieldLines(passing(request.section, passes, told))
+      : new FieldLines(passing(request.section, passes, forwardedContext))
   const caller = isPublic ? FieldLines.none : callerLines(request.section, decision)
   const proto = 'encrypted' in request.socket ? 'https' : 'http'
   const forwarded =
-    told === null
+    forwardedContext === null
       ? strangers.of(request.section).lines(peer, proto)
-      : new FieldLines(forwardedFields(told, peer, proto, request.host ?? ''))
-  return [client, caller, exchange.idLine, forwarded]
+      : new FieldLines(forwardedFields(forwardedContext, peer, proto, request.host ?? ''))
+  return [client, caller, exchange.requestIdLine, forwarded]
 }
 
 const strangers = new MadeOf((section: HeaderSection) => new Stranger(section))
@@ -61,17 +61,17 @@ function kept({ made }: HeaderSection, fields: readonly string[]): FieldLines {
 /** What is told of a client whose word on others doesn't count. */
 class Stranger {
   readonly #section: HeaderSection
-  readonly #told = new ByPeer<{ readonly proto: string; readonly lines: FieldLines }>()
+  readonly #forwardedContext = new ByPeer<{ readonly proto: string; readonly lines: FieldLines }>()
 
   constructor(section: HeaderSection) {
     this.#section = section
   }
 
   lines(peer: string, proto: string): FieldLines {
-    const told = this.#told.get(peer)
-    if (told?.proto === proto) return told.lines
+    const forwardedContext = this.#forwardedContext.get(peer)
+    if (forwardedContext?.proto === proto) return forwardedContext.lines
     const lines = kept(this.#section, forwardedFields(null, peer, proto, this.#section.host ?? ''))
-    this.#told.set(peer, { proto, lines })
+    this.#forwardedContext.set(peer, { proto, lines })
     return lines
   }
 }
@@ -98,7 +98,11 @@ const PASSES = {
 }
 
 /** Those of the client that pass. What a trusted peer tells of its own client is noted in `told`. */
-function passing({ fields }: HeaderSection, passes: Passes, told: Told | null): string[] {
+function passing(
+  { fields }: HeaderSection,
+  passes: Passes,
+  forwardedContext: ForwardedContext | null,
+): string[] {
   const headers: string[] = []
   let named: Set<string> | null = null
   for (let i = 0; i < fields.length; i += 2) {
@@ -112,7 +116,7 @@ function passing({ fields }: HeaderSection, passes: Passes, told: Told | null): 
         if (passes.overrides) headers.push(name, value)
         break
       case 'told':
-        if (told !== null) headers.push(name, value)
+        if (forwardedContext !== null) headers.push(name, value)
         break
       case 'authorization':
         if (passes.authorization) headers.push(name, value)
@@ -126,17 +130,20 @@ function passing({ fields }: HeaderSection, passes: Passes, told: Told | null): 
         named = connectionNames(value, named)
         break
       case 'x-forwarded-for':
-        if (told !== null) told.for = told.for === '' ? value : `${told.for}, ${value}`
+        if (forwardedContext !== null)
+          forwardedContext.for = forwardedContext.for === '' ? value : `${forwardedContext.for}, ${value}`
         break
       case 'x-forwarded-proto':
         // Twice is odd, and odd values are dropped; so is a list.
-        if (told !== null) told.proto = told.proto === '' ? value : ','
+        if (forwardedContext !== null) forwardedContext.proto = forwardedContext.proto === '' ? value : ','
         break
       case 'x-forwarded-host':
-        if (told !== null) told.host = told.host === '' ? value : ','
+        if (forwardedContext !== null) forwardedContext.host = forwardedContext.host === '' ? value : ','
         break
       case 'forwarded':
-        if (told !== null) told.forwarded = told.forwarded === '' ? value : `${told.forwarded}, ${value}`
+        if (forwardedContext !== null)
+          forwardedContext.forwarded =
+            forwardedContext.forwarded === '' ? value : `${forwardedContext.forwarded}, ${value}`
         break
     }
   }

@@ -126,7 +126,7 @@ for (const name of OVERRIDES) special.set(name, 'override')
 for (const name of TOLD) special.set(name, 'told')
 for (const name of BY_NAME) special.set(name, name)
 
-function judge(folded: string, exact: boolean): Treatment {
+function classify(folded: string, exact: boolean): Treatment {
   const known = special.get(folded) ?? byPrefix(folded)
   // A second spelling of a name that matters is nobody's honest header.
   if (!exact && known !== 'pass') return 'drop'
@@ -140,5 +140,5 @@ function byPrefix(folded: string): Treatment {
 
 export const requestNames: HeaderNames<Treatment> = new HeaderNames(
   [...DROPPED, ...OVERRIDES, ...TOLD, ...BY_NAME, ...USUAL],
-  judge,
+  classify,
 )

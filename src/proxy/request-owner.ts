@@ -3,11 +3,11 @@
 import type { Exchange } from '../http/server/exchange.ts'
 import { clientNetwork, forwardedNetwork } from './client-network.ts'
 import type { TrustedProxies } from './forwarded.ts'
-import type { Party } from '../http/client/hop.ts'
+import type { RequestOwner } from '../http/client/hop.ts'
 
 /** Of a public route: by the client's network. Requests of a trusted proxy that names no client are of one caller. */
-export function partyOf({ request, judgement }: Exchange, proxies: TrustedProxies): Party {
-  const principal = judgement?.decision.principal ?? null
+export function ownerOf({ request, evaluation }: Exchange, proxies: TrustedProxies): RequestOwner {
+  const principal = evaluation?.decision.principal ?? null
   if (principal !== null) return { tenant: principal.tenant, caller: principal.user }
   const peer = request.socket.remoteAddress
   return { tenant: '', caller: clientNetwork(peer, proxies) ?? forwardedNetwork(request, proxies) ?? '' }

@@ -6,7 +6,7 @@ import { MadeOf } from '../lib/made-of.ts'
 import { ResponseFields } from '../http/wire/response-fields.ts'
 import { maySet } from './cookies.ts'
 import { connectionNames, foldName, HeaderNames } from './header-names.ts'
-import type { AnswerHead } from '../http/client/hop.ts'
+import type { ResponseHead } from '../http/client/hop.ts'
 
 type Treatment =
   'pass' | 'drop' | 'connection' | 'content-length' | 'set-cookie' | 'trailer' | 'transfer-encoding'
@@ -46,8 +46,8 @@ const responseNames: HeaderNames<Treatment> = new HeaderNames(
 const MAX_FIELDS = 2000
 
 const fieldsOf = {
-  withChunks: new MadeOf((head: AnswerHead) => fieldsFor(head, true)),
-  withoutChunks: new MadeOf((head: AnswerHead) => fieldsFor(head, false)),
+  withChunks: new MadeOf((head: ResponseHead) => fieldsFor(head, true)),
+  withoutChunks: new MadeOf((head: ResponseHead) => fieldsFor(head, false)),
 }
 
 /**
@@ -55,11 +55,11 @@ const fieldsOf = {
  *
  * @param chunks may be what the client is given, where there is a body
  */
-export function responseHeaders(head: AnswerHead, chunks: boolean): ResponseFields | string {
+export function responseHeaders(head: ResponseHead, chunks: boolean): ResponseFields | string {
   return fieldsOf[chunks ? 'withChunks' : 'withoutChunks'].of(head)
 }
 
-function fieldsFor(head: AnswerHead, chunks: boolean): ResponseFields | string {
+function fieldsFor(head: ResponseHead, chunks: boolean): ResponseFields | string {
   const lines = passing(head, chunks)
   return typeof lines === 'string' ? lines : new ResponseFields(lines)
 }
@@ -69,7 +69,7 @@ function fieldsFor(head: AnswerHead, chunks: boolean): ResponseFields | string {
  *
  * @param chunks as of `responseHeaders`
  */
-export function passing({ status, lines }: AnswerHead, chunks: boolean): FieldLine[] | string {
+export function passing({ status, lines }: ResponseHead, chunks: boolean): FieldLine[] | string {
   if (lines.length > MAX_FIELDS) return `more than ${MAX_FIELDS} header fields`
   let headers: FieldLine[] = []
   let named: Set<string> | null = null
@@ -123,7 +123,7 @@ function withoutNamed(lines: readonly FieldLine[], named: ReadonlySet<string>): 
 }
 
 /** For an interim answer (1xx): it has no body, so nothing about one. */
-export function interimHeaders({ lines }: AnswerHead): ResponseFields {
+export function interimHeaders({ lines }: ResponseHead): ResponseFields {
   return new ResponseFields(lines.filter(({ name }) => responseNames.treatment(name) === 'pass'))
 }
 

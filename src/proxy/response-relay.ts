@@ -8,25 +8,25 @@ import type { ResponseWatch } from '../http/server/client-response.ts'
 import type { ResponseFields } from '../http/wire/response-fields.ts'
 import { nextStage } from '../lib/batched-stages.ts'
 import { passed } from './buffer-garbage.ts'
-import type { AnswerHead } from '../http/client/hop.ts'
+import type { ResponseHead } from '../http/client/hop.ts'
 import { interimHeaders, reasonPhrase, responseHeaders, responseTrailers } from './response-headers.ts'
 
 /** Bytes that may lie unsent at the client before an interim answer is left out. */
 const INTERIM_BACKLOG = 64 * 1024
 
 /** Who hears the upstream. */
-export interface AnswerOwner {
+export interface ResponseRelayOwner {
   /** The client can take more. */
   resume(): void
   /** What was found wrong with it only now, when it was to be written. Nothing of it is out. */
   unwritable(error: unknown): void
 }
 
-export class Answer implements ResponseWatch {
+export class ResponseRelay implements ResponseWatch {
   readonly #exchange: Exchange
   readonly #stall: number
   readonly #http11: boolean
-  readonly #owner: AnswerOwner
+  readonly #owner: ResponseRelayOwner
   #status = 0
   #phrase = ''
   /** The head is out: what follows is this answer's. */
@@ -42,7 +42,7 @@ export class Answer implements ResponseWatch {
   #timer: NodeJS.Timeout | null = null
 
   /** @param stall milliseconds that the client may take nothing before it is cut off */
-  constructor(exchange: Exchange, stall: number, owner: AnswerOwner) {
+  constructor(exchange: Exchange, stall: number, owner: ResponseRelayOwner) {
     this.#exchange = exchange
     this.#stall = stall
     this.#http11 = exchange.request.minor === 1
@@ -53,14 +53,14 @@ export class Answer implements ResponseWatch {
    * 1xx (RFC 9110, section 15.2). Left out for HTTP/1.0, where the client doesn't read them, and for one that is behind.
    * Throws on bad fields.
    */
-  interim(head: AnswerHead): void {
+  interim(head: ResponseHead): void {
     const { response } = this.#exchange
     if (!this.#http11 || response.writableLength > INTERIM_BACKLOG) return
     response.writeInformation(head.status, interimHeaders(head))
   }
 
   /** Throws when the client can't be given such an answer. Nothing of it is sent yet. */
-  begin(head: AnswerHead): void {
+  begin(head: ResponseHead): void {
     const chunks = this.#http11 && this.#exchange.request.method !== 'HEAD'
     const headers = responseHeaders(head, chunks)
     if (typeof headers === 'string') throw new Error(headers)
@@ -90,8 +90,8 @@ export class Answer implements ResponseWatch {
     if (headers === null || response.headersSent) return this.#open
     this.#headers = null
     // It was not told to send its body, and may do so or not: nobody can say where its next request begins.
-    if (this.#exchange.awaited) response.shouldKeepAlive = false
-    response.writeHead(this.#status, headers, reasonPhrase(this.#phrase), this.#exchange.idLine)
+    if (this.#exchange.expectsContinue) response.shouldKeepAlive = false
+    response.writeHead(this.#status, headers, reasonPhrase(this.#phrase), this.#exchange.requestIdLine)
     this.#open = true
     return true
   }
@@ -166,7 +166,7 @@ export class Answer implements ResponseWatch {
   }
 }
 
-function flush(answer: Answer): void {
+function flush(answer: ResponseRelay): void {
   answer.flush()
 }
 

@@ -11,41 +11,41 @@ const SMALL = 32 * 1024
 /** Milliseconds that it has. */
 const TIME = 2000
 
-export interface Gathered {
+export interface BufferedBody {
   /** Its body is whole, or is waited for no longer. May be told when it is over. */
-  gathered(): void
+  buffered(): void
 }
 
 export function isSmall({ length }: ClientRequest): boolean {
   return length <= SMALL || length === Infinity
 }
 
-export class Gathering {
+export class SmallBodies {
   readonly #most: number
   /** With their timers; oldest first. */
-  readonly #all = new Map<Gathered, NodeJS.Timeout>()
+  readonly #all = new Map<BufferedBody, NodeJS.Timeout>()
 
   /** @param most at once; with one more, the oldest goes on with what it has */
   constructor(most: number) {
     this.#most = most
   }
 
-  add(one: Gathered): void {
+  add(one: BufferedBody): void {
     this.#all.set(one, setTimeout(onTime, TIME, this, one))
     if (this.#all.size <= this.#most) return
     for (const oldest of this.#all.keys()) return this.done(oldest)
   }
 
   /** Does nothing for one that is not here. */
-  done(one: Gathered): void {
+  done(one: BufferedBody): void {
     const timer = this.#all.get(one)
     if (timer === undefined) return
     clearTimeout(timer)
     this.#all.delete(one)
-    one.gathered()
+    one.buffered()
   }
 }
 
-function onTime(gathering: Gathering, one: Gathered): void {
-  gathering.done(one)
+function onTime(smallBodies: SmallBodies, one: BufferedBody): void {
+  smallBodies.done(one)
 }

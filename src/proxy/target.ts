@@ -4,9 +4,14 @@
  */
 
 import { type Address, connect, type TlsOptions } from '../http/client/connector.ts'
-import { ConnectionLost, type HopRequest, type Party, type Receiver } from '../http/client/hop.ts'
-import { Http1Client } from '../http/client/connection-pool.ts'
-import { Rotation, type RotationOwner } from './outlier-ejection.ts'
+import {
+  ConnectionLost,
+  type UpstreamRequest,
+  type RequestOwner,
+  type ResponseReceiver,
+} from '../http/client/hop.ts'
+import { ConnectionPool } from '../http/client/connection-pool.ts'
+import { OutlierEjection, type OutlierEjectionOwner } from './outlier-ejection.ts'
 import type { TargetStatus } from './upstream-events.ts'
 import type { UpstreamSettings } from './upstream-options.ts'
 import { TargetAgent } from './websocket/agent.ts'
@@ -17,7 +22,7 @@ const KEEP_ALIVE_MAX = 60_000
 
 export class Target {
   readonly url: URL
-  readonly rotation: Rotation
+  readonly ejection: OutlierEjection
   /** Requests under way and waiting. Those that were given up count until they are let go of. */
   pending = 0
   /** Those of them whose body has not come whole yet. */
@@ -27,7 +32,7 @@ export class Target {
   readonly #settings: UpstreamSettings
   readonly #connectTimeout: number
   readonly #address: Address
-  readonly #client: Http1Client
+  readonly #client: ConnectionPool
 
   /** @param connectTimeout ms */
   constructor(
@@ -35,10 +40,10 @@ export class Target {
     connectTimeout: number,
     settings: UpstreamSettings,
     tls: TlsOptions,
-    owner: RotationOwner,
+    owner: OutlierEjectionOwner,
   ) {
     this.url = url
-    this.rotation = new Rotation(settings.ejection, settings.health, owner)
+    this.ejection = new OutlierEjection(settings.ejection, settings.health, owner)
     this.#settings = settings
     this.#connectTimeout = connectTimeout
     this.#address = addressOf(url, tls)
@@ -47,21 +52,21 @@ export class Target {
   }
 
   get status(): TargetStatus {
-    return { target: this.url.origin, state: this.rotation.state, pending: this.pending }
+    return { target: this.url.origin, state: this.ejection.state, pending: this.pending }
   }
 
   /** A request goes here. The number goes back with `end`, and with what it finds out to `rotation`. */
   begin(now: number): number {
     this.pending++
-    return this.rotation.begin(now)
+    return this.ejection.begin(now)
   }
 
   end(epoch: number): void {
     this.pending--
-    this.rotation.end(epoch)
+    this.ejection.end(epoch)
   }
 
-  dispatch(request: HopRequest, receiver: Receiver): void {
+  dispatch(request: UpstreamRequest, receiver: ResponseReceiver): void {
     if (!this.#client.closed) return this.#client.dispatch(request, receiver)
     // Judged before a reload, sent after it: served all the same, on a connection that goes with the request.
     const late = this.#open()
@@ -70,7 +75,7 @@ export class Target {
   }
 
   /** The request is given up. @returns whether it waited here: then it waits no longer, and is told nothing more */
-  withdraw(receiver: Receiver): boolean {
+  withdraw(receiver: ResponseReceiver): boolean {
     return this.#client.withdraw(receiver)
   }
 
@@ -80,8 +85,8 @@ export class Target {
   }
 
   /** Ends a request of a caller that has more of them here. @returns whether there was one */
-  displace(party: Party, uploads: boolean): boolean {
-    return this.#client.displace(party, uploads)
+  displace(owner: RequestOwner, uploads: boolean): boolean {
+    return this.#client.displace(owner, uploads)
   }
 
   /** A connection that had been used and was kept died with this error. Servers close idle ones; it means nothing. */
@@ -99,9 +104,9 @@ export class Target {
     return this.#client.destroy()
   }
 
-  #open(): Http1Client {
+  #open(): ConnectionPool {
     const { connections, uploads, evictionDelay, bodyTimeout } = this.#settings
-    return new Http1Client({
+    return new ConnectionPool({
       ...this.#address,
       authority: this.url.host,
       connections,

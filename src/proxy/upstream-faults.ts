@@ -5,7 +5,7 @@ import {
   BodyTimeout,
   ClientClosed,
   ConnectionLost,
-  Displaced,
+  Evicted,
   NotForwardable,
   SlowClient,
 } from '../http/client/hop.ts'
@@ -54,7 +54,7 @@ export const givenUp: Error = new Error('given up')
 export function refusalOf(error: Error, connected: boolean): Refusal {
   if (error instanceof NotForwardable) return notForwardable
   if (error instanceof SlowClient) return bodyTooSlow
-  if (error instanceof Displaced) return connected ? evicted : displaced
+  if (error instanceof Evicted) return connected ? evicted : displaced
   if (error instanceof BodyTimeout) return timedOut
   return connected ? protocolError : unreachable
 }
@@ -70,7 +70,7 @@ export function blameOf(error: Error, connected: boolean, heard: boolean): Blame
   return !heard && error instanceof ConnectionLost ? 'reset' : null
 }
 
-const OURS = [NotForwardable, SlowClient, Displaced, ClientClosed]
+const OURS = [NotForwardable, SlowClient, Evicted, ClientClosed]
 
 /** Of the client's making, or the gateway's. */
 function isOurs(error: Error): boolean {

@@ -9,11 +9,11 @@ import type { Refusal } from '../model/errors.ts'
 import { Balancer } from './balancer.ts'
 import { tlsOptions } from '../http/client/connector.ts'
 import { TrustedProxies } from './forwarded.ts'
-import { Gathering } from './small-bodies.ts'
+import { SmallBodies } from './small-bodies.ts'
 import { HealthCheck } from './health.ts'
-import type { Party } from '../http/client/hop.ts'
+import type { RequestOwner } from '../http/client/hop.ts'
 import { RetryBudget } from './retry-budget.ts'
-import type { RotationOwner } from './outlier-ejection.ts'
+import type { OutlierEjectionOwner } from './outlier-ejection.ts'
 import { Target } from './target.ts'
 import type { Blame, TargetStatus, UpstreamListener } from './upstream-events.ts'
 import { settingsOf, type UpstreamOptions } from './upstream-options.ts'
@@ -25,7 +25,7 @@ export class Upstream {
   readonly proxies: TrustedProxies
   readonly bodyTimeout: number
   /** Requests with small bodies that are read before a target is chosen for them. */
-  readonly gathering: Gathering
+  readonly smallBodies: SmallBodies
   /** Of one request, at most. */
   readonly retries: number
   readonly #targets: readonly Target[]
@@ -42,7 +42,7 @@ export class Upstream {
     this.config = config
     this.proxies = new TrustedProxies(settings.trustedProxies)
     this.bodyTimeout = settings.bodyTimeout
-    this.gathering = new Gathering(settings.maxPending)
+    this.smallBodies = new SmallBodies(settings.maxPending)
     this.retries = settings.retries.perRequest
     this.#listener = settings.listener
     this.#targets = config.targets.map(
@@ -77,18 +77,18 @@ export class Upstream {
   }
 
   /** Ends a request of a caller that has more of them here than the party has. @returns whether there was one */
-  displace(party: Party, uploads: boolean): boolean {
-    return this.#targets.some((target) => target.rotation.in && target.displace(party, uploads))
+  displace(owner: RequestOwner, uploads: boolean): boolean {
+    return this.#targets.some((target) => target.ejection.in && target.displace(owner, uploads))
   }
 
   /** What the targets that are out were found to be, for the log of a request that was refused for it. */
   get cause(): unknown {
-    return this.#targets.find(({ rotation }) => !rotation.in)?.rotation.cause ?? null
+    return this.#targets.find(({ ejection }) => !ejection.in)?.ejection.cause ?? null
   }
 
   /** An attempt says that something is wrong with its target. */
   failed(target: Target, epoch: number, blame: Blame, cause: unknown, now: number): void {
-    target.rotation.failed(epoch, blame, cause, this.#balancer.isLast(target), now)
+    target.ejection.failed(epoch, blame, cause, this.#balancer.isLast(target), now)
   }
 
   /**
@@ -98,7 +98,7 @@ export class Upstream {
    * @param free not drawn from the budget
    */
   another(tried: Target, before: Target | null, again: boolean, free: boolean, now: number): Target | null {
-    const next = this.#balancer.other(tried, before) ?? (again && tried.rotation.in ? tried : null)
+    const next = this.#balancer.other(tried, before) ?? (again && tried.ejection.in ? tried : null)
     return next !== null && (free || this.#budget.take(now)) ? next : null
   }
 
@@ -123,7 +123,7 @@ export class Upstream {
     await Promise.all(this.#targets.map((target) => target.destroy()))
   }
 
-  #ownerOf(target: string): RotationOwner {
+  #ownerOf(target: string): OutlierEjectionOwner {
     const listener = this.#listener
     const { name: upstream } = this.config
     return {
@@ -138,7 +138,7 @@ export class Upstream {
 
   /** What took all of them away is over. */
   #hurryOthers(): void {
-    const others = this.#targets.filter(({ rotation }) => !rotation.in)
-    if (others.length === this.#targets.length - 1) for (const { rotation } of others) rotation.hurry()
+    const others = this.#targets.filter(({ ejection }) => !ejection.in)
+    if (others.length === this.#targets.length - 1) for (const { ejection } of others) ejection.hurry()
   }
 }

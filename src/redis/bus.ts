@@ -7,7 +7,7 @@
 import { performance } from 'node:perf_hooks'
 import type { Acknowledgement, Announcement, Bus, BusReceiver } from '../coherence/bus.ts'
 import type { NumberedChange } from '../coherence/change.ts'
-import { type Connection, isReady, type Subscriber } from './connection.ts'
+import { type RedisConnection, isReady, type Subscriber } from './connection.ts'
 import type { Keys } from './keys.ts'
 import { MAX_VALUE } from './resp.ts'
 import type { Seal } from './seal.ts'
@@ -20,7 +20,7 @@ const SILENT = 2500
 type Row = readonly [seq: number, mark: number, tenant: string, kind: string, key: string]
 
 export class RedisBus implements Bus {
-  readonly #publisher: Connection
+  readonly #publisher: RedisConnection
   readonly #subscriber: Subscriber
   readonly #keys: Keys
   readonly #seal: Seal
@@ -30,7 +30,7 @@ export class RedisBus implements Bus {
   #timer: NodeJS.Timeout | null = null
   #subscribed = false
 
-  constructor(publisher: Connection, subscriber: Subscriber, keys: Keys, seal: Seal) {
+  constructor(publisher: RedisConnection, subscriber: Subscriber, keys: Keys, seal: Seal) {
     this.#publisher = publisher
     this.#subscriber = subscriber
     this.#keys = keys

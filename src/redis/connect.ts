@@ -9,7 +9,7 @@ import type { ConnectionOptions } from 'node:tls'
 import { Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis'
 import type { RedisConfig } from '../config/config.ts'
 import { LastingCluster } from './cluster.ts'
-import { COMMAND_TIMEOUT, type Connection, SUBSCRIBE_TIMEOUT } from './connection.ts'
+import { COMMAND_TIMEOUT, type RedisConnection, SUBSCRIBE_TIMEOUT } from './connection.ts'
 import { anyOf, CONNECT_TIMEOUT, type Connector, connectorTo, ownServer } from './connectors.ts'
 import { type NodeAddress, Nodes } from './nodes.ts'
 import { masterOf } from './sentinel.ts'
@@ -32,7 +32,7 @@ export function connectRedis(
   config: RedisConfig,
   report: (cause: Error) => void,
   commandTimeout = COMMAND_TIMEOUT,
-): Connection {
+): RedisConnection {
   const connection =
     config.mode === 'cluster' ? cluster(config, commandTimeout) : single(config, commandTimeout)
   connection.on('error', report)
@@ -47,7 +47,7 @@ export function connectRedis(
  */
 export function connectSubscriber(
   config: RedisConfig,
-  publisher: Connection,
+  publisher: RedisConnection,
   report: (cause: Error) => void,
 ): Redis {
   const connection =

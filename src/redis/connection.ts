@@ -2,7 +2,7 @@
 
 import type { Cluster, Redis } from 'ioredis'
 
-export type Connection = Redis | Cluster
+export type RedisConnection = Redis | Cluster
 /** For subscriptions: one server, of a cluster too. */
 export type Subscriber = Redis
 
@@ -11,6 +11,6 @@ export const COMMAND_TIMEOUT = 100
 /** The same for a subscription, for which no decision waits. */
 export const SUBSCRIBE_TIMEOUT = 1000
 
-export function isReady(connection: Connection): boolean {
+export function isReady(connection: RedisConnection): boolean {
   return connection.status === 'ready'
 }

@@ -8,7 +8,7 @@
  */
 
 import { randomBytes } from 'node:crypto'
-import type { Connection } from './connection.ts'
+import type { RedisConnection } from './connection.ts'
 import type { Keys } from './keys.ts'
 
 /** Milliseconds for a command: a browser waits for a page, not for a decision. */
@@ -17,14 +17,14 @@ export const PATIENCE = 2000
 const EPOCH = /^[A-Za-z0-9_-]{8}$/
 
 export class RedisEphemeral {
-  readonly #connect: () => Connection
+  readonly #connect: () => RedisConnection
   readonly #keys: Keys
-  #connection: Promise<Connection> | null = null
+  #connection: Promise<RedisConnection> | null = null
   /** Calls at the same time share one question. */
   #asked: Promise<string> | null = null
 
   /** @param connect called when the first sign-in begins */
-  constructor(connect: () => Connection, keys: Keys) {
+  constructor(connect: () => RedisConnection, keys: Keys) {
     this.#connect = connect
     this.#keys = keys
   }
@@ -59,14 +59,14 @@ export class RedisEphemeral {
     throw new Error('the epoch of sign-ins in Redis is none')
   }
 
-  #ready(): Promise<Connection> {
+  #ready(): Promise<RedisConnection> {
     this.#connection ??= ready(this.#connect())
     return this.#connection
   }
 }
 
 /** The first one waits for the connection; later ones fail at once while it is away. */
-async function ready(connection: Connection): Promise<Connection> {
+async function ready(connection: RedisConnection): Promise<RedisConnection> {
   if (connection.status === 'ready') return connection
   await new Promise<void>((resolve) => {
     const timer = setTimeout(resolve, PATIENCE)

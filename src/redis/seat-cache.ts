@@ -10,7 +10,7 @@
 
 import type { Source } from '../model/decision.ts'
 import type { SeatQuestion } from '../model/seat.ts'
-import { type Connection, isReady } from './connection.ts'
+import { type RedisConnection, isReady } from './connection.ts'
 import type { Keys } from './keys.ts'
 import { MAX_VALUE } from './resp.ts'
 import type { Seal } from './seal.ts'
@@ -55,7 +55,7 @@ export interface SeatLists {
 }
 
 /** Says whether a value that was read at a position still counts. */
-export interface JudgesAge {
+export interface Freshness {
   counts(
     position: { readonly seq: number; readonly mark: number },
     what: { readonly tenant: string; readonly kind: Kind; readonly key: string },
@@ -64,7 +64,7 @@ export interface JudgesAge {
 
 /** The Redis that a fleet shares. */
 export interface SharedCache {
-  readonly connection: Connection
+  readonly connection: RedisConnection
   readonly keys: Keys
   readonly seal: Seal
 }
@@ -73,10 +73,10 @@ type Sourced<V> = Read<V> & { readonly source: Source }
 
 export class SeatCache {
   readonly #store: SeatStore
-  readonly #redis: Connection
+  readonly #redis: RedisConnection
   readonly #keys: Keys
   readonly #seal: Seal
-  readonly #history: JudgesAge
+  readonly #history: Freshness
   readonly #now: () => number
   #pausedUntil = 0
 
@@ -84,7 +84,7 @@ export class SeatCache {
   constructor(
     store: SeatStore,
     { connection, keys, seal }: SharedCache,
-    history: JudgesAge,
+    history: Freshness,
     now: () => number,
   ) {
     this.#store = store

@@ -6,46 +6,50 @@
 import type { AddressInfo } from 'node:net'
 import type { Config } from '../config/config.ts'
 import { methodsOf } from '../config/methods.ts'
-import type { Compiled, Engine } from './decision-point.ts'
+import type { CompiledConfig, DecisionPoint } from './decision-point.ts'
 import { Pipeline, type Running } from '../pipeline/pipeline.ts'
 import { clientNetwork } from '../proxy/client-network.ts'
 import { peerAddress, TrustedProxies } from '../proxy/forwarded.ts'
 import { Upstream } from '../proxy/upstream.ts'
 import { Reevaluation } from '../pipeline/reevaluation.ts'
-import { openFront } from '../http/server/listener.ts'
-import type { Front, FrontSettings } from '../http/server/listener-options.ts'
+import { openRequestListener } from '../http/server/listener.ts'
+import type { RequestListener, ListenerSettings } from '../http/server/listener-options.ts'
 import { AccessLog } from '../telemetry/access-log.ts'
 import { type ConnectionWatch, watchConnections } from '../telemetry/connection-watch.ts'
 import type { Log } from '../telemetry/logger.ts'
 import { Metrics } from '../telemetry/metrics.ts'
 import { type UpstreamWatch, watchUpstreams } from '../telemetry/upstream-watch.ts'
 
-export class Door {
+export class DataPlane {
   readonly metrics = new Metrics()
-  readonly #engine: Engine
+  readonly #decisionPoint: DecisionPoint
   readonly #pipeline: Pipeline
   readonly #reevaluation: Reevaluation
   readonly #watch: UpstreamWatch
   readonly #connectionWatch: ConnectionWatch
-  #compiled: Compiled
+  #compiled: CompiledConfig
   #running: Running
-  #front: Front | null = null
+  #requestListener: RequestListener | null = null
 
   /** Rejects with a ConfigError when the route tables are faulty. */
-  static async open(engine: Engine, config: Config, log: Log): Promise<Door> {
-    return new Door(engine, await engine.compile(config), log)
+  static async open(decisionPoint: DecisionPoint, config: Config, log: Log): Promise<DataPlane> {
+    return new DataPlane(decisionPoint, await decisionPoint.compile(config), log)
   }
 
-  private constructor(engine: Engine, compiled: Compiled, log: Log) {
-    this.#engine = engine
+  private constructor(decisionPoint: DecisionPoint, compiled: CompiledConfig, log: Log) {
+    this.#decisionPoint = decisionPoint
     this.#compiled = compiled
     this.#watch = watchUpstreams(this.metrics, log, () =>
       [...this.#running.upstreams].map(([name, upstream]) => [name, upstream.targets()] as const),
     )
-    this.#connectionWatch = watchConnections(this.metrics, log, () => this.#front?.connections ?? {})
+    this.#connectionWatch = watchConnections(
+      this.metrics,
+      log,
+      () => this.#requestListener?.connections ?? {},
+    )
     this.#running = running(compiled, this.#watch)
     this.#pipeline = new Pipeline(this.#running, new AccessLog(log.line), this.metrics)
-    this.#reevaluation = new Reevaluation(engine.changes, this.#pipeline)
+    this.#reevaluation = new Reevaluation(decisionPoint.changes, this.#pipeline)
     this.#addGauges(log)
   }
 
@@ -53,14 +57,14 @@ export class Door {
   async listen(shared = false): Promise<AddressInfo> {
     const { config } = this.#compiled
     const settings = settingsOf(config, this.#running)
-    this.#front = await openFront(config.listen, this.#pipeline, {
+    this.#requestListener = await openRequestListener(config.listen, this.#pipeline, {
       settings,
       watch: this.#connectionWatch,
       shared,
     })
     startChecks(this.#running)
     this.#reevaluation.start()
-    return this.#front.address
+    return this.#requestListener.address
   }
 
   /**
@@ -68,17 +72,17 @@ export class Door {
    * force, both at once: a request meets the old ones or the new, never a mix.
    */
   async prepare(config: Config): Promise<() => void> {
-    const compiled = await this.#engine.compile(config)
+    const compiled = await this.#decisionPoint.compile(config)
     const next = running(compiled, this.#watch)
     return () => {
       const before = this.#running
       const { signIn } = this.#compiled
       this.#running = next
       this.#compiled = compiled
-      this.#engine.memory.resize(config.memory.seats)
+      this.#decisionPoint.memory.resize(config.memory.seats)
       this.#pipeline.use(next)
       this.#reevaluation.reloaded()
-      this.#front?.use(settingsOf(config, next))
+      this.#requestListener?.use(settingsOf(config, next))
       startChecks(next)
       this.metrics.forgetRoutes(new Set(compiled.table.routes.map((route) => route.id)))
       // Requests under way keep the old pools until they are done.
@@ -89,16 +93,16 @@ export class Door {
 
   /** No new connections; requests in flight have `drain` ms. After that, nothing is decided from memory. */
   async close(drain: number): Promise<void> {
-    await this.#front?.close(drain)
+    await this.#requestListener?.close(drain)
     this.#pipeline.account()
     this.#reevaluation.stop()
     await Promise.all([...this.#running.upstreams.values()].map((upstream) => upstream.close()))
     await this.#compiled.signIn?.close()
-    this.#engine.lease.end()
+    this.#decisionPoint.lease.end()
   }
 
   #addGauges(log: Log): void {
-    const { lease, memory } = this.#engine
+    const { lease, memory } = this.#decisionPoint
     const { metrics } = this
     metrics.gauge(
       'seatgate_lease_live',
@@ -125,7 +129,7 @@ export class Door {
     metrics.gauge(
       'seatgate_connection_memory_bytes',
       'What connections of clients hold of messages; memory.connections is the bound.',
-      () => this.#front?.memory ?? 0,
+      () => this.#requestListener?.memory ?? 0,
     )
     metrics.gauge(
       'seatgate_memory_bytes',
@@ -138,7 +142,7 @@ export class Door {
 function settingsOf(
   { limits, memory, proxyProtocol, upstreams }: Config,
   { trustedProxies }: Running,
-): FrontSettings {
+): ListenerSettings {
   return {
     limits,
     proxyProtocol,
@@ -153,7 +157,7 @@ function startChecks({ upstreams }: Running): void {
   for (const upstream of upstreams.values()) upstream.start()
 }
 
-function running(compiled: Compiled, listener: UpstreamWatch): Running {
+function running(compiled: CompiledConfig, listener: UpstreamWatch): Running {
   const upstreams = new Map<string, Upstream>()
   const { trustedProxies, limits } = compiled.config
   for (const [name, config] of compiled.config.upstreams) {
@@ -163,7 +167,7 @@ function running(compiled: Compiled, listener: UpstreamWatch): Running {
   }
   const signIn = compiled.signIn?.send ?? (() => null)
   return {
-    judge: compiled.judge,
+    engine: compiled.engine,
     upstreams,
     trustedProxies: new TrustedProxies(trustedProxies),
     signIn,

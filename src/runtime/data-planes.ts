@@ -6,12 +6,12 @@
 import type { AddressInfo } from 'node:net'
 import { Registry } from 'prom-client'
 import type { Config } from '../config/config.ts'
-import { Door } from './data-plane.ts'
-import { Engine } from './decision-point.ts'
-import type { Membership } from './fleet-node.ts'
+import { DataPlane } from './data-plane.ts'
+import { DecisionPoint } from './decision-point.ts'
+import type { FleetNode } from './fleet-node.ts'
 import type { Log } from '../telemetry/logger.ts'
 
-export interface Doors {
+export interface DataPlanes {
   readonly address: AddressInfo
   /** Processes that decide now, and how many there ought to be. */
   readonly workers: { readonly running: number; readonly wanted: number }
@@ -24,41 +24,41 @@ export interface Doors {
 }
 
 /** In this process: nothing is between a request and its decision. */
-export class OwnDoor implements Doors {
+export class InProcessDataPlane implements DataPlanes {
   readonly address: AddressInfo
   readonly workers = { running: 1, wanted: 1 }
-  readonly #door: Door
+  readonly #dataPlane: DataPlane
 
-  private constructor(door: Door, address: AddressInfo) {
-    this.#door = door
+  private constructor(dataPlane: DataPlane, address: AddressInfo) {
+    this.#dataPlane = dataPlane
     this.address = address
   }
 
   /** Rejects when the store can't be read, the address can't be had or the route tables are faulty. */
-  static async open(config: Config, membership: Membership, log: Log): Promise<Doors> {
-    const { store, instance, cache, ephemeral } = membership
-    const engine = new Engine({
+  static async open(config: Config, node: FleetNode, log: Log): Promise<DataPlanes> {
+    const { store, instance, cache, ephemeral } = node
+    const decisionPoint = new DecisionPoint({
       store,
       coherence: instance,
       cache,
       ports: { ephemeral, log: log.logger },
       memory: config.memory,
     })
-    const door = await Door.open(engine, config, log)
-    await membership.start()
-    return new OwnDoor(door, await door.listen())
+    const dataPlane = await DataPlane.open(decisionPoint, config, log)
+    await node.start()
+    return new InProcessDataPlane(dataPlane, await dataPlane.listen())
   }
 
   async reload(config: Config): Promise<void> {
-    const put = await this.#door.prepare(config)
-    put()
+    const activate = await this.#dataPlane.prepare(config)
+    activate()
   }
 
   metrics(own: Registry): Promise<string> {
-    return Registry.merge([own, this.#door.metrics.registry]).metrics()
+    return Registry.merge([own, this.#dataPlane.metrics.registry]).metrics()
   }
 
   close(drain: number): Promise<void> {
-    return this.#door.close(drain)
+    return this.#dataPlane.close(drain)
   }
 }

@@ -14,7 +14,7 @@ import { Lease } from '../coherence/lease.ts'
 import type { Config, MemoryBounds } from '../config/config.ts'
 import { ConfigError } from '../config/faults.ts'
 import type { Route } from '../model/route.ts'
-import { Judge } from '../decision/engine.ts'
+import { DecisionEngine } from '../decision/engine.ts'
 import type { Ephemeral, OidcLog } from '../oidc/ports.ts'
 import { SeatCache, type SharedCache } from '../redis/seat-cache.ts'
 import { Changes } from '../pipeline/changes.ts'
@@ -23,10 +23,10 @@ import { SeatMemory } from '../decision/seats/memory.ts'
 import type { SignIn } from './sign-in.ts'
 
 /** One configuration, ready to judge by. */
-export interface Compiled {
+export interface CompiledConfig {
   readonly config: Config
   readonly table: RouteTable
-  readonly judge: Judge
+  readonly engine: DecisionEngine
   /** Null where no tenant has an identity provider. */
   readonly signIn: SignIn | null
 }
@@ -37,7 +37,7 @@ export interface SignInPorts {
   readonly log: OidcLog
 }
 
-export interface EngineParts {
+export interface DecisionPointParts {
   readonly store: Store
   readonly coherence: Coherence
   readonly cache: SharedCache | null
@@ -46,7 +46,7 @@ export interface EngineParts {
   readonly memory: MemoryBounds
 }
 
-export class Engine {
+export class DecisionPoint {
   readonly store: Store
   readonly memory: SeatMemory
   readonly lease: Lease
@@ -57,7 +57,7 @@ export class Engine {
   readonly #ports: SignInPorts | null
 
   /** Has no lease before the coherence has read the feed, and ends with it. */
-  constructor({ store, coherence, cache, ports, memory }: EngineParts) {
+  constructor({ store, coherence, cache, ports, memory }: DecisionPointParts) {
     this.store = store
     this.#coherence = coherence
     this.#ports = ports
@@ -74,16 +74,26 @@ export class Engine {
    * For a command that decides once, on the state as it is now: no instance of the fleet, as nobody must wait until it
    * has forgotten what it remembers for a moment. Rejects when the store can't be read.
    */
-  static async forOneLook(store: Store, ports: SignInPorts, memory: MemoryBounds): Promise<Engine> {
+  static async forOneDecision(
+    store: Store,
+    ports: SignInPorts,
+    memory: MemoryBounds,
+  ): Promise<DecisionPoint> {
     const listener = { feed: () => {}, answered: () => {}, acknowledged: () => {} }
     const parts = { id: '', name: '', source: store, list: null, bus: null, clock: systemClock, listener }
-    const engine = new Engine({ store, coherence: new Instance(parts), cache: null, ports, memory })
-    await engine.lease.renewed()
-    return engine
+    const decisionPoint = new DecisionPoint({
+      store,
+      coherence: new Instance(parts),
+      cache: null,
+      ports,
+      memory,
+    })
+    await decisionPoint.lease.renewed()
+    return decisionPoint
   }
 
   /** Rejects with a ConfigError that has the faults of the route tables taken together. */
-  async compile(config: Config): Promise<Compiled> {
+  async compile(config: Config): Promise<CompiledConfig> {
     const signIn = await this.#signIn(config)
     const { table, faults } = compileTable(config.routes, config.upstreams, this.#builtIn(config, signIn))
     if (faults.length > 0) throw new ConfigError(faults)
@@ -98,7 +108,7 @@ export class Engine {
     })
     const upstreamOf = ({ target }: Route) =>
       target.kind === 'upstream' ? config.upstreams.get(target.name) : undefined
-    const judge = new Judge({
+    const engine = new DecisionEngine({
       table,
       authenticator,
       seats: this.memory,
@@ -107,7 +117,7 @@ export class Engine {
       allowsSemicolon: (route) => upstreamOf(route)?.allowSemicolons === true,
       allowsEncodedSlash: (route) => upstreamOf(route)?.allowEncodedSlashes === true,
     })
-    return { config, table, judge, signIn }
+    return { config, table, engine, signIn }
   }
 
   /** Loaded only where somebody can sign in. */

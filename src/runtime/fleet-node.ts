@@ -31,7 +31,7 @@ import { StoreHealth, type StoreParts } from './store-health.ts'
 import type { FleetMetrics } from '../telemetry/fleet-metrics.ts'
 import type { Log } from '../telemetry/logger.ts'
 
-export class Membership {
+export class FleetNode {
   readonly store: Store
   readonly instance: Instance
   /** Null without Redis. */
@@ -77,7 +77,7 @@ export class Membership {
     config: Config,
     { log, metrics, startup }: { log: Log; metrics: FleetMetrics; startup: Startup },
     locked: () => Promise<void>,
-  ): Promise<Membership> {
+  ): Promise<FleetNode> {
     const lock = lockOf(config.store)
     let store: Store | null = null
     try {
@@ -101,7 +101,7 @@ export class Membership {
       })
       const path = config.store.kind === 'sqlite' ? config.store.path : null
       const health = new StoreHealth(log)
-      return new Membership({ store, lock, path, cache, ephemeral, bus, instance, startup, health })
+      return new FleetNode({ store, lock, path, cache, ephemeral, bus, instance, startup, health })
     } catch (cause) {
       await store?.close()
       lock?.release()

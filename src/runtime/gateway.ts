@@ -6,8 +6,8 @@
 import type { AddressInfo } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import type { Config } from '../config/config.ts'
-import { type Doors, OwnDoor } from './data-planes.ts'
-import { Membership } from './fleet-node.ts'
+import { type DataPlanes, InProcessDataPlane } from './data-planes.ts'
+import { FleetNode } from './fleet-node.ts'
 import type { Listener } from '../http/server/listen.ts'
 import { openOps } from './ops.ts'
 import { Startup } from './startup.ts'
@@ -18,9 +18,9 @@ export class Gateway {
   readonly #metrics = new FleetMetrics()
   readonly #startup: Startup
   /** Null until the store is open. */
-  #membership: Membership | null = null
+  #node: FleetNode | null = null
   #config: Config
-  #doors: Doors | null = null
+  #dataPlanes: DataPlanes | null = null
   #ops: Listener | null = null
   #version = 1
   #loadedAt = new Date()
@@ -48,13 +48,13 @@ export class Gateway {
 
   /** Where the listeners are; real ports where the configuration says 0. */
   get addresses(): { front: AddressInfo; ops: AddressInfo } {
-    if (this.#doors === null || this.#ops === null) throw new Error('not listening')
-    return { front: this.#doors.address, ops: this.#ops.address }
+    if (this.#dataPlanes === null || this.#ops === null) throw new Error('not listening')
+    return { front: this.#dataPlanes.address, ops: this.#ops.address }
   }
 
   /** Resolves when another gateway has taken the store over: this one must be closed. */
   get superseded(): Promise<Error> {
-    return this.#membership?.superseded ?? new Promise(() => {})
+    return this.#node?.superseded ?? new Promise(() => {})
   }
 
   /**
@@ -64,8 +64,8 @@ export class Gateway {
   async reload(config: Config): Promise<void> {
     const fixed = changedForRestart(this.#config, config)
     if (fixed.length > 0) throw new Error(`a change of ${fixed.join(', ')} needs a restart`)
-    await this.#doors?.reload(config)
-    this.#membership?.use(config)
+    await this.#dataPlanes?.reload(config)
+    this.#node?.use(config)
     this.#config = config
     this.#version++
     this.#loadedAt = new Date()
@@ -88,35 +88,38 @@ export class Gateway {
 
   async #close(drain: number, delay: number): Promise<void> {
     if (delay > 0) await setTimeout(delay)
-    await this.#doors?.close(drain)
+    await this.#dataPlanes?.close(drain)
     await this.#ops?.close(0)
-    await this.#membership?.close()
+    await this.#node?.close()
   }
 
   async #open(log: Log): Promise<void> {
     const parts = { log, metrics: this.#metrics, startup: this.#startup }
-    this.#membership = await Membership.open(this.#config, parts, async () => {
+    this.#node = await FleetNode.open(this.#config, parts, async () => {
       this.#ops = await openOps(this.#config.ops, {
         readiness: () => this.#readiness(),
         metrics: () => this.#allMetrics(),
         hosts: () => this.#config.opsHosts,
       })
     })
-    this.#addGauges(this.#membership)
-    this.#doors = await openDoors(this.#config, this.#membership, log)
+    this.#addGauges(this.#node)
+    this.#dataPlanes = await openDoors(this.#config, this.#node, log)
   }
 
   async #allMetrics(): Promise<{ type: string; text: string }> {
     const { registry } = this.#metrics
-    return { type: registry.contentType, text: await (this.#doors?.metrics(registry) ?? registry.metrics()) }
+    return {
+      type: registry.contentType,
+      text: await (this.#dataPlanes?.metrics(registry) ?? registry.metrics()),
+    }
   }
 
   #readiness() {
-    const membership = this.#membership
-    if (membership === null || this.#doors === null)
+    const node = this.#node
+    if (node === null || this.#dataPlanes === null)
       return { ready: false, parts: { waiting_for: this.#startup.waitingFor ?? 'the front door' } }
-    const { parts, instance } = membership
-    const { running = 0, wanted = this.#config.workers } = this.#doors?.workers ?? {}
+    const { parts, instance } = node
+    const { running = 0, wanted = this.#config.workers } = this.#dataPlanes?.workers ?? {}
     const draining = this.#closing !== null
     return {
       ready: parts.store === 'ok' && running > 0 && !draining,
@@ -134,8 +137,8 @@ export class Gateway {
     }
   }
 
-  #addGauges(membership: Membership): void {
-    const { follower } = membership.instance
+  #addGauges(node: FleetNode): void {
+    const { follower } = node.instance
     const metrics = this.#metrics
     metrics.gauge('seatgate_config_version', 'Grows with each reload.', () => this.#version)
     metrics.gauge(
@@ -148,19 +151,19 @@ export class Gateway {
       'Newest change that this instance has read from the store.',
       () => follower.position?.seq ?? 0,
     )
-    metrics.gauge('seatgate_workers', 'Processes that decide.', () => this.#doors?.workers.running ?? 0)
-    if (membership.cache !== null)
+    metrics.gauge('seatgate_workers', 'Processes that decide.', () => this.#dataPlanes?.workers.running ?? 0)
+    if (node.cache !== null)
       metrics.gauge('seatgate_redis_up', '1 while Redis answers and messages come through.', () =>
-        Number(membership.parts.redis === 'ok'),
+        Number(node.parts.redis === 'ok'),
       )
   }
 }
 
 /** What workers take is loaded only where there are any. */
-async function openDoors(config: Config, membership: Membership, log: Log): Promise<Doors> {
-  if (config.workers === 1) return OwnDoor.open(config, membership, log)
-  const { WorkerDoors } = await import('./worker-data-planes.ts')
-  return WorkerDoors.open(config, membership, log)
+async function openDoors(config: Config, node: FleetNode, log: Log): Promise<DataPlanes> {
+  if (config.workers === 1) return InProcessDataPlane.open(config, node, log)
+  const { WorkerDataPlanes } = await import('./worker-data-planes.ts')
+  return WorkerDataPlanes.open(config, node, log)
 }
 
 /** Settings that sockets, files and processes are bound to. */

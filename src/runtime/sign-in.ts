@@ -8,7 +8,7 @@ import type { OtherIssuer } from '../decision/authn/bearer.ts'
 import type { VerifiedToken } from '../decision/authn/claims.ts'
 import { mintToken } from '../decision/authn/token.ts'
 import type { Config, TenantConfig } from '../config/config.ts'
-import type { OpenReply, OpenRequest } from '../model/route.ts'
+import type { PublicResponse, PublicRequest } from '../model/route.ts'
 import { headerLines, isNavigation } from '../oidc/sign-in/browser.ts'
 import { Oidc } from '../oidc/oidc.ts'
 import type { Ephemeral, OidcLog, OidcPorts, OidcTenant, SeatOfName } from '../oidc/ports.ts'
@@ -66,7 +66,7 @@ export class SignIn {
     })
   }
 
-  readonly serve = (request: OpenRequest): Promise<OpenReply | Refusal> => this.#oidc.serve(request)
+  readonly serve = (request: PublicRequest): Promise<PublicResponse | Refusal> => this.#oidc.serve(request)
 
   /** A bearer token that a tenant's provider signed; null where no tenant takes such. */
   readonly providerToken: OtherIssuer | null

@@ -11,8 +11,8 @@ import { Lease } from '../coherence/lease.ts'
 import { RemoteDecider } from '../coherence/worker-link.ts'
 import type { Address, Config } from '../config/config.ts'
 import { pack } from '../config/transfer.ts'
-import type { Doors } from './data-planes.ts'
-import type { Membership } from './fleet-node.ts'
+import type { DataPlanes } from './data-planes.ts'
+import type { FleetNode } from './fleet-node.ts'
 import { serveEphemeral } from '../oidc/sign-in/remote-ephemeral.ts'
 import { kernelShares, listen } from '../http/server/listen.ts'
 import type { Log } from '../telemetry/logger.ts'
@@ -25,22 +25,22 @@ const METRICS_WAIT = 1000
 const LAST_WAIT = 5000
 const WORKER = fileURLToPath(new URL('./worker.js', import.meta.url))
 
-export class WorkerDoors implements Doors {
+export class WorkerDataPlanes implements DataPlanes {
   readonly #pool: Pool
   readonly #log: Log
   readonly #merged = new MergedMetrics()
   readonly #deciders = new Map<number, RemoteDecider>()
   readonly #wanted: number
-  readonly #membership: Membership
+  readonly #node: FleetNode
   #config: Config
   /** Grows with each configuration; what each worker runs. */
   #version = 1
   readonly #versions = new Map<number, number>()
   #address: AddressInfo | null = null
 
-  private constructor(config: Config, membership: Membership, history: History, log: Log) {
+  private constructor(config: Config, node: FleetNode, history: History, log: Log) {
     this.#config = config
-    this.#membership = membership
+    this.#node = node
     this.#wanted = config.workers
     this.#log = log
     this.#pool = new Pool({
@@ -49,13 +49,13 @@ export class WorkerDoors implements Doors {
       env: process.env,
       listener: {
         started: ({ id, channel }) => {
-          this.#deciders.set(id, new RemoteDecider(channel, membership.instance, history))
-          serveEphemeral(channel, membership.ephemeral)
-          channel.serve('store', (state) => membership.heardOf(id, state as HealthState))
+          this.#deciders.set(id, new RemoteDecider(channel, node.instance, history))
+          serveEphemeral(channel, node.ephemeral)
+          channel.serve('store', (state) => node.heardOf(id, state as HealthState))
           channel.serve('config', () => ({
             version: this.#version,
             config: pack(this.#forWorkers()),
-            owner: membership.owner,
+            owner: node.owner,
           }))
         },
         begun: (member, answer) => this.#begun(member, answer as Begun),
@@ -68,16 +68,16 @@ export class WorkerDoors implements Doors {
   }
 
   /** Rejects, with all workers ended, when one of them can't begin. */
-  static async open(config: Config, membership: Membership, log: Log): Promise<Doors> {
-    const { instance } = membership
+  static async open(config: Config, node: FleetNode, log: Log): Promise<DataPlanes> {
+    const { instance } = node
     // What workers begin with: the primary decides nothing itself, but hears of all changes.
     const history = new History()
     instance.join(new Lease(instance, [history], systemClock))
-    await membership.start()
-    const doors = new WorkerDoors(config, membership, history, log)
+    await node.start()
+    const dataPlanes = new WorkerDataPlanes(config, node, history, log)
     if (kernelShares) await refuseTaken(config.listen)
-    await doors.#pool.start()
-    return doors
+    await dataPlanes.#pool.start()
+    return dataPlanes
   }
 
   get address(): AddressInfo {
@@ -157,7 +157,7 @@ export class WorkerDoors implements Doors {
   }
 
   #ended({ id, pid }: Member, how: string): void {
-    this.#membership.heardOf(id, null)
+    this.#node.heardOf(id, null)
     this.#deciders.get(id)?.ended()
     this.#deciders.delete(id)
     this.#versions.delete(id)

@@ -8,8 +8,8 @@ import { systemClock } from '../coherence/clock.ts'
 import { RemoteInstance } from '../coherence/worker-link.ts'
 import { type Config, firstSecrets, type RedisConfig } from '../config/config.ts'
 import { unpack } from '../config/transfer.ts'
-import { Door } from './data-plane.ts'
-import { Engine } from './decision-point.ts'
+import { DataPlane } from './data-plane.ts'
+import { DecisionPoint } from './decision-point.ts'
 import { RemoteEphemeral } from '../oidc/sign-in/remote-ephemeral.ts'
 import { Keys } from '../redis/keys.ts'
 import { Seal } from '../redis/seal.ts'
@@ -24,9 +24,9 @@ const channel = new Channel({
   send: (message) => void (process.connected && process.send?.(message, undefined, undefined, () => {})),
   onMessage: (receive) => process.on('message', receive),
 })
-let door: Door | null = null
+let dataPlane: DataPlane | null = null
 let cache: SharedCache | null = null
-let put: (() => void) | null = null
+let activate: (() => void) | null = null
 
 // A terminal's Ctrl-C, and some supervisors, reach every process of the group: the primary says when to end.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
@@ -35,19 +35,19 @@ process.on('disconnect', () => process.exit(1))
 
 channel.serve('begin', begin)
 channel.serve('alive', () => true)
-channel.serve('metrics', () => door?.metrics.registry.getMetricsAsJSON())
+channel.serve('metrics', () => dataPlane?.metrics.registry.getMetricsAsJSON())
 channel.serve('prepare', async (data) => {
-  if (door === null) throw new Error('this worker has not begun')
+  if (dataPlane === null) throw new Error('this worker has not begun')
   const config = unpack(data)
-  const putDoor = await door.prepare(config)
-  put = () => {
+  const putDoor = await dataPlane.prepare(config)
+  activate = () => {
     putDoor()
     cache?.seal.use(firstSecrets(config))
   }
 })
 channel.serve('commit', () => {
-  put?.()
-  put = null
+  activate?.()
+  activate = null
 })
 
 /** What the primary tells a worker to begin with. */
@@ -68,16 +68,16 @@ async function begin() {
   cache = config.redis === null ? null : await openCache(config.redis, firstSecrets(config))
   const ephemeral = new RemoteEphemeral(channel)
   const instance = new RemoteInstance(channel, systemClock)
-  const engine = new Engine({
+  const decisionPoint = new DecisionPoint({
     store,
     coherence: instance,
     cache,
     ports: { ephemeral, log: log.logger },
     memory: config.memory,
   })
-  await engine.lease.renewed()
-  const opened = await Door.open(engine, config, log)
-  door = opened
+  await decisionPoint.lease.renewed()
+  const opened = await DataPlane.open(decisionPoint, config, log)
+  dataPlane = opened
   channel.serve('end', async (drain) => {
     await opened.close(Number(drain))
     cache?.connection.disconnect()

@@ -6,7 +6,7 @@
 import type { Refusal } from '../model/errors.ts'
 import type { Exchange, OpenWebSocket } from '../http/server/exchange.ts'
 import { type ConsideredSeat, type Decision, beginsWith } from '../model/decision.ts'
-import { type Person, personOf, samePerson } from '../model/principal.ts'
+import { type CallerIdentity, identityOf, sameIdentity } from '../model/principal.ts'
 import { ByPeer } from '../http/server/by-peer.ts'
 import { MadeOf } from '../lib/made-of.ts'
 
@@ -53,7 +53,7 @@ export function accessLine(exchange: Exchange): string {
  */
 function courseOf(exchange: Exchange): string {
   const { id, request, refusal, webSocket, cause } = exchange
-  const decision = exchange.judgement?.decision
+  const decision = exchange.evaluation?.decision
   const code = refusal?.code ?? decision?.code ?? null
   let text = `"request_id":"${id}","method":"${request.method}","path":${JSON.stringify(decision?.path ?? null)}`
   text += `,"status":${statusOf(exchange)},"code":${code === null ? 'null' : `"${code}"`}`
@@ -61,7 +61,7 @@ function courseOf(exchange: Exchange): string {
   if (webSocket !== null) text += endOf(webSocket)
   text += `,"duration_ms":${round(exchange.endedAt - exchange.startedAt)}`
   if (decision !== undefined) text += `,"decision_us":${Math.round(decision.timings.total)}`
-  if (exchange.answeredAt > 0) text += `,"upstream_ms":${round(exchange.answeredAt - exchange.forwardedAt)}`
+  if (exchange.respondedAt > 0) text += `,"upstream_ms":${round(exchange.respondedAt - exchange.forwardedAt)}`
   text += `,"bytes_in":${exchange.bytesIn},"bytes_out":${exchange.bytesOut}`
   if (cause !== null || (refusal !== null && refusal.status >= 500))
     text += `,"cause":${JSON.stringify(describe(cause))}`
@@ -80,7 +80,7 @@ function fieldsOf(line: Record<string, unknown>): string {
 
 /** Who asked, and for what. */
 function askedBy(exchange: Exchange): Record<string, unknown> {
-  const decision = exchange.judgement?.decision
+  const decision = exchange.evaluation?.decision
   return {
     client: exchange.request.socket.remoteAddress ?? null,
     route: decision?.route?.id,
@@ -97,7 +97,7 @@ function askedBy(exchange: Exchange): Record<string, unknown> {
 
 /** All that the fields of a caller depend on; `seats`: those that are shown. */
 interface Caller extends Pick<Decision, 'route' | 'permission' | 'space' | 'source' | 'seats'> {
-  readonly principal: Person | null
+  readonly principal: CallerIdentity | null
   readonly seatCount: number
 }
 
@@ -109,7 +109,7 @@ class Callers {
 
   /** As JSON text. */
   fields(exchange: Exchange): string {
-    const decision = exchange.judgement?.decision
+    const decision = exchange.evaluation?.decision
     if (decision === undefined) return fieldsOf(askedBy(exchange))
     const client = exchange.request.socket.remoteAddress ?? ''
     const known = this.#known.get(client) ?? []
@@ -141,8 +141,8 @@ class Callers {
 /** Not the decision: its path would keep all of its request in memory. */
 function callerOf({ route, permission, principal, space, source, seats }: Decision): Caller {
   const first = seats.length > MAX_SEATS ? seats.slice(0, MAX_SEATS) : seats
-  const [person, seatCount] = [personOf(principal), seats.length]
-  return { route, permission, principal: person, space, source, seats: first, seatCount }
+  const [caller, seatCount] = [identityOf(principal), seats.length]
+  return { route, permission, principal: caller, space, source, seats: first, seatCount }
 }
 
 interface Known {
@@ -161,7 +161,7 @@ function isSame(one: Caller, other: Decision): boolean {
   return (
     one.route === other.route &&
     one.permission === other.permission &&
-    samePerson(one.principal, other.principal) &&
+    sameIdentity(one.principal, other.principal) &&
     one.space === other.space &&
     one.source === other.source &&
     one.seatCount === other.seats.length &&
@@ -176,7 +176,7 @@ function seatsOf(seats: readonly ConsideredSeat[]): string[] {
 }
 
 function upstreamOf(exchange: Exchange): string | undefined {
-  const target = exchange.judgement?.decision.route?.target
+  const target = exchange.evaluation?.decision.route?.target
   return target?.kind === 'upstream' ? target.name : target && 'seatgate'
 }
 

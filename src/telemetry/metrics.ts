@@ -132,7 +132,7 @@ export class Metrics {
 
   /** Counts it; may come some time after its end. @param at monotonic ms of its end, or of its 101 */
   answered(exchange: Exchange, at: number): void {
-    const decision = exchange.judgement?.decision
+    const decision = exchange.evaluation?.decision
     const tally = this.#route(decision?.route?.id ?? NO_ROUTE)
     tally.answered(statusOf(exchange))
     tally.took((at - exchange.startedAt) / 1000)
@@ -163,7 +163,7 @@ export class Metrics {
   }
 
   /** @param code `allow`, or the reason against */
-  decidedAgain(code: string): void {
+  reevaluated(code: string): void {
     this.#again.labels(code).inc()
   }
 

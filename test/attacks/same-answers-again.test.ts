@@ -2,9 +2,9 @@
 
 import fc from 'fast-check'
 import t from 'tap'
-import { MessageReader, type MessageSink } from '../../src/http/wire/message-parser.ts'
+import { MessageParser, type MessageSink } from '../../src/http/wire/message-parser.ts'
 import { ProtocolError } from '../../src/http/client/hop.ts'
-import { answers, type Head, MAX_HEAD } from '../../src/http/client/response-parser.ts'
+import { responseGrammar, type Head, MAX_HEAD } from '../../src/http/client/response-parser.ts'
 import { fieldsOf, front, get, serveRaw, Wire } from '../proxy/support.ts'
 import { collected } from '../support/garbage.ts'
 
@@ -12,7 +12,7 @@ type Read = Omit<Head, 'lines' | 'section' | 'made'> & { fields: string[] }
 
 /** The heads of answers, one behind the other on one connection. */
 class Reading implements MessageSink<Head> {
-  readonly #reader = new MessageReader(answers, MAX_HEAD, this)
+  readonly #reader = new MessageParser(responseGrammar, MAX_HEAD, this)
   #last: Head | null = null
 
   head(head: Head): void {

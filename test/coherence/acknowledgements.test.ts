@@ -1,10 +1,10 @@
 import t from 'tap'
-import { Awaited } from '../../src/coherence/acknowledgements.ts'
+import { AcknowledgementBarrier } from '../../src/coherence/acknowledgements.ts'
 
 /** For a write that is number 7. */
 function setUp() {
   const seen = { done: 0 }
-  const awaited = new Awaited(7, () => {
+  const awaited = new AcknowledgementBarrier(7, () => {
     seen.done++
   })
   return { seen, awaited }

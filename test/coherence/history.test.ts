@@ -39,7 +39,7 @@ t.test('what was read in another history does not count', async (t) => {
 
 t.test('keys of other kinds and tenants are other keys', async (t) => {
   const history = historyOf('a', 'x')
-  history.hear([change('a', 3, 'seat-name')])
+  history.announced([change('a', 3, 'seat-name')])
   t.equal(history.counts(position(2), of('a')), true)
   t.equal(history.counts(position(2), { ...of('a'), kind: 'seat-name' }), false)
   t.equal(history.counts(position(2), { ...of('a'), kind: 'seat-name', tenant: 'other' }), true)
@@ -47,9 +47,9 @@ t.test('keys of other kinds and tenants are other keys', async (t) => {
 
 t.test('a message counts as a reading does, also when it is late or doubled', async (t) => {
   const history = historyOf('a', 'b')
-  history.hear([change('a', 5)])
+  history.announced([change('a', 5)])
   t.equal(history.counts(position(2), of('a')), false)
-  history.hear([change('a', 4), change('a', 5)])
+  history.announced([change('a', 4), change('a', 5)])
   history.take([change('c', 3), change('a', 4)], position(4))
   t.equal(history.counts(position(4), of('a')), false, 'of 5, no reading knows yet')
   history.take([change('a', 5)], position(5))
@@ -68,7 +68,7 @@ t.test('where changes are missing, only what was read at the head counts', async
 
 t.test('what messages have told beyond that stays known', async (t) => {
   const history = historyOf('a', 'b')
-  history.hear([change('a', 10), change('b', 9)])
+  history.announced([change('a', 10), change('b', 9)])
   history.take(null, position(9))
   t.equal(history.counts(position(9), of('a')), false)
   t.equal(history.counts(position(9), of('b')), true)
@@ -106,7 +106,7 @@ t.test(
   async (t) => {
     const history = historyOf('a', 'b')
     const foreign = Array.from({ length: 20_001 }, (_, index) => change(`k${index}`, index + 3))
-    history.hear(foreign)
+    history.announced(foreign)
     t.equal(history.counts(position(2), of('c')), false, 'nothing counts until readings have come that far')
     history.take([change('a', 3)], position(3))
     t.equal(history.counts(position(3), of('k1')), false)
@@ -121,7 +121,7 @@ const flood = (first: number) =>
 t.test('also not where a reading can not tell the changes: it may merely be behind', async (t) => {
   for (const head of [2, 9]) {
     const history = historyOf('a', 'b')
-    history.hear(flood(head + 1))
+    history.announced(flood(head + 1))
     history.take(null, position(head))
     t.equal(history.counts(position(head), of('k0')), false)
     t.equal(history.counts(position(head), of('c')), false)
@@ -131,10 +131,10 @@ t.test('also not where a reading can not tell the changes: it may merely be behi
 t.test('until one is of another history', async (t) => {
   for (const head of [position(1), position(2, 77)]) {
     const history = historyOf('a', 'b')
-    history.hear(flood(1_000_000))
+    history.announced(flood(1_000_000))
     history.take(null, head)
     t.equal(history.counts(head, of('c')), true)
-    history.hear(flood(3))
+    history.announced(flood(3))
     t.equal(history.counts(head, of('c')), false)
     history.take([...historyOf('a', 'b').recent().slice(head.seq), ...flood(3)], position(20_003))
     t.equal(
@@ -170,7 +170,7 @@ t.test(
         if (kind === 'hear') {
           const message = LOG.slice(Math.max(0, head + number - 3)).slice(0, 1)
           for (const each of message) heard.add(each)
-          history.hear(message)
+          history.announced(message)
         } else {
           const next = LOG.slice(head, head + number)
           head += next.length

@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { Hearer } from '../../src/coherence/change.ts'
+import type { ChangeListener } from '../../src/coherence/change.ts'
 import { LEASE, Lease } from '../../src/coherence/lease.ts'
 import { change, HandClock, position, reading } from './support.ts'
 
@@ -7,8 +7,8 @@ import { change, HandClock, position, reading } from './support.ts'
 function setUp() {
   const clock = new HandClock()
   const told: string[] = []
-  const hearer = (name: string): Hearer => ({
-    hear: (changes) => told.push(`${name} hears ${changes.map(({ key }) => key)}`),
+  const hearer = (name: string): ChangeListener => ({
+    announced: (changes) => told.push(`${name} hears ${changes.map(({ key }) => key)}`),
     take: (changes, head) =>
       told.push(
         `${name} takes ${changes === null ? 'all' : changes.map(({ key }) => key)} up to ${head.seq}`,

@@ -1,15 +1,15 @@
 import { createServer } from 'node:net'
 import t from 'tap'
 import { address, cidr, clash, origin } from '../../src/config/addresses.ts'
-import { Complaint } from '../../src/config/invalid-value.ts'
+import { InvalidValue } from '../../src/config/invalid-value.ts'
 import type { Address } from '../../src/config/config.ts'
 import { BASE, configOf, faultsOf } from './support.ts'
 
-const message = (value: unknown) => (value instanceof Complaint ? value.message : `read as ${value}`)
+const message = (value: unknown) => (value instanceof InvalidValue ? value.message : `read as ${value}`)
 
 function at(text: string): Address {
   const read = address(text)
-  if (read instanceof Complaint) throw new Error(read.message)
+  if (read instanceof InvalidValue) throw new Error(read.message)
   return read
 }
 
@@ -169,7 +169,7 @@ t.test('whom to believe', async (t) => {
     ' ::1',
     '10.0.0.0/8 ',
   ])
-    t.ok(cidr(text) instanceof Complaint, text)
+    t.ok(cidr(text) instanceof InvalidValue, text)
 })
 
 t.test('names that ops answers to', async (t) => {

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { Complaint } from '../../src/config/invalid-value.ts'
+import { InvalidValue } from '../../src/config/invalid-value.ts'
 import { substitute } from '../../src/config/environment.ts'
 import { BASE, configOf, faultsOf, tableFaults } from './support.ts'
 
@@ -43,9 +43,9 @@ t.test('anything else with ${ is a fault', async (t) => {
     '${a.b}',
     '${A:-${B}}',
   ]
-  for (const text of cases) t.ok(substitute(text, env) instanceof Complaint, text)
+  for (const text of cases) t.ok(substitute(text, env) instanceof InvalidValue, text)
   t.match(substitute('${NONE}', env), { message: 'needs the environment variable NONE, which is not set' })
-  t.ok(substitute('${toString}', env) instanceof Complaint, 'what every object has is not set')
+  t.ok(substitute('${toString}', env) instanceof InvalidValue, 'what every object has is not set')
 })
 
 t.test('a variable changes a value, never the structure around it', async (t) => {

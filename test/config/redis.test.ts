@@ -1,7 +1,7 @@
 /** `redis:` in every form it has. */
 
 import t from 'tap'
-import { Complaint } from '../../src/config/invalid-value.ts'
+import { InvalidValue } from '../../src/config/invalid-value.ts'
 import { redisUrl } from '../../src/config/redis.ts'
 import { BASE, faultsOf, Folder } from './support.ts'
 
@@ -89,7 +89,7 @@ t.test('what is not', async (t) => {
   ]
   for (const [text, expected] of cases) {
     const result = read(text)
-    t.ok(result instanceof Complaint && expected.test(result.message), text)
+    t.ok(result instanceof InvalidValue && expected.test(result.message), text)
   }
 })
 

@@ -7,14 +7,14 @@ import { isPermission } from '../../seats-admin/model/permission.ts'
 import { isSpaceId } from '../../seats-admin/model/space.ts'
 import { isTenantId } from '../../seats-admin/model/tenant.ts'
 import { address, origin } from '../../src/config/addresses.ts'
-import { Complaint } from '../../src/config/invalid-value.ts'
+import { InvalidValue } from '../../src/config/invalid-value.ts'
 import gateway from '../../src/config/gateway.schema.json' with { type: 'json' }
 import routes from '../../src/config/routes.schema.json' with { type: 'json' }
 import { duration, size } from '../../src/config/units.ts'
 
 const { definitions, properties } = gateway
 const route = routes.definitions.route.properties
-const reads = (read: (text: string) => unknown) => (text: string) => !(read(text) instanceof Complaint)
+const reads = (read: (text: string) => unknown) => (text: string) => !(read(text) instanceof InvalidValue)
 const isRequirement = (text: string) => isPermission(text) || text === 'public' || text === 'authenticated'
 
 const PAIRS: [name: string, pattern: string, accepts: (text: string) => boolean][] = [

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { Complaint } from '../../src/config/invalid-value.ts'
+import { InvalidValue } from '../../src/config/invalid-value.ts'
 import { secret } from '../../src/config/secrets.ts'
 
 const message = (text: string) => {
   const read = secret(text)
-  return read instanceof Complaint ? read.message : `read as ${read.length} bytes`
+  return read instanceof InvalidValue ? read.message : `read as ${read.length} bytes`
 }
 
 t.test('text is its UTF-8 bytes, 32 at least', async (t) => {
@@ -42,7 +42,7 @@ t.test('any 32 bytes and more come back as they were', async () => {
   fc.assert(
     fc.property(fc.uint8Array({ minLength: 32, maxLength: 80 }), (bytes) => {
       const read = secret(`base64url:${Buffer.from(bytes).toString('base64url')}`)
-      return !(read instanceof Complaint) && Buffer.from(read).equals(bytes)
+      return !(read instanceof InvalidValue) && Buffer.from(read).equals(bytes)
     }),
   )
 })

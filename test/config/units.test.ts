@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { Complaint } from '../../src/config/invalid-value.ts'
+import { InvalidValue } from '../../src/config/invalid-value.ts'
 import { duration, durationWithin, size } from '../../src/config/units.ts'
 
-const refused = (value: unknown) => (value instanceof Complaint ? value.message : `read as ${value}`)
+const refused = (value: unknown) => (value instanceof InvalidValue ? value.message : `read as ${value}`)
 
 t.test('durations, in milliseconds', async (t) => {
   const cases = { '0s': 0, '250ms': 250, '30s': 30_000, '5m': 300_000, '1h': 3_600_000, '7d': 604_800_000 }
@@ -66,7 +66,7 @@ t.test('whatever the text: a safe whole number, or a complaint that does not rep
       fc.oneof(fc.string({ unit: 'binary' }), fc.stringMatching(/^[0-9]{0,20}[a-zA-Z]{0,4}$/)),
       (text) =>
         [duration(text), size(text)].every((read) =>
-          read instanceof Complaint
+          read instanceof InvalidValue
             ? text.length < 8 || !read.message.includes(text)
             : Number.isSafeInteger(read) && read >= 0,
         ),

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { decide } from '../../src/decision/authorize.ts'
-import type { Grants, Holding } from '../../src/model/decision.ts'
+import { authorize } from '../../src/decision/authorize.ts'
+import type { ResolvedSeats, ResolvedSeat } from '../../src/model/decision.ts'
 import type { Seat } from '../../src/model/seat.ts'
 
 function seat(name: string, spaces: string[], permissions: string[]): Seat {
@@ -14,12 +14,12 @@ function seat(name: string, spaces: string[], permissions: string[]): Seat {
   }
 }
 
-function holding(it: Seat | null, more: Partial<Holding> = {}): Holding {
+function entry(it: Seat | null, more: Partial<ResolvedSeat> = {}): ResolvedSeat {
   return { name: it?.name ?? 'gone', seat: it, givenUp: false, ...more }
 }
 
-function byName(...holdings: Holding[]): Grants {
-  return { by: 'name', holdings }
+function byName(...entries: ResolvedSeat[]): ResolvedSeats {
+  return { by: 'name', entries }
 }
 
 const viewer = seat('Viewer', ['s1', 's2'], ['trainings:list'])
@@ -27,42 +27,42 @@ const editor = seat('Editor', ['s1'], ['trainings:create'])
 const admin = seat('Admin', ['s1'], ['*'])
 
 t.test("the seed's check table", async (t) => {
-  t.match(decide(byName(), 's1', 'trainings:list'), { code: 'no_seat_in_space', seats: [] })
-  t.equal(decide(byName(holding(viewer)), 's1', 'trainings:create').code, 'permission_denied')
-  t.equal(decide(byName(holding(viewer)), 's1', 'trainings:list').code, 'allow')
-  t.equal(decide(byName(holding(admin)), 's1', 'anything:at-all').code, 'allow')
-  t.equal(decide(byName(holding(viewer), holding(editor)), 's1', 'trainings:create').code, 'allow')
+  t.match(authorize(byName(), 's1', 'trainings:list'), { code: 'no_seat_in_space', seats: [] })
+  t.equal(authorize(byName(entry(viewer)), 's1', 'trainings:create').code, 'permission_denied')
+  t.equal(authorize(byName(entry(viewer)), 's1', 'trainings:list').code, 'allow')
+  t.equal(authorize(byName(entry(admin)), 's1', 'anything:at-all').code, 'allow')
+  t.equal(authorize(byName(entry(viewer), entry(editor)), 's1', 'trainings:create').code, 'allow')
 })
 
 t.test('each Seat has its verdict, also behind one that grants', async (t) => {
-  const grants = byName(
-    holding(viewer),
-    holding(admin),
-    holding(null),
-    holding(seat('Away', ['s9'], ['*'])),
-    holding(admin, { givenUp: true }),
+  const resolved = byName(
+    entry(viewer),
+    entry(admin),
+    entry(null),
+    entry(seat('Away', ['s9'], ['*'])),
+    entry(admin, { givenUp: true }),
   )
   t.same(
-    decide(grants, 's1', 'trainings:create').seats.map((each) => each.verdict),
+    authorize(resolved, 's1', 'trainings:create').seats.map((each) => each.verdict),
     ['lacks_permission', 'grants', 'unknown', 'not_in_space', 'name_given_up'],
   )
 })
 
 t.test('a Seat that no longer lists the space grants nothing there', async (t) => {
-  t.equal(decide(byName(holding(admin)), 's2', 'a:b').code, 'permission_denied')
+  t.equal(authorize(byName(entry(admin)), 's2', 'a:b').code, 'permission_denied')
 })
 
 t.test('a name given up grants nothing, whatever the Seat of that name holds now', async (t) => {
-  t.equal(decide(byName(holding(admin, { givenUp: true })), 's1', 'a:b').code, 'permission_denied')
+  t.equal(authorize(byName(entry(admin, { givenUp: true })), 's1', 'a:b').code, 'permission_denied')
 })
 
 t.test('an API key has an entry for each of its Seats that lists the space', async (t) => {
-  const key = (...holdings: Holding[]): Grants => ({ by: 'id', holdings })
-  t.equal(decide(key(), 's1', 'a:b').code, 'no_seat_in_space')
-  t.equal(decide(key(holding(null)), 's1', 'a:b').code, 'no_seat_in_space')
-  t.equal(decide(key(holding(editor)), 's2', 'a:b').code, 'no_seat_in_space')
-  t.equal(decide(key(holding(viewer)), 's2', 'a:b').code, 'permission_denied')
-  t.equal(decide(key(holding(editor), holding(viewer)), 's2', 'trainings:list').code, 'allow')
+  const key = (...entries: ResolvedSeat[]): ResolvedSeats => ({ by: 'id', entries })
+  t.equal(authorize(key(), 's1', 'a:b').code, 'no_seat_in_space')
+  t.equal(authorize(key(entry(null)), 's1', 'a:b').code, 'no_seat_in_space')
+  t.equal(authorize(key(entry(editor)), 's2', 'a:b').code, 'no_seat_in_space')
+  t.equal(authorize(key(entry(viewer)), 's2', 'a:b').code, 'permission_denied')
+  t.equal(authorize(key(entry(editor), entry(viewer)), 's2', 'trainings:list').code, 'allow')
 })
 
 t.test('a permission is compared whole: no prefix, no case, no wildcard but * alone', async (t) => {
@@ -76,7 +76,7 @@ t.test('a permission is compared whole: no prefix, no case, no wildcard but * al
     '**',
   ]) {
     t.equal(
-      decide(byName(holding(seat('S', ['s1'], [held]))), 's1', 'trainings:list').code,
+      authorize(byName(entry(seat('S', ['s1'], [held]))), 's1', 'trainings:list').code,
       'permission_denied',
       held,
     )
@@ -99,8 +99,8 @@ t.test('allow if and only if a standing Seat lists the space and holds the permi
       word,
       fc.constantFrom<'id' | 'name'>('id', 'name'),
       (all, where, what, by) => {
-        const holdings = all.map((each, index) =>
-          holding(each.gone ? null : seat(`S${index}`, each.spaces, each.permissions), {
+        const entries = all.map((each, index) =>
+          entry(each.gone ? null : seat(`S${index}`, each.spaces, each.permissions), {
             givenUp: each.givenUp,
           }),
         )
@@ -111,7 +111,7 @@ t.test('allow if and only if a standing Seat lists the space and holds the permi
             each.spaces.includes(where) &&
             each.permissions.some((p) => p === what || p === '*'),
         )
-        return (decide({ by, holdings }, where, what).code === 'allow') === expected
+        return (authorize({ by, entries }, where, what).code === 'allow') === expected
       },
     ),
     { numRuns: 5000 },

@@ -6,9 +6,9 @@ import type { Credentials } from '../../src/model/authorization-request.ts'
 import type { Decision } from '../../src/model/decision.ts'
 import type { Principal } from '../../src/model/principal.ts'
 import type { Seat } from '../../src/model/seat.ts'
-import { outcomeBytes } from '../../src/lib/heap-size.ts'
-import { Judge } from '../../src/decision/engine.ts'
-import { Outcomes } from '../../src/decision/decision-cache.ts'
+import { authorizationBytes } from '../../src/lib/heap-size.ts'
+import { DecisionEngine } from '../../src/decision/engine.ts'
+import { DecisionCache } from '../../src/decision/decision-cache.ts'
 import { compileTable } from '../../src/decision/router/table.ts'
 import { SeatMemory, type SeatRow } from '../../src/decision/seats/memory.ts'
 import { collected } from '../support/garbage.ts'
@@ -36,7 +36,7 @@ class World {
   /** Questions to memory, and Seats that it gave at once. */
   lookedUp = 0
   readonly handedOut: WeakRef<Seat>[] = []
-  readonly #judge: Judge
+  readonly #engine: DecisionEngine
   #caller: Principal = bearer({})
   #seq = 1
 
@@ -60,12 +60,12 @@ class World {
       this.lookedUp++
       return memory
     }
-    this.#judge = new Judge({
+    this.#engine = new DecisionEngine({
       table,
       authenticator: { authenticate: () => this.#caller },
       seats: {
-        get edition() {
-          return memory.edition
+        get generation() {
+          return memory.generation
         },
         seatByName: (...asked) => {
           const named = count().seatByName(...asked)
@@ -95,7 +95,7 @@ class World {
 
   #changed(name: string): void {
     const change = { seq: ++this.#seq, tenant: 'acme' }
-    this.memory.hear([
+    this.memory.announced([
       { ...change, kind: 'seat', key: `id of ${name}` },
       { ...change, kind: 'seat-name', key: name },
     ])
@@ -106,7 +106,7 @@ class World {
     const credentials: Credentials = { apiKey: [], authorization: [], cookie: [], space: [space], made: null }
     const browser = { method: 'GET', rawHeaders: [], upgrade: false }
     const ask = { method: 'GET', target: `/${permission}`, host: null, credentials, browser }
-    return (await this.#judge.judge(ask)).decision
+    return (await this.#engine.evaluate(ask)).decision
   }
 
   async code(caller: Principal, space = 's1', permission = 'trainings:list'): Promise<string> {
@@ -285,7 +285,7 @@ t.test('it takes what it is said to take, or less', async (t) => {
         ...{ name: 'Viewer', verdict: 'grants' as const },
         id: structuredClone(`01JZ0000-${caller}-${at}`.padEnd(26, '0')),
       }))
-    const outcomes = new Outcomes({ edition: 1 })
+    const outcomes = new DecisionCache({ generation: 1 })
     const callers = Array.from({ length: 2000 }, () => bearer({ s1: [] }))
     const before = (await collected()).heapUsed
     for (const [at, principal] of callers.entries()) {
@@ -294,14 +294,14 @@ t.test('it takes what it is said to take, or less', async (t) => {
       outcomes.keep(principal, 's1', 'trainings:list', { code: 'allow', seats: list })
     }
     const took = ((await collected()).heapUsed - before) / callers.length
-    t.ok(took > 50 && took <= outcomeBytes(count), `${took} bytes of ${outcomeBytes(count)}`)
-    t.ok(outcomeBytes(count) < 3 * took, `${outcomeBytes(count)} bytes are said to be ${took}`)
+    t.ok(took > 50 && took <= authorizationBytes(count), `${took} bytes of ${authorizationBytes(count)}`)
+    t.ok(authorizationBytes(count) < 3 * took, `${authorizationBytes(count)} bytes are said to be ${took}`)
     t.equal(outcomes.known(callers[0] ?? bearer({}), 's1', 'trainings:list')?.code, 'allow')
   }
 })
 
 t.test('no request is kept for the name of its space', async (t) => {
-  const outcomes = new Outcomes({ edition: 1 })
+  const outcomes = new DecisionCache({ generation: 1 })
   const callers = Array.from({ length: 300 }, () => bearer({}))
   const request = (at: number) =>
     Buffer.from(`space-of-the-request-${'x'.repeat(20_000)}${at}`).toString('latin1')
@@ -312,6 +312,6 @@ t.test('no request is kept for the name of its space', async (t) => {
       outcomes.keep(principal, space, 'trainings:list', { code: 'no_seat_in_space', seats: [] })
     }
   const took = ((await collected()).heapUsed - before) / callers.length
-  t.ok(took < outcomeBytes(0), `${took} bytes`)
+  t.ok(took < authorizationBytes(0), `${took} bytes`)
   t.ok(outcomes.known(callers[299] ?? bearer({}), 'space-of-the-r', 'trainings:list'))
 })

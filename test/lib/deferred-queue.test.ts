@@ -2,13 +2,13 @@
 
 import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
-import { Turns } from '../../src/lib/deferred-queue.ts'
+import { DeferredQueue } from '../../src/lib/deferred-queue.ts'
 import { Wire } from '../proxy/support.ts'
 import { raw } from '../support/client.ts'
 import { startWorld } from '../support/world.ts'
 
 t.test('a few at each turn of the event loop, in their order', async (t) => {
-  const turns = new Turns()
+  const turns = new DeferredQueue()
   const gone: number[] = []
   for (let i = 0; i < 100; i++) turns.add({ go: () => gone.push(i) })
   t.same(gone, [])

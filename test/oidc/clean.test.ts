@@ -2,7 +2,7 @@
 
 import t from 'tap'
 import { cleaned, cleanedError, cleanedName } from '../../src/oidc/provider/log-text.ts'
-import { codeOf, networkTrouble } from '../../src/oidc/provider/provider-error.ts'
+import { codeOf, networkError } from '../../src/oidc/provider/provider-error.ts'
 
 t.test('bounded, visible, without what could be a credential', async (t) => {
   t.equal(cleaned('the code has expired'), 'the code has expired')
@@ -34,7 +34,7 @@ t.test('errors of the network are told by their codes alone', async (t) => {
   t.equal(codeOf(new Error('fetch failed', { cause: inner })), 'ECONNREFUSED')
   t.equal(codeOf(Object.assign(new Error('x'), { code: 'a secret, spelled as a code' })), 'Error')
   t.equal(codeOf('a secret'), 'unknown')
-  t.notMatch(networkTrouble(inner).message, /10\.0|secret/)
+  t.notMatch(networkError(inner).message, /10\.0|secret/)
   const circle = new Error('a')
   circle.cause = circle
   t.equal(codeOf(circle), 'Error')

@@ -1,13 +1,13 @@
 /** A document of the provider's: read once for all who ask, not too often, and not believed for too long. */
 
 import t from 'tap'
-import { Kept } from '../../src/oidc/provider/stale-while-revalidate.ts'
+import { StaleWhileRevalidate } from '../../src/oidc/provider/stale-while-revalidate.ts'
 
 const TIMES = { fresh: 100, stale: 1000, backoff: 10 }
 
 function reading() {
   const at = { now: 0, reads: 0, fail: false }
-  const kept = new Kept(
+  const kept = new StaleWhileRevalidate(
     async () => {
       at.reads++
       const fails = at.fail

@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Test } from 'tap'
 import t from 'tap'
-import { type NameLimits, Names } from '../../src/oidc/provider/name-lookup.ts'
+import { type NameLimits, NameLookup } from '../../src/oidc/provider/name-lookup.ts'
 import { codeOf } from '../../src/oidc/provider/provider-error.ts'
 import { NameServer } from './name-server.ts'
 
@@ -14,7 +14,7 @@ async function namesOf(t: Test, files: { hosts?: string; resolv?: string } = {},
   const hostsFile = join(folder, 'hosts')
   const patient = { total: 60_000, timeout: 30_000 }
   const resolvFile = join(folder, 'resolv.conf')
-  const names = new Names({ ...patient, servers: [server.address], hostsFile, resolvFile, ...limits })
+  const names = new NameLookup({ ...patient, servers: [server.address], hostsFile, resolvFile, ...limits })
   const find = (name: string) =>
     names.lookup(name).then(
       (found) => found.map(({ address, family }) => `${family} ${address}`),

@@ -2,7 +2,7 @@
 
 import { decodeJwt } from 'jose'
 import t from 'tap'
-import { openKeepsake } from '../../src/oidc/session/open-session.ts'
+import { openProviderGrant } from '../../src/oidc/session/open-session.ts'
 import { ACCESS_TOKEN, HostileProvider } from './hostile-provider.ts'
 import { HOUR, startWorld } from './world.ts'
 
@@ -278,9 +278,9 @@ t.test('at rest: neither handles nor the tokens of the provider', async (t) => {
   const [tenant] = world.tenants({ acme: { issuer: provider.issuer } })
   const [other] = world.tenants()
   if (session === null || tenant === undefined || other === undefined) throw new Error('no session')
-  t.equal(openKeepsake(session, tenant)?.refreshToken, 'provider-refresh-token-1', 'they are sealed')
-  t.equal(openKeepsake({ ...session, id: 'A'.repeat(22) }, tenant), null, 'for this session alone')
-  t.equal(openKeepsake(session, other), null, 'and for nobody but the provider that gave them')
+  t.equal(openProviderGrant(session, tenant)?.refreshToken, 'provider-refresh-token-1', 'they are sealed')
+  t.equal(openProviderGrant({ ...session, id: 'A'.repeat(22) }, tenant), null, 'for this session alone')
+  t.equal(openProviderGrant(session, other), null, 'and for nobody but the provider that gave them')
 })
 
 t.test("the tenant's secrets change: the old ones still open, until they are gone", async (t) => {

@@ -3,7 +3,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import t from 'tap'
 import { openStore } from '../../seats-admin/index.ts'
-import { Engine } from '../../src/runtime/decision-point.ts'
+import { DecisionPoint } from '../../src/runtime/decision-point.ts'
 import { ProcessEphemeral } from '../../src/oidc/sign-in/ephemeral.ts'
 import { startWorld, type World } from '../support/world.ts'
 import { metric } from '../runtime/workers/support.ts'
@@ -55,13 +55,13 @@ t.test('what is forwarded, and may be open for long, keeps no Seats that memory 
   const store = await openStore(world.config.store)
   t.teardown(() => store.close())
   const ports = { ephemeral: new ProcessEphemeral(), log: SILENT }
-  const engine = await Engine.forOneLook(store, ports, world.config.memory)
-  const { judge } = await engine.compile(world.config)
+  const decisionPoint = await DecisionPoint.forOneDecision(store, ports, world.config.memory)
+  const { engine } = await decisionPoint.compile(world.config)
   const authorization = [`Bearer ${await world.token(['s1:Viewer'])}`]
   const grantsOf = async (target: string) => {
     const credentials = { apiKey: [], authorization, cookie: [], space: ['s1'], made: null }
     const browser = { method: 'GET', rawHeaders: [], upgrade: false }
-    const { decision, grants } = await judge.judge({
+    const { decision, resolved } = await engine.evaluate({
       method: 'GET',
       target,
       host: null,
@@ -69,7 +69,7 @@ t.test('what is forwarded, and may be open for long, keeps no Seats that memory 
       browser,
     })
     t.equal(decision.answer, 'allow', target)
-    return grants?.holdings.length ?? null
+    return resolved?.entries.length ?? null
   }
   t.equal(await grantsOf('/v1/trainings'), null)
   t.equal(await grantsOf('/v1/seats'), 1, 'built-in endpoints ask for them')

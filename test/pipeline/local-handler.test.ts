@@ -4,7 +4,7 @@ import { performance } from 'node:perf_hooks'
 import t, { type Test } from 'tap'
 import { Refusal } from '../../src/model/errors.ts'
 import { Exchange } from '../../src/http/server/exchange.ts'
-import { type Grants, PathParams } from '../../src/model/decision.ts'
+import { type ResolvedSeats, PathParams } from '../../src/model/decision.ts'
 import type { LocalHandler, LocalRequest } from '../../src/model/route.ts'
 import type { ClientRequest } from '../../src/http/server/client-request.ts'
 import type { ClientResponse } from '../../src/http/server/client-response.ts'
@@ -15,9 +15,9 @@ import { codeOf, judgementOf, refuse, roundTrip, routeTo, valuesOf, Wire } from 
 
 const NO_STORE = { wholeSeat: () => Promise.reject(new Error('no store')) }
 
-const GRANTS: Grants = {
+const GRANTS: ResolvedSeats = {
   by: 'name',
-  holdings: [
+  entries: [
     {
       name: 'Trainer',
       seat: {
@@ -40,20 +40,20 @@ async function local(t: Test, handler: LocalHandler, publicRoute = false) {
     const target = { kind: 'local' as const, handler }
     const maxBody = 1024 * 1024
     const route = routeTo(publicRoute ? { requirement: 'public', target, maxBody } : { target, maxBody })
-    const judgement = {
+    const evaluation = {
       ...judgementOf(request, route),
-      grants: GRANTS,
+      resolved: GRANTS,
       params: new PathParams(['id'], ['x']),
     }
-    exchange.judgement = judgement
+    exchange.evaluation = evaluation
     exchanges.push(exchange)
     const failed = (failing: Exchange, cause: unknown) => {
       causes.push(cause)
       refuse(failing, new Refusal('unavailable', ''), cause)
     }
     serveLocal(exchange, {
-      judge: async () => judgement,
-      held: ({ grants }) => heldPermissions(NO_STORE, 'acme', grants ?? GRANTS, 'north'),
+      engine: async () => evaluation,
+      held: ({ resolved }) => heldPermissions(NO_STORE, 'acme', resolved ?? GRANTS, 'north'),
       refuse,
       failed,
       bodyTimeout: 60_000,

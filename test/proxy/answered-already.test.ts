@@ -3,8 +3,8 @@
 import t, { type Test } from 'tap'
 import { Refusal } from '../../src/model/errors.ts'
 import { fieldLines } from '../../src/http/wire/field-line.ts'
-import { Answer } from '../../src/proxy/response-relay.ts'
-import type { AnswerHead } from '../../src/http/client/hop.ts'
+import { ResponseRelay } from '../../src/proxy/response-relay.ts'
+import type { ResponseHead } from '../../src/http/client/hop.ts'
 import { firstExchange } from '../support/listener.ts'
 import { codeOf, get, refuse, Wire } from './support.ts'
 
@@ -17,12 +17,15 @@ async function refused(t: Test) {
   const exchange = await asked
   return {
     exchange,
-    answer: new Answer(exchange, 1000, { resume: () => {}, unwritable: (error) => t.fail(String(error)) }),
+    answer: new ResponseRelay(exchange, 1000, {
+      resume: () => {},
+      unwritable: (error) => t.fail(String(error)),
+    }),
     ended: wire.ended,
   }
 }
 
-const headOf = (status: number, fields: string[]): AnswerHead => ({
+const headOf = (status: number, fields: string[]): ResponseHead => ({
   status,
   phrase: 'A',
   lines: fieldLines(fields),
@@ -31,23 +34,23 @@ const headOf = (status: number, fields: string[]): AnswerHead => ({
 const HEAD = headOf(200, ['content-length', '4'])
 
 for (const [name, act] of Object.entries({
-  'whole, in one piece': (answer: Answer) => {
+  'whole, in one piece': (answer: ResponseRelay) => {
     answer.begin(HEAD)
     answer.write('evil')
     answer.end([])
   },
-  'in pieces': (answer: Answer) => {
+  'in pieces': (answer: ResponseRelay) => {
     answer.begin(HEAD)
     answer.write(Buffer.from('ev'))
     answer.write(Buffer.from('il'))
     answer.end([])
   },
-  'without a body': (answer: Answer) => {
+  'without a body': (answer: ResponseRelay) => {
     answer.begin(headOf(204, []))
     answer.end([])
   },
-  'interim answers': (answer: Answer) => answer.interim(headOf(103, ['link', '</evil>'])),
-  'the head alone': (answer: Answer) => answer.begin(HEAD),
+  'interim answers': (answer: ResponseRelay) => answer.interim(headOf(103, ['link', '</evil>'])),
+  'the head alone': (answer: ResponseRelay) => answer.begin(HEAD),
 })) {
   t.test(name, async (t) => {
     const { exchange, answer, ended } = await refused(t)

@@ -31,7 +31,7 @@ t.test('method, target, body and answer pass', async (t) => {
   t.same(valuesOf(answer, 'x-request-id'), ['id-1'])
   t.ok(answer.endsWith('\r\n\r\nhello'))
   t.match(exchanges[0], { bytesIn: 3, bytesOut: 5, aborted: false, refusal: null })
-  t.ok((exchanges[0]?.answeredAt ?? 0) >= (exchanges[0]?.forwardedAt ?? Infinity))
+  t.ok((exchanges[0]?.respondedAt ?? 0) >= (exchanges[0]?.forwardedAt ?? Infinity))
 })
 
 t.test('a method without a body gets none, POST gets Content-Length: 0', async (t) => {

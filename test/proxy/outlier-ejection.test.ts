@@ -1,17 +1,17 @@
 /** When a target goes out and when it comes back, by times that are told. */
 
 import t from 'tap'
-import { Rotation } from '../../src/proxy/outlier-ejection.ts'
+import { OutlierEjection } from '../../src/proxy/outlier-ejection.ts'
 import type { Blame } from '../../src/proxy/upstream-events.ts'
 
 const cause = new Error('refused')
 const ejection = { failures: 3, backoff: 1000, maxBackoff: 30_000, testInterval: 100 }
 const health = { path: '/healthz', interval: 5000, timeout: 1000, healthy: 2, unhealthy: 3 }
 
-function rotation(checked = false) {
+function subject(checked = false) {
   const told: string[] = []
   const backoffs: number[] = []
-  const made = new Rotation(ejection, checked ? health : null, {
+  const made = new OutlierEjection(ejection, checked ? health : null, {
     ejected: (blame, _, backoff) => {
       told.push(`ejected: ${blame}`)
       backoffs.push(backoff)
@@ -30,7 +30,7 @@ function rotation(checked = false) {
 }
 
 t.test('out after failures in a row, not before', async (t) => {
-  const { made, told, fail } = rotation()
+  const { made, told, fail } = subject()
   fail(2)
   t.equal(made.in, true)
   fail(1)
@@ -39,7 +39,7 @@ t.test('out after failures in a row, not before', async (t) => {
 })
 
 t.test('an answer between breaks the row', async (t) => {
-  const { made, fail } = rotation()
+  const { made, fail } = subject()
   fail(2)
   made.answered(made.begin(0), 0)
   fail(2)
@@ -47,7 +47,7 @@ t.test('an answer between breaks the row', async (t) => {
 })
 
 t.test('a connection alone does not', async (t) => {
-  const { made, fail } = rotation()
+  const { made, fail } = subject()
   fail(2, 0, 'reset')
   made.connected(made.begin(0), 0)
   fail(1, 0, 'reset')
@@ -55,7 +55,7 @@ t.test('a connection alone does not', async (t) => {
 })
 
 t.test('what began before it went out is no news after', async (t) => {
-  const { made, told, fail } = rotation()
+  const { made, told, fail } = subject()
   const slow = made.begin(0)
   const slower = made.begin(0)
   fail(3)
@@ -69,7 +69,7 @@ t.test('what began before it went out is no news after', async (t) => {
 })
 
 t.test('one request at a time tests it, and not before its time', async (t) => {
-  const { made, backoffs, fail } = rotation()
+  const { made, backoffs, fail } = subject()
   fail(3)
   const [backoff = 0] = backoffs
   t.ok(backoff >= 750 && backoff <= 1250, 'about what was set')
@@ -82,7 +82,7 @@ t.test('one request at a time tests it, and not before its time', async (t) => {
 })
 
 t.test('a connection is proof enough where there was none to be had', async (t) => {
-  const { made, told, fail } = rotation()
+  const { made, told, fail } = subject()
   fail(3)
   made.connected(made.begin(2000), 2000)
   t.equal(made.in, true)
@@ -90,7 +90,7 @@ t.test('a connection is proof enough where there was none to be had', async (t) 
 })
 
 t.test('where connections ended early it takes an answer', async (t) => {
-  const { made, told, fail } = rotation()
+  const { made, told, fail } = subject()
   fail(3, 0, 'reset')
   const test = made.begin(2000)
   made.connected(test, 2000)
@@ -103,20 +103,20 @@ t.test('where connections ended early it takes an answer', async (t) => {
 t.test(
   'where connections end early, what can’t be repeated tests it only if nothing else did for long',
   async (t) => {
-    const { made, backoffs, fail } = rotation()
+    const { made, backoffs, fail } = subject()
     fail(3, 0, 'reset')
     const backoff = backoffs[0] ?? 0
     t.equal(made.due(backoff, true), true)
     t.equal(made.due(backoff, false), false)
     t.equal(made.due(backoff + 1000, false), true)
-    const other = rotation()
+    const other = subject()
     other.fail(3)
     t.equal(other.made.due(other.backoffs[0] ?? 0, false), true, 'no connection: nothing is sent')
   },
 )
 
 t.test('each test that fails doubles the time, up to a limit; it is told once', async (t) => {
-  const { made, told, fail } = rotation()
+  const { made, told, fail } = subject()
   fail(3)
   let now = 0
   const waits: number[] = []
@@ -134,14 +134,14 @@ t.test('each test that fails doubles the time, up to a limit; it is told once', 
 })
 
 t.test('a test before its time changes nothing about it', async (t) => {
-  const { made, backoffs, fail } = rotation()
+  const { made, backoffs, fail } = subject()
   fail(3)
   for (let now = 0; now < 700; now += 100) fail(1, now)
   t.equal(made.due(backoffs[0] ?? 0, true), true)
 })
 
 t.test('out again soon after it came back: it is left alone for longer', async (t) => {
-  const { made, backoffs, fail } = rotation()
+  const { made, backoffs, fail } = subject()
   for (const now of [0, 5000, 10_000, 100_000]) {
     fail(3, now)
     made.answered(made.begin(now + 1), now + 1)
@@ -154,7 +154,7 @@ t.test('out again soon after it came back: it is left alone for longer', async (
 })
 
 t.test('resets, which a request may have caused, never close the last', async (t) => {
-  const { made, fail } = rotation()
+  const { made, fail } = subject()
   fail(50, 0, 'reset', true)
   t.equal(made.in, true)
   fail(1, 0, 'unreachable', true)
@@ -162,7 +162,7 @@ t.test('resets, which a request may have caused, never close the last', async (t
 })
 
 t.test('bad checks in a row take it out, good ones bring it back', async (t) => {
-  const { made, told } = rotation(true)
+  const { made, told } = subject(true)
   for (const bad of [cause, cause, null, cause, cause]) made.checked(bad, 0)
   t.equal(made.in, true)
   made.checked(cause, 0)
@@ -177,7 +177,7 @@ t.test('bad checks in a row take it out, good ones bring it back', async (t) => 
 })
 
 t.test('what its checks call ill no request tests', async (t) => {
-  const { made, fail } = rotation(true)
+  const { made, fail } = subject(true)
   fail(3)
   for (let i = 0; i < 3; i++) made.checked(cause, 0)
   t.equal(made.testable, false)
@@ -185,7 +185,7 @@ t.test('what its checks call ill no request tests', async (t) => {
 })
 
 t.test('a request that was under way then does not make it well', async (t) => {
-  const { made, fail } = rotation(true)
+  const { made, fail } = subject(true)
   fail(3)
   for (let i = 0; i < 3; i++) made.checked(cause, 0)
   made.answered(made.begin(0), 0)
@@ -196,7 +196,7 @@ t.test('a request that was under way then does not make it well', async (t) => {
 })
 
 t.test('good checks bring back what requests found dead, counted from then', async (t) => {
-  const { made, fail } = rotation(true)
+  const { made, fail } = subject(true)
   for (let i = 0; i < 10; i++) made.checked(null, 0)
   fail(3)
   made.checked(null, 0)
@@ -206,7 +206,7 @@ t.test('good checks bring back what requests found dead, counted from then', asy
 })
 
 t.test('once another is back, this one may be tested at once', async (t) => {
-  const { made, fail } = rotation()
+  const { made, fail } = subject()
   fail(3)
   made.hurry()
   t.equal(made.due(0, true), true)

@@ -7,7 +7,7 @@ import { performance } from 'node:perf_hooks'
 import type { Test } from 'tap'
 import type { UpstreamConfig } from '../../src/config/config.ts'
 import { Exchange } from '../../src/http/server/exchange.ts'
-import { type Decision, type Judgement, PathParams } from '../../src/model/decision.ts'
+import { type Decision, type Evaluation, PathParams } from '../../src/model/decision.ts'
 import type { Principal } from '../../src/model/principal.ts'
 import type { Route } from '../../src/model/route.ts'
 import type { ClientRequest } from '../../src/http/server/client-request.ts'
@@ -89,7 +89,7 @@ export function routeTo(more: Partial<Route> = {}): Route {
   }
 }
 
-export function judgementOf(request: ClientRequest, route: Route, more: Partial<Decision> = {}): Judgement {
+export function judgementOf(request: ClientRequest, route: Route, more: Partial<Decision> = {}): Evaluation {
   const [path = '', ...query] = request.url.split('?')
   const isPublic = route.requirement === 'public'
   return {
@@ -111,7 +111,7 @@ export function judgementOf(request: ClientRequest, route: Route, more: Partial<
     refusal: null,
     params: PathParams.none,
     query: query.length === 0 ? '' : `?${query.join('?')}`,
-    grants: null,
+    resolved: null,
   }
 }
 
@@ -228,7 +228,7 @@ export async function front(t: Test, port: number, options: FrontOptions = {}): 
   const handle = (request: ClientRequest, response: ClientResponse) => {
     const id = `id-${exchanges.length + 1}`
     const exchange = new Exchange(request, response, id, performance.now(), isAwaited(request))
-    exchange.judgement = judgementOf(request, route, options.decision)
+    exchange.evaluation = judgementOf(request, route, options.decision)
     exchanges.push(exchange)
     forward(exchange, upstream, refuse)
     return exchange
@@ -248,7 +248,8 @@ export const refuse: Refuse = (exchange, refusal, cause) => {
   exchange.refusal = refusal
   exchange.cause = cause
   if (response.headersSent) response.destroy()
-  else if (!response.destroyed) writeProblem(request, response, refusal, exchange.id, exchange.awaited)
+  else if (!response.destroyed)
+    writeProblem(request, response, refusal, exchange.id, exchange.expectsContinue)
 }
 
 /** A client by hand. `ended` resolves with all it was sent once the connection is gone. */

@@ -2,7 +2,7 @@
 
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
-import { Complaint } from '../../src/config/invalid-value.ts'
+import { InvalidValue } from '../../src/config/invalid-value.ts'
 import { SeatQuestion } from '../../src/model/seat.ts'
 import type { RedisConfig } from '../../src/config/config.ts'
 import { redisUrl } from '../../src/config/redis.ts'
@@ -24,7 +24,7 @@ const QUESTION = new SeatQuestion('s1', 'a:b')
 
 function configOf(url: string): RedisConfig {
   const config = redisUrl(url, HERE)
-  if (config instanceof Complaint) throw new Error(config.message)
+  if (config instanceof InvalidValue) throw new Error(config.message)
   return config
 }
 

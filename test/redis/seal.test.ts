@@ -9,7 +9,7 @@ import { connectRedis, connectSubscriber } from '../../src/redis/connect.ts'
 import { Keys } from '../../src/redis/keys.ts'
 import { Seal } from '../../src/redis/seal.ts'
 import { SeatCache } from '../../src/redis/seat-cache.ts'
-import { Complaint } from '../../src/config/invalid-value.ts'
+import { InvalidValue } from '../../src/config/invalid-value.ts'
 import { redisUrl } from '../../src/config/redis.ts'
 import { startRedis } from '../support/servers/redis.ts'
 import { until } from './support.ts'
@@ -33,7 +33,7 @@ t.test('a seal holds for one text, one place and one list of secrets', async (t)
 
 const configOf = (url: string) => {
   const config = redisUrl(url, '/')
-  if (config instanceof Complaint) throw new Error(config.message)
+  if (config instanceof InvalidValue) throw new Error(config.message)
   return config
 }
 

@@ -5,8 +5,8 @@ import { DEFAULT_LIMITS, type Limits } from '../../src/config/config.ts'
 import { Exchange } from '../../src/http/server/exchange.ts'
 import type { ClientRequest } from '../../src/http/server/client-request.ts'
 import type { ClientResponse } from '../../src/http/server/client-response.ts'
-import { openFront } from '../../src/http/server/listener.ts'
-import type { Front } from '../../src/http/server/listener-options.ts'
+import { openRequestListener } from '../../src/http/server/listener.ts'
+import type { RequestListener } from '../../src/http/server/listener-options.ts'
 import type { Part } from '../../src/http/server/listener.ts'
 import { rawProblem } from '../../src/http/server/problem.ts'
 
@@ -14,7 +14,7 @@ import { rawProblem } from '../../src/http/server/problem.ts'
 export function openListener(
   handle: (request: ClientRequest, response: ClientResponse) => Exchange,
   limits: Partial<Limits> = {},
-): Promise<Front> {
+): Promise<RequestListener> {
   const handler = {
     handle,
     upgrades: () => false,
@@ -35,7 +35,7 @@ export function openListener(
     memory: Infinity,
     stall: 60_000,
   }
-  return openFront({ host: '127.0.0.1', port: 0 }, handler, { settings, watch })
+  return openRequestListener({ host: '127.0.0.1', port: 0 }, handler, { settings, watch })
 }
 
 /** The first request to come, not answered yet; and the port that it is to come to. Closed with the test. */

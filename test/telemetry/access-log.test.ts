@@ -2,13 +2,13 @@
 
 import t from 'tap'
 import { Exchange } from '../../src/http/server/exchange.ts'
-import { type Decision, type Judgement, PathParams } from '../../src/model/decision.ts'
+import { type Decision, type Evaluation, PathParams } from '../../src/model/decision.ts'
 import { fieldLines } from '../../src/http/wire/field-line.ts'
 import { ResponseFields } from '../../src/http/wire/response-fields.ts'
 import { accessLine } from '../../src/telemetry/access-log.ts'
 import { firstExchange } from '../support/listener.ts'
 
-function judgementOf(more: Partial<Decision>): Judgement {
+function judgementOf(more: Partial<Decision>): Evaluation {
   const decision: Decision = {
     answer: 'deny',
     code: 'permission_denied',
@@ -24,7 +24,7 @@ function judgementOf(more: Partial<Decision>): Judgement {
     timings: { match: 0, authenticate: 0, resolve: 0, decide: 0, total: 0 },
     ...more,
   }
-  return { decision, refusal: null, params: PathParams.none, query: '', grants: null }
+  return { decision, refusal: null, params: PathParams.none, query: '', resolved: null }
 }
 
 t.test('the first twenty Seats are named', async (t) => {
@@ -38,7 +38,7 @@ t.test('the first twenty Seats are named', async (t) => {
       id: null,
       verdict: 'unknown' as const,
     }))
-    exchange.judgement = judgementOf({ seats })
+    exchange.evaluation = judgementOf({ seats })
     return JSON.parse(`{${accessLine(exchange)}}`)['seats'] as string[] | undefined
   }
   t.equal(seatsOf(0), undefined)
@@ -60,7 +60,7 @@ t.test('of the same headers from many places, for many routes, each line is of i
   Object.assign(request, { section: { ...request.section, made: [] } })
   const line = (permission: string) => {
     const exchange = new Exchange(request, response, 'id', 0)
-    exchange.judgement = judgementOf({ permission, space: `of ${permission}` })
+    exchange.evaluation = judgementOf({ permission, space: `of ${permission}` })
     return JSON.parse(`{${accessLine(exchange)}}`) as Record<string, unknown>
   }
   for (const routes of [1, 2, 8, 9, 20])

@@ -8,7 +8,7 @@ const seat = (key: string, tenant = 'acme') => ({ tenant, kind: 'seat', key })
 t.test('what was told since the last look, by message or by reading', async (t) => {
   const changes = new Changes()
   t.equal(changes.sinceLastLook(), null)
-  changes.hear([seat('1')])
+  changes.announced([seat('1')])
   changes.take([seat('1'), seat('2')])
   const changed = changes.sinceLastLook()
   t.match(changed, { all: false })
@@ -23,13 +23,13 @@ t.test('anything may have changed', async (t) => {
   const lots = Array.from({ length: 10_001 }, (_, i) => seat(String(i)))
   const causes: Record<string, (changes: Changes) => void> = {
     'a reading that does not join the last one': (changes) => changes.take(null),
-    'more than there is room for': (changes) => changes.hear(lots),
-    'a kind that a newer program wrote': (changes) => changes.hear([{ ...seat('1'), kind: 'role' }]),
+    'more than there is room for': (changes) => changes.announced(lots),
+    'a kind that a newer program wrote': (changes) => changes.announced([{ ...seat('1'), kind: 'role' }]),
   }
   for (const [name, cause] of Object.entries(causes)) {
     const changes = new Changes()
     cause(changes)
-    changes.hear([seat('later')])
+    changes.announced([seat('later')])
     const changed = changes.sinceLastLook()
     t.match(changed, { all: true }, name)
     t.ok(changed?.has('globex', 'session', 'x'), name)

@@ -3,7 +3,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import t, { type Test } from 'tap'
 import { startWorld } from '../support/world.ts'
-import { decidedAgain, get, Held, HELD_ROUTES, looksAgain, serveEvents } from './held.ts'
+import { reevaluated, get, Held, HELD_ROUTES, looksAgain, serveEvents } from './held.ts'
 import { header } from './frames.ts'
 import { RawClient, shake, startWebSocketUpstream, until } from './support.ts'
 
@@ -145,7 +145,7 @@ t.test('a token that expires', async (t) => {
 t.test('a change that leaves the answer yes', async (t) => {
   const { bearer, change, id } = await member()
   const held = await Held.open(world.port, bearer)
-  const before = await decidedAgain(world)
+  const before = await reevaluated(world)
   await change({ permissions: ['trainings:list', 'trainings:read'], spaces: ['s1'] })
   await looksAgain(world, before, 2)
   await held.goesOn(t)
@@ -157,7 +157,7 @@ t.test('one Seat of two, and then the other', async (t) => {
   const [one, two] = [await member(), await member()]
   const token = await world.token([`s1:${one.name}`, `s1:${two.name}`])
   const held = await Held.open(world.port, [`Authorization: Bearer ${token}`, 'Space: s1'])
-  const before = await decidedAgain(world)
+  const before = await reevaluated(world)
   await one.change({ permissions: [] })
   await looksAgain(world, before, 2)
   await held.goesOn(t)
@@ -171,11 +171,11 @@ t.test('of 200 those of the changed Seat alone, and nobody else is even asked ab
   const all = await Promise.all(
     Array.from({ length: 100 }, (_, i) => Held.open(world.port, i % 10 === 0 ? one.bearer : other.bearer)),
   )
-  const before = await decidedAgain(world)
+  const before = await reevaluated(world)
   await one.change({ permissions: [] })
   await Promise.all(all.filter((_, i) => i % 10 === 0).map((held) => held.cut(t, 'permission_denied')))
   await Promise.all(all.filter((_, i) => i % 10 !== 0).map((held) => held.goesOn(t)))
-  t.equal((await decidedAgain(world)) - before, 20)
+  t.equal((await reevaluated(world)) - before, 20)
   for (const held of all) held.end()
 })
 
@@ -262,12 +262,12 @@ t.test('while the store can not be asked they go on; once it can, the answer cou
   database.exec('ALTER TABLE counter RENAME TO gone')
   const ask = () => world.client.send('GET', '/me', { 'x-api-key': world.keys.acme ?? '' })
   while ((await ask()).status !== 503) await new Promise((resolve) => setTimeout(resolve, 50))
-  const before = await decidedAgain(world)
+  const before = await reevaluated(world)
   await world.reload()
   // Time for several looks, each of which finds both suspect.
   await new Promise((resolve) => setTimeout(resolve, 3000))
   await held.goesOn(t)
-  t.equal(await decidedAgain(world), before, 'nothing could be decided')
+  t.equal(await reevaluated(world), before, 'nothing could be decided')
   t.equal((await ask()).status, 503, 'and nothing new is allowed')
   database.exec('ALTER TABLE gone RENAME TO counter')
   await looksAgain(world, before, 2)

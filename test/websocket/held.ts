@@ -78,7 +78,7 @@ export class Held {
 }
 
 /** How often what is open has been decided again, whatever came of it. */
-export async function decidedAgain({ ops }: Pick<World, 'ops'>): Promise<number> {
+export async function reevaluated({ ops }: Pick<World, 'ops'>): Promise<number> {
   const text = await (await fetch(`${ops}/metrics`)).text()
   const found = text.matchAll(/^seatgate_decisions_again_total\{[^}]*\} (\d+)$/gm)
   return [...found].reduce((sum, [, count]) => sum + Number(count), 0)
@@ -87,7 +87,7 @@ export async function decidedAgain({ ops }: Pick<World, 'ops'>): Promise<number>
 /** Resolves when at least so many more decisions have been made again than before. */
 export async function looksAgain(world: Pick<World, 'ops'>, before: number, more: number): Promise<void> {
   const end = Date.now() + 10_000
-  while ((await decidedAgain(world)) < before + more) {
+  while ((await reevaluated(world)) < before + more) {
     if (Date.now() > end) throw new Error('it was not decided again')
     await new Promise((resolve) => setTimeout(resolve, 50))
   }

@@ -5,7 +5,7 @@
 
 import type { MemoryBounds, TenantConfig } from '../../config/config.ts'
 import { Refusal } from '../../model/errors.ts'
-import type { BrowserSigns, Credentials } from '../../model/authorization-request.ts'
+import type { BrowserContext, Credentials } from '../../model/authorization-request.ts'
 import type { Trace } from '../../model/decision.ts'
 import type { Principal } from '../../model/principal.ts'
 import { MadeOf } from '../../lib/made-of.ts'
@@ -16,7 +16,7 @@ import { BearerTokens, type OtherIssuer, SameLine } from './bearer.ts'
 export interface SessionCookies {
   authenticate(
     cookieLines: readonly string[],
-    browser: BrowserSigns,
+    browser: BrowserContext,
     trace?: Trace,
   ): Principal | Refusal | Promise<Principal | Refusal> | null
 }
@@ -70,7 +70,7 @@ export class Authenticator {
   authenticate(
     credentials: Credentials,
     trace?: Trace,
-    browser: BrowserSigns = NO_BROWSER,
+    browser: BrowserContext = NO_BROWSER,
   ): Principal | Refusal | Promise<Principal | Refusal> {
     const ambiguous = ambiguity.of(credentials)
     if (ambiguous !== false) return ambiguous
@@ -88,7 +88,7 @@ export class Authenticator {
 }
 
 /** Signs of nothing: no cookie counts with these. */
-const NO_BROWSER: BrowserSigns = { method: 'POST', rawHeaders: [], upgrade: true }
+const NO_BROWSER: BrowserContext = { method: 'POST', rawHeaders: [], upgrade: true }
 
 /** Looked at once, where the same lines come again; false: none of them says two things. */
 const ambiguity = new MadeOf(({ apiKey, authorization }: Credentials): Refusal | false => {

@@ -6,7 +6,7 @@
 import { isSpaceId } from '../../../seats-admin/model/space.ts'
 import { Refusal } from '../../model/errors.ts'
 import type { Principal, SeatClaims } from '../../model/principal.ts'
-import { listBytes, MAP, MAP_ENTRY, outcomeBytes, textBytes } from '../../lib/heap-size.ts'
+import { listBytes, MAP, MAP_ENTRY, authorizationBytes, textBytes } from '../../lib/heap-size.ts'
 
 /** A token whose signature is good. Whether it is valid now is another question: {@link untimely}. */
 export interface VerifiedToken {
@@ -97,11 +97,11 @@ function claimsBytes(claims: SeatClaims): number {
     bytes += listBytes(seats) + (PIECE + textBytes(space)) * seats.length
     most = Math.max(most, seats.length)
   }
-  return bytes + outcomeBytes(most)
+  return bytes + authorizationBytes(most)
 }
 
 function namesBytes(names: readonly string[]): number {
-  return LIST + listBytes(names) + outcomeBytes(names.length)
+  return LIST + listBytes(names) + authorizationBytes(names.length)
 }
 
 /** 1e400 is a JSON number and reads as Infinity. */

@@ -6,7 +6,7 @@
 import { DEFAULT_LIMITS } from '../../config/config.ts'
 import { Refusal } from '../../model/errors.ts'
 
-export interface Target {
+export interface RequestTarget {
   /** Normalised path, beginning with `/`. */
   readonly path: string
   /** With its `?`; '' when there is none. As it came. */
@@ -44,7 +44,7 @@ const dotSegment = ambiguous('The path has a dot segment.')
  * @param host the value of Host; null where there is none to compare with
  * @param most bytes
  */
-export function readTarget(target: string, host: string | null, most = MAX_TARGET): Target | Refusal {
+export function readTarget(target: string, host: string | null, most = MAX_TARGET): RequestTarget | Refusal {
   if (target.length > most) return tooLong(most)
   const origin = target.charCodeAt(0) === SLASH ? target : originForm(target, host)
   if (typeof origin !== 'string') return origin

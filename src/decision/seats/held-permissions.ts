@@ -2,7 +2,7 @@
 
 import { EVERY_PERMISSION } from '../../../seats-admin/model/permission.ts'
 import { GRANT_ANY } from '../../../seats-admin/model/scope.ts'
-import type { Grants } from '../../model/decision.ts'
+import type { ResolvedSeats } from '../../model/decision.ts'
 import type { HeldPermissions } from '../../model/route.ts'
 
 /** Reads a Seat from the store, whatever its size. */
@@ -25,11 +25,11 @@ export const MOST_HELD = 10_000
 export async function heldPermissions(
   seats: WholeSeats,
   tenant: string,
-  { holdings }: Grants,
+  { entries }: ResolvedSeats,
   space: string,
 ): Promise<HeldPermissions> {
   const permissions = new Set<string>()
-  for (const { seat, givenUp } of holdings) {
+  for (const { seat, givenUp } of entries) {
     if (givenUp || seat === null || !seat.spaces.has(space)) continue
     if (seat.permissions.has(EVERY_PERMISSION)) return EVERYTHING
     const lists = seat.complete ? seat : await wholeOf(seats, tenant, seat.id, space)

@@ -30,7 +30,7 @@ class Share {
   /** Its newer one is the oldest, its older one the newest. */
   readonly ends: Place
   bytes = 0
-  /** Of {@link Room}'s lists, the one that it is in; -1: none. */
+  /** Of {@link MemoryBudget}'s lists, the one that it is in; -1: none. */
   level = -1
 
   constructor(tenant: string) {
@@ -43,7 +43,7 @@ class Share {
 }
 
 /** What several maps may hold together. */
-export class Room {
+export class MemoryBudget {
   readonly #shares = new Map<string, Share>()
   /** By the power of two that they hold, so that the greediest is found without looking at all of them. */
   readonly #levels: Set<Share>[] = []
@@ -156,13 +156,13 @@ function unlink({ newer, older }: Place): void {
   older.newer = newer
 }
 
-export class Recent<V> {
-  readonly #room: Room
+export class LruMap<V> {
+  readonly #room: MemoryBudget
   readonly #weigh: (key: string, value: V) => number
   readonly #entries = new Map<string, Entry<V>>()
 
   /** @param weigh bytes of an entry */
-  constructor(room: Room, weigh: (key: string, value: V) => number) {
+  constructor(room: MemoryBudget, weigh: (key: string, value: V) => number) {
     this.#room = room
     this.#weigh = weigh
   }

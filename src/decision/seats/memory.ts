@@ -10,7 +10,7 @@ import type { NamedSeat, Seat, SeatQuestion } from '../../model/seat.ts'
 import { FairReads } from './fair-reads.ts'
 import { type AsOf, ReadThrough, type Remembered, WHOLE } from './read-through.ts'
 import type { SeatLists } from './held-permissions.ts'
-import { Recent, Room } from './lru-maps.ts'
+import { LruMap, MemoryBudget } from './lru-maps.ts'
 import { entryBytes, keyBytes, seatBytes, sessionBytes } from './weight.ts'
 
 /** What sign-in needs of a Seat. */
@@ -75,9 +75,9 @@ const READS = { perTenant: 8, total: 64, waiting: 5000, patience: 2000, now: () 
 const SIGN_IN_READS = { ...READS, perTenant: 4, total: 16 }
 
 export class SeatMemory {
-  readonly #room = new Room(0)
+  readonly #room = new MemoryBudget(0)
   /** Of keys and sessions that are not there: anybody can invent them, and must not push out those that are. */
-  readonly #unknown = new Room(0)
+  readonly #unknown = new MemoryBudget(0)
   readonly #names: ReadThrough<NamedSeat, SeatQuestion>
   readonly #seats: ReadThrough<Seat | null, SeatQuestion>
   readonly #keys: ReadThrough<ApiKeyRecord | null>
@@ -88,7 +88,7 @@ export class SeatMemory {
   /** Apart, as a sign-in may wait: the decisions of the same tenant do not wait for its claims. */
   readonly #signInReads = new FairReads(SIGN_IN_READS)
   readonly #source: SeatSource
-  #edition = 0
+  #generation = 0
 
   /** @param bytes of all that is remembered, together */
   constructor(source: SeatSource, sessions: SessionSource, bytes: number) {
@@ -126,8 +126,8 @@ export class SeatMemory {
     })
   }
 
-  #map<V>(room: Room, bytesOf: (value: V) => number): Recent<Remembered<V>> {
-    return new Recent(room, (key, { whole, parts }) => {
+  #map<V>(room: MemoryBudget, bytesOf: (value: V) => number): LruMap<Remembered<V>> {
+    return new LruMap(room, (key, { whole, parts }) => {
       let bytes = whole === undefined ? 0 : bytesOf(whole)
       for (const [question, value] of parts) bytes += entryBytes(question, bytesOf(value))
       return entryBytes(key, bytes)
@@ -198,19 +198,19 @@ export class SeatMemory {
   }
 
   /** Grows with each message of changes and with each reading of the feed, whether there is anything new in it or not. */
-  get edition(): number {
-    return this.#edition
+  get generation(): number {
+    return this.#generation
   }
 
-  hear(changes: readonly SeatChange[]): void {
-    this.#edition++
+  announced(changes: readonly SeatChange[]): void {
+    this.#generation++
     for (const change of changes) this.#forget(change)
   }
 
   take(changes: readonly SeatChange[] | null): void {
-    this.#edition++
+    this.#generation++
     if (changes === null) this.#forgetAll()
-    else this.hear(changes)
+    else this.announced(changes)
   }
 
   #forget({ tenant, kind, key, seq }: SeatChange): void {

@@ -8,7 +8,7 @@
  */
 
 import type { Source, Trace } from '../../model/decision.ts'
-import type { Recent } from './lru-maps.ts'
+import type { LruMap } from './lru-maps.ts'
 
 /** A value, and the newest change that the store had seen when it was read. */
 export interface AsOf<V> {
@@ -41,9 +41,9 @@ interface Reading<V> {
 
 export interface ReadThroughParts<V, Q> {
   readonly load: (key: string, question: Q) => Promise<AsOf<V>>
-  readonly remembered: Recent<Remembered<V>>
+  readonly remembered: LruMap<Remembered<V>>
   /** Where null is remembered: that something is not there; with the rest, when left out. */
-  readonly unknown?: Recent<Remembered<V>>
+  readonly unknown?: LruMap<Remembered<V>>
   /** Whether an answer covers all questions; all do, when left out. */
   readonly isWhole?: (value: V) => boolean
 }
@@ -60,8 +60,8 @@ export const WHOLE: Question = { id: '' }
 
 export class ReadThrough<V, Q extends Question = Question> {
   readonly #load: (key: string, question: Q) => Promise<AsOf<V>>
-  readonly #remembered: Recent<Remembered<V>>
-  readonly #unknown: Recent<Remembered<V>>
+  readonly #remembered: LruMap<Remembered<V>>
+  readonly #unknown: LruMap<Remembered<V>>
   readonly #isWhole: (value: V) => boolean
   readonly #readings = new Map<string, Reading<V>[]>()
 

@@ -1,7 +1,7 @@
 /** Principal → Grants: the Seats a credential names for a space, each as it is now. Called by the judge. */
 
 import { EVERY_PERMISSION, holds } from '../../../seats-admin/model/permission.ts'
-import type { Grants, Holding, Trace } from '../../model/decision.ts'
+import type { ResolvedSeats, ResolvedSeat, Trace } from '../../model/decision.ts'
 import type { Principal } from '../../model/principal.ts'
 import type { NamedSeat, Seat, SeatQuestion } from '../../model/seat.ts'
 
@@ -30,55 +30,55 @@ export function resolve(
   principal: Principal,
   question: SeatQuestion,
   trace: Trace,
-): Grants | Promise<Grants> {
+): ResolvedSeats | Promise<ResolvedSeats> {
   const { claims, tenant } = principal
   if (claims.by === 'id') {
     const look = (id: string) => holdingById(id, seats.seatById(tenant, id, question, trace))
-    return grants('id', claims.seats, question, look)
+    return resolved('id', claims.seats, question, look)
   }
   const names = claims.by === 'name' ? claims.entries.get(question.space) : claims.names
   if (names === undefined) return NO_ENTRY
   const { issuedAt } = claims
   const look = (name: string) =>
     holdingByName(name, issuedAt, seats.seatByName(tenant, name, question, trace))
-  return grants(claims.by, names, question, look)
+  return resolved(claims.by, names, question, look)
 }
 
-const NO_ENTRY: Grants = Object.freeze({ by: 'name', holdings: Object.freeze([]) })
+const NO_ENTRY: ResolvedSeats = Object.freeze({ by: 'name', entries: Object.freeze([]) })
 
-type Look = (nameOrId: string) => Holding | Promise<Holding>
+type Look = (nameOrId: string) => ResolvedSeat | Promise<ResolvedSeat>
 
-function grants(
-  by: Grants['by'],
+function resolved(
+  by: ResolvedSeats['by'],
   named: readonly string[],
   question: SeatQuestion,
   look: Look,
-): Grants | Promise<Grants> {
-  const holdings: Holding[] = []
+): ResolvedSeats | Promise<ResolvedSeats> {
+  const entries: ResolvedSeat[] = []
   for (const each of named) {
-    const holding = look(each)
-    if (holding instanceof Promise) return rest(by, named, question, look, holdings, holding)
-    holdings.push(holding)
+    const entry = look(each)
+    if (entry instanceof Promise) return rest(by, named, question, look, entries, entry)
+    entries.push(entry)
   }
-  return { by, holdings }
+  return { by, entries }
 }
 
 /** @param first of those that memory does not hold */
 async function rest(
-  by: Grants['by'],
+  by: ResolvedSeats['by'],
   named: readonly string[],
   question: SeatQuestion,
   look: Look,
-  holdings: Holding[],
-  first: Promise<Holding>,
-): Promise<Grants> {
+  entries: ResolvedSeat[],
+  first: Promise<ResolvedSeat>,
+): Promise<ResolvedSeats> {
   const answer = new Answers(question)
-  let started: (Holding | Promise<Holding>)[] = [first]
+  let started: (ResolvedSeat | Promise<ResolvedSeat>)[] = [first]
   for (;;) {
-    const next = holdings.length + started.length
-    for (const each of named.slice(next, holdings.length + AT_ONCE)) started.push(look(each))
-    for (const holding of await Promise.all(started)) holdings.push(answer.of(holding))
-    if (holdings.length === named.length) return { by, holdings }
+    const next = entries.length + started.length
+    for (const each of named.slice(next, entries.length + AT_ONCE)) started.push(look(each))
+    for (const entry of await Promise.all(started)) entries.push(answer.of(entry))
+    if (entries.length === named.length) return { by, entries }
     started = []
   }
 }
@@ -98,9 +98,9 @@ class Answers {
     this.#permission = new Set([question.permission])
   }
 
-  of(holding: Holding): Holding {
-    const { name, seat, givenUp } = holding
-    if (seat === null) return holding
+  of(entry: ResolvedSeat): ResolvedSeat {
+    const { name, seat, givenUp } = entry
+    if (seat === null) return entry
     const { space, permission } = this.#question
     const spaces = seat.spaces.has(space) ? this.#space : NOTHING
     const held = holds(seat.permissions, permission)
@@ -116,7 +116,10 @@ class Answers {
 const NOTHING: ReadonlySet<string> = new Set()
 const ALL: ReadonlySet<string> = new Set([EVERY_PERMISSION])
 
-function holdingById(id: string, found: Seat | null | Promise<Seat | null>): Holding | Promise<Holding> {
+function holdingById(
+  id: string,
+  found: Seat | null | Promise<Seat | null>,
+): ResolvedSeat | Promise<ResolvedSeat> {
   if (found instanceof Promise) return found.then((seat) => holdingById(id, seat))
   return { name: found?.name ?? id, seat: found, givenUp: false }
 }
@@ -125,7 +128,7 @@ function holdingByName(
   name: string,
   issuedAt: number,
   found: NamedSeat | Promise<NamedSeat>,
-): Holding | Promise<Holding> {
+): ResolvedSeat | Promise<ResolvedSeat> {
   if (found instanceof Promise) return found.then((named) => holdingByName(name, issuedAt, named))
   const { seat, givenUpAt } = found
   // Whole seconds on both sides; a token of the very second can't prove that it came after.

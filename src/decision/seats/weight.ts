@@ -2,7 +2,7 @@
 
 import type { ApiKeyRecord, SessionRecord } from '../../model/credential-records.ts'
 import type { Seat } from '../../model/seat.ts'
-import { listBytes, MAP, SET_ENTRY, outcomeBytes, textBytes, textsBytes } from '../../lib/heap-size.ts'
+import { listBytes, MAP, SET_ENTRY, authorizationBytes, textBytes, textsBytes } from '../../lib/heap-size.ts'
 
 /** Bytes of an entry: its key's, its value's, and those of its places. */
 export function entryBytes(key: string, value: number): number {
@@ -21,8 +21,8 @@ export function seatBytes(seat: Seat | null): number {
 
 export function keyBytes({ id, tenant, seats }: ApiKeyRecord): number {
   // Twice: authentication keeps what it means to a decision. And the names of its Seats, which outcomes have.
-  const outcome = outcomeBytes(seats.length) + NAME * seats.length
-  return 2 * OBJECT + HASH + textBytes(id) + textBytes(tenant) + listBytes(seats) + outcome
+  const authorization = authorizationBytes(seats.length) + NAME * seats.length
+  return 2 * OBJECT + HASH + textBytes(id) + textBytes(tenant) + listBytes(seats) + authorization
 }
 
 export function sessionBytes(session: SessionRecord): number {
@@ -30,7 +30,7 @@ export function sessionBytes(session: SessionRecord): number {
   const texts = textsBytes([id, tenant, user, email ?? ''])
   // Twice: authentication reads the entries into spaces and names, and keeps these beside them.
   const entries = 2 * listBytes(hashPerm) + READ * hashPerm.length
-  return 2 * OBJECT + HASH + texts + entries + outcomeBytes(hashPerm.length)
+  return 2 * OBJECT + HASH + texts + entries + authorizationBytes(hashPerm.length)
 }
 
 /** That a name has no Seat, and since when. */

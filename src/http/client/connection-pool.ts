@@ -7,13 +7,24 @@
  */
 
 import { performance } from 'node:perf_hooks'
-import { ClientClosed, ConnectionLost, Displaced, type HopRequest, type Party, type Receiver } from './hop.ts'
-import { Connection, type ConnectionOwner, type ConnectionSettings } from './upstream-connection.ts'
-import { type Crowded, Eviction } from './upload-eviction.ts'
-import { FairLine, type Waiting } from './fair-queue.ts'
-import { type Crowd, Relief } from './slow-client-shedding.ts'
+import {
+  ClientClosed,
+  ConnectionLost,
+  Evicted,
+  type UpstreamRequest,
+  type RequestOwner,
+  type ResponseReceiver,
+} from './hop.ts'
+import {
+  UpstreamConnection,
+  type UpstreamConnectionOwner,
+  type UpstreamConnectionSettings,
+} from './upstream-connection.ts'
+import { type Crowded, UploadEviction } from './upload-eviction.ts'
+import { FairQueue, type Waiting } from './fair-queue.ts'
+import { type Crowd, SlowClientShedding } from './slow-client-shedding.ts'
 
-export interface ClientSettings extends ConnectionSettings {
+export interface PoolSettings extends UpstreamConnectionSettings {
   /** At once. */
   readonly connections: number
   /** Of these, what requests may have whose bodies are still coming: their clients may take their time. */
@@ -25,29 +36,29 @@ export interface ClientSettings extends ConnectionSettings {
 /** Milliseconds between looks for connections that have been idle for too long. */
 const SWEEP = 1000
 
-export class Http1Client implements ConnectionOwner, Crowd, Crowded {
+export class ConnectionPool implements UpstreamConnectionOwner, Crowd, Crowded {
   closed = false
-  readonly #settings: ClientSettings
+  readonly #settings: PoolSettings
   /** Established or not, busy or not. */
-  readonly #all = new Set<Connection>()
-  readonly #connecting = new Set<Connection>()
+  readonly #all = new Set<UpstreamConnection>()
+  readonly #connecting = new Set<UpstreamConnection>()
   /** Those used last at the end, and taken first: the others may grow old. */
-  readonly #idle: Connection[] = []
-  readonly waitingRequests = new FairLine()
+  readonly #idle: UpstreamConnection[] = []
+  readonly waitingRequests = new FairQueue()
   /** Of requests whose bodies are still coming, also where they wait for a connection. */
   #uploads = 0
-  readonly waitingUploads = new FairLine()
-  readonly #relief: Relief = new Relief(this)
-  readonly #eviction: Eviction
+  readonly waitingUploads = new FairQueue()
+  readonly #shedding: SlowClientShedding = new SlowClientShedding(this)
+  readonly #eviction: UploadEviction
   #sweeping: NodeJS.Timeout | null = null
   #closed: (() => void) | null = null
 
-  constructor(settings: ClientSettings) {
+  constructor(settings: PoolSettings) {
     this.#settings = settings
-    this.#eviction = new Eviction(this, settings.evictionDelay)
+    this.#eviction = new UploadEviction(this, settings.evictionDelay)
   }
 
-  dispatch(request: HopRequest, receiver: Receiver): void {
+  dispatch(request: UpstreamRequest, receiver: ResponseReceiver): void {
     const uploads = request.body !== null && request.body.complete !== true
     if (uploads) {
       if (this.crowded) {
@@ -64,7 +75,7 @@ export class Http1Client implements ConnectionOwner, Crowd, Crowded {
   }
 
   #waits(): void {
-    this.#relief.begin()
+    this.#shedding.begin()
     this.#eviction.begin()
   }
 
@@ -83,12 +94,12 @@ export class Http1Client implements ConnectionOwner, Crowd, Crowded {
    *
    * @returns whether there was one
    */
-  displace(party: Party, uploads: boolean): boolean {
+  displace(owner: RequestOwner, uploads: boolean): boolean {
     const waiting =
-      this.waitingUploads.takeFromGreediest(party) ??
-      (uploads ? undefined : this.waitingRequests.takeFromGreediest(party))
-    if (waiting === undefined) return this.#eviction.evictFor(party, uploads)
-    this.#fail(waiting, new Displaced())
+      this.waitingUploads.takeFromGreediest(owner) ??
+      (uploads ? undefined : this.waitingRequests.takeFromGreediest(owner))
+    if (waiting === undefined) return this.#eviction.evictFor(owner, uploads)
+    this.#fail(waiting, new Evicted())
     return true
   }
 
@@ -99,7 +110,7 @@ export class Http1Client implements ConnectionOwner, Crowd, Crowded {
    *
    * @returns whether it waited, and is told nothing more
    */
-  withdraw(receiver: Receiver): boolean {
+  withdraw(receiver: ResponseReceiver): boolean {
     if (this.waitingUploads.remove(receiver) !== undefined) return true
     if (this.waitingRequests.size <= this.#connecting.size) return false
     const waiting = this.waitingRequests.remove(receiver)
@@ -107,7 +118,7 @@ export class Http1Client implements ConnectionOwner, Crowd, Crowded {
     return waiting !== undefined
   }
 
-  ready(connection: Connection): void {
+  ready(connection: UpstreamConnection): void {
     this.#connecting.delete(connection)
     const next = this.waitingRequests.take()
     if (next !== undefined) return connection.take(next.request, next.receiver, next.uploads)
@@ -116,7 +127,7 @@ export class Http1Client implements ConnectionOwner, Crowd, Crowded {
     this.#sweeping ??= setInterval(sweep, SWEEP, this).unref()
   }
 
-  lost(connection: Connection, error: Error): void {
+  lost(connection: UpstreamConnection, error: Error): void {
     this.#all.delete(connection)
     const at = this.#idle.indexOf(connection)
     if (at >= 0) this.#idle.splice(at, 1)
@@ -133,7 +144,7 @@ export class Http1Client implements ConnectionOwner, Crowd, Crowded {
     if (next !== undefined) this.dispatch(next.request, next.receiver)
   }
 
-  get connections(): Iterable<Connection> {
+  get connections(): Iterable<UpstreamConnection> {
     return this.#all
   }
 
@@ -141,7 +152,7 @@ export class Http1Client implements ConnectionOwner, Crowd, Crowded {
     return this.waitingRequests.size + this.waitingUploads.size
   }
 
-  returned(request: HopRequest, receiver: Receiver): void {
+  returned(request: UpstreamRequest, receiver: ResponseReceiver): void {
     this.dispatch(request, receiver)
   }
 
@@ -164,7 +175,7 @@ export class Http1Client implements ConnectionOwner, Crowd, Crowded {
 
   async destroy(): Promise<void> {
     this.closed = true
-    this.#relief.end()
+    this.#shedding.end()
     this.#eviction.end()
     this.#stopSweeping()
     const error = new ClientClosed('the gateway closes its connections')
@@ -173,7 +184,7 @@ export class Http1Client implements ConnectionOwner, Crowd, Crowded {
     for (const connection of [...this.#all]) connection.lost(error)
   }
 
-  #takeIdle(): Connection | null {
+  #takeIdle(): UpstreamConnection | null {
     const now = performance.now()
     for (let connection = this.#idle.pop(); connection !== undefined; connection = this.#idle.pop()) {
       if (connection.expiresAt > now) return connection
@@ -184,7 +195,7 @@ export class Http1Client implements ConnectionOwner, Crowd, Crowded {
 
   #open(): void {
     while (this.#connecting.size < this.waitingRequests.size && this.#all.size < this.#settings.connections) {
-      const connection = new Connection(this.#settings, this)
+      const connection = new UpstreamConnection(this.#settings, this)
       this.#all.add(connection)
       this.#connecting.add(connection)
     }
@@ -206,7 +217,7 @@ export class Http1Client implements ConnectionOwner, Crowd, Crowded {
   }
 }
 
-function sweep(client: Http1Client): void {
+function sweep(client: ConnectionPool): void {
   client.sweep()
 }
 

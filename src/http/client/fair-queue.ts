@@ -3,12 +3,12 @@
  * request: a caller with many waiting delays itself, not others. Kept by `client.ts`.
  */
 
-import type { HopRequest, Party, Receiver } from './hop.ts'
-import type { Shares } from './place-shares.ts'
+import type { UpstreamRequest, RequestOwner, ResponseReceiver } from './hop.ts'
+import type { PlaceShares } from './place-shares.ts'
 
 export interface Waiting {
-  readonly request: HopRequest
-  readonly receiver: Receiver
+  readonly request: UpstreamRequest
+  readonly receiver: ResponseReceiver
   /** It holds one of the places for bodies that are still coming. */
   readonly uploads: boolean
   /** Monotonic ms. */
@@ -18,13 +18,13 @@ export interface Waiting {
 /** By caller, in the order of their turns. */
 type Callers = Map<string, Waiting[]>
 
-export class FairLine {
+export class FairQueue {
   size = 0
   /** In the order of their turns. */
   readonly #tenants = new Map<string, Callers>()
 
   add(one: Waiting): void {
-    const { tenant, caller } = one.receiver.party
+    const { tenant, caller } = one.receiver.owner
     const callers = entry(this.#tenants, tenant, newCallers)
     entry(callers, caller, newList).push(one)
     this.size++
@@ -38,16 +38,16 @@ export class FairLine {
   }
 
   /** The next of the tenant that holds the fewest places, and in it of the caller that does. */
-  takeFewest(shares: Shares): Waiting | undefined {
-    let [best, least] = [null as Party | null, [Infinity, Infinity] as const]
+  takeFewest(shares: PlaceShares): Waiting | undefined {
+    let [best, least] = [null as RequestOwner | null, [Infinity, Infinity] as const]
     for (const [tenant, callers] of this.#tenants) {
       const held = shares.tenant(tenant)
       if (held > least[0]) continue
       for (const caller of callers.keys()) {
-        const party = { tenant, caller }
-        const own = shares.caller(party)
+        const owner = { tenant, caller }
+        const own = shares.caller(owner)
         if (held === least[0] && own >= least[1]) continue
-        best = party
+        best = owner
         least = [held, own]
       }
     }
@@ -58,20 +58,20 @@ export class FairLine {
    * Takes the newest request of the caller that has the most waiting, of the tenant that has the most; unless the party
    * has as many, or one less.
    */
-  takeFromGreediest(party: Party): Waiting | undefined {
+  takeFromGreediest(owner: RequestOwner): Waiting | undefined {
     const [tenant, most] = greatest(this.#tenants, sizeOf)
-    const foreign = tenant !== party.tenant
-    if (foreign && most < sizeOf(this.#tenants.get(party.tenant) ?? newCallers()) + 2) return undefined
+    const foreign = tenant !== owner.tenant
+    if (foreign && most < sizeOf(this.#tenants.get(owner.tenant) ?? newCallers()) + 2) return undefined
     const callers = this.#tenants.get(tenant) ?? newCallers()
     const [caller, count] = greatest(callers, lengthOf)
-    if (!foreign && count < (callers.get(party.caller)?.length ?? 0) + 2) return undefined
+    if (!foreign && count < (callers.get(owner.caller)?.length ?? 0) + 2) return undefined
     return this.#take(tenant, caller, false)
   }
 
   /** Takes the request of this receiver, whose turn it need not be. The turns of the others stay as they are. */
-  remove(receiver: Receiver): Waiting | undefined {
+  remove(receiver: ResponseReceiver): Waiting | undefined {
     if (this.size === 0) return undefined
-    const { tenant, caller } = receiver.party
+    const { tenant, caller } = receiver.owner
     const callers = this.#tenants.get(tenant)
     const list = callers?.get(caller)
     const at = list?.findIndex((one) => one.receiver === receiver) ?? -1
@@ -84,7 +84,7 @@ export class FairLine {
   }
 
   /** For each caller, those that wait since then or longer; oldest first. */
-  *late(since: number): Generator<readonly [party: Party, count: number]> {
+  *late(since: number): Generator<readonly [owner: RequestOwner, count: number]> {
     for (const [tenant, callers] of this.#tenants)
       for (const [caller, list] of callers) {
         const count = list.findIndex((one) => one.since > since)

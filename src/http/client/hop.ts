@@ -9,14 +9,14 @@ import type { FieldLines } from '../wire/field-lines.ts'
 import type { MayComeAgain } from '../../lib/made-of.ts'
 
 /** Whose request it is: places at a target are shared out by tenant, and in it by caller. */
-export interface Party {
+export interface RequestOwner {
   /** '' for a public route. */
   readonly tenant: string
   /** The user, or the address of a client that nobody knows. */
   readonly caller: string
 }
 
-export interface HopRequest {
+export interface UpstreamRequest {
   readonly method: string
   /** Path and query. */
   readonly path: string
@@ -31,7 +31,7 @@ export interface HopRequest {
 }
 
 /** What can be done to a request under way. */
-export interface Hop {
+export interface RequestControl {
   /** No more of the answer, for now. */
   pause(): void
   resume(): void
@@ -40,7 +40,7 @@ export interface Hop {
 }
 
 /** The head of an answer, or of an interim one. */
-export interface AnswerHead extends MayComeAgain {
+export interface ResponseHead extends MayComeAgain {
   readonly status: number
   readonly phrase: string
   /** As they came. */
@@ -48,17 +48,17 @@ export interface AnswerHead extends MayComeAgain {
 }
 
 /** Who hears what becomes of a request. Ends with `ended` or `failed`, once, and nothing is told after that. */
-export interface Receiver {
+export interface ResponseReceiver {
   /** Asked for only while there are too few places. */
-  readonly party: Party
+  readonly owner: RequestOwner
   /** A connection was had, and the request is written next. @returns false: it is no longer wanted, and this is its end */
-  connected(hop: Hop): boolean
+  connected(hop: RequestControl): boolean
   /** Something of the request was written, or all of it. */
   sent(): void
   /** The first bytes that may be an answer. */
   heard(): void
   /** An interim answer (1xx), or the head of the answer. */
-  head(head: AnswerHead): void
+  head(head: ResponseHead): void
   /** @param chunk text: latin1, and all there is of the body */
   data(chunk: Buffer | string): void
   /** @param trailers name, value, … */
@@ -101,7 +101,7 @@ export class SlowClient extends Error {
 }
 
 /** Others wait for the place that it holds, or waits for, and its caller has more of them than they. */
-export class Displaced extends Error {
+export class Evicted extends Error {
   readonly code = 'DISPLACED'
 
   constructor() {

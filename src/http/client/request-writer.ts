@@ -3,7 +3,7 @@
 import type { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
 import { VALUE } from '../wire/fields.ts'
-import { type HopRequest, NotForwardable, ProtocolError } from './hop.ts'
+import { type UpstreamRequest, NotForwardable, ProtocolError } from './hop.ts'
 
 export interface WriteWatch {
   /** A piece of the body was taken by the connection. */
@@ -25,7 +25,7 @@ const FIRST_LINES = new RegExp(
  */
 export function requestHead(
   authority: string,
-  { method, path, headers, host, body, length }: HopRequest,
+  { method, path, headers, host, body, length }: UpstreamRequest,
 ): string {
   let text = `${method} ${path} HTTP/1.1\r\nhost: ${host ?? authority}\r\n`
   let writable = FIRST_LINES.test(text)

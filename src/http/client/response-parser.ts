@@ -7,9 +7,9 @@ import { ownText } from '../../lib/heap-size.ts'
 import type { FieldLine } from '../wire/field-line.ts'
 import { is, joined, keepsBy, lengthOf, readLines, isLongList, MOST_ELEMENTS } from '../wire/fields.ts'
 import { CHUNKED, type Grammar, hasBare, INTERIM, UNTIL_CLOSE } from '../wire/message-parser.ts'
-import { type AnswerHead, ProtocolError } from './hop.ts'
+import { type ResponseHead, ProtocolError } from './hop.ts'
 
-export interface Head extends AnswerHead {
+export interface Head extends ResponseHead {
   /** From the status line to the end of the last field line, as it came. */
   readonly text: string
   /** The request was HEAD: no answer to it has a body. */
@@ -33,7 +33,7 @@ const MOST_LINES = 64
 /** The phrase may hold anything but line ends: it is for people, and never passed on as it came where it is odd. */
 const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9][0-9]{2})(?: ([^\r\n]*))?$/
 
-export const answers: Grammar<Head> = {
+export const responseGrammar: Grammar<Head> = {
   readHead,
   faultIn,
   emptyLines: false,

@@ -4,7 +4,7 @@
  */
 
 import { SlowClient } from './hop.ts'
-import type { Connection } from './upstream-connection.ts'
+import type { UpstreamConnection } from './upstream-connection.ts'
 
 /** Milliseconds between two looks. */
 const LOOK = 1000
@@ -18,14 +18,14 @@ const CROWDED = 0.25
 
 export interface Crowd {
   /** Established, whatever they do. */
-  readonly connections: Iterable<Connection>
+  readonly connections: Iterable<UpstreamConnection>
   /** Requests that wait for a connection. */
   readonly waiting: number
 }
 
-export class Relief {
+export class SlowClientShedding {
   readonly #crowd: Crowd
-  #slow = new Map<Connection, number>()
+  #slow = new Map<UpstreamConnection, number>()
   #timer: NodeJS.Timeout | null = null
 
   constructor(crowd: Crowd) {
@@ -46,7 +46,7 @@ export class Relief {
   look(): void {
     const { connections, waiting } = this.#crowd
     if (waiting === 0) return this.end()
-    const slow = new Map<Connection, number>()
+    const slow = new Map<UpstreamConnection, number>()
     let all = 0
     for (const connection of connections) {
       all++
@@ -60,6 +60,6 @@ export class Relief {
   }
 }
 
-function look(relief: Relief): void {
-  relief.look()
+function look(shedding: SlowClientShedding): void {
+  shedding.look()
 }

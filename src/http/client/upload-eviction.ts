@@ -5,28 +5,28 @@
  */
 
 import { performance } from 'node:perf_hooks'
-import { Displaced, type Party } from './hop.ts'
-import type { Connection } from './upstream-connection.ts'
-import type { FairLine } from './fair-queue.ts'
-import { type Holder, Shares } from './place-shares.ts'
+import { Evicted, type RequestOwner } from './hop.ts'
+import type { UpstreamConnection } from './upstream-connection.ts'
+import type { FairQueue } from './fair-queue.ts'
+import { type Holder, PlaceShares } from './place-shares.ts'
 
 export interface Crowded {
   /** Established, whatever they do. */
-  readonly connections: Iterable<Connection>
+  readonly connections: Iterable<UpstreamConnection>
   /** No further connection may be opened. */
   readonly full: boolean
-  readonly waitingRequests: FairLine
-  readonly waitingUploads: FairLine
+  readonly waitingRequests: FairQueue
+  readonly waitingUploads: FairQueue
 }
 
 /** Requests ended at one look, at most: each is looked for among all connections. */
 const MOST_AT_ONCE = 32
 
 interface Candidate extends Holder {
-  readonly connection: Connection
+  readonly connection: UpstreamConnection
 }
 
-export class Eviction {
+export class UploadEviction {
   readonly #crowd: Crowded
   /** Milliseconds that a request waits before another one is ended for it. */
   readonly #patience: number
@@ -56,27 +56,27 @@ export class Eviction {
   }
 
   /** At once, for a party that has found no room to wait in. @returns whether something was ended */
-  evictFor(party: Party, uploads: boolean): boolean {
-    const victim = this.#sharesOf(uploads).victim(party, this.#candidates(uploads, performance.now()))
-    victim?.connection.lost(new Displaced())
+  evictFor(owner: RequestOwner, uploads: boolean): boolean {
+    const victim = this.#sharesOf(uploads).victim(owner, this.#candidates(uploads, performance.now()))
+    victim?.connection.lost(new Evicted())
     return victim !== null
   }
 
-  #relieve(line: FairLine, uploads: boolean): void {
+  #relieve(line: FairQueue, uploads: boolean): void {
     const now = performance.now()
     const late = [...line.late(now - this.#patience)]
     if (late.length === 0) return
     const shares = this.#sharesOf(uploads)
     const candidates = this.#candidates(uploads, now)
     let ended = 0
-    for (const [party, count] of late) {
+    for (const [owner, count] of late) {
       for (let i = 0; i < count && ended < MOST_AT_ONCE; i++, ended++) {
-        const victim = shares.victim(party, candidates)
+        const victim = shares.victim(owner, candidates)
         if (victim === null) break
         candidates.delete(victim)
-        shares.add(victim.party, -1)
-        shares.add(party)
-        victim.connection.lost(new Displaced())
+        shares.add(victim.owner, -1)
+        shares.add(owner)
+        victim.connection.lost(new Evicted())
       }
     }
   }
@@ -91,28 +91,28 @@ export class Eviction {
       const { receiver, busySince } = connection
       if (receiver === null || now - busySince < this.#patience) continue
       if (uploads ? connection.uploads : connection.idle)
-        candidates.add({ connection, party: receiver.party, rate: connection.rate(now) })
+        candidates.add({ connection, owner: receiver.owner, rate: connection.rate(now) })
     }
     return candidates
   }
 
   /** @param uploads counts places of uploads, and else connections */
-  #sharesOf(uploads: boolean): Shares {
-    const shares = new Shares()
+  #sharesOf(uploads: boolean): PlaceShares {
+    const shares = new PlaceShares()
     for (const { receiver, uploads: holds } of this.#crowd.connections)
-      if (receiver !== null && (holds || !uploads)) shares.add(receiver.party)
+      if (receiver !== null && (holds || !uploads)) shares.add(receiver.owner)
     if (uploads)
       for (const { receiver, uploads: holds } of this.#crowd.waitingRequests)
-        if (holds) shares.add(receiver.party)
+        if (holds) shares.add(receiver.owner)
     return shares
   }
 
   /** Places of uploads, by who holds them. */
-  get uploadShares(): Shares {
+  get uploadShares(): PlaceShares {
     return this.#sharesOf(true)
   }
 }
 
-function look(eviction: Eviction): void {
+function look(eviction: UploadEviction): void {
   eviction.look()
 }

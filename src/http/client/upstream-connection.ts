@@ -5,32 +5,32 @@
 
 import type { Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
-import { MessageReader, type MessageSink } from '../wire/message-parser.ts'
+import { MessageParser, type MessageSink } from '../wire/message-parser.ts'
 import { type Address, open, standing } from './connector.ts'
 import {
   BodyTimeout,
   ConnectionLost,
-  type Hop,
-  type HopRequest,
+  type RequestControl,
+  type UpstreamRequest,
   ProtocolError,
-  type Receiver,
+  type ResponseReceiver,
 } from './hop.ts'
 import { reset } from './reset.ts'
-import { answers, type Head, MAX_HEAD } from './response-parser.ts'
+import { responseGrammar, type Head, MAX_HEAD } from './response-parser.ts'
 import { requestHead, writeBody } from './request-writer.ts'
 
-export interface ConnectionOwner {
+export interface UpstreamConnectionOwner {
   /** It can take a request. */
-  ready(connection: Connection): void
+  ready(connection: UpstreamConnection): void
   /** It is gone, for whatever reason; before `ready`, no connection could be had. */
-  lost(connection: Connection, error: Error): void
+  lost(connection: UpstreamConnection, error: Error): void
   /** It was found dead before anything of this request was written. */
-  returned(request: HopRequest, receiver: Receiver): void
+  returned(request: UpstreamRequest, receiver: ResponseReceiver): void
   /** A body that was still coming when its request was taken has been written to the end, or never will be. */
   uploaded(): void
 }
 
-export interface ConnectionSettings extends Address {
+export interface UpstreamConnectionSettings extends Address {
   /** As it stands in Host. */
   readonly authority: string
   /** All in ms. */
@@ -47,16 +47,16 @@ const buffer = Buffer.allocUnsafeSlow(64 * 1024)
 /** An upstream that says how long it keeps a connection means its own clock, and its own end of the line. */
 const KEPT_LESS = 1000
 
-export class Connection implements Hop, MessageSink<Head> {
+export class UpstreamConnection implements RequestControl, MessageSink<Head> {
   /** Monotonic ms: idle, it is not to be used from then on. */
   expiresAt = 0
-  readonly #settings: ConnectionSettings
-  readonly #owner: ConnectionOwner
+  readonly #settings: UpstreamConnectionSettings
+  readonly #owner: UpstreamConnectionOwner
   readonly #socket: Socket
-  readonly #reader: MessageReader<Head> = new MessageReader(answers, MAX_HEAD, this)
-  #receiver: Receiver | null = null
+  readonly #parser: MessageParser<Head> = new MessageParser(responseGrammar, MAX_HEAD, this)
+  #receiver: ResponseReceiver | null = null
   #uploads = false
-  #reserved: { readonly request: HopRequest; readonly receiver: Receiver } | null = null
+  #reserved: { readonly request: UpstreamRequest; readonly receiver: ResponseReceiver } | null = null
   /** The body of the request is not written to its end yet. */
   #writing = false
   /** Bytes of bodies that went by, in either direction. */
@@ -79,7 +79,7 @@ export class Connection implements Hop, MessageSink<Head> {
   #timer: NodeJS.Timeout | null = null
   #deadline = 0
 
-  constructor(settings: ConnectionSettings, owner: ConnectionOwner) {
+  constructor(settings: UpstreamConnectionSettings, owner: UpstreamConnectionOwner) {
     this.#settings = settings
     this.#owner = owner
     const { connectTimeout } = settings
@@ -99,7 +99,7 @@ export class Connection implements Hop, MessageSink<Head> {
   }
 
   /** Who hears of the request under way; null: there is none. */
-  get receiver(): Receiver | null {
+  get receiver(): ResponseReceiver | null {
     return this.#receiver
   }
 
@@ -128,7 +128,7 @@ export class Connection implements Hop, MessageSink<Head> {
    *
    * @param uploads it holds a place for a body that is still coming
    */
-  take(request: HopRequest, receiver: Receiver, uploads: boolean): void {
+  take(request: UpstreamRequest, receiver: ResponseReceiver, uploads: boolean): void {
     this.#uploads = uploads
     this.#busySince = performance.now()
     this.#movedAtBegin = this.#moved
@@ -145,7 +145,7 @@ export class Connection implements Hop, MessageSink<Head> {
     if (reserved !== null) this.#begin(reserved.request, reserved.receiver)
   }
 
-  #begin(request: HopRequest, receiver: Receiver): void {
+  #begin(request: UpstreamRequest, receiver: ResponseReceiver): void {
     if (!receiver.connected(this)) {
       this.#written()
       // Not at once: behind it there may be thousands that are no longer wanted either.
@@ -153,7 +153,7 @@ export class Connection implements Hop, MessageSink<Head> {
     }
     this.#receiver = receiver
     this.#heard = false
-    this.#reader.begin(request.method === 'HEAD')
+    this.#parser.begin(request.method === 'HEAD')
     const { body, length } = request
     let head: string
     try {
@@ -224,7 +224,7 @@ export class Connection implements Hop, MessageSink<Head> {
     if (this.#gone) return
     this.#gone = true
     this.#stopTimer()
-    this.#reader.stop()
+    this.#parser.stop()
     // A part of a request must not end like a whole one.
     if (this.#writing || this.#socket.writableLength > 0) reset(this.#socket)
     else this.#socket.destroy()
@@ -287,7 +287,7 @@ export class Connection implements Hop, MessageSink<Head> {
       this.#receiver.heard()
     }
     try {
-      const read = this.#reader.read(buffer, 0, length)
+      const read = this.#parser.read(buffer, 0, length)
       if (this.#gone) return false
       if (read < length) this.lost(new ProtocolError('bytes behind the answer'))
       else if (this.#receiver === null) this.#free(length === buffer.length)
@@ -323,7 +323,7 @@ export class Connection implements Hop, MessageSink<Head> {
    * can do: Node doesn't tell the two apart. A body without a length may be cut short so; no other can.
    */
   #ended(): void {
-    if (!this.#gone) this.#reader.close()
+    if (!this.#gone) this.#parser.close()
     this.lost(new ConnectionLost('the upstream closed the connection', 'UPSTREAM_CLOSED', this.#used))
   }
 
@@ -352,22 +352,22 @@ export class Connection implements Hop, MessageSink<Head> {
   }
 }
 
-function readyAgain(connection: Connection): void {
+function readyAgain(connection: UpstreamConnection): void {
   connection.readyAgain()
 }
 
-function beginReserved(connection: Connection): void {
+function beginReserved(connection: UpstreamConnection): void {
   connection.beginReserved()
 }
 
-function onTold(connection: Connection): void {
+function onTold(connection: UpstreamConnection): void {
   connection.told()
 }
 
-function onSilence(connection: Connection): void {
+function onSilence(connection: UpstreamConnection): void {
   connection.silent()
 }
 
-function onConnectTimeout(connection: Connection, timeout: number): void {
+function onConnectTimeout(connection: UpstreamConnection, timeout: number): void {
   connection.lost(new ConnectionLost(`no connection within ${timeout} ms`, 'UPSTREAM_CONNECT_TIMEOUT', false))
 }

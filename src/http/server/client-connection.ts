@@ -7,39 +7,45 @@ import type { Socket } from 'node:net'
 import type { Exchange } from './exchange.ts'
 import type { ClientRequest } from './client-request.ts'
 import type { ClientResponse } from './client-response.ts'
-import { Conversation, type ConversationOwner, type ConversationSettings } from './http1-connection.ts'
-import type { RequestFault } from '../wire/malformed-request.ts'
+import {
+  Http1Connection,
+  type Http1ConnectionOwner,
+  type Http1ConnectionSettings,
+} from './http1-connection.ts'
+import type { MalformedRequest } from '../wire/malformed-request.ts'
 import type { AddressShare } from './address-shares.ts'
 import type { Holder } from './connection-memory.ts'
 import type { Queue, Queued } from './queue.ts'
 
 /** Who is told, of all connections. */
-export interface ConnectionOwner {
-  beginning(connection: Connection): void
-  asked(connection: Connection, request: ClientRequest, response: ClientResponse): void
+export interface ClientConnectionOwner {
+  beginning(connection: ClientConnection): void
+  asked(connection: ClientConnection, request: ClientRequest, response: ClientResponse): void
   upgrades(request: ClientRequest): boolean
-  upgraded(connection: Connection, request: ClientRequest, rest: Buffer): void
+  upgraded(connection: ClientConnection, request: ClientRequest, rest: Buffer): void
   ended(exchange: Exchange): void
-  answered(connection: Connection): void
-  holds(connection: Connection, bytes: number): void
-  unreadable(connection: Connection, fault: RequestFault): void
+  answered(connection: ClientConnection): void
+  holds(connection: ClientConnection, bytes: number): void
+  unreadable(connection: ClientConnection, fault: MalformedRequest): void
   /** It has its last answer, and its client may be sending still. */
-  parted(connection: Connection): void
+  parted(connection: ClientConnection): void
 }
 
-export class Connection implements Queued<Connection>, Holder<Connection>, ConversationOwner {
+export class ClientConnection
+  implements Queued<ClientConnection>, Holder<ClientConnection>, Http1ConnectionOwner
+{
   readonly socket: Socket
-  readonly #owner: ConnectionOwner
-  #conversation: Conversation | null = null
+  readonly #owner: ClientConnectionOwner
+  #http1: Http1Connection | null = null
   /** What is being answered; null while nothing is. */
   exchange: Exchange | null = null
 
   /** Those that do what this one does; null once it is gone. */
-  queue: Queue<Connection> | null = null
-  before: Connection | null = null
-  after: Connection | null = null
+  queue: Queue<ClientConnection> | null = null
+  before: ClientConnection | null = null
+  after: ClientConnection | null = null
   /** All connections of its client's address; null where the address says nothing of the client. */
-  share: AddressShare<Connection> | null = null
+  share: AddressShare<ClientConnection> | null = null
   /** Monotonic ms: when it came to its queue, about. */
   since = 0
   /** Bytes that had come when it was last idle. */
@@ -52,49 +58,49 @@ export class Connection implements Queued<Connection>, Holder<Connection>, Conve
   taken = 0
   behind = Infinity
 
-  constructor(socket: Socket, owner: ConnectionOwner) {
+  constructor(socket: Socket, owner: ClientConnectionOwner) {
     this.socket = socket
     this.#owner = owner
   }
 
   /** From now on, requests are read from it. */
-  converse(settings: ConversationSettings): void {
-    this.#conversation = new Conversation(this.socket, settings, this)
+  converse(settings: Http1ConnectionSettings): void {
+    this.#http1 = new Http1Connection(this.socket, settings, this)
   }
 
   /** Whether requests are read from it; before that, it may have to announce its client. */
   get converses(): boolean {
-    return this.#conversation !== null
+    return this.#http1 !== null
   }
 
   /** Nothing of a request has come. */
   get quiet(): boolean {
-    return this.#conversation?.quiet ?? this.socket.bytesRead === 0
+    return this.#http1?.quiet ?? this.socket.bytesRead === 0
   }
 
   /** What has come is not looked at yet: it may be a request. */
   get hasNews(): boolean {
-    return this.#conversation?.hasNews ?? false
+    return this.#http1?.hasNews ?? false
   }
 
   /** What was kept for the next request is given up: it may not come for long. */
   forget(): void {
-    this.#conversation?.forget()
+    this.#http1?.forget()
   }
 
   /** It is for its client to send a request, or the rest of a head. */
   get awaitsHead(): boolean {
-    return this.#conversation?.request === null
+    return this.#http1?.request === null
   }
 
   /** What its client has sent ahead is given up. @returns false: there is nothing that could be */
   giveUpAhead(): boolean {
-    return this.#conversation?.giveUpAhead() ?? false
+    return this.#http1?.giveUpAhead() ?? false
   }
 
   /** No more requests are read from it. */
   stop(): void {
-    this.#conversation?.stop()
+    this.#http1?.stop()
   }
 
   beginning(): void {
@@ -111,7 +117,7 @@ export class Connection implements Queued<Connection>, Holder<Connection>, Conve
 
   upgraded(request: ClientRequest, rest: Buffer): void {
     this.isUpgraded = true
-    this.#conversation = null
+    this.#http1 = null
     this.#owner.upgraded(this, request, rest)
   }
 
@@ -129,7 +135,7 @@ export class Connection implements Queued<Connection>, Holder<Connection>, Conve
     this.#owner.holds(this, bytes)
   }
 
-  unreadable(fault: RequestFault): void {
+  unreadable(fault: MalformedRequest): void {
     this.#owner.unreadable(this, fault)
   }
 

@@ -1,7 +1,7 @@
 /** What is said to connections that bring no request: none that could be read, or that there is room for. Used by `front.ts`. */
 
 import { Refusal } from '../../model/errors.ts'
-import type { RequestFault } from '../wire/malformed-request.ts'
+import type { MalformedRequest } from '../wire/malformed-request.ts'
 
 export const full = new Refusal(
   'unavailable',
@@ -25,6 +25,6 @@ const CODES = {
   'large-body': 'body_too_large',
 } as const
 
-export function refusalOf({ kind, message }: RequestFault): Refusal {
+export function refusalOf({ kind, message }: MalformedRequest): Refusal {
   return new Refusal(CODES[kind], message)
 }

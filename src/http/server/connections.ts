@@ -4,7 +4,7 @@
  */
 
 import { performance } from 'node:perf_hooks'
-import type { Connection } from './client-connection.ts'
+import type { ClientConnection } from './client-connection.ts'
 import { AddressShares } from './address-shares.ts'
 import { type Evicted, Eviction } from './eviction.ts'
 import { Queue } from './queue.ts'
@@ -24,12 +24,12 @@ export interface ConnectionBounds {
 export type RefusedBy = 'limit' | 'address'
 
 export class Connections {
-  readonly #opening = new Queue<Connection>()
-  readonly #active = new Queue<Connection>()
-  readonly #idle = new Queue<Connection>()
+  readonly #opening = new Queue<ClientConnection>()
+  readonly #active = new Queue<ClientConnection>()
+  readonly #idle = new Queue<ClientConnection>()
   /** Kept, and a part of the next header section has come. Idle to the world, but not the first to go. */
-  readonly #returning = new Queue<Connection>()
-  readonly #shares = new AddressShares<Connection>()
+  readonly #returning = new Queue<ClientConnection>()
+  readonly #shares = new AddressShares<ClientConnection>()
   readonly #eviction: Eviction
   #bounds: ConnectionBounds
   /** Monotonic ms of the last look at the clock: it costs too much for each request. */
@@ -64,7 +64,7 @@ export class Connections {
    * @param address of its client; null where many clients share it
    * @returns why there is no room for it; null: it is one of them
    */
-  admit(connection: Connection, address: string | null): RefusedBy | null {
+  admit(connection: ClientConnection, address: string | null): RefusedBy | null {
     const { connections } = this.#bounds
     if (!this.#hasRoom(address)) return 'address'
     if (this.#size >= connections && !this.#eviction.makeRoom(connections, this.#shares.count(address)))
@@ -84,7 +84,7 @@ export class Connections {
    *
    * @returns whether there is room for one more of the address
    */
-  identify(connection: Connection, address: string | null): boolean {
+  identify(connection: ClientConnection, address: string | null): boolean {
     if (!this.#hasRoom(address)) return false
     this.#shares.join(connection, address)
     return true
@@ -98,28 +98,28 @@ export class Connections {
   }
 
   /** It has its last answer: others see to its end. */
-  parted(connection: Connection): void {
+  parted(connection: ClientConnection): void {
     connection.queue?.remove(connection)
     this.#shares.leave(connection)
   }
 
   /** A part of a header section has come. */
-  beginning(connection: Connection): void {
+  beginning(connection: ClientConnection): void {
     if (connection.queue === this.#idle) this.#move(connection, this.#returning, performance.now())
   }
 
   /** A whole header section has come. */
-  begun(connection: Connection): void {
+  begun(connection: ClientConnection): void {
     if (connection.queue !== this.#active) this.#move(connection, this.#active, 0)
   }
 
   /** An answer is out. */
-  answered(connection: Connection): void {
+  answered(connection: ClientConnection): void {
     connection.read = connection.socket.bytesRead
     this.#move(connection, this.#idle, this.#exact ? performance.now() : this.#now)
   }
 
-  #move(connection: Connection, to: Queue<Connection>, since: number): void {
+  #move(connection: ClientConnection, to: Queue<ClientConnection>, since: number): void {
     if (connection.queue === null) return
     connection.queue.remove(connection)
     connection.since = since
@@ -127,7 +127,7 @@ export class Connections {
   }
 
   /** Those with a request under way. */
-  get active(): Connection[] {
+  get active(): ClientConnection[] {
     return this.#active.all()
   }
 
@@ -154,7 +154,7 @@ export class Connections {
    * @param headerTimeout milliseconds for a header section; who is late is given to `late`
    * @param idleTimeout milliseconds, or a little longer, that an idle connection is kept
    */
-  cutLate(headerTimeout: number, idleTimeout: number, late: (connection: Connection) => void): void {
+  cutLate(headerTimeout: number, idleTimeout: number, late: (connection: ClientConnection) => void): void {
     const before = this.#now
     this.#now = performance.now()
     // Those that were noted between two looks are as old as the first of them says.
@@ -171,7 +171,11 @@ export class Connections {
     this.#forgotten = before
   }
 
-  #takeOlder(queue: Queue<Connection>, than: number, then: (connection: Connection) => void): void {
+  #takeOlder(
+    queue: Queue<ClientConnection>,
+    than: number,
+    then: (connection: ClientConnection) => void,
+  ): void {
     let { first } = queue
     while (first !== null && this.#now - first.since > than) {
       queue.remove(first)
@@ -191,7 +195,7 @@ export class Connections {
   }
 
   /** Those that speak another protocol. */
-  *upgraded(): Generator<Connection> {
+  *upgraded(): Generator<ClientConnection> {
     for (const connection of this.#active.all()) if (connection.isUpgraded) yield connection
   }
 

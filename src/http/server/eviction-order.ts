@@ -5,7 +5,7 @@
  */
 
 import type { AddressShare } from './address-shares.ts'
-import type { Connection } from './client-connection.ts'
+import type { ClientConnection } from './client-connection.ts'
 import type { Queue } from './queue.ts'
 
 /** Milliseconds after which what a look has found is out of date. */
@@ -16,17 +16,17 @@ const MOST_FOUND = 64
 
 /** @property since as it was when it was found */
 interface Found {
-  readonly connection: Connection
+  readonly connection: ClientConnection
   readonly since: number
 }
 
-export class Victims {
-  readonly #queue: Queue<Connection>
+export class EvictionOrder {
+  readonly #queue: Queue<ClientConnection>
   /** The first one to go is the last. */
   #found: Found[] = []
   #lookedAt = -Infinity
 
-  constructor(queue: Queue<Connection>) {
+  constructor(queue: Queue<ClientConnection>) {
     this.#queue = queue
   }
 
@@ -35,7 +35,7 @@ export class Victims {
    * @param before monotonic ms: of those that came to the queue later, none
    * @param all connections that may be open
    */
-  next(now: number, before: number, all: number): Connection | null {
+  next(now: number, before: number, all: number): ClientConnection | null {
     if (now - this.#lookedAt > FRESH) this.#found = []
     const kept = this.#take()
     if (kept !== null) return kept
@@ -45,7 +45,7 @@ export class Victims {
     return this.#take()
   }
 
-  #take(): Connection | null {
+  #take(): ClientConnection | null {
     for (let each = this.#found.pop(); each !== undefined; each = this.#found.pop()) {
       const { connection, since } = each
       if (connection.queue === this.#queue && connection.since === since && !connection.hasNews)
@@ -56,15 +56,15 @@ export class Victims {
 }
 
 /** One that brings something just now is spared: it may be a request, and its sender would not know what became of it. */
-function candidatesOf(queue: Queue<Connection>, before: number): Connection[] {
-  const candidates: Connection[] = []
+function candidatesOf(queue: Queue<ClientConnection>, before: number): ClientConnection[] {
+  const candidates: ClientConnection[] = []
   for (let each = queue.first; each !== null && each.since <= before; each = each.after)
     if (!each.hasNews) candidates.push(each)
   return candidates
 }
 
 /** @param count how many, about: at least one where there is any candidate */
-function chosen(candidates: readonly Connection[], count: number): Found[] {
+function chosen(candidates: readonly ClientConnection[], count: number): Found[] {
   const shares = sharesOf(candidates)
   const found: Found[] = []
   if (setQuotas(shares, count)) {
@@ -78,8 +78,8 @@ function chosen(candidates: readonly Connection[], count: number): Found[] {
 }
 
 /** The greediest first. */
-function sharesOf(candidates: readonly Connection[]): AddressShare<Connection>[] {
-  const shares = new Set<AddressShare<Connection>>()
+function sharesOf(candidates: readonly ClientConnection[]): AddressShare<ClientConnection>[] {
+  const shares = new Set<AddressShare<ClientConnection>>()
   for (const { share } of candidates) if (share !== null) shares.add(share)
   return [...shares].sort((one, other) => other.size - one.size)
 }
@@ -89,7 +89,7 @@ function sharesOf(candidates: readonly Connection[]): AddressShare<Connection>[]
  *
  * @returns false: none has more than one connection, so none is greedy
  */
-function setQuotas(shares: readonly AddressShare<Connection>[], count: number): boolean {
+function setQuotas(shares: readonly AddressShare<ClientConnection>[], count: number): boolean {
   for (const share of shares) share.quota = 0
   let left = count
   for (let i = 0; i < shares.length && left > 0; i++) {

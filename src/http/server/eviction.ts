@@ -5,10 +5,10 @@
 
 import { performance } from 'node:perf_hooks'
 import type { AddressShare, AddressShares } from './address-shares.ts'
-import type { Connection } from './client-connection.ts'
+import type { ClientConnection } from './client-connection.ts'
 import type { Queue } from './queue.ts'
 import { isSlow } from './slow-client.ts'
-import { Victims } from './eviction-order.ts'
+import { EvictionOrder } from './eviction-order.ts'
 
 /**
  * `slow`: active, and all that is under way is a client that takes its time. `active`: its address has far more than the
@@ -17,10 +17,10 @@ import { Victims } from './eviction-order.ts'
 export type Evicted = 'idle' | 'opening' | 'slow' | 'active'
 
 export interface Queues {
-  readonly opening: Queue<Connection>
-  readonly active: Queue<Connection>
-  readonly idle: Queue<Connection>
-  readonly returning: Queue<Connection>
+  readonly opening: Queue<ClientConnection>
+  readonly active: Queue<ClientConnection>
+  readonly idle: Queue<ClientConnection>
+  readonly returning: Queue<ClientConnection>
 }
 
 /** Milliseconds that a connection has for its first header section before another one may have its place. */
@@ -37,22 +37,22 @@ const LOOK = 250
 
 export class Eviction {
   readonly #queues: Queues
-  readonly #shares: AddressShares<Connection>
+  readonly #shares: AddressShares<ClientConnection>
   readonly #evicted: (state: Evicted) => void
-  readonly #idle: Victims
-  readonly #opening: Victims
-  readonly #returning: Victims
+  readonly #idle: EvictionOrder
+  readonly #opening: EvictionOrder
+  readonly #returning: EvictionOrder
   /** Found by the last look for slow ones, and when that was. The first one to go is the last. */
-  #slow: Connection[] = []
+  #slow: ClientConnection[] = []
   #lookedAt = -Infinity
 
-  constructor(queues: Queues, shares: AddressShares<Connection>, evicted: (state: Evicted) => void) {
+  constructor(queues: Queues, shares: AddressShares<ClientConnection>, evicted: (state: Evicted) => void) {
     this.#queues = queues
     this.#shares = shares
     this.#evicted = evicted
-    this.#idle = new Victims(queues.idle)
-    this.#opening = new Victims(queues.opening)
-    this.#returning = new Victims(queues.returning)
+    this.#idle = new EvictionOrder(queues.idle)
+    this.#opening = new EvictionOrder(queues.opening)
+    this.#returning = new EvictionOrder(queues.returning)
   }
 
   /**
@@ -71,7 +71,7 @@ export class Eviction {
   }
 
   /** Closes one of those of the address that wait for a request. @returns whether there was any */
-  makeRoomOf(share: AddressShare<Connection>): boolean {
+  makeRoomOf(share: AddressShare<ClientConnection>): boolean {
     const { idle, opening, returning } = this.#queues
     const before = performance.now() - FAIR_WAIT
     const victim =
@@ -83,7 +83,7 @@ export class Eviction {
     return victim !== null && this.#evict(victim)
   }
 
-  #evict(victim: Connection): true {
+  #evict(victim: ClientConnection): true {
     this.#evicted(this.#stateOf(victim))
     victim.queue?.remove(victim)
     this.#shares.leave(victim)
@@ -91,13 +91,13 @@ export class Eviction {
     return true
   }
 
-  #stateOf(victim: Connection): Evicted {
+  #stateOf(victim: ClientConnection): Evicted {
     const { active, idle } = this.#queues
     if (victim.queue === active) return isSlow(victim, performance.now()) ? 'slow' : 'active'
     return victim.queue === idle ? 'idle' : 'opening'
   }
 
-  #waiting(now: number, most: number): Connection | null {
+  #waiting(now: number, most: number): ClientConnection | null {
     return (
       this.#idle.next(now, Infinity, most) ??
       this.#returning.next(now, now - FAIR_WAIT, most) ??
@@ -106,7 +106,7 @@ export class Eviction {
   }
 
   /** All are looked at, so not each time. */
-  #anySlow(now: number): Connection | null {
+  #anySlow(now: number): ClientConnection | null {
     const { active } = this.#queues
     if (now - this.#lookedAt > LOOK) {
       this.#lookedAt = now
@@ -119,7 +119,7 @@ export class Eviction {
   }
 
   /** Its client is answered, but holds what many others could have. */
-  #ofGreediest(most: number, own: number): Connection | null {
+  #ofGreediest(most: number, own: number): ClientConnection | null {
     const share = this.#shares.greediest()
     if (share === null || share.size < most * GREEDY_SHARE || share.size <= (own + 1) * GREEDY_TIMES)
       return null
@@ -127,6 +127,6 @@ export class Eviction {
   }
 }
 
-function sizeOf({ share }: Connection): number {
+function sizeOf({ share }: ClientConnection): number {
   return share?.size ?? 1
 }

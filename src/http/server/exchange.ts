@@ -1,6 +1,6 @@
 /** An exchange: one request and its response (RFC 9110, section 3.4) on the way through the pipeline. */
 
-import type { Judgement } from '../../model/decision.ts'
+import type { Evaluation } from '../../model/decision.ts'
 import type { Refusal } from '../../model/errors.ts'
 import { FieldLines } from '../wire/field-lines.ts'
 import type { ClientRequest } from './client-request.ts'
@@ -31,10 +31,10 @@ export class Exchange {
   /** Monotonic, ms. */
   readonly startedAt: number
   /** The client waits for `100 Continue` before it sends its body (RFC 9110, section 10.1.1), and was not given it yet. */
-  awaited: boolean
+  expectsContinue: boolean
   /** A proper WebSocket handshake: the connection leaves HTTP, and carries nothing after this request. */
   readonly handshake: boolean
-  judgement: Judgement | null = null
+  evaluation: Evaluation | null = null
   /** Why the gateway answered by itself; null while an upstream or a handler answers. */
   refusal: Refusal | null = null
   /** The inner cause, for the log only. */
@@ -44,7 +44,7 @@ export class Exchange {
   bytesOut = 0
   /** Monotonic, ms: when the upstream was asked, and when its answer began. */
   forwardedAt = 0
-  answeredAt = 0
+  respondedAt = 0
   /** The client went away before the answer was whole. */
   aborted = false
   /** Monotonic, ms: when its answer, or its client, was gone. */
@@ -53,12 +53,12 @@ export class Exchange {
   slot = -1
   /** null until a handshake was answered 101. */
   webSocket: OpenWebSocket | null = null
-  #idLine: FieldLines | null = null
+  #requestIdLine: FieldLines | null = null
 
   /** The id, as the upstream is told it, and the client with the upstream's answer. */
-  get idLine(): FieldLines {
-    this.#idLine ??= new FieldLines(['x-request-id', this.id])
-    return this.#idLine
+  get requestIdLine(): FieldLines {
+    this.#requestIdLine ??= new FieldLines(['x-request-id', this.id])
+    return this.#requestIdLine
   }
 
   /** Refused, or its client is gone: the stages that are left have nothing to do. */
@@ -71,14 +71,14 @@ export class Exchange {
     response: ClientResponse,
     id: string,
     startedAt: number,
-    awaited = false,
+    expectsContinue = false,
     handshake = false,
   ) {
     this.request = request
     this.response = response
     this.id = id
     this.startedAt = startedAt
-    this.awaited = awaited
+    this.expectsContinue = expectsContinue
     this.handshake = handshake
   }
 }

@@ -8,14 +8,14 @@ import type { Socket } from 'node:net'
 import { type BodyFlow, ClientRequest } from './client-request.ts'
 import { ClientResponse, type ResponseOwner } from './client-response.ts'
 import { type DirectReads, readDirectly } from './direct-reads.ts'
-import { type Grammar, MessageReader, type MessageSink } from '../wire/message-parser.ts'
-import { RequestFault } from '../wire/malformed-request.ts'
+import { type Grammar, MessageParser, type MessageSink } from '../wire/message-parser.ts'
+import { MalformedRequest } from '../wire/malformed-request.ts'
 import type { RequestHead } from '../wire/request-parser.ts'
 import { nextStage } from '../../lib/batched-stages.ts'
-import type { Turns, Waiting } from '../../lib/deferred-queue.ts'
+import type { DeferredQueue, Waiting } from '../../lib/deferred-queue.ts'
 
 /** Who is told. */
-export interface ConversationOwner {
+export interface Http1ConnectionOwner {
   /** Bytes of a head have come, but not all of it. */
   beginning(): void
   /** A request's head has come. */
@@ -31,7 +31,7 @@ export interface ConversationOwner {
   /** Bytes of messages that are in memory for this connection now; told when that changes by more than what passes. */
   holds(bytes: number): void
   /** What came is no request, or not what its head has announced. Nothing more is read. */
-  unreadable(fault: RequestFault): void
+  unreadable(fault: MalformedRequest): void
   /** The last answer is out. @param unread the client may be sending still */
   over(unread: boolean): void
 }
@@ -42,13 +42,13 @@ export interface KeepTime {
   seconds: number
 }
 
-export interface ConversationSettings {
+export interface Http1ConnectionSettings {
   readonly grammar: Grammar<RequestHead>
   /** Bytes of a head, and of trailers. */
   readonly headerBytes: number
   readonly kept: KeepTime
   /** Where those wait whose last request was refused. */
-  readonly turns: Turns
+  readonly deferred: DeferredQueue
 }
 
 /** Bytes that the system gives with one read at most. One of so many has more behind it. */
@@ -58,14 +58,14 @@ const MOST_AHEAD = 16 * 1024
 /** Bytes of a head that is counted while its request is under way. */
 const LARGE_HEAD = 4 * 1024
 
-export class Conversation implements MessageSink<RequestHead>, BodyFlow, ResponseOwner, Waiting {
+export class Http1Connection implements MessageSink<RequestHead>, BodyFlow, ResponseOwner, Waiting {
   readonly socket: Socket
   /** Being answered, or being read to its end after that. */
   request: ClientRequest | null = null
   response: ClientResponse | null = null
-  readonly #settings: ConversationSettings
-  readonly #owner: ConversationOwner
-  readonly #reader: MessageReader<RequestHead>
+  readonly #settings: Http1ConnectionSettings
+  readonly #owner: Http1ConnectionOwner
+  readonly #parser: MessageParser<RequestHead>
   readonly #direct: DirectReads
   /** Read off the connection, and not yet looked at. */
   #held: Buffer | null = null
@@ -83,12 +83,12 @@ export class Conversation implements MessageSink<RequestHead>, BodyFlow, Respons
   /** It leaves HTTP with this request. */
   #upgrading: ClientRequest | null = null
 
-  constructor(socket: Socket, settings: ConversationSettings, owner: ConversationOwner) {
+  constructor(socket: Socket, settings: Http1ConnectionSettings, owner: Http1ConnectionOwner) {
     this.socket = socket
     this.#settings = settings
     this.#owner = owner
-    this.#reader = new MessageReader(settings.grammar, settings.headerBytes, this)
-    this.#reader.begin()
+    this.#parser = new MessageParser(settings.grammar, settings.headerBytes, this)
+    this.#parser.begin()
     socket.on('data', this.#onData)
     this.#direct = readDirectly(socket, this.#take)
     socket.on('end', this.#onEnd)
@@ -103,7 +103,7 @@ export class Conversation implements MessageSink<RequestHead>, BodyFlow, Respons
 
   /** Nothing of a next request has come. */
   get quiet(): boolean {
-    return this.request === null && this.#reader.untouched && this.#held === null
+    return this.request === null && this.#parser.untouched && this.#held === null
   }
 
   /** What has come is not looked at yet. */
@@ -113,13 +113,13 @@ export class Conversation implements MessageSink<RequestHead>, BodyFlow, Respons
 
   /** It is idle, and may be so for long. */
   forget(): void {
-    if (this.quiet) this.#reader.forget()
+    if (this.quiet) this.#parser.forget()
   }
 
   /** No more is read: whoever has the connection now says the rest. */
   stop(): void {
     this.#over = true
-    this.#reader.stop()
+    this.#parser.stop()
     this.#held = null
     this.#direct.end()
     this.#count()
@@ -169,7 +169,7 @@ export class Conversation implements MessageSink<RequestHead>, BodyFlow, Respons
       while (this.#held !== null && this.#mayRead && !this.socket.destroyed) {
         const held = this.#held
         this.#held = null
-        const at = this.#reader.read(held, 0, held.length)
+        const at = this.#parser.read(held, 0, held.length)
         if (this.#upgrading !== null) return this.#upgrade(this.#upgrading, held.subarray(at))
         if (this.#over) return
         if (at < held.length) this.#held = held.subarray(at)
@@ -179,7 +179,7 @@ export class Conversation implements MessageSink<RequestHead>, BodyFlow, Respons
     } finally {
       this.#reading = false
     }
-    if (this.request === null && !this.#reader.untouched) this.#owner.beginning()
+    if (this.request === null && !this.#parser.untouched) this.#owner.beginning()
     if (this.#holdsMore) this.#count()
     // What is sent ahead is read up to a bound: a client that goes away is noticed only by reading.
     if ((this.#held?.length ?? 0) < MOST_AHEAD && this.request?.paused !== true) this.#goOn()
@@ -194,7 +194,7 @@ export class Conversation implements MessageSink<RequestHead>, BodyFlow, Respons
   get #holdsMore(): boolean {
     const { request } = this
     if (this.#counted !== 0 || this.#held !== null) return true
-    return request === null ? !this.#reader.untouched : request.section.text.length > LARGE_HEAD
+    return request === null ? !this.#parser.untouched : request.section.text.length > LARGE_HEAD
   }
 
   /** Tells how many bytes are in memory. */
@@ -208,7 +208,7 @@ export class Conversation implements MessageSink<RequestHead>, BodyFlow, Respons
   get #readBytes(): number {
     const head = this.request?.section.text.length ?? 0
     return (
-      this.#reader.heldBytes + this.#ownHeld() + this.socket.readableLength + (head > LARGE_HEAD ? head : 0)
+      this.#parser.heldBytes + this.#ownHeld() + this.socket.readableLength + (head > LARGE_HEAD ? head : 0)
     )
   }
 
@@ -246,7 +246,7 @@ export class Conversation implements MessageSink<RequestHead>, BodyFlow, Respons
   }
 
   #failed(error: unknown): void {
-    if (!(error instanceof RequestFault)) throw error
+    if (!(error instanceof MalformedRequest)) throw error
     const answered = this.request !== null && this.response === null
     this.stop()
     // The rest of a body whose request has its answer: there is nobody to have another one.
@@ -266,7 +266,7 @@ export class Conversation implements MessageSink<RequestHead>, BodyFlow, Respons
     const request = new ClientRequest(head, this)
     if (request.upgrade !== null && this.#owner.upgrades(request)) {
       this.#upgrading = request
-      return this.#reader.stop()
+      return this.#parser.stop()
     }
     const response = new ClientResponse(request, this)
     this.request = request
@@ -284,7 +284,7 @@ export class Conversation implements MessageSink<RequestHead>, BodyFlow, Respons
   }
 
   pause(): void {
-    this.#reader.pause()
+    this.#parser.pause()
     if (!this.#reading) this.socket.pause()
   }
 
@@ -317,7 +317,7 @@ export class Conversation implements MessageSink<RequestHead>, BodyFlow, Respons
 
   #wait(): void {
     this.#waits = true
-    this.#settings.turns.add(this)
+    this.#settings.deferred.add(this)
   }
 
   go(): void {
@@ -327,7 +327,7 @@ export class Conversation implements MessageSink<RequestHead>, BodyFlow, Respons
 
   #next(): void {
     this.request = null
-    this.#reader.begin()
+    this.#parser.begin()
     if (this.#counted !== 0) this.#count()
     this.#owner.answered()
   }
@@ -347,7 +347,8 @@ export class Conversation implements MessageSink<RequestHead>, BodyFlow, Respons
   endedSide(): void {
     if (this.#over || this.socket.destroyed) return
     if (this.quiet) this.socket.end()
-    else if (this.request === null) this.#failed(new RequestFault('malformed', 'The request is not whole.'))
+    else if (this.request === null)
+      this.#failed(new MalformedRequest('malformed', 'The request is not whole.'))
     else if (this.response?.ended !== true || !this.request.complete) this.socket.destroy()
     // The answer is on its way, and the last one.
     else this.#over = true
@@ -369,12 +370,12 @@ export class Conversation implements MessageSink<RequestHead>, BodyFlow, Respons
   }
 }
 
-function readDue(conversation: Conversation): void {
-  conversation.readDue()
+function readDue(connection: Http1Connection): void {
+  connection.readDue()
 }
 
-function endedSide(conversation: Conversation): void {
-  conversation.endedSide()
+function endedSide(connection: Http1Connection): void {
+  connection.endedSide()
 }
 
 function ignore(): void {}

@@ -6,7 +6,7 @@
 import type { Socket } from 'node:net'
 
 /** Times in ms. */
-export interface PartingLimits {
+export interface LingeringLimits {
   /** Connections that are waited for; with one more, the oldest of the address that has the most of them is closed. */
   readonly most: number
   /** For all that the client still sends, and for the next of it. */
@@ -23,18 +23,18 @@ const SHARE = (RATE * TICK) / 1000
 /** Milliseconds that are left when the gateway ends. */
 const LAST = 1000
 
-export class Partings {
-  #limits: PartingLimits
+export class LingeringConnections {
+  #limits: LingeringLimits
   /** Oldest first. */
   readonly #all = new Set<Parting>()
   readonly #budget = new Budget()
 
-  constructor(limits: PartingLimits) {
+  constructor(limits: LingeringLimits) {
     this.#limits = limits
   }
 
   /** For those that begin from now on. */
-  use(limits: PartingLimits): void {
+  use(limits: LingeringLimits): void {
     this.#limits = limits
   }
 
@@ -51,13 +51,13 @@ export class Partings {
     if (socket.destroyed) return
     const { most, time, idle } = this.#limits
     if (this.#all.size >= most) this.#closeOne()
-    const parting = new Parting(socket, Math.min(idle, time), this.#budget)
-    this.#all.add(parting)
+    const lingering = new Parting(socket, Math.min(idle, time), this.#budget)
+    this.#all.add(lingering)
     const timer = setTimeout(close, time, socket)
     socket.once('close', () => {
       clearTimeout(timer)
-      parting.gone()
-      this.#all.delete(parting)
+      lingering.gone()
+      this.#all.delete(lingering)
     })
     socket.end(last)
     socket.resume()
@@ -78,10 +78,10 @@ export class Partings {
       counts.set(address, count)
       if (count > most) [most, greediest] = [count, address]
     }
-    for (const parting of this.#all)
-      if (parting.address === greediest) {
-        this.#all.delete(parting)
-        return void parting.socket.destroy()
+    for (const lingering of this.#all)
+      if (lingering.address === greediest) {
+        this.#all.delete(lingering)
+        return void lingering.socket.destroy()
       }
   }
 }
@@ -134,8 +134,8 @@ class Budget {
     return this.#left > 0
   }
 
-  await(parting: Parting): void {
-    this.#waiting.add(parting)
+  await(lingering: Parting): void {
+    this.#waiting.add(lingering)
   }
 
   renew(): void {
@@ -144,7 +144,7 @@ class Budget {
     if (this.#waiting.size === 0 && this.#left === SHARE) return this.#stop()
     const waiting = [...this.#waiting]
     this.#waiting.clear()
-    for (const parting of waiting) parting.goOn()
+    for (const lingering of waiting) lingering.goOn()
   }
 
   #stop(): void {

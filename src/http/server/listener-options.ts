@@ -12,7 +12,7 @@ import type { Listener } from './listen.ts'
 export type Relieved = 'head' | 'ahead' | 'request'
 
 /** Who is told of connections that are no requests. */
-export interface FrontWatch {
+export interface ListenerEvents {
   /** There was no room for it, or for one more of its address. */
   refused(by: RefusedBy): void
   /** Another one has its place. */
@@ -26,7 +26,7 @@ export interface FrontWatch {
 }
 
 /** What a reload may change. */
-export interface FrontSettings {
+export interface ListenerSettings {
   readonly limits: Limits
   /** Whether connections begin with the PROXY protocol, and whose word is taken. */
   readonly proxyProtocol: boolean
@@ -39,18 +39,18 @@ export interface FrontSettings {
   readonly stall: number
 }
 
-export interface FrontOptions {
-  readonly settings: FrontSettings
-  readonly watch: FrontWatch
+export interface ListenerOptions {
+  readonly settings: ListenerSettings
+  readonly watch: ListenerEvents
   /** Several processes listen at the address, and the kernel shares the connections out among them. */
   readonly shared?: boolean
 }
 
-export interface Front extends Listener {
+export interface RequestListener extends Listener {
   /** Counts by state. */
   readonly connections: Readonly<Record<ConnectionState | 'lingering', number>>
   /** Bytes of messages that they hold. */
   readonly memory: number
   /** For connections and requests from now on; times, for those that are there as well. */
-  use(settings: FrontSettings): void
+  use(settings: ListenerSettings): void
 }

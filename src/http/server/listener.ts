@@ -7,16 +7,21 @@ import type { Refusal } from '../../model/errors.ts'
 import type { Exchange } from './exchange.ts'
 import type { ClientRequest } from './client-request.ts'
 import type { ClientResponse } from './client-response.ts'
-import type { ConversationSettings, KeepTime } from './http1-connection.ts'
-import type { RequestFault } from '../wire/malformed-request.ts'
+import type { Http1ConnectionSettings, KeepTime } from './http1-connection.ts'
+import type { MalformedRequest } from '../wire/malformed-request.ts'
 import { requestGrammar } from '../wire/request-parser.ts'
-import { Turns } from '../../lib/deferred-queue.ts'
-import { Connection, type ConnectionOwner } from './client-connection.ts'
+import { DeferredQueue } from '../../lib/deferred-queue.ts'
+import { ClientConnection, type ClientConnectionOwner } from './client-connection.ts'
 import { ConnectionMemory } from './connection-memory.ts'
 import { Connections, type RefusedBy } from './connections.ts'
-import type { Front, FrontOptions, FrontSettings, FrontWatch } from './listener-options.ts'
+import type {
+  RequestListener,
+  ListenerOptions,
+  ListenerSettings,
+  ListenerEvents,
+} from './listener-options.ts'
 import { listen, stopAccepting } from './listen.ts'
-import { type PartingLimits, Partings } from './lingering-close.ts'
+import { type LingeringLimits, LingeringConnections } from './lingering-close.ts'
 import { rawProblem } from './problem.ts'
 import { readProxyHeader } from './proxy-protocol.ts'
 import { addressFull, full, refusalOf, tooMuch, tooSlow } from './connection-refusal.ts'
@@ -29,7 +34,7 @@ const MOST_GRACE = 2000
 const GRACE_SHARE = 1 / 15
 
 /** Milliseconds for connections that there is no room for: of their requests nothing is read. */
-const REFUSED: PartingLimits = { most: 256, time: 1000, idle: 1000 }
+const REFUSED: LingeringLimits = { most: 256, time: 1000, idle: 1000 }
 
 /** Says the last answer on a connection, and closes it when its client has done so, or after a while. */
 export type Part = (last: string) => void
@@ -51,36 +56,40 @@ export interface Handler {
 }
 
 /** Resolves once connections are accepted. Rejects with Node's error when the address can't be had. */
-export async function openFront(address: Address, handler: Handler, options: FrontOptions): Promise<Front> {
+export async function openRequestListener(
+  address: Address,
+  handler: Handler,
+  options: ListenerOptions,
+): Promise<RequestListener> {
   const front = new FrontDoor(handler, options)
   await front.listen(address, options.shared ?? false)
   return front
 }
 
-class FrontDoor implements Front, ConnectionOwner {
+class FrontDoor implements RequestListener, ClientConnectionOwner {
   readonly #handler: Handler
-  readonly #watch: FrontWatch
+  readonly #watch: ListenerEvents
   readonly #server: Server
   readonly #connections: Connections
   /** They have answers, and are no longer among the connections. */
-  readonly #partings: Partings
-  readonly #refusals = new Partings(REFUSED)
-  readonly #memory: ConnectionMemory<Connection>
-  #settings: FrontSettings
-  #conversations: ConversationSettings
+  readonly #lingeringConnections: LingeringConnections
+  readonly #refusals = new LingeringConnections(REFUSED)
+  readonly #memory: ConnectionMemory<ClientConnection>
+  #settings: ListenerSettings
+  #http1Connections: Http1ConnectionSettings
   #draining = false
   /** Of all connections, whichever settings they have begun with. */
   readonly #kept: KeepTime
   readonly #look: NodeJS.Timeout
 
-  constructor(handler: Handler, { settings, watch }: FrontOptions) {
+  constructor(handler: Handler, { settings, watch }: ListenerOptions) {
     this.#handler = handler
     this.#watch = watch
     this.#settings = settings
     this.#kept = { seconds: keptFor(settings) }
-    this.#conversations = conversationSettings(settings, new Turns(), this.#kept)
+    this.#http1Connections = conversationSettings(settings, new DeferredQueue(), this.#kept)
     this.#connections = new Connections(settings.limits, (state) => watch.evicted(state))
-    this.#partings = new Partings(partingLimits(settings))
+    this.#lingeringConnections = new LingeringConnections(partingLimits(settings))
     this.#memory = new ConnectionMemory(settings.memory, (connection) => this.#relieve(connection))
     this.#server = createServer({ noDelay: true, allowHalfOpen: true }, (socket) => this.#accept(socket))
     this.#look = setInterval(() => this.#lookForLate(), LOOK).unref()
@@ -100,33 +109,33 @@ class FrontDoor implements Front, ConnectionOwner {
   }
 
   get connections() {
-    return { ...this.#connections.counts, lingering: this.#partings.size + this.#refusals.size }
+    return { ...this.#connections.counts, lingering: this.#lingeringConnections.size + this.#refusals.size }
   }
 
   /** Sizes count for connections from now on, times for all. */
-  use(settings: FrontSettings): void {
+  use(settings: ListenerSettings): void {
     this.#settings = settings
     this.#kept.seconds = keptFor(settings)
-    this.#conversations = conversationSettings(settings, this.#conversations.turns, this.#kept)
+    this.#http1Connections = conversationSettings(settings, this.#http1Connections.deferred, this.#kept)
     this.#connections.use(settings.limits)
-    this.#partings.use(partingLimits(settings))
+    this.#lingeringConnections.use(partingLimits(settings))
     this.#memory.use(settings.memory)
   }
 
   #accept(socket: Socket): void {
     const { proxyProtocol, clientOf } = this.#settings
-    const connection = new Connection(socket, this)
+    const connection = new ClientConnection(socket, this)
     const refusedBy = this.#connections.admit(
       connection,
       proxyProtocol ? null : clientOf(socket.remoteAddress),
     )
     if (refusedBy !== null) return this.#refuse(connection, refusedBy)
     if (proxyProtocol) this.#announced(connection)
-    else connection.converse(this.#conversations)
+    else connection.converse(this.#http1Connections)
   }
 
   /** Nothing of it is read. */
-  #refuse(connection: Connection, by: RefusedBy): void {
+  #refuse(connection: ClientConnection, by: RefusedBy): void {
     const { socket } = connection
     this.#watch.refused(by)
     this.#connections.parted(connection)
@@ -134,7 +143,7 @@ class FrontDoor implements Front, ConnectionOwner {
     this.#refusals.part(socket, rawProblem(by === 'address' ? addressFull : full, randomUUID()))
   }
 
-  #announced(connection: Connection): void {
+  #announced(connection: ClientConnection): void {
     const { socket } = connection
     if (!this.#settings.trusts(socket.remoteAddress))
       return this.#unannounced(connection, 'the peer is not in trusted_proxies')
@@ -145,21 +154,21 @@ class FrontDoor implements Front, ConnectionOwner {
         return this.#refuse(connection, 'address')
       // The header is no part of a request.
       connection.read = socket.bytesRead - socket.readableLength
-      connection.converse(this.#conversations)
+      connection.converse(this.#http1Connections)
     })
   }
 
   /** It is told nothing: whoever it is, it is not who is expected here. */
-  #unannounced({ socket }: Connection, reason: string): void {
+  #unannounced({ socket }: ClientConnection, reason: string): void {
     this.#watch.unannounced(reason, socket.remoteAddress)
     socket.destroy()
   }
 
-  beginning(connection: Connection): void {
+  beginning(connection: ClientConnection): void {
     this.#connections.beginning(connection)
   }
 
-  asked(connection: Connection, request: ClientRequest, response: ClientResponse): void {
+  asked(connection: ClientConnection, request: ClientRequest, response: ClientResponse): void {
     this.#connections.begun(connection)
     if (this.#draining) response.shouldKeepAlive = false
     connection.exchange = this.#handler.handle(request, response)
@@ -169,15 +178,15 @@ class FrontDoor implements Front, ConnectionOwner {
     this.#handler.ended(exchange)
   }
 
-  answered(connection: Connection): void {
+  answered(connection: ClientConnection): void {
     this.#connections.answered(connection)
   }
 
-  holds(connection: Connection, bytes: number): void {
+  holds(connection: ClientConnection, bytes: number): void {
     this.#memory.holds(connection, bytes)
   }
 
-  #relieve(connection: Connection): void {
+  #relieve(connection: ClientConnection): void {
     const { socket } = connection
     if (connection.giveUpAhead()) return this.#watch.relieved('ahead')
     if (connection.awaitsHead) {
@@ -200,24 +209,24 @@ class FrontDoor implements Front, ConnectionOwner {
     return this.#handler.upgrades(request)
   }
 
-  upgraded(connection: Connection, request: ClientRequest, rest: Buffer): void {
+  upgraded(connection: ClientConnection, request: ClientRequest, rest: Buffer): void {
     this.#connections.begun(connection)
     connection.exchange = this.#handler.upgrade(request, rest)
     connection.socket.once('close', () => this.#memory.holds(connection, 0))
   }
 
-  unreadable(connection: Connection, fault: RequestFault): void {
+  unreadable(connection: ClientConnection, fault: MalformedRequest): void {
     this.#refuseUnreadable(connection, refusalOf(fault))
   }
 
-  #refuseUnreadable(connection: Connection, refusal: Refusal): void {
+  #refuseUnreadable(connection: ClientConnection, refusal: Refusal): void {
     const { socket, exchange } = connection
     this.#handler.unreadable(socket, refusal, exchange, (last) => this.parted(connection, last))
   }
 
-  parted(connection: Connection, last = ''): void {
+  parted(connection: ClientConnection, last = ''): void {
     this.#connections.parted(connection)
-    this.#partings.part(connection.socket, last)
+    this.#lingeringConnections.part(connection.socket, last)
   }
 
   #lookForLate(): void {
@@ -236,7 +245,7 @@ class FrontDoor implements Front, ConnectionOwner {
     this.#draining = true
     this.#connections.startClock()
     this.#handler.drain()
-    this.#partings.end(drain)
+    this.#lingeringConnections.end(drain)
     for (const { exchange } of this.#connections.active) if (exchange !== null) endAfter(exchange)
     const grace = Math.min(drain * GRACE_SHARE, MOST_GRACE)
     const look = setInterval(() => this.#connections.closeQuiet(grace), LAST_LOOK)
@@ -251,20 +260,20 @@ class FrontDoor implements Front, ConnectionOwner {
 }
 
 function conversationSettings(
-  { limits: { headerBytes } }: FrontSettings,
-  turns: Turns,
+  { limits: { headerBytes } }: ListenerSettings,
+  deferred: DeferredQueue,
   kept: KeepTime,
-): ConversationSettings {
-  return { grammar: requestGrammar(headerBytes), headerBytes, kept, turns }
+): Http1ConnectionSettings {
+  return { grammar: requestGrammar(headerBytes), headerBytes, kept, deferred }
 }
 
 /** A client that was refused has no more time than one whose body is taken. */
-function partingLimits({ limits }: FrontSettings): PartingLimits {
+function partingLimits({ limits }: ListenerSettings): LingeringLimits {
   const { lingeringConnections: most, lingeringTime: time, lingeringTimeout, bodyTimeout } = limits
   return { most, time, idle: Math.min(lingeringTimeout, bodyTimeout) }
 }
 
-function keptFor({ limits }: FrontSettings): number {
+function keptFor({ limits }: ListenerSettings): number {
   return Math.floor(limits.idleTimeout / 1000)
 }
 

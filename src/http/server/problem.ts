@@ -71,7 +71,7 @@ export function writeProblem(
   response: ClientResponse,
   refusal: Refusal,
   requestId: string,
-  awaited: boolean,
+  expectsContinue: boolean,
 ): void {
   const { type, text } = problemContent(refusal, requestId)
   const length = Buffer.byteLength(text)
@@ -82,7 +82,7 @@ export function writeProblem(
   const unread = !request.complete
   // A long body costs more than a new connection does. One of chunks may turn out to be short.
   const long = request.length !== Infinity && request.length > MAX_DRAIN
-  if (awaited || CLOSING.has(refusal.code) || (unread && long)) response.shouldKeepAlive = false
+  if (expectsContinue || CLOSING.has(refusal.code) || (unread && long)) response.shouldKeepAlive = false
   const close = !response.shouldKeepAlive
   response.writeHead(refusal.status, new ResponseFields(fieldLines(headers)))
   response.end(body)

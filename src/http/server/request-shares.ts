@@ -93,7 +93,7 @@ export class RequestShares {
   #start(but: Exchange): void {
     this.#counts = true
     for (const exchange of this.#open)
-      if (exchange !== but && exchange.judgement?.refusal === null) this.#count(exchange)
+      if (exchange !== but && exchange.evaluation?.refusal === null) this.#count(exchange)
   }
 
   #stop(): void {
@@ -106,8 +106,8 @@ export class RequestShares {
   }
 }
 
-function tenantOf({ judgement }: Exchange): string | null {
-  return judgement?.decision.principal?.tenant ?? null
+function tenantOf({ evaluation }: Exchange): string | null {
+  return evaluation?.decision.principal?.tenant ?? null
 }
 
 function tenantKey(tenant: string | null): string | null {

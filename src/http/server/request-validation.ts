@@ -6,7 +6,7 @@
 import { Refusal } from '../../model/errors.ts'
 import type { ClientRequest } from './client-request.ts'
 
-export interface GuardLimits {
+export interface ValidationLimits {
   /** Of a header section. */
   readonly headerFields: number
   /** That a request may have. */
@@ -27,14 +27,17 @@ const expectation = malformed('The Expect header asks for something other than 1
 const HOST = /^(?:(?:[A-Za-z0-9._~!$&'()*+;=-]|%[0-9A-Fa-f]{2})+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?$/
 
 /** null when it is one that the gateway reads. */
-export function guardMethod(method: string, { methods }: Pick<GuardLimits, 'methods'>): Refusal | null {
+export function validateMethod(
+  method: string,
+  { methods }: Pick<ValidationLimits, 'methods'>,
+): Refusal | null {
   return methods.has(method) ? null : badMethod
 }
 
 /** null when the request may go on. */
-export function guard(request: ClientRequest, limits: GuardLimits): Refusal | null {
+export function validateRequest(request: ClientRequest, limits: ValidationLimits): Refusal | null {
   const { headerFields } = limits
-  const method = guardMethod(request.method, limits)
+  const method = validateMethod(request.method, limits)
   if (method !== null) return method
   if (request.rawHeaders.length > headerFields * 2) return tooManyFields(headerFields)
   if (request.hosts > 1) return manyHosts

@@ -1,6 +1,6 @@
 /** Whether a request takes its time because of its client. Used by `connections.ts`. */
 
-import type { Connection } from './client-connection.ts'
+import type { ClientConnection } from './client-connection.ts'
 
 /** Milliseconds before anybody is called slow, and bytes a second below which a body's sender is. */
 const PATIENCE = 5000
@@ -12,7 +12,7 @@ const RATE = 1024
  * @param now monotonic ms
  * @returns since when it has taken nothing of what is there for it; Infinity where it is not behind
  */
-export function behindSince(connection: Connection, now: number): number {
+export function behindSince(connection: ClientConnection, now: number): number {
   const { socket } = connection
   const waiting = socket.writableLength
   const taken = socket.bytesWritten - waiting
@@ -23,7 +23,7 @@ export function behindSince(connection: Connection, now: number): number {
 }
 
 /** It sends its body, or takes its answer, so slowly that another one may have its place. */
-export function isSlow(connection: Connection, now: number): boolean {
+export function isSlow(connection: ClientConnection, now: number): boolean {
   const { exchange, socket, read, behind } = connection
   if (exchange === null) return false
   if (now - behind > PATIENCE) return true

@@ -58,8 +58,8 @@ export class WebSocketShares {
   }
 }
 
-function keysOf({ judgement }: Exchange, address: string | null): [tenant: string, caller: string] {
-  const principal = judgement?.decision.principal ?? null
+function keysOf({ evaluation }: Exchange, address: string | null): [tenant: string, caller: string] {
+  const principal = evaluation?.decision.principal ?? null
   if (principal === null) return ['public', `address ${address ?? 'unknown'}`]
   const { method, tenant, user } = principal
   // A user has as many with tokens and sessions together; the id of an API key is no user's.

@@ -18,7 +18,7 @@ import {
 } from './fields.ts'
 import type { MayComeAgain } from '../../lib/made-of.ts'
 import { CHUNKED } from './message-parser.ts'
-import { bodyTooLong, malformed, type RequestFault } from './malformed-request.ts'
+import { bodyTooLong, malformed, type MalformedRequest } from './malformed-request.ts'
 
 export interface HeaderSection extends MayComeAgain {
   /** As it came: field lines, each with its CRLF. */
@@ -121,11 +121,11 @@ const NO_LENGTH = -3
 /** To the byte: what another reader may take for another coding is none. */
 const CHUNKED_LINE = /(?:^|\r\n)transfer-encoding:[\t ]*chunked *\r\n/i
 
-function longList(name: string): RequestFault {
+function longList(name: string): MalformedRequest {
   return malformed(`The ${name} of the request has more than ${MOST_ELEMENTS} elements.`)
 }
 
-function twoFramings(): RequestFault {
+function twoFramings(): MalformedRequest {
   return malformed('The request has a Content-Length and a Transfer-Encoding, or one of them twice.')
 }
 

@@ -91,7 +91,7 @@ export function hasBare(text: string, before: number): boolean {
 
 type State = 'none' | 'head' | 'fixed' | 'until-close' | 'size' | 'chunk' | 'chunk-end' | 'trailers'
 
-export class MessageReader<Head extends Framed> {
+export class MessageParser<Head extends Framed> {
   /** Bytes of a head section, and of the trailers. */
   readonly #maxHead: number
   readonly #grammar: Grammar<Head>

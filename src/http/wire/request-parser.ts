@@ -7,7 +7,7 @@ import { METHODS } from 'node:http'
 import { keepsBy, TOKEN } from './fields.ts'
 import { type HeaderSection, headerSection } from './header-section.ts'
 import { CHUNKED, type Grammar, hasBare } from './message-parser.ts'
-import { bodyTooLong, malformed, RequestFault } from './malformed-request.ts'
+import { bodyTooLong, malformed, MalformedRequest } from './malformed-request.ts'
 
 export interface RequestHead {
   readonly method: string
@@ -66,17 +66,17 @@ export function requestGrammar(mostBytes: number): Grammar<RequestHead> {
 }
 
 /** @param text of a head, as far as it has come */
-function tooLong(what: string, text: string, mostBytes: number): RequestFault {
+function tooLong(what: string, text: string, mostBytes: number): MalformedRequest {
   if (what === 'body') return bodyTooLong()
   if (what === 'size of a chunk') return malformed('The request is not valid HTTP/1.1: the size of a chunk.')
   const line = what === 'head' ? text.indexOf('\n') : 0
   if (line < 0 || line >= mostBytes)
-    return new RequestFault('large-target', `The request line is longer than ${mostBytes} bytes.`)
+    return new MalformedRequest('large-target', `The request line is longer than ${mostBytes} bytes.`)
   const section = what === 'head' ? 'header section' : what
-  return new RequestFault('large-head', `The ${section} is larger than ${mostBytes} bytes.`)
+  return new MalformedRequest('large-head', `The ${section} is larger than ${mostBytes} bytes.`)
 }
 
-function faultIn(text: string, before: number): RequestFault | null {
+function faultIn(text: string, before: number): MalformedRequest | null {
   const end = text.indexOf('\n')
   if (end < 0) return mayBegin(text, before) ? null : lineFault(text)
   // Looked at when its end came.
@@ -109,14 +109,14 @@ function methodText(method: string): string {
   return METHOD_TEXTS.get(method) ?? method
 }
 
-function lineFault(text: string): RequestFault {
+function lineFault(text: string): MalformedRequest {
   if (ODD_TARGET.test(text)) return oddTarget()
   if (OTHER_VERSION.test(text)) return malformed('The HTTP version is not 1.0 or 1.1.')
   return malformed('The request is not valid HTTP/1.1: not a request line.')
 }
 
-function oddTarget(): RequestFault {
-  return new RequestFault(
+function oddTarget(): MalformedRequest {
+  return new MalformedRequest(
     'bad-target',
     'The request target is not a path of visible ASCII, with or without a query.',
   )

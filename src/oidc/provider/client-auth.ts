@@ -2,7 +2,7 @@
 
 import * as client from 'openid-client'
 import type { ClientAuth, OidcConfig } from '../../config/config.ts'
-import { ProviderTrouble } from './provider-error.ts'
+import { ProviderError } from './provider-error.ts'
 
 /**
  * The configured method, else one that discovery advertises. Where nothing is advertised it is Basic (OpenID Connect
@@ -14,7 +14,7 @@ export function chosenAuth({ clientAuth, clientSecret }: OidcConfig, supported: 
   const methods: readonly unknown[] = Array.isArray(supported) ? supported : ['client_secret_basic']
   if (methods.includes('client_secret_basic')) return 'client_secret_basic'
   if (methods.includes('client_secret_post')) return 'client_secret_post'
-  throw new ProviderTrouble('the provider takes the client secret neither by Basic nor in the body')
+  throw new ProviderError('the provider takes the client secret neither by Basic nor in the body')
 }
 
 export function authentication(method: ClientAuth, secret: string): client.ClientAuth {

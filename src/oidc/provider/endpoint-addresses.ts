@@ -11,24 +11,24 @@ import { buildConnector } from 'undici'
 import type { OidcConfig } from '../../config/config.ts'
 import { cleanedName } from './log-text.ts'
 import { isInnerAddress } from './inner-address.ts'
-import { isLocalhost, type Names } from './name-lookup.ts'
-import { ProviderTrouble } from './provider-error.ts'
+import { isLocalhost, type NameLookup } from './name-lookup.ts'
+import { ProviderError } from './provider-error.ts'
 
 type Place = Pick<URL, 'protocol' | 'hostname' | 'port'>
 
-export class Reach {
-  readonly #names: Names
+export class EndpointAddresses {
+  readonly #names: NameLookup
   /** `host:port` */
   readonly #configured: ReadonlySet<string>
 
-  constructor({ issuer, endpointHosts }: Pick<OidcConfig, 'issuer' | 'endpointHosts'>, names: Names) {
+  constructor({ issuer, endpointHosts }: Pick<OidcConfig, 'issuer' | 'endpointHosts'>, names: NameLookup) {
     this.#names = names
     const own = URL.parse(issuer)
     this.#configured = new Set([...endpointHosts.map(bare), ...(own === null ? [] : [hostAndPort(own)])])
   }
 
   /** For a host as it is written; the addresses of a name are checked when it is looked up. Null: it may be asked. */
-  troubleOf(url: string, what: string): ProviderTrouble | null {
+  troubleOf(url: string, what: string): ProviderError | null {
     const place = URL.parse(url)
     if (place === null || this.#configured.has(hostAndPort(place))) return null
     const host = bare(place.hostname)
@@ -76,8 +76,8 @@ function bare(hostname: string): string {
   return hostname.replace(/[[\]]/g, '')
 }
 
-function innerTrouble(what: string, host: string): ProviderTrouble {
-  return new ProviderTrouble(
+function innerTrouble(what: string, host: string): ProviderError {
+  return new ProviderError(
     `${what} is at ${cleanedName(host)}, an inner address that is neither the issuer's nor in endpoint_hosts`,
   )
 }

@@ -7,9 +7,9 @@
 
 import { Agent, request } from 'undici'
 import type { OidcConfig } from '../../config/config.ts'
-import { type NameLimits, Names } from './name-lookup.ts'
-import { Reach } from './endpoint-addresses.ts'
-import { codeOf, networkTrouble, ProviderTrouble } from './provider-error.ts'
+import { type NameLimits, NameLookup } from './name-lookup.ts'
+import { EndpointAddresses } from './endpoint-addresses.ts'
+import { codeOf, networkError, ProviderError } from './provider-error.ts'
 
 export interface HttpLimits {
   /** Until a connection stands, ms. */
@@ -40,16 +40,16 @@ const BODILESS = new Set([204, 205, 304])
 
 export class ProviderHttp {
   readonly #allowInsecure: boolean
-  readonly #reach: Reach
+  readonly #reach: EndpointAddresses
   readonly #total: number
   readonly #maxRequests: number
   readonly #agent: Agent
-  #underWay = 0
+  #inFlight = 0
 
   constructor(oidc: OidcConfig, limits: HttpLimits = {}) {
     const { connect = 3_000, total = 5_000, maxBody = 1024 * 1024, maxRequests = 256 } = limits
     this.#allowInsecure = oidc.allowInsecure
-    this.#reach = new Reach(oidc, new Names(limits.names))
+    this.#reach = new EndpointAddresses(oidc, new NameLookup(limits.names))
     this.#total = total
     this.#maxRequests = maxRequests
     this.#agent = new Agent({
@@ -67,21 +67,21 @@ export class ProviderHttp {
   readonly fetch = async (url: string, options: FetchOptions): Promise<Response> => {
     const trouble = this.troubleOf(url, 'an endpoint of the provider')
     if (trouble !== null) throw trouble
-    if (this.#underWay >= this.#maxRequests)
-      throw new ProviderTrouble('too many requests wait for the provider')
-    this.#underWay++
+    if (this.#inFlight >= this.#maxRequests)
+      throw new ProviderError('too many requests wait for the provider')
+    this.#inFlight++
     try {
       return await this.#send(url, options)
     } catch (cause) {
-      throw networkTrouble(cause)
+      throw networkError(cause)
     } finally {
-      this.#underWay--
+      this.#inFlight--
     }
   }
 
   /** Null: it may be asked, as far as the address as it is written says. @param what is there, for the log */
-  troubleOf(url: string, what: string): ProviderTrouble | null {
-    if (!mayBeAsked(url, this.#allowInsecure)) return new ProviderTrouble(`${what} is not https`)
+  troubleOf(url: string, what: string): ProviderError | null {
+    if (!mayBeAsked(url, this.#allowInsecure)) return new ProviderError(`${what} is not https`)
     return this.#reach.troubleOf(url, what)
   }
 

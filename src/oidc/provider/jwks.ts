@@ -8,7 +8,7 @@
 
 import { errors, type LocalJWKSet } from 'jose'
 import { type KeyFetch, readKeys } from './key-document.ts'
-import { Kept } from './stale-while-revalidate.ts'
+import { StaleWhileRevalidate } from './stale-while-revalidate.ts'
 
 /** A key that the provider has withdrawn is used no longer than the second of these. */
 const TIMES = { fresh: 10 * 60_000, stale: 60 * 60_000, backoff: 1_000 }
@@ -43,14 +43,14 @@ export interface KeySetOptions {
 
 export class KeySet {
   readonly #options: KeySetOptions
-  readonly #keys: Kept<LocalJWKSet>
+  readonly #keys: StaleWhileRevalidate<LocalJWKSet>
   /** Monotonic ms: when a token that anybody may have written was last a reason to read. */
   readonly #lastForAnybody: Record<Misfit, number> = { unknown: -Infinity, forged: -Infinity }
   #first = true
 
   constructor(options: KeySetOptions) {
     this.#options = options
-    this.#keys = new Kept(() => this.#read(), TIMES, options.clock)
+    this.#keys = new StaleWhileRevalidate(() => this.#read(), TIMES, options.clock)
   }
 
   /**

@@ -12,7 +12,7 @@ import type { LookupAddress } from 'node:dns'
 import { Resolver } from 'node:dns/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { addressesInHosts, candidates, searchSettings } from './resolver-files.ts'
-import { codeOf, ProviderTrouble } from './provider-error.ts'
+import { codeOf, ProviderError } from './provider-error.ts'
 
 export interface NameLimits {
   /** ms of a look-up, whatever it takes. */
@@ -43,10 +43,10 @@ export function isLocalhost(name: string): boolean {
   return /^(?:.+\.)?localhost\.?$/i.test(name)
 }
 
-export class Names {
+export class NameLookup {
   readonly #limits: NameLimits
   /** By name: connections that are opened at once share a look-up. */
-  readonly #underWay = new Map<string, Promise<readonly LookupAddress[]>>()
+  readonly #inFlight = new Map<string, Promise<readonly LookupAddress[]>>()
 
   constructor(limits: NameLimits = {}) {
     this.#limits = limits
@@ -57,12 +57,12 @@ export class Names {
     const name = text.toLowerCase()
     if (isLocalhost(name)) return Promise.resolve(LOOPBACK)
     const { maxUnderWay = 8 } = this.#limits
-    const pending = this.#underWay.get(name)
+    const pending = this.#inFlight.get(name)
     if (pending !== undefined) return pending
-    if (this.#underWay.size >= maxUnderWay)
-      return Promise.reject(new ProviderTrouble("too many look-ups of the provider's names wait"))
-    const begun = this.#withinTime(name).finally(() => this.#underWay.delete(name))
-    this.#underWay.set(name, begun)
+    if (this.#inFlight.size >= maxUnderWay)
+      return Promise.reject(new ProviderError("too many look-ups of the provider's names wait"))
+    const begun = this.#withinTime(name).finally(() => this.#inFlight.delete(name))
+    this.#inFlight.set(name, begun)
     return begun
   }
 

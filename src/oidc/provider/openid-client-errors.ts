@@ -6,7 +6,7 @@
 import * as client from 'openid-client'
 import { Refusal } from '../../model/errors.ts'
 import { cleanedError } from './log-text.ts'
-import { codeOf, ProviderTrouble } from './provider-error.ts'
+import { codeOf, ProviderError } from './provider-error.ts'
 
 /** The provider answered, and said no to what it was given: a code, a refresh token, an access token. */
 export class ProviderRefused extends Error {
@@ -34,7 +34,7 @@ const SUBJECT = new Set(['OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED', 'OAUTH_INVALI
 const otherSub = new Refusal('token_invalid', 'Userinfo is about somebody else than the ID token.')
 
 /** @param step what was being done: `discovery`, `the code`, … */
-export function translated(cause: unknown, step: string): ProviderTrouble | ProviderRefused | TokenRefused {
+export function translateError(cause: unknown, step: string): ProviderError | ProviderRefused | TokenRefused {
   if (isOurs(cause)) return cause
   // A fetch that fails is wrapped.
   if (cause instanceof Error && isOurs(cause.cause)) return cause.cause
@@ -42,20 +42,20 @@ export function translated(cause: unknown, step: string): ProviderTrouble | Prov
   // The outermost code: causes hold what must not be looked at.
   const code = cause instanceof client.ClientError ? (cause.code ?? 'unknown') : codeOf(cause)
   if (step === 'userinfo' && SUBJECT.has(code)) return new TokenRefused(otherSub)
-  return new ProviderTrouble(`${step}: the provider's answer is not what it should be (${code})`)
+  return new ProviderError(`${step}: the provider's answer is not what it should be (${code})`)
 }
 
-function isOurs(cause: unknown): cause is ProviderTrouble | ProviderRefused {
-  return cause instanceof ProviderTrouble || cause instanceof ProviderRefused
+function isOurs(cause: unknown): cause is ProviderError | ProviderRefused {
+  return cause instanceof ProviderError || cause instanceof ProviderRefused
 }
 
 /** RFC 6750, section 3.1, at userinfo. The token endpoint's refusals are read by `token-refusal.ts`. */
 function challenged(
   cause: client.WWWAuthenticateChallengeError,
   step: string,
-): ProviderRefused | ProviderTrouble {
+): ProviderRefused | ProviderError {
   const errors = cause.cause.map(({ parameters }) => parameters.error)
   const words =
     `${step}: the provider answered ${cause.status} ${errors.map((error) => cleanedError(error ?? '')).join(' ')}`.trim()
-  return errors.includes('invalid_token') ? new ProviderRefused(words) : new ProviderTrouble(words)
+  return errors.includes('invalid_token') ? new ProviderRefused(words) : new ProviderError(words)
 }

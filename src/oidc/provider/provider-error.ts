@@ -5,7 +5,7 @@
 
 import { Refusal } from '../../model/errors.ts'
 
-export class ProviderTrouble extends Error {
+export class ProviderError extends Error {
   /** @param message for the log: ours, and of the provider's words only what `clean.ts` has let through */
   constructor(message: string, options?: ErrorOptions) {
     super(message, options)
@@ -20,9 +20,9 @@ export const providerUnavailable = new Refusal(
 )
 
 /** An error of the network or of TLS, in a few words: its code, never an address or what was sent. */
-export function networkTrouble(cause: unknown): ProviderTrouble {
-  if (cause instanceof ProviderTrouble) return cause
-  return new ProviderTrouble(`the provider can't be reached (${codeOf(cause)})`)
+export function networkError(cause: unknown): ProviderError {
+  if (cause instanceof ProviderError) return cause
+  return new ProviderError(`the provider can't be reached (${codeOf(cause)})`)
 }
 
 /** As libraries spell theirs. Whatever is spelled otherwise may hold anything. */

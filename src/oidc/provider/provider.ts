@@ -9,11 +9,11 @@ import { acceptedAlgorithms } from './algorithms.ts'
 import { authentication, chosenAuth } from './client-auth.ts'
 import { type FetchOptions, type HttpLimits, mayBeAsked, ProviderHttp } from './http.ts'
 import { KeySet } from './jwks.ts'
-import { Kept } from './stale-while-revalidate.ts'
+import { StaleWhileRevalidate } from './stale-while-revalidate.ts'
 import type { ClientAuth, OidcConfig } from '../../config/config.ts'
 import type { OidcTenant } from '../ports.ts'
-import { translated } from './openid-client-errors.ts'
-import { ProviderTrouble } from './provider-error.ts'
+import { translateError } from './openid-client-errors.ts'
+import { ProviderError } from './provider-error.ts'
 
 /** Seconds that clocks may differ; the same in all that is checked. */
 export const LEEWAY = 60
@@ -41,13 +41,13 @@ export class Provider {
   readonly tenant: OidcTenant
   readonly keys: KeySet
   readonly #http: ProviderHttp
-  readonly #discovered: Kept<Discovered>
+  readonly #discovered: StaleWhileRevalidate<Discovered>
 
   /** @param clock monotonic ms */
   constructor(tenant: OidcTenant, limits: HttpLimits = {}, clock: () => number = () => performance.now()) {
     this.tenant = tenant
     this.#http = new ProviderHttp(tenant.oidc, limits)
-    this.#discovered = new Kept(() => discover(tenant.oidc, this.#http), TIMES, clock)
+    this.#discovered = new StaleWhileRevalidate(() => discover(tenant.oidc, this.#http), TIMES, clock)
     const uri = async () => (await this.discovered()).jwksUri
     const newUri = async () => (await this.#discovered.again()).jwksUri
     this.keys = new KeySet({ uri, newUri, fetch: this.#http.fetch, clock })
@@ -65,19 +65,19 @@ export class Provider {
 
 async function discover(oidc: OidcConfig, http: ProviderHttp): Promise<Discovered> {
   const issuer = new URL(oidc.issuer)
-  if (!mayBeAsked(oidc.issuer, oidc.allowInsecure)) throw new ProviderTrouble('the issuer is not https')
+  if (!mayBeAsked(oidc.issuer, oidc.allowInsecure)) throw new ProviderError('the issuer is not https')
   const fetch: client.CustomFetch = (url, options) => http.fetch(url, options)
   const documentFetch: client.CustomFetch = (url, options) => fetchDocument(http, url, options)
   const execute = oidc.allowInsecure ? [client.allowInsecureRequests] : []
   const found = await client
     .discovery(issuer, oidc.clientId, {}, client.None(), { [client.customFetch]: documentFetch, execute })
     .catch((cause: unknown) => {
-      throw translated(cause, 'discovery')
+      throw translateError(cause, 'discovery')
     })
   const metadata = found.serverMetadata()
   // openid-client compares them as URLs, for which several texts are the same.
   if (metadata.issuer !== oidc.issuer)
-    throw new ProviderTrouble('the provider names another issuer than the configuration')
+    throw new ProviderError('the provider names another issuer than the configuration')
   checkEndpoints(metadata, http)
   const clientAuth = chosenAuth(oidc, metadata.token_endpoint_auth_methods_supported)
   const authenticate = authentication(clientAuth, oidc.clientSecret ?? '')
@@ -118,7 +118,7 @@ function checkEndpoints(metadata: client.ServerMetadata, http: ProviderHttp): vo
   for (const name of [...required, ...optional]) {
     const url: unknown = metadata[name]
     if (url === undefined && (optional as readonly string[]).includes(name)) continue
-    if (typeof url !== 'string') throw new ProviderTrouble(`the provider's ${name} is missing, or no text`)
+    if (typeof url !== 'string') throw new ProviderError(`the provider's ${name} is missing, or no text`)
     const trouble = http.troubleOf(url, `the provider's ${name}`)
     if (trouble !== null) throw trouble
   }

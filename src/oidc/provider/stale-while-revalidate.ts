@@ -7,7 +7,7 @@
  * stop; when it is stale, nothing is answered without a new reading.
  */
 
-export interface KeptTimes {
+export interface RevalidationTimes {
   /** ms that a reading serves without being looked at again. */
   readonly fresh: number
   /** ms that it serves at most. */
@@ -16,9 +16,9 @@ export interface KeptTimes {
   readonly backoff: number
 }
 
-export class Kept<T> {
+export class StaleWhileRevalidate<T> {
   readonly #read: () => Promise<T>
-  readonly #times: KeptTimes
+  readonly #times: RevalidationTimes
   readonly #clock: () => number
   #value: { readonly is: T; readonly at: number } | null = null
   #failure: { readonly cause: unknown; readonly at: number } | null = null
@@ -26,7 +26,7 @@ export class Kept<T> {
   #beganAt = -Infinity
 
   /** @param clock monotonic ms */
-  constructor(read: () => Promise<T>, times: KeptTimes, clock: () => number) {
+  constructor(read: () => Promise<T>, times: RevalidationTimes, clock: () => number) {
     this.#read = read
     this.#times = times
     this.#clock = clock

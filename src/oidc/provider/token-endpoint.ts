@@ -10,8 +10,8 @@ import * as client from 'openid-client'
 import { isJsonObject, parseJson } from '../../lib/json.ts'
 import type { Provider } from './provider.ts'
 import { type Grant, tokenRefusal } from './token-refusal.ts'
-import { translated } from './openid-client-errors.ts'
-import { ProviderTrouble } from './provider-error.ts'
+import { translateError } from './openid-client-errors.ts'
+import { ProviderError } from './provider-error.ts'
 
 export interface ProviderAnswer {
   readonly idToken: string | null
@@ -63,7 +63,7 @@ async function asked(
     const { access_token: accessToken, refresh_token: refreshToken = null } = await redeem(configuration)
     return { idToken, accessToken, refreshToken }
   } catch (cause) {
-    throw translated(cause, `the ${grant}`)
+    throw translateError(cause, `the ${grant}`)
   }
 }
 
@@ -71,11 +71,11 @@ async function asked(
 async function takeIdToken(response: Response): Promise<{ response: Response; idToken: string | null }> {
   const parsed = parseJson(await response.text())
   if ('fault' in parsed || !isJsonObject(parsed.value))
-    throw new ProviderTrouble("the token endpoint's answer is no JSON object")
+    throw new ProviderError("the token endpoint's answer is no JSON object")
   const { id_token: idToken = null, ...rest } = parsed.value
   // RFC 6749, section 7.1. openid-client takes DPoP tokens as well, for which the gateway has no key.
   if (typeof rest.token_type !== 'string' || rest.token_type.toLowerCase() !== 'bearer')
-    throw new ProviderTrouble("the token endpoint's answer has another token_type than Bearer")
-  if (idToken !== null && typeof idToken !== 'string') throw new ProviderTrouble('the ID token is no text')
+    throw new ProviderError("the token endpoint's answer has another token_type than Bearer")
+  if (idToken !== null && typeof idToken !== 'string') throw new ProviderError('the ID token is no text')
   return { response: Response.json(rest), idToken }
 }

@@ -8,7 +8,7 @@ import { isJsonObject, parseJson } from '../../lib/json.ts'
 import { clientAdvice, scopeAdvice } from './configuration-advice.ts'
 import { cleaned, cleanedError } from './log-text.ts'
 import { ProviderRefused } from './openid-client-errors.ts'
-import { ProviderTrouble } from './provider-error.ts'
+import { ProviderError } from './provider-error.ts'
 
 export type Grant = 'code' | 'refresh token'
 
@@ -23,7 +23,7 @@ export async function tokenRefusal(
   response: Response,
   grant: Grant,
   client: Pick<OidcConfig, 'scopes'> & { readonly clientAuth: ClientAuth },
-): Promise<ProviderRefused | ProviderTrouble> {
+): Promise<ProviderRefused | ProviderError> {
   const { status } = response
   const { error, description } = await errorOf(response)
   const challenged = status === 401 && response.headers.has('www-authenticate')
@@ -35,7 +35,7 @@ export async function tokenRefusal(
   const message = words.filter((each) => each !== '').join(' ')
   const isOver = isFinal(status) && !ofClient && !OUTAGES.includes(error ?? '')
   if (isOver && (grant === 'refresh token' || error === 'invalid_grant')) return new ProviderRefused(message)
-  return new ProviderTrouble(message)
+  return new ProviderError(message)
 }
 
 function isFinal(status: number): boolean {

@@ -10,8 +10,8 @@ import type { Context } from '../context.ts'
 import { SESSION_COOKIE, setCookie } from './cookies.ts'
 import { endSession, sessionOfCookie } from './end-session.ts'
 import { parseHandleText, sameHash } from './handle.ts'
-import { type Keepsake, openKeepsake } from './open-session.ts'
-import type { SignInReply } from '../ports.ts'
+import { type ProviderGrant, openProviderGrant } from './open-session.ts'
+import type { SignInResponse } from '../ports.ts'
 import type { Provider } from '../provider/provider.ts'
 import { returnAddress } from '../sign-in/return-to.ts'
 import { sessionCrossSite } from './session-refusals.ts'
@@ -30,7 +30,7 @@ export interface Logout {
 }
 
 /** Whoever has nothing to end is signed out already: 200 as well. */
-export async function logout(context: Context, ask: Logout): Promise<SignInReply | Refusal> {
+export async function logout(context: Context, ask: Logout): Promise<SignInResponse | Refusal> {
   const byHandle = ask.refreshToken === null ? null : await sessionOfHandle(context, ask.refreshToken)
   const byCookie = await sessionOfCookie(context, headerLines(ask.rawHeaders, 'cookie'))
   if (byCookie !== null && !isFromOwnPage(context, byCookie, ask)) return sessionCrossSite
@@ -62,13 +62,13 @@ async function endAtProvider(
   provider: Provider,
   session: StoredSession,
 ): Promise<string | null> {
-  const keepsake = openKeepsake(session, provider.tenant)
+  const providerGrant = openProviderGrant(session, provider.tenant)
   try {
     const { configuration, hasEndSession } = await provider.discovered()
-    void revoke(context, provider, configuration, keepsake)
+    void revoke(context, provider, configuration, providerGrant)
     if (!hasEndSession) return null
     const { postLogoutRedirect } = provider.tenant.oidc
-    const hint = keepsake?.idToken ?? null
+    const hint = providerGrant?.idToken ?? null
     return client.buildEndSessionUrl(configuration, {
       ...(postLogoutRedirect === null ? {} : { post_logout_redirect_uri: postLogoutRedirect }),
       ...(hint === null || hint.length > MAX_HINT ? {} : { id_token_hint: hint }),
@@ -84,9 +84,9 @@ async function revoke(
   context: Context,
   provider: Provider,
   configuration: client.Configuration,
-  keepsake: Keepsake | null,
+  providerGrant: ProviderGrant | null,
 ): Promise<void> {
-  const token = keepsake?.refreshToken ?? null
+  const token = providerGrant?.refreshToken ?? null
   if (token === null || configuration.serverMetadata().revocation_endpoint === undefined) return
   try {
     await client.tokenRevocation(configuration, token, { token_type_hint: 'refresh_token' })
@@ -108,7 +108,7 @@ function reply(
   provider: Provider | undefined,
   url: string | null,
   cookie: boolean,
-): SignInReply {
+): SignInResponse {
   const headers = cookie ? ['Set-Cookie', setCookie(SESSION_COOKIE, '', 0)] : []
   if (!form)
     return {

@@ -14,7 +14,7 @@ import { open, seal } from './seal.ts'
 import type { StoredSession } from '../../../seats-admin/index.ts'
 
 /** What the provider gave, as far as it is needed again. */
-export interface Keepsake {
+export interface ProviderGrant {
   readonly refreshToken: string | null
   /** For signing out there (`id_token_hint`). */
   readonly idToken: string | null
@@ -25,7 +25,7 @@ export interface Keepsake {
 export interface SignedIn {
   readonly identity: Identity
   readonly seats: MappedSeats
-  readonly keepsake: Keepsake
+  readonly providerGrant: ProviderGrant
   /** Whole seconds, from before the Seats were looked up. */
   readonly issuedAt: number
 }
@@ -67,7 +67,7 @@ export async function openFamily({ sessions }: Context, tenant: OidcTenant, who:
 function rowOf(tenant: OidcTenant, id: string, who: SignedIn) {
   const { oidc, token } = tenant
   const since = who.issuedAt * 1000
-  const renewable = who.keepsake.refreshToken !== null
+  const renewable = who.providerGrant.refreshToken !== null
   const lifetime = renewable ? oidc.sessionLifetime : Math.min(oidc.sessionLifetime, token.lifetime)
   return {
     id,
@@ -80,12 +80,12 @@ function rowOf(tenant: OidcTenant, id: string, who: SignedIn) {
     renewAt: since + token.lifetime,
     expiresAt: since + lifetime,
     endedAt: null,
-    sealed: sealKeepsake(who.keepsake, tenant, id),
+    sealed: sealProviderGrant(who.providerGrant, tenant, id),
   }
 }
 
-export function sealKeepsake(keepsake: Keepsake, tenant: OidcTenant, id: string): string {
-  return seal(JSON.stringify(keepsake), tenant.token.secrets, placeOf(tenant, id))
+export function sealProviderGrant(providerGrant: ProviderGrant, tenant: OidcTenant, id: string): string {
+  return seal(JSON.stringify(providerGrant), tenant.token.secrets, placeOf(tenant, id))
 }
 
 /** With its issuer: what one provider gave is not shown to another that the tenant has since. */
@@ -94,10 +94,10 @@ function placeOf({ id: tenant, oidc }: OidcTenant, id: string): string[] {
 }
 
 /** Null when none of the tenant's secrets opens it: they were all changed since, or the provider is another one. */
-export function openKeepsake(
+export function openProviderGrant(
   { id, sealed }: Pick<StoredSession, 'id' | 'sealed'>,
   tenant: OidcTenant,
-): Keepsake | null {
+): ProviderGrant | null {
   const text = open(sealed, tenant.token.secrets, placeOf(tenant, id))
   const parsed = text === null ? { fault: 'sealed' } : parseJson(text)
   if ('fault' in parsed || !isJsonObject(parsed.value)) return null

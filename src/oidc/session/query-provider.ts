@@ -6,8 +6,8 @@
 import { Refusal } from '../../model/errors.ts'
 import type { Context } from '../context.ts'
 import { mapSeats } from '../tokens/seat-mapping.ts'
-import { type Keepsake, openKeepsake, sealKeepsake, type SignedIn } from './open-session.ts'
-import { readPerson } from '../tokens/signed-in-user.ts'
+import { type ProviderGrant, openProviderGrant, sealProviderGrant, type SignedIn } from './open-session.ts'
+import { readUser } from '../tokens/signed-in-user.ts'
 import type { Provider } from '../provider/provider.ts'
 import type { Renewal, StoredSession } from '../../../seats-admin/index.ts'
 import { endedByProvider, sessionEnded } from './session-refusals.ts'
@@ -19,28 +19,32 @@ import { ProviderRefused, TokenRefused } from '../provider/openid-client-errors.
  * - `trouble`: nobody knows; the session is to be kept as it was, and with `sealed` where the provider has replaced its
  *   refresh token already
  */
-export type Asked =
+export type ProviderQuery =
   | { readonly outcome: 'renewed'; readonly who: SignedIn; readonly renewal: Renewal }
   | { readonly outcome: 'refused'; readonly reason: string; readonly refusal: Refusal }
   | { readonly outcome: 'trouble'; readonly cause: unknown; readonly sealed: string | null }
 
 /** Never rejects. */
-export async function askAgain(context: Context, provider: Provider, session: StoredSession): Promise<Asked> {
+export async function queryProvider(
+  context: Context,
+  provider: Provider,
+  session: StoredSession,
+): Promise<ProviderQuery> {
   const { tenant } = provider
-  const kept = openKeepsake(session, tenant)
+  const kept = openProviderGrant(session, tenant)
   if (kept === null || kept.refreshToken === null) return refused(sessionEnded, 'no refresh token is kept')
   let sealed: string | null = null
   try {
     const answer = await redeemRefreshToken(provider, kept.refreshToken)
     // A provider that sends no new one goes on taking the old one (RFC 6749, section 6).
     const refreshToken = answer.refreshToken ?? kept.refreshToken
-    const keepsake = { ...kept, refreshToken }
-    sealed = sealKeepsake(keepsake, tenant, session.id)
+    const providerGrant = { ...kept, refreshToken }
+    sealed = sealProviderGrant(providerGrant, tenant, session.id)
     const checks = { now: context.now(), nonce: kept.nonce, nonceOptional: true, sub: session.user }
-    const person = await readPerson(provider, answer, checks, context.log)
-    if (person instanceof Refusal) return refused(sessionEnded, person.detail)
+    const user = await readUser(provider, answer, checks, context.log)
+    if (user instanceof Refusal) return refused(sessionEnded, user.detail)
     const idToken = answer.idToken ?? kept.idToken
-    return await mapped(context, provider, session, person, { ...keepsake, idToken })
+    return await mapped(context, provider, session, user, { ...providerGrant, idToken })
   } catch (cause) {
     if (cause instanceof ProviderRefused) return refused(endedByProvider, cause.message)
     if (cause instanceof TokenRefused) return refused(sessionEnded, cause.message)
@@ -48,7 +52,7 @@ export async function askAgain(context: Context, provider: Provider, session: St
   }
 }
 
-function refused(refusal: Refusal, reason: string): Asked {
+function refused(refusal: Refusal, reason: string): ProviderQuery {
   return { outcome: 'refused', reason, refusal }
 }
 
@@ -57,8 +61,8 @@ async function mapped(
   { tenant }: Provider,
   session: StoredSession,
   { identity, names }: { identity: SignedIn['identity']; names: readonly string[] },
-  keepsake: Keepsake,
-): Promise<Asked> {
+  providerGrant: ProviderGrant,
+): Promise<ProviderQuery> {
   // Before the Seats are looked up, as at the first sign-in.
   const issuedAt = Math.floor(context.now() / 1000)
   const seats = await mapSeats(context, tenant.id, names)
@@ -71,7 +75,7 @@ async function mapped(
     hashPerm: seats.hashPerm,
     issuedAt,
     renewAt: issuedAt * 1000 + tenant.token.lifetime,
-    sealed: sealKeepsake(keepsake, tenant, session.id),
+    sealed: sealProviderGrant(providerGrant, tenant, session.id),
   }
-  return { outcome: 'renewed', who: { identity: known, seats, keepsake, issuedAt }, renewal }
+  return { outcome: 'renewed', who: { identity: known, seats, providerGrant, issuedAt }, renewal }
 }

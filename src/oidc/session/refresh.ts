@@ -9,14 +9,14 @@
  */
 
 import { Refusal } from '../../model/errors.ts'
-import { type Asked, askAgain } from './query-provider.ts'
+import { type ProviderQuery, queryProvider } from './query-provider.ts'
 import { type Context, refusalOf } from '../context.ts'
 import { endSession } from './end-session.ts'
 import { handleText, newSecret, parseHandleText, type RefreshHandle, sha256 } from './handle.ts'
-import type { SignInReply } from '../ports.ts'
+import type { SignInResponse } from '../ports.ts'
 import type { Provider } from '../provider/provider.ts'
 import type { Renewal, Rotation, StoredSession } from '../../../seats-admin/index.ts'
-import { mintFor, type TokenReply } from '../tokens/token-response.ts'
+import { mintFor, type TokenResponse } from '../tokens/token-response.ts'
 
 const invalid = new Refusal(
   'token_invalid',
@@ -24,7 +24,7 @@ const invalid = new Refusal(
 )
 const expired = new Refusal('token_expired', 'The session of the refresh token has expired. Sign in again.')
 
-export async function refresh(context: Context, text: string): Promise<SignInReply | Refusal> {
+export async function refresh(context: Context, text: string): Promise<SignInResponse | Refusal> {
   const handle = parseHandleText(text)
   const provider = handle === null ? undefined : context.providers.get(handle.tenant)
   if (handle === null || provider === undefined) return invalid
@@ -58,8 +58,8 @@ async function renewed(
   handle: RefreshHandle,
   rotating: string,
   session: StoredSession,
-): Promise<SignInReply | Refusal> {
-  const asked = await askAgain(context, provider, session)
+): Promise<SignInResponse | Refusal> {
+  const asked = await queryProvider(context, provider, session)
   if (asked.outcome === 'refused') return refused(context, handle, asked)
   const next = sha256(rotating)
   const giveBack = (sealed: string | null) =>
@@ -85,8 +85,8 @@ async function answer(
   { tenant, id, family }: RefreshHandle,
   rotating: string,
   renewal: Renewal,
-  tokens: (handle: string) => TokenReply,
-): Promise<SignInReply | Refusal> {
+  tokens: (handle: string) => TokenResponse,
+): Promise<SignInResponse | Refusal> {
   const committed = await context.sessions.renew(tenant, id, sha256(rotating), renewal)
   // Ended while the provider was asked: by a logout, or by a second use of the handle.
   if (committed === null) return invalid
@@ -97,7 +97,7 @@ async function answer(
 async function refused(
   context: Context,
   { tenant, id }: RefreshHandle,
-  { reason, refusal }: Extract<Asked, { outcome: 'refused' }>,
+  { reason, refusal }: Extract<ProviderQuery, { outcome: 'refused' }>,
 ): Promise<Refusal> {
   await endSession(context, tenant, id)
   context.log.info(

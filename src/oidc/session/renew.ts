@@ -8,7 +8,7 @@
 
 import { LRUCache } from 'lru-cache'
 import type { Refusal } from '../../model/errors.ts'
-import { type Asked, askAgain } from './query-provider.ts'
+import { type ProviderQuery, queryProvider } from './query-provider.ts'
 import { type Context, refusalOf } from '../context.ts'
 import { endSession } from './end-session.ts'
 import type { Provider } from '../provider/provider.ts'
@@ -75,7 +75,7 @@ export class Renewals {
   async #ask(provider: Provider, session: StoredSession): Promise<SessionRecord | Refusal> {
     const { sessions, log } = this.#context
     const { tenant, id } = session
-    const asked = await askAgain(this.#context, provider, session)
+    const asked = await queryProvider(this.#context, provider, session)
     switch (asked.outcome) {
       case 'trouble':
         await sessions.giveBack(tenant, id, null, null, asked.sealed)
@@ -92,7 +92,7 @@ export class Renewals {
     }
   }
 
-  async #write(session: StoredSession, { renewal }: Extract<Asked, { outcome: 'renewed' }>) {
+  async #write(session: StoredSession, { renewal }: Extract<ProviderQuery, { outcome: 'renewed' }>) {
     const committed = await this.#context.sessions.renew(session.tenant, session.id, null, renewal)
     if (committed === null) return sessionEnded
     await this.#context.announce(committed)

@@ -20,7 +20,7 @@ import {
 import type { SessionRecord } from '../../../seats-admin/index.ts'
 
 /** What of a request the cookie's worth depends on. */
-export interface SessionAsk {
+export interface SessionRequest {
   readonly method: string
   readonly rawHeaders: readonly string[]
   /** It asks for another protocol: a WebSocket. */
@@ -56,7 +56,7 @@ export class Sessions {
   /** Null when there is no session cookie. @param cookieLines the values of all Cookie header lines */
   authenticate(
     cookieLines: readonly string[],
-    ask: SessionAsk,
+    ask: SessionRequest,
   ): Principal | Refusal | null | Promise<Principal | Refusal> {
     const [text, ...others] = cookieValues(cookieLines, SESSION_COOKIE)
     if (text === undefined) return null

@@ -12,8 +12,8 @@ import { endSession, sessionOfCookie } from '../session/end-session.ts'
 import { mapSeats } from '../tokens/seat-mapping.ts'
 import { openBrowserSession, openFamily, type SignedIn } from '../session/open-session.ts'
 import { asPage } from './page.ts'
-import { readPerson } from '../tokens/signed-in-user.ts'
-import type { SignInReply, SignInRequest } from '../ports.ts'
+import { readUser } from '../tokens/signed-in-user.ts'
+import type { SignInResponse, SignInRequest } from '../ports.ts'
 import { callbackAtHome, goOn, homeAddress, signedInAlready } from './redirect.ts'
 import { forgetBrowser, type Shown, shownState, useState } from './state.ts'
 import { redeemCode } from '../provider/token-endpoint.ts'
@@ -40,7 +40,7 @@ interface Came {
   readonly cookies: readonly string[]
 }
 
-export async function callback(context: Context, request: SignInRequest): Promise<SignInReply | Refusal> {
+export async function callback(context: Context, request: SignInRequest): Promise<SignInResponse | Refusal> {
   const query = new URLSearchParams(request.query)
   const cookies = headerLines(request.rawHeaders, 'cookie')
   const shown = shownState(context, query.get('state') ?? '', cookies)
@@ -50,7 +50,11 @@ export async function callback(context: Context, request: SignInRequest): Promis
   return asPage(reply, again, reply === notSignedIn ? cancelled : reply.detail)
 }
 
-async function answered(context: Context, came: Came, shown: Shown | null): Promise<SignInReply | Refusal> {
+async function answered(
+  context: Context,
+  came: Came,
+  shown: Shown | null,
+): Promise<SignInResponse | Refusal> {
   const { request, query, cookies } = came
   const doubled = repeated(query)
   if (doubled !== null) return doubled
@@ -60,7 +64,7 @@ async function answered(context: Context, came: Came, shown: Shown | null): Prom
   return asking(context, shown.provider, () => finish(context, came, shown))
 }
 
-async function finish(context: Context, came: Came, shown: Shown): Promise<SignInReply | Refusal> {
+async function finish(context: Context, came: Came, shown: Shown): Promise<SignInResponse | Refusal> {
   const { request, query, cookies } = came
   const refusal = await checkAnswer(context, shown.provider, query)
   if (refusal !== null) return refusal
@@ -77,26 +81,26 @@ async function signIn(context: Context, shown: Shown, query: URLSearchParams): P
   const { id } = provider.tenant
   const answer = await redeemCode(provider, query, shown)
   const now = context.now()
-  const person = await readPerson(provider, answer, { now, nonce, sub: null }, context.log)
-  if (person instanceof Refusal) return logged(context.log, id, person)
+  const user = await readUser(provider, answer, { now, nonce, sub: null }, context.log)
+  if (user instanceof Refusal) return logged(context.log, id, user)
   // Before the Seats are looked up: a name given up after that is given up for this sign-in too.
   const issuedAt = Math.floor(context.now() / 1000)
-  const seats = await mapSeats(context, id, person.names)
-  await context.seats.recordMember(id, person.identity.sub, seats.ids)
+  const seats = await mapSeats(context, id, user.names)
+  await context.seats.recordMember(id, user.identity.sub, seats.ids)
   const { refreshToken, idToken } = answer
-  const { identity } = person
+  const { identity } = user
   context.log.info(
     { event: 'signed_in', tenant: id, user: identity.sub, seats: seats.ids.length },
     'signed in',
   )
-  return { identity, seats, keepsake: { refreshToken, idToken, nonce }, issuedAt }
+  return { identity, seats, providerGrant: { refreshToken, idToken, nonce }, issuedAt }
 }
 
-async function forProgram(context: Context, shown: Shown, who: SignedIn): Promise<SignInReply | Refusal> {
+async function forProgram(context: Context, shown: Shown, who: SignedIn): Promise<SignInResponse | Refusal> {
   const { tenant } = shown.provider
   const tokens = await mintFor(context, tenant, who)
   if (tokens instanceof Refusal) return tokens
-  const handle = who.keepsake.refreshToken === null ? null : await openFamily(context, tenant, who)
+  const handle = who.providerGrant.refreshToken === null ? null : await openFamily(context, tenant, who)
   return { status: 200, headers: ['Set-Cookie', forgetBrowser(shown.state)], body: tokens(handle) }
 }
 
@@ -109,7 +113,7 @@ async function forBrowser(
   shown: Shown,
   who: SignedIn,
   cookies: readonly string[],
-): Promise<SignInReply> {
+): Promise<SignInResponse> {
   const { provider } = shown
   const before = await sessionOfCookie(context, cookies)
   if (before !== null && before.tenant === provider.tenant.id)

@@ -11,7 +11,7 @@ import { formSource, isUnreadForm, originRefused } from './form-origin.ts'
 import { isAtOtherHost } from './host.ts'
 import { beginSignIn, type SignInBegun } from './login.ts'
 import { asPage } from './page.ts'
-import type { SignInReply, SignInRequest } from '../ports.ts'
+import type { SignInResponse, SignInRequest } from '../ports.ts'
 import type { Provider } from '../provider/provider.ts'
 import { pageOf, safeReturnTo } from './return-to.ts'
 import { goHome, setCookies } from './redirect.ts'
@@ -30,7 +30,7 @@ export async function signInRedirect(
   tenant: string,
   target: string,
   rawHeaders: readonly string[],
-): Promise<SignInReply | Refusal> {
+): Promise<SignInResponse | Refusal> {
   const provider = context.providers.get(tenant)
   if (provider === undefined) return noSignIn
   const returnTo = pageOf(target) ?? '/'
@@ -42,12 +42,12 @@ export async function signInRedirect(
 export async function loginEndpoint(
   context: Context,
   request: SignInRequest,
-): Promise<SignInReply | Refusal> {
+): Promise<SignInResponse | Refusal> {
   const reply = await login(context, request)
   return reply instanceof Refusal && showsPages(request.rawHeaders) ? asPage(reply, '/') : reply
 }
 
-async function login(context: Context, request: SignInRequest): Promise<SignInReply | Refusal> {
+async function login(context: Context, request: SignInRequest): Promise<SignInResponse | Refusal> {
   const { rawHeaders } = request
   const fields = readFields(request, { required: ['tenant'], optional: ['return_to'] })
   if (fields instanceof Refusal) return isForeign(context, rawHeaders) ? originRefused : fields
@@ -75,7 +75,7 @@ async function fromForm(
   provider: Provider,
   returnTo: string | null,
   rawHeaders: readonly string[],
-): Promise<SignInReply | Refusal> {
+): Promise<SignInResponse | Refusal> {
   const source = formSource(rawHeaders, provider.tenant)
   if (source === 'foreign') return originRefused
   // The page's own origin says where the browser is, whatever Host a proxy has written.
@@ -95,7 +95,7 @@ function begin(
   return asking(context, provider, () => beginSignIn(context, provider, returnTo, cookies))
 }
 
-function seeOther({ authorizationUrl, cookies }: SignInBegun): SignInReply {
+function seeOther({ authorizationUrl, cookies }: SignInBegun): SignInResponse {
   return { status: 303, headers: [...setCookies(cookies), 'Location', authorizationUrl] }
 }
 

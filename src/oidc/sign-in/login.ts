@@ -8,7 +8,7 @@ import { Refusal } from '../../model/errors.ts'
 import type { Context } from '../context.ts'
 import type { Provider } from '../provider/provider.ts'
 import { beginState, STATE_LIFETIME } from './state.ts'
-import { ProviderTrouble } from '../provider/provider-error.ts'
+import { ProviderError } from '../provider/provider-error.ts'
 
 export interface SignInBegun {
   readonly authorizationUrl: string
@@ -56,7 +56,7 @@ export async function beginSignIn(
  */
 function refuseMixUp({ sharedRedirect }: Context, { tenant }: Provider, sendsIssuer: boolean): void {
   if (sharedRedirect.has(tenant.id) && !sendsIssuer)
-    throw new ProviderTrouble(
+    throw new ProviderError(
       'its answers do not say which provider they are from, and another tenant has the same redirect_uri: give each its own',
     )
 }

@@ -4,13 +4,13 @@ import { isNavigation } from './browser.ts'
 import type { Context } from '../context.ts'
 import { sessionOfCookie } from '../session/end-session.ts'
 import { isAtOtherHost, movedCookie } from './host.ts'
-import type { SignInReply, SignInRequest } from '../ports.ts'
+import type { SignInResponse, SignInRequest } from '../ports.ts'
 import type { Provider } from '../provider/provider.ts'
 import { returnAddress } from './return-to.ts'
 import { forgetBrowser, type Shown } from './state.ts'
 
 /** The address of the page that it leaves may have the provider's answer in it. @param cookies for Set-Cookie */
-export function goOn(location: string, cookies: readonly string[]): SignInReply {
+export function goOn(location: string, cookies: readonly string[]): SignInResponse {
   const headers = [...setCookies(cookies), 'Location', location, 'Referrer-Policy', 'no-referrer']
   return { status: 303, headers }
 }
@@ -25,7 +25,7 @@ export function homeAddress({ tenant }: Provider, returnTo: string | null): stri
 }
 
 /** To the same path at that host. The sign-in begins there. */
-export function goHome(provider: Provider, returnTo: string | null): SignInReply {
+export function goHome(provider: Provider, returnTo: string | null): SignInResponse {
   return goOn(homeAddress(provider, returnTo), [movedCookie()])
 }
 
@@ -36,7 +36,7 @@ export function goHome(provider: Provider, returnTo: string | null): SignInReply
 export function callbackAtHome(
   { providers }: Context,
   { path, query, method, rawHeaders }: SignInRequest,
-): SignInReply | null {
+): SignInResponse | null {
   const all = [...providers.values()].map(({ tenant }) => tenant.oidc.redirectUri)
   const [home, ...others] = new Set(all.filter((each) => new URL(each).pathname === path))
   if (home === undefined || others.length > 0 || !isNavigation(method, rawHeaders)) return null
@@ -57,7 +57,7 @@ export async function signedInAlready(
   { provider, returnTo, state }: Shown,
   { method, rawHeaders }: SignInRequest,
   cookies: readonly string[],
-): Promise<SignInReply | null> {
+): Promise<SignInResponse | null> {
   if (returnTo === null || !isNavigation(method, rawHeaders)) return null
   const session = await sessionOfCookie(context, cookies)
   if (session === null || session.tenant !== provider.tenant.id || session.endedAt !== null) return null

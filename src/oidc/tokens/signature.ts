@@ -5,7 +5,7 @@ import { Refusal } from '../../model/errors.ts'
 import type { CompactJws } from './compact-jws.ts'
 import type { TokenSource } from '../provider/jwks.ts'
 import type { Provider } from '../provider/provider.ts'
-import { codeOf, ProviderTrouble } from '../provider/provider-error.ts'
+import { codeOf, ProviderError } from '../provider/provider-error.ts'
 
 const otherAlgorithm = new Refusal(
   'token_invalid',
@@ -38,11 +38,11 @@ export async function checkSignature(
 }
 
 function judged(cause: unknown): Refusal {
-  if (cause instanceof ProviderTrouble) throw cause
+  if (cause instanceof ProviderError) throw cause
   if (cause instanceof errors.JWKSNoMatchingKey) return unknownKey
   if (cause instanceof errors.JWKSMultipleMatchingKeys) return ambiguousKey
   if (cause instanceof errors.JWSSignatureVerificationFailed || cause instanceof errors.JWSInvalid)
     return forged
   // The key itself is broken, or too short to be one: says nothing about the token.
-  throw new ProviderTrouble(`a key of the provider can't be used (${codeOf(cause)})`)
+  throw new ProviderError(`a key of the provider can't be used (${codeOf(cause)})`)
 }

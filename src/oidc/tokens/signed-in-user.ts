@@ -13,26 +13,26 @@ import type { Provider } from '../provider/provider.ts'
 import { isDistributed, readSeatsClaim } from './seats-claim.ts'
 import { isOfTenant, lacksTenant, otherTenant } from './tenant-claim.ts'
 import type { ProviderAnswer } from '../provider/token-endpoint.ts'
-import { translated } from '../provider/openid-client-errors.ts'
+import { translateError } from '../provider/openid-client-errors.ts'
 
-export interface Person {
+export interface SignedInUser {
   readonly identity: Identity
   /** Seat names, as the provider spells them. */
   readonly names: readonly string[]
 }
 
-export type PersonChecks = Pick<IdTokenChecks, 'now' | 'nonce' | 'nonceOptional' | 'sub'>
+export type UserChecks = Pick<IdTokenChecks, 'now' | 'nonce' | 'nonceOptional' | 'sub'>
 
 const NOTHING: Claims = Object.freeze({})
 const nobody = new Refusal('token_invalid', 'The identity provider did not say who signed in.')
 
 /** Rejects as the asking of the provider does. */
-export async function readPerson(
+export async function readUser(
   provider: Provider,
   answer: ProviderAnswer,
-  checks: PersonChecks,
+  checks: UserChecks,
   log: OidcLog,
-): Promise<Person | Refusal> {
+): Promise<SignedInUser | Refusal> {
   const token = await believed(provider, answer, checks)
   if (token instanceof Refusal) return token
   const { tenant } = provider
@@ -58,7 +58,7 @@ export async function readPerson(
 async function believed(
   provider: Provider,
   { idToken, accessToken }: ProviderAnswer,
-  checks: PersonChecks,
+  checks: UserChecks,
 ): Promise<{ sub: string; claims: Claims } | Refusal> {
   if (idToken !== null)
     return verifyIdToken(idToken, provider, { ...checks, source: 'provider', accessToken })
@@ -73,6 +73,6 @@ async function userinfo(provider: Provider, accessToken: string, sub: string): P
   try {
     return await client.fetchUserInfo(configuration, accessToken, sub)
   } catch (cause) {
-    throw translated(cause, 'userinfo')
+    throw translateError(cause, 'userinfo')
   }
 }

@@ -10,7 +10,7 @@ const tooLong = new Refusal(
   "The user's Seats do not fit into one token. The tenant's administrator has to grant fewer, or in fewer spaces.",
 )
 
-export interface TokenReply {
+export interface TokenResponse {
   readonly access_token: string
   readonly token_type: 'Bearer'
   /** Seconds. */
@@ -30,7 +30,7 @@ export async function mintFor(
   { mint, log }: Context,
   tenant: OidcTenant,
   { identity, seats, issuedAt }: Pick<SignedIn, 'identity' | 'seats' | 'issuedAt'>,
-): Promise<((handle: string | null) => TokenReply) | Refusal> {
+): Promise<((handle: string | null) => TokenResponse) | Refusal> {
   const known = {
     ...(identity.email === null ? {} : { email: identity.email }),
     ...(identity.name === null ? {} : { name: identity.name }),

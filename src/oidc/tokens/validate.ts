@@ -7,12 +7,16 @@ import { Refusal } from '../../model/errors.ts'
 import { asking, type Context, logged } from '../context.ts'
 import { mapSeats } from './seat-mapping.ts'
 import { verifyIdToken } from './id-token.ts'
-import type { SignInReply } from '../ports.ts'
+import type { SignInResponse } from '../ports.ts'
 import type { Provider } from '../provider/provider.ts'
 import { readSeatsClaim } from './seats-claim.ts'
 import { isOfTenant, otherTenant } from './tenant-claim.ts'
 
-export function validate(context: Context, provider: Provider, text: string): Promise<SignInReply | Refusal> {
+export function validate(
+  context: Context,
+  provider: Provider,
+  text: string,
+): Promise<SignInResponse | Refusal> {
   return asking(context, provider, async () => {
     const { id, oidc } = provider.tenant
     const checks = {

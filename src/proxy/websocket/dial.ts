@@ -12,7 +12,7 @@ import type { ClientSide } from './client-side.ts'
 /** Bytes of an answer's header section, as for other requests. */
 const MAX_HEADER_BYTES = 64 * 1024
 
-export interface Call {
+export interface UpstreamHandshake {
   /** The very bytes that were matched. */
   readonly path: string
   /** Name, value, …: all lines, Host included. */
@@ -20,7 +20,7 @@ export interface Call {
 }
 
 /** Who is told, before http-proxy-3 does anything about it. */
-export interface CallListener {
+export interface UpstreamHandshakeListener {
   connected(): void
   /** 101. What is wrong with it, if anything is, has to be found here. */
   switched(answer: IncomingMessage, connection: Socket): void
@@ -32,9 +32,9 @@ export interface CallListener {
 /** Throws when there is something in the request that can't be written. */
 export function dial(
   agent: Agent,
-  call: Call,
+  call: UpstreamHandshake,
   client: ClientSide,
-  listener: CallListener,
+  listener: UpstreamHandshakeListener,
 ): ClientRequest | null {
   let begun: ClientRequest | null = null
   const inPlace = new InPlace((outgoing) => {
@@ -86,7 +86,7 @@ proxy.on('proxyReqWs', (outgoing, request) => {
   }
 })
 
-function write(outgoing: ClientRequest, { path, headers }: Call): void {
+function write(outgoing: ClientRequest, { path, headers }: UpstreamHandshake): void {
   for (const name of outgoing.getHeaderNames()) outgoing.removeHeader(name)
   for (let i = 0; i < headers.length; i += 2) outgoing.appendHeader(headers[i] ?? '', headers[i + 1] ?? '')
   outgoing.path = path

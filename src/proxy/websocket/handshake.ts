@@ -80,7 +80,7 @@ export function acceptOf(key: string): string {
  * @param sent header lines of the handshake, as they were sent
  * @param answer status and header lines
  */
-export function answerFault(
+export function responseFault(
   sent: readonly string[],
   { statusCode, rawHeaders }: Pick<IncomingMessage, 'statusCode' | 'rawHeaders'>,
 ): string | null {

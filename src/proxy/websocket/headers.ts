@@ -11,7 +11,7 @@ import { fieldLines } from '../../http/wire/field-line.ts'
 import { ResponseFields } from '../../http/wire/response-fields.ts'
 import type { TrustedProxies } from '../forwarded.ts'
 import { foldName } from '../header-names.ts'
-import type { AnswerHead } from '../../http/client/hop.ts'
+import type { ResponseHead } from '../../http/client/hop.ts'
 import { requestHeaders } from '../request-headers.ts'
 import { passing } from '../response-headers.ts'
 import { acceptOf, keyOf } from './handshake.ts'
@@ -50,12 +50,12 @@ export function handshakeHeaders(
 }
 
 /** As any answer's. */
-export function headOf({ statusCode, statusMessage, rawHeaders }: IncomingMessage): AnswerHead {
+export function headOf({ statusCode, statusMessage, rawHeaders }: IncomingMessage): ResponseHead {
   return { status: statusCode ?? 0, phrase: statusMessage ?? '', lines: fieldLines(rawHeaders), made: null }
 }
 
 /** Of a 101 that was found to be right. Throws when the client can't be given it. */
-export function answerHeaders(answer: IncomingMessage, request: ClientRequest): ResponseFields {
+export function responseHeaders(answer: IncomingMessage, request: ClientRequest): ResponseFields {
   const headers = passing(headOf(answer), true)
   if (typeof headers === 'string') throw new Error(headers)
   const ours = ['Connection', 'Upgrade', 'Upgrade', 'websocket']

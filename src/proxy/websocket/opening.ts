@@ -10,15 +10,15 @@ import { performance } from 'node:perf_hooks'
 import { Refusal } from '../../model/errors.ts'
 import type { Exchange } from '../../http/server/exchange.ts'
 import type { ResponseWatch } from '../../http/server/client-response.ts'
-import { Answer } from '../response-relay.ts'
+import { ResponseRelay } from '../response-relay.ts'
 import type { Refuse } from '../forward.ts'
 import type { Target } from '../target.ts'
 import type { Upstream } from '../upstream.ts'
 import { givenUp, protocolError, timedOut, unreachable } from '../upstream-faults.ts'
 import { ClientSide } from './client-side.ts'
-import { type Call, type CallListener, dial } from './dial.ts'
-import { answerFault } from './handshake.ts'
-import { answerHeaders, handshakeHeaders, headOf } from './headers.ts'
+import { type UpstreamHandshake, type UpstreamHandshakeListener, dial } from './dial.ts'
+import { responseFault } from './handshake.ts'
+import { responseHeaders, handshakeHeaders, headOf } from './headers.ts'
 import { Tunnel } from './tunnel.ts'
 
 export interface WebSocketPipeline {
@@ -35,7 +35,7 @@ export function openWebSocket(exchange: Exchange, upstream: Upstream, pipeline: 
   new Opening(exchange, upstream, pipeline).start(target, now)
 }
 
-class Opening implements CallListener, ResponseWatch {
+class Opening implements UpstreamHandshakeListener, ResponseWatch {
   readonly #exchange: Exchange
   readonly #upstream: Upstream
   readonly #pipeline: WebSocketPipeline
@@ -51,8 +51,8 @@ class Opening implements CallListener, ResponseWatch {
   #connected = false
   #request: ClientRequest | null = null
   #side = new ClientSide()
-  #call: Call | null = null
-  #answer: Answer | null = null
+  #call: UpstreamHandshake | null = null
+  #answer: ResponseRelay | null = null
   /** Nothing more is to be done, whatever is still told. */
   #over = false
 
@@ -61,7 +61,7 @@ class Opening implements CallListener, ResponseWatch {
     this.#upstream = upstream
     this.#pipeline = pipeline
     this.#headers = handshakeHeaders(exchange, upstream.config, upstream.proxies)
-    const { responseTimeout } = exchange.judgement?.decision.route ?? { responseTimeout: null }
+    const { responseTimeout } = exchange.evaluation?.decision.route ?? { responseTimeout: null }
     this.#patience = responseTimeout ?? upstream.config.responseTimeout
   }
 
@@ -88,9 +88,9 @@ class Opening implements CallListener, ResponseWatch {
   }
 
   /** The very bytes that were matched. */
-  #callTo({ url }: Target): Call {
-    const { judgement } = this.#exchange
-    const path = judgement === null ? '' : judgement.decision.path + judgement.query
+  #callTo({ url }: Target): UpstreamHandshake {
+    const { evaluation } = this.#exchange
+    const path = evaluation === null ? '' : evaluation.decision.path + evaluation.query
     const host = this.#upstream.config.passHost ? [] : ['host', url.host]
     return { path, headers: [...host, ...this.#headers] }
   }
@@ -99,11 +99,11 @@ class Opening implements CallListener, ResponseWatch {
     const now = performance.now()
     this.#connected = true
     this.#deadline = now + this.#patience
-    this.#target?.rotation.connected(this.#epoch, now)
+    this.#target?.ejection.connected(this.#epoch, now)
   }
 
   switched(answer: IncomingMessage, connection: Socket): void {
-    const fault = answerFault(this.#call?.headers ?? [], answer)
+    const fault = responseFault(this.#call?.headers ?? [], answer)
     if (this.#over || fault !== null) {
       this.#side.destroy()
       connection.destroy()
@@ -116,10 +116,10 @@ class Opening implements CallListener, ResponseWatch {
   }
 
   #open(answer: IncomingMessage, connection: Socket): void {
-    const { response, request, idLine } = this.#exchange
+    const { response, request, requestIdLine } = this.#exchange
     const { websocketIdle: idle, websocketLifetime: lifetime } = this.#upstream.config
     try {
-      response.writeHead(101, answerHeaders(answer, request), null, idLine)
+      response.writeHead(101, responseHeaders(answer, request), null, requestIdLine)
       response.flushHeaders()
     } catch (error) {
       connection.destroy()
@@ -139,7 +139,7 @@ class Opening implements CallListener, ResponseWatch {
     if (this.#over) return void answer.destroy()
     this.#answered()
     const { bodyTimeout } = this.#upstream
-    this.#answer = new Answer(this.#exchange, bodyTimeout, {
+    this.#answer = new ResponseRelay(this.#exchange, bodyTimeout, {
       resume: () => answer.resume(),
       unwritable: (error) => this.#fail(protocolError, error),
     })
@@ -198,8 +198,8 @@ class Opening implements CallListener, ResponseWatch {
   #answered(): void {
     const now = performance.now()
     this.#stopTimer()
-    this.#exchange.answeredAt = now
-    this.#target?.rotation.answered(this.#epoch, now)
+    this.#exchange.respondedAt = now
+    this.#target?.ejection.answered(this.#epoch, now)
   }
 
   #leave(): Target | null {

@@ -10,7 +10,7 @@ import type { ApiKeyRecord } from '../../../src/model/credential-records.ts'
 import type { Trace } from '../../../src/model/decision.ts'
 import type { Principal, SeatClaims } from '../../../src/model/principal.ts'
 import { type Seat, SeatQuestion } from '../../../src/model/seat.ts'
-import type { Outcomes } from '../../../src/decision/decision-cache.ts'
+import type { DecisionCache } from '../../../src/decision/decision-cache.ts'
 import { Keys } from '../../../src/redis/keys.ts'
 import { Seal } from '../../../src/redis/seal.ts'
 import { SeatCache } from '../../../src/redis/seat-cache.ts'
@@ -61,7 +61,7 @@ export class Decider {
   isOpen = false
   readonly #world: World
   readonly #memory: SeatMemory
-  readonly #outcomes: Outcomes
+  readonly #outcomes: DecisionCache
   /** Whose tokens and keys were met. Tokens never end here. */
   readonly #tokens = new Map<string, Principal>()
   readonly #keys = new WeakMap<ApiKeyRecord, Map<string, Principal>>()
@@ -135,7 +135,7 @@ export class Decider {
     } else {
       const asked = this.#memory.apiKeyById(TENANT, key.id, trace)
       const record = asked instanceof Promise ? await asked : asked
-      this.#judge(floor, key, record?.expiresAt ?? null)
+      this.#engine(floor, key, record?.expiresAt ?? null)
       const ask = () => this.#memory.seatById(TENANT, seat.id, question, trace)
       const holder = record === null ? principalOf({ by: 'id', seats: [] }) : this.#holder(record, seat)
       await this.#judgeSeat(holder, seat, question, ask, floor)
@@ -154,15 +154,15 @@ export class Decider {
     const known = this.#outcomes.known(caller, space, permission)
     if (known !== null) {
       const [version] = known.seats
-      return this.#judge(floor, thing, version?.id == null ? null : Number(version.id))
+      return this.#engine(floor, thing, version?.id == null ? null : Number(version.id))
     }
     const found = ask()
     const seq = seqOf(found instanceof Promise ? await found : found)
     if (!(found instanceof Promise)) {
-      const holding = { name: thing.name, id: seq === null ? null : `${seq}`, verdict: 'grants' } as const
-      this.#outcomes.keep(caller, space, permission, { code: 'allow', seats: [holding] })
+      const entry = { name: thing.name, id: seq === null ? null : `${seq}`, verdict: 'grants' } as const
+      this.#outcomes.keep(caller, space, permission, { code: 'allow', seats: [entry] })
     }
-    this.#judge(floor, thing, seq)
+    this.#engine(floor, thing, seq)
   }
 
   #bearer({ name }: Thing): Principal {
@@ -182,10 +182,10 @@ export class Decider {
     return known
   }
 
-  #judge(floor: Floor, thing: Thing, seq: number | null): void {
+  #engine(floor: Floor, thing: Thing, seq: number | null): void {
     const { nature, witness } = this.#world
     nature.trace?.(`${this.process.name} decides on ${thing.id} ${seq ?? 'absent'}`)
-    witness.judge(this.process.name, floor, thing, seq)
+    witness.engine(this.process.name, floor, thing, seq)
   }
 
   #expectAnswer(what: string): () => void {

@@ -7,16 +7,16 @@ import type { Clock } from '../../../src/coherence/clock.ts'
 import type { InstanceList } from '../../../src/coherence/feeds.ts'
 import { History } from '../../../src/coherence/history.ts'
 import { Instance, type InstanceParts } from '../../../src/coherence/instance.ts'
-import type { Hearer } from '../../../src/coherence/change.ts'
+import type { ChangeListener } from '../../../src/coherence/change.ts'
 import { Lease, type Renewer } from '../../../src/coherence/lease.ts'
 import { type Line, RemoteDecider } from '../../../src/coherence/worker-link.ts'
-import { type Edition, Outcomes } from '../../../src/decision/decision-cache.ts'
+import { type Generation, DecisionCache } from '../../../src/decision/decision-cache.ts'
 import type { SeatSource } from '../../../src/decision/seats/memory.ts'
 import type { StoreClient } from './store-client.ts'
 
 export interface Parts {
   instance(parts: InstanceParts): Instance
-  lease(renewer: Renewer, hearers: readonly Hearer[], clock: Clock): Lease
+  lease(renewer: Renewer, hearers: readonly ChangeListener[], clock: Clock): Lease
   history(): History
   remoteDecider(line: Line, instance: Instance, history: History): RemoteDecider
   /** The list of instances as an instance sees it. */
@@ -24,7 +24,7 @@ export interface Parts {
   /** What memory asks. */
   source(source: SeatSource): SeatSource
   /** What is remembered of callers. */
-  outcomes(memory: Edition): Outcomes
+  outcomes(memory: Generation): DecisionCache
 }
 
 export const REAL_PARTS: Parts = {
@@ -34,5 +34,5 @@ export const REAL_PARTS: Parts = {
   remoteDecider: (line, instance, history) => new RemoteDecider(line, instance, history),
   list: (store) => store,
   source: (source) => source,
-  outcomes: (memory) => new Outcomes(memory),
+  outcomes: (memory) => new DecisionCache(memory),
 }

@@ -1,7 +1,7 @@
 /** One process's way to Redis: commands with the real timeout, as `src/redis/seat-cache.ts` gives them, and messages. */
 
 import type { Acknowledgement, Announcement, Bus, BusReceiver } from '../../../src/coherence/bus.ts'
-import { COMMAND_TIMEOUT, type Connection } from '../../../src/redis/connection.ts'
+import { COMMAND_TIMEOUT, type RedisConnection } from '../../../src/redis/connection.ts'
 import { delay, type Nature } from './nature.ts'
 import type { Process } from './process.ts'
 import type { RedisModel, Subscriber } from './redis.ts'
@@ -24,8 +24,8 @@ export class RedisClient {
   }
 
   /** For who wants ioredis: of all it can do, only this is asked of it. */
-  get asConnection(): Connection {
-    return this as unknown as Connection
+  get asConnection(): RedisConnection {
+    return this as unknown as RedisConnection
   }
 
   get status(): 'ready' | 'reconnecting' {

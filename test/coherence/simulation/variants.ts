@@ -4,14 +4,14 @@
  */
 
 import type { Bus, BusReceiver } from '../../../src/coherence/bus.ts'
-import type { Hearer, NumberedChange, Position, Reading } from '../../../src/coherence/change.ts'
+import type { ChangeListener, NumberedChange, Position, Reading } from '../../../src/coherence/change.ts'
 import type { Clock } from '../../../src/coherence/clock.ts'
 import type { InstanceList } from '../../../src/coherence/feeds.ts'
 import { History } from '../../../src/coherence/history.ts'
 import { type Decider, Instance, type InstanceParts } from '../../../src/coherence/instance.ts'
 import { LEASE, Lease, MARGIN, type Renewer } from '../../../src/coherence/lease.ts'
 import { RemoteDecider } from '../../../src/coherence/worker-link.ts'
-import { Outcomes } from '../../../src/decision/decision-cache.ts'
+import { DecisionCache } from '../../../src/decision/decision-cache.ts'
 import { type Parts, REAL_PARTS } from './parts.ts'
 import type { StoreClient } from './store-client.ts'
 
@@ -46,7 +46,7 @@ class Everlasting extends Lease {
 class Generous extends Lease {
   readonly #clock: Clock
 
-  constructor(renewer: Renewer, hearers: readonly Hearer[], clock: Clock) {
+  constructor(renewer: Renewer, hearers: readonly ChangeListener[], clock: Clock) {
     super(renewer, hearers, clock)
     this.#clock = clock
   }
@@ -76,8 +76,8 @@ class Forgetful extends History {
     return this.#history.recent()
   }
 
-  override hear(changes: readonly NumberedChange[]): void {
-    this.#history.hear(changes)
+  override announced(changes: readonly NumberedChange[]): void {
+    this.#history.announced(changes)
   }
 
   override take(changes: readonly NumberedChange[] | null, head: Position): void {
@@ -193,7 +193,7 @@ export const VARIANTS: readonly Variant[] = [
       apiKeyById: async (...asked) => ({ ...(await source.apiKeyById(...asked)), seq: Infinity }),
     }),
   }),
-  variant('an outcome outlives what it rests on', { outcomes: () => new Outcomes({ edition: 0 }) }),
+  variant('an outcome outlives what it rests on', { outcomes: () => new DecisionCache({ generation: 0 }) }),
   variant('who is not on the list has a lease', {
     list: listed((store) => ({
       follow: async (...args) => ({ ...(await store.follow(...args)), registered: true }),

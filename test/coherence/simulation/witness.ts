@@ -43,7 +43,7 @@ export class Witness {
   }
 
   /** @param seq of the version that was read; null: it was not there */
-  judge(who: string, floor: Floor, thing: Thing, seq: number | null): void {
+  engine(who: string, floor: Floor, thing: Thing, seq: number | null): void {
     const least = floor.get(thing) ?? 0
     const isFresh = seq === null ? least === 0 || this.#database.wasAbsentSince(thing, least) : seq >= least
     if (!isFresh)

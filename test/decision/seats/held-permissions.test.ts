@@ -1,7 +1,7 @@
 /** What a caller may hand on: all that its Seats grant in the space, as they are when it does. */
 
 import t from 'tap'
-import type { Grants } from '../../../src/model/decision.ts'
+import type { ResolvedSeats } from '../../../src/model/decision.ts'
 import type { Seat } from '../../../src/model/seat.ts'
 import { heldPermissions, MOST_HELD } from '../../../src/decision/seats/held-permissions.ts'
 
@@ -9,9 +9,9 @@ function seat(name: string, spaces: string[], permissions: string[], complete = 
   return { id: `id-${name}`, name, complete, spaces: new Set(spaces), permissions: new Set(permissions) }
 }
 
-const grants = (...seats: (Seat | null)[]): Grants => ({
+const resolved = (...seats: (Seat | null)[]): ResolvedSeats => ({
   by: 'name',
-  holdings: seats.map((each) => ({ name: each?.name ?? 'gone', seat: each, givenUp: false })),
+  entries: seats.map((each) => ({ name: each?.name ?? 'gone', seat: each, givenUp: false })),
 })
 
 /** A store of large Seats. */
@@ -27,26 +27,29 @@ const viewer = seat('Viewer', ['s1', 's2'], ['trainings:list'])
 const editor = seat('Editor', ['s1'], ['trainings:create'])
 
 t.test('those of the space alone, of Seats that stand', async (t) => {
-  const held = await heldPermissions(stored(), 'acme', grants(viewer, editor, null), 's2')
+  const held = await heldPermissions(stored(), 'acme', resolved(viewer, editor, null), 's2')
   t.same(held, { all: false, permissions: new Set(['trainings:list']) })
-  const givenUp = { by: 'name' as const, holdings: [{ name: 'Viewer', seat: viewer, givenUp: true }] }
+  const givenUp = { by: 'name' as const, entries: [{ name: 'Viewer', seat: viewer, givenUp: true }] }
   t.equal((await heldPermissions(stored(), 'acme', givenUp, 's1')).permissions.size, 0)
 })
 
 t.test('* and seats:grant settle it, and nothing more is read', async (t) => {
   const large = seat('Large', ['s1'], [], false)
   const admin = seat('Admin', ['s1'], ['*'])
-  t.equal((await heldPermissions(stored(), 'acme', grants(admin, large), 's1')).all, true)
-  t.equal((await heldPermissions(stored(), 'acme', grants(seat('L', ['s1'], ['*'], false)), 's1')).all, true)
+  t.equal((await heldPermissions(stored(), 'acme', resolved(admin, large), 's1')).all, true)
+  t.equal(
+    (await heldPermissions(stored(), 'acme', resolved(seat('L', ['s1'], ['*'], false)), 's1')).all,
+    true,
+  )
   const granter = seat('Granter', ['s1'], ['seats:grant'])
-  const held = await heldPermissions(stored(), 'acme', grants(granter, large), 's1')
+  const held = await heldPermissions(stored(), 'acme', resolved(granter, large), 's1')
   t.same([held.all, held.permissions.has('seats:grant')], [false, true])
 })
 
 t.test('a large Seat is read whole, as it is by then', async (t) => {
   const large = seat('Large', ['s1'], ['a:b'], false)
   const read = (whole: { spaces: string[]; permissions: string[] } | null) =>
-    heldPermissions(stored({ 'id-Large': whole }), 'acme', grants(viewer, large), 's1')
+    heldPermissions(stored({ 'id-Large': whole }), 'acme', resolved(viewer, large), 's1')
   const found = await read({ spaces: ['s1'], permissions: ['a:b', 'c:d'] })
   t.same([...found.permissions], ['trainings:list', 'a:b', 'c:d'])
   t.same([...(await read({ spaces: ['s2'], permissions: ['a:b'] })).permissions], ['trainings:list'])
@@ -57,13 +60,13 @@ t.test('a large Seat is read whole, as it is by then', async (t) => {
 t.test('so many count, and what is beyond can not be handed on', async (t) => {
   const permissions = Array.from({ length: MOST_HELD + 5 }, (_, at) => `r:p${at}`)
   const whole = { 'id-Large': { spaces: ['s1'], permissions } }
-  const held = await heldPermissions(stored(whole), 'acme', grants(seat('Large', ['s1'], [], false)), 's1')
+  const held = await heldPermissions(stored(whole), 'acme', resolved(seat('Large', ['s1'], [], false)), 's1')
   t.same([held.permissions.size, held.permissions.has(`r:p${MOST_HELD}`)], [MOST_HELD, false])
 })
 
 t.test('it fails where the store can not be asked', async (t) => {
   await t.rejects(
-    heldPermissions(stored(), 'acme', grants(seat('L', ['s1'], [], false)), 's1'),
+    heldPermissions(stored(), 'acme', resolved(seat('L', ['s1'], [], false)), 's1'),
     /not to be read/,
   )
 })

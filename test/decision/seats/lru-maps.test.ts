@@ -1,12 +1,12 @@
 /** Several maps, one bound. */
 
 import t from 'tap'
-import { Recent, Room } from '../../../src/decision/seats/lru-maps.ts'
+import { LruMap, MemoryBudget } from '../../../src/decision/seats/lru-maps.ts'
 
 /** Two maps in one room, with values that weigh themselves. */
 function setUp(bytes: number) {
-  const room = new Room(bytes)
-  const map = () => new Recent<number>(room, (_key, value) => value)
+  const room = new MemoryBudget(bytes)
+  const map = () => new LruMap<number>(room, (_key, value) => value)
   return { room, a: map(), b: map() }
 }
 

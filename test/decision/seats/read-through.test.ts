@@ -7,10 +7,10 @@ import {
   type Remembered,
   WHOLE,
 } from '../../../src/decision/seats/read-through.ts'
-import { Recent, Room } from '../../../src/decision/seats/lru-maps.ts'
+import { LruMap, MemoryBudget } from '../../../src/decision/seats/lru-maps.ts'
 
 /** Room for eight. */
-const remembered = () => new Recent<Remembered<string>>(new Room(8), () => 1)
+const remembered = () => new LruMap<Remembered<string>>(new MemoryBudget(8), () => 1)
 
 /** A source whose answers the test gives one by one. */
 function source() {
@@ -164,7 +164,7 @@ t.test('a failure leaves the trace as it is', async (t) => {
 function partial() {
   const asked: { key: string; question: string; answer: (value: AsOf<string>) => void }[] = []
   const cache = new ReadThrough<string, Question>({
-    remembered: new Recent<Remembered<string>>(new Room(8), () => 1),
+    remembered: new LruMap<Remembered<string>>(new MemoryBudget(8), () => 1),
     load: (key, { id }) => new Promise<AsOf<string>>((answer) => asked.push({ key, question: id, answer })),
     isWhole: (value) => value.startsWith('all'),
   })

@@ -9,7 +9,7 @@ import { strict } from '../leniency.ts'
 import { readRequests } from '../reading.ts'
 import { type Decided, sameForAll } from '../upstream.ts'
 import { type Case, makeCase } from './case.ts'
-import { judge, keyOf, type Verdict } from './oracle.ts'
+import { engine, keyOf, type Verdict } from './oracle.ts'
 
 export interface FuzzOptions {
   readonly cases: number
@@ -86,7 +86,7 @@ async function runBatch(door: Door, batch: readonly Case[], before: Ledger, tota
 }
 
 async function runCase(door: Door, each: Case, ledger: Ledger, totals: Totals): Promise<void> {
-  const verdict = judge(each.bytes)
+  const verdict = engine(each.bytes)
   for (const request of verdict.requests)
     if (request !== null) ledger.allowed.set(request.key, (ledger.allowed.get(request.key) ?? 0) + 1)
   const outcome = await run(door, each, verdict)

@@ -17,7 +17,7 @@ export interface Forwarded {
   readonly whole: boolean
 }
 
-export function judge(bytes: string): Verdict {
+export function engine(bytes: string): Verdict {
   const { requests } = readRequests(bytes, tolerated)
   const last = requests.findIndex((request) => endsConnection(request) || isRefusedEarly(request))
   const read = last < 0 ? requests : requests.slice(0, last + 1)

@@ -2,9 +2,9 @@
 
 import fc from 'fast-check'
 import t from 'tap'
-import { MessageReader } from '../../../src/http/wire/message-parser.ts'
+import { MessageParser } from '../../../src/http/wire/message-parser.ts'
 import { ProtocolError } from '../../../src/http/client/hop.ts'
-import { answers, type Head, MAX_HEAD } from '../../../src/http/client/response-parser.ts'
+import { responseGrammar, type Head, MAX_HEAD } from '../../../src/http/client/response-parser.ts'
 
 interface Read {
   readonly heads: { status: number; phrase: string; fields: readonly string[]; keeps: boolean }[]
@@ -19,7 +19,7 @@ interface Read {
 /** @param pieces as they come off the wire; then the connection ends, if `closes` */
 function read(pieces: readonly Buffer[], { head = false, closes = false } = {}): Read {
   const found: Read = { heads: [], body: '', ended: false, trailers: [], error: null, left: 0 }
-  const reader = new MessageReader(answers, MAX_HEAD, {
+  const reader = new MessageParser(responseGrammar, MAX_HEAD, {
     head: ({ status, phrase, lines, keeps }: Head) => {
       const fields = lines.flatMap(({ name, value }) => [name, value])
       found.heads.push({ status, phrase, fields, keeps })

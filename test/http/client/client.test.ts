@@ -6,17 +6,17 @@ import { Readable } from 'node:stream'
 import t, { type Test } from 'tap'
 import { FieldLines } from '../../../src/http/wire/field-lines.ts'
 import {
-  type AnswerHead,
-  type HopRequest,
+  type ResponseHead,
+  type UpstreamRequest,
   NotForwardable,
-  type Party,
-  type Receiver,
+  type RequestOwner,
+  type ResponseReceiver,
 } from '../../../src/http/client/hop.ts'
-import { type ClientSettings, Http1Client } from '../../../src/http/client/connection-pool.ts'
+import { type PoolSettings, ConnectionPool } from '../../../src/http/client/connection-pool.ts'
 import { closedPort, portOf } from '../../proxy/support.ts'
 
-class Result implements Receiver {
-  readonly party: Party
+class Result implements ResponseReceiver {
+  readonly owner: RequestOwner
   status = 0
   body = ''
   error: Error | null = null
@@ -25,8 +25,8 @@ class Result implements Receiver {
   readonly over: Promise<void>
   #done = () => {}
 
-  constructor(party: Party = { tenant: 'acme', caller: 'alice' }) {
-    this.party = party
+  constructor(owner: RequestOwner = { tenant: 'acme', caller: 'alice' }) {
+    this.owner = owner
     this.over = new Promise((resolve) => {
       this.#done = resolve
     })
@@ -39,7 +39,7 @@ class Result implements Receiver {
   }
   sent(): void {}
   heard(): void {}
-  head({ status }: AnswerHead): void {
+  head({ status }: ResponseHead): void {
     this.status = status
   }
   data(chunk: Buffer | string): void {
@@ -55,7 +55,7 @@ class Result implements Receiver {
 }
 
 interface Served {
-  readonly client: Http1Client
+  readonly client: ConnectionPool
   readonly sockets: Socket[]
   /** What came on all connections. */
   seen(): string
@@ -64,7 +64,7 @@ interface Served {
 async function served(
   t: Test,
   answer: (socket: Socket, bytes: string) => void,
-  settings: Partial<ClientSettings> = {},
+  settings: Partial<PoolSettings> = {},
 ): Promise<Served> {
   const sockets: Socket[] = []
   let seen = ''
@@ -77,7 +77,7 @@ async function served(
     })
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
-  const client = new Http1Client({ ...defaults(portOf(server)), ...settings })
+  const client = new ConnectionPool({ ...defaults(portOf(server)), ...settings })
   t.teardown(async () => {
     await client.destroy()
     for (const socket of sockets) socket.destroy()
@@ -86,7 +86,7 @@ async function served(
   return { client, sockets, seen: () => seen }
 }
 
-function defaults(port: number): ClientSettings {
+function defaults(port: number): PoolSettings {
   return {
     host: '127.0.0.1',
     port,
@@ -102,11 +102,11 @@ function defaults(port: number): ClientSettings {
   }
 }
 
-function get(path = '/', more: Partial<HopRequest> = {}): HopRequest {
+function get(path = '/', more: Partial<UpstreamRequest> = {}): UpstreamRequest {
   return { method: 'GET', path, headers: [], host: null, body: null, length: null, ...more }
 }
 
-function ask(client: Http1Client, request: HopRequest): Result {
+function ask(client: ConnectionPool, request: UpstreamRequest): Result {
   const result = new Result()
   client.dispatch(request, result)
   return result
@@ -176,7 +176,7 @@ t.test('old ones are closed though nobody asks for them', async (t) => {
 })
 
 t.test('nobody listens: every request hears of it, and none was begun', async (t) => {
-  const client = new Http1Client({ ...defaults(await closedPort()), connections: 2 })
+  const client = new ConnectionPool({ ...defaults(await closedPort()), connections: 2 })
   const results = Array.from({ length: 7 }, () => ask(client, get()))
   await Promise.all(results.map(({ over }) => over))
   for (const { error, begun } of results)
@@ -188,7 +188,7 @@ t.test('no connection in time', async (t) => {
   const server = createServer().listen({ port: 0, host: '127.0.0.1', backlog: 1 })
   await once(server, 'listening')
   t.teardown(() => server.close())
-  const client = new Http1Client({ ...defaults(portOf(server)), connectTimeout: 1 })
+  const client = new ConnectionPool({ ...defaults(portOf(server)), connectTimeout: 1 })
   t.teardown(() => client.destroy())
   const results = Array.from({ length: 5 }, () => ask(client, get()))
   // The loop is held until all of them are late.
@@ -228,7 +228,7 @@ t.test('what could end a line or the head is never written', async (t) => {
 
 t.test('bodies are framed by us, and one that is not as long as announced ends the connection', async (t) => {
   const body = (...parts: string[]) => Readable.from(parts.map((part) => Buffer.from(part)))
-  const whole = async (request: HopRequest) => {
+  const whole = async (request: UpstreamRequest) => {
     const { client, seen } = await served(t, (socket, bytes) => {
       if (bytes.endsWith('\r\n\r\n') || bytes.endsWith('de')) socket.write(OK)
     })

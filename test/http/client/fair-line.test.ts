@@ -1,21 +1,21 @@
 /** Requests that wait: whose turn it is, and who gives way. */
 
 import t from 'tap'
-import type { HopRequest, Party, Receiver } from '../../../src/http/client/hop.ts'
-import { FairLine, type Waiting } from '../../../src/http/client/fair-queue.ts'
-import { Shares } from '../../../src/http/client/place-shares.ts'
+import type { UpstreamRequest, RequestOwner, ResponseReceiver } from '../../../src/http/client/hop.ts'
+import { FairQueue, type Waiting } from '../../../src/http/client/fair-queue.ts'
+import { PlaceShares } from '../../../src/http/client/place-shares.ts'
 
-const party = (text: string): Party => {
+const owner = (text: string): RequestOwner => {
   const [tenant = '', caller = ''] = text.split('/')
   return { tenant, caller }
 }
 
 /** @param texts `tenant/caller/name`, in the order of their coming */
-function lineOf(texts: readonly string[]): FairLine {
-  const line = new FairLine()
+function lineOf(texts: readonly string[]): FairQueue {
+  const line = new FairQueue()
   for (const [since, text] of texts.entries()) {
-    const request = { path: text } as HopRequest
-    const receiver = { party: party(text) } as Receiver
+    const request = { path: text } as UpstreamRequest
+    const receiver = { owner: owner(text) } as ResponseReceiver
     line.add({ request, receiver, uploads: false, since })
   }
   return line
@@ -23,7 +23,7 @@ function lineOf(texts: readonly string[]): FairLine {
 
 const nameOf = (one: Waiting | undefined) => one?.request.path.split('/')[2]
 
-function all(line: FairLine, take: () => Waiting | undefined): string {
+function all(line: FairQueue, take: () => Waiting | undefined): string {
   let names = ''
   for (let one = take(); one !== undefined; one = take()) names += nameOf(one)
   t.equal(line.size, 0)
@@ -45,15 +45,15 @@ t.test('tenants take turns, and in them their callers', async (t) => {
 
 t.test('a place goes to who holds the fewest', async (t) => {
   const line = lineOf(['a/x/1', 'a/y/2', 'b/z/3', 'b/z/4'])
-  const shares = new Shares()
-  shares.add(party('a/x'), 2)
-  shares.add(party('a/w'), 1)
-  shares.add(party('b/z'), 2)
+  const shares = new PlaceShares()
+  shares.add(owner('a/x'), 2)
+  shares.add(owner('a/w'), 1)
+  shares.add(owner('b/z'), 2)
   const taken: (string | undefined)[] = []
   for (let i = 0; i < 4; i++) {
     const one = line.takeFewest(shares)
     taken.push(nameOf(one))
-    if (one !== undefined) shares.add(one.receiver.party)
+    if (one !== undefined) shares.add(one.receiver.owner)
   }
   t.same(taken, ['3', '2', '4', '1'])
   t.equal(line.takeFewest(shares), undefined)
@@ -61,14 +61,14 @@ t.test('a place goes to who holds the fewest', async (t) => {
 
 t.test('the newest of the greediest gives way, but not to one who would then have as many', async (t) => {
   const line = lineOf(['a/x/1', 'a/y/2', 'a/y/3', 'a/y/4', 'b/z/5', 'b/z/6'])
-  t.equal(nameOf(line.takeFromGreediest(party('c/v'))), '4')
-  t.equal(line.takeFromGreediest(party('b/z')), undefined, 'three are not two more than two')
-  t.equal(line.takeFromGreediest(party('a/x')), undefined)
-  t.equal(nameOf(line.takeFromGreediest(party('a/v'))), '3')
-  t.equal(line.takeFromGreediest(party('a/v')), undefined)
-  t.equal(nameOf(line.takeFromGreediest(party('c/v'))), '6')
+  t.equal(nameOf(line.takeFromGreediest(owner('c/v'))), '4')
+  t.equal(line.takeFromGreediest(owner('b/z')), undefined, 'three are not two more than two')
+  t.equal(line.takeFromGreediest(owner('a/x')), undefined)
+  t.equal(nameOf(line.takeFromGreediest(owner('a/v'))), '3')
+  t.equal(line.takeFromGreediest(owner('a/v')), undefined)
+  t.equal(nameOf(line.takeFromGreediest(owner('c/v'))), '6')
   t.equal(line.size, 3)
-  t.equal(new FairLine().takeFromGreediest(party('a/x')), undefined)
+  t.equal(new FairQueue().takeFromGreediest(owner('a/x')), undefined)
 })
 
 t.test('one that is given up leaves the line, and the turns of the others stay', async (t) => {
@@ -81,9 +81,9 @@ t.test('one that is given up leaves the line, and the turns of the others stay',
   t.equal(remove('2'), '2')
   t.equal(line.size, 4)
   t.equal(remove('2'), undefined, 'once')
-  t.equal(line.remove({ party: party('a/x') } as Receiver), undefined, 'another one of that caller')
-  t.equal(line.remove({ party: party('a/v') } as Receiver), undefined)
-  t.equal(line.remove({ party: party('c/x') } as Receiver), undefined)
+  t.equal(line.remove({ owner: owner('a/x') } as ResponseReceiver), undefined, 'another one of that caller')
+  t.equal(line.remove({ owner: owner('a/v') } as ResponseReceiver), undefined)
+  t.equal(line.remove({ owner: owner('c/x') } as ResponseReceiver), undefined)
   t.equal(remove('3'), '3')
   t.equal(
     all(line, () => line.take()),
@@ -94,22 +94,22 @@ t.test('one that is given up leaves the line, and the turns of the others stay',
   t.equal(last.size, 0)
   t.same([...last.late(9)], [])
   t.equal(last.take(), undefined)
-  t.equal(last.takeFewest(new Shares()), undefined)
+  t.equal(last.takeFewest(new PlaceShares()), undefined)
 })
 
 t.test('victims: the greediest tenant, its greediest caller, the slowest of it', async (t) => {
   const holders = ['a/x 5', 'a/x 3', 'a/x 9', 'a/y 1', 'b/z 0'].map((text) => {
     const [name = '', rate] = text.split(' ')
-    return { party: party(name), rate: Number(rate) }
+    return { owner: owner(name), rate: Number(rate) }
   })
-  const shares = new Shares()
-  for (const each of holders) shares.add(each.party)
-  t.same(shares.victim(party('c/v'), holders), { party: party('a/x'), rate: 3 })
-  t.same(shares.victim(party('b/z'), holders), { party: party('a/x'), rate: 3 })
-  t.same(shares.victim(party('a/v'), holders), { party: party('a/x'), rate: 3 })
-  t.same(shares.victim(party('a/y'), holders), { party: party('a/x'), rate: 3 })
-  t.equal(shares.victim(party('a/x'), holders), null)
-  t.equal(shares.victim(party('c/v'), []), null)
+  const shares = new PlaceShares()
+  for (const each of holders) shares.add(each.owner)
+  t.same(shares.victim(owner('c/v'), holders), { owner: owner('a/x'), rate: 3 })
+  t.same(shares.victim(owner('b/z'), holders), { owner: owner('a/x'), rate: 3 })
+  t.same(shares.victim(owner('a/v'), holders), { owner: owner('a/x'), rate: 3 })
+  t.same(shares.victim(owner('a/y'), holders), { owner: owner('a/x'), rate: 3 })
+  t.equal(shares.victim(owner('a/x'), holders), null)
+  t.equal(shares.victim(owner('c/v'), []), null)
 })
 
 t.test('who has waited for long enough', async (t) => {
@@ -117,8 +117,8 @@ t.test('who has waited for long enough', async (t) => {
   t.same(
     [...line.late(1)],
     [
-      [party('a/x'), 1],
-      [party('a/y'), 1],
+      [owner('a/x'), 1],
+      [owner('a/y'), 1],
     ],
   )
   t.same([...line.late(-1)], [])

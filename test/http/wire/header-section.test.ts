@@ -4,8 +4,8 @@ import fc from 'fast-check'
 import t from 'tap'
 import { type HeaderSection, headerSection } from '../../../src/http/wire/header-section.ts'
 import { MadeOf } from '../../../src/lib/made-of.ts'
-import { MessageReader } from '../../../src/http/wire/message-parser.ts'
-import { RequestFault } from '../../../src/http/wire/malformed-request.ts'
+import { MessageParser } from '../../../src/http/wire/message-parser.ts'
+import { MalformedRequest } from '../../../src/http/wire/malformed-request.ts'
 import { requestGrammar, type RequestHead } from '../../../src/http/wire/request-parser.ts'
 import { collected } from '../../support/garbage.ts'
 
@@ -18,7 +18,7 @@ function headsOf(
   read: (head: RequestHead) => void = () => {},
 ): RequestHead[] {
   const heads: RequestHead[] = []
-  const reader: MessageReader<RequestHead> = new MessageReader(requestGrammar(4096), 4096, {
+  const reader: MessageParser<RequestHead> = new MessageParser(requestGrammar(4096), 4096, {
     head: (head) => {
       heads.push(head)
       read(head)
@@ -174,7 +174,7 @@ function outcomes(texts: readonly string[], forgets: readonly number[]): unknown
   try {
     headsOf(texts, forgets, (head) => found.push({ ...head, section: { ...head.section, made: null } }))
   } catch (error) {
-    if (!(error instanceof RequestFault)) throw error
+    if (!(error instanceof MalformedRequest)) throw error
     found.push(error.message)
   }
   return found

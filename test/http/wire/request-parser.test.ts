@@ -2,8 +2,8 @@
 
 import fc from 'fast-check'
 import t from 'tap'
-import { MessageReader } from '../../../src/http/wire/message-parser.ts'
-import { RequestFault } from '../../../src/http/wire/malformed-request.ts'
+import { MessageParser } from '../../../src/http/wire/message-parser.ts'
+import { MalformedRequest } from '../../../src/http/wire/malformed-request.ts'
 import { requestGrammar, type RequestHead } from '../../../src/http/wire/request-parser.ts'
 
 const MOST = 4096
@@ -20,7 +20,7 @@ interface Read {
 /** One behind the other, as on a connection. */
 function read(pieces: readonly Buffer[]): Read {
   const found: Read = { heads: [], body: '', parts: 0, ended: 0, fault: null }
-  const reader = new MessageReader(requestGrammar(MOST), MOST, {
+  const reader = new MessageParser(requestGrammar(MOST), MOST, {
     head: (head) => void found.heads.push(head),
     body: (chunk) => {
       found.parts++
@@ -35,7 +35,7 @@ function read(pieces: readonly Buffer[]): Read {
   try {
     for (const piece of pieces) reader.read(piece, 0, piece.length)
   } catch (error) {
-    if (!(error instanceof RequestFault)) throw error
+    if (!(error instanceof MalformedRequest)) throw error
     found.fault = error.kind
   }
   return found
