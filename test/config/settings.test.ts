@@ -16,7 +16,7 @@ t.test('wrong types', async (t) => {
     ['ops: [a]', /^3:6: ops must be text .* not a list$/],
     ['listen:', /^3:8: listen must be text .* not empty$/],
     ['store: true', /^3:8: store must be text .* not true or false$/],
-    ['default_tenant: 7', /^3:17: default_tenant must be text, not a number: put it in quotes$/],
+    ['default_tenant: 7', /^3:17: default_tenant must be text such as "acme", not a number$/],
     ['routes: routes/*.yaml', /^3:9: routes must be a list, not text$/],
     ['routes: [1]', /^3:10: routes\[0\] must be text such as "routes\/\*\.yaml", not a number$/],
     ['trusted_proxies: 10.0.0.0/8', /^3:18: trusted_proxies must be a list, not text$/],

@@ -1,0 +1,22 @@
+/** Which regions of which pages are generated, and from what. */
+
+import { bodies, bodyTable } from './bodies.ts'
+import { codeTable } from './codes.ts'
+import { ownMetrics, processMetrics } from './metrics.ts'
+import { replaceRegion } from './regions.ts'
+import { gatewaySettings, routeSettings } from './settings.ts'
+
+/** @param exposition what `/metrics` of a gateway shows */
+export function generatedRegions(exposition: string): Record<string, Record<string, string>> {
+  return {
+    'configuration.md': { gateway: gatewaySettings(), routes: routeSettings() },
+    'errors.md': { codes: codeTable() },
+    'metrics.md': { gateway: ownMetrics(exposition), process: processMetrics(exposition) },
+    'seats-api.md': Object.fromEntries(Object.keys(bodies).map((each) => [each, bodyTable(each)])),
+  }
+}
+
+/** The page with all of its regions as they should be. */
+export function withRegions(page: string, regions: Readonly<Record<string, string>>): string {
+  return Object.entries(regions).reduce((text, [name, content]) => replaceRegion(text, name, content), page)
+}

@@ -1,0 +1,41 @@
+/** Links inside the manual lead to files and headings that exist. */
+
+import { existsSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+import t from 'tap'
+import { pages, root, textOf } from './pages.ts'
+
+const LINK = /\]\(([^()\s]+)\)/g
+/** Linked before it is written. */
+const LATER = 'docs/architecture.md'
+
+/** As GitHub makes them of headings. */
+function anchorsOf(page: string): Set<string> {
+  const prose = textOf(page).replaceAll(/^ *```[\s\S]*?^ *```$/gm, '')
+  const headings = [...prose.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => heading)
+  return new Set(
+    headings.map((heading) =>
+      heading
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+        .replaceAll(' ', '-'),
+    ),
+  )
+}
+
+for (const page of pages)
+  t.test(page, async (t) => {
+    for (const [, link = ''] of textOf(page).matchAll(LINK)) {
+      if (/^https?:/.test(link)) continue
+      const [path = '', anchor] = link.split('#')
+      const target = path === '' ? page : normalize(join(dirname(page), path))
+      const exists = existsSync(join(root, target))
+      if (!exists && target === LATER) {
+        t.comment(`${LATER} is not written yet`)
+        continue
+      }
+      t.ok(exists, `${link} exists`)
+      if (anchor !== undefined && target.endsWith('.md'))
+        t.ok(anchorsOf(target).has(anchor), `${link} has its heading`)
+    }
+  })

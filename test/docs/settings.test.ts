@@ -1,0 +1,45 @@
+/** The examples of `configuration.md`, all of them in one configuration, pass `seatgate check`. */
+
+import { cpSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { stringify } from 'yaml'
+import { gatewaySchema, resolved, type Schema } from '../../docs/generate/schema.ts'
+import { folderWith, seatgate } from '../cli/command-line.ts'
+import { variablesOf } from './configuration.ts'
+import { root } from './pages.ts'
+
+/** Where the first example of a setting rules out that of another. */
+const INSTEAD: Readonly<Record<string, unknown>> = {
+  targets: ['https://127.0.0.1:9001'],
+}
+
+function exampleOf(name: string, own: Schema): unknown {
+  const schema = resolved(own, gatewaySchema)
+  if (name in INSTEAD) return INSTEAD[name]
+  if (schema.properties !== undefined) return examplesOf(schema)
+  const { additionalProperties: members } = schema
+  if (typeof members === 'object') {
+    return { [name === 'tenants' ? 'acme' : 'trainings']: exampleOf('', members) }
+  }
+  if (schema.type === 'boolean') return schema.default !== true
+  return schema.examples?.[0] ?? schema.items?.examples ?? schema.default
+}
+
+function examplesOf({ properties = {} }: Schema): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(properties).map(([name, own]) => [name, exampleOf(name, own)]))
+}
+
+t.test('all of them together', async (t) => {
+  const text = stringify(examplesOf(gatewaySchema))
+  const folder = folderWith(t, {
+    'gateway.config.yaml': text,
+    'routes/trainings.yaml': 'upstream: trainings\nroutes: { GET /a: public }\n',
+  })
+  mkdirSync(join(folder, 'tls'))
+  const certificates = { 'ca.pem': 'ca.pem', 'client.pem': 'gateway.pem', 'client-key.pem': 'gateway.key' }
+  for (const [from, to] of Object.entries(certificates))
+    cpSync(join(root, 'test/support/servers/tls', from), join(folder, 'tls', to))
+  const { code, err } = await seatgate(folder, ['check'], variablesOf(text))
+  t.equal(code, 0, err)
+})
