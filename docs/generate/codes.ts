@@ -1,6 +1,6 @@
 /** The overview of `errors.md`: every code with its status and title. */
 
-import { errors } from '../../src/errors.ts'
+import { errors } from '../../src/model/errors.ts'
 import { code, table } from './regions.ts'
 
 export function codeTable(): string {

@@ -1,7 +1,7 @@
 /** `errors.md` has one entry a code, with its status, cause and remedy. */
 
 import t from 'tap'
-import { errors } from '../../src/errors.ts'
+import { errors } from '../../src/model/errors.ts'
 import { textOf } from './pages.ts'
 
 const entries = [...textOf('docs/errors.md').matchAll(/^### (\w+)\n\n([\s\S]*?)(?=^##|(?![\s\S]))/gm)]
