@@ -1,4 +1,4 @@
-/** What the upstream answers, whoever plays it. Used by `upstreams.ts`, `upstream.ts` and the servers. */
+/** What the upstream answers, whoever plays it. */
 
 export const SMALL = JSON.stringify({ id: 7, title: 'Forklift', text: 'Up and down, never under the load.' })
 

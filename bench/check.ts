@@ -1,6 +1,6 @@
 /**
  * A peer that answers wrongly is disqualified: what it saved by that would be no measure. Asked before it is measured,
- * with an upstream that notes what reaches it. Called by `run.ts`.
+ * with an upstream that notes what reaches it.
  */
 
 import { once } from 'node:events'

@@ -1,7 +1,7 @@
 /**
  * `npm run bench -- --compare REV [--rounds N] [--only NAME[,NAME]] [--threshold T]`: the regression guard. Another
- * revision of Seatgate and this tree by turns, fresh processes each round, and the ratio of their CPU a request for each
- * workload. Called by `run.ts`.
+ * revision of Seatgate and this tree by turns, fresh processes each round, and the ratio of their CPU a request for
+ * each workload.
  */
 
 import { execFileSync } from 'node:child_process'

@@ -1,6 +1,6 @@
 /**
- * Whether a flood of bad tokens starves good requests: these come at a fixed rate, first alone and then while as many bad
- * ones as go come beside them. Called by `run.ts`.
+ * Whether a flood of bad tokens starves good requests: these come at a fixed rate, first alone and then while as many
+ * bad ones as go come beside them.
  */
 
 import { type Place, withPeer } from './measure.ts'

@@ -1,6 +1,5 @@
 /**
- * Load as hard as it goes: by wrk, which is never the bottleneck, or by autocannon where wrk is not installed. Called by
- * `traffic.ts`.
+ * Load as hard as it goes: by wrk, which is never the bottleneck, or by autocannon where wrk is not installed.
  */
 
 import { execFile } from 'node:child_process'

@@ -1,4 +1,4 @@
-/** One run: a fresh peer, warmed up, loaded as hard as it goes, then at a fixed rate. Called by `rounds.ts`. */
+/** One run: a fresh peer, warmed up, loaded as hard as it goes, then at a fixed rate. */
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,8 +1,8 @@
 /**
- * Sends requests at a fixed rate on a set of connections, whether or not earlier ones have been answered: each has a time
- * at which it is due, waits where all connections are in use, and its latency counts from when it was due. So a peer that
- * stands still is charged for every request that came due meanwhile (no coordinated omission). Its own pacing, up to
- * 0.1 ms, is part of every latency. Prints one line of JSON. Started by `open-loop.ts`.
+ * Sends requests at a fixed rate on a set of connections, whether or not earlier ones have been answered: each has a
+ * time at which it is due, waits where all connections are in use, and its latency counts from when it was due. So a
+ * peer that stands still is charged for every request that came due meanwhile (no coordinated omission). Its own
+ * pacing, up to 0.1 ms, is part of every latency. Prints one line of JSON.
  */
 
 import { connect, type Socket } from 'node:net'

@@ -1,4 +1,4 @@
-/** The picture: CPU a request of every peer, the cheapest first. Called by `run.ts`. */
+/** The picture: CPU a request of every peer, the cheapest first. */
 
 import type { Measured } from './results.ts'
 import { resultOf, summaryOf } from './summary.ts'

@@ -1,4 +1,4 @@
-/** What was measured as Markdown: `bench/RESULTS.md`. The machine is named by what counts alone. Called by `run.ts`. */
+/** What was measured as Markdown: `bench/RESULTS.md`. The machine is named by what counts alone. */
 
 import { CORES, pinned } from './cores.ts'
 import { type Curves, curveLines } from './curves/report.ts'

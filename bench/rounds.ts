@@ -1,4 +1,4 @@
-/** All runs of peers on workloads, round by round. A run that fails is told of, and the others go on. Called by `run.ts`. */
+/** All runs of peers on workloads, round by round. A run that fails is told of, and the others go on. */
 
 import { join } from 'node:path'
 import { type Lengths, measure, type Place, type Sample } from './measure.ts'

@@ -1,6 +1,6 @@
 /**
- * A store of any number of Seats, filled faster than by its own writes. Its feed of changes knows nothing of them, which
- * is as good as long ago. Called by `world.ts` and the curves.
+ * A store of any number of Seats, filled faster than by its own writes. Its feed of changes knows nothing of them,
+ * which is as good as long ago.
  */
 
 import { randomBytes } from 'node:crypto'

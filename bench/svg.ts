@@ -1,7 +1,4 @@
-/**
- * What the drawings share: an SVG with a ground of its own, light or dark as the reader has it. Called by `picture.ts`,
- * `curves/drawing.ts` and `scale/drawing.ts`.
- */
+/** What the drawings share: an SVG with a ground of its own, light or dark as the reader has it. */
 
 const STYLE = `
   .ground { fill: #ffffff; stroke: #d0d7de }

@@ -1,4 +1,4 @@
-/** The tables of the report, as lines of Markdown. Called by `results.ts`. */
+/** The tables of the report, as lines of Markdown. */
 
 import { GOOD_RATE } from './flood.ts'
 import { HONEST_RATE } from './neighbour/measure.ts'

@@ -1,7 +1,7 @@
 /**
- * Several peers by turns, as Seatgate and those that its goals name: all of them run, and one after the other is loaded for a second.
- * What slows the machine down for some seconds slows them alike: so they can be compared in an hour in which runs that are
- * half a minute apart can't be. Called by `whole.ts` and `compare.ts`.
+ * Several peers by turns, as Seatgate and those that its goals name: all of them run, and one after the other is loaded
+ * for a second. What slows the machine down for some seconds slows them alike: so they can be compared in an hour in
+ * which runs that are half a minute apart can't be.
  */
 
 import { copyFileSync } from 'node:fs'

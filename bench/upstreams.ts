@@ -1,7 +1,7 @@
 /**
- * The service behind the peers: nginx where it is installed, so that it is never the bottleneck, or else Node.js. Answers
- * small JSON, 1 KiB and 64 KiB, and takes uploads; the same by TLS on a second port, and the answers of the mixed workload
- * on a third. Started by `run.ts`.
+ * The service behind the peers: nginx where it is installed, so that it is never the bottleneck, or else Node.js.
+ * Answers small JSON, 1 KiB and 64 KiB, and takes uploads; the same by TLS on a second port, and the answers of the
+ * mixed workload on a third.
  */
 
 import { mkdirSync, writeFileSync } from 'node:fs'

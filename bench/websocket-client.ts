@@ -1,6 +1,5 @@
 /**
  * Opens WebSockets and sends a short message on each as soon as the last one has come back. Prints one line of JSON.
- * Started by `websockets.ts`.
  */
 
 import { randomBytes } from 'node:crypto'

@@ -1,6 +1,6 @@
 /**
  * What a message on a WebSocket costs a proxy: 64 bytes to an upstream that sends them back, on connections that were
- * authorised as they opened. Called by `run.ts`.
+ * authorised as they opened.
  */
 
 import { execFile } from 'node:child_process'

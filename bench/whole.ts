@@ -1,6 +1,5 @@
 /**
- * Everything that was chosen, one part after the other. What can't be measured is told of, and the rest goes on. Called by
- * `run.ts`.
+ * Everything that was chosen, one part after the other. What can't be measured is told of, and the rest goes on.
  */
 
 import { loadavg } from 'node:os'

@@ -1,4 +1,4 @@
-/** What is asked of the peers: each workload a kind of request, and what it takes of the set-up. Run by `run.ts`. */
+/** What is asked of the peers: each workload a kind of request, and what it takes of the set-up. */
 
 import { mixedRequests } from './mixed/requests.ts'
 import { routeEntry, SEATS, SPACE, seatName } from './names.ts'

@@ -1,4 +1,4 @@
-/** The curves, drawn: one small chart each, with sizes on a logarithmic axis. Called by `../run.ts`. */
+/** The curves, drawn: one small chart each, with sizes on a logarithmic axis. */
 
 import { ceiling, round, svg, text } from '../svg.ts'
 import type { Curve, Curves } from './measure.ts'

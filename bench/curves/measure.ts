@@ -1,6 +1,6 @@
 /**
  * What a decision costs against the size of everything: routes, Seats stored, tenants, tokens remembered, entries of a
- * token; and the memory that a connection, a remembered token and a Seat take. Called by `../run.ts`.
+ * token; and the memory that a connection, a remembered token and a Seat take.
  */
 
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** What memory a connection, a remembered token and a Seat in use take. Called by `measure.ts`. */
+/** What memory a connection, a remembered token and a Seat in use take. */
 
 import { once } from 'node:events'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** The curves as Markdown. Called by `../results.ts`. */
+/** The curves as Markdown. */
 
 import type { Curve, Curves } from './measure.ts'
 

@@ -1,6 +1,6 @@
 /**
  * The gateway's deciding part in this process, on a real store and configuration, and a request that came by a real
- * connection. Used by `stages.ts` and the curves.
+ * connection.
  */
 
 import { mkdirSync, rmSync } from 'node:fs'

@@ -1,4 +1,4 @@
-/** Nanoseconds of small things: warmed up, measured by turns, the median of it. Called by `stages.ts` and the curves. */
+/** Nanoseconds of small things: warmed up, measured by turns, the median of it. */
 
 import { median } from '../scale/statistics.ts'
 

@@ -1,6 +1,6 @@
 /**
- * Who calls in the mixed workload: browsers, apps and services behind a load balancer, each with header lines of its own,
- * most of them the same with every call and some that differ. Used by `requests.ts` of this folder.
+ * Who calls in the mixed workload: browsers, apps and services behind a load balancer, each with header lines of its
+ * own, most of them the same with every call and some that differ.
  */
 
 import { SPACE } from '../names.ts'

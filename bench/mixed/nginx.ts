@@ -1,4 +1,4 @@
-/** The upstream of the mixed workload as a part of nginx's configuration. Called by `../upstreams.ts`. */
+/** The upstream of the mixed workload as a part of nginx's configuration. */
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

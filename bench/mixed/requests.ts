@@ -1,7 +1,6 @@
 /**
  * The requests of the mixed workload: many callers share the connections, so that each request on a connection differs
- * from the one before it in caller, route and header lines. The same in every run but for signatures and times. Called by
- * `../workloads.ts`.
+ * from the one before it in caller, route and header lines. The same in every run but for signatures and times.
  */
 
 import { routeEntry, SEATS, SPACE, seatName } from '../names.ts'

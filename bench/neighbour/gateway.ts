@@ -1,4 +1,4 @@
-/** A gateway of two tenants: one that works, and one that has made all that it attacks with. Called by `measure.ts`. */
+/** A gateway of two tenants: one that works, and one that has made all that it attacks with. */
 
 import { randomBytes } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'

@@ -1,6 +1,6 @@
 /**
  * What an honest tenant notices of a neighbour: its latency at a fixed rate, first alone and then while another tenant
- * does its worst in one way after the other. A fresh gateway each time. Called by `whole.ts`.
+ * does its worst in one way after the other. A fresh gateway each time.
  */
 
 import { spawn } from 'node:child_process'

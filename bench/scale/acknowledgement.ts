@@ -1,6 +1,6 @@
 /**
  * What a write costs in a fleet of some size: the time until every instance has acknowledged it, and the messages; and
- * what the fleet asks the store for while nothing happens. Called by `../scale.ts`.
+ * what the fleet asks the store for while nothing happens.
  */
 
 import { randomBytes } from 'node:crypto'

@@ -1,4 +1,4 @@
-/** A bus that counts the messages of one instance. Used by `simulated-instance.ts`. */
+/** A bus that counts the messages of one instance. */
 
 import type { Acknowledgement, Announcement, Bus, BusReceiver } from '../../src/coherence/bus.ts'
 

@@ -1,7 +1,6 @@
 /**
  * What a decision costs, on a small store and on a large one: the very same requests by turns, and the gateway's own
- * CPU. The machine is shared, so runs alternate, and each ratio is of two runs that were next to each other. Called by
- * `../scale.ts`.
+ * CPU. The machine is shared, so runs alternate, and each ratio is of two runs that were next to each other.
  */
 
 import { type ScaleGateway, sourcesBetween } from './gateway.ts'

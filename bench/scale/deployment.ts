@@ -1,6 +1,4 @@
-/**
- * A filled store, the configuration of the gateways on it, and requests that use its Seats. Called by `../scale.ts`.
- */
+/** A filled store, the configuration of the gateways on it, and requests that use its Seats. */
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,6 +1,6 @@
 /**
  * The drawing: acknowledgement time against instances, and a decision's cost on a small and on a large store. An SVG
- * with a ground of its own, light or dark as the reader has it. Called by `../scale.ts`.
+ * with a ground of its own, light or dark as the reader has it.
  */
 
 import { availableParallelism } from 'node:os'

@@ -1,6 +1,6 @@
 /**
  * Stands in for a test where the test servers ask for one: they say what is to be done when it is over, and need no
- * more of it. Called by `../scale.ts`.
+ * more of it.
  */
 
 import type { Test } from 'tap'

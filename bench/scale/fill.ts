@@ -1,6 +1,6 @@
 /**
- * Fills a store faster than by its own writes, thousands of rows in a statement, and leaves it as those would have:
- * ids in order, the counter at the last change, the newest changes in the feed. Called by `deployment.ts`.
+ * Fills a store faster than by its own writes, thousands of rows in a statement, and leaves it as those would have: ids
+ * in order, the counter at the last change, the newest changes in the feed.
  */
 
 import { randomBytes } from 'node:crypto'

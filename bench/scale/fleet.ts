@@ -1,4 +1,4 @@
-/** A simulated fleet: instances in a few processes, and the calls to them. Called by `acknowledgement.ts`. */
+/** A simulated fleet: instances in a few processes, and the calls to them. */
 
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'

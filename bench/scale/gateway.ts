@@ -1,4 +1,4 @@
-/** A gateway in a process of its own, as an operator would start it, and what can be seen of it. Called by `deployment.ts`. */
+/** A gateway in a process of its own, as an operator would start it, and what can be seen of it. */
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'

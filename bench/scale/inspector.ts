@@ -1,6 +1,6 @@
 /**
  * What a Node.js process really holds: told by its inspector, which it opens when it gets SIGUSR1, after a full garbage
- * collection. Resident memory says what the process has taken, not what it needs. Called by `gateway.ts`.
+ * collection. Resident memory says what the process has taken, not what it needs.
  */
 
 import type { ChildProcess } from 'node:child_process'

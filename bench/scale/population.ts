@@ -1,6 +1,6 @@
 /**
  * Whom the store is filled with, by number: tenants, their Seats, and which of them are in use. The same number is the
- * same Seat in a store of any size. Called by `fill.ts` and `deployment.ts`.
+ * same Seat in a store of any size.
  */
 
 export const SEATS_EACH = 100

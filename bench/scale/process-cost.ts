@@ -1,4 +1,4 @@
-/** What a process has cost so far: CPU and memory from /proc. Called by `gateway.ts`. */
+/** What a process has cost so far: CPU and memory from /proc. */
 
 import { readFileSync } from 'node:fs'
 

@@ -1,4 +1,4 @@
-/** What was measured, as Markdown tables. Called by `../scale.ts`. */
+/** What was measured, as Markdown tables. */
 
 import { availableParallelism } from 'node:os'
 import type { FleetCost } from './acknowledgement.ts'

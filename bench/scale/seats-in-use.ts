@@ -1,6 +1,6 @@
 /**
- * What it costs to use one Seat in a hundred: Redis, the memory of an instance, and what a second instance that meets the
- * same Seats asks the store for. Called by `../scale.ts`.
+ * What it costs to use one Seat in a hundred: Redis, the memory of an instance, and what a second instance that meets
+ * the same Seats asks the store for.
  */
 
 import { until } from '../../test/support/servers/wait.ts'

@@ -1,4 +1,4 @@
-/** The servers that a deployment runs on: PostgreSQL, Redis and a service, each a real one. Started by `../scale.ts`. */
+/** The servers that a deployment runs on: PostgreSQL, Redis and a service, each a real one. */
 
 import { fork } from 'node:child_process'
 import { once } from 'node:events'

@@ -1,6 +1,6 @@
 /**
  * An instance of a fleet without a front door: the real protocol on real connections, with a lease over a memory that
- * only notes what it has heard of. Made by `instances-process.ts`.
+ * only notes what it has heard of.
  */
 
 import { randomUUID } from 'node:crypto'

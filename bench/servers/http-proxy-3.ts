@@ -1,4 +1,4 @@
-/** A proxy of http-proxy-3, as its readme has it, with connections kept open. Started by `../peers/http-proxy-3.ts`. */
+/** A proxy of http-proxy-3, as its readme has it, with connections kept open. */
 
 import { readFileSync } from 'node:fs'
 import * as http from 'node:http'

@@ -1,7 +1,7 @@
 /**
- * Seatgate with routing and authorization switched off, for the bench alone: the gateway as it is, but for the judge, who
- * allows everything without a look; and with `bare` also without its log and its metrics. No setting does this, and nothing
- * of it is in the gateway: methods are replaced here, in this process. Started by `../peers/seatgate.ts`.
+ * Seatgate with routing and authorization switched off, for the bench alone: the gateway as it is, but for the judge,
+ * who allows everything without a look; and with `bare` also without its log and its metrics. No setting does this, and
+ * nothing of it is in the gateway: methods are replaced here, in this process.
  */
 
 import { enableCompileCache } from 'node:module'

@@ -1,4 +1,4 @@
-/** What a program of the bench is told, and the access log that it keeps. Called by the programs of this folder. */
+/** What a program of the bench is told, and the access log that it keeps. */
 
 import { readFileSync } from 'node:fs'
 import pino from 'pino'

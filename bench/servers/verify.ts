@@ -1,6 +1,6 @@
 /**
  * What someone would write who puts a token check in front of a service: jose, a cache of verified tokens, and the
- * permission of a Seat. Used by the rivals of this folder that verify, and by the decision service.
+ * permission of a Seat.
  */
 
 import { jwtVerify } from 'jose'

@@ -1,4 +1,4 @@
-/** An upstream that sends each short WebSocket message back. Started by `../websockets.ts`. */
+/** An upstream that sends each short WebSocket message back. */
 
 import { createHash } from 'node:crypto'
 import { createServer } from 'node:http'

@@ -1,4 +1,4 @@
-/** Checks a body against a schema, and says what is wrong in words and places. Used by `input.ts`. */
+/** Checks a body against a schema, and says what is wrong in words and places. */
 
 import { Ajv, type ErrorObject, type Options } from 'ajv'
 import { isPermission } from '../model/permission.ts'

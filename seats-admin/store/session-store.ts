@@ -1,11 +1,11 @@
 /**
  * Where sign-ins live: browser sessions (opened by a cookie) and refresh families (kept alive by a rotating handle).
  * Implemented by each store driver, inside the store's transactions; `test/seats-admin/store/session-conformance.ts`
- * says what each must do. Called by the gateway's room of sign-in, and `readSession` by the memory of the request path.
+ * says what each must do.
  *
- * Every method rejects with StoreUnavailable when the store can't be asked. A write that rejects may have been committed
- * all the same; the callers are written so that either is safe. "Atomically" means: one transaction, in which no other
- * write to the row can come between the reading and the writing.
+ * Every method rejects with StoreUnavailable when the store can't be asked. A write that rejects may have been
+ * committed all the same; the callers are written so that either is safe. "Atomically" means: one transaction, in which
+ * no other write to the row can come between the reading and the writing.
  */
 
 /** What the request path holds in memory of a session, as it holds an API key. Times in ms since the epoch. */

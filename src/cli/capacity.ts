@@ -1,4 +1,4 @@
-/** What a process may need by its configuration, against what it may have. Used by `start.ts`. */
+/** What a process may need by its configuration, against what it may have. */
 
 import { readFileSync } from 'node:fs'
 import { getHeapStatistics } from 'node:v8'

@@ -1,4 +1,4 @@
-/** The main file, its structure checked, into what the gateway runs on: every default filled in. Used by load.ts only. */
+/** The main file, its structure checked, into what the gateway runs on: every default filled in. */
 
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'

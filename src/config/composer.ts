@@ -1,6 +1,6 @@
 /**
  * From the parser's nodes to plain data: variables replaced, aliases read out, equal keys and what this configuration
- * does not know (merge keys, tags) reported. Used by parse.ts only.
+ * does not know (merge keys, tags) reported.
  */
 
 import {

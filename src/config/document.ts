@@ -1,6 +1,5 @@
 /**
  * One file of the configuration as plain data, with the place of every key and value and the faults found so far.
- * Made by parse.ts; the builders read it through sections and add their faults.
  */
 
 import type { Place } from '../model/route.ts'

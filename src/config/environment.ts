@@ -1,6 +1,6 @@
 /**
- * `${NAME}` and `${NAME:-default}` in a value. Replaced after parsing, so that a variable can change a value but
- * never the structure around it. Used by composer.ts only.
+ * `${NAME}` and `${NAME:-default}` in a value. Replaced after parsing, so that a variable can change a value but never
+ * the structure around it.
  */
 
 import { InvalidValue } from './invalid-value.ts'

@@ -1,4 +1,4 @@
-/** Which files a configuration is made of, and how to tell that one changed. Used by load.ts and watch.ts. */
+/** Which files a configuration is made of, and how to tell that one changed. */
 
 import { glob, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'

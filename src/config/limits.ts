@@ -1,4 +1,4 @@
-/** `limits:` and `memory:`. Used by build.ts only. */
+/** `limits:` and `memory:`. */
 
 import { DEFAULT_LIMITS, DEFAULT_MEMORY, type Limits, type MemoryBounds } from './config.ts'
 import type { Section } from './section.ts'

@@ -1,4 +1,4 @@
-/** `oidc:` of a tenant: its identity provider. Used by tenants.ts only. */
+/** `oidc:` of a tenant: its identity provider. */
 
 import { isLoopback, origin } from './addresses.ts'
 import { InvalidValue, confidential, type Read } from './invalid-value.ts'

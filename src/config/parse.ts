@@ -1,4 +1,4 @@
-/** A file's text into a document. Used by load.ts only. */
+/** A file's text into a document. */
 
 import { isMap, isScalar, LineCounter, parseDocument } from 'yaml'
 import { Composer } from './composer.ts'

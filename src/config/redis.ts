@@ -1,4 +1,4 @@
-/** `redis:` and `store:` as URLs. What they hold may be secret: no message shows a value. Used by build.ts only. */
+/** `redis:` and `store:` as URLs. What they hold may be secret: no message shows a value. */
 
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'

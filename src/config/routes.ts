@@ -1,4 +1,4 @@
-/** One route table into entries, each checked by itself. The router checks them against each other. Used by load.ts only. */
+/** One route table into entries, each checked by itself. The router checks them against each other. */
 
 import { isPermission } from '../../seats-admin/model/permission.ts'
 import type { Requirement } from '../model/route.ts'

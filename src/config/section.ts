@@ -1,4 +1,4 @@
-/** One map of a document, read setting by setting; what can't be read becomes a fault at its place. Used by the builders. */
+/** One map of a document, read setting by setting; what can't be read becomes a fault at its place. */
 
 import { InvalidValue, quote, type Read } from './invalid-value.ts'
 import type { Data, Document, Spot, Value } from './document.ts'

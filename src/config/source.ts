@@ -1,6 +1,6 @@
 /**
- * Reads one file of the configuration as text, or says why it can't be one. Nothing here waits for a writer (a FIFO)
- * or reads more than a configuration may have. Used by load.ts only.
+ * Reads one file of the configuration as text, or says why it can't be one. Nothing here waits for a writer (a FIFO) or
+ * reads more than a configuration may have.
  */
 
 import { Buffer } from 'node:buffer'

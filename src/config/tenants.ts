@@ -1,4 +1,4 @@
-/** `tenants:` and `default_tenant:`. Used by build.ts only. */
+/** `tenants:` and `default_tenant:`. */
 
 import { Buffer } from 'node:buffer'
 import { isSpaceId } from '../../seats-admin/model/space.ts'

@@ -1,4 +1,6 @@
-/** `tls:` of an upstream: PEM files, read here, so that what can't be read or doesn't fit together is a fault. Used by upstreams.ts only. */
+/**
+ * `tls:` of an upstream: PEM files, read here, so that what can't be read or doesn't fit together is a fault.
+ */
 
 import { readFileSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'

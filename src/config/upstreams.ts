@@ -1,4 +1,4 @@
-/** `upstreams:`. Used by build.ts only. */
+/** `upstreams:`. */
 
 import { origin } from './addresses.ts'
 import { InvalidValue, confidential, quote } from './invalid-value.ts'

@@ -1,7 +1,6 @@
 /**
  * Structure of a document against its JSON Schema: unknown keys, wrong types, what is missing. The schemas' patterns
  * serve editors; what texts mean is read, and complained about in detail, where the configuration is built.
- * Used by load.ts only.
  */
 
 import { Ajv, type ErrorObject } from 'ajv'

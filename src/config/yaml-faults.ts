@@ -1,6 +1,6 @@
 /**
- * What a YAML parser says, in a sentence for people. The parser's own words are not passed on: some quote the file,
- * and what it stumbled over may be a secret. Used by parse.ts only.
+ * What a YAML parser says, in a sentence for people. The parser's own words are not passed on: some quote the file, and
+ * what it stumbled over may be a secret.
  */
 
 import { type Document, isCollection, isScalar, type Node, visit, type YAMLError } from 'yaml'

@@ -1,6 +1,6 @@
 /**
- * The decision: may this caller do this, given what their Seats hold now? Pure and synchronous; the one place where
- * an "allow" for a permission is made. Called by `judge.ts` for the request path, `explain` and replay alike.
+ * The decision: may this caller do this, given what their Seats hold now? Pure and synchronous; the one place where an
+ * "allow" for a permission is made.
  */
 
 import type { ConsideredSeat, ResolvedSeats, SeatVerdict } from '../model/decision.ts'

@@ -1,11 +1,11 @@
 /**
  * The last outcome of each caller, for as long as nothing has been heard of to have changed: who asks for much the same
- * again and again is not looked up each time. Asked by the judge, under the lease and nowhere else.
+ * again and again is not looked up each time.
  *
  * Cache. Key: the principal, an object that is the same as long as its credential is remembered, and the space and the
- * permission that it asked for last. Value: names and verdicts, never a Seat. Counts until memory hears of any change, or
- * of a reading of the feed: so it never outlives a change that was answered, and what is in use is looked up, and counts
- * as used, with each reading. Bound: that of the principals, which are counted with it (`heap-size.ts`).
+ * permission that it asked for last. Value: names and verdicts, never a Seat. Counts until memory hears of any change,
+ * or of a reading of the feed: so it never outlives a change that was answered, and what is in use is looked up, and
+ * counts as used, with each reading. Bound: that of the principals, which are counted with it (`heap-size.ts`).
  */
 
 import type { Authorization } from './authorize.ts'

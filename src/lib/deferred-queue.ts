@@ -1,8 +1,7 @@
 /**
- * The line of those whose last request was refused. Each turn of the event loop takes a few of them, beside all who were
- * not: so a flood of requests that come to nothing makes others wait for a few of them, not for as many as there are
- * connections. When nobody else asks anything, the loop turns as fast as it can, and nobody is slowed down. Made by the
- * front door.
+ * The line of those whose last request was refused. Each turn of the event loop takes a few of them, beside all who
+ * were not: so a flood of requests that come to nothing makes others wait for a few of them, not for as many as there
+ * are connections. When nobody else asks anything, the loop turns as fast as it can, and nobody is slowed down.
  */
 
 /** Taken at each turn. */

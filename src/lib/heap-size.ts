@@ -37,7 +37,7 @@ export const MAP = 200
 export const MAP_ENTRY = 56
 export const SET_ENTRY = 40
 
-/** The last outcome of a principal (`outcomes.ts`). @param seats that it names for one space, at most */
+/** The last outcome of a principal (`decision-cache.ts`). @param seats that it names for one space, at most */
 export function authorizationBytes(seats: number): number {
   return OUTCOME + VERDICT * seats
 }

@@ -1,7 +1,7 @@
 /**
  * What has begun and not ended. No Set: each request adds to it and takes from it, and a Set then leaves its old tables
- * behind it, each pointing to the next; one that grew old keeps all that come after it, and what was in them, from being
- * collected cheaply (measured: 1.7 KB a request were copied, twice). Used by the pipeline and by `proxy/deadlines.ts`.
+ * behind it, each pointing to the next; one that grew old keeps all that come after it, and what was in them, from
+ * being collected cheaply (measured: 1.7 KB a request were copied, twice).
  */
 
 export interface Slotted {

@@ -1,6 +1,6 @@
 /**
  * Ids for requests: UUIDs, version 4 (RFC 9562, section 5.4). Made by the dozen and cut out of one text: Node's own,
- * put together of twenty pieces each, take three times as long. Called by the pipeline.
+ * put together of twenty pieces each, take three times as long.
  */
 
 import { randomFillSync } from 'node:crypto'

@@ -1,4 +1,4 @@
-/** The endpoints of sign-in: requests in, answers or Refusals out. Called by `oidc.ts`, on behalf of the pipeline. */
+/** The endpoints of sign-in: requests in, answers or Refusals out. */
 
 import { Refusal } from '../model/errors.ts'
 import { readFields } from './sign-in/body.ts'

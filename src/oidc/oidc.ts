@@ -1,7 +1,4 @@
-/**
- * Sign-in with each tenant's own identity provider: the entrance to this room. Made by the composition root, one for
- * each configuration; what must outlive a reload (used sign-ins, sessions) is behind the ports.
- */
+/** Sign-in with each tenant's own identity provider: the entrance to this room. */
 
 import type { Refusal } from '../model/errors.ts'
 import type { Context } from './context.ts'

@@ -1,7 +1,4 @@
-/**
- * What has changed since somebody last looked. Told by the lease, like memory; read by `reevaluation.ts`. Costs a note a
- * change, and nothing a request.
- */
+/** What has changed since somebody last looked. Costs a note a change, and nothing a request. */
 
 /** By structure what the feed of changes has. */
 export interface Change {

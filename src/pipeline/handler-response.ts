@@ -1,4 +1,4 @@
-/** The answer of a built-in endpoint. Used by `local.ts` and `open.ts`. */
+/** The answer of a built-in endpoint. */
 
 import { performance } from 'node:perf_hooks'
 import type { Exchange } from '../http/server/exchange.ts'

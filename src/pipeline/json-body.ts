@@ -1,4 +1,4 @@
-/** The JSON body of a request to a built-in endpoint. Used by `local.ts`. */
+/** The JSON body of a request to a built-in endpoint. */
 
 import { Refusal } from '../model/errors.ts'
 import type { Exchange } from '../http/server/exchange.ts'

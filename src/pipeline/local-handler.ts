@@ -1,7 +1,4 @@
-/**
- * Serves a route from a handler in the process, after the same decision as any route. Called by the pipeline; wired to
- * nothing but the handler it is given.
- */
+/** Serves a route from a handler in the process, after the same decision as any route. */
 
 import { performance } from 'node:perf_hooks'
 import { Refusal } from '../model/errors.ts'

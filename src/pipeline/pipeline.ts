@@ -1,6 +1,6 @@
 /**
  * The hot path: one request, its stages in order — guard, judge (match, authenticate, resolve, decide), forward or serve,
- * log. From one to the next it goes by `http1/stages.ts`. Whatever a stage throws ends in one place, which fails closed.
+ * log. From one to the next it goes by `lib/batched-stages.ts`. Whatever a stage throws ends in one place, which fails closed.
  */
 
 import type { Socket } from 'node:net'

@@ -1,7 +1,4 @@
-/**
- * Serves a route from a handler in the process that nobody needs a credential for: sign-in. Called by the pipeline;
- * wired to nothing but the handler it is given.
- */
+/** Serves a route from a handler in the process that nobody needs a credential for: sign-in. */
 
 import { performance } from 'node:perf_hooks'
 import { Refusal } from '../model/errors.ts'

@@ -1,4 +1,4 @@
-/** The whole body of a request to a built-in endpoint. Used by `json-body.ts` and `open.ts`. */
+/** The whole body of a request to a built-in endpoint. */
 
 import type { Refusal } from '../model/errors.ts'
 import type { Exchange } from '../http/server/exchange.ts'

@@ -1,4 +1,4 @@
-/** Picks the target of a request, among those that take part. Kept by `upstream.ts`; allocates nothing. */
+/** Picks the target of a request, among those that take part. */
 
 import type { Refusal } from '../model/errors.ts'
 import type { Target } from './target.ts'

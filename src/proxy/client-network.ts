@@ -1,6 +1,6 @@
 /**
- * By what the connections and requests of one client are counted: its address, or for IPv6 the network of 64 bits that it
- * is in, all of which one client may have. Used by `door.ts` and the pipeline.
+ * By what the connections and requests of one client are counted: its address, or for IPv6 the network of 64 bits that
+ * it is in, all of which one client may have.
  */
 
 import { isIP, isIPv6 } from 'node:net'

@@ -1,4 +1,4 @@
-/** Keeps the sign-in session between the browser and the gateway. Used by the header files of this folder. */
+/** Keeps the sign-in session between the browser and the gateway. */
 
 /** Every cookie of ours begins so. In lower case: browsers differ on whether `__Host-` has one. */
 const OURS = '__host-seatgate'

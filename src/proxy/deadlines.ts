@@ -1,6 +1,6 @@
 /**
- * Until when each of many must have had a sign of life. One timer for all of them: nearly none is ever late, and a timer
- * of Node.js for each request costs a microsecond. Used by `forward.ts`.
+ * Until when each of many must have had a sign of life. One timer for all of them: nearly none is ever late, and a
+ * timer of Node.js for each request costs a microsecond.
  */
 
 import { performance } from 'node:perf_hooks'

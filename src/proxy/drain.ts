@@ -1,4 +1,4 @@
-/** What is left of a request after its answer. Used by `forward.ts` and `reply.ts`. */
+/** What is left of a request after its answer. */
 
 import type { BodySink, ClientRequest } from '../http/server/client-request.ts'
 import type { ClientResponse, ResponseWatch } from '../http/server/client-response.ts'
@@ -9,7 +9,7 @@ const LINGER = 5_000
 /**
  * Reads the rest of a body and throws it away, so that exactly the body, and no byte of it as a next request, is
  * consumed; and so that a client that still sends can read its answer: closing at once would reset the connection
- * under it (RFC 9112, section 9.6). Where it isn't done in time, the connection is to be closed, as `server/parting.ts`
+ * under it (RFC 9112, section 9.6). Where it isn't done in time, the connection is to be closed, as `http/server/lingering-close.ts`
  * does it.
  *
  * @param allowed bytes that may still come

@@ -1,6 +1,5 @@
 /**
- * Sends a request on to its upstream and streams the answer back. Called by the pipeline, after the decision; what goes
- * wrong ends in `refuse`. One Forwarding lives as long as one request.
+ * Sends a request on to its upstream and streams the answer back. One Forwarding lives as long as one request.
  */
 
 import { performance } from 'node:perf_hooks'

@@ -1,6 +1,6 @@
 /**
  * What happens to a header, by its name. The table is read once for each spelling of a name that ever comes, then
- * remembered: most requests repeat the same few names. Used by the header files of this folder.
+ * remembered: most requests repeat the same few names.
  */
 
 /** Spellings remembered; beyond that a new one is worked out each time, so that no client can make it grow. */

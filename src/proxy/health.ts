@@ -1,6 +1,6 @@
 /**
- * Asks a target from time to time whether it is well (RFC 9110: a GET that is answered 2xx). Each check has a connection
- * of its own, so that it proves what a new request needs, and never counts as traffic. Kept by `upstream.ts`.
+ * Asks a target from time to time whether it is well (RFC 9110: a GET that is answered 2xx). Each check has a
+ * connection of its own, so that it proves what a new request needs, and never counts as traffic.
  */
 
 import { performance } from 'node:perf_hooks'

@@ -1,6 +1,5 @@
 /**
  * The caller, as told to the upstream: `x-seatgate-*`. Only ever written here, after the client's own were dropped.
- * Used by `request-headers.ts`.
  */
 
 import { type ConsideredSeat, type Decision, beginsWith } from '../model/decision.ts'

@@ -1,6 +1,6 @@
 /**
  * Whether a target takes part. It goes out after failures in a row and comes back when a request, or its checks, found
- * it answering again. Kept by `target.ts`, one a target. Knows no sockets and no clock: times are told.
+ * it answering again. Knows no sockets and no clock: times are told.
  */
 
 import type { Blame, TargetState } from './upstream-events.ts'

@@ -1,7 +1,7 @@
 /**
  * The client's body on its way to the upstream or a local handler. It stands between the two, so that whoever can't
  * send a body on may destroy it, and not the client's connection with it: the answer still has to go there. Counts,
- * limits and times what comes. Used by `forward.ts` and `json-body.ts`.
+ * limits and times what comes.
  */
 
 import { Readable } from 'node:stream'

@@ -1,4 +1,4 @@
-/** The headers that go to the upstream: the client's that may pass, then ours. Called by `forward.ts`. */
+/** The headers that go to the upstream: the client's that may pass, then ours. */
 
 import type { UpstreamConfig } from '../config/config.ts'
 import type { Exchange } from '../http/server/exchange.ts'

@@ -1,4 +1,4 @@
-/** The table of request headers: which pass, which never do, which are looked at. Used by `request-headers.ts`. */
+/** The table of request headers: which pass, which never do, which are looked at. */
 
 import { HeaderNames } from './header-names.ts'
 

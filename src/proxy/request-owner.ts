@@ -1,4 +1,4 @@
-/** Whose request it is, where places at an upstream are shared out. Used by `forward.ts`. */
+/** Whose request it is, where places at an upstream are shared out. */
 
 import type { Exchange } from '../http/server/exchange.ts'
 import { clientNetwork, forwardedNetwork } from './client-network.ts'

@@ -1,4 +1,4 @@
-/** The headers that go back to the client, and the trailers. Called by `answer.ts`, and for a 101 by `websocket/`. */
+/** The headers that go back to the client, and the trailers. */
 
 import { FieldLine } from '../http/wire/field-line.ts'
 import { isLongList, joined, MOST_ELEMENTS } from '../http/wire/fields.ts'

@@ -1,6 +1,5 @@
 /**
  * The upstream's answer on its way to the client: head, body and trailers, at the pace the client takes them.
- * Used by `forward.ts`, which hears the upstream.
  */
 
 import type { Exchange } from '../http/server/exchange.ts'

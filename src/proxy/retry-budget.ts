@@ -1,6 +1,5 @@
 /**
  * How many retries an upstream gets: a share of its requests, so that one in trouble isn't buried under repetitions.
- * Kept by `upstream.ts`.
  */
 
 import type { RetrySettings } from './upstream-options.ts'

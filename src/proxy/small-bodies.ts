@@ -1,7 +1,6 @@
 /**
  * Requests whose bodies are small, or of unknown length, and on their way: read before a target is chosen, while all
  * places for bodies that are still coming are taken. Most are whole within a round trip, and need no such place then.
- * Kept by `upstream.ts`.
  */
 
 import type { ClientRequest } from '../http/server/client-request.ts'

@@ -1,7 +1,4 @@
-/**
- * One address of an upstream: its connections, the requests that are there now, and whether it takes part.
- * Made by `upstream.ts`, picked by `balancer.ts`, used by `forward.ts`.
- */
+/** One address of an upstream: its connections, the requests that are there now, and whether it takes part. */
 
 import { type Address, connect, type TlsOptions } from '../http/client/connector.ts'
 import {

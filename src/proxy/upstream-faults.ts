@@ -1,4 +1,4 @@
-/** What a failure of the upstream is called towards the client, and what it says about the target. Used by `forward.ts`. */
+/** What a failure of the upstream is called towards the client, and what it says about the target. */
 
 import { Refusal } from '../model/errors.ts'
 import {

@@ -1,7 +1,4 @@
-/**
- * What an upstream can be told beside its addresses and timeouts, and what holds where it is told nothing.
- * Read by `upstream.ts`; given by `door.ts`.
- */
+/** What an upstream can be told beside its addresses and timeouts, and what holds where it is told nothing. */
 
 import type { UpstreamConfig } from '../config/config.ts'
 import type { TlsSettings } from '../http/client/connector.ts'

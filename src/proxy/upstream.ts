@@ -1,8 +1,4 @@
-/**
- * One configured upstream: its targets, and what its requests need that is known at load.
- * Made by `door.ts`, one for each entry of the configuration; never shared, so that nothing an upstream does to its
- * connections can reach another's callers.
- */
+/** One configured upstream: its targets, and what its requests need that is known at load. */
 
 import type { UpstreamConfig } from '../config/config.ts'
 import type { Refusal } from '../model/errors.ts'

@@ -1,7 +1,7 @@
 /**
  * ioredis' client of a cluster, made to connect again where that one gives up. It stays `ready` or `disconnecting` for
  * good, without any node, when it loses its last node just as it asks whether the cluster is well: seen in the fuzz of
- * test/redis/fuzz. Made by connect.ts.
+ * test/redis/fuzz.
  */
 
 import { Cluster } from 'ioredis'

@@ -1,6 +1,6 @@
 /**
  * How ioredis gets a connection, by its option `Connector`: to a server, to any of several, or to the master that the
- * sentinels name; each with a guard on it (`guard.ts`). Made by connect.ts.
+ * sentinels name; each with a guard on it (`guard.ts`).
  */
 
 import { once } from 'node:events'

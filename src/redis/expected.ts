@@ -1,6 +1,6 @@
 /**
  * What Redis may answer, by command. ioredis takes answers of these shapes; others make it throw outside any catch
- * (`:5` to SUBSCRIBE, an array of numbers to CLUSTER SLOTS). Used by guard.ts.
+ * (`:5` to SUBSCRIBE, an array of numbers to CLUSTER SLOTS).
  */
 
 import type { NodeAddress, Nodes } from './nodes.ts'

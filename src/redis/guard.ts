@@ -1,7 +1,7 @@
 /**
  * Stands between a socket and ioredis: passes on only whole replies that answer what was sent, and ends the connection
  * at anything else. ioredis throws outside any catch where a reply is of a kind that its command does not have, which
- * would end the process. Made by connectors.ts, one a connection.
+ * would end the process.
  */
 
 import type { Socket } from 'node:net'

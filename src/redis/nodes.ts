@@ -1,6 +1,6 @@
 /**
  * The servers of one deployment. A cluster names its own, and ioredis keeps what it has been told of each for good: so
- * there is a bound, which only a faulty or hostile cluster reaches. Used by guard.ts and connectors.ts.
+ * there is a bound, which only a faulty or hostile cluster reaches.
  */
 
 import { ProtocolError } from './resp.ts'

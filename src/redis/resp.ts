@@ -1,7 +1,7 @@
 /**
- * RESP2, the protocol in which Redis answers, read strictly: https://redis.io/docs/latest/develop/reference/protocol-spec/.
- * `ReplyScanner` cuts a stream of bytes into whole replies, `readReply` reads one of these. RESP3 is never negotiated
- * (`connect.ts`), so its types are refused. Used by guard.ts.
+ * RESP2, the protocol in which Redis answers, read strictly:
+ * https://redis.io/docs/latest/develop/reference/protocol-spec/. `ReplyScanner` cuts a stream of bytes into whole
+ * replies, `readReply` reads one of these. RESP3 is never negotiated (`connect.ts`), so its types are refused.
  */
 
 /** Bytes of one reply. A value is at most {@link MAX_VALUE} characters, which are up to three bytes each. */

@@ -1,6 +1,5 @@
 /**
- * The front door as the gateway sees it: in this process, or in workers that share one port
- * (`worker-doors.ts`). Opened by the gateway.
+ * The front door as the gateway sees it: in this process, or in workers that share one port (`worker-data-planes.ts`).
  */
 
 import type { AddressInfo } from 'node:net'

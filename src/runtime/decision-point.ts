@@ -1,6 +1,6 @@
 /**
  * What decides, without a listener: the store, the memory before it, the lease on that memory, and a judge for each
- * configuration. Opened by the gateway and by `seatgate explain`, which thereby can't disagree.
+ * configuration.
  */
 
 import type { Store } from '../../seats-admin/index.ts'

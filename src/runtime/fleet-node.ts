@@ -1,6 +1,6 @@
 /**
  * The process that is the instance: it follows the store's feed, speaks with the other instances, and keeps the one
- * lock of an embedded store. Opened by the gateway, once a process tree.
+ * lock of an embedded store.
  */
 
 import { randomUUID } from 'node:crypto'

@@ -1,7 +1,4 @@
-/**
- * Sign-in for one configuration: the room of OpenID Connect, given what it needs of store, memory and log. Loaded by the
- * engine, where a tenant has an identity provider.
- */
+/** Sign-in for one configuration: the room of OpenID Connect, given what it needs of store, memory and log. */
 
 import type { Store } from '../../seats-admin/index.ts'
 import type { OtherIssuer } from '../decision/authn/bearer.ts'

@@ -1,7 +1,6 @@
 /**
  * What a start does while the store is slow or away: it asks again, says once a second what it waits for, and gives up
  * at a bound. A store that answers that it can't be used, and another one on the same file, end the start at once.
- * Used by membership.ts and worker.ts.
  */
 
 import { performance } from 'node:perf_hooks'

@@ -1,7 +1,4 @@
-/**
- * What the calls of all processes of this instance find of the store, as `/readyz` and the log say it. Kept by the
- * membership; each process tells of itself.
- */
+/** What the calls of all processes of this instance find of the store, as `/readyz` and the log say it. */
 
 import type { HealthState } from '../../seats-admin/index.ts'
 import type { Log } from '../telemetry/logger.ts'

@@ -1,4 +1,4 @@
-/** The front door in workers: a pool of processes on one port, which take each configuration together. See `doors.ts`. */
+/** The front door in workers: a pool of processes on one port, which take each configuration together. See `data-planes.ts`. */
 
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'

@@ -1,6 +1,6 @@
 /**
- * What is counted at each request, as plain numbers: adding to one costs nanoseconds, where a client of Prometheus works
- * out its labels each time. They become metrics when somebody scrapes. Used by `metrics.ts`.
+ * What is counted at each request, as plain numbers: adding to one costs nanoseconds, where a client of Prometheus
+ * works out its labels each time. They become metrics when somebody scrapes.
  */
 
 import type { MetricObjectWithValues, MetricValue, Registry } from 'prom-client'

@@ -1,6 +1,6 @@
 /**
  * A fleet for a test: several gateways, each a process of its own, on one PostgreSQL and one Redis, each reaching them
- * by a line of its own that can be cut. Called by the tests of this folder.
+ * by a line of its own that can be cut.
  */
 
 import { randomBytes } from 'node:crypto'

@@ -1,4 +1,4 @@
-/** One gateway of a fleet: `seatgate start` as a process of its own, on ports that it comes back to. Made by fleet.ts. */
+/** One gateway of a fleet: `seatgate start` as a process of its own, on ports that it comes back to. */
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'

@@ -1,4 +1,4 @@
-/** Asks gateways about subjects, judges each answer by the subject's timeline, and counts. Used by load.ts. */
+/** Asks gateways about subjects, judges each answer by the subject's timeline, and counts. */
 
 import type { Client } from '../support/client.ts'
 import { count, now, type Subject, type Tally } from './board.ts'

@@ -1,7 +1,6 @@
 /**
  * A connection that asks without waiting for answers (HTTP/1.1 pipelining). While a process stands still, what is asked
  * here lies in its socket in front of what it would hear of writes: when it goes on, it meets the questions first.
- * Opened by checker.ts.
  */
 
 import { once } from 'node:events'

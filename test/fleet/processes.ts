@@ -1,4 +1,4 @@
-/** The children of a process, to freeze or kill one worker alone. Called by gateway.ts. */
+/** The children of a process, to freeze or kill one worker alone. */
 
 import { spawnSync } from 'node:child_process'
 

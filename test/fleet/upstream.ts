@@ -1,4 +1,4 @@
-/** The service behind the gateways of a fleet: says yes to all that reaches it. Started by fleet.ts. */
+/** The service behind the gateways of a fleet: says yes to all that reaches it. */
 
 import { once } from 'node:events'
 import { createServer } from 'node:http'

@@ -1,6 +1,6 @@
 /**
- * Writers: each changes Seats or API keys of its own through random gateways, one write after the other. A write that is
- * not answered 2xx leaves it unknown what became of it: then the writer begins anew with others. Started by load.ts.
+ * Writers: each changes Seats or API keys of its own through random gateways, one write after the other. A write that
+ * is not answered 2xx leaves it unknown what became of it: then the writer begins anew with others.
  */
 
 import type { Board } from './board.ts'

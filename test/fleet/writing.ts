@@ -1,4 +1,4 @@
-/** Writes for a script, and the subjects that they concern. Used by scripts.ts; each writer of writers.ts has its own. */
+/** Writes for a script, and the subjects that they concern. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Answer } from '../support/client.ts'

@@ -1,6 +1,6 @@
 /**
  * The ways in which servers have read HTTP/1.1 that RFC 9112 forbids or leaves open: each has parted a proxy from what
- * stood behind it somewhere. Used by `reading.ts`; a reading is the RFC's with some of these in its place.
+ * stood behind it somewhere.
  */
 
 export interface Leniency {

@@ -1,7 +1,4 @@
-/**
- * Runs gateways on a store whose disk is full, and says what they answered. Run by `full-disk.test.ts`, on a disk of
- * 2 MiB.
- */
+/** Runs gateways on a store whose disk is full, and says what they answered. */
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'

@@ -1,6 +1,6 @@
 /**
  * What the hostile upstreams of the tests are spoken to by: plain TCP, or TLS once `speakTls` has been called, as
- * `hostile-tls.test.ts` does. Used by `support.ts` and by `../hostile/hostile-upstream.ts`.
+ * `hostile-tls.test.ts` does.
  */
 
 import type { Socket } from 'node:net'

@@ -1,6 +1,6 @@
 /**
  * A target in a process of its own, to be killed: answers after a moment, and notes each request in a file before it
- * does, so that nothing it was asked is forgotten with it. Started by killed-target.test.ts with the file and a port.
+ * does, so that nothing it was asked is forgotten with it.
  */
 
 import { appendFileSync } from 'node:fs'

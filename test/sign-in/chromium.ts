@@ -1,4 +1,4 @@
-/** A real browser for a test: Chromium, without a window, with a profile of its own. Called by chromium.test.ts. */
+/** A real browser for a test: Chromium, without a window, with a profile of its own. */
 
 import { createServer as createTlsServer } from 'node:tls'
 import { createServer } from 'node:http'

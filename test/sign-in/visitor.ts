@@ -1,6 +1,6 @@
 /**
  * Somebody who signs in at a gateway: the cookie-jar browser of the sign-in room, with the steps of a sign-in as verbs.
- * Looks into every refusal for secrets. Called by the tests of this folder.
+ * Looks into every refusal for secrets.
  */
 
 import { Browser, type Page, type Sent } from '../oidc/browser-client.ts'

@@ -1,4 +1,4 @@
-/** What administration reads. Called by `store.ts`. */
+/** What administration reads. */
 
 import type { ApiKey } from '../../model/api-key.ts'
 import { type AdminRefusal, apiKeyNotFound } from '../../model/refusal.ts'

@@ -1,7 +1,6 @@
 /**
  * The store's connections by kind of work, and the time of each call. Work waits for its own kind only: point reads,
- * what decisions rest on, have connections of their own, and so have listings, writes, sign-ins and the feed. Used by
- * `store.ts`, `registry.ts` and `sessions.ts`.
+ * what decisions rest on, have connections of their own, and so have listings, writes, sign-ins and the feed.
  */
 
 import { Health, type Work } from '../health.ts'

@@ -1,4 +1,4 @@
-/** Which Seats each user's latest sign-in carried. Called by `store.ts`. */
+/** Which Seats each user's latest sign-in carried. */
 
 import { createHash } from 'node:crypto'
 import type { Connection } from './connection.ts'

@@ -1,7 +1,6 @@
 /**
  * A few connections and the calls that wait for one. A connection whose answer did not come in time, or that was left
- * amidst a transaction, is destroyed: a late answer never reaches another caller. Used by `store.ts`, one for each
- * kind of work.
+ * amidst a transaction, is destroyed: a late answer never reaches another caller.
  */
 
 import { monotonic } from '../clock.ts'

@@ -1,4 +1,4 @@
-/** Point reads for the data plane, and the feed. Called by `store.ts`. */
+/** Point reads for the data plane, and the feed. */
 
 import type { StoredApiKey } from '../../model/api-key.ts'
 import type { Position } from '../../model/change.ts'

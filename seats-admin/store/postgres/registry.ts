@@ -1,4 +1,4 @@
-/** The list of the gateways that decide from memory, and the feed that each of them follows. Opened by `store.ts`. */
+/** The list of the gateways that decide from memory, and the feed that each of them follows. */
 
 import type { Position } from '../../model/change.ts'
 import { monotonic } from '../clock.ts'

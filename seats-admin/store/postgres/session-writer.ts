@@ -1,6 +1,6 @@
 /**
  * Writes to sign-in sessions that others must hear of. Each function runs inside a transaction of its own, whose turn
- * it is; the session's row is locked before it is looked at. Called by `sessions.ts`.
+ * it is; the session's row is locked before it is looked at.
  */
 
 import type { Row } from '../rows.ts'

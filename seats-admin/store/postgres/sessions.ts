@@ -1,5 +1,5 @@
 /**
- * Sign-in sessions in the shared store. Opened by `store.ts`.
+ * Sign-in sessions in the shared store.
  *
  * What adds nothing to the feed is one statement, held apart from others by the lock of its row alone, on connections
  * of its own kind: however many sign in, writes to Seats don't wait for them. What does takes its turn among all

@@ -1,4 +1,4 @@
-/** The shared store: PostgreSQL 13 or later. Opened by `../open.ts`. */
+/** The shared store: PostgreSQL 13 or later. */
 
 import type { Position } from '../../model/change.ts'
 import type { Scope } from '../../model/scope.ts'

@@ -1,4 +1,4 @@
-/** TLS as libpq's `sslmode` and its files mean it. Used by `url.ts`. */
+/** TLS as libpq's `sslmode` and its files mean it. */
 
 import { readFileSync } from 'node:fs'
 import type { ConnectionOptions } from 'node:tls'

@@ -1,7 +1,6 @@
 /**
  * How a write runs: its transaction locks the one counter row before it reads anything, so that all writers of a
  * deployment take turns, what it reads stays true until it commits, and numbers are handed out in the order of commits.
- * Used by `store.ts`; the writers run inside.
  */
 
 import type { Change, Committed } from '../../model/change.ts'

@@ -1,7 +1,4 @@
-/**
- * One gateway a store file: two would each be deaf to the other's writes for as long as a lease. Taken by the gateway;
- * other programs may read and write beside it, as they wait a lease before they report success.
- */
+/** One gateway a store file: two would each be deaf to the other's writes for as long as a lease. */
 
 import { closeSync, openSync, realpathSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'

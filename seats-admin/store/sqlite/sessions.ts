@@ -1,4 +1,4 @@
-/** Sign-in sessions in the embedded store: who of its threads does what. Opened by `store.ts`. */
+/** Sign-in sessions in the embedded store: who of its threads does what. */
 
 import type { HandleProof, Renewal, SessionStore, StoredSession } from '../session-store.ts'
 import type { Threads } from './threads.ts'

@@ -1,4 +1,4 @@
-/** The main thread's end of one of the store's threads: calls, time limits, restart. Used by `threads.ts` and `store.ts`. */
+/** The main thread's end of one of the store's threads: calls, time limits, restart. */
 
 import { Worker } from 'node:worker_threads'
 import { monotonic } from '../clock.ts'

@@ -1,4 +1,4 @@
-/** The store's three threads, which open one file together and leave it together. Used by `store.ts` only. */
+/** The store's three threads, which open one file together and leave it together. */
 
 import { Health } from '../health.ts'
 import { StoreUnavailable } from '../store.ts'

@@ -1,7 +1,7 @@
 /**
  * One of the store's three threads. The reader, whose answers are small, decides requests while the writer waits for
  * the disk or for another program's lock, and the lister reads what administration asks for, however large; none of
- * them ever stops the event loop of the gateway. Started by `thread.ts`, which says how calls look.
+ * them ever stops the event loop of the gateway.
  */
 
 import { setPriority } from 'node:os'

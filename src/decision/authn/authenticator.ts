@@ -1,6 +1,6 @@
 /**
  * Who calls? Asks each way to say so in order: API key, bearer token, sign-in session. The first that is present
- * decides, for good or ill. Built for one configuration and dropped with it, and with it all that it remembers. Called by the judge.
+ * decides, for good or ill. Built for one configuration and dropped with it, and with it all that it remembers.
  */
 
 import type { MemoryBounds, TenantConfig } from '../../config/config.ts'
@@ -12,7 +12,7 @@ import { MadeOf } from '../../lib/made-of.ts'
 import { type ApiKeyOptions, ApiKeys } from './api-key.ts'
 import { BearerTokens, type OtherIssuer, SameLine } from './bearer.ts'
 
-/** The session cookie as a credential; null without one. See `oidc/session.ts`. */
+/** The session cookie as a credential; null without one. See `oidc/session/session.ts`. */
 export interface SessionCookies {
   authenticate(
     cookieLines: readonly string[],

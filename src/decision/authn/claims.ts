@@ -1,6 +1,6 @@
 /**
  * What a token says: payload → Principal and the time it is good for. Only ever given the payload of a token whose
- * signature is good. Called by `token.ts`.
+ * signature is good.
  */
 
 import { isSpaceId } from '../../../seats-admin/model/space.ts'

@@ -1,4 +1,4 @@
-/** Header lines → Credentials: collects, and judges nothing. Called by the pipeline, once for each header section. */
+/** Header lines → Credentials: collects, and judges nothing. */
 
 import type { Credentials } from '../../model/authorization-request.ts'
 

@@ -1,7 +1,6 @@
 /**
- * The token's envelope: a compact JWS (RFC 7515, section 7.1) in its one canonical spelling. What common libraries
- * let pass — padding, white space, spare bits, duplicate members — is refused here, so that one token has one text.
- * Called by `token.ts`.
+ * The token's envelope: a compact JWS (RFC 7515, section 7.1) in its one canonical spelling. What common libraries let
+ * pass — padding, white space, spare bits, duplicate members — is refused here, so that one token has one text.
  */
 
 import { createHmac, timingSafeEqual } from 'node:crypto'

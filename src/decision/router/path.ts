@@ -1,6 +1,6 @@
 /**
- * The request target, read once. What comes out is matched and is forwarded: the same string, so that no upstream
- * can read another path than the one decided on. Called by the pipeline; `pattern.ts` holds route tables to it.
+ * The request target, read once. What comes out is matched and is forwarded: the same string, so that no upstream can
+ * read another path than the one decided on.
  */
 
 import { DEFAULT_LIMITS } from '../../config/config.ts'

@@ -1,7 +1,7 @@
 /**
- * The compiled route table: a tree of segments, so that a lookup costs the path's depth, not the number of routes.
- * At each segment a static one beats `{param}`, which beats `*`; an entry that lacks the method gives way to the next
- * that has it. Built at load by the gateway and by `seatgate check`; asked by the pipeline.
+ * The compiled route table: a tree of segments, so that a lookup costs the path's depth, not the number of routes. At
+ * each segment a static one beats `{param}`, which beats `*`; an entry that lacks the method gives way to the next that
+ * has it.
  */
 
 import type { RouteEntry } from '../../config/config.ts'

@@ -1,6 +1,4 @@
-/**
- * The tree behind the route table: a node a segment. Built and asked by `table.ts`, walked by `overlap.ts`.
- */
+/** The tree behind the route table: a node a segment. */
 
 import type { Route } from '../../model/route.ts'
 import type { Pattern, Segment } from './pattern.ts'

@@ -1,4 +1,4 @@
-/** All that a caller holds in a space, for built-in endpoints that hand it on. Called by the judge. */
+/** All that a caller holds in a space, for built-in endpoints that hand it on. */
 
 import { EVERY_PERMISSION } from '../../../seats-admin/model/permission.ts'
 import { GRANT_ANY } from '../../../seats-admin/model/scope.ts'

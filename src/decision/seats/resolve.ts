@@ -1,4 +1,4 @@
-/** Principal → Grants: the Seats a credential names for a space, each as it is now. Called by the judge. */
+/** Principal → Grants: the Seats a credential names for a space, each as it is now. */
 
 import { EVERY_PERMISSION, holds } from '../../../seats-admin/model/permission.ts'
 import type { ResolvedSeats, ResolvedSeat, Trace } from '../../model/decision.ts'

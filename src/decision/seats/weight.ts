@@ -1,4 +1,4 @@
-/** What the things that memory holds take of the heap: bytes, rather too many than too few. Used by `memory.ts`. */
+/** What the things that memory holds take of the heap: bytes, rather too many than too few. */
 
 import type { ApiKeyRecord, SessionRecord } from '../../model/credential-records.ts'
 import type { Seat } from '../../model/seat.ts'

@@ -1,6 +1,6 @@
 /**
- * The connections to one target, by TLS or without: kept, shared out one request at a time, opened up to a limit; beyond
- * that requests wait in line. Made by `target.ts`.
+ * The connections to one target, by TLS or without: kept, shared out one request at a time, opened up to a limit;
+ * beyond that requests wait in line.
  *
  * Why not undici: it lets some malformed answers pass, and with it a whole request costs half as much again (`npm run
  * bench -- --compare`, without TLS: this client's requests take 0.64 of the CPU, quartiles 0.635 to 0.696).

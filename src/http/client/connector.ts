@@ -1,7 +1,4 @@
-/**
- * Opens the connections to a target: TCP, and TLS where it is https. Used by `http1/` for requests, by `target.ts` for
- * WebSockets and by `health.ts` for checks.
- */
+/** Opens the connections to a target: TCP, and TLS where it is https. */
 
 import { connect as connectTcp, isIP, type OnReadOpts, type Socket } from 'node:net'
 import {

@@ -1,6 +1,6 @@
 /**
  * Requests that wait for a connection. Each tenant has its turn, in it each of its callers, and in that the oldest
- * request: a caller with many waiting delays itself, not others. Kept by `client.ts`.
+ * request: a caller with many waiting delays itself, not others.
  */
 
 import type { UpstreamRequest, RequestOwner, ResponseReceiver } from './hop.ts'

@@ -1,4 +1,4 @@
-/** A request onto a connection, framed by us (RFC 9112, section 6). Called by `connection.ts`. */
+/** A request onto a connection, framed by us (RFC 9112, section 6). */
 
 import type { Socket } from 'node:net'
 import type { Readable } from 'node:stream'

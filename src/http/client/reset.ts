@@ -1,6 +1,6 @@
 /**
  * Ends a connection to an upstream by RST. A FIN in the midst of a request can be taken for its end: Python's WSGI
- * servers run the application with the part that has come. Used by `http1/connection.ts`.
+ * servers run the application with the part that has come.
  */
 
 import type { Socket } from 'node:net'

@@ -1,6 +1,6 @@
 /**
  * Answers (RFC 9112, sections 4, 5 and 6), as the reader of messages is to read them: the text of a head in, status,
- * fields and framing out. What could be read in two ways is refused, not repaired. Used by `connection.ts`.
+ * fields and framing out. What could be read in two ways is refused, not repaired.
  */
 
 import { ownText } from '../../lib/heap-size.ts'

@@ -1,6 +1,6 @@
 /**
- * Takes connections from clients that are slow, at sending a body or at reading an answer, while others wait for one:
- * a slow client may be honest, but can't hold what others need. Kept by `client.ts`; looks only while somebody waits.
+ * Takes connections from clients that are slow, at sending a body or at reading an answer, while others wait for one: a
+ * slow client may be honest, but can't hold what others need.
  */
 
 import { SlowClient } from './hop.ts'

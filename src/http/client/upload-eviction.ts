@@ -1,7 +1,6 @@
 /**
- * Ends requests of callers that hold more places than others who wait for one: the slowest upload of the greediest first.
- * Where a connection is waited for, also an answer that its client is slow to read. Kept by `client.ts`; looks only while
- * somebody waits.
+ * Ends requests of callers that hold more places than others who wait for one: the slowest upload of the greediest
+ * first. Where a connection is waited for, also an answer that its client is slow to read.
  */
 
 import { performance } from 'node:perf_hooks'

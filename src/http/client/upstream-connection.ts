@@ -1,6 +1,6 @@
 /**
  * One connection to a target: one request at a time, no pipelining, so that an answer can't be taken for another
- * request's. Kept between requests; anything that comes then ends it. Made by `client.ts`.
+ * request's. Kept between requests; anything that comes then ends it.
  */
 
 import type { Socket } from 'node:net'

@@ -1,7 +1,4 @@
-/**
- * The open connections of each client address. Kept by `connections.ts`, which asks it for a connection to close when an
- * address, or all of them together, have as many as they may.
- */
+/** The open connections of each client address. */
 
 /** Connections of one address that are looked at for one that can be closed; the next look begins with others. */
 const MOST_LOOKED_AT = 64
@@ -16,7 +13,7 @@ export interface Shared<T> {
 export class AddressShare<T> {
   readonly address: string
   readonly connections = new Set<T>()
-  /** Used by `victims.ts` while it chooses: candidates that may still be taken of this address. */
+  /** Used by `eviction-order.ts` while it chooses: candidates that may still be taken of this address. */
   quota = 0
 
   constructor(address: string) {

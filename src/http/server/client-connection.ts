@@ -1,6 +1,6 @@
 /**
  * A client's connection: what is being said on it, and its place among the others. When there are too many, what one is
- * doing decides who has to go. Made by `front.ts`, which hears from here what concerns all of them.
+ * doing decides who has to go.
  */
 
 import type { Socket } from 'node:net'
@@ -54,7 +54,7 @@ export class ClientConnection
   held = 0
   /** Another protocol is spoken here, which has its own limits. */
   isUpgraded = false
-  /** Bytes of answers that the client has taken, and monotonic ms since when it takes no more; see `slow.ts`. */
+  /** Bytes of answers that the client has taken, and monotonic ms since when it takes no more; see `slow-client.ts`. */
   taken = 0
   behind = Infinity
 

@@ -1,4 +1,4 @@
-/** A request as its client sent it. Its body waits until somebody takes it. Made by `conversation.ts`. */
+/** A request as its client sent it. Its body waits until somebody takes it. */
 
 import type { Socket } from 'node:net'
 import type { HeaderSection } from '../wire/header-section.ts'

@@ -1,6 +1,6 @@
 /**
  * The answer to a request, framed by us (RFC 9112, sections 4, 6 and 7). Head and first bytes go out in one write. What
- * is wrong with a head is thrown before a byte of it is written. Made by `conversation.ts`.
+ * is wrong with a head is thrown before a byte of it is written.
  */
 
 import { STATUS_CODES } from 'node:http'

@@ -1,7 +1,7 @@
 /**
  * What all connections hold of messages, against the bound that it has: parts of heads, large heads of requests under
  * way, requests sent ahead, answers that clients have not taken. Beyond it, connections of the address that holds most
- * are relieved of it first, the largest of an address first. Kept by `front.ts`.
+ * are relieved of it first, the largest of an address first.
  */
 
 import type { AddressShare, Shared } from './address-shares.ts'

@@ -1,4 +1,4 @@
-/** What is said to connections that bring no request: none that could be read, or that there is room for. Used by `front.ts`. */
+/** What is said to connections that bring no request: none that could be read, or that there is room for. */
 
 import { Refusal } from '../../model/errors.ts'
 import type { MalformedRequest } from '../wire/malformed-request.ts'

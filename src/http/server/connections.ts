@@ -1,6 +1,6 @@
 /**
  * All connections of the front door, by what they do, and who has to go when there are too many: a client that holds a
- * connection without using it must not keep out one that would. Used by `front.ts`.
+ * connection without using it must not keep out one that would.
  */
 
 import { performance } from 'node:perf_hooks'

@@ -1,9 +1,9 @@
 /**
- * What a client sends, past the queue of its stream: after each read, Node.js looks for room there in a tick of its own,
- * which is a sixteenth of what a request costs. Only what comes while the stream flows and has nothing queued goes this
- * way; with all else, the stream does as ever. To the stream it is as if its last call for more were still unanswered,
- * which is true as long as the socket is read: it stops reading only when the stream itself has said so, and called; or
- * when whoever takes what comes has said so, and then has to ask for more here. Used by `conversation.ts`.
+ * What a client sends, past the queue of its stream: after each read, Node.js looks for room there in a tick of its
+ * own, which is a sixteenth of what a request costs. Only what comes while the stream flows and has nothing queued goes
+ * this way; with all else, the stream does as ever. To the stream it is as if its last call for more were still
+ * unanswered, which is true as long as the socket is read: it stops reading only when the stream itself has said so,
+ * and called; or when whoever takes what comes has said so, and then has to ask for more here.
  */
 
 import type { Socket } from 'node:net'

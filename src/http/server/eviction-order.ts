@@ -1,7 +1,7 @@
 /**
  * Which connections of a queue are closed first when there are too many: those of the address that has the most open,
  * and of these the oldest. All connections of a queue are looked at for it, so a look finds several, which are kept for
- * a moment. Used by `connections.ts`.
+ * a moment.
  */
 
 import type { AddressShare } from './address-shares.ts'

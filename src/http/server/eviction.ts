@@ -1,6 +1,6 @@
 /**
  * Who has to go when there are too many connections: first those that wait for a request, then those whose client is
- * slow, and of these first those of the address that has most. Used by `connections.ts`.
+ * slow, and of these first those of the address that has most.
  */
 
 import { performance } from 'node:perf_hooks'

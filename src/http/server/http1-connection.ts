@@ -1,7 +1,7 @@
 /**
- * What is said on one client connection: requests in, one at a time, and their answers out. The next request is not even
- * read before the last one is answered: so no answer can be taken for another's, and nothing can be said out of turn.
- * What its client sends meanwhile waits, a few reads' worth of it, and then the client does. Made by the front door.
+ * What is said on one client connection: requests in, one at a time, and their answers out. The next request is not
+ * even read before the last one is answered: so no answer can be taken for another's, and nothing can be said out of
+ * turn. What its client sends meanwhile waits, a few reads' worth of it, and then the client does.
  */
 
 import type { Socket } from 'node:net'

@@ -1,6 +1,6 @@
 /**
- * The end of a connection whose client may be writing still (lingering close). Closed with bytes unread, a connection is
- * reset, and the client may never see the answer that it was given last (RFC 9112, section 9.6). Used by `front.ts`.
+ * The end of a connection whose client may be writing still (lingering close). Closed with bytes unread, a connection
+ * is reset, and the client may never see the answer that it was given last (RFC 9112, section 9.6).
  */
 
 import type { Socket } from 'node:net'

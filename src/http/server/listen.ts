@@ -1,4 +1,4 @@
-/** Listeners: how they come to accept connections, and how they cease to. Used by the front door, ops and the workers' primary. */
+/** Listeners: how they come to accept connections, and how they cease to. */
 
 import { once } from 'node:events'
 import { type AddressInfo, createServer as createNetServer, Server as NetServer } from 'node:net'

@@ -1,4 +1,4 @@
-/** What the front door is told, and whom it tells. See `front.ts`. */
+/** What the front door is told, and whom it tells. See `listener.ts`. */
 
 import type { Limits } from '../../config/config.ts'
 import type { ConnectionState, RefusedBy } from './connections.ts'

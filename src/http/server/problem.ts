@@ -1,4 +1,4 @@
-/** Refusals on the wire: `application/problem+json` (RFC 9457). Called by the pipeline and the listeners. */
+/** Refusals on the wire: `application/problem+json` (RFC 9457). */
 
 import { type ErrorCode, errors, type Refusal } from '../../model/errors.ts'
 import type { BodySink, ClientRequest } from './client-request.ts'

@@ -1,7 +1,6 @@
 /**
  * The PROXY protocol, versions 1 and 2 (haproxy.org, proxy-protocol.txt): what a load balancer that forwards bytes says
- * of the client before the first of them. Strict: what is not exactly that ends the connection. Used by `front.ts`,
- * which asks whose word is taken.
+ * of the client before the first of them. Strict: what is not exactly that ends the connection.
  */
 
 import { isIPv4, isIPv6, type Socket, SocketAddress } from 'node:net'

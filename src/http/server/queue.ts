@@ -1,4 +1,4 @@
-/** Things in the order in which they came; each step takes the same time. Used by `connections.ts`. */
+/** Things in the order in which they came; each step takes the same time. */
 
 /** It stands in one queue at most, and knows its neighbours there. */
 export interface Queued<T extends Queued<T>> {

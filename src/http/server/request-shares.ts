@@ -1,7 +1,7 @@
 /**
- * Connections with a request under way, by tenant and, behind proxies that are trusted, by client: none of them may take
- * so many that there are none left for the others. Each is counted only while there are so many in all that one of them
- * could have too many. Used by the pipeline.
+ * Connections with a request under way, by tenant and, behind proxies that are trusted, by client: none of them may
+ * take so many that there are none left for the others. Each is counted only while there are so many in all that one of
+ * them could have too many.
  */
 
 import { Refusal } from '../../model/errors.ts'

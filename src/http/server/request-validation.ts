@@ -1,6 +1,6 @@
 /**
  * Looks at a request before anything else does: what was readable, but could mean two things to those behind us, is
- * refused, not repaired. Called by the pipeline.
+ * refused, not repaired.
  */
 
 import { Refusal } from '../../model/errors.ts'

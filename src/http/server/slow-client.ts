@@ -1,4 +1,4 @@
-/** Whether a request takes its time because of its client. Used by `connections.ts`. */
+/** Whether a request takes its time because of its client. */
 
 import type { ClientConnection } from './client-connection.ts'
 

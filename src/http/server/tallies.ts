@@ -1,4 +1,4 @@
-/** How many there are of each key, where each one counted has some keys. Used by `request-shares.ts` and `web-socket-shares.ts`. */
+/** How many there are of each key, where each one counted has some keys. */
 
 export class Tallies<T> {
   readonly #counts = new Map<string, number>()

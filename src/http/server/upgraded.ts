@@ -1,4 +1,4 @@
-/** HTTP on a connection that leaves it, for the one answer that a handshake gets. Called by the pipeline. */
+/** HTTP on a connection that leaves it, for the one answer that a handshake gets. */
 
 import type { ClientRequest } from './client-request.ts'
 import { ClientResponse } from './client-response.ts'

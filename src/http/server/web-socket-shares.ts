@@ -1,6 +1,6 @@
 /**
  * WebSockets that are open, or whose handshake is under way: in all, of each tenant and of each caller. They are never
- * closed to make room, so there may be only so many of them. Used by the pipeline.
+ * closed to make room, so there may be only so many of them.
  */
 
 import { Refusal } from '../../model/errors.ts'

@@ -1,8 +1,7 @@
 /**
- * What a request says behind its first line. On one connection, clients mostly say the same again and again: then it is the
- * same object, which nobody reads again, and what was made of it before still holds. And it is the same for all
- * connections that say so: those of one client do, and what many use stays in the processor's caches. Read by
- * `requests.ts`.
+ * What a request says behind its first line. On one connection, clients mostly say the same again and again: then it is
+ * the same object, which nobody reads again, and what was made of it before still holds. And it is the same for all
+ * connections that say so: those of one client do, and what many use stays in the processor's caches.
  */
 
 import { ownText } from '../../lib/heap-size.ts'

@@ -1,6 +1,6 @@
 /**
  * Requests (RFC 9112, sections 3, 5 and 6), as the reader of messages is to read them: the text of a head in, request
- * line, fields and framing out. What could be read in two ways is refused, not repaired. Used by `conversation.ts`.
+ * line, fields and framing out. What could be read in two ways is refused, not repaired.
  */
 
 import { METHODS } from 'node:http'

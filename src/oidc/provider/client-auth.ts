@@ -1,4 +1,4 @@
-/** How the gateway authenticates as a client at the token endpoint (RFC 6749, section 2.3.1). Used by `provider.ts`. */
+/** How the gateway authenticates as a client at the token endpoint (RFC 6749, section 2.3.1). */
 
 import * as client from 'openid-client'
 import type { ClientAuth, OidcConfig } from '../../config/config.ts'

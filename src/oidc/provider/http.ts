@@ -1,6 +1,6 @@
 /**
  * Requests to one tenant's provider: bounded in time, size and number, https, no redirect followed, and to no inner
- * address but the configured ones (`reach.ts`). One for each tenant, so that a provider or a name server that hangs holds
+ * address but the configured ones (`endpoint-addresses.ts`). One for each tenant, so that a provider or a name server that hangs holds
  * nothing of another's. Used by openid-client as its fetch, and by the
  * reading of keys.
  */

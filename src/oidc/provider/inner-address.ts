@@ -1,6 +1,6 @@
 /**
  * Whether an IP address is one of an inner network: loopback, private, link-local, shared (CGNAT), metadata services,
- * and all else that is not global unicast (IANA's special-purpose address registries). Used by `reach.ts`.
+ * and all else that is not global unicast (IANA's special-purpose address registries).
  */
 
 import { BlockList, isIPv4, isIPv6 } from 'node:net'

@@ -1,4 +1,4 @@
-/** One reading of a provider's JSON Web Key Set (RFC 7517, section 5). Used by `jwks.ts`. */
+/** One reading of a provider's JSON Web Key Set (RFC 7517, section 5). */
 
 import { createLocalJWKSet, type JWK, type LocalJWKSet } from 'jose'
 import { isJsonObject, parseJson } from '../../lib/json.ts'

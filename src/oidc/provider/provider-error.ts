@@ -1,12 +1,11 @@
 /**
  * What goes wrong at a provider, and may not be the caller's fault: down, slow, too large, not what the standards say.
- * Thrown, and caught in one place (`endpoints.ts`, or whoever asks), where it is 503 `unavailable` and a line of the log.
  */
 
 import { Refusal } from '../../model/errors.ts'
 
 export class ProviderError extends Error {
-  /** @param message for the log: ours, and of the provider's words only what `clean.ts` has let through */
+  /** @param message for the log: ours, and of the provider's words only what `log-text.ts` has let through */
   constructor(message: string, options?: ErrorOptions) {
     super(message, options)
     this.name = 'ProviderTrouble'

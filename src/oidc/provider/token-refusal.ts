@@ -1,6 +1,6 @@
 /**
  * The meaning of a token endpoint's refusal (RFC 6749, section 5.2). A refusal is about the client (our configuration),
- * about what the user brought (a code, a refresh token), or a fault of the provider's. Used by `token-endpoint.ts`.
+ * about what the user brought (a code, a refresh token), or a fault of the provider's.
  */
 
 import type { ClientAuth, OidcConfig } from '../../config/config.ts'

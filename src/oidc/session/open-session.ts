@@ -1,7 +1,4 @@
-/**
- * What a sign-in opens: a session for a browser, or a family of refresh handles for a program. Called by `callback.ts`;
- * the sealing also by whoever maps Seats afresh.
- */
+/** What a sign-in opens: a session for a browser, or a family of refresh handles for a program. */
 
 import { isJsonObject, parseJson } from '../../lib/json.ts'
 import type { Context } from '../context.ts'

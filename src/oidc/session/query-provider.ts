@@ -1,6 +1,5 @@
 /**
  * Asks the provider about a user who signed in before: its refresh token, and Seats mapped afresh from what it says.
- * Called by `refresh.ts` and `renew.ts`, each of which has made sure that nobody else asks for this session meanwhile.
  */
 
 import { Refusal } from '../../model/errors.ts'

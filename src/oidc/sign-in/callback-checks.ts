@@ -1,7 +1,4 @@
-/**
- * What the provider's answer says, before its code is redeemed: `iss` (RFC 9207), `error`, `code`. Called by
- * `callback.ts`.
- */
+/** What the provider's answer says, before its code is redeemed: `iss` (RFC 9207), `error`, `code`. */
 
 import { Refusal } from '../../model/errors.ts'
 import { scopeAdvice } from '../provider/configuration-advice.ts'

@@ -1,6 +1,5 @@
 /**
  * Where a sign-in begins: at the endpoint, by a program or a form, and for browsers that a route sends to sign in.
- * Called by `endpoints.ts` and `oidc.ts`.
  */
 
 import { Refusal } from '../../model/errors.ts'

@@ -2,7 +2,7 @@
 
 import type { Ephemeral } from '../ports.ts'
 
-/** A line between a worker and its primary; see `coherence/link.ts`. */
+/** A line between a worker and its primary; see `coherence/worker-link.ts`. */
 export interface EphemeralLine {
   call(method: string, argument?: unknown): Promise<unknown>
   serve(method: string, handler: (argument: unknown) => unknown): void

@@ -1,7 +1,6 @@
 /**
  * A sign-in under way: what was sent to the provider and must come back. It is sealed in a cookie of the browser that
  * began it, so the gateway keeps nothing for it. Only the id of one that is finished is kept, until its state expires.
- * Used by `login.ts` and `callback.ts`.
  */
 
 import { Refusal } from '../../model/errors.ts'

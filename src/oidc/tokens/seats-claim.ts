@@ -1,4 +1,4 @@
-/** The claim that names Seats: claims → names. Pure. What the names mean is looked up by `grants.ts`. */
+/** The claim that names Seats: claims → names. Pure. What the names mean is looked up by `seat-mapping.ts`. */
 
 import { isJsonObject } from '../../lib/json.ts'
 import type { Claims } from './compact-jws.ts'

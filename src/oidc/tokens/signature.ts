@@ -1,4 +1,4 @@
-/** Whether the provider signed a token. Used by `id-token.ts` and `provider-token.ts`, before anything it says counts. */
+/** Whether the provider signed a token. */
 
 import { compactVerify, errors } from 'jose'
 import { Refusal } from '../../model/errors.ts'

@@ -1,4 +1,4 @@
-/** Connections for WebSockets, opened as all connections to a target are. Kept by `target.ts`, used by `dial.ts`. */
+/** Connections for WebSockets, opened as all connections to a target are. */
 
 import { Agent } from 'node:http'
 import type { Duplex } from 'node:stream'

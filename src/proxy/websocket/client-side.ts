@@ -1,8 +1,7 @@
 /**
- * Stands for the client's connection before http-proxy-3, which pipes it together with the upstream's: what is read here
- * was sent by the client, what is written goes to it. Between the two is `tunnel.ts`, which sees all that passes. Until
- * the handshake has succeeded, nothing that happens here touches the client: it may still get an HTTP answer. Made by
- * `opening.ts`, one an attempt.
+ * Stands for the client's connection before http-proxy-3, which pipes it together with the upstream's: what is read
+ * here was sent by the client, what is written goes to it. Between the two is `tunnel.ts`, which sees all that passes.
+ * Until the handshake has succeeded, nothing that happens here touches the client: it may still get an HTTP answer.
  */
 
 import { Duplex } from 'node:stream'

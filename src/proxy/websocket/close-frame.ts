@@ -1,4 +1,4 @@
-/** Close frames of the gateway's own (RFC 6455, sections 5.5.1 and 7.4). Used by `tunnel.ts`. */
+/** Close frames of the gateway's own (RFC 6455, sections 5.5.1 and 7.4). */
 
 import { randomBytes } from 'node:crypto'
 

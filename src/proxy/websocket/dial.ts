@@ -1,7 +1,7 @@
 /**
  * The handshake with an upstream, by http-proxy-3, which also pipes the two connections together once it has succeeded.
  * Nothing that it makes of the request by itself (the path through `new URL`, headers joined, forwarded and guessed) is
- * sent: path and header lines are put in whole before the first byte is. Called by `opening.ts`.
+ * sent: path and header lines are put in whole before the first byte is.
  */
 
 import type { Agent, ClientRequest, IncomingMessage } from 'node:http'

@@ -1,6 +1,6 @@
 /**
  * One direction of a WebSocket: what one end says, on its way to the other. Bytes pass as they came, until one of the
- * ends, or the gateway itself, has said Close. Kept by `tunnel.ts`, two a WebSocket.
+ * ends, or the gateway itself, has said Close.
  */
 
 import { Frames } from './frames.ts'

@@ -1,6 +1,6 @@
 /**
  * Where one frame of a WebSocket ends and the next begins (RFC 6455, section 5), in one direction. Follows the bytes as
- * they pass, in constant memory; unmasks and copies nothing. Kept by `direction.ts`, one a direction.
+ * they pass, in constant memory; unmasks and copies nothing.
  *
  * What it refuses is what makes boundaries doubtful: a wrong mask bit, a length spelled too long or beyond 2^53, a
  * control frame that is fragmented or long. Messages are none of its business.

@@ -1,7 +1,6 @@
 /**
  * What a WebSocket handshake must be (RFC 6455, section 4): the client's, so that nobody along the way can take it for
- * anything else, and the upstream's answer, so that no tunnel begins where the upstream sees none. Pure. Called by the
- * pipeline and by `opening.ts`.
+ * anything else, and the upstream's answer, so that no tunnel begins where the upstream sees none. Pure.
  */
 
 import { createHash } from 'node:crypto'

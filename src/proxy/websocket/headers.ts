@@ -1,6 +1,6 @@
 /**
  * The header lines of a handshake on its way to the upstream, and of its 101 on the way back: those of any request and
- * answer, and what a handshake has besides. Used by `opening.ts`.
+ * answer, and what a handshake has besides.
  */
 
 import type { IncomingMessage } from 'node:http'

@@ -1,7 +1,6 @@
 /**
  * Opens a WebSocket: sends the handshake on to the upstream, and begins the tunnel when it was answered as it must be.
- * Any other answer goes to the client as an HTTP answer, and the connection ends with it. Called by the pipeline, after
- * the decision, in place of `forward.ts`, and with the same targets, retries, headers and refusals.
+ * Any other answer goes to the client as an HTTP answer, and the connection ends with it.
  */
 
 import type { ClientRequest, IncomingMessage } from 'node:http'

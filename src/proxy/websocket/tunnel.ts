@@ -1,7 +1,7 @@
 /**
- * An open WebSocket: bytes pass both ways between the client's connection and the upstream's, each at the pace the other
- * end takes them, within the limits of idleness and lifetime. It is closed by either end, or by the gateway, which says
- * Close to both between two frames and does not wait long for their answers. Made by `opening.ts`.
+ * An open WebSocket: bytes pass both ways between the client's connection and the upstream's, each at the pace the
+ * other end takes them, within the limits of idleness and lifetime. It is closed by either end, or by the gateway,
+ * which says Close to both between two frames and does not wait long for their answers.
  */
 
 import type { Socket } from 'node:net'

@@ -1,4 +1,4 @@
-/** Runs one schedule after the other until one of them goes wrong. Used by the tests and by `run.ts`. */
+/** Runs one schedule after the other until one of them goes wrong. */
 
 import { add, type Figures, noFigures } from './figures.ts'
 import { fromMacrotask } from './microtasks.ts'

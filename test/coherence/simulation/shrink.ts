@@ -1,6 +1,6 @@
 /**
  * Makes a run that went wrong smaller: leaves out one thing after the other as long as it still goes wrong in the same
- * way, in one of several ways that chance may take. Used by `run.ts` and by the tests, for people to read.
+ * way, in one of several ways that chance may take.
  */
 
 import { FAIR, type Weather } from './nature.ts'

@@ -1,6 +1,6 @@
 /**
  * The protocol broken on purpose, one way each. The simulation must find a stale decision in every one of them: that is
- * what its silence about the real protocol is worth. Used by the tests and by `run.ts --variant`.
+ * what its silence about the real protocol is worth.
  */
 
 import type { Bus, BusReceiver } from '../../../src/coherence/bus.ts'

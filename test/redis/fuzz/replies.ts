@@ -1,4 +1,4 @@
-/** Bytes that a Redis may send instead of what was asked for: of every kind, well-formed or not. Used by hostile-redis.ts. */
+/** Bytes that a Redis may send instead of what was asked for: of every kind, well-formed or not. */
 
 import type { Random } from '../../hostile/fuzz/random.ts'
 

@@ -1,4 +1,4 @@
-/** Writes Seats until it is killed, and says on stdout, at once, which were acknowledged. Run by `killed.ts`. */
+/** Writes Seats until it is killed, and says on stdout, at once, which were acknowledged. */
 
 import { writeSync } from 'node:fs'
 import { isRefusal, openStore } from '../../../seats-admin/index.ts'

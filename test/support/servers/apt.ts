@@ -1,7 +1,6 @@
 /**
  * Gets a program from the packages of Debian or Ubuntu without root and without changing the machine: apt works on
- * state of its own in the cache folder, checks signatures as ever, and the packages are unpacked, not installed. Called
- * by binaries.ts, and only when the machine lacks a program.
+ * state of its own in the cache folder, checks signatures as ever, and the packages are unpacked, not installed.
  */
 
 import { createHash } from 'node:crypto'

@@ -1,7 +1,7 @@
 /**
  * Finds the programs that tests start: on PATH, then where systems keep them, and else in the packages of Debian or
- * Ubuntu, which are unpacked beside the project (apt.ts). With `SEATGATE_TEST_SERVERS=download` in the environment
- * what the machine has is left out. Called by redis.ts and postgres-template.ts.
+ * Ubuntu, which are unpacked beside the project (apt.ts). With `SEATGATE_TEST_SERVERS=download` in the environment what
+ * the machine has is left out.
  */
 
 import { accessSync, constants, globSync } from 'node:fs'

@@ -1,4 +1,4 @@
-/** Where things are kept that are made once a machine and not once a test. Called by postgres-template.ts and apt.ts. */
+/** Where things are kept that are made once a machine and not once a test. */
 
 import { lstatSync, mkdirSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'

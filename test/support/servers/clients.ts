@@ -1,4 +1,4 @@
-/** Clients of the test servers that try once, wait shortly and go with the test. Called by the tests of this folder. */
+/** Clients of the test servers that try once, wait shortly and go with the test. */
 
 import type { ConnectionOptions } from 'node:tls'
 import { Redis } from 'ioredis'

@@ -1,4 +1,4 @@
-/** A server's folder, and who owns it. Called by redis.ts and postgres.ts. */
+/** A server's folder, and who owns it. */
 
 import { chmodSync, chownSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,6 +1,6 @@
 /**
  * A lock between processes, which the system lets go when all who work under it have ended: the process that took it,
- * and the commands it runs, which outlive it when it is killed. Called by apt.ts.
+ * and the commands it runs, which outlive it when it is killed.
  */
 
 import { spawn } from 'node:child_process'

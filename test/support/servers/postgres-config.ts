@@ -1,4 +1,4 @@
-/** What is written into a test server's postgresql.conf and pg_hba.conf. Called by postgres.ts. */
+/** What is written into a test server's postgresql.conf and pg_hba.conf. */
 
 import { appendFileSync, copyFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

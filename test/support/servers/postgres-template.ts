@@ -1,6 +1,6 @@
 /**
  * The data directory that every test's PostgreSQL starts from: made by initdb once a version and user, then copied,
- * which is some ten times faster. Called by postgres.ts.
+ * which is some ten times faster.
  */
 
 import { execFile } from 'node:child_process'

@@ -1,6 +1,6 @@
 /**
  * Processes with all that descends from them: stopped, continued and killed as one. PostgreSQL is many processes, each
- * in a session of its own, so no process group holds them together. Called by child.ts and by the watcher.
+ * in a session of its own, so no process group holds them together.
  */
 
 import { spawnSync } from 'node:child_process'

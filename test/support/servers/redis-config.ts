@@ -1,4 +1,4 @@
-/** What is written into a test server's redis.conf, and who may log in. Called by redis.ts. */
+/** What is written into a test server's redis.conf, and who may log in. */
 
 import { randomBytes } from 'node:crypto'
 import { CERTIFICATES, type Tls } from './tls.ts'

@@ -1,6 +1,6 @@
 /**
  * A PostgreSQL that was killed leaves a small segment of shared memory behind, for its next life to find. When there is
- * none, it is given back here: the system has few of them. Called by postgres.ts and by the watcher.
+ * none, it is given back here: the system has few of them.
  */
 
 import { spawnSync } from 'node:child_process'

@@ -1,6 +1,6 @@
 /**
  * Certificates for tests, for servers at localhost, 127.0.0.1 and ::1: files that are in the repository, because a
- * machine with no more than Node.js cannot make any. Used by redis.ts, postgres.ts and tests of HTTPS.
+ * machine with no more than Node.js cannot make any.
  */
 
 import { readFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-/** Waiting for what nothing announces, with an end. Called by everything in this folder that waits for a program. */
+/** Waiting for what nothing announces, with an end. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 

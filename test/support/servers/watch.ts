@@ -1,7 +1,7 @@
 /**
  * Sees to it that no server outlives the test process that started it, however that ends. One watcher stands beside
  * each test process; its standard input closes when the test process is gone, also by `kill -9`, and it then kills and
- * removes what is still on its list. Called by child.ts.
+ * removes what is still on its list.
  */
 
 import { type ChildProcess, spawn } from 'node:child_process'

@@ -1,4 +1,4 @@
-/** Stands still in the middle of a write, the lock held, and says so. Run by `lock.test.ts`. */
+/** Stands still in the middle of a write, the lock held, and says so. */
 
 import { StoreUnavailable } from '../../../../seats-admin/index.ts'
 import { within } from '../../../../seats-admin/store/postgres/call.ts'

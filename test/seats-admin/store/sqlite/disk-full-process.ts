@@ -1,4 +1,4 @@
-/** Fills the disk that its folder is on, through the store, and says what it saw. Run by `disk-full.test.ts`. */
+/** Fills the disk that its folder is on, through the store, and says what it saw. */
 
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** Tries to take the store's lock, says how it went, and holds it until it is told to let go. Run by `lock.test.ts`. */
+/** Tries to take the store's lock, says how it went, and holds it until it is told to let go. */
 
 import { once } from 'node:events'
 import { lockStore } from '../../../../seats-admin/index.ts'

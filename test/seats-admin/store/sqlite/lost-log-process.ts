@@ -1,6 +1,6 @@
 /**
  * Writes Seats, deletes the log of the store under itself once, and says on stdout, at once, which were acknowledged.
- * Then it waits to be killed. Run by `replaced.test.ts`.
+ * Then it waits to be killed.
  */
 
 import { rmSync, writeSync } from 'node:fs'
