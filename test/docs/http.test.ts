@@ -1,0 +1,44 @@
+/** The HTTP messages of the manual, sent to a gateway: the responses are those that it shows. */
+
+import t from 'tap'
+import { startWorld } from '../support/world.ts'
+import { exchangesOf } from './messages.ts'
+import { pages, placeOf } from './pages.ts'
+import { differences, pairs } from './same.ts'
+
+/** Needs a provider: `sign-in.test.ts`. */
+const SIGN_IN = 'docs/sign-in.md'
+/** Pages whose caller holds a Seat already. */
+const WITH_SEAT = new Set(['docs/errors.md'])
+
+for (const page of pages.filter((each) => each !== SIGN_IN)) {
+  const exchanges = exchangesOf(page)
+  if (exchanges.length === 0) continue
+  t.test(page, async (t) => {
+    const world = await startWorld(t)
+    if (WITH_SEAT.has(page)) await world.seat('Viewer', ['main'], ['trainings:list'])
+    const known = new Map([
+      ['$KEY', world.keys['acme'] ?? ''],
+      ['$TOKEN', await world.token(['main:Viewer'])],
+    ])
+    const told = (text: string) =>
+      [...known].reduce((changed, [from, to]) => changed.replaceAll(from, to), text)
+    for (const { block, method, target, headers, body, status, shown } of exchanges) {
+      const sent = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, told(value)]))
+      const answer = await world.client.send(method, told(target), sent, body === '' ? undefined : told(body))
+      t.equal(answer.status, status, `${placeOf(block)}: ${answer.body}`)
+      const came: unknown = answer.body === '' ? undefined : answer.json
+      t.same(differences(shown, came), [], placeOf(block))
+      for (const [from, to] of pairs(shown, came)) known.set(from, to)
+    }
+  })
+}
+
+t.test('differences are found', async (t) => {
+  t.same(differences({ a: 1, b: ['x'] }, { a: 1, b: ['x'] }), [])
+  t.equal(differences({ a: 1 }, { a: 2 }).length, 1)
+  t.equal(differences({ a: 1 }, { a: 1, b: 2 }).length, 1)
+  t.equal(differences({ b: ['x', 'y'] }, { b: ['x'] }).length, 1)
+  t.same(differences({ a: 'eyJ…' }, { a: 'eyJhbGciOi' }), [])
+  t.equal(differences({ a: 'eyJ…' }, { a: 'sgr_' }).length, 1)
+})

@@ -1,0 +1,48 @@
+/** Whether a value is what the manual shows: the same, but for what is another each time. */
+
+/** Kinds of text that are made anew: ids, times, keys, request ids. */
+const MADE = [
+  /^[0-9A-HJKMNP-TV-Z]{26}$/,
+  /^\d{4}-\d\d-\d\dT[\d:.]+Z$/,
+  /^sk_[0-9A-Za-z]{40,}$/,
+  /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/,
+]
+
+/** Seconds since the epoch. */
+const TIME = 1_000_000_000
+
+/** What differs, by its place; empty when nothing does. `…` at the end of a text stands for any rest. */
+export function differences(shown: unknown, actual: unknown, place = ''): string[] {
+  if (isSame(shown, actual)) return []
+  if (typeof shown !== 'object' || typeof actual !== 'object' || shown === null || actual === null)
+    return [`${place}: ${JSON.stringify(shown)} is shown, ${JSON.stringify(actual)} comes`]
+  const names = new Set([...Object.keys(shown), ...Object.keys(actual)])
+  return [...names].flatMap((name) =>
+    differences(memberOf(shown, name), memberOf(actual, name), `${place}/${name}`),
+  )
+}
+
+/** Text of the manual → text that came, where both are of the same kind. */
+export function pairs(shown: unknown, actual: unknown): [string, string][] {
+  if (typeof shown === 'string' && typeof actual === 'string')
+    return MADE[0]?.test(shown) ? [[shown, actual]] : []
+  if (typeof shown !== 'object' || typeof actual !== 'object' || shown === null || actual === null) return []
+  return Object.keys(shown).flatMap((name) => pairs(memberOf(shown, name), memberOf(actual, name)))
+}
+
+function isSame(shown: unknown, actual: unknown): boolean {
+  if (typeof shown === 'string' && typeof actual === 'string') return isSameText(shown, actual)
+  if (typeof shown === 'number' && typeof actual === 'number')
+    return shown === actual || (shown > TIME && actual > TIME)
+  return shown === actual
+}
+
+export function isSameText(shown: string, actual: string): boolean {
+  if (shown === actual) return true
+  if (shown.endsWith('…')) return actual.startsWith(shown.slice(0, -1))
+  return MADE.some((kind) => kind.test(shown) && kind.test(actual))
+}
+
+function memberOf(value: object, name: string): unknown {
+  return Object.getOwnPropertyDescriptor(value, name)?.value
+}
