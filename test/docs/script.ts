@@ -1,6 +1,7 @@
 /** The commands of a page as one shell script: what one block sets, the next one uses. */
 
 import { spawn } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Test } from 'tap'
 import { type Block, runnable } from './pages.ts'
@@ -13,6 +14,8 @@ export interface Step {
 }
 
 const MARK = '@@ step '
+/** What curl says, apart from what the programs say that run beside it. */
+const CURLS = 'bin/curls'
 
 export function stepsOf(page: string): Step[] {
   return runnable(page, 'sh', 'console', 'yaml').flatMap((block) => {
@@ -53,9 +56,10 @@ export async function runSteps(
   steps: readonly Step[],
   told: (text: string) => string,
 ): Promise<Ran> {
+  writeFileSync(join(folder, CURLS), '')
   const script = [
     'set -e',
-    `curl() { command curl --write-out '%{stderr}\\nstatus %{http_code}\\n' "$@"; }`,
+    `curl() { command curl --write-out '%{stderr}\\nstatus %{http_code}\\n' "$@" 2>> ${CURLS}; }`,
     ...steps.flatMap(({ command }) => [`echo; echo '${MARK}'`, told(command)]),
   ].join('\n')
   const path = [join(folder, 'bin'), join(folder, 'node_modules/.bin'), process.env['PATH']].join(':')
@@ -66,8 +70,9 @@ export async function runSteps(
   shell.stdout.on('data', (chunk) => (out += chunk))
   shell.stderr.on('data', (chunk) => (err += chunk))
   const code = await new Promise<number | null>((resolve) => shell.on('close', resolve))
-  const statuses = [...err.matchAll(/^status (\d{3})$/gm)].map(([, status]) => Number(status))
-  return { code, out: out.split(`\n${MARK}\n`).slice(1), err, statuses }
+  const curls = readFileSync(join(folder, CURLS), 'utf8')
+  const statuses = [...curls.matchAll(/^status (\d{3})$/gm)].map(([, status]) => Number(status))
+  return { code, out: out.split(`\n${MARK}\n`).slice(1), err: err + curls, statuses }
 }
 
 /** Programs that a failed script has left. */
