@@ -5,9 +5,11 @@ export { type Bootstrapped, bootstrapTenant } from './api/bootstrap.ts'
 export type { AdminDeps, AdminEndpoint, AdminReply, AdminRequest, Caller } from './api/endpoint.ts'
 export type { ApiKey, StoredApiKey } from './model/api-key.ts'
 export type { Change, ChangeKind, Committed, NumberedChange, Position } from './model/change.ts'
+export type { Instance } from './model/instance.ts'
 export { type AdminCode, type AdminFault, type AdminRefusal, isRefusal } from './model/refusal.ts'
 export type { Scope } from './model/scope.ts'
 export type { ListedSeat, StoredSeat } from './model/seat.ts'
+export type { SessionRecord } from './model/session.ts'
 export type { HealthState } from './store/health.ts'
 export { openStore, type StoreLocation } from './store/open.ts'
 export type {
@@ -16,7 +18,6 @@ export type {
   Rotation,
   SessionChanged,
   SessionReading,
-  SessionRecord,
   SessionStore,
   StoredSession,
 } from './store/session-store.ts'
@@ -31,7 +32,6 @@ export {
   type AsOf,
   type ChangeReader,
   type FeedReading,
-  type Instance,
   type NameReading,
   type Ownership,
   type Page,

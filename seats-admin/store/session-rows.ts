@@ -1,7 +1,8 @@
 /** Rows of sign-in sessions as the statements of both drivers give them, and the nouns made of them. */
 
 import { blobOrNull, integer, integerOrNull, type Row, text } from './rows.ts'
-import type { Renewal, SessionRecord, StoredSession } from './session-store.ts'
+import type { SessionRecord } from '../model/session.ts'
+import type { Renewal, StoredSession } from './session-store.ts'
 
 /** What the request path needs: neither the handle nor the provider's tokens leave the store for it. */
 export const RECORD_COLUMNS =

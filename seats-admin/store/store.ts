@@ -7,6 +7,7 @@
  * that does may have been committed all the same, if its answer was all that was late: the change feed will tell.
  */
 
+import type { Instance } from '../model/instance.ts'
 import type { ApiKey, StoredApiKey } from '../model/api-key.ts'
 import type { Committed, NumberedChange, Position } from '../model/change.ts'
 import type { AdminRefusal } from '../model/refusal.ts'
@@ -86,19 +87,6 @@ export interface FeedReading {
 export interface ChangeReader {
   /** All changes after `position`; from null, the newest ones kept, 10,000 at most. */
   changesSince(position: Position | null): Promise<FeedReading>
-}
-
-/** A gateway that decides from memory and must hear of changes: a process and its workers are one. */
-export interface Instance {
-  readonly id: string
-  /** For people: host and pid. */
-  readonly name: string
-  /** Counted up by the instance itself with each sign of life; never repeats. */
-  readonly beat: number
-  /** The newest change that it has applied, as of that beat. */
-  readonly applied: number
-  /** Milliseconds since the beat by the store's clock. For people only: clocks step. */
-  readonly age: number
 }
 
 /** For a store that several gateways share: who must have heard of a change before it is answered. */

@@ -1,6 +1,7 @@
 /** `seatgate token`: mints a bearer token, for trying things out. */
 
 import type { SeatReader } from '../../seats-admin/index.ts'
+import { hashPermEntry } from '../../seats-admin/model/hash-perm.ts'
 import { mintToken, type TokenSubject } from '../decision/authn/token.ts'
 import { InvalidValue } from '../config/invalid-value.ts'
 import type { TenantConfig } from '../config/config.ts'
@@ -78,7 +79,7 @@ export async function mintFor(
   for (const name of new Set(seats)) {
     const { value } = await store.seatByName(tenant.id, name)
     const spaces = value.seat?.spaces ?? spacesOfUnknown(name, tenant)
-    hashPerm.push(...spaces.map((space) => `${space}:${name}`))
+    hashPerm.push(...spaces.map((space) => hashPermEntry(space, name)))
   }
   return mintToken(tenant, { ...subject, hashPerm }, now, lifetime)
 }

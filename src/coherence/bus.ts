@@ -1,6 +1,6 @@
 /** Messages between instances. Any of them may be lost, late, doubled or out of order: the lease makes up for it. */
 
-import type { NumberedChange } from './change.ts'
+import type { NumberedChange } from '../../seats-admin/model/change.ts'
 
 /** What a writer tells all others. */
 export interface Announcement {

@@ -1,16 +1,6 @@
-/** What the rooms of coherence say to each other. The shapes of the store's feed, by structure: nothing is imported. */
+/** Readings of the store's change feed, and the listeners to them. */
 
-/** A point in the store's history; the mark is random, so that another history is noticed. See the store's model. */
-export interface Position {
-  readonly seq: number
-  readonly mark: number
-}
-
-export interface NumberedChange extends Position {
-  readonly tenant: string
-  readonly kind: 'seat' | 'seat-name' | 'api-key' | 'session'
-  readonly key: string
-}
+import type { Committed, NumberedChange, Position } from '../../seats-admin/model/change.ts'
 
 /** What a reading of the feed gave: everything between two positions. */
 export interface Reading {
@@ -31,15 +21,6 @@ export interface ChangeListener {
   announced(changes: readonly NumberedChange[]): void
   /** By a reading: all changes since the last one, up to `head`. Null: anything may have changed. */
   take(changes: readonly NumberedChange[] | null, head: Position): void
-}
-
-/** A write that has been committed: `seq` and `mark` are those of its last change. */
-export interface Committed extends Position {
-  readonly changes: readonly {
-    readonly tenant: string
-    readonly kind: NumberedChange['kind']
-    readonly key: string
-  }[]
 }
 
 /** Each change with its own number: they were handed out in a row. */

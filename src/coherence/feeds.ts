@@ -1,6 +1,7 @@
 /** The feed as a follower reads it: of a store that one gateway has to itself, or of one that a fleet shares. */
 
-import type { NumberedChange, Position } from './change.ts'
+import type { Instance } from '../../seats-admin/model/instance.ts'
+import type { NumberedChange, Position } from '../../seats-admin/model/change.ts'
 import type { Clock } from './clock.ts'
 import type { Feed, FeedAnswer } from './follower.ts'
 
@@ -28,11 +29,8 @@ export interface InstanceList {
   leave(id: string): Promise<void>
 }
 
-export interface ListedInstance {
-  readonly id: string
-  readonly beat: number
-  readonly applied: number
-}
+/** Of the list, what the protocol reads. */
+export type ListedInstance = Pick<Instance, 'id' | 'beat' | 'applied'>
 
 /** Nobody else decides from this store's memory: nobody needs to know of us. */
 export class PlainFeed implements Feed {

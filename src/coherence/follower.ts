@@ -1,6 +1,7 @@
 /** Follows the store's feed: reads it a few times a second, and when asked to. One a process tree. See `lease.ts`. */
 
-import type { NumberedChange, Position, Reading } from './change.ts'
+import type { NumberedChange, Position } from '../../seats-admin/model/change.ts'
+import type { Reading } from './change.ts'
 import type { Clock } from './clock.ts'
 import { LEASE } from './lease.ts'
 

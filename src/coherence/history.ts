@@ -6,7 +6,8 @@
  * Bound: {@link MAX_CHANGES} changes, some 200 bytes each.
  */
 
-import type { ChangeListener, NumberedChange, Position } from './change.ts'
+import type { NumberedChange, Position } from '../../seats-admin/model/change.ts'
+import type { ChangeListener } from './change.ts'
 
 const MAX_CHANGES = 10_000
 

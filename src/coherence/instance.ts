@@ -4,7 +4,8 @@
  */
 
 import type { Acknowledgement, Announcement, Bus } from './bus.ts'
-import { type Committed, type NumberedChange, numbered, type Reading } from './change.ts'
+import type { Committed, NumberedChange } from '../../seats-admin/model/change.ts'
+import { numbered, type Reading } from './change.ts'
 import { AcknowledgementBarrier } from './acknowledgements.ts'
 import type { Clock } from './clock.ts'
 import {

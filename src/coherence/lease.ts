@@ -40,7 +40,8 @@
  * be lost, late, doubled or out of order; Redis may forget everything; processes may stop, freeze and thaw at any point.
  */
 
-import type { ChangeListener, NumberedChange, Position, Reading } from './change.ts'
+import type { NumberedChange, Position } from '../../seats-admin/model/change.ts'
+import type { ChangeListener, Reading } from './change.ts'
 import { samePosition } from './change.ts'
 import type { Clock } from './clock.ts'
 

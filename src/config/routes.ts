@@ -1,6 +1,6 @@
 /** One route table into entries, each checked by itself. The router checks them against each other. */
 
-import { isPermission } from '../../seats-admin/model/permission.ts'
+import { EVERY_PERMISSION, isPermission } from '../../seats-admin/model/permission.ts'
 import type { Requirement } from '../model/route.ts'
 import { InvalidValue, didYouMean, quote, type Read } from './invalid-value.ts'
 import { DEFAULT_LIMITS, type RouteEntry } from './config.ts'
@@ -77,7 +77,7 @@ function readValue(routes: Section, key: string, known: Known | null): Limits {
   if (short !== undefined)
     return { requirement: short, responseTimeout: null, maxBody: fallback, signIn: null }
   const section = routes.section(key)
-  const needed = section.text('permission', requirement) ?? '*'
+  const needed = section.text('permission', requirement) ?? EVERY_PERMISSION
   if (needed === 'public' && section.has('sign_in'))
     section.faultOfKey('sign_in', 'sign_in: a public route asks nobody who they are')
   return {

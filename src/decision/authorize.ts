@@ -3,6 +3,7 @@
  * "allow" for a permission is made.
  */
 
+import { holds } from '../../seats-admin/model/permission.ts'
 import type { ConsideredSeat, ResolvedSeats, SeatVerdict } from '../model/decision.ts'
 import type { Seat } from '../model/seat.ts'
 
@@ -10,9 +11,6 @@ export interface Authorization {
   readonly code: 'allow' | 'no_seat_in_space' | 'permission_denied'
   readonly seats: readonly ConsideredSeat[]
 }
-
-/** Grants every permission. */
-const ALL = '*'
 
 /**
  * Allows if one of the Seats named for the space still lists that space and holds the permission or `*`.
@@ -37,5 +35,5 @@ export function authorize(resolved: ResolvedSeats, space: string, permission: st
 function verdictOn(seat: Seat | null, space: string, permission: string): SeatVerdict {
   if (seat === null) return 'unknown'
   if (!seat.spaces.has(space)) return 'not_in_space'
-  return seat.permissions.has(permission) || seat.permissions.has(ALL) ? 'grants' : 'lacks_permission'
+  return holds(seat.permissions, permission) ? 'grants' : 'lacks_permission'
 }

@@ -6,7 +6,7 @@
 
 import { performance } from 'node:perf_hooks'
 import type { Acknowledgement, Announcement, Bus, BusReceiver } from '../coherence/bus.ts'
-import type { NumberedChange } from '../coherence/change.ts'
+import type { NumberedChange } from '../../seats-admin/model/change.ts'
 import { type RedisConnection, isReady, type Subscriber } from './connection.ts'
 import type { Keys } from './keys.ts'
 import { MAX_VALUE } from './resp.ts'

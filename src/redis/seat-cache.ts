@@ -8,6 +8,7 @@
  * and not at all for a while after Redis failed to answer in time.
  */
 
+import type { StoredApiKey } from '../../seats-admin/model/api-key.ts'
 import type { Source } from '../model/decision.ts'
 import type { SeatQuestion } from '../model/seat.ts'
 import { type RedisConnection, isReady } from './connection.ts'
@@ -18,7 +19,6 @@ import {
   decode,
   encode,
   keyRow,
-  type KeyRow,
   namedRow,
   seatRowOrNull,
   type Kind,
@@ -38,7 +38,7 @@ export interface SeatStore {
   grantById(tenant: string, id: string, question: SeatQuestion): Promise<Read<SeatRow | null>>
   spacesByName(tenant: string, name: string): Promise<Read<SeatSpaces | null>>
   seatById(tenant: string, id: string): Promise<Read<SeatLists | null>>
-  apiKeyById(tenant: string, id: string): Promise<Read<KeyRow | null>>
+  apiKeyById(tenant: string, id: string): Promise<Read<StoredApiKey | null>>
 }
 
 /** What sign-in needs of a Seat: from the store alone. */
@@ -113,7 +113,7 @@ export class SeatCache {
     return this.#store.seatById(tenant, id)
   }
 
-  apiKeyById(tenant: string, id: string): Promise<Sourced<KeyRow | null>> {
+  apiKeyById(tenant: string, id: string): Promise<Sourced<StoredApiKey | null>> {
     return this.#read('api-key', tenant, id, keyRow, () => this.#store.apiKeyById(tenant, id))
   }
 

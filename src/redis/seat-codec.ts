@@ -1,5 +1,7 @@
 /** How a Seat or an API key is written in Redis: JSON, `[seq, mark, value]`, a key's hash as base64url. */
 
+import type { StoredApiKey } from '../../seats-admin/model/api-key.ts'
+
 export type Kind = 'seat-name' | 'seat' | 'api-key'
 
 /** A value, and the position of the store that it was read at. */
@@ -21,15 +23,6 @@ export interface SeatRow {
   readonly permissions: readonly string[]
   /** Answers every question; else only the one that the store was asked. */
   readonly complete: boolean
-}
-
-export interface KeyRow {
-  readonly id: string
-  readonly tenant: string
-  readonly hash: Uint8Array
-  readonly seatIds: readonly string[]
-  readonly expiresAt: number | null
-  readonly revokedAt: number | null
 }
 
 export function encode({ seq, mark, value }: Read<unknown>): string {
@@ -71,7 +64,7 @@ export function seatRowOrNull(data: unknown): SeatRow | null | undefined {
   return { id, name, spaces, permissions, complete: true }
 }
 
-export function keyRow(data: unknown): KeyRow | undefined {
+export function keyRow(data: unknown): StoredApiKey | undefined {
   if (!isRecord(data)) return undefined
   const { id, tenant, hash, seatIds, expiresAt, revokedAt } = data
   if (typeof id !== 'string' || typeof tenant !== 'string' || typeof hash !== 'string') return undefined

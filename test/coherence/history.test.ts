@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import type { NumberedChange } from '../../src/coherence/change.ts'
+import type { NumberedChange } from '../../seats-admin/model/change.ts'
 import { History } from '../../src/coherence/history.ts'
 import { change, position } from './support.ts'
 

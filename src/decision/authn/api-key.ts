@@ -10,7 +10,7 @@ import { timingSafeEqual } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { hashApiKey, parseApiKey } from '../../../seats-admin/model/api-key.ts'
 import { Refusal } from '../../model/errors.ts'
-import type { ApiKeyRecord } from '../../model/credential-records.ts'
+import type { StoredApiKey } from '../../../seats-admin/model/api-key.ts'
 import type { Trace } from '../../model/decision.ts'
 import type { Principal } from '../../model/principal.ts'
 
@@ -22,7 +22,7 @@ export interface ApiKeyOptions {
     tenant: string,
     id: string,
     trace?: Trace,
-  ) => ApiKeyRecord | null | Promise<ApiKeyRecord | null>
+  ) => StoredApiKey | null | Promise<StoredApiKey | null>
   /** ms since the epoch */
   readonly now: () => number
   /** Bytes of what is remembered. */
@@ -46,7 +46,7 @@ export class ApiKeys {
   readonly #options: ApiKeyOptions
   readonly #accepted: LRUCache<string, KeyAddress>
   /** What a record of memory means to a decision: made once, gone with the record. */
-  readonly #principals = new WeakMap<ApiKeyRecord, Principal>()
+  readonly #principals = new WeakMap<StoredApiKey, Principal>()
 
   constructor(options: ApiKeyOptions) {
     this.#options = options
@@ -69,7 +69,7 @@ export class ApiKeys {
     address: KeyAddress,
     hash: Uint8Array,
     cacheKey: string,
-    record: ApiKeyRecord | null,
+    record: StoredApiKey | null,
   ): Principal | Refusal {
     const same = equal(hash, record?.hash ?? NO_HASH)
     if (record === null || !same) return invalid
@@ -79,16 +79,16 @@ export class ApiKeys {
     return this.#principal(record)
   }
 
-  #principal(record: ApiKeyRecord): Principal {
+  #principal(record: StoredApiKey): Principal {
     const known = this.#principals.get(record)
     if (known !== undefined) return known
-    const { tenant, id, seats, expiresAt } = record
+    const { tenant, id, seatIds, expiresAt } = record
     const principal: Principal = Object.freeze({
       method: 'api-key',
       tenant,
       user: id,
       email: null,
-      claims: Object.freeze({ by: 'id' as const, seats }),
+      claims: Object.freeze({ by: 'id' as const, seats: seatIds }),
       session: null,
       validUntil: expiresAt,
     })

@@ -3,7 +3,7 @@
  * signature is good.
  */
 
-import { isSpaceId } from '../../../seats-admin/model/space.ts'
+import { readHashPerm } from '../../../seats-admin/model/hash-perm.ts'
 import { Refusal } from '../../model/errors.ts'
 import type { Principal, SeatClaims } from '../../model/principal.ts'
 import { listBytes, MAP, MAP_ENTRY, authorizationBytes, textBytes } from '../../lib/heap-size.ts'
@@ -118,24 +118,4 @@ function optionalTime(value: unknown): number | null {
 /** Lone surrogates are no text (RFC 7493, section 2.1): stored or sent on they become one and the same character. */
 function isText(value: unknown): value is string {
   return typeof value === 'string' && value.isWellFormed()
-}
-
-/**
- * `{space}:{seat}` entries by space, each split at its first `:`. An entry that is none is ignored; no claim, no
- * Seats. Null when the claim is no array of strings. The token's length bounds their number.
- */
-function readHashPerm(claim: unknown = []): ReadonlyMap<string, readonly string[]> | null {
-  if (!Array.isArray(claim)) return null
-  const entries = new Map<string, string[]>()
-  for (const entry of new Set<unknown>(claim)) {
-    if (typeof entry !== 'string') return null
-    const at = entry.indexOf(':')
-    const space = entry.slice(0, at)
-    const seat = entry.slice(at + 1)
-    if (at < 0 || seat === '' || !isText(seat) || !isSpaceId(space)) continue
-    const seats = entries.get(space)
-    if (seats === undefined) entries.set(space, [seat])
-    else seats.push(seat)
-  }
-  return entries
 }

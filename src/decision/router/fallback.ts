@@ -4,6 +4,7 @@
  * Asked at load; a warning, never a fault. An entry for the method at the narrower path settles it.
  */
 
+import { EVERY_PERMISSION } from '../../../seats-admin/model/permission.ts'
 import type { Fault } from '../../config/faults.ts'
 import type { Requirement, Route } from '../../model/route.ts'
 import type { Pattern, Segment } from './pattern.ts'
@@ -104,7 +105,7 @@ function collect(root: Node, route: Route, leaf: Leaf, path: string, found: Map<
 function rank(requirement: Requirement): number {
   if (requirement === 'public') return 0
   if (requirement === 'authenticated') return 1
-  return requirement === '*' ? 3 : 2
+  return requirement === EVERY_PERMISSION ? 3 : 2
 }
 
 function warning(route: Route, other: Route, methods: ReadonlySet<string>): string {

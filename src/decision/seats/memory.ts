@@ -3,8 +3,10 @@
  * authentication; told by the lease what to forget. Costs what is in use, not what is stored.
  */
 
+import type { NumberedChange } from '../../../seats-admin/model/change.ts'
 import { performance } from 'node:perf_hooks'
-import type { ApiKeyRecord, SessionRecord } from '../../model/credential-records.ts'
+import type { StoredApiKey } from '../../../seats-admin/model/api-key.ts'
+import type { SessionRecord } from '../../../seats-admin/model/session.ts'
 import type { Trace } from '../../model/decision.ts'
 import type { NamedSeat, Seat, SeatQuestion } from '../../model/seat.ts'
 import { FairReads } from './fair-reads.ts'
@@ -30,22 +32,8 @@ export interface SeatRow {
   readonly complete: boolean
 }
 
-export interface ApiKeyRow {
-  readonly id: string
-  readonly tenant: string
-  readonly hash: Uint8Array
-  readonly seatIds: readonly string[]
-  readonly expiresAt: number | null
-  readonly revokedAt: number | null
-}
-
 /** What memory must forget; what it is reading of this counts only if it is as new as `seq`. */
-export interface SeatChange {
-  readonly seq: number
-  readonly tenant: string
-  readonly kind: 'seat' | 'seat-name' | 'api-key' | 'session'
-  readonly key: string
-}
+export type SeatChange = Omit<NumberedChange, 'mark'>
 
 /** What memory asks of the store. */
 export interface SeatSource {
@@ -57,7 +45,7 @@ export interface SeatSource {
   grantById(tenant: string, id: string, question: SeatQuestion): Promise<AsOf<SeatRow | null>>
   spacesByName(tenant: string, name: string): Promise<AsOf<SeatSpaces | null>>
   seatById(tenant: string, id: string): Promise<AsOf<SeatLists | null>>
-  apiKeyById(tenant: string, id: string): Promise<AsOf<ApiKeyRow | null>>
+  apiKeyById(tenant: string, id: string): Promise<AsOf<StoredApiKey | null>>
 }
 
 /** Sign-in sessions come from the store itself: one browser each, hardly worth a shared cache. */
@@ -80,7 +68,7 @@ export class SeatMemory {
   readonly #unknown = new MemoryBudget(0)
   readonly #names: ReadThrough<NamedSeat, SeatQuestion>
   readonly #seats: ReadThrough<Seat | null, SeatQuestion>
-  readonly #keys: ReadThrough<ApiKeyRecord | null>
+  readonly #keys: ReadThrough<StoredApiKey | null>
   readonly #sessions: ReadThrough<SessionRecord | null>
   readonly #reads = new FairReads(READS)
   /** Apart, as anybody can ask for invented keys and sessions: that must not hold the Seats of callers up. */
@@ -110,7 +98,7 @@ export class SeatMemory {
       remembered: this.#map(this.#room, seatBytes),
       isWhole: (seat) => seat === null || seat.complete,
     })
-    this.#keys = new ReadThrough<ApiKeyRecord | null>({
+    this.#keys = new ReadThrough<StoredApiKey | null>({
       load: fairly(this.#credentialReads, async (tenant, id) => {
         const { value, ...asOf } = await source.apiKeyById(tenant, id)
         return { ...asOf, value: value === null ? null : record(value) }
@@ -185,7 +173,7 @@ export class SeatMemory {
     return (await this.#signInReads.run(tenant, () => this.#source.spacesByName(tenant, name))).value
   }
 
-  apiKeyById(tenant: string, id: string, trace?: Trace): ApiKeyRecord | null | Promise<ApiKeyRecord | null> {
+  apiKeyById(tenant: string, id: string, trace?: Trace): StoredApiKey | null | Promise<StoredApiKey | null> {
     return this.#keys.get(tenant + SEPARATOR + id, WHOLE, trace)
   }
 
@@ -286,12 +274,12 @@ function session(row: SessionRecord): SessionRecord {
   return Object.freeze({ ...row, cookieHash: cookieHash === null ? null : own(cookieHash) })
 }
 
-function record(row: ApiKeyRow): ApiKeyRecord {
+function record(row: StoredApiKey): StoredApiKey {
   return Object.freeze({
     id: row.id,
     tenant: row.tenant,
     hash: own(row.hash),
-    seats: row.seatIds,
+    seatIds: row.seatIds,
     expiresAt: row.expiresAt,
     revokedAt: row.revokedAt,
   })

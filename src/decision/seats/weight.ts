@@ -1,6 +1,7 @@
 /** What the things that memory holds take of the heap: bytes, rather too many than too few. */
 
-import type { ApiKeyRecord, SessionRecord } from '../../model/credential-records.ts'
+import type { StoredApiKey } from '../../../seats-admin/model/api-key.ts'
+import type { SessionRecord } from '../../../seats-admin/model/session.ts'
 import type { Seat } from '../../model/seat.ts'
 import { listBytes, MAP, SET_ENTRY, authorizationBytes, textBytes, textsBytes } from '../../lib/heap-size.ts'
 
@@ -10,7 +11,7 @@ export function entryBytes(key: string, value: number): number {
 }
 
 /** In the map and in the order of use. */
-const PLACES = 280
+const PLACES = 300
 
 export function seatBytes(seat: Seat | null): number {
   if (seat === null) return NAMED
@@ -19,10 +20,10 @@ export function seatBytes(seat: Seat | null): number {
   return sets + textBytes(id) + textBytes(name) + textsBytes(spaces) + textsBytes(permissions)
 }
 
-export function keyBytes({ id, tenant, seats }: ApiKeyRecord): number {
+export function keyBytes({ id, tenant, seatIds }: StoredApiKey): number {
   // Twice: authentication keeps what it means to a decision. And the names of its Seats, which outcomes have.
-  const authorization = authorizationBytes(seats.length) + NAME * seats.length
-  return 2 * OBJECT + HASH + textBytes(id) + textBytes(tenant) + listBytes(seats) + authorization
+  const authorization = authorizationBytes(seatIds.length) + NAME * seatIds.length
+  return 2 * OBJECT + HASH + textBytes(id) + textBytes(tenant) + listBytes(seatIds) + authorization
 }
 
 export function sessionBytes(session: SessionRecord): number {

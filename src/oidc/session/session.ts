@@ -3,7 +3,7 @@
  * nor a bearer token. Decides from memory, as for API keys; only Seats that have become too old are fetched.
  */
 
-import { isSpaceId } from '../../../seats-admin/model/space.ts'
+import { readHashPerm } from '../../../seats-admin/model/hash-perm.ts'
 import { Refusal } from '../../model/errors.ts'
 import type { Principal } from '../../model/principal.ts'
 import { cookieCounts } from '../sign-in/browser.ts'
@@ -92,7 +92,7 @@ export class Sessions {
     const { id, tenant, user, email } = record
     const leeway = this.#options.tenants.get(tenant)?.token.leeway ?? 0
     const issuedAt = Math.floor(record.issuedAt - leeway / 1000)
-    const claims = { by: 'name' as const, entries: entriesOf(record.hashPerm), issuedAt }
+    const claims = { by: 'name' as const, entries: readHashPerm(record.hashPerm) ?? new Map(), issuedAt }
     const validUntil = Math.min(record.renewAt, record.expiresAt)
     const principal: Principal = Object.freeze({
       method: 'session',
@@ -106,18 +106,4 @@ export class Sessions {
     this.#principals.set(record, principal)
     return principal
   }
-}
-
-/** `{space}:{seat}`, each split at its first `:`, by space. */
-function entriesOf(hashPerm: readonly string[]): ReadonlyMap<string, readonly string[]> {
-  const entries = new Map<string, string[]>()
-  for (const entry of hashPerm) {
-    const at = entry.indexOf(':')
-    const space = entry.slice(0, at)
-    if (at < 0 || !isSpaceId(space)) continue
-    const seats = entries.get(space)
-    if (seats === undefined) entries.set(space, [entry.slice(at + 1)])
-    else seats.push(entry.slice(at + 1))
-  }
-  return entries
 }

@@ -3,6 +3,7 @@
  * refresh, and by `validate`.
  */
 
+import { hashPermEntry } from '../../../seats-admin/model/hash-perm.ts'
 import { isSpaceId } from '../../../seats-admin/model/space.ts'
 import { cleanedName } from '../provider/log-text.ts'
 import type { Context } from '../context.ts'
@@ -62,7 +63,7 @@ function entries(held: readonly SeatOfName[], tenant: string, log: Context['log'
   for (const { name, spaces } of held)
     for (const space of spaces) {
       if (!isSpaceId(space)) continue
-      const entry = `${space}:${name}`
+      const entry = hashPermEntry(space, name)
       text += entry.length
       if (carried.length === MAX_ENTRIES || text > MAX_ENTRIES_TEXT) {
         log.warn({ event: 'seats_cut', tenant, count }, 'a user has more Seats than a sign-in can carry')

@@ -3,7 +3,7 @@
  * instances. What a statement sees and what it does are two moments; `store-client.ts` says when each of them is.
  */
 
-import type { Committed, NumberedChange, Position } from '../../../src/coherence/change.ts'
+import type { Committed, NumberedChange, Position } from '../../../seats-admin/model/change.ts'
 import type { ListedInstance } from '../../../src/coherence/feeds.ts'
 import type { Random } from './random.ts'
 import { TENANT, type Thing, type Version, versionOf } from './things.ts'

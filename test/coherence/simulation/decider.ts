@@ -6,7 +6,7 @@
 
 import type { Coherence } from '../../../src/coherence/instance.ts'
 import { LEASE, type Lease, MARGIN } from '../../../src/coherence/lease.ts'
-import type { ApiKeyRecord } from '../../../src/model/credential-records.ts'
+import type { StoredApiKey } from '../../../seats-admin/model/api-key.ts'
 import type { Trace } from '../../../src/model/decision.ts'
 import type { Principal, SeatClaims } from '../../../src/model/principal.ts'
 import { type Seat, SeatQuestion } from '../../../src/model/seat.ts'
@@ -64,7 +64,7 @@ export class Decider {
   readonly #outcomes: DecisionCache
   /** Whose tokens and keys were met. Tokens never end here. */
   readonly #tokens = new Map<string, Principal>()
-  readonly #keys = new WeakMap<ApiKeyRecord, Map<string, Principal>>()
+  readonly #keys = new WeakMap<StoredApiKey, Map<string, Principal>>()
   readonly #store: StoreClient
   #asked = 0
   readonly #coherence: Coherence
@@ -175,7 +175,7 @@ export class Decider {
   }
 
   /** Keys have all Seats here, one of which is asked about. */
-  #holder(record: ApiKeyRecord, { id }: Thing): Principal {
+  #holder(record: StoredApiKey, { id }: Thing): Principal {
     const holders = this.#keys.get(record) ?? new Map<string, Principal>()
     const known = holders.get(id) ?? principalOf({ by: 'id', seats: [id] })
     this.#keys.set(record, holders.set(id, known))

@@ -5,10 +5,11 @@
  * `seats-admin/store/store.ts`.
  */
 
-import type { Committed, Position } from '../../../src/coherence/change.ts'
+import type { Committed, Position } from '../../../seats-admin/model/change.ts'
 import type { ListedInstance } from '../../../src/coherence/feeds.ts'
 import type { NamedRow, Read } from '../../../src/redis/seat-codec.ts'
-import type { ApiKeyRow, SeatRow } from '../../../src/decision/seats/memory.ts'
+import type { StoredApiKey } from '../../../seats-admin/model/api-key.ts'
+import type { SeatRow } from '../../../src/decision/seats/memory.ts'
 import type { Database, FeedState, InstanceRow } from './database.ts'
 import { delay, type Nature } from './nature.ts'
 import type { Process } from './process.ts'
@@ -52,7 +53,7 @@ export class StoreClient {
     return this.grantById(tenant, id)
   }
 
-  apiKeyById(_tenant: string, id: string): Promise<Read<ApiKeyRow | null>> {
+  apiKeyById(_tenant: string, id: string): Promise<Read<StoredApiKey | null>> {
     return this.#read(thingOf(id), ({ key }) => key)
   }
 

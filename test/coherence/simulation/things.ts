@@ -1,6 +1,7 @@
 /** What there is to write and to read: few, so that writes and requests meet. */
 
-import type { ApiKeyRow, SeatRow } from '../../../src/decision/seats/memory.ts'
+import type { StoredApiKey } from '../../../seats-admin/model/api-key.ts'
+import type { SeatRow } from '../../../src/decision/seats/memory.ts'
 
 export const TENANT = 'acme'
 
@@ -16,7 +17,7 @@ export interface Version {
   /** The number of the write. */
   readonly seq: number
   readonly seat: SeatRow | null
-  readonly key: ApiKeyRow | null
+  readonly key: StoredApiKey | null
 }
 
 export const THINGS: readonly Thing[] = [

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { formatApiKey, hashApiKey } from '../../../seats-admin/model/api-key.ts'
 import { DEFAULT_MEMORY } from '../../../src/config/config.ts'
-import type { ApiKeyRecord } from '../../../src/model/credential-records.ts'
+import type { StoredApiKey } from '../../../seats-admin/model/api-key.ts'
 import { authenticator, credentials, NOW, outcome } from './support.ts'
 
 const ID = '01JZ0000000000000000000001'
@@ -12,15 +12,15 @@ const random = () => randomBytes(16).toString('hex')
 const key = formatApiKey('acme', ID, random())
 const otherKey = formatApiKey('globex', OTHER_ID, random())
 
-function record(text: string, more: Partial<ApiKeyRecord> = {}): ApiKeyRecord {
+function record(text: string, more: Partial<StoredApiKey> = {}): StoredApiKey {
   const hash = hashApiKey(text)
-  return { id: ID, tenant: 'acme', hash, seats: ['seat-1'], expiresAt: null, revokedAt: null, ...more }
+  return { id: ID, tenant: 'acme', hash, seatIds: ['seat-1'], expiresAt: null, revokedAt: null, ...more }
 }
 
 /** Records by tenant and id, as they are now: the test changes them while the authenticator lives. */
-function keyring(...records: ApiKeyRecord[]) {
-  const held = new Map<string, ApiKeyRecord>()
-  const put = (it: ApiKeyRecord) => held.set(`${it.tenant}/${it.id}`, it)
+function keyring(...records: StoredApiKey[]) {
+  const held = new Map<string, StoredApiKey>()
+  const put = (it: StoredApiKey) => held.set(`${it.tenant}/${it.id}`, it)
   for (const it of records) put(it)
   const asked: string[] = []
   const apiKeyById = (tenant: string, id: string) => {
@@ -63,7 +63,7 @@ t.test('the record is asked for each time: what changed counts at once', async (
   const ring = both()
   const asked = authenticator(ring)
   t.match(await outcome(asked, { apiKey: [key] }), { claims: { seats: ['seat-1'] } })
-  ring.put(record(key, { seats: ['seat-2'] }))
+  ring.put(record(key, { seatIds: ['seat-2'] }))
   t.match(await outcome(asked, { apiKey: [key] }), { claims: { seats: ['seat-2'] } })
   ring.put(record(key, { revokedAt: NOW }))
   t.equal(await outcome(asked, { apiKey: [key] }), 'api_key_revoked')
@@ -76,7 +76,7 @@ t.test('the record is asked for each time: what changed counts at once', async (
 })
 
 t.test('expiry, and expiry before revocation', async (t) => {
-  const with_ = (more: Partial<ApiKeyRecord>) =>
+  const with_ = (more: Partial<StoredApiKey>) =>
     outcome(authenticator(keyring(record(key, more))), { apiKey: [key] })
   t.equal(await with_({ expiresAt: NOW - 1 }), 'api_key_expired')
   t.equal(await with_({ expiresAt: NOW }), 'api_key_expired')
@@ -90,7 +90,7 @@ t.test('expiry, and expiry before revocation', async (t) => {
 
 t.test('expiry is looked at when the store has answered', async (t) => {
   let now = NOW
-  const answers = Promise.withResolvers<ApiKeyRecord>()
+  const answers = Promise.withResolvers<StoredApiKey>()
   const asked = authenticator({ now: () => now, apiKeyById: () => answers.promise })
   const verdict = outcome(asked, { apiKey: [key] })
   now += 1000

@@ -69,7 +69,7 @@ t.test('API keys', async (t) => {
   })
   const record = (tenant: string, key: string) => {
     const hash = hashes.get(key) ?? new Uint8Array(32)
-    return { id: key, tenant, hash, seats: [], expiresAt: null, revokedAt: null }
+    return { id: key, tenant, hash, seatIds: [], expiresAt: null, revokedAt: null }
   }
   const asked = authenticator({ apiKeyById: record, memory: { ...DEFAULT_MEMORY, apiKeys: BOUND } })
   const ask = (key = '') => asked.authenticate(credentials({ apiKey: [key] }))

@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { SessionRecord } from '../../../src/model/credential-records.ts'
+import type { SessionRecord } from '../../../seats-admin/model/session.ts'
 import type { Trace } from '../../../src/model/decision.ts'
 import { SeatQuestion } from '../../../src/model/seat.ts'
 import { type SeatChange, SeatMemory, type SeatRow } from '../../../src/decision/seats/memory.ts'
@@ -63,7 +63,7 @@ t.test('gives what the store gave, compiled, and asks once', async (t) => {
   t.ok(named.seat?.permissions.has('trainings:list'))
   t.ok(Object.isFrozen(named.seat))
   const key = await memory.apiKeyById('acme', 'k1')
-  t.match(key, { id: 'k1', tenant: 'acme', seats: ['a', 'b'], revokedAt: 9 })
+  t.match(key, { id: 'k1', tenant: 'acme', seatIds: ['a', 'b'], revokedAt: 9 })
   t.ok(Object.isFrozen(key))
   t.equal(memory.seatByName('acme', 'Viewer', QUESTION), named, 'at once')
   t.equal(memory.apiKeyById('acme', 'k1'), key)
