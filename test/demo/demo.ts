@@ -98,7 +98,7 @@ function tokenFor(store: Store, tenant: TenantConfig, sub: string, seats: string
 
 function introduction({ viewer, editor, key }: Shown, url: string): string {
   return `
-Seatgate stands on ${url}, in front of a sample service of trainings.
+Seatgate listens on ${url}, in front of a sample service of trainings.
 Paste these into another terminal:
 
 ALICE='${viewer}'
@@ -108,19 +108,19 @@ KEY='${key}'
 # 200: alice holds Seat Viewer in space ${SPACE}, which has trainings:list
 curl -i -H "Authorization: Bearer $ALICE" -H 'Space: ${SPACE}' ${url}/v1/trainings
 
-# 401: nobody said who they are
+# 401: the request has no credential
 curl -i -H 'Space: ${SPACE}' ${url}/v1/trainings
 
 # 403: none of alice's Seats has trainings:create; one of bob's has
 curl -i -H "Authorization: Bearer $ALICE" -H 'Space: ${SPACE}' -H 'Content-Type: application/json' -d '{"title":"Ladders"}' ${url}/v1/trainings
 curl -i -H "Authorization: Bearer $BOB" -H 'Space: ${SPACE}' -H 'Content-Type: application/json' -d '{"title":"Ladders"}' ${url}/v1/trainings
 
-# The Seats, by the API key of the tenant's administrator
+# The Seats, with the API key of the tenant's administrator
 curl -s -H "x-api-key: $KEY" -H 'Space: admin' ${url}/v1/seats
 
-# Who does the service think is calling?
+# The caller, as the service sees it
 curl -s -H "Authorization: Bearer $ALICE" ${url}/v1/me
 
-Ctrl-C ends the demo. What the gateway logs follows.
+Ctrl-C ends the demo. The log of the gateway follows.
 `
 }
