@@ -20,7 +20,7 @@ export function refusalOfLine(method: string, target: string, config: Config): R
   const grammar = requestGrammar(headerBytes)
   try {
     if (head.length > headerBytes) throw grammar.tooLong('head', head)
-    const fault = grammar.faultIn(head, 0)
+    const fault = grammar.checkPrefix(head, 0)
     if (fault !== null) throw fault
     return validateMethod(grammar.readHead(head, false, undefined).method, { methods: methodsOf(config) })
   } catch (fault) {

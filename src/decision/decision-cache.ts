@@ -11,7 +11,7 @@
 import type { Authorization } from './authorize.ts'
 import type { Principal } from '../model/principal.ts'
 import type { Requirement } from '../model/route.ts'
-import { ownText } from '../lib/heap-size.ts'
+import { detachedText } from '../lib/heap-size.ts'
 
 /** Memory, for who keeps what was made of it. */
 export interface Generation {
@@ -46,12 +46,12 @@ export class DecisionCache {
     const { generation } = this.#memory
     const last = this.#last.get(principal)
     if (last === undefined) {
-      this.#last.set(principal, { generation, space: ownText(space), permission, authorization })
+      this.#last.set(principal, { generation, space: detachedText(space), permission, authorization })
       return
     }
     last.generation = generation
     // Cut out of a request, it would keep all of it, credentials and all. An id of a space is ASCII.
-    if (last.space !== space) last.space = ownText(space)
+    if (last.space !== space) last.space = detachedText(space)
     last.permission = permission
     last.authorization = authorization
   }

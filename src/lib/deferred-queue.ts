@@ -5,23 +5,23 @@
  */
 
 /** Taken at each turn. */
-const AT_ONCE = 4
+const PER_ITERATION = 4
 
-export interface Waiting {
+export interface DeferredTask {
   /** Its turn has come. */
-  go(): void
+  run(): void
 }
 
 export class DeferredQueue {
-  readonly #line: Waiting[] = []
+  readonly #tasks: DeferredTask[] = []
 
-  add(waiting: Waiting): void {
-    this.#line.push(waiting)
-    if (this.#line.length === 1) setImmediate(this.#next)
+  add(task: DeferredTask): void {
+    this.#tasks.push(task)
+    if (this.#tasks.length === 1) setImmediate(this.#runSome)
   }
 
-  readonly #next = (): void => {
-    for (const waiting of this.#line.splice(0, AT_ONCE)) waiting.go()
-    if (this.#line.length > 0) setImmediate(this.#next)
+  readonly #runSome = (): void => {
+    for (const task of this.#tasks.splice(0, PER_ITERATION)) task.run()
+    if (this.#tasks.length > 0) setImmediate(this.#runSome)
   }
 }

@@ -5,16 +5,16 @@
 
 /** A text, whose characters may be of two bytes. */
 export function textBytes({ length }: string): number {
-  return TEXT + 2 * length
+  return STRING_HEADER_BYTES + 2 * length
 }
 
 /** A text that is known to be ASCII. */
 export function asciiBytes({ length }: string): number {
-  return TEXT + length
+  return STRING_HEADER_BYTES + length
 }
 
 /** What V8 cuts out of a text keeps all of it; this doesn't. @param text latin1 */
-export function ownText(text: string): string {
+export function detachedText(text: string): string {
   return Buffer.from(text, 'latin1').toString('latin1')
 }
 
@@ -30,19 +30,19 @@ export function textsBytes(texts: Iterable<string>): number {
 }
 
 /** Map, hash, length, and up to the next eight. */
-const TEXT = 24
+const STRING_HEADER_BYTES = 24
 
 /** A Map's or Set's own, and of each entry, as it may be half empty. */
-export const MAP = 200
-export const MAP_ENTRY = 56
-export const SET_ENTRY = 40
+export const MAP_BYTES = 200
+export const MAP_ENTRY_BYTES = 56
+export const SET_ENTRY_BYTES = 40
 
 /** The last outcome of a principal (`decision-cache.ts`). @param seats that it names for one space, at most */
 export function authorizationBytes(seats: number): number {
-  return OUTCOME + VERDICT * seats
+  return DECISION_BYTES + CONSIDERED_SEAT_BYTES * seats
 }
 
 /** Its objects, a list that has room for the first Seats, and its place. */
-const OUTCOME = 400
+const DECISION_BYTES = 400
 /** Of each Seat, with its id. */
-const VERDICT = 140
+const CONSIDERED_SEAT_BYTES = 140

@@ -4,36 +4,36 @@
  * being collected cheaply (measured: 1.7 KB a request were copied, twice).
  */
 
-export interface Slotted {
+export interface Indexed {
   /** Its place among those under way; -1 when it has none. */
-  slot: number
+  index: number
 }
 
-export class InFlight<T extends Slotted> {
+export class InFlight<T extends Indexed> {
   readonly #all: T[] = []
 
-  add(one: T): void {
-    one.slot = this.#all.length
-    this.#all.push(one)
+  add(item: T): void {
+    item.index = this.#all.length
+    this.#all.push(item)
   }
 
   /** It was added. */
-  remove(one: T): void {
+  remove(item: T): void {
     const last = this.#all.pop()
     if (last === undefined) return
-    if (last !== one) {
-      this.#all[one.slot] = last
-      last.slot = one.slot
+    if (last !== item) {
+      this.#all[item.index] = last
+      last.index = item.index
     }
-    one.slot = -1
+    item.index = -1
   }
 
   get size(): number {
     return this.#all.length
   }
 
-  has(one: T): boolean {
-    return one.slot >= 0
+  has(item: T): boolean {
+    return item.index >= 0
   }
 
   /** Those of now. Nothing may be added or removed meanwhile. */

@@ -25,7 +25,7 @@ const DUPLICATE = { fault: 'an object has the same member twice' } as const
  * take numbers check them.
  */
 export function parseJson(text: string): { value: unknown } | { fault: string } {
-  const members = countWritten(text)
+  const members = countMembersInText(text)
   if (members === null) return TOO_DEEP
   let value: unknown
   try {
@@ -33,14 +33,14 @@ export function parseJson(text: string): { value: unknown } | { fault: string } 
   } catch {
     return NOT_JSON
   }
-  return countKept(value) === members ? { value } : DUPLICATE
+  return countParsedMembers(value) === members ? { value } : DUPLICATE
 }
 
 /**
  * Members as written: in JSON each has one colon outside strings. Null when nested too deep, which is found before
  * anything recursive sees the text. Text that is no JSON gives some number; the grammar is checked after.
  */
-function countWritten(text: string): number | null {
+function countMembersInText(text: string): number | null {
   let members = 0
   let depth = 0
   for (let at = 0; at < text.length; at++) {
@@ -65,10 +65,10 @@ function endOfString(text: string, start: number): number {
 }
 
 /** Members that survived: of two with one name, `JSON.parse` keeps the last. */
-function countKept(value: unknown): number {
+function countParsedMembers(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0
   let members = Array.isArray(value) ? 0 : Object.keys(value).length
-  for (const each of Object.values(value)) members += countKept(each)
+  for (const each of Object.values(value)) members += countParsedMembers(each)
   return members
 }
 

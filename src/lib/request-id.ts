@@ -10,11 +10,11 @@ const BATCH = 64
 const BYTES = 16
 const CHARACTERS = 36
 /** Where each byte of an id stands in its text. */
-const PLACES = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34]
+const OFFSETS = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34]
 const DIGITS = Buffer.from('0123456789abcdef')
 
 const random = Buffer.allocUnsafeSlow(BATCH * BYTES)
-const written = Buffer.allocUnsafeSlow(BATCH * CHARACTERS).fill('-')
+const encoded = Buffer.allocUnsafeSlow(BATCH * CHARACTERS).fill('-')
 let text = ''
 let next = 0
 
@@ -32,17 +32,17 @@ function batch(): string {
   randomFillSync(random)
   for (let id = 0; id < BATCH; id++) {
     for (let i = 0; i < BYTES; i++) {
-      const byte = marked(random[id * BYTES + i] ?? 0, i)
-      const place = id * CHARACTERS + (PLACES[i] ?? 0)
-      written[place] = DIGITS[byte >> 4] ?? 0
-      written[place + 1] = DIGITS[byte & 0x0f] ?? 0
+      const byte = withVersionAndVariant(random[id * BYTES + i] ?? 0, i)
+      const offset = id * CHARACTERS + (OFFSETS[i] ?? 0)
+      encoded[offset] = DIGITS[byte >> 4] ?? 0
+      encoded[offset + 1] = DIGITS[byte & 0x0f] ?? 0
     }
   }
-  return written.toString('latin1')
+  return encoded.toString('latin1')
 }
 
 /** Version and variant. */
-function marked(byte: number, at: number): number {
+function withVersionAndVariant(byte: number, at: number): number {
   if (at === 6) return (byte & 0x0f) | 0x40
   return at === 8 ? (byte & 0x3f) | 0x80 : byte
 }

@@ -5,7 +5,7 @@ import type { Exchange } from '../http/server/exchange.ts'
 import type { LocalResponse } from '../model/route.ts'
 import { fieldLines } from '../http/wire/field-line.ts'
 import { ResponseFields } from '../http/wire/response-fields.ts'
-import { drain } from '../proxy/drain.ts'
+import { discardBody } from '../proxy/discard-body.ts'
 
 /** Bytes of an ignored body that may still come after the answer. */
 const IGNORED = 1024 * 1024
@@ -33,5 +33,5 @@ export function sendHandlerResponse(
     if (request.method !== 'HEAD') exchange.bytesOut += bytes.length
     response.end(bytes)
   }
-  drain(request, response, IGNORED)
+  discardBody(request, response, IGNORED)
 }

@@ -28,10 +28,10 @@ import { earlyBytes, isHandshake, strayHandshake } from '../proxy/websocket/hand
 import { openWebSocket } from '../proxy/websocket/opening.ts'
 import { requestId } from '../lib/request-id.ts'
 import { type ValidationLimits, validateRequest } from '../http/server/request-validation.ts'
-import type { Part } from '../http/server/listener.ts'
+import type { CloseWith } from '../http/server/listener.ts'
 import { rawProblem, writeProblem } from '../http/server/problem.ts'
 import { type RequestShareLimits, RequestShares } from '../http/server/request-shares.ts'
-import { responseOn } from '../http/server/upgraded.ts'
+import { handshakeResponse } from '../http/server/handshake-response.ts'
 import { type WebSocketLimits, WebSocketShares } from '../http/server/web-socket-shares.ts'
 import type { AccessLog } from '../telemetry/access-log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
@@ -89,14 +89,14 @@ export class Pipeline {
     this.#metrics = metrics
     const clientOf = ({ request }: Exchange) => forwardedNetwork(request, this.#running.trustedProxies)
     this.#shares = new RequestShares(this.#open, clientOf, (of) => metrics.overShare(of))
-    this.#shares.use(running.limits)
+    this.#shares.configure(running.limits)
     this.#webSockets = new WebSocketShares((by) => metrics.webSocketRefused(by))
   }
 
   /** Requests that start from now on meet this configuration; those under way keep theirs. */
   use(running: Running): void {
     this.#running = running
-    this.#shares.use(running.limits)
+    this.#shares.configure(running.limits)
   }
 
   /** Requests that have not ended, and WebSockets. */
@@ -120,15 +120,15 @@ export class Pipeline {
   }
 
   /** A WebSocket handshake as it must be: whatever becomes of it, no other request follows. */
-  upgrades(request: ClientRequest): boolean {
+  acceptsUpgrade(request: ClientRequest): boolean {
     return isHandshake(request)
   }
 
   upgrade(request: ClientRequest, rest: Buffer): Exchange {
-    const response = responseOn(request)
+    const response = handshakeResponse(request)
     const exchange = new Exchange(request, response, this.#requestId(request), performance.now(), false, true)
     request.socket.on('data', () => this.#cameEarly(exchange))
-    response.watch({ closed: () => this.ended(exchange) })
+    response.listen({ closed: () => this.ended(exchange) })
     this.#begin(exchange, rest.length > 0 ? earlyBytes : null)
     return exchange
   }
@@ -283,7 +283,7 @@ export class Pipeline {
   }
 
   /** Bytes that are no request, or not the body of the one that is being answered. */
-  unreadable(socket: Socket, refusal: Refusal, exchange: Exchange | null, part: Part): void {
+  malformed(socket: Socket, refusal: Refusal, exchange: Exchange | null, part: CloseWith): void {
     if (exchange === null) return this.#refuseBare(socket, refusal, part)
     const { response } = exchange
     if (response.headersSent) {
@@ -299,7 +299,7 @@ export class Pipeline {
   }
 
   /** No request, no response object: the answer is bytes. */
-  #refuseBare(socket: Socket, refusal: Refusal, part: Part): void {
+  #refuseBare(socket: Socket, refusal: Refusal, part: CloseWith): void {
     if (!socket.writable) return void socket.destroy()
     const id = requestId()
     this.#metrics.unreadable(refusal)

@@ -10,11 +10,11 @@ export class Balancer {
   /** null where there are several. */
   readonly #only: Target | null
   readonly #maxPending: number
-  readonly #inTurn: boolean
-  readonly #testInterval: number
+  readonly #roundRobin: boolean
+  readonly #probeInterval: number
   /** Where the looking begins: behind the target picked last. */
   #next = 0
-  #testedAt = -Infinity
+  #probedAt = -Infinity
 
   constructor(
     targets: readonly Target[],
@@ -23,8 +23,8 @@ export class Balancer {
     this.#targets = targets
     this.#only = targets.length === 1 ? (targets[0] ?? null) : null
     this.#maxPending = settings.maxPending
-    this.#inTurn = settings.balance === 'round-robin'
-    this.#testInterval = settings.ejection.testInterval
+    this.#roundRobin = settings.balance === 'round-robin'
+    this.#probeInterval = settings.ejection.testInterval
   }
 
   /**
@@ -37,22 +37,22 @@ export class Balancer {
   choose(now: number, repeatable: boolean, uploads: boolean): Target | Refusal {
     const only = this.#only
     if (uploads && this.#isFullOfUploads()) return busy
-    if (only?.ejection.in === true) return only.pending < this.#maxPending ? only : busy
+    if (only?.ejection.available === true) return only.pending < this.#maxPending ? only : busy
     return (
-      this.#due(now, repeatable) ??
-      this.#best(null, null) ??
-      (this.#anyIn ? busy : (this.#test(now) ?? unavailable))
+      this.#dueForProbe(now, repeatable) ??
+      this.#selectAvailable(null, null) ??
+      (this.#anyAvailable ? busy : (this.#probe(now) ?? unavailable))
     )
   }
 
   /** For a request that has been at `tried`, and before that at `before`: one that is neither. */
-  other(tried: Target, before: Target | null): Target | null {
-    return this.#best(tried, before)
+  alternative(tried: Target, before: Target | null): Target | null {
+    return this.#selectAvailable(tried, before)
   }
 
   /** Whether no target but this takes part. */
   isLast(target: Target): boolean {
-    for (const each of this.#targets) if (each !== target && each.ejection.in) return false
+    for (const each of this.#targets) if (each !== target && each.ejection.available) return false
     return true
   }
 
@@ -63,44 +63,44 @@ export class Balancer {
     return uploads >= (this.#maxPending * this.#targets.length) / 2
   }
 
-  get #anyIn(): boolean {
-    for (const { ejection } of this.#targets) if (ejection.in) return true
+  get #anyAvailable(): boolean {
+    for (const { ejection } of this.#targets) if (ejection.available) return true
     return false
   }
 
-  #best(tried: Target | null, before: Target | null): Target | null {
+  #selectAvailable(tried: Target | null, before: Target | null): Target | null {
     const targets = this.#targets
-    let best: Target | null = null
+    let selectAvailable: Target | null = null
     let at = this.#next
     for (let left = targets.length; left > 0; left--) {
       if (at >= targets.length) at = 0
       const target = targets[at++]
       if (target === undefined || target === tried || target === before) continue
-      if (!target.ejection.in || target.pending >= this.#maxPending) continue
-      if (best !== null && target.pending >= best.pending) continue
-      best = target
+      if (!target.ejection.available || target.pending >= this.#maxPending) continue
+      if (selectAvailable !== null && target.pending >= selectAvailable.pending) continue
+      selectAvailable = target
       this.#next = at
-      if (this.#inTurn) break
+      if (this.#roundRobin) break
     }
-    return best
+    return selectAvailable
   }
 
   /** One that was left alone for long enough: this request finds out whether it is back. */
-  #due(now: number, repeatable: boolean): Target | null {
+  #dueForProbe(now: number, repeatable: boolean): Target | null {
     for (const target of this.#targets)
-      if (!target.ejection.in && target.ejection.due(now, repeatable)) return target
+      if (!target.ejection.available && target.ejection.probeDue(now, repeatable)) return target
     return null
   }
 
   /** None is left: some requests go through before any back-off is over, so that what is back is back at once. */
-  #test(now: number): Target | null {
-    if (now - this.#testedAt < this.#testInterval) return null
+  #probe(now: number): Target | null {
+    if (now - this.#probedAt < this.#probeInterval) return null
     let oldest: Target | null = null
     for (const target of this.#targets) {
-      if (!target.ejection.testable) continue
-      if (oldest === null || target.ejection.testedAt < oldest.ejection.testedAt) oldest = target
+      if (!target.ejection.probeable) continue
+      if (oldest === null || target.ejection.probedAt < oldest.ejection.probedAt) oldest = target
     }
-    if (oldest !== null) this.#testedAt = now
+    if (oldest !== null) this.#probedAt = now
     return oldest
   }
 }

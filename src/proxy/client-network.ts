@@ -8,9 +8,9 @@ import type { ClientRequest } from '../http/server/client-request.ts'
 import { peerAddress, type TrustedProxies } from './forwarded.ts'
 
 /** Elements of X-Forwarded-For that are looked at, from the last one on. */
-const MOST_HOPS = 32
+const MAX_HOPS = 32
 /** Characters that an address with brackets and a port may have. */
-const LONGEST_HOP = 64
+const MAX_HOP_LENGTH = 64
 
 /** @param address as `peerAddress` gives it */
 export function networkOf(address: string): string {
@@ -54,13 +54,13 @@ export function forwardedNetwork(
 
 /** From the last to the first, no more of them than are looked at. */
 function* lastHops(rawHeaders: readonly string[]): Generator<string> {
-  let left = MOST_HOPS
+  let left = MAX_HOPS
   for (let i = rawHeaders.length - 2; i >= 0; i -= 2) {
     if (rawHeaders[i]?.toLowerCase() !== 'x-forwarded-for') continue
     const list = rawHeaders[i + 1] ?? ''
     for (let end = list.length; end >= 0 && left-- > 0;) {
       const comma = end === 0 ? -1 : list.lastIndexOf(',', end - 1)
-      yield end - comma > LONGEST_HOP ? '' : list.slice(comma + 1, end).trim()
+      yield end - comma > MAX_HOP_LENGTH ? '' : list.slice(comma + 1, end).trim()
       end = comma
     }
   }

@@ -5,11 +5,11 @@
 import { performance } from 'node:perf_hooks'
 import { Refusal } from '../model/errors.ts'
 import type { Exchange } from '../http/server/exchange.ts'
-import type { ResponseWatch } from '../http/server/client-response.ts'
+import type { ResponseListener } from '../http/server/client-response.ts'
 import { nextStage } from '../lib/batched-stages.ts'
 import { ResponseRelay, type ResponseRelayOwner } from './response-relay.ts'
-import { Deadlines, type Due } from './deadlines.ts'
-import { drain } from './drain.ts'
+import { Deadlines, type Timed } from './deadlines.ts'
+import { discardBody } from './discard-body.ts'
 import { type BufferedBody, isSmall } from './small-bodies.ts'
 import type {
   ResponseHead,
@@ -17,13 +17,21 @@ import type {
   UpstreamRequest,
   RequestOwner,
   ResponseReceiver,
-} from '../http/client/hop.ts'
+} from '../http/client/upstream-request.ts'
 import { ownerOf } from './request-owner.ts'
 import { type BodyOwner, bodyTooLarge, RequestBody } from './request-body.ts'
 import { requestHeaders } from './request-headers.ts'
 import type { Target } from './target.ts'
 import type { Upstream } from './upstream.ts'
-import { blameOf, busy, givenUp, protocolError, refusalOf, timedOut, unavailable } from './upstream-faults.ts'
+import {
+  blameOf,
+  busy,
+  abandoned,
+  protocolError,
+  refusalOf,
+  timedOut,
+  unavailable,
+} from './upstream-faults.ts'
 
 /** Answers for the gateway, or cuts an answer that has begun. Never throws. `cause` is for the log. */
 export type Refuse = (exchange: Exchange, refusal: Refusal, cause: unknown) => void
@@ -35,7 +43,7 @@ const IDEMPOTENT = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE', 'PUT', 'DELETE'])
 const HAS_CONTENT = new Set(['POST', 'PUT', 'PATCH'])
 
 /** What is to be forwarded, in the next stage. */
-interface Order {
+interface ForwardTask {
   readonly exchange: Exchange
   readonly upstream: Upstream
   readonly refuse: Refuse
@@ -54,26 +62,27 @@ export function forward(exchange: Exchange, upstream: Upstream, refuse: Refuse):
   nextStage(begin, { exchange, upstream, refuse, limit, repeatable })
 }
 
-function begin(order: Order): void {
-  const { exchange, upstream, refuse } = order
+function begin(task: ForwardTask): void {
+  const { exchange, upstream, refuse } = task
   if (exchange.settled) return
   try {
     const { request } = exchange
-    if (!request.complete && isSmall(request) && upstream.crowded) return new Forwarding(order).gather()
+    if (!request.complete && isSmall(request) && upstream.uploadsFull)
+      return new Forwarding(task).bufferBody()
     const now = performance.now()
-    const target = choose(order, now)
+    const target = choose(task, now)
     if (target instanceof Refusal) return refuse(exchange, target, upstream.cause)
-    new Forwarding(order).start(target, now)
+    new Forwarding(task).start(target, now)
   } catch (error) {
     refuse(exchange, unavailable, error)
   }
 }
 
 /** Where there is no room, one of a caller that takes more of it gives way. */
-function choose({ exchange, upstream, repeatable }: Order, now: number): Target | Refusal {
+function choose({ exchange, upstream, repeatable }: ForwardTask, now: number): Target | Refusal {
   const uploads = !exchange.request.complete
   const target = upstream.choose(now, repeatable, uploads)
-  if (target !== busy || !upstream.displace(ownerOf(exchange, upstream.proxies), uploads)) return target
+  if (target !== busy || !upstream.evictFor(ownerOf(exchange, upstream.proxies), uploads)) return target
   return upstream.choose(now, repeatable, uploads)
 }
 
@@ -81,42 +90,42 @@ function choose({ exchange, upstream, repeatable }: Order, now: number): Target 
 const deadlines = new Deadlines()
 
 class Forwarding
-  implements ResponseReceiver, BodyOwner, ResponseWatch, ResponseRelayOwner, Due, BufferedBody
+  implements ResponseReceiver, BodyOwner, ResponseListener, ResponseRelayOwner, Timed, BufferedBody
 {
-  readonly #order: Order
+  readonly #task: ForwardTask
   readonly #exchange: Exchange
   readonly #upstream: Upstream
   readonly #refuse: Refuse
   readonly #body: RequestBody | null
   /** It may reach the upstream twice, and has no body to send again. */
   readonly #repeatable: boolean
-  readonly #answer: ResponseRelay
+  readonly #relay: ResponseRelay
   readonly #hopRequest: UpstreamRequest
   /** Milliseconds that the upstream may be silent before its answer. */
-  readonly #patience: number
+  readonly #responseTimeout: number
   deadline = 0
-  slot = -1
+  index = -1
   /** Where the request is, and where it was before; null where it was nowhere. */
   #target: Target | null = null
-  #before: Target | null = null
+  #previous: Target | null = null
   /** What `Target.begin` gave. */
   #epoch = 0
   #retries = 0
   /** Counted among the uploads of its target. */
   #uploading = false
   /** No target is chosen yet: its body is read before. */
-  #smallBodies = false
+  #bufferingBody = false
   #owner: RequestOwner | null = null
   /** null until a connection was had. */
   #control: RequestControl | null = null
   /** The upstream has begun to answer, be it with an interim answer or a broken one. */
-  #heard = false
+  #responseStarted = false
   /** Nothing more is to be done, whatever is still told. */
-  #over = false
+  #finished = false
 
-  constructor(order: Order) {
-    const { exchange, upstream, refuse, limit, repeatable } = order
-    this.#order = order
+  constructor(task: ForwardTask) {
+    const { exchange, upstream, refuse, limit, repeatable } = task
+    this.#task = task
     const { request, evaluation } = exchange
     const { length } = request
     this.#exchange = exchange
@@ -124,8 +133,8 @@ class Forwarding
     this.#refuse = refuse
     this.#body = length === 0 ? null : new RequestBody(exchange, limit, upstream.bodyTimeout, this)
     this.#repeatable = repeatable
-    this.#answer = new ResponseRelay(exchange, upstream.bodyTimeout, this)
-    this.#patience = evaluation?.decision.route?.responseTimeout ?? upstream.config.responseTimeout
+    this.#relay = new ResponseRelay(exchange, upstream.bodyTimeout, this)
+    this.#responseTimeout = evaluation?.decision.route?.responseTimeout ?? upstream.config.responseTimeout
     this.#hopRequest = {
       method: request.method,
       // The very bytes that were matched.
@@ -143,7 +152,7 @@ class Forwarding
   }
 
   start(target: Target, now: number): void {
-    this.#exchange.response.watch(this)
+    this.#exchange.response.listen(this)
     this.#begin(target, now)
   }
 
@@ -155,19 +164,19 @@ class Forwarding
   }
 
   /** Its body is read first: one that is there whole does not wait behind those that are still coming. */
-  gather(): void {
-    this.#exchange.response.watch(this)
-    this.#smallBodies = true
+  bufferBody(): void {
+    this.#exchange.response.listen(this)
+    this.#bufferingBody = true
     this.#upstream.smallBodies.add(this)
     this.#body?.read(0)
   }
 
   buffered(): void {
-    this.#smallBodies = false
-    if (this.#over || this.#exchange.settled) return
+    this.#bufferingBody = false
+    if (this.#finished || this.#exchange.settled) return
     try {
       const now = performance.now()
-      const target = choose(this.#order, now)
+      const target = choose(this.#task, now)
       if (target instanceof Refusal) this.#fail(target, this.#upstream.cause)
       else this.#begin(target, now)
     } catch (error) {
@@ -175,14 +184,14 @@ class Forwarding
     }
   }
 
-  #gatherNoMore(): void {
-    if (this.#smallBodies) this.#upstream.smallBodies.done(this)
+  #stopBuffering(): void {
+    if (this.#bufferingBody) this.#upstream.smallBodies.done(this)
   }
 
   #send(target: Target, now: number): void {
     this.#target = target
     // Connecting has a limit of its own, which comes first.
-    deadlines.move(this, now + this.#upstream.config.connectTimeout + this.#patience)
+    deadlines.move(this, now + this.#upstream.config.connectTimeout + this.#responseTimeout)
     this.#epoch = target.begin(now)
     if (this.#body?.complete === false) {
       target.uploads++
@@ -193,87 +202,87 @@ class Forwarding
 
   connected(control: RequestControl): boolean {
     // It waited for a connection and no longer wants one.
-    if (this.#over) {
-      this.#leave()
+    if (this.#finished) {
+      this.#endAttempt()
       return false
     }
     const now = performance.now()
     this.#control = control
-    deadlines.move(this, now + this.#patience)
+    deadlines.move(this, now + this.#responseTimeout)
     this.#target?.ejection.connected(this.#epoch, now)
     return true
   }
 
-  sent(): void {
-    deadlines.move(this, performance.now() + this.#patience)
+  requestProgress(): void {
+    deadlines.move(this, performance.now() + this.#responseTimeout)
   }
 
-  heard(): void {
-    this.#heard = true
+  responseStarted(): void {
+    this.#responseStarted = true
   }
 
   head(head: ResponseHead): void {
-    if (this.#over) return
+    if (this.#finished) return
     const { status } = head
     try {
       if (status < 100 || status === 101) throw new Error(`status ${status}`)
       // The gateway asks nobody for leave to send a body, and has given the client its own (RFC 9110, section 15.2).
       if (status === 100) return
       // Interim answers are no sign of life: an upstream that gives nothing else is as good as silent.
-      if (status < 200) return this.#answer.interim(head)
+      if (status < 200) return this.#relay.interim(head)
       deadlines.remove(this)
       const now = performance.now()
       this.#exchange.respondedAt = now
       this.#target?.ejection.answered(this.#epoch, now)
-      this.#answer.begin(head)
+      this.#relay.begin(head)
     } catch (error) {
       this.#fail(protocolError, error)
     }
   }
 
   data(chunk: Buffer | string): void {
-    if (this.#over) return
+    if (this.#finished) return
     try {
-      if (!this.#answer.write(chunk)) this.#control?.pause()
+      if (!this.#relay.write(chunk)) this.#control?.pause()
     } catch (error) {
       this.#fail(protocolError, error)
     }
   }
 
   ended(trailers: readonly string[]): void {
-    this.#leave()
-    if (this.#over) return
+    this.#endAttempt()
+    if (this.#finished) return
     try {
-      this.#answer.end(trailers)
+      this.#relay.end(trailers)
     } catch (error) {
       return this.#fail(protocolError, error)
     }
-    this.#over = true
+    this.#finished = true
     // It may be another request's by now.
     this.#control = null
     const body = this.#body
     if (body === null || body.complete) return
     // The answer came before the request was whole. What is left of it is read, but goes nowhere: whatever turns out to
     // be wrong with it is no answer to take the place of this one.
-    this.#answer.flush()
+    this.#relay.flush()
     body.destroy()
-    drain(this.#exchange.request, this.#exchange.response, body.room)
+    discardBody(this.#exchange.request, this.#exchange.response, body.remaining)
   }
 
   failed(error: Error): void {
-    const target = this.#leave()
+    const target = this.#endAttempt()
     if (target === null) return
     const now = performance.now()
     // A kept connection that the upstream closed just as it was taken up again is nobody's fault.
-    const race = target.diedAfterUse(error)
-    const blame = race ? null : blameOf(error, this.#control !== null, this.#heard)
+    const race = target.isKeepAliveRace(error)
+    const blame = race ? null : blameOf(error, this.#control !== null, this.#responseStarted)
     if (blame !== null) this.#upstream.failed(target, this.#epoch, blame, error, now)
-    if (this.#over) return
+    if (this.#finished) return
     const next = race || blame !== null ? this.#next(target, race, now) : null
     if (next === null) return this.#fail(refusalOf(error, this.#control !== null), error)
     this.#upstream.retried(target, next, error)
     this.#retries++
-    this.#before = target
+    this.#previous = target
     this.#control = null
     this.#send(next, now)
   }
@@ -283,41 +292,41 @@ class Forwarding
    * first race is free: every client of HTTP has to meet it so.
    */
   #next(tried: Target, race: boolean, now: number): Target | null {
-    if (this.#heard || this.#retries === this.#upstream.retries) return null
+    if (this.#responseStarted || this.#retries === this.#upstream.retries) return null
     if (this.#control !== null && !this.#repeatable) return null
-    return this.#upstream.another(tried, this.#before, race, race && this.#retries === 0, now)
+    return this.#upstream.retryTarget(tried, this.#previous, race, race && this.#retries === 0, now)
   }
 
   /** The attempt is over. Each end is told once, also of what was given up. */
-  #leave(): Target | null {
+  #endAttempt(): Target | null {
     const target = this.#target
-    this.#uploaded()
+    this.#endUpload()
     this.#target = null
     target?.end(this.#epoch)
     return target
   }
 
-  bodyCame(): void {
-    this.#uploaded()
-    this.#gatherNoMore()
+  bodyReceived(): void {
+    this.#endUpload()
+    this.#stopBuffering()
   }
 
-  bodyHeld(): void {
-    this.#gatherNoMore()
+  bodyPaused(): void {
+    this.#stopBuffering()
   }
 
-  #uploaded(): void {
+  #endUpload(): void {
     if (this.#uploading && this.#target !== null) this.#target.uploads--
     this.#uploading = false
   }
 
   bodyRefused(refusal: Refusal): void {
-    if (!this.#over) this.#fail(refusal, null)
+    if (!this.#finished) this.#fail(refusal, null)
   }
 
   expired(now: number): void {
     // Not the upstream is silent, but the client; that has a limit of its own.
-    if (this.#body?.awaitsClient) deadlines.move(this, now + this.#patience)
+    if (this.#body?.awaitsClient) deadlines.move(this, now + this.#responseTimeout)
     else this.#fail(timedOut, null)
   }
 
@@ -330,26 +339,26 @@ class Forwarding
   }
 
   #fail(refusal: Refusal, cause: unknown): void {
-    this.#giveUp()
-    this.#answer.spoil()
+    this.#abandon()
+    this.#relay.abort()
     this.#refuse(this.#exchange, refusal, cause)
   }
 
   /** The answer is through, or the client has left before. */
   closed(): void {
-    this.#answer.close()
-    if (this.#over) return
+    this.#relay.close()
+    if (this.#finished) return
     this.#exchange.aborted = true
-    this.#giveUp()
+    this.#abandon()
   }
 
-  #giveUp(): void {
-    this.#over = true
+  #abandon(): void {
+    this.#finished = true
     deadlines.remove(this)
-    this.#gatherNoMore()
+    this.#stopBuffering()
     this.#body?.destroy()
-    if (this.#control !== null) this.#control.abort(givenUp)
+    if (this.#control !== null) this.#control.abort(abandoned)
     // No connection was had yet: its place in the line is another's.
-    else if (this.#target?.withdraw(this) === true) this.#leave()
+    else if (this.#target?.cancel(this) === true) this.#endAttempt()
   }
 }

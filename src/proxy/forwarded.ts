@@ -4,7 +4,7 @@
  */
 
 import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net'
-import { isLongList, MOST_ELEMENTS } from '../http/wire/fields.ts'
+import { isLongList, MAX_LIST_ELEMENTS } from '../http/wire/fields.ts'
 
 /** Peers whose X-Forwarded-* are continued; anyone else's are dropped. */
 export class TrustedProxies {
@@ -89,7 +89,7 @@ export function forwardedFields(
 function lastHops(list: string): string {
   if (!isLongList(list)) return list
   let at = list.length
-  for (let hops = 0; hops < MOST_ELEMENTS; hops++) at = list.lastIndexOf(',', at - 1)
+  for (let hops = 0; hops < MAX_LIST_ELEMENTS; hops++) at = list.lastIndexOf(',', at - 1)
   return list.slice(at + 1).trimStart()
 }
 

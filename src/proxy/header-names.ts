@@ -4,16 +4,16 @@
  */
 
 /** Spellings remembered; beyond that a new one is worked out each time, so that no client can make it grow. */
-const REMEMBERED = 1024
+const MAX_CACHED = 1024
 /** Characters of a name by which it is told from others: no name that matters has as many. */
-const LONGEST = 64
+const MAX_SIGNIFICANT = 64
 
 /**
  * A name as the laxest reader sees it. CGI and its kin fold letters to one case and everything but letters and digits
  * to one character, so `X_Seatgate.User` would reach an application as `x-seatgate-user`.
  */
 export function foldName(name: string): string {
-  if (name.length > LONGEST) return foldLong(name)
+  if (name.length > MAX_SIGNIFICANT) return foldLong(name)
   return name.toLowerCase().replace(/[^a-z0-9]/g, '-')
 }
 
@@ -28,9 +28,9 @@ function foldLong(name: string): string {
 }
 
 export class HeaderNames<Treatment> {
-  readonly #known = new Map<string, Treatment>()
+  readonly #cache = new Map<string, Treatment>()
   readonly #classify: (folded: string, exact: boolean) => Treatment
-  readonly #room: number
+  readonly #maxSize: number
 
   /**
    * @param names the usual ones: they are remembered whatever clients send
@@ -39,22 +39,22 @@ export class HeaderNames<Treatment> {
   constructor(names: Iterable<string>, classify: (folded: string, exact: boolean) => Treatment) {
     this.#classify = classify
     for (const name of names) {
-      this.#known.set(name, this.#of(name))
-      this.#known.set(titleCase(name), this.#of(name))
+      this.#cache.set(name, this.#classifyName(name))
+      this.#cache.set(titleCase(name), this.#classifyName(name))
     }
-    this.#room = this.#known.size + REMEMBERED
+    this.#maxSize = this.#cache.size + MAX_CACHED
   }
 
   treatment(name: string): Treatment {
-    const known = this.#known.get(name)
-    if (known !== undefined) return known
-    if (name.length > LONGEST) return this.#of(name.slice(0, LONGEST))
-    const found = this.#of(name)
-    if (this.#known.size < this.#room) this.#known.set(name, found)
+    const cache = this.#cache.get(name)
+    if (cache !== undefined) return cache
+    if (name.length > MAX_SIGNIFICANT) return this.#classifyName(name.slice(0, MAX_SIGNIFICANT))
+    const found = this.#classifyName(name)
+    if (this.#cache.size < this.#maxSize) this.#cache.set(name, found)
     return found
   }
 
-  #of(name: string): Treatment {
+  #classifyName(name: string): Treatment {
     const folded = foldName(name)
     return this.#classify(folded, folded === name.toLowerCase())
   }

@@ -8,11 +8,11 @@ import type { buildConnector, Client, Dispatcher } from 'undici'
 import { type TlsOptions, undiciConnector } from '../http/client/connector.ts'
 import type { Target } from './target.ts'
 import { loadUndici } from '../http/client/undici.ts'
-import { givenUp } from './upstream-faults.ts'
+import { abandoned } from './upstream-faults.ts'
 import type { HealthSettings } from './upstream-options.ts'
 
 /** A target that is out is asked at least this often, in ms: it is waited for. */
-const WAITED_FOR = 500
+const MAX_UNAVAILABLE_INTERVAL = 500
 
 export class HealthCheck {
   readonly #target: Target
@@ -39,14 +39,14 @@ export class HealthCheck {
   stop(): void {
     this.#stopped = true
     if (this.#timer !== null) clearTimeout(this.#timer)
-    this.#check?.stop(givenUp)
+    this.#check?.stop(abandoned)
   }
 
   #checked(cause: unknown): void {
     if (this.#stopped) return
     this.#target.ejection.checked(cause, performance.now())
     const { interval } = this.#settings
-    const pause = this.#target.ejection.in ? interval : Math.min(interval, WAITED_FOR)
+    const pause = this.#target.ejection.available ? interval : Math.min(interval, MAX_UNAVAILABLE_INTERVAL)
     // Spread, so that many gateways don't ask in one moment.
     this.#timer = setTimeout(start, pause * (0.9 + Math.random() / 5), this).unref()
   }
@@ -59,13 +59,13 @@ function start(health: HealthCheck): void {
 /** One question and its outcome, told once: what was wrong, or null. */
 class Check implements Dispatcher.DispatchHandler {
   readonly #client: Client
-  readonly #tell: (cause: unknown) => void
+  readonly #report: (cause: unknown) => void
   readonly #timer: NodeJS.Timeout
-  #told = false
+  #reported = false
 
-  constructor(client: Client, timeout: number, tell: (cause: unknown) => void) {
+  constructor(client: Client, timeout: number, report: (cause: unknown) => void) {
     this.#client = client
-    this.#tell = tell
+    this.#report = report
     this.#timer = setTimeout(() => this.stop(new Error(`no answer within ${timeout} ms`)), timeout).unref()
   }
 
@@ -100,10 +100,10 @@ class Check implements Dispatcher.DispatchHandler {
 
   /** Whatever the body holds isn't waited for. */
   stop(cause: unknown): void {
-    if (this.#told) return
-    this.#told = true
+    if (this.#reported) return
+    this.#reported = true
     clearTimeout(this.#timer)
     void this.#client.destroy()
-    this.#tell(cause)
+    this.#report(cause)
   }
 }

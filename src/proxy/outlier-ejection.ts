@@ -15,11 +15,11 @@ export interface OutlierEjectionOwner {
 
 export class OutlierEjection {
   /** Read for each request; changed here only. */
-  in = true
+  available = true
   /** Why it went out, or failed last. */
   cause: unknown = null
   /** Monotonic ms of the latest request that tested it. */
-  testedAt = -Infinity
+  probedAt = -Infinity
   readonly #ejection: EjectionSettings
   readonly #health: HealthSettings | null
   readonly #owner: OutlierEjectionOwner
@@ -31,13 +31,13 @@ export class OutlierEjection {
   #blame: Blame | null = null
   #backoff = 0
   /** Until then it is left alone. */
-  #until = 0
-  #testing = false
-  #returnedAt = -Infinity
+  #ejectedUntil = 0
+  #probing = false
+  #restoredAt = -Infinity
   #unhealthy = false
   /** Checks in a row with the same outcome. */
-  #good = 0
-  #bad = 0
+  #passedChecks = 0
+  #failedChecks = 0
 
   constructor(ejection: EjectionSettings, health: HealthSettings | null, owner: OutlierEjectionOwner) {
     this.#ejection = ejection
@@ -51,7 +51,7 @@ export class OutlierEjection {
   }
 
   /** It is out only because requests failed: a request may find out whether that is over. */
-  get testable(): boolean {
+  get probeable(): boolean {
     return this.#blame !== null && !this.#unhealthy
   }
 
@@ -61,16 +61,16 @@ export class OutlierEjection {
    * @param repeatable the request can be tried elsewhere if the connection ends; where that is likely, the others come
    *   later, in case there are only such
    */
-  due(now: number, repeatable: boolean): boolean {
-    if (!this.testable || this.#testing) return false
-    return now >= this.#until + (repeatable || this.#blame === 'unreachable' ? 0 : this.#backoff)
+  probeDue(now: number, repeatable: boolean): boolean {
+    if (!this.probeable || this.#probing) return false
+    return now >= this.#ejectedUntil + (repeatable || this.#blame === 'unreachable' ? 0 : this.#backoff)
   }
 
   /** A request goes to it. The number that is returned comes back with all that the request finds out. */
   begin(now: number): number {
     if (this.#blame !== null) {
-      this.#testing = true
-      this.testedAt = now
+      this.#probing = true
+      this.probedAt = now
     }
     return this.#epoch
   }
@@ -92,73 +92,73 @@ export class OutlierEjection {
     if (epoch !== this.#epoch) return
     this.cause = cause
     this.#failures++
-    const spared = last && (blame === 'reset' || isRefused(cause))
-    if (this.#blame === null && (this.#failures < this.#ejection.failures || spared)) return
+    const exempt = last && (blame === 'reset' || isRefused(cause))
+    if (this.#blame === null && (this.#failures < this.#ejection.failures || exempt)) return
     this.#eject(blame, now)
   }
 
   /** The request is over, whatever came of it. */
   end(epoch: number): void {
-    if (epoch === this.#epoch) this.#testing = false
+    if (epoch === this.#epoch) this.#probing = false
   }
 
   /** Another target has just come back after none was left: this one may have, too. */
-  hurry(): void {
-    this.#until = 0
+  probeNow(): void {
+    this.#ejectedUntil = 0
   }
 
   /** A check was made. `cause`: what was wrong; null when it is well. */
   checked(cause: unknown, now: number): void {
     if (this.#health === null) return
-    this.#good = cause === null ? this.#good + 1 : 0
-    this.#bad = cause === null ? 0 : this.#bad + 1
-    if (this.#bad === this.#health.unhealthy && !this.#unhealthy) this.#fallIll(cause)
-    if (this.#good >= this.#health.healthy && !this.in) this.#restore(now)
+    this.#passedChecks = cause === null ? this.#passedChecks + 1 : 0
+    this.#failedChecks = cause === null ? 0 : this.#failedChecks + 1
+    if (this.#failedChecks === this.#health.unhealthy && !this.#unhealthy) this.#markUnhealthy(cause)
+    if (this.#passedChecks >= this.#health.healthy && !this.available) this.#restore(now)
   }
 
   #eject(blame: Blame, now: number): void {
     // Tested before its time, as no other was left: that says nothing about how long it will take.
-    if (this.#blame !== null && now < this.#until) return this.#turn(false)
+    if (this.#blame !== null && now < this.#ejectedUntil) return this.#setAvailable(false)
     const wasIn = this.#blame === null
-    this.#backoff = this.#next(wasIn, now)
+    this.#backoff = this.#nextBackoff(wasIn, now)
     // Spread, so that many gateways don't come back in one moment.
     const wait = this.#backoff * (0.75 + Math.random() / 2)
-    this.#until = now + wait
+    this.#ejectedUntil = now + wait
     this.#blame = blame
-    this.#good = 0
-    this.#turn(false)
+    this.#passedChecks = 0
+    this.#setAvailable(false)
     if (wasIn) this.#owner.ejected(blame, this.cause, wait)
   }
 
   /** What goes out again soon after it came back has not really come back. */
-  #next(wasIn: boolean, now: number): number {
+  #nextBackoff(wasIn: boolean, now: number): number {
     const { backoff, maxBackoff } = this.#ejection
-    const again = !wasIn || now - this.#returnedAt < maxBackoff
+    const again = !wasIn || now - this.#restoredAt < maxBackoff
     return again && this.#backoff > 0 ? Math.min(this.#backoff * 2, maxBackoff) : backoff
   }
 
-  #fallIll(cause: unknown): void {
+  #markUnhealthy(cause: unknown): void {
     this.cause = cause
     this.#unhealthy = true
-    this.#turn(false)
+    this.#setAvailable(false)
     this.#owner.unhealthy(cause)
   }
 
   #restore(now: number): void {
     this.#blame = null
-    this.#returnedAt = now
+    this.#restoredAt = now
     // Requests say that it can be reached; only its checks say that it is well.
-    if (this.#unhealthy && this.#good < (this.#health?.healthy ?? 0)) return
+    if (this.#unhealthy && this.#passedChecks < (this.#health?.healthy ?? 0)) return
     this.#unhealthy = false
-    this.#turn(true)
+    this.#setAvailable(true)
     this.#owner.returned()
   }
 
-  #turn(into: boolean): void {
-    this.in = into
+  #setAvailable(into: boolean): void {
+    this.available = into
     this.#epoch++
     this.#failures = 0
-    this.#testing = false
+    this.#probing = false
   }
 }
 

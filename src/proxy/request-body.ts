@@ -14,9 +14,9 @@ import { passed } from './buffer-garbage.ts'
 export interface BodyOwner {
   bodyRefused(refusal: Refusal): void
   /** All of it is here. */
-  bodyCame?(): void
+  bodyReceived?(): void
   /** No more of it is taken before some of it has been read. */
-  bodyHeld?(): void
+  bodyPaused?(): void
 }
 
 export const bodyTooLarge: Refusal = new Refusal(
@@ -31,7 +31,7 @@ export class RequestBody extends Readable implements BodySink {
   readonly #stall: number
   readonly #owner: BodyOwner
   #timer: NodeJS.Timeout | null = null
-  #taken = false
+  #started = false
   #ended = false
 
   /**
@@ -54,7 +54,7 @@ export class RequestBody extends Readable implements BodySink {
   }
 
   /** Bytes that may still come. */
-  get room(): number {
+  get remaining(): number {
     return this.#limit - this.#exchange.bytesIn
   }
 
@@ -64,14 +64,14 @@ export class RequestBody extends Readable implements BodySink {
   }
 
   override _read(): void {
-    this.#timer ??= setTimeout(onSilence, this.#stall, this)
-    if (this.#taken) this.#exchange.request.resume()
-    else this.#take()
+    this.#timer ??= setTimeout(onTimeout, this.#stall, this)
+    if (this.#started) this.#exchange.request.resume()
+    else this.#start()
   }
 
-  #take(): void {
+  #start(): void {
     const { request, response, expectsContinue } = this.#exchange
-    this.#taken = true
+    this.#started = true
     if (expectsContinue) {
       // Not before somebody really reads: an answer without the body may still save the client from sending it.
       this.#exchange.expectsContinue = false
@@ -87,47 +87,47 @@ export class RequestBody extends Readable implements BodySink {
     if (this.#exchange.refusal !== null) return void this.destroy()
     if (this.#exchange.bytesIn > this.#limit) return this.#owner.bodyRefused(bodyTooLarge)
     if (this.push(chunk)) this.#timer?.refresh()
-    else this.#hold()
+    else this.#pauseClient()
   }
 
   /** The reader is busy: the client waits, and may. */
-  #hold(): void {
+  #pauseClient(): void {
     this.#exchange.request.pause()
-    this.#clear()
-    this.#owner.bodyHeld?.()
+    this.#clearTimer()
+    this.#owner.bodyPaused?.()
   }
 
   end(): void {
     this.#ended = true
-    this.#clear()
-    this.#owner.bodyCame?.()
+    this.#clearTimer()
+    this.#owner.bodyReceived?.()
     this.push(null)
   }
 
   /** The client went away in the midst of it. */
-  gone(): void {
+  aborted(): void {
     this.destroy()
   }
 
-  silent(): void {
+  timedOut(): void {
     if (!this.destroyed) this.#owner.bodyRefused(bodyTooSlow)
   }
 
   /** Lets go of the client's request and leaves it flowing, so that what is left of it can't block the connection. */
   override _destroy(error: Error | null, callback: (error: Error | null) => void): void {
-    this.#clear()
-    if (this.#taken) this.#exchange.request.release(this)
+    this.#clearTimer()
+    if (this.#started) this.#exchange.request.release(this)
     callback(error)
   }
 
-  #clear(): void {
+  #clearTimer(): void {
     if (this.#timer !== null) clearTimeout(this.#timer)
     this.#timer = null
   }
 }
 
-function onSilence(body: RequestBody): void {
-  body.silent()
+function onTimeout(body: RequestBody): void {
+  body.timedOut()
 }
 
 function ignore(): void {}

@@ -3,7 +3,7 @@
 import type { Exchange } from '../http/server/exchange.ts'
 import { clientNetwork, forwardedNetwork } from './client-network.ts'
 import type { TrustedProxies } from './forwarded.ts'
-import type { RequestOwner } from '../http/client/hop.ts'
+import type { RequestOwner } from '../http/client/upstream-request.ts'
 
 /** Of a public route: by the client's network. Requests of a trusted proxy that names no client are of one caller. */
 export function ownerOf({ request, evaluation }: Exchange, proxies: TrustedProxies): RequestOwner {

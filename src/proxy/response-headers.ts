@@ -1,12 +1,12 @@
 /** The headers that go back to the client, and the trailers. */
 
 import { FieldLine } from '../http/wire/field-line.ts'
-import { isLongList, joined, MOST_ELEMENTS } from '../http/wire/fields.ts'
+import { isLongList, joinValues, MAX_LIST_ELEMENTS } from '../http/wire/fields.ts'
 import { MadeOf } from '../lib/made-of.ts'
 import { ResponseFields } from '../http/wire/response-fields.ts'
 import { maySet } from './cookies.ts'
 import { connectionNames, foldName, HeaderNames } from './header-names.ts'
-import type { ResponseHead } from '../http/client/hop.ts'
+import type { ResponseHead } from '../http/client/upstream-request.ts'
 
 type Treatment =
   'pass' | 'drop' | 'connection' | 'content-length' | 'set-cookie' | 'trailer' | 'transfer-encoding'
@@ -99,8 +99,8 @@ export function passing({ status, lines }: ResponseHead, chunks: boolean): Field
         chunked = true
         break
       case 'connection':
-        connection = joined(connection, value)
-        if (isLongList(connection)) return `more than ${MOST_ELEMENTS} elements of Connection`
+        connection = joinValues(connection, value)
+        if (isLongList(connection)) return `more than ${MAX_LIST_ELEMENTS} elements of Connection`
         named = connectionNames(value, named)
         break
       case 'trailer':

@@ -3,11 +3,11 @@
  */
 
 import type { Exchange } from '../http/server/exchange.ts'
-import type { ResponseWatch } from '../http/server/client-response.ts'
+import type { ResponseListener } from '../http/server/client-response.ts'
 import type { ResponseFields } from '../http/wire/response-fields.ts'
 import { nextStage } from '../lib/batched-stages.ts'
 import { passed } from './buffer-garbage.ts'
-import type { ResponseHead } from '../http/client/hop.ts'
+import type { ResponseHead } from '../http/client/upstream-request.ts'
 import { interimHeaders, reasonPhrase, responseHeaders, responseTrailers } from './response-headers.ts'
 
 /** Bytes that may lie unsent at the client before an interim answer is left out. */
@@ -21,7 +21,7 @@ export interface ResponseRelayOwner {
   unwritable(error: unknown): void
 }
 
-export class ResponseRelay implements ResponseWatch {
+export class ResponseRelay implements ResponseListener {
   readonly #exchange: Exchange
   readonly #stall: number
   readonly #http11: boolean
@@ -29,13 +29,13 @@ export class ResponseRelay implements ResponseWatch {
   #status = 0
   #phrase = ''
   /** The head is out: what follows is this answer's. */
-  #open = false
+  #headWritten = false
   /** null: none yet, or they are out. */
   #headers: ResponseFields | null = null
   #listening = false
-  #held = false
+  #backpressured = false
   /** A body that came in one piece: written with the end. */
-  #whole = ''
+  #bufferedBody = ''
   /** The end came before the head was out: they are written in one. */
   #trailers: readonly string[] | null = null
   #timer: NodeJS.Timeout | null = null
@@ -76,22 +76,22 @@ export class ResponseRelay implements ResponseWatch {
     if (this.#headers === null || response.destroyed) return
     try {
       if (this.#trailers !== null) this.#finish(this.#trailers)
-      else if (this.#opens()) response.flushHeaders()
+      else if (this.#writeHead()) response.flushHeaders()
     } catch (error) {
       this.#owner.unwritable(error)
     }
   }
 
   /** Writes the head, once. @returns false: the request has been answered otherwise, and nothing may follow that */
-  #opens(): boolean {
+  #writeHead(): boolean {
     const headers = this.#headers
     const { response } = this.#exchange
-    if (headers === null || response.headersSent) return this.#open
+    if (headers === null || response.headersSent) return this.#headWritten
     this.#headers = null
     // It was not told to send its body, and may do so or not: nobody can say where its next request begins.
     if (this.#exchange.expectsContinue) response.shouldKeepAlive = false
     response.writeHead(this.#status, headers, reasonPhrase(this.#phrase), this.#exchange.requestIdLine)
-    this.#open = true
+    this.#headWritten = true
     return true
   }
 
@@ -102,14 +102,14 @@ export class ResponseRelay implements ResponseWatch {
   write(chunk: Buffer | string): boolean {
     const { response } = this.#exchange
     if (typeof chunk === 'string') {
-      this.#whole = chunk
+      this.#bufferedBody = chunk
       return true
     }
-    if (!this.#opens()) return true
+    if (!this.#writeHead()) return true
     this.#exchange.bytesOut += chunk.length
     passed(chunk.length)
     if (response.write(chunk)) return true
-    this.#hold()
+    this.#startStallTimer()
     return false
   }
 
@@ -122,18 +122,18 @@ export class ResponseRelay implements ResponseWatch {
 
   #finish(trailers: readonly string[]): void {
     const { response } = this.#exchange
-    if (!this.#opens()) return
-    this.#exchange.bytesOut += this.#whole.length
+    if (!this.#writeHead()) return
+    this.#exchange.bytesOut += this.#bufferedBody.length
     // In one piece with the head.
-    response.end(this.#whole, trailers)
-    if (response.writableLength > 0) this.#hold()
+    response.end(this.#bufferedBody, trailers)
+    if (response.writableLength > 0) this.#startStallTimer()
   }
 
   /**
    * No more of it. One that has begun is cut: to HTTP/1.0 the end of the connection may be the end of the body, and a
    * plain one would make the part look whole. So the connection is reset.
    */
-  spoil(): void {
+  abort(): void {
     const { response } = this.#exchange
     this.#headers = null
     if (!response.headersSent) return
@@ -149,17 +149,17 @@ export class ResponseRelay implements ResponseWatch {
     this.#timer = null
   }
 
-  #hold(): void {
-    this.#held = true
-    this.#timer ??= setTimeout(cutOff, this.#stall, this.#exchange)
+  #startStallTimer(): void {
+    this.#backpressured = true
+    this.#timer ??= setTimeout(closeStalled, this.#stall, this.#exchange)
     if (this.#listening) return
     this.#listening = true
-    this.#exchange.response.watch(this)
+    this.#exchange.response.listen(this)
   }
 
   drained(): void {
-    if (!this.#held) return
-    this.#held = false
+    if (!this.#backpressured) return
+    this.#backpressured = false
     this.close()
     this.#owner.resume()
   }
@@ -169,6 +169,6 @@ function flush(answer: ResponseRelay): void {
   answer.flush()
 }
 
-function cutOff({ response }: Exchange): void {
+function closeStalled({ response }: Exchange): void {
   response.destroy()
 }

@@ -5,14 +5,14 @@
 import type { RetrySettings } from './upstream-options.ts'
 
 /** Seconds looked back on. */
-const WINDOW = 10
+const WINDOW_SECONDS = 10
 
 export class RetryBudget {
   readonly #settings: RetrySettings
   /** A ring of seconds: which second each slot is of, and what was counted in it. */
-  readonly #second = new Float64Array(WINDOW).fill(-WINDOW)
-  readonly #asked = new Float64Array(WINDOW)
-  readonly #retried = new Float64Array(WINDOW)
+  readonly #second = new Float64Array(WINDOW_SECONDS).fill(-WINDOW_SECONDS)
+  readonly #requests = new Float64Array(WINDOW_SECONDS)
+  readonly #retries = new Float64Array(WINDOW_SECONDS)
 
   constructor(settings: RetrySettings) {
     this.#settings = settings
@@ -23,36 +23,37 @@ export class RetryBudget {
    *
    * @param now monotonic ms, here and below
    */
-  asked(now: number): void {
-    const slot = this.#slot(now)
-    this.#asked[slot] = (this.#asked[slot] ?? 0) + 1
+  countRequest(now: number): void {
+    const bucket = this.#bucket(now)
+    this.#requests[bucket] = (this.#requests[bucket] ?? 0) + 1
   }
 
   /** Takes one retry; false: none is left. */
-  take(now: number): boolean {
-    const slot = this.#slot(now)
+  takeRetry(now: number): boolean {
+    const bucket = this.#bucket(now)
     const { share, perSecond } = this.#settings
-    const allowed = Math.max(perSecond * WINDOW, share * this.#sum(this.#asked, now))
-    if (this.#sum(this.#retried, now) >= allowed) return false
-    this.#retried[slot] = (this.#retried[slot] ?? 0) + 1
+    const allowed = Math.max(perSecond * WINDOW_SECONDS, share * this.#sum(this.#requests, now))
+    if (this.#sum(this.#retries, now) >= allowed) return false
+    this.#retries[bucket] = (this.#retries[bucket] ?? 0) + 1
     return true
   }
 
-  #slot(now: number): number {
+  #bucket(now: number): number {
     const second = Math.floor(now / 1000)
-    const slot = second % WINDOW
-    if (this.#second[slot] !== second) {
-      this.#second[slot] = second
-      this.#asked[slot] = 0
-      this.#retried[slot] = 0
+    const bucket = second % WINDOW_SECONDS
+    if (this.#second[bucket] !== second) {
+      this.#second[bucket] = second
+      this.#requests[bucket] = 0
+      this.#retries[bucket] = 0
     }
-    return slot
+    return bucket
   }
 
   #sum(counts: Float64Array, now: number): number {
-    const oldest = Math.floor(now / 1000) - WINDOW
+    const oldest = Math.floor(now / 1000) - WINDOW_SECONDS
     let sum = 0
-    for (let slot = 0; slot < WINDOW; slot++) if ((this.#second[slot] ?? 0) > oldest) sum += counts[slot] ?? 0
+    for (let bucket = 0; bucket < WINDOW_SECONDS; bucket++)
+      if ((this.#second[bucket] ?? 0) > oldest) sum += counts[bucket] ?? 0
     return sum
   }
 }

@@ -6,9 +6,9 @@
 import type { ClientRequest } from '../http/server/client-request.ts'
 
 /** Bytes of a body that is read so: half of what its stream holds. */
-const SMALL = 32 * 1024
+const MAX_BYTES = 32 * 1024
 /** Milliseconds that it has. */
-const TIME = 2000
+const MAX_TIME = 2000
 
 export interface BufferedBody {
   /** Its body is whole, or is waited for no longer. May be told when it is over. */
@@ -16,7 +16,7 @@ export interface BufferedBody {
 }
 
 export function isSmall({ length }: ClientRequest): boolean {
-  return length <= SMALL || length === Infinity
+  return length <= MAX_BYTES || length === Infinity
 }
 
 export class SmallBodies {
@@ -29,22 +29,22 @@ export class SmallBodies {
     this.#most = most
   }
 
-  add(one: BufferedBody): void {
-    this.#all.set(one, setTimeout(onTime, TIME, this, one))
+  add(item: BufferedBody): void {
+    this.#all.set(item, setTimeout(onTime, MAX_TIME, this, item))
     if (this.#all.size <= this.#most) return
     for (const oldest of this.#all.keys()) return this.done(oldest)
   }
 
   /** Does nothing for one that is not here. */
-  done(one: BufferedBody): void {
-    const timer = this.#all.get(one)
+  done(item: BufferedBody): void {
+    const timer = this.#all.get(item)
     if (timer === undefined) return
     clearTimeout(timer)
-    this.#all.delete(one)
-    one.buffered()
+    this.#all.delete(item)
+    item.buffered()
   }
 }
 
-function onTime(smallBodies: SmallBodies, one: BufferedBody): void {
-  smallBodies.done(one)
+function onTime(smallBodies: SmallBodies, item: BufferedBody): void {
+  smallBodies.done(item)
 }

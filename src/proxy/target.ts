@@ -6,7 +6,7 @@ import {
   type UpstreamRequest,
   type RequestOwner,
   type ResponseReceiver,
-} from '../http/client/hop.ts'
+} from '../http/client/upstream-request.ts'
 import { ConnectionPool } from '../http/client/connection-pool.ts'
 import { OutlierEjection, type OutlierEjectionOwner } from './outlier-ejection.ts'
 import type { TargetStatus } from './upstream-events.ts'
@@ -29,7 +29,7 @@ export class Target {
   readonly #settings: UpstreamSettings
   readonly #connectTimeout: number
   readonly #address: Address
-  readonly #client: ConnectionPool
+  readonly #pool: ConnectionPool
 
   /** @param connectTimeout ms */
   constructor(
@@ -44,7 +44,7 @@ export class Target {
     this.#settings = settings
     this.#connectTimeout = connectTimeout
     this.#address = addressOf(url, tls)
-    this.#client = this.#open()
+    this.#pool = this.#openPool()
     this.agent = new TargetAgent((callback) => connect(this.#address, connectTimeout, callback))
   }
 
@@ -64,44 +64,44 @@ export class Target {
   }
 
   dispatch(request: UpstreamRequest, receiver: ResponseReceiver): void {
-    if (!this.#client.closed) return this.#client.dispatch(request, receiver)
+    if (!this.#pool.closed) return this.#pool.dispatch(request, receiver)
     // Judged before a reload, sent after it: served all the same, on a connection that goes with the request.
-    const late = this.#open()
-    late.dispatch(request, receiver)
-    void late.close()
+    const ownPool = this.#openPool()
+    ownPool.dispatch(request, receiver)
+    void ownPool.close()
   }
 
   /** The request is given up. @returns whether it waited here: then it waits no longer, and is told nothing more */
-  withdraw(receiver: ResponseReceiver): boolean {
-    return this.#client.withdraw(receiver)
+  cancel(receiver: ResponseReceiver): boolean {
+    return this.#pool.cancel(receiver)
   }
 
   /** A body that is still coming has to wait for a place. */
-  get crowded(): boolean {
-    return this.#client.crowded
+  get uploadsFull(): boolean {
+    return this.#pool.uploadsFull
   }
 
   /** Ends a request of a caller that has more of them here. @returns whether there was one */
-  displace(owner: RequestOwner, uploads: boolean): boolean {
-    return this.#client.displace(owner, uploads)
+  evictFor(owner: RequestOwner, uploads: boolean): boolean {
+    return this.#pool.evictFor(owner, uploads)
   }
 
   /** A connection that had been used and was kept died with this error. Servers close idle ones; it means nothing. */
-  diedAfterUse(error: Error): boolean {
+  isKeepAliveRace(error: Error): boolean {
     return error instanceof ConnectionLost && error.afterUse
   }
 
   /** Resolves when requests under way are done. */
   close(): Promise<void> {
-    return this.#client.close()
+    return this.#pool.close()
   }
 
   /** At once, whatever is under way. */
   destroy(): Promise<void> {
-    return this.#client.destroy()
+    return this.#pool.destroy()
   }
 
-  #open(): ConnectionPool {
+  #openPool(): ConnectionPool {
     const { connections, uploads, evictionDelay, bodyTimeout } = this.#settings
     return new ConnectionPool({
       ...this.#address,

@@ -8,7 +8,7 @@ import {
   Evicted,
   NotForwardable,
   SlowClient,
-} from '../http/client/hop.ts'
+} from '../http/client/upstream-request.ts'
 import { bodyTooSlow } from './request-body.ts'
 import type { Blame } from './upstream-events.ts'
 
@@ -38,7 +38,7 @@ export const busy: Refusal = new Refusal(
 )
 
 /** Others wait for the place that it waits for, or holds. */
-const displaced = new Refusal(
+const evictedWaiting = new Refusal(
   'unavailable',
   'The upstream has too many requests waiting, most of them of this caller. Nothing was sent to it: the request may be repeated.',
 )
@@ -48,13 +48,13 @@ const evicted = new Refusal(
 )
 
 /** The gateway lets go of a request: because of the client, or its own limits. */
-export const givenUp: Error = new Error('given up')
+export const abandoned: Error = new Error('given up')
 
 /** @param connected a connection was had and the request was begun on it */
 export function refusalOf(error: Error, connected: boolean): Refusal {
   if (error instanceof NotForwardable) return notForwardable
   if (error instanceof SlowClient) return bodyTooSlow
-  if (error instanceof Evicted) return connected ? evicted : displaced
+  if (error instanceof Evicted) return connected ? evicted : evictedWaiting
   if (error instanceof BodyTimeout) return timedOut
   return connected ? protocolError : unreachable
 }
@@ -65,7 +65,7 @@ export function refusalOf(error: Error, connected: boolean): Refusal {
  * @param heard an answer, or something like one, had begun
  */
 export function blameOf(error: Error, connected: boolean, heard: boolean): Blame | null {
-  if (error === givenUp || isOurs(error)) return null
+  if (error === abandoned || isOurs(error)) return null
   if (!connected) return 'unreachable'
   return !heard && error instanceof ConnectionLost ? 'reset' : null
 }

@@ -7,7 +7,7 @@ import { tlsOptions } from '../http/client/connector.ts'
 import { TrustedProxies } from './forwarded.ts'
 import { SmallBodies } from './small-bodies.ts'
 import { HealthCheck } from './health.ts'
-import type { RequestOwner } from '../http/client/hop.ts'
+import type { RequestOwner } from '../http/client/upstream-request.ts'
 import { RetryBudget } from './retry-budget.ts'
 import type { OutlierEjectionOwner } from './outlier-ejection.ts'
 import { Target } from './target.ts'
@@ -63,23 +63,23 @@ export class Upstream {
    */
   choose(now: number, repeatable: boolean, uploads = false): Target | Refusal {
     const chosen = this.#balancer.choose(now, repeatable, uploads)
-    if (chosen instanceof Target) this.#budget.asked(now)
+    if (chosen instanceof Target) this.#budget.countRequest(now)
     return chosen
   }
 
   /** A body that is still coming would have to wait for a place, wherever it goes. */
-  get crowded(): boolean {
-    return this.#targets.every((target) => target.crowded)
+  get uploadsFull(): boolean {
+    return this.#targets.every((target) => target.uploadsFull)
   }
 
   /** Ends a request of a caller that has more of them here than the party has. @returns whether there was one */
-  displace(owner: RequestOwner, uploads: boolean): boolean {
-    return this.#targets.some((target) => target.ejection.in && target.displace(owner, uploads))
+  evictFor(owner: RequestOwner, uploads: boolean): boolean {
+    return this.#targets.some((target) => target.ejection.available && target.evictFor(owner, uploads))
   }
 
   /** What the targets that are out were found to be, for the log of a request that was refused for it. */
   get cause(): unknown {
-    return this.#targets.find(({ ejection }) => !ejection.in)?.ejection.cause ?? null
+    return this.#targets.find(({ ejection }) => !ejection.available)?.ejection.cause ?? null
   }
 
   /** An attempt says that something is wrong with its target. */
@@ -93,9 +93,16 @@ export class Upstream {
    * @param again the same target will do, if there is no other
    * @param free not drawn from the budget
    */
-  another(tried: Target, before: Target | null, again: boolean, free: boolean, now: number): Target | null {
-    const next = this.#balancer.other(tried, before) ?? (again && tried.ejection.in ? tried : null)
-    return next !== null && (free || this.#budget.take(now)) ? next : null
+  retryTarget(
+    tried: Target,
+    before: Target | null,
+    again: boolean,
+    free: boolean,
+    now: number,
+  ): Target | null {
+    const next =
+      this.#balancer.alternative(tried, before) ?? (again && tried.ejection.available ? tried : null)
+    return next !== null && (free || this.#budget.takeRetry(now)) ? next : null
   }
 
   retried(tried: Target, next: Target, cause: unknown): void {
@@ -126,15 +133,15 @@ export class Upstream {
       ejected: (blame, cause, backoff) => listener.onEjected?.({ upstream, target, blame, cause, backoff }),
       unhealthy: (cause) => listener.onUnhealthy?.({ upstream, target, cause }),
       returned: () => {
-        this.#hurryOthers()
+        this.#probeOthersNow()
         listener.onReturned?.({ upstream, target })
       },
     }
   }
 
   /** What took all of them away is over. */
-  #hurryOthers(): void {
-    const others = this.#targets.filter(({ ejection }) => !ejection.in)
-    if (others.length === this.#targets.length - 1) for (const { ejection } of others) ejection.hurry()
+  #probeOthersNow(): void {
+    const others = this.#targets.filter(({ ejection }) => !ejection.available)
+    if (others.length === this.#targets.length - 1) for (const { ejection } of others) ejection.probeNow()
   }
 }

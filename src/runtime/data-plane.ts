@@ -59,7 +59,7 @@ export class DataPlane {
     const settings = settingsOf(config, this.#running)
     this.#requestListener = await openRequestListener(config.listen, this.#pipeline, {
       settings,
-      watch: this.#connectionWatch,
+      events: this.#connectionWatch,
       shared,
     })
     startChecks(this.#running)
@@ -82,7 +82,7 @@ export class DataPlane {
       this.#decisionPoint.memory.resize(config.memory.seats)
       this.#pipeline.use(next)
       this.#reevaluation.reloaded()
-      this.#requestListener?.use(settingsOf(config, next))
+      this.#requestListener?.configure(settingsOf(config, next))
       startChecks(next)
       this.metrics.forgetRoutes(new Set(compiled.table.routes.map((route) => route.id)))
       // Requests under way keep the old pools until they are done.

@@ -11,8 +11,8 @@ const BETWEEN_LINES = 10_000
 export interface ConnectionWatch {
   refused(by: 'limit' | 'address'): void
   evicted(state: string): void
-  relieved(of: 'head' | 'ahead' | 'request'): void
-  unannounced(reason: string, peer: string | undefined): void
+  memoryFreed(of: 'head' | 'ahead' | 'request'): void
+  proxyHeaderRejected(reason: string, peer: string | undefined): void
   unavailable(cause: Error): void
 }
 
@@ -65,9 +65,9 @@ export function watchConnections(
         )
       else full.write({}, 'connections are refused: there are as many as limits.connections says')
     },
-    relieved: (of) => relieved.inc({ of }),
+    memoryFreed: (of) => relieved.inc({ of }),
     evicted: (state) => evicted.inc({ state }),
-    unannounced(reason, peer) {
+    proxyHeaderRejected(reason, peer) {
       refused.inc({ reason: 'proxy_protocol' })
       unannounced.write({ reason, peer }, 'a connection is closed: the PROXY protocol was not kept')
     },

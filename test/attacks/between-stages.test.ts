@@ -71,7 +71,7 @@ t.test('a body is handed on as it comes, however much comes in one turn', async 
         response.writeHead(204, new ResponseFields([]))
         response.end()
       },
-      gone: () => {},
+      aborted: () => {},
     }
     request.deliver(sink)
     return new Exchange(request, response, 'id', 0)

@@ -3,19 +3,23 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { MessageParser, type MessageSink } from '../../src/http/wire/message-parser.ts'
-import { ProtocolError } from '../../src/http/client/hop.ts'
-import { responseGrammar, type Head, MAX_HEAD } from '../../src/http/client/response-parser.ts'
+import { ProtocolError } from '../../src/http/client/upstream-request.ts'
+import {
+  responseGrammar,
+  type ParsedResponseHead,
+  MAX_HEAD_BYTES,
+} from '../../src/http/client/response-parser.ts'
 import { fieldsOf, front, get, serveRaw, Wire } from '../proxy/support.ts'
 import { collected } from '../support/garbage.ts'
 
-type Read = Omit<Head, 'lines' | 'section' | 'made'> & { fields: string[] }
+type Read = Omit<ParsedResponseHead, 'lines' | 'section' | 'made'> & { fields: string[] }
 
 /** The heads of answers, one behind the other on one connection. */
-class Reading implements MessageSink<Head> {
-  readonly #reader = new MessageParser(responseGrammar, MAX_HEAD, this)
-  #last: Head | null = null
+class Reading implements MessageSink<ParsedResponseHead> {
+  readonly #reader = new MessageParser(responseGrammar, MAX_HEAD_BYTES, this)
+  #last: ParsedResponseHead | null = null
 
-  head(head: Head): void {
+  head(head: ParsedResponseHead): void {
     this.#last = head
   }
 
@@ -36,7 +40,7 @@ class Reading implements MessageSink<Head> {
   }
 
   /** The head itself. */
-  take(text: string, bodiless = true): Head | string {
+  take(text: string, bodiless = true): ParsedResponseHead | string {
     this.#reader.begin(bodiless)
     const bytes = Buffer.from(text, 'latin1')
     try {
@@ -287,7 +291,7 @@ t.test('long answers between short ones cost nothing of what is known', async (t
   }
   linesOf(200)
   const [server] = linesOf(12_000)
-  t.equal(server?.own, true)
+  t.equal(server?.detached, true)
   for (const length of [201, 12_000, 12_000, 300]) {
     const lines = linesOf(length)
     t.equal(lines[0], server)

@@ -10,7 +10,7 @@ import { startWorld } from '../support/world.ts'
 t.test('a few at each turn of the event loop, in their order', async (t) => {
   const turns = new DeferredQueue()
   const gone: number[] = []
-  for (let i = 0; i < 100; i++) turns.add({ go: () => gone.push(i) })
+  for (let i = 0; i < 100; i++) turns.add({ run: () => gone.push(i) })
   t.same(gone, [])
   let before = 0
   for (let looks = 0; gone.length < 100; looks++) {

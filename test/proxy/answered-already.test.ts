@@ -4,7 +4,7 @@ import t, { type Test } from 'tap'
 import { Refusal } from '../../src/model/errors.ts'
 import { fieldLines } from '../../src/http/wire/field-line.ts'
 import { ResponseRelay } from '../../src/proxy/response-relay.ts'
-import type { ResponseHead } from '../../src/http/client/hop.ts'
+import type { ResponseHead } from '../../src/http/client/upstream-request.ts'
 import { firstExchange } from '../support/listener.ts'
 import { codeOf, get, refuse, Wire } from './support.ts'
 

@@ -2,12 +2,12 @@
 
 import { performance } from 'node:perf_hooks'
 import t from 'tap'
-import { Deadlines, type Due } from '../../src/proxy/deadlines.ts'
+import { Deadlines, type Timed } from '../../src/proxy/deadlines.ts'
 
 /** Told how it went: how long before its time it was called would be negative. */
-class Waiter implements Due {
+class Waiter implements Timed {
   deadline = 0
-  slot = -1
+  index = -1
   #expected: number
   readonly called: Promise<number>
   times = 0
@@ -68,9 +68,9 @@ t.test('one that is called may remove another, or wait on', async (t) => {
   let victim = null as Waiter | null
   let calls = 0
   await new Promise<void>((resolve) => {
-    const due: Due = {
+    const due: Timed = {
       deadline: 0,
-      slot: -1,
+      index: -1,
       expired: (now) => {
         calls++
         if (victim !== null) deadlines.remove(victim)
@@ -93,15 +93,15 @@ t.test('many at once', async (t) => {
   const deadlines = new Deadlines()
   const waiters = Array.from({ length: 2000 }, (_, i) => new Waiter(deadlines, i % 50))
   await Promise.all(waiters.map(({ called }) => called))
-  t.ok(waiters.every(({ times, slot }) => times === 1 && slot === -1))
+  t.ok(waiters.every(({ times, index }) => times === 1 && index === -1))
 })
 
 t.test('one that another one moves in the same look is not late', async (t) => {
   const deadlines = new Deadlines()
   let moved = null as Waiter | null
-  const mover: Due = {
+  const mover: Timed = {
     deadline: 0,
-    slot: -1,
+    index: -1,
     expired: () => {
       deadlines.remove(mover)
       moved?.move(40)
@@ -117,16 +117,16 @@ t.test('one that another one moves in the same look is not late', async (t) => {
 
 t.test('one that throws takes nobody with it', async (t) => {
   const deadlines = new Deadlines()
-  const broken: Due = {
+  const broken: Timed = {
     deadline: 0,
-    slot: -1,
+    index: -1,
     expired: () => {
       throw new Error('broken')
     },
   }
   deadlines.add(broken, performance.now())
   const waiter = new Waiter(deadlines, 0)
-  t.throws(() => deadlines.look(), { message: 'broken' })
+  t.throws(() => deadlines.check(), { message: 'broken' })
   t.equal(waiter.times, 0)
   await waiter.called
   t.equal(waiter.times, 1)

@@ -32,9 +32,9 @@ function subject(checked = false) {
 t.test('out after failures in a row, not before', async (t) => {
   const { made, told, fail } = subject()
   fail(2)
-  t.equal(made.in, true)
+  t.equal(made.available, true)
   fail(1)
-  t.match(made, { in: false, state: 'ejected', cause })
+  t.match(made, { available: false, state: 'ejected', cause })
   t.same(told, ['ejected: unreachable'])
 })
 
@@ -43,7 +43,7 @@ t.test('an answer between breaks the row', async (t) => {
   fail(2)
   made.answered(made.begin(0), 0)
   fail(2)
-  t.equal(made.in, true)
+  t.equal(made.available, true)
 })
 
 t.test('a connection alone does not', async (t) => {
@@ -51,7 +51,7 @@ t.test('a connection alone does not', async (t) => {
   fail(2, 0, 'reset')
   made.connected(made.begin(0), 0)
   fail(1, 0, 'reset')
-  t.equal(made.in, false)
+  t.equal(made.available, false)
 })
 
 t.test('what began before it went out is no news after', async (t) => {
@@ -61,11 +61,11 @@ t.test('what began before it went out is no news after', async (t) => {
   fail(3)
   made.failed(slow, 'unreachable', cause, false, 0)
   made.answered(slower, 0)
-  t.equal(made.in, false)
+  t.equal(made.available, false)
   t.same(told, ['ejected: unreachable'])
   made.connected(made.begin(2000), 2000)
   for (let i = 0; i < 5; i++) made.failed(slow, 'unreachable', cause, false, 2000)
-  t.equal(made.in, true, 'nor after it came back')
+  t.equal(made.available, true, 'nor after it came back')
 })
 
 t.test('one request at a time tests it, and not before its time', async (t) => {
@@ -73,19 +73,19 @@ t.test('one request at a time tests it, and not before its time', async (t) => {
   fail(3)
   const [backoff = 0] = backoffs
   t.ok(backoff >= 750 && backoff <= 1250, 'about what was set')
-  t.equal(made.due(backoff - 1, true), false)
-  t.equal(made.due(backoff, true), true)
+  t.equal(made.probeDue(backoff - 1, true), false)
+  t.equal(made.probeDue(backoff, true), true)
   const test = made.begin(backoff)
-  t.equal(made.due(backoff, true), false, 'the other waits for the first')
+  t.equal(made.probeDue(backoff, true), false, 'the other waits for the first')
   made.end(test)
-  t.equal(made.due(backoff, true), true, 'that ended without a result')
+  t.equal(made.probeDue(backoff, true), true, 'that ended without a result')
 })
 
 t.test('a connection is proof enough where there was none to be had', async (t) => {
   const { made, told, fail } = subject()
   fail(3)
   made.connected(made.begin(2000), 2000)
-  t.equal(made.in, true)
+  t.equal(made.available, true)
   t.same(told, ['ejected: unreachable', 'returned'])
 })
 
@@ -94,9 +94,9 @@ t.test('where connections ended early it takes an answer', async (t) => {
   fail(3, 0, 'reset')
   const test = made.begin(2000)
   made.connected(test, 2000)
-  t.equal(made.in, false)
+  t.equal(made.available, false)
   made.answered(test, 2000)
-  t.equal(made.in, true)
+  t.equal(made.available, true)
   t.same(told, ['ejected: reset', 'returned'])
 })
 
@@ -106,12 +106,12 @@ t.test(
     const { made, backoffs, fail } = subject()
     fail(3, 0, 'reset')
     const backoff = backoffs[0] ?? 0
-    t.equal(made.due(backoff, true), true)
-    t.equal(made.due(backoff, false), false)
-    t.equal(made.due(backoff + 1000, false), true)
+    t.equal(made.probeDue(backoff, true), true)
+    t.equal(made.probeDue(backoff, false), false)
+    t.equal(made.probeDue(backoff + 1000, false), true)
     const other = subject()
     other.fail(3)
-    t.equal(other.made.due(other.backoffs[0] ?? 0, false), true, 'no connection: nothing is sent')
+    t.equal(other.made.probeDue(other.backoffs[0] ?? 0, false), true, 'no connection: nothing is sent')
   },
 )
 
@@ -122,7 +122,7 @@ t.test('each test that fails doubles the time, up to a limit; it is told once', 
   const waits: number[] = []
   for (let i = 0; i < 8; i++) {
     const from = now
-    while (!made.due(now, true)) now += 10
+    while (!made.probeDue(now, true)) now += 10
     waits.push(now - from)
     fail(1, now)
   }
@@ -137,7 +137,7 @@ t.test('a test before its time changes nothing about it', async (t) => {
   const { made, backoffs, fail } = subject()
   fail(3)
   for (let now = 0; now < 700; now += 100) fail(1, now)
-  t.equal(made.due(backoffs[0] ?? 0, true), true)
+  t.equal(made.probeDue(backoffs[0] ?? 0, true), true)
 })
 
 t.test('out again soon after it came back: it is left alone for longer', async (t) => {
@@ -156,23 +156,23 @@ t.test('out again soon after it came back: it is left alone for longer', async (
 t.test('resets, which a request may have caused, never close the last', async (t) => {
   const { made, fail } = subject()
   fail(50, 0, 'reset', true)
-  t.equal(made.in, true)
+  t.equal(made.available, true)
   fail(1, 0, 'unreachable', true)
-  t.equal(made.in, false, 'no request keeps a server from listening')
+  t.equal(made.available, false, 'no request keeps a server from listening')
 })
 
 t.test('bad checks in a row take it out, good ones bring it back', async (t) => {
   const { made, told } = subject(true)
   for (const bad of [cause, cause, null, cause, cause]) made.checked(bad, 0)
-  t.equal(made.in, true)
+  t.equal(made.available, true)
   made.checked(cause, 0)
-  t.match(made, { in: false, state: 'unhealthy', cause })
+  t.match(made, { available: false, state: 'unhealthy', cause })
   made.checked(null, 0)
   made.checked(cause, 0)
   made.checked(null, 0)
-  t.equal(made.in, false)
+  t.equal(made.available, false)
   made.checked(null, 0)
-  t.match(made, { in: true, state: 'in' })
+  t.match(made, { available: true, state: 'in' })
   t.same(told, ['unhealthy', 'returned'])
 })
 
@@ -180,8 +180,8 @@ t.test('what its checks call ill no request tests', async (t) => {
   const { made, fail } = subject(true)
   fail(3)
   for (let i = 0; i < 3; i++) made.checked(cause, 0)
-  t.equal(made.testable, false)
-  t.equal(made.due(Infinity, true), false)
+  t.equal(made.probeable, false)
+  t.equal(made.probeDue(Infinity, true), false)
 })
 
 t.test('a request that was under way then does not make it well', async (t) => {
@@ -189,10 +189,10 @@ t.test('a request that was under way then does not make it well', async (t) => {
   fail(3)
   for (let i = 0; i < 3; i++) made.checked(cause, 0)
   made.answered(made.begin(0), 0)
-  t.match(made, { in: false, state: 'unhealthy' })
+  t.match(made, { available: false, state: 'unhealthy' })
   made.checked(null, 0)
   made.checked(null, 0)
-  t.equal(made.in, true)
+  t.equal(made.available, true)
 })
 
 t.test('good checks bring back what requests found dead, counted from then', async (t) => {
@@ -200,14 +200,14 @@ t.test('good checks bring back what requests found dead, counted from then', asy
   for (let i = 0; i < 10; i++) made.checked(null, 0)
   fail(3)
   made.checked(null, 0)
-  t.equal(made.in, false)
+  t.equal(made.available, false)
   made.checked(null, 0)
-  t.equal(made.in, true)
+  t.equal(made.available, true)
 })
 
 t.test('once another is back, this one may be tested at once', async (t) => {
   const { made, fail } = subject()
   fail(3)
-  made.hurry()
-  t.equal(made.due(0, true), true)
+  made.probeNow()
+  t.equal(made.probeDue(0, true), true)
 })

@@ -7,7 +7,7 @@ import type { ClientRequest } from '../../src/http/server/client-request.ts'
 import type { ClientResponse } from '../../src/http/server/client-response.ts'
 import { openRequestListener } from '../../src/http/server/listener.ts'
 import type { RequestListener } from '../../src/http/server/listener-options.ts'
-import type { Part } from '../../src/http/server/listener.ts'
+import type { CloseWith } from '../../src/http/server/listener.ts'
 import { rawProblem } from '../../src/http/server/problem.ts'
 
 /** On a free port of loopback. @param handle makes the exchange, and answers when it likes */
@@ -17,16 +17,16 @@ export function openListener(
 ): Promise<RequestListener> {
   const handler = {
     handle,
-    upgrades: () => false,
+    acceptsUpgrade: () => false,
     upgrade: () => {
       throw new Error('nobody upgrades here')
     },
     ended: () => {},
     drain: () => {},
-    unreadable: (_: unknown, refusal: Parameters<typeof rawProblem>[0], _exchange: unknown, part: Part) =>
+    malformed: (_: unknown, refusal: Parameters<typeof rawProblem>[0], _exchange: unknown, part: CloseWith) =>
       part(rawProblem(refusal, 'none')),
   }
-  const watch = { refused() {}, relieved() {}, evicted() {}, unannounced() {}, unavailable() {} }
+  const events = { refused() {}, memoryFreed() {}, evicted() {}, proxyHeaderRejected() {}, unavailable() {} }
   const settings = {
     limits: { ...DEFAULT_LIMITS, ...limits },
     proxyProtocol: false,
@@ -35,7 +35,7 @@ export function openListener(
     memory: Infinity,
     stall: 60_000,
   }
-  return openRequestListener({ host: '127.0.0.1', port: 0 }, handler, { settings, watch })
+  return openRequestListener({ host: '127.0.0.1', port: 0 }, handler, { settings, events })
 }
 
 /** The first request to come, not answered yet; and the port that it is to come to. Closed with the test. */

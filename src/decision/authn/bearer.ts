@@ -12,7 +12,7 @@
 import { LRUCache } from 'lru-cache'
 import { Refusal } from '../../model/errors.ts'
 import type { Principal } from '../../model/principal.ts'
-import { asciiBytes, ownText } from '../../lib/heap-size.ts'
+import { asciiBytes, detachedText } from '../../lib/heap-size.ts'
 import { untimely, verifiedBytes, type VerifiedToken } from './claims.ts'
 import { type TokenIssuers, verifyToken } from './token.ts'
 
@@ -113,7 +113,7 @@ export class BearerTokens {
   #remember(key: string, verified: VerifiedToken): Principal | Refusal {
     const refusal = untimely(verified, this.#options.now())
     if (refusal !== null) return refusal
-    const line = ownText(key)
+    const line = detachedText(key)
     this.#verified.set(line, { line, verified }, { ttl: verified.rememberFor ?? 0 })
     return verified.principal
   }

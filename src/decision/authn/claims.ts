@@ -6,7 +6,7 @@
 import { readHashPerm } from '../../../seats-admin/model/hash-perm.ts'
 import { Refusal } from '../../model/errors.ts'
 import type { Principal, SeatClaims } from '../../model/principal.ts'
-import { listBytes, MAP, MAP_ENTRY, authorizationBytes, textBytes } from '../../lib/heap-size.ts'
+import { listBytes, MAP_BYTES, MAP_ENTRY_BYTES, authorizationBytes, textBytes } from '../../lib/heap-size.ts'
 
 /** A token whose signature is good. Whether it is valid now is another question: {@link untimely}. */
 export interface VerifiedToken {
@@ -90,10 +90,10 @@ const PIECE = 32
 function claimsBytes(claims: SeatClaims): number {
   if (claims.by === 'id') return namesBytes(claims.seats)
   if (claims.by === 'any-space') return namesBytes(claims.names)
-  let bytes = MAP
+  let bytes = MAP_BYTES
   let most = 0
   for (const [space, seats] of claims.entries) {
-    bytes += MAP_ENTRY + textBytes(space) + LIST
+    bytes += MAP_ENTRY_BYTES + textBytes(space) + LIST
     bytes += listBytes(seats) + (PIECE + textBytes(space)) * seats.length
     most = Math.max(most, seats.length)
   }

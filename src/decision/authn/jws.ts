@@ -5,7 +5,7 @@
 
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { TokenConfig } from '../../config/config.ts'
-import { ownText } from '../../lib/heap-size.ts'
+import { detachedText } from '../../lib/heap-size.ts'
 import { isJsonObject, parseJson } from '../../lib/json.ts'
 
 /** Characters. More than any gateway lets through in one header line. */
@@ -66,7 +66,7 @@ let lastHeader: Header | null = null
 function readHeader(text: string): Header | null {
   const header = readObject(text)
   if (header === null || !isOurHeader(header)) return null
-  return { text: ownText(text), algorithm: header.alg }
+  return { text: detachedText(text), algorithm: header.alg }
 }
 
 function isOurHeader(header: Readonly<Record<string, unknown>>): boolean {

@@ -3,7 +3,7 @@
 import type { StoredApiKey } from '../../../seats-admin/model/api-key.ts'
 import type { SessionRecord } from '../../../seats-admin/model/session.ts'
 import type { Seat } from '../../model/seat.ts'
-import { listBytes, MAP, SET_ENTRY, authorizationBytes, textBytes, textsBytes } from '../../lib/heap-size.ts'
+import { listBytes, MAP_BYTES, SET_ENTRY_BYTES, authorizationBytes, textBytes, textsBytes } from '../../lib/heap-size.ts'
 
 /** Bytes of an entry: its key's, its value's, and those of its places. */
 export function entryBytes(key: string, value: number): number {
@@ -16,7 +16,7 @@ const PLACES = 300
 export function seatBytes(seat: Seat | null): number {
   if (seat === null) return NAMED
   const { id, name, spaces, permissions } = seat
-  const sets = OBJECT + 2 * MAP + SET_ENTRY * (spaces.size + permissions.size)
+  const sets = OBJECT + 2 * MAP_BYTES + SET_ENTRY_BYTES * (spaces.size + permissions.size)
   return sets + textBytes(id) + textBytes(name) + textsBytes(spaces) + textsBytes(permissions)
 }
 

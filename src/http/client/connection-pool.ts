@@ -14,15 +14,15 @@ import {
   type UpstreamRequest,
   type RequestOwner,
   type ResponseReceiver,
-} from './hop.ts'
+} from './upstream-request.ts'
 import {
   UpstreamConnection,
   type UpstreamConnectionOwner,
   type UpstreamConnectionSettings,
 } from './upstream-connection.ts'
-import { type Crowded, UploadEviction } from './upload-eviction.ts'
-import { FairQueue, type Waiting } from './fair-queue.ts'
-import { type Crowd, SlowClientShedding } from './slow-client-shedding.ts'
+import { type EvictionPool, UploadEviction } from './upload-eviction.ts'
+import { FairQueue, type QueuedRequest } from './fair-queue.ts'
+import { type SheddingPool, SlowClientShedding } from './slow-client-shedding.ts'
 
 export interface PoolSettings extends UpstreamConnectionSettings {
   /** At once. */
@@ -34,9 +34,9 @@ export interface PoolSettings extends UpstreamConnectionSettings {
 }
 
 /** Milliseconds between looks for connections that have been idle for too long. */
-const SWEEP = 1000
+const SWEEP_INTERVAL = 1000
 
-export class ConnectionPool implements UpstreamConnectionOwner, Crowd, Crowded {
+export class ConnectionPool implements UpstreamConnectionOwner, SheddingPool, EvictionPool {
   closed = false
   readonly #settings: PoolSettings
   /** Established or not, busy or not. */
@@ -61,26 +61,26 @@ export class ConnectionPool implements UpstreamConnectionOwner, Crowd, Crowded {
   dispatch(request: UpstreamRequest, receiver: ResponseReceiver): void {
     const uploads = request.body !== null && request.body.complete !== true
     if (uploads) {
-      if (this.crowded) {
+      if (this.uploadsFull) {
         this.waitingUploads.add({ request, receiver, uploads: false, since: performance.now() })
-        return this.#waits()
+        return this.#startEvictionTimers()
       }
       this.#uploads++
     }
     const connection = this.#takeIdle()
-    if (connection !== null) return connection.take(request, receiver, uploads)
+    if (connection !== null) return connection.send(request, receiver, uploads)
     this.waitingRequests.add({ request, receiver, uploads, since: performance.now() })
     this.#open()
-    if (this.full) this.#waits()
+    if (this.full) this.#startEvictionTimers()
   }
 
-  #waits(): void {
-    this.#shedding.begin()
-    this.#eviction.begin()
+  #startEvictionTimers(): void {
+    this.#shedding.start()
+    this.#eviction.start()
   }
 
   /** A body that is still coming has to wait. */
-  get crowded(): boolean {
+  get uploadsFull(): boolean {
     return this.#uploads >= this.#settings.uploads
   }
 
@@ -94,7 +94,7 @@ export class ConnectionPool implements UpstreamConnectionOwner, Crowd, Crowded {
    *
    * @returns whether there was one
    */
-  displace(owner: RequestOwner, uploads: boolean): boolean {
+  evictFor(owner: RequestOwner, uploads: boolean): boolean {
     const waiting =
       this.waitingUploads.takeFromGreediest(owner) ??
       (uploads ? undefined : this.waitingRequests.takeFromGreediest(owner))
@@ -110,37 +110,37 @@ export class ConnectionPool implements UpstreamConnectionOwner, Crowd, Crowded {
    *
    * @returns whether it waited, and is told nothing more
    */
-  withdraw(receiver: ResponseReceiver): boolean {
+  cancel(receiver: ResponseReceiver): boolean {
     if (this.waitingUploads.remove(receiver) !== undefined) return true
     if (this.waitingRequests.size <= this.#connecting.size) return false
     const waiting = this.waitingRequests.remove(receiver)
-    if (waiting?.uploads === true) this.uploaded()
+    if (waiting?.uploads === true) this.uploadFinished()
     return waiting !== undefined
   }
 
-  ready(connection: UpstreamConnection): void {
+  connectionReady(connection: UpstreamConnection): void {
     this.#connecting.delete(connection)
     const next = this.waitingRequests.take()
-    if (next !== undefined) return connection.take(next.request, next.receiver, next.uploads)
-    if (this.closed) return connection.lost(new ClientClosed('closed'))
+    if (next !== undefined) return connection.send(next.request, next.receiver, next.uploads)
+    if (this.closed) return connection.close(new ClientClosed('closed'))
     this.#idle.push(connection)
-    this.#sweeping ??= setInterval(sweep, SWEEP, this).unref()
+    this.#sweeping ??= setInterval(sweep, SWEEP_INTERVAL, this).unref()
   }
 
-  lost(connection: UpstreamConnection, error: Error): void {
+  connectionClosed(connection: UpstreamConnection, error: Error): void {
     this.#all.delete(connection)
     const at = this.#idle.indexOf(connection)
     if (at >= 0) this.#idle.splice(at, 1)
     // It was opened for whoever waits longest.
     if (this.#connecting.delete(connection)) this.#fail(this.waitingRequests.take(), error)
     this.#open()
-    this.#settle()
+    this.#resolveIfClosed()
   }
 
-  uploaded(): void {
+  uploadFinished(): void {
     this.#uploads--
     if (this.waitingUploads.size === 0) return
-    const next = this.waitingUploads.takeFewest(this.#eviction.uploadShares)
+    const next = this.waitingUploads.takeFewest(this.#eviction.uploadUsage)
     if (next !== undefined) this.dispatch(next.request, next.receiver)
   }
 
@@ -152,21 +152,22 @@ export class ConnectionPool implements UpstreamConnectionOwner, Crowd, Crowded {
     return this.waitingRequests.size + this.waitingUploads.size
   }
 
-  returned(request: UpstreamRequest, receiver: ResponseReceiver): void {
+  requestReturned(request: UpstreamRequest, receiver: ResponseReceiver): void {
     this.dispatch(request, receiver)
   }
 
   /** Those that are idle for too long; the oldest come first. */
   sweep(): void {
     const now = performance.now()
-    for (const connection of this.#idle.filter(({ expiresAt }) => expiresAt <= now)) connection.lost(aged())
+    for (const connection of this.#idle.filter(({ expiresAt }) => expiresAt <= now))
+      connection.close(idleTimeoutError())
     if (this.#idle.length === 0) this.#stopSweeping()
   }
 
   async close(): Promise<void> {
     this.closed = true
     this.#stopSweeping()
-    for (const connection of [...this.#idle]) connection.lost(new ClientClosed('closed'))
+    for (const connection of [...this.#idle]) connection.close(new ClientClosed('closed'))
     if (this.#all.size === 0) return
     await new Promise<void>((resolve) => {
       this.#closed = resolve
@@ -175,20 +176,20 @@ export class ConnectionPool implements UpstreamConnectionOwner, Crowd, Crowded {
 
   async destroy(): Promise<void> {
     this.closed = true
-    this.#shedding.end()
-    this.#eviction.end()
+    this.#shedding.stop()
+    this.#eviction.stop()
     this.#stopSweeping()
     const error = new ClientClosed('the gateway closes its connections')
-    for (const line of [this.waitingUploads, this.waitingRequests])
-      for (let each = line.take(); each !== undefined; each = line.take()) each.receiver.failed(error)
-    for (const connection of [...this.#all]) connection.lost(error)
+    for (const queue of [this.waitingUploads, this.waitingRequests])
+      for (let each = queue.take(); each !== undefined; each = queue.take()) each.receiver.failed(error)
+    for (const connection of [...this.#all]) connection.close(error)
   }
 
   #takeIdle(): UpstreamConnection | null {
     const now = performance.now()
     for (let connection = this.#idle.pop(); connection !== undefined; connection = this.#idle.pop()) {
       if (connection.expiresAt > now) return connection
-      connection.lost(aged())
+      connection.close(idleTimeoutError())
     }
     return null
   }
@@ -201,13 +202,13 @@ export class ConnectionPool implements UpstreamConnectionOwner, Crowd, Crowded {
     }
   }
 
-  #fail(waiting: Waiting | undefined, error: Error): void {
+  #fail(waiting: QueuedRequest | undefined, error: Error): void {
     if (waiting === undefined) return
-    if (waiting.uploads) this.uploaded()
+    if (waiting.uploads) this.uploadFinished()
     waiting.receiver.failed(error)
   }
 
-  #settle(): void {
+  #resolveIfClosed(): void {
     if (this.closed && this.#all.size === 0) this.#closed?.()
   }
 
@@ -221,6 +222,6 @@ function sweep(client: ConnectionPool): void {
   client.sweep()
 }
 
-function aged(): ConnectionLost {
+function idleTimeoutError(): ConnectionLost {
   return new ConnectionLost('it was idle for too long', '', true)
 }

@@ -44,8 +44,8 @@ export function tlsOptions(tls: TlsSettings | null): TlsOptions {
   // Always said: Node.js would otherwise take NODE_TLS_REJECT_UNAUTHORIZED from the environment.
   if (tls === null) return { rejectUnauthorized: true }
   const { ca = null, cert = null, key = null, serverName = null, insecureSkipVerify = false } = tls
-  if (ca !== null) readCertificates('ca', ca)
-  if (cert !== null) readCertificates('cert', cert)
+  if (ca !== null) checkCertificates('ca', ca)
+  if (cert !== null) checkCertificates('cert', cert)
   if ((cert === null) !== (key === null)) throw new Error('tls: cert and key go together')
   if (serverName !== null && (serverName === '' || isIP(serverName) !== 0))
     throw new Error('tls: server_name is not a host name')
@@ -67,7 +67,7 @@ function secureContext(ca: Pem, cert: Pem, key: Pem): SecureContext {
   return createSecureContext(options)
 }
 
-function readCertificates(name: string, pem: string | Buffer): void {
+function checkCertificates(name: string, pem: string | Buffer): void {
   const fault = certificateFault(pem.toString('latin1'))
   if (fault !== null) throw new Error(`tls: ${name} ${fault}`)
 }
@@ -78,7 +78,7 @@ function readCertificates(name: string, pem: string | Buffer): void {
  * @param onread told of what comes in place of 'data'. Over TLS it may be told of some more when it has returned false:
  *   of what had come by then, in one read from the network
  */
-export function open({ host, port, tls }: Address, onread: OnReadOpts | null = null): Socket {
+export function openSocket({ host, port, tls }: Address, onread: OnReadOpts | null = null): Socket {
   const tcp = { host, port, noDelay: true, keepAlive: true, keepAliveInitialDelay: 60_000 }
   const options = onread === null ? tcp : { ...tcp, onread }
   if (tls === null) return connectTcp(options)
@@ -89,7 +89,7 @@ export function open({ host, port, tls }: Address, onread: OnReadOpts | null = n
 }
 
 /** The event at which it stands: over TLS the other side is known by then. */
-export function standing({ tls }: Address): 'connect' | 'secureConnect' {
+export function connectEvent({ tls }: Address): 'connect' | 'secureConnect' {
   return tls === null ? 'connect' : 'secureConnect'
 }
 
@@ -104,14 +104,14 @@ export function connect(
   timeout: number,
   callback: (error: Error | null, socket: Socket | null) => void,
 ): void {
-  const socket = open(address)
+  const socket = openSocket(address)
   const timer = setTimeout(() => socket.destroy(new Error(`no connection within ${timeout} ms`)), timeout)
   const failed = (error: Error) => {
     clearTimeout(timer)
     callback(error, null)
   }
   socket.once('error', failed)
-  socket.once(standing(address), () => {
+  socket.once(connectEvent(address), () => {
     clearTimeout(timer)
     socket.off('error', failed)
     callback(null, socket)
@@ -120,7 +120,7 @@ export function connect(
 
 /** As undici's clients take it. @param timeout ms until a connection stands, TLS included */
 export function undiciConnector(timeout: number, tls: TlsOptions): buildConnector.connector {
-  const connectBy = loadUndici().buildConnector({ ...tls, allowH2: false, timeout })
+  const undiciConnect = loadUndici().buildConnector({ ...tls, allowH2: false, timeout })
   // '' makes the certificate be checked against the target's name.
-  return (options, callback) => connectBy({ ...options, servername: '' }, callback)
+  return (options, callback) => undiciConnect({ ...options, servername: '' }, callback)
 }

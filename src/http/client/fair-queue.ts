@@ -3,10 +3,10 @@
  * request: a caller with many waiting delays itself, not others.
  */
 
-import type { UpstreamRequest, RequestOwner, ResponseReceiver } from './hop.ts'
-import type { PlaceShares } from './place-shares.ts'
+import type { UpstreamRequest, RequestOwner, ResponseReceiver } from './upstream-request.ts'
+import type { OwnerUsage } from './owner-usage.ts'
 
-export interface Waiting {
+export interface QueuedRequest {
   readonly request: UpstreamRequest
   readonly receiver: ResponseReceiver
   /** It holds one of the places for bodies that are still coming. */
@@ -16,36 +16,36 @@ export interface Waiting {
 }
 
 /** By caller, in the order of their turns. */
-type Callers = Map<string, Waiting[]>
+type CallerQueues = Map<string, QueuedRequest[]>
 
 export class FairQueue {
   size = 0
   /** In the order of their turns. */
-  readonly #tenants = new Map<string, Callers>()
+  readonly #tenants = new Map<string, CallerQueues>()
 
-  add(one: Waiting): void {
-    const { tenant, caller } = one.receiver.owner
-    const callers = entry(this.#tenants, tenant, newCallers)
-    entry(callers, caller, newList).push(one)
+  add(item: QueuedRequest): void {
+    const { tenant, caller } = item.receiver.owner
+    const callers = getOrInsert(this.#tenants, tenant, newCallerQueues)
+    getOrInsert(callers, caller, newList).push(item)
     this.size++
   }
 
   /** The next in turn. */
-  take(): Waiting | undefined {
+  take(): QueuedRequest | undefined {
     for (const [tenant, callers] of this.#tenants)
       for (const caller of callers.keys()) return this.#take(tenant, caller, true)
     return undefined
   }
 
   /** The next of the tenant that holds the fewest places, and in it of the caller that does. */
-  takeFewest(shares: PlaceShares): Waiting | undefined {
+  takeFewest(usage: OwnerUsage): QueuedRequest | undefined {
     let [best, least] = [null as RequestOwner | null, [Infinity, Infinity] as const]
     for (const [tenant, callers] of this.#tenants) {
-      const held = shares.tenant(tenant)
+      const held = usage.tenant(tenant)
       if (held > least[0]) continue
       for (const caller of callers.keys()) {
         const owner = { tenant, caller }
-        const own = shares.caller(owner)
+        const own = usage.caller(owner)
         if (held === least[0] && own >= least[1]) continue
         best = owner
         least = [held, own]
@@ -58,80 +58,81 @@ export class FairQueue {
    * Takes the newest request of the caller that has the most waiting, of the tenant that has the most; unless the party
    * has as many, or one less.
    */
-  takeFromGreediest(owner: RequestOwner): Waiting | undefined {
+  takeFromGreediest(owner: RequestOwner): QueuedRequest | undefined {
     const [tenant, most] = greatest(this.#tenants, sizeOf)
-    const foreign = tenant !== owner.tenant
-    if (foreign && most < sizeOf(this.#tenants.get(owner.tenant) ?? newCallers()) + 2) return undefined
-    const callers = this.#tenants.get(tenant) ?? newCallers()
+    const otherTenant = tenant !== owner.tenant
+    if (otherTenant && most < sizeOf(this.#tenants.get(owner.tenant) ?? newCallerQueues()) + 2)
+      return undefined
+    const callers = this.#tenants.get(tenant) ?? newCallerQueues()
     const [caller, count] = greatest(callers, lengthOf)
-    if (!foreign && count < (callers.get(owner.caller)?.length ?? 0) + 2) return undefined
+    if (!otherTenant && count < (callers.get(owner.caller)?.length ?? 0) + 2) return undefined
     return this.#take(tenant, caller, false)
   }
 
   /** Takes the request of this receiver, whose turn it need not be. The turns of the others stay as they are. */
-  remove(receiver: ResponseReceiver): Waiting | undefined {
+  remove(receiver: ResponseReceiver): QueuedRequest | undefined {
     if (this.size === 0) return undefined
     const { tenant, caller } = receiver.owner
     const callers = this.#tenants.get(tenant)
     const list = callers?.get(caller)
-    const at = list?.findIndex((one) => one.receiver === receiver) ?? -1
+    const at = list?.findIndex((item) => item.receiver === receiver) ?? -1
     if (callers === undefined || list === undefined || at < 0) return undefined
-    const [one] = list.splice(at, 1)
+    const [item] = list.splice(at, 1)
     this.size--
     if (list.length === 0) callers.delete(caller)
     if (callers.size === 0) this.#tenants.delete(tenant)
-    return one
+    return item
   }
 
   /** For each caller, those that wait since then or longer; oldest first. */
-  *late(since: number): Generator<readonly [owner: RequestOwner, count: number]> {
+  *overdue(since: number): Generator<readonly [owner: RequestOwner, count: number]> {
     for (const [tenant, callers] of this.#tenants)
       for (const [caller, list] of callers) {
-        const count = list.findIndex((one) => one.since > since)
+        const count = list.findIndex((item) => item.since > since)
         if (count !== 0) yield [{ tenant, caller }, count < 0 ? list.length : count]
       }
   }
 
-  *[Symbol.iterator](): Generator<Waiting> {
+  *[Symbol.iterator](): Generator<QueuedRequest> {
     for (const callers of this.#tenants.values()) for (const list of callers.values()) yield* list
   }
 
-  #take(tenant: string, caller: string, oldest: boolean): Waiting | undefined {
+  #take(tenant: string, caller: string, oldest: boolean): QueuedRequest | undefined {
     const callers = this.#tenants.get(tenant)
     const list = callers?.get(caller)
     if (callers === undefined || list === undefined) return undefined
-    const one = oldest ? list.shift() : list.pop()
+    const item = oldest ? list.shift() : list.pop()
     this.size--
     // Its next turn comes after those of the others. Where there are no others, nothing has to be moved.
     if (list.length === 0 || callers.size > 1) callers.delete(caller)
     if (list.length > 0) callers.set(caller, list)
     if (callers.size === 0 || this.#tenants.size > 1) this.#tenants.delete(tenant)
     if (callers.size > 0) this.#tenants.set(tenant, callers)
-    return one
+    return item
   }
 }
 
-function entry<V>(map: Map<string, V>, key: string, make: () => V): V {
-  const known = map.get(key)
-  if (known !== undefined) return known
+function getOrInsert<V>(map: Map<string, V>, key: string, make: () => V): V {
+  const existing = map.get(key)
+  if (existing !== undefined) return existing
   const made = make()
   map.set(key, made)
   return made
 }
 
-function newCallers(): Callers {
+function newCallerQueues(): CallerQueues {
   return new Map()
 }
 
-function newList(): Waiting[] {
+function newList(): QueuedRequest[] {
   return []
 }
 
-function lengthOf(list: readonly Waiting[]): number {
+function lengthOf(list: readonly QueuedRequest[]): number {
   return list.length
 }
 
-function sizeOf(callers: Callers): number {
+function sizeOf(callers: CallerQueues): number {
   let size = 0
   for (const { length } of callers.values()) size += length
   return size

@@ -3,9 +3,9 @@
 import type { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
 import { VALUE } from '../wire/fields.ts'
-import { type UpstreamRequest, NotForwardable, ProtocolError } from './hop.ts'
+import { type UpstreamRequest, NotForwardable, ProtocolError } from './upstream-request.ts'
 
-export interface WriteWatch {
+export interface BodyWriteListener {
   /** A piece of the body was taken by the connection. */
   sent(bytes: number): void
   /** The request is written to its end. */
@@ -46,32 +46,32 @@ export function writeBody(
   head: string,
   body: Readable,
   length: number,
-  watch: WriteWatch,
+  listener: BodyWriteListener,
 ): void {
   const chunked = length === Infinity
-  let left = length
+  let remaining = length
   // The head waits for the first piece of the body, if that is here already.
   socket.cork()
   socket.write(head, 'latin1')
   process.nextTick(uncork, socket)
   body.on('data', (chunk: Buffer) => {
     if (socket.destroyed) return
-    left -= chunk.length
-    if (left < 0) return watch.failed(new ProtocolError('the body is longer than announced'))
+    remaining -= chunk.length
+    if (remaining < 0) return listener.failed(new ProtocolError('the body is longer than announced'))
     if (!(chunked ? writeChunk(socket, chunk) : socket.write(chunk))) {
       body.pause()
       socket.once('drain', () => body.resume())
     }
-    watch.sent(chunk.length)
+    listener.sent(chunk.length)
   })
   body.once('end', () => {
     if (socket.destroyed) return
     if (chunked) socket.write('0\r\n\r\n', 'latin1')
-    else if (left > 0) return watch.failed(new ProtocolError('the body is shorter than announced'))
-    watch.done()
+    else if (remaining > 0) return listener.failed(new ProtocolError('the body is shorter than announced'))
+    listener.done()
   })
   body.once('close', () => {
-    if (!body.readableEnded && !socket.destroyed) watch.failed(new ProtocolError('the body broke off'))
+    if (!body.readableEnded && !socket.destroyed) listener.failed(new ProtocolError('the body broke off'))
   })
 }
 
@@ -79,9 +79,9 @@ function writeChunk(socket: Socket, chunk: Buffer): boolean {
   socket.cork()
   socket.write(`${chunk.length.toString(16)}\r\n`, 'latin1')
   socket.write(chunk)
-  const room = socket.write('\r\n', 'latin1')
+  const accepts = socket.write('\r\n', 'latin1')
   socket.uncork()
-  return room
+  return accepts
 }
 
 function uncork(socket: Socket): void {

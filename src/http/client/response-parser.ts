@@ -3,29 +3,37 @@
  * fields and framing out. What could be read in two ways is refused, not repaired.
  */
 
-import { ownText } from '../../lib/heap-size.ts'
+import { detachedText } from '../../lib/heap-size.ts'
 import type { FieldLine } from '../wire/field-line.ts'
-import { is, joined, keepsBy, lengthOf, readLines, isLongList, MOST_ELEMENTS } from '../wire/fields.ts'
-import { CHUNKED, type Grammar, hasBare, INTERIM, UNTIL_CLOSE } from '../wire/message-parser.ts'
-import { type ResponseHead, ProtocolError } from './hop.ts'
+import {
+  equalsIgnoreCase,
+  joinValues,
+  isPersistent,
+  parseContentLength,
+  parseFieldLines,
+  isLongList,
+  MAX_LIST_ELEMENTS,
+} from '../wire/fields.ts'
+import { CHUNKED, type Grammar, hasBareCrLf, INTERIM, UNTIL_CLOSE } from '../wire/message-parser.ts'
+import { type ResponseHead, ProtocolError } from './upstream-request.ts'
 
-export interface Head extends ResponseHead {
+export interface ParsedResponseHead extends ResponseHead {
   /** From the status line to the end of the last field line, as it came. */
   readonly text: string
   /** The request was HEAD: no answer to it has a body. */
   readonly bodiless: boolean
   /** Itself, where it is worth to be kept for the next head. */
-  section: Head | undefined
+  section: ParsedResponseHead | undefined
   /** Bytes of the body; or as the reader of messages has it. */
   readonly length: number
   /** The connection may carry another request. */
-  readonly keeps: boolean
+  readonly keepAlive: boolean
   /** Seconds that the upstream says it keeps an idle connection; 0: it doesn't say. */
-  readonly keptFor: number
+  readonly keepAliveSeconds: number
 }
 
 /** Bytes of a header section, and of the trailers. */
-export const MAX_HEAD: number = 64 * 1024
+export const MAX_HEAD_BYTES: number = 64 * 1024
 
 /** Lines of a head that are kept for the next one on the connection. */
 const MOST_LINES = 64
@@ -33,33 +41,33 @@ const MOST_LINES = 64
 /** The phrase may hold anything but line ends: it is for people, and never passed on as it came where it is odd. */
 const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9][0-9]{2})(?: ([^\r\n]*))?$/
 
-export const responseGrammar: Grammar<Head> = {
+export const responseGrammar: Grammar<ParsedResponseHead> = {
   readHead,
-  faultIn,
-  emptyLines: false,
+  checkPrefix,
+  skipsEmptyLines: false,
   forbiddenTrailers: ['content-length'],
-  mostText: 16 * 1024,
+  maxTextBody: 16 * 1024,
   sharedBuffer: true,
   malformed: (what) => new ProtocolError(what),
   tooLong: (what) => new ProtocolError(`the ${what} is longer than anybody needs`),
 }
 
-function faultIn(text: string, before: number): Error | null {
-  if (hasBare(text, before)) return new ProtocolError('a bare CR or LF')
+function checkPrefix(text: string, before: number): Error | null {
+  if (hasBareCrLf(text, before)) return new ProtocolError('a bare CR or LF')
   return 'HTTP/1.'.startsWith(text.slice(0, 7)) ? null : new ProtocolError('not a status line of HTTP/1')
 }
 
 /** @param last of the answer before, on the same connection: what says the same is the same */
-function readHead(text: string, bodiless: boolean, last?: Head): Head {
+function readHead(text: string, bodiless: boolean, last?: ParsedResponseHead): ParsedResponseHead {
   if (last !== undefined && last.text === text && last.bodiless === bodiless) return again(last)
   const end = text.indexOf('\r\n')
   const line = STATUS_LINE.exec(text.slice(0, end))
   if (line === null) throw new ProtocolError('not a status line of HTTP/1')
-  const lines = readLines(text, end + 2, last?.lines)
+  const lines = parseFieldLines(text, end + 2, last?.lines)
   if (lines === null) throw new ProtocolError('not a field line')
   const status = Number(line[2])
   const framing = framingOf(status, line[1] === '1' ? 1 : 0, lines, bodiless)
-  const head: Head = {
+  const head: ParsedResponseHead = {
     text,
     bodiless,
     status,
@@ -74,10 +82,16 @@ function readHead(text: string, bodiless: boolean, last?: Head): Head {
 }
 
 /** It may come for long. So its texts are no parts of what was read, which may have held somebody's body. */
-function again(last: Head): Head {
+function again(last: ParsedResponseHead): ParsedResponseHead {
   if (last.made !== null) return last
-  const lines = last.lines.map((line) => line.kept())
-  const head: Head = { ...last, text: ownText(last.text), phrase: ownText(last.phrase), lines, made: [] }
+  const lines = last.lines.map((line) => line.detach())
+  const head: ParsedResponseHead = {
+    ...last,
+    text: detachedText(last.text),
+    phrase: detachedText(last.phrase),
+    lines,
+    made: [],
+  }
   head.section = head
   return head
 }
@@ -87,45 +101,47 @@ function framingOf(
   minor: 0 | 1,
   lines: readonly FieldLine[],
   bodiless: boolean,
-): Pick<Head, 'length' | 'keeps' | 'keptFor'> {
+): Pick<ParsedResponseHead, 'length' | 'keepAlive' | 'keepAliveSeconds'> {
   let length = UNTIL_CLOSE
   let chunked = false
   let connection: string | null = null
-  let keptFor = 0
+  let keepAliveSeconds = 0
   for (const { name, value } of lines) {
     // Only these lengths can be a name looked for; the others are passed over without a copy.
     switch (name.length) {
       case 10:
-        if (is(name, 'connection')) connection = joined(connection, value)
-        else if (is(name, 'keep-alive')) keptFor = Number(/timeout=(\d{1,6})/i.exec(value)?.[1] ?? 0)
+        if (equalsIgnoreCase(name, 'connection')) connection = joinValues(connection, value)
+        else if (equalsIgnoreCase(name, 'keep-alive'))
+          keepAliveSeconds = Number(/timeout=(\d{1,6})/i.exec(value)?.[1] ?? 0)
         break
       case 14:
-        if (!is(name, 'content-length')) break
+        if (!equalsIgnoreCase(name, 'content-length')) break
         if (length !== UNTIL_CLOSE) throw new ProtocolError('not one Content-Length')
-        length = lengthOf(value) ?? Infinity
+        length = parseContentLength(value) ?? Infinity
         if (length === Infinity) throw new ProtocolError('not a Content-Length')
         break
       case 17:
-        if (!is(name, 'transfer-encoding')) break
-        if (chunked || !is(value, 'chunked')) throw new ProtocolError('not one Transfer-Encoding: chunked')
+        if (!equalsIgnoreCase(name, 'transfer-encoding')) break
+        if (chunked || !equalsIgnoreCase(value, 'chunked'))
+          throw new ProtocolError('not one Transfer-Encoding: chunked')
         chunked = true
         break
     }
   }
   if (connection !== null && isLongList(connection))
-    throw new ProtocolError(`more than ${MOST_ELEMENTS} elements of Connection`)
-  let keeps = keepsBy(connection, minor)
+    throw new ProtocolError(`more than ${MAX_LIST_ELEMENTS} elements of Connection`)
+  let keepAlive = isPersistent(connection, minor)
   if (chunked && minor === 0) throw new ProtocolError('HTTP/1.0 has no Transfer-Encoding')
   if (chunked && length !== UNTIL_CLOSE) throw new ProtocolError('a Content-Length and a Transfer-Encoding')
   // An interim answer is followed by another one; a switch of protocols by no HTTP at all.
-  if (status < 200) return { length: status === 101 ? UNTIL_CLOSE : INTERIM, keeps, keptFor }
+  if (status < 200) return { length: status === 101 ? UNTIL_CLOSE : INTERIM, keepAlive, keepAliveSeconds }
   if (hasNoBody(status, bodiless)) {
     // Some send one all the same. Whether it comes now or later: nobody may take it for the next answer.
-    if (status === 204 && (chunked || length > 0)) keeps = false
-    return { length: 0, keeps, keptFor }
+    if (status === 204 && (chunked || length > 0)) keepAlive = false
+    return { length: 0, keepAlive, keepAliveSeconds }
   }
   if (chunked) length = CHUNKED
-  return { length, keeps: keeps && length !== UNTIL_CLOSE, keptFor }
+  return { length, keepAlive: keepAlive && length !== UNTIL_CLOSE, keepAliveSeconds }
 }
 
 /** RFC 9112, section 6.3. */

@@ -3,20 +3,20 @@
  * slow client may be honest, but can't hold what others need.
  */
 
-import { SlowClient } from './hop.ts'
+import { SlowClient } from './upstream-request.ts'
 import type { UpstreamConnection } from './upstream-connection.ts'
 
 /** Milliseconds between two looks. */
-const LOOK = 1000
+const CHECK_INTERVAL = 1000
 /** Bytes that a client moves between them, or is slow. */
-const LEAST = 1024
+const MIN_BYTES = 1024
 /** Slow at so many looks in a row; fewer where those who wait are many. */
-const LOOKS = 5
-const LOOKS_CROWDED = 2
+const MAX_STRIKES = 5
+const MAX_STRIKES_LONG_QUEUE = 2
 /** Requests that wait, for each connection that there is. */
-const CROWDED = 0.25
+const LONG_QUEUE_RATIO = 0.25
 
-export interface Crowd {
+export interface SheddingPool {
   /** Established, whatever they do. */
   readonly connections: Iterable<UpstreamConnection>
   /** Requests that wait for a connection. */
@@ -24,42 +24,42 @@ export interface Crowd {
 }
 
 export class SlowClientShedding {
-  readonly #crowd: Crowd
+  readonly #pool: SheddingPool
   #slow = new Map<UpstreamConnection, number>()
   #timer: NodeJS.Timeout | null = null
 
-  constructor(crowd: Crowd) {
-    this.#crowd = crowd
+  constructor(pool: SheddingPool) {
+    this.#pool = pool
   }
 
   /** Somebody waits. */
-  begin(): void {
-    this.#timer ??= setInterval(look, LOOK, this).unref()
+  start(): void {
+    this.#timer ??= setInterval(check, CHECK_INTERVAL, this).unref()
   }
 
-  end(): void {
+  stop(): void {
     if (this.#timer !== null) clearInterval(this.#timer)
     this.#timer = null
     this.#slow.clear()
   }
 
-  look(): void {
-    const { connections, waiting } = this.#crowd
-    if (waiting === 0) return this.end()
+  check(): void {
+    const { connections, waiting } = this.#pool
+    if (waiting === 0) return this.stop()
     const slow = new Map<UpstreamConnection, number>()
-    let all = 0
+    let total = 0
     for (const connection of connections) {
-      all++
-      if (connection.isHeldBack(LEAST)) slow.set(connection, (this.#slow.get(connection) ?? 0) + 1)
+      total++
+      if (connection.isClientSlow(MIN_BYTES)) slow.set(connection, (this.#slow.get(connection) ?? 0) + 1)
     }
     this.#slow = slow
-    const patience = waiting > all * CROWDED ? LOOKS_CROWDED : LOOKS
-    const slowest = [...slow].filter(([, looks]) => looks >= patience).sort(([, a], [, b]) => b - a)
+    const maxStrikes = waiting > total * LONG_QUEUE_RATIO ? MAX_STRIKES_LONG_QUEUE : MAX_STRIKES
+    const slowest = [...slow].filter(([, strikes]) => strikes >= maxStrikes).sort(([, a], [, b]) => b - a)
     for (const [connection] of slowest.slice(0, waiting))
-      connection.lost(new SlowClient('the client is slow, and others wait'))
+      connection.close(new SlowClient('the client is slow, and others wait'))
   }
 }
 
-function look(shedding: SlowClientShedding): void {
-  shedding.look()
+function check(shedding: SlowClientShedding): void {
+  shedding.check()
 }

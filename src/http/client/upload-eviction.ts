@@ -4,12 +4,12 @@
  */
 
 import { performance } from 'node:perf_hooks'
-import { Evicted, type RequestOwner } from './hop.ts'
+import { Evicted, type RequestOwner } from './upstream-request.ts'
 import type { UpstreamConnection } from './upstream-connection.ts'
 import type { FairQueue } from './fair-queue.ts'
-import { type Holder, PlaceShares } from './place-shares.ts'
+import { type SlotHolder, OwnerUsage } from './owner-usage.ts'
 
-export interface Crowded {
+export interface EvictionPool {
   /** Established, whatever they do. */
   readonly connections: Iterable<UpstreamConnection>
   /** No further connection may be opened. */
@@ -19,63 +19,63 @@ export interface Crowded {
 }
 
 /** Requests ended at one look, at most: each is looked for among all connections. */
-const MOST_AT_ONCE = 32
+const MAX_EVICTIONS = 32
 
-interface Candidate extends Holder {
+interface Candidate extends SlotHolder {
   readonly connection: UpstreamConnection
 }
 
 export class UploadEviction {
-  readonly #crowd: Crowded
+  readonly #pool: EvictionPool
   /** Milliseconds that a request waits before another one is ended for it. */
-  readonly #patience: number
+  readonly #delay: number
   #timer: NodeJS.Timeout | null = null
 
-  constructor(crowd: Crowded, patience: number) {
-    this.#crowd = crowd
-    this.#patience = patience
+  constructor(pool: EvictionPool, delay: number) {
+    this.#pool = pool
+    this.#delay = delay
   }
 
   /** Somebody waits. */
-  begin(): void {
-    this.#timer ??= setInterval(look, this.#patience / 2, this).unref()
+  start(): void {
+    this.#timer ??= setInterval(check, this.#delay / 2, this).unref()
   }
 
-  end(): void {
+  stop(): void {
     if (this.#timer !== null) clearInterval(this.#timer)
     this.#timer = null
   }
 
-  look(): void {
-    const { waitingRequests, waitingUploads } = this.#crowd
-    if (waitingRequests.size + waitingUploads.size === 0) return this.end()
-    this.#relieve(waitingUploads, true)
+  check(): void {
+    const { waitingRequests, waitingUploads } = this.#pool
+    if (waitingRequests.size + waitingUploads.size === 0) return this.stop()
+    this.#evictForOverdue(waitingUploads, true)
     // Else a connection is being opened for them.
-    if (this.#crowd.full) this.#relieve(waitingRequests, false)
+    if (this.#pool.full) this.#evictForOverdue(waitingRequests, false)
   }
 
   /** At once, for a party that has found no room to wait in. @returns whether something was ended */
   evictFor(owner: RequestOwner, uploads: boolean): boolean {
-    const victim = this.#sharesOf(uploads).victim(owner, this.#candidates(uploads, performance.now()))
-    victim?.connection.lost(new Evicted())
+    const victim = this.#usageOf(uploads).findVictim(owner, this.#candidates(uploads, performance.now()))
+    victim?.connection.close(new Evicted())
     return victim !== null
   }
 
-  #relieve(line: FairQueue, uploads: boolean): void {
+  #evictForOverdue(queue: FairQueue, uploads: boolean): void {
     const now = performance.now()
-    const late = [...line.late(now - this.#patience)]
-    if (late.length === 0) return
-    const shares = this.#sharesOf(uploads)
+    const overdue = [...queue.overdue(now - this.#delay)]
+    if (overdue.length === 0) return
+    const usage = this.#usageOf(uploads)
     const candidates = this.#candidates(uploads, now)
     let ended = 0
-    for (const [owner, count] of late) {
-      for (let i = 0; i < count && ended < MOST_AT_ONCE; i++, ended++) {
-        const victim = shares.victim(owner, candidates)
+    for (const [owner, count] of overdue) {
+      for (let i = 0; i < count && ended < MAX_EVICTIONS; i++, ended++) {
+        const victim = usage.findVictim(owner, candidates)
         if (victim === null) break
         candidates.delete(victim)
-        shares.add(victim.owner, -1)
-        shares.add(owner)
-        victim.connection.lost(new Evicted())
+        usage.add(victim.owner, -1)
+        usage.add(owner)
+        victim.connection.close(new Evicted())
       }
     }
   }
@@ -86,32 +86,32 @@ export class UploadEviction {
    */
   #candidates(uploads: boolean, now: number): Set<Candidate> {
     const candidates = new Set<Candidate>()
-    for (const connection of this.#crowd.connections) {
+    for (const connection of this.#pool.connections) {
       const { receiver, busySince } = connection
-      if (receiver === null || now - busySince < this.#patience) continue
-      if (uploads ? connection.uploads : connection.idle)
+      if (receiver === null || now - busySince < this.#delay) continue
+      if (uploads ? connection.uploads : connection.waitsForClient)
         candidates.add({ connection, owner: receiver.owner, rate: connection.rate(now) })
     }
     return candidates
   }
 
   /** @param uploads counts places of uploads, and else connections */
-  #sharesOf(uploads: boolean): PlaceShares {
-    const shares = new PlaceShares()
-    for (const { receiver, uploads: holds } of this.#crowd.connections)
-      if (receiver !== null && (holds || !uploads)) shares.add(receiver.owner)
+  #usageOf(uploads: boolean): OwnerUsage {
+    const usage = new OwnerUsage()
+    for (const { receiver, uploads: holds } of this.#pool.connections)
+      if (receiver !== null && (holds || !uploads)) usage.add(receiver.owner)
     if (uploads)
-      for (const { receiver, uploads: holds } of this.#crowd.waitingRequests)
-        if (holds) shares.add(receiver.owner)
-    return shares
+      for (const { receiver, uploads: holds } of this.#pool.waitingRequests)
+        if (holds) usage.add(receiver.owner)
+    return usage
   }
 
   /** Places of uploads, by who holds them. */
-  get uploadShares(): PlaceShares {
-    return this.#sharesOf(true)
+  get uploadUsage(): OwnerUsage {
+    return this.#usageOf(true)
   }
 }
 
-function look(eviction: UploadEviction): void {
-  eviction.look()
+function check(eviction: UploadEviction): void {
+  eviction.check()
 }

@@ -6,7 +6,7 @@
 import type { Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
 import { MessageParser, type MessageSink } from '../wire/message-parser.ts'
-import { type Address, open, standing } from './connector.ts'
+import { type Address, openSocket, connectEvent } from './connector.ts'
 import {
   BodyTimeout,
   ConnectionLost,
@@ -14,20 +14,20 @@ import {
   type UpstreamRequest,
   ProtocolError,
   type ResponseReceiver,
-} from './hop.ts'
+} from './upstream-request.ts'
 import { reset } from './reset.ts'
-import { responseGrammar, type Head, MAX_HEAD } from './response-parser.ts'
+import { responseGrammar, type ParsedResponseHead, MAX_HEAD_BYTES } from './response-parser.ts'
 import { requestHead, writeBody } from './request-writer.ts'
 
 export interface UpstreamConnectionOwner {
   /** It can take a request. */
-  ready(connection: UpstreamConnection): void
+  connectionReady(connection: UpstreamConnection): void
   /** It is gone, for whatever reason; before `ready`, no connection could be had. */
-  lost(connection: UpstreamConnection, error: Error): void
+  connectionClosed(connection: UpstreamConnection, error: Error): void
   /** It was found dead before anything of this request was written. */
-  returned(request: UpstreamRequest, receiver: ResponseReceiver): void
+  requestReturned(request: UpstreamRequest, receiver: ResponseReceiver): void
   /** A body that was still coming when its request was taken has been written to the end, or never will be. */
-  uploaded(): void
+  uploadFinished(): void
 }
 
 export interface UpstreamConnectionSettings extends Address {
@@ -45,35 +45,39 @@ export interface UpstreamConnectionSettings extends Address {
 const buffer = Buffer.allocUnsafeSlow(64 * 1024)
 
 /** An upstream that says how long it keeps a connection means its own clock, and its own end of the line. */
-const KEPT_LESS = 1000
+const KEEP_ALIVE_MARGIN = 1000
 
-export class UpstreamConnection implements RequestControl, MessageSink<Head> {
+export class UpstreamConnection implements RequestControl, MessageSink<ParsedResponseHead> {
   /** Monotonic ms: idle, it is not to be used from then on. */
   expiresAt = 0
   readonly #settings: UpstreamConnectionSettings
   readonly #owner: UpstreamConnectionOwner
   readonly #socket: Socket
-  readonly #parser: MessageParser<Head> = new MessageParser(responseGrammar, MAX_HEAD, this)
+  readonly #parser: MessageParser<ParsedResponseHead> = new MessageParser(
+    responseGrammar,
+    MAX_HEAD_BYTES,
+    this,
+  )
   #receiver: ResponseReceiver | null = null
   #uploads = false
   #reserved: { readonly request: UpstreamRequest; readonly receiver: ResponseReceiver } | null = null
   /** The body of the request is not written to its end yet. */
   #writing = false
   /** Bytes of bodies that went by, in either direction. */
-  #moved = 0
+  #bytesMoved = 0
   /** As of the last look, and as of the beginning of the request under way. */
-  #movedBefore = 0
-  #movedAtBegin = 0
+  #bytesAtLastCheck = 0
+  #bytesAtBegin = 0
   /** Monotonic ms. */
   #busySince = 0
-  #heard = false
+  #responseStarted = false
   /** Within the body of an answer. */
-  #answering = false
-  /** Of the answer that is coming: as {@link Head} has it. */
-  #keeps = false
-  #keptFor = 0
+  #inResponseBody = false
+  /** Of the answer that is coming: as {@link ParsedResponseHead} has it. */
+  #keepAlive = false
+  #keepAliveSeconds = 0
   #used = false
-  #gone = false
+  #closed = false
   #paused = false
   /** Runs while a body comes in pieces; `#deadline` is moved at each of them, in monotonic ms. */
   #timer: NodeJS.Timeout | null = null
@@ -83,18 +87,18 @@ export class UpstreamConnection implements RequestControl, MessageSink<Head> {
     this.#settings = settings
     this.#owner = owner
     const { connectTimeout } = settings
-    const socket = open(settings, { buffer, callback: (length) => this.#read(length) })
+    const socket = openSocket(settings, { buffer, callback: (length) => this.#read(length) })
     this.#socket = socket
     this.#timer = setTimeout(onConnectTimeout, connectTimeout, this, connectTimeout)
-    socket.once(standing(settings), () => {
+    socket.once(connectEvent(settings), () => {
       this.#stopTimer()
       this.expiresAt = performance.now() + settings.keepAlive
-      this.#free(false)
+      this.#waitUntilRead(false)
     })
-    socket.on('error', (error) => this.lost(this.#faultOf(error)))
-    socket.on('end', () => this.#ended())
+    socket.on('error', (error) => this.close(this.#connectionError(error)))
+    socket.on('end', () => this.#upstreamEnded())
     socket.on('close', () =>
-      this.lost(new ConnectionLost('the connection was closed', 'UPSTREAM_CLOSED', this.#used)),
+      this.close(new ConnectionLost('the connection was closed', 'UPSTREAM_CLOSED', this.#used)),
     )
   }
 
@@ -115,11 +119,11 @@ export class UpstreamConnection implements RequestControl, MessageSink<Head> {
 
   /** Bytes a second that the bodies of the request under way have moved, in either direction. */
   rate(now: number): number {
-    return ((this.#moved - this.#movedAtBegin) * 1000) / (now - this.#busySince)
+    return ((this.#bytesMoved - this.#bytesAtBegin) * 1000) / (now - this.#busySince)
   }
 
   /** It waits for its client: to send more, or to read. */
-  get idle(): boolean {
+  get waitsForClient(): boolean {
     return this.#paused || (this.#writing && this.#socket.writableLength === 0)
   }
 
@@ -128,10 +132,10 @@ export class UpstreamConnection implements RequestControl, MessageSink<Head> {
    *
    * @param uploads it holds a place for a body that is still coming
    */
-  take(request: UpstreamRequest, receiver: ResponseReceiver, uploads: boolean): void {
+  send(request: UpstreamRequest, receiver: ResponseReceiver, uploads: boolean): void {
     this.#uploads = uploads
     this.#busySince = performance.now()
-    this.#movedAtBegin = this.#moved
+    this.#bytesAtBegin = this.#bytesMoved
     this.#writing = request.body !== null
     if (!this.#writing || !this.#used) return this.#begin(request, receiver)
     // A kept connection may be dead, and nobody has looked: a body is not risked on it before somebody has.
@@ -147,19 +151,19 @@ export class UpstreamConnection implements RequestControl, MessageSink<Head> {
 
   #begin(request: UpstreamRequest, receiver: ResponseReceiver): void {
     if (!receiver.connected(this)) {
-      this.#written()
+      this.#finishUpload()
       // Not at once: behind it there may be thousands that are no longer wanted either.
       return process.nextTick(readyAgain, this)
     }
     this.#receiver = receiver
-    this.#heard = false
+    this.#responseStarted = false
     this.#parser.begin(request.method === 'HEAD')
     const { body, length } = request
     let head: string
     try {
       head = requestHead(this.#settings.authority, request)
     } catch (error) {
-      return this.lost(error instanceof Error ? error : new Error(String(error)))
+      return this.close(error instanceof Error ? error : new Error(String(error)))
     }
     if (body === null) {
       this.#socket.write(head, 'latin1')
@@ -167,26 +171,26 @@ export class UpstreamConnection implements RequestControl, MessageSink<Head> {
     }
     writeBody(this.#socket, head, body, length ?? Infinity, {
       sent: (bytes) => {
-        this.#moved += bytes
-        receiver.sent()
+        this.#bytesMoved += bytes
+        receiver.requestProgress()
       },
       done: () => {
-        this.#written()
-        receiver.sent()
+        this.#finishUpload()
+        receiver.requestProgress()
       },
-      failed: (error) => this.lost(error),
+      failed: (error) => this.close(error),
     })
   }
 
   readyAgain(): void {
-    if (!this.#gone) this.#owner.ready(this)
+    if (!this.#closed) this.#owner.connectionReady(this)
   }
 
-  #written(): void {
+  #finishUpload(): void {
     this.#writing = false
     if (!this.#uploads) return
     this.#uploads = false
-    this.#owner.uploaded()
+    this.#owner.uploadFinished()
   }
 
   /**
@@ -194,21 +198,21 @@ export class UpstreamConnection implements RequestControl, MessageSink<Head> {
    *
    * @param bytes that a client who is not slow moves in that time
    */
-  isHeldBack(bytes: number): boolean {
-    const moved = this.#moved - this.#movedBefore
-    this.#movedBefore = this.#moved
-    return this.idle && moved < bytes
+  isClientSlow(bytes: number): boolean {
+    const bytesMoved = this.#bytesMoved - this.#bytesAtLastCheck
+    this.#bytesAtLastCheck = this.#bytesMoved
+    return this.waitsForClient && bytesMoved < bytes
   }
 
   pause(): void {
-    if (this.#gone) return
+    if (this.#closed) return
     this.#paused = true
     this.#stopTimer()
     this.#socket.pause()
   }
 
   resume(): void {
-    if (this.#gone || !this.#paused) return
+    if (this.#closed || !this.#paused) return
     this.#paused = false
     this.#deadline = performance.now() + this.#settings.bodyTimeout
     this.#awaitBody()
@@ -216,13 +220,13 @@ export class UpstreamConnection implements RequestControl, MessageSink<Head> {
   }
 
   abort(error: Error): void {
-    this.lost(error)
+    this.close(error)
   }
 
   /** Ends it, whatever it is doing. The receiver of a request under way hears of it. */
-  lost(error: Error): void {
-    if (this.#gone) return
-    this.#gone = true
+  close(error: Error): void {
+    if (this.#closed) return
+    this.#closed = true
     this.#stopTimer()
     this.#parser.stop()
     // A part of a request must not end like a whole one.
@@ -231,17 +235,17 @@ export class UpstreamConnection implements RequestControl, MessageSink<Head> {
     const [receiver, reserved] = [this.#receiver, this.#reserved]
     this.#receiver = null
     this.#reserved = null
-    this.#owner.lost(this, error)
-    this.#written()
+    this.#owner.connectionClosed(this, error)
+    this.#finishUpload()
     receiver?.failed(error)
-    if (reserved !== null) this.#owner.returned(reserved.request, reserved.receiver)
+    if (reserved !== null) this.#owner.requestReturned(reserved.request, reserved.receiver)
   }
 
-  head(head: Head): void {
+  head(head: ParsedResponseHead): void {
     if (head.status >= 200) {
-      this.#answering = true
-      this.#keeps = head.keeps
-      this.#keptFor = head.keptFor
+      this.#inResponseBody = true
+      this.#keepAlive = head.keepAlive
+      this.#keepAliveSeconds = head.keepAliveSeconds
       this.#deadline = performance.now() + this.#settings.bodyTimeout
     }
     this.#receiver?.head(head)
@@ -249,70 +253,70 @@ export class UpstreamConnection implements RequestControl, MessageSink<Head> {
 
   body(chunk: Buffer | string): void {
     this.#deadline = performance.now() + this.#settings.bodyTimeout
-    this.#moved += chunk.length
+    this.#bytesMoved += chunk.length
     this.#receiver?.data(chunk)
   }
 
   end(trailers: readonly string[]): void {
     const receiver = this.#receiver
     this.#receiver = null
-    this.#answering = false
+    this.#inResponseBody = false
     this.#used = true
     this.#stopTimer()
-    if (this.#paused) this.#goOn()
+    if (this.#paused) this.#resumeReading()
     // What is left of a request whose answer is there already would be taken for the next one.
-    const kept = this.#keeps && !this.#writing && !this.#gone
-    this.expiresAt = performance.now() + this.#keepTime(this.#keptFor)
+    const reusable = this.#keepAlive && !this.#writing && !this.#closed
+    this.expiresAt = performance.now() + this.#keepAliveMs(this.#keepAliveSeconds)
     receiver?.ended(trailers)
-    if (kept) return
-    this.lost(new ConnectionLost('the connection is not to be used again', '', true))
+    if (reusable) return
+    this.close(new ConnectionLost('the connection is not to be used again', '', true))
   }
 
   /** In ms. @param seconds that the upstream says; 0: it doesn't */
-  #keepTime(seconds: number): number {
+  #keepAliveMs(seconds: number): number {
     const { keepAlive, keepAliveMax } = this.#settings
-    return seconds === 0 ? keepAlive : Math.min(Math.max(seconds * 1000 - KEPT_LESS, 0), keepAliveMax)
+    return seconds === 0 ? keepAlive : Math.min(Math.max(seconds * 1000 - KEEP_ALIVE_MARGIN, 0), keepAliveMax)
   }
 
   /** @returns false: no more is read, for now */
   #read(length: number): boolean {
-    if (this.#gone) return false
+    if (this.#closed) return false
     if (this.#receiver === null) {
       // Bytes that nobody asked for (CVE-2026-48931): the next request would get them for its answer.
-      this.lost(new ProtocolError('bytes on an idle connection'))
+      this.close(new ProtocolError('bytes on an idle connection'))
       return false
     }
-    if (!this.#heard) {
-      this.#heard = true
-      this.#receiver.heard()
+    if (!this.#responseStarted) {
+      this.#responseStarted = true
+      this.#receiver.responseStarted()
     }
     try {
       const read = this.#parser.read(buffer, 0, length)
-      if (this.#gone) return false
-      if (read < length) this.lost(new ProtocolError('bytes behind the answer'))
-      else if (this.#receiver === null) this.#free(length === buffer.length)
+      if (this.#closed) return false
+      if (read < length) this.close(new ProtocolError('bytes behind the answer'))
+      else if (this.#receiver === null) this.#waitUntilRead(length === buffer.length)
       else this.#awaitBody()
     } catch (error) {
-      this.lost(error instanceof Error ? error : new Error(String(error)))
+      this.close(error instanceof Error ? error : new Error(String(error)))
     }
-    return !this.#gone && !this.#paused
+    return !this.#closed && !this.#paused
   }
 
   /**
    * It can take a request. What has come may be told in several pieces: over TLS, or where the buffer was full. The next
    * request isn't begun before all of it has been told, or bytes that came before it would be taken for its answer.
    */
-  #free(full: boolean): void {
-    if (this.#settings.tls === null && !full) this.#owner.ready(this)
-    else setImmediate(onTold, this)
+  #waitUntilRead(full: boolean): void {
+    if (this.#settings.tls === null && !full) this.#owner.connectionReady(this)
+    else setImmediate(onPendingReadsDone, this)
   }
 
   /** All that had come is told. */
-  told(): void {
-    if (!this.#gone) this.#owner.ready(this)
+  pendingReadsDone(): void {
+    if (!this.#closed) this.#owner.connectionReady(this)
   }
 
-  #faultOf(error: NodeJS.ErrnoException): Error {
+  #connectionError(error: NodeJS.ErrnoException): Error {
     // Said by TLS itself, on a new connection: what came is no TLS, or we are not wanted. That is no mere end.
     if (!this.#used && !('syscall' in error)) return error
     return new ConnectionLost(error.message, error.code ?? '', this.#used, error)
@@ -322,26 +326,26 @@ export class UpstreamConnection implements RequestControl, MessageSink<Head> {
    * The upstream says no more. Over TLS it may be that only the connection below has ended, which whoever is on the way
    * can do: Node doesn't tell the two apart. A body without a length may be cut short so; no other can.
    */
-  #ended(): void {
-    if (!this.#gone) this.#parser.close()
-    this.lost(new ConnectionLost('the upstream closed the connection', 'UPSTREAM_CLOSED', this.#used))
+  #upstreamEnded(): void {
+    if (!this.#closed) this.#parser.close()
+    this.close(new ConnectionLost('the upstream closed the connection', 'UPSTREAM_CLOSED', this.#used))
   }
 
   /** The rest of a body is still to come. */
   #awaitBody(): void {
-    if (!this.#answering || this.#paused || this.#timer !== null) return
-    this.#timer = setTimeout(onSilence, this.#deadline - performance.now(), this)
+    if (!this.#inResponseBody || this.#paused || this.#timer !== null) return
+    this.#timer = setTimeout(onBodyDeadline, this.#deadline - performance.now(), this)
   }
 
   /** The timer ran out; what has come meanwhile has moved the deadline. */
-  silent(): void {
+  checkBodyDeadline(): void {
     this.#timer = null
     const rest = this.#deadline - performance.now()
     if (rest > 0) this.#awaitBody()
-    else this.lost(new BodyTimeout('the upstream left its answer standing still'))
+    else this.close(new BodyTimeout('the upstream left its answer standing still'))
   }
 
-  #goOn(): void {
+  #resumeReading(): void {
     this.#paused = false
     this.#socket.resume()
   }
@@ -360,14 +364,16 @@ function beginReserved(connection: UpstreamConnection): void {
   connection.beginReserved()
 }
 
-function onTold(connection: UpstreamConnection): void {
-  connection.told()
+function onPendingReadsDone(connection: UpstreamConnection): void {
+  connection.pendingReadsDone()
 }
 
-function onSilence(connection: UpstreamConnection): void {
-  connection.silent()
+function onBodyDeadline(connection: UpstreamConnection): void {
+  connection.checkBodyDeadline()
 }
 
 function onConnectTimeout(connection: UpstreamConnection, timeout: number): void {
-  connection.lost(new ConnectionLost(`no connection within ${timeout} ms`, 'UPSTREAM_CONNECT_TIMEOUT', false))
+  connection.close(
+    new ConnectionLost(`no connection within ${timeout} ms`, 'UPSTREAM_CONNECT_TIMEOUT', false),
+  )
 }

@@ -1,10 +1,10 @@
 /** The open connections of each client address. */
 
 /** Connections of one address that are looked at for one that can be closed; the next look begins with others. */
-const MOST_LOOKED_AT = 64
+const MAX_SCANNED = 64
 
 /** What is counted: a connection. */
-export interface Shared<T> {
+export interface AddressMember<T> {
   /** All of its address; null where the address says nothing of the client. */
   share: AddressShare<T> | null
 }
@@ -25,11 +25,11 @@ export class AddressShare<T> {
   }
 
   /** One of the connections that are looked at now; null where none of these will do. */
-  find(suits: (connection: T) => boolean): T | null {
-    let looks = Math.min(this.size, MOST_LOOKED_AT)
+  find(accepts: (connection: T) => boolean): T | null {
+    let left = Math.min(this.size, MAX_SCANNED)
     for (const connection of this.connections) {
-      if (looks-- === 0) return null
-      if (suits(connection)) return connection
+      if (left-- === 0) return null
+      if (accepts(connection)) return connection
       this.connections.delete(connection)
       this.connections.add(connection)
     }
@@ -37,11 +37,11 @@ export class AddressShare<T> {
   }
 }
 
-export class AddressShares<T extends Shared<T>> {
+export class AddressShares<T extends AddressMember<T>> {
   readonly #shares = new Map<string, AddressShare<T>>()
-  #greediest: AddressShare<T> | null = null
+  #largest: AddressShare<T> | null = null
   /** Connections that have joined since all addresses were compared. */
-  #joined = 0
+  #joinedSinceScan = 0
 
   /** Connections of the address. */
   count(address: string | null): number {
@@ -59,7 +59,7 @@ export class AddressShares<T extends Shared<T>> {
     if (share.size === 0) this.#shares.set(address, share)
     share.connections.add(connection)
     connection.share = share
-    this.#joined++
+    this.#joinedSinceScan++
   }
 
   leave(connection: T): void {
@@ -71,13 +71,13 @@ export class AddressShares<T extends Shared<T>> {
   }
 
   /** The address with the most connections, as of the last sixteenth of all that have joined. */
-  greediest(): AddressShare<T> | null {
-    if (this.#joined * 16 >= this.#shares.size || (this.#greediest?.size ?? 0) === 0) {
-      this.#joined = 0
-      this.#greediest = null
+  largest(): AddressShare<T> | null {
+    if (this.#joinedSinceScan * 16 >= this.#shares.size || (this.#largest?.size ?? 0) === 0) {
+      this.#joinedSinceScan = 0
+      this.#largest = null
       for (const share of this.#shares.values())
-        if (share.size > (this.#greediest?.size ?? 0)) this.#greediest = share
+        if (share.size > (this.#largest?.size ?? 0)) this.#largest = share
     }
-    return this.#greediest
+    return this.#largest
   }
 }

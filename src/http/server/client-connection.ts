@@ -14,25 +14,25 @@ import {
 } from './http1-connection.ts'
 import type { MalformedRequest } from '../wire/malformed-request.ts'
 import type { AddressShare } from './address-shares.ts'
-import type { Holder } from './connection-memory.ts'
+import type { MemoryHolder } from './connection-memory.ts'
 import type { Queue, Queued } from './queue.ts'
 
 /** Who is told, of all connections. */
 export interface ClientConnectionOwner {
-  beginning(connection: ClientConnection): void
-  asked(connection: ClientConnection, request: ClientRequest, response: ClientResponse): void
-  upgrades(request: ClientRequest): boolean
+  headStarted(connection: ClientConnection): void
+  requestReceived(connection: ClientConnection, request: ClientRequest, response: ClientResponse): void
+  acceptsUpgrade(request: ClientRequest): boolean
   upgraded(connection: ClientConnection, request: ClientRequest, rest: Buffer): void
-  ended(exchange: Exchange): void
-  answered(connection: ClientConnection): void
-  holds(connection: ClientConnection, bytes: number): void
-  unreadable(connection: ClientConnection, fault: MalformedRequest): void
+  exchangeEnded(exchange: Exchange): void
+  becameIdle(connection: ClientConnection): void
+  memoryChanged(connection: ClientConnection, bytes: number): void
+  malformed(connection: ClientConnection, fault: MalformedRequest): void
   /** It has its last answer, and its client may be sending still. */
-  parted(connection: ClientConnection): void
+  linger(connection: ClientConnection): void
 }
 
 export class ClientConnection
-  implements Queued<ClientConnection>, Holder<ClientConnection>, Http1ConnectionOwner
+  implements Queued<ClientConnection>, MemoryHolder<ClientConnection>, Http1ConnectionOwner
 {
   readonly socket: Socket
   readonly #owner: ClientConnectionOwner
@@ -42,21 +42,21 @@ export class ClientConnection
 
   /** Those that do what this one does; null once it is gone. */
   queue: Queue<ClientConnection> | null = null
-  before: ClientConnection | null = null
-  after: ClientConnection | null = null
+  previous: ClientConnection | null = null
+  next: ClientConnection | null = null
   /** All connections of its client's address; null where the address says nothing of the client. */
   share: AddressShare<ClientConnection> | null = null
   /** Monotonic ms: when it came to its queue, about. */
-  since = 0
+  queuedAt = 0
   /** Bytes that had come when it was last idle. */
-  read = 0
+  bytesReadWhenIdle = 0
   /** Bytes of messages that are held for it, as `connection-memory.ts` counts them. */
-  held = 0
+  heldBytes = 0
   /** Another protocol is spoken here, which has its own limits. */
   isUpgraded = false
   /** Bytes of answers that the client has taken, and monotonic ms since when it takes no more; see `slow-client.ts`. */
-  taken = 0
-  behind = Infinity
+  bytesTaken = 0
+  stalledSince = Infinity
 
   constructor(socket: Socket, owner: ClientConnectionOwner) {
     this.socket = socket
@@ -64,12 +64,12 @@ export class ClientConnection
   }
 
   /** From now on, requests are read from it. */
-  converse(settings: Http1ConnectionSettings): void {
+  startHttp1(settings: Http1ConnectionSettings): void {
     this.#http1 = new Http1Connection(this.socket, settings, this)
   }
 
   /** Whether requests are read from it; before that, it may have to announce its client. */
-  get converses(): boolean {
+  get hasHttp1(): boolean {
     return this.#http1 !== null
   }
 
@@ -79,8 +79,8 @@ export class ClientConnection
   }
 
   /** What has come is not looked at yet: it may be a request. */
-  get hasNews(): boolean {
-    return this.#http1?.hasNews ?? false
+  get hasUnreadBytes(): boolean {
+    return this.#http1?.hasUnreadBytes ?? false
   }
 
   /** What was kept for the next request is given up: it may not come for long. */
@@ -94,8 +94,8 @@ export class ClientConnection
   }
 
   /** What its client has sent ahead is given up. @returns false: there is nothing that could be */
-  giveUpAhead(): boolean {
-    return this.#http1?.giveUpAhead() ?? false
+  dropPipelined(): boolean {
+    return this.#http1?.dropPipelined() ?? false
   }
 
   /** No more requests are read from it. */
@@ -103,16 +103,16 @@ export class ClientConnection
     this.#http1?.stop()
   }
 
-  beginning(): void {
-    this.#owner.beginning(this)
+  headStarted(): void {
+    this.#owner.headStarted(this)
   }
 
-  asked(request: ClientRequest, response: ClientResponse): void {
-    this.#owner.asked(this, request, response)
+  requestReceived(request: ClientRequest, response: ClientResponse): void {
+    this.#owner.requestReceived(this, request, response)
   }
 
-  upgrades(request: ClientRequest): boolean {
-    return this.#owner.upgrades(request)
+  acceptsUpgrade(request: ClientRequest): boolean {
+    return this.#owner.acceptsUpgrade(request)
   }
 
   upgraded(request: ClientRequest, rest: Buffer): void {
@@ -121,26 +121,26 @@ export class ClientConnection
     this.#owner.upgraded(this, request, rest)
   }
 
-  ended(): void {
+  exchangeEnded(): void {
     const { exchange } = this
     this.exchange = null
-    if (exchange !== null) this.#owner.ended(exchange)
+    if (exchange !== null) this.#owner.exchangeEnded(exchange)
   }
 
-  answered(): void {
-    this.#owner.answered(this)
+  becameIdle(): void {
+    this.#owner.becameIdle(this)
   }
 
-  holds(bytes: number): void {
-    this.#owner.holds(this, bytes)
+  memoryChanged(bytes: number): void {
+    this.#owner.memoryChanged(this, bytes)
   }
 
-  unreadable(fault: MalformedRequest): void {
-    this.#owner.unreadable(this, fault)
+  malformed(fault: MalformedRequest): void {
+    this.#owner.malformed(this, fault)
   }
 
-  over(unread: boolean): void {
-    if (unread) this.#owner.parted(this)
+  closing(unread: boolean): void {
+    if (unread) this.#owner.linger(this)
     else this.socket.destroySoon()
   }
 }

@@ -11,7 +11,7 @@ export interface BodySink {
   /** All of it has come. */
   end(): void
   /** The connection is gone before that. */
-  gone(): void
+  aborted(): void
 }
 
 /** What a request needs of its connection. */
@@ -42,7 +42,7 @@ export class ClientRequest {
   readonly expect: string | null
   /** Bytes of body that the head announces: 0 for none, Infinity where chunks don't tell (RFC 9112, section 6). */
   readonly length: number
-  readonly keeps: boolean
+  readonly keepAlive: boolean
   /** All of it is here. */
   complete: boolean
   /** It would go on, but whoever takes the body is busy; or nobody has taken it yet. */
@@ -50,7 +50,7 @@ export class ClientRequest {
   readonly #flow: BodyFlow
   #sink: BodySink | null = null
   /** What of the body came with the head, until somebody takes it; null from then on, and where there is no body. */
-  #early: Buffer[] | null
+  #buffered: Buffer[] | null
 
   constructor(head: RequestHead, flow: BodyFlow) {
     const { section } = head
@@ -64,10 +64,10 @@ export class ClientRequest {
     this.upgrade = section.upgrade
     this.expect = section.expect
     this.length = head.length === CHUNKED ? Infinity : head.length
-    this.keeps = head.keeps
+    this.keepAlive = head.keepAlive
     this.complete = head.length === 0
     this.paused = head.length !== 0
-    this.#early = head.length === 0 ? null : []
+    this.#buffered = head.length === 0 ? null : []
     this.#flow = flow
   }
 
@@ -78,12 +78,12 @@ export class ClientRequest {
   /** The body goes there from now on; null: nowhere. Before the first call, no more than a few reads' worth is taken in. */
   deliver(sink: BodySink | null): void {
     this.#sink = sink
-    if (this.#early !== null) this.#deliverEarly(this.#early)
+    if (this.#buffered !== null) this.#deliverBuffered(this.#buffered)
     this.resume()
   }
 
-  #deliverEarly(chunks: readonly Buffer[]): void {
-    this.#early = null
+  #deliverBuffered(chunks: readonly Buffer[]): void {
+    this.#buffered = null
     for (const chunk of chunks) this.#sink?.data(chunk)
     if (this.complete) this.#sink?.end()
   }
@@ -94,7 +94,7 @@ export class ClientRequest {
   }
 
   /** Somebody takes the body, if only to throw it away. */
-  get taken(): boolean {
+  get hasSink(): boolean {
     return this.#sink !== null
   }
 
@@ -116,18 +116,18 @@ export class ClientRequest {
   }
 
   /** Told by its conversation. */
-  came(chunk: Buffer): void {
-    if (this.#early === null) this.#sink?.data(chunk)
-    else this.#early.push(chunk)
+  receive(chunk: Buffer): void {
+    if (this.#buffered === null) this.#sink?.data(chunk)
+    else this.#buffered.push(chunk)
   }
 
-  cameWhole(): void {
+  receiveEnd(): void {
     this.complete = true
     this.paused = false
-    if (this.#early === null) this.#sink?.end()
+    if (this.#buffered === null) this.#sink?.end()
   }
 
-  gone(): void {
-    if (!this.complete) this.#sink?.gone()
+  connectionClosed(): void {
+    if (!this.complete) this.#sink?.aborted()
   }
 }

@@ -12,7 +12,7 @@ import { ResponseFields } from '../wire/response-fields.ts'
 import { nextStage } from '../../lib/batched-stages.ts'
 
 /** Who wants to know how it goes. */
-export interface ResponseWatch {
+export interface ResponseListener {
   /** The client takes more. */
   drained?(): void
   /** All of it was handed to the system (`writableFinished`), or the connection is gone before that. */
@@ -23,11 +23,11 @@ export interface ResponseWatch {
 export interface ResponseOwner {
   readonly socket: Socket
   /** Whole seconds that the connection is kept for the next request. */
-  readonly keptFor: number
+  readonly keepAliveSeconds: number
   /** All of it is with the system. */
   flushed(): void
   /** The client does not take it as fast as it is written: it waits in memory. */
-  behind(): void
+  backpressure(): void
 }
 
 /** `none`: whatever is said of its length, it has no body. */
@@ -51,22 +51,22 @@ export class ClientResponse {
   refused = false
   readonly #request: ClientRequest
   readonly #owner: ResponseOwner
-  readonly #watches: ResponseWatch[] = []
+  readonly #listeners: ResponseListener[] = []
   /** Not written yet. */
   #head = ''
   #framing: Framing = 'none'
   /** Bytes of the announced length that are still due. */
-  #due = 0
+  #remaining = 0
   #ended = false
 
   constructor(request: ClientRequest, owner: ResponseOwner) {
     this.#request = request
     this.#owner = owner
-    this.shouldKeepAlive = request.keeps
+    this.shouldKeepAlive = request.keepAlive
   }
 
-  watch(watch: ResponseWatch): void {
-    this.#watches.push(watch)
+  listen(watch: ResponseListener): void {
+    this.#listeners.push(watch)
   }
 
   get socket(): Socket {
@@ -89,22 +89,23 @@ export class ClientResponse {
     status: number,
     fields: ResponseFields,
     phrase: string | null = null,
-    more: FieldLines = FieldLines.none,
+    extra: FieldLines = FieldLines.none,
   ): void {
     if (this.headersSent) throw new Error('the head of this answer has been written')
-    if (!fields.writable || !more.writable) throw new Error('the head can not be written as it is')
-    let text = statusLine(status, phrase) + fields.text + more.text
-    if (!fields.dated) text += dateLine()
+    if (!fields.writable || !extra.writable) throw new Error('the head can not be written as it is')
+    let text = statusLine(status, phrase) + fields.text + extra.text
+    if (!fields.hasDate) text += dateLine()
     const { length, connection } = fields
     const framing = this.#framingOf(status, length)
-    const keeps =
+    const keepAlive =
       this.shouldKeepAlive && framing !== 'until-close' && !(connection !== null && CLOSE.test(connection))
     if (framing === 'chunked') text += 'Transfer-Encoding: chunked\r\n'
-    if (connection === null) text += keeps ? keepAliveLines(this.#owner.keptFor) : 'Connection: close\r\n'
+    if (connection === null)
+      text += keepAlive ? keepAliveLines(this.#owner.keepAliveSeconds) : 'Connection: close\r\n'
     this.#head = `${text}\r\n`
     this.#framing = framing
-    this.#due = framing === 'length' ? Number(length) : 0
-    this.shouldKeepAlive = keeps
+    this.#remaining = framing === 'length' ? Number(length) : 0
+    this.shouldKeepAlive = keepAlive
     this.statusCode = status
     this.headersSent = true
   }
@@ -139,7 +140,7 @@ export class ClientResponse {
   write(chunk: Buffer | string): boolean {
     if (this.destroyed || this.#ended) return true
     const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk
-    if (bytes.length === 0 || !this.#counts(bytes.length)) return true
+    if (bytes.length === 0 || !this.#countBody(bytes.length)) return true
     const { socket } = this.#owner
     socket.cork()
     this.flushHeaders()
@@ -148,7 +149,7 @@ export class ClientResponse {
     if (this.#framing === 'chunked') socket.write('\r\n', 'latin1')
     socket.uncork()
     if (!socket.writableNeedDrain) return true
-    this.#owner.behind()
+    this.#owner.backpressure()
     return false
   }
 
@@ -159,11 +160,11 @@ export class ClientResponse {
   end(body: Buffer | string = '', trailers: readonly string[] = []): void {
     if (this.#ended) return
     if (body.length > 0 && typeof body !== 'string') this.write(body)
-    const text = typeof body === 'string' && body !== '' && this.#counts(body.length) ? body : ''
+    const text = typeof body === 'string' && body !== '' && this.#countBody(body.length) ? body : ''
     this.#ended = true
     if (this.destroyed) return
     // What is short of its length must not look whole.
-    if (this.#due > 0) return this.destroy()
+    if (this.#remaining > 0) return this.destroy()
     const head = this.#head
     this.#head = ''
     this.#finish(head + (this.#framing === 'chunked' ? lastChunks(text, trailers) : text))
@@ -175,16 +176,16 @@ export class ClientResponse {
     if (socket.writableLength === 0) nextStage(flushed, this.#owner)
     else {
       socket.write('', 'latin1', () => flushed(this.#owner))
-      this.#owner.behind()
+      this.#owner.backpressure()
     }
   }
 
   /** Whether there is a body for them. More than was announced would be taken for the next answer. */
-  #counts(bytes: number): boolean {
+  #countBody(bytes: number): boolean {
     if (this.#framing === 'none') return false
     if (this.#framing !== 'length') return true
-    this.#due -= bytes
-    if (this.#due >= 0) return true
+    this.#remaining -= bytes
+    if (this.#remaining >= 0) return true
     this.destroy()
     return false
   }
@@ -197,14 +198,14 @@ export class ClientResponse {
 
   /** Told by its conversation. */
   drained(): void {
-    for (const watch of this.#watches) watch.drained?.()
+    for (const watch of this.#listeners) watch.drained?.()
   }
 
   /** Told by its conversation. @param whole all of it is with the system; else its connection is gone */
-  over(whole: boolean): void {
-    this.writableFinished = whole
+  finish(complete: boolean): void {
+    this.writableFinished = complete
     this.destroyed = true
-    for (const watch of this.#watches) watch.closed?.()
+    for (const watch of this.#listeners) watch.closed?.()
   }
 
   /** Everything was said, and is on its way. */
@@ -228,33 +229,33 @@ const NO_FIELDS = new ResponseFields([])
 
 /** RFC 9112, section 4. Throws where it is none. @param phrase null: the usual one */
 function statusLine(status: number, phrase: string | null): string {
-  const usual = STATUS_CODES[status] ?? ''
+  const standard = STATUS_CODES[status] ?? ''
   if (!Number.isInteger(status) || status < 100 || status > 999) throw new Error(`status ${status}`)
-  if (phrase !== null && phrase !== usual && !PHRASE.test(phrase)) throw new Error('not a reason phrase')
-  return `HTTP/1.1 ${status} ${phrase ?? usual}\r\n`
+  if (phrase !== null && phrase !== standard && !PHRASE.test(phrase)) throw new Error('not a reason phrase')
+  return `HTTP/1.1 ${status} ${phrase ?? standard}\r\n`
 }
 
-let kept = NaN
-let keptLines = ''
+let keepAliveFor = NaN
+let keepAliveText = ''
 
 /** @param seconds whole ones; the same for all answers, until they are changed */
 function keepAliveLines(seconds: number): string {
-  if (seconds !== kept) {
-    kept = seconds
-    keptLines = `Connection: keep-alive\r\nKeep-Alive: timeout=${seconds}\r\n`
+  if (seconds !== keepAliveFor) {
+    keepAliveFor = seconds
+    keepAliveText = `Connection: keep-alive\r\nKeep-Alive: timeout=${seconds}\r\n`
   }
-  return keptLines
+  return keepAliveText
 }
 
-let datedAt = 0
-let line = ''
+let dateSecond = 0
+let dateText = ''
 
 /** RFC 9110, section 6.6.1. Written once a second. */
 function dateLine(): string {
   const second = Math.floor(Date.now() / 1000)
-  if (second !== datedAt) {
-    datedAt = second
-    line = `Date: ${new Date(second * 1000).toUTCString()}\r\n`
+  if (second !== dateSecond) {
+    dateSecond = second
+    dateText = `Date: ${new Date(second * 1000).toUTCString()}\r\n`
   }
-  return line
+  return dateText
 }

@@ -4,36 +4,36 @@
  * are relieved of it first, the largest of an address first.
  */
 
-import type { AddressShare, Shared } from './address-shares.ts'
+import type { AddressShare, AddressMember } from './address-shares.ts'
 
 /** A connection that holds something. */
-export interface Holder<T> extends Shared<T> {
+export interface MemoryHolder<T> extends AddressMember<T> {
   /** Bytes, as counted here. */
-  held: number
+  heldBytes: number
 }
 
 /** What there is left of the bound when some had to go, so that not each further byte is a look at all of them. */
-const RELIEVED = 7 / 8
+const LOW_WATER_MARK = 7 / 8
 
-export class ConnectionMemory<T extends Holder<T>> {
+export class ConnectionMemory<T extends MemoryHolder<T>> {
   #used = 0
-  #most: number
-  #due = false
+  #limit: number
+  #scheduled = false
   readonly #holders = new Set<T>()
-  readonly #relieve: (holder: T) => void
+  readonly #release: (holder: T) => void
 
   /**
    * @param most bytes
    * @param relieve has it give up what it holds, or end, and tells of that by `holds`
    */
-  constructor(most: number, relieve: (holder: T) => void) {
-    this.#most = most
-    this.#relieve = relieve
+  constructor(limit: number, release: (holder: T) => void) {
+    this.#limit = limit
+    this.#release = release
   }
 
-  use(most: number): void {
-    this.#most = most
-    this.#look()
+  configure(limit: number): void {
+    this.#limit = limit
+    this.#check()
   }
 
   get bytes(): number {
@@ -41,35 +41,38 @@ export class ConnectionMemory<T extends Holder<T>> {
   }
 
   /** It holds so many from now on; 0: none, as when it is gone. */
-  holds(holder: T, bytes: number): void {
-    this.#used += bytes - holder.held
-    holder.held = bytes
+  update(holder: T, bytes: number): void {
+    this.#used += bytes - holder.heldBytes
+    holder.heldBytes = bytes
     if (bytes === 0) this.#holders.delete(holder)
     else this.#holders.add(holder)
-    this.#look()
+    this.#check()
   }
 
   /** Not at once: whoever tells of it is in the midst of reading. */
-  #look(): void {
-    if (this.#due || this.#used <= this.#most) return
-    this.#due = true
-    setImmediate(this.#relieveSome)
+  #check(): void {
+    if (this.#scheduled || this.#used <= this.#limit) return
+    this.#scheduled = true
+    setImmediate(this.#releaseSome)
   }
 
-  readonly #relieveSome = (): void => {
-    this.#due = false
-    if (this.#used <= this.#most) return
+  readonly #releaseSome = (): void => {
+    this.#scheduled = false
+    if (this.#used <= this.#limit) return
     for (const holder of this.#largestFirst()) {
-      if (this.#used <= this.#most * RELIEVED) return
-      this.#relieve(holder)
+      if (this.#used <= this.#limit * LOW_WATER_MARK) return
+      this.#release(holder)
     }
   }
 
   #largestFirst(): T[] {
     const byAddress = new Map<AddressShare<T>, number>()
-    for (const { share, held } of this.#holders)
-      if (share !== null) byAddress.set(share, (byAddress.get(share) ?? 0) + held)
-    const ofAddress = ({ share, held }: T) => (share === null ? held : (byAddress.get(share) ?? held))
-    return [...this.#holders].sort((one, other) => ofAddress(other) - ofAddress(one) || other.held - one.held)
+    for (const { share, heldBytes } of this.#holders)
+      if (share !== null) byAddress.set(share, (byAddress.get(share) ?? 0) + heldBytes)
+    const ofAddress = ({ share, heldBytes }: T) =>
+      share === null ? heldBytes : (byAddress.get(share) ?? heldBytes)
+    return [...this.#holders].sort(
+      (one, other) => ofAddress(other) - ofAddress(one) || other.heldBytes - one.heldBytes,
+    )
   }
 }

@@ -3,19 +3,19 @@
 import { Refusal } from '../../model/errors.ts'
 import type { MalformedRequest } from '../wire/malformed-request.ts'
 
-export const full = new Refusal(
+export const connectionsExhausted = new Refusal(
   'unavailable',
   'The gateway has as many connections as it takes. Nothing was read.',
 )
-export const addressFull = new Refusal(
+export const addressExhausted = new Refusal(
   'unavailable',
   'The client has as many connections as one address may have. Nothing was read.',
 )
-export const tooMuch = new Refusal(
+export const memoryExhausted = new Refusal(
   'unavailable',
   'The gateway has no memory left for header sections that are not whole.',
 )
-export const tooSlow = new Refusal('request_timeout', 'The header section did not arrive in time.')
+export const headTimeout = new Refusal('request_timeout', 'The header section did not arrive in time.')
 
 const CODES = {
   malformed: 'request_malformed',

@@ -8,7 +8,7 @@ import type { ClientConnection } from './client-connection.ts'
 import { AddressShares } from './address-shares.ts'
 import { type Evicted, Eviction } from './eviction.ts'
 import { Queue } from './queue.ts'
-import { behindSince } from './slow-client.ts'
+import { updateStall } from './slow-client.ts'
 
 /** `opening`: no whole header section has come yet. `active`: a request is under way. `idle`: kept for the next one. */
 export type ConnectionState = 'opening' | 'active' | 'idle'
@@ -35,9 +35,9 @@ export class Connections {
   /** Monotonic ms of the last look at the clock: it costs too much for each request. */
   #now = performance.now()
   /** Monotonic ms: what is idle for longer has been told to give up what it keeps. */
-  #forgotten = -Infinity
+  #forgottenBefore = -Infinity
   /** The front door ends, and has to know since when a connection is idle. */
-  #exact = false
+  #exactTimes = false
 
   constructor(bounds: ConnectionBounds, evicted: (state: Evicted) => void) {
     this.#bounds = bounds
@@ -51,7 +51,7 @@ export class Connections {
   }
 
   /** Those there are stay, whatever the number. */
-  use(bounds: ConnectionBounds): void {
+  configure(bounds: ConnectionBounds): void {
     this.#bounds = bounds
   }
 
@@ -69,7 +69,7 @@ export class Connections {
     if (!this.#hasRoom(address)) return 'address'
     if (this.#size >= connections && !this.#eviction.makeRoom(connections, this.#shares.count(address)))
       return 'limit'
-    connection.since = performance.now()
+    connection.queuedAt = performance.now()
     this.#opening.add(connection)
     this.#shares.join(connection, address)
     connection.socket.once('close', () => {
@@ -98,31 +98,31 @@ export class Connections {
   }
 
   /** It has its last answer: others see to its end. */
-  parted(connection: ClientConnection): void {
+  remove(connection: ClientConnection): void {
     connection.queue?.remove(connection)
     this.#shares.leave(connection)
   }
 
   /** A part of a header section has come. */
-  beginning(connection: ClientConnection): void {
+  headStarted(connection: ClientConnection): void {
     if (connection.queue === this.#idle) this.#move(connection, this.#returning, performance.now())
   }
 
   /** A whole header section has come. */
-  begun(connection: ClientConnection): void {
+  headReceived(connection: ClientConnection): void {
     if (connection.queue !== this.#active) this.#move(connection, this.#active, 0)
   }
 
   /** An answer is out. */
-  answered(connection: ClientConnection): void {
-    connection.read = connection.socket.bytesRead
-    this.#move(connection, this.#idle, this.#exact ? performance.now() : this.#now)
+  becameIdle(connection: ClientConnection): void {
+    connection.bytesReadWhenIdle = connection.socket.bytesRead
+    this.#move(connection, this.#idle, this.#exactTimes ? performance.now() : this.#now)
   }
 
   #move(connection: ClientConnection, to: Queue<ClientConnection>, since: number): void {
     if (connection.queue === null) return
     connection.queue.remove(connection)
-    connection.since = since
+    connection.queuedAt = since
     to.add(connection)
   }
 
@@ -135,17 +135,17 @@ export class Connections {
    * Closes those that wait for a request, and of which nothing has come for this long. One on which a part of a header
    * section has come has the time that a header section has.
    */
-  closeQuiet(forMs: number): void {
+  closeIdle(forMs: number): void {
     const now = performance.now()
     for (const connection of [...this.#opening.all(), ...this.#idle.all()])
-      if (connection.quiet && now - connection.since >= forMs) connection.socket.destroySoon()
+      if (connection.quiet && now - connection.queuedAt >= forMs) connection.socket.destroySoon()
   }
 
   /** From now on, time is counted exactly for those that are kept. */
   startClock(): void {
-    this.#exact = true
+    this.#exactTimes = true
     const now = performance.now()
-    for (const connection of [...this.#opening.all(), ...this.#idle.all()]) connection.since = now
+    for (const connection of [...this.#opening.all(), ...this.#idle.all()]) connection.queuedAt = now
   }
 
   /**
@@ -154,30 +154,34 @@ export class Connections {
    * @param headerTimeout milliseconds for a header section; who is late is given to `late`
    * @param idleTimeout milliseconds, or a little longer, that an idle connection is kept
    */
-  cutLate(headerTimeout: number, idleTimeout: number, late: (connection: ClientConnection) => void): void {
+  closeLate(headerTimeout: number, idleTimeout: number, late: (connection: ClientConnection) => void): void {
     const before = this.#now
     this.#now = performance.now()
     // Those that were noted between two looks are as old as the first of them says.
     const slack = this.#now - before
-    for (const queue of [this.#opening, this.#returning]) this.#takeOlder(queue, headerTimeout, late)
-    this.#takeOlder(this.#idle, idleTimeout + slack, ({ socket }) => socket.destroySoon())
+    for (const queue of [this.#opening, this.#returning]) this.#removeOlder(queue, headerTimeout, late)
+    this.#removeOlder(this.#idle, idleTimeout + slack, ({ socket }) => socket.destroySoon())
     this.#forgetIdle(before)
   }
 
   /** Tells those that became idle before then, but not so long before that they have been told. */
   #forgetIdle(before: number): void {
-    for (let each = this.#idle.last; each !== null && each.since >= this.#forgotten; each = each.before)
-      if (each.since < before) each.forget()
-    this.#forgotten = before
+    for (
+      let each = this.#idle.last;
+      each !== null && each.queuedAt >= this.#forgottenBefore;
+      each = each.previous
+    )
+      if (each.queuedAt < before) each.forget()
+    this.#forgottenBefore = before
   }
 
-  #takeOlder(
+  #removeOlder(
     queue: Queue<ClientConnection>,
     than: number,
     then: (connection: ClientConnection) => void,
   ): void {
     let { first } = queue
-    while (first !== null && this.#now - first.since > than) {
+    while (first !== null && this.#now - first.queuedAt > than) {
       queue.remove(first)
       then(first)
       first = queue.first
@@ -188,10 +192,10 @@ export class Connections {
    * Cuts those whose client has taken nothing of its answer for this long: also an answer of the gateway's own, or what
    * an upstream has long been done with. To be called about once a second.
    */
-  cutStalled(forMs: number): void {
+  closeStalled(forMs: number): void {
     const now = performance.now()
     for (const connection of this.#active.all())
-      if (!connection.isUpgraded && now - behindSince(connection, now) > forMs) connection.socket.destroy()
+      if (!connection.isUpgraded && now - updateStall(connection, now) > forMs) connection.socket.destroy()
   }
 
   /** Those that speak another protocol. */

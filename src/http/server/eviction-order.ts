@@ -9,22 +9,22 @@ import type { ClientConnection } from './client-connection.ts'
 import type { Queue } from './queue.ts'
 
 /** Milliseconds after which what a look has found is out of date. */
-const FRESH = 250
+const MAX_AGE = 250
 /** The share of all connections that one look finds, and how many at most. */
-const FOUND_SHARE = 1 / 64
-const MOST_FOUND = 64
+const VICTIMS_SHARE = 1 / 64
+const MAX_VICTIMS = 64
 
 /** @property since as it was when it was found */
-interface Found {
+interface Victim {
   readonly connection: ClientConnection
-  readonly since: number
+  readonly queuedAt: number
 }
 
 export class EvictionOrder {
   readonly #queue: Queue<ClientConnection>
   /** The first one to go is the last. */
-  #found: Found[] = []
-  #lookedAt = -Infinity
+  #victims: Victim[] = []
+  #scannedAt = -Infinity
 
   constructor(queue: Queue<ClientConnection>) {
     this.#queue = queue
@@ -36,19 +36,22 @@ export class EvictionOrder {
    * @param all connections that may be open
    */
   next(now: number, before: number, all: number): ClientConnection | null {
-    if (now - this.#lookedAt > FRESH) this.#found = []
-    const kept = this.#take()
-    if (kept !== null) return kept
-    this.#lookedAt = now
+    if (now - this.#scannedAt > MAX_AGE) this.#victims = []
+    const cached = this.#take()
+    if (cached !== null) return cached
+    this.#scannedAt = now
     const candidates = candidatesOf(this.#queue, before)
-    this.#found = chosen(candidates, Math.max(1, Math.min(MOST_FOUND, Math.floor(all * FOUND_SHARE))))
+    this.#victims = selectVictims(
+      candidates,
+      Math.max(1, Math.min(MAX_VICTIMS, Math.floor(all * VICTIMS_SHARE))),
+    )
     return this.#take()
   }
 
   #take(): ClientConnection | null {
-    for (let each = this.#found.pop(); each !== undefined; each = this.#found.pop()) {
-      const { connection, since } = each
-      if (connection.queue === this.#queue && connection.since === since && !connection.hasNews)
+    for (let each = this.#victims.pop(); each !== undefined; each = this.#victims.pop()) {
+      const { connection, queuedAt } = each
+      if (connection.queue === this.#queue && connection.queuedAt === queuedAt && !connection.hasUnreadBytes)
         return connection
     }
     return null
@@ -58,23 +61,24 @@ export class EvictionOrder {
 /** One that brings something just now is spared: it may be a request, and its sender would not know what became of it. */
 function candidatesOf(queue: Queue<ClientConnection>, before: number): ClientConnection[] {
   const candidates: ClientConnection[] = []
-  for (let each = queue.first; each !== null && each.since <= before; each = each.after)
-    if (!each.hasNews) candidates.push(each)
+  for (let each = queue.first; each !== null && each.queuedAt <= before; each = each.next)
+    if (!each.hasUnreadBytes) candidates.push(each)
   return candidates
 }
 
 /** @param count how many, about: at least one where there is any candidate */
-function chosen(candidates: readonly ClientConnection[], count: number): Found[] {
+function selectVictims(candidates: readonly ClientConnection[], count: number): Victim[] {
   const shares = sharesOf(candidates)
-  const found: Found[] = []
+  const victims: Victim[] = []
   if (setQuotas(shares, count)) {
     for (const connection of candidates) {
-      const { share, since } = connection
-      if (share !== null && share.quota-- > 0) found.push({ connection, since })
+      const { share, queuedAt } = connection
+      if (share !== null && share.quota-- > 0) victims.push({ connection, queuedAt })
     }
   } else
-    for (const connection of candidates.slice(0, count)) found.push({ connection, since: connection.since })
-  return found.reverse()
+    for (const connection of candidates.slice(0, count))
+      victims.push({ connection, queuedAt: connection.queuedAt })
+  return victims.reverse()
 }
 
 /** The greediest first. */

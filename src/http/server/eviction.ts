@@ -24,16 +24,16 @@ export interface Queues {
 }
 
 /** Milliseconds that a connection has for its first header section before another one may have its place. */
-const FAIR_WAIT = 1000
+const HEAD_GRACE = 1000
 /** The share of all connections beyond which those without a header section are an attack, and have no such time. */
 const ATTACK_SHARE = 1 / 8
 /** An address that has less than this share of all connections keeps those with a request under way. */
-const GREEDY_SHARE = 1 / 16
+const LARGE_SHARE = 1 / 16
 /** And so does one that has no more than so many times what the address has that wants one more. */
-const GREEDY_TIMES = 2
+const LARGE_RATIO = 2
 
 /** Milliseconds between two looks for slow ones. */
-const LOOK = 250
+const SLOW_SCAN_INTERVAL = 250
 
 export class Eviction {
   readonly #queues: Queues
@@ -44,7 +44,7 @@ export class Eviction {
   readonly #returning: EvictionOrder
   /** Found by the last look for slow ones, and when that was. The first one to go is the last. */
   #slow: ClientConnection[] = []
-  #lookedAt = -Infinity
+  #scannedAt = -Infinity
 
   constructor(queues: Queues, shares: AddressShares<ClientConnection>, evicted: (state: Evicted) => void) {
     this.#queues = queues
@@ -60,25 +60,25 @@ export class Eviction {
    * @param own connections of the address that one more is wanted for
    * @returns whether one was closed
    */
-  makeRoom(most: number, own: number): boolean {
+  makeRoom(most: number, ownCount: number): boolean {
     const now = performance.now()
     const victim =
       this.#queues.opening.size > most * ATTACK_SHARE
         ? // It is no time to close what has served its clients well.
           this.#opening.next(now, now, most)
-        : (this.#waiting(now, most) ?? this.#anySlow(now) ?? this.#ofGreediest(most, own))
+        : (this.#nextWaiting(now, most) ?? this.#nextSlow(now) ?? this.#nextOfLargest(most, ownCount))
     return victim !== null && this.#evict(victim)
   }
 
   /** Closes one of those of the address that wait for a request. @returns whether there was any */
   makeRoomOf(share: AddressShare<ClientConnection>): boolean {
     const { idle, opening, returning } = this.#queues
-    const before = performance.now() - FAIR_WAIT
+    const before = performance.now() - HEAD_GRACE
     const victim =
-      share.find(({ queue, hasNews }) => queue === idle && !hasNews) ??
+      share.find(({ queue, hasUnreadBytes }) => queue === idle && !hasUnreadBytes) ??
       share.find(
-        ({ queue, hasNews, since }) =>
-          (queue === opening || queue === returning) && !hasNews && since <= before,
+        ({ queue, hasUnreadBytes, queuedAt }) =>
+          (queue === opening || queue === returning) && !hasUnreadBytes && queuedAt <= before,
       )
     return victim !== null && this.#evict(victim)
   }
@@ -97,19 +97,19 @@ export class Eviction {
     return victim.queue === idle ? 'idle' : 'opening'
   }
 
-  #waiting(now: number, most: number): ClientConnection | null {
+  #nextWaiting(now: number, most: number): ClientConnection | null {
     return (
       this.#idle.next(now, Infinity, most) ??
-      this.#returning.next(now, now - FAIR_WAIT, most) ??
-      this.#opening.next(now, now - FAIR_WAIT, most)
+      this.#returning.next(now, now - HEAD_GRACE, most) ??
+      this.#opening.next(now, now - HEAD_GRACE, most)
     )
   }
 
   /** All are looked at, so not each time. */
-  #anySlow(now: number): ClientConnection | null {
+  #nextSlow(now: number): ClientConnection | null {
     const { active } = this.#queues
-    if (now - this.#lookedAt > LOOK) {
-      this.#lookedAt = now
+    if (now - this.#scannedAt > SLOW_SCAN_INTERVAL) {
+      this.#scannedAt = now
       const slow = active.all().filter((each) => !each.isUpgraded && isSlow(each, now))
       this.#slow = slow.sort((one, other) => sizeOf(one) - sizeOf(other))
     }
@@ -119,9 +119,9 @@ export class Eviction {
   }
 
   /** Its client is answered, but holds what many others could have. */
-  #ofGreediest(most: number, own: number): ClientConnection | null {
-    const share = this.#shares.greediest()
-    if (share === null || share.size < most * GREEDY_SHARE || share.size <= (own + 1) * GREEDY_TIMES)
+  #nextOfLargest(most: number, ownCount: number): ClientConnection | null {
+    const share = this.#shares.largest()
+    if (share === null || share.size < most * LARGE_SHARE || share.size <= (ownCount + 1) * LARGE_RATIO)
       return null
     return share.find(({ queue, isUpgraded }) => queue === this.#queues.active && !isUpgraded)
   }

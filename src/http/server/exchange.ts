@@ -50,7 +50,7 @@ export class Exchange {
   /** Monotonic, ms: when its answer, or its client, was gone. */
   endedAt = 0
   /** Its place among those under way; -1 when it has none. */
-  slot = -1
+  index = -1
   /** null until a handshake was answered 101. */
   webSocket: OpenWebSocket | null = null
   #requestIdLine: FieldLines | null = null

@@ -12,32 +12,32 @@ import { type Grammar, MessageParser, type MessageSink } from '../wire/message-p
 import { MalformedRequest } from '../wire/malformed-request.ts'
 import type { RequestHead } from '../wire/request-parser.ts'
 import { nextStage } from '../../lib/batched-stages.ts'
-import type { DeferredQueue, Waiting } from '../../lib/deferred-queue.ts'
+import type { DeferredQueue, DeferredTask } from '../../lib/deferred-queue.ts'
 
 /** Who is told. */
 export interface Http1ConnectionOwner {
   /** Bytes of a head have come, but not all of it. */
-  beginning(): void
+  headStarted(): void
   /** A request's head has come. */
-  asked(request: ClientRequest, response: ClientResponse): void
+  requestReceived(request: ClientRequest, response: ClientResponse): void
   /** Whether the connection leaves HTTP with this request: then it is given to `upgraded`. */
-  upgrades(request: ClientRequest): boolean
+  acceptsUpgrade(request: ClientRequest): boolean
   /** @param rest what came behind it in the same read. The conversation is over: it listens to the socket no longer */
   upgraded(request: ClientRequest, rest: Buffer): void
   /** The answer is out, or its connection is gone. */
-  ended(): void
+  exchangeEnded(): void
   /** And another request may come. */
-  answered(): void
+  becameIdle(): void
   /** Bytes of messages that are in memory for this connection now; told when that changes by more than what passes. */
-  holds(bytes: number): void
+  memoryChanged(bytes: number): void
   /** What came is no request, or not what its head has announced. Nothing more is read. */
-  unreadable(fault: MalformedRequest): void
+  malformed(fault: MalformedRequest): void
   /** The last answer is out. @param unread the client may be sending still */
-  over(unread: boolean): void
+  closing(unread: boolean): void
 }
 
 /** How long a connection is kept for its next request, as clients are told. */
-export interface KeepTime {
+export interface KeepAlive {
   /** Whole ones. May change, for all connections that there are. */
   seconds: number
 }
@@ -46,7 +46,7 @@ export interface Http1ConnectionSettings {
   readonly grammar: Grammar<RequestHead>
   /** Bytes of a head, and of trailers. */
   readonly headerBytes: number
-  readonly kept: KeepTime
+  readonly keepAlive: KeepAlive
   /** Where those wait whose last request was refused. */
   readonly deferred: DeferredQueue
 }
@@ -54,11 +54,11 @@ export interface Http1ConnectionSettings {
 /** Bytes that the system gives with one read at most. One of so many has more behind it. */
 const FULL_READ = 64 * 1024
 /** Bytes behind a request under way from which on no more are read. */
-const MOST_AHEAD = 16 * 1024
+const MAX_PIPELINED = 16 * 1024
 /** Bytes of a head that is counted while its request is under way. */
 const LARGE_HEAD = 4 * 1024
 
-export class Http1Connection implements MessageSink<RequestHead>, BodyFlow, ResponseOwner, Waiting {
+export class Http1Connection implements MessageSink<RequestHead>, BodyFlow, ResponseOwner, DeferredTask {
   readonly socket: Socket
   /** Being answered, or being read to its end after that. */
   request: ClientRequest | null = null
@@ -68,18 +68,18 @@ export class Http1Connection implements MessageSink<RequestHead>, BodyFlow, Resp
   readonly #parser: MessageParser<RequestHead>
   readonly #direct: DirectReads
   /** Read off the connection, and not yet looked at. */
-  #held: Buffer | null = null
-  #reading = false
+  #unparsed: Buffer | null = null
+  #parsing = false
   /** It will be, in the next stage. */
-  #due = false
-  #over = false
+  #parseDue = false
+  #stopped = false
   /** The last request was refused: the next one waits for its turn. */
-  #waits = false
+  #deferredNext = false
   /** What its client is sending behind the request under way is not taken. */
-  #last = false
+  #discardsPipelined = false
   /** Bytes that its owner was told of, and whether some of an answer are among them. */
-  #counted = 0
-  #behind = false
+  #reportedBytes = 0
+  #backpressured = false
   /** It leaves HTTP with this request. */
   #upgrading: ClientRequest | null = null
 
@@ -90,25 +90,25 @@ export class Http1Connection implements MessageSink<RequestHead>, BodyFlow, Resp
     this.#parser = new MessageParser(settings.grammar, settings.headerBytes, this)
     this.#parser.begin()
     socket.on('data', this.#onData)
-    this.#direct = readDirectly(socket, this.#take)
+    this.#direct = readDirectly(socket, this.#receive)
     socket.on('end', this.#onEnd)
     socket.on('drain', this.#onDrain)
     socket.on('close', this.#onClose)
     socket.on('error', ignore)
   }
 
-  get keptFor(): number {
-    return this.#settings.kept.seconds
+  get keepAliveSeconds(): number {
+    return this.#settings.keepAlive.seconds
   }
 
   /** Nothing of a next request has come. */
   get quiet(): boolean {
-    return this.request === null && this.#parser.untouched && this.#held === null
+    return this.request === null && this.#parser.atStart && this.#unparsed === null
   }
 
   /** What has come is not looked at yet. */
-  get hasNews(): boolean {
-    return this.#due
+  get hasUnreadBytes(): boolean {
+    return this.#parseDue
   }
 
   /** It is idle, and may be so for long. */
@@ -118,115 +118,120 @@ export class Http1Connection implements MessageSink<RequestHead>, BodyFlow, Resp
 
   /** No more is read: whoever has the connection now says the rest. */
   stop(): void {
-    this.#over = true
+    this.#stopped = true
     this.#parser.stop()
-    this.#held = null
+    this.#unparsed = null
     this.#direct.end()
-    this.#count()
+    this.#reportMemory()
     this.socket.off('data', this.#onData).off('end', this.#onEnd)
   }
 
   readonly #onData = (chunk: Buffer): void => {
-    if (!this.#take(chunk)) this.socket.pause()
+    if (!this.#receive(chunk)) this.socket.pause()
   }
 
   /** @returns false: no more is to be read, for now */
-  readonly #take = (chunk: Buffer): boolean => {
-    if (this.#last) return false
-    this.#held = this.#held === null ? chunk : Buffer.concat([this.#held, chunk])
-    if (!this.#mayRead) return this.#waitsFor(this.#held)
+  readonly #receive = (chunk: Buffer): boolean => {
+    if (this.#discardsPipelined) return false
+    this.#unparsed = this.#unparsed === null ? chunk : Buffer.concat([this.#unparsed, chunk])
+    if (!this.#mayParse) return this.#mayReadAhead(this.#unparsed)
     // A body goes on at once, and so does what is more than a read's worth: else it would be copied again and again.
-    if (this.request === null && !this.#due) {
-      this.#due = true
-      nextStage(readDue, this)
+    if (this.request === null && !this.#parseDue) {
+      this.#parseDue = true
+      nextStage(parseScheduled, this)
       return chunk.length < FULL_READ
     }
-    this.#read()
-    return this.#held === null || this.#mayRead
+    this.#parse()
+    return this.#unparsed === null || this.#mayParse
   }
 
   /** @returns whether more may be read all the same */
-  #waitsFor(held: Buffer): boolean {
-    this.#count()
-    return held.length < MOST_AHEAD && this.request?.paused !== true
+  #mayReadAhead(unparsed: Buffer): boolean {
+    this.#reportMemory()
+    return unparsed.length < MAX_PIPELINED && this.request?.paused !== true
   }
 
-  readDue(): void {
-    this.#due = false
-    if (this.#held !== null) this.#read()
+  parseScheduled(): void {
+    this.#parseDue = false
+    if (this.#unparsed !== null) this.#parse()
   }
 
   /** Whether what has come may be looked at: not before the last request is answered, nor before its body is wanted. */
-  get #mayRead(): boolean {
-    if (this.request === null) return !this.#waits
+  get #mayParse(): boolean {
+    if (this.request === null) return !this.#deferredNext
     return !(this.request.complete || this.request.paused)
   }
 
-  #read(): void {
-    this.#reading = true
+  #parse(): void {
+    this.#parsing = true
     try {
       // Destroyed, it is told so only later: whoever asks there has no answer, so nothing is done for it.
-      while (this.#held !== null && this.#mayRead && !this.socket.destroyed) {
-        const held = this.#held
-        this.#held = null
-        const at = this.#parser.read(held, 0, held.length)
-        if (this.#upgrading !== null) return this.#upgrade(this.#upgrading, held.subarray(at))
-        if (this.#over) return
-        if (at < held.length) this.#held = held.subarray(at)
+      while (this.#unparsed !== null && this.#mayParse && !this.socket.destroyed) {
+        const unparsed = this.#unparsed
+        this.#unparsed = null
+        const at = this.#parser.read(unparsed, 0, unparsed.length)
+        if (this.#upgrading !== null) return this.#upgrade(this.#upgrading, unparsed.subarray(at))
+        if (this.#stopped) return
+        if (at < unparsed.length) this.#unparsed = unparsed.subarray(at)
       }
     } catch (error) {
-      return this.#failed(error)
+      return this.#parseFailed(error)
     } finally {
-      this.#reading = false
+      this.#parsing = false
     }
-    if (this.request === null && !this.#parser.untouched) this.#owner.beginning()
-    if (this.#holdsMore) this.#count()
+    if (this.request === null && !this.#parser.atStart) this.#owner.headStarted()
+    if (this.#mayHoldMemory) this.#reportMemory()
     // What is sent ahead is read up to a bound: a client that goes away is noticed only by reading.
-    if ((this.#held?.length ?? 0) < MOST_AHEAD && this.request?.paused !== true) this.#goOn()
+    if ((this.#unparsed?.length ?? 0) < MAX_PIPELINED && this.request?.paused !== true) this.#resumeReading()
   }
 
-  #goOn(): void {
+  #resumeReading(): void {
     if (this.socket.isPaused()) this.socket.resume()
     this.#direct.more()
   }
 
   /** It may hold anything but what passes. */
-  get #holdsMore(): boolean {
+  get #mayHoldMemory(): boolean {
     const { request } = this
-    if (this.#counted !== 0 || this.#held !== null) return true
-    return request === null ? !this.#parser.untouched : request.section.text.length > LARGE_HEAD
+    if (this.#reportedBytes !== 0 || this.#unparsed !== null) return true
+    return request === null ? !this.#parser.atStart : request.section.text.length > LARGE_HEAD
   }
 
   /** Tells how many bytes are in memory. */
-  #count(): void {
-    const bytes = this.#over ? 0 : this.#readBytes + (this.#behind ? this.socket.writableLength : 0)
-    if (bytes === this.#counted) return
-    this.#counted = bytes
-    this.#owner.holds(bytes)
+  #reportMemory(): void {
+    const bytes = this.#stopped
+      ? 0
+      : this.#inputBytes + (this.#backpressured ? this.socket.writableLength : 0)
+    if (bytes === this.#reportedBytes) return
+    this.#reportedBytes = bytes
+    this.#owner.memoryChanged(bytes)
   }
 
-  get #readBytes(): number {
+  get #inputBytes(): number {
     const head = this.request?.section.text.length ?? 0
     return (
-      this.#parser.heldBytes + this.#ownHeld() + this.socket.readableLength + (head > LARGE_HEAD ? head : 0)
+      this.#parser.partialBytes +
+      this.#compactUnparsed() +
+      this.socket.readableLength +
+      (head > LARGE_HEAD ? head : 0)
     )
   }
 
   /** A small part of what was read is copied, or all of it would be kept. */
-  #ownHeld(): number {
-    const held = this.#held
-    if (held === null) return 0
-    if (held.length * 2 >= held.buffer.byteLength) return held.buffer.byteLength
-    const own = Buffer.allocUnsafeSlow(held.length)
-    held.copy(own)
-    this.#held = own
-    return own.length
+  #compactUnparsed(): number {
+    const unparsed = this.#unparsed
+    if (unparsed === null) return 0
+    if (unparsed.length * 2 >= unparsed.buffer.byteLength) return unparsed.buffer.byteLength
+    const copy = Buffer.allocUnsafeSlow(unparsed.length)
+    unparsed.copy(copy)
+    this.#unparsed = copy
+    return copy.length
   }
 
   /** The client does not take its answer: it waits here. */
-  behind(): void {
-    this.#behind = true
-    this.#count()
+  backpressure(): void {
+    this.#backpressured = true
+    this.#reportMemory()
   }
 
   /**
@@ -235,23 +240,27 @@ export class Http1Connection implements MessageSink<RequestHead>, BodyFlow, Resp
    *
    * @returns false: nothing could be given up
    */
-  giveUpAhead(): boolean {
-    if (this.request?.complete !== true || this.#held === null || this.#ownHeld() * 2 < this.#counted)
+  dropPipelined(): boolean {
+    if (
+      this.request?.complete !== true ||
+      this.#unparsed === null ||
+      this.#compactUnparsed() * 2 < this.#reportedBytes
+    )
       return false
-    this.#last = true
-    this.#held = null
+    this.#discardsPipelined = true
+    this.#unparsed = null
     if (this.response?.headersSent === false) this.response.shouldKeepAlive = false
-    this.#count()
+    this.#reportMemory()
     return true
   }
 
-  #failed(error: unknown): void {
+  #parseFailed(error: unknown): void {
     if (!(error instanceof MalformedRequest)) throw error
     const answered = this.request !== null && this.response === null
     this.stop()
     // The rest of a body whose request has its answer: there is nobody to have another one.
-    if (answered) this.#owner.over(true)
-    else this.#owner.unreadable(error)
+    if (answered) this.#owner.closing(true)
+    else this.#owner.malformed(error)
   }
 
   #upgrade(request: ClientRequest, rest: Buffer): void {
@@ -264,99 +273,104 @@ export class Http1Connection implements MessageSink<RequestHead>, BodyFlow, Resp
 
   head(head: RequestHead): void {
     const request = new ClientRequest(head, this)
-    if (request.upgrade !== null && this.#owner.upgrades(request)) {
+    if (request.upgrade !== null && this.#owner.acceptsUpgrade(request)) {
       this.#upgrading = request
       return this.#parser.stop()
     }
     const response = new ClientResponse(request, this)
     this.request = request
     this.response = response
-    this.#owner.asked(request, response)
+    this.#owner.requestReceived(request, response)
   }
 
   body(chunk: Buffer | string): void {
-    if (typeof chunk !== 'string') this.request?.came(chunk)
+    if (typeof chunk !== 'string') this.request?.receive(chunk)
   }
 
   end(): void {
-    if (this.request?.complete === false) this.request.cameWhole()
-    if (this.response === null) this.#next()
+    if (this.request?.complete === false) this.request.receiveEnd()
+    if (this.response === null) this.#startNext()
   }
 
   pause(): void {
     this.#parser.pause()
-    if (!this.#reading) this.socket.pause()
+    if (!this.#parsing) this.socket.pause()
   }
 
   abandon(): void {
-    if (this.#over) return
+    if (this.#stopped) return
     if (this.response === null) this.#close()
     else this.response.shouldKeepAlive = false
   }
 
   resume(): void {
-    if (!this.#reading && !this.#over) this.#read()
+    if (!this.#parsing && !this.#stopped) this.#parse()
   }
 
   flushed(): void {
     const { request, response } = this
     if (request === null || response === null || this.socket.destroyed) return
     this.response = null
-    response.over(true)
-    this.#owner.ended()
+    response.finish(true)
+    this.#owner.exchangeEnded()
     // Whoever heard of it may have read on.
     if (this.request !== request) return
-    this.#behind = false
-    if (this.#over || this.#last || !response.shouldKeepAlive || !(request.complete || request.taken))
+    this.#backpressured = false
+    if (
+      this.#stopped ||
+      this.#discardsPipelined ||
+      !response.shouldKeepAlive ||
+      !(request.complete || request.hasSink)
+    )
       return this.#close()
     if (!request.complete) return
-    this.#next()
-    if (response.refused) this.#wait()
-    else if (this.#held !== null) this.#read()
+    this.#startNext()
+    if (response.refused) this.#defer()
+    else if (this.#unparsed !== null) this.#parse()
   }
 
-  #wait(): void {
-    this.#waits = true
+  #defer(): void {
+    this.#deferredNext = true
     this.#settings.deferred.add(this)
   }
 
-  go(): void {
-    this.#waits = false
-    if (!this.#over) this.#read()
+  run(): void {
+    this.#deferredNext = false
+    if (!this.#stopped) this.#parse()
   }
 
-  #next(): void {
+  #startNext(): void {
     this.request = null
     this.#parser.begin()
-    if (this.#counted !== 0) this.#count()
-    this.#owner.answered()
+    if (this.#reportedBytes !== 0) this.#reportMemory()
+    this.#owner.becameIdle()
   }
 
   #close(): void {
-    const unread = this.request?.complete === false || this.#held !== null || this.#last
+    const unread = this.request?.complete === false || this.#unparsed !== null || this.#discardsPipelined
     this.stop()
-    this.#owner.over(unread)
+    this.#owner.closing(unread)
   }
 
   /** A client that ends its side has no use for an answer any more: so do most of those that go away. */
   readonly #onEnd = (): void => {
     // What came before it is read first.
-    setImmediate(endedSide, this)
+    setImmediate(clientEnded, this)
   }
 
-  endedSide(): void {
-    if (this.#over || this.socket.destroyed) return
+  clientEnded(): void {
+    if (this.#stopped || this.socket.destroyed) return
     if (this.quiet) this.socket.end()
     else if (this.request === null)
-      this.#failed(new MalformedRequest('malformed', 'The request is not whole.'))
+      this.#parseFailed(new MalformedRequest('malformed', 'The request is not whole.'))
     else if (this.response?.ended !== true || !this.request.complete) this.socket.destroy()
     // The answer is on its way, and the last one.
-    else this.#over = true
+    else this.#stopped = true
   }
 
   readonly #onDrain = (): void => {
-    this.#behind = false
-    if (this.#counted !== 0) this.#count()
+    this.#backpressured = false
+    if (this.#reportedBytes !== 0) this.#reportMemory()
     this.response?.drained()
   }
 
@@ -364,18 +378,18 @@ export class Http1Connection implements MessageSink<RequestHead>, BodyFlow, Resp
     const { request, response } = this
     this.stop()
     this.response = null
-    response?.over(false)
-    if (response !== null) this.#owner.ended()
-    request?.gone()
+    response?.finish(false)
+    if (response !== null) this.#owner.exchangeEnded()
+    request?.connectionClosed()
   }
 }
 
-function readDue(connection: Http1Connection): void {
-  connection.readDue()
+function parseScheduled(connection: Http1Connection): void {
+  connection.parseScheduled()
 }
 
-function endedSide(connection: Http1Connection): void {
-  connection.endedSide()
+function clientEnded(connection: Http1Connection): void {
+  connection.clientEnded()
 }
 
 function ignore(): void {}

@@ -21,12 +21,12 @@ const TICK = 50
 const SHARE = (RATE * TICK) / 1000
 
 /** Milliseconds that are left when the gateway ends. */
-const LAST = 1000
+const SHUTDOWN_TIME = 1000
 
 export class LingeringConnections {
   #limits: LingeringLimits
   /** Oldest first. */
-  readonly #all = new Set<Parting>()
+  readonly #all = new Set<LingeringConnection>()
   readonly #budget = new Budget()
 
   constructor(limits: LingeringLimits) {
@@ -34,7 +34,7 @@ export class LingeringConnections {
   }
 
   /** For those that begin from now on. */
-  use(limits: LingeringLimits): void {
+  configure(limits: LingeringLimits): void {
     this.#limits = limits
   }
 
@@ -47,16 +47,16 @@ export class LingeringConnections {
    *
    * @param socket who has read from it was told to stop
    */
-  part(socket: Socket, last = ''): void {
+  close(socket: Socket, last = ''): void {
     if (socket.destroyed) return
     const { most, time, idle } = this.#limits
-    if (this.#all.size >= most) this.#closeOne()
-    const lingering = new Parting(socket, Math.min(idle, time), this.#budget)
+    if (this.#all.size >= most) this.#closeOldest()
+    const lingering = new LingeringConnection(socket, Math.min(idle, time), this.#budget)
     this.#all.add(lingering)
     const timer = setTimeout(close, time, socket)
     socket.once('close', () => {
       clearTimeout(timer)
-      lingering.gone()
+      lingering.closed()
       this.#all.delete(lingering)
     })
     socket.end(last)
@@ -65,12 +65,12 @@ export class LingeringConnections {
 
   /** The gateway ends: nobody is waited for much longer. @param drain ms that requests under way have */
   end(drain: number): void {
-    const time = Math.min(this.#limits.time, drain, LAST)
+    const time = Math.min(this.#limits.time, drain, SHUTDOWN_TIME)
     this.#limits = { ...this.#limits, time }
     for (const { socket } of this.#all) setTimeout(close, time, socket)
   }
 
-  #closeOne(): void {
+  #closeOldest(): void {
     const counts = new Map<string, number>()
     let [most, greediest] = [0, '']
     for (const { address } of this.#all) {
@@ -86,7 +86,7 @@ export class LingeringConnections {
   }
 }
 
-class Parting {
+class LingeringConnection {
   readonly socket: Socket
   readonly address: string
   readonly #budget: Budget
@@ -98,25 +98,25 @@ class Parting {
     this.#budget = budget
     this.#timer = setTimeout(close, idle, socket)
     socket.removeAllListeners('data')
-    socket.on('data', (chunk) => this.#came(chunk.length))
+    socket.on('data', (chunk) => this.#discard(chunk.length))
     socket.once('end', () => socket.destroy())
   }
 
-  #came(bytes: number): void {
+  #discard(bytes: number): void {
     this.#timer.refresh()
     if (this.#budget.spend(bytes)) return
     this.socket.pause()
-    this.#budget.await(this)
+    this.#budget.enqueue(this)
   }
 
-  goOn(): void {
+  resume(): void {
     // A timer that was cleared would be set again.
     if (this.socket.destroyed) return
     this.#timer.refresh()
     this.socket.resume()
   }
 
-  gone(): void {
+  closed(): void {
     clearTimeout(this.#timer)
   }
 }
@@ -124,7 +124,7 @@ class Parting {
 /** What may be thrown away in a time: reading costs as much as for a request that is let through. */
 class Budget {
   #left = SHARE
-  readonly #waiting = new Set<Parting>()
+  readonly #waiting = new Set<LingeringConnection>()
   #timer: NodeJS.Timeout | null = null
 
   /** @returns false: it is used up */
@@ -134,7 +134,7 @@ class Budget {
     return this.#left > 0
   }
 
-  await(lingering: Parting): void {
+  enqueue(lingering: LingeringConnection): void {
     this.#waiting.add(lingering)
   }
 
@@ -144,7 +144,7 @@ class Budget {
     if (this.#waiting.size === 0 && this.#left === SHARE) return this.#stop()
     const waiting = [...this.#waiting]
     this.#waiting.clear()
-    for (const lingering of waiting) lingering.goOn()
+    for (const lingering of waiting) lingering.resume()
   }
 
   #stop(): void {

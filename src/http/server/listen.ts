@@ -29,8 +29,8 @@ export function listen(server: NetServer, { host, port }: Address, shared = fals
 }
 
 /** Milliseconds in which nothing can have connected unseen; for how many turns of the event loop they are looked for. */
-const UNSEEN = 0.03
-const TURNS = 500
+const IDLE_ITERATION = 0.03
+const MAX_ITERATIONS = 500
 
 /**
  * Resolves when nobody can connect any more; `ended`, when the last connection is gone. What connects between the
@@ -38,17 +38,17 @@ const TURNS = 500
  * event loop that had nothing else to do.
  */
 export async function stopAccepting(server: NetServer): Promise<{ ended: Promise<void> }> {
-  await rehearse()
-  for (let turn = 0; turn < TURNS; turn++) {
-    const begun = performance.now()
+  await warmUp()
+  for (let iteration = 0; iteration < MAX_ITERATIONS; iteration++) {
+    const startedAt = performance.now()
     await setImmediate()
-    if (performance.now() - begun < UNSEEN) break
+    if (performance.now() - startedAt < IDLE_ITERATION) break
   }
   return { ended: closed(server) }
 }
 
 /** Code that runs for the first time is compiled first, which takes longer than all the rest. */
-async function rehearse(): Promise<void> {
+async function warmUp(): Promise<void> {
   const server = createNetServer()
   const listening = once(server, 'listening')
   server.listen({ host: '127.0.0.1', port: 0 })

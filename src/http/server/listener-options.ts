@@ -9,7 +9,7 @@ import type { Listener } from './listen.ts'
  * `head`: of a part of a head, and answered 503. `ahead`: of what came behind a request, whose answer is its last.
  * `request`: of its request, its answer, or of what a WebSocket was to be told; it is cut.
  */
-export type Relieved = 'head' | 'ahead' | 'request'
+export type FreedMemory = 'head' | 'ahead' | 'request'
 
 /** Who is told of connections that are no requests. */
 export interface ListenerEvents {
@@ -18,9 +18,9 @@ export interface ListenerEvents {
   /** Another one has its place. */
   evicted(state: Evicted): void
   /** There was no memory for what it held; see `Relieved`. */
-  relieved(of: Relieved): void
+  memoryFreed(of: FreedMemory): void
   /** It did not begin as the PROXY protocol has it, or came from somebody whose word is not taken. */
-  unannounced(reason: string, peer: string | undefined): void
+  proxyHeaderRejected(reason: string, peer: string | undefined): void
   /** The system could give no further connection. */
   unavailable(cause: Error): void
 }
@@ -41,7 +41,7 @@ export interface ListenerSettings {
 
 export interface ListenerOptions {
   readonly settings: ListenerSettings
-  readonly watch: ListenerEvents
+  readonly events: ListenerEvents
   /** Several processes listen at the address, and the kernel shares the connections out among them. */
   readonly shared?: boolean
 }
@@ -52,5 +52,5 @@ export interface RequestListener extends Listener {
   /** Bytes of messages that they hold. */
   readonly memory: number
   /** For connections and requests from now on; times, for those that are there as well. */
-  use(settings: ListenerSettings): void
+  configure(settings: ListenerSettings): void
 }

@@ -7,16 +7,16 @@ import { fieldLines } from '../wire/field-line.ts'
 import { ResponseFields } from '../wire/response-fields.ts'
 
 /** Unread request bytes that are read and thrown away so that the connection can go on. */
-const MAX_DRAIN = 1024 * 1024
+const MAX_DISCARD = 1024 * 1024
 /** Who sends such a request is no client to go on with, or its next one could not be told from the rest of this one. */
-const CLOSING: ReadonlySet<ErrorCode> = new Set([
+const CLOSING_CODES: ReadonlySet<ErrorCode> = new Set([
   'request_malformed',
   'uri_too_long',
   'headers_too_large',
   'request_timeout',
 ])
 /** Milliseconds that a refused body may take to arrive before the connection is closed under it. */
-const DRAIN_TIME = 5000
+const DISCARD_TIME = 5000
 
 /** The body. `request_id` finds the log line that knows more. */
 export function problemBody(refusal: Refusal, requestId: string): string {
@@ -81,47 +81,48 @@ export function writeProblem(
   headers.push('Content-Type', type, 'Content-Length', String(length))
   const unread = !request.complete
   // A long body costs more than a new connection does. One of chunks may turn out to be short.
-  const long = request.length !== Infinity && request.length > MAX_DRAIN
-  if (expectsContinue || CLOSING.has(refusal.code) || (unread && long)) response.shouldKeepAlive = false
+  const tooLong = request.length !== Infinity && request.length > MAX_DISCARD
+  if (expectsContinue || CLOSING_CODES.has(refusal.code) || (unread && tooLong))
+    response.shouldKeepAlive = false
   const close = !response.shouldKeepAlive
   response.writeHead(refusal.status, new ResponseFields(fieldLines(headers)))
   response.end(body)
   // Where the connection is to be closed, it is read on by who closes it.
-  if (unread && !close) request.deliver(new ThrowAway(request))
+  if (unread && !close) request.deliver(new BodyDiscard(request))
 }
 
 /** Reads on, within bounds, so that the connection can be kept. Beyond them it is closed. */
-class ThrowAway implements BodySink {
+class BodyDiscard implements BodySink {
   readonly #request: ClientRequest
   readonly #timer: NodeJS.Timeout
   #bytes = 0
 
   constructor(request: ClientRequest) {
     this.#request = request
-    this.#timer = setTimeout(onTime, DRAIN_TIME, this)
+    this.#timer = setTimeout(onTime, DISCARD_TIME, this)
   }
 
   data(chunk: Buffer): void {
     this.#bytes += chunk.length
-    if (this.#bytes > MAX_DRAIN) this.enough()
+    if (this.#bytes > MAX_DISCARD) this.stop()
   }
 
   end(): void {
     clearTimeout(this.#timer)
   }
 
-  gone(): void {
+  aborted(): void {
     clearTimeout(this.#timer)
   }
 
-  enough(): void {
+  stop(): void {
     clearTimeout(this.#timer)
     this.#request.abandon()
   }
 }
 
-function onTime(body: ThrowAway): void {
-  body.enough()
+function onTime(body: BodyDiscard): void {
+  body.stop()
 }
 
 /** The whole answer as bytes, for what is no request: no response object exists. */

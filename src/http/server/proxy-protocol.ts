@@ -5,7 +5,7 @@
 
 import { isIPv4, isIPv6, type Socket, SocketAddress } from 'node:net'
 
-export interface Announced {
+export interface ProxyHeader {
   /** Bytes of the header. */
   readonly size: number
   /** Null: the balancer speaks for itself, or does not know. */
@@ -13,35 +13,35 @@ export interface Announced {
 }
 
 /** Version 1, with its CRLF. */
-const MOST_TEXT = 107
+const MAX_V1_BYTES = 107
 /** Version 2: addresses, and whatever else is told (TLVs). */
-const MOST_BINARY = 4096
-const TEXT = Buffer.from('PROXY ')
-const BINARY = Buffer.from('\r\n\r\n\0\r\nQUIT\n', 'latin1')
+const MAX_V2_BYTES = 4096
+const V1_SIGNATURE = Buffer.from('PROXY ')
+const V2_SIGNATURE = Buffer.from('\r\n\r\n\0\r\nQUIT\n', 'latin1')
 const PORT = '(0|[1-9][0-9]{0,4})'
 const LINE = new RegExp(`^PROXY TCP([46]) ([0-9A-Fa-f.:]+) ([0-9A-Fa-f.:]+) ${PORT} ${PORT}$`)
 
 /** @returns null while more bytes are needed; what is wrong, as text */
-export function parseProxyHeader(bytes: Buffer): Announced | string | null {
-  for (const [beginning, parse] of [
-    [TEXT, text],
-    [BINARY, binary],
+export function parseProxyHeader(bytes: Buffer): ProxyHeader | string | null {
+  for (const [signature, parse] of [
+    [V1_SIGNATURE, parseV1],
+    [V2_SIGNATURE, parseV2],
   ] as const) {
-    const common = Math.min(bytes.length, beginning.length)
-    if (!bytes.subarray(0, common).equals(beginning.subarray(0, common))) continue
-    return common < beginning.length ? null : parse(bytes)
+    const common = Math.min(bytes.length, signature.length)
+    if (!bytes.subarray(0, common).equals(signature.subarray(0, common))) continue
+    return common < signature.length ? null : parse(bytes)
   }
   return 'it does not begin with a PROXY header'
 }
 
-function text(bytes: Buffer): Announced | string | null {
-  const line = bytes.subarray(0, MOST_TEXT).toString('latin1')
+function parseV1(bytes: Buffer): ProxyHeader | string | null {
+  const line = bytes.subarray(0, MAX_V1_BYTES).toString('latin1')
   const end = line.indexOf('\r\n')
-  if (end < 0) return bytes.length < MOST_TEXT ? null : 'its line is too long'
-  const words = line.slice(0, end)
+  if (end < 0) return bytes.length < MAX_V1_BYTES ? null : 'its line is too long'
+  const header = line.slice(0, end)
   // What stands behind it is to be ignored, but it is one line all the same.
-  if (/^PROXY UNKNOWN(?: [\x20-\x7e]*)?$/.test(words)) return { size: end + 2, client: null }
-  const parts = LINE.exec(words)
+  if (/^PROXY UNKNOWN(?: [\x20-\x7e]*)?$/.test(header)) return { size: end + 2, client: null }
+  const parts = LINE.exec(header)
   if (parts === null) return 'its line is malformed'
   const [, family, from = '', to = '', port = '', toPort = ''] = parts
   const isAddress = family === '4' ? isIPv4 : isIPv6
@@ -50,21 +50,21 @@ function text(bytes: Buffer): Announced | string | null {
   return { size: end + 2, client: { address: canonical(from), port: Number(port) } }
 }
 
-function binary(bytes: Buffer): Announced | string | null {
+function parseV2(bytes: Buffer): ProxyHeader | string | null {
   if (bytes.length < 16) return null
   const command = bytes.readUInt8(12)
   if (command >> 4 !== 2) return 'it has a version that is not 2'
   if ((command & 15) > 1) return 'it has a command that is neither LOCAL nor PROXY'
   const length = bytes.readUInt16BE(14)
-  if (length > MOST_BINARY) return 'it is too long'
+  if (length > MAX_V2_BYTES) return 'it is too long'
   if (bytes.length < 16 + length) return null
   const body = bytes.subarray(16, 16 + length)
   // LOCAL: a check of the balancer's own; the addresses are to be ignored.
   if ((command & 15) === 0) return { size: 16 + length, client: null }
-  return proxied(bytes.readUInt8(13), body)
+  return parseAddresses(bytes.readUInt8(13), body)
 }
 
-function proxied(family: number, body: Buffer): Announced | string {
+function parseAddresses(family: number, body: Buffer): ProxyHeader | string {
   const size = 16 + body.length
   if (family === 0x00) return { size, client: null }
   const width = family === 0x11 ? 4 : family === 0x21 ? 16 : 0
@@ -98,32 +98,32 @@ function canonical(address: string): string {
  *
  * @param done with what is wrong, or null
  */
-export function readProxyHeader(socket: Socket, done: (wrong: string | null) => void): void {
+export function readProxyHeader(socket: Socket, done: (fault: string | null) => void): void {
   let bytes: Buffer = Buffer.alloc(0)
   const stop = () => {
-    socket.off('readable', read).off('end', early).off('close', stop).off('error', ignore)
+    socket.off('readable', read).off('end', ended).off('close', stop).off('error', ignore)
   }
-  const finish = (wrong: string | null) => {
+  const finish = (fault: string | null) => {
     stop()
     // Its socket goes on to be listened to, or is destroyed: an error in between is nobody's.
-    if (wrong !== null) socket.on('error', ignore)
-    done(wrong)
+    if (fault !== null) socket.on('error', ignore)
+    done(fault)
   }
-  const early = () => finish('it ended before its PROXY header did')
+  const ended = () => finish('it ended before its PROXY header did')
   const read = () => {
     for (let chunk: Buffer | null = socket.read(); chunk !== null; chunk = socket.read())
       bytes = bytes.length === 0 ? chunk : Buffer.concat([bytes, chunk])
     const header = parseProxyHeader(bytes)
     if (header === null) return
     if (typeof header === 'string') return finish(header)
-    if (header.client !== null) rename(socket, header.client)
+    if (header.client !== null) setRemoteAddress(socket, header.client)
     if (bytes.length > header.size) socket.unshift(bytes.subarray(header.size))
     finish(null)
   }
-  socket.on('readable', read).on('end', early).on('close', stop).on('error', ignore)
+  socket.on('readable', read).on('end', ended).on('close', stop).on('error', ignore)
 }
 
-function rename(socket: Socket, { address, port }: { address: string; port: number }): void {
+function setRemoteAddress(socket: Socket, { address, port }: { address: string; port: number }): void {
   Object.defineProperties(socket, {
     remoteAddress: { value: address },
     remotePort: { value: port },

@@ -3,8 +3,8 @@
 /** It stands in one queue at most, and knows its neighbours there. */
 export interface Queued<T extends Queued<T>> {
   queue: Queue<T> | null
-  before: T | null
-  after: T | null
+  previous: T | null
+  next: T | null
 }
 
 export class Queue<T extends Queued<T>> {
@@ -15,28 +15,28 @@ export class Queue<T extends Queued<T>> {
   /** As the newest. It stands in no queue. */
   add(one: T): void {
     one.queue = this
-    one.before = this.last
+    one.previous = this.last
     if (this.last === null) this.first = one
-    else this.last.after = one
+    else this.last.next = one
     this.last = one
     this.size++
   }
 
   /** It stands in this one. */
   remove(one: T): void {
-    const { before, after } = one
-    if (before === null) this.first = after
-    else before.after = after
-    if (after === null) this.last = before
-    else after.before = before
-    one.queue = one.before = one.after = null
+    const { previous, next } = one
+    if (previous === null) this.first = next
+    else previous.next = next
+    if (next === null) this.last = previous
+    else next.previous = previous
+    one.queue = one.previous = one.next = null
     this.size--
   }
 
   /** Those that stand in it now, oldest first: they may leave it meanwhile. */
   all(): T[] {
     const all: T[] = []
-    for (let each = this.first; each !== null; each = each.after) all.push(each)
+    for (let each = this.first; each !== null; each = each.next) all.push(each)
     return all
   }
 }

@@ -6,7 +6,7 @@
 
 import { Refusal } from '../../model/errors.ts'
 import type { Exchange } from './exchange.ts'
-import { Tallies } from './tallies.ts'
+import { KeyedCounts } from './keyed-counts.ts'
 
 export interface RequestShareLimits {
   readonly connections: number
@@ -18,7 +18,7 @@ export interface RequestShareLimits {
 export type ShareOf = 'tenant' | 'address'
 
 /** The share of all connections that have a request under way, from which on they are scarce. */
-const SCARCE = 3 / 4
+const SCARCITY_SHARE = 3 / 4
 /** What a client behind a proxy may have of all connections while they are scarce. */
 const CLIENT_SHARE = 1 / 16
 
@@ -28,13 +28,13 @@ const refusals: Readonly<Record<ShareOf, Refusal>> = {
 }
 
 export class RequestShares {
-  readonly #open: Iterable<Exchange> & { readonly size: number }
+  readonly #active: Iterable<Exchange> & { readonly size: number }
   readonly #clientOf: (exchange: Exchange) => string | null
   readonly #refused: (of: ShareOf) => void
-  readonly #tallies = new Tallies<Exchange>()
-  #counts = false
+  readonly #counts = new KeyedCounts<Exchange>()
+  #counting = false
   /** How many may be under way before they are counted. */
-  #uncounted = Infinity
+  #countingThreshold = Infinity
   #perTenant = Infinity
   #perClient = Infinity
 
@@ -43,38 +43,38 @@ export class RequestShares {
    * @param clientOf null where its connection is counted instead, or nobody knows
    */
   constructor(
-    open: Iterable<Exchange> & { readonly size: number },
+    active: Iterable<Exchange> & { readonly size: number },
     clientOf: (exchange: Exchange) => string | null,
     refused: (of: ShareOf) => void,
   ) {
-    this.#open = open
+    this.#active = active
     this.#clientOf = clientOf
     this.#refused = refused
   }
 
-  use({ connections, connectionsPerAddress, connectionsPerTenant }: RequestShareLimits): void {
-    const scarce = Math.floor(connections * SCARCE)
+  configure({ connections, connectionsPerAddress, connectionsPerTenant }: RequestShareLimits): void {
+    const scarce = Math.floor(connections * SCARCITY_SHARE)
     const isSet = connectionsPerAddress < connections
     this.#perTenant = connectionsPerTenant
     this.#perClient = isSet ? connectionsPerAddress : Math.max(1, Math.floor(connections * CLIENT_SHARE))
-    this.#uncounted = Math.min(connectionsPerTenant, isSet ? connectionsPerAddress : scarce)
+    this.#countingThreshold = Math.min(connectionsPerTenant, isSet ? connectionsPerAddress : scarce)
     this.#stop()
   }
 
   /** It was allowed. @returns null when it may go on */
   admit(exchange: Exchange): Refusal | null {
-    if (this.#open.size <= this.#uncounted) {
-      if (this.#counts && this.#open.size < this.#uncounted * SCARCE) this.#stop()
-      else if (this.#counts) this.#count(exchange)
+    if (this.#active.size <= this.#countingThreshold) {
+      if (this.#counting && this.#active.size < this.#countingThreshold * SCARCITY_SHARE) this.#stop()
+      else if (this.#counting) this.#count(exchange)
       return null
     }
-    if (!this.#counts) this.#start(exchange)
+    if (!this.#counting) this.#start(exchange)
     const tenant = tenantOf(exchange)
     const client = this.#clientOf(exchange)
     const over =
-      this.#tallies.of(tenantKey(tenant)) >= this.#perTenant
+      this.#counts.of(tenantKey(tenant)) >= this.#perTenant
         ? 'tenant'
-        : this.#tallies.of(clientKey(client)) >= this.#perClient
+        : this.#counts.of(clientKey(client)) >= this.#perClient
           ? 'address'
           : null
     if (over === null) {
@@ -87,22 +87,22 @@ export class RequestShares {
 
   /** It was, and is over. */
   ended(exchange: Exchange): void {
-    if (this.#counts) this.#tallies.remove(exchange)
+    if (this.#counting) this.#counts.remove(exchange)
   }
 
-  #start(but: Exchange): void {
-    this.#counts = true
-    for (const exchange of this.#open)
-      if (exchange !== but && exchange.evaluation?.refusal === null) this.#count(exchange)
+  #start(except: Exchange): void {
+    this.#counting = true
+    for (const exchange of this.#active)
+      if (exchange !== except && exchange.evaluation?.refusal === null) this.#count(exchange)
   }
 
   #stop(): void {
-    this.#counts = false
-    this.#tallies.clear()
+    this.#counting = false
+    this.#counts.clear()
   }
 
   #count(exchange: Exchange): void {
-    this.#tallies.add(exchange, [tenantKey(tenantOf(exchange)), clientKey(this.#clientOf(exchange))])
+    this.#counts.add(exchange, [tenantKey(tenantOf(exchange)), clientKey(this.#clientOf(exchange))])
   }
 }
 

@@ -3,8 +3,8 @@
 import type { ClientConnection } from './client-connection.ts'
 
 /** Milliseconds before anybody is called slow, and bytes a second below which a body's sender is. */
-const PATIENCE = 5000
-const RATE = 1024
+const STALL_TIME = 5000
+const MIN_RATE = 1024
 
 /**
  * Notes what the client has taken of its answer; to be called about once a second.
@@ -12,24 +12,25 @@ const RATE = 1024
  * @param now monotonic ms
  * @returns since when it has taken nothing of what is there for it; Infinity where it is not behind
  */
-export function behindSince(connection: ClientConnection, now: number): number {
+export function updateStall(connection: ClientConnection, now: number): number {
   const { socket } = connection
-  const waiting = socket.writableLength
-  const taken = socket.bytesWritten - waiting
-  if (waiting === 0) connection.behind = Infinity
-  else if (connection.behind === Infinity || taken !== connection.taken) connection.behind = now
-  connection.taken = taken
-  return connection.behind
+  const buffered = socket.writableLength
+  const taken = socket.bytesWritten - buffered
+  if (buffered === 0) connection.stalledSince = Infinity
+  else if (connection.stalledSince === Infinity || taken !== connection.bytesTaken)
+    connection.stalledSince = now
+  connection.bytesTaken = taken
+  return connection.stalledSince
 }
 
 /** It sends its body, or takes its answer, so slowly that another one may have its place. */
 export function isSlow(connection: ClientConnection, now: number): boolean {
-  const { exchange, socket, read, behind } = connection
+  const { exchange, socket, bytesReadWhenIdle, stalledSince } = connection
   if (exchange === null) return false
-  if (now - behind > PATIENCE) return true
+  if (now - stalledSince > STALL_TIME) return true
   const time = now - exchange.startedAt
   const { request } = exchange
   // Paused: it would send, but who reads it is busy.
-  if (time < PATIENCE || request.complete || request.paused) return false
-  return ((socket.bytesRead - read) * 1000) / time < RATE
+  if (time < STALL_TIME || request.complete || request.paused) return false
+  return ((socket.bytesRead - bytesReadWhenIdle) * 1000) / time < MIN_RATE
 }

@@ -5,7 +5,7 @@
 
 import { Refusal } from '../../model/errors.ts'
 import type { Exchange } from './exchange.ts'
-import { Tallies } from './tallies.ts'
+import { KeyedCounts } from './keyed-counts.ts'
 
 export interface WebSocketLimits {
   readonly websockets: number
@@ -24,7 +24,7 @@ const refusals: Readonly<Record<WebSocketBound, Refusal>> = {
 
 export class WebSocketShares {
   readonly #refused: (by: WebSocketBound) => void
-  readonly #tallies = new Tallies<Exchange>()
+  readonly #counts = new KeyedCounts<Exchange>()
 
   constructor(refused: (by: WebSocketBound) => void) {
     this.#refused = refused
@@ -38,23 +38,23 @@ export class WebSocketShares {
   admit(exchange: Exchange, address: string | null, limits: WebSocketLimits): Refusal | null {
     const [tenant, caller] = keysOf(exchange, address)
     const by =
-      this.#tallies.of(caller) >= limits.websocketsPerCaller
+      this.#counts.of(caller) >= limits.websocketsPerCaller
         ? 'caller'
-        : this.#tallies.of(tenant) >= limits.websocketsPerTenant
+        : this.#counts.of(tenant) >= limits.websocketsPerTenant
           ? 'tenant'
-          : this.#tallies.size >= limits.websockets
+          : this.#counts.size >= limits.websockets
             ? 'all'
             : null
     if (by !== null) {
       this.#refused(by)
       return refusals[by]
     }
-    this.#tallies.add(exchange, [tenant, caller])
+    this.#counts.add(exchange, [tenant, caller])
     return null
   }
 
   ended(exchange: Exchange): void {
-    this.#tallies.remove(exchange)
+    this.#counts.remove(exchange)
   }
 }
 

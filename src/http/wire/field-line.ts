@@ -1,6 +1,6 @@
 /** One field line of a head (RFC 9112, section 5). Never changes. */
 
-import { ownText } from '../../lib/heap-size.ts'
+import { detachedText } from '../../lib/heap-size.ts'
 
 export class FieldLine {
   readonly name: string
@@ -11,23 +11,28 @@ export class FieldLine {
   /** As it is written, its CRLF included, whatever is in it: who writes a head looks at all of it (`areWritable`). */
   readonly text: string
   /** Its texts are no parts of a longer one, which would be kept as long as they are. */
-  readonly own: boolean
-  #kept: FieldLine | null = null
+  readonly detached: boolean
+  #detachedLine: FieldLine | null = null
 
   /** @param raw left out for one that is ours to write */
   constructor(name: string, value: string, raw: string | null = null, own = false) {
     this.name = name
     this.value = value
-    this.text = raw !== null && isUsual(raw, name, value) ? raw : `${name}: ${value}\r\n`
+    this.text = raw !== null && isCanonical(raw, name, value) ? raw : `${name}: ${value}\r\n`
     this.raw = raw ?? this.text
-    this.own = own
+    this.detached = own
   }
 
   /** The same line, to be kept for long. */
-  kept(): FieldLine {
-    if (this.own) return this
-    this.#kept ??= new FieldLine(ownText(this.name), ownText(this.value), ownText(this.raw), true)
-    return this.#kept
+  detach(): FieldLine {
+    if (this.detached) return this
+    this.#detachedLine ??= new FieldLine(
+      detachedText(this.name),
+      detachedText(this.value),
+      detachedText(this.raw),
+      true,
+    )
+    return this.#detachedLine
   }
 }
 
@@ -39,6 +44,6 @@ export function fieldLines(fields: readonly string[]): FieldLine[] {
 }
 
 /** Between name and value there is nothing but a colon and a space, and behind the value nothing but the CRLF. */
-function isUsual(raw: string, name: string, value: string): boolean {
+function isCanonical(raw: string, name: string, value: string): boolean {
   return raw.length === name.length + value.length + 4 && raw[name.length + 1] === ' '
 }

@@ -13,16 +13,16 @@ export const VALUE: string = '[\\t -~\\x80-\\xff]*'
 const FIELD_LINES = new RegExp(`(?:${TOKEN}+:${VALUE}\\r\\n)*`, 'y')
 const DIGITS = /^[0-9]+$/
 /** Elements of a list that the gateway reads, and cookies of a request: each costs time to read. */
-export const MOST_ELEMENTS = 64
-export const MOST_COOKIES = 512
+export const MAX_LIST_ELEMENTS = 64
+export const MAX_COOKIES = 512
 
 /** Digits up to which numbers hold every length. */
-const MOST_DIGITS = 15
+const MAX_SAFE_DIGITS = 15
 /** What others count to. */
-const MOST = 2n ** 64n
+const LENGTH_LIMIT = 2n ** 64n
 
 /** Pieces of fewer lines have their expressions made beforehand. */
-const KNOWN = 64
+const PRECOMPILED = 64
 
 const SPACE = 0x20
 const TAB = 0x09
@@ -33,8 +33,8 @@ const TAB = 0x09
  * @param text field lines to its end, each with its CRLF
  * @returns null where there is anything else
  */
-export function readFields(text: string, start: number): string[] | null {
-  if (!areLines(text, start)) return null
+export function parseFields(text: string, start: number): string[] | null {
+  if (!isFieldSection(text, start)) return null
   const fields: string[] = []
   for (let at = start; at < text.length;) {
     const colon = text.indexOf(':', at)
@@ -50,7 +50,7 @@ export function readFields(text: string, start: number): string[] | null {
  *
  * @param last lines of its head before; undefined: there was none
  */
-export function readLines(
+export function parseFieldLines(
   text: string,
   start: number,
   last: readonly FieldLine[] | undefined,
@@ -62,11 +62,11 @@ export function readLines(
     // To its CRLF, and there is none within: it is this line, and no more than that. (`startsWith` goes character by
     // character: it takes six times as long.)
     if (before !== undefined && text.slice(at, at + before.raw.length) === before.raw) {
-      lines.push(before.kept())
+      lines.push(before.detach())
       at += before.raw.length
       continue
     }
-    valid ||= areLines(text, at)
+    valid ||= isFieldSection(text, at)
     if (!valid) return null
     const colon = text.indexOf(':', at)
     const end = text.indexOf('\r\n', colon)
@@ -78,7 +78,7 @@ export function readLines(
 }
 
 /** All of the text, from there on. */
-function areLines(text: string, start: number): boolean {
+function isFieldSection(text: string, start: number): boolean {
   FIELD_LINES.lastIndex = start
   FIELD_LINES.test(text)
   return FIELD_LINES.lastIndex === text.length
@@ -91,15 +91,15 @@ function areLines(text: string, start: number): boolean {
  * @param text lines as they are written, each with its CRLF
  */
 export function areWritable(text: string, count: number): boolean {
-  return (COUNTED[count] ?? counted(count)).test(text)
+  return (LINES_EXPRESSIONS[count] ?? linesExpression(count)).test(text)
 }
 
 /** An expression for each number of lines: one look at the text, where counting them would be another. */
-function counted(count: number): RegExp {
+function linesExpression(count: number): RegExp {
   return new RegExp(`^(?:${TOKEN}+: ${VALUE}\\r\\n){${count}}$`)
 }
 
-const COUNTED = Array.from({ length: KNOWN }, (_, count) => counted(count))
+const LINES_EXPRESSIONS = Array.from({ length: PRECOMPILED }, (_, count) => linesExpression(count))
 
 function trimmed(text: string, from: number, to: number): string {
   let start = from
@@ -114,32 +114,31 @@ function isBlank(code: number): boolean {
 }
 
 /** Names, and values of names, know no case. @param wanted in lower case */
-export function is(text: string, wanted: string): boolean {
+export function equalsIgnoreCase(text: string, wanted: string): boolean {
   return text.length === wanted.length && (text === wanted || text.toLowerCase() === wanted)
 }
 
 /** The value of a Content-Length: Infinity where numbers don't hold it, null where it is none, or beyond 64 bits. */
-export function lengthOf(value: string): number | null {
+export function parseContentLength(value: string): number | null {
   if (!DIGITS.test(value)) return null
-  if (value.length <= MOST_DIGITS) return Number(value)
-  return BigInt(value) < MOST ? Infinity : null
+  if (value.length <= MAX_SAFE_DIGITS) return Number(value)
+  return BigInt(value) < LENGTH_LIMIT ? Infinity : null
 }
 
 /** All lines of a name, as one list (RFC 9110, section 5.3). @param before null at the first */
-export function joined(before: string | null, value: string): string {
+export function joinValues(before: string | null, value: string): string {
   return before === null ? value : `${before}, ${value}`
 }
 
 /** Whether a list has more elements than that, empty ones included. */
-export function isLongList(list: string, most: number = MOST_ELEMENTS, separator = ','): boolean {
-  return list.length >= most && separators(list, separator, most) >= most
+export function isLongList(list: string, max: number = MAX_LIST_ELEMENTS, separator = ','): boolean {
+  return list.length >= max && countSeparators(list, separator, max) >= max
 }
 
 /** How many there are; no more are counted than `most`. */
-export function separators(text: string, separator: string, most: number): number {
+export function countSeparators(text: string, separator: string, max: number): number {
   let count = 0
-  for (let at = text.indexOf(separator); at >= 0 && count < most; at = text.indexOf(separator, at + 1))
-    count++
+  for (let at = text.indexOf(separator); at >= 0 && count < max; at = text.indexOf(separator, at + 1)) count++
   return count
 }
 
@@ -148,7 +147,7 @@ export function separators(text: string, separator: string, most: number): numbe
  *
  * @param connection all lines of Connection, joined; null without one
  */
-export function keepsBy(connection: string | null, minor: 0 | 1): boolean {
+export function isPersistent(connection: string | null, minor: 0 | 1): boolean {
   if (connection === null || connection === 'keep-alive') return minor === 1 || connection !== null
   const options = connection.toLowerCase().split(',')
   if (options.some((option) => option.trim() === 'close')) return false

@@ -4,16 +4,16 @@
  * connections that say so: those of one client do, and what many use stays in the processor's caches.
  */
 
-import { ownText } from '../../lib/heap-size.ts'
+import { detachedText } from '../../lib/heap-size.ts'
 import {
-  is,
+  equalsIgnoreCase,
   isLongList,
-  joined,
-  lengthOf,
-  MOST_COOKIES,
-  MOST_ELEMENTS,
-  readFields,
-  separators,
+  joinValues,
+  parseContentLength,
+  MAX_COOKIES,
+  MAX_LIST_ELEMENTS,
+  parseFields,
+  countSeparators,
 } from './fields.ts'
 import type { MayComeAgain } from '../../lib/made-of.ts'
 import { CHUNKED } from './message-parser.ts'
@@ -59,7 +59,7 @@ const gone = new FinalizationRegistry((text: string) => {
 function shared(text: string): HeaderSection {
   const known = sections.get(text)?.deref()
   if (known !== undefined) return known
-  const section = { ...read(ownText(text)), made: [] }
+  const section = { ...read(detachedText(text)), made: [] }
   if (sections.size >= MOST_SHARED) return section
   sections.set(section.text, new WeakRef(section))
   gone.register(section, section.text)
@@ -67,7 +67,7 @@ function shared(text: string): HeaderSection {
 }
 
 function read(text: string): HeaderSection {
-  const fields = readFields(text, 0)
+  const fields = parseFields(text, 0)
   if (fields === null) throw malformed('The request is not valid HTTP/1.1: not a header field.')
   let hosts = 0
   let host: string | null = null
@@ -82,27 +82,27 @@ function read(text: string): HeaderSection {
     // Only these lengths can be a name looked for; the others are passed over without a copy.
     switch (name.length) {
       case 4:
-        if (!is(name, 'host')) break
+        if (!equalsIgnoreCase(name, 'host')) break
         hosts++
         host ??= value
         break
       case 6:
-        if (is(name, 'expect')) expect = joined(expect, value)
-        else if (is(name, 'cookie')) cookies += 1 + separators(value, ';', MOST_COOKIES)
+        if (equalsIgnoreCase(name, 'expect')) expect = joinValues(expect, value)
+        else if (equalsIgnoreCase(name, 'cookie')) cookies += 1 + countSeparators(value, ';', MAX_COOKIES)
         break
       case 7:
-        if (is(name, 'upgrade')) upgrade = joined(upgrade, value)
+        if (equalsIgnoreCase(name, 'upgrade')) upgrade = joinValues(upgrade, value)
         break
       case 10:
-        if (is(name, 'connection')) connection = joined(connection, value)
+        if (equalsIgnoreCase(name, 'connection')) connection = joinValues(connection, value)
         break
       case 14:
-        if (!is(name, 'content-length')) break
+        if (!equalsIgnoreCase(name, 'content-length')) break
         if (length !== NO_LENGTH) throw twoFramings()
-        length = countable(lengthOf(value))
+        length = countable(parseContentLength(value))
         break
       case 17:
-        if (!is(name, 'transfer-encoding')) break
+        if (!equalsIgnoreCase(name, 'transfer-encoding')) break
         if (length !== NO_LENGTH) throw twoFramings()
         if (!CHUNKED_LINE.test(text)) throw malformed('The Transfer-Encoding is not "chunked".')
         length = CHUNKED
@@ -110,7 +110,7 @@ function read(text: string): HeaderSection {
     }
   }
   if (length === NO_LENGTH) length = 0
-  if (cookies > MOST_COOKIES) throw malformed(`The request has more than ${MOST_COOKIES} cookies.`)
+  if (cookies > MAX_COOKIES) throw malformed(`The request has more than ${MAX_COOKIES} cookies.`)
   if (connection !== null && isLongList(connection)) throw longList('Connection')
   if (upgrade !== null && isLongList(upgrade)) throw longList('Upgrade')
   return { text, fields, hosts, host, upgrade, expect, connection, length, made: null }
@@ -121,7 +121,7 @@ const NO_LENGTH = -3
 const CHUNKED_LINE = /(?:^|\r\n)transfer-encoding:[\t ]*chunked *\r\n/i
 
 function longList(name: string): MalformedRequest {
-  return malformed(`The ${name} of the request has more than ${MOST_ELEMENTS} elements.`)
+  return malformed(`The ${name} of the request has more than ${MAX_LIST_ELEMENTS} elements.`)
 }
 
 function twoFramings(): MalformedRequest {

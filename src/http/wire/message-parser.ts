@@ -3,7 +3,7 @@
  * where leniency could make two messages of one. The same for requests and answers: what differs is their grammar.
  */
 
-import { is, readFields, TOKEN } from './fields.ts'
+import { equalsIgnoreCase, parseFields, TOKEN } from './fields.ts'
 
 export interface Framed {
   /** Bytes of the body; or {@link CHUNKED}, {@link UNTIL_CLOSE}, {@link INTERIM}. */
@@ -36,19 +36,19 @@ export interface Grammar<Head extends Framed> {
    * @param bodiless as given to `begin`
    * @param last of the head before on this connection; undefined: there was none, or it is not kept
    */
-  readHead(text: string, bodiless: boolean, last: Head['section'] | undefined): Head
+  readHead(text: string, bodiless: boolean, lastSection: Head['section'] | undefined): Head
   /**
    * What is wrong already with the beginning of a head: so that nobody waits for its end. Null: nothing yet.
    *
    * @param before characters of it that were looked at before, and found to be right
    */
-  faultIn(text: string, before: number): Error | null
+  checkPrefix(text: string, before: number): Error | null
   /** Empty lines before a head are passed over (RFC 9112, section 2.2). */
-  readonly emptyLines: boolean
+  readonly skipsEmptyLines: boolean
   /** Names that mean something, or do harm, only where they are no trailers. In lower case. */
   readonly forbiddenTrailers: readonly string[]
   /** Bytes up to which a body that came with its head is handed on as text: it goes out in one piece with the head. */
-  readonly mostText: number
+  readonly maxTextBody: number
   /** The bytes are read into a buffer that others use next: what is kept is copied. */
   readonly sharedBuffer: boolean
   malformed(what: string): Error
@@ -61,12 +61,12 @@ const MAX_SIZE_LINE = 1024
 /** Characters of extensions that all chunks of a body have together. */
 const MAX_EXTENSIONS = 16 * 1024
 /** A part of a chunk of fewer bytes is handed on with others that came in the same read: it is not worth its own buffer. */
-const SMALL = 1024
+const SMALL_CHUNK = 1024
 /** Bytes made into text at a time where a head is looked for. */
-const AT_ONCE = 20 * 1024
+const DECODE_BYTES = 20 * 1024
 
 /** Characters of a read, of which a part may be kept until the next one. */
-const MOST_KEPT = 8 * 1024
+const MAX_RETAINED = 8 * 1024
 
 const NO_TRAILERS: readonly string[] = Object.freeze([])
 
@@ -78,15 +78,15 @@ const SIZE_LINE = (() => {
   return new RegExp(`^0*([0-9A-Fa-f]{1,16})(?:${extension})*$`)
 })()
 /** Hexadecimal digits up to which numbers hold a size. */
-const MOST_DIGITS = 13
+const MAX_SAFE_DIGITS = 13
 
 /** A CR or LF that is not one of a pair; one at the end may become it. */
 const BARE = /(?:^|[^\r])\n|\r[^\n]/
 
 /** Whether there is one. @param before characters that were found to have none: all but the last of them are passed over */
-export function hasBare(text: string, before: number): boolean {
-  const last = before - 1
-  return BARE.test(last <= 0 ? text : text.slice(text[last] === '\n' ? before : last))
+export function hasBareCrLf(text: string, before: number): boolean {
+  const lastSection = before - 1
+  return BARE.test(lastSection <= 0 ? text : text.slice(text[lastSection] === '\n' ? before : lastSection))
 }
 
 type State = 'none' | 'head' | 'fixed' | 'until-close' | 'size' | 'chunk' | 'chunk-end' | 'trailers'
@@ -99,16 +99,16 @@ export class MessageParser<Head extends Framed> {
   #state: State = 'none'
   #bodiless = false
   /** Of the head before. */
-  #last: Head['section'] | undefined
+  #lastSection: Head['section'] | undefined
   /** Bytes of the body, or of a chunk, that are still to come. */
-  #left = 0
+  #remaining = 0
   #paused = false
   #extensions = 0
   /** Small parts of chunks of this read, one behind the other. */
-  #gathered: Buffer | null = null
-  #gatheredBytes = 0
+  #coalesced: Buffer | null = null
+  #coalescedBytes = 0
   /** What came of a head, a size line or the trailers before the rest did. */
-  #held = ''
+  #partial = ''
 
   constructor(grammar: Grammar<Head>, maxHead: number, sink: MessageSink<Head>) {
     this.#grammar = grammar
@@ -120,21 +120,21 @@ export class MessageParser<Head extends Framed> {
   begin(bodiless = false): void {
     this.#state = 'head'
     this.#bodiless = bodiless
-    this.#held = ''
+    this.#partial = ''
     this.#extensions = 0
   }
 
   /** No more is told. */
   stop(): void {
     this.#state = 'none'
-    this.#held = ''
-    this.#gathered = null
-    this.#gatheredBytes = 0
+    this.#partial = ''
+    this.#coalesced = null
+    this.#coalescedBytes = 0
   }
 
   /** Nothing is kept of what was read. */
   forget(): void {
-    this.#last = undefined
+    this.#lastSection = undefined
   }
 
   /** What is being read goes no further than to here. To be called by the sink. */
@@ -143,18 +143,18 @@ export class MessageParser<Head extends Framed> {
   }
 
   /** Nothing of a message has come since `begin`. */
-  get untouched(): boolean {
-    return this.#state === 'head' && this.#held === ''
+  get atStart(): boolean {
+    return this.#state === 'head' && this.#partial === ''
   }
 
   /** Bytes of a head, a size line or trailers that have come without the rest. */
-  get heldBytes(): number {
-    return this.#held.length
+  get partialBytes(): number {
+    return this.#partial.length
   }
 
   /** The connection has ended, in good order: so has a body that is as long as it lasts. */
   close(): void {
-    if (this.#state === 'until-close') this.#whole(0)
+    if (this.#state === 'until-close') this.#finish(0)
   }
 
   /**
@@ -167,7 +167,7 @@ export class MessageParser<Head extends Framed> {
     let at = from
     this.#paused = false
     while (at < to && this.#state !== 'none' && !this.#paused) at = this.#step(bytes, at, to)
-    this.#handOn()
+    this.#flushCoalesced()
     return at
   }
 
@@ -179,7 +179,7 @@ export class MessageParser<Head extends Framed> {
       case 'chunk':
         return this.#readBody(bytes, at, to)
       case 'until-close':
-        this.#pass(bytes, at, to)
+        this.#emitBody(bytes, at, to)
         return to
       case 'size':
         return this.#readSize(bytes, at, to)
@@ -190,140 +190,146 @@ export class MessageParser<Head extends Framed> {
     }
   }
 
-  #pass(bytes: Buffer, at: number, to: number): void {
-    if (this.#state === 'chunk' && to - at < SMALL) return this.#gather(bytes, at, to)
-    this.#handOn()
+  #emitBody(bytes: Buffer, at: number, to: number): void {
+    if (this.#state === 'chunk' && to - at < SMALL_CHUNK) return this.#coalesce(bytes, at, to)
+    this.#flushCoalesced()
     const part = at === 0 && to === bytes.length ? bytes : bytes.subarray(at, to)
     this.#sink.body(this.#grammar.sharedBuffer ? Buffer.from(part) : part)
   }
 
-  #gather(bytes: Buffer, at: number, to: number): void {
-    this.#gathered ??= Buffer.allocUnsafe(bytes.length - at)
-    bytes.copy(this.#gathered, this.#gatheredBytes, at, to)
-    this.#gatheredBytes += to - at
+  #coalesce(bytes: Buffer, at: number, to: number): void {
+    this.#coalesced ??= Buffer.allocUnsafe(bytes.length - at)
+    bytes.copy(this.#coalesced, this.#coalescedBytes, at, to)
+    this.#coalescedBytes += to - at
   }
 
-  #handOn(): void {
-    const gathered = this.#gathered
-    if (gathered === null) return
-    const bytes = this.#gatheredBytes
-    this.#gathered = null
-    this.#gatheredBytes = 0
-    this.#sink.body(gathered.subarray(0, bytes))
+  #flushCoalesced(): void {
+    const coalesced = this.#coalesced
+    if (coalesced === null) return
+    const bytes = this.#coalescedBytes
+    this.#coalesced = null
+    this.#coalescedBytes = 0
+    this.#sink.body(coalesced.subarray(0, bytes))
   }
 
   #readHead(bytes: Buffer, at: number, to: number): number {
-    const text = bytes.toString('latin1', at, Math.min(to, at + AT_ONCE))
-    const before = this.#held.length
-    const held = before === 0 ? text : this.#held + text
-    const start = this.#grammar.emptyLines ? emptyLines(held) : 0
-    const end = held.indexOf('\r\n\r\n', Math.max(start, before - 3))
+    const text = bytes.toString('latin1', at, Math.min(to, at + DECODE_BYTES))
+    const before = this.#partial.length
+    const partial = before === 0 ? text : this.#partial + text
+    const start = this.#grammar.skipsEmptyLines ? emptyLines(partial) : 0
+    const end = partial.indexOf('\r\n\r\n', Math.max(start, before - 3))
     if (end < 0)
-      return this.#hold(start === 0 ? held : held.slice(start), at + text.length, Math.max(0, before - start))
-    if (end - start > this.#maxHead) throw this.#grammar.tooLong('head', held.slice(start))
-    this.#held = ''
-    const head = this.#grammar.readHead(held.slice(start, end + 2), this.#bodiless, this.#last)
+      return this.#keepPartial(
+        start === 0 ? partial : partial.slice(start),
+        at + text.length,
+        Math.max(0, before - start),
+      )
+    if (end - start > this.#maxHead) throw this.#grammar.tooLong('head', partial.slice(start))
+    this.#partial = ''
+    const head = this.#grammar.readHead(partial.slice(start, end + 2), this.#bodiless, this.#lastSection)
     // Whatever is cut out of a text keeps all of it.
-    if (held.length <= MOST_KEPT || head.section === undefined) this.#last = head.section
+    if (partial.length <= MAX_RETAINED || head.section === undefined) this.#lastSection = head.section
     const next = at + end + 4 - before
-    return this.#begun(head, held, end + 4, next, to)
+    return this.#startBody(head, partial, end + 4, next, to)
   }
 
   /** @param from where the body begins in the text; `at`: in the bytes */
-  #begun(head: Head, text: string, from: number, at: number, to: number): number {
+  #startBody(head: Head, text: string, from: number, at: number, to: number): number {
     const { length } = head
     this.#state = stateOf(length)
-    this.#left = length
+    this.#remaining = length
     this.#sink.head(head)
     if (this.#state !== 'fixed') return at
-    if (length === 0) return this.#whole(at)
-    if (length > this.#grammar.mostText || length > to - at || length > text.length - from) return at
+    if (length === 0) return this.#finish(at)
+    if (length > this.#grammar.maxTextBody || length > to - at || length > text.length - from) return at
     this.#sink.body(text.slice(from, from + length))
-    return this.#whole(at + length)
+    return this.#finish(at + length)
   }
 
   #readBody(bytes: Buffer, at: number, to: number): number {
-    const end = Math.min(to, at + this.#left)
-    this.#left -= end - at
+    const end = Math.min(to, at + this.#remaining)
+    this.#remaining -= end - at
     const state = this.#state
-    this.#pass(bytes, at, end)
-    if (this.#left > 0 || this.#state !== state) return end
-    if (state === 'fixed') return this.#whole(end)
+    this.#emitBody(bytes, at, end)
+    if (this.#remaining > 0 || this.#state !== state) return end
+    if (state === 'fixed') return this.#finish(end)
     this.#state = 'chunk-end'
     return end
   }
 
   #readSize(bytes: Buffer, at: number, to: number): number {
     const text = bytes.toString('latin1', at, Math.min(to, at + MAX_SIZE_LINE))
-    const before = this.#held.length
-    const held = this.#held + text
-    const end = held.indexOf('\r\n', Math.max(0, before - 1))
-    if (end < 0) return this.#hold(held, at + text.length, before)
-    this.#held = ''
-    const size = SIZE_LINE.exec(held.slice(0, end))?.[1]
+    const before = this.#partial.length
+    const partial = this.#partial + text
+    const end = partial.indexOf('\r\n', Math.max(0, before - 1))
+    if (end < 0) return this.#keepPartial(partial, at + text.length, before)
+    this.#partial = ''
+    const size = SIZE_LINE.exec(partial.slice(0, end))?.[1]
     if (size === undefined) throw this.#grammar.malformed('not the size of a chunk')
     this.#extensions += end - size.length
     if (this.#extensions > MAX_EXTENSIONS) throw this.#grammar.tooLong('size of a chunk')
-    if (size.length > MOST_DIGITS) throw this.#grammar.tooLong('body')
-    this.#left = Number.parseInt(size, 16)
-    this.#state = this.#left === 0 ? 'trailers' : 'chunk'
+    if (size.length > MAX_SAFE_DIGITS) throw this.#grammar.tooLong('body')
+    this.#remaining = Number.parseInt(size, 16)
+    this.#state = this.#remaining === 0 ? 'trailers' : 'chunk'
     return at + end + 2 - before
   }
 
   #readChunkEnd(bytes: Buffer, at: number, to: number): number {
-    const held = this.#held + bytes.toString('latin1', at, Math.min(to, at + 2 - this.#held.length))
-    if (!'\r\n'.startsWith(held)) throw this.#grammar.malformed('a chunk is longer than its size')
-    const next = at + held.length - this.#held.length
-    this.#held = held.length === 2 ? '' : held
-    if (held.length === 2) this.#state = 'size'
+    const partial = this.#partial + bytes.toString('latin1', at, Math.min(to, at + 2 - this.#partial.length))
+    if (!'\r\n'.startsWith(partial)) throw this.#grammar.malformed('a chunk is longer than its size')
+    const next = at + partial.length - this.#partial.length
+    this.#partial = partial.length === 2 ? '' : partial
+    if (partial.length === 2) this.#state = 'size'
     return next
   }
 
   #readTrailers(bytes: Buffer, at: number, to: number): number {
     const text = bytes.toString('latin1', at, Math.min(to, at + this.#maxHead))
     // With the line end in front, none at all and some end alike.
-    const before = this.#held === '' ? 2 : this.#held.length
-    const held = (this.#held === '' ? '\r\n' : this.#held) + text
-    const end = held.indexOf('\r\n\r\n', Math.max(0, before - 3))
-    if (end < 0) return this.#hold(held, at + text.length, before)
+    const before = this.#partial === '' ? 2 : this.#partial.length
+    const partial = (this.#partial === '' ? '\r\n' : this.#partial) + text
+    const end = partial.indexOf('\r\n\r\n', Math.max(0, before - 3))
+    if (end < 0) return this.#keepPartial(partial, at + text.length, before)
     if (end > this.#maxHead) throw this.#grammar.tooLong('trailers')
-    this.#held = ''
-    return this.#whole(
+    this.#partial = ''
+    return this.#finish(
       at + end + 4 - before,
-      end === 0 ? NO_TRAILERS : this.#trailersOf(held.slice(0, end + 2)),
+      end === 0 ? NO_TRAILERS : this.#trailersOf(partial.slice(0, end + 2)),
     )
   }
 
   #trailersOf(text: string): readonly string[] {
-    const trailers = readFields(text, 2)
+    const trailers = parseFields(text, 2)
     if (trailers === null) throw this.#grammar.malformed('not a field line')
     for (let i = 0; i < trailers.length; i += 2)
       for (const name of this.#grammar.forbiddenTrailers)
-        if (is(trailers[i] ?? '', name)) throw this.#grammar.malformed(`${name} among the trailers`)
+        if (equalsIgnoreCase(trailers[i] ?? '', name))
+          throw this.#grammar.malformed(`${name} among the trailers`)
     return trailers
   }
 
   /** @param before characters of it that were held before */
-  #hold(text: string, next: number, before: number): number {
+  #keepPartial(text: string, next: number, before: number): number {
     const [most, what] =
       this.#state === 'size'
         ? ([MAX_SIZE_LINE, 'size of a chunk'] as const)
         : ([this.#maxHead, this.#state === 'head' ? 'head' : 'trailers'] as const)
-    const fault = this.#state === 'head' ? this.#grammar.faultIn(text, before) : this.#bareIn(text, before)
+    const fault =
+      this.#state === 'head' ? this.#grammar.checkPrefix(text, before) : this.#bareFault(text, before)
     if (fault !== null) throw fault
     // It may take its time.
     if (this.#state === 'head') this.forget()
     if (text.length >= most) throw this.#grammar.tooLong(what, text)
-    this.#held = text
+    this.#partial = text
     return next
   }
 
-  #bareIn(text: string, before: number): Error | null {
-    return hasBare(text, before) ? this.#grammar.malformed('a bare CR or LF') : null
+  #bareFault(text: string, before: number): Error | null {
+    return hasBareCrLf(text, before) ? this.#grammar.malformed('a bare CR or LF') : null
   }
 
-  #whole(at: number, trailers: readonly string[] = NO_TRAILERS): number {
-    this.#handOn()
+  #finish(at: number, trailers: readonly string[] = NO_TRAILERS): number {
+    this.#flushCoalesced()
     this.#state = 'none'
     this.#sink.end(trailers)
     return at

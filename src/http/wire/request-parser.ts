@@ -4,9 +4,9 @@
  */
 
 import { METHODS } from 'node:http'
-import { keepsBy, TOKEN } from './fields.ts'
+import { isPersistent, TOKEN } from './fields.ts'
 import { type HeaderSection, headerSection } from './header-section.ts'
-import { CHUNKED, type Grammar, hasBare } from './message-parser.ts'
+import { CHUNKED, type Grammar, hasBareCrLf } from './message-parser.ts'
 import { bodyTooLong, malformed, MalformedRequest } from './malformed-request.ts'
 
 export interface RequestHead {
@@ -19,10 +19,10 @@ export interface RequestHead {
   /** Bytes of the body, or {@link CHUNKED}. */
   readonly length: number
   /** The connection may carry another request. */
-  readonly keeps: boolean
+  readonly keepAlive: boolean
 }
 
-const METHOD_TEXTS = new Map(METHODS.map((method) => [method, method]))
+const INTERNED_METHODS = new Map(METHODS.map((method) => [method, method]))
 
 /** No method is longer. */
 const METHOD = `${TOKEN}{1,64}`
@@ -36,86 +36,88 @@ const SLASH = 0x2f
 /** Origin form, asterisk form, or absolute form (RFC 9112, section 3.2), as far as bytes go. */
 const TARGET = /^(?:[/*]|[A-Za-z]+:\/\/[A-Za-z0-9._~!$&'()*+,;=:@%[\]-]*(?:[/?]|$))/
 /** It would be one, but for what its target is made of. */
-const ODD_TARGET = (() => {
+const INVALID_TARGET = (() => {
   const inPath = '[^!-~ \\r\\n]|\\r(?!\\n)'
   const inQuery = '[^!-~\\x80-\\xff \\r\\n]|\\r(?!\\n)'
   return new RegExp(`^${METHOD} [!->@-~]*(?:${inPath}|\\?[!-~\\x80-\\xff]*(?:${inQuery}))`)
 })()
 const OTHER_VERSION = new RegExp(`^${METHOD} ${TARGET_BYTES} HTTP/[0-9.]+\\r\\n`)
 /** The beginning of one, of which not all has come. */
-const BEGINNING = new RegExp(
+const REQUEST_LINE_PREFIX = new RegExp(
   `^(?:\\r|${TOKEN}{0,64}|${METHOD} ${TARGET_BYTES}?|${METHOD} ${TARGET_BYTES} [!-~]*\\r?)$`,
 )
 
 /** Characters of a beginning from which on only what is new of it is looked at. */
-const LONG = 1024
+const INCREMENTAL_FROM = 1024
 
 /** @param mostBytes of a head, and of trailers */
-export function requestGrammar(mostBytes: number): Grammar<RequestHead> {
+export function requestGrammar(maxBytes: number): Grammar<RequestHead> {
   return {
     readHead,
-    faultIn,
-    emptyLines: true,
+    checkPrefix,
+    skipsEmptyLines: true,
     // They are dropped, but whoever sends such has something in mind (RFC 9110, section 6.5.1).
     forbiddenTrailers: ['content-length', 'transfer-encoding', 'host'],
-    mostText: 0,
+    maxTextBody: 0,
     sharedBuffer: false,
     malformed: (what) => malformed(`The request is not valid HTTP/1.1: ${what}.`),
-    tooLong: (what, text = '') => tooLong(what, text, mostBytes),
+    tooLong: (what, text = '') => tooLong(what, text, maxBytes),
   }
 }
 
 /** @param text of a head, as far as it has come */
-function tooLong(what: string, text: string, mostBytes: number): MalformedRequest {
+function tooLong(what: string, text: string, maxBytes: number): MalformedRequest {
   if (what === 'body') return bodyTooLong()
   if (what === 'size of a chunk') return malformed('The request is not valid HTTP/1.1: the size of a chunk.')
   const line = what === 'head' ? text.indexOf('\n') : 0
-  if (line < 0 || line >= mostBytes)
-    return new MalformedRequest('large-target', `The request line is longer than ${mostBytes} bytes.`)
+  if (line < 0 || line >= maxBytes)
+    return new MalformedRequest('large-target', `The request line is longer than ${maxBytes} bytes.`)
   const section = what === 'head' ? 'header section' : what
-  return new MalformedRequest('large-head', `The ${section} is larger than ${mostBytes} bytes.`)
+  return new MalformedRequest('large-head', `The ${section} is larger than ${maxBytes} bytes.`)
 }
 
-function faultIn(text: string, before: number): MalformedRequest | null {
+function checkPrefix(text: string, before: number): MalformedRequest | null {
   const end = text.indexOf('\n')
-  if (end < 0) return mayBegin(text, before) ? null : lineFault(text)
+  if (end < 0) return isRequestPrefix(text, before) ? null : requestLineFault(text)
   // Looked at when its end came.
-  if (end >= before && !REQUEST_LINE.test(text)) return lineFault(text)
-  return hasBare(text, before) ? malformed('The request is not valid HTTP/1.1: a bare CR or LF.') : null
+  if (end >= before && !REQUEST_LINE.test(text)) return requestLineFault(text)
+  return hasBareCrLf(text, before) ? malformed('The request is not valid HTTP/1.1: a bare CR or LF.') : null
 }
 
-function mayBegin(text: string, before: number): boolean {
-  return before > LONG ? /^[ -~\x80-\xff]*\r?$/.test(text.slice(before)) : BEGINNING.test(text)
+function isRequestPrefix(text: string, before: number): boolean {
+  return before > INCREMENTAL_FROM
+    ? /^[ -~\x80-\xff]*\r?$/.test(text.slice(before))
+    : REQUEST_LINE_PREFIX.test(text)
 }
 
 function readHead(text: string, _bodiless: boolean, last?: HeaderSection): RequestHead {
   const line = REQUEST_LINE.exec(text)
-  if (line === null) throw lineFault(text)
+  if (line === null) throw requestLineFault(text)
   const [whole, method = '', target = ''] = line
   const minor = line[3] === '1' ? 1 : 0
   if (method === 'CONNECT') throw malformed('CONNECT: this is no tunnel.')
-  if (target.charCodeAt(0) !== SLASH && !TARGET.test(target)) throw oddTarget()
+  if (target.charCodeAt(0) !== SLASH && !TARGET.test(target)) throw invalidTarget()
   const section = headerSection(text.slice(whole.length), last ?? null)
   const { length } = section
   if (minor === 0 && length === CHUNKED) throw malformed('HTTP/1.0 has no Transfer-Encoding.')
-  const keeps = keepsBy(section.connection, minor)
-  return { method: methodText(method), target, minor, section, length, keeps }
+  const keepAlive = isPersistent(section.connection, minor)
+  return { method: internedMethod(method), target, minor, section, length, keepAlive }
 }
 
 /** The texts that all requests of a method share: they are compared at a glance. */
-function methodText(method: string): string {
+function internedMethod(method: string): string {
   // Most are; and it is found faster so than by the hash of a text that has none yet.
   if (method === 'GET') return 'GET'
-  return METHOD_TEXTS.get(method) ?? method
+  return INTERNED_METHODS.get(method) ?? method
 }
 
-function lineFault(text: string): MalformedRequest {
-  if (ODD_TARGET.test(text)) return oddTarget()
+function requestLineFault(text: string): MalformedRequest {
+  if (INVALID_TARGET.test(text)) return invalidTarget()
   if (OTHER_VERSION.test(text)) return malformed('The HTTP version is not 1.0 or 1.1.')
   return malformed('The request is not valid HTTP/1.1: not a request line.')
 }
 
-function oddTarget(): MalformedRequest {
+function invalidTarget(): MalformedRequest {
   return new MalformedRequest(
     'bad-target',
     'The request target is not a path of visible ASCII, with or without a query.',

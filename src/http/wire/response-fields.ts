@@ -1,7 +1,7 @@
 /** The field lines of an answer, and what of them says how it is framed. Made by whoever answers. */
 
 import type { FieldLine } from './field-line.ts'
-import { areWritable, is } from './fields.ts'
+import { areWritable, equalsIgnoreCase } from './fields.ts'
 
 export class ResponseFields {
   /** Each with its CRLF, whatever is in them: who writes a head asks first whether they are `writable`. */
@@ -10,7 +10,7 @@ export class ResponseFields {
   readonly length: string | null
   readonly connection: string | null
   /** There is a Date. */
-  readonly dated: boolean
+  readonly hasDate: boolean
   readonly #count: number
   #writable: boolean | null = null
 
@@ -22,14 +22,14 @@ export class ResponseFields {
     for (const line of lines) {
       const { name, value } = line
       text += line.text
-      if (name.length === 14 && is(name, 'content-length')) length = value
-      else if (name.length === 10 && is(name, 'connection')) connection = value
-      else if (name.length === 4 && is(name, 'date')) dated = true
+      if (name.length === 14 && equalsIgnoreCase(name, 'content-length')) length = value
+      else if (name.length === 10 && equalsIgnoreCase(name, 'connection')) connection = value
+      else if (name.length === 4 && equalsIgnoreCase(name, 'date')) dated = true
     }
     this.text = text
     this.length = length
     this.connection = connection
-    this.dated = dated
+    this.hasDate = dated
     this.#count = lines.length
   }
 

@@ -32,14 +32,14 @@ export interface UpstreamHandshakeListener {
 /** Throws when there is something in the request that can't be written. */
 export function dial(
   agent: Agent,
-  call: UpstreamHandshake,
+  handshake: UpstreamHandshake,
   client: ClientSide,
   listener: UpstreamHandshakeListener,
 ): ClientRequest | null {
   let begun: ClientRequest | null = null
-  const inPlace = new InPlace((outgoing) => {
+  const placeholder = new PlaceholderRequest((outgoing) => {
     begun = outgoing
-    write(outgoing, call)
+    write(outgoing, handshake)
     outgoing.on('socket', () => listener.connected())
     outgoing.on('upgrade', (answer, connection) => listener.switched(answer, connection as Socket))
     outgoing.on('response', (answer) => listener.answered(answer))
@@ -51,15 +51,15 @@ export function dial(
     // Whatever is here becomes the options of the request.
     ssl: { maxHeaderSize: MAX_HEADER_BYTES },
   }
-  const request = inPlace as unknown as IncomingMessage
+  const request = placeholder as unknown as IncomingMessage
   proxy.ws(request, client, Buffer.alloc(0), options, (error) => listener.failed(error))
   // http-proxy-3 holds it for as long as the WebSocket is open.
-  inPlace.begun = null
+  placeholder.begun = null
   return begun
 }
 
 /** In place of the client's request: http-proxy-3 copies what it finds, and is to find nothing. */
-class InPlace {
+class PlaceholderRequest {
   readonly method = 'GET'
   readonly url = '/'
   readonly httpVersion = '1.1'
@@ -78,7 +78,7 @@ const proxy = new ProxyServer({})
 proxy.on('error', () => {})
 proxy.on('proxyReqWs', (outgoing, request) => {
   try {
-    ;(request as unknown as InPlace).begun?.(outgoing)
+    ;(request as unknown as PlaceholderRequest).begun?.(outgoing)
   } catch (error) {
     // It has a connection already, and nobody else would hear of its end.
     outgoing.on('error', () => {}).destroy()

@@ -9,8 +9,8 @@ export class Direction {
   readonly frames: Frames
   readonly #send: (bytes: Buffer) => boolean
   /** What the gateway is to say at the next boundary. */
-  #last: Buffer | null = null
-  #said = false
+  #closeFrame: Buffer | null = null
+  #closeSent = false
 
   /**
    * @param masked its frames are, as a client sends them
@@ -22,33 +22,33 @@ export class Direction {
   }
 
   /** Nothing more will be sent this way: Close is the last that anybody says. */
-  get over(): boolean {
-    return this.#said || this.frames.closed
+  get closed(): boolean {
+    return this.#closeSent || this.frames.closed
   }
 
   /** @returns false when the other end is behind */
   pass(chunk: Buffer): boolean {
     let at = 0
-    let room = true
-    if (!this.over) {
-      at = this.frames.take(chunk, this.#last !== null)
-      if (at > 0) room = this.#send(at === chunk.length ? chunk : chunk.subarray(0, at))
-      this.#sayLast()
+    let writable = true
+    if (!this.closed) {
+      at = this.frames.take(chunk, this.#closeFrame !== null)
+      if (at > 0) writable = this.#send(at === chunk.length ? chunk : chunk.subarray(0, at))
+      this.#sendClose()
     }
     // What is not passed on any more is heard to its end: the answer to Close is in it.
-    if (this.#said) this.frames.take(chunk.subarray(at))
-    return room
+    if (this.#closeSent) this.frames.take(chunk.subarray(at))
+    return writable
   }
 
   /** Lets the frame that is under way pass, and ends with this one, where no Close has passed before. */
   end(closeFrame: Buffer): void {
-    this.#last ??= closeFrame
-    this.#sayLast()
+    this.#closeFrame ??= closeFrame
+    this.#sendClose()
   }
 
-  #sayLast(): void {
-    if (this.#last === null || this.over || !this.frames.boundary) return
-    this.#said = true
-    this.#send(this.#last)
+  #sendClose(): void {
+    if (this.#closeFrame === null || this.closed || !this.frames.boundary) return
+    this.#closeSent = true
+    this.#send(this.#closeFrame)
   }
 }

@@ -27,7 +27,7 @@ export class Frames {
   fault: string | null = null
   readonly #masked: boolean
   /** Where we are in the header: bytes of it that have passed. */
-  #at = 0
+  #headerRead = 0
   #opcode = 0
   #short = 0
   /** Of the length that follows the first two bytes, and of the header. */
@@ -35,7 +35,7 @@ export class Frames {
   #headerEnd = 2
   #length = 0
   /** Payload that is still to come. */
-  #rest = 0
+  #remaining = 0
   /** The first two bytes of the mask, and of a Close frame's payload. */
   #mask = 0
   #status = 0
@@ -57,7 +57,7 @@ export class Frames {
     while (at < chunk.length) {
       if (this.closed || this.fault !== null || (untilBoundary && this.boundary)) return at
       if (this.boundary) frame = at
-      if (this.#rest > 0) at += this.#skip(chunk, at)
+      if (this.#remaining > 0) at += this.#skip(chunk, at)
       else this.#header(chunk[at++] ?? 0)
       if (this.fault !== null) return this.#cutBefore(frame, at)
     }
@@ -66,19 +66,19 @@ export class Frames {
 
   /** The part of a broken header that came in this chunk does not pass. */
   #cutBefore(frame: number, at: number): number {
-    this.boundary = this.#at === at - frame
+    this.boundary = this.#headerRead === at - frame
     return frame
   }
 
   #header(byte: number): void {
     this.boundary = false
-    this.#at++
-    if (this.#at === 1) this.#first(byte)
-    else if (this.#at === 2) this.#second(byte)
-    else if (this.#at <= this.#lengthEnd) this.#length = this.#length * 256 + byte
-    else if (this.#at <= this.#lengthEnd + 2) this.#mask = (this.#mask << 8) | byte
-    if (this.#at === this.#lengthEnd && this.#at > 1) this.#checkLength()
-    if (this.#at === this.#headerEnd && this.#at > 1) this.#begin()
+    this.#headerRead++
+    if (this.#headerRead === 1) this.#first(byte)
+    else if (this.#headerRead === 2) this.#second(byte)
+    else if (this.#headerRead <= this.#lengthEnd) this.#length = this.#length * 256 + byte
+    else if (this.#headerRead <= this.#lengthEnd + 2) this.#mask = (this.#mask << 8) | byte
+    if (this.#headerRead === this.#lengthEnd && this.#headerRead > 1) this.#checkLength()
+    if (this.#headerRead === this.#headerEnd && this.#headerRead > 1) this.#begin()
   }
 
   #first(byte: number): void {
@@ -109,19 +109,19 @@ export class Frames {
   /** The header is whole. */
   #begin(): void {
     if (this.fault !== null) return
-    this.#at = 0
-    this.#rest = this.#length
+    this.#headerRead = 0
+    this.#remaining = this.#length
     this.#statusBytes = 0
     this.#status = 0
-    if (this.#rest === 0) this.#end()
+    if (this.#remaining === 0) this.#end()
   }
 
   /** @returns bytes of payload that were passed over */
   #skip(chunk: Buffer, at: number): number {
-    const some = Math.min(this.#rest, chunk.length - at)
+    const some = Math.min(this.#remaining, chunk.length - at)
     if (this.#opcode === CLOSE) this.#readStatus(chunk.subarray(at, at + some))
-    this.#rest -= some
-    if (this.#rest === 0) this.#end()
+    this.#remaining -= some
+    if (this.#remaining === 0) this.#end()
     return some
   }
 

@@ -7,27 +7,27 @@ import { createHash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { Refusal } from '../../model/errors.ts'
 import type { ClientRequest } from '../../http/server/client-request.ts'
-import { isLongList, MOST_ELEMENTS } from '../../http/wire/fields.ts'
+import { isLongList, MAX_LIST_ELEMENTS } from '../../http/wire/fields.ts'
 
 const malformed = (detail: string) => new Refusal('request_malformed', detail)
 
-const notGet = malformed('A WebSocket handshake is a GET by HTTP/1.1.')
+const wrongMethodOrVersion = malformed('A WebSocket handshake is a GET by HTTP/1.1.')
 const notUpgrade = malformed(
   'A WebSocket handshake has one Upgrade: websocket, and a Connection that names upgrade.',
 )
 const badKey = malformed('A WebSocket handshake has one Sec-WebSocket-Key: 16 bytes in base64.')
 const noVersion = malformed('A WebSocket handshake has one Sec-WebSocket-Version.')
 const longOffer = malformed(
-  `A WebSocket handshake offers no more than ${MOST_ELEMENTS} subprotocols and extensions.`,
+  `A WebSocket handshake offers no more than ${MAX_LIST_ELEMENTS} subprotocols and extensions.`,
 )
 const hasBody = malformed('A WebSocket handshake has no body.')
-const otherVersion = new Refusal('upgrade_required', 'WebSockets are spoken here by version 13 only.')
+const unsupportedVersion = new Refusal('upgrade_required', 'WebSockets are spoken here by version 13 only.')
 
 /** Something came behind a handshake before it was answered (RFC 6455, section 4.1). */
 export const earlyBytes: Refusal = malformed('Bytes came behind a WebSocket handshake before its answer.')
 
 /** What the client offers, and the upstream chooses from. */
-const THEIRS = ['sec-websocket-protocol', 'sec-websocket-extensions'] as const
+const NEGOTIATED_FIELDS = ['sec-websocket-protocol', 'sec-websocket-extensions'] as const
 
 /** 16 bytes: 22 digits, of which the last stands for two bits only. */
 const KEY = /^[A-Za-z0-9+/]{21}[AQgw]==$/
@@ -49,7 +49,7 @@ function asksForWebSocket({ upgrade }: ClientRequest): boolean {
 
 /** What is wrong with a request that asks for one; null when it is proper. */
 function handshakeFault({ method, minor, length, expect, rawHeaders }: ClientRequest): Refusal | null {
-  if (method !== 'GET' || minor === 0) return notGet
+  if (method !== 'GET' || minor === 0) return wrongMethodOrVersion
   if (length !== 0 || expect !== null) return hasBody
   const [upgrade, ...others] = lines(rawHeaders, 'upgrade')
   const connection = tokens(lines(rawHeaders, 'connection'))
@@ -57,8 +57,8 @@ function handshakeFault({ method, minor, length, expect, rawHeaders }: ClientReq
     return notUpgrade
   const versions = lines(rawHeaders, 'sec-websocket-version')
   if (versions.length !== 1) return noVersion
-  if (versions[0] !== '13') return otherVersion
-  if (THEIRS.some((name) => isLongList(lines(rawHeaders, name).join()))) return longOffer
+  if (versions[0] !== '13') return unsupportedVersion
+  if (NEGOTIATED_FIELDS.some((name) => isLongList(lines(rawHeaders, name).join()))) return longOffer
   const keys = lines(rawHeaders, 'sec-websocket-key')
   return keys.length === 1 && KEY.test(keys[0] ?? '') ? null : badKey
 }
@@ -97,7 +97,8 @@ export function responseFault(
 
 /** A server chooses at most one of the subprotocols, and extensions only of those that were offered. */
 function choiceFault(sent: readonly string[], answer: readonly string[]): string | null {
-  if (THEIRS.some((name) => isLongList(lines(answer, name).join()))) return 'a choice of too many elements'
+  if (NEGOTIATED_FIELDS.some((name) => isLongList(lines(answer, name).join())))
+    return 'a choice of too many elements'
   const [protocol, ...others] = lines(answer, 'sec-websocket-protocol')
   if (others.length > 0) return 'two subprotocols'
   if (protocol !== undefined && !elements(lines(sent, 'sec-websocket-protocol')).includes(protocol))

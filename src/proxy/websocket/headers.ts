@@ -11,13 +11,13 @@ import { fieldLines } from '../../http/wire/field-line.ts'
 import { ResponseFields } from '../../http/wire/response-fields.ts'
 import type { TrustedProxies } from '../forwarded.ts'
 import { foldName } from '../header-names.ts'
-import type { ResponseHead } from '../../http/client/hop.ts'
+import type { ResponseHead } from '../../http/client/upstream-request.ts'
 import { requestHeaders } from '../request-headers.ts'
 import { passing } from '../response-headers.ts'
 import { acceptOf, keyOf } from './handshake.ts'
 
 /** Written here, whatever the client's lines or its Connection say about them. */
-const OURS = new Set([
+const GATEWAY_FIELDS = new Set([
   'connection',
   'content-length',
   'sec-websocket-accept',
@@ -27,7 +27,7 @@ const OURS = new Set([
   'upgrade',
 ])
 /** Chosen by the two ends. A second spelling of them is nobody's honest header. */
-const THEIRS = new Set(['sec-websocket-extensions', 'sec-websocket-protocol'])
+const NEGOTIATED_FIELDS = new Set(['sec-websocket-extensions', 'sec-websocket-protocol'])
 
 /** All but Host, where that is the target's. */
 export function handshakeHeaders(
@@ -58,12 +58,12 @@ export function headOf({ statusCode, statusMessage, rawHeaders }: IncomingMessag
 export function responseHeaders(answer: IncomingMessage, request: ClientRequest): ResponseFields {
   const headers = passing(headOf(answer), true)
   if (typeof headers === 'string') throw new Error(headers)
-  const ours = ['Connection', 'Upgrade', 'Upgrade', 'websocket']
-  ours.push('Sec-WebSocket-Accept', acceptOf(keyOf(request)))
-  return new ResponseFields([...headers.filter(({ name }) => passes(name)), ...fieldLines(ours)])
+  const added = ['Connection', 'Upgrade', 'Upgrade', 'websocket']
+  added.push('Sec-WebSocket-Accept', acceptOf(keyOf(request)))
+  return new ResponseFields([...headers.filter(({ name }) => passes(name)), ...fieldLines(added)])
 }
 
 function passes(name: string): boolean {
   const folded = foldName(name)
-  return !OURS.has(folded) && (!THEIRS.has(folded) || name.toLowerCase() === folded)
+  return !GATEWAY_FIELDS.has(folded) && (!NEGOTIATED_FIELDS.has(folded) || name.toLowerCase() === folded)
 }

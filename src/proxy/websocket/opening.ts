@@ -8,12 +8,12 @@ import type { Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
 import { Refusal } from '../../model/errors.ts'
 import type { Exchange } from '../../http/server/exchange.ts'
-import type { ResponseWatch } from '../../http/server/client-response.ts'
+import type { ResponseListener } from '../../http/server/client-response.ts'
 import { ResponseRelay } from '../response-relay.ts'
 import type { Refuse } from '../forward.ts'
 import type { Target } from '../target.ts'
 import type { Upstream } from '../upstream.ts'
-import { givenUp, protocolError, timedOut, unreachable } from '../upstream-faults.ts'
+import { abandoned, protocolError, timedOut, unreachable } from '../upstream-faults.ts'
 import { ClientSide } from './client-side.ts'
 import { type UpstreamHandshake, type UpstreamHandshakeListener, dial } from './dial.ts'
 import { responseFault } from './handshake.ts'
@@ -34,26 +34,26 @@ export function openWebSocket(exchange: Exchange, upstream: Upstream, pipeline: 
   new Opening(exchange, upstream, pipeline).start(target, now)
 }
 
-class Opening implements UpstreamHandshakeListener, ResponseWatch {
+class Opening implements UpstreamHandshakeListener, ResponseListener {
   readonly #exchange: Exchange
   readonly #upstream: Upstream
   readonly #pipeline: WebSocketPipeline
   readonly #headers: readonly string[]
-  readonly #patience: number
+  readonly #responseTimeout: number
   /** Monotonic ms; the timer looks at it when it fires. */
   #deadline = 0
   #timer: NodeJS.Timeout | null = null
   #target: Target | null = null
-  #before: Target | null = null
+  #previous: Target | null = null
   #epoch = 0
   #retries = 0
   #connected = false
   #request: ClientRequest | null = null
-  #side = new ClientSide()
-  #call: UpstreamHandshake | null = null
-  #answer: ResponseRelay | null = null
+  #clientSide = new ClientSide()
+  #handshake: UpstreamHandshake | null = null
+  #upstreamResponse: ResponseRelay | null = null
   /** Nothing more is to be done, whatever is still told. */
-  #over = false
+  #finished = false
 
   constructor(exchange: Exchange, upstream: Upstream, pipeline: WebSocketPipeline) {
     this.#exchange = exchange
@@ -61,33 +61,33 @@ class Opening implements UpstreamHandshakeListener, ResponseWatch {
     this.#pipeline = pipeline
     this.#headers = handshakeHeaders(exchange, upstream.config, upstream.proxies)
     const { responseTimeout } = exchange.evaluation?.decision.route ?? { responseTimeout: null }
-    this.#patience = responseTimeout ?? upstream.config.responseTimeout
+    this.#responseTimeout = responseTimeout ?? upstream.config.responseTimeout
   }
 
   start(target: Target, now: number): void {
     this.#exchange.forwardedAt = now
-    this.#exchange.response.watch(this)
-    this.#timer = setTimeout(onTimer, this.#patience, this)
+    this.#exchange.response.listen(this)
+    this.#timer = setTimeout(onTimer, this.#responseTimeout, this)
     this.#send(target, now)
   }
 
   #send(target: Target, now: number): void {
     this.#target = target
     this.#connected = false
-    this.#side = new ClientSide()
+    this.#clientSide = new ClientSide()
     // Connecting has a limit of its own, which comes first.
-    this.#deadline = now + this.#upstream.config.connectTimeout + this.#patience
+    this.#deadline = now + this.#upstream.config.connectTimeout + this.#responseTimeout
     this.#epoch = target.begin(now)
     try {
-      this.#call = this.#callTo(target)
-      this.#request = dial(target.agent, this.#call, this.#side, this)
+      this.#handshake = this.#handshakeFor(target)
+      this.#request = dial(target.agent, this.#handshake, this.#clientSide, this)
     } catch (error) {
       this.#fail(protocolError, error)
     }
   }
 
   /** The very bytes that were matched. */
-  #callTo({ url }: Target): UpstreamHandshake {
+  #handshakeFor({ url }: Target): UpstreamHandshake {
     const { evaluation } = this.#exchange
     const path = evaluation === null ? '' : evaluation.decision.path + evaluation.query
     const host = this.#upstream.config.passHost ? [] : ['host', url.host]
@@ -97,28 +97,30 @@ class Opening implements UpstreamHandshakeListener, ResponseWatch {
   connected(): void {
     const now = performance.now()
     this.#connected = true
-    this.#deadline = now + this.#patience
+    this.#deadline = now + this.#responseTimeout
     this.#target?.ejection.connected(this.#epoch, now)
   }
 
-  switched(answer: IncomingMessage, connection: Socket): void {
-    const fault = responseFault(this.#call?.headers ?? [], answer)
-    if (this.#over || fault !== null) {
-      this.#side.destroy()
+  switched(upstreamResponse: IncomingMessage, connection: Socket): void {
+    const fault = responseFault(this.#handshake?.headers ?? [], upstreamResponse)
+    if (this.#finished || fault !== null) {
+      this.#clientSide.destroy()
       connection.destroy()
-      return this.#over ? undefined : this.#fail(protocolError, new Error(`WebSocket handshake: ${fault}`))
+      return this.#finished
+        ? undefined
+        : this.#fail(protocolError, new Error(`WebSocket handshake: ${fault}`))
     }
     this.#answered()
-    this.#over = true
-    this.#leave()
-    this.#open(answer, connection)
+    this.#finished = true
+    this.#endAttempt()
+    this.#open(upstreamResponse, connection)
   }
 
-  #open(answer: IncomingMessage, connection: Socket): void {
+  #open(upstreamResponse: IncomingMessage, connection: Socket): void {
     const { response, request, requestIdLine } = this.#exchange
     const { websocketIdle: idle, websocketLifetime: lifetime } = this.#upstream.config
     try {
-      response.writeHead(101, responseHeaders(answer, request), null, requestIdLine)
+      response.writeHead(101, responseHeaders(upstreamResponse, request), null, requestIdLine)
       response.flushHeaders()
     } catch (error) {
       connection.destroy()
@@ -126,56 +128,56 @@ class Opening implements UpstreamHandshakeListener, ResponseWatch {
     }
     // It may be open for a day: what only the handshake needed goes.
     this.#request = null
-    this.#call = null
-    this.#exchange.webSocket = new Tunnel(this.#exchange, this.#side, connection, { idle, lifetime })
+    this.#handshake = null
+    this.#exchange.webSocket = new Tunnel(this.#exchange, this.#clientSide, connection, { idle, lifetime })
     this.#pipeline.opened(this.#exchange)
   }
 
   /** No WebSocket: an answer like any other, to the end of it. */
-  answered(answer: IncomingMessage): void {
+  answered(upstreamResponse: IncomingMessage): void {
     // http-proxy-3 would write it too.
-    this.#side.destroy()
-    if (this.#over) return void answer.destroy()
+    this.#clientSide.destroy()
+    if (this.#finished) return void upstreamResponse.destroy()
     this.#answered()
     const { bodyTimeout } = this.#upstream
-    this.#answer = new ResponseRelay(this.#exchange, bodyTimeout, {
-      resume: () => answer.resume(),
+    this.#upstreamResponse = new ResponseRelay(this.#exchange, bodyTimeout, {
+      resume: () => upstreamResponse.resume(),
       unwritable: (error) => this.#fail(protocolError, error),
     })
     try {
-      if ((answer.statusCode ?? 0) < 200) throw new Error(`status ${answer.statusCode}`)
-      this.#answer.begin(headOf(answer))
+      if ((upstreamResponse.statusCode ?? 0) < 200) throw new Error(`status ${upstreamResponse.statusCode}`)
+      this.#upstreamResponse.begin(headOf(upstreamResponse))
     } catch (error) {
       return this.#fail(protocolError, error)
     }
-    answer.setTimeout(bodyTimeout, () => this.#fail(timedOut, null))
-    answer.on('data', (chunk: Buffer) => this.#pass(answer, chunk))
-    answer.on('end', () => this.#ended(answer))
-    answer.on('error', (error) => this.#fail(protocolError, error))
+    upstreamResponse.setTimeout(bodyTimeout, () => this.#fail(timedOut, null))
+    upstreamResponse.on('data', (chunk: Buffer) => this.#pass(upstreamResponse, chunk))
+    upstreamResponse.on('end', () => this.#ended(upstreamResponse))
+    upstreamResponse.on('error', (error) => this.#fail(protocolError, error))
   }
 
-  #pass(answer: IncomingMessage, chunk: Buffer): void {
-    if (!this.#over && this.#answer?.write(chunk) === false) answer.pause()
+  #pass(upstreamResponse: IncomingMessage, chunk: Buffer): void {
+    if (!this.#finished && this.#upstreamResponse?.write(chunk) === false) upstreamResponse.pause()
   }
 
-  #ended(answer: IncomingMessage): void {
-    if (this.#over) return
+  #ended(upstreamResponse: IncomingMessage): void {
+    if (this.#finished) return
     try {
-      this.#answer?.end(answer.rawTrailers)
+      this.#upstreamResponse?.end(upstreamResponse.rawTrailers)
     } catch (error) {
       return this.#fail(protocolError, error)
     }
-    this.#over = true
-    this.#leave()
+    this.#finished = true
+    this.#endAttempt()
   }
 
   failed(error: Error): void {
-    const target = this.#leave()
-    if (target === null || this.#over) return
+    const target = this.#endAttempt()
+    if (target === null || this.#finished) return
     const now = performance.now()
     // It had a connection, and that ended before an answer began.
     const blame = this.#connected
-      ? this.#answer === null && isEnding(error)
+      ? this.#upstreamResponse === null && isConnectionEnd(error)
         ? 'reset'
         : null
       : 'unreachable'
@@ -184,14 +186,14 @@ class Opening implements UpstreamHandshakeListener, ResponseWatch {
     if (next === null) return this.#fail(this.#connected ? protocolError : unreachable, error)
     this.#upstream.retried(target, next, error)
     this.#retries++
-    this.#before = target
+    this.#previous = target
     this.#send(next, now)
   }
 
   /** Only where no connection was to be had: nothing was sent. */
   #next(tried: Target, now: number): Target | null {
     if (this.#retries === this.#upstream.retries) return null
-    return this.#upstream.another(tried, this.#before, false, false, now)
+    return this.#upstream.retryTarget(tried, this.#previous, false, false, now)
   }
 
   #answered(): void {
@@ -201,7 +203,7 @@ class Opening implements UpstreamHandshakeListener, ResponseWatch {
     this.#target?.ejection.answered(this.#epoch, now)
   }
 
-  #leave(): Target | null {
+  #endAttempt(): Target | null {
     const target = this.#target
     this.#target = null
     target?.end(this.#epoch)
@@ -220,23 +222,23 @@ class Opening implements UpstreamHandshakeListener, ResponseWatch {
   }
 
   #fail(refusal: Refusal, cause: unknown): void {
-    this.#answer?.spoil()
-    this.#giveUp()
+    this.#upstreamResponse?.abort()
+    this.#abandon()
     this.#pipeline.refuse(this.#exchange, refusal, cause)
   }
 
   /** The client has left, or has its answer. */
   closed(): void {
-    this.#answer?.close()
-    if (!this.#over) this.#giveUp()
+    this.#upstreamResponse?.close()
+    if (!this.#finished) this.#abandon()
   }
 
-  #giveUp(): void {
-    this.#over = true
+  #abandon(): void {
+    this.#finished = true
     this.#stopTimer()
-    this.#leave()
-    this.#side.destroy()
-    this.#request?.destroy(givenUp)
+    this.#endAttempt()
+    this.#clientSide.destroy()
+    this.#request?.destroy(abandoned)
   }
 }
 
@@ -244,6 +246,6 @@ function onTimer(opening: Opening): void {
   opening.expired()
 }
 
-function isEnding(error: Error): boolean {
+function isConnectionEnd(error: Error): boolean {
   return 'syscall' in error || ('code' in error && error.code === 'ECONNRESET')
 }

@@ -22,9 +22,9 @@ export interface TunnelLimits {
 /** Milliseconds for both ends to answer Close, and for the frame before it to be whole. */
 const CLOSE_WAIT = 5000
 /** Where the caller may no longer do this, the end must not be up to the caller. */
-const REFUSED_WAIT = 1000
+const REVOKED_WAIT = 1000
 /** Milliseconds for the rest to arrive at one end once the other has gone. */
-const REST_WAIT = 30_000
+const HALF_CLOSED_WAIT = 30_000
 
 export class Tunnel implements OpenWebSocket, ClientPort {
   endedBy: WebSocketEnd | null = null
@@ -32,35 +32,35 @@ export class Tunnel implements OpenWebSocket, ClientPort {
   readonly #exchange: Exchange
   readonly #client: Socket
   readonly #upstream: Socket
-  readonly #side: ClientSide
+  readonly #clientSide: ClientSide
   readonly #fromClient: Direction
   readonly #fromUpstream: Direction
   readonly #idle: NodeJS.Timeout
   readonly #lifetime: NodeJS.Timeout
-  #cut: NodeJS.Timeout | null = null
+  #cutTimer: NodeJS.Timeout | null = null
   /** Monotonic ms. */
   #cutAt = Infinity
   /** Waits until the client can take more. */
-  #written: (() => void) | null = null
+  #pendingWrite: (() => void) | null = null
 
   /** The client has its 101, the upstream has given it. @param side what http-proxy-3 has for the client */
-  constructor(exchange: Exchange, side: ClientSide, upstream: Socket, limits: TunnelLimits) {
+  constructor(exchange: Exchange, clientSide: ClientSide, upstream: Socket, limits: TunnelLimits) {
     const client = exchange.request.socket
     this.#exchange = exchange
     this.#client = client
     this.#upstream = upstream
-    this.#side = side
-    this.#fromClient = new Direction(true, (bytes) => side.readableEnded || side.push(bytes))
+    this.#clientSide = clientSide
+    this.#fromClient = new Direction(true, (bytes) => clientSide.readableEnded || clientSide.push(bytes))
     this.#fromUpstream = new Direction(false, (bytes) => !client.writable || client.write(bytes))
     this.#idle = setTimeout(() => this.close('idle', GOING_AWAY, 'idle'), limits.idle)
     this.#lifetime = setTimeout(() => this.close('lifetime', GOING_AWAY, 'lifetime'), limits.lifetime)
-    side.open(this)
-    this.#listen()
+    clientSide.open(this)
+    this.#addListeners()
   }
 
-  #listen(): void {
+  #addListeners(): void {
     this.#client
-      .on('data', (chunk: Buffer) => this.#fromClientCame(chunk))
+      .on('data', (chunk: Buffer) => this.#received(chunk))
       .on('drain', () => this.#drained())
       .on('end', () => this.#clientEnded())
     // Before the end of the exchange is told.
@@ -71,20 +71,20 @@ export class Tunnel implements OpenWebSocket, ClientPort {
   }
 
   close(by: WebSocketEnd, code: number, reason: string): void {
-    this.#note(by, code)
+    this.#recordEnd(by, code)
     this.#fromUpstream.end(closeFrame(code, reason, false))
     this.#fromClient.end(closeFrame(code, reason, true))
     // At the end of a drain everything is cut that is left.
-    if (by !== 'drain') this.#cutWithin(by === 'decided_again' ? REFUSED_WAIT : CLOSE_WAIT)
-    this.#look()
+    if (by !== 'drain') this.#cutWithin(by === 'decided_again' ? REVOKED_WAIT : CLOSE_WAIT)
+    this.#checkFrames()
   }
 
-  #fromClientCame(chunk: Buffer): void {
+  #received(chunk: Buffer): void {
     this.#exchange.bytesIn += chunk.length
     passed(chunk.length)
     this.#idle.refresh()
     if (!this.#fromClient.pass(chunk)) this.#client.pause()
-    this.#look()
+    this.#checkFrames()
   }
 
   /** The upstream can take more. */
@@ -98,29 +98,29 @@ export class Tunnel implements OpenWebSocket, ClientPort {
     passed(chunk.length)
     this.#idle.refresh()
     if (this.#fromUpstream.pass(chunk)) done()
-    else this.#written = done
-    this.#look()
+    else this.#pendingWrite = done
+    this.#checkFrames()
   }
 
   #drained(): void {
-    const done = this.#written
-    this.#written = null
+    const done = this.#pendingWrite
+    this.#pendingWrite = null
     done?.()
   }
 
   /** Whether somebody has said Close, or something that is no frame. */
-  #look(): void {
+  #checkFrames(): void {
     const client = this.#fromClient.frames
     const upstream = this.#fromUpstream.frames
-    if (client.closed) this.#note('client', client.closeCode ?? NO_STATUS)
-    if (upstream.closed) this.#note('upstream', upstream.closeCode ?? NO_STATUS)
+    if (client.closed) this.#recordEnd('client', client.closeCode ?? NO_STATUS)
+    if (upstream.closed) this.#recordEnd('upstream', upstream.closeCode ?? NO_STATUS)
     if (client.closed && upstream.closed) return this.#finish()
     const fault = client.fault ?? upstream.fault
     if (fault !== null && this.endedBy === null) this.close('protocol_error', PROTOCOL_ERROR, fault)
   }
 
   /** Who comes first has ended it. */
-  #note(by: WebSocketEnd, code: number): void {
+  #recordEnd(by: WebSocketEnd, code: number): void {
     this.endedBy ??= by
     this.closeCode ??= code
   }
@@ -133,13 +133,13 @@ export class Tunnel implements OpenWebSocket, ClientPort {
   }
 
   #clientEnded(): void {
-    this.#note('client', NO_CLOSE)
-    this.#side.push(null)
-    this.#cutWithin(REST_WAIT)
+    this.#recordEnd('client', NO_CLOSE)
+    this.#clientSide.push(null)
+    this.#cutWithin(HALF_CLOSED_WAIT)
   }
 
   #clientClosed(failed: boolean): void {
-    this.#note('client', NO_CLOSE)
+    this.#recordEnd('client', NO_CLOSE)
     clearTimeout(this.#idle)
     clearTimeout(this.#lifetime)
     this.#drained()
@@ -150,32 +150,32 @@ export class Tunnel implements OpenWebSocket, ClientPort {
 
   /** The upstream has ended its side, and all of it has been written. */
   end(): void {
-    this.#note('upstream', NO_CLOSE)
+    this.#recordEnd('upstream', NO_CLOSE)
     this.#client.end()
-    this.#cutWithin(REST_WAIT)
+    this.#cutWithin(HALF_CLOSED_WAIT)
   }
 
   #upstreamClosed(): void {
-    this.#note('upstream', NO_CLOSE)
-    this.#cutWithin(REST_WAIT)
+    this.#recordEnd('upstream', NO_CLOSE)
+    this.#cutWithin(HALF_CLOSED_WAIT)
     if (this.#client.closed) this.destroy()
   }
 
   #cutWithin(ms: number): void {
     const at = performance.now() + ms
-    if (at >= this.#cutAt || this.#side.destroyed) return
-    if (this.#cut !== null) clearTimeout(this.#cut)
+    if (at >= this.#cutAt || this.#clientSide.destroyed) return
+    if (this.#cutTimer !== null) clearTimeout(this.#cutTimer)
     this.#cutAt = at
-    this.#cut = setTimeout(() => this.destroy(), ms)
+    this.#cutTimer = setTimeout(() => this.destroy(), ms)
   }
 
   /** Cuts both connections, whatever is still under way. */
   destroy(): void {
     clearTimeout(this.#idle)
     clearTimeout(this.#lifetime)
-    if (this.#cut !== null) clearTimeout(this.#cut)
+    if (this.#cutTimer !== null) clearTimeout(this.#cutTimer)
     this.#client.destroy()
     this.#upstream.destroy()
-    this.#side.destroy()
+    this.#clientSide.destroy()
   }
 }

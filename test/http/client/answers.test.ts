@@ -3,11 +3,15 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { MessageParser } from '../../../src/http/wire/message-parser.ts'
-import { ProtocolError } from '../../../src/http/client/hop.ts'
-import { responseGrammar, type Head, MAX_HEAD } from '../../../src/http/client/response-parser.ts'
+import { ProtocolError } from '../../../src/http/client/upstream-request.ts'
+import {
+  responseGrammar,
+  type ParsedResponseHead,
+  MAX_HEAD_BYTES,
+} from '../../../src/http/client/response-parser.ts'
 
 interface Read {
-  readonly heads: { status: number; phrase: string; fields: readonly string[]; keeps: boolean }[]
+  readonly heads: { status: number; phrase: string; fields: readonly string[]; keepAlive: boolean }[]
   body: string
   ended: boolean
   trailers: readonly string[]
@@ -19,10 +23,10 @@ interface Read {
 /** @param pieces as they come off the wire; then the connection ends, if `closes` */
 function read(pieces: readonly Buffer[], { head = false, closes = false } = {}): Read {
   const found: Read = { heads: [], body: '', ended: false, trailers: [], error: null, left: 0 }
-  const reader = new MessageParser(responseGrammar, MAX_HEAD, {
-    head: ({ status, phrase, lines, keeps }: Head) => {
+  const reader = new MessageParser(responseGrammar, MAX_HEAD_BYTES, {
+    head: ({ status, phrase, lines, keepAlive }: ParsedResponseHead) => {
       const fields = lines.flatMap(({ name, value }) => [name, value])
-      found.heads.push({ status, phrase, fields, keeps })
+      found.heads.push({ status, phrase, fields, keepAlive })
     },
     body: (chunk) => {
       found.body += typeof chunk === 'string' ? chunk : chunk.toString('latin1')
@@ -85,7 +89,7 @@ t.test('a body that ends with the connection', async (t) => {
   const text = 'HTTP/1.0 200 OK\r\nX-A: b\r\n\r\nsome'
   t.match(read([bytes(text)], { closes: true }), { body: 'some', ended: true })
   t.equal(read([bytes(text)]).ended, false)
-  t.equal(read([bytes(text)]).heads[0]?.keeps, false)
+  t.equal(read([bytes(text)]).heads[0]?.keepAlive, false)
 })
 
 t.test('the end of the connection ends nothing else', async (t) => {
@@ -104,7 +108,7 @@ t.test('an answer to HEAD has no body, whatever it says', async (t) => {
 })
 
 t.test('whether the connection is kept', async (t) => {
-  for (const [lines, keeps] of [
+  for (const [lines, keepAlive] of [
     ['HTTP/1.1 200 OK', true],
     ['HTTP/1.1 200 OK\r\nConnection: close', false],
     ['HTTP/1.1 200 OK\r\nConnection: keep-alive, Close', false],
@@ -112,7 +116,7 @@ t.test('whether the connection is kept', async (t) => {
     ['HTTP/1.0 200 OK', false],
     ['HTTP/1.0 200 OK\r\nConnection: Keep-Alive', true],
   ] as const)
-    t.equal(read([bytes(`${lines}\r\nContent-Length: 0\r\n\r\n`)]).heads[0]?.keeps, keeps, lines)
+    t.equal(read([bytes(`${lines}\r\nContent-Length: 0\r\n\r\n`)]).heads[0]?.keepAlive, keepAlive, lines)
 })
 
 t.test('never both an error and an end, whatever comes and however it is cut', async (t) => {

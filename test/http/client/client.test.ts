@@ -11,7 +11,7 @@ import {
   NotForwardable,
   type RequestOwner,
   type ResponseReceiver,
-} from '../../../src/http/client/hop.ts'
+} from '../../../src/http/client/upstream-request.ts'
 import { type PoolSettings, ConnectionPool } from '../../../src/http/client/connection-pool.ts'
 import { closedPort, portOf } from '../../proxy/support.ts'
 
@@ -37,8 +37,8 @@ class Result implements ResponseReceiver {
     if (!this.wanted) this.#done()
     return this.wanted
   }
-  sent(): void {}
-  heard(): void {}
+  requestProgress(): void {}
+  responseStarted(): void {}
   head({ status }: ResponseHead): void {
     this.status = status
   }

@@ -1,9 +1,13 @@
 /** Requests that wait: whose turn it is, and who gives way. */
 
 import t from 'tap'
-import type { UpstreamRequest, RequestOwner, ResponseReceiver } from '../../../src/http/client/hop.ts'
-import { FairQueue, type Waiting } from '../../../src/http/client/fair-queue.ts'
-import { PlaceShares } from '../../../src/http/client/place-shares.ts'
+import type {
+  UpstreamRequest,
+  RequestOwner,
+  ResponseReceiver,
+} from '../../../src/http/client/upstream-request.ts'
+import { FairQueue, type QueuedRequest } from '../../../src/http/client/fair-queue.ts'
+import { OwnerUsage } from '../../../src/http/client/owner-usage.ts'
 
 const owner = (text: string): RequestOwner => {
   const [tenant = '', caller = ''] = text.split('/')
@@ -21,9 +25,9 @@ function lineOf(texts: readonly string[]): FairQueue {
   return line
 }
 
-const nameOf = (one: Waiting | undefined) => one?.request.path.split('/')[2]
+const nameOf = (one: QueuedRequest | undefined) => one?.request.path.split('/')[2]
 
-function all(line: FairQueue, take: () => Waiting | undefined): string {
+function all(line: FairQueue, take: () => QueuedRequest | undefined): string {
   let names = ''
   for (let one = take(); one !== undefined; one = take()) names += nameOf(one)
   t.equal(line.size, 0)
@@ -45,7 +49,7 @@ t.test('tenants take turns, and in them their callers', async (t) => {
 
 t.test('a place goes to who holds the fewest', async (t) => {
   const line = lineOf(['a/x/1', 'a/y/2', 'b/z/3', 'b/z/4'])
-  const shares = new PlaceShares()
+  const shares = new OwnerUsage()
   shares.add(owner('a/x'), 2)
   shares.add(owner('a/w'), 1)
   shares.add(owner('b/z'), 2)
@@ -92,9 +96,9 @@ t.test('one that is given up leaves the line, and the turns of the others stay',
   const last = lineOf(['a/x/1'])
   for (const { receiver } of [...last]) t.equal(nameOf(last.remove(receiver)), '1')
   t.equal(last.size, 0)
-  t.same([...last.late(9)], [])
+  t.same([...last.overdue(9)], [])
   t.equal(last.take(), undefined)
-  t.equal(last.takeFewest(new PlaceShares()), undefined)
+  t.equal(last.takeFewest(new OwnerUsage()), undefined)
 })
 
 t.test('victims: the greediest tenant, its greediest caller, the slowest of it', async (t) => {
@@ -102,28 +106,28 @@ t.test('victims: the greediest tenant, its greediest caller, the slowest of it',
     const [name = '', rate] = text.split(' ')
     return { owner: owner(name), rate: Number(rate) }
   })
-  const shares = new PlaceShares()
+  const shares = new OwnerUsage()
   for (const each of holders) shares.add(each.owner)
-  t.same(shares.victim(owner('c/v'), holders), { owner: owner('a/x'), rate: 3 })
-  t.same(shares.victim(owner('b/z'), holders), { owner: owner('a/x'), rate: 3 })
-  t.same(shares.victim(owner('a/v'), holders), { owner: owner('a/x'), rate: 3 })
-  t.same(shares.victim(owner('a/y'), holders), { owner: owner('a/x'), rate: 3 })
-  t.equal(shares.victim(owner('a/x'), holders), null)
-  t.equal(shares.victim(owner('c/v'), []), null)
+  t.same(shares.findVictim(owner('c/v'), holders), { owner: owner('a/x'), rate: 3 })
+  t.same(shares.findVictim(owner('b/z'), holders), { owner: owner('a/x'), rate: 3 })
+  t.same(shares.findVictim(owner('a/v'), holders), { owner: owner('a/x'), rate: 3 })
+  t.same(shares.findVictim(owner('a/y'), holders), { owner: owner('a/x'), rate: 3 })
+  t.equal(shares.findVictim(owner('a/x'), holders), null)
+  t.equal(shares.findVictim(owner('c/v'), []), null)
 })
 
 t.test('who has waited for long enough', async (t) => {
   const line = lineOf(['a/x/1', 'a/y/2', 'a/x/3', 'b/z/4'])
   t.same(
-    [...line.late(1)],
+    [...line.overdue(1)],
     [
       [owner('a/x'), 1],
       [owner('a/y'), 1],
     ],
   )
-  t.same([...line.late(-1)], [])
+  t.same([...line.overdue(-1)], [])
   t.equal(
-    [...line.late(9)].reduce((sum, [, count]) => sum + count, 0),
+    [...line.overdue(9)].reduce((sum, [, count]) => sum + count, 0),
     4,
   )
 })

@@ -17,7 +17,7 @@ async function echo(t: Test) {
     response.end(`${target};`)
   }
   const door = await openListener((request, response) => {
-    if (request.length > 0) request.deliver({ data: () => {}, end: () => {}, gone: () => {} })
+    if (request.length > 0) request.deliver({ data: () => {}, end: () => {}, aborted: () => {} })
     waiting.push(() => answer(response, request.url))
     return new Exchange(request, response, 'id', 0)
   })

@@ -52,7 +52,7 @@ t.test('the same lines again are the same section, whatever the request line', a
   t.not(alone, second, 'a connection keeps only the last one')
   t.equal(again, second)
   t.same(
-    heads.map(({ method, target, minor, keeps }) => [method, target, minor, keeps]),
+    heads.map(({ method, target, minor, keepAlive }) => [method, target, minor, keepAlive]),
     [
       ['GET', '/1', 1, true],
       ['POST', '/2?x', 0, false],

@@ -4,22 +4,22 @@ import type { ClientRequest } from './client-request.ts'
 import { ClientResponse } from './client-response.ts'
 
 /** When the answer is out, the connection ends; after a 101, its end is the end of the response. */
-export function responseOn(request: ClientRequest): ClientResponse {
+export function handshakeResponse(request: ClientRequest): ClientResponse {
   const { socket } = request
   const response = new ClientResponse(request, {
     socket,
-    keptFor: 0,
-    behind: () => {},
+    keepAliveSeconds: 0,
+    backpressure: () => {},
     flushed: () => {
       if (socket.destroyed) return
-      response.over(true)
+      response.finish(true)
       socket.destroySoon()
     },
   })
   response.shouldKeepAlive = false
   socket.on('drain', () => response.drained())
   socket.on('close', () => {
-    if (!response.writableFinished) response.over(false)
+    if (!response.writableFinished) response.finish(false)
   })
   // A client that ends its side before its answer is whole has no use for it. After a 101 the frames say what it means.
   socket.on('end', () => {

@@ -1,6 +1,6 @@
 /** How many there are of each key, where each one counted has some keys. */
 
-export class Tallies<T> {
+export class KeyedCounts<T> {
   readonly #counts = new Map<string, number>()
   readonly #keys = new Map<T, readonly (string | null)[]>()
 

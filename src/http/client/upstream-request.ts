@@ -54,9 +54,9 @@ export interface ResponseReceiver {
   /** A connection was had, and the request is written next. @returns false: it is no longer wanted, and this is its end */
   connected(hop: RequestControl): boolean
   /** Something of the request was written, or all of it. */
-  sent(): void
+  requestProgress(): void
   /** The first bytes that may be an answer. */
-  heard(): void
+  responseStarted(): void
   /** An interim answer (1xx), or the head of the answer. */
   head(head: ResponseHead): void
   /** @param chunk text: latin1, and all there is of the body */

@@ -1,15 +1,15 @@
 /** How many places each tenant, and each of its callers, holds. Made when somebody waits, by `client.ts` and `eviction.ts`. */
 
-import type { RequestOwner } from './hop.ts'
+import type { RequestOwner } from './upstream-request.ts'
 
 /** Somebody who holds a place, and may lose it. */
-export interface Holder {
+export interface SlotHolder {
   readonly owner: RequestOwner
   /** Bytes a second that it moves. */
   readonly rate: number
 }
 
-export class PlaceShares {
+export class OwnerUsage {
   readonly #tenants = new Map<string, number>()
   readonly #callers = new Map<string, number>()
 
@@ -31,7 +31,7 @@ export class PlaceShares {
    * Who gives way to the party: the slowest holder of the greediest caller of the greediest tenant. Null where nobody has
    * more than the party would have then: a place that goes to and fro serves neither.
    */
-  victim<T extends Holder>(owner: RequestOwner, holders: Iterable<T>): T | null {
+  findVictim<T extends SlotHolder>(owner: RequestOwner, holders: Iterable<T>): T | null {
     let victim: T | null = null
     for (const holder of holders) {
       if (!this.#hasMore(holder.owner, owner)) continue

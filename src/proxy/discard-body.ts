@@ -1,10 +1,10 @@
 /** What is left of a request after its answer. */
 
 import type { BodySink, ClientRequest } from '../http/server/client-request.ts'
-import type { ClientResponse, ResponseWatch } from '../http/server/client-response.ts'
+import type { ClientResponse, ResponseListener } from '../http/server/client-response.ts'
 
 /** Milliseconds that the rest of a body may take to arrive once the answer is out. */
-const LINGER = 5_000
+const DISCARD_TIME = 5_000
 
 /**
  * Reads the rest of a body and throws it away, so that exactly the body, and no byte of it as a next request, is
@@ -14,11 +14,11 @@ const LINGER = 5_000
  *
  * @param allowed bytes that may still come
  */
-export function drain(request: ClientRequest, response: ClientResponse, allowed: number): void {
-  if (!request.complete && !response.destroyed) request.deliver(new Drain(request, response, allowed))
+export function discardBody(request: ClientRequest, response: ClientResponse, allowed: number): void {
+  if (!request.complete && !response.destroyed) request.deliver(new BodyDiscard(request, response, allowed))
 }
 
-class Drain implements BodySink, ResponseWatch {
+class BodyDiscard implements BodySink, ResponseListener {
   readonly #request: ClientRequest
   readonly #response: ClientResponse
   #left: number
@@ -30,7 +30,7 @@ class Drain implements BodySink, ResponseWatch {
     this.#response = response
     this.#left = allowed
     if (response.writableFinished) this.#linger()
-    else response.watch(this)
+    else response.listen(this)
   }
 
   data(chunk: Buffer): void {
@@ -46,7 +46,7 @@ class Drain implements BodySink, ResponseWatch {
     if (this.#timer !== null) clearTimeout(this.#timer)
   }
 
-  gone(): void {
+  aborted(): void {
     this.end()
   }
 
@@ -60,10 +60,10 @@ class Drain implements BodySink, ResponseWatch {
   }
 
   #linger(): void {
-    if (!this.#done) this.#timer = setTimeout(onTime, LINGER, this)
+    if (!this.#done) this.#timer = setTimeout(onTime, DISCARD_TIME, this)
   }
 }
 
-function onTime(drain: Drain): void {
-  drain.giveUp()
+function onTime(body: BodyDiscard): void {
+  body.giveUp()
 }
