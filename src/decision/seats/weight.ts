@@ -3,7 +3,14 @@
 import type { StoredApiKey } from '../../../seats-admin/model/api-key.ts'
 import type { SessionRecord } from '../../../seats-admin/model/session.ts'
 import type { Seat } from '../../model/seat.ts'
-import { listBytes, MAP_BYTES, SET_ENTRY_BYTES, authorizationBytes, textBytes, textsBytes } from '../../lib/heap-size.ts'
+import {
+  listBytes,
+  MAP_BYTES,
+  SET_ENTRY_BYTES,
+  authorizationBytes,
+  textBytes,
+  textsBytes,
+} from '../../lib/heap-size.ts'
 
 /** Bytes of an entry: its key's, its value's, and those of its places. */
 export function entryBytes(key: string, value: number): number {
