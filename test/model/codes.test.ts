@@ -123,7 +123,7 @@ t.test('each code', async (t) => {
   t.match(large, /^HTTP\/1\.1 431 [\s\S]*"code":"headers_too_large"/)
   seen.add('headers_too_large')
 
-  // Shown where their causes are made: test/attacks/login-csrf.test.ts, test/http/server/slow-headers.test.ts and
+  // Shown where their causes are made: test/attacks/login-csrf.test.ts, test/http/server/slow-headers.slow.test.ts and
   // test/attacks/store-gone.test.ts.
   seen.add('origin_refused')
   seen.add('request_timeout')
