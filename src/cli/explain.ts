@@ -5,7 +5,7 @@ import type { TenantConfig } from '../config/config.ts'
 import { DecisionPoint } from '../runtime/decision-point.ts'
 import type { Credentials } from '../model/authorization-request.ts'
 import type { Decision, Evaluation, SeatVerdict } from '../model/decision.ts'
-import { evaluationOfUnreadable } from '../decision/engine.ts'
+import { unreadableEvaluation } from '../decision/engine.ts'
 import { ProcessEphemeral } from '../oidc/sign-in/ephemeral.ts'
 import { printable } from '../telemetry/readable.ts'
 import { type Command, configOf, readArguments, tenantOf, UsageError } from './command.ts'
@@ -67,7 +67,7 @@ export const explain: Command = {
       const evaluation =
         unread === null
           ? await engine.evaluate(request, true)
-          : evaluationOfUnreadable({ ...request, target }, unread)
+          : unreadableEvaluation({ ...request, target }, unread)
       await signIn?.close()
       await terminal.print(values.json ? recordAsJson(evaluation.decision) : inWords(evaluation))
     } finally {

@@ -1,11 +1,11 @@
 /**
- * The last outcome of each caller, for as long as nothing has been heard of to have changed: who asks for much the same
- * again and again is not looked up each time.
+ * The last authorization of each caller, reused while no change is known.
  *
- * Cache. Key: the principal, an object that is the same as long as its credential is remembered, and the space and the
- * permission that it asked for last. Value: names and verdicts, never a Seat. Counts until memory hears of any change,
- * or of a reading of the feed: so it never outlives a change that was answered, and what is in use is looked up, and
- * counts as used, with each reading. Bound: that of the principals, which are counted with it (`heap-size.ts`).
+ * Key: the principal object, which stays the same while its credential is cached, with the space and the permission of
+ * its last request. Value: names and verdicts, never a Seat. An entry is valid within one generation of memory; every
+ * announcement and every reading of the feed starts a new one. An entry therefore never outlives a change that was
+ * acknowledged, and Seats in use are looked up, and marked as used, once per reading. Bound: that of the principals,
+ * which include its size (`lib/heap-size.ts`).
  */
 
 import type { Authorization } from './authorize.ts'
@@ -13,13 +13,13 @@ import type { Principal } from '../model/principal.ts'
 import type { Requirement } from '../model/route.ts'
 import { detachedText } from '../lib/heap-size.ts'
 
-/** Memory, for who keeps what was made of it. */
+/** The generation of memory. */
 export interface Generation {
-  /** Another number: what was made of memory before counts no more. */
+  /** A new number invalidates everything derived from memory before. */
   readonly generation: number
 }
 
-interface Last {
+interface Entry {
   generation: number
   space: string
   permission: Requirement
@@ -28,31 +28,31 @@ interface Last {
 
 export class DecisionCache {
   readonly #memory: Generation
-  readonly #last = new WeakMap<Principal, Last>()
+  readonly #entry = new WeakMap<Principal, Entry>()
 
   constructor(memory: Generation) {
     this.#memory = memory
   }
 
-  /** Null: it has to be worked out. */
-  known(principal: Principal, space: string, permission: Requirement): Authorization | null {
-    const last = this.#last.get(principal)
-    if (last === undefined || last.generation !== this.#memory.generation) return null
-    return last.space === space && last.permission === permission ? last.authorization : null
+  /** Null: not cached. */
+  get(principal: Principal, space: string, permission: Requirement): Authorization | null {
+    const entry = this.#entry.get(principal)
+    if (entry === undefined || entry.generation !== this.#memory.generation) return null
+    return entry.space === space && entry.permission === permission ? entry.authorization : null
   }
 
-  /** @param outcome just now, of what memory gave at once */
-  keep(principal: Principal, space: string, permission: Requirement, authorization: Authorization): void {
+  /** @param authorization derived synchronously from memory in the current generation */
+  set(principal: Principal, space: string, permission: Requirement, authorization: Authorization): void {
     const { generation } = this.#memory
-    const last = this.#last.get(principal)
-    if (last === undefined) {
-      this.#last.set(principal, { generation, space: detachedText(space), permission, authorization })
+    const entry = this.#entry.get(principal)
+    if (entry === undefined) {
+      this.#entry.set(principal, { generation, space: detachedText(space), permission, authorization })
       return
     }
-    last.generation = generation
-    // Cut out of a request, it would keep all of it, credentials and all. An id of a space is ASCII.
-    if (last.space !== space) last.space = detachedText(space)
-    last.permission = permission
-    last.authorization = authorization
+    entry.generation = generation
+    // A slice of the request would retain the whole request with its credentials. A space id is ASCII.
+    if (entry.space !== space) entry.space = detachedText(space)
+    entry.permission = permission
+    entry.authorization = authorization
   }
 }

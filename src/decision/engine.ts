@@ -1,8 +1,8 @@
 /**
- * The judge: a question (Ask) in, a decision record out. It runs the stages that decide — read and match, authenticate,
- * resolve, decide — in order and has no logic of its own. The request path and `seatgate explain` ask the same judge.
+ * The decision engine: an authorization request in, a decision record out. It runs the stages in order (match,
+ * authenticate, resolve, authorize) and has no rules of its own. The request path and `seatgate explain` share it.
  *
- * Answers at once when memory can; only then a promise, while the store or a signature is asked.
+ * Synchronous while memory has the data; a promise while the store or an identity provider is asked.
  */
 
 import { performance } from 'node:perf_hooks'
@@ -38,7 +38,7 @@ export interface RequestAuthenticator {
   ): Principal | Refusal | Promise<Principal | Refusal>
 }
 
-/** The right to use memory; see `coherence/lease.ts`. */
+/** The right to decide from memory; see `coherence/lease.ts`. */
 export interface MemoryLease {
   live(): boolean
   renewed(): Promise<void>
@@ -51,16 +51,16 @@ export interface DecisionEngineParts {
   readonly lease: MemoryLease
   /** Bytes of a request target. */
   readonly targetBytes: number
-  /** Whether the route's upstream takes a `;` in a path segment. */
+  /** Whether the route's upstream accepts a `;` in a path segment. */
   readonly allowsSemicolon: (route: Route) => boolean
-  /** Whether the route's upstream takes a `%2F` in a path segment. */
+  /** Whether the route's upstream accepts a `%2F` in a path segment. */
   readonly allowsEncodedSlash: (route: Route) => boolean
 }
 
 const NOTHING_HELD: HeldPermissions = Object.freeze({ all: false, permissions: new Set<string>() })
 const NO_SEATS: readonly ConsideredSeat[] = Object.freeze([])
 
-const noSignIn = new Refusal('route_not_found', 'No tenant of this gateway signs in through a provider.')
+const noSignIn = new Refusal('route_not_found', 'No tenant has an identity provider.')
 const noRoute = new Refusal('route_not_found', 'No entry of the route table matches this path.')
 const semicolon = new Refusal('path_ambiguous', 'A path segment has a semicolon.')
 const encodedSlash = new Refusal('path_ambiguous', 'A path segment has an encoded slash.')
@@ -72,12 +72,12 @@ const REASONS = {
   permission: 'A Seat grants the permission in this space.',
 }
 
-/** What is known so far; becomes the record. */
+/** The results so far; becomes the record. */
 class Draft {
   readonly request: AuthorizationRequest
   readonly timings: Timings = { match: 0, authenticate: 0, resolve: 0, decide: 0, total: 0 }
   readonly #startedAt = performance.now()
-  /** Monotonic ms at the end of the last stage; null: nobody wants to know of each stage. */
+  /** Monotonic ms at the end of the last stage; null: stages are not timed. */
   #mark: number | null
   path = ''
   query = ''
@@ -94,15 +94,15 @@ class Draft {
     this.#mark = stages ? this.#startedAt : null
   }
 
-  /** Books the time since the last stage to this one. A look at the clock costs as much as a lookup. */
-  passed(stage: keyof Timings): void {
+  /** Records the time since the last stage. Reading the clock costs as much as a lookup, so it is optional. */
+  endStage(stage: keyof Timings): void {
     if (this.#mark === null) return
     const now = performance.now()
     this.timings[stage] = (now - this.#mark) * 1000
     this.#mark = now
   }
 
-  ended(): Timings {
+  finish(): Timings {
     this.timings.total = (performance.now() - this.#startedAt) * 1000
     return this.timings
   }
@@ -118,23 +118,23 @@ export class DecisionEngine {
   }
 
   /**
-   * Rejects when the store can't be asked and nothing fresh is held: the caller answers 503.
+   * Rejects when the store can't be asked and memory has no current data: the response is 503.
    *
-   * @param stages times each of them, not only the whole
+   * @param stages times each stage, not only the total
    */
   evaluate(request: AuthorizationRequest, stages = false): Evaluation | Promise<Evaluation> {
     const draft = new Draft(request, stages)
     const matched = this.#match(draft)
-    draft.passed('match')
+    draft.endStage('match')
     if (matched instanceof Refusal) return refused(draft, matched)
-    if (matched.requirement === 'public') return admitAnybody(draft, matched)
+    if (matched.requirement === 'public') return admitPublic(draft, matched)
     const { lease } = this.#parts
     if (lease.live()) return this.#authenticate(draft, matched.requirement)
     return lease.renewed().then(() => this.#authenticate(draft, matched.requirement))
   }
 
   /**
-   * All that the caller of a request holds in its space, for a built-in endpoint that hands it on.
+   * All permissions of the caller in the request's space, for a built-in endpoint that grants permissions.
    * Rejects when the store can't be asked.
    */
   async held({ decision: { principal, space }, resolved }: Evaluation): Promise<HeldPermissions> {
@@ -154,7 +154,7 @@ export class DecisionEngine {
     const match: Match | null = table.match(draft.request.method, target.path)
     if (target.semicolon && (match === null || !allowsSemicolon(match.route))) return semicolon
     if (target.encodedSlash && (match === null || !allowsEncodedSlash(match.route))) return encodedSlash
-    if (match === null) return missed(table, draft)
+    if (match === null) return noMatch(table, draft)
     draft.route = match.route
     draft.params = match.params
     return match.route
@@ -176,40 +176,42 @@ export class DecisionEngine {
     caller: Principal | Refusal,
     space: string | Refusal,
   ): Evaluation | Promise<Evaluation> {
-    draft.passed('authenticate')
+    draft.endStage('authenticate')
     if (caller instanceof Refusal) return refused(draft, caller)
     draft.principal = caller
-    // No space is needed for any valid credential, but what is no space id is none anywhere.
+    // An `authenticated` route needs no Space, but a malformed one is refused on every route.
     if (requirement === 'authenticated' && (typeof space === 'string' || space.code === 'space_required'))
       return allowed(draft, REASONS.authenticated)
     if (space instanceof Refusal) return refused(draft, space)
     draft.space = space
-    // What answers here may ask for the Seats themselves, which are not kept.
+    // A built-in endpoint may ask for the Seats themselves, which the cache does not hold.
     const forwarded = isForwarded(draft)
-    const known = forwarded ? this.#cache.known(caller, space, requirement) : null
+    const known = forwarded ? this.#cache.get(caller, space, requirement) : null
     if (known !== null) return conclude(draft, requirement, known)
     const question = new SeatQuestion(space, requirement)
     const resolved = resolve(this.#parts.seats, caller, question, draft)
-    // By the time that the store has answered, something may have changed: that decides this request, and is not kept.
+    // A change may have happened while the store was asked: the result serves this request and is not cached.
     if (resolved instanceof Promise)
-      return resolved.then((held) => conclude(draft, requirement, weigh(draft, requirement, space, held)))
-    const authorization = weigh(draft, requirement, space, resolved)
-    if (forwarded) this.#cache.keep(caller, space, requirement, authorization)
+      return resolved.then((held) =>
+        conclude(draft, requirement, authorizeResolved(draft, requirement, space, held)),
+      )
+    const authorization = authorizeResolved(draft, requirement, space, resolved)
+    if (forwarded) this.#cache.set(caller, space, requirement, authorization)
     return conclude(draft, requirement, authorization)
   }
 }
 
-/** No credential is looked at; but an upstream may read a Space, and must not have the choice of two. */
-function admitAnybody(draft: Draft, { target }: Route): Evaluation {
+/** No credential is read. An upstream may read Space, so a repeated Space is refused here too. */
+function admitPublic(draft: Draft, { target }: Route): Evaluation {
   if (spaceOf(draft.request.credentials) === repeatedSpace) return refused(draft, repeatedSpace)
-  if (target.kind === 'open' && target.handler === null) {
+  if (target.kind === 'public' && target.handler === null) {
     draft.route = null
     return refused(draft, noSignIn)
   }
   return allowed(draft, REASONS.public)
 }
 
-function missed(table: RouteTable, draft: Draft): Refusal {
+function noMatch(table: RouteTable, draft: Draft): Refusal {
   const methods = table.allowedMethods(draft.path)
   if (methods.length === 0) return noRoute
   const allow = methods.join(', ')
@@ -220,13 +222,18 @@ function isForwarded({ route }: Draft): boolean {
   return route?.target.kind === 'upstream'
 }
 
-function weigh(draft: Draft, permission: Requirement, space: string, resolved: ResolvedSeats): Authorization {
-  draft.passed('resolve')
-  // Only what answers here asks for them. What is forwarded may be open for long, and would keep Seats that memory has
-  // given up.
+function authorizeResolved(
+  draft: Draft,
+  permission: Requirement,
+  space: string,
+  resolved: ResolvedSeats,
+): Authorization {
+  draft.endStage('resolve')
+  // Only built-in endpoints use the Seats. A forwarded request may stay open for long, and would retain Seats that
+  // memory has evicted.
   if (!isForwarded(draft)) draft.resolved = resolved
   const authorization = authorize(resolved, space, permission)
-  draft.passed('decide')
+  draft.endStage('decide')
   return authorization
 }
 
@@ -240,8 +247,8 @@ function conclude(draft: Draft, permission: Requirement, authorization: Authoriz
   )
 }
 
-/** Of a request that was refused before it could be judged. */
-export function evaluationOfUnreadable(request: AuthorizationRequest, refusal: Refusal): Evaluation {
+/** The evaluation of a request that was refused before the engine could read it. */
+export function unreadableEvaluation(request: AuthorizationRequest, refusal: Refusal): Evaluation {
   const draft = new Draft(request, false)
   draft.path = unreadPath(request.target)
   return refused(draft, refusal)
@@ -275,7 +282,7 @@ function evaluation(
       space: draft.space,
       seats: draft.seats,
       source: draft.principal === null ? null : draft.source,
-      timings: draft.ended(),
+      timings: draft.finish(),
     },
     refusal,
     params: draft.params,

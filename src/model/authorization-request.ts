@@ -2,7 +2,7 @@
 
 import type { MayComeAgain } from '../lib/made-of.ts'
 
-/** Header lines that name a caller or a space, as they came: one array element a line. */
+/** Field lines that identify a caller or a space, as received: one array element a line. */
 export interface Credentials extends MayComeAgain {
   readonly apiKey: readonly string[]
   readonly authorization: readonly string[]
@@ -10,23 +10,23 @@ export interface Credentials extends MayComeAgain {
   readonly space: readonly string[]
 }
 
-/** A question to the decision: all it may depend on, so that `explain` and replay can ask it without a socket. */
+/** All that a decision depends on. It holds no socket, so `explain` and a replay can ask for a decision too. */
 export interface AuthorizationRequest {
   readonly method: string
   /** The raw request target (RFC 9112, section 3.2). */
   readonly target: string
-  /** The value of Host; null when unknown (`explain`). */
+  /** The value of Host; null where it is unknown (`explain`). */
   readonly host: string | null
   readonly credentials: Credentials
-  /** What the worth of a cookie depends on. */
+  /** Context that decides whether a session cookie counts. */
   readonly browser: BrowserContext
 }
 
-/** What a request tells of the page that made it. A cookie counts only where that allows it. */
+/** What a request says of the page that sent it. A session cookie counts only where this allows it (CSRF). */
 export interface BrowserContext {
   readonly method: string
   /** Name, value, name, value, … as received. */
   readonly rawHeaders: readonly string[]
-  /** It asks for another protocol: a WebSocket. */
+  /** The request asks for another protocol (RFC 9110, section 7.8): a WebSocket. */
   readonly upgrade: boolean
 }

@@ -1,20 +1,20 @@
-/** The decision record, and what a decision is made of. */
+/** The decision record, and the parts of a decision. */
 
 import type { ErrorCode, Refusal } from './errors.ts'
 import type { Principal, SeatClaims } from './principal.ts'
 import type { Requirement, Route } from './route.ts'
 import type { Seat } from './seat.ts'
 
-/** A Seat that the credential names for this space, with its state as it is now. */
+/** A Seat that the credential names for this space, in its current state. */
 export interface ResolvedSeat {
-  /** The name the credential or the store gives it; an id where the Seat is gone. */
+  /** The name in the credential or the store; the Seat's id where the Seat is gone. */
   readonly name: string
   readonly seat: Seat | null
-  /** The name was given up at or after the token's issue: this token gains nothing through it. */
-  readonly givenUp: boolean
+  /** The name was given up at or after the token's time of issue: the Seat grants this token nothing. */
+  readonly nameGivenUp: boolean
 }
 
-/** Input of the decision: everything the caller's credential names for the space, as it is now. */
+/** Input of the authorization: all Seats that the credential names for the space, in their current state. */
 export interface ResolvedSeats {
   readonly by: SeatClaims['by']
   readonly entries: readonly ResolvedSeat[]
@@ -28,21 +28,21 @@ export interface ConsideredSeat {
   readonly verdict: SeatVerdict
 }
 
-/** Whether a list of them begins with these. */
-export function beginsWith(seats: readonly ConsideredSeat[], first: readonly ConsideredSeat[]): boolean {
+/** Whether `seats` begins with `first`, by name and verdict. */
+export function startsWithSeats(seats: readonly ConsideredSeat[], first: readonly ConsideredSeat[]): boolean {
   if (seats === first) return true
   return first.every(({ name, verdict }, i) => name === seats[i]?.name && verdict === seats[i]?.verdict)
 }
 
-/** Where what a decision rests on came from: the slowest of them. */
+/** The origin of the data behind a decision; the slowest one where there are several. */
 export type Source = 'memory' | 'redis' | 'store'
 
-/** Noted on the way, by whoever had to ask further than memory. */
+/** Receives the origin of data that does not come from memory. */
 export interface Trace {
   source: Source
 }
 
-/** Microseconds, of each stage and in all; 0 for a stage not reached, or where only the whole was timed. */
+/** Microseconds, by stage and in total. 0 where a stage was not reached, or where only the total is measured. */
 export interface Timings {
   match: number
   authenticate: number
@@ -51,27 +51,27 @@ export interface Timings {
   total: number
 }
 
-/** The decision record: one shape for the request path, the log, `explain`, and later replay and shadowing. */
+/** The decision record: one shape for the request path, the log and `explain`. */
 export interface Decision {
   readonly answer: 'allow' | 'deny'
-  /** `allow`, or the one reason against. */
+  /** `allow`, or the one reason for the refusal. */
   readonly code: 'allow' | ErrorCode
-  /** The reason in words, for people. */
+  /** The reason as a sentence. */
   readonly reason: string
   readonly method: string
-  /** Normalised; as it came where it could not be read. Never with a query. */
+  /** Normalised path; the path as received where it is unreadable. Never includes the query. */
   readonly path: string
   readonly route: Route | null
   readonly permission: Requirement | null
   readonly principal: Principal | null
   readonly space: string | null
   readonly seats: readonly ConsideredSeat[]
-  /** Null where no Seat and no key was looked at. */
+  /** Null where no Seat and no API key was looked up. */
   readonly source: Source | null
   readonly timings: Readonly<Timings>
 }
 
-/** What the variable segments of a route stand for in one path. */
+/** The values of a route's variable segments in one path. */
 export class PathParams {
   static readonly none: PathParams = new PathParams([], [])
   readonly #names: readonly string[]
@@ -82,20 +82,20 @@ export class PathParams {
     this.#values = values
   }
 
-  /** By name. Made when asked for: most requests are forwarded, and nobody asks. */
+  /** Built on demand: a forwarded request does not need it. */
   toObject(): Record<string, string> {
     return Object.fromEntries(this.#names.map((name, i) => [name, this.#values[i] ?? '']))
   }
 }
 
-/** The decision, and what the later stages need of the earlier ones. */
+/** The decision, and the results of earlier stages that later stages use. */
 export interface Evaluation {
   readonly decision: Decision
   /** Null when allowed. */
   readonly refusal: Refusal | null
   readonly params: PathParams
-  /** With the `?`; '' when there is none. Passed on as it came. */
+  /** With the `?`, as received; '' when the target has none. */
   readonly query: string
-  /** Null for what goes to an upstream. */
+  /** Null for a route that goes to an upstream. */
   readonly resolved: ResolvedSeats | null
 }

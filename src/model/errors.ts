@@ -1,15 +1,15 @@
 /**
- * Every answer the gateway itself gives instead of an upstream's: its stable code, HTTP status and public title.
- * Expected refusals are values ({@link Refusal}); nothing here is thrown on the request path.
+ * The refusals that the gateway sends itself: code, HTTP status and title.
+ * Expected refusals are values ({@link Refusal}). The request path throws none of them.
  */
 
 interface ErrorKind {
   readonly status: number
-  /** Short, the same for every occurrence (RFC 9457, section 3.1.3). */
+  /** The same text for every occurrence (RFC 9457, section 3.1.3). */
   readonly title: string
 }
 
-/** The one table of codes. Codes are a contract: add, never rename. */
+/** The table of codes. Clients rely on the codes: add to them, never rename one. */
 export const errors = {
   request_malformed: { status: 400, title: 'The request could be read in more than one way' },
   path_ambiguous: { status: 400, title: 'The path could be read in more than one way' },
@@ -26,7 +26,7 @@ export const errors = {
   no_seat_in_space: { status: 403, title: 'No Seat in this space' },
   permission_denied: { status: 403, title: 'No Seat in this space holds the permission' },
   origin_refused: { status: 403, title: 'A page of another origin made the request' },
-  grant_exceeds_own: { status: 403, title: 'Nobody grants what they do not have' },
+  grant_exceeds_own: { status: 403, title: 'A caller can grant only permissions that it holds' },
   route_not_found: { status: 404, title: 'No route matches' },
   seat_not_found: { status: 404, title: 'No such Seat' },
   api_key_not_found: { status: 404, title: 'No such API key' },
@@ -53,22 +53,22 @@ export interface InputFault {
   readonly message: string
 }
 
-/** A refusal as an HTML document, for browsers whose user waits for a page. */
+/** A refusal as an HTML document, for a browser that loads a page. */
 export interface RefusalPage {
   html(requestId: string): string
-  /** Name, value, …; beside those of every refusal. */
+  /** Name, value, name, value, …; sent beside the header fields of every refusal. */
   readonly headers: readonly string[]
 }
 
-/** An expected "no". `detail` is shown to the client: it never holds a credential, a stack or an inner address. */
+/** An expected refusal. The client sees `detail`: it never holds a credential, a stack or an internal address. */
 export class Refusal {
   readonly code: ErrorCode
   readonly detail: string
-  /** With `input_invalid`: what exactly is wrong. */
+  /** Faults of the input, with `input_invalid`. */
   readonly faults: readonly InputFault[] | null
-  /** With `method_not_allowed`: the value of `Allow` (RFC 9110, section 10.2.1). */
+  /** The value of `Allow`, with `method_not_allowed` (RFC 9110, section 10.2.1). */
   readonly allow: string | null
-  /** Sent in place of the problem document; null: none. */
+  /** Sent in place of the problem document; null: the problem document is sent. */
   readonly page: RefusalPage | null
 
   constructor(
@@ -91,8 +91,8 @@ export class Refusal {
     return errors[this.code].status
   }
 
-  /** The same refusal, shown as a page. */
-  shownAs(page: RefusalPage): Refusal {
+  /** The same refusal with a page. */
+  withPage(page: RefusalPage): Refusal {
     const { faults, allow } = this
     return new Refusal(this.code, this.detail, { faults, allow, page })
   }

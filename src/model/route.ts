@@ -3,10 +3,10 @@
 import type { Refusal } from './errors.ts'
 import type { Principal } from './principal.ts'
 
-/** What a route asks of a caller: nothing, any valid credential, or a permission in the space of the request. */
+/** What a route requires of a caller: nothing, any valid credential, or a permission in the request's space. */
 export type Requirement = 'public' | 'authenticated' | (string & {})
 
-/** Where a configured thing was written. Lines and columns count from 1. */
+/** Position in a configuration file. Lines and columns count from 1. */
 export interface Place {
   readonly file: string
   readonly line: number
@@ -15,7 +15,7 @@ export interface Place {
 
 /** One entry of the compiled table. */
 export interface Route {
-  /** `GET /v1/trainings/{id}`: names the route in logs and metrics; as many of them as there are entries. */
+  /** `GET /v1/trainings/{id}`: the route's name in logs and metrics. One id an entry bounds the labels. */
   readonly id: string
   /** An HTTP method, or `ANY`. */
   readonly method: string
@@ -23,27 +23,27 @@ export interface Route {
   readonly path: string
   readonly requirement: Requirement
   readonly target: RouteTarget
-  /** Bytes a request body may have; Infinity for no limit. */
+  /** Bytes of a request body; Infinity: no limit. */
   readonly maxBody: number
-  /** Milliseconds the upstream may be silent before its answer begins; null: what the upstream says. */
+  /** Milliseconds until the response of the upstream begins; null: the upstream's own setting. */
   readonly responseTimeout: number | null
-  /** The tenant whose identity provider a browser without credentials is sent to; null: nobody is. */
+  /** The tenant whose identity provider a browser without credentials is redirected to; null: no redirect. */
   readonly signIn: string | null
-  /** null for a built-in route. */
+  /** Null for a built-in route. */
   readonly place: Place | null
 }
 
-/** Who serves a route: a backend behind the gateway, or a handler in the process. */
+/** Where a route leads: to an upstream, or to a handler in the process. */
 export type RouteTarget =
   | { readonly kind: 'upstream'; readonly name: string }
   | { readonly kind: 'local'; readonly handler: LocalHandler }
-  /** Null: the configuration has no use for the endpoint, and it is answered as if it were not there. */
-  | { readonly kind: 'open'; readonly handler: PublicHandler | null }
+  /** A public handler. Null: the endpoint is not configured, and the gateway responds as if no route matched. */
+  | { readonly kind: 'public'; readonly handler: PublicHandler | null }
 
-/** A built-in endpoint. It runs after the decision, like an upstream, and answers with a value. */
+/** A built-in endpoint. It runs after the decision, as an upstream does, and returns its response as a value. */
 export type LocalHandler = (request: LocalRequest) => Promise<LocalResponse | Refusal>
 
-/** A built-in endpoint that nobody needs a credential for: it reads the request itself. Sign-in. */
+/** A built-in endpoint that requires no credential and reads the request itself: sign-in. */
 export type PublicHandler = (request: PublicRequest) => Promise<PublicResponse | Refusal>
 
 export interface PublicRequest {
@@ -54,12 +54,12 @@ export interface PublicRequest {
   readonly query: string
   /** Name, value, name, value, … as received. */
   readonly rawHeaders: readonly string[]
-  /** Null: none. */
+  /** Null when the request has no body. */
   readonly body: Uint8Array | null
 }
 
 export interface PublicResponse extends LocalResponse {
-  /** Name, value, …; beside Content-Type, Content-Length and Cache-Control, which are written for all. */
+  /** Name, value, …; beside Content-Type, Content-Length and Cache-Control, which every response has. */
   readonly headers: readonly string[]
 }
 

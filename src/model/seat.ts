@@ -1,6 +1,6 @@
-/** Seats as decisions see them. */
+/** Seats in the form that decisions use. */
 
-/** What a decision asks of a Seat: does it list the space, and hold the permission? */
+/** One question about a Seat: does it list the space, and hold the permission? */
 export class SeatQuestion {
   readonly space: string
   readonly permission: string
@@ -10,15 +10,15 @@ export class SeatQuestion {
     this.permission = permission
   }
 
-  /** Tells questions apart: neither part has a NUL. Made when asked for, as a hit in memory needs none. */
+  /** Unique by space and permission: neither contains a NUL. Built on demand, as a hit in memory does not need it. */
   get id(): string {
     return `${this.space}\0${this.permission}`
   }
 }
 
 /**
- * A Seat, compiled for decisions. Immutable; a change makes a new one. One that is not `complete` has at most the space
- * and the permission, or `*`, of the question that it was read for: a large Seat is never held whole.
+ * An immutable Seat, compiled for decisions. A change creates a new object. A Seat that is not `complete` holds at most
+ * the space and the permission (or `*`) of the question that it was read for, so that no large Seat is held whole.
  */
 export interface Seat {
   readonly id: string
@@ -28,7 +28,10 @@ export interface Seat {
   readonly permissions: ReadonlySet<string>
 }
 
-/** What a name means now. `givenUpAt`: whole seconds since the epoch of the latest giving up; null if never. */
+/**
+ * The current meaning of a name. `givenUpAt`: when the name was last given up, in whole seconds since the epoch; null:
+ * never.
+ */
 export interface NamedSeat {
   readonly seat: Seat | null
   readonly givenUpAt: number | null

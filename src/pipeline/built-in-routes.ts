@@ -36,7 +36,7 @@ export function signInRoutes(handler: PublicHandler | null): Route[] {
       method,
       path,
       requirement: 'public',
-      target: Object.freeze({ kind: 'open', handler }),
+      target: Object.freeze({ kind: 'public', handler }),
       maxBody: MAX_SIGN_IN_BODY,
       responseTimeout: null,
       signIn: null,

@@ -219,7 +219,7 @@ export class Pipeline {
         failed: this.#failed,
         bodyTimeout: running.limits.bodyTimeout,
       })
-    } else if (target?.kind === 'open' && target.handler !== null) {
+    } else if (target?.kind === 'public' && target.handler !== null) {
       const { bodyTimeout } = running.limits
       return servePublic(exchange, target.handler, { refuse: this.refuse, failed: this.#failed, bodyTimeout })
     }
@@ -371,5 +371,5 @@ function cut({ request, response }: Exchange): void {
 /** A change of Seats or keys that was allowed: it may have been committed, whatever went wrong after. */
 function isWrite({ request, evaluation }: Exchange): boolean {
   const kind = evaluation?.decision.route?.target.kind
-  return (kind === 'local' || kind === 'open') && request.method !== 'GET' && request.method !== 'HEAD'
+  return (kind === 'local' || kind === 'public') && request.method !== 'GET' && request.method !== 'HEAD'
 }

@@ -2,7 +2,7 @@
  * The caller, as told to the upstream: `x-seatgate-*`. Only ever written here, after the client's own were dropped.
  */
 
-import { type ConsideredSeat, type Decision, beginsWith } from '../model/decision.ts'
+import { type ConsideredSeat, type Decision, startsWithSeats } from '../model/decision.ts'
 import { type CallerIdentity, identityOf, sameIdentity } from '../model/principal.ts'
 import { FieldLines } from '../http/wire/field-lines.ts'
 
@@ -47,7 +47,7 @@ function sameCaller(one: Caller, other: Caller): boolean {
     one.permission === other.permission &&
     sameIdentity(one.principal, other.principal) &&
     one.seats.length === other.seats.length &&
-    beginsWith(other.seats, one.seats)
+    startsWithSeats(other.seats, one.seats)
   )
 }
 

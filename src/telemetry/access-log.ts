@@ -5,7 +5,7 @@
 
 import type { Refusal } from '../model/errors.ts'
 import type { Exchange, OpenWebSocket } from '../http/server/exchange.ts'
-import { type ConsideredSeat, type Decision, beginsWith } from '../model/decision.ts'
+import { type ConsideredSeat, type Decision, startsWithSeats } from '../model/decision.ts'
 import { type CallerIdentity, identityOf, sameIdentity } from '../model/principal.ts'
 import { ByPeer } from '../http/server/by-peer.ts'
 import { MadeOf } from '../lib/made-of.ts'
@@ -165,7 +165,7 @@ function isSame(one: Caller, other: Decision): boolean {
     one.space === other.space &&
     one.source === other.source &&
     one.seatCount === other.seats.length &&
-    beginsWith(other.seats, one.seats)
+    startsWithSeats(other.seats, one.seats)
   )
 }
 

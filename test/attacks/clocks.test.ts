@@ -76,7 +76,7 @@ t.test('a token counts as issued before up to the leeway later', async (t) => {
       { id: 'q', space: 's1', permission: 'a:b' },
       { source: 'memory' },
     )
-    return found instanceof Promise ? null : found.entries.map(({ givenUp }) => !givenUp)
+    return found instanceof Promise ? null : found.entries.map(({ nameGivenUp }) => !nameGivenUp)
   }
   t.same([gains(givenUpAt, 0), gains(givenUpAt + 1, 0)], [[false], [true]])
   t.same([gains(givenUpAt + 5, 5000), gains(givenUpAt + 6, 5000)], [[false], [true]])

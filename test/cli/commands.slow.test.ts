@@ -54,7 +54,7 @@ t.test('check: no faults, or all of them by place', async (t) => {
 })
 
 t.test(
-  'check: methods that fall to an entry that asks for less, and parameters of other routers',
+  'check: methods that fall back to an entry that requires less, and parameters of other routers',
   async (t) => {
     const table = `upstream: trainings
 routes:
@@ -68,10 +68,10 @@ routes:
     t.match(
       err,
       [
-        /^routes\/trainings\.yaml:3:3: warning: GET \/v1\/admin\/x asks for admin:x, but POST,.* ANY \/v1\/\* \(routes\/trainings\.yaml:4\), which asks for less: public/m,
+        /^routes\/trainings\.yaml:3:3: warning: GET \/v1\/admin\/x requires admin:x, but POST,.* ANY \/v1\/\* \(routes\/trainings\.yaml:4\), which requires less: public/m,
       ][0],
     )
-    t.match(err, /^routes\/trainings\.yaml:5:3: warning: GET \/v2\/:id: ":id" is matched as it is written/m)
+    t.match(err, /^routes\/trainings\.yaml:5:3: warning: GET \/v2\/:id: ":id" is a static segment/m)
     t.match((await seatgate(cwd, ['explain', 'POST', '/v1/admin/x'])).out, /^allow\n/, 'which is so')
   },
 )

@@ -15,7 +15,7 @@ function seat(name: string, spaces: string[], permissions: string[]): Seat {
 }
 
 function entry(it: Seat | null, more: Partial<ResolvedSeat> = {}): ResolvedSeat {
-  return { name: it?.name ?? 'gone', seat: it, givenUp: false, ...more }
+  return { name: it?.name ?? 'gone', seat: it, nameGivenUp: false, ...more }
 }
 
 function byName(...entries: ResolvedSeat[]): ResolvedSeats {
@@ -40,7 +40,7 @@ t.test('each Seat has its verdict, also behind one that grants', async (t) => {
     entry(admin),
     entry(null),
     entry(seat('Away', ['s9'], ['*'])),
-    entry(admin, { givenUp: true }),
+    entry(admin, { nameGivenUp: true }),
   )
   t.same(
     authorize(resolved, 's1', 'trainings:create').seats.map((each) => each.verdict),
@@ -53,7 +53,7 @@ t.test('a Seat that no longer lists the space grants nothing there', async (t) =
 })
 
 t.test('a name given up grants nothing, whatever the Seat of that name holds now', async (t) => {
-  t.equal(authorize(byName(entry(admin, { givenUp: true })), 's1', 'a:b').code, 'permission_denied')
+  t.equal(authorize(byName(entry(admin, { nameGivenUp: true })), 's1', 'a:b').code, 'permission_denied')
 })
 
 t.test('an API key has an entry for each of its Seats that lists the space', async (t) => {
@@ -101,7 +101,7 @@ t.test('allow if and only if a standing Seat lists the space and holds the permi
       (all, where, what, by) => {
         const entries = all.map((each, index) =>
           entry(each.gone ? null : seat(`S${index}`, each.spaces, each.permissions), {
-            givenUp: each.givenUp,
+            nameGivenUp: each.givenUp,
           }),
         )
         const expected = all.some(

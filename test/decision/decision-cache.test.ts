@@ -291,12 +291,12 @@ t.test('it takes what it is said to take, or less', async (t) => {
     for (const [at, principal] of callers.entries()) {
       const list: ReturnType<typeof seats> = []
       for (const seat of seats(`${at}`)) list.push(seat)
-      outcomes.keep(principal, 's1', 'trainings:list', { code: 'allow', seats: list })
+      outcomes.set(principal, 's1', 'trainings:list', { code: 'allow', seats: list })
     }
     const took = ((await collected()).heapUsed - before) / callers.length
     t.ok(took > 50 && took <= authorizationBytes(count), `${took} bytes of ${authorizationBytes(count)}`)
     t.ok(authorizationBytes(count) < 3 * took, `${authorizationBytes(count)} bytes are said to be ${took}`)
-    t.equal(outcomes.known(callers[0] ?? bearer({}), 's1', 'trainings:list')?.code, 'allow')
+    t.equal(outcomes.get(callers[0] ?? bearer({}), 's1', 'trainings:list')?.code, 'allow')
   }
 })
 
@@ -309,9 +309,9 @@ t.test('no request is kept for the name of its space', async (t) => {
   for (let turn = 0; turn < 2; turn++)
     for (const [at, principal] of callers.entries()) {
       const space = request(at).slice(0, 13 + turn)
-      outcomes.keep(principal, space, 'trainings:list', { code: 'no_seat_in_space', seats: [] })
+      outcomes.set(principal, space, 'trainings:list', { code: 'no_seat_in_space', seats: [] })
     }
   const took = ((await collected()).heapUsed - before) / callers.length
   t.ok(took < authorizationBytes(0), `${took} bytes`)
-  t.ok(outcomes.known(callers[299] ?? bearer({}), 'space-of-the-r', 'trainings:list'))
+  t.ok(outcomes.get(callers[299] ?? bearer({}), 'space-of-the-r', 'trainings:list'))
 })

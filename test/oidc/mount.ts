@@ -5,7 +5,7 @@
 
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { verifyToken } from '../../src/decision/authn/token.ts'
-import { untimely } from '../../src/decision/authn/claims.ts'
+import { timeRefusal } from '../../src/decision/authn/claims.ts'
 import { Refusal } from '../../src/model/errors.ts'
 import type { Principal } from '../../src/model/principal.ts'
 import { headerLines, isNavigation } from '../../src/oidc/sign-in/browser.ts'
@@ -64,7 +64,7 @@ async function authenticate(
 async function bearer(world: SignInWorld, token: string): Promise<Principal | Refusal> {
   const tenants = new Map(['acme', 'globex'].map((id) => [id, world.tenant(id)]))
   const verified = verifyToken(token, { tenants, defaultTenant: null })
-  return verified instanceof Refusal ? verified : (untimely(verified, world.now()) ?? verified.principal)
+  return verified instanceof Refusal ? verified : (timeRefusal(verified, world.now()) ?? verified.principal)
 }
 
 function shown({ method, tenant, user, email, claims }: Principal) {

@@ -27,7 +27,7 @@ const GRANTS: ResolvedSeats = {
         spaces: new Set(['north']),
         permissions: new Set(['seats:create']),
       },
-      givenUp: false,
+      nameGivenUp: false,
     },
   ],
 }

@@ -1,9 +1,9 @@
 /**
- * `x-api-key`. One of the ways to say who calls; asked by `authenticator.ts`.
+ * Authentication by `x-api-key`.
  *
- * Cache: where an accepted key's record is found, so that its text is not decoded at each request. Key: SHA-256 of
- * the text, so no usable key lies in memory. Value: tenant and id. Never an answer: the record is asked for, as it is
- * now, each time. The principal of a record is made once, and is gone with the record.
+ * Cache: the address of an accepted key's record, so that the key is not decoded at each request. Key: SHA-256 of the
+ * key, so that memory holds no usable key. Value: tenant and id, never a verdict: the record is looked up at each
+ * request. A record's principal is created once and dropped with the record.
  */
 
 import { timingSafeEqual } from 'node:crypto'
@@ -17,7 +17,7 @@ import type { Principal } from '../../model/principal.ts'
 export interface ApiKeyOptions {
   /** Configured tenants, by id. */
   readonly tenants: { has(id: string): boolean }
-  /** The record as it is now; rejects when the store can't be asked. */
+  /** The current record; rejects when the store can't be asked. */
   readonly apiKeyById: (
     tenant: string,
     id: string,
@@ -25,7 +25,7 @@ export interface ApiKeyOptions {
   ) => StoredApiKey | null | Promise<StoredApiKey | null>
   /** ms since the epoch */
   readonly now: () => number
-  /** Bytes of what is remembered. */
+  /** Bytes of the cache. */
   readonly memory: number
 }
 
@@ -34,18 +34,18 @@ interface KeyAddress {
   readonly id: string
 }
 
-/** One text for all that may be wrong with a key, so that it tells nobody which tenants and ids exist. */
-const invalid = new Refusal('api_key_invalid', 'The API key is not known here.')
+/** One detail for every cause, so that a response does not reveal which tenants and ids exist. */
+const invalid = new Refusal('api_key_invalid', 'The API key is unknown.')
 const expired = new Refusal('api_key_expired', 'The API key has expired.')
 const revoked = new Refusal('api_key_revoked', 'The API key has been revoked.')
 
-/** Stands in for the hash of a key that doesn't exist. */
+/** Compared in place of the hash of a key that does not exist, so that both cases take the same time. */
 const NO_HASH = new Uint8Array(32)
 
 export class ApiKeys {
   readonly #options: ApiKeyOptions
   readonly #accepted: LRUCache<string, KeyAddress>
-  /** What a record of memory means to a decision: made once, gone with the record. */
+  /** The principal of a record in memory; dropped with the record. */
   readonly #principals = new WeakMap<StoredApiKey, Principal>()
 
   constructor(options: ApiKeyOptions) {
@@ -64,7 +64,7 @@ export class ApiKeys {
     return this.#admit(address, hash, cacheKey, record)
   }
 
-  /** Expiry before revocation: a key that is both is expired. */
+  /** Expiry is checked before revocation: a key that is both is `api_key_expired`. */
   #admit(
     address: KeyAddress,
     hash: Uint8Array,
@@ -80,8 +80,8 @@ export class ApiKeys {
   }
 
   #principal(record: StoredApiKey): Principal {
-    const known = this.#principals.get(record)
-    if (known !== undefined) return known
+    const cached = this.#principals.get(record)
+    if (cached !== undefined) return cached
     const { tenant, id, seatIds, expiresAt } = record
     const principal: Principal = Object.freeze({
       method: 'api-key',
@@ -97,10 +97,10 @@ export class ApiKeys {
   }
 }
 
-/** Of a hash, a tenant, an id, and their place in the map: all are bounded. */
+/** Hash, tenant, id and map entry: all are bounded. */
 const ADDRESS_BYTES = 400
 
-/** Characters. No key of the gateway comes near. */
+/** Characters. Every key of the gateway is shorter. */
 const MAX_KEY = 1024
 
 function equal(hash: Uint8Array, stored: Uint8Array): boolean {

@@ -1,6 +1,6 @@
 /**
- * Who calls? Asks each way to say so in order: API key, bearer token, sign-in session. The first that is present
- * decides, for good or ill. Built for one configuration and dropped with it, and with it all that it remembers.
+ * Authentication by the first credential that is present: API key, bearer token, sign-in session. An invalid one never
+ * falls through to the next. One instance belongs to one configuration and is dropped with it, caches included.
  */
 
 import type { MemoryBounds, TenantConfig } from '../../config/config.ts'
@@ -10,7 +10,7 @@ import type { Trace } from '../../model/decision.ts'
 import type { Principal } from '../../model/principal.ts'
 import { MadeOf } from '../../lib/made-of.ts'
 import { type ApiKeyOptions, ApiKeys } from './api-key.ts'
-import { BearerTokens, type OtherIssuer, SameLine } from './bearer.ts'
+import { BearerTokens, type OtherIssuer, RepeatedLine } from './bearer.ts'
 
 /** The session cookie as a credential; null without one. See `oidc/session/session.ts`. */
 export interface SessionCookies {
@@ -25,11 +25,11 @@ export interface AuthenticatorOptions {
   readonly tenants: ReadonlyMap<string, TenantConfig>
   /** For tokens that carry no `tenant_id`; null: they are refused. */
   readonly defaultTenant: string | null
-  /** The API key's record as it is now; rejects when the store can't be asked. */
+  /** The current record of an API key; rejects when the store can't be asked. */
   readonly apiKeyById: ApiKeyOptions['apiKeyById']
-  /** Left out: nobody signs in here. */
+  /** Left out: sign-in is not configured. */
   readonly sessions?: SessionCookies | null
-  /** For bearer tokens of identity providers; left out: none are accepted. */
+  /** Verifies bearer tokens of identity providers; left out: none are accepted. */
   readonly otherIssuer?: OtherIssuer | null
   /** ms since the epoch */
   readonly now: () => number
@@ -62,10 +62,10 @@ export class Authenticator {
   }
 
   /**
-   * At once when memory can answer. Rejects when the store can't be asked.
+   * Synchronous when memory has the data. Rejects when the store can't be asked.
    *
-   * A header that says two things is refused also where another one would decide: whoever is next in line may read
-   * the other. An Authorization header of another scheme is not for the gateway, and is as good as none.
+   * An ambiguous header is refused even where another credential decides: an upstream may read it. An Authorization
+   * header of another scheme is ignored.
    */
   authenticate(
     credentials: Credentials,
@@ -80,23 +80,23 @@ export class Authenticator {
       cookie,
     } = credentials
     if (key !== undefined) return this.#apiKeys.authenticate(key, trace)
-    const bearer = line === undefined ? null : this.#bearer.authenticate(line, sameLine.of(credentials))
+    const bearer = line === undefined ? null : this.#bearer.authenticate(line, repeatedLine.of(credentials))
     if (bearer !== null) return bearer
     if (cookie.length === 0 || this.#sessions === null) return missing
     return this.#sessions.authenticate(cookie, browser, trace) ?? missing
   }
 }
 
-/** Signs of nothing: no cookie counts with these. */
+/** No context: a session cookie does not count. */
 const NO_BROWSER: BrowserContext = { method: 'POST', rawHeaders: [], upgrade: true }
 
-/** Looked at once, where the same lines come again; false: none of them says two things. */
+/** Computed once per header section that repeats; false: no header is ambiguous. */
 const ambiguity = new MadeOf(({ apiKey, authorization }: Credentials): Refusal | false => {
   if (isAmbiguous(apiKey)) return ambiguousKey
   return isAmbiguous(authorization) && ambiguousAuthorization
 })
 
-const sameLine = new MadeOf(({ authorization: [line = ''] }: Credentials) => new SameLine(line))
+const repeatedLine = new MadeOf(({ authorization: [line = ''] }: Credentials) => new RepeatedLine(line))
 
 function isAmbiguous(lines: readonly string[]): boolean {
   return lines.length > 1 || (lines[0]?.includes(',') ?? false)

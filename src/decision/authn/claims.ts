@@ -1,6 +1,5 @@
 /**
- * What a token says: payload → Principal and the time it is good for. Only ever given the payload of a token whose
- * signature is good.
+ * The claims of a token: payload → Principal and times. The payload must come from a token whose signature is verified.
  */
 
 import { readHashPerm } from '../../../seats-admin/model/hash-perm.ts'
@@ -8,16 +7,16 @@ import { Refusal } from '../../model/errors.ts'
 import type { Principal, SeatClaims } from '../../model/principal.ts'
 import { listBytes, MAP_BYTES, MAP_ENTRY_BYTES, authorizationBytes, textBytes } from '../../lib/heap-size.ts'
 
-/** A token whose signature is good. Whether it is valid now is another question: {@link untimely}. */
+/** A token with a verified signature. {@link timeRefusal} says whether it is valid at a given time. */
 export interface VerifiedToken {
   readonly principal: Principal
-  /** Seconds since the epoch, by `exp`: the first moment at which it is no longer valid. */
+  /** Seconds since the epoch, from `exp`: the first moment at which the token is expired. */
   readonly expiresAt: number
-  /** Seconds since the epoch, by `nbf` and `iat`; -Infinity when it has neither. */
+  /** Seconds since the epoch, from `nbf` and `iat`; -Infinity when the token has neither. */
   readonly validFrom: number
-  /** Seconds that the clocks may differ. */
+  /** Seconds of clock skew that are tolerated. */
   readonly leeway: number
-  /** Milliseconds after which the signature is checked again, as its key may have been withdrawn; left out: never. */
+  /** Milliseconds after which the signature is verified again, as its key may be withdrawn; left out: never. */
   readonly rememberFor?: number
 }
 
@@ -25,29 +24,32 @@ type Payload = Readonly<Record<string, unknown>>
 
 const LONG_AGO = -Infinity
 
-const noExp = new Refusal('token_invalid', 'The claim exp must be a finite number.')
-const oddNbf = new Refusal('token_invalid', 'The claim nbf must be a finite number.')
-const oddIat = new Refusal('token_invalid', 'The claim iat must be a finite number.')
-const noSub = new Refusal('token_invalid', 'The claim sub must be a text that is not empty.')
-const oddEmail = new Refusal('token_invalid', 'The claim email must be a text.')
-const oddHashPerm = new Refusal('token_invalid', 'The claim hash_perm must be an array of strings.')
+const invalidExp = new Refusal('token_invalid', 'The claim exp must be a finite number.')
+const invalidNbf = new Refusal('token_invalid', 'The claim nbf must be a finite number.')
+const invalidIat = new Refusal('token_invalid', 'The claim iat must be a finite number.')
+const invalidSub = new Refusal('token_invalid', 'The claim sub must be a non-empty string.')
+const invalidEmail = new Refusal('token_invalid', 'The claim email must be a string.')
+const invalidHashPerm = new Refusal('token_invalid', 'The claim hash_perm must be an array of strings.')
 const expired = new Refusal('token_expired', 'The token has expired.')
-const early = new Refusal('token_not_yet_valid', 'The token is not valid yet, or was issued in the future.')
+const notYetValid = new Refusal(
+  'token_not_yet_valid',
+  'The token is not valid yet, or was issued in the future.',
+)
 
 /** @param leeway ms */
 export function readClaims(payload: Payload, tenant: string, leeway: number): VerifiedToken | Refusal {
   const { exp, sub } = payload
-  if (!isTime(exp)) return noExp
+  if (!isTime(exp)) return invalidExp
   const nbf = optionalTime(payload.nbf)
-  if (nbf === null) return oddNbf
+  if (nbf === null) return invalidNbf
   const iat = optionalTime(payload.iat)
-  if (iat === null) return oddIat
-  if (!isText(sub) || sub === '') return noSub
+  if (iat === null) return invalidIat
+  if (!isText(sub) || sub === '') return invalidSub
   const email = payload.email ?? null
-  if (email !== null && !isText(email)) return oddEmail
+  if (email !== null && !isText(email)) return invalidEmail
   const entries = readHashPerm(payload.hash_perm)
-  if (entries === null) return oddHashPerm
-  // Whole seconds, so that a token issued in this very second is not from the future.
+  if (entries === null) return invalidHashPerm
+  // Whole seconds, so that a token issued within the current second is not from the future.
   const issuedAt = Math.floor(iat)
   const issuedBy = Math.floor(iat - leeway / 1000)
   const claims = Object.freeze({ by: 'name' as const, entries, issuedAt: issuedBy })
@@ -67,24 +69,27 @@ export function readClaims(payload: Payload, tenant: string, leeway: number): Ve
   }
 }
 
-/** Why it is not valid at `now` (ms since the epoch); null if it is. Asked at every use: RFC 7519, section 4.1.4 ff. */
-export function untimely(token: VerifiedToken, now: number): Refusal | null {
+/**
+ * Why the token is not valid at `now` (ms since the epoch); null: it is valid. Checked at every use (RFC 7519, section
+ * 4.1.4 ff.).
+ */
+export function timeRefusal(token: VerifiedToken, now: number): Refusal | null {
   const seconds = now / 1000
   if (!(seconds < token.expiresAt + token.leeway)) return expired
-  if (!(seconds + token.leeway >= token.validFrom)) return early
+  if (!(seconds + token.leeway >= token.validFrom)) return notYetValid
   return null
 }
 
-/** What it takes of the heap with what is made of it, the place in a map of tokens included; see `heap-size.ts`. */
+/** Bytes of heap: the token, its cached authorization and its entry in a cache of tokens. See `lib/heap-size.ts`. */
 export function verifiedBytes({ principal: { user, email, claims } }: VerifiedToken): number {
   return VERIFIED + textBytes(user) + textBytes(email ?? '') + claimsBytes(claims)
 }
 
-/** Four objects, their numbers, and what a map of tokens has for each. */
+/** Four objects, their numbers and the cache's entry. */
 const VERIFIED = 600
-/** A list that has grown has up to seventeen places before its second text. */
+/** An array that has grown has up to seventeen unused elements. */
 const LIST = 200
-/** A name is a piece of its entry, all of which it keeps. */
+/** A name is a slice of its `{space}:{seat}` entry, and retains the whole entry. */
 const PIECE = 32
 
 function claimsBytes(claims: SeatClaims): number {
@@ -104,18 +109,20 @@ function namesBytes(names: readonly string[]): number {
   return LIST + listBytes(names) + authorizationBytes(names.length)
 }
 
-/** 1e400 is a JSON number and reads as Infinity. */
+/** 1e400 is valid JSON and parses as Infinity. */
 function isTime(value: unknown): value is number {
   return Number.isFinite(value)
 }
 
-/** An absent one has always passed; null for one that is no time. */
+/** -Infinity when the claim is absent; null when it is not a number. */
 function optionalTime(value: unknown): number | null {
   if (value === undefined) return LONG_AGO
   return isTime(value) ? value : null
 }
 
-/** Lone surrogates are no text (RFC 7493, section 2.1): stored or sent on they become one and the same character. */
+/**
+ * Well-formed Unicode (RFC 7493, section 2.1): different lone surrogates become the same U+FFFD when encoded as UTF-8.
+ */
 function isText(value: unknown): value is string {
   return typeof value === 'string' && value.isWellFormed()
 }

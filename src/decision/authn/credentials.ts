@@ -1,14 +1,14 @@
-/** Header lines → Credentials: collects, and judges nothing. */
+/** Collects the field lines with credentials. It does not check them. */
 
 import type { Credentials } from '../../model/authorization-request.ts'
 
-/** Shared by all requests that lack a header: frozen, and never pushed to. */
+/** Shared by all requests without the header field: frozen, never pushed to. */
 const NONE: string[] = []
 Object.freeze(NONE)
 
 /**
- * @param rawHeaders name, value, name, value, … as received; names in any case, one pair a header line
- * @param again further requests may say the same, and get the same Credentials
+ * @param rawHeaders name, value, name, value, … as received; names in any case, one pair a field line
+ * @param again other requests may share the same header section, and so the Credentials
  */
 export function readCredentials(rawHeaders: readonly string[], again = false): Credentials {
   let apiKey = NONE
@@ -18,7 +18,7 @@ export function readCredentials(rawHeaders: readonly string[], again = false): C
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
     const name = rawHeaders[at] ?? ''
     const value = rawHeaders[at + 1] ?? ''
-    // Lengths first: most lines are none of ours, and need no lower-case copy to see it.
+    // The length is checked first: most lines are of other fields, and need no lower-case copy.
     switch (name.length) {
       case 5:
         if (name.toLowerCase() === 'space') space = add(space, value)

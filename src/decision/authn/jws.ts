@@ -1,6 +1,6 @@
 /**
- * The token's envelope: a compact JWS (RFC 7515, section 7.1) in its one canonical spelling. What common libraries let
- * pass — padding, white space, spare bits, duplicate members — is refused here, so that one token has one text.
+ * A compact JWS (RFC 7515, section 7.1) in its one canonical spelling. Padding, white space, spare bits and duplicate
+ * members, which common libraries accept, are refused here, so that one token has one text.
  */
 
 import { createHmac, timingSafeEqual } from 'node:crypto'
@@ -8,21 +8,21 @@ import type { TokenConfig } from '../../config/config.ts'
 import { detachedText } from '../../lib/heap-size.ts'
 import { isJsonObject, parseJson } from '../../lib/json.ts'
 
-/** Characters. More than any gateway lets through in one header line. */
+/** Characters. Longer than any header line that the gateway accepts. */
 export const MAX_TOKEN = 16 * 1024
 
-/** Read, but not believed: nothing about the signature is known yet. */
+/** A decoded token whose signature is not verified yet. */
 export interface Jws {
   readonly text: string
-  /** Header parameter `alg` (RFC 7515, section 4.1.1), whatever it holds. */
+  /** Header parameter `alg` (RFC 7515, section 4.1.1); not checked. */
   readonly algorithm: unknown
   readonly payload: Readonly<Record<string, unknown>>
   readonly signature: Uint8Array
 }
 
 /**
- * Header parameters that name or bring a key, or change what the other parts mean. The gateway's tokens have none:
- * they are refused, not looked at (RFC 8725, sections 3.1 and 3.10).
+ * Header parameters that name or carry a key, or change the meaning of other parts. The gateway's own tokens have none,
+ * so a token with one is refused (RFC 8725, sections 3.1 and 3.10).
  */
 const REFUSED_PARAMETERS = [
   'crit',
@@ -59,10 +59,10 @@ interface Header {
   readonly algorithm: unknown
 }
 
-/** Most tokens have the header of the one before, and what it says is in its text alone. */
+/** Most tokens share the header of the token before. The cached value depends on the text alone. */
 let lastHeader: Header | null = null
 
-/** Null for one that no token of the gateway has. */
+/** Null for a header that no token of the gateway has. */
 function readHeader(text: string): Header | null {
   const header = readObject(text)
   if (header === null || !isOurHeader(header)) return null
@@ -88,21 +88,21 @@ function readObject(part: string): Readonly<Record<string, unknown>> | null {
   return 'value' in parsed && isJsonObject(parsed.value) ? parsed.value : null
 }
 
-/** Canonical base64url without padding (RFC 7515, section 2): what encoding the bytes again gives back. */
+/** Canonical base64url without padding (RFC 7515, section 2): encoding the bytes gives the same text. */
 function decode(part: string): Buffer | null {
   const bytes = Buffer.from(part, 'base64url')
   return bytes.toString('base64url') === part ? bytes : null
 }
 
-/** Bytes of a whole HMAC (RFC 7518, section 3.2). */
+/** Bytes of a full HMAC (RFC 7518, section 3.2). */
 const SIGNATURE_LENGTHS: Readonly<Record<TokenConfig['algorithm'], number>> = {
   HS256: 32,
   HS384: 48,
   HS512: 64,
 }
 
-/** Whether the header can be one for these secrets: only the tenant's one algorithm, whatever the token says. */
-export function fits(jws: Jws, { algorithm }: TokenConfig): boolean {
+/** Whether the header matches the tenant's one algorithm, whatever `alg` the token claims (RFC 8725, section 3.1). */
+export function matchesAlgorithm(jws: Jws, { algorithm }: TokenConfig): boolean {
   return jws.algorithm === algorithm && jws.signature.length === SIGNATURE_LENGTHS[algorithm]
 }
 
@@ -113,13 +113,14 @@ const HASHES: Readonly<Record<TokenConfig['algorithm'], string>> = {
 }
 
 /**
- * Whether one of the secrets made the signature (RFC 7515, section 5.2). By Node's HMAC at once: jose's goes through a
- * thread and comes back as a promise, at ten times the price, which whoever sends bad tokens would make us pay.
+ * Whether one of the secrets made the signature (RFC 7515, section 5.2). Node.js' synchronous HMAC: jose verifies on
+ * another thread, at ten times the cost, which a flood of bad tokens would make the gateway pay.
  *
  * @param jws one that `fits`
  */
 export function isSigned({ text, signature }: Jws, { secrets, algorithm }: TokenConfig): boolean {
   const input = text.slice(0, text.lastIndexOf('.'))
-  const made = (secret: Uint8Array) => createHmac(HASHES[algorithm], secret).update(input, 'latin1').digest()
-  return secrets.some((secret) => timingSafeEqual(made(secret), signature))
+  const hmacOf = (secret: Uint8Array) =>
+    createHmac(HASHES[algorithm], secret).update(input, 'latin1').digest()
+  return secrets.some((secret) => timingSafeEqual(hmacOf(secret), signature))
 }

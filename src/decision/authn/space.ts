@@ -1,4 +1,4 @@
-/** The `Space` header: which space the caller means. Exactly one, for routes that need a permission. */
+/** The `Space` header: the space of the request. Routes with a permission require exactly one. */
 
 import { isSpaceId } from '../../../seats-admin/model/space.ts'
 import { Refusal } from '../../model/errors.ts'
@@ -9,7 +9,7 @@ const missing = new Refusal(
   'space_required',
   'This route needs a permission in a space: send one Space header.',
 )
-/** Refused before anything else about the caller is looked at, as repeated credentials are. */
+/** Checked before the credential, as repeated credentials are. */
 export const repeatedSpace = new Refusal(
   'request_malformed',
   'The Space header is sent more than once or names several spaces.',
@@ -18,7 +18,7 @@ const malformed = new Refusal('request_malformed', 'The Space header is not a sp
 
 const space = new MadeOf(({ space: lines }: Credentials) => readSpace(lines))
 
-/** Looked at once, where the same lines come again. */
+/** Computed once per header section that repeats. */
 export function spaceOf(credentials: Credentials): string | Refusal {
   return space.of(credentials)
 }

@@ -1,26 +1,25 @@
 /**
- * The gateway's own token: a JWT (RFC 7519) with the tenant's HMAC secret. Minted for a sign-in and by
- * `seatgate token`; verified by `bearer.ts`.
+ * The gateway's own token: a JWT (RFC 7519) signed with the tenant's HMAC secret. Sign-in and `seatgate token` mint it.
  */
 
 import { SignJWT } from 'jose'
 import type { TenantConfig } from '../../config/config.ts'
 import { Refusal } from '../../model/errors.ts'
 import { readClaims, type VerifiedToken } from './claims.ts'
-import { fits, isSigned, MAX_TOKEN, readJws } from './jws.ts'
+import { matchesAlgorithm, isSigned, MAX_TOKEN, readJws } from './jws.ts'
 
-/** Whom a new token is about. */
+/** The subject of a new token. */
 export interface TokenSubject {
   readonly sub: string
   readonly email?: string
   readonly name?: string
   /** `{space}:{seat}` entries. */
   readonly hashPerm: readonly string[]
-  /** Whether an identity provider signed them in; false when left out. */
+  /** Whether an identity provider signed the user in; false when left out. */
   readonly isSso?: boolean
 }
 
-/** Whose tokens are believed. */
+/** The issuers whose tokens are accepted. */
 export interface TokenIssuers {
   readonly tenants: ReadonlyMap<string, TenantConfig>
   /** For tokens that carry no `tenant_id`; null: they are refused. */
@@ -29,9 +28,12 @@ export interface TokenIssuers {
 
 const malformed = new Refusal(
   'token_invalid',
-  'The bearer token is not one of this gateway in canonical form.',
+  'The bearer token is not a token of this gateway in canonical form.',
 )
-const forged = new Refusal('token_invalid', 'The signature of the token, or its tenant, is not known here.')
+const unverified = new Refusal(
+  'token_invalid',
+  'The signature of the token is not valid, or its tenant is unknown.',
+)
 
 /**
  * Signs with the tenant's first secret.
@@ -56,7 +58,7 @@ export async function mintToken(
   return token
 }
 
-/** What is not known has no member, rather than null or '' (OpenID Connect Core 1.0, section 5.3.2). */
+/** Unknown values are left out, rather than null or '' (OpenID Connect Core 1.0, section 5.3.2). */
 function claimsOf(tenant: TenantConfig, subject: TokenSubject, now: number, lifetime: number) {
   const { sub, email, name, hashPerm, isSso = false } = subject
   const iat = Math.floor(now / 1000)
@@ -74,15 +76,16 @@ function claimsOf(tenant: TenantConfig, subject: TokenSubject, now: number, life
 }
 
 /**
- * Reads the token and checks its signature. Whether it is valid *now* is left to `untimely`, so that the answer here
- * stays true for as long as the configuration does.
+ * Decodes the token and verifies its signature. `untimely` checks the times, so this result holds as long as the
+ * configuration does.
  */
 export function verifyToken(text: string, issuers: TokenIssuers): VerifiedToken | Refusal {
   const jws = readJws(text)
   if (jws === null) return malformed
-  // Before the signature is checked, the tenant a token claims only chooses the secrets that it must be signed with.
+  // Before verification, the claimed tenant only selects the secrets that must have signed the token.
   const { tenant_id: tenantId = issuers.defaultTenant } = jws.payload
   const tenant = typeof tenantId === 'string' ? issuers.tenants.get(tenantId) : undefined
-  if (tenant === undefined || !fits(jws, tenant.token) || !isSigned(jws, tenant.token)) return forged
+  if (tenant === undefined || !matchesAlgorithm(jws, tenant.token) || !isSigned(jws, tenant.token))
+    return unverified
   return readClaims(jws.payload, tenant.id, tenant.token.leeway)
 }

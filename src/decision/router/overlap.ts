@@ -1,7 +1,6 @@
 /**
- * Entries that cross: some requests match both, and neither is the narrower one, as with `/a/{x}` and `/{y}/b` at
- * `/a/b`. The table has an answer (the first segment that differs decides), but perhaps not the one that was meant.
- * Asked at load; a warning, never a fault.
+ * Warnings for entries that cross: some requests match both, and neither entry is narrower, as with `/a/{x}` and
+ * `/{y}/b` at `/a/b`. The first segment that differs decides, perhaps unintentionally. Checked at load time.
  */
 
 import type { Fault } from '../../config/faults.ts'
@@ -9,10 +8,10 @@ import type { Route } from '../../model/route.ts'
 import type { Pattern, Segment } from './pattern.ts'
 import type { Leaf, Node } from './tree.ts'
 
-/** Warnings beyond this say nothing new. */
+/** Bounds the output: further warnings add nothing. */
 const MAX_WARNINGS = 100
 
-/** @param patterns of the routes, in the same order */
+/** @param patterns of `routes`, in the same order */
 export function overlaps(root: Node, routes: readonly Route[], patterns: readonly Pattern[]): Fault[] {
   const warnings: Fault[] = []
   for (const [index, route] of routes.entries()) {
@@ -25,15 +24,15 @@ export function overlaps(root: Node, routes: readonly Route[], patterns: readonl
 }
 
 /**
- * Walks what the segments and the tree have in common. Each pair is met once: from the entry that is narrower at the
- * first segment where they differ; it crosses where it is wider at a later one.
+ * Walks the common part of the segments and the tree. Each pair is visited once: from the entry that is narrower at the
+ * first segment that differs. It crosses the other where it is wider at a later one.
  */
 function cross(
   node: Node,
   segments: readonly Segment[],
   at: number,
   narrower: boolean,
-  met: (leaf: Leaf) => void,
+  visit: (leaf: Leaf) => void,
 ): void {
   const segment = segments[at]
   if (segment === undefined || segment.kind === 'rest') return
@@ -41,29 +40,29 @@ function cross(
     sameAs(node, segment),
     segment.kind === 'static' && segment.text !== '' ? node.param : null,
   ]
-  if (same !== null) cross(same, segments, at + 1, narrower, met)
-  if (wide !== null) cross(wide, segments, at + 1, true, met)
+  if (same !== null) cross(same, segments, at + 1, narrower, visit)
+  if (wide !== null) cross(wide, segments, at + 1, true, visit)
   if (!narrower || segment.kind !== 'param') return
-  // Wider here, narrower before: whatever ends below is crossed.
-  for (const [text, child] of node.statics) if (text !== '') ends(child, segments, at + 1, met)
+  // Wider here and narrower before: every entry that ends below is crossed.
+  for (const [text, child] of node.statics) if (text !== '') visitEnds(child, segments, at + 1, visit)
 }
 
 function sameAs(node: Node, segment: Segment): Node | null {
   return segment.kind === 'static' ? (node.statics.get(segment.text) ?? null) : node.param
 }
 
-/** The leaves that the rest of the segments reach, by whatever way. */
-function ends(node: Node, segments: readonly Segment[], at: number, met: (leaf: Leaf) => void): void {
+/** Visits the leaves that the remaining segments reach on any branch. */
+function visitEnds(node: Node, segments: readonly Segment[], at: number, visit: (leaf: Leaf) => void): void {
   const segment = segments[at]
-  if (node.rest !== null && segment !== undefined) met(node.rest)
+  if (node.rest !== null && segment !== undefined) visit(node.rest)
   if (segment === undefined) {
-    if (node.leaf !== null) met(node.leaf)
+    if (node.leaf !== null) visit(node.leaf)
   } else if (segment.kind === 'static') {
     for (const child of [node.statics.get(segment.text), segment.text === '' ? null : node.param])
-      if (child != null) ends(child, segments, at + 1, met)
+      if (child != null) visitEnds(child, segments, at + 1, visit)
   } else if (segment.kind === 'param') {
-    for (const [text, child] of node.statics) if (text !== '') ends(child, segments, at + 1, met)
-    if (node.param !== null) ends(node.param, segments, at + 1, met)
+    for (const [text, child] of node.statics) if (text !== '') visitEnds(child, segments, at + 1, visit)
+    if (node.param !== null) visitEnds(node.param, segments, at + 1, visit)
   }
 }
 
@@ -76,5 +75,5 @@ function collect(leaf: Leaf, route: Route, crossed: Set<Route>): void {
 
 function warning(route: Route, other: Route): string {
   const place = other.place === null ? '' : ` (${other.place.file}:${other.place.line})`
-  return `${route.id}: some requests match ${other.id}${place} too; this entry answers them`
+  return `${route.id}: some requests match ${other.id}${place} too; this entry takes precedence`
 }

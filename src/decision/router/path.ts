@@ -1,6 +1,6 @@
 /**
- * The request target, read once. What comes out is matched and is forwarded: the same string, so that no upstream can
- * read another path than the one decided on.
+ * Parses the request target once. Matching and forwarding use the same string, so that the upstream can't see another
+ * path than the one that was decided on.
  */
 
 import { DEFAULT_LIMITS } from '../../config/config.ts'
@@ -9,24 +9,27 @@ import { Refusal } from '../../model/errors.ts'
 export interface RequestTarget {
   /** Normalised path, beginning with `/`. */
   readonly path: string
-  /** With its `?`; '' when there is none. As it came. */
+  /** With its `?`, as received; '' when the target has none. */
   readonly query: string
-  /** A `;` or `%3B` stands in some segment: many servers cut parameters off there. The route's upstream says whether that may pass. */
+  /**
+   * A segment has a `;` or `%3B`: many servers cut parameters off there. The route's upstream says whether it is
+   * accepted.
+   */
   readonly semicolon: boolean
   /**
-   * A `%2F` stands in some segment. The match takes it for a part of its segment, and forwarding keeps it; a server that
-   * decodes it first sees two segments. The route's upstream says whether that may pass.
+   * A segment has a `%2F`. Matching treats it as part of the segment, and forwarding keeps it; a server that decodes it
+   * sees two segments. The route's upstream says whether it is accepted.
    */
   readonly encodedSlash: boolean
 }
 
-/** Bytes of a request target where nothing else is said (RFC 9110, section 4.1 asks for at least 8000). */
+/** Bytes of a request target by default (RFC 9110, section 4.1 asks for at least 8000). */
 export const MAX_TARGET = DEFAULT_LIMITS.targetBytes
 
 const ambiguous = (detail: string) => new Refusal('path_ambiguous', detail)
 
-const tooLong = (most: number) =>
-  new Refusal('uri_too_long', `The request target is longer than ${most} bytes.`)
+const tooLong = (maxBytes: number) =>
+  new Refusal('uri_too_long', `The request target is longer than ${maxBytes} bytes.`)
 const notPath = new Refusal('request_malformed', 'The request target is not a path.')
 const otherHost = new Refusal('request_malformed', 'The request target names another host than Host does.')
 const fragment = ambiguous('The request target has a fragment.')
@@ -38,20 +41,24 @@ const emptySegment = ambiguous('The path has an empty segment.')
 const dotSegment = ambiguous('The path has a dot segment.')
 
 /**
- * Reads origin-form and absolute-form targets (RFC 9112, sections 3.2.1 and 3.2.2). An absolute-form target must
- * name the host that `Host` names: two answers to "which host" are one too many.
+ * Parses origin-form and absolute-form (RFC 9112, sections 3.2.1 and 3.2.2). An absolute-form target must name the host
+ * that `Host` names, as the request would otherwise have two hosts.
  *
- * @param host the value of Host; null where there is none to compare with
+ * @param host the value of Host; null: not compared
  * @param most bytes
  */
-export function readTarget(target: string, host: string | null, most = MAX_TARGET): RequestTarget | Refusal {
-  if (target.length > most) return tooLong(most)
+export function readTarget(
+  target: string,
+  host: string | null,
+  maxBytes = MAX_TARGET,
+): RequestTarget | Refusal {
+  if (target.length > maxBytes) return tooLong(maxBytes)
   const origin = target.charCodeAt(0) === SLASH ? target : originForm(target, host)
   if (typeof origin !== 'string') return origin
   if (origin.includes('#')) return fragment
   const mark = origin.indexOf('?')
   const raw = mark < 0 ? origin : origin.slice(0, mark)
-  // Most paths have no escape: then nothing is looked for that only an escape could be.
+  // Most paths have no escapes: the checks for escapes are skipped.
   const escapes = raw.includes('%')
   const path = normalised(raw, escapes)
   if (typeof path !== 'string') return path
@@ -71,13 +78,16 @@ function originForm(target: string, host: string | null): string | Refusal {
   return rest.startsWith('/') ? rest : `/${rest}`
 }
 
-/** For the record of a target that could not be read: its path as it came, without query, fragment, host or userinfo. */
+/** For the record of an unreadable target: its path as received, without query, fragment, host and userinfo. */
 export function unreadPath(target: string): string {
   const end = target.search(/[?#]/)
   return (end < 0 ? target : target.slice(0, end)).replace(/^[a-z][a-z0-9+.-]*:\/\/[^/]*/i, '')
 }
 
-/** Decodes escapes of unreserved characters, gives other escapes upper-case hex, changes nothing else (RFC 3986, section 6.2.2). */
+/**
+ * Decodes escapes of unreserved characters and gives other escapes upper-case hex (RFC 3986, section 6.2.2); nothing
+ * else.
+ */
 export function normalise(path: string): string | Refusal {
   return normalised(path, path.includes('%'))
 }
@@ -95,8 +105,8 @@ const HASH = 0x23
 const DOT = 0x2e
 
 /**
- * A segment that is `.` or `..` once `%2F` is decoded, or that has `%3B` for the `;` of {@link isDotSegment}. The dots
- * themselves are decoded by then, and the hex digits are upper-case.
+ * A segment that is `.` or `..` after `%2F` is decoded, or that has `%3B` for the `;` of {@link isDotSegment}. The
+ * input has its dots decoded and its hex digits in upper case.
  */
 const HIDDEN_DOT_SEGMENT = /(?:\/|%2F)\.\.?(?:\/|%2F|;|%3B|$)/
 
@@ -116,7 +126,7 @@ function normaliseEscapes(path: string): string | Refusal {
   return isUtf8(out) ? out : notUtf8
 }
 
-/** Raw bytes above ASCII are refused before this matters, so what decodes here is made of escapes alone. */
+/** Only escapes are decoded here: a later check refuses raw bytes above ASCII. */
 function isUtf8(path: string): boolean {
   try {
     decodeURIComponent(path)
@@ -126,7 +136,7 @@ function isUtf8(path: string): boolean {
   }
 }
 
-/** The first thing wrong with a path whose escapes are normalised; null when nothing is. */
+/** The first fault of a path with normalised escapes; null: none. */
 function faultOf(path: string): Refusal | null {
   let start = 1
   for (let at = 1; at <= path.length; at++) {
@@ -140,7 +150,7 @@ function faultOf(path: string): Refusal | null {
   return null
 }
 
-/** `.` and `..`, also with path parameters behind them, which some servers drop first (`..;a=b`). */
+/** `.` and `..`, also with path parameters, which some servers remove first (`..;a=b`). */
 function isDotSegment(path: string, start: number, end: number): boolean {
   if (path.charCodeAt(start) !== DOT) return false
   const dots = path.charCodeAt(start + 1) === DOT ? 2 : 1
@@ -160,7 +170,7 @@ function isUnreserved(byte: number): boolean {
   )
 }
 
-/** The byte that two hex digits spell, or -1. */
+/** The byte that two hex digits encode; -1: not hex. */
 function hexByte(text: string, at: number): number {
   const high = hexDigit(text.charCodeAt(at))
   const low = hexDigit(text.charCodeAt(at + 1))

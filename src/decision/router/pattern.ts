@@ -1,4 +1,7 @@
-/** Route patterns: `/v1/trainings/{id}`, `/files/*`. Read at load; what no request could match is a fault. */
+/**
+ * Route patterns: `/v1/trainings/{id}`, `/files/*`. Parsed at load time; a pattern that no request can match is a
+ * fault.
+ */
 
 import { Refusal } from '../../model/errors.ts'
 import { normalise } from './path.ts'
@@ -10,58 +13,58 @@ export type Segment =
 
 export interface Pattern {
   readonly segments: readonly Segment[]
-  /** Names of what the path's variable parts are called, in order; the rest's is `*`. */
+  /** Names of the variable segments, in order; `*` for the rest. */
   readonly names: readonly string[]
 }
 
 const PARAM = /^\{([A-Za-z][A-Za-z0-9_-]*)\}$/
 
-/** What the upstream of a pattern's entry takes in a path. */
-export interface PathLeave {
+/** Exceptions for paths that the entry's upstream accepts. */
+export interface PathExceptions {
   readonly allowSemicolons: boolean
   readonly allowEncodedSlashes: boolean
 }
 
-/** The pattern, or a sentence that says what is wrong with it. */
-export function readPattern(path: string, leave: PathLeave): Pattern | string {
-  if (!path.startsWith('/')) return 'a path begins with a slash'
-  if (/[?#]/.test(path)) return 'a path has no query or fragment'
+/** The pattern, or a sentence that describes its fault. */
+export function readPattern(path: string, allowed: PathExceptions): Pattern | string {
+  if (!path.startsWith('/')) return 'a path must begin with a slash'
+  if (/[?#]/.test(path)) return 'a path must not have a query or a fragment'
   const segments: Segment[] = []
   const names: string[] = []
-  const parts = path.slice(1).split('/')
-  for (const [index, part] of parts.entries()) {
-    const segment = readSegment(part, index === parts.length - 1)
+  const texts = path.slice(1).split('/')
+  for (const [index, text] of texts.entries()) {
+    const segment = readSegment(text, index === texts.length - 1)
     if (typeof segment === 'string') return segment
     if (segment.kind === 'param' && names.includes(segment.name))
-      return `{${segment.name}} stands twice in the path`
+      return `{${segment.name}} is used twice in the path`
     if (segment.kind !== 'static') names.push(segment.kind === 'param' ? segment.name : '*')
     segments.push(segment)
   }
-  const fault = unreachable(segments, leave)
+  const fault = unreachable(segments, allowed)
   return fault ?? { segments, names }
 }
 
-function readSegment(part: string, last: boolean): Segment | string {
-  if (part === '*')
-    return last ? { kind: 'rest' } : '* stands for the rest of the path: it can only come last'
-  const param = PARAM.exec(part)
+function readSegment(text: string, last: boolean): Segment | string {
+  if (text === '*')
+    return last ? { kind: 'rest' } : '* stands for the rest of the path: it must be the last segment'
+  const param = PARAM.exec(text)
   if (param?.[1] !== undefined) return { kind: 'param', name: param[1] }
-  if (part.includes('*'))
-    return `* stands for the rest of the path: it must be a segment of its own, not part of "${part}"`
-  if (/[{}]/.test(part))
-    return `"${part}": a parameter is a whole segment, {name}, of letters, digits, _ and -`
-  return { kind: 'static', text: part }
+  if (text.includes('*'))
+    return `* stands for the rest of the path: it must be a segment of its own, not part of "${text}"`
+  if (/[{}]/.test(text))
+    return `"${text}": a parameter must be a whole segment, {name}, of letters, digits, _ and -`
+  return { kind: 'static', text }
 }
 
-/** Static segments are compared with a normalised path: one that normalising changes or refuses can match nothing. */
-function unreachable(segments: readonly Segment[], leave: PathLeave): string | null {
+/** Static segments are compared with a normalised path: a segment that normalising changes or refuses can't match. */
+function unreachable(segments: readonly Segment[], allowed: PathExceptions): string | null {
   const text = `/${segments.map((each) => (each.kind === 'static' ? each.text : 'x')).join('/')}`
   const written = normalise(text)
   if (written instanceof Refusal) return `no request can reach this path: ${escaped(written, text)}`
-  if (written !== text) return `no request can reach this path: it is compared as ${written}`
-  if (!leave.allowSemicolons && /;|%3B/.test(text))
+  if (written !== text) return `no request can reach this path: its normalised form is ${written}`
+  if (!allowed.allowSemicolons && /;|%3B/.test(text))
     return 'no request can reach this path: it has a ";" and the upstream does not have allow_semicolons'
-  if (!leave.allowEncodedSlashes && text.includes('%2F'))
+  if (!allowed.allowEncodedSlashes && text.includes('%2F'))
     return 'no request can reach this path: it has an encoded slash and the upstream does not have allow_encoded_slashes'
   return null
 }
@@ -72,7 +75,7 @@ function escaped(refusal: Refusal, text: string): string {
   return refusal.detail + hint
 }
 
-/** Every request that `inner` matches, `outer` matches too (methods aside). */
+/** Whether `outer` matches every request that `inner` matches, methods aside. */
 export function covers(outer: Pattern, inner: Pattern): boolean {
   for (const [index, wide] of outer.segments.entries()) {
     const narrow = inner.segments[index]
@@ -85,10 +88,10 @@ export function covers(outer: Pattern, inner: Pattern): boolean {
 }
 
 /**
- * The pattern's `*` stands for nothing but what the other has in its parameters: `/v1/seats/*` for `/v1/seats/{id}`.
- * Whoever writes that means the other's very paths; whoever writes `/v1/*` means all that is not somebody else's.
+ * Whether the pattern's `*` stands exactly where the other pattern has only parameters: `/v1/seats/*` and
+ * `/v1/seats/{id}`. Such a `*` means the other pattern's own paths. A wider one, `/v1/*`, means all that is left.
  */
-export function restMeets(pattern: Pattern, other: Pattern): boolean {
+export function restEqualsParams(pattern: Pattern, other: Pattern): boolean {
   const before = pattern.segments.slice(0, -1)
   if (pattern.segments.at(-1)?.kind !== 'rest' || other.segments.length <= before.length) return false
   const params = other.segments.slice(before.length)

@@ -1,7 +1,7 @@
 /**
- * The compiled route table: a tree of segments, so that a lookup costs the path's depth, not the number of routes. At
- * each segment a static one beats `{param}`, which beats `*`; an entry that lacks the method gives way to the next that
- * has it.
+ * The compiled route table: a tree of segments. A lookup costs the depth of the path, not the number of routes. At each
+ * segment, a static one beats `{param}`, which beats `*`. An entry that lacks the method gives way to the next that has
+ * it.
  */
 
 import type { RouteEntry } from '../../config/config.ts'
@@ -10,7 +10,7 @@ import { PathParams } from '../../model/decision.ts'
 import type { Route } from '../../model/route.ts'
 import { fallbacks } from './fallback.ts'
 import { overlaps } from './overlap.ts'
-import { covers, type PathLeave, type Pattern, readPattern, restMeets } from './pattern.ts'
+import { covers, type PathExceptions, type Pattern, readPattern, restEqualsParams } from './pattern.ts'
 import { allowedMethods, find, insert, Node } from './tree.ts'
 
 export interface Match {
@@ -19,7 +19,7 @@ export interface Match {
 }
 
 export class RouteTable {
-  /** In the order of the tables, built-in ones last. */
+  /** In the order of the tables; built-in routes last. */
   readonly routes: readonly Route[]
   readonly #root: Node
 
@@ -30,7 +30,7 @@ export class RouteTable {
 
   /** @param path normalised */
   match(method: string, path: string): Match | null {
-    // TRACE sends a request's credentials back to whoever asked (RFC 9110, section 9.3.8): no entry stands for it.
+    // A response to TRACE repeats the request's credentials (RFC 9110, section 9.3.8): no entry matches it.
     if (method === 'TRACE') return null
     const values: string[] = []
     const placed = find(this.#root, method, path, 1, values)
@@ -38,27 +38,24 @@ export class RouteTable {
     return { route: placed.route, params: new PathParams(placed.names, values) }
   }
 
-  /** Methods that some entry takes at this path; empty when none matches it at all. For `Allow` (RFC 9110, section 10.2.1). */
+  /** Methods of all entries that match the path; empty: no entry matches. For `Allow` (RFC 9110, section 10.2.1). */
   allowedMethods(path: string): string[] {
     return allowedMethods(this.#root, path)
   }
 }
 
-/** What the table needs to know of an upstream. */
-type Upstreams = ReadonlyMap<string, PathLeave>
+type Upstreams = ReadonlyMap<string, PathExceptions>
 
-const NO_LEAVE: PathLeave = Object.freeze({ allowSemicolons: false, allowEncodedSlashes: false })
+const NO_EXCEPTIONS: PathExceptions = Object.freeze({ allowSemicolons: false, allowEncodedSlashes: false })
 
 export interface Compiled {
   readonly table: RouteTable
   readonly faults: readonly Fault[]
-  /** What is no fault, but may not be what was meant. */
+  /** Legal entries that may be unintentional. */
   readonly warnings: readonly Fault[]
 }
 
-/**
- * @param builtIn routes that the gateway serves itself; no entry may take their paths
- */
+/** @param builtIn routes that the gateway serves itself; entries can't use their paths */
 export function compileTable(
   entries: readonly RouteEntry[],
   upstreams: Upstreams,
@@ -66,11 +63,11 @@ export function compileTable(
 ): Compiled {
   const root = new Node()
   const faults: Fault[] = []
-  const taken = [...new Set(builtIn.map((route) => route.path))].map(trustedPattern)
+  const builtInPatterns = [...new Set(builtIn.map((route) => route.path))].map(trustedPattern)
   const routes: Route[] = []
   const patterns: Pattern[] = []
   for (const entry of entries) {
-    const placed = place(root, entry, upstreams, taken)
+    const placed = place(root, entry, upstreams, builtInPatterns)
     if (typeof placed === 'string') {
       faults.push({ place: entry.place, message: `${entry.method} ${entry.path}: ${placed}` })
     } else {
@@ -78,7 +75,7 @@ export function compileTable(
       patterns.push(placed.pattern)
     }
   }
-  // Before the built-in routes are in: entries can't cross them, as nothing of a table answers there.
+  // Before the built-in routes are added: entries can't cross them, as nothing else matches there.
   const warnings = [
     ...overlaps(root, routes, patterns),
     ...fallbacks(root, routes, patterns),
@@ -91,37 +88,40 @@ export function compileTable(
   return { table: new RouteTable(Object.freeze(routes), root), faults, warnings }
 }
 
-/** Puts the entry into the tree; or says in a sentence why it can't be there. */
+/** Inserts the entry; returns a sentence where it can't. */
 function place(
   root: Node,
   entry: RouteEntry,
   upstreams: Upstreams,
-  taken: readonly Pattern[],
+  builtInPatterns: readonly Pattern[],
 ): { route: Route; pattern: Pattern } | string {
-  const pattern = readPattern(entry.path, upstreams.get(entry.upstream) ?? NO_LEAVE)
+  const pattern = readPattern(entry.path, upstreams.get(entry.upstream) ?? NO_EXCEPTIONS)
   if (typeof pattern === 'string') return pattern
-  if (taken.some((each) => covers(each, pattern) || restMeets(pattern, each))) return COLLISION
+  if (builtInPatterns.some((each) => covers(each, pattern) || restEqualsParams(pattern, each)))
+    return COLLISION
   const route = routeOf(entry)
-  const twin = insert(root, pattern, route)
-  return twin === null ? { route, pattern } : `matches the same requests as ${twin.id}${at(twin)}`
+  const duplicate = insert(root, pattern, route)
+  return duplicate === null
+    ? { route, pattern }
+    : `matches the same requests as ${duplicate.id}${placeOf(duplicate)}`
 }
 
-/** `:id` as in Express and others is no parameter here: a segment that is matched as it is written. */
+/** `:id`, a parameter in Express and others, is a static segment here. */
 function foreignParams(routes: readonly Route[], patterns: readonly Pattern[]): Fault[] {
   return routes.flatMap(({ id, place }, index) => {
     const names = (patterns[index]?.segments ?? []).flatMap((each) =>
       each.kind === 'static' ? (/^:([A-Za-z_]\w*)$/.exec(each.text)?.[1] ?? []) : [],
     )
     if (place === null || names.length === 0) return []
-    const told = names.map((name) => `":${name}" is matched as it is written; a parameter is {${name}}`)
-    return [{ place, message: `${id}: ${told.join('; ')}` }]
+    const hints = names.map((name) => `":${name}" is a static segment; write a parameter as {${name}}`)
+    return [{ place, message: `${id}: ${hints.join('; ')}` }]
   })
 }
 
-const COLLISION = 'collides with a built-in path: the gateway answers there itself'
+const COLLISION = 'collides with a built-in path, which the gateway serves itself'
 
 function trustedPattern(path: string): Pattern {
-  const pattern = readPattern(path, NO_LEAVE)
+  const pattern = readPattern(path, NO_EXCEPTIONS)
   if (typeof pattern === 'string') throw new Error(`${path}: ${pattern}`)
   return pattern
 }
@@ -140,6 +140,6 @@ function routeOf(entry: RouteEntry): Route {
   })
 }
 
-function at(route: Route): string {
+function placeOf(route: Route): string {
   return route.place === null ? '' : ` (${route.place.file}:${route.place.line})`
 }

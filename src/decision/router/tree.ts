@@ -1,4 +1,4 @@
-/** The tree behind the route table: a node a segment. */
+/** The tree of the route table: one node a segment. */
 
 import type { Route } from '../../model/route.ts'
 import type { Pattern, Segment } from './pattern.ts'
@@ -8,7 +8,7 @@ export interface Leaf {
   any: Placed | null
 }
 
-/** A route in the tree, with the names its variable segments go by. */
+/** A route in the tree, with the names of its variable segments. */
 export interface Placed {
   /** Null only in {@link NOT_ALLOWED}. */
   readonly route: Route | null
@@ -22,13 +22,13 @@ export class Node {
   rest: Leaf | null = null
 }
 
-/** What `ANY` is spelled out as in `Allow`. */
+/** The methods that `ANY` adds to `Allow`. */
 const COMMON_METHODS = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT']
 
-/** Stands at a built-in path for the methods it doesn't take, so that no wider entry of a table answers there. */
+/** Occupies the other methods of a built-in path, so that no wider entry of a table matches there. */
 const NOT_ALLOWED: Placed = Object.freeze({ route: null, names: [] })
 
-/** Depth first, most specific first. Each node is visited once at most, as its depth is its segment's number. */
+/** Depth first, most specific first. Each node is visited at most once: its depth is the number of its segment. */
 export function find(
   node: Node,
   method: string,
@@ -38,7 +38,7 @@ export function find(
 ): Placed | null {
   const slash = path.indexOf('/', start)
   const segment = slash < 0 ? path.slice(start) : path.slice(start, slash)
-  // A text cut out of another has no hash yet: it costs more than the lookup.
+  // A slice has no cached hash, and hashing it costs more than the lookup: skipped where there are no static segments.
   const next = node.statics.size === 0 ? undefined : node.statics.get(segment)
   if (next !== undefined) {
     const found = slash < 0 ? pick(next.leaf, method) : find(next, method, path, slash + 1, values)
@@ -61,22 +61,22 @@ function pick(leaf: Leaf | null, method: string): Placed | null {
   return leaf.methods.get(method) ?? (method === 'HEAD' ? leaf.methods.get('GET') : undefined) ?? leaf.any
 }
 
-/** Methods that some entry takes at this path, HEAD by way of GET included; empty when none matches it at all. */
+/** Methods of all entries that match the path, HEAD by way of GET included; empty: no entry matches. */
 export function allowedMethods(root: Node, path: string): string[] {
   const found = new Set<string>()
-  gather(root, path, 1, found)
+  collectAllowed(root, path, 1, found)
   if (found.has('GET')) found.add('HEAD')
   return [...found].sort()
 }
 
-/** @returns whether a built-in path was met, behind which nothing else answers */
-function gather(node: Node, path: string, start: number, found: Set<string>): boolean {
+/** @returns whether the path reached a built-in entry, behind which nothing else matches */
+function collectAllowed(node: Node, path: string, start: number, found: Set<string>): boolean {
   const slash = path.indexOf('/', start)
   const segment = slash < 0 ? path.slice(start) : path.slice(start, slash)
   for (const next of [node.statics.get(segment), segment === '' ? null : node.param]) {
     if (next == null) continue
     if (slash >= 0) {
-      if (gather(next, path, slash + 1, found)) return true
+      if (collectAllowed(next, path, slash + 1, found)) return true
     } else if (collect(next.leaf, found)) return true
   }
   return collect(node.rest, found)
@@ -89,11 +89,11 @@ function collect(leaf: Leaf | null, found: Set<string>): boolean {
   return leaf.any === NOT_ALLOWED
 }
 
-/** @returns the route that already answers those requests, when there is one */
+/** @returns the route that already matches the same requests; null: none */
 export function insert(root: Node, pattern: Pattern, route: Route): Route | null {
   const leaf = leafOf(root, pattern)
-  const twin = route.method === 'ANY' ? leaf.any : leaf.methods.get(route.method)
-  if (twin != null) return twin.route
+  const duplicate = route.method === 'ANY' ? leaf.any : leaf.methods.get(route.method)
+  if (duplicate != null) return duplicate.route
   const placed = { route, names: pattern.names }
   if (route.method === 'ANY') leaf.any = placed
   else leaf.methods.set(route.method, placed)
@@ -121,9 +121,9 @@ function child(node: Node, segment: Exclude<Segment, { kind: 'rest' }>): Node {
   }
   const known = node.statics.get(segment.text)
   if (known !== undefined) return known
-  const made = new Node()
-  node.statics.set(segment.text, made)
-  return made
+  const created = new Node()
+  node.statics.set(segment.text, created)
+  return created
 }
 
 function newLeaf(): Leaf {

@@ -1,16 +1,17 @@
 /**
- * Reads of the store, shared out among tenants: each tenant has a few under way, all have a bounded number together, and
- * the tenants that wait take turns. A tenant whose credentials name hundreds of Seats waits for itself.
+ * Schedules reads of the store fairly among tenants. Each tenant and all tenants together have a bounded number of
+ * reads in flight; waiting tenants take turns (round robin). A tenant whose credentials name hundreds of Seats delays
+ * only itself.
  */
 
 export interface FairReadsOptions {
-  /** Reads under way of one tenant, and of all. */
+  /** Reads in flight, of one tenant and of all. */
   readonly perTenant: number
   readonly total: number
-  /** Reads of one tenant that wait; one more is refused. */
+  /** Waiting reads of one tenant; a further read is refused. */
   readonly waiting: number
-  /** Milliseconds that a read waits for its turn; after that it is refused. */
-  readonly patience: number
+  /** Milliseconds that a read waits for its turn; then it is refused. */
+  readonly maxWait: number
   /** Monotonic ms. */
   readonly now: () => number
 }
@@ -21,24 +22,24 @@ interface Waiting {
   readonly refuse: (cause: Error) => void
 }
 
-/** Of one tenant. */
-interface Line {
+/** The reads of one tenant. */
+interface TenantQueue {
   running: number
-  /** Those before `next` have been started or refused. */
+  /** Entries before `next` have been started or refused. */
   waiting: Waiting[]
   next: number
 }
 
-/** Milliseconds between two looks for reads that have waited too long. */
-const LOOK = 250
-/** Started reads at the head of a line before they are cut off. */
+/** Milliseconds between checks for reads that have waited too long. */
+const CHECK_EVERY = 250
+/** Taken entries at the head of a queue before the array is compacted. */
 const COMPACT = 256
 
 export class FairReads {
   readonly #options: FairReadsOptions
-  readonly #lines = new Map<string, Line>()
-  /** Tenants with reads that wait and a place for one, in turn. */
-  readonly #turns = new Set<string>()
+  readonly #queues = new Map<string, TenantQueue>()
+  /** Tenants with waiting reads and free capacity, in turn. */
+  readonly #ready = new Set<string>()
   #running = 0
   #waiting = 0
   #timer: NodeJS.Timeout | null = null
@@ -52,85 +53,86 @@ export class FairReads {
     return this.#waiting
   }
 
-  /** Rejects as `read` does, and where the tenant's reads wait too long or are too many. */
+  /** Rejects as `read` does, and when the tenant has too many waiting reads or the read waits too long. */
   run<V>(tenant: string, read: () => Promise<V>): Promise<V> {
-    const line = this.#lineOf(tenant)
+    const queue = this.#queueOf(tenant)
     const { perTenant, total, waiting } = this.#options
-    if (this.#running < total && line.running < perTenant && line.waiting.length === line.next)
-      return this.#start(tenant, line, read)
-    if (line.waiting.length - line.next >= waiting)
+    if (this.#running < total && queue.running < perTenant && queue.waiting.length === queue.next)
+      return this.#start(tenant, queue, read)
+    if (queue.waiting.length - queue.next >= waiting)
       return Promise.reject(new Error(`tenant ${tenant} has ${waiting} reads of the store waiting`))
     return new Promise<V>((resolve, reject) => {
-      const start = () => this.#start(tenant, line, read).then(resolve, reject)
-      line.waiting.push({ since: this.#options.now(), start, refuse: reject })
+      const start = () => this.#start(tenant, queue, read).then(resolve, reject)
+      queue.waiting.push({ since: this.#options.now(), start, refuse: reject })
       this.#waiting++
-      if (line.running < perTenant) this.#turns.add(tenant)
-      this.#timer ??= setInterval(() => this.#refuseLate(), LOOK).unref()
+      if (queue.running < perTenant) this.#ready.add(tenant)
+      this.#timer ??= setInterval(() => this.#refuseOverdue(), CHECK_EVERY).unref()
     })
   }
 
-  #lineOf(tenant: string): Line {
-    const known = this.#lines.get(tenant)
+  #queueOf(tenant: string): TenantQueue {
+    const known = this.#queues.get(tenant)
     if (known !== undefined) return known
-    const line: Line = { running: 0, waiting: [], next: 0 }
-    this.#lines.set(tenant, line)
-    return line
+    const queue: TenantQueue = { running: 0, waiting: [], next: 0 }
+    this.#queues.set(tenant, queue)
+    return queue
   }
 
-  #start<V>(tenant: string, line: Line, read: () => Promise<V>): Promise<V> {
-    line.running++
+  #start<V>(tenant: string, queue: TenantQueue, read: () => Promise<V>): Promise<V> {
+    queue.running++
     this.#running++
-    // A read that throws before it gives a promise must end as one that rejects: it has taken a place.
+    // A synchronous throw must end as a rejection does, so that the read gives its capacity back.
     return Promise.try(read).finally(() => {
-      line.running--
+      queue.running--
       this.#running--
-      if (line.next < line.waiting.length) this.#turns.add(tenant)
+      if (queue.next < queue.waiting.length) this.#ready.add(tenant)
       this.#startNext()
-      this.#forget(tenant, line)
+      this.#dropIfEmpty(tenant, queue)
     })
   }
 
   #startNext(): void {
-    for (const tenant of this.#turns) {
+    for (const tenant of this.#ready) {
       if (this.#running >= this.#options.total) return
-      this.#turns.delete(tenant)
-      const line = this.#lines.get(tenant)
-      const next = line === undefined ? undefined : this.#take(line)
-      if (line === undefined || next === undefined) continue
+      this.#ready.delete(tenant)
+      const queue = this.#queues.get(tenant)
+      const next = queue === undefined ? undefined : this.#take(queue)
+      if (queue === undefined || next === undefined) continue
       next.start()
-      // Behind all others that wait.
-      if (line.running < this.#options.perTenant && line.next < line.waiting.length) this.#turns.add(tenant)
+      // To the end of the round.
+      if (queue.running < this.#options.perTenant && queue.next < queue.waiting.length)
+        this.#ready.add(tenant)
     }
   }
 
-  #take(line: Line): Waiting | undefined {
-    const taken = line.waiting[line.next]
+  #take(queue: TenantQueue): Waiting | undefined {
+    const taken = queue.waiting[queue.next]
     if (taken === undefined) return undefined
-    line.next++
+    queue.next++
     this.#waiting--
-    if (line.next === line.waiting.length || line.next > COMPACT) {
-      line.waiting = line.waiting.slice(line.next)
-      line.next = 0
+    if (queue.next === queue.waiting.length || queue.next > COMPACT) {
+      queue.waiting = queue.waiting.slice(queue.next)
+      queue.next = 0
     }
     return taken
   }
 
-  #forget(tenant: string, line: Line): void {
-    if (line.running === 0 && line.next === line.waiting.length) this.#lines.delete(tenant)
+  #dropIfEmpty(tenant: string, queue: TenantQueue): void {
+    if (queue.running === 0 && queue.next === queue.waiting.length) this.#queues.delete(tenant)
   }
 
-  /** The store hangs, or the tenant asks for more than its share gives. */
-  #refuseLate(): void {
-    const before = this.#options.now() - this.#options.patience
-    for (const [tenant, line] of this.#lines) {
-      for (let first = line.waiting[line.next]; first !== undefined; first = line.waiting[line.next]) {
+  /** Refuses reads that have waited too long: the store hangs, or the tenant exceeds its share. */
+  #refuseOverdue(): void {
+    const before = this.#options.now() - this.#options.maxWait
+    for (const [tenant, queue] of this.#queues) {
+      for (let first = queue.waiting[queue.next]; first !== undefined; first = queue.waiting[queue.next]) {
         if (first.since > before) break
-        this.#take(line)
+        this.#take(queue)
         first.refuse(
-          new Error(`a read of the store waited more than ${this.#options.patience} ms for its turn`),
+          new Error(`a read of the store waited more than ${this.#options.maxWait} ms for its turn`),
         )
       }
-      this.#forget(tenant, line)
+      this.#dropIfEmpty(tenant, queue)
     }
     if (this.#waiting > 0 || this.#timer === null) return
     clearInterval(this.#timer)

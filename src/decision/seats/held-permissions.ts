@@ -1,11 +1,11 @@
-/** All that a caller holds in a space, for built-in endpoints that hand it on. */
+/** All permissions of a caller in a space, for built-in endpoints that grant permissions. */
 
 import { EVERY_PERMISSION } from '../../../seats-admin/model/permission.ts'
 import { GRANT_ANY } from '../../../seats-admin/model/scope.ts'
 import type { ResolvedSeats } from '../../model/decision.ts'
 import type { HeldPermissions } from '../../model/route.ts'
 
-/** Reads a Seat from the store, whatever its size. */
+/** Reads a whole Seat from the store, whatever its size. */
 export interface WholeSeats {
   wholeSeat(tenant: string, id: string): Promise<SeatLists | null>
 }
@@ -16,10 +16,10 @@ export interface SeatLists {
 }
 
 /**
- * Permissions of one caller that count, in the order of the Seats that the credential names. A caller that holds more,
- * and neither `*` nor `seats:grant`, can't hand on the rest.
+ * Bound of one caller's permissions, in the order of the credential's Seats. A caller that holds more, and neither `*`
+ * nor `seats:grant`, can't grant the rest.
  */
-export const MOST_HELD = 10_000
+export const MAX_HELD = 10_000
 
 /** Rejects when the store can't be asked. */
 export async function heldPermissions(
@@ -29,21 +29,21 @@ export async function heldPermissions(
   space: string,
 ): Promise<HeldPermissions> {
   const permissions = new Set<string>()
-  for (const { seat, givenUp } of entries) {
-    if (givenUp || seat === null || !seat.spaces.has(space)) continue
+  for (const { seat, nameGivenUp } of entries) {
+    if (nameGivenUp || seat === null || !seat.spaces.has(space)) continue
     if (seat.permissions.has(EVERY_PERMISSION)) return EVERYTHING
     const lists = seat.complete ? seat : await wholeOf(seats, tenant, seat.id, space)
     for (const permission of lists.permissions) {
-      // Either settles whatever may be asked.
+      // Either of these decides every question about the caller.
       if (permission === EVERY_PERMISSION) return EVERYTHING
       if (permission === GRANT_ANY) return GRANTING
-      if (permissions.size < MOST_HELD) permissions.add(permission)
+      if (permissions.size < MAX_HELD) permissions.add(permission)
     }
   }
   return { all: false, permissions }
 }
 
-/** As it is by now: it may have lost the space, or be gone. */
+/** The current state: the Seat may have lost the space, or be deleted. */
 async function wholeOf(seats: WholeSeats, tenant: string, id: string, space: string): Promise<SeatLists> {
   const found = await seats.wholeSeat(tenant, id)
   return found !== null && [...found.spaces].includes(space) ? found : NONE

@@ -1,79 +1,79 @@
 /**
- * Maps of what was used lately, which share one bound of bytes. lru-cache bounds one map by itself; here the bound is of
- * several together, may change meanwhile, and is shared out among tenants: a new entry evicts the least recently used
- * entry of the tenant that holds most, so one tenant never evicts another that holds less than an equal part.
+ * LRU maps that share one bound of bytes. lru-cache bounds a single map; this bound covers several maps, can change at
+ * run time, and is shared among tenants. A new entry evicts the least recently used entry of the tenant that holds
+ * most, so that no tenant evicts another that holds less than an equal share.
  *
  * Keys begin with the tenant's id and a NUL.
  */
 
-/** In the order of use: a ring through all entries of a tenant, and its ends. */
-interface Place {
-  newer: Place
-  older: Place
+/** A link of the tenant's ring in order of use. */
+interface Link {
+  newer: Link
+  older: Link
   readonly key: string
   readonly bytes: number
-  /** Null for the ends. */
+  /** Null for the sentinel. */
   readonly map: { delete(key: string): void } | null
   readonly share: Share
 }
 
-interface Entry<V> extends Place {
+interface Entry<V> extends Link {
   readonly value: V
 }
 
-/** The part of the bound that one entry may take. */
-const LARGEST = 1 / 8
+/** The largest fraction of the bound for one entry. */
+const MAX_ENTRY = 1 / 8
 
-/** What one tenant holds. */
+/** The entries of one tenant. */
 class Share {
   readonly tenant: string
-  /** Its newer one is the oldest, its older one the newest. */
-  readonly ends: Place
+  /** Sentinel of the ring: `newer` is the oldest entry, `older` the newest. */
+  readonly sentinel: Link
   bytes = 0
-  /** Of {@link MemoryBudget}'s lists, the one that it is in; -1: none. */
+  /** Index into the levels of {@link MemoryBudget}; -1: none. */
   level = -1
 
   constructor(tenant: string) {
     this.tenant = tenant
-    const ends = { key: '', bytes: 0, map: null, share: this } as unknown as Place
-    ends.newer = ends
-    ends.older = ends
-    this.ends = ends
+    const sentinel = { key: '', bytes: 0, map: null, share: this } as unknown as Link
+    sentinel.newer = sentinel
+    sentinel.older = sentinel
+    this.sentinel = sentinel
   }
 }
 
-/** What several maps may hold together. */
+/** The bound of bytes that several maps share. */
 export class MemoryBudget {
   readonly #shares = new Map<string, Share>()
-  /** By the power of two that they hold, so that the greediest is found without looking at all of them. */
+  /** Shares by the power of two of their bytes, so that finding the largest does not visit every share. */
   readonly #levels: Set<Share>[] = []
-  #most: number
+  #limit: number
   #bytes = 0
 
   /** @param bytes held at most */
   constructor(bytes: number) {
-    this.#most = bytes
+    this.#limit = bytes
   }
 
-  /** Held now. */
+  /** Bytes held. */
   get bytes(): number {
     return this.#bytes
   }
 
-  /** Tenants that hold something. */
+  /** Tenants that hold entries. */
   get tenants(): number {
     return this.#shares.size
   }
 
-  /** What is too much by then goes at once. */
+  /** Evicts at once what exceeds the new bound. */
   resize(bytes: number): void {
-    this.#most = bytes
-    this.#makeRoom()
+    this.#limit = bytes
+    this.#evict()
   }
 
-  /** Whether one of this size is held at all: larger ones would push out too many others. */
-  takes(bytes: number): boolean {
-    return bytes <= this.#most * LARGEST
+  /** Whether an entry of this size is stored at all: a larger one would evict too many others. */
+  accepts(bytes: number): boolean {
+    return bytes <= this.#limit * MAX_ENTRY
   }
 
   share(key: string): Share {
@@ -81,25 +81,25 @@ export class MemoryBudget {
     const tenant = at < 0 ? '' : key.slice(0, at)
     const known = this.#shares.get(tenant)
     if (known !== undefined) return known
-    const made = new Share(tenant)
-    this.#shares.set(tenant, made)
-    return made
+    const created = new Share(tenant)
+    this.#shares.set(tenant, created)
+    return created
   }
 
-  add(entry: Place): void {
-    link(entry, entry.share.ends)
+  add(entry: Link): void {
+    link(entry, entry.share.sentinel)
     this.#count(entry.share, entry.bytes)
-    this.#makeRoom()
+    this.#evict()
   }
 
-  used(entry: Place): void {
-    const { ends } = entry.share
-    if (ends.older === entry) return
+  touch(entry: Link): void {
+    const { sentinel } = entry.share
+    if (sentinel.older === entry) return
     unlink(entry)
-    link(entry, ends)
+    link(entry, sentinel)
   }
 
-  remove(entry: Place): void {
+  remove(entry: Link): void {
     unlink(entry)
     this.#count(entry.share, -entry.bytes)
   }
@@ -112,59 +112,59 @@ export class MemoryBudget {
     this.#levels[share.level]?.delete(share)
     share.level = level
     if (level < 0) this.#shares.delete(share.tenant)
-    else this.#list(level).add(share)
+    else this.#sharesAt(level).add(share)
   }
 
-  #list(level: number): Set<Share> {
+  #sharesAt(level: number): Set<Share> {
     while (this.#levels.length <= level) this.#levels.push(new Set())
     return this.#levels[level] as Set<Share>
   }
 
-  #makeRoom(): void {
-    while (this.#bytes > this.#most) {
-      const share = this.#greediest()
-      const oldest = share?.ends.newer
+  #evict(): void {
+    while (this.#bytes > this.#limit) {
+      const share = this.#largestShare()
+      const oldest = share?.sentinel.newer
       if (oldest === undefined || oldest.map === null) return
       oldest.map.delete(oldest.key)
     }
   }
 
-  /** One of those that hold most, within a factor of two; of these, each in its turn. */
-  #greediest(): Share | undefined {
+  /** A share within a factor of two of the largest; such shares take turns. */
+  #largestShare(): Share | undefined {
     for (let level = this.#levels.length - 1; level >= 0; level--) {
-      const list = this.#levels[level]
-      const [share] = list ?? []
+      const sharesAt = this.#levels[level]
+      const [share] = sharesAt ?? []
       if (share === undefined) continue
-      list?.delete(share)
-      list?.add(share)
+      sharesAt?.delete(share)
+      sharesAt?.add(share)
       return share
     }
     return undefined
   }
 }
 
-/** As the newest. */
-function link(entry: Place, ends: Place): void {
-  entry.older = ends.older
-  entry.newer = ends
-  ends.older.newer = entry
-  ends.older = entry
+/** Inserts the entry as the newest. */
+function link(entry: Link, sentinel: Link): void {
+  entry.older = sentinel.older
+  entry.newer = sentinel
+  sentinel.older.newer = entry
+  sentinel.older = entry
 }
 
-function unlink({ newer, older }: Place): void {
+function unlink({ newer, older }: Link): void {
   newer.older = older
   older.newer = newer
 }
 
 export class LruMap<V> {
-  readonly #room: MemoryBudget
-  readonly #weigh: (key: string, value: V) => number
+  readonly #budget: MemoryBudget
+  readonly #sizeOf: (key: string, value: V) => number
   readonly #entries = new Map<string, Entry<V>>()
 
   /** @param weigh bytes of an entry */
-  constructor(room: MemoryBudget, weigh: (key: string, value: V) => number) {
-    this.#room = room
-    this.#weigh = weigh
+  constructor(budget: MemoryBudget, sizeOf: (key: string, value: V) => number) {
+    this.#budget = budget
+    this.#sizeOf = sizeOf
   }
 
   get size(): number {
@@ -173,29 +173,37 @@ export class LruMap<V> {
 
   get(key: string): { readonly value: V } | undefined {
     const entry = this.#entries.get(key)
-    if (entry !== undefined) this.#room.used(entry)
+    if (entry !== undefined) this.#budget.touch(entry)
     return entry
   }
 
   set(key: string, value: V): void {
     this.delete(key)
-    const bytes = this.#weigh(key, value)
-    if (!this.#room.takes(bytes)) return
-    const share = this.#room.share(key)
-    const entry: Entry<V> = { newer: share.ends, older: share.ends, key, bytes, map: this, share, value }
+    const bytes = this.#sizeOf(key, value)
+    if (!this.#budget.accepts(bytes)) return
+    const share = this.#budget.share(key)
+    const entry: Entry<V> = {
+      newer: share.sentinel,
+      older: share.sentinel,
+      key,
+      bytes,
+      map: this,
+      share,
+      value,
+    }
     this.#entries.set(key, entry)
-    this.#room.add(entry)
+    this.#budget.add(entry)
   }
 
   delete(key: string): void {
     const entry = this.#entries.get(key)
     if (entry === undefined) return
     this.#entries.delete(key)
-    this.#room.remove(entry)
+    this.#budget.remove(entry)
   }
 
   clear(): void {
-    for (const entry of this.#entries.values()) this.#room.remove(entry)
+    for (const entry of this.#entries.values()) this.#budget.remove(entry)
     this.#entries.clear()
   }
 }

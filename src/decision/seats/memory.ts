@@ -1,6 +1,6 @@
 /**
- * The Seats, API keys and sign-in sessions in use, compiled, as the store last gave them. Asked by resolve and by
- * authentication; told by the lease what to forget. Costs what is in use, not what is stored.
+ * Cached Seats, API keys and sign-in sessions, compiled for decisions, as the store last returned them. The lease
+ * invalidates entries. The cost depends on the entries in use, not on those stored.
  */
 
 import type { NumberedChange } from '../../../seats-admin/model/change.ts'
@@ -10,32 +10,32 @@ import type { SessionRecord } from '../../../seats-admin/model/session.ts'
 import type { Trace } from '../../model/decision.ts'
 import type { NamedSeat, Seat, SeatQuestion } from '../../model/seat.ts'
 import { FairReads } from './fair-reads.ts'
-import { type AsOf, ReadThrough, type Remembered, WHOLE } from './read-through.ts'
+import { type AsOf, ReadThrough, type Cached, WHOLE } from './read-through.ts'
 import type { SeatLists } from './held-permissions.ts'
 import { LruMap, MemoryBudget } from './lru-maps.ts'
 import { entryBytes, keyBytes, seatBytes, sessionBytes } from './weight.ts'
 
-/** What sign-in needs of a Seat. */
+/** The attributes of a Seat that sign-in uses. */
 export interface SeatSpaces {
   readonly id: string
   readonly name: string
   readonly spaces: readonly string[]
 }
 
-/** A Seat as the store hands it out for a question. */
+/** A Seat as the store returns it for a question. */
 export interface SeatRow {
   readonly id: string
   readonly name: string
   readonly spaces: readonly string[]
   readonly permissions: readonly string[]
-  /** Answers every question; else only the one that was asked. */
+  /** Valid for every question; false: only for the one that was asked. */
   readonly complete: boolean
 }
 
-/** What memory must forget; what it is reading of this counts only if it is as new as `seq`. */
+/** Invalidates an entry. A read in flight counts only if its state includes change `seq`. */
 export type SeatChange = Omit<NumberedChange, 'mark'>
 
-/** What memory asks of the store. */
+/** The reads that memory sends to the store. */
 export interface SeatSource {
   grantByName(
     tenant: string,
@@ -48,96 +48,96 @@ export interface SeatSource {
   apiKeyById(tenant: string, id: string): Promise<AsOf<StoredApiKey | null>>
 }
 
-/** Sign-in sessions come from the store itself: one browser each, hardly worth a shared cache. */
+/** Sessions are read from the store directly: each belongs to one browser, so a shared cache would rarely hit. */
 export interface SessionSource {
   readSession(tenant: string, id: string): Promise<AsOf<SessionRecord | null>>
 }
 
-/** A tenant id has no NUL, so the first one parts the fields whatever the rest holds. */
+/** A tenant id contains no NUL, so the first one separates the fields, whatever the rest contains. */
 const SEPARATOR = '\0'
 
-/** Reads of the store under way, of one tenant and of all: SQLite answers 8 of the largest Seats in half a millisecond. */
-const READS = { perTenant: 8, total: 64, waiting: 5000, patience: 2000, now: () => performance.now() }
+/** Bounds of reads in flight. SQLite answers 8 of the largest Seats in half a millisecond. `maxWait` in ms. */
+const READS = { perTenant: 8, total: 64, waiting: 5000, maxWait: 2000, now: () => performance.now() }
 
-/** For sign-in: fewer than for decisions, as one claim names up to 1,000 Seats, each with up to 64 KiB of spaces. */
+/** Lower for sign-in: one claim names up to 1,000 Seats, each with up to 64 KiB of spaces. */
 const SIGN_IN_READS = { ...READS, perTenant: 4, total: 16 }
 
 export class SeatMemory {
-  readonly #room = new MemoryBudget(0)
-  /** Of keys and sessions that are not there: anybody can invent them, and must not push out those that are. */
-  readonly #unknown = new MemoryBudget(0)
+  readonly #budget = new MemoryBudget(0)
+  /** Keys and sessions that do not exist: clients can invent any number, which must not evict existing ones. */
+  readonly #missing = new MemoryBudget(0)
   readonly #names: ReadThrough<NamedSeat, SeatQuestion>
   readonly #seats: ReadThrough<Seat | null, SeatQuestion>
   readonly #keys: ReadThrough<StoredApiKey | null>
   readonly #sessions: ReadThrough<SessionRecord | null>
   readonly #reads = new FairReads(READS)
-  /** Apart, as anybody can ask for invented keys and sessions: that must not hold the Seats of callers up. */
+  /** A queue of its own: requests with invented keys and sessions must not delay reads of Seats. */
   readonly #credentialReads = new FairReads(READS)
-  /** Apart, as a sign-in may wait: the decisions of the same tenant do not wait for its claims. */
+  /** A queue of its own: sign-ins must not delay decisions of the same tenant. */
   readonly #signInReads = new FairReads(SIGN_IN_READS)
   readonly #source: SeatSource
   #generation = 0
 
-  /** @param bytes of all that is remembered, together */
+  /** @param bytes bound of all cached entries together */
   constructor(source: SeatSource, sessions: SessionSource, bytes: number) {
     this.#source = source
     this.resize(bytes)
     this.#names = new ReadThrough<NamedSeat, SeatQuestion>({
-      load: fairly(this.#reads, async (tenant, name, question) => {
+      load: scheduled(this.#reads, async (tenant, name, question) => {
         const { value, ...asOf } = await source.grantByName(tenant, name, question)
         return { ...asOf, value: { seat: compile(value.seat), givenUpAt: value.givenUpAt } }
       }),
-      remembered: this.#map(this.#room, ({ seat }) => seatBytes(seat)),
+      cache: this.#map(this.#budget, ({ seat }) => seatBytes(seat)),
       isWhole: ({ seat }) => seat === null || seat.complete,
     })
     this.#seats = new ReadThrough<Seat | null, SeatQuestion>({
-      load: fairly(this.#reads, async (tenant, id, question) => {
+      load: scheduled(this.#reads, async (tenant, id, question) => {
         const { value, ...asOf } = await source.grantById(tenant, id, question)
         return { ...asOf, value: compile(value) }
       }),
-      remembered: this.#map(this.#room, seatBytes),
+      cache: this.#map(this.#budget, seatBytes),
       isWhole: (seat) => seat === null || seat.complete,
     })
     this.#keys = new ReadThrough<StoredApiKey | null>({
-      load: fairly(this.#credentialReads, async (tenant, id) => {
+      load: scheduled(this.#credentialReads, async (tenant, id) => {
         const { value, ...asOf } = await source.apiKeyById(tenant, id)
-        return { ...asOf, value: value === null ? null : record(value) }
+        return { ...asOf, value: value === null ? null : compileKey(value) }
       }),
       ...this.#maps(keyBytes),
     })
     this.#sessions = new ReadThrough<SessionRecord | null>({
-      load: fairly(this.#credentialReads, async (tenant, id) => {
+      load: scheduled(this.#credentialReads, async (tenant, id) => {
         const { value, ...asOf } = await sessions.readSession(tenant, id)
-        return { ...asOf, value: value === null ? null : session(value) }
+        return { ...asOf, value: value === null ? null : compileSession(value) }
       }),
       ...this.#maps(sessionBytes),
     })
   }
 
-  #map<V>(room: MemoryBudget, bytesOf: (value: V) => number): LruMap<Remembered<V>> {
-    return new LruMap(room, (key, { whole, parts }) => {
+  #map<V>(budget: MemoryBudget, bytesOf: (value: V) => number): LruMap<Cached<V>> {
+    return new LruMap(budget, (key, { whole, byQuestion }) => {
       let bytes = whole === undefined ? 0 : bytesOf(whole)
-      for (const [question, value] of parts) bytes += entryBytes(question, bytesOf(value))
+      for (const [question, value] of byQuestion) bytes += entryBytes(question, bytesOf(value))
       return entryBytes(key, bytes)
     })
   }
 
-  /** Where those are remembered that there are, and where those that there are not. */
+  /** One map for existing records, one for missing ones. */
   #maps<V>(bytesOf: (value: V) => number) {
     const bytes = (value: V | null) => (value === null ? 0 : bytesOf(value))
-    return { remembered: this.#map(this.#room, bytes), unknown: this.#map(this.#unknown, bytes) }
+    return { cache: this.#map(this.#budget, bytes), missing: this.#map(this.#missing, bytes) }
   }
 
-  /** Another bound of bytes from now on. */
+  /** Sets the bound, in bytes. */
   resize(bytes: number): void {
-    const unknown = bytes / UNKNOWN
-    this.#room.resize(bytes - unknown)
-    this.#unknown.resize(unknown)
+    const missing = bytes / MISSING_SHARE
+    this.#budget.resize(bytes - missing)
+    this.#missing.resize(missing)
   }
 
-  /** Bytes of all that is remembered, rather too many than too few. */
+  /** Bytes of all cached entries; an upper estimate. */
   get bytes(): number {
-    return this.#room.bytes + this.#unknown.bytes
+    return this.#budget.bytes + this.#missing.bytes
   }
 
   /** Reads of the store that wait for their turn. */
@@ -163,12 +163,12 @@ export class SeatMemory {
     return this.#seats.get(tenant + SEPARATOR + id, question, trace)
   }
 
-  /** From the store, whatever its size; not remembered. */
+  /** Reads the whole Seat from the store; not cached. */
   async wholeSeat(tenant: string, id: string): Promise<SeatLists | null> {
     return (await this.#reads.run(tenant, () => this.#source.seatById(tenant, id))).value
   }
 
-  /** For sign-in: from the store, without the permissions; not remembered. */
+  /** Reads a Seat without its permissions from the store, for sign-in; not cached. */
   async spacesByName(tenant: string, name: string): Promise<SeatSpaces | null> {
     return (await this.#signInReads.run(tenant, () => this.#source.spacesByName(tenant, name))).value
   }
@@ -185,7 +185,7 @@ export class SeatMemory {
     return this.#sessions.get(tenant + SEPARATOR + id, WHOLE, trace)
   }
 
-  /** Grows with each message of changes and with each reading of the feed, whether there is anything new in it or not. */
+  /** Increases with each announcement and with each reading of the feed, even an empty one. */
   get generation(): number {
     return this.#generation
   }
@@ -207,7 +207,7 @@ export class SeatMemory {
     else if (kind === 'seat-name') this.#names.forget(at, seq)
     else if (kind === 'api-key') this.#keys.forget(at, seq)
     else if (kind === 'session') this.#sessions.forget(at, seq)
-    // A newer program wrote a kind this one doesn't know: what it touches is unknown too.
+    // A newer program wrote a kind that is unknown here: it may concern anything.
     else this.#forgetAll()
   }
 
@@ -218,7 +218,7 @@ export class SeatMemory {
     this.#sessions.forgetAll()
   }
 
-  /** Entries held, by kind, for metrics. */
+  /** Cached entries by kind, for metrics. */
   get sizes(): {
     readonly names: number
     readonly seats: number
@@ -239,11 +239,11 @@ function fields(key: string): [tenant: string, rest: string] {
   return [key.slice(0, at), key.slice(at + 1)]
 }
 
-/** The part of all that keys and sessions may take that are not there. */
-const UNKNOWN = 16
+/** The divisor of the bound that gives the share of missing keys and sessions. */
+const MISSING_SHARE = 16
 
-/** A load whose key is parted into its fields, in its tenant's turn. */
-function fairly<V, Q>(
+/** Splits the key into its fields and runs the load in its tenant's turn. */
+function scheduled<V, Q>(
   reads: FairReads,
   load: (tenant: string, rest: string, question: Q) => Promise<AsOf<V>>,
 ): (key: string, question: Q) => Promise<AsOf<V>> {
@@ -264,21 +264,21 @@ function compile(row: SeatRow | null): Seat | null {
   })
 }
 
-/** A hash as a driver gives it may be a piece of a block of 64 KiB, all of which it would keep. */
-function own(hash: Uint8Array): Uint8Array {
+/** A copy: a driver's buffer may be a slice of a 64 KiB block, which it would retain. */
+function copied(hash: Uint8Array): Uint8Array {
   return Uint8Array.from(hash)
 }
 
-function session(row: SessionRecord): SessionRecord {
+function compileSession(row: SessionRecord): SessionRecord {
   const { cookieHash } = row
-  return Object.freeze({ ...row, cookieHash: cookieHash === null ? null : own(cookieHash) })
+  return Object.freeze({ ...row, cookieHash: cookieHash === null ? null : copied(cookieHash) })
 }
 
-function record(row: StoredApiKey): StoredApiKey {
+function compileKey(row: StoredApiKey): StoredApiKey {
   return Object.freeze({
     id: row.id,
     tenant: row.tenant,
-    hash: own(row.hash),
+    hash: copied(row.hash),
     seatIds: row.seatIds,
     expiresAt: row.expiresAt,
     revokedAt: row.revokedAt,

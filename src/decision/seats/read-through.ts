@@ -1,172 +1,171 @@
 /**
- * Memory in front of the store: remembers what was read until told to forget, asks once however many wait, and never
- * keeps an answer that is older than a change it has been told of. Whether memory may be used at all is the lease's
- * business.
+ * A read-through cache of the store. It keeps a value until it is invalidated, coalesces concurrent reads, and never
+ * keeps a value older than an invalidation that it has received. The lease says whether the cache may be used at all.
  *
- * Key: a string the caller builds. Question: what is asked about the key; an answer may cover all questions or that one.
- * Value: anything immutable. Bound: the rooms of the maps it is kept in, those used least lately first out.
+ * Key: a string that the caller builds. Question: what is asked about the key; a value may cover all questions or only
+ * that one. Value: immutable. Bound: the budgets of the maps, least recently used first out.
  */
 
 import type { Source, Trace } from '../../model/decision.ts'
 import type { LruMap } from './lru-maps.ts'
 
-/** A value, and the newest change that the store had seen when it was read. */
+/** A value, with the newest change that the store included when it read the value. */
 export interface AsOf<V> {
   readonly seq: number
   readonly value: V
-  /** The store, when left out. */
+  /** Left out: the store. */
   readonly source?: Source
 }
 
-/** What is remembered of one key: one answer to all questions, or answers by question. */
-export interface Remembered<V> {
+/** The cached values of one key: one that covers all questions, or values by question. */
+export interface Cached<V> {
   readonly whole: V | undefined
-  readonly parts: ReadonlyMap<string, V>
+  readonly byQuestion: ReadonlyMap<string, V>
 }
 
-/** Readings of one key before giving up. More than one is rare: a change came in between. */
+/** Reads of one key before giving up. A second read is rare: a change arrived during the first. */
 const MAX_TRIES = 20
-/** Answers that are remembered of one key, where none covers all questions; the oldest goes first. */
-const MAX_PARTS = 16
+/** Values by question of one key; the oldest is evicted first. */
+const MAX_QUESTIONS = 16
 
-interface Reading<V> {
+interface Read<V> {
   readonly question: string
-  /** Older answers don't count: a change this new has been heard of since the question was sent. */
+  /** A result from before this change is discarded: the change was received after the read began. */
   minSeq: number
-  /** Everything was forgotten since the question was sent: its answer counts for nothing, whatever its number. */
+  /** The cache was cleared after the read began: the result is discarded, whatever its number. */
   void: boolean
   source: Source
-  readonly answer: Promise<V>
+  readonly result: Promise<V>
 }
 
-export interface ReadThroughParts<V, Q> {
+export interface ReadThroughOptions<V, Q> {
   readonly load: (key: string, question: Q) => Promise<AsOf<V>>
-  readonly remembered: LruMap<Remembered<V>>
-  /** Where null is remembered: that something is not there; with the rest, when left out. */
-  readonly unknown?: LruMap<Remembered<V>>
-  /** Whether an answer covers all questions; all do, when left out. */
+  readonly cache: LruMap<Cached<V>>
+  /** Where null, a missing record, is cached; left out: in `cache`. */
+  readonly missing?: LruMap<Cached<V>>
+  /** Whether a value covers all questions; left out: every value does. */
   readonly isWhole?: (value: V) => boolean
 }
 
-const NO_PARTS: ReadonlyMap<string, never> = new Map<string, never>()
+const NONE_BY_QUESTION: ReadonlyMap<string, never> = new Map<string, never>()
 
-/** Tells the questions about one key apart. */
+/** Distinguishes the questions about one key. */
 export interface Question {
   readonly id: string
 }
 
-/** For what has one answer. */
+/** For keys with a single question. */
 export const WHOLE: Question = { id: '' }
 
 export class ReadThrough<V, Q extends Question = Question> {
   readonly #load: (key: string, question: Q) => Promise<AsOf<V>>
-  readonly #remembered: LruMap<Remembered<V>>
-  readonly #unknown: LruMap<Remembered<V>>
+  readonly #cached: LruMap<Cached<V>>
+  readonly #missing: LruMap<Cached<V>>
   readonly #isWhole: (value: V) => boolean
-  readonly #readings = new Map<string, Reading<V>[]>()
+  readonly #reads = new Map<string, Read<V>[]>()
 
-  constructor({ load, remembered, unknown = remembered, isWhole = () => true }: ReadThroughParts<V, Q>) {
+  constructor({ load, cache, missing = cache, isWhole = () => true }: ReadThroughOptions<V, Q>) {
     this.#load = load
-    this.#remembered = remembered
-    this.#unknown = unknown
+    this.#cached = cache
+    this.#missing = missing
     this.#isWhole = isWhole
   }
 
   get size(): number {
-    const unknown = this.#unknown === this.#remembered ? 0 : this.#unknown.size
-    return this.#remembered.size + unknown
+    const missing = this.#missing === this.#cached ? 0 : this.#missing.size
+    return this.#cached.size + missing
   }
 
-  /** At once from memory, or as soon as the store has answered. Rejects as the store does. */
+  /** Synchronous on a hit. Rejects as the store does. */
   get(key: string, question: Q, trace?: Trace): V | Promise<V> {
-    const known = this.#remembered.get(key) ?? this.#unknown.get(key)
-    if (known !== undefined) {
-      const { whole, parts } = known.value
+    const cached = this.#cached.get(key) ?? this.#missing.get(key)
+    if (cached !== undefined) {
+      const { whole, byQuestion } = cached.value
       if (whole !== undefined) return whole
-      const part = parts.get(question.id)
-      if (part !== undefined) return part
+      const value = byQuestion.get(question.id)
+      if (value !== undefined) return value
     }
-    const readings = this.#readings.get(key)
-    const same = readings?.find((reading) => reading.question === question.id)
-    if (same !== undefined) return answered(same, trace)
-    // One answer mostly covers all questions: it is waited for, once, before another one is asked.
-    const other = known === undefined ? readings?.[0] : undefined
-    if (other === undefined) return answered(this.#begin(key, question), trace)
-    return answered(other, trace).then(
-      (value) => (this.#isWhole(value) ? value : this.#ask(key, question, trace)),
-      () => this.#ask(key, question, trace),
+    const reads = this.#reads.get(key)
+    const same = reads?.find((read) => read.question === question.id)
+    if (same !== undefined) return settled(same, trace)
+    // One value mostly covers all questions: wait once for the read in flight before starting another.
+    const other = cached === undefined ? reads?.[0] : undefined
+    if (other === undefined) return settled(this.#begin(key, question), trace)
+    return settled(other, trace).then(
+      (value) => (this.#isWhole(value) ? value : this.#join(key, question, trace)),
+      () => this.#join(key, question, trace),
     )
   }
 
   forget(key: string, seq: number): void {
-    this.#remembered.delete(key)
-    this.#unknown.delete(key)
-    for (const reading of this.#readings.get(key) ?? []) reading.minSeq = Math.max(reading.minSeq, seq)
+    this.#cached.delete(key)
+    this.#missing.delete(key)
+    for (const read of this.#reads.get(key) ?? []) read.minSeq = Math.max(read.minSeq, seq)
   }
 
-  /** Numbers from before mean nothing any more: the store may be another one, which numbers anew. */
+  /** Earlier numbers have no meaning any more: another store may have taken its place. */
   forgetAll(): void {
-    this.#remembered.clear()
-    this.#unknown.clear()
-    for (const readings of this.#readings.values())
-      for (const reading of readings) {
-        reading.void = true
-        reading.minSeq = 0
+    this.#cached.clear()
+    this.#missing.clear()
+    for (const reads of this.#reads.values())
+      for (const read of reads) {
+        read.void = true
+        read.minSeq = 0
       }
   }
 
-  #ask(key: string, question: Q, trace: Trace | undefined): Promise<V> {
-    const same = this.#readings.get(key)?.find((reading) => reading.question === question.id)
-    return answered(same ?? this.#begin(key, question), trace)
+  #join(key: string, question: Q, trace: Trace | undefined): Promise<V> {
+    const same = this.#reads.get(key)?.find((read) => read.question === question.id)
+    return settled(same ?? this.#begin(key, question), trace)
   }
 
-  #begin(key: string, question: Q): Reading<V> {
+  #begin(key: string, question: Q): Read<V> {
     const { promise, resolve, reject } = Promise.withResolvers<V>()
     const { id } = question
-    const reading: Reading<V> = { question: id, minSeq: 0, void: false, source: 'memory', answer: promise }
-    const readings = this.#readings.get(key)
-    if (readings === undefined) this.#readings.set(key, [reading])
-    else readings.push(reading)
-    this.#readUntilFresh(key, question, reading).then(resolve, reject)
-    return reading
+    const read: Read<V> = { question: id, minSeq: 0, void: false, source: 'memory', result: promise }
+    const reads = this.#reads.get(key)
+    if (reads === undefined) this.#reads.set(key, [read])
+    else reads.push(read)
+    this.#readUntilFresh(key, question, read).then(resolve, reject)
+    return read
   }
 
-  async #readUntilFresh(key: string, question: Q, reading: Reading<V>): Promise<V> {
+  async #readUntilFresh(key: string, question: Q, read: Read<V>): Promise<V> {
     try {
       for (let tries = 0; tries < MAX_TRIES; tries++) {
-        reading.void = false
+        read.void = false
         const { seq, value, source = 'store' } = await this.#load(key, question)
-        reading.source = source
-        if (reading.void || seq < reading.minSeq) continue
-        this.#remember(key, reading.question, value)
+        read.source = source
+        if (read.void || seq < read.minSeq) continue
+        this.#store(key, read.question, value)
         return value
       }
-      throw new Error('the store keeps answering with a state older than its own change feed')
+      throw new Error('the store keeps returning a state older than its own change feed')
     } finally {
-      this.#ended(key, reading)
+      this.#removeRead(key, read)
     }
   }
 
-  #ended(key: string, reading: Reading<V>): void {
-    const rest = this.#readings.get(key)?.filter((other) => other !== reading) ?? []
-    if (rest.length === 0) this.#readings.delete(key)
-    else this.#readings.set(key, rest)
+  #removeRead(key: string, read: Read<V>): void {
+    const rest = this.#reads.get(key)?.filter((other) => other !== read) ?? []
+    if (rest.length === 0) this.#reads.delete(key)
+    else this.#reads.set(key, rest)
   }
 
-  #remember(key: string, id: string, value: V): void {
+  #store(key: string, id: string, value: V): void {
     if (this.#isWhole(value)) {
-      const map = value === null ? this.#unknown : this.#remembered
-      return map.set(key, { whole: value, parts: NO_PARTS })
+      const map = value === null ? this.#missing : this.#cached
+      return map.set(key, { whole: value, byQuestion: NONE_BY_QUESTION })
     }
-    const parts = new Map(this.#remembered.get(key)?.value.parts).set(id, value)
-    const [oldest] = parts.keys()
-    if (parts.size > MAX_PARTS && oldest !== undefined) parts.delete(oldest)
-    this.#remembered.set(key, { whole: undefined, parts })
+    const byQuestion = new Map(this.#cached.get(key)?.value.byQuestion).set(id, value)
+    const [oldest] = byQuestion.keys()
+    if (byQuestion.size > MAX_QUESTIONS && oldest !== undefined) byQuestion.delete(oldest)
+    this.#cached.set(key, { whole: undefined, byQuestion })
   }
 }
 
-async function answered<V>(reading: Reading<V>, trace: Trace | undefined): Promise<V> {
-  const value = await reading.answer
-  if (trace !== undefined && trace.source !== 'store') trace.source = reading.source
+async function settled<V>(read: Read<V>, trace: Trace | undefined): Promise<V> {
+  const value = await read.result
+  if (trace !== undefined && trace.source !== 'store') trace.source = read.source
   return value
 }

@@ -1,11 +1,11 @@
-/** Principal → Grants: the Seats a credential names for a space, each as it is now. */
+/** Principal → ResolvedSeats: the Seats that a credential names for a space, each in its current state. */
 
 import { EVERY_PERMISSION, holds } from '../../../seats-admin/model/permission.ts'
 import type { ResolvedSeats, ResolvedSeat, Trace } from '../../model/decision.ts'
 import type { Principal } from '../../model/principal.ts'
 import type { NamedSeat, Seat, SeatQuestion } from '../../model/seat.ts'
 
-/** What resolving asks of memory: at once, or a promise while the store is asked. */
+/** Lookups in memory: synchronous on a hit, a promise while the store is asked. */
 export interface SeatLookup {
   seatByName(
     tenant: string,
@@ -21,10 +21,10 @@ export interface SeatLookup {
   ): Seat | null | Promise<Seat | null>
 }
 
-/** Seats of one credential that the store is asked for at once; the next ones are looked up when these are there. */
-const AT_ONCE = 8
+/** Concurrent reads of the store for one credential. */
+const CONCURRENCY = 8
 
-/** Synchronous when memory holds all of them. Rejects when the store can't be asked. */
+/** Synchronous when memory holds all Seats. Rejects when the store can't be asked. */
 export function resolve(
   seats: SeatLookup,
   principal: Principal,
@@ -33,61 +33,61 @@ export function resolve(
 ): ResolvedSeats | Promise<ResolvedSeats> {
   const { claims, tenant } = principal
   if (claims.by === 'id') {
-    const look = (id: string) => holdingById(id, seats.seatById(tenant, id, question, trace))
-    return resolved('id', claims.seats, question, look)
+    const lookUp = (id: string) => resolvedById(id, seats.seatById(tenant, id, question, trace))
+    return resolveAll('id', claims.seats, question, lookUp)
   }
   const names = claims.by === 'name' ? claims.entries.get(question.space) : claims.names
   if (names === undefined) return NO_ENTRY
   const { issuedAt } = claims
-  const look = (name: string) =>
-    holdingByName(name, issuedAt, seats.seatByName(tenant, name, question, trace))
-  return resolved(claims.by, names, question, look)
+  const lookUp = (name: string) =>
+    resolvedByName(name, issuedAt, seats.seatByName(tenant, name, question, trace))
+  return resolveAll(claims.by, names, question, lookUp)
 }
 
 const NO_ENTRY: ResolvedSeats = Object.freeze({ by: 'name', entries: Object.freeze([]) })
 
-type Look = (nameOrId: string) => ResolvedSeat | Promise<ResolvedSeat>
+type Lookup = (nameOrId: string) => ResolvedSeat | Promise<ResolvedSeat>
 
-function resolved(
+function resolveAll(
   by: ResolvedSeats['by'],
   named: readonly string[],
   question: SeatQuestion,
-  look: Look,
+  lookUp: Lookup,
 ): ResolvedSeats | Promise<ResolvedSeats> {
   const entries: ResolvedSeat[] = []
   for (const each of named) {
-    const entry = look(each)
-    if (entry instanceof Promise) return rest(by, named, question, look, entries, entry)
+    const entry = lookUp(each)
+    if (entry instanceof Promise) return resolveRest(by, named, question, lookUp, entries, entry)
     entries.push(entry)
   }
   return { by, entries }
 }
 
-/** @param first of those that memory does not hold */
-async function rest(
+/** @param first the first entry that memory does not hold */
+async function resolveRest(
   by: ResolvedSeats['by'],
   named: readonly string[],
   question: SeatQuestion,
-  look: Look,
+  lookUp: Lookup,
   entries: ResolvedSeat[],
   first: Promise<ResolvedSeat>,
 ): Promise<ResolvedSeats> {
-  const answer = new Answers(question)
+  const filter = new QuestionFilter(question)
   let started: (ResolvedSeat | Promise<ResolvedSeat>)[] = [first]
   for (;;) {
     const next = entries.length + started.length
-    for (const each of named.slice(next, entries.length + AT_ONCE)) started.push(look(each))
-    for (const entry of await Promise.all(started)) entries.push(answer.of(entry))
+    for (const each of named.slice(next, entries.length + CONCURRENCY)) started.push(lookUp(each))
+    for (const entry of await Promise.all(started)) entries.push(filter.reduce(entry))
     if (entries.length === named.length) return { by, entries }
     started = []
   }
 }
 
 /**
- * Seats cut down to the answer to one question. Memory may not hold them, and a request that waits for hundreds of
- * others would.
+ * Reduces Seats to the answer to one question. Memory may evict a Seat at any time; a request that waits for hundreds
+ * of Seats would retain all of them.
  */
-class Answers {
+class QuestionFilter {
   readonly #question: SeatQuestion
   readonly #space: ReadonlySet<string>
   readonly #permission: ReadonlySet<string>
@@ -98,8 +98,8 @@ class Answers {
     this.#permission = new Set([question.permission])
   }
 
-  of(entry: ResolvedSeat): ResolvedSeat {
-    const { name, seat, givenUp } = entry
+  reduce(entry: ResolvedSeat): ResolvedSeat {
+    const { name, seat, nameGivenUp } = entry
     if (seat === null) return entry
     const { space, permission } = this.#question
     const spaces = seat.spaces.has(space) ? this.#space : NOTHING
@@ -108,7 +108,7 @@ class Answers {
     return {
       name,
       seat: { id: seat.id, name: seat.name, complete: false, spaces, permissions },
-      givenUp,
+      nameGivenUp,
     }
   }
 }
@@ -116,21 +116,21 @@ class Answers {
 const NOTHING: ReadonlySet<string> = new Set()
 const ALL: ReadonlySet<string> = new Set([EVERY_PERMISSION])
 
-function holdingById(
+function resolvedById(
   id: string,
   found: Seat | null | Promise<Seat | null>,
 ): ResolvedSeat | Promise<ResolvedSeat> {
-  if (found instanceof Promise) return found.then((seat) => holdingById(id, seat))
-  return { name: found?.name ?? id, seat: found, givenUp: false }
+  if (found instanceof Promise) return found.then((seat) => resolvedById(id, seat))
+  return { name: found?.name ?? id, seat: found, nameGivenUp: false }
 }
 
-function holdingByName(
+function resolvedByName(
   name: string,
   issuedAt: number,
   found: NamedSeat | Promise<NamedSeat>,
 ): ResolvedSeat | Promise<ResolvedSeat> {
-  if (found instanceof Promise) return found.then((named) => holdingByName(name, issuedAt, named))
+  if (found instanceof Promise) return found.then((named) => resolvedByName(name, issuedAt, named))
   const { seat, givenUpAt } = found
-  // Whole seconds on both sides; a token of the very second can't prove that it came after.
-  return { name, seat, givenUp: givenUpAt !== null && issuedAt <= givenUpAt }
+  // Whole seconds on both sides: a token issued in the same second can't prove that it is newer.
+  return { name, seat, nameGivenUp: givenUpAt !== null && issuedAt <= givenUpAt }
 }

@@ -1,4 +1,4 @@
-/** What the things that memory holds take of the heap: bytes, rather too many than too few. */
+/** Heap size of cached entries, in bytes; upper estimates. */
 
 import type { StoredApiKey } from '../../../seats-admin/model/api-key.ts'
 import type { SessionRecord } from '../../../seats-admin/model/session.ts'
@@ -12,23 +12,23 @@ import {
   textsBytes,
 } from '../../lib/heap-size.ts'
 
-/** Bytes of an entry: its key's, its value's, and those of its places. */
+/** Bytes of an entry: key, value and links. */
 export function entryBytes(key: string, value: number): number {
-  return PLACES + textBytes(key) + value
+  return LINKS + textBytes(key) + value
 }
 
-/** In the map and in the order of use. */
-const PLACES = 300
+/** In the map and in the ring. */
+const LINKS = 300
 
 export function seatBytes(seat: Seat | null): number {
-  if (seat === null) return NAMED
+  if (seat === null) return MISSING_SEAT
   const { id, name, spaces, permissions } = seat
   const sets = OBJECT + 2 * MAP_BYTES + SET_ENTRY_BYTES * (spaces.size + permissions.size)
   return sets + textBytes(id) + textBytes(name) + textsBytes(spaces) + textsBytes(permissions)
 }
 
 export function keyBytes({ id, tenant, seatIds }: StoredApiKey): number {
-  // Twice: authentication keeps what it means to a decision. And the names of its Seats, which outcomes have.
+  // Twice: authentication caches the principal. And the names of its Seats, which cached authorizations hold.
   const authorization = authorizationBytes(seatIds.length) + NAME * seatIds.length
   return 2 * OBJECT + HASH + textBytes(id) + textBytes(tenant) + listBytes(seatIds) + authorization
 }
@@ -36,22 +36,22 @@ export function keyBytes({ id, tenant, seatIds }: StoredApiKey): number {
 export function sessionBytes(session: SessionRecord): number {
   const { id, tenant, user, email, hashPerm } = session
   const texts = textsBytes([id, tenant, user, email ?? ''])
-  // Twice: authentication reads the entries into spaces and names, and keeps these beside them.
-  const entries = 2 * listBytes(hashPerm) + READ * hashPerm.length
+  // Twice: authentication splits the entries into spaces and names, and keeps both.
+  const entries = 2 * listBytes(hashPerm) + SPLIT_ENTRY * hashPerm.length
   return 2 * OBJECT + HASH + texts + entries + authorizationBytes(hashPerm.length)
 }
 
-/** That a name has no Seat, and since when. */
-const NAMED = 50
+/** For a name without a Seat. */
+const MISSING_SEAT = 50
 
-/** A name of 256 characters, each of two code units. */
+/** A name of 256 characters, two code units each. */
 const NAME = 1048
 
-/** 32 bytes as an array of its own. */
+/** 32 bytes in an array of their own. */
 const HASH = 250
 
-/** A space with a list of names of its own. */
-const READ = 250
+/** A space with its list of names. */
+const SPLIT_ENTRY = 250
 
 /** With its numbers. */
 const OBJECT = 200

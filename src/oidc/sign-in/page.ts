@@ -34,7 +34,7 @@ export function asPage(refusal: Refusal, again: string, words = refusal.detail):
     `<title>${title}</title><style>${STYLE}</style></head><body><main><h1>${title}</h1>` +
     `<p>${escaped(words)}</p><p><a href="${escaped(again)}">Begin again</a></p>` +
     `<p><small>${escaped(errors[refusal.code].title)} (${status}, ${escaped(requestId)})</small></p></main></body></html>`
-  return refusal.shownAs({ html, headers: HEADERS })
+  return refusal.withPage({ html, headers: HEADERS })
 }
 
 const ENTITIES: Readonly<Record<string, string>> = {

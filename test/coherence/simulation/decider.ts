@@ -151,7 +151,7 @@ export class Decider {
     ask: () => Seat | null | Promise<Seat | null>,
     floor: Floor,
   ): Promise<void> {
-    const known = this.#outcomes.known(caller, space, permission)
+    const known = this.#outcomes.get(caller, space, permission)
     if (known !== null) {
       const [version] = known.seats
       return this.#engine(floor, thing, version?.id == null ? null : Number(version.id))
@@ -160,7 +160,7 @@ export class Decider {
     const seq = seqOf(found instanceof Promise ? await found : found)
     if (!(found instanceof Promise)) {
       const entry = { name: thing.name, id: seq === null ? null : `${seq}`, verdict: 'grants' } as const
-      this.#outcomes.keep(caller, space, permission, { code: 'allow', seats: [entry] })
+      this.#outcomes.set(caller, space, permission, { code: 'allow', seats: [entry] })
     }
     this.#engine(floor, thing, seq)
   }

@@ -1,7 +1,7 @@
 /** GHSA-qvp4-rpmr-xwrr (claims not checked on a hit), CVE-2026-33496, CVE-2026-71326 (keys that collide). */
 
 import t from 'tap'
-import { BearerTokens, SameLine } from '../../../src/decision/authn/bearer.ts'
+import { BearerTokens, RepeatedLine } from '../../../src/decision/authn/bearer.ts'
 import { DEFAULT_MEMORY } from '../../../src/config/config.ts'
 import { Refusal } from '../../../src/model/errors.ts'
 import type { Credentials } from '../../../src/model/authorization-request.ts'
@@ -181,7 +181,7 @@ t.test('what stands for one line stands for no other', async (t) => {
     memory: 2 ** 20,
   })
   const [alice, bob] = [`Bearer ${sign()}`, `Bearer ${sign({ ...claims, sub: 'bob' })}`]
-  const same = new SameLine(alice)
+  const same = new RepeatedLine(alice)
   for (let i = 0; i < 3; i++) {
     t.match(tokens.authenticate(alice, same), { user: 'alice' })
     t.match(tokens.authenticate(bob, same), { user: 'bob' })

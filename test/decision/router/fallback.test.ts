@@ -1,4 +1,4 @@
-/** What `check` says of entries whose other methods fall to an entry that asks for less. */
+/** What `check` says of entries whose other methods fall back to an entry that requires less. */
 
 import fc from 'fast-check'
 import t from 'tap'
@@ -28,17 +28,17 @@ function compile(lines: readonly string[]) {
 
 const told = (...lines: string[]) =>
   compile(lines)
-    .warnings.filter(({ message }) => message.includes('can fall to'))
-    .map(({ place, message }) => `${place?.line} ${message.replace(/\. An entry .*/, '')}`)
+    .warnings.filter(({ message }) => message.includes('can fall back to'))
+    .map(({ place, message }) => `${place?.line} ${message.replace(/\. To resolve .*/, '')}`)
 
 t.test('the entry, the methods, and where they fall to', async (t) => {
   t.same(told('GET /v1/admin/x: admin:x', 'ANY /v1/*: public'), [
-    '1 GET /v1/admin/x asks for admin:x, but POST, PUT, PATCH, DELETE of its path can fall to ANY /v1/* (routes/a.yaml:2), which asks for less: public',
+    '1 GET /v1/admin/x requires admin:x, but POST, PUT, PATCH, DELETE of its path can fall back to ANY /v1/* (routes/a.yaml:2), which requires less: public',
   ])
   t.same(
     told('POST /a/{x}: authenticated', 'GET /{y}/*: p:q', 'GET /{y}/{z}: authenticated', 'GET /a/*: public'),
     [
-      '1 POST /a/{x} asks for authenticated, but GET of its path can fall to GET /a/* (routes/a.yaml:4), which asks for less: public',
+      '1 POST /a/{x} requires authenticated, but GET of its path can fall back to GET /a/* (routes/a.yaml:4), which requires less: public',
     ],
   )
 })
@@ -90,7 +90,7 @@ t.test('what is told happens, and what happens is told', async () => {
   fc.assert(
     fc.property(fc.array(line, { minLength: 2, maxLength: 5 }), (lines) => {
       const { table, warnings } = compile(lines)
-      const known = warnings.filter(({ message }) => message.includes('can fall to')).length > 0
+      const known = warnings.filter(({ message }) => message.includes('can fall back to')).length > 0
       const happens = paths.some((each) => {
         const answers = ['GET', 'POST'].map((method) => table.match(method, each)?.route ?? null)
         return answers.some((from) =>
@@ -122,7 +122,7 @@ function isFirst(one: string, two: string): boolean {
 t.test('parameters in the way of other routers', async (t) => {
   const foreign = (path: string) =>
     compile([`GET ${path}: x:y`]).warnings.map(({ place, message }) => `${place?.line} ${message}`)
-  t.same(foreign('/a/:id'), ['1 GET /a/:id: ":id" is matched as it is written; a parameter is {id}'])
+  t.same(foreign('/a/:id'), ['1 GET /a/:id: ":id" is a static segment; write a parameter as {id}'])
   t.match(foreign('/:org/b/:repo_id'), [/":org" .*; ":repo_id" .*\{repo_id\}/])
   for (const path of ['/a/b:cancel', '/a/{id}', '/a/:', '/a/:1', '/a/:a-b', '/a/x:id', '/a/::'])
     t.same(foreign(path), [], path)

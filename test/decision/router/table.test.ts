@@ -172,7 +172,7 @@ t.test('entries that cross are told, once, from the one that answers', async (t)
   const told = (...entries: string[]) =>
     compile(entries).warnings.map((each) => `${each.place.line} ${each.message}`)
   const crossed = (from: string, to: string, at: number) =>
-    `${from}: some requests match ${to} (routes/a.yaml:${at}) too; this entry answers them`
+    `${from}: some requests match ${to} (routes/a.yaml:${at}) too; this entry takes precedence`
   t.same(told('GET /a/{x}', 'GET /{y}/b'), [`1 ${crossed('GET /a/{x}', 'GET /{y}/b', 2)}`])
   t.same(told('GET /{y}/b', 'GET /a/{x}'), [`2 ${crossed('GET /a/{x}', 'GET /{y}/b', 1)}`])
   t.same(told('GET /a/{x}/c', 'ANY /{y}/b/{z}'), [`1 ${crossed('GET /a/{x}/c', 'ANY /{y}/b/{z}', 2)}`])

@@ -12,7 +12,7 @@ function setUp(options: Partial<FairReadsOptions> = {}) {
     perTenant: 2,
     total: 4,
     waiting: 10,
-    patience: 1000,
+    maxWait: 1000,
     now: () => time,
     ...options,
   })
@@ -112,7 +112,7 @@ t.test('whatever order they end in, all are run, and the bounds hold', async (t)
   const under = new Map<string, number>()
   const ends: (() => void)[] = []
   let [ran, most] = [0, 0]
-  const reads = new FairReads({ perTenant: 3, total: 7, waiting: 9999, patience: 1000, now: () => 0 })
+  const reads = new FairReads({ perTenant: 3, total: 7, waiting: 9999, maxWait: 1000, now: () => 0 })
   const all: Promise<void>[] = []
   for (let step = 0; step < 5000; step++) {
     const tenant = `t${random(random(10) + 1)}`

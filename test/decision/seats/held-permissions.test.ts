@@ -3,7 +3,7 @@
 import t from 'tap'
 import type { ResolvedSeats } from '../../../src/model/decision.ts'
 import type { Seat } from '../../../src/model/seat.ts'
-import { heldPermissions, MOST_HELD } from '../../../src/decision/seats/held-permissions.ts'
+import { heldPermissions, MAX_HELD } from '../../../src/decision/seats/held-permissions.ts'
 
 function seat(name: string, spaces: string[], permissions: string[], complete = true): Seat {
   return { id: `id-${name}`, name, complete, spaces: new Set(spaces), permissions: new Set(permissions) }
@@ -11,7 +11,7 @@ function seat(name: string, spaces: string[], permissions: string[], complete = 
 
 const resolved = (...seats: (Seat | null)[]): ResolvedSeats => ({
   by: 'name',
-  entries: seats.map((each) => ({ name: each?.name ?? 'gone', seat: each, givenUp: false })),
+  entries: seats.map((each) => ({ name: each?.name ?? 'gone', seat: each, nameGivenUp: false })),
 })
 
 /** A store of large Seats. */
@@ -29,7 +29,7 @@ const editor = seat('Editor', ['s1'], ['trainings:create'])
 t.test('those of the space alone, of Seats that stand', async (t) => {
   const held = await heldPermissions(stored(), 'acme', resolved(viewer, editor, null), 's2')
   t.same(held, { all: false, permissions: new Set(['trainings:list']) })
-  const givenUp = { by: 'name' as const, entries: [{ name: 'Viewer', seat: viewer, givenUp: true }] }
+  const givenUp = { by: 'name' as const, entries: [{ name: 'Viewer', seat: viewer, nameGivenUp: true }] }
   t.equal((await heldPermissions(stored(), 'acme', givenUp, 's1')).permissions.size, 0)
 })
 
@@ -58,10 +58,10 @@ t.test('a large Seat is read whole, as it is by then', async (t) => {
 })
 
 t.test('so many count, and what is beyond can not be handed on', async (t) => {
-  const permissions = Array.from({ length: MOST_HELD + 5 }, (_, at) => `r:p${at}`)
+  const permissions = Array.from({ length: MAX_HELD + 5 }, (_, at) => `r:p${at}`)
   const whole = { 'id-Large': { spaces: ['s1'], permissions } }
   const held = await heldPermissions(stored(whole), 'acme', resolved(seat('Large', ['s1'], [], false)), 's1')
-  t.same([held.permissions.size, held.permissions.has(`r:p${MOST_HELD}`)], [MOST_HELD, false])
+  t.same([held.permissions.size, held.permissions.has(`r:p${MAX_HELD}`)], [MAX_HELD, false])
 })
 
 t.test('it fails where the store can not be asked', async (t) => {

@@ -4,19 +4,19 @@ import {
   type AsOf,
   type Question,
   ReadThrough,
-  type Remembered,
+  type Cached,
   WHOLE,
 } from '../../../src/decision/seats/read-through.ts'
 import { LruMap, MemoryBudget } from '../../../src/decision/seats/lru-maps.ts'
 
 /** Room for eight. */
-const remembered = () => new LruMap<Remembered<string>>(new MemoryBudget(8), () => 1)
+const remembered = () => new LruMap<Cached<string>>(new MemoryBudget(8), () => 1)
 
 /** A source whose answers the test gives one by one. */
 function source() {
   const asked: { key: string; answer: (value: AsOf<string>) => void; fail: (error: Error) => void }[] = []
   const cache = new ReadThrough<string>({
-    remembered: remembered(),
+    cache: remembered(),
     load: (key) => new Promise<AsOf<string>>((answer, fail) => asked.push({ key, answer, fail })),
   })
   return { asked, cache }
@@ -89,7 +89,7 @@ t.test('a failure reaches all who wait, and the next one asks again', async (t) 
 
 t.test('a store that stays behind its own feed ends in an error, not in a loop', async (t) => {
   const cache = new ReadThrough<string>({
-    remembered: remembered(),
+    cache: remembered(),
     load: async () => ({ seq: 1, value: 'old' }),
   })
   const waiting = cache.get('a', WHOLE)
@@ -99,7 +99,7 @@ t.test('a store that stays behind its own feed ends in an error, not in a loop',
 
 t.test('holds no more than its bound, and what is used lately', async (t) => {
   const cache = new ReadThrough<string>({
-    remembered: remembered(),
+    cache: remembered(),
     load: async (key) => ({ seq: 1, value: key }),
   })
   await cache.get('used', WHOLE)
@@ -164,7 +164,7 @@ t.test('a failure leaves the trace as it is', async (t) => {
 function partial() {
   const asked: { key: string; question: string; answer: (value: AsOf<string>) => void }[] = []
   const cache = new ReadThrough<string, Question>({
-    remembered: new LruMap<Remembered<string>>(new MemoryBudget(8), () => 1),
+    cache: new LruMap<Cached<string>>(new MemoryBudget(8), () => 1),
     load: (key, { id }) => new Promise<AsOf<string>>((answer) => asked.push({ key, question: id, answer })),
     isWhole: (value) => value.startsWith('all'),
   })
