@@ -194,7 +194,7 @@ t.test('an encoded slash where the upstream takes it: one segment, and no other'
     { message: /allow_encoded_slashes/ },
   ])
   t.match(compileTable([entry('GET /a%2fb', 1, 'opaque')], upstreams, []).faults, [
-    { message: /compared as \/a%2Fb/ },
+    { message: /normalised form is \/a%2Fb/ },
   ])
   const entries = ['GET /a/b', 'GET /a%2Fb', 'GET /{x}', 'GET /{x}/{y}', 'GET /r/*']
   const { table, faults } = compileTable(
