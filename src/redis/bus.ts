@@ -1,7 +1,6 @@
 /**
- * Messages between the instances of a fleet, by Redis publish/subscribe. It loses messages whenever a connection breaks
- * and says nothing of it; the protocol expects that (`coherence/lease.ts`). Two connections: one that subscribes, one
- * that publishes.
+ * Messages between the instances of a fleet, by Redis publish/subscribe. Redis loses messages silently when a connection
+ * breaks; the coherence protocol tolerates that (`coherence/lease.ts`). One connection subscribes, another publishes.
  */
 
 import { performance } from 'node:perf_hooks'
@@ -12,10 +11,10 @@ import type { Keys } from './keys.ts'
 import { MAX_VALUE } from './resp.ts'
 import type { Seal } from './seal.ts'
 
-/** Milliseconds between two messages to ourselves: a dead subscription is silent, and nobody else would notice. */
-const PING_EVERY = 1000
-/** Milliseconds without one after which messages are not relied on. */
-const SILENT = 2500
+/** Milliseconds between messages from the instance to itself: they detect a dead subscription, which is silent. */
+const PING_INTERVAL = 1000
+/** Milliseconds without such a message until the bus counts as down. */
+const PING_TIMEOUT = 2500
 
 type Row = readonly [seq: number, mark: number, tenant: string, kind: string, key: string]
 
@@ -25,8 +24,8 @@ export class RedisBus implements Bus {
   readonly #keys: Keys
   readonly #seal: Seal
   #id = ''
-  /** Monotonic ms of the last message of ours that came back. */
-  #heard = Number.NEGATIVE_INFINITY
+  /** Monotonic ms of the last own message received. */
+  #lastPing = Number.NEGATIVE_INFINITY
   #timer: NodeJS.Timeout | null = null
   #subscribed = false
 
@@ -38,7 +37,7 @@ export class RedisBus implements Bus {
   }
 
   get up(): boolean {
-    return this.#subscribed && isReady(this.#publisher) && performance.now() - this.#heard < SILENT
+    return this.#subscribed && isReady(this.#publisher) && performance.now() - this.#lastPing < PING_TIMEOUT
   }
 
   open(id: string, receiver: BusReceiver): void {
@@ -48,7 +47,7 @@ export class RedisBus implements Bus {
       const text = this.#seal.open(channel, sealed)
       const message = text === null ? null : parse(text)
       if (message === null) return
-      if (message.from === id) this.#heard = performance.now()
+      if (message.from === id) this.#lastPing = performance.now()
       else if (channel === channels[0] && 'seq' in message) receiver.announced(message)
       else if (channel === channels[1] && 'to' in message) receiver.acknowledged(message)
     })
@@ -67,15 +66,15 @@ export class RedisBus implements Bus {
       this.#subscribed = false
     })
     if (isReady(this.#subscriber)) subscribe()
-    this.#timer = setInterval(() => this.#check(subscribe), PING_EVERY)
+    this.#timer = setInterval(() => this.#check(subscribe), PING_INTERVAL)
     this.#timer.unref()
   }
 
   announce({ from, number, seq, changes }: Announcement): void {
     const rows = changes?.map(row) ?? null
     const text = JSON.stringify({ from, number, seq, changes: rows })
-    const short = text.length > MAX_VALUE ? JSON.stringify({ from, number, seq, changes: null }) : text
-    this.#publish(this.#keys.announcements, short)
+    const bounded = text.length > MAX_VALUE ? JSON.stringify({ from, number, seq, changes: null }) : text
+    this.#publish(this.#keys.announcements, bounded)
   }
 
   acknowledge(acknowledgement: Acknowledgement): void {
@@ -92,7 +91,7 @@ export class RedisBus implements Bus {
     if (!isReady(this.#subscriber)) return
     if (!this.#subscribed) return subscribe()
     this.#ping()
-    // Unanswered, it makes ioredis give up the connection and try again.
+    // Without a reply, ioredis closes the connection and reconnects.
     this.#subscriber.ping().catch(() => {})
   }
 
@@ -110,7 +109,7 @@ function row({ seq, mark, tenant, kind, key }: NumberedChange): Row {
   return [seq, mark, tenant, kind, key]
 }
 
-/** What can't be read is dropped, as if it had been lost. */
+/** @returns null for an invalid message, which is treated as lost */
 function parse(text: string): Announcement | Acknowledgement | null {
   let data: unknown
   try {
@@ -136,7 +135,7 @@ function isRow(data: unknown): data is Row {
   )
 }
 
-/** A kind that this version doesn't know makes memory forget everything. */
+/** A kind that this version doesn't know makes the Seat memory drop all entries. */
 function change([seq, mark, tenant, kind, key]: Row): NumberedChange {
   return { seq, mark, tenant, kind: kind as NumberedChange['kind'], key }
 }

@@ -1,32 +1,31 @@
 /**
- * Connections to Redis or Valkey, with every wait bounded: ioredis' own defaults wait over 12 s on a frozen server.
- * Redis is never the truth, so nothing here is worth waiting for. Each socket has a guard (`guard.ts`): no bytes from
- * Redis end the process.
+ * Connections to Redis or Valkey with short timeouts: ioredis' defaults wait over 12 s on a frozen server, and Redis is
+ * never authoritative. Each socket has a guard (`guard.ts`): no bytes from Redis can end the process.
  */
 
 import { readFileSync } from 'node:fs'
 import type { ConnectionOptions } from 'node:tls'
 import { Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis'
 import type { RedisConfig } from '../config/config.ts'
-import { LastingCluster } from './cluster.ts'
+import { ReconnectingCluster } from './cluster.ts'
 import { COMMAND_TIMEOUT, type RedisConnection, SUBSCRIBE_TIMEOUT } from './connection.ts'
-import { anyOf, CONNECT_TIMEOUT, type Connector, connectorTo, ownServer } from './connectors.ts'
+import { CONNECT_TIMEOUT, type Connector, connectorTo, ownServer, roundRobin } from './connectors.ts'
 import { type NodeAddress, Nodes } from './nodes.ts'
 import { masterOf } from './sentinel.ts'
 
-/** Milliseconds of silence, after a command, that end a connection: its other end is frozen or gone. */
+/** Milliseconds of silence after a command until the connection is closed. */
 const SOCKET_TIMEOUT = 2000
-/** Milliseconds between attempts: at first, and at most. */
-const RETRY_FIRST = 50
-const RETRY_MOST = 500
-/** Milliseconds until a server that is loading is asked again. */
+/** Milliseconds between connection attempts: exponential backoff from MIN to MAX. */
+const RETRY_MIN = 50
+const RETRY_MAX = 500
+/** Milliseconds between attempts while the server loads its data set. */
 const LOADING_RETRY = 500
 
 /**
- * Connects in the background, and again whenever the connection is lost; commands fail at once meanwhile.
+ * Connects in the background and reconnects when the connection is lost. Meanwhile commands fail at once.
  *
- * @param report gets what went wrong, without credentials; often, while a server is away
- * @param commandTimeout ms for a command, after which its answer is dropped
+ * @param report receives each connection error, without credentials; called often while a server is down
+ * @param commandTimeout ms until a command fails; a later reply is dropped
  */
 export function connectRedis(
   config: RedisConfig,
@@ -40,10 +39,10 @@ export function connectRedis(
 }
 
 /**
- * The same, for subscriptions. Any node of a cluster passes all messages on, so this is one connection to one of them:
+ * A connection for subscriptions. Every node of a cluster forwards all messages, so one connection to any node serves;
  * ioredis' own connection for a cluster's subscriptions can't be guarded.
  *
- * @param publisher of a cluster: knows its nodes
+ * @param publisher knows the nodes of a cluster
  */
 export function connectSubscriber(
   config: RedisConfig,
@@ -56,31 +55,31 @@ export function connectSubscriber(
   return connection
 }
 
-const retry = (times: number) => Math.min(RETRY_FIRST * 2 ** Math.min(times, 10), RETRY_MOST)
+const retry = (times: number) => Math.min(RETRY_MIN * 2 ** Math.min(times, 10), RETRY_MAX)
 
 function single(config: RedisConfig, commandTimeout: number): Redis {
   const tls = tlsOf(config)
   const [server = { host: '', port: 0 }] = config.nodes
   const sentinels = config.mode === 'sentinel'
-  const to = sentinels ? connectorTo(() => masterOf(config, tls), tls) : connectorTo(ownServer, tls)
+  const connector = sentinels ? connectorTo(() => masterOf(config, tls), tls) : connectorTo(ownServer, tls)
   return new Redis({
-    ...shared(config, commandTimeout, to),
+    ...commonOptions(config, commandTimeout, connector),
     ...(sentinels ? {} : server),
     db: config.db,
     retryStrategy: retry,
     enableOfflineQueue: false,
-    // One that is still loading says so to each command, which is a miss. Sentinels' servers are asked for their role.
+    // A loading server answers each command with an error, which counts as a miss. With sentinels, INFO gives the role.
     enableReadyCheck: sentinels,
-    // What was the master is none any more: the sentinels know which one is.
+    // READONLY means that the server is no longer the master: ask the sentinels again.
     ...(sentinels ? { reconnectOnError: ({ message }: Error) => message.startsWith('READONLY') } : {}),
   })
 }
 
 function anyNode(config: RedisConfig, publisher: Cluster) {
   const known = () => publisher.nodes().map(({ options }) => options as NodeAddress)
-  const route = anyOf(() => [...known(), ...config.nodes])
+  const route = roundRobin(() => [...known(), ...config.nodes])
   return {
-    ...shared(
+    ...commonOptions(
       config,
       SUBSCRIBE_TIMEOUT,
       connectorTo(() => route, tlsOf(config)),
@@ -92,28 +91,28 @@ function anyNode(config: RedisConfig, publisher: Cluster) {
 }
 
 function cluster(config: RedisConfig, commandTimeout: number): Cluster {
-  const to = connectorTo(ownServer, tlsOf(config), new Nodes(config.nodes))
+  const connector = connectorTo(ownServer, tlsOf(config), new Nodes(config.nodes))
   const options = {
-    redisOptions: shared(config, commandTimeout, to),
+    redisOptions: commonOptions(config, commandTimeout, connector),
     clusterRetryStrategy: retry,
     enableOfflineQueue: false,
     slotsRefreshTimeout: CONNECT_TIMEOUT,
     slotsRefreshInterval: 5000,
-    // A redirection is followed; nothing is tried again and again.
+    // Redirections are followed; commands are not retried otherwise.
     maxRedirections: 3,
-    retryDelayOnFailover: RETRY_FIRST,
-    retryDelayOnClusterDown: RETRY_FIRST,
+    retryDelayOnFailover: RETRY_MIN,
+    retryDelayOnClusterDown: RETRY_MIN,
   } satisfies ClusterOptions
-  return new LastingCluster(
+  return new ReconnectingCluster(
     config.nodes.map(({ host, port }) => ({ host, port })),
     options,
   )
 }
 
-/** What every server of a deployment is spoken to with. */
-function shared(config: RedisConfig, commandTimeout: number, to: Connector) {
+/** Options of every connection of a deployment. */
+function commonOptions(config: RedisConfig, commandTimeout: number, connector: Connector) {
   return {
-    Connector: to,
+    Connector: connector,
     // The guard reads RESP2.
     protocol: 2,
     username: config.username ?? undefined,
@@ -124,13 +123,13 @@ function shared(config: RedisConfig, commandTimeout: number, to: Connector) {
     maxLoadingRetryTime: LOADING_RETRY,
     maxRetriesPerRequest: 0,
     autoResendUnfulfilledCommands: false,
-    // The bus subscribes: ioredis would leave the rejection of its own attempt to nobody.
+    // The bus subscribes itself: ioredis leaves the rejection of its own attempt unhandled.
     autoResubscribe: false,
     keepAlive: 10_000,
   } satisfies RedisOptions
 }
 
-/** Null without TLS. The system's own authorities, unless `ca` names others. */
+/** @returns null without TLS; the system's authorities apply without `ca` */
 function tlsOf({ tls, ca, cert, key }: RedisConfig): ConnectionOptions | null {
   if (!tls) return null
   const read = (file: string | null) => (file === null ? undefined : readFileSync(file))

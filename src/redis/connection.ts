@@ -1,14 +1,14 @@
-/** A connection as the rest of this room sees it. Apart from `connect.ts`, so that who has no Redis never loads a client. */
+/** Types and timeouts of connections, separate from `connect.ts` so that ioredis is loaded only when it is used. */
 
 import type { Cluster, Redis } from 'ioredis'
 
 export type RedisConnection = Redis | Cluster
-/** For subscriptions: one server, of a cluster too. */
+/** A connection for subscriptions: to one server, also of a cluster. */
 export type Subscriber = Redis
 
-/** Milliseconds for a command, after which its answer is dropped. A decision waits for no longer than this. */
+/** Milliseconds until a command fails; a later reply is dropped. Bounds what a decision waits for Redis. */
 export const COMMAND_TIMEOUT = 100
-/** The same for a subscription, for which no decision waits. */
+/** Milliseconds until a subscription fails; no decision waits for it. */
 export const SUBSCRIBE_TIMEOUT = 1000
 
 export function isReady(connection: RedisConnection): boolean {

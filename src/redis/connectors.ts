@@ -1,6 +1,6 @@
 /**
- * How ioredis gets a connection, by its option `Connector`: to a server, to any of several, or to the master that the
- * sentinels name; each with a guard on it (`guard.ts`).
+ * Implementations of ioredis' option `Connector`: to one server, to any of several, or to the master that the sentinels
+ * name. Each connection has a guard (`guard.ts`).
  */
 
 import { once } from 'node:events'
@@ -10,25 +10,25 @@ import { AbstractConnector } from 'ioredis'
 import { GuardedSocket } from './guard.ts'
 import { type NodeAddress, Nodes } from './nodes.ts'
 
-/** Milliseconds for a connection and its TLS handshake, and for an answer of a sentinel. */
+/** Milliseconds for TCP connect and TLS handshake, and for a sentinel's reply. */
 export const CONNECT_TIMEOUT = 1000
-/** Milliseconds for Redis to close a connection that we have ended. */
+/** Milliseconds for Redis to close a connection that this side has ended. */
 const DISCONNECT_TIMEOUT = 2000
 
 type Stream = Awaited<ReturnType<AbstractConnector['connect']>>
 
-/** @param options what ioredis gives a connector: its own options */
+/** @param options the options of the ioredis client */
 export type Connector = new (options: unknown) => AbstractConnector
 
-/** Where the next connection goes. */
+/** Selects the server of the next connection. */
 export interface Route {
-  /** Rejects where no server is known. */
+  /** Rejects when no server is known. */
   next(): Promise<NodeAddress>
-  /** Whether the server is the one that is wanted, by its INFO. */
+  /** Whether the server has the expected role, by its INFO. */
   check(info: Readonly<Record<string, unknown>>): boolean
 }
 
-/** To what `routeOf` says of each client that ioredis makes. */
+/** @param routeOf called with the options of each client that ioredis creates */
 export function connectorTo(
   routeOf: (options: unknown) => Route,
   tls: ConnectionOptions | null,
@@ -41,19 +41,19 @@ export function connectorTo(
   }
 }
 
-/** To the host and port of the client's own options. */
+/** The host and port in the client's options. */
 export function ownServer(options: unknown): Route {
   const { host, port } = options as NodeAddress
   return { next: async () => ({ host, port }), check: () => true }
 }
 
-/** To each of these in turn. */
-export function anyOf(addresses: () => readonly NodeAddress[]): Route {
-  let turn = 0
+/** Each of the addresses in turn. */
+export function roundRobin(addresses: () => readonly NodeAddress[]): Route {
+  let next = 0
   return {
     async next() {
       const all = addresses()
-      const address = all[turn++ % all.length]
+      const address = all[next++ % all.length]
       if (address === undefined) throw new Error('no server is known')
       return address
     },
@@ -61,7 +61,7 @@ export function anyOf(addresses: () => readonly NodeAddress[]): Route {
   }
 }
 
-/** Never rejects, as ioredis would not try again: where nothing is reached, it gets a stream that has ended. */
+/** Never rejects, because ioredis would not retry: a failed connection yields a destroyed stream. */
 class GuardedConnector extends AbstractConnector {
   readonly #route: Route
   readonly #tls: ConnectionOptions | null
@@ -82,7 +82,7 @@ class GuardedConnector extends AbstractConnector {
   override async connect(): Promise<Stream> {
     this.connecting = true
     const guarded = await this.#open()
-    // What ioredis uses of a socket it has too.
+    // GuardedSocket has the members of a socket that ioredis uses.
     this.stream = guarded as unknown as Stream
     return this.stream
   }
@@ -95,11 +95,11 @@ class GuardedConnector extends AbstractConnector {
   async #open(): Promise<GuardedSocket> {
     try {
       const address = await this.#route.next()
-      // ioredis knows this message, and does not report it.
+      // ioredis recognizes this message and does not report it.
       if (!this.connecting) throw new Error('Connection is closed.')
-      const socket = dial(address, this.#tls)
+      const socket = openSocket(address, this.#tls)
       this.#opening = new GuardedSocket(socket, this.#nodes)
-      await opened(socket, this.#tls === null ? 'connect' : 'secureConnect')
+      await waitUntilOpen(socket, this.#tls === null ? 'connect' : 'secureConnect')
       return this.#opening
     } catch (cause) {
       this.firstError = cause instanceof Error ? cause : new Error(String(cause))
@@ -111,12 +111,12 @@ class GuardedConnector extends AbstractConnector {
   }
 }
 
-/** Throws for an address that is none. */
-function dial(address: NodeAddress, tls: ConnectionOptions | null): Socket {
+/** @throws for an invalid address */
+function openSocket(address: NodeAddress, tls: ConnectionOptions | null): Socket {
   return tls === null ? connectTcp(address) : connectTls({ ...tls, ...address })
 }
 
-async function opened(socket: Socket, event: string): Promise<void> {
+async function waitUntilOpen(socket: Socket, event: string): Promise<void> {
   const closed = new AbortController()
   const close = () => closed.abort()
   socket.once('close', close)

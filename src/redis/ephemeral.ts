@@ -1,18 +1,18 @@
 /**
- * Used sign-ins, in Redis: what was finished on one instance is finished on all. A sign-in under way is in the browser's
- * cookie, not here. Where Redis can't be asked, no sign-in begins or ends. The connection is one of its own, which is
- * given more time.
+ * Ids of completed sign-ins, in Redis, so that no instance of a fleet completes one twice. The state of a pending sign-in
+ * is in the browser's cookie. While Redis is unavailable no sign-in begins or completes. This connection has a longer
+ * timeout than the cache's.
  *
- * The epoch is a random text under one key. When Redis loses its keys it loses the epoch too, and the sign-ins that were
- * begun before count no longer: none of them is finished twice.
+ * The epoch is a random text under one key. When Redis loses its keys it loses the epoch too, and the sign-ins that began
+ * under the old epoch are refused, so none of them completes twice.
  */
 
 import { randomBytes } from 'node:crypto'
 import type { RedisConnection } from './connection.ts'
 import type { Keys } from './keys.ts'
 
-/** Milliseconds for a command: a browser waits for a page, not for a decision. */
-export const PATIENCE = 2000
+/** Milliseconds until a command fails. Only sign-ins wait for it. */
+export const SIGN_IN_TIMEOUT = 2000
 
 const EPOCH = /^[A-Za-z0-9_-]{8}$/
 
@@ -20,26 +20,26 @@ export class RedisEphemeral {
   readonly #connect: () => RedisConnection
   readonly #keys: Keys
   #connection: Promise<RedisConnection> | null = null
-  /** Calls at the same time share one question. */
-  #asked: Promise<string> | null = null
+  /** Concurrent calls share one lookup. */
+  #epoch: Promise<string> | null = null
 
-  /** @param connect called when the first sign-in begins */
+  /** @param connect called at the first sign-in */
   constructor(connect: () => RedisConnection, keys: Keys) {
     this.#connect = connect
     this.#keys = keys
   }
 
   epoch(): Promise<string> {
-    this.#asked ??= this.#askEpoch().finally(() => (this.#asked = null))
-    return this.#asked
+    this.#epoch ??= this.#readEpoch().finally(() => (this.#epoch = null))
+    return this.#epoch
   }
 
   async use(tenant: string, epoch: string, id: string, ttlMs: number): Promise<boolean> {
     const redis = await this.#ready()
-    const noted: unknown = await redis.set(this.#keys.usedSignIn(tenant, id), '1', 'PX', ttlMs, 'NX')
-    if (noted === null) return false
-    if (noted !== 'OK') throw new Error('Redis answers SET with another kind of reply')
-    // Asked after the id was noted: an earlier note of the same id, which Redis has lost since, took the epoch with it.
+    const stored: unknown = await redis.set(this.#keys.usedSignIn(tenant, id), '1', 'PX', ttlMs, 'NX')
+    if (stored === null) return false
+    if (stored !== 'OK') throw new Error('unexpected reply to SET from Redis')
+    // Read after the id was stored: if Redis lost an earlier record of the same id, it lost the epoch with it.
     return (await redis.get(this.#keys.signInEpoch)) === epoch
   }
 
@@ -47,7 +47,7 @@ export class RedisEphemeral {
     void this.#connection?.then((redis) => redis.disconnect())
   }
 
-  async #askEpoch(): Promise<string> {
+  async #readEpoch(): Promise<string> {
     const redis = await this.#ready()
     const key = this.#keys.signInEpoch
     let epoch: unknown = await redis.get(key)
@@ -56,7 +56,7 @@ export class RedisEphemeral {
       epoch = await redis.get(key)
     }
     if (typeof epoch === 'string' && EPOCH.test(epoch)) return epoch
-    throw new Error('the epoch of sign-ins in Redis is none')
+    throw new Error('invalid sign-in epoch in Redis')
   }
 
   #ready(): Promise<RedisConnection> {
@@ -65,11 +65,11 @@ export class RedisEphemeral {
   }
 }
 
-/** The first one waits for the connection; later ones fail at once while it is away. */
+/** Only the first call waits for the connection; later commands fail at once while it is down. */
 async function ready(connection: RedisConnection): Promise<RedisConnection> {
   if (connection.status === 'ready') return connection
   await new Promise<void>((resolve) => {
-    const timer = setTimeout(resolve, PATIENCE)
+    const timer = setTimeout(resolve, SIGN_IN_TIMEOUT)
     connection.once('ready', () => {
       clearTimeout(timer)
       resolve()

@@ -1,38 +1,37 @@
 /**
- * Stands between a socket and ioredis: passes on only whole replies that answer what was sent, and ends the connection
- * at anything else. ioredis throws outside any catch where a reply is of a kind that its command does not have, which
- * would end the process.
+ * A stream between a socket and ioredis. It passes on only complete replies that match the commands sent, and closes the
+ * connection at anything else: ioredis throws outside any catch at a reply of the wrong type, which ends the process.
  */
 
 import type { Socket } from 'node:net'
 import { Duplex } from 'node:stream'
-import { Expected, type SentCommand } from './expected.ts'
+import { ReplyValidator, type SentCommand } from './reply-validator.ts'
 import type { Nodes } from './nodes.ts'
 import { ProtocolError, readReply, ReplyScanner } from './resp.ts'
 
-/** Bytes that Redis has not taken yet: one that answers and does not read would fill the memory. */
+/** Bytes queued to Redis. Bounds the memory when Redis replies but does not read. */
 const MAX_UNSENT = 16 * 1024 * 1024
 
 export class GuardedSocket extends Duplex {
   readonly #socket: Socket
-  readonly #expected: Expected
+  readonly #validator: ReplyValidator
   readonly #scanner = new ReplyScanner()
 
-  /** @param socket connected, or about to be */
+  /** @param socket connected or connecting */
   constructor(socket: Socket, nodes: Nodes) {
     super()
     this.#socket = socket
-    this.#expected = new Expected(nodes)
-    // ioredis listens only once it has got this stream, and only for one error.
+    this.#validator = new ReplyValidator(nodes)
+    // ioredis adds its listener only after it gets this stream, and only for one error.
     this.on('error', () => {})
     socket.on('data', (chunk: Buffer) => this.#received(chunk))
     socket.on('error', (cause) => this.destroy(cause))
-    // Redis never closes only its half; what came of a reply that is not whole is dropped.
+    // Redis never half-closes; an incomplete reply is dropped.
     socket.on('end', () => this.destroy())
     socket.on('close', () => this.destroy())
   }
 
-  /** ioredis sets these on what it takes for a socket. */
+  /** ioredis calls setNoDelay and setKeepAlive, as on a socket. */
   setNoDelay(on: boolean): this {
     this.#socket.setNoDelay(on)
     return this
@@ -49,7 +48,7 @@ export class GuardedSocket extends Duplex {
 
   override _write(bytes: Buffer, _encoding: string, done: (cause?: Error) => void): void {
     try {
-      for (const command of sentCommands(bytes)) this.#expected.sent(command)
+      for (const command of sentCommands(bytes)) this.#validator.sent(command)
       if (this.#socket.writableLength > MAX_UNSENT) throw new ProtocolError('Redis does not read')
     } catch (cause) {
       return done(cause as Error)
@@ -70,21 +69,21 @@ export class GuardedSocket extends Duplex {
 
   #received(chunk: Buffer): void {
     try {
-      this.#scanner.write(chunk, (frame) => this.#passOn(frame))
+      this.#scanner.write(chunk, (frame) => this.#forward(frame))
     } catch (cause) {
       this.destroy(cause as Error)
     }
   }
 
-  #passOn(frame: Buffer): void {
-    // A reply before this one may have made ioredis give the connection up.
+  #forward(frame: Buffer): void {
+    // ioredis may have closed the connection because of an earlier reply.
     if (this.destroyed) return
-    this.#expected.received(readReply(frame))
+    this.#validator.received(readReply(frame))
     if (!this.push(frame)) this.#socket.pause()
   }
 }
 
-/** Commands as ioredis writes them: an array of bulk strings each. */
+/** Parses commands in the form that ioredis writes: arrays of bulk strings. */
 function* sentCommands(bytes: Buffer): Generator<SentCommand> {
   let at = 0
   const header = () => {
@@ -103,7 +102,7 @@ function* sentCommands(bytes: Buffer): Generator<SentCommand> {
     const name = word().toString('latin1').toLowerCase()
     const first = count > 1 ? word() : null
     for (let left = count - 2; left > 0; left--) word()
-    const full = name === 'cluster' ? `cluster ${first?.toString('latin1').toLowerCase()}` : name
-    yield { name: full, arguments: count - 1 }
+    const fullName = name === 'cluster' ? `cluster ${first?.toString('latin1').toLowerCase()}` : name
+    yield { name: fullName, arguments: count - 1 }
   }
 }

@@ -1,4 +1,4 @@
-/** Every key and channel name that Seatgate uses in Redis, one prefix a kind. A tenant id has no `:`. */
+/** Key and channel names in Redis. A tenant id contains no `:`. */
 
 export class Keys {
   readonly #prefix: string
@@ -7,27 +7,27 @@ export class Keys {
     this.#prefix = prefix
   }
 
-  /** What a Seat name means; the Seat of an id; the API key of an id. */
+  /** A Seat by name, a Seat by id, or an API key by id. */
   value(kind: 'seat-name' | 'seat' | 'api-key', tenant: string, key: string): string {
     return `${this.#prefix}${kind}:${tenant}:${key}`
   }
 
-  /** A sign-in that was finished. */
+  /** The mark of a completed sign-in. */
   usedSignIn(tenant: string, id: string): string {
     return `${this.#prefix}sign-in:${tenant}:${id}`
   }
 
-  /** Names the memory of finished sign-ins; see `ephemeral.ts`. A tenant id has no upper-case letters. */
+  /** The epoch of the completed sign-ins; see `ephemeral.ts`. Distinct from tenant ids, which have no upper-case letters. */
   get signInEpoch(): string {
     return `${this.#prefix}sign-in:EPOCH`
   }
 
-  /** What has been written, for all instances. */
+  /** The channel of written changes, for all instances. */
   get announcements(): string {
     return `${this.#prefix}changes`
   }
 
-  /** What others say to one instance about what it has announced. */
+  /** The channel of acknowledgements to one instance. */
   acknowledgements(instance: string): string {
     return `${this.#prefix}heard:${instance}`
   }

@@ -1,11 +1,11 @@
 /**
- * The servers of one deployment. A cluster names its own, and ioredis keeps what it has been told of each for good: so
- * there is a bound, which only a faulty or hostile cluster reaches.
+ * The known servers of one deployment. ioredis never forgets a node that a cluster has named, so their number is bounded;
+ * only a faulty or hostile cluster reaches the bound.
  */
 
 import { ProtocolError } from './resp.ts'
 
-/** Servers that one client hears of in its life. Redis Cluster is made for 1,000 at a time. */
+/** Servers known to one client in its lifetime. Redis Cluster is designed for up to 1,000 nodes. */
 const MAX_NODES = 4096
 
 export interface NodeAddress {
@@ -16,16 +16,16 @@ export interface NodeAddress {
 export class Nodes {
   readonly #known: Set<string>
 
-  /** @param configured counts as heard of, so that these can always be reached */
+  /** @param configured always known, so that they stay reachable */
   constructor(configured: readonly NodeAddress[]) {
     this.#known = new Set(configured.map(keyOf))
   }
 
   /** @throws ProtocolError when there are too many */
-  learn(nodes: readonly NodeAddress[]): void {
-    const heard = nodes.map(keyOf).filter((key) => !this.#known.has(key))
-    if (this.#known.size + heard.length > MAX_NODES) throw new ProtocolError('the cluster has too many nodes')
-    for (const key of heard) this.#known.add(key)
+  add(nodes: readonly NodeAddress[]): void {
+    const added = nodes.map(keyOf).filter((key) => !this.#known.has(key))
+    if (this.#known.size + added.length > MAX_NODES) throw new ProtocolError('the cluster has too many nodes')
+    for (const key of added) this.#known.add(key)
   }
 }
 

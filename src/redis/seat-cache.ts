@@ -1,11 +1,11 @@
 /**
- * Seats and API keys as one instance has read them from the store, kept in Redis for the others. Stands between memory
- * and the store; memory asks it as it would ask the store.
+ * A read-through cache of Seats and API keys in Redis, shared by the instances of a fleet. It stands between the Seat
+ * memory and the store, and has the store's interface.
  *
- * Key: kind, tenant, and name or id. Value: what the store gave, with the position of the store it was read at. A value
- * counts only if the history of changes says so (`coherence/history.ts`), so a late writer, a replica that lost writes
- * or a cache from before a restored backup do no harm; and only if it is sealed (`seal.ts`) for just this key. Kept for {@link KEPT}. Waits for {@link COMMAND_TIMEOUT} at most,
- * and not at all for a while after Redis failed to answer in time.
+ * Key: kind, tenant, and name or id. Value: the store's row with the store position of the read. A value is valid only if
+ * the history of changes confirms it (`coherence/history.ts`), so a late writer, a replica that lost writes or a cache
+ * older than a restored backup do no harm; and only if it is sealed (`seal.ts`) for exactly this key. Values expire after
+ * {@link TTL}. A read waits at most `COMMAND_TIMEOUT`, and not at all for {@link PAUSE} after Redis timed out.
  */
 
 import type { StoredApiKey } from '../../seats-admin/model/api-key.ts'
@@ -27,12 +27,12 @@ import {
   type SeatRow,
 } from './seat-codec.ts'
 
-/** Seconds. What is used goes on being used from memory; this only bounds what nobody asks for any more. */
-const KEPT = 3600
-/** Milliseconds without Redis after it failed: a frozen one costs one wait, not one a request. */
+/** Seconds until an entry expires. Entries in use stay in the Seat memory; this bounds unused ones. */
+const TTL = 3600
+/** Milliseconds without Redis after a failure: a frozen server delays one request, not every one. */
 const PAUSE = 500
 
-/** The store, as memory asks it. */
+/** The store's reads for the Seat memory. */
 export interface SeatStore {
   grantByName(tenant: string, name: string, question: SeatQuestion): Promise<Read<NamedRow>>
   grantById(tenant: string, id: string, question: SeatQuestion): Promise<Read<SeatRow | null>>
@@ -41,20 +41,20 @@ export interface SeatStore {
   apiKeyById(tenant: string, id: string): Promise<Read<StoredApiKey | null>>
 }
 
-/** What sign-in needs of a Seat: from the store alone. */
+/** The part of a Seat that sign-in reads; never cached here. */
 export interface SeatSpaces {
   readonly id: string
   readonly name: string
   readonly spaces: readonly string[]
 }
 
-/** All of a Seat, whatever its size: from the store alone. */
+/** A complete Seat of any size; never cached here. */
 export interface SeatLists {
   readonly spaces: readonly string[]
   readonly permissions: readonly string[]
 }
 
-/** Says whether a value that was read at a position still counts. */
+/** Tells whether a value read at a store position is still valid. */
 export interface Freshness {
   counts(
     position: { readonly seq: number; readonly mark: number },
@@ -62,7 +62,7 @@ export interface Freshness {
   ): boolean
 }
 
-/** The Redis that a fleet shares. */
+/** The Redis of a fleet. */
 export interface SharedCache {
   readonly connection: RedisConnection
   readonly keys: Keys
@@ -96,13 +96,13 @@ export class SeatCache {
   }
 
   grantByName(tenant: string, name: string, question: SeatQuestion): Promise<Sourced<NamedRow>> {
-    const ask = () => this.#store.grantByName(tenant, name, question)
-    return this.#read('seat-name', tenant, name, namedRow, ask, ({ seat }) => seat?.complete !== false)
+    const load = () => this.#store.grantByName(tenant, name, question)
+    return this.#read('seat-name', tenant, name, namedRow, load, ({ seat }) => seat?.complete !== false)
   }
 
   grantById(tenant: string, id: string, question: SeatQuestion): Promise<Sourced<SeatRow | null>> {
-    const ask = () => this.#store.grantById(tenant, id, question)
-    return this.#read('seat', tenant, id, seatRowOrNull, ask, (seat) => seat?.complete !== false)
+    const load = () => this.#store.grantById(tenant, id, question)
+    return this.#read('seat', tenant, id, seatRowOrNull, load, (seat) => seat?.complete !== false)
   }
 
   spacesByName(tenant: string, name: string): Promise<Read<SeatSpaces | null>> {
@@ -122,19 +122,19 @@ export class SeatCache {
     tenant: string,
     key: string,
     shape: (data: unknown) => V | undefined,
-    ask: () => Promise<Read<V>>,
-    isWhole: (value: V) => boolean = () => true,
+    load: () => Promise<Read<V>>,
+    isComplete: (value: V) => boolean = () => true,
   ): Promise<Sourced<V>> {
-    // In UTF-8, lone surrogates of different names would be the same key.
-    if (!key.isWellFormed()) return { ...(await ask()), source: 'store' }
+    // In UTF-8, names that differ only in lone surrogates become the same key.
+    if (!key.isWellFormed()) return { ...(await load()), source: 'store' }
     const at = this.#keys.value(kind, tenant, key)
     const sealed = await this.#get(at)
-    const kept = sealed === null ? null : decode(this.#seal.open(at, sealed), shape)
-    if (kept !== null && this.#history.counts(kept, { tenant, kind, key }))
-      return { ...kept, source: 'redis' }
-    const read = await ask()
-    // Ids that don't exist are for anybody to invent: they would fill Redis. An answer to one question is not the Seat.
-    if (read.value !== null && isWhole(read.value)) this.#set(at, this.#seal.seal(at, encode(read)))
+    const cached = sealed === null ? null : decode(this.#seal.open(at, sealed), shape)
+    if (cached !== null && this.#history.counts(cached, { tenant, kind, key }))
+      return { ...cached, source: 'redis' }
+    const read = await load()
+    // Clients can invent ids that don't exist: caching those would fill Redis. A partial Seat is not cached either.
+    if (read.value !== null && isComplete(read.value)) this.#set(at, this.#seal.seal(at, encode(read)))
     return { ...read, source: 'store' }
   }
 
@@ -151,6 +151,6 @@ export class SeatCache {
 
   #set(at: string, text: string): void {
     if (!isReady(this.#redis) || this.#now() < this.#pausedUntil || text.length > MAX_VALUE) return
-    this.#redis.set(at, text, 'EX', KEPT).catch(() => {})
+    this.#redis.set(at, text, 'EX', TTL).catch(() => {})
   }
 }

@@ -1,10 +1,10 @@
-/** How a Seat or an API key is written in Redis: JSON, `[seq, mark, value]`, a key's hash as base64url. */
+/** The JSON form of Seats and API keys in Redis: `[seq, mark, value]`, with the key's hash in base64url. */
 
 import type { StoredApiKey } from '../../seats-admin/model/api-key.ts'
 
 export type Kind = 'seat-name' | 'seat' | 'api-key'
 
-/** A value, and the position of the store that it was read at. */
+/** A value and the store position of the read. */
 export interface Read<V> {
   readonly seq: number
   readonly mark: number
@@ -21,21 +21,21 @@ export interface SeatRow {
   readonly name: string
   readonly spaces: readonly string[]
   readonly permissions: readonly string[]
-  /** Answers every question; else only the one that the store was asked. */
+  /** False when the row holds only what the SeatQuestion asked for. */
   readonly complete: boolean
 }
 
 export function encode({ seq, mark, value }: Read<unknown>): string {
-  return JSON.stringify([seq, mark, value], withBytes)
+  return JSON.stringify([seq, mark, value], bytesAsBase64url)
 }
 
-/** Buffers have turned themselves into `{type, data}` before this is asked: the holder has them as they were. */
-function withBytes(this: unknown, name: string, value: unknown): unknown {
+/** A replacer: JSON.stringify passes Buffers as `{type, data}`, so the bytes are read from the holder. */
+function bytesAsBase64url(this: unknown, name: string, value: unknown): unknown {
   const raw = (this as Record<string, unknown>)[name]
   return raw instanceof Uint8Array ? Buffer.from(raw).toString('base64url') : value
 }
 
-/** Whatever is not just what we would have written is as good as nothing. */
+/** @returns null for anything but the exact form that `encode` writes */
 export function decode<V>(text: string | null, shape: (data: unknown) => V | undefined): Read<V> | null {
   if (text === null) return null
   let data: unknown

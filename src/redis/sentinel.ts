@@ -1,40 +1,40 @@
-/** The master that sentinels name. What they say is checked: an address that is none would end ioredis' attempts. */
+/** Finds the master through sentinels. The address is validated, because an invalid one stops ioredis' retries. */
 
 import type { ConnectionOptions } from 'node:tls'
 import { Redis } from 'ioredis'
 import type { RedisConfig } from '../config/config.ts'
 import { CONNECT_TIMEOUT, connectorTo, ownServer, type Route } from './connectors.ts'
-import { addressOf } from './expected.ts'
+import { addressOf } from './reply-validator.ts'
 import type { NodeAddress } from './nodes.ts'
 
-/** Asks the sentinels of the configuration, first the one that answered last. */
+/** Queries the configured sentinels, beginning with the last one that replied. */
 export function masterOf(config: RedisConfig, tls: ConnectionOptions | null): Route {
   const { nodes } = config
-  let turn = 0
+  let current = 0
   return {
     async next() {
       let last: unknown = new Error('no sentinel is known')
-      for (let tries = 0; tries < nodes.length; tries++) {
-        const sentinel = nodes[turn % nodes.length] as NodeAddress
+      for (let tried = 0; tried < nodes.length; tried++) {
+        const sentinel = nodes[current % nodes.length] as NodeAddress
         try {
-          return await ask(sentinel, config, tls)
+          return await queryMaster(sentinel, config, tls)
         } catch (cause) {
           last = cause
-          turn++
+          current++
         }
       }
       throw last
     },
     check({ role }) {
-      const right = role === undefined || role === 'master'
-      // This sentinel has not heard of the failover yet.
-      if (!right) turn++
-      return right
+      const isMaster = role === undefined || role === 'master'
+      // This sentinel does not know of the failover yet.
+      if (!isMaster) current++
+      return isMaster
     },
   }
 }
 
-async function ask(
+async function queryMaster(
   { host, port }: NodeAddress,
   config: RedisConfig,
   tls: ConnectionOptions | null,
@@ -53,16 +53,16 @@ async function ask(
   })
   client.on('error', () => {})
   try {
-    return addressIn(await client.call('SENTINEL', 'get-master-addr-by-name', config.master ?? ''))
+    return parseMaster(await client.call('SENTINEL', 'get-master-addr-by-name', config.master ?? ''))
   } finally {
     client.disconnect()
   }
 }
 
-/** @param reply of two strings */
-function addressIn(reply: unknown): NodeAddress {
+/** @param reply host and port as strings */
+function parseMaster(reply: unknown): NodeAddress {
   const [host, port] = Array.isArray(reply) ? reply : []
   const address = addressOf(String(host), /^[0-9]{1,5}$/.test(String(port)) ? Number(port) : 0)
-  if (address === null) throw new Error('the sentinel does not name a master')
+  if (address === null) throw new Error('the sentinel names no master')
   return address
 }

@@ -22,7 +22,7 @@ import { LEASE, MARGIN } from '../coherence/lease.ts'
 import { type Config, firstSecrets, type RedisConfig, type StoreConfig } from '../config/config.ts'
 import { BoundedEphemeral, ProcessEphemeral } from '../oidc/sign-in/ephemeral.ts'
 import { RedisBus } from '../redis/bus.ts'
-import { PATIENCE, RedisEphemeral } from '../redis/ephemeral.ts'
+import { SIGN_IN_TIMEOUT, RedisEphemeral } from '../redis/ephemeral.ts'
 import { Keys } from '../redis/keys.ts'
 import { Seal } from '../redis/seal.ts'
 import type { SharedCache } from '../redis/seat-cache.ts'
@@ -129,7 +129,7 @@ export class FleetNode {
 
   /** A configuration has come into force: what is said by Redis is sealed with its secrets. */
   use(config: Config): void {
-    this.cache?.seal.use(firstSecrets(config))
+    this.cache?.seal.setSecrets(firstSecrets(config))
   }
 
   /** What `/readyz` says of it. */
@@ -191,7 +191,7 @@ async function openRedis(config: RedisConfig, secrets: readonly Uint8Array[], lo
   const connection = connectRedis(config, complainOnce(log))
   const subscriber = connectSubscriber(config, connection, () => {})
   const keys = new Keys(config.prefix)
-  const used = new RedisEphemeral(() => connectRedis(config, () => {}, PATIENCE), keys)
+  const used = new RedisEphemeral(() => connectRedis(config, () => {}, SIGN_IN_TIMEOUT), keys)
   const ephemeral = new BoundedEphemeral(new ProcessEphemeral(), used)
   const seal = new Seal(secrets)
   const bus = new RedisBus(connection, subscriber, keys, seal)

@@ -42,7 +42,7 @@ channel.serve('prepare', async (data) => {
   const putDoor = await dataPlane.prepare(config)
   activate = () => {
     putDoor()
-    cache?.seal.use(firstSecrets(config))
+    cache?.seal.setSecrets(firstSecrets(config))
   }
 })
 channel.serve('commit', () => {

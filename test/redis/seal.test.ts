@@ -27,7 +27,7 @@ t.test('a seal holds for one text, one place and one list of secrets', async (t)
     t.equal(seal.open('here', text), null, text)
   t.equal(new Seal([...secrets].reverse()).open('here', sealed), null)
   t.equal(new Seal([Buffer.concat(secrets)]).open('here', sealed), null, 'no two lists read the same')
-  seal.use([new Uint8Array(32).fill(3)])
+  seal.setSecrets([new Uint8Array(32).fill(3)])
   t.equal(seal.open('here', sealed), null, 'after a change of secrets')
 })
 

@@ -1,17 +1,18 @@
 /**
- * What Redis may answer, by command. ioredis takes answers of these shapes; others make it throw outside any catch
- * (`:5` to SUBSCRIBE, an array of numbers to CLUSTER SLOTS).
+ * Reply shapes that ioredis accepts, by command. Any other shape makes ioredis throw outside any catch (`:5` to SUBSCRIBE,
+ * an array of numbers to CLUSTER SLOTS).
  */
 
 import type { NodeAddress, Nodes } from './nodes.ts'
 import { type Reply, ProtocolError } from './resp.ts'
 
-/** Commands sent and not answered: far beyond what one instance asks within the timeout of a command. */
+/** Commands without a reply; one instance never sends that many within a command timeout. */
 const MAX_PENDING = 10_000
+/** Hash slots of a cluster. */
 const SLOTS = 16_384
 
 export interface SentCommand {
-  /** In lower case; of CLUSTER, with the subcommand. */
+  /** In lower case; for CLUSTER with the subcommand. */
   readonly name: string
   readonly arguments: number
 }
@@ -19,12 +20,11 @@ export interface SentCommand {
 interface Pending {
   readonly name: string
   readonly accepts: (reply: Reply) => boolean
-  /** Replies that are still to come. */
-  left: number
+  remainingReplies: number
 }
 
-/** The commands of one connection that are not answered yet, in order. */
-export class Expected {
+/** The commands of one connection without a reply, in order. */
+export class ReplyValidator {
   readonly #pending: Pending[] = []
   readonly #nodes: Nodes
   #subscribed = false
@@ -34,42 +34,43 @@ export class Expected {
   }
 
   sent({ name, arguments: count }: SentCommand): void {
-    if (this.#pending.length === MAX_PENDING) throw new ProtocolError('too many commands are not answered')
-    const left = name === 'subscribe' ? count : 1
-    this.#pending.push({ name, left, accepts: SHAPES.get(name) ?? isScalar })
+    if (this.#pending.length === MAX_PENDING) throw new ProtocolError('too many commands without a reply')
+    const remainingReplies = name === 'subscribe' ? count : 1
+    this.#pending.push({ name, remainingReplies, accepts: SHAPES.get(name) ?? isScalar })
   }
 
-  /** @throws ProtocolError for what answers nothing that was sent */
+  /** @throws ProtocolError for a reply that matches no command */
   received(reply: Reply): void {
     if (this.#subscribed && isMessage(reply)) return
     const [next] = this.#pending
-    if (next === undefined) throw new ProtocolError('a reply to nothing')
+    if (next === undefined) throw new ProtocolError('a reply without a command')
     if (reply.type === 'error') this.#checkError(reply.text)
-    else if (!next.accepts(reply)) throw new ProtocolError(`a reply that ${next.name} does not have`)
+    else if (!next.accepts(reply)) throw new ProtocolError(`a reply of the wrong type to ${next.name}`)
     else if (next.name === 'subscribe') this.#subscribed = true
-    else if (next.name === 'cluster slots') this.#nodes.learn(nodesOf(reply))
-    // An error answers all of a SUBSCRIBE.
-    if (--next.left === 0 || reply.type === 'error') this.#pending.shift()
+    else if (next.name === 'cluster slots') this.#nodes.add(nodesOf(reply))
+    // One error replies to all channels of a SUBSCRIBE.
+    if (--next.remainingReplies === 0 || reply.type === 'error') this.#pending.shift()
   }
 
-  /** A cluster's redirections name a server that ioredis then connects to. */
+  /** ioredis connects to the server that a MOVED or ASK redirection names. */
   #checkError(text: string): void {
     if (!/^(?:MOVED|ASK)(?: |$)/.test(text)) return
     const [, slot, host = '', port] = /^(?:MOVED|ASK) ([0-9]{1,5}) (\S+):([0-9]{1,5})$/.exec(text) ?? []
     const address = addressOf(host, Number(port))
-    if (address === null || Number(slot) >= SLOTS) throw new ProtocolError('a redirection to nowhere')
-    this.#nodes.learn([address])
+    if (address === null || Number(slot) >= SLOTS)
+      throw new ProtocolError('a redirection to an invalid address')
+    this.#nodes.add([address])
   }
 }
 
-/** Commands that are not here may be answered by anything but an array. */
+/** Other commands accept any reply but an array. */
 const SHAPES = new Map<string, (reply: Reply) => boolean>([
   ['get', isBulkOrNull],
   ['getdel', isBulkOrNull],
   ['info', isBulk],
   ['publish', isInteger],
   ['subscribe', (reply) => isNamed(reply, 'subscribe', isBulk, isInteger)],
-  // A connection with subscriptions answers it by an array.
+  // On a connection with subscriptions the reply is an array.
   ['ping', (reply) => reply.type === 'status' || isNamed(reply, 'pong', isBulk)],
   ['cluster info', isBulk],
   ['cluster slots', isSlots],
@@ -96,7 +97,7 @@ function isMessage(reply: Reply): boolean {
   return isNamed(reply, 'message', isBulk, isBulk)
 }
 
-/** An array of this word and elements of these kinds. */
+/** An array of the word and elements that match the predicates, in order. */
 function isNamed(reply: Reply, word: string, ...kinds: readonly ((reply: Reply) => boolean)[]): boolean {
   if (reply.type !== 'array' || reply.items?.length !== kinds.length + 1) return false
   const [first, ...rest] = reply.items
@@ -104,7 +105,7 @@ function isNamed(reply: Reply, word: string, ...kinds: readonly ((reply: Reply) 
   return rest.every((each, at) => kinds[at]?.(each) === true)
 }
 
-/** Ranges of slots, each with its nodes; no more slots in all than there are. */
+/** Slot ranges, each with its nodes; together at most SLOTS slots. */
 function isSlots(reply: Reply): boolean {
   if (reply.type !== 'array' || reply.items === null) return false
   let slots = 0
@@ -119,7 +120,7 @@ function isSlots(reply: Reply): boolean {
   return true
 }
 
-/** A node without a host is one that the others can't name: ioredis leaves it out. */
+/** A node without a host is one whose address is unknown; ioredis skips it. */
 function isNode(reply: Reply): boolean {
   if (reply.type !== 'array' || reply.items === null) return false
   const [host, port] = reply.items
@@ -142,7 +143,7 @@ function itemsOf(reply: Reply): readonly Reply[] {
   return reply.type === 'array' ? (reply.items ?? []) : []
 }
 
-/** Null for what is no address and no name of a host. */
+/** @returns null for an invalid host or port */
 export function addressOf(host: string, port: number): NodeAddress | null {
   if (!/^[A-Za-z0-9._:-]{1,255}$/.test(host)) return null
   return Number.isInteger(port) && port > 0 && port <= 65_535 ? { host, port } : null
