@@ -1,19 +1,19 @@
-/** Where to listen, what to forward to, whom to believe. Used where the configuration is built. */
+/** Parsers of listen addresses, host names, origins and CIDRs. */
 
 import { isIP, isIPv4, isIPv6 } from 'node:net'
 import { InvalidValue } from './invalid-value.ts'
 import type { Address } from './config.ts'
 
-/** Labels of letters, digits and -; `_` too, as container names have it. */
+/** Labels of letters, digits and `-`, and `_`, which container names contain. */
 const HOST_NAME = /^(?=.{1,253}$)(?:(?!-)[A-Za-z0-9_-]{1,63}(?<!-)\.)*(?!-)[A-Za-z0-9_-]{1,63}(?<!-)\.?$/
 const PORT = /^(?:0|[1-9][0-9]{0,4})$/
 
-/** `host:port`, `[::1]:8080`. Port 0: one that is free. */
+/** `host:port` or `[::1]:8080`. Port 0 selects a free port. */
 export function address(text: string): Address | InvalidValue {
   const parts = /^(?:\[([^[\]]*)\]|([^:[\]]*)):([^:]*)$/.exec(text)
   if (parts === null) {
     return isIPv6(text.replace(/:[0-9]+$/, ''))
-      ? new InvalidValue('needs brackets around its IPv6 address: [::1]:8080')
+      ? new InvalidValue('must have its IPv6 address in brackets, such as [::1]:8080')
       : new InvalidValue('is not host:port, such as 0.0.0.0:8080 or [::1]:8080')
   }
   const [, bracketed, plain = '', port = ''] = parts
@@ -22,29 +22,29 @@ export function address(text: string): Address | InvalidValue {
   if (bracketed !== undefined) {
     return isIPv6(bracketed)
       ? Object.freeze({ host: bracketed, port: Number(port) })
-      : new InvalidValue('has no IPv6 address between its brackets')
+      : new InvalidValue('must have an IPv6 address between the brackets')
   }
   if (plain === '' || plain === '*')
-    return new InvalidValue('names no host: 0.0.0.0 is every one of this machine')
-  if (!isHost(plain)) return new InvalidValue('has a host that is neither a name nor an IP address')
+    return new InvalidValue('has no host: use 0.0.0.0 for all IPv4 addresses of this machine')
+  if (!isHost(plain)) return new InvalidValue('has a host that is not a host name or an IP address')
   return Object.freeze({ host: plain, port: Number(port) })
 }
 
-/** What looks like a number but is no full IPv4 address would be read differently by different resolvers. */
+/** Refuses numeric names that are not dotted-quad IPv4 addresses: resolvers interpret `127.1` or `0x7f` differently. */
 function isHost(text: string): boolean {
   if (isIPv4(text)) return true
   return HOST_NAME.test(text) && !/(?:^|\.)(?:[0-9]+|0x[0-9a-f]*)\.?$/i.test(text)
 }
 
-/** A host name alone, in lower case and without a dot at its end. */
+/** A host name without a port; returned in lower case and without a trailing dot. */
 export function hostName(text: string): string | InvalidValue {
-  if (isIP(text) !== 0) return new InvalidValue('is an address: those need not be listed')
-  if (!isHost(text)) return new InvalidValue('is not a host name without port, such as gateway.internal')
+  if (isIP(text) !== 0) return new InvalidValue('is an IP address: the listener always accepts IP addresses')
+  if (!isHost(text)) return new InvalidValue('is not a host name without a port, such as gateway.internal')
   return text.toLowerCase().replace(/\.$/, '')
 }
 
-/** Both can't be listened on at once. */
-export function clash(a: Address, b: Address): boolean {
+/** Whether two listeners can't bind both addresses at once. */
+export function addressesConflict(a: Address, b: Address): boolean {
   if (a.port !== b.port || a.port === 0) return false
   const [one, two] = [canonicalHost(a.host), canonicalHost(b.host)]
   if (one === two || one === '[::]' || two === '[::]') return true
@@ -57,24 +57,23 @@ function canonicalHost(host: string): string {
   return host.includes('%') ? `[${host}]` : new URL(`http://[${host}]`).hostname
 }
 
-/** An origin (RFC 6454): `http://host` or `https://host`, with or without a port. */
+/** An origin (RFC 6454): `http://host` or `https://host`, with an optional port. */
 export function origin(text: string): URL | InvalidValue {
-  if (!/^https?:\/\//i.test(text))
-    return new InvalidValue('is not an address that begins with http:// or https://')
+  if (!/^https?:\/\//i.test(text)) return new InvalidValue('does not begin with http:// or https://')
   const rest = text.slice(text.indexOf('//') + 2)
-  if (rest.includes('@')) return new InvalidValue('has a user or a password: an address here has neither')
+  if (rest.includes('@')) return new InvalidValue('has a user name or a password, which is not allowed here')
   if (/[/?#\\]/.test(rest))
-    return new InvalidValue('is more than scheme, host and port: no slash after them, no path, no query')
+    return new InvalidValue('must be scheme, host and port only, without a trailing slash, path or query')
   const parts = /^(\[[^[\]]*\]|[^:]*)(?::([^:]*))?$/.exec(rest)
   const [, host = '', port = '1'] = parts ?? []
-  const known = host.startsWith('[') ? isIPv6(host.slice(1, -1)) && !host.includes('%') : isHost(host)
-  if (!known) return new InvalidValue('has a host that is neither a name nor an IP address')
+  const valid = host.startsWith('[') ? isIPv6(host.slice(1, -1)) && !host.includes('%') : isHost(host)
+  if (!valid) return new InvalidValue('has a host that is not a host name or an IP address')
   if (!PORT.test(port) || port === '0' || Number(port) > 65535)
-    return new InvalidValue('has a port that is not one from 1 to 65535')
+    return new InvalidValue('has a port that is not from 1 to 65535')
   return new URL(text)
 }
 
-/** `10.0.0.0/8`, `::1/128`, or one address alone. */
+/** `10.0.0.0/8`, `::1/128`, or a single IP address. */
 export function cidr(text: string): string | InvalidValue {
   const [base = '', prefix, ...more] = text.split('/')
   const version = base.includes('%') ? 0 : isIP(base)
@@ -86,7 +85,7 @@ export function cidr(text: string): string | InvalidValue {
   return new InvalidValue(`does not end with a prefix length from 0 to ${bits}`)
 }
 
-/** A name or address that never leaves the machine. */
+/** Whether the name or address is a loopback one (RFC 6761, section 6.3; RFC 1122; RFC 4291). */
 export function isLoopback(host: string): boolean {
   return /^(?:localhost|(?:[a-z0-9-]+\.)*localhost|127(?:\.[0-9]{1,3}){3}|\[::1\]|::1)$/i.test(host)
 }

@@ -2,7 +2,7 @@
 
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
-import { address, cidr, clash, hostName } from './addresses.ts'
+import { address, addressesConflict, cidr, hostName } from './addresses.ts'
 import { parseUrl } from '../../seats-admin/store/postgres/url.ts'
 import { InvalidValue, confidential } from './invalid-value.ts'
 import type { Address, Config, StoreConfig } from './config.ts'
@@ -61,7 +61,7 @@ function buildProxies(root: Section): Pick<Config, 'trustedProxies' | 'proxyProt
 function buildAddresses(root: Section): { listen: Address; ops: Address } {
   const listen = root.text('listen', address) ?? LISTEN
   const ops = root.text('ops', address) ?? OPS
-  if (clash(listen, ops)) {
+  if (addressesConflict(listen, ops)) {
     const key = root.has('ops') ? 'ops' : 'listen'
     root.fault(key, `${key}: listen and ops can not share an address and port`)
   }

@@ -1,21 +1,24 @@
-/** PEM files of certificates, read to the last one. Used where settings are built, and where connections are. */
+/** Checks PEM files of certificates. */
 
 import { X509Certificate } from 'node:crypto'
 
 const BEGIN = /-----BEGIN CERTIFICATE-----/g
-const WHOLE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g
+const BLOCK = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g
 
-/** What is wrong with it, in words that follow its name; null: nothing. OpenSSL would pass over what it can't read. */
+/**
+ * @returns the fault, worded to follow the file's name, or null. Every block is parsed, because OpenSSL silently skips
+ * certificates that it can't parse.
+ */
 export function certificateFault(pem: string): string | null {
-  const blocks = pem.match(WHOLE) ?? []
-  const begun = pem.match(BEGIN)?.length ?? 0
-  if (begun === 0) return 'holds no certificate in PEM'
+  const blocks = pem.match(BLOCK) ?? []
+  const beginnings = pem.match(BEGIN)?.length ?? 0
+  if (beginnings === 0) return 'contains no PEM certificate'
   try {
     for (const block of blocks) new X509Certificate(block)
   } catch {
     return UNREADABLE
   }
-  return blocks.length === begun ? null : UNREADABLE
+  return blocks.length === beginnings ? null : UNREADABLE
 }
 
-const UNREADABLE = 'holds a certificate that can not be read'
+const UNREADABLE = 'contains a certificate that cannot be parsed'

@@ -1,4 +1,4 @@
-/** A fault of the configuration, by place. All are gathered before any is reported. */
+/** Faults of the configuration. A load collects all of them before it reports any. */
 
 import type { Place } from '../model/route.ts'
 
@@ -12,7 +12,7 @@ export function formatFault(fault: Fault): string {
   return `${fault.place.file}:${fault.place.line}:${fault.place.column}: ${fault.message}`
 }
 
-/** By file, then line, then column; files in the order they were met. */
+/** By file in order of first occurrence, then line, then column. */
 export function sortFaults(faults: readonly Fault[]): Fault[] {
   const order = new Map<string, number>()
   for (const { place } of faults) if (!order.has(place.file)) order.set(place.file, order.size)
@@ -25,10 +25,10 @@ export function sortFaults(faults: readonly Fault[]): Fault[] {
   )
 }
 
-/** Carries all faults of one load. */
+/** All faults of one load. */
 export class ConfigError extends Error {
   readonly faults: readonly Fault[]
-  /** What to watch for the faults to be mended: absolute paths and globs. */
+  /** Absolute paths and globs to watch for a correction. */
   readonly files: readonly string[]
 
   constructor(faults: readonly Fault[], files: readonly string[] = []) {

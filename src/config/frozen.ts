@@ -1,9 +1,9 @@
-/** A map that can't be changed any more, by its methods either: `Object.freeze` alone leaves a Map's content open. */
+/** A map whose mutating methods throw: `Object.freeze` alone does not protect the entries of a Map. */
 
 export function frozenMap<K, V>(entries: ReadonlyMap<K, V>): ReadonlyMap<K, V> {
   const refuse = {
     value: () => {
-      throw new TypeError('the configuration can not be changed')
+      throw new TypeError('the configuration is read-only')
     },
   }
   const map = new Map(entries)

@@ -1,11 +1,11 @@
 /**
- * How readers of values say no, and words for their messages. A complaint follows the value's name, as in
- * `is not a duration …`, and never holds the value itself.
+ * The error result of value parsers, and helpers for messages. A message follows the value's name, as in
+ * `is not a duration …`, and never contains the value.
  */
 
 export class InvalidValue {
   readonly message: string
-  /** The value may hold a secret: it is not shown beside the message either. */
+  /** The value may contain a secret: it is not shown beside the message. */
   readonly confidential: boolean
 
   constructor(message: string, confidential = false) {
@@ -14,15 +14,15 @@ export class InvalidValue {
   }
 }
 
-/** Reads the text of a setting, or says what is wrong with it. */
-export type Read<T> = (text: string) => T | InvalidValue
+/** Parses the text of a setting. */
+export type ValueParser<T> = (text: string) => T | InvalidValue
 
-/** For messages: in double quotes, on one line, not longer than a line should be. */
+/** For messages: a JSON string on one line, cut at 60 characters. */
 export function quote(text: string): string {
   return JSON.stringify(text.length > 60 ? `${text.slice(0, 59)}…` : text)
 }
 
-/** ` (did you mean "token"?)`, when one of `known` is so near to `word` that it was surely meant; '' otherwise. */
+/** ` (did you mean "token"?)` when an edit distance of at most 3 separates `word` from one of `known`; otherwise ''. */
 export function didYouMean(word: string, known: Iterable<string>): string {
   let [best, least] = ['', Math.min(3, Math.ceil(word.length / 3)) + 1]
   if (word.length > 64) return ''
@@ -33,7 +33,7 @@ export function didYouMean(word: string, known: Iterable<string>): string {
   return best === '' ? '' : ` (did you mean ${quote(best)}?)`
 }
 
-/** Levenshtein: how many characters must be added, removed or replaced. */
+/** Levenshtein distance. */
 function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, index) => index)
   for (let i = 1; i <= a.length; i++) {
@@ -47,10 +47,10 @@ function editDistance(a: string, b: string): number {
   return row[b.length] ?? 0
 }
 
-/** The same reader, for values that may hold a secret. */
-export function confidential<T>(read: Read<T>): Read<T> {
+/** The same parser, for values that may contain a secret. */
+export function confidential<T>(parse: ValueParser<T>): ValueParser<T> {
   return (text) => {
-    const result = read(text)
+    const result = parse(text)
     return result instanceof InvalidValue ? new InvalidValue(result.message, true) : result
   }
 }

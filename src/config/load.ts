@@ -1,6 +1,6 @@
 /**
- * Reads the configuration: the main file and every route table it names, all faults at once. The only way in to this
- * room for those who want a Config; it alone reads files and environment.
+ * Loads the configuration: the main file and every route table that it names. Reports all faults at once. Other modules
+ * get a Config only from here.
  */
 
 import { realpath } from 'node:fs/promises'
@@ -14,20 +14,20 @@ import { joinSignatures, listFiles, signatureOf } from './files.ts'
 import { frozenMap } from './frozen.ts'
 import { methodsOf } from './methods.ts'
 import { parse } from './parse.ts'
-import { buildRoutes, type Known } from './routes.ts'
+import { buildRoutes, type RouteContext } from './routes.ts'
 import { Section } from './section.ts'
 import { readSource } from './source.ts'
 import { validate } from './validate.ts'
 
-/** What could be read, faults or not, so that the router's faults can be told at the same time. */
-export interface Loaded {
+/** Also with faults the readable entries are returned, so that the router's faults can be reported at the same time. */
+export interface LoadResult {
   /** Null when there are faults. */
   readonly config: Config | null
   readonly faults: readonly Fault[]
-  /** With faults: never to be served, as faulty settings of theirs were replaced. */
+  /** For checks only when there are faults: defaults replace faulty settings. */
   readonly entries: readonly RouteEntry[]
   readonly upstreams: ReadonlyMap<string, UpstreamConfig>
-  /** What to watch for the fault to be mended. */
+  /** Absolute paths and globs to watch for a correction. */
   readonly files: readonly string[]
 }
 
@@ -38,32 +38,32 @@ export async function loadConfig(file: string, env: NodeJS.ProcessEnv): Promise<
   return config
 }
 
-export async function loadConfigWithFaults(file: string, env: NodeJS.ProcessEnv): Promise<Loaded> {
+export async function loadConfigWithFaults(file: string, env: NodeJS.ProcessEnv): Promise<LoadResult> {
   const path = resolve(file)
   const folder = dirname(path)
   const before = await signatureOf([path])
-  const main = await open(path, env, 'gateway')
+  const main = await openDocument(path, env, 'gateway')
   const settings = main.root === null ? null : buildSettings(main.root, folder)
-  const names = main.root === null ? null : await findTables(main.root, folder)
-  const paths = names?.paths ?? []
+  const found = main.root === null ? null : await findRouteTables(main.root, folder)
+  const paths = found?.paths ?? []
   const signature = joinSignatures(before, await signatureOf(paths))
   const upstreams = settings?.upstreams ?? new Map<string, UpstreamConfig>()
-  const tables: Opened[] = []
-  for (const each of await distinct(paths)) tables.push(await open(each, env, 'routes'))
-  const known = settings === null ? null : knownOf(settings)
+  const tables: OpenedDocument[] = []
+  for (const each of await uniqueFiles(paths)) tables.push(await openDocument(each, env, 'routes'))
+  const context = settings === null ? null : routeContext(settings)
   const entries = tables.flatMap(({ document, root }) =>
-    root === null ? [] : buildRoutes(document, root, known),
+    root === null ? [] : buildRoutes(document, root, context),
   )
   const faults = sortFaults([main, ...tables].flatMap(({ document }) => document.faults))
-  const files = Object.freeze([path, ...(names?.patterns ?? [])])
+  const files = Object.freeze([path, ...(found?.patterns ?? [])])
   const config =
     settings === null || faults.length > 0
       ? null
-      : finish(settings, { file, files, signature, routes: Object.freeze(entries) })
+      : assemble(settings, { file, files, signature, routes: Object.freeze(entries) })
   return { config, faults, entries, upstreams, files }
 }
 
-function knownOf({ upstreams, tenants, limits, methods }: Settings): Known {
+function routeContext({ upstreams, tenants, limits, methods }: Settings): RouteContext {
   const signIn = [...tenants.values()].filter(({ oidc }) => oidc !== null).map(({ id }) => id)
   return {
     upstreams: new Set(upstreams.keys()),
@@ -73,7 +73,7 @@ function knownOf({ upstreams, tenants, limits, methods }: Settings): Known {
   }
 }
 
-function finish(settings: Settings, more: Pick<Config, 'file' | 'files' | 'signature' | 'routes'>): Config {
+function assemble(settings: Settings, more: Pick<Config, 'file' | 'files' | 'signature' | 'routes'>): Config {
   return Object.freeze({
     ...more,
     ...settings,
@@ -82,52 +82,56 @@ function finish(settings: Settings, more: Pick<Config, 'file' | 'files' | 'signa
   })
 }
 
-interface Opened {
+interface OpenedDocument {
   readonly document: Document
-  /** Null when the file could not be read as a map. */
+  /** Null when the file is not a readable YAML map. */
   readonly root: Section | null
 }
 
-async function open(path: string, env: NodeJS.ProcessEnv, kind: 'gateway' | 'routes'): Promise<Opened> {
-  const document = parse(shown(path), await readSource(path), env)
+async function openDocument(
+  path: string,
+  env: NodeJS.ProcessEnv,
+  kind: 'gateway' | 'routes',
+): Promise<OpenedDocument> {
+  const document = parse(displayPath(path), await readSource(path), env)
   if (document.root === null) return { document, root: null }
   validate(document, document.root, kind)
   return { document, root: new Section(document, document.root) }
 }
 
-/** As a user in this folder would write it. */
-function shown(path: string): string {
+/** Relative to the working directory when the file is inside it, otherwise absolute. */
+function displayPath(path: string): string {
   const below = relative(process.cwd(), path)
   return below === '' || below === '..' || below.startsWith(`..${sep}`) || isAbsolute(below) ? path : below
 }
 
-interface Tables {
+interface RouteTableFiles {
   readonly paths: readonly string[]
-  /** Absolute, for watching. */
+  /** Absolute paths and globs to watch. */
   readonly patterns: readonly string[]
 }
 
-async function findTables(root: Section, folder: string): Promise<Tables> {
+async function findRouteTables(root: Section, folder: string): Promise<RouteTableFiles> {
   const matched = new Map<string, readonly string[]>()
   for (const text of root.texts('routes', (each) => each)) matched.set(text, await listFiles(folder, [text]))
-  const named = root.texts('routes', (text) =>
+  const matching = root.texts('routes', (text) =>
     matched.get(text)?.length === 0 ? new InvalidValue('matches no file') : text,
   )
   return {
-    paths: [...new Set(named.flatMap((text) => matched.get(text) ?? []))],
+    paths: [...new Set(matching.flatMap((text) => matched.get(text) ?? []))],
     patterns: [...matched].map(([text, paths]) => absolutePattern(folder, text, paths)),
   }
 }
 
-/** What the folder's own name has in common with a glob's syntax, `?` matches too. */
+/** Replaces glob characters in the folder's own name by `?`, which matches them too. */
 function absolutePattern(folder: string, text: string, paths: readonly string[]): string {
   const path = resolve(folder, text)
   if (paths.includes(path) || isAbsolute(text)) return path
   return `${folder.replace(/[*?[\]{}()!+@\\]/g, '?')}/${text}`
 }
 
-/** Without those that are another's twin by a symbolic link. */
-async function distinct(paths: readonly string[]): Promise<string[]> {
+/** Without paths that lead to the same file by a symbolic link; the first path wins. */
+async function uniqueFiles(paths: readonly string[]): Promise<string[]> {
   const byRealPath = new Map<string, string>()
   for (const path of paths.toReversed()) byRealPath.set(await realpath(path).catch(() => path), path)
   return [...byRealPath.values()].reverse()

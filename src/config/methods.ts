@@ -1,11 +1,11 @@
-/** The methods that requests may have: those of IANA's registry, and those that `methods:` names. */
+/** Accepted request methods: IANA's registry and the methods listed under `methods:`. */
 
 import { InvalidValue, didYouMean } from './invalid-value.ts'
 import type { Section } from './section.ts'
 
 /**
- * IANA's HTTP Method Registry, without `PRI` and `*`, which are registered so that no request has them (RFC 9113,
- * section 3.4; RFC 9110, section 18.2).
+ * IANA's HTTP Method Registry, without `PRI` and `*`, which are registered only to reserve them (RFC 9113, section 3.4;
+ * RFC 9110, section 18.2).
  */
 export const REGISTERED_METHODS: readonly string[] = Object.freeze([
   'ACL',
@@ -49,36 +49,37 @@ export const REGISTERED_METHODS: readonly string[] = Object.freeze([
   'VERSION-CONTROL',
 ])
 
-/** A token (RFC 9110, section 5.6.2) of at most as many characters as the reader of requests takes. */
+/** A token (RFC 9110, section 5.6.2). 64 characters is also the limit of the HTTP/1 parser. */
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$/
 
-/** `ANY` stands for all methods in a route table; the gateway serves none of the others. */
+/** In a route table `ANY` matches all methods; the gateway does not serve the others. */
 const RESERVED = new Set(['ANY', '*', 'PRI', 'CONNECT', 'TRACE'])
 
-/** Beside the registered ones. */
+/** The methods listed under `methods:`. */
 export function buildMethods(root: Section): readonly string[] {
   const seen = new Set<string>()
   return Object.freeze(root.texts('methods', (text) => readMethod(text, seen)))
 }
 
-/** Method names are case-sensitive (RFC 9110, section 9.1), but many servers fold them: two that differ in case alone are refused. */
+/**
+ * Method names are case-sensitive (RFC 9110, section 9.1), but many servers ignore case: names that differ only in case
+ * are refused.
+ */
 function readMethod(text: string, seen: Set<string>): string | InvalidValue {
   if (!TOKEN.test(text))
-    return new InvalidValue(
-      'is not a method: letters, digits and the other characters of a token, at most 64',
-    )
+    return new InvalidValue('is not a method name: a token (RFC 9110) of at most 64 characters')
   const upper = text.toUpperCase()
-  if (RESERVED.has(upper)) return new InvalidValue('can not be a method of requests here')
+  if (RESERVED.has(upper)) return new InvalidValue('is not allowed as a request method')
   if (REGISTERED_METHODS.includes(upper))
     return text === upper
       ? text
-      : new InvalidValue(`is a registered method in lower case${didYouMean(text, [upper])}`)
-  if (seen.has(upper)) return new InvalidValue('stands twice in this list')
+      : new InvalidValue(`is a registered method, but not in upper case${didYouMean(text, [upper])}`)
+  if (seen.has(upper)) return new InvalidValue('is listed twice')
   seen.add(upper)
   return text
 }
 
-/** All that requests may have. @param listed by `methods:` */
+/** All accepted methods. */
 export function methodsOf({ methods }: { readonly methods: readonly string[] }): ReadonlySet<string> {
   return new Set([...REGISTERED_METHODS, ...methods])
 }

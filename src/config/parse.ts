@@ -1,4 +1,4 @@
-/** A file's text into a document. */
+/** Parses a file's text into a document. */
 
 import { isMap, isScalar, LineCounter, parseDocument } from 'yaml'
 import { Composer } from './composer.ts'
@@ -6,7 +6,7 @@ import { Document } from './document.ts'
 import type { Source } from './source.ts'
 import { syntaxFault } from './yaml-faults.ts'
 
-/** @param file as people should see it */
+/** @param file the path to display */
 export function parse(file: string, source: Source, env: NodeJS.ProcessEnv): Document {
   const lines = new LineCounter()
   const document = new Document(file, lines)
@@ -27,14 +27,14 @@ function parseText(document: Document, lineCounter: LineCounter, text: string, e
     merge: false,
     resolveKnownTags: false,
     stringKeys: true,
-    // The composer looks for equal keys: the parser takes time that grows with their number squared.
+    // The composer finds duplicate keys: the parser's own check takes quadratic time.
     uniqueKeys: false,
   })
   const { contents } = yaml
   const syntax = syntaxFault(yaml, text)
   if (syntax !== null) document.fault(syntax.at, syntax.message)
   else if (yaml.directives?.yaml.version !== '1.2')
-    document.fault(0, 'this is read as YAML 1.2: leave the %YAML line out')
+    document.fault(0, 'only YAML 1.2 is supported: remove the %YAML line')
   else if (isMap(contents)) document.root = new Composer(document, env).compose(contents)
   else if (contents === null || (isScalar(contents) && contents.value === null))
     document.fault(0, 'the file is empty')

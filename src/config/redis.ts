@@ -1,19 +1,19 @@
-/** `redis:` and `store:` as URLs. What they hold may be secret: no message shows a value. */
+/** Parses the URL of `redis:`. It may contain secrets: no message shows a value. */
 
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { InvalidValue } from './invalid-value.ts'
 import type { Address, RedisConfig } from './config.ts'
 
-/** Scheme → how its servers are found, and whether TLS is spoken. Both spellings are about. */
+/** Scheme → discovery mode and TLS. Clients use both spellings, `redis+sentinel` and `redis-sentinel`. */
 const SCHEMES = new Map<string, Pick<RedisConfig, 'mode' | 'tls'>>([
   ['redis', { mode: 'single', tls: false }],
   ['rediss', { mode: 'single', tls: true }],
 ])
 for (const mode of ['sentinel', 'cluster'] as const) {
-  for (const sign of ['+', '-']) {
-    SCHEMES.set(`redis${sign}${mode}`, { mode, tls: false })
-    SCHEMES.set(`rediss${sign}${mode}`, { mode, tls: true })
+  for (const separator of ['+', '-']) {
+    SCHEMES.set(`redis${separator}${mode}`, { mode, tls: false })
+    SCHEMES.set(`rediss${separator}${mode}`, { mode, tls: true })
   }
 }
 const DEFAULT_PORT = { single: 6379, cluster: 6379, sentinel: 26379 }
@@ -25,7 +25,7 @@ const SHAPE = /^([a-z+-]+):\/\/(?:([^@/?#]*)@)?([^@/?#]+)(\/[^?#]*)?(?:\?([^#]*)
  * `redis+cluster://host:port,host:port`. Parameters: `prefix` of all keys, `ca`, `cert`, `key` (PEM files, for TLS),
  * `sentinel_username`, `sentinel_password`.
  *
- * @param folder what relative paths are relative to
+ * @param folder base of relative paths
  */
 export function redisUrl(text: string, folder: string): RedisConfig | InvalidValue {
   const [, scheme = '', user = '', hosts = '', path = '', query = ''] = SHAPE.exec(text) ?? []
@@ -36,19 +36,19 @@ export function redisUrl(text: string, folder: string): RedisConfig | InvalidVal
   const bad = nodes.find((each) => each instanceof InvalidValue)
   if (bad instanceof InvalidValue) return bad
   if (kind.mode === 'single' && nodes.length > 1)
-    return new InvalidValue('names several servers: that takes redis+sentinel:// or redis+cluster://')
-  const place = database(kind.mode, path)
-  if (place instanceof InvalidValue) return place
+    return new InvalidValue('names several servers, which requires redis+sentinel:// or redis+cluster://')
+  const selected = database(kind.mode, path)
+  if (selected instanceof InvalidValue) return selected
   const credentials = login(user)
   if (credentials instanceof InvalidValue) return credentials
-  const more = parameters(query, kind.tls, folder)
-  if (more instanceof InvalidValue) return more
+  const options = parameters(query, kind.tls, folder)
+  if (options instanceof InvalidValue) return options
   return Object.freeze({
     ...kind,
     nodes: Object.freeze(nodes as Address[]),
-    ...place,
+    ...selected,
     ...credentials,
-    ...more,
+    ...options,
   })
 }
 
@@ -67,11 +67,12 @@ function database(
 ): Pick<RedisConfig, 'master' | 'db'> | InvalidValue {
   const parts = path.split('/').slice(1)
   const master = mode === 'sentinel' ? (parts.shift() ?? '') : null
-  if (master === '') return new InvalidValue('names no master: redis+sentinel://host:26379/mymaster')
+  if (master === '') return new InvalidValue('has no master name: redis+sentinel://host:26379/mymaster')
   const [db = '0', ...rest] = parts.filter((each) => each !== '')
   if (rest.length > 0 || !/^[0-9]{1,3}$/.test(db))
-    return new InvalidValue('ends with what is no database number')
-  if (mode === 'cluster' && db !== '0') return new InvalidValue('names a database: a cluster has only one')
+    return new InvalidValue('has a path that is not a database number')
+  if (mode === 'cluster' && db !== '0')
+    return new InvalidValue('selects a database: a Redis cluster has only database 0')
   return { master, db: Number(db) }
 }
 
@@ -80,7 +81,8 @@ function login(user: string): Pick<RedisConfig, 'username' | 'password'> | Inval
   const at = user.indexOf(':')
   const [name, password] = at < 0 ? [user, null] : [user.slice(0, at), user.slice(at + 1)]
   const plain = [name, password ?? ''].map(decoded)
-  if (plain.includes(null)) return new InvalidValue('has a user or password with a % that is no escape')
+  if (plain.includes(null))
+    return new InvalidValue('has a user name or password that is not percent-encoded correctly')
   return { username: plain[0] || null, password: password === null ? null : (plain[1] ?? null) }
 }
 
@@ -92,8 +94,8 @@ function decoded(text: string): string | null {
   }
 }
 
-/** An error's code; null when the file is one, and can be read. */
-function unreadable(path: string): string | null {
+/** @returns the error's code; null when the file is readable */
+function readFault(path: string): string | null {
   try {
     readFileSync(path)
     return null
@@ -108,23 +110,23 @@ function parameters(query: string, tls: boolean, folder: string): Parameters | I
   const given = new URLSearchParams(query)
   for (const name of given.keys()) {
     if (!PARAMETERS.has(name))
-      return new InvalidValue(`has an unknown parameter: one of ${[...PARAMETERS].join(', ')}`)
-    if (given.getAll(name).length > 1) return new InvalidValue(`has ${name} twice`)
+      return new InvalidValue(`has an unknown parameter: the known ones are ${[...PARAMETERS].join(', ')}`)
+    if (given.getAll(name).length > 1) return new InvalidValue(`has the parameter ${name} twice`)
   }
   const files = (['ca', 'cert', 'key'] as const).filter((name) => given.has(name))
-  if (files.length > 0 && !tls) return new InvalidValue(`has ${files[0]}, which takes rediss://`)
+  if (files.length > 0 && !tls)
+    return new InvalidValue(`has the parameter ${files[0]}, which requires rediss://`)
   if (given.has('cert') !== given.has('key'))
-    return new InvalidValue('has one of cert and key: they go together')
+    return new InvalidValue('has one of cert and key: set both or neither')
   const file = (name: string) => (given.has(name) ? resolve(folder, given.get(name) ?? '') : null)
   for (const name of files) {
-    const fault = unreadable(file(name) ?? '')
-    if (fault !== null) return new InvalidValue(`has ${name}, which can't be read: ${fault}`)
+    const fault = readFault(file(name) ?? '')
+    if (fault !== null)
+      return new InvalidValue(`has the parameter ${name} with a file that cannot be read: ${fault}`)
   }
   const prefix = given.get('prefix') ?? 'seatgate:'
   if (!/^[A-Za-z0-9._:-]{1,64}$/.test(prefix))
-    return new InvalidValue(
-      'has a prefix with other than letters, digits and . _ : -, or more than 64 of them',
-    )
+    return new InvalidValue('has a prefix that is not 1 to 64 letters, digits and . _ : -')
   return {
     prefix,
     ca: file('ca'),

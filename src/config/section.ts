@@ -1,6 +1,6 @@
-/** One map of a document, read setting by setting; what can't be read becomes a fault at its place. */
+/** Typed access to one map of a document. An invalid value becomes a fault at its location. */
 
-import { InvalidValue, quote, type Read } from './invalid-value.ts'
+import { InvalidValue, quote, type ValueParser } from './invalid-value.ts'
 import type { Data, Document, Spot, Value } from './document.ts'
 
 export class Section {
@@ -16,18 +16,18 @@ export class Section {
     return key in this.#data
   }
 
-  /** The value as parsed; undefined when it is left out or was reported already. */
+  /** The parsed value; undefined when it is absent or was reported as faulty. */
   value(key: string): Value | undefined {
-    return this.#sound(this.#data, key)
+    return this.#validValue(this.#data, key)
   }
 
-  /** @returns undefined when it is left out or faulty */
-  text<T>(key: string, read: Read<T>): T | undefined {
+  /** @returns undefined when the value is absent or faulty */
+  text<T>(key: string, read: ValueParser<T>): T | undefined {
     return this.#read(this.#data, key, key, read)
   }
 
-  /** A list of texts, without the faulty ones; empty when it is left out. */
-  texts<T>(key: string, read: Read<T>): T[] {
+  /** A list of strings without the faulty ones; empty when it is absent. */
+  texts<T>(key: string, read: ValueParser<T>): T[] {
     const list = this.value(key)
     if (!Array.isArray(list)) return []
     return list.flatMap((_, index) => {
@@ -36,7 +36,7 @@ export class Section {
     })
   }
 
-  /** As the schema has it. */
+  /** The schema checks type and bounds. */
   number(key: string): number | undefined {
     const value = this.value(key)
     return typeof value === 'number' ? value : undefined
@@ -46,7 +46,7 @@ export class Section {
     return this.value(key) === true
   }
 
-  /** The map under a key; an empty one when it is left out or no map. */
+  /** The map under a key; an empty one when it is absent or not a map. */
   section(key: string): Section {
     const value = this.value(key)
     const data: Data =
@@ -58,40 +58,41 @@ export class Section {
     return Object.keys(this.#data)
   }
 
-  /** About the value of a key, or the whole list. */
+  /** Reports a fault at the value of the key. */
   fault(key: string, message: string): void {
     const spot = this.#document.spot(this.#data, key)
     if (spot !== undefined) spot.faulty = true
     this.#document.fault(spot?.value ?? 0, message)
   }
 
-  faultOfKey(key: string, message: string): void {
+  /** Reports a fault at the key itself. */
+  faultAtKey(key: string, message: string): void {
     this.#document.fault(this.offsetOf(key), message)
   }
 
-  /** Where the key stands. */
+  /** Offset of the key in the text. */
   offsetOf(key: string): number {
     return this.#document.spot(this.#data, key)?.key ?? 0
   }
 
-  #sound(container: Data | Value[], key: string): Value | undefined {
+  #validValue(container: Data | Value[], key: string): Value | undefined {
     if (this.#document.spot(container, key)?.faulty !== false) return undefined
     return (container as Data)[key]
   }
 
-  #read<T>(container: Data | Value[], key: string, label: string, read: Read<T>): T | undefined {
-    const value = this.#sound(container, key)
+  #read<T>(container: Data | Value[], key: string, label: string, read: ValueParser<T>): T | undefined {
+    const value = this.#validValue(container, key)
     const spot = this.#document.spot(container, key)
     if (typeof value !== 'string' || spot === undefined) return undefined
     const result = read(value)
     if (!(result instanceof InvalidValue)) return result
     spot.faulty = true
-    this.#document.fault(spot.value, `${label}: ${subject(result, value, spot)} ${result.message}`)
+    this.#document.fault(spot.value, `${label}: ${displayValue(result, value, spot)} ${result.message}`)
     return undefined
   }
 }
 
-/** The value as the file has it. What a variable gave is never shown: the wrong one may hold a secret. */
-function subject(complaint: InvalidValue, value: string, spot: Spot): string {
-  return complaint.confidential ? 'the value' : quote(spot.written ?? value)
+/** The value as written in the file. A variable's value is never shown: a wrong variable may hold a secret. */
+function displayValue(invalid: InvalidValue, value: string, spot: Spot): string {
+  return invalid.confidential ? 'the value' : quote(spot.written ?? value)
 }

@@ -1,18 +1,18 @@
 /**
- * Reads one file of the configuration as text, or says why it can't be one. Nothing here waits for a writer (a FIFO) or
- * reads more than a configuration may have.
+ * Reads one file of the configuration as UTF-8 text, or returns the fault. Reading never waits for the writer of a FIFO
+ * and is bounded by MAX_FILE.
  */
 
 import { Buffer } from 'node:buffer'
 import { constants } from 'node:fs'
 import { open } from 'node:fs/promises'
 
-/** Bytes a file of the configuration may have. */
+/** Size limit of one file, in bytes. */
 export const MAX_FILE = 16 * 1024 * 1024
 
 export type Source = { readonly text: string } | Unreadable
 
-/** `line` and `column` from 1; a file that could not be opened at all is at fault from its first character on. */
+/** `line` and `column` count from 1; both are 1 when the file can't be opened. */
 export interface Unreadable {
   readonly line: number
   readonly column: number
@@ -24,7 +24,7 @@ export async function readSource(path: string): Promise<Source> {
   return typeof bytes === 'string' ? { line: 1, column: 1, message: bytes } : decode(bytes)
 }
 
-/** @returns the content, or a sentence */
+/** @returns the content, or the fault's message */
 async function readBytes(path: string): Promise<Buffer | string> {
   try {
     await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
@@ -32,7 +32,7 @@ async function readBytes(path: string): Promise<Buffer | string> {
     if (stat.isDirectory()) return 'is a folder, not a file'
     if (!stat.isFile()) return 'is not a regular file'
     if (stat.size > MAX_FILE) return `is larger than ${MAX_FILE / 1024 / 1024} MiB`
-    // One byte more than there should be, to notice a file that is being written.
+    // One extra byte detects a file that grows while it is read.
     const bytes = Buffer.alloc(stat.size + 1)
     const { bytesRead } = await file.read(bytes, 0, bytes.length, 0)
     return bytesRead === stat.size ? bytes.subarray(0, bytesRead) : 'changed while it was read'
@@ -43,35 +43,35 @@ async function readBytes(path: string): Promise<Buffer | string> {
 
 function reason(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : null
-  if (code === 'ENOENT' || code === 'ENOTDIR') return 'there is no such file'
-  if (code === 'EACCES' || code === 'EPERM') return 'may not be read by this user'
-  if (code === 'ELOOP') return 'is a symbolic link that leads to itself'
-  return `can not be read (${typeof code === 'string' ? code : String(error)})`
+  if (code === 'ENOENT' || code === 'ENOTDIR') return 'no such file'
+  if (code === 'EACCES' || code === 'EPERM') return 'is not readable by this user'
+  if (code === 'ELOOP') return 'is a symbolic link that points to itself'
+  return `cannot be read (${typeof code === 'string' ? code : String(error)})`
 }
 
 /**
- * What an editor would not show, or shows where a parser reads something else: control characters, line breaks that
- * YAML and editors disagree on (a lone CR, NEL, U+2028, U+2029), and characters that turn the direction of writing.
+ * Characters that an editor hides or shows differently from what a parser reads: control characters, line breaks that
+ * YAML and editors disagree on (a lone CR, NEL, U+2028, U+2029), and bidirectional controls.
  */
 const HIDDEN = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]|\r(?!\n)/
 
 function decode(bytes: Buffer): Source {
-  const bad = firstInvalid(bytes)
-  if (bad !== null) {
-    const before = new TextDecoder().decode(bytes.subarray(0, bad), { stream: true })
-    return { ...lineAndColumn(before), message: 'is not UTF-8 here' }
+  const invalidAt = firstInvalid(bytes)
+  if (invalidAt !== null) {
+    const before = new TextDecoder().decode(bytes.subarray(0, invalidAt), { stream: true })
+    return { ...lineAndColumn(before), message: 'is not valid UTF-8 here' }
   }
   const text = new TextDecoder().decode(bytes)
   const hidden = HIDDEN.exec(text)
   if (hidden === null) return { text }
   if (hidden[0] === '\r')
-    return { ...lineAndColumn(text.slice(0, hidden.index)), message: 'has a lone CR as line break here' }
+    return { ...lineAndColumn(text.slice(0, hidden.index)), message: 'has a CR without an LF here' }
   const name = `U+${hidden[0].charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`
-  const message = `has an invisible character here (${name}): in double quotes it can be written as an escape`
+  const message = `has an invisible character here (${name}): write it as an escape in double quotes`
   return { ...lineAndColumn(text.slice(0, hidden.index)), message }
 }
 
-/** Where the first byte stands that no UTF-8 has there; null when there is none. */
+/** Offset of the first byte that is not valid UTF-8; null when there is none. */
 function firstInvalid(bytes: Buffer): number | null {
   if (isUtf8(bytes, false)) return null
   let [valid, end] = [0, bytes.length]
@@ -83,17 +83,17 @@ function firstInvalid(bytes: Buffer): number | null {
   return valid
 }
 
-/** @param cut the last character may be incomplete */
-function isUtf8(bytes: Buffer, cut: boolean): boolean {
+/** @param truncated the last character may be incomplete */
+function isUtf8(bytes: Buffer, truncated: boolean): boolean {
   try {
-    new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: cut })
+    new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: truncated })
     return true
   } catch {
     return false
   }
 }
 
-/** Just after `text`. */
+/** The position after the last character of `text`, counted from 1. */
 function lineAndColumn(text: string): { line: number; column: number } {
   const start = text.lastIndexOf('\n') + 1
   let line = 1

@@ -1,4 +1,4 @@
-/** `tenants:` and `default_tenant:`. */
+/** Builds `tenants:` and `default_tenant:`. */
 
 import { Buffer } from 'node:buffer'
 import { isSpaceId } from '../../seats-admin/model/space.ts'
@@ -15,14 +15,14 @@ const HOUR = 3_600_000
 export function buildTenants(root: Section): Map<string, TenantConfig> {
   const tenants = new Map<string, TenantConfig>()
   const all = root.section('tenants')
-  /** Secret, in hex → the tenant that has it. */
-  const taken = new Map<string, string>()
+  /** Secret in hex → the first tenant that lists it. */
+  const ownerOf = new Map<string, string>()
   const shared = new SharedClients()
   for (const id of all.keys()) {
     if (!isTenantId(id)) {
-      all.faultOfKey(
+      all.faultAtKey(
         id,
-        `tenant ${quote(id)}: an id has lower-case letters, digits and -, at most 63, and does not begin with -`,
+        `tenant ${quote(id)}: an id must be 1 to 63 lower-case letters, digits and -, and must not begin with -`,
       )
     }
     const section = all.section(id)
@@ -33,7 +33,7 @@ export function buildTenants(root: Section): Map<string, TenantConfig> {
       Object.freeze({
         id,
         adminSpace: section.text('admin_space', space) ?? 'admin',
-        token: buildToken(section.section('token'), id, taken),
+        token: buildToken(section.section('token'), id, ownerOf),
         oidc,
       }),
     )
@@ -45,22 +45,22 @@ function space(text: string): string | InvalidValue {
   return isSpaceId(text)
     ? text
     : new InvalidValue(
-        'is not a space: letters, digits and . _ ~ -, at most 128, beginning with a letter or digit',
+        'is not a space id: 1 to 128 letters, digits and . _ ~ -, beginning with a letter or digit',
       )
 }
 
-function buildToken(section: Section, tenant: string, taken: Map<string, string>): TokenConfig {
+function buildToken(section: Section, tenant: string, ownerOf: Map<string, string>): TokenConfig {
   const unique = (text: string) => {
     const bytes = secret(text)
     if (bytes instanceof InvalidValue) return bytes
     const hex = Buffer.from(bytes).toString('hex')
-    const owner = taken.get(hex)
-    taken.set(hex, owner ?? tenant)
+    const owner = ownerOf.get(hex)
+    ownerOf.set(hex, owner ?? tenant)
     if (owner === undefined) return bytes
     return new InvalidValue(
       owner === tenant
-        ? 'stands twice in this list'
-        : `is also a secret of tenant ${owner}: nothing crosses tenants`,
+        ? 'is listed twice'
+        : `is also a secret of tenant ${owner}: tenants must not share a secret`,
     )
   }
   return Object.freeze({
@@ -77,11 +77,11 @@ function algorithm(text: string): TokenConfig['algorithm'] | InvalidValue {
     : new InvalidValue('is not HS256, HS384 or HS512')
 }
 
-/** With one tenant, that one; with several and none named, tokens must say theirs. */
+/** A single tenant is its own default. With several tenants and no default, tokens must carry `tenant_id`. */
 export function buildDefaultTenant(root: Section, tenants: ReadonlyMap<string, TenantConfig>): string | null {
   const ids = [...tenants.keys()]
   const only = ids.length === 1 ? (ids[0] ?? null) : null
   const known = (text: string) =>
-    tenants.has(text) ? text : new InvalidValue(`names no tenant${didYouMean(text, ids)}`)
+    tenants.has(text) ? text : new InvalidValue(`is not a tenant${didYouMean(text, ids)}`)
   return root.text('default_tenant', known) ?? only
 }

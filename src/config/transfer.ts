@@ -1,6 +1,6 @@
 /**
- * A configuration on its way to another process, by structured clone: whoever gets it runs just what was loaded,
- * whatever the files say by then. Only what clone can't carry is changed: URLs, and that nothing can be changed.
+ * Prepares a configuration for structured clone to another process, which thus runs exactly the loaded configuration
+ * even when the files have changed. Structured clone loses URLs and frozenness: `unpack` restores both.
  */
 
 import type { Config } from './config.ts'
@@ -12,7 +12,7 @@ export function pack(config: Config): unknown {
   return packed(config)
 }
 
-/** @param data what `pack` gave, cloned */
+/** @param data a clone of the result of `pack` */
 export function unpack(data: unknown): Config {
   return unpacked(data) as Config
 }

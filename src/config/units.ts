@@ -1,6 +1,6 @@
-/** Durations and sizes: a whole number and a unit, nothing else. Used where the configuration is built. */
+/** Parses durations and sizes: a whole number followed by a unit. */
 
-import { InvalidValue, type Read } from './invalid-value.ts'
+import { InvalidValue, type ValueParser } from './invalid-value.ts'
 
 const MILLISECONDS = new Map([
   ['ms', 1],
@@ -18,46 +18,52 @@ const BYTES = new Map([
   ['TiB', 1024 ** 4],
 ])
 
-/** More than this, and a timer of Node would go off at once. */
+/** Node's timers fire at once for delays of 2^31 ms (24.8 days) or more. */
 export const LONGEST_TIMER = 24 * 86_400_000
 
-/** Milliseconds. */
+/** @returns milliseconds */
 export function duration(text: string): number | InvalidValue {
   return (
     quantity(text, MILLISECONDS) ?? new InvalidValue('is not a duration such as 250ms, 30s, 5m, 1h or 7d')
   )
 }
 
-/** Bytes. */
+/** @returns bytes */
 export function size(text: string): number | InvalidValue {
   const decimal = /^\d+ ?([KMGT])i?B?$/i.exec(text)?.[1]?.toUpperCase()
-  const read = quantity(text, BYTES)
-  if (read === null && decimal !== undefined)
+  const bytes = quantity(text, BYTES)
+  if (bytes === null && decimal !== undefined)
     return new InvalidValue(`is not a size: write ${decimal}iB, as in 64KiB or 10MiB`)
-  return read ?? new InvalidValue('is not a size such as 512B, 64KiB, 10MiB or 1GiB')
+  return bytes ?? new InvalidValue('is not a size such as 512B, 64KiB, 10MiB or 1GiB')
 }
 
-/** A duration in a range, both ends included. */
-export function durationWithin(least: string, most: string): Read<number> {
-  return within(duration, least, most, ['short', 'long'])
+/** A duration in ms within a range, both ends included. */
+export function durationWithin(min: string, max: string): ValueParser<number> {
+  return within(duration, min, max, ['short', 'long'])
 }
 
-/** A size in a range, both ends included. */
-export function sizeWithin(least: string, most: string): Read<number> {
-  return within(size, least, most, ['small', 'large'])
+/** A size in bytes within a range, both ends included. */
+export function sizeWithin(min: string, max: string): ValueParser<number> {
+  return within(size, min, max, ['small', 'large'])
 }
 
-/** Bytes that the body of a request may have. */
-export const maxBody: Read<number> = (text) => (text === 'unlimited' ? Number.POSITIVE_INFINITY : size(text))
+/** A body limit in bytes; Infinity for `unlimited`. */
+export const maxBody: ValueParser<number> = (text) =>
+  text === 'unlimited' ? Number.POSITIVE_INFINITY : size(text)
 
-function within(read: Read<number>, least: string, most: string, words: [string, string]): Read<number> {
-  const [low, high] = [read(least), read(most)]
-  if (low instanceof InvalidValue || high instanceof InvalidValue) throw new Error(`${least}, ${most}`)
+function within(
+  read: ValueParser<number>,
+  min: string,
+  max: string,
+  adjectives: [string, string],
+): ValueParser<number> {
+  const [low, high] = [read(min), read(max)]
+  if (low instanceof InvalidValue || high instanceof InvalidValue) throw new Error(`${min}, ${max}`)
   return (text) => {
     const value = read(text)
     if (value instanceof InvalidValue) return value
-    if (value < low) return new InvalidValue(`is too ${words[0]}: ${least} is the least`)
-    return value > high ? new InvalidValue(`is too ${words[1]}: ${most} is the most`) : value
+    if (value < low) return new InvalidValue(`is too ${adjectives[0]}: the minimum is ${min}`)
+    return value > high ? new InvalidValue(`is too ${adjectives[1]}: the maximum is ${max}`) : value
   }
 }
 
@@ -65,7 +71,7 @@ function quantity(text: string, units: ReadonlyMap<string, number>): number | In
   const parts = /^(0|[1-9][0-9]*)([A-Za-z]*)$/.exec(text)
   if (parts === null) return null
   const [, digits = '', unit = ''] = parts
-  if (unit === '') return new InvalidValue(`has no unit: one of ${[...units.keys()].join(', ')}`)
+  if (unit === '') return new InvalidValue(`has no unit: use one of ${[...units.keys()].join(', ')}`)
   const factor = units.get(unit)
   if (factor === undefined) return null
   const product = Number(digits) * factor

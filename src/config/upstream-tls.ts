@@ -1,19 +1,17 @@
-/**
- * `tls:` of an upstream: PEM files, read here, so that what can't be read or doesn't fit together is a fault.
- */
+/** Builds `tls:` of an upstream. The PEM files are read here, so that an unreadable or mismatched file is a fault. */
 
 import { readFileSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { createSecureContext } from 'node:tls'
 import { certificateFault } from './certificates.ts'
-import { InvalidValue, type Read } from './invalid-value.ts'
+import { InvalidValue, type ValueParser } from './invalid-value.ts'
 import type { UpstreamTls } from './config.ts'
 import type { Section } from './section.ts'
 
-/** Bytes. */
+/** Size limit of a PEM file, in bytes. */
 const MAX_PEM = 1024 * 1024
 
-/** Null where it is left out. @param folder what relative paths are relative to */
+/** @param folder base of relative paths @returns null when `tls` is absent */
 export function buildUpstreamTls(parent: Section, folder: string): UpstreamTls | null {
   if (!parent.has('tls')) return null
   const section = parent.section('tls')
@@ -26,28 +24,29 @@ export function buildUpstreamTls(parent: Section, folder: string): UpstreamTls |
     insecureSkipVerify: section.flag('insecure_skip_verify'),
   }
   if (section.has('cert') !== section.has('key'))
-    section.faultOfKey(section.has('cert') ? 'cert' : 'key', 'tls: cert and key go together')
-  const wrong = fitting(built)
-  if (wrong !== null) parent.faultOfKey('tls', `tls: ${wrong}`)
+    section.faultAtKey(section.has('cert') ? 'cert' : 'key', 'tls: cert and key must be set together')
+  const fault = tlsFault(built)
+  if (fault !== null) parent.faultAtKey('tls', `tls: ${fault}`)
   return Object.freeze(built)
 }
 
-/** The text of a PEM file. Its content is never shown. */
-function pem(folder: string, begins: RegExp, what: string): Read<string> {
+/** Reads a PEM file. No message contains its content. */
+function pem(folder: string, begins: RegExp, what: string): ValueParser<string> {
   return (path) => {
     try {
       const file = resolve(folder, path)
-      if (!statSync(file).isFile() || statSync(file).size > MAX_PEM) return new InvalidValue('is no PEM file')
+      if (!statSync(file).isFile() || statSync(file).size > MAX_PEM)
+        return new InvalidValue('is not a regular file of at most 1 MiB')
       const text = readFileSync(file, 'latin1')
-      return begins.test(text) ? text : new InvalidValue(`holds no ${what} in PEM`)
+      return begins.test(text) ? text : new InvalidValue(`contains no PEM ${what}`)
     } catch (cause) {
       const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unreadable'
-      return new InvalidValue(`can't be read: ${code}`)
+      return new InvalidValue(`cannot be read: ${code}`)
     }
   }
 }
 
-function certificates(read: Read<string>): Read<string> {
+function certificates(read: ValueParser<string>): ValueParser<string> {
   return (path) => {
     const text = read(path)
     if (text instanceof InvalidValue) return text
@@ -56,12 +55,12 @@ function certificates(read: Read<string>): Read<string> {
   }
 }
 
-const hostName: Read<string> = (text) =>
+const hostName: ValueParser<string> = (text) =>
   /^(?=.{1,253}$)[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*$/.test(text) && !/^[0-9.]+$/.test(text)
     ? text
     : new InvalidValue('is not a host name')
 
-function fitting({ ca, cert, key }: UpstreamTls): string | null {
+function tlsFault({ ca, cert, key }: UpstreamTls): string | null {
   try {
     createSecureContext({
       ...(ca === null ? {} : { ca }),
@@ -69,6 +68,6 @@ function fitting({ ca, cert, key }: UpstreamTls): string | null {
     })
     return null
   } catch {
-    return 'its certificates and key can not be read, or do not belong together'
+    return 'the certificates and the key cannot be parsed or do not match'
   }
 }

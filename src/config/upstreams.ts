@@ -1,4 +1,4 @@
-/** `upstreams:`. */
+/** Builds `upstreams:`. */
 
 import { origin } from './addresses.ts'
 import { InvalidValue, confidential, quote } from './invalid-value.ts'
@@ -9,17 +9,20 @@ import { buildUpstreamTls } from './upstream-tls.ts'
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/
 const timeout = durationWithin('1ms', '24d')
-/** Two looks are taken in that time. */
+/** The queue is checked twice in that time. */
 const evictionDelay = durationWithin('20ms', '1h')
 const webSocketTime = durationWithin('1s', '24d')
 
-/** @param folder what relative paths are relative to */
+/** @param folder base of relative paths */
 export function buildUpstreams(root: Section, folder: string, limits: Limits): Map<string, UpstreamConfig> {
   const upstreams = new Map<string, UpstreamConfig>()
   const all = root.section('upstreams')
   for (const name of all.keys()) {
     if (!NAME.test(name))
-      all.faultOfKey(name, `upstream ${quote(name)}: a name has letters, digits and . _ -, at most 63`)
+      all.faultAtKey(
+        name,
+        `upstream ${quote(name)}: a name must be 1 to 63 letters, digits and . _ -, beginning with a letter or digit`,
+      )
     upstreams.set(name, buildUpstream(all.section(name), name, folder, limits))
   }
   return upstreams
@@ -29,11 +32,11 @@ function buildUpstream(section: Section, name: string, folder: string, limits: L
   const targets = section.texts('targets', confidential(distinctOrigin()))
   const tls = buildUpstreamTls(section, folder)
   if (tls !== null && targets.some(({ protocol }) => protocol === 'http:'))
-    section.faultOfKey('tls', 'tls: a target is plain http')
+    section.faultAtKey('tls', 'tls: requires https:// targets, and a target is http://')
   const connections = section.number('connections') ?? 256
   const uploads = section.number('uploads') ?? Math.ceil(connections / 2)
   if (uploads > connections)
-    section.fault('uploads', `uploads: ${uploads} is more than the ${connections} of connections`)
+    section.fault('uploads', `uploads: must be at most connections (${connections}), not ${uploads}`)
   return Object.freeze({
     name,
     targets: Object.freeze(targets),
@@ -75,7 +78,7 @@ function buildHealth(parent: Section): UpstreamHealth | null {
   })
 }
 
-/** As it is sent: visible ASCII without a fragment. */
+/** An origin-form target (RFC 9112, section 3.2.1): visible ASCII without a fragment. */
 function healthPath(text: string): string | InvalidValue {
   return /^\/[!"$-~]*$/.test(text) ? text : new InvalidValue('is not a path such as /healthz')
 }
@@ -85,7 +88,7 @@ function distinctOrigin(): (text: string) => URL | InvalidValue {
   return (text) => {
     const url = origin(text)
     if (url instanceof InvalidValue) return url
-    if (seen.has(url.origin)) return new InvalidValue('stands twice in this list')
+    if (seen.has(url.origin)) return new InvalidValue('is listed twice')
     seen.add(url.origin)
     return url
   }

@@ -1,6 +1,6 @@
 /**
- * Structure of a document against its JSON Schema: unknown keys, wrong types, what is missing. The schemas' patterns
- * serve editors; what texts mean is read, and complained about in detail, where the configuration is built.
+ * Checks a document against its JSON Schema: unknown keys, wrong types, missing keys. The `pattern` keywords serve
+ * editors only: the builders parse each string and report its fault in detail.
  */
 
 import { Ajv, type ErrorObject } from 'ajv'
@@ -15,92 +15,98 @@ ajv.addVocabulary(['pattern'])
 
 const validators = { gateway: ajv.compile(gatewaySchema), routes: ajv.compile(routesSchema) }
 
-/** Adds to the document's faults, and marks what they concern. */
+/** Adds the faults to the document and marks the faulty entries. */
 export function validate(document: Document, root: Data, kind: keyof typeof validators): void {
   const validator = validators[kind]
   if (validator(root)) return
-  let replaced = false
-  for (const error of validator.errors ?? []) if (fromText(document, root, error)) replaced = true
-  // Once more, as numbers have bounds.
-  if (replaced && validator(root)) return
+  let converted = false
+  for (const error of validator.errors ?? []) if (convertVariable(document, root, error)) converted = true
+  // The replaced values need a second run: numbers have bounds.
+  if (converted && validator(root)) return
   for (const error of validator.errors ?? []) report(document, root, error)
 }
 
-interface Found {
-  /** The last key of the path that is no list index, and the index, for people. */
+interface Located {
+  /** The last key of the path that is not a list index, followed by the indexes: `targets[0]`. */
   readonly label: string
   readonly container: Data | Value[] | null
   readonly key: string
 }
 
 function report(document: Document, root: Data, error: ErrorObject): void {
-  const { label, container, key } = find(root, error.instancePath)
+  const { label, container, key } = locate(root, error.instancePath)
   const spot = container === null ? undefined : document.spot(container, key)
   if (error.keyword === 'additionalProperties') {
     const unknown = String(error.params.additionalProperty)
     const known = Object.keys(error.parentSchema?.properties ?? {})
-    const hint = didYouMean(unknown, known) || ` (known here: ${known.join(', ')})`
+    const hint = didYouMean(unknown, known) || ` (known keys: ${known.join(', ')})`
     document.fault(
       document.spot(error.data as Data, unknown)?.key ?? 0,
-      `${quote(unknown)} is not a key here${hint}`,
+      `${quote(unknown)} is not a known key${hint}`,
     )
     return
   }
   if (error.keyword === 'required') {
-    document.fault(spot?.key ?? 0, `${label} has no ${quote(String(error.params.missingProperty))}`)
+    document.fault(
+      spot?.key ?? 0,
+      `${label} must have the key ${quote(String(error.params.missingProperty))}`,
+    )
     return
   }
   if (spot?.faulty) return
   if (spot !== undefined) spot.faulty = true
-  document.fault(spot?.value ?? 0, sentence(label, error))
+  document.fault(spot?.value ?? 0, describe(label, error))
 }
 
-function sentence(label: string, { keyword, params, schema, parentSchema, data }: ErrorObject): string {
+function describe(
+  label: string,
+  { keyword, message, params, schema, parentSchema, data }: ErrorObject,
+): string {
   switch (keyword) {
     case 'type': {
-      const wanted = [schema]
+      const expected = [schema]
         .flat()
         .map((each) => typeName(String(each)))
         .join(' or ')
       const example: unknown = parentSchema?.examples?.[0]
-      const such = typeof example === 'string' ? ` such as ${quote(example)}` : ''
-      const quotes = wanted === 'text' && such === '' ? ': put it in quotes' : ''
-      return `${label} must be ${wanted}${such}, not ${typeName(typeOf(data))}${typeof data === 'object' ? '' : quotes}`
+      const suchAs = typeof example === 'string' ? ` such as ${quote(example)}` : ''
+      const advice = expected === 'a string' && suchAs === '' ? ': put it in quotes' : ''
+      return `${label} must be ${expected}${suchAs}, not ${typeName(typeOf(data))}${typeof data === 'object' ? '' : advice}`
     }
     case 'enum':
       return `${label} must be one of ${params.allowedValues.join(', ')}`
     case 'minItems':
     case 'minProperties':
-      return `${label} is empty: it has at least one entry`
+      return `${label} must have at least one entry`
     case 'minimum':
       return `${label} must be at least ${params.limit}`
     case 'maximum':
       return `${label} must be at most ${params.limit}`
     default:
-      return `${label} is not as the schema has it (${keyword})`
+      return `${label} is invalid: ${message ?? keyword}`
   }
 }
 
-/** A variable's value is text: where the schema has something else, what it would be if it stood there replaces it. */
-function fromText(document: Document, root: Data, error: ErrorObject): boolean {
+/** An environment variable is a string. Where the schema expects a number or a boolean, the string is converted. */
+function convertVariable(document: Document, root: Data, error: ErrorObject): boolean {
   if (error.keyword !== 'type' || typeof error.data !== 'string') return false
-  const { container, key } = find(root, error.instancePath)
+  const { container, key } = locate(root, error.instancePath)
   if (container === null || (document.spot(container, key)?.written ?? null) === null) return false
-  const value = readAs(error.schema, error.data)
+  const value = convert(error.schema, error.data)
   if (value === null) return false
   ;(container as Data)[key] = value
   return true
 }
 
-function readAs(type: unknown, text: string): boolean | number | null {
+function convert(type: unknown, text: string): boolean | number | null {
   if (type === 'boolean' && /^(?:true|false)$/.test(text)) return text === 'true'
   if (type === 'integer' && /^(?:0|-?[1-9][0-9]{0,14})$/.test(text)) return Number(text)
   return null
 }
 
-/** Follows a JSON Pointer (RFC 6901). */
-function find(root: Data, pointer: string): Found {
-  let found: Found = { label: 'the file', container: null, key: '' }
+/** Resolves a JSON Pointer (RFC 6901). */
+function locate(root: Data, pointer: string): Located {
+  let found: Located = { label: 'the file', container: null, key: '' }
   let value: Value = root
   for (const part of pointer.split('/').slice(1)) {
     const key = part.replaceAll('~1', '/').replaceAll('~0', '~')
@@ -117,8 +123,8 @@ function typeOf(value: unknown): string {
   return Array.isArray(value) ? 'array' : typeof value
 }
 
-const NAMES = new Map([
-  ['string', 'text'],
+const TYPE_NAMES = new Map([
+  ['string', 'a string'],
   ['object', 'a map'],
   ['array', 'a list'],
   ['boolean', 'true or false'],
@@ -128,5 +134,5 @@ const NAMES = new Map([
 ])
 
 function typeName(type: string): string {
-  return NAMES.get(type) ?? type
+  return TYPE_NAMES.get(type) ?? type
 }

@@ -1,6 +1,6 @@
 import { createServer } from 'node:net'
 import t from 'tap'
-import { address, cidr, clash, origin } from '../../src/config/addresses.ts'
+import { address, addressesConflict, cidr, origin } from '../../src/config/addresses.ts'
 import { InvalidValue } from '../../src/config/invalid-value.ts'
 import type { Address } from '../../src/config/config.ts'
 import { BASE, configOf, faultsOf } from './support.ts'
@@ -22,27 +22,27 @@ t.test('where to listen', async (t) => {
     '8080': /not host:port/,
     localhost: /not host:port/,
     'http://a:80': /not host:port/,
-    ':8080': /names no host/,
-    '*:8080': /names no host/,
-    '::1:8080': /needs brackets/,
+    ':8080': /has no host/,
+    '*:8080': /has no host/,
+    '::1:8080': /IPv6 address in brackets/,
     '[::1]': /not host:port/,
-    '[localhost]:80': /no IPv6 address/,
-    '[1.2.3.4]:80': /no IPv6 address/,
+    '[localhost]:80': /IPv6 address between the brackets/,
+    '[1.2.3.4]:80': /IPv6 address between the brackets/,
     '1.2.3.4:': /port from 0 to 65535/,
     '1.2.3.4:65536': /port from 0 to 65535/,
     '1.2.3.4:080': /port from 0 to 65535/,
     '1.2.3.4:-1': /port from 0 to 65535/,
     '1.2.3.4:8o': /port from 0 to 65535/,
-    '256.1.1.1:80': /neither a name nor an IP/,
-    '127.1:80': /neither a name nor an IP/,
-    '0x7f.0.0.1:80': /neither a name nor an IP/,
-    '1.2.3.04:80': /neither a name nor an IP/,
-    'a b:80': /neither a name nor an IP/,
-    '-a:80': /neither a name nor an IP/,
-    'a..b:80': /neither a name nor an IP/,
-    'é:80': /neither a name nor an IP/,
-    'a\n:80': /neither a name nor an IP/,
-    [`${'a'.repeat(64)}:80`]: /neither a name nor an IP/,
+    '256.1.1.1:80': /not a host name or an IP/,
+    '127.1:80': /not a host name or an IP/,
+    '0x7f.0.0.1:80': /not a host name or an IP/,
+    '1.2.3.04:80': /not a host name or an IP/,
+    'a b:80': /not a host name or an IP/,
+    '-a:80': /not a host name or an IP/,
+    'a..b:80': /not a host name or an IP/,
+    'é:80': /not a host name or an IP/,
+    'a\n:80': /not a host name or an IP/,
+    [`${'a'.repeat(64)}:80`]: /not a host name or an IP/,
   }
   for (const [text, expected] of Object.entries(refused)) t.match(message(address(text)), expected, text)
 })
@@ -62,8 +62,8 @@ t.test('two listeners on one address', async (t) => {
     ['1.1.1.1:0', '1.1.1.1:0', false],
   ]
   for (const [a, b, expected] of pairs) {
-    t.equal(clash(at(a), at(b)), expected, `${a} ${b}`)
-    t.equal(clash(at(b), at(a)), expected, `${b} ${a}`)
+    t.equal(addressesConflict(at(a), at(b)), expected, `${a} ${b}`)
+    t.equal(addressesConflict(at(b), at(a)), expected, `${b} ${a}`)
   }
   t.match(await faultsOf(t, `${BASE}listen: 0.0.0.0:80\nops: 127.0.0.1:80\n`), [/^4:6: ops: listen and ops/])
   t.match(
@@ -88,7 +88,7 @@ t.test('what is said to clash does, and the other way round', async (t) => {
     const bound = first?.address()
     const port = typeof bound === 'object' && bound !== null ? bound.port : 0
     const second = await listen(b, port)
-    t.equal(second === null, clash({ host: a, port }, { host: b, port }), `${a} ${b}`)
+    t.equal(second === null, addressesConflict({ host: a, port }, { host: b, port }), `${a} ${b}`)
     first?.close()
     second?.close()
   }
@@ -106,35 +106,35 @@ t.test('what to forward to', async (t) => {
     t.equal(read instanceof URL && read.origin, expected)
   }
   const refused = {
-    '': /begins with http/,
-    'ftp://a': /begins with http/,
-    '//a': /begins with http/,
-    'http:/a': /begins with http/,
-    ' http://a': /begins with http/,
-    'http://': /neither a name nor an IP/,
-    'http://a/': /no slash after them/,
-    'http://a/b': /no slash after them/,
-    'http://a?x': /no slash after them/,
-    'http://a?': /no slash after them/,
-    'http://a#': /no slash after them/,
-    'http://a\\b': /no slash after them/,
-    'http://u:p@a': /a user or a password/,
-    'http://@a': /a user or a password/,
-    'http://a b': /neither a name nor an IP/,
-    'http://a\t': /neither a name nor an IP/,
-    'http://1': /neither a name nor an IP/,
-    'http://0x7f000001': /neither a name nor an IP/,
-    'http://127.1': /neither a name nor an IP/,
-    'http://017700000001': /neither a name nor an IP/,
-    'http://[::1': /neither a name nor an IP/,
-    'http://[fe80::1%25eth0]': /neither a name nor an IP/,
-    'http://ex%61mple': /neither a name nor an IP/,
+    '': /begin with http/,
+    'ftp://a': /begin with http/,
+    '//a': /begin with http/,
+    'http:/a': /begin with http/,
+    ' http://a': /begin with http/,
+    'http://': /not a host name or an IP/,
+    'http://a/': /without a trailing slash/,
+    'http://a/b': /without a trailing slash/,
+    'http://a?x': /without a trailing slash/,
+    'http://a?': /without a trailing slash/,
+    'http://a#': /without a trailing slash/,
+    'http://a\\b': /without a trailing slash/,
+    'http://u:p@a': /a user name or a password/,
+    'http://@a': /a user name or a password/,
+    'http://a b': /not a host name or an IP/,
+    'http://a\t': /not a host name or an IP/,
+    'http://1': /not a host name or an IP/,
+    'http://0x7f000001': /not a host name or an IP/,
+    'http://127.1': /not a host name or an IP/,
+    'http://017700000001': /not a host name or an IP/,
+    'http://[::1': /not a host name or an IP/,
+    'http://[fe80::1%25eth0]': /not a host name or an IP/,
+    'http://ex%61mple': /not a host name or an IP/,
     'http://a:': /port/,
     'http://a:0': /port/,
     'http://a:65536': /port/,
     'http://a:080': /port/,
-    'http://a:1:2': /neither a name nor an IP/,
-    'http://bücher': /neither a name nor an IP/,
+    'http://a:1:2': /not a host name or an IP/,
+    'http://bücher': /not a host name or an IP/,
   }
   for (const [text, expected] of Object.entries(refused)) t.match(message(origin(text)), expected, text)
 })
@@ -177,8 +177,8 @@ t.test('names that ops answers to', async (t) => {
   t.same(config.opsHosts, ['gateway.internal', 'gate_way'])
   t.same((await configOf(t, BASE)).opsHosts, [])
   for (const [text, message] of [
-    ['10.0.0.1', /is an address/],
-    ["'::1'", /is an address/],
+    ['10.0.0.1', /is an IP address/],
+    ["'::1'", /is an IP address/],
     ["'a:80'", /not a host name/],
     ["'*.internal'", /not a host name/],
     ["''", /ops_hosts/],

@@ -15,7 +15,7 @@ const bomb = (levels: number) =>
 
 t.test('of lists', async (t) => {
   t.same(await faultsOf(t, bomb(30)), [
-    '1:1: the aliases (*) in this file stand for too much: write the values out',
+    '1:1: the aliases (*) in this file expand to too many values: write the values out',
   ])
 })
 

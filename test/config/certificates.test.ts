@@ -18,12 +18,12 @@ t.test('whole ones', async (t) => {
 
 t.test('none', async (t) => {
   const key = readFileSync(CERTIFICATES.files.clientKey, 'latin1')
-  for (const text of ['', 'x', key]) t.match(certificateFault(text), /holds no certificate/)
+  for (const text of ['', 'x', key]) t.match(certificateFault(text), /contains no PEM certificate/)
 })
 
 t.test('one that can not be read, alone, first, or last', async (t) => {
   for (const bad of [truncated, broken, garbage]) {
     for (const text of [bad, `${bad}\n${good}`, `${good}\n${bad}`, `${good}\n${bad}\n${good}`])
-      t.match(certificateFault(text), /can not be read/)
+      t.match(certificateFault(text), /cannot be parsed/)
   }
 })

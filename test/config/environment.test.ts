@@ -44,7 +44,7 @@ t.test('anything else with ${ is a fault', async (t) => {
     '${A:-${B}}',
   ]
   for (const text of cases) t.ok(substitute(text, env) instanceof InvalidValue, text)
-  t.match(substitute('${NONE}', env), { message: 'needs the environment variable NONE, which is not set' })
+  t.match(substitute('${NONE}', env), { message: 'uses the environment variable NONE, which is not set' })
   t.ok(substitute('${toString}', env) instanceof InvalidValue, 'what every object has is not set')
 })
 
@@ -54,7 +54,7 @@ t.test('a variable changes a value, never the structure around it', async (t) =>
     /^3:9: listen: "\$\{X\}" is not host:port/,
   ])
   t.match(await faultsOf(t, `${BASE}trusted_proxies: \${X}\n`, { X: '[0.0.0.0/0]' }), [
-    /must be a list, not text/,
+    /must be a list, not a string/,
   ])
   const config = await configOf(t, `tenants: { a: { token: { secrets: ['\${X}'] } } }`, {
     X: `", x: [*a] #${'\n'.repeat(32)}`,
@@ -74,21 +74,21 @@ workers: \${W:-1}
   t.same(Buffer.from(config.tenants.get('007')?.token.secrets[0] ?? []).toString(), '1'.repeat(40))
 
   const wrong = BASE.replace('9001', "9001'], pass_host: '${T}', x: ['").replace(", x: ['']", '')
-  t.match(await faultsOf(t, wrong, { T: 'yes' }), [/pass_host must be true or false, not text/])
+  t.match(await faultsOf(t, wrong, { T: 'yes' }), [/pass_host must be true or false, not a string/])
   t.match(
     await faultsOf(t, wrong.replace('${T}', 'true')),
-    [/pass_host must be true or false, not text/],
+    [/pass_host must be true or false, not a string/],
     'quoted',
   )
 })
 
 t.test('an unset variable is a fault at its place, wherever it stands', async (t) => {
   t.same(await faultsOf(t, `${BASE}drain: 1s # \${COMMENT}\nlisten: x\${NONE}\n`), [
-    '4:9: the value needs the environment variable NONE, which is not set',
+    '4:9: the value uses the environment variable NONE, which is not set',
   ])
   t.same(await tableFaults(t, "upstream: '${UP}'\nroutes: { GET /a: { permission: '${P}' } }\n"), [
-    '1:11: the value needs the environment variable UP, which is not set',
-    '2:33: the value needs the environment variable P, which is not set',
+    '1:11: the value uses the environment variable UP, which is not set',
+    '2:33: the value uses the environment variable P, which is not set',
   ])
 })
 
@@ -104,18 +104,18 @@ t.test('whole numbers, true and false from a variable are what they would be in 
   const config = await configOf(t, text, { N: '100', P: 'true' })
   t.match(config, { limits: { connections: 100, headerFields: 50 }, proxyProtocol: true })
   for (const [N, message] of [
-    ['1e3', /connections must be a whole number, not text/],
-    ['0x10', /connections must be a whole number, not text/],
-    [' 100', /connections must be a whole number, not text/],
-    ['0100', /connections must be a whole number, not text/],
-    ['99999999999999999999', /connections must be a whole number, not text/],
+    ['1e3', /connections must be a whole number, not a string/],
+    ['0x10', /connections must be a whole number, not a string/],
+    [' 100', /connections must be a whole number, not a string/],
+    ['0100', /connections must be a whole number, not a string/],
+    ['99999999999999999999', /connections must be a whole number, not a string/],
     ['0', /connections must be at least/],
     ['-5', /connections must be at least/],
   ] as const)
     t.match(await faultsOf(t, text, { N, P: 'true' }), [message], N)
   t.match(
     await faultsOf(t, `${BASE}limits: { connections: "100" }\n`),
-    [/whole number, not text/],
+    [/whole number, not a string/],
     'not in quotes',
   )
 })

@@ -205,7 +205,7 @@ t.test('a table that is named and is none', async (t) => {
     'gateway.config.yaml:5:5: routes[1]: "no/*.yaml" matches no file',
   ])
   t.match(faults[2], /^gateway\.config\.yaml:8:5: routes\[4\]: "x{59}…" matches no file$/)
-  t.same(faults.slice(3), ['folder:1:1: is a folder, not a file', 'dangling.yaml:1:1: there is no such file'])
+  t.same(faults.slice(3), ['folder:1:1: is a folder, not a file', 'dangling.yaml:1:1: no such file'])
 })
 
 t.test('what a glob matches and is no file is a fault: no table vanishes in silence', async (t) => {
@@ -223,9 +223,9 @@ t.test('what a glob matches and is no file is a fault: no table vanishes in sile
   t.equal(config, null)
   t.same((await folder.faults()).toSorted(), [
     'deep/b/d.yaml:1:1: is a folder, not a file',
-    'tables/dangling.yaml:1:1: there is no such file',
+    'tables/dangling.yaml:1:1: no such file',
     'tables/linked.yaml:1:1: is a folder, not a file',
-    'tables/loop.yaml:1:1: is a symbolic link that leads to itself',
+    'tables/loop.yaml:1:1: is a symbolic link that points to itself',
   ])
 })
 

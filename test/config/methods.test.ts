@@ -32,16 +32,16 @@ t.test('what is no method, or none that the gateway serves', async (t) => {
     [`'${'A'.repeat(65)}'`, /not a method/],
     ["'É'", /not a method/],
     ["''", /not a method|methods\[0\]/],
-    ['ANY', /can not be a method/],
-    ['any', /can not be a method/],
-    ["'*'", /can not be a method/],
-    ['CONNECT', /can not be a method/],
-    ['trace', /can not be a method/],
-    ['PRI', /can not be a method/],
-    ['get', /a registered method in lower case \(did you mean "GET"\?\)/],
-    ['LIST, LIST', /methods\[1\]: .*stands twice/],
-    ['LIST, List', /methods\[1\]: .*stands twice/],
-    ['1', /must be text/],
+    ['ANY', /is not allowed as a request method/],
+    ['any', /is not allowed as a request method/],
+    ["'*'", /is not allowed as a request method/],
+    ['CONNECT', /is not allowed as a request method/],
+    ['trace', /is not allowed as a request method/],
+    ['PRI', /is not allowed as a request method/],
+    ['get', /a registered method, but not in upper case \(did you mean "GET"\?\)/],
+    ['LIST, LIST', /methods\[1\]: .*is listed twice/],
+    ['LIST, List', /methods\[1\]: .*is listed twice/],
+    ['1', /must be a string/],
   ] as const)
     await one(t, methods(text), message)
   await one(t, `${BASE}methods: LIST\n`, /methods must be a list/)
@@ -59,10 +59,10 @@ t.test('a table may name them, and no others', async (t) => {
     ['LIST', 'x!y'],
   )
   for (const [methods, key, hint] of [
-    ['', 'LIST /a', /ANY.*: "methods" of the configuration/],
+    ['', 'LIST /a', /ANY.*: list a method outside IANA's registry under "methods"/],
     ['methods: [LIST]\n', 'LIS /a', /did you mean "LIST"\?/],
     ['methods: [LIST]\n', 'list /a', /write LIST$/],
-    ['methods: [LIST]\n', 'BAN /a', /ANY.*: "methods" of the configuration/],
+    ['methods: [LIST]\n', 'BAN /a', /ANY.*: list a method outside IANA's registry under "methods"/],
   ] as const)
     t.match(await folder(methods, `  ${key}: public\n`).faults(), [hint], key)
 })

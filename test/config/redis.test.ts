@@ -96,6 +96,6 @@ t.test('what is not', async (t) => {
 t.test('a file that can not be read is a fault, not a failure of the start', async (t) => {
   for (const name of ['ca', 'cert=own.pem&key']) {
     const [fault] = await faultsOf(t, `${BASE}redis: rediss://127.0.0.1:6379?${name}=missing.pem\n`)
-    t.match(fault, /^3:8: redis: .*has (ca|cert), which can't be read: ENOENT/)
+    t.match(fault, /^3:8: redis: .*has the parameter (ca|cert) with a file that cannot be read: ENOENT/)
   }
 })

@@ -9,11 +9,11 @@ const message = (text: string) => {
 }
 
 t.test('text is its UTF-8 bytes, 32 at least', async (t) => {
-  t.equal(message('x'.repeat(31)), 'has 31 bytes: a secret has at least 32')
+  t.equal(message('x'.repeat(31)), 'has 31 bytes: a secret must have at least 32')
   t.equal(message('x'.repeat(32)), 'read as 32 bytes')
   t.equal(message('é'.repeat(16)), 'read as 32 bytes')
-  t.equal(message('é'.repeat(15)), 'has 30 bytes: a secret has at least 32')
-  t.equal(message(''), 'has 0 bytes: a secret has at least 32')
+  t.equal(message('é'.repeat(15)), 'has 30 bytes: a secret must have at least 32')
+  t.equal(message(''), 'has 0 bytes: a secret must have at least 32')
   t.equal(message(`BASE64URL:${'A'.repeat(43)}`), 'read as 53 bytes', 'another prefix is text')
 })
 
@@ -21,9 +21,9 @@ t.test('base64url: is raw bytes, in their one spelling', async (t) => {
   t.same(secret(`base64url:${Buffer.alloc(32, 7).toString('base64url')}`), new Uint8Array(32).fill(7))
   t.equal(
     message(`base64url:${Buffer.alloc(31).toString('base64url')}`),
-    'has 31 bytes: a secret has at least 32',
+    'has 31 bytes: a secret must have at least 32',
   )
-  t.equal(message('base64url:'), 'has 0 bytes: a secret has at least 32')
+  t.equal(message('base64url:'), 'has 0 bytes: a secret must have at least 32')
   const good = Buffer.alloc(32, 255).toString('base64url')
   const spellings = {
     padding: `${good}=`,

@@ -10,12 +10,12 @@ t.test('what is no readable file is at fault from 1:1 on', async (t) => {
   symlinkSync('nowhere.yaml', folder.file('dangling.yaml'))
   execFileSync('mkfifo', [folder.file('fifo.yaml')])
   const cases = {
-    'none.yaml': 'there is no such file',
-    'file.yaml/x.yaml': 'there is no such file',
-    'dangling.yaml': 'there is no such file',
+    'none.yaml': 'no such file',
+    'file.yaml/x.yaml': 'no such file',
+    'dangling.yaml': 'no such file',
     'folder.yaml': 'is a folder, not a file',
     'fifo.yaml': 'is not a regular file',
-    'loop.yaml': 'is a symbolic link that leads to itself',
+    'loop.yaml': 'is a symbolic link that points to itself',
   }
   for (const [name, message] of Object.entries(cases))
     t.same(await folder.faults({}, name), [`${name}:1:1: ${message}`])

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path'
 import type { Test } from 'tap'
 import type { Config } from '../../src/config/config.ts'
 import { formatFault } from '../../src/config/faults.ts'
-import { type Loaded, loadConfigWithFaults } from '../../src/config/load.ts'
+import { type LoadResult, loadConfigWithFaults } from '../../src/config/load.ts'
 
 export const SECRET = 'secret-of-acme-secret-of-acme-secret'
 
@@ -37,7 +37,7 @@ export class Folder {
     }
   }
 
-  load(env: NodeJS.ProcessEnv = {}, name = 'gateway.config.yaml'): Promise<Loaded> {
+  load(env: NodeJS.ProcessEnv = {}, name = 'gateway.config.yaml'): Promise<LoadResult> {
     return loadConfigWithFaults(this.file(name), env)
   }
 

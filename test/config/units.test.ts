@@ -29,7 +29,7 @@ t.test('durations, in milliseconds', async (t) => {
     'Infinitys',
   ])
     t.match(refused(duration(text)), /^is not a duration/, JSON.stringify(text))
-  t.match(refused(duration('30')), /^has no unit: one of ms, s, m, h, d$/)
+  t.match(refused(duration('30')), /^has no unit: use one of ms, s, m, h, d$/)
   t.match(refused(duration('999999999999999d')), /^is too large a number$/)
 })
 
@@ -56,8 +56,8 @@ t.test('a range, ends included', async (t) => {
   const read = durationWithin('1s', '1m')
   t.equal(read('1s'), 1000)
   t.equal(read('60s'), 60_000)
-  t.match(refused(read('999ms')), /^is too short: 1s is the least$/)
-  t.match(refused(read('61s')), /^is too long: 1m is the most$/)
+  t.match(refused(read('999ms')), /^is too short: the minimum is 1s$/)
+  t.match(refused(read('61s')), /^is too long: the maximum is 1m$/)
 })
 
 t.test('whatever the text: a safe whole number, or a complaint that does not repeat it', async () => {

@@ -82,11 +82,14 @@ t.test('defaults, and all of it', async (t) => {
 t.test('what is wrong is said at load, and no key is shown', async (t) => {
   const https = "targets: ['https://a:1']"
   const cases: [string[], RegExp][] = [
-    [["targets: ['http://a:1']", 'tls: { ca: tls/ca.pem }'], /tls: a target is plain http/],
-    [[https, 'tls: { ca: tls/none.pem }'], /ca: "tls\/none.pem" can't be read: ENOENT/],
-    [[https, 'tls: { ca: tls/client.key }'], /holds no certificate in PEM/],
-    [[https, 'tls: { cert: tls/client.pem }'], /cert and key go together/],
-    [[https, 'tls: { cert: tls/client.pem, key: tls/server.key }'], /do not belong together/],
+    [
+      ["targets: ['http://a:1']", 'tls: { ca: tls/ca.pem }'],
+      /tls: requires https:\/\/ targets, and a target is http:\/\//,
+    ],
+    [[https, 'tls: { ca: tls/none.pem }'], /ca: "tls\/none.pem" cannot be read: ENOENT/],
+    [[https, 'tls: { ca: tls/client.key }'], /contains no PEM certificate/],
+    [[https, 'tls: { cert: tls/client.pem }'], /cert and key must be set together/],
+    [[https, 'tls: { cert: tls/client.pem, key: tls/server.key }'], /cannot be parsed or do not match/],
     [[https, 'tls: { server_name: 127.0.0.1 }'], /is not a host name/],
     [[https, 'health: { path: healthz }'], /is not a path such as/],
     [[https, 'health: { path: /a b }'], /is not a path/],
@@ -108,7 +111,10 @@ t.test('what is wrong is said at load, and no key is shown', async (t) => {
 t.test('places for uploads are some of the connections', async (t) => {
   const lines = (more: string[]) => ["targets: ['http://a:1']", ...more]
   t.match(await upstreamOf(t, lines(['connections: 3'])), { uploads: 2 })
-  t.match(await faultOf(t, lines(['connections: 3', 'uploads: 4'])), /:\d+:\d+: uploads: 4 is more than/)
+  t.match(
+    await faultOf(t, lines(['connections: 3', 'uploads: 4'])),
+    /:\d+:\d+: uploads: must be at most connections \(3\), not 4/,
+  )
   t.match(await faultOf(t, lines(['uploads: 0'])), /uploads/)
   t.match(await faultOf(t, lines(['eviction_delay: 1ms'])), /eviction_delay/)
 })

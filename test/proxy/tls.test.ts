@@ -170,13 +170,13 @@ t.test('what can’t be read is told at load', async (t) => {
   const { cert, key } = server
   const broken = cert.replace(/[A-Za-z]{20}/, 'A'.repeat(20))
   for (const [tls, message] of [
-    [{ ca: '' }, /ca holds no certificate/],
-    [{ ca: 'authority.pem' }, /ca holds no certificate/],
-    [{ ca: broken }, /ca holds a certificate that can not be read/],
-    [{ ca: key }, /ca holds no certificate/],
+    [{ ca: '' }, /ca contains no PEM certificate/],
+    [{ ca: 'authority.pem' }, /ca contains no PEM certificate/],
+    [{ ca: broken }, /ca contains a certificate that cannot be parsed/],
+    [{ ca: key }, /ca contains no PEM certificate/],
     [{ cert }, /cert and key go together/],
     [{ key }, /cert and key go together/],
-    [{ cert: 'no', key }, /cert holds no certificate/],
+    [{ cert: 'no', key }, /cert contains no PEM certificate/],
     [{ cert, key: authority.issue({ names: ['a'] }).key }, /key values mismatch/],
     [{ serverName: '' }, /server_name/],
     [{ serverName: '127.0.0.1' }, /server_name/],

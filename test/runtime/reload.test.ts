@@ -46,7 +46,7 @@ t.test('a folder or a broken link where a table was: the table before it stays',
   t.equal((await world.client.send('GET', '/docs/a')).status, 200)
   rmSync(table, { recursive: true })
   symlinkSync('gone', table)
-  await t.rejects(world.reload(), /main\.yaml:1:1: there is no such file/)
+  await t.rejects(world.reload(), /main\.yaml:1:1: no such file/)
   t.equal((await world.client.send('GET', '/docs/a')).status, 200)
 })
 

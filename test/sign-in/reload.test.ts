@@ -27,7 +27,7 @@ t.test('one has a provider now, the other none', async (t) => {
 
 t.test('a route may send browsers only to a tenant that has one', async (t) => {
   const routes = ['GET /pages/*: { permission: authenticated, sign_in: globex }']
-  await t.rejects(world.configure({ globex: null, routes }), /names no tenant with oidc/)
+  await t.rejects(world.configure({ globex: null, routes }), /is not a tenant with oidc/)
   await world.configure()
   t.equal((await world.visitor().ask('/globex/a', { headers: NAVIGATION })).status, 303)
 })
