@@ -74,7 +74,7 @@ function visitWider(
 /** All leaves at and below the node. */
 function visitBelow(node: Node, path: readonly string[], visit: Visit): void {
   if (node.leaf !== null && path.length > 0) visit(node.leaf, path)
-  if (node.rest !== null) visit(node.rest, [...path, UNMATCHED])
+  if (node.rest !== null) for (const tail of SAMPLE_RESTS) visit(node.rest, [...path, ...tail])
   for (const [text, child] of node.statics) visitBelow(child, [...path, text], visit)
   if (node.param !== null) visitBelow(node.param, [...path, UNMATCHED], visit)
 }

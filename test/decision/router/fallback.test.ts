@@ -51,6 +51,7 @@ for (const [name, lines, count] of [
   ['a rest within a rest', ['GET /a/*: x:y', 'ANY /*: public'], 1],
   ['entries that cross', ['GET /a/{x}: x:y', 'POST /{y}/b: public'], 1],
   ['a rest that crosses', ['GET /a/*: x:y', 'POST /{y}/b/c: public'], 1],
+  ['a rest whose first depth is taken', ['POST /b/*: x:y', 'GET /b/{x}: public', 'GET /{y}/*: public'], 1],
   ['a method that is listed', ['GET /a: x:y', 'LIST /*: public'], 1],
   ['two entries that ask for less', ['GET /a/b: x:y', 'POST /a/{x}: public', 'PUT /*: authenticated'], 2],
   ['the nearest one only', ['GET /a/b: x:y', 'ANY /a/{x}: p:q', 'ANY /*: public'], 0],
