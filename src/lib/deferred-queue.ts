@@ -1,14 +1,13 @@
 /**
- * The line of those whose last request was refused. Each turn of the event loop takes a few of them, beside all who
- * were not: so a flood of requests that come to nothing makes others wait for a few of them, not for as many as there
- * are connections. When nobody else asks anything, the loop turns as fast as it can, and nobody is slowed down.
+ * The queue of connections whose last request was refused. Each event loop iteration takes a few of them, beside all
+ * other connections. A flood of refused requests then delays others by a few requests, not by one for each connection.
+ * Without other traffic the loop iterates at full speed, so the queue delays nothing.
  */
 
-/** Taken at each turn. */
+/** Tasks for each iteration of the event loop. */
 const PER_ITERATION = 4
 
 export interface DeferredTask {
-  /** Its turn has come. */
   run(): void
 }
 

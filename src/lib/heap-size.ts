@@ -1,24 +1,21 @@
-/**
- * What things take of V8's heap: bytes, rather too many than too few. Used where what is remembered has a bound that
- * somebody configures.
- */
+/** Upper estimates of V8 heap sizes in bytes, for caches whose bound is configured. */
 
-/** A text, whose characters may be of two bytes. */
+/** A string that may have two bytes a character. */
 export function textBytes({ length }: string): number {
   return STRING_HEADER_BYTES + 2 * length
 }
 
-/** A text that is known to be ASCII. */
+/** A string that is known to be ASCII. */
 export function asciiBytes({ length }: string): number {
   return STRING_HEADER_BYTES + length
 }
 
-/** What V8 cuts out of a text keeps all of it; this doesn't. @param text latin1 */
+/** A copy of the string. V8 keeps the whole parent of a substring in memory. @param text latin1 */
 export function detachedText(text: string): string {
   return Buffer.from(text, 'latin1').toString('latin1')
 }
 
-/** A list that has grown to these. */
+/** An array that has grown element by element. */
 export function listBytes(texts: readonly string[]): number {
   return 12 * texts.length + textsBytes(texts)
 }
@@ -29,20 +26,20 @@ export function textsBytes(texts: Iterable<string>): number {
   return bytes
 }
 
-/** Map, hash, length, and up to the next eight. */
+/** Map, hash, length, and rounding up to 8 bytes. */
 const STRING_HEADER_BYTES = 24
 
-/** A Map's or Set's own, and of each entry, as it may be half empty. */
+/** A Map or Set, and each of its entries. A table may be half empty. */
 export const MAP_BYTES = 200
 export const MAP_ENTRY_BYTES = 56
 export const SET_ENTRY_BYTES = 40
 
-/** The last outcome of a principal (`decision-cache.ts`). @param seats that it names for one space, at most */
+/** The last decision of a principal (`decision-cache.ts`). @param seats the largest number of Seats for one space */
 export function authorizationBytes(seats: number): number {
   return DECISION_BYTES + CONSIDERED_SEAT_BYTES * seats
 }
 
-/** Its objects, a list that has room for the first Seats, and its place. */
+/** The objects, an array with capacity for the first Seats, and the cache entry. */
 const DECISION_BYTES = 400
-/** Of each Seat, with its id. */
+/** One considered Seat with its id. */
 const CONSIDERED_SEAT_BYTES = 140

@@ -1,11 +1,11 @@
 /**
- * What has begun and not ended. No Set: each request adds to it and takes from it, and a Set then leaves its old tables
- * behind it, each pointing to the next; one that grew old keeps all that come after it, and what was in them, from
- * being collected cheaply (measured: 1.7 KB a request were copied, twice).
+ * The set of items that have begun and not ended, as an array. A Set leaves its old tables behind, each pointing to the
+ * next. An old table that survives keeps all later ones, and their items, from cheap collection (measured: 1.7 KB a
+ * request, copied twice).
  */
 
 export interface Indexed {
-  /** Its place among those under way; -1 when it has none. */
+  /** The index in the array; -1 if the item is not in the set. */
   index: number
 }
 
@@ -17,7 +17,7 @@ export class InFlight<T extends Indexed> {
     this.#all.push(item)
   }
 
-  /** It was added. */
+  /** The item must be in the set. */
   remove(item: T): void {
     const last = this.#all.pop()
     if (last === undefined) return
@@ -36,7 +36,7 @@ export class InFlight<T extends Indexed> {
     return item.index >= 0
   }
 
-  /** Those of now. Nothing may be added or removed meanwhile. */
+  /** The items at this time. The set must not change during the iteration. */
   [Symbol.iterator](): Iterator<T> {
     return this.#all.values()
   }

@@ -1,9 +1,9 @@
 /**
- * JSON read one way only: what `JSON.parse` takes, without members that are there twice (RFC 8259, section 4, leaves
- * open which one counts) and not nested without end. For tokens and request bodies.
+ * Strict JSON: as `JSON.parse`, but without duplicate members (RFC 8259, section 4, leaves their meaning open) and with
+ * a limit on nesting.
  */
 
-/** Arrays and objects inside each other. */
+/** The limit on nested arrays and objects. */
 export const MAX_DEPTH = 64
 
 const QUOTE = 0x22
@@ -19,10 +19,10 @@ const TOO_DEEP = { fault: `nested more than ${MAX_DEPTH} levels deep` } as const
 const DUPLICATE = { fault: 'an object has the same member twice' } as const
 
 /**
- * Never throws. `fault` is public text and holds nothing of the input.
+ * Parses a JSON text. Never throws. `fault` is public and holds nothing of the input.
  *
- * A member named `__proto__` is an own property like any other. Numbers out of range are ±Infinity: callers that
- * take numbers check them.
+ * A member named `__proto__` is an ordinary own property. Numbers out of range are ±Infinity: the caller checks
+ * numbers.
  */
 export function parseJson(text: string): { value: unknown } | { fault: string } {
   const members = countMembersInText(text)
@@ -37,8 +37,8 @@ export function parseJson(text: string): { value: unknown } | { fault: string } 
 }
 
 /**
- * Members as written: in JSON each has one colon outside strings. Null when nested too deep, which is found before
- * anything recursive sees the text. Text that is no JSON gives some number; the grammar is checked after.
+ * Members in the text: each has one colon outside strings. Null if the nesting is too deep, which is found before any
+ * recursive code sees the text. Invalid JSON gives an arbitrary number; `JSON.parse` rejects it later.
  */
 function countMembersInText(text: string): number | null {
   let members = 0
@@ -54,7 +54,7 @@ function countMembersInText(text: string): number | null {
   return members
 }
 
-/** Where the string that opens at `start` closes; the end of the text if it never does. */
+/** The position of the closing quote of the string that opens at `start`; the end of the text if it is unterminated. */
 function endOfString(text: string, start: number): number {
   for (let at = start + 1; at < text.length; at++) {
     const code = text.charCodeAt(at)
@@ -64,7 +64,7 @@ function endOfString(text: string, start: number): number {
   return text.length
 }
 
-/** Members that survived: of two with one name, `JSON.parse` keeps the last. */
+/** Members of the parsed value: `JSON.parse` keeps only the last of two with one name. */
 function countParsedMembers(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0
   let members = Array.isArray(value) ? 0 : Object.keys(value).length
@@ -72,7 +72,7 @@ function countParsedMembers(value: unknown): number {
   return members
 }
 
-/** A JSON object, told from arrays and null. */
+/** Whether the value is an object, but neither an array nor null. */
 export function isJsonObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,15 +1,15 @@
 /**
- * Ids for requests: UUIDs, version 4 (RFC 9562, section 5.4). Made by the dozen and cut out of one text: Node's own,
- * put together of twenty pieces each, take three times as long.
+ * Request ids: UUIDs version 4 (RFC 9562, section 5.4), generated in batches and cut from one string.
+ * `crypto.randomUUID` concatenates twenty pieces for each id and takes three times as long.
  */
 
 import { randomFillSync } from 'node:crypto'
 
-/** Each of them keeps all of their text in memory. */
+/** Ids in a batch. Each id keeps the text of its whole batch in memory. */
 const BATCH = 64
 const BYTES = 16
 const CHARACTERS = 36
-/** Where each byte of an id stands in its text. */
+/** The position of each byte of an id in its text. */
 const OFFSETS = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34]
 const DIGITS = Buffer.from('0123456789abcdef')
 
@@ -41,7 +41,7 @@ function batch(): string {
   return encoded.toString('latin1')
 }
 
-/** Version and variant. */
+/** Sets the version and variant bits. */
 function withVersionAndVariant(byte: number, at: number): number {
   if (at === 6) return (byte & 0x0f) | 0x40
   return at === 8 ? (byte & 0x3f) | 0x80 : byte

@@ -18,7 +18,7 @@ export class TrustedProxies {
 
   #add(cidr: string): void {
     const [, address = '', prefix] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(cidr) ?? []
-    if (isIP(address) === 0) throw new Error(`not an address or CIDR: ${cidr}`)
+    if (isIP(address) === 0) throw new Error(`not an IP address or CIDR block: ${cidr}`)
     const whole = isIPv6(address) ? 128 : 32
     this.#list?.addSubnet(address, Number(prefix ?? whole), isIPv6(address) ? 'ipv6' : 'ipv4')
   }

@@ -66,7 +66,7 @@ class Check implements Dispatcher.DispatchHandler {
   constructor(client: Client, timeout: number, report: (cause: unknown) => void) {
     this.#client = client
     this.#report = report
-    this.#timer = setTimeout(() => this.stop(new Error(`no answer within ${timeout} ms`)), timeout).unref()
+    this.#timer = setTimeout(() => this.stop(new Error(`no response within ${timeout} ms`)), timeout).unref()
   }
 
   start(path: string, servername: string): void {

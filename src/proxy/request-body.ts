@@ -21,7 +21,7 @@ export interface BodyOwner {
 
 export const bodyTooLarge: Refusal = new Refusal(
   'body_too_large',
-  'The body is larger than this route takes.',
+  'The body is larger than the limit of this route.',
 )
 export const bodyTooSlow: Refusal = new Refusal('request_timeout', 'The body did not arrive in time.')
 

@@ -18,12 +18,15 @@ export const unreachable: Refusal = new Refusal('upstream_unreachable', 'The ups
 /** A connection was had, and then: closed without an answer, no HTTP, two lengths, a switch nobody asked for … */
 export const protocolError: Refusal = new Refusal(
   'upstream_protocol_error',
-  'The upstream did not give a valid answer.',
+  'The upstream did not send a valid response.',
 )
 
-export const timedOut: Refusal = new Refusal('upstream_timeout', 'The upstream did not answer in time.')
+export const timedOut: Refusal = new Refusal('upstream_timeout', 'The upstream did not respond in time.')
 
-const notForwardable = new Refusal('request_malformed', 'The request can not be forwarded as it is.')
+const notForwardable = new Refusal(
+  'request_malformed',
+  'The request contains bytes that can not be forwarded.',
+)
 
 /** No target takes part. */
 export const unavailable: Refusal = new Refusal(
@@ -44,11 +47,11 @@ const evictedWaiting = new Refusal(
 )
 const evicted = new Refusal(
   'unavailable',
-  'Others wait for the upstream, and this caller holds the most of its places: its slowest request was ended.',
+  'Requests of other callers wait for the upstream, and this caller holds the most slots: its slowest request was ended.',
 )
 
 /** The gateway lets go of a request: because of the client, or its own limits. */
-export const abandoned: Error = new Error('given up')
+export const abandoned: Error = new Error('abandoned by the gateway')
 
 /** @param connected a connection was had and the request was begun on it */
 export function refusalOf(error: Error, connected: boolean): Refusal {

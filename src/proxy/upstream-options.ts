@@ -84,8 +84,8 @@ export function settingsOf({ name, targets }: UpstreamConfig, options: UpstreamO
   if (targets.length === 0) throw new Error(`upstream ${name} has no target`)
   const plain = targets.find(({ protocol }) => protocol !== 'https:')
   if (settings.tls !== null && plain !== undefined)
-    throw new Error(`upstream ${name} has settings for TLS, but ${plain.origin} is without`)
+    throw new Error(`upstream ${name} has tls settings, but its target ${plain.origin} is not https`)
   if (settings.health !== null && !/^\/[!"$-~]*$/.test(settings.health.path))
-    throw new Error(`upstream ${name}: the path of its health checks is none`)
+    throw new Error(`upstream ${name}: health.path is not an absolute path of visible ASCII`)
   return settings
 }

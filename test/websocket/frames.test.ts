@@ -101,7 +101,7 @@ t.test('what is no frame does not pass, not even its beginning', async (t) => {
   }
   const server = new Frames(false)
   t.equal(server.take(good), 0)
-  t.equal(server.fault, 'a frame with a mask')
+  t.equal(server.fault, 'a masked frame')
 })
 
 t.test('lengths that are huge and right', async (t) => {

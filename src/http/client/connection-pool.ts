@@ -1,9 +1,9 @@
 /**
- * The connections to one target, by TLS or without: kept, shared out one request at a time, opened up to a limit;
- * beyond that requests wait in line.
+ * The connection pool of one target, TCP or TLS. A connection carries one request at a time and is reused. The pool
+ * opens connections up to a limit; further requests wait in a queue.
  *
- * Why not undici: it lets some malformed answers pass, and with it a whole request costs half as much again (`npm run
- * bench -- --compare`, without TLS: this client's requests take 0.64 of the CPU, quartiles 0.635 to 0.696).
+ * undici is not used: it accepts some malformed responses, and a whole request costs half as much again with it (`npm
+ * run bench -- --compare`, without TLS: requests of this client take 0.64 of the CPU, quartiles 0.635 to 0.696).
  */
 
 import { performance } from 'node:perf_hooks'
@@ -25,27 +25,27 @@ import { FairQueue, type QueuedRequest } from './fair-queue.ts'
 import { type SheddingPool, SlowClientShedding } from './slow-client-shedding.ts'
 
 export interface PoolSettings extends UpstreamConnectionSettings {
-  /** At once. */
+  /** The maximum number of open connections. */
   readonly connections: number
-  /** Of these, what requests may have whose bodies are still coming: their clients may take their time. */
+  /** The maximum number of requests whose bodies are still arriving, as their clients may be slow. */
   readonly uploads: number
-  /** Milliseconds that a request waits before one of a caller that holds more places is ended for it. */
+  /** Milliseconds that a request waits before the pool evicts a request of an owner with more slots. */
   readonly evictionDelay: number
 }
 
-/** Milliseconds between looks for connections that have been idle for too long. */
+/** Milliseconds between two checks for idle timeouts. */
 const SWEEP_INTERVAL = 1000
 
 export class ConnectionPool implements UpstreamConnectionOwner, SheddingPool, EvictionPool {
   closed = false
   readonly #settings: PoolSettings
-  /** Established or not, busy or not. */
+  /** Open or connecting, busy or idle. */
   readonly #all = new Set<UpstreamConnection>()
   readonly #connecting = new Set<UpstreamConnection>()
-  /** Those used last at the end, and taken first: the others may grow old. */
+  /** Last used at the end. The last is taken first, so that the others reach their idle timeout. */
   readonly #idle: UpstreamConnection[] = []
   readonly waitingRequests = new FairQueue()
-  /** Of requests whose bodies are still coming, also where they wait for a connection. */
+  /** Requests whose bodies are still arriving, including those that wait for a connection. */
   #uploads = 0
   readonly waitingUploads = new FairQueue()
   readonly #shedding: SlowClientShedding = new SlowClientShedding(this)
@@ -79,7 +79,7 @@ export class ConnectionPool implements UpstreamConnectionOwner, SheddingPool, Ev
     this.#eviction.start()
   }
 
-  /** A body that is still coming has to wait. */
+  /** No upload slot is free. */
   get uploadsFull(): boolean {
     return this.#uploads >= this.#settings.uploads
   }
@@ -89,10 +89,11 @@ export class ConnectionPool implements UpstreamConnectionOwner, SheddingPool, Ev
   }
 
   /**
-   * Ends a request of a caller that has more of them here than the party has: the newest that waits, as nothing of it
-   * was sent; or else the slowest upload or, for a request that is here whole, the slowest that waits for its client.
+   * Evicts a request of an owner that has more requests here than `owner`. The first choice is the newest waiting
+   * request, of which nothing was sent. Otherwise it is the slowest upload or, for a request that arrived completely,
+   * the slowest one that waits for its client.
    *
-   * @returns whether there was one
+   * @returns whether a request was evicted
    */
   evictFor(owner: RequestOwner, uploads: boolean): boolean {
     const waiting =
@@ -104,11 +105,10 @@ export class ConnectionPool implements UpstreamConnectionOwner, SheddingPool, Ev
   }
 
   /**
-   * A request whose client has left waits no longer: other requests are ended for those that wait. A request that a
-   * connection is being opened for stays, for at most `connectTimeout`: it is told how that ends, which says whether the
-   * target can be reached.
+   * Removes a waiting request whose client has left, so that no other request is evicted for it. A request for which a
+   * connection is being opened stays, for at most `connectTimeout`: it learns whether the target is reachable.
    *
-   * @returns whether it waited, and is told nothing more
+   * @returns whether the request was waiting; its receiver gets no further calls
    */
   cancel(receiver: ResponseReceiver): boolean {
     if (this.waitingUploads.remove(receiver) !== undefined) return true
@@ -131,7 +131,7 @@ export class ConnectionPool implements UpstreamConnectionOwner, SheddingPool, Ev
     this.#all.delete(connection)
     const at = this.#idle.indexOf(connection)
     if (at >= 0) this.#idle.splice(at, 1)
-    // It was opened for whoever waits longest.
+    // The connection was opened for the request that waits longest.
     if (this.#connecting.delete(connection)) this.#fail(this.waitingRequests.take(), error)
     this.#open()
     this.#resolveIfClosed()
@@ -156,7 +156,7 @@ export class ConnectionPool implements UpstreamConnectionOwner, SheddingPool, Ev
     this.dispatch(request, receiver)
   }
 
-  /** Those that are idle for too long; the oldest come first. */
+  /** Closes the connections that reached their idle timeout. */
   sweep(): void {
     const now = performance.now()
     for (const connection of this.#idle.filter(({ expiresAt }) => expiresAt <= now))
@@ -223,5 +223,5 @@ function sweep(client: ConnectionPool): void {
 }
 
 function idleTimeoutError(): ConnectionLost {
-  return new ConnectionLost('it was idle for too long', '', true)
+  return new ConnectionLost('the connection reached its idle timeout', '', true)
 }

@@ -1,4 +1,4 @@
-/** Opens the connections to a target: TCP, and TLS where it is https. */
+/** Opens connections to a target: TCP, and TLS for https. */
 
 import { connect as connectTcp, isIP, type OnReadOpts, type Socket } from 'node:net'
 import {
@@ -13,35 +13,35 @@ import { loadUndici } from './undici.ts'
 
 /** PEM texts, not paths. */
 export interface TlsSettings {
-  /** In place of the public authorities. */
+  /** Replaces the public certificate authorities. */
   readonly ca?: string | Buffer | null
-  /** The gateway's own certificate, with those between it and its authority, and its key: both or neither. */
+  /** The client certificate of the gateway with its intermediates, and its private key: both or neither. */
   readonly cert?: string | Buffer | null
   readonly key?: string | Buffer | null
-  /** The name asked for, and looked for in the certificate, in place of the target's. */
+  /** Replaces the host name of the target for SNI and for the certificate check. */
   readonly serverName?: string | null
-  /** Takes any certificate: whoever is on the way can then read and change everything. */
+  /** Accepts any certificate: an attacker on the network path can then read and change all traffic. */
   readonly insecureSkipVerify?: boolean
 }
 
 export interface Address {
-  /** A name, or an IP address without brackets. */
+  /** A host name, or an IP address without brackets. */
   readonly host: string
   readonly port: number
-  /** null: without TLS. */
+  /** null without TLS. */
   readonly tls: TlsOptions | null
 }
 
-/** The part of Node.js' options that is used here. */
+/** The used subset of the options of Node.js. */
 export interface TlsOptions {
   rejectUnauthorized: boolean
   secureContext?: SecureContext
   servername?: string
 }
 
-/** TLS as it is asked for; made once for an upstream. Throws on what can't be read, with no secret in the message. */
+/** Builds the TLS options of an upstream, once. Throws on an unreadable setting; the message holds no secret. */
 export function tlsOptions(tls: TlsSettings | null): TlsOptions {
-  // Always said: Node.js would otherwise take NODE_TLS_REJECT_UNAUTHORIZED from the environment.
+  // Explicit, as Node.js otherwise reads NODE_TLS_REJECT_UNAUTHORIZED from the environment.
   if (tls === null) return { rejectUnauthorized: true }
   const { ca = null, cert = null, key = null, serverName = null, insecureSkipVerify = false } = tls
   if (ca !== null) checkCertificates('ca', ca)
@@ -73,31 +73,32 @@ function checkCertificates(name: string, pem: string | Buffer): void {
 }
 
 /**
- * Begins to open a connection; `standing` says when it is one.
+ * Starts to open a connection; `connectEvent` names the event of its completion.
  *
- * @param onread told of what comes in place of 'data'. Over TLS it may be told of some more when it has returned false:
- *   of what had come by then, in one read from the network
+ * @param onread receives the data in place of 'data' events. Over TLS it may still get data of the same network read
+ * after it has returned false
  */
 export function openSocket({ host, port, tls }: Address, onread: OnReadOpts | null = null): Socket {
   const tcp = { host, port, noDelay: true, keepAlive: true, keepAliveInitialDelay: 60_000 }
   const options = onread === null ? tcp : { ...tcp, onread }
   if (tls === null) return connectTcp(options)
-  // The target's, also where the client's Host is passed on. An address is no name to ask for, but is looked for.
+  // The name of the target, even if the Host of the client is passed on. SNI takes no IP address, but the certificate
+  // check does.
   const servername = tls.servername ?? (isIP(host) === 0 ? host : '')
-  // No session is resumed: the certificate would not be looked at again.
+  // Sessions are not resumed, as resumption skips the certificate check.
   return connectTls({ ...options, ...tls, servername, ALPNProtocols: ['http/1.1'] })
 }
 
-/** The event at which it stands: over TLS the other side is known by then. */
+/** The event of a completed connection. With TLS the certificate is verified by then. */
 export function connectEvent({ tls }: Address): 'connect' | 'secureConnect' {
   return tls === null ? 'connect' : 'secureConnect'
 }
 
 /**
- * A connection for a WebSocket.
+ * Opens a connection for a WebSocket.
  *
- * @param timeout ms until it stands
- * @param callback told once
+ * @param timeout ms for the connection, TLS included
+ * @param callback called once
  */
 export function connect(
   address: Address,
@@ -118,9 +119,9 @@ export function connect(
   })
 }
 
-/** As undici's clients take it. @param timeout ms until a connection stands, TLS included */
+/** The connector of undici clients. @param timeout ms for the connection, TLS included */
 export function undiciConnector(timeout: number, tls: TlsOptions): buildConnector.connector {
   const undiciConnect = loadUndici().buildConnector({ ...tls, allowH2: false, timeout })
-  // '' makes the certificate be checked against the target's name.
+  // An empty servername makes undici check the certificate against the name of the target.
   return (options, callback) => undiciConnect({ ...options, servername: '' }, callback)
 }

@@ -1,6 +1,6 @@
 /**
- * Requests that wait for a connection. Each tenant has its turn, in it each of its callers, and in that the oldest
- * request: a caller with many waiting delays itself, not others.
+ * Requests that wait for a connection. The queue takes tenants in turn, callers of a tenant in turn, and the requests
+ * of a caller in order of arrival. A caller with many requests delays itself, not others.
  */
 
 import type { UpstreamRequest, RequestOwner, ResponseReceiver } from './upstream-request.ts'
@@ -9,13 +9,13 @@ import type { OwnerUsage } from './owner-usage.ts'
 export interface QueuedRequest {
   readonly request: UpstreamRequest
   readonly receiver: ResponseReceiver
-  /** It holds one of the places for bodies that are still coming. */
+  /** The request holds an upload slot. */
   readonly uploads: boolean
   /** Monotonic ms. */
   readonly since: number
 }
 
-/** By caller, in the order of their turns. */
+/** The queues of one tenant by caller, in the order of their turns. */
 type CallerQueues = Map<string, QueuedRequest[]>
 
 export class FairQueue {
@@ -30,14 +30,14 @@ export class FairQueue {
     this.size++
   }
 
-  /** The next in turn. */
+  /** Takes the next request. */
   take(): QueuedRequest | undefined {
     for (const [tenant, callers] of this.#tenants)
       for (const caller of callers.keys()) return this.#take(tenant, caller, true)
     return undefined
   }
 
-  /** The next of the tenant that holds the fewest places, and in it of the caller that does. */
+  /** Takes the next request of the tenant with the fewest slots, and there of the caller with the fewest. */
   takeFewest(usage: OwnerUsage): QueuedRequest | undefined {
     let [best, least] = [null as RequestOwner | null, [Infinity, Infinity] as const]
     for (const [tenant, callers] of this.#tenants) {
@@ -55,8 +55,8 @@ export class FairQueue {
   }
 
   /**
-   * Takes the newest request of the caller that has the most waiting, of the tenant that has the most; unless the party
-   * has as many, or one less.
+   * Takes the newest request of the caller with the most waiting requests, of the tenant with the most. Takes none if
+   * `owner` has as many, or one less.
    */
   takeFromGreediest(owner: RequestOwner): QueuedRequest | undefined {
     const [tenant, most] = greatest(this.#tenants, sizeOf)
@@ -69,7 +69,7 @@ export class FairQueue {
     return this.#take(tenant, caller, false)
   }
 
-  /** Takes the request of this receiver, whose turn it need not be. The turns of the others stay as they are. */
+  /** Removes the request of this receiver. The turns of the others stay. */
   remove(receiver: ResponseReceiver): QueuedRequest | undefined {
     if (this.size === 0) return undefined
     const { tenant, caller } = receiver.owner
@@ -84,7 +84,7 @@ export class FairQueue {
     return item
   }
 
-  /** For each caller, those that wait since then or longer; oldest first. */
+  /** For each caller, the number of requests that wait since that time or longer; at least one. */
   *overdue(since: number): Generator<readonly [owner: RequestOwner, count: number]> {
     for (const [tenant, callers] of this.#tenants)
       for (const [caller, list] of callers) {
@@ -103,7 +103,7 @@ export class FairQueue {
     if (callers === undefined || list === undefined) return undefined
     const item = oldest ? list.shift() : list.pop()
     this.size--
-    // Its next turn comes after those of the others. Where there are no others, nothing has to be moved.
+    // The caller, and its tenant, move to the end of the order. A single entry stays where it is.
     if (list.length === 0 || callers.size > 1) callers.delete(caller)
     if (list.length > 0) callers.set(caller, list)
     if (callers.size === 0 || this.#tenants.size > 1) this.#tenants.delete(tenant)
@@ -138,7 +138,7 @@ function sizeOf(callers: CallerQueues): number {
   return size
 }
 
-/** The first of those with the most; 0 where there is none. */
+/** The first key with the largest weight; a weight of 0 if the map is empty. */
 function greatest<V>(map: ReadonlyMap<string, V>, weigh: (value: V) => number): [key: string, most: number] {
   let [greatest, most] = ['', 0]
   for (const [key, value] of map) {

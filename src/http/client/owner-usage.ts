@@ -1,11 +1,14 @@
-/** How many places each tenant, and each of its callers, holds. Made when somebody waits, by `client.ts` and `eviction.ts`. */
+/**
+ * The number of slots (connections, or uploads) that each tenant and each of its callers holds. Computed only while
+ * requests wait.
+ */
 
 import type { RequestOwner } from './upstream-request.ts'
 
-/** Somebody who holds a place, and may lose it. */
+/** A request that holds a slot and may be evicted. */
 export interface SlotHolder {
   readonly owner: RequestOwner
-  /** Bytes a second that it moves. */
+  /** Bytes a second that its bodies have moved. */
   readonly rate: number
 }
 
@@ -28,8 +31,9 @@ export class OwnerUsage {
   }
 
   /**
-   * Who gives way to the party: the slowest holder of the greediest caller of the greediest tenant. Null where nobody has
-   * more than the party would have then: a place that goes to and fro serves neither.
+   * Selects the holder that is evicted for a request of `owner`: the slowest one of the caller with the most slots, of
+   * the tenant with the most. Null if no other holds more than `owner` would then hold: an eviction would only swap
+   * them.
    */
   findVictim<T extends SlotHolder>(owner: RequestOwner, holders: Iterable<T>): T | null {
     let victim: T | null = null
@@ -51,7 +55,7 @@ export class OwnerUsage {
   }
 }
 
-/** No tenant's id has a space in it. */
+/** A tenant id contains no space. */
 function keyOf({ tenant, caller }: RequestOwner): string {
   return `${tenant} ${caller}`
 }

@@ -1,4 +1,4 @@
-/** A request onto a connection, framed by us (RFC 9112, section 6). */
+/** Writes a request to a connection with framing of the gateway's own (RFC 9112, section 6). */
 
 import type { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
@@ -6,11 +6,11 @@ import { VALUE } from '../wire/fields.ts'
 import { type UpstreamRequest, NotForwardable, ProtocolError } from './upstream-request.ts'
 
 export interface BodyWriteListener {
-  /** A piece of the body was taken by the connection. */
+  /** The connection has accepted a part of the body. */
   sent(bytes: number): void
-  /** The request is written to its end. */
+  /** The request is completely written. */
   done(): void
-  /** It can't be. */
+  /** The request cannot be completed. */
   failed(error: Error): void
 }
 
@@ -19,9 +19,9 @@ const FIRST_LINES = new RegExp(
 )
 
 /**
- * Throws a NotForwardable where something in it could end a line or the head, whoever let that come so far.
+ * Serializes the head. Throws a NotForwardable if any part of it could end a line or the head.
  *
- * @param authority of the target, for Host
+ * @param authority the host and port of the target, for Host
  */
 export function requestHead(
   authority: string,
@@ -33,14 +33,14 @@ export function requestHead(
     text += lines.text
     writable &&= lines.writable
   }
-  if (!writable) throw new NotForwardable('the request can not be written as it is')
-  // A number can't end a line.
+  if (!writable) throw new NotForwardable('the request contains bytes that can not be written')
+  // A number cannot end a line.
   if (length === Infinity) text += 'transfer-encoding: chunked\r\n'
   else if (length !== null) text += `content-length: ${body === null ? 0 : length}\r\n`
   return `${text}\r\n`
 }
 
-/** Head and body, at the pace the connection takes them. The watch is told nothing once the connection is gone. */
+/** Writes head and body at the pace of the connection. The listener gets no calls after the connection is closed. */
 export function writeBody(
   socket: Socket,
   head: string,
@@ -50,14 +50,14 @@ export function writeBody(
 ): void {
   const chunked = length === Infinity
   let remaining = length
-  // The head waits for the first piece of the body, if that is here already.
+  // The head waits for the first part of the body, if that is already available.
   socket.cork()
   socket.write(head, 'latin1')
   process.nextTick(uncork, socket)
   body.on('data', (chunk: Buffer) => {
     if (socket.destroyed) return
     remaining -= chunk.length
-    if (remaining < 0) return listener.failed(new ProtocolError('the body is longer than announced'))
+    if (remaining < 0) return listener.failed(new ProtocolError('the body is longer than its Content-Length'))
     if (!(chunked ? writeChunk(socket, chunk) : socket.write(chunk))) {
       body.pause()
       socket.once('drain', () => body.resume())
@@ -67,11 +67,12 @@ export function writeBody(
   body.once('end', () => {
     if (socket.destroyed) return
     if (chunked) socket.write('0\r\n\r\n', 'latin1')
-    else if (remaining > 0) return listener.failed(new ProtocolError('the body is shorter than announced'))
+    else if (remaining > 0)
+      return listener.failed(new ProtocolError('the body is shorter than its Content-Length'))
     listener.done()
   })
   body.once('close', () => {
-    if (!body.readableEnded && !socket.destroyed) listener.failed(new ProtocolError('the body broke off'))
+    if (!body.readableEnded && !socket.destroyed) listener.failed(new ProtocolError('the body is incomplete'))
   })
 }
 

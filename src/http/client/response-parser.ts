@@ -49,12 +49,12 @@ export const responseGrammar: Grammar<ParsedResponseHead> = {
   maxTextBody: 16 * 1024,
   sharedBuffer: true,
   malformed: (what) => new ProtocolError(what),
-  tooLong: (what) => new ProtocolError(`the ${what} is longer than anybody needs`),
+  tooLong: (what) => new ProtocolError(`the ${what} is too long`),
 }
 
 function checkPrefix(text: string, before: number): Error | null {
   if (hasBareCrLf(text, before)) return new ProtocolError('a bare CR or LF')
-  return 'HTTP/1.'.startsWith(text.slice(0, 7)) ? null : new ProtocolError('not a status line of HTTP/1')
+  return 'HTTP/1.'.startsWith(text.slice(0, 7)) ? null : new ProtocolError('the status line is malformed')
 }
 
 /** @param last of the answer before, on the same connection: what says the same is the same */
@@ -62,9 +62,9 @@ function readHead(text: string, bodiless: boolean, last?: ParsedResponseHead): P
   if (last !== undefined && last.text === text && last.bodiless === bodiless) return again(last)
   const end = text.indexOf('\r\n')
   const line = STATUS_LINE.exec(text.slice(0, end))
-  if (line === null) throw new ProtocolError('not a status line of HTTP/1')
+  if (line === null) throw new ProtocolError('the status line is malformed')
   const lines = parseFieldLines(text, end + 2, last?.lines)
-  if (lines === null) throw new ProtocolError('not a field line')
+  if (lines === null) throw new ProtocolError('a header field is malformed')
   const status = Number(line[2])
   const framing = framingOf(status, line[1] === '1' ? 1 : 0, lines, bodiless)
   const head: ParsedResponseHead = {
@@ -116,23 +116,24 @@ function framingOf(
         break
       case 14:
         if (!equalsIgnoreCase(name, 'content-length')) break
-        if (length !== UNTIL_CLOSE) throw new ProtocolError('not one Content-Length')
+        if (length !== UNTIL_CLOSE) throw new ProtocolError('more than one Content-Length')
         length = parseContentLength(value) ?? Infinity
-        if (length === Infinity) throw new ProtocolError('not a Content-Length')
+        if (length === Infinity) throw new ProtocolError('the Content-Length is malformed')
         break
       case 17:
         if (!equalsIgnoreCase(name, 'transfer-encoding')) break
         if (chunked || !equalsIgnoreCase(value, 'chunked'))
-          throw new ProtocolError('not one Transfer-Encoding: chunked')
+          throw new ProtocolError('a Transfer-Encoding other than a single "chunked"')
         chunked = true
         break
     }
   }
   if (connection !== null && isLongList(connection))
-    throw new ProtocolError(`more than ${MAX_LIST_ELEMENTS} elements of Connection`)
+    throw new ProtocolError(`more than ${MAX_LIST_ELEMENTS} elements in Connection`)
   let keepAlive = isPersistent(connection, minor)
   if (chunked && minor === 0) throw new ProtocolError('HTTP/1.0 has no Transfer-Encoding')
-  if (chunked && length !== UNTIL_CLOSE) throw new ProtocolError('a Content-Length and a Transfer-Encoding')
+  if (chunked && length !== UNTIL_CLOSE)
+    throw new ProtocolError('both a Content-Length and a Transfer-Encoding')
   // An interim answer is followed by another one; a switch of protocols by no HTTP at all.
   if (status < 200) return { length: status === 101 ? UNTIL_CLOSE : INTERIM, keepAlive, keepAliveSeconds }
   if (hasNoBody(status, bodiless)) {

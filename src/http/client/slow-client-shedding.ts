@@ -1,23 +1,23 @@
 /**
- * Takes connections from clients that are slow, at sending a body or at reading an answer, while others wait for one: a
- * slow client may be honest, but can't hold what others need.
+ * Closes the connections of clients that are slow at sending a body or at reading a response, while other requests
+ * wait. A slow client may be honest, but it must not hold a connection that others need.
  */
 
 import { SlowClient } from './upstream-request.ts'
 import type { UpstreamConnection } from './upstream-connection.ts'
 
-/** Milliseconds between two looks. */
+/** Milliseconds between two checks. */
 const CHECK_INTERVAL = 1000
-/** Bytes that a client moves between them, or is slow. */
+/** A client that moves fewer bytes than this between two checks gets a strike. */
 const MIN_BYTES = 1024
-/** Slow at so many looks in a row; fewer where those who wait are many. */
+/** Consecutive strikes before the connection is closed; fewer while the queue is long. */
 const MAX_STRIKES = 5
 const MAX_STRIKES_LONG_QUEUE = 2
-/** Requests that wait, for each connection that there is. */
+/** The queue is long with more waiting requests than this for each connection. */
 const LONG_QUEUE_RATIO = 0.25
 
 export interface SheddingPool {
-  /** Established, whatever they do. */
+  /** All connections of the pool. */
   readonly connections: Iterable<UpstreamConnection>
   /** Requests that wait for a connection. */
   readonly waiting: number
@@ -32,7 +32,7 @@ export class SlowClientShedding {
     this.#pool = pool
   }
 
-  /** Somebody waits. */
+  /** Called when a request starts to wait. */
   start(): void {
     this.#timer ??= setInterval(check, CHECK_INTERVAL, this).unref()
   }
@@ -56,7 +56,7 @@ export class SlowClientShedding {
     const maxStrikes = waiting > total * LONG_QUEUE_RATIO ? MAX_STRIKES_LONG_QUEUE : MAX_STRIKES
     const slowest = [...slow].filter(([, strikes]) => strikes >= maxStrikes).sort(([, a], [, b]) => b - a)
     for (const [connection] of slowest.slice(0, waiting))
-      connection.close(new SlowClient('the client is slow, and others wait'))
+      connection.close(new SlowClient('the client is too slow while other requests wait'))
   }
 }
 

@@ -1,4 +1,4 @@
-/** undici, loaded when it is first needed: it costs 7 MiB, and upstreams without health checks do without it. */
+/** Loads undici on first use: it takes 7 MiB, and only health checks need it. */
 
 import { createRequire } from 'node:module'
 import type * as undici from 'undici'

@@ -1,6 +1,6 @@
 /**
- * Ends requests of callers that hold more places than others who wait for one: the slowest upload of the greediest
- * first. Where a connection is waited for, also an answer that its client is slow to read.
+ * Evicts requests of owners that hold more slots than the owners of waiting requests. The slowest upload of the owner
+ * with the most slots goes first. If requests wait for a connection, responses to slow readers are candidates too.
  */
 
 import { performance } from 'node:perf_hooks'
@@ -10,15 +10,15 @@ import type { FairQueue } from './fair-queue.ts'
 import { type SlotHolder, OwnerUsage } from './owner-usage.ts'
 
 export interface EvictionPool {
-  /** Established, whatever they do. */
+  /** All connections of the pool. */
   readonly connections: Iterable<UpstreamConnection>
-  /** No further connection may be opened. */
+  /** The pool may open no further connection. */
   readonly full: boolean
   readonly waitingRequests: FairQueue
   readonly waitingUploads: FairQueue
 }
 
-/** Requests ended at one look, at most: each is looked for among all connections. */
+/** Evictions at one check, as each one searches all connections. */
 const MAX_EVICTIONS = 32
 
 interface Candidate extends SlotHolder {
@@ -27,7 +27,7 @@ interface Candidate extends SlotHolder {
 
 export class UploadEviction {
   readonly #pool: EvictionPool
-  /** Milliseconds that a request waits before another one is ended for it. */
+  /** Milliseconds that a request waits before another one is evicted for it. */
   readonly #delay: number
   #timer: NodeJS.Timeout | null = null
 
@@ -36,7 +36,7 @@ export class UploadEviction {
     this.#delay = delay
   }
 
-  /** Somebody waits. */
+  /** Called when a request starts to wait. */
   start(): void {
     this.#timer ??= setInterval(check, this.#delay / 2, this).unref()
   }
@@ -50,11 +50,11 @@ export class UploadEviction {
     const { waitingRequests, waitingUploads } = this.#pool
     if (waitingRequests.size + waitingUploads.size === 0) return this.stop()
     this.#evictForOverdue(waitingUploads, true)
-    // Else a connection is being opened for them.
+    // Otherwise a connection is being opened for them.
     if (this.#pool.full) this.#evictForOverdue(waitingRequests, false)
   }
 
-  /** At once, for a party that has found no room to wait in. @returns whether something was ended */
+  /** Evicts at once, for a request that the full queue refuses. @returns whether a request was evicted */
   evictFor(owner: RequestOwner, uploads: boolean): boolean {
     const victim = this.#usageOf(uploads).findVictim(owner, this.#candidates(uploads, performance.now()))
     victim?.connection.close(new Evicted())
@@ -81,8 +81,9 @@ export class UploadEviction {
   }
 
   /**
-   * Those that may be ended, but for the youngest: how fast these are is not known. Of requests that are with the
-   * upstream whole, only those whose client is slow to read: what the upstream does for the others would be lost.
+   * The requests that may be evicted. A request younger than the delay is exempt, as its rate is unknown. Of requests
+   * that the upstream has completely, only those with a slow reader count: eviction of the others would waste the work
+   * of the upstream.
    */
   #candidates(uploads: boolean, now: number): Set<Candidate> {
     const candidates = new Set<Candidate>()
@@ -95,7 +96,7 @@ export class UploadEviction {
     return candidates
   }
 
-  /** @param uploads counts places of uploads, and else connections */
+  /** @param uploads counts upload slots, otherwise connections */
   #usageOf(uploads: boolean): OwnerUsage {
     const usage = new OwnerUsage()
     for (const { receiver, uploads: holds } of this.#pool.connections)
@@ -106,7 +107,7 @@ export class UploadEviction {
     return usage
   }
 
-  /** Places of uploads, by who holds them. */
+  /** Upload slots by owner. */
   get uploadUsage(): OwnerUsage {
     return this.#usageOf(true)
   }

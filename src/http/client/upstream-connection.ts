@@ -1,6 +1,6 @@
 /**
- * One connection to a target: one request at a time, no pipelining, so that an answer can't be taken for another
- * request's. Kept between requests; anything that comes then ends it.
+ * One HTTP/1.1 connection to a target. It carries one request at a time without pipelining, so a response always
+ * belongs to the current request. The connection is reused; any bytes between two requests close it.
  */
 
 import type { Socket } from 'node:net'
@@ -20,35 +20,35 @@ import { responseGrammar, type ParsedResponseHead, MAX_HEAD_BYTES } from './resp
 import { requestHead, writeBody } from './request-writer.ts'
 
 export interface UpstreamConnectionOwner {
-  /** It can take a request. */
+  /** The connection can take a request. */
   connectionReady(connection: UpstreamConnection): void
-  /** It is gone, for whatever reason; before `ready`, no connection could be had. */
+  /** The connection is closed. Before `connectionReady` this means that it could not be opened. */
   connectionClosed(connection: UpstreamConnection, error: Error): void
-  /** It was found dead before anything of this request was written. */
+  /** The connection was found closed before anything of this request was written. */
   requestReturned(request: UpstreamRequest, receiver: ResponseReceiver): void
-  /** A body that was still coming when its request was taken has been written to the end, or never will be. */
+  /** The upload slot is free: the body is completely written, or never will be. */
   uploadFinished(): void
 }
 
 export interface UpstreamConnectionSettings extends Address {
-  /** As it stands in Host. */
+  /** The value of Host. */
   readonly authority: string
   /** All in ms. */
   readonly connectTimeout: number
   readonly bodyTimeout: number
-  /** An idle connection is kept so long, unless the upstream says how long it keeps it. */
+  /** The idle timeout, unless the upstream announces its own; `keepAliveMax` bounds that. */
   readonly keepAlive: number
   readonly keepAliveMax: number
 }
 
-/** Bytes of all connections come by here, one read at a time: the reader keeps none of them. */
+/** One read buffer for all connections: the parser copies what it retains. */
 const buffer = Buffer.allocUnsafeSlow(64 * 1024)
 
-/** An upstream that says how long it keeps a connection means its own clock, and its own end of the line. */
+/** Milliseconds subtracted from the announced timeout of the upstream, for latency and clock differences. */
 const KEEP_ALIVE_MARGIN = 1000
 
 export class UpstreamConnection implements RequestControl, MessageSink<ParsedResponseHead> {
-  /** Monotonic ms: idle, it is not to be used from then on. */
+  /** Monotonic ms: an idle connection is not used from then on. */
   expiresAt = 0
   readonly #settings: UpstreamConnectionSettings
   readonly #owner: UpstreamConnectionOwner
@@ -61,25 +61,25 @@ export class UpstreamConnection implements RequestControl, MessageSink<ParsedRes
   #receiver: ResponseReceiver | null = null
   #uploads = false
   #reserved: { readonly request: UpstreamRequest; readonly receiver: ResponseReceiver } | null = null
-  /** The body of the request is not written to its end yet. */
+  /** The body of the request is not completely written yet. */
   #writing = false
-  /** Bytes of bodies that went by, in either direction. */
+  /** Body bytes in both directions. */
   #bytesMoved = 0
-  /** As of the last look, and as of the beginning of the request under way. */
+  /** The value of `#bytesMoved` at the last check, and at the start of the request in flight. */
   #bytesAtLastCheck = 0
   #bytesAtBegin = 0
   /** Monotonic ms. */
   #busySince = 0
   #responseStarted = false
-  /** Within the body of an answer. */
+  /** The response head is received, its end is not. */
   #inResponseBody = false
-  /** Of the answer that is coming: as {@link ParsedResponseHead} has it. */
+  /** From the head of the current response, see {@link ParsedResponseHead}. */
   #keepAlive = false
   #keepAliveSeconds = 0
   #used = false
   #closed = false
   #paused = false
-  /** Runs while a body comes in pieces; `#deadline` is moved at each of them, in monotonic ms. */
+  /** Runs while a body arrives in parts. Each part moves `#deadline` (monotonic ms) instead of the timer. */
   #timer: NodeJS.Timeout | null = null
   #deadline = 0
 
@@ -102,43 +102,40 @@ export class UpstreamConnection implements RequestControl, MessageSink<ParsedRes
     )
   }
 
-  /** Who hears of the request under way; null: there is none. */
+  /** The receiver of the request in flight; null if there is none. */
   get receiver(): ResponseReceiver | null {
     return this.#receiver
   }
 
-  /** It holds one of the places for bodies that are still coming. */
+  /** The request in flight holds an upload slot. */
   get uploads(): boolean {
     return this.#uploads
   }
 
-  /** Monotonic ms: when it took the request under way. */
+  /** Monotonic ms: the start of the request in flight. */
   get busySince(): number {
     return this.#busySince
   }
 
-  /** Bytes a second that the bodies of the request under way have moved, in either direction. */
+  /** Body bytes a second of the request in flight, in both directions. */
   rate(now: number): number {
     return ((this.#bytesMoved - this.#bytesAtBegin) * 1000) / (now - this.#busySince)
   }
 
-  /** It waits for its client: to send more, or to read. */
+  /** The connection waits for its client to send or to read. */
   get waitsForClient(): boolean {
     return this.#paused || (this.#writing && this.#socket.writableLength === 0)
   }
 
-  /**
-   * Takes a request; nothing else is under way here.
-   *
-   * @param uploads it holds a place for a body that is still coming
-   */
+  /** Sends a request. No other request may be in flight. @param uploads the request holds an upload slot */
   send(request: UpstreamRequest, receiver: ResponseReceiver, uploads: boolean): void {
     this.#uploads = uploads
     this.#busySince = performance.now()
     this.#bytesAtBegin = this.#bytesMoved
     this.#writing = request.body !== null
     if (!this.#writing || !this.#used) return this.#begin(request, receiver)
-    // A kept connection may be dead, and nobody has looked: a body is not risked on it before somebody has.
+    // A reused connection may be closed without notice yet. A request with a body waits until pending events are
+    // processed, as it cannot be repeated.
     this.#reserved = { request, receiver }
     setImmediate(beginReserved, this)
   }
@@ -152,7 +149,7 @@ export class UpstreamConnection implements RequestControl, MessageSink<ParsedRes
   #begin(request: UpstreamRequest, receiver: ResponseReceiver): void {
     if (!receiver.connected(this)) {
       this.#finishUpload()
-      // Not at once: behind it there may be thousands that are no longer wanted either.
+      // Deferred: thousands of waiting requests behind this one may be cancelled too.
       return process.nextTick(readyAgain, this)
     }
     this.#receiver = receiver
@@ -194,9 +191,9 @@ export class UpstreamConnection implements RequestControl, MessageSink<ParsedRes
   }
 
   /**
-   * Whether it waits for a client that is slow, at sending or at reading, as of what has moved since the last look.
+   * Whether the connection waits for a client that has moved less than that since the last check.
    *
-   * @param bytes that a client who is not slow moves in that time
+   * @param bytes the least that a client moves in that time
    */
   isClientSlow(bytes: number): boolean {
     const bytesMoved = this.#bytesMoved - this.#bytesAtLastCheck
@@ -223,13 +220,13 @@ export class UpstreamConnection implements RequestControl, MessageSink<ParsedRes
     this.close(error)
   }
 
-  /** Ends it, whatever it is doing. The receiver of a request under way hears of it. */
+  /** Closes the connection in any state. The receiver of a request in flight gets `failed`. */
   close(error: Error): void {
     if (this.#closed) return
     this.#closed = true
     this.#stopTimer()
     this.#parser.stop()
-    // A part of a request must not end like a whole one.
+    // A reset keeps an incomplete request from looking complete.
     if (this.#writing || this.#socket.writableLength > 0) reset(this.#socket)
     else this.#socket.destroy()
     const [receiver, reserved] = [this.#receiver, this.#reserved]
@@ -264,25 +261,25 @@ export class UpstreamConnection implements RequestControl, MessageSink<ParsedRes
     this.#used = true
     this.#stopTimer()
     if (this.#paused) this.#resumeReading()
-    // What is left of a request whose answer is there already would be taken for the next one.
+    // The upstream would take the rest of an unfinished request for the next one.
     const reusable = this.#keepAlive && !this.#writing && !this.#closed
     this.expiresAt = performance.now() + this.#keepAliveMs(this.#keepAliveSeconds)
     receiver?.ended(trailers)
     if (reusable) return
-    this.close(new ConnectionLost('the connection is not to be used again', '', true))
+    this.close(new ConnectionLost('the connection is not reusable', '', true))
   }
 
-  /** In ms. @param seconds that the upstream says; 0: it doesn't */
+  /** @param seconds as announced by the upstream; 0 if not @returns ms */
   #keepAliveMs(seconds: number): number {
     const { keepAlive, keepAliveMax } = this.#settings
     return seconds === 0 ? keepAlive : Math.min(Math.max(seconds * 1000 - KEEP_ALIVE_MARGIN, 0), keepAliveMax)
   }
 
-  /** @returns false: no more is read, for now */
+  /** @returns false to stop reading for now */
   #read(length: number): boolean {
     if (this.#closed) return false
     if (this.#receiver === null) {
-      // Bytes that nobody asked for (CVE-2026-48931): the next request would get them for its answer.
+      // Unsolicited bytes (CVE-2026-48931): the next request would take them for its response.
       this.close(new ProtocolError('bytes on an idle connection'))
       return false
     }
@@ -293,7 +290,7 @@ export class UpstreamConnection implements RequestControl, MessageSink<ParsedRes
     try {
       const read = this.#parser.read(buffer, 0, length)
       if (this.#closed) return false
-      if (read < length) this.close(new ProtocolError('bytes behind the answer'))
+      if (read < length) this.close(new ProtocolError('bytes after the response'))
       else if (this.#receiver === null) this.#waitUntilRead(length === buffer.length)
       else this.#awaitBody()
     } catch (error) {
@@ -303,46 +300,46 @@ export class UpstreamConnection implements RequestControl, MessageSink<ParsedRes
   }
 
   /**
-   * It can take a request. What has come may be told in several pieces: over TLS, or where the buffer was full. The next
-   * request isn't begun before all of it has been told, or bytes that came before it would be taken for its answer.
+   * Offers the connection for the next request once all received bytes are processed. Over TLS, or if the buffer was
+   * full, one read may arrive in several calls. The next request would take the rest for its response.
    */
   #waitUntilRead(full: boolean): void {
     if (this.#settings.tls === null && !full) this.#owner.connectionReady(this)
     else setImmediate(onPendingReadsDone, this)
   }
 
-  /** All that had come is told. */
+  /** All received bytes have been processed. */
   pendingReadsDone(): void {
     if (!this.#closed) this.#owner.connectionReady(this)
   }
 
   #connectionError(error: NodeJS.ErrnoException): Error {
-    // Said by TLS itself, on a new connection: what came is no TLS, or we are not wanted. That is no mere end.
+    // A TLS error on a new connection: the peer speaks no TLS, or refuses the handshake. It is not a closed connection.
     if (!this.#used && !('syscall' in error)) return error
     return new ConnectionLost(error.message, error.code ?? '', this.#used, error)
   }
 
   /**
-   * The upstream says no more. Over TLS it may be that only the connection below has ended, which whoever is on the way
-   * can do: Node doesn't tell the two apart. A body without a length may be cut short so; no other can.
+   * The upstream has ended its side. Over TLS, Node.js does not tell a close_notify from a FIN, which an attacker on
+   * the network path can forge. Only a body that is delimited by the end of the connection can be truncated so.
    */
   #upstreamEnded(): void {
     if (!this.#closed) this.#parser.close()
     this.close(new ConnectionLost('the upstream closed the connection', 'UPSTREAM_CLOSED', this.#used))
   }
 
-  /** The rest of a body is still to come. */
+  /** Starts the timer for the rest of a body. */
   #awaitBody(): void {
     if (!this.#inResponseBody || this.#paused || this.#timer !== null) return
     this.#timer = setTimeout(onBodyDeadline, this.#deadline - performance.now(), this)
   }
 
-  /** The timer ran out; what has come meanwhile has moved the deadline. */
+  /** The timer has fired; parts that arrived since may have moved the deadline. */
   checkBodyDeadline(): void {
     this.#timer = null
     const rest = this.#deadline - performance.now()
     if (rest > 0) this.#awaitBody()
-    else this.close(new BodyTimeout('the upstream left its answer standing still'))
+    else this.close(new BodyTimeout('the upstream stopped sending inside the response body'))
   }
 
   #resumeReading(): void {

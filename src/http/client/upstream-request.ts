@@ -1,6 +1,6 @@
 /**
- * The hop from the gateway to a target: what `forward.ts`, at this end of it, and `http1/`, which speaks on it, say to
- * each other.
+ * A request to a target and the events of its response: the interface between the proxy and the connections to a
+ * target.
  */
 
 import type { Readable } from 'node:stream'
@@ -8,11 +8,11 @@ import type { FieldLine } from '../wire/field-line.ts'
 import type { FieldLines } from '../wire/field-lines.ts'
 import type { MayComeAgain } from '../../lib/made-of.ts'
 
-/** Whose request it is: places at a target are shared out by tenant, and in it by caller. */
+/** The owner of a request. Slots at a target are shared among tenants, and among the callers of a tenant. */
 export interface RequestOwner {
   /** '' for a public route. */
   readonly tenant: string
-  /** The user, or the address of a client that nobody knows. */
+  /** The user, or the network of an unauthenticated client. */
   readonly caller: string
 }
 
@@ -20,56 +20,62 @@ export interface UpstreamRequest {
   readonly method: string
   /** Path and query. */
   readonly path: string
-  /** One behind the other; without Host and without framing. */
+  /** In order; without Host and without framing fields. */
   readonly headers: readonly FieldLines[]
-  /** In place of the target's own, when it is passed on; null: the target's. */
+  /** The Host of the client if it is passed on; null for the authority of the target. */
   readonly host: string | null
-  /** null: none. `complete`: all of it has come from its client, be it read or not. */
+  /** null without a body. `complete`: the whole body has arrived from the client, read or unread. */
   readonly body: (Readable & { readonly complete?: boolean }) | null
-  /** Bytes of the body; Infinity: chunks, as nobody knows; null: not a word about it. */
+  /** The body length in bytes; Infinity for chunked; null to announce none. */
   readonly length: number | null
 }
 
-/** What can be done to a request under way. */
+/** Controls a request in flight. */
 export interface RequestControl {
-  /** No more of the answer, for now. */
+  /** Stops reading the response for now. */
   pause(): void
   resume(): void
-  /** Ends the connection with it; the receiver hears of it by `failed`, or not at all. */
+  /** Closes the connection. The receiver gets `failed`, or no further call. */
   abort(error: Error): void
 }
 
-/** The head of an answer, or of an interim one. */
+/** The head of a final or interim response. */
 export interface ResponseHead extends MayComeAgain {
   readonly status: number
   readonly phrase: string
-  /** As they came. */
+  /** As received. */
   readonly lines: readonly FieldLine[]
 }
 
-/** Who hears what becomes of a request. Ends with `ended` or `failed`, once, and nothing is told after that. */
+/** Receives the events of a request. `ended` or `failed` comes once, and last. */
 export interface ResponseReceiver {
-  /** Asked for only while there are too few places. */
+  /** Read only while slots are scarce. */
   readonly owner: RequestOwner
-  /** A connection was had, and the request is written next. @returns false: it is no longer wanted, and this is its end */
-  connected(hop: RequestControl): boolean
-  /** Something of the request was written, or all of it. */
+  /**
+   * A connection is available, and the request is written next.
+   *
+   * @returns false if the request is cancelled; no further call follows
+   */
+  connected(control: RequestControl): boolean
+  /** A part of the request, or all of it, was written. */
   requestProgress(): void
-  /** The first bytes that may be an answer. */
+  /** The first bytes after the request have arrived. */
   responseStarted(): void
-  /** An interim answer (1xx), or the head of the answer. */
+  /** An interim (1xx) or the final response. */
   head(head: ResponseHead): void
-  /** @param chunk text: latin1, and all there is of the body */
+  /** @param chunk a string is the whole body as latin1 */
   data(chunk: Buffer | string): void
   /** @param trailers name, value, … */
   ended(trailers: readonly string[]): void
-  /** @param error of the connection, of what came on it, or the one given to `abort` */
+  /** @param error of the connection or the protocol, or the argument of `abort` */
   failed(error: Error): void
 }
 
-/** The connection ended or broke, or none could be had. */
+/** The connection was closed or reset, or could not be opened. */
 export class ConnectionLost extends Error {
-  /** It had carried an answer before. Servers close idle connections: this means nothing. */
+  /**
+   * The connection had carried a response before. Servers close idle connections, so this is no fault of the target.
+   */
   readonly afterUse: boolean
   readonly code: string
 
@@ -80,36 +86,36 @@ export class ConnectionLost extends Error {
   }
 }
 
-/** What came is no HTTP/1.1, or could be read in two ways. */
+/** The response is malformed or ambiguous HTTP/1.1. */
 export class ProtocolError extends Error {
   readonly code = 'UPSTREAM_PROTOCOL'
 }
 
-/** The upstream left its answer standing still in the midst of it. */
+/** The upstream stopped inside a response body. */
 export class BodyTimeout extends Error {
   readonly code = 'UPSTREAM_BODY_TIMEOUT'
 }
 
-/** Something in the request can't be written. Only bytes of the client's can do that. */
+/** The request cannot be serialized. Only bytes of the client cause this. */
 export class NotForwardable extends Error {
   readonly code = 'NOT_FORWARDABLE'
 }
 
-/** The client is too slow, at sending or at reading, and others wait for the connection that it holds. */
+/** The client is too slow at sending or reading while other requests wait for a connection. */
 export class SlowClient extends Error {
   readonly code = 'SLOW_CLIENT'
 }
 
-/** Others wait for the place that it holds, or waits for, and its caller has more of them than they. */
+/** Other requests wait for a slot, and the owner of this one holds or waits for more slots than theirs. */
 export class Evicted extends Error {
   readonly code = 'DISPLACED'
 
   constructor() {
-    super('others wait, and the caller holds more places than they')
+    super('evicted for a request of another owner that holds fewer slots')
   }
 }
 
-/** The connections were closed from here. */
+/** The gateway closes its connections. */
 export class ClientClosed extends Error {
   readonly code = 'CLIENT_CLOSED'
 }

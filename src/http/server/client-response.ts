@@ -91,8 +91,9 @@ export class ClientResponse {
     phrase: string | null = null,
     extra: FieldLines = FieldLines.none,
   ): void {
-    if (this.headersSent) throw new Error('the head of this answer has been written')
-    if (!fields.writable || !extra.writable) throw new Error('the head can not be written as it is')
+    if (this.headersSent) throw new Error('the head of this response has been written')
+    if (!fields.writable || !extra.writable)
+      throw new Error('the head contains bytes that can not be written')
     let text = statusLine(status, phrase) + fields.text + extra.text
     if (!fields.hasDate) text += dateLine()
     const { length, connection } = fields
@@ -120,7 +121,7 @@ export class ClientResponse {
   /** 1xx (RFC 9110, section 15.2): before the head, as often as it likes. Throws as `writeHead` does. */
   writeInformation(status: number, fields: ResponseFields): void {
     if (this.headersSent || this.destroyed) return
-    if (!fields.writable) throw new Error('the interim answer can not be written as it is')
+    if (!fields.writable) throw new Error('the interim response contains bytes that can not be written')
     this.#owner.socket.write(`${statusLine(status, null)}${fields.text}\r\n`, 'latin1')
   }
 
@@ -230,8 +231,9 @@ const NO_FIELDS = new ResponseFields([])
 /** RFC 9112, section 4. Throws where it is none. @param phrase null: the usual one */
 function statusLine(status: number, phrase: string | null): string {
   const standard = STATUS_CODES[status] ?? ''
-  if (!Number.isInteger(status) || status < 100 || status > 999) throw new Error(`status ${status}`)
-  if (phrase !== null && phrase !== standard && !PHRASE.test(phrase)) throw new Error('not a reason phrase')
+  if (!Number.isInteger(status) || status < 100 || status > 999) throw new Error(`invalid status ${status}`)
+  if (phrase !== null && phrase !== standard && !PHRASE.test(phrase))
+    throw new Error('the reason phrase is malformed')
   return `HTTP/1.1 ${status} ${phrase ?? standard}\r\n`
 }
 

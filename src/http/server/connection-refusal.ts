@@ -5,15 +5,15 @@ import type { MalformedRequest } from '../wire/malformed-request.ts'
 
 export const connectionsExhausted = new Refusal(
   'unavailable',
-  'The gateway has as many connections as it takes. Nothing was read.',
+  'The gateway has reached its limit of connections. Nothing was read.',
 )
 export const addressExhausted = new Refusal(
   'unavailable',
-  'The client has as many connections as one address may have. Nothing was read.',
+  'The client has reached the limit of connections for one address. Nothing was read.',
 )
 export const memoryExhausted = new Refusal(
   'unavailable',
-  'The gateway has no memory left for header sections that are not whole.',
+  'The gateway has no memory left for incomplete header sections.',
 )
 export const headTimeout = new Refusal('request_timeout', 'The header section did not arrive in time.')
 

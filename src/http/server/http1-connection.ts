@@ -362,7 +362,7 @@ export class Http1Connection implements MessageSink<RequestHead>, BodyFlow, Resp
     if (this.#stopped || this.socket.destroyed) return
     if (this.quiet) this.socket.end()
     else if (this.request === null)
-      this.#parseFailed(new MalformedRequest('malformed', 'The request is not whole.'))
+      this.#parseFailed(new MalformedRequest('malformed', 'The request is incomplete.'))
     else if (this.response?.ended !== true || !this.request.complete) this.socket.destroy()
     // The answer is on its way, and the last one.
     else this.#stopped = true

@@ -244,7 +244,7 @@ class HttpListener implements RequestListener, ClientConnectionOwner {
     this.#measureUpgraded()
     this.#connections.closeLate(limits.headerTimeout, limits.idleTimeout, (connection) => {
       if (!connection.hasHttp1)
-        return this.#rejectProxyHeader(connection, 'its PROXY header did not arrive in time')
+        return this.#rejectProxyHeader(connection, 'the PROXY header did not arrive in time')
       connection.stop()
       this.#refuseMalformed(connection, headTimeout)
     })

@@ -31,32 +31,32 @@ export function parseProxyHeader(bytes: Buffer): ProxyHeader | string | null {
     if (!bytes.subarray(0, common).equals(signature.subarray(0, common))) continue
     return common < signature.length ? null : parse(bytes)
   }
-  return 'it does not begin with a PROXY header'
+  return 'the connection does not begin with a PROXY header'
 }
 
 function parseV1(bytes: Buffer): ProxyHeader | string | null {
   const line = bytes.subarray(0, MAX_V1_BYTES).toString('latin1')
   const end = line.indexOf('\r\n')
-  if (end < 0) return bytes.length < MAX_V1_BYTES ? null : 'its line is too long'
+  if (end < 0) return bytes.length < MAX_V1_BYTES ? null : 'the version 1 header is too long'
   const header = line.slice(0, end)
   // What stands behind it is to be ignored, but it is one line all the same.
   if (/^PROXY UNKNOWN(?: [\x20-\x7e]*)?$/.test(header)) return { size: end + 2, client: null }
   const parts = LINE.exec(header)
-  if (parts === null) return 'its line is malformed'
+  if (parts === null) return 'the version 1 header is malformed'
   const [, family, from = '', to = '', port = '', toPort = ''] = parts
   const isAddress = family === '4' ? isIPv4 : isIPv6
-  if (!isAddress(from) || !isAddress(to)) return 'it has an address that is none'
-  if (Number(port) > 65535 || Number(toPort) > 65535) return 'it has a port that is none'
+  if (!isAddress(from) || !isAddress(to)) return 'the header has an invalid address'
+  if (Number(port) > 65535 || Number(toPort) > 65535) return 'the header has an invalid port'
   return { size: end + 2, client: { address: canonical(from), port: Number(port) } }
 }
 
 function parseV2(bytes: Buffer): ProxyHeader | string | null {
   if (bytes.length < 16) return null
   const command = bytes.readUInt8(12)
-  if (command >> 4 !== 2) return 'it has a version that is not 2'
-  if ((command & 15) > 1) return 'it has a command that is neither LOCAL nor PROXY'
+  if (command >> 4 !== 2) return 'the version of the binary header is not 2'
+  if ((command & 15) > 1) return 'the command is neither LOCAL nor PROXY'
   const length = bytes.readUInt16BE(14)
-  if (length > MAX_V2_BYTES) return 'it is too long'
+  if (length > MAX_V2_BYTES) return 'the version 2 header is too long'
   if (bytes.length < 16 + length) return null
   const body = bytes.subarray(16, 16 + length)
   // LOCAL: a check of the balancer's own; the addresses are to be ignored.
@@ -68,10 +68,10 @@ function parseAddresses(family: number, body: Buffer): ProxyHeader | string {
   const size = 16 + body.length
   if (family === 0x00) return { size, client: null }
   const width = family === 0x11 ? 4 : family === 0x21 ? 16 : 0
-  if (width === 0) return 'it speaks of something other than TCP over IPv4 or IPv6'
+  if (width === 0) return 'the protocol is not TCP over IPv4 or IPv6'
   const addresses = 2 * width + 4
-  if (body.length < addresses) return 'it is too short for its addresses'
-  if (!areTlvs(body.subarray(addresses))) return 'what it tells beside the addresses is not whole'
+  if (body.length < addresses) return 'the version 2 header is too short for its addresses'
+  if (!areTlvs(body.subarray(addresses))) return 'a TLV of the version 2 header is truncated'
   const address = width === 4 ? body.subarray(0, 4).join('.') : groups(body.subarray(0, 16))
   return { size, client: { address: canonical(address), port: body.readUInt16BE(2 * width) } }
 }
@@ -109,7 +109,7 @@ export function readProxyHeader(socket: Socket, done: (fault: string | null) => 
     if (fault !== null) socket.on('error', ignore)
     done(fault)
   }
-  const ended = () => finish('it ended before its PROXY header did')
+  const ended = () => finish('the connection ended before the end of its PROXY header')
   const read = () => {
     for (let chunk: Buffer | null = socket.read(); chunk !== null; chunk = socket.read())
       bytes = bytes.length === 0 ? chunk : Buffer.concat([bytes, chunk])

@@ -23,8 +23,11 @@ const SCARCITY_SHARE = 3 / 4
 const CLIENT_SHARE = 1 / 16
 
 const refusals: Readonly<Record<ShareOf, Refusal>> = {
-  tenant: new Refusal('unavailable', 'The tenant has as many requests under way as one may have.'),
-  address: new Refusal('unavailable', 'The client has as many requests under way as one address may have.'),
+  tenant: new Refusal('unavailable', 'The tenant has reached its limit of requests in flight.'),
+  address: new Refusal(
+    'unavailable',
+    'The client has reached the limit of requests in flight for one address.',
+  ),
 }
 
 export class RequestShares {

@@ -17,9 +17,9 @@ const malformed = (detail: string) => new Refusal('request_malformed', detail)
 const tooManyFields = (most: number) =>
   new Refusal('headers_too_large', `The request has more than ${most} header fields.`)
 
-const badMethod = malformed('The method is not a registered one, and the gateway is not configured for it.')
-const noHost = malformed('The request has no Host.')
-const manyHosts = malformed('The request has more than one Host.')
+const badMethod = malformed('The method is neither a registered one nor one of the configured methods.')
+const noHost = malformed('The request has no Host field.')
+const manyHosts = malformed('The request has more than one Host field.')
 const badHost = malformed('The Host is not a host name or address with an optional port.')
 const expectation = malformed('The Expect header asks for something other than 100-continue.')
 

@@ -17,9 +17,9 @@ export interface WebSocketLimits {
 export type WebSocketBound = 'all' | 'tenant' | 'caller'
 
 const refusals: Readonly<Record<WebSocketBound, Refusal>> = {
-  all: new Refusal('unavailable', 'The gateway has as many WebSockets as it takes.'),
-  tenant: new Refusal('unavailable', 'The tenant has as many WebSockets as one may have.'),
-  caller: new Refusal('unavailable', 'The caller has as many WebSockets as one may have.'),
+  all: new Refusal('unavailable', 'The gateway has reached its limit of WebSockets.'),
+  tenant: new Refusal('unavailable', 'The tenant has reached its limit of WebSockets.'),
+  caller: new Refusal('unavailable', 'The caller has reached its limit of WebSockets.'),
 }
 
 export class WebSocketShares {

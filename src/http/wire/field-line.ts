@@ -1,20 +1,22 @@
-/** One field line of a head (RFC 9112, section 5). Never changes. */
+/** One field line of a header section (RFC 9112, section 5). Immutable. */
 
 import { detachedText } from '../../lib/heap-size.ts'
 
 export class FieldLine {
   readonly name: string
-  /** Without the blanks around it. */
+  /** Without optional whitespace around it. */
   readonly value: string
-  /** As it came, its CRLF included. */
+  /** The received bytes as latin1, CRLF included. */
   readonly raw: string
-  /** As it is written, its CRLF included, whatever is in it: who writes a head looks at all of it (`areWritable`). */
+  /**
+   * The serialized line, CRLF included. It may hold invalid bytes: the writer of the head checks it with `areWritable`.
+   */
   readonly text: string
-  /** Its texts are no parts of a longer one, which would be kept as long as they are. */
+  /** The strings are copies. A substring would keep the whole string that it was cut from in memory. */
   readonly detached: boolean
   #detachedLine: FieldLine | null = null
 
-  /** @param raw left out for one that is ours to write */
+  /** @param raw null for a line that the gateway itself creates */
   constructor(name: string, value: string, raw: string | null = null, own = false) {
     this.name = name
     this.value = value
@@ -23,7 +25,7 @@ export class FieldLine {
     this.detached = own
   }
 
-  /** The same line, to be kept for long. */
+  /** The same line with copied strings, for long retention. */
   detach(): FieldLine {
     if (this.detached) return this
     this.#detachedLine ??= new FieldLine(
@@ -36,14 +38,14 @@ export class FieldLine {
   }
 }
 
-/** @param fields name, value, … in their order */
+/** @param fields name, value, … in order */
 export function fieldLines(fields: readonly string[]): FieldLine[] {
   const lines: FieldLine[] = []
   for (let i = 0; i < fields.length; i += 2) lines.push(new FieldLine(fields[i] ?? '', fields[i + 1] ?? ''))
   return lines
 }
 
-/** Between name and value there is nothing but a colon and a space, and behind the value nothing but the CRLF. */
+/** Whether the raw line is `name: value` with exactly one space and no trailing whitespace. */
 function isCanonical(raw: string, name: string, value: string): boolean {
   return raw.length === name.length + value.length + 4 && raw[name.length + 1] === ' '
 }

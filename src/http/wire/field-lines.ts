@@ -1,10 +1,10 @@
-/** Several field lines as one piece of a head that is to be written; `field-line.ts` has a single one, as it was read. */
+/** Several field lines as one serialized piece of a head. `field-line.ts` has single lines as parsed. */
 
 import { areWritable } from './fields.ts'
 
 export class FieldLines {
   static readonly none: FieldLines = new FieldLines([])
-  /** Name, value, … in their order. */
+  /** Name, value, … in order. */
   readonly fields: readonly string[]
   #text: string | null = null
   #writable: boolean | null = null
@@ -13,7 +13,7 @@ export class FieldLines {
     this.fields = fields
   }
 
-  /** Each with its CRLF, whatever is in them: who writes a head asks first whether they are `writable`. */
+  /** Each line with its CRLF. The text may hold invalid bytes: the writer of the head checks `writable` first. */
   get text(): string {
     if (this.#text !== null) return this.#text
     let text = ''
@@ -22,13 +22,13 @@ export class FieldLines {
     return text
   }
 
-  /** Looked at once. */
+  /** Checked once, then cached. */
   get writable(): boolean {
     this.#writable ??= areWritable(this.text, this.fields.length / 2)
     return this.#writable
   }
 
-  /** For who writes them again and again: the text is one piece, where one put together by `+` is a tree of its parts. */
+  /** Serializes the lines into one flat string, for repeated use: concatenation with `+` builds a tree of its parts. */
   prepared(): this {
     const parts: string[] = []
     for (let i = 0; i < this.fields.length; i += 2)

@@ -1,37 +1,36 @@
 /**
- * Field lines (RFC 9112, section 5), of header sections and trailers, in either direction. What could be read in two ways
- * is neither read nor written. Used by whoever reads or writes a head.
+ * Field lines (RFC 9112, section 5) of header sections and trailers, of requests and responses. Ambiguous lines are
+ * neither parsed nor written.
  */
 
 import { FieldLine } from './field-line.ts'
 
-/** A character of a token (RFC 9110, section 5.6.2), for regular expressions. */
+/** A `tchar` (RFC 9110, section 5.6.2), as a regular expression source. */
 export const TOKEN: string = "[!#$%&'*+.^_`|~0-9A-Za-z-]"
-/** Visible characters and blanks (RFC 9110, section 5.5), for regular expressions. */
+/** A field value with its optional whitespace (RFC 9110, section 5.5), as a regular expression source. */
 export const VALUE: string = '[\\t -~\\x80-\\xff]*'
-/** Lines without their folding. */
+/** Field lines without obsolete line folding. */
 const FIELD_LINES = new RegExp(`(?:${TOKEN}+:${VALUE}\\r\\n)*`, 'y')
 const DIGITS = /^[0-9]+$/
-/** Elements of a list that the gateway reads, and cookies of a request: each costs time to read. */
+/** Limits on list elements and on cookies of a request. They bound the time to parse a list. */
 export const MAX_LIST_ELEMENTS = 64
 export const MAX_COOKIES = 512
 
-/** Digits up to which numbers hold every length. */
+/** Decimal digits that a number always holds exactly. */
 const MAX_SAFE_DIGITS = 15
-/** What others count to. */
+/** The largest length that other implementations count, plus one. */
 const LENGTH_LIMIT = 2n ** 64n
 
-/** Pieces of fewer lines have their expressions made beforehand. */
+/** Expressions for fewer lines than this are compiled in advance. */
 const PRECOMPILED = 64
 
 const SPACE = 0x20
 const TAB = 0x09
 
 /**
- * Name, value, … in their order; values without the blanks around them.
+ * Parses a field section from `start` to its end; each line ends with CRLF. Values lose the whitespace around them.
  *
- * @param text field lines to its end, each with its CRLF
- * @returns null where there is anything else
+ * @returns name, value, … in order; null if the section is malformed
  */
 export function parseFields(text: string, start: number): string[] | null {
   if (!isFieldSection(text, start)) return null
@@ -46,9 +45,9 @@ export function parseFields(text: string, start: number): string[] | null {
 }
 
 /**
- * The same, of a sender that mostly says again what it said before: lines that have not changed are not read anew.
+ * As `parseFields`, but reuses each line that equals the line at the same position in the previous message.
  *
- * @param last lines of its head before; undefined: there was none
+ * @param last the lines of the previous head on the connection, if it is retained
  */
 export function parseFieldLines(
   text: string,
@@ -59,8 +58,8 @@ export function parseFieldLines(
   let valid = false
   for (let at = start; at < text.length;) {
     const before = last?.[lines.length]
-    // To its CRLF, and there is none within: it is this line, and no more than that. (`startsWith` goes character by
-    // character: it takes six times as long.)
+    // `raw` ends with the only CRLF in it, so equality covers exactly one line. `slice` and `===` take a sixth of the
+    // time of `startsWith`, which compares character by character.
     if (before !== undefined && text.slice(at, at + before.raw.length) === before.raw) {
       lines.push(before.detach())
       at += before.raw.length
@@ -77,7 +76,7 @@ export function parseFieldLines(
   return lines
 }
 
-/** All of the text, from there on. */
+/** Whether the text is a valid field section from `start` to its end. */
 function isFieldSection(text: string, start: number): boolean {
   FIELD_LINES.lastIndex = start
   FIELD_LINES.test(text)
@@ -85,16 +84,16 @@ function isFieldSection(text: string, start: number): boolean {
 }
 
 /**
- * Whether every reader will find so many lines in this piece of a head that is to be written, and nothing else: a value
- * may hold anything, whoever let it come so far. Pieces that are right make a head that is.
+ * Whether the text consists of exactly `count` valid field lines. A value may hold arbitrary bytes until this check.
+ * Valid pieces form a valid head.
  *
- * @param text lines as they are written, each with its CRLF
+ * @param text serialized lines, each with its CRLF
  */
 export function areWritable(text: string, count: number): boolean {
   return (LINES_EXPRESSIONS[count] ?? linesExpression(count)).test(text)
 }
 
-/** An expression for each number of lines: one look at the text, where counting them would be another. */
+/** One expression checks and counts the lines in one pass. */
 function linesExpression(count: number): RegExp {
   return new RegExp(`^(?:${TOKEN}+: ${VALUE}\\r\\n){${count}}$`)
 }
@@ -113,29 +112,33 @@ function isBlank(code: number): boolean {
   return code === SPACE || code === TAB
 }
 
-/** Names, and values of names, know no case. @param wanted in lower case */
+/** Field names, and some values, are case-insensitive. @param wanted in lower case */
 export function equalsIgnoreCase(text: string, wanted: string): boolean {
   return text.length === wanted.length && (text === wanted || text.toLowerCase() === wanted)
 }
 
-/** The value of a Content-Length: Infinity where numbers don't hold it, null where it is none, or beyond 64 bits. */
+/** Parses a Content-Length. @returns Infinity above the exact range of a number; null if malformed or above 64 bits */
 export function parseContentLength(value: string): number | null {
   if (!DIGITS.test(value)) return null
   if (value.length <= MAX_SAFE_DIGITS) return Number(value)
   return BigInt(value) < LENGTH_LIMIT ? Infinity : null
 }
 
-/** All lines of a name, as one list (RFC 9110, section 5.3). @param before null at the first */
+/**
+ * Combines the values of repeated lines into one list (RFC 9110, section 5.3).
+ *
+ * @param before null for the first line
+ */
 export function joinValues(before: string | null, value: string): string {
   return before === null ? value : `${before}, ${value}`
 }
 
-/** Whether a list has more elements than that, empty ones included. */
+/** Whether a list has more than `max` elements, empty elements included. */
 export function isLongList(list: string, max: number = MAX_LIST_ELEMENTS, separator = ','): boolean {
   return list.length >= max && countSeparators(list, separator, max) >= max
 }
 
-/** How many there are; no more are counted than `most`. */
+/** The number of separators, counted up to `max`. */
 export function countSeparators(text: string, separator: string, max: number): number {
   let count = 0
   for (let at = text.indexOf(separator); at >= 0 && count < max; at = text.indexOf(separator, at + 1)) count++
@@ -143,9 +146,9 @@ export function countSeparators(text: string, separator: string, max: number): n
 }
 
 /**
- * Whether the connection outlives the message (RFC 9112, section 9.3).
+ * Whether the connection persists after the message (RFC 9112, section 9.3).
  *
- * @param connection all lines of Connection, joined; null without one
+ * @param connection the combined value of Connection; null if absent
  */
 export function isPersistent(connection: string | null, minor: 0 | 1): boolean {
   if (connection === null || connection === 'keep-alive') return minor === 1 || connection !== null

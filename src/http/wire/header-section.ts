@@ -68,7 +68,7 @@ function shared(text: string): HeaderSection {
 
 function read(text: string): HeaderSection {
   const fields = parseFields(text, 0)
-  if (fields === null) throw malformed('The request is not valid HTTP/1.1: not a header field.')
+  if (fields === null) throw malformed('The request is not valid HTTP/1.1: a header field is malformed.')
   let hosts = 0
   let host: string | null = null
   let upgrade: string | null = null

@@ -1,6 +1,6 @@
-/** What is wrong with bytes that should be a request. Thrown by who reads them, and made where they end too early. */
+/** The fault of bytes that do not form a valid request. */
 
-/** What came is no request. Its message is for who has sent it. */
+/** The message is public: the client receives it as the problem detail. */
 export class MalformedRequest extends Error {
   readonly kind: 'malformed' | 'bad-target' | 'large-target' | 'large-head' | 'large-body'
 
@@ -15,5 +15,5 @@ export function malformed(detail: string): MalformedRequest {
 }
 
 export function bodyTooLong(): MalformedRequest {
-  return new MalformedRequest('large-body', 'The body is larger than anybody counts.')
+  return new MalformedRequest('large-body', 'The body is larger than the gateway supports.')
 }

@@ -1,89 +1,95 @@
 /**
- * Bytes of a connection in, HTTP/1.1 messages out: head, body, trailers, however the bytes are cut into pieces. Strict
- * where leniency could make two messages of one. The same for requests and answers: what differs is their grammar.
+ * Incremental HTTP/1.1 message parser: head, body and trailers from the bytes of a connection, in chunks of any size.
+ * It is strict where lenience could turn one message into two. A `Grammar` supplies what differs between requests and
+ * responses.
  */
 
 import { equalsIgnoreCase, parseFields, TOKEN } from './fields.ts'
 
 export interface Framed {
-  /** Bytes of the body; or {@link CHUNKED}, {@link UNTIL_CLOSE}, {@link INTERIM}. */
+  /** The body length in bytes, or {@link CHUNKED}, {@link UNTIL_CLOSE}, {@link INTERIM}. */
   readonly length: number
-  /** What the next head on the connection may say again, in whole or in part. Left out: it is not worth being kept. */
+  /** Retained for comparison with the next head on the connection. Undefined if retention is not worthwhile. */
   readonly section?: object | undefined
 }
 
 export const CHUNKED: number = -1
-/** As long as the connection. */
+/** The body ends with the connection. */
 export const UNTIL_CLOSE: number = -2
-/** No body, and no end: another head follows. */
+/** An interim response: no body, and another head follows. */
 export const INTERIM: number = -3
 
-/** Who is told. After an exception of the reader, or once it was told to stop, nothing more is. */
+/** Receives the parsed message. No calls follow an exception of the parser or `stop`. */
 export interface MessageSink<Head extends Framed> {
   head(head: Head): void
-  /** @param chunk text: latin1, all of a body that came whole; bytes: the sink's to keep */
+  /** @param chunk a string is a whole body as latin1; a Buffer belongs to the sink */
   body(chunk: Buffer | string): void
-  /** The message is whole. */
+  /** The message is complete. */
   end(trailers: readonly string[]): void
 }
 
-/** What kind of messages they are. */
+/** The grammar of requests or of responses. */
 export interface Grammar<Head extends Framed> {
   /**
-   * Throws where it is none.
+   * Throws if the head is malformed.
    *
-   * @param text from the first line to the end of the last field line, its CRLF included
+   * @param text from the start line to the end of the last field line, CRLF included
    * @param bodiless as given to `begin`
-   * @param last of the head before on this connection; undefined: there was none, or it is not kept
+   * @param last the `section` of the previous head on this connection, if retained
    */
   readHead(text: string, bodiless: boolean, lastSection: Head['section'] | undefined): Head
   /**
-   * What is wrong already with the beginning of a head: so that nobody waits for its end. Null: nothing yet.
+   * Detects a malformed head before all of it is received.
    *
-   * @param before characters of it that were looked at before, and found to be right
+   * @param before the number of characters that earlier calls found valid
+   * @returns null if no fault is visible yet
    */
   checkPrefix(text: string, before: number): Error | null
-  /** Empty lines before a head are passed over (RFC 9112, section 2.2). */
+  /** Empty lines before a head are skipped (RFC 9112, section 2.2). */
   readonly skipsEmptyLines: boolean
-  /** Names that mean something, or do harm, only where they are no trailers. In lower case. */
+  /** Fields that have no meaning, or do harm, as trailers. In lower case. */
   readonly forbiddenTrailers: readonly string[]
-  /** Bytes up to which a body that came with its head is handed on as text: it goes out in one piece with the head. */
+  /** A body that arrives with its head is passed as a string up to this many bytes, so that both leave in one write. */
   readonly maxTextBody: number
-  /** The bytes are read into a buffer that others use next: what is kept is copied. */
+  /** The read buffer is reused, so retained bytes are copied. */
   readonly sharedBuffer: boolean
   malformed(what: string): Error
-  /** @param text of a head: what has come of it */
+  /** @param text the received part of a head */
   tooLong(what: string, text?: string): Error
 }
 
-/** Bytes of a chunk's size and extensions. */
+/** The size of a chunk-size line with its extensions, in bytes. */
 const MAX_SIZE_LINE = 1024
-/** Characters of extensions that all chunks of a body have together. */
+/** The total length of all chunk extensions of a body, in characters. */
 const MAX_EXTENSIONS = 16 * 1024
-/** A part of a chunk of fewer bytes is handed on with others that came in the same read: it is not worth its own buffer. */
+/** Smaller parts of chunks from one read are combined: a separate buffer for each costs more than the copy. */
 const SMALL_CHUNK = 1024
-/** Bytes made into text at a time where a head is looked for. */
+/** Bytes decoded at a time in search of the end of a head. */
 const DECODE_BYTES = 20 * 1024
 
-/** Characters of a read, of which a part may be kept until the next one. */
+/** The largest text, in characters, of which a substring is retained. */
 const MAX_RETAINED = 8 * 1024
 
 const NO_TRAILERS: readonly string[] = Object.freeze([])
 
-/** A chunk's size, with its extensions, which are passed over (RFC 9112, section 7.1). */
+/** A chunk size with its extensions, which are ignored (RFC 9112, section 7.1). */
 const SIZE_LINE = (() => {
   const token = `${TOKEN}+`
   const quoted = '"(?:[\\t !#-\\[\\]-~\\x80-\\xff]|\\\\[\\t -~\\x80-\\xff])*"'
   const extension = `[\\t ]*;[\\t ]*${token}(?:[\\t ]*=[\\t ]*(?:${token}|${quoted}))?`
   return new RegExp(`^0*([0-9A-Fa-f]{1,16})(?:${extension})*$`)
 })()
-/** Hexadecimal digits up to which numbers hold a size. */
+/** Hexadecimal digits of a size that a number always holds exactly. */
 const MAX_SAFE_DIGITS = 13
 
-/** A CR or LF that is not one of a pair; one at the end may become it. */
+/** A CR or LF outside a CRLF pair. A CR at the end of the text may still become part of a pair. */
 const BARE = /(?:^|[^\r])\n|\r[^\n]/
 
-/** Whether there is one. @param before characters that were found to have none: all but the last of them are passed over */
+/**
+ * Whether the text has a bare CR or LF.
+ *
+ * @param before the number of characters that were checked before; only the last of them is checked again
+ */
 export function hasBareCrLf(text: string, before: number): boolean {
   const lastSection = before - 1
   return BARE.test(lastSection <= 0 ? text : text.slice(text[lastSection] === '\n' ? before : lastSection))
@@ -92,22 +98,22 @@ export function hasBareCrLf(text: string, before: number): boolean {
 type State = 'none' | 'head' | 'fixed' | 'until-close' | 'size' | 'chunk' | 'chunk-end' | 'trailers'
 
 export class MessageParser<Head extends Framed> {
-  /** Bytes of a head section, and of the trailers. */
+  /** The limit for a header section and for trailers, in bytes. */
   readonly #maxHead: number
   readonly #grammar: Grammar<Head>
   readonly #sink: MessageSink<Head>
   #state: State = 'none'
   #bodiless = false
-  /** Of the head before. */
+  /** From the previous head. */
   #lastSection: Head['section'] | undefined
-  /** Bytes of the body, or of a chunk, that are still to come. */
+  /** Bytes of the body or of the chunk that are not received yet. */
   #remaining = 0
   #paused = false
   #extensions = 0
-  /** Small parts of chunks of this read, one behind the other. */
+  /** Small parts of chunks from this read, one after the other. */
   #coalesced: Buffer | null = null
   #coalescedBytes = 0
-  /** What came of a head, a size line or the trailers before the rest did. */
+  /** The received part of an incomplete head, size line or trailer section. */
   #partial = ''
 
   constructor(grammar: Grammar<Head>, maxHead: number, sink: MessageSink<Head>) {
@@ -116,7 +122,7 @@ export class MessageParser<Head extends Framed> {
     this.#sink = sink
   }
 
-  /** Ready for a message. @param bodiless whatever its head says, it has no body: the answer to HEAD */
+  /** Prepares for a message. @param bodiless the message has no body, whatever its head says: a response to HEAD */
   begin(bodiless = false): void {
     this.#state = 'head'
     this.#bodiless = bodiless
@@ -124,7 +130,7 @@ export class MessageParser<Head extends Framed> {
     this.#extensions = 0
   }
 
-  /** No more is told. */
+  /** Ends all calls to the sink. */
   stop(): void {
     this.#state = 'none'
     this.#partial = ''
@@ -132,36 +138,35 @@ export class MessageParser<Head extends Framed> {
     this.#coalescedBytes = 0
   }
 
-  /** Nothing is kept of what was read. */
+  /** Drops the retained section of the previous head. */
   forget(): void {
     this.#lastSection = undefined
   }
 
-  /** What is being read goes no further than to here. To be called by the sink. */
+  /** Stops the current read at this position. The sink calls it. */
   pause(): void {
     this.#paused = true
   }
 
-  /** Nothing of a message has come since `begin`. */
+  /** Nothing of a message has been received since `begin`. */
   get atStart(): boolean {
     return this.#state === 'head' && this.#partial === ''
   }
 
-  /** Bytes of a head, a size line or trailers that have come without the rest. */
+  /** The size of an incomplete head, size line or trailer section, in bytes. */
   get partialBytes(): number {
     return this.#partial.length
   }
 
-  /** The connection has ended, in good order: so has a body that is as long as it lasts. */
+  /** The connection has ended properly. This completes a body that is delimited by the end of the connection. */
   close(): void {
     if (this.#state === 'until-close') this.#finish(0)
   }
 
   /**
-   * Throws what the grammar makes of a fault.
+   * Parses the bytes from `from` to `to`. Throws the error of the grammar if they are malformed.
    *
-   * @param bytes those from `from` to `to`
-   * @returns where it stopped: before `to` when the message was whole before, or the sink wants no more for now
+   * @returns the position after the last parsed byte: less than `to` if the message is complete or the sink has paused
    */
   read(bytes: Buffer, from: number, to: number): number {
     let at = from
@@ -227,13 +232,13 @@ export class MessageParser<Head extends Framed> {
     if (end - start > this.#maxHead) throw this.#grammar.tooLong('head', partial.slice(start))
     this.#partial = ''
     const head = this.#grammar.readHead(partial.slice(start, end + 2), this.#bodiless, this.#lastSection)
-    // Whatever is cut out of a text keeps all of it.
+    // A substring keeps the whole string in memory.
     if (partial.length <= MAX_RETAINED || head.section === undefined) this.#lastSection = head.section
     const next = at + end + 4 - before
     return this.#startBody(head, partial, end + 4, next, to)
   }
 
-  /** @param from where the body begins in the text; `at`: in the bytes */
+  /** @param from the position of the body in `text` @param at the position of the body in the bytes */
   #startBody(head: Head, text: string, from: number, at: number, to: number): number {
     const { length } = head
     this.#state = stateOf(length)
@@ -265,9 +270,9 @@ export class MessageParser<Head extends Framed> {
     if (end < 0) return this.#keepPartial(partial, at + text.length, before)
     this.#partial = ''
     const size = SIZE_LINE.exec(partial.slice(0, end))?.[1]
-    if (size === undefined) throw this.#grammar.malformed('not the size of a chunk')
+    if (size === undefined) throw this.#grammar.malformed('a chunk size is malformed')
     this.#extensions += end - size.length
-    if (this.#extensions > MAX_EXTENSIONS) throw this.#grammar.tooLong('size of a chunk')
+    if (this.#extensions > MAX_EXTENSIONS) throw this.#grammar.tooLong('chunk size line')
     if (size.length > MAX_SAFE_DIGITS) throw this.#grammar.tooLong('body')
     this.#remaining = Number.parseInt(size, 16)
     this.#state = this.#remaining === 0 ? 'trailers' : 'chunk'
@@ -285,7 +290,7 @@ export class MessageParser<Head extends Framed> {
 
   #readTrailers(bytes: Buffer, at: number, to: number): number {
     const text = bytes.toString('latin1', at, Math.min(to, at + this.#maxHead))
-    // With the line end in front, none at all and some end alike.
+    // The CRLF in front makes an empty and a non-empty trailer section end alike.
     const before = this.#partial === '' ? 2 : this.#partial.length
     const partial = (this.#partial === '' ? '\r\n' : this.#partial) + text
     const end = partial.indexOf('\r\n\r\n', Math.max(0, before - 3))
@@ -300,24 +305,24 @@ export class MessageParser<Head extends Framed> {
 
   #trailersOf(text: string): readonly string[] {
     const trailers = parseFields(text, 2)
-    if (trailers === null) throw this.#grammar.malformed('not a field line')
+    if (trailers === null) throw this.#grammar.malformed('a trailer field is malformed')
     for (let i = 0; i < trailers.length; i += 2)
       for (const name of this.#grammar.forbiddenTrailers)
         if (equalsIgnoreCase(trailers[i] ?? '', name))
-          throw this.#grammar.malformed(`${name} among the trailers`)
+          throw this.#grammar.malformed(`the trailers contain ${name}`)
     return trailers
   }
 
-  /** @param before characters of it that were held before */
+  /** @param before the number of characters that were kept before */
   #keepPartial(text: string, next: number, before: number): number {
     const [most, what] =
       this.#state === 'size'
-        ? ([MAX_SIZE_LINE, 'size of a chunk'] as const)
+        ? ([MAX_SIZE_LINE, 'chunk size line'] as const)
         : ([this.#maxHead, this.#state === 'head' ? 'head' : 'trailers'] as const)
     const fault =
       this.#state === 'head' ? this.#grammar.checkPrefix(text, before) : this.#bareFault(text, before)
     if (fault !== null) throw fault
-    // It may take its time.
+    // The rest may take long to arrive.
     if (this.#state === 'head') this.forget()
     if (text.length >= most) throw this.#grammar.tooLong(what, text)
     this.#partial = text
@@ -336,7 +341,7 @@ export class MessageParser<Head extends Framed> {
   }
 }
 
-/** Where the first of the other lines begins. */
+/** The position after the empty lines. */
 function emptyLines(text: string): number {
   let at = 0
   while (text.startsWith('\r\n', at)) at += 2

@@ -1,15 +1,15 @@
-/** The field lines of an answer, and what of them says how it is framed. Made by whoever answers. */
+/** The field lines of a response, and their framing fields. */
 
 import type { FieldLine } from './field-line.ts'
 import { areWritable, equalsIgnoreCase } from './fields.ts'
 
 export class ResponseFields {
-  /** Each with its CRLF, whatever is in them: who writes a head asks first whether they are `writable`. */
+  /** Each line with its CRLF. The text may hold invalid bytes: the writer of the head checks `writable` first. */
   readonly text: string
-  /** The last value of Content-Length and of Connection; null without one. */
+  /** The last value of Content-Length and of Connection; null if absent. */
   readonly length: string | null
   readonly connection: string | null
-  /** There is a Date. */
+  /** The lines include Date. */
   readonly hasDate: boolean
   readonly #count: number
   #writable: boolean | null = null
@@ -33,7 +33,7 @@ export class ResponseFields {
     this.#count = lines.length
   }
 
-  /** Looked at once. */
+  /** Checked once, then cached. */
   get writable(): boolean {
     this.#writable ??= areWritable(this.text, this.#count)
     return this.#writable

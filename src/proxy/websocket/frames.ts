@@ -86,14 +86,14 @@ export class Frames {
     this.#lengthEnd = 2
     this.#headerEnd = 2
     this.#mask = 0
-    if (this.#isControl && (byte & FIN) === 0) this.fault = 'a control frame in fragments'
+    if (this.#isControl && (byte & FIN) === 0) this.fault = 'a fragmented control frame'
   }
 
   #second(byte: number): void {
     this.#short = byte & LENGTH
     if (((byte & MASK) !== 0) !== this.#masked)
-      this.fault = this.#masked ? 'a frame without mask' : 'a frame with a mask'
-    if (this.#isControl && this.#short > MAX_CONTROL) this.fault = 'a long control frame'
+      this.fault = this.#masked ? 'an unmasked frame' : 'a masked frame'
+    if (this.#isControl && this.#short > MAX_CONTROL) this.fault = 'a control frame over 125 bytes'
     this.#lengthEnd = this.#short === LENGTH_64 ? 10 : this.#short === LENGTH_16 ? 4 : 2
     this.#headerEnd = this.#lengthEnd + (this.#masked ? 4 : 0)
     this.#length = this.#lengthEnd === 2 ? this.#short : 0
@@ -101,9 +101,9 @@ export class Frames {
 
   #checkLength(): void {
     const shortest = this.#lengthEnd === 10 ? 0x10000 : this.#lengthEnd === 4 ? LENGTH_16 : 0
-    if (this.#length < shortest) this.fault = 'a length that is spelled too long'
-    if (this.#length > Number.MAX_SAFE_INTEGER) this.fault = 'a length beyond all measure'
-    if (this.#opcode === CLOSE && this.#length === 1) this.fault = 'half a status'
+    if (this.#length < shortest) this.fault = 'a length that is not minimal'
+    if (this.#length > Number.MAX_SAFE_INTEGER) this.fault = 'a length above 2^53'
+    if (this.#opcode === CLOSE && this.#length === 1) this.fault = 'a status code of one byte'
   }
 
   /** The header is whole. */

@@ -11,20 +11,25 @@ import { isLongList, MAX_LIST_ELEMENTS } from '../../http/wire/fields.ts'
 
 const malformed = (detail: string) => new Refusal('request_malformed', detail)
 
-const wrongMethodOrVersion = malformed('A WebSocket handshake is a GET by HTTP/1.1.')
+const wrongMethodOrVersion = malformed('A WebSocket handshake must be a GET request of HTTP/1.1.')
 const notUpgrade = malformed(
-  'A WebSocket handshake has one Upgrade: websocket, and a Connection that names upgrade.',
+  'A WebSocket handshake must have a single Upgrade: websocket, and a Connection with upgrade.',
 )
-const badKey = malformed('A WebSocket handshake has one Sec-WebSocket-Key: 16 bytes in base64.')
-const noVersion = malformed('A WebSocket handshake has one Sec-WebSocket-Version.')
+const badKey = malformed('A WebSocket handshake must have a single Sec-WebSocket-Key: 16 bytes in base64.')
+const noVersion = malformed('A WebSocket handshake must have a single Sec-WebSocket-Version.')
 const longOffer = malformed(
-  `A WebSocket handshake offers no more than ${MAX_LIST_ELEMENTS} subprotocols and extensions.`,
+  `A WebSocket handshake must not offer more than ${MAX_LIST_ELEMENTS} subprotocols or extensions.`,
 )
-const hasBody = malformed('A WebSocket handshake has no body.')
-const unsupportedVersion = new Refusal('upgrade_required', 'WebSockets are spoken here by version 13 only.')
+const hasBody = malformed('A WebSocket handshake must not have a body.')
+const unsupportedVersion = new Refusal(
+  'upgrade_required',
+  'The gateway supports version 13 of WebSockets only.',
+)
 
 /** Something came behind a handshake before it was answered (RFC 6455, section 4.1). */
-export const earlyBytes: Refusal = malformed('Bytes came behind a WebSocket handshake before its answer.')
+export const earlyBytes: Refusal = malformed(
+  'Bytes arrived after a WebSocket handshake and before its response.',
+)
 
 /** What the client offers, and the upstream chooses from. */
 const NEGOTIATED_FIELDS = ['sec-websocket-protocol', 'sec-websocket-extensions'] as const
@@ -85,22 +90,22 @@ export function responseFault(
 ): string | null {
   if (statusCode !== 101) return `status ${statusCode}`
   const upgrade = lines(rawHeaders, 'upgrade')
-  if (upgrade.length !== 1 || upgrade[0]?.toLowerCase() !== 'websocket') return 'not Upgrade: websocket'
+  if (upgrade.length !== 1 || upgrade[0]?.toLowerCase() !== 'websocket') return 'Upgrade is not websocket'
   const connection = lines(rawHeaders, 'connection')
   if (isLongList(connection.join()) || !tokens(connection).includes('upgrade'))
-    return 'a Connection without upgrade'
+    return 'Connection has no upgrade'
   const accept = lines(rawHeaders, 'sec-websocket-accept')
   const key = lines(sent, 'sec-websocket-key')[0] ?? ''
-  if (accept.length !== 1 || accept[0] !== acceptOf(key)) return 'another Sec-WebSocket-Accept'
+  if (accept.length !== 1 || accept[0] !== acceptOf(key)) return 'Sec-WebSocket-Accept does not match the key'
   return choiceFault(sent, rawHeaders)
 }
 
 /** A server chooses at most one of the subprotocols, and extensions only of those that were offered. */
 function choiceFault(sent: readonly string[], answer: readonly string[]): string | null {
   if (NEGOTIATED_FIELDS.some((name) => isLongList(lines(answer, name).join())))
-    return 'a choice of too many elements'
+    return 'the list of subprotocols or extensions is too long'
   const [protocol, ...others] = lines(answer, 'sec-websocket-protocol')
-  if (others.length > 0) return 'two subprotocols'
+  if (others.length > 0) return 'more than one subprotocol'
   if (protocol !== undefined && !elements(lines(sent, 'sec-websocket-protocol')).includes(protocol))
     return 'a subprotocol that was not offered'
   const offered = extensionNames(lines(sent, 'sec-websocket-extensions'))

@@ -138,7 +138,9 @@ t.test('anything else is closed without an answer, counted, and logged at a boun
   const series = 'seatgate_connections_refused_total{reason="proxy_protocol"}'
   t.equal(await metric(world, series), BAD.length + 1)
   const lines = world.log().filter(({ msg }) => String(msg).includes('PROXY protocol'))
-  t.match(lines, [{ level: 'warn', peer: '127.0.0.1', reason: 'it does not begin with a PROXY header' }])
+  t.match(lines, [
+    { level: 'warn', peer: '127.0.0.1', reason: 'the connection does not begin with a PROXY header' },
+  ])
   t.equal(world.upstream.seen.length, 0)
   t.equal(await metric(world, 'seatgate_connections{state="opening"}'), 0)
 })
