@@ -2,10 +2,10 @@
 
 import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
-import { DeferredQueue } from '../../src/lib/deferred-queue.ts'
-import { Wire } from '../proxy/support.ts'
-import { raw } from '../support/client.ts'
-import { startWorld } from '../support/world.ts'
+import { DeferredQueue } from '../../../src/lib/deferred-queue.ts'
+import { Wire } from '../../proxy/support.ts'
+import { raw } from '../../support/client.ts'
+import { startWorld } from '../../support/world.ts'
 
 t.test('a few at each turn of the event loop, in their order', async (t) => {
   const turns = new DeferredQueue()
