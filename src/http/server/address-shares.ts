@@ -1,11 +1,11 @@
 /** The open connections of each client address. */
 
-/** Connections of one address that are looked at for one that can be closed; the next look begins with others. */
+/** Connections of one address that one search inspects; the next search begins with others. */
 const MAX_SCANNED = 64
 
-/** What is counted: a connection. */
+/** A connection that is counted by address. */
 export interface AddressMember<T> {
-  /** All of its address; null where the address says nothing of the client. */
+  /** All connections of its address; null if the address does not identify the client. */
   share: AddressShare<T> | null
 }
 
@@ -13,7 +13,7 @@ export interface AddressMember<T> {
 export class AddressShare<T> {
   readonly address: string
   readonly connections = new Set<T>()
-  /** Used by `eviction-order.ts` while it chooses: candidates that may still be taken of this address. */
+  /** Scratch value of `eviction-order.ts`: the number of further victims from this address. */
   quota = 0
 
   constructor(address: string) {
@@ -24,7 +24,7 @@ export class AddressShare<T> {
     return this.connections.size
   }
 
-  /** One of the connections that are looked at now; null where none of these will do. */
+  /** Searches the next connections of this address. @returns null if none of them is accepted */
   find(accepts: (connection: T) => boolean): T | null {
     let left = Math.min(this.size, MAX_SCANNED)
     for (const connection of this.connections) {
@@ -40,10 +40,10 @@ export class AddressShare<T> {
 export class AddressShares<T extends AddressMember<T>> {
   readonly #shares = new Map<string, AddressShare<T>>()
   #largest: AddressShare<T> | null = null
-  /** Connections that have joined since all addresses were compared. */
+  /** Connections that have joined since the addresses were compared. */
   #joinedSinceScan = 0
 
-  /** Connections of the address. */
+  /** The number of connections of the address. */
   count(address: string | null): number {
     return address === null ? 0 : (this.#shares.get(address)?.size ?? 0)
   }
@@ -52,7 +52,7 @@ export class AddressShares<T extends AddressMember<T>> {
     return this.#shares.get(address) ?? null
   }
 
-  /** @param address null: many clients share it, so it says nothing of any of them */
+  /** @param address null if many clients share it, as it then does not identify a client */
   join(connection: T, address: string | null): void {
     if (address === null) return
     const share = this.#shares.get(address) ?? new AddressShare<T>(address)
@@ -70,7 +70,10 @@ export class AddressShares<T extends AddressMember<T>> {
     if (share.size === 0) this.#shares.delete(share.address)
   }
 
-  /** The address with the most connections, as of the last sixteenth of all that have joined. */
+  /**
+   * The address with the most connections. The comparison is repeated when a sixteenth as many connections as addresses
+   * have joined.
+   */
   largest(): AddressShare<T> | null {
     if (this.#joinedSinceScan * 16 >= this.#shares.size || (this.#largest?.size ?? 0) === 0) {
       this.#joinedSinceScan = 0

@@ -1,6 +1,6 @@
 /**
- * A client's connection: what is being said on it, and its place among the others. When there are too many, what one is
- * doing decides who has to go.
+ * A client connection: its HTTP/1 state and its place among all connections. When there are too many, that state
+ * decides which one is evicted.
  */
 
 import type { Socket } from 'node:net'
@@ -17,7 +17,7 @@ import type { AddressShare } from './address-shares.ts'
 import type { MemoryHolder } from './connection-memory.ts'
 import type { Queue, Queued } from './queue.ts'
 
-/** Who is told, of all connections. */
+/** Receives the events of all connections. */
 export interface ClientConnectionOwner {
   headStarted(connection: ClientConnection): void
   requestReceived(connection: ClientConnection, request: ClientRequest, response: ClientResponse): void
@@ -27,7 +27,7 @@ export interface ClientConnectionOwner {
   becameIdle(connection: ClientConnection): void
   memoryChanged(connection: ClientConnection, bytes: number): void
   malformed(connection: ClientConnection, fault: MalformedRequest): void
-  /** It has its last answer, and its client may be sending still. */
+  /** The last response is sent, and the client may still be sending. */
   linger(connection: ClientConnection): void
 }
 
@@ -37,24 +37,24 @@ export class ClientConnection
   readonly socket: Socket
   readonly #owner: ClientConnectionOwner
   #http1: Http1Connection | null = null
-  /** What is being answered; null while nothing is. */
+  /** The exchange in progress; null while there is none. */
   exchange: Exchange | null = null
 
-  /** Those that do what this one does; null once it is gone. */
+  /** The queue of connections in the same state; null after the end of the connection. */
   queue: Queue<ClientConnection> | null = null
   previous: ClientConnection | null = null
   next: ClientConnection | null = null
-  /** All connections of its client's address; null where the address says nothing of the client. */
+  /** All connections of its address; null if the address does not identify the client. */
   share: AddressShare<ClientConnection> | null = null
-  /** Monotonic ms: when it came to its queue, about. */
+  /** Monotonic ms, approximate: the time of its arrival in the queue. */
   queuedAt = 0
-  /** Bytes that had come when it was last idle. */
+  /** Bytes received up to the last time it was idle. */
   bytesReadWhenIdle = 0
-  /** Bytes of messages that are held for it, as `connection-memory.ts` counts them. */
+  /** Buffered message bytes, as counted by `connection-memory.ts`. */
   heldBytes = 0
-  /** Another protocol is spoken here, which has its own limits. */
+  /** The connection has left HTTP for a protocol with limits of its own. */
   isUpgraded = false
-  /** Bytes of answers that the client has taken, and monotonic ms since when it takes no more; see `slow-client.ts`. */
+  /** Response bytes that the client has taken, and the monotonic ms since when it takes none; see `slow-client.ts`. */
   bytesTaken = 0
   stalledSince = Infinity
 
@@ -63,42 +63,42 @@ export class ClientConnection
     this.#owner = owner
   }
 
-  /** From now on, requests are read from it. */
+  /** Starts to parse requests. */
   startHttp1(settings: Http1ConnectionSettings): void {
     this.#http1 = new Http1Connection(this.socket, settings, this)
   }
 
-  /** Whether requests are read from it; before that, it may have to announce its client. */
+  /** Requests are parsed. Before that, a PROXY header may be due. */
   get hasHttp1(): boolean {
     return this.#http1 !== null
   }
 
-  /** Nothing of a request has come. */
+  /** Nothing of the next request has arrived. */
   get quiet(): boolean {
     return this.#http1?.quiet ?? this.socket.bytesRead === 0
   }
 
-  /** What has come is not looked at yet: it may be a request. */
+  /** Received bytes are not parsed yet: they may hold a request. */
   get hasUnreadBytes(): boolean {
     return this.#http1?.hasUnreadBytes ?? false
   }
 
-  /** What was kept for the next request is given up: it may not come for long. */
+  /** Drops what is retained for the next request, as that may be far away. */
   forget(): void {
     this.#http1?.forget()
   }
 
-  /** It is for its client to send a request, or the rest of a head. */
+  /** The client has to send a request, or the rest of a head. */
   get awaitsHead(): boolean {
     return this.#http1?.request === null
   }
 
-  /** What its client has sent ahead is given up. @returns false: there is nothing that could be */
+  /** Drops pipelined bytes. @returns false if there are none to drop */
   dropPipelined(): boolean {
     return this.#http1?.dropPipelined() ?? false
   }
 
-  /** No more requests are read from it. */
+  /** Stops parsing requests. */
   stop(): void {
     this.#http1?.stop()
   }

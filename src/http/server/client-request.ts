@@ -1,55 +1,55 @@
-/** A request as its client sent it. Its body waits until somebody takes it. */
+/** A received request. Its body stays on the connection until a sink takes it. */
 
 import type { Socket } from 'node:net'
 import type { HeaderSection } from '../wire/header-section.ts'
 import { CHUNKED } from '../wire/message-parser.ts'
 import type { RequestHead } from '../wire/request-parser.ts'
 
-/** Who takes the body. */
+/** Receives the body. */
 export interface BodySink {
   data(chunk: Buffer): void
-  /** All of it has come. */
+  /** The body is complete. */
   end(): void
-  /** The connection is gone before that. */
+  /** The connection was closed before the end of the body. */
   aborted(): void
 }
 
-/** What a request needs of its connection. */
+/** The body controls of a connection. */
 export interface BodyFlow {
   readonly socket: Socket
-  /** Reading goes on. */
+  /** Resumes reading. */
   resume(): void
-  /** Nothing more is read, for now. */
+  /** Stops reading for now. */
   pause(): void
-  /** The rest of the body is not waited for: the connection ends with the answer. */
+  /** Gives up the rest of the body: the connection is closed after the response. */
   abandon(): void
 }
 
 export class ClientRequest {
   readonly method: string
-  /** As it came. */
+  /** The request target as received. */
   readonly url: string
-  /** HTTP/1.1, or 1.0. */
+  /** The minor HTTP version. */
   readonly minor: 0 | 1
   readonly section: HeaderSection
-  /** Name, value, … as latin1, in their order. */
+  /** Name, value, … as latin1, in order. */
   readonly rawHeaders: readonly string[]
-  /** Host fields, and the value of the first; null without one. */
+  /** The number of Host fields, and the value of the first; null without one. */
   readonly hosts: number
   readonly host: string | null
-  /** All lines joined; null without one. */
+  /** The combined values of the repeated lines; null if absent. */
   readonly upgrade: string | null
   readonly expect: string | null
-  /** Bytes of body that the head announces: 0 for none, Infinity where chunks don't tell (RFC 9112, section 6). */
+  /** The announced body length in bytes: 0 without a body, Infinity for chunked (RFC 9112, section 6). */
   readonly length: number
   readonly keepAlive: boolean
-  /** All of it is here. */
+  /** The whole request is received. */
   complete: boolean
-  /** It would go on, but whoever takes the body is busy; or nobody has taken it yet. */
+  /** Reading is stopped because the sink is busy, or because there is no sink yet. */
   paused: boolean
   readonly #flow: BodyFlow
   #sink: BodySink | null = null
-  /** What of the body came with the head, until somebody takes it; null from then on, and where there is no body. */
+  /** Body parts that arrived with the head, until a sink takes them. Null from then on, and without a body. */
   #buffered: Buffer[] | null
 
   constructor(head: RequestHead, flow: BodyFlow) {
@@ -75,7 +75,7 @@ export class ClientRequest {
     return this.#flow.socket
   }
 
-  /** The body goes there from now on; null: nowhere. Before the first call, no more than a few reads' worth is taken in. */
+  /** Sets the receiver of the body; null discards it. Before the first call only a few reads' worth is buffered. */
   deliver(sink: BodySink | null): void {
     this.#sink = sink
     if (this.#buffered !== null) this.#deliverBuffered(this.#buffered)
@@ -88,12 +88,12 @@ export class ClientRequest {
     if (this.complete) this.#sink?.end()
   }
 
-  /** The sink has no use for the rest: unless another one has taken it over, it goes nowhere. */
+  /** Discards the rest of the body, unless another sink has taken over. */
   release(sink: BodySink): void {
     if (this.#sink === sink) this.deliver(null)
   }
 
-  /** Somebody takes the body, if only to throw it away. */
+  /** The body has a receiver, even if that discards it. */
   get hasSink(): boolean {
     return this.#sink !== null
   }
@@ -110,12 +110,12 @@ export class ClientRequest {
     this.#flow.resume()
   }
 
-  /** Nobody waits for the rest of the body: the connection ends with the answer to this request. */
+  /** Gives up the rest of the body: the connection is closed after the response. */
   abandon(): void {
     if (!this.complete) this.#flow.abandon()
   }
 
-  /** Told by its conversation. */
+  /** The connection calls this and the following methods. */
   receive(chunk: Buffer): void {
     if (this.#buffered === null) this.#sink?.data(chunk)
     else this.#buffered.push(chunk)

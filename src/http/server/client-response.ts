@@ -1,6 +1,6 @@
 /**
- * The answer to a request, framed by us (RFC 9112, sections 4, 6 and 7). Head and first bytes go out in one write. What
- * is wrong with a head is thrown before a byte of it is written.
+ * A response with framing of the gateway's own (RFC 9112, sections 4, 6 and 7). The head leaves in one write with the
+ * first body bytes. A fault in the head is thrown before any byte is written.
  */
 
 import { STATUS_CODES } from 'node:http'
@@ -11,26 +11,26 @@ import { VALUE } from '../wire/fields.ts'
 import { ResponseFields } from '../wire/response-fields.ts'
 import { nextStage } from '../../lib/batched-stages.ts'
 
-/** Who wants to know how it goes. */
+/** Receives the progress of a response. */
 export interface ResponseListener {
-  /** The client takes more. */
+  /** The client accepts more bytes. */
   drained?(): void
-  /** All of it was handed to the system (`writableFinished`), or the connection is gone before that. */
+  /** The operating system has the whole response (`writableFinished`), or the connection was closed before that. */
   closed?(): void
 }
 
-/** What it tells its connection. */
+/** The connection of a response. */
 export interface ResponseOwner {
   readonly socket: Socket
-  /** Whole seconds that the connection is kept for the next request. */
+  /** The idle timeout of the connection in whole seconds, as announced to clients. */
   readonly keepAliveSeconds: number
-  /** All of it is with the system. */
+  /** The operating system has the whole response. */
   flushed(): void
-  /** The client does not take it as fast as it is written: it waits in memory. */
+  /** The client reads more slowly than the response is written: bytes wait in memory. */
   backpressure(): void
 }
 
-/** `none`: whatever is said of its length, it has no body. */
+/** `none`: the response has no body, whatever its Content-Length says. */
 type Framing = 'none' | 'length' | 'chunked' | 'until-close'
 
 const CLOSE = /\bclose\b/i
@@ -39,23 +39,23 @@ const PHRASE = new RegExp(`^${VALUE}$`)
 
 export class ClientResponse {
   statusCode = 0
-  /** A head was given, be it on its way or not. */
+  /** The head is set, sent or not. */
   headersSent = false
-  /** All of it was handed to the system. */
+  /** The operating system has the whole response. */
   writableFinished = false
-  /** It is over, or its connection is gone, or will be. */
+  /** The response has ended, or its connection is closed or about to be. */
   destroyed = false
-  /** The connection goes on after it. Counts until the head is given. */
+  /** The connection persists after this response. Changes take effect until the head is set. */
   shouldKeepAlive: boolean
-  /** The gateway said no: who has asked waits a little longer for its next answer than others do. */
+  /** The gateway refused the request: the next request on this connection is deferred. */
   refused = false
   readonly #request: ClientRequest
   readonly #owner: ResponseOwner
   readonly #listeners: ResponseListener[] = []
-  /** Not written yet. */
+  /** The serialized head until it is written. */
   #head = ''
   #framing: Framing = 'none'
-  /** Bytes of the announced length that are still due. */
+  /** Bytes of the announced length that are not written yet. */
   #remaining = 0
   #ended = false
 
@@ -73,17 +73,17 @@ export class ClientResponse {
     return this.#owner.socket
   }
 
-  /** Bytes that the system has not taken yet, of this answer alone. */
+  /** Bytes of this response that the operating system has not accepted yet. */
   get writableLength(): number {
     return this.#owner.socket.writableLength
   }
 
   /**
-   * Throws, having done nothing, when it can't be written so that every reader finds the same in it.
+   * Sets the head. Throws, without an effect, if the head would be ambiguous or malformed.
    *
-   * @param fields as latin1; Content-Length, Connection and Date among them count
-   * @param phrase null: the usual one
-   * @param more further lines, which say nothing of framing
+   * @param fields as latin1; Content-Length, Connection and Date among them take effect
+   * @param phrase null for the standard one
+   * @param extra further lines without framing fields
    */
   writeHead(
     status: number,
@@ -118,7 +118,7 @@ export class ClientResponse {
     return minor === 1 ? 'chunked' : 'until-close'
   }
 
-  /** 1xx (RFC 9110, section 15.2): before the head, as often as it likes. Throws as `writeHead` does. */
+  /** Writes an interim (1xx) response before the head (RFC 9110, section 15.2). Throws as `writeHead` does. */
   writeInformation(status: number, fields: ResponseFields): void {
     if (this.headersSent || this.destroyed) return
     if (!fields.writable) throw new Error('the interim response contains bytes that can not be written')
@@ -129,7 +129,7 @@ export class ClientResponse {
     this.writeInformation(100, NO_FIELDS)
   }
 
-  /** The head goes out now, if it has not yet. */
+  /** Sends the head now, if it is not sent yet. */
   flushHeaders(): void {
     if (this.#head === '' || this.destroyed) return
     const head = this.#head
@@ -137,7 +137,7 @@ export class ClientResponse {
     this.#owner.socket.write(head, 'latin1')
   }
 
-  /** @returns false: the client is behind, and `drain` will be told */
+  /** @returns false on backpressure; `drained` follows */
   write(chunk: Buffer | string): boolean {
     if (this.destroyed || this.#ended) return true
     const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk
@@ -155,8 +155,8 @@ export class ClientResponse {
   }
 
   /**
-   * @param body the rest of it; text: latin1
-   * @param trailers name, value, …: for who knows chunks
+   * @param body the rest of the body; a string is latin1
+   * @param trailers name, value, …; sent with chunked framing only
    */
   end(body: Buffer | string = '', trailers: readonly string[] = []): void {
     if (this.#ended) return
@@ -164,7 +164,7 @@ export class ClientResponse {
     const text = typeof body === 'string' && body !== '' && this.#countBody(body.length) ? body : ''
     this.#ended = true
     if (this.destroyed) return
-    // What is short of its length must not look whole.
+    // A truncated body must not look complete.
     if (this.#remaining > 0) return this.destroy()
     const head = this.#head
     this.#head = ''
@@ -181,7 +181,12 @@ export class ClientResponse {
     }
   }
 
-  /** Whether there is a body for them. More than was announced would be taken for the next answer. */
+  /**
+   * Counts body bytes. Bytes beyond the announced length would be taken for the next response: they close the
+   * connection.
+   *
+   * @returns whether to write them
+   */
   #countBody(bytes: number): boolean {
     if (this.#framing === 'none') return false
     if (this.#framing !== 'length') return true
@@ -191,25 +196,29 @@ export class ClientResponse {
     return false
   }
 
-  /** Cuts the connection. */
+  /** Closes the connection. */
   destroy(): void {
     this.destroyed = true
     this.#owner.socket.destroy()
   }
 
-  /** Told by its conversation. */
+  /** Called by the connection. */
   drained(): void {
     for (const watch of this.#listeners) watch.drained?.()
   }
 
-  /** Told by its conversation. @param whole all of it is with the system; else its connection is gone */
+  /**
+   * Called by the connection.
+   *
+   * @param complete the operating system has the whole response; otherwise the connection is closed
+   */
   finish(complete: boolean): void {
     this.writableFinished = complete
     this.destroyed = true
     for (const watch of this.#listeners) watch.closed?.()
   }
 
-  /** Everything was said, and is on its way. */
+  /** `end` was called. */
   get ended(): boolean {
     return this.#ended
   }
@@ -228,7 +237,7 @@ function lastChunks(text: string, trailers: readonly string[]): string {
 
 const NO_FIELDS = new ResponseFields([])
 
-/** RFC 9112, section 4. Throws where it is none. @param phrase null: the usual one */
+/** RFC 9112, section 4. Throws if status or phrase is invalid. @param phrase null for the standard one */
 function statusLine(status: number, phrase: string | null): string {
   const standard = STATUS_CODES[status] ?? ''
   if (!Number.isInteger(status) || status < 100 || status > 999) throw new Error(`invalid status ${status}`)
@@ -240,7 +249,7 @@ function statusLine(status: number, phrase: string | null): string {
 let keepAliveFor = NaN
 let keepAliveText = ''
 
-/** @param seconds whole ones; the same for all answers, until they are changed */
+/** Cached, as the value changes at a reload only. @param seconds whole seconds */
 function keepAliveLines(seconds: number): string {
   if (seconds !== keepAliveFor) {
     keepAliveFor = seconds
@@ -252,7 +261,7 @@ function keepAliveLines(seconds: number): string {
 let dateSecond = 0
 let dateText = ''
 
-/** RFC 9110, section 6.6.1. Written once a second. */
+/** RFC 9110, section 6.6.1. Formatted once a second. */
 function dateLine(): string {
   const second = Math.floor(Date.now() / 1000)
   if (second !== dateSecond) {

@@ -1,18 +1,18 @@
 /**
- * What all connections hold of messages, against the bound that it has: parts of heads, large heads of requests under
- * way, requests sent ahead, answers that clients have not taken. Beyond it, connections of the address that holds most
- * are relieved of it first, the largest of an address first.
+ * The bound on message bytes that all client connections buffer: partial heads, large heads of requests in flight,
+ * pipelined requests, and responses that clients have not read. Beyond it, connections give up what they hold: those of
+ * the address that holds the most first, the largest of an address first.
  */
 
 import type { AddressShare, AddressMember } from './address-shares.ts'
 
-/** A connection that holds something. */
+/** A connection that buffers bytes. */
 export interface MemoryHolder<T> extends AddressMember<T> {
-  /** Bytes, as counted here. */
+  /** Buffered bytes, as counted here. */
   heldBytes: number
 }
 
-/** What there is left of the bound when some had to go, so that not each further byte is a look at all of them. */
+/** The share of the limit at which releasing ends, so that not every further byte repeats the search. */
 const LOW_WATER_MARK = 7 / 8
 
 export class ConnectionMemory<T extends MemoryHolder<T>> {
@@ -23,8 +23,8 @@ export class ConnectionMemory<T extends MemoryHolder<T>> {
   readonly #release: (holder: T) => void
 
   /**
-   * @param most bytes
-   * @param relieve has it give up what it holds, or end, and tells of that by `holds`
+   * @param limit bytes
+   * @param release makes the connection drop its buffered bytes, or closes it; the change is reported by `update`
    */
   constructor(limit: number, release: (holder: T) => void) {
     this.#limit = limit
@@ -40,7 +40,7 @@ export class ConnectionMemory<T extends MemoryHolder<T>> {
     return this.#used
   }
 
-  /** It holds so many from now on; 0: none, as when it is gone. */
+  /** Sets the number of bytes that the connection holds; 0 after its end. */
   update(holder: T, bytes: number): void {
     this.#used += bytes - holder.heldBytes
     holder.heldBytes = bytes
@@ -49,7 +49,7 @@ export class ConnectionMemory<T extends MemoryHolder<T>> {
     this.#check()
   }
 
-  /** Not at once: whoever tells of it is in the midst of reading. */
+  /** Deferred, as the caller may be inside a read. */
   #check(): void {
     if (this.#scheduled || this.#used <= this.#limit) return
     this.#scheduled = true

@@ -1,4 +1,4 @@
-/** What is said to connections that bring no request: none that could be read, or that there is room for. */
+/** Refusals of connections without a readable request, and of connections beyond a limit. */
 
 import { Refusal } from '../../model/errors.ts'
 import type { MalformedRequest } from '../wire/malformed-request.ts'

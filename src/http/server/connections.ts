@@ -1,6 +1,6 @@
 /**
- * All connections of the front door, by what they do, and who has to go when there are too many: a client that holds a
- * connection without using it must not keep out one that would.
+ * All client connections by state, and the eviction of one when there are too many: a connection without a request must
+ * not keep out one with a request.
  */
 
 import { performance } from 'node:perf_hooks'
@@ -10,33 +10,35 @@ import { type Evicted, Eviction } from './eviction.ts'
 import { Queue } from './queue.ts'
 import { updateStall } from './slow-client.ts'
 
-/** `opening`: no whole header section has come yet. `active`: a request is under way. `idle`: kept for the next one. */
+/**
+ * `opening`: no complete header section yet. `active`: a request in flight. `idle`: kept alive for the next request.
+ */
 export type ConnectionState = 'opening' | 'active' | 'idle'
 
 export interface ConnectionBounds {
-  /** Open at once. */
+  /** Open connections. */
   readonly connections: number
-  /** Of one address. */
+  /** Open connections of one address. */
   readonly connectionsPerAddress: number
 }
 
-/** Which bound there was no room under. */
+/** The exceeded bound. */
 export type RefusedBy = 'limit' | 'address'
 
 export class Connections {
   readonly #opening = new Queue<ClientConnection>()
   readonly #active = new Queue<ClientConnection>()
   readonly #idle = new Queue<ClientConnection>()
-  /** Kept, and a part of the next header section has come. Idle to the world, but not the first to go. */
+  /** Kept alive, with a part of the next header section. Reported as idle, but evicted later than the idle ones. */
   readonly #returning = new Queue<ClientConnection>()
   readonly #shares = new AddressShares<ClientConnection>()
   readonly #eviction: Eviction
   #bounds: ConnectionBounds
-  /** Monotonic ms of the last look at the clock: it costs too much for each request. */
+  /** Monotonic ms, updated about once a second: reading the clock for each request costs too much. */
   #now = performance.now()
-  /** Monotonic ms: what is idle for longer has been told to give up what it keeps. */
+  /** Monotonic ms: connections that are idle since before this have dropped what they retained. */
   #forgottenBefore = -Infinity
-  /** The front door ends, and has to know since when a connection is idle. */
+  /** The listener closes and needs exact idle times. */
   #exactTimes = false
 
   constructor(bounds: ConnectionBounds, evicted: (state: Evicted) => void) {
@@ -50,7 +52,7 @@ export class Connections {
     this.#eviction = new Eviction(queues, this.#shares, evicted)
   }
 
-  /** Those there are stay, whatever the number. */
+  /** Existing connections stay, even beyond the new bounds. */
   configure(bounds: ConnectionBounds): void {
     this.#bounds = bounds
   }
@@ -61,8 +63,8 @@ export class Connections {
   }
 
   /**
-   * @param address of its client; null where many clients share it
-   * @returns why there is no room for it; null: it is one of them
+   * @param address of the client; null if many clients share it
+   * @returns the exceeded bound; null if the connection is admitted
    */
   admit(connection: ClientConnection, address: string | null): RefusedBy | null {
     const { connections } = this.#bounds
@@ -79,11 +81,7 @@ export class Connections {
     return null
   }
 
-  /**
-   * Its client is known only now.
-   *
-   * @returns whether there is room for one more of the address
-   */
+  /** Sets the client address of an admitted connection. @returns whether the bound of the address admits it */
   identify(connection: ClientConnection, address: string | null): boolean {
     if (!this.#hasRoom(address)) return false
     this.#shares.join(connection, address)
@@ -97,23 +95,23 @@ export class Connections {
     return share === null || share.size < connectionsPerAddress || this.#eviction.makeRoomOf(share)
   }
 
-  /** It has its last answer: others see to its end. */
+  /** The last response is sent. The lingering close takes the connection over. */
   remove(connection: ClientConnection): void {
     connection.queue?.remove(connection)
     this.#shares.leave(connection)
   }
 
-  /** A part of a header section has come. */
+  /** A part of a header section has arrived. */
   headStarted(connection: ClientConnection): void {
     if (connection.queue === this.#idle) this.#move(connection, this.#returning, performance.now())
   }
 
-  /** A whole header section has come. */
+  /** A complete header section has arrived. */
   headReceived(connection: ClientConnection): void {
     if (connection.queue !== this.#active) this.#move(connection, this.#active, 0)
   }
 
-  /** An answer is out. */
+  /** The response is sent. */
   becameIdle(connection: ClientConnection): void {
     connection.bytesReadWhenIdle = connection.socket.bytesRead
     this.#move(connection, this.#idle, this.#exactTimes ? performance.now() : this.#now)
@@ -126,14 +124,14 @@ export class Connections {
     to.add(connection)
   }
 
-  /** Those with a request under way. */
+  /** Connections with a request in flight. */
   get active(): ClientConnection[] {
     return this.#active.all()
   }
 
   /**
-   * Closes those that wait for a request, and of which nothing has come for this long. One on which a part of a header
-   * section has come has the time that a header section has.
+   * Closes connections that wait for a request and have received nothing of it for this long. One with a part of a
+   * header section keeps the time of a header section.
    */
   closeIdle(forMs: number): void {
     const now = performance.now()
@@ -141,7 +139,7 @@ export class Connections {
       if (connection.quiet && now - connection.queuedAt >= forMs) connection.socket.destroySoon()
   }
 
-  /** From now on, time is counted exactly for those that are kept. */
+  /** From now on, idle times are exact. */
   startClock(): void {
     this.#exactTimes = true
     const now = performance.now()
@@ -149,22 +147,22 @@ export class Connections {
   }
 
   /**
-   * To be called about once a second.
+   * Called about once a second.
    *
-   * @param headerTimeout milliseconds for a header section; who is late is given to `late`
-   * @param idleTimeout milliseconds, or a little longer, that an idle connection is kept
+   * @param headerTimeout ms for a header section; late connections go to `late`
+   * @param idleTimeout ms, plus up to a second, for an idle connection
    */
   closeLate(headerTimeout: number, idleTimeout: number, late: (connection: ClientConnection) => void): void {
     const before = this.#now
     this.#now = performance.now()
-    // Those that were noted between two looks are as old as the first of them says.
+    // Times between two calls are rounded down to the earlier call.
     const slack = this.#now - before
     for (const queue of [this.#opening, this.#returning]) this.#removeOlder(queue, headerTimeout, late)
     this.#removeOlder(this.#idle, idleTimeout + slack, ({ socket }) => socket.destroySoon())
     this.#forgetIdle(before)
   }
 
-  /** Tells those that became idle before then, but not so long before that they have been told. */
+  /** Makes connections drop what they retained, once, after they became idle before that time. */
   #forgetIdle(before: number): void {
     for (
       let each = this.#idle.last;
@@ -189,8 +187,8 @@ export class Connections {
   }
 
   /**
-   * Cuts those whose client has taken nothing of its answer for this long: also an answer of the gateway's own, or what
-   * an upstream has long been done with. To be called about once a second.
+   * Closes connections whose client has read nothing of its response for this long. This covers responses of the
+   * gateway itself, and responses whose upstream has finished. Called about once a second.
    */
   closeStalled(forMs: number): void {
     const now = performance.now()
@@ -198,7 +196,7 @@ export class Connections {
       if (!connection.isUpgraded && now - updateStall(connection, now) > forMs) connection.socket.destroy()
   }
 
-  /** Those that speak another protocol. */
+  /** Connections of another protocol. */
   *upgraded(): Generator<ClientConnection> {
     for (const connection of this.#active.all()) if (connection.isUpgraded) yield connection
   }

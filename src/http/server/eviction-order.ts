@@ -1,20 +1,19 @@
 /**
- * Which connections of a queue are closed first when there are too many: those of the address that has the most open,
- * and of these the oldest. All connections of a queue are looked at for it, so a look finds several, which are kept for
- * a moment.
+ * Selects the victims of a queue when there are too many connections: connections of the address with the most, the
+ * oldest first. Each search inspects the whole queue, so it selects several victims, which are cached for a moment.
  */
 
 import type { AddressShare } from './address-shares.ts'
 import type { ClientConnection } from './client-connection.ts'
 import type { Queue } from './queue.ts'
 
-/** Milliseconds after which what a look has found is out of date. */
+/** Milliseconds for which a selection is valid. */
 const MAX_AGE = 250
-/** The share of all connections that one look finds, and how many at most. */
+/** The share of all connections that one search selects, and the maximum. */
 const VICTIMS_SHARE = 1 / 64
 const MAX_VICTIMS = 64
 
-/** @property since as it was when it was found */
+/** @property queuedAt at the time of the selection */
 interface Victim {
   readonly connection: ClientConnection
   readonly queuedAt: number
@@ -22,7 +21,7 @@ interface Victim {
 
 export class EvictionOrder {
   readonly #queue: Queue<ClientConnection>
-  /** The first one to go is the last. */
+  /** The last one is evicted first. */
   #victims: Victim[] = []
   #scannedAt = -Infinity
 
@@ -32,8 +31,8 @@ export class EvictionOrder {
 
   /**
    * @param now monotonic ms
-   * @param before monotonic ms: of those that came to the queue later, none
-   * @param all connections that may be open
+   * @param before monotonic ms: later arrivals in the queue are exempt
+   * @param all the limit of open connections
    */
   next(now: number, before: number, all: number): ClientConnection | null {
     if (now - this.#scannedAt > MAX_AGE) this.#victims = []
@@ -58,7 +57,7 @@ export class EvictionOrder {
   }
 }
 
-/** One that brings something just now is spared: it may be a request, and its sender would not know what became of it. */
+/** A connection with unread bytes is exempt: they may hold a request, and its sender could not learn its fate. */
 function candidatesOf(queue: Queue<ClientConnection>, before: number): ClientConnection[] {
   const candidates: ClientConnection[] = []
   for (let each = queue.first; each !== null && each.queuedAt <= before; each = each.next)
@@ -66,7 +65,7 @@ function candidatesOf(queue: Queue<ClientConnection>, before: number): ClientCon
   return candidates
 }
 
-/** @param count how many, about: at least one where there is any candidate */
+/** @param count approximate; at least one victim if there is any candidate */
 function selectVictims(candidates: readonly ClientConnection[], count: number): Victim[] {
   const shares = sharesOf(candidates)
   const victims: Victim[] = []
@@ -81,7 +80,7 @@ function selectVictims(candidates: readonly ClientConnection[], count: number): 
   return victims.reverse()
 }
 
-/** The greediest first. */
+/** The address with the most connections first. */
 function sharesOf(candidates: readonly ClientConnection[]): AddressShare<ClientConnection>[] {
   const shares = new Set<AddressShare<ClientConnection>>()
   for (const { share } of candidates) if (share !== null) shares.add(share)
@@ -89,9 +88,9 @@ function sharesOf(candidates: readonly ClientConnection[]): AddressShare<ClientC
 }
 
 /**
- * Of each address, as many as make the greediest equal to the next greedy ones, until they are enough.
+ * Sets a quota for each address so that the largest addresses shrink to one level, until the quotas sum up to `count`.
  *
- * @returns false: none has more than one connection, so none is greedy
+ * @returns false if no address has more than one connection
  */
 function setQuotas(shares: readonly AddressShare<ClientConnection>[], count: number): boolean {
   for (const share of shares) share.quota = 0

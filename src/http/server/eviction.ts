@@ -1,6 +1,6 @@
 /**
- * Who has to go when there are too many connections: first those that wait for a request, then those whose client is
- * slow, and of these first those of the address that has most.
+ * Selects the connection to evict when there are too many: first one that waits for a request, then one with a slow
+ * client; in both groups one of the address with the most connections.
  */
 
 import { performance } from 'node:perf_hooks'
@@ -11,8 +11,8 @@ import { isSlow } from './slow-client.ts'
 import { EvictionOrder } from './eviction-order.ts'
 
 /**
- * `slow`: active, and all that is under way is a client that takes its time. `active`: its address has far more than the
- * one that the room is for.
+ * `slow`: active, and only waiting for its client. `active`: its address has many more connections than the address of
+ * the new one.
  */
 export type Evicted = 'idle' | 'opening' | 'slow' | 'active'
 
@@ -23,16 +23,16 @@ export interface Queues {
   readonly returning: Queue<ClientConnection>
 }
 
-/** Milliseconds that a connection has for its first header section before another one may have its place. */
+/** Milliseconds that a connection has for its first header section before it may be evicted. */
 const HEAD_GRACE = 1000
-/** The share of all connections beyond which those without a header section are an attack, and have no such time. */
+/** Connections without a header section beyond this share of all are an attack and lose that time. */
 const ATTACK_SHARE = 1 / 8
-/** An address that has less than this share of all connections keeps those with a request under way. */
+/** An address below this share of all connections keeps its active connections. */
 const LARGE_SHARE = 1 / 16
-/** And so does one that has no more than so many times what the address has that wants one more. */
+/** An address with at most this multiple of the connections of the new one's address keeps its active connections. */
 const LARGE_RATIO = 2
 
-/** Milliseconds between two looks for slow ones. */
+/** Milliseconds between two searches for slow clients. */
 const SLOW_SCAN_INTERVAL = 250
 
 export class Eviction {
@@ -42,7 +42,7 @@ export class Eviction {
   readonly #idle: EvictionOrder
   readonly #opening: EvictionOrder
   readonly #returning: EvictionOrder
-  /** Found by the last look for slow ones, and when that was. The first one to go is the last. */
+  /** The result of the last search for slow clients, and its time. The last one is evicted first. */
   #slow: ClientConnection[] = []
   #scannedAt = -Infinity
 
@@ -56,21 +56,21 @@ export class Eviction {
   }
 
   /**
-   * @param most connections that may be open
-   * @param own connections of the address that one more is wanted for
-   * @returns whether one was closed
+   * @param most the limit of open connections
+   * @param ownCount the connections of the new connection's address
+   * @returns whether a connection was evicted
    */
   makeRoom(most: number, ownCount: number): boolean {
     const now = performance.now()
     const victim =
       this.#queues.opening.size > most * ATTACK_SHARE
-        ? // It is no time to close what has served its clients well.
+        ? // During an attack, established connections stay.
           this.#opening.next(now, now, most)
         : (this.#nextWaiting(now, most) ?? this.#nextSlow(now) ?? this.#nextOfLargest(most, ownCount))
     return victim !== null && this.#evict(victim)
   }
 
-  /** Closes one of those of the address that wait for a request. @returns whether there was any */
+  /** Evicts a connection of this address that waits for a request. @returns whether there was one */
   makeRoomOf(share: AddressShare<ClientConnection>): boolean {
     const { idle, opening, returning } = this.#queues
     const before = performance.now() - HEAD_GRACE
@@ -105,7 +105,7 @@ export class Eviction {
     )
   }
 
-  /** All are looked at, so not each time. */
+  /** The search inspects all connections, so its result is cached. */
   #nextSlow(now: number): ClientConnection | null {
     const { active } = this.#queues
     if (now - this.#scannedAt > SLOW_SCAN_INTERVAL) {
@@ -118,7 +118,7 @@ export class Eviction {
     return null
   }
 
-  /** Its client is answered, but holds what many others could have. */
+  /** Its client is served, but it holds what many other clients could share. */
   #nextOfLargest(most: number, ownCount: number): ClientConnection | null {
     const share = this.#shares.largest()
     if (share === null || share.size < most * LARGE_SHARE || share.size <= (ownCount + 1) * LARGE_RATIO)

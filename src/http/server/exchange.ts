@@ -1,4 +1,4 @@
-/** An exchange: one request and its response (RFC 9110, section 3.4) on the way through the pipeline. */
+/** An exchange: one request and its response (RFC 9110, section 3.4) on its way through the pipeline. */
 
 import type { Evaluation } from '../../model/decision.ts'
 import type { Refusal } from '../../model/errors.ts'
@@ -7,61 +7,67 @@ import type { ClientRequest } from './client-request.ts'
 import type { ClientResponse } from './client-response.ts'
 
 /**
- * Who ended a WebSocket: one of its ends; the gateway because of a limit, of a frame that is none, of its own end, or
- * because the answer has become no.
+ * The cause of the end of a WebSocket: one of its ends; or the gateway because of a limit, an invalid frame, its
+ * shutdown, or a changed decision.
  */
 export type WebSocketEnd =
   'client' | 'upstream' | 'idle' | 'lifetime' | 'protocol_error' | 'drain' | 'decided_again'
 
-/** A WebSocket that was opened: bytes pass both ways, and no HTTP answer is due any more. */
+/** An open WebSocket: bytes pass both ways, and no HTTP response follows. */
 export interface OpenWebSocket {
   /** null while it is open. */
   readonly endedBy: WebSocketEnd | null
-  /** The status of the first Close frame (RFC 6455, section 7.4); null when none was said, or one without status. */
+  /** The status of the first Close frame (RFC 6455, section 7.4); null without a Close frame or status. */
   readonly closeCode: number | null
-  /** Says Close to both ends between two frames, and cuts them soon after. Once: what is said first counts. */
+  /**
+   * Sends Close to both ends at a frame boundary and closes both connections soon after. Only the first call takes
+   * effect.
+   */
   close(by: WebSocketEnd, code: number, reason: string): void
 }
 
-/** One request on its way through the pipeline. Every field exists from birth, in this order: one hidden class. */
+/** All fields are initialized in a fixed order: one hidden class. */
 export class Exchange {
   readonly request: ClientRequest
   readonly response: ClientResponse
   readonly id: string
-  /** Monotonic, ms. */
+  /** Monotonic ms. */
   readonly startedAt: number
-  /** The client waits for `100 Continue` before it sends its body (RFC 9110, section 10.1.1), and was not given it yet. */
+  /**
+   * The client waits for `100 Continue` before it sends its body (RFC 9110, section 10.1.1), and has not received it
+   * yet.
+   */
   expectsContinue: boolean
-  /** A proper WebSocket handshake: the connection leaves HTTP, and carries nothing after this request. */
+  /** A valid WebSocket handshake: the connection leaves HTTP and carries no further request. */
   readonly handshake: boolean
   evaluation: Evaluation | null = null
-  /** Why the gateway answered by itself; null while an upstream or a handler answers. */
+  /** The refusal of the gateway; null if an upstream or a handler responds. */
   refusal: Refusal | null = null
-  /** The inner cause, for the log only. */
+  /** The internal cause, for the log only. */
   cause: unknown = null
-  /** Body bytes read from the client and sent to it. */
+  /** Body bytes received from the client and sent to it. */
   bytesIn = 0
   bytesOut = 0
-  /** Monotonic, ms: when the upstream was asked, and when its answer began. */
+  /** Monotonic ms: the request to the upstream, and the head of its response. */
   forwardedAt = 0
   respondedAt = 0
-  /** The client went away before the answer was whole. */
+  /** The client disconnected before the end of the response. */
   aborted = false
-  /** Monotonic, ms: when its answer, or its client, was gone. */
+  /** Monotonic ms: the end of the response or of the connection. */
   endedAt = 0
-  /** Its place among those under way; -1 when it has none. */
+  /** The index in `InFlight`; -1 outside it. */
   index = -1
-  /** null until a handshake was answered 101. */
+  /** null before a handshake is answered with 101. */
   webSocket: OpenWebSocket | null = null
   #requestIdLine: FieldLines | null = null
 
-  /** The id, as the upstream is told it, and the client with the upstream's answer. */
+  /** The request id for the upstream, and for the client with the response of the upstream. */
   get requestIdLine(): FieldLines {
     this.#requestIdLine ??= new FieldLines(['x-request-id', this.id])
     return this.#requestIdLine
   }
 
-  /** Refused, or its client is gone: the stages that are left have nothing to do. */
+  /** The exchange is refused or the client is gone: the remaining stages do nothing. */
   get settled(): boolean {
     return this.refusal !== null || this.response.destroyed
   }

@@ -1,9 +1,9 @@
-/** HTTP on a connection that leaves it, for the one answer that a handshake gets. */
+/** The single HTTP response to a handshake, on a connection that leaves HTTP. */
 
 import type { ClientRequest } from './client-request.ts'
 import { ClientResponse } from './client-response.ts'
 
-/** When the answer is out, the connection ends; after a 101, its end is the end of the response. */
+/** The end of the response closes the connection; after a 101, the end of the connection ends the response. */
 export function handshakeResponse(request: ClientRequest): ClientResponse {
   const { socket } = request
   const response = new ClientResponse(request, {
@@ -21,11 +21,11 @@ export function handshakeResponse(request: ClientRequest): ClientResponse {
   socket.on('close', () => {
     if (!response.writableFinished) response.finish(false)
   })
-  // A client that ends its side before its answer is whole has no use for it. After a 101 the frames say what it means.
+  // A client that ends its side before the response is complete does not want it. After a 101 the frames decide.
   socket.on('end', () => {
     if (response.statusCode !== 101 && !response.ended) socket.destroy()
   })
-  // It did so behind the handshake, and that was heard before this one was read.
+  // The client ended its side together with the handshake; that event came before this listener.
   if (socket.readableEnded) response.destroy()
   return response
 }

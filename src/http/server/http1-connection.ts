@@ -1,7 +1,7 @@
 /**
- * What is said on one client connection: requests in, one at a time, and their answers out. The next request is not
- * even read before the last one is answered: so no answer can be taken for another's, and nothing can be said out of
- * turn. What its client sends meanwhile waits, a few reads' worth of it, and then the client does.
+ * The HTTP/1.1 side of a client connection: reads requests one at a time and writes their responses. The next request
+ * is not parsed before the current response is sent, so a response always belongs to the current request. A few reads'
+ * worth of pipelined bytes are buffered; then backpressure stops the client.
  */
 
 import type { Socket } from 'node:net'
@@ -14,73 +14,73 @@ import type { RequestHead } from '../wire/request-parser.ts'
 import { nextStage } from '../../lib/batched-stages.ts'
 import type { DeferredQueue, DeferredTask } from '../../lib/deferred-queue.ts'
 
-/** Who is told. */
+/** Receives the events of the connection. */
 export interface Http1ConnectionOwner {
-  /** Bytes of a head have come, but not all of it. */
+  /** A part of a head has arrived. */
   headStarted(): void
-  /** A request's head has come. */
+  /** A complete head has arrived. */
   requestReceived(request: ClientRequest, response: ClientResponse): void
-  /** Whether the connection leaves HTTP with this request: then it is given to `upgraded`. */
+  /** Whether the connection leaves HTTP with this request: `upgraded` then takes it over. */
   acceptsUpgrade(request: ClientRequest): boolean
-  /** @param rest what came behind it in the same read. The conversation is over: it listens to the socket no longer */
+  /** @param rest bytes that arrived in the same read after the handshake. This class no longer listens to the socket */
   upgraded(request: ClientRequest, rest: Buffer): void
-  /** The answer is out, or its connection is gone. */
+  /** The response is sent, or the connection is closed. */
   exchangeEnded(): void
-  /** And another request may come. */
+  /** The connection waits for the next request. */
   becameIdle(): void
-  /** Bytes of messages that are in memory for this connection now; told when that changes by more than what passes. */
+  /** The number of buffered message bytes has changed, apart from bytes that only pass. */
   memoryChanged(bytes: number): void
-  /** What came is no request, or not what its head has announced. Nothing more is read. */
+  /** The bytes form no valid request, or not the announced body. Nothing more is read. */
   malformed(fault: MalformedRequest): void
-  /** The last answer is out. @param unread the client may be sending still */
+  /** The last response is sent. @param unread the client may still be sending */
   closing(unread: boolean): void
 }
 
-/** How long a connection is kept for its next request, as clients are told. */
+/** The idle timeout that is announced to clients. */
 export interface KeepAlive {
-  /** Whole ones. May change, for all connections that there are. */
+  /** Whole seconds. A reload changes it for all existing connections. */
   seconds: number
 }
 
 export interface Http1ConnectionSettings {
   readonly grammar: Grammar<RequestHead>
-  /** Bytes of a head, and of trailers. */
+  /** The limit of a head, and of trailers, in bytes. */
   readonly headerBytes: number
   readonly keepAlive: KeepAlive
-  /** Where those wait whose last request was refused. */
+  /** The queue of connections whose last request was refused. */
   readonly deferred: DeferredQueue
 }
 
-/** Bytes that the system gives with one read at most. One of so many has more behind it. */
+/** The most bytes that one read returns. A read of this size has more bytes behind it. */
 const FULL_READ = 64 * 1024
-/** Bytes behind a request under way from which on no more are read. */
+/** Pipelined bytes at which reading stops while a request is in flight. */
 const MAX_PIPELINED = 16 * 1024
-/** Bytes of a head that is counted while its request is under way. */
+/** The size from which a head counts as buffered while its request is in flight. */
 const LARGE_HEAD = 4 * 1024
 
 export class Http1Connection implements MessageSink<RequestHead>, BodyFlow, ResponseOwner, DeferredTask {
   readonly socket: Socket
-  /** Being answered, or being read to its end after that. */
+  /** In progress: its response is not sent, or its body is not read to the end. */
   request: ClientRequest | null = null
   response: ClientResponse | null = null
   readonly #settings: Http1ConnectionSettings
   readonly #owner: Http1ConnectionOwner
   readonly #parser: MessageParser<RequestHead>
   readonly #direct: DirectReads
-  /** Read off the connection, and not yet looked at. */
+  /** Received and not parsed yet. */
   #unparsed: Buffer | null = null
   #parsing = false
-  /** It will be, in the next stage. */
+  /** Parsing is scheduled as the next stage. */
   #parseDue = false
   #stopped = false
-  /** The last request was refused: the next one waits for its turn. */
+  /** The last request was refused: the next one waits in the deferred queue. */
   #deferredNext = false
-  /** What its client is sending behind the request under way is not taken. */
+  /** Pipelined bytes after the current request are discarded. */
   #discardsPipelined = false
-  /** Bytes that its owner was told of, and whether some of an answer are among them. */
+  /** The buffered bytes as last reported, and whether response bytes are among them. */
   #reportedBytes = 0
   #backpressured = false
-  /** It leaves HTTP with this request. */
+  /** The handshake with which the connection leaves HTTP. */
   #upgrading: ClientRequest | null = null
 
   constructor(socket: Socket, settings: Http1ConnectionSettings, owner: Http1ConnectionOwner) {
@@ -101,22 +101,22 @@ export class Http1Connection implements MessageSink<RequestHead>, BodyFlow, Resp
     return this.#settings.keepAlive.seconds
   }
 
-  /** Nothing of a next request has come. */
+  /** Nothing of the next request has arrived. */
   get quiet(): boolean {
     return this.request === null && this.#parser.atStart && this.#unparsed === null
   }
 
-  /** What has come is not looked at yet. */
+  /** Received bytes are not parsed yet. */
   get hasUnreadBytes(): boolean {
     return this.#parseDue
   }
 
-  /** It is idle, and may be so for long. */
+  /** The connection is idle, perhaps for long. */
   forget(): void {
     if (this.quiet) this.#parser.forget()
   }
 
-  /** No more is read: whoever has the connection now says the rest. */
+  /** Stops reading. The new owner of the connection sends the last response. */
   stop(): void {
     this.#stopped = true
     this.#parser.stop()
@@ -130,12 +130,12 @@ export class Http1Connection implements MessageSink<RequestHead>, BodyFlow, Resp
     if (!this.#receive(chunk)) this.socket.pause()
   }
 
-  /** @returns false: no more is to be read, for now */
+  /** @returns false to stop reading for now */
   readonly #receive = (chunk: Buffer): boolean => {
     if (this.#discardsPipelined) return false
     this.#unparsed = this.#unparsed === null ? chunk : Buffer.concat([this.#unparsed, chunk])
     if (!this.#mayParse) return this.#mayReadAhead(this.#unparsed)
-    // A body goes on at once, and so does what is more than a read's worth: else it would be copied again and again.
+    // A body is parsed at once. So is more than one read's worth of bytes, which would be copied repeatedly otherwise.
     if (this.request === null && !this.#parseDue) {
       this.#parseDue = true
       nextStage(parseScheduled, this)
@@ -145,7 +145,7 @@ export class Http1Connection implements MessageSink<RequestHead>, BodyFlow, Resp
     return this.#unparsed === null || this.#mayParse
   }
 
-  /** @returns whether more may be read all the same */
+  /** @returns whether reading may go on although parsing may not */
   #mayReadAhead(unparsed: Buffer): boolean {
     this.#reportMemory()
     return unparsed.length < MAX_PIPELINED && this.request?.paused !== true
@@ -156,7 +156,7 @@ export class Http1Connection implements MessageSink<RequestHead>, BodyFlow, Resp
     if (this.#unparsed !== null) this.#parse()
   }
 
-  /** Whether what has come may be looked at: not before the last request is answered, nor before its body is wanted. */
+  /** Received bytes may be parsed: not before the current response is sent, nor before a sink takes the body. */
   get #mayParse(): boolean {
     if (this.request === null) return !this.#deferredNext
     return !(this.request.complete || this.request.paused)
@@ -165,7 +165,7 @@ export class Http1Connection implements MessageSink<RequestHead>, BodyFlow, Resp
   #parse(): void {
     this.#parsing = true
     try {
-      // Destroyed, it is told so only later: whoever asks there has no answer, so nothing is done for it.
+      // A destroyed socket reports its end later, and no response can reach its client.
       while (this.#unparsed !== null && this.#mayParse && !this.socket.destroyed) {
         const unparsed = this.#unparsed
         this.#unparsed = null
@@ -181,7 +181,7 @@ export class Http1Connection implements MessageSink<RequestHead>, BodyFlow, Resp
     }
     if (this.request === null && !this.#parser.atStart) this.#owner.headStarted()
     if (this.#mayHoldMemory) this.#reportMemory()
-    // What is sent ahead is read up to a bound: a client that goes away is noticed only by reading.
+    // Reading continues up to a bound, as only reads reveal that a client has left.
     if ((this.#unparsed?.length ?? 0) < MAX_PIPELINED && this.request?.paused !== true) this.#resumeReading()
   }
 
@@ -190,14 +190,14 @@ export class Http1Connection implements MessageSink<RequestHead>, BodyFlow, Resp
     this.#direct.more()
   }
 
-  /** It may hold anything but what passes. */
+  /** Whether there may be buffered bytes, apart from those that only pass. */
   get #mayHoldMemory(): boolean {
     const { request } = this
     if (this.#reportedBytes !== 0 || this.#unparsed !== null) return true
     return request === null ? !this.#parser.atStart : request.section.text.length > LARGE_HEAD
   }
 
-  /** Tells how many bytes are in memory. */
+  /** Reports the number of buffered bytes. */
   #reportMemory(): void {
     const bytes = this.#stopped
       ? 0
@@ -217,7 +217,7 @@ export class Http1Connection implements MessageSink<RequestHead>, BodyFlow, Resp
     )
   }
 
-  /** A small part of what was read is copied, or all of it would be kept. */
+  /** Copies a small remainder, which would keep the whole read buffer in memory. */
   #compactUnparsed(): number {
     const unparsed = this.#unparsed
     if (unparsed === null) return 0
@@ -228,17 +228,17 @@ export class Http1Connection implements MessageSink<RequestHead>, BodyFlow, Resp
     return copy.length
   }
 
-  /** The client does not take its answer: it waits here. */
+  /** The client does not read its response: bytes are buffered. */
   backpressure(): void {
     this.#backpressured = true
     this.#reportMemory()
   }
 
   /**
-   * Gives up what is held for it, if that is most of what it holds and the request under way does not need it. Then the
-   * answer is the last one: what came behind its request is not answered, nor is it read.
+   * Drops pipelined bytes if they are most of the buffered bytes and no body needs them. The current response is then
+   * the last: pipelined requests are neither read nor answered.
    *
-   * @returns false: nothing could be given up
+   * @returns false if nothing could be dropped
    */
   dropPipelined(): boolean {
     if (
@@ -258,7 +258,7 @@ export class Http1Connection implements MessageSink<RequestHead>, BodyFlow, Resp
     if (!(error instanceof MalformedRequest)) throw error
     const answered = this.request !== null && this.response === null
     this.stop()
-    // The rest of a body whose request has its answer: there is nobody to have another one.
+    // A malformed rest of a body whose request is already answered gets no second response.
     if (answered) this.#owner.closing(true)
     else this.#owner.malformed(error)
   }
@@ -267,7 +267,7 @@ export class Http1Connection implements MessageSink<RequestHead>, BodyFlow, Resp
     this.stop()
     this.socket.off('drain', this.#onDrain).off('close', this.#onClose)
     this.#owner.upgraded(request, rest)
-    // It may have waited behind another request.
+    // A handshake that was pipelined may have left the socket paused.
     this.socket.resume()
   }
 
@@ -313,7 +313,7 @@ export class Http1Connection implements MessageSink<RequestHead>, BodyFlow, Resp
     this.response = null
     response.finish(true)
     this.#owner.exchangeEnded()
-    // Whoever heard of it may have read on.
+    // A listener may have read on.
     if (this.request !== request) return
     this.#backpressured = false
     if (
@@ -352,9 +352,9 @@ export class Http1Connection implements MessageSink<RequestHead>, BodyFlow, Resp
     this.#owner.closing(unread)
   }
 
-  /** A client that ends its side has no use for an answer any more: so do most of those that go away. */
+  /** Most clients that end their side have left, and do not want a response. */
   readonly #onEnd = (): void => {
-    // What came before it is read first.
+    // Bytes that arrived before the end are processed first.
     setImmediate(clientEnded, this)
   }
 
@@ -364,7 +364,7 @@ export class Http1Connection implements MessageSink<RequestHead>, BodyFlow, Resp
     else if (this.request === null)
       this.#parseFailed(new MalformedRequest('malformed', 'The request is incomplete.'))
     else if (this.response?.ended !== true || !this.request.complete) this.socket.destroy()
-    // The answer is on its way, and the last one.
+    // The last response is on its way.
     else this.#stopped = true
   }
 

@@ -1,4 +1,4 @@
-/** How many there are of each key, where each one counted has some keys. */
+/** Counts items by key; an item may have several keys. */
 
 export class KeyedCounts<T> {
   readonly #counts = new Map<string, number>()
@@ -12,7 +12,7 @@ export class KeyedCounts<T> {
     return key === null ? 0 : (this.#counts.get(key) ?? 0)
   }
 
-  /** Once, however often it is added. */
+  /** Counts an item once, even if it is added again. */
   add(one: T, keys: readonly (string | null)[]): void {
     if (this.#keys.has(one)) return
     this.#keys.set(one, keys)

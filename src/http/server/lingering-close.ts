@@ -1,26 +1,26 @@
 /**
- * The end of a connection whose client may be writing still (lingering close). Closed with bytes unread, a connection
- * is reset, and the client may never see the answer that it was given last (RFC 9112, section 9.6).
+ * Lingering close: the end of a connection whose client may still be sending. A close with unread bytes resets the
+ * connection, and the client may lose the last response (RFC 9112, section 9.6).
  */
 
 import type { Socket } from 'node:net'
 
 /** Times in ms. */
 export interface LingeringLimits {
-  /** Connections that are waited for; with one more, the oldest of the address that has the most of them is closed. */
+  /** The limit of lingering connections. Beyond it, the oldest one of the address with the most is closed. */
   readonly most: number
-  /** For all that the client still sends, and for the next of it. */
+  /** For all remaining bytes of the client, and between two reads. */
   readonly time: number
   readonly idle: number
 }
 
-/** Bytes a second that are thrown away, of all connections together. */
+/** Bytes a second that all lingering connections discard together. */
 const RATE = 64 * 1024 * 1024
-/** Milliseconds between two shares of it. */
+/** Milliseconds between two portions of the rate. */
 const TICK = 50
 const SHARE = (RATE * TICK) / 1000
 
-/** Milliseconds that are left when the gateway ends. */
+/** Milliseconds that remain at the shutdown of the gateway. */
 const SHUTDOWN_TIME = 1000
 
 export class LingeringConnections {
@@ -33,7 +33,7 @@ export class LingeringConnections {
     this.#limits = limits
   }
 
-  /** For those that begin from now on. */
+  /** For connections that begin to linger from now on. */
   configure(limits: LingeringLimits): void {
     this.#limits = limits
   }
@@ -43,9 +43,9 @@ export class LingeringConnections {
   }
 
   /**
-   * Says `last`, ends our side, and throws away what comes until the client ends its own: none of it is read.
+   * Sends `last`, ends the sending side, and discards incoming bytes until the client ends its side.
    *
-   * @param socket who has read from it was told to stop
+   * @param socket previous readers have stopped
    */
   close(socket: Socket, last = ''): void {
     if (socket.destroyed) return
@@ -63,7 +63,7 @@ export class LingeringConnections {
     socket.resume()
   }
 
-  /** The gateway ends: nobody is waited for much longer. @param drain ms that requests under way have */
+  /** The gateway shuts down: the remaining time is short. @param drain ms for the requests in flight */
   end(drain: number): void {
     const time = Math.min(this.#limits.time, drain, SHUTDOWN_TIME)
     this.#limits = { ...this.#limits, time }
@@ -110,7 +110,7 @@ class LingeringConnection {
   }
 
   resume(): void {
-    // A timer that was cleared would be set again.
+    // `refresh` would set a cleared timer again.
     if (this.socket.destroyed) return
     this.#timer.refresh()
     this.socket.resume()
@@ -121,13 +121,13 @@ class LingeringConnection {
   }
 }
 
-/** What may be thrown away in a time: reading costs as much as for a request that is let through. */
+/** The rate limit for discarded bytes: reading them costs as much as reading an accepted request. */
 class Budget {
   #left = SHARE
   readonly #waiting = new Set<LingeringConnection>()
   #timer: NodeJS.Timeout | null = null
 
-  /** @returns false: it is used up */
+  /** @returns false if the current portion is used up */
   spend(bytes: number): boolean {
     this.#left -= bytes
     this.#timer ??= setInterval(renew, TICK, this).unref()

@@ -1,4 +1,4 @@
-/** Listeners: how they come to accept connections, and how they cease to. */
+/** Starts and stops accepting connections. */
 
 import { once } from 'node:events'
 import { type AddressInfo, createServer as createNetServer, Server as NetServer } from 'node:net'
@@ -8,13 +8,13 @@ import type { Address } from '../../config/config.ts'
 
 export interface Listener {
   readonly address: AddressInfo
-  /** No new connections; requests in flight get `drain` ms to finish, and `Connection: close` with their answers. */
+  /** Stops accepting. Requests in flight have `drain` ms to finish; their responses carry `Connection: close`. */
   close(drain: number): Promise<void>
 }
 
 /**
- * Whether the kernel can share connections out (SO_REUSEPORT). Where it can't, node:cluster does: connections then pass
- * through the primary, and one that is on its way to a worker that dies is left hanging.
+ * Whether the kernel distributes connections (SO_REUSEPORT). Elsewhere node:cluster passes them through the primary
+ * process, and a connection on its way to a worker that dies is left hanging.
  */
 export const kernelShares = process.platform === 'linux' || process.platform === 'freebsd'
 
@@ -28,14 +28,16 @@ export function listen(server: NetServer, { host, port }: Address, shared = fals
   })
 }
 
-/** Milliseconds in which nothing can have connected unseen; for how many turns of the event loop they are looked for. */
+/**
+ * Milliseconds of an event loop iteration in which no connection can arrive unseen, and the iterations to wait for one.
+ */
 const IDLE_ITERATION = 0.03
 const MAX_ITERATIONS = 500
 
 /**
- * Resolves when nobody can connect any more; `ended`, when the last connection is gone. What connects between the
- * listener's last look at its queue and its end is reset by the kernel: so it ends right after a look, in a turn of the
- * event loop that had nothing else to do.
+ * Resolves when the server no longer accepts; `ended` resolves when the last connection is closed. The kernel resets
+ * connections that arrive between the last accept and the close. So the close follows directly on an iteration of the
+ * event loop without other work.
  */
 export async function stopAccepting(server: NetServer): Promise<{ ended: Promise<void> }> {
   await warmUp()
@@ -47,7 +49,7 @@ export async function stopAccepting(server: NetServer): Promise<{ ended: Promise
   return { ended: closed(server) }
 }
 
-/** Code that runs for the first time is compiled first, which takes longer than all the rest. */
+/** The first run compiles the code, which takes longer than all the rest. */
 async function warmUp(): Promise<void> {
   const server = createNetServer()
   const listening = once(server, 'listening')

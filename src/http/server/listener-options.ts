@@ -1,4 +1,4 @@
-/** What the front door is told, and whom it tells. See `listener.ts`. */
+/** The settings and events of the request listener, see `listener.ts`. */
 
 import type { Limits } from '../../config/config.ts'
 import type { ConnectionState, RefusedBy } from './connections.ts'
@@ -6,51 +6,51 @@ import type { Evicted } from './eviction.ts'
 import type { Listener } from './listen.ts'
 
 /**
- * `head`: of a part of a head, and answered 503. `ahead`: of what came behind a request, whose answer is its last.
- * `request`: of its request, its answer, or of what a WebSocket was to be told; it is cut.
+ * What a connection gave up for lack of memory. `head`: a partial head, answered 503. `ahead`: pipelined bytes; the
+ * current response is its last. `request`: a request, a response, or frames of a WebSocket; the connection is closed.
  */
 export type FreedMemory = 'head' | 'ahead' | 'request'
 
-/** Who is told of connections that are no requests. */
+/** Receives the events of connections, as opposed to requests. */
 export interface ListenerEvents {
-  /** There was no room for it, or for one more of its address. */
+  /** A limit of all connections, or of one address, refused the connection. */
   refused(by: RefusedBy): void
-  /** Another one has its place. */
+  /** A connection was closed to admit another one. */
   evicted(state: Evicted): void
-  /** There was no memory for what it held; see `Relieved`. */
+  /** A connection gave up what it held for lack of memory; see `FreedMemory`. */
   memoryFreed(of: FreedMemory): void
-  /** It did not begin as the PROXY protocol has it, or came from somebody whose word is not taken. */
+  /** The connection had no valid PROXY header, or its peer is not a trusted proxy. */
   proxyHeaderRejected(reason: string, peer: string | undefined): void
-  /** The system could give no further connection. */
+  /** The operating system could not open a connection. */
   unavailable(cause: Error): void
 }
 
-/** What a reload may change. */
+/** Settings that a reload may change. */
 export interface ListenerSettings {
   readonly limits: Limits
-  /** Whether connections begin with the PROXY protocol, and whose word is taken. */
+  /** Whether connections begin with the PROXY protocol, and which peers are trusted. */
   readonly proxyProtocol: boolean
   readonly trusts: (peer: string | undefined) => boolean
-  /** The name by which connections of one client are counted; null for a peer that others come through. */
+  /** The key by which connections of one client are counted; null for a trusted proxy. */
   readonly clientOf: (peer: string | undefined) => string | null
-  /** Bytes of messages that all connections may hold together. */
+  /** The bound of buffered message bytes of all connections. */
   readonly memory: number
-  /** Milliseconds that a client may take nothing of an answer; those who answer may have less patience. */
+  /** Milliseconds in which a client must read some of its response; a handler may set less. */
   readonly stall: number
 }
 
 export interface ListenerOptions {
   readonly settings: ListenerSettings
   readonly events: ListenerEvents
-  /** Several processes listen at the address, and the kernel shares the connections out among them. */
+  /** Several processes listen at the address, and the kernel distributes the connections. */
   readonly shared?: boolean
 }
 
 export interface RequestListener extends Listener {
   /** Counts by state. */
   readonly connections: Readonly<Record<ConnectionState | 'lingering', number>>
-  /** Bytes of messages that they hold. */
+  /** Buffered message bytes of all connections. */
   readonly memory: number
-  /** For connections and requests from now on; times, for those that are there as well. */
+  /** Applies to new connections and requests; times apply to existing ones too. */
   configure(settings: ListenerSettings): void
 }

@@ -1,4 +1,4 @@
-/** The front door: the listener that requests come in by. Knows HTTP's limits and times, nothing of routes. */
+/** The HTTP/1.1 listener of the data plane. It enforces the limits and times of HTTP and knows no routes. */
 
 import { randomUUID } from 'node:crypto'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
@@ -32,36 +32,36 @@ import {
   headTimeout,
 } from './connection-refusal.ts'
 
-/** Milliseconds between two looks for clients that are late, and, at the end, for connections that are quiet. */
+/** Milliseconds between two checks of timeouts, and of idle connections during a drain. */
 const CHECK_INTERVAL = 1000
 const DRAIN_CHECK_INTERVAL = 25
-/** Milliseconds, and the share of the drain, that a kept connection may bring one more request in. */
+/** Milliseconds, and the share of the drain, in which a kept-alive connection may bring one more request. */
 const MAX_GRACE = 2000
 const GRACE_SHARE = 1 / 15
 
-/** Milliseconds for connections that there is no room for: of their requests nothing is read. */
+/** Limits in ms for refused connections, of which no request is parsed. */
 const REFUSED_LIMITS: LingeringLimits = { most: 256, time: 1000, idle: 1000 }
 
-/** Says the last answer on a connection, and closes it when its client has done so, or after a while. */
+/** Sends the last response of a connection and closes it by a lingering close. */
 export type CloseWith = (last: string) => void
 
-/** Who answers. */
+/** Handles requests. */
 export interface Handler {
   /** Returns at once. */
   handle(request: ClientRequest, response: ClientResponse): Exchange
-  /** Whether it asks for a WebSocket, and its connection is to be given to `upgrade`. */
+  /** Whether the request is a WebSocket handshake, whose connection then goes to `upgrade`. */
   acceptsUpgrade(request: ClientRequest): boolean
-  /** @param rest what came behind it in the same read */
+  /** @param rest bytes that arrived in the same read after the handshake */
   upgrade(request: ClientRequest, rest: Buffer): Exchange
-  /** Its answer is out, or its connection is gone; not for what was upgraded. */
+  /** The response is sent, or the connection is closed. Not called for upgraded connections. */
   ended(exchange: Exchange): void
-  /** No new connections: WebSockets are to end. Those that are left when the drain is over are cut. */
+  /** No new connections: WebSockets are to end. The remaining ones are closed at the end of the drain. */
   drain(): void
-  /** What came is no request, or not the body that this one has announced. */
+  /** The bytes form no valid request, or not the announced body of this exchange. */
   malformed(socket: Socket, refusal: Refusal, exchange: Exchange | null, part: CloseWith): void
 }
 
-/** Resolves once connections are accepted. Rejects with Node's error when the address can't be had. */
+/** Resolves when connections are accepted. Rejects with the error of Node.js if the address is not available. */
 export async function openRequestListener(
   address: Address,
   handler: Handler,
@@ -77,14 +77,14 @@ class HttpListener implements RequestListener, ClientConnectionOwner {
   readonly #events: ListenerEvents
   readonly #server: Server
   readonly #connections: Connections
-  /** They have answers, and are no longer among the connections. */
+  /** Connections with their last response sent; no longer in `#connections`. */
   readonly #lingeringConnections: LingeringConnections
   readonly #refusals = new LingeringConnections(REFUSED_LIMITS)
   readonly #memory: ConnectionMemory<ClientConnection>
   #settings: ListenerSettings
   #http1Connections: Http1ConnectionSettings
   #draining = false
-  /** Of all connections, whichever settings they have begun with. */
+  /** Shared by all connections, whatever settings they began with. */
   readonly #keepAlive: KeepAlive
   readonly #checkTimer: NodeJS.Timeout
 
@@ -118,7 +118,7 @@ class HttpListener implements RequestListener, ClientConnectionOwner {
     return { ...this.#connections.counts, lingering: this.#lingeringConnections.size + this.#refusals.size }
   }
 
-  /** Sizes count for connections from now on, times for all. */
+  /** Sizes apply to new connections, times to all. */
   configure(settings: ListenerSettings): void {
     this.#settings = settings
     this.#keepAlive.seconds = keepAliveSeconds(settings)
@@ -140,7 +140,7 @@ class HttpListener implements RequestListener, ClientConnectionOwner {
     else connection.startHttp1(this.#http1Connections)
   }
 
-  /** Nothing of it is read. */
+  /** Nothing is read from it. */
   #refuse(connection: ClientConnection, by: RefusedBy): void {
     const { socket } = connection
     this.#events.refused(by)
@@ -158,16 +158,16 @@ class HttpListener implements RequestListener, ClientConnectionOwner {
       return this.#rejectProxyHeader(connection, 'the peer is not in trusted_proxies')
     readProxyHeader(socket, (reason) => {
       if (reason !== null) return this.#rejectProxyHeader(connection, reason)
-      // The address is the client's from here on.
+      // From here on the socket has the address of the client.
       if (!this.#connections.identify(connection, this.#settings.clientOf(socket.remoteAddress)))
         return this.#refuse(connection, 'address')
-      // The header is no part of a request.
+      // The PROXY header does not count as a part of a request.
       connection.bytesReadWhenIdle = socket.bytesRead - socket.readableLength
       connection.startHttp1(this.#http1Connections)
     })
   }
 
-  /** It is told nothing: whoever it is, it is not who is expected here. */
+  /** Closed without a response, as the peer is not the expected proxy. */
   #rejectProxyHeader({ socket }: ClientConnection, reason: string): void {
     this.#events.proxyHeaderRejected(reason, socket.remoteAddress)
     socket.destroy()
@@ -208,7 +208,7 @@ class HttpListener implements RequestListener, ClientConnectionOwner {
     this.#memory.update(connection, 0)
   }
 
-  /** What WebSockets have not taken: a look a second will do, as their upstreams stop before it is much of each. */
+  /** Buffered bytes of WebSockets, measured once a second: backpressure stops each upstream before they are many. */
   #measureUpgraded(): void {
     for (const connection of this.#connections.upgraded())
       this.#memory.update(connection, connection.socket.destroyed ? 0 : connection.socket.writableLength)
@@ -259,7 +259,7 @@ class HttpListener implements RequestListener, ClientConnectionOwner {
     const grace = Math.min(drain * GRACE_SHARE, MAX_GRACE)
     const checkTimer = setInterval(() => this.#connections.closeIdle(grace), DRAIN_CHECK_INTERVAL)
     const { ended } = await stopAccepting(this.#server)
-    // Only now: who came in between would not be cut.
+    // Set after the last accept, so that it covers all connections.
     const cutTimer = setTimeout(() => this.#connections.closeAll(), drain)
     await ended
     clearInterval(checkTimer)
@@ -276,7 +276,7 @@ function http1Settings(
   return { grammar: requestGrammar(headerBytes), headerBytes, keepAlive, deferred }
 }
 
-/** A client that was refused has no more time than one whose body is taken. */
+/** A refused client has no more time than one whose body is read. */
 function lingeringLimits({ limits }: ListenerSettings): LingeringLimits {
   const { lingeringConnections: most, lingeringTime: time, lingeringTimeout, bodyTimeout } = limits
   return { most, time, idle: Math.min(lingeringTimeout, bodyTimeout) }
@@ -286,7 +286,7 @@ function keepAliveSeconds({ limits }: ListenerSettings): number {
   return Math.floor(limits.idleTimeout / 1000)
 }
 
-/** An answer that has not begun tells the client that it is the last; one that has begun can't any more. */
+/** A response without a sent head announces the end of the connection; a later one cannot. */
 function closeAfterResponse({ response }: Exchange): void {
   if (!response.headersSent) response.shouldKeepAlive = false
 }

@@ -1,4 +1,4 @@
-/** Refusals on the wire: `application/problem+json` (RFC 9457). */
+/** Refusals as `application/problem+json` (RFC 9457). */
 
 import { type ErrorCode, errors, type Refusal } from '../../model/errors.ts'
 import type { BodySink, ClientRequest } from './client-request.ts'
@@ -6,19 +6,19 @@ import type { ClientResponse } from './client-response.ts'
 import { fieldLines } from '../wire/field-line.ts'
 import { ResponseFields } from '../wire/response-fields.ts'
 
-/** Unread request bytes that are read and thrown away so that the connection can go on. */
+/** Unread request bytes that are discarded to keep the connection. */
 const MAX_DISCARD = 1024 * 1024
-/** Who sends such a request is no client to go on with, or its next one could not be told from the rest of this one. */
+/** Codes that close the connection: the client is faulty, or the start of its next request is unknown. */
 const CLOSING_CODES: ReadonlySet<ErrorCode> = new Set([
   'request_malformed',
   'uri_too_long',
   'headers_too_large',
   'request_timeout',
 ])
-/** Milliseconds that a refused body may take to arrive before the connection is closed under it. */
+/** Milliseconds for a refused body to arrive before the connection is closed. */
 const DISCARD_TIME = 5000
 
-/** The body. `request_id` finds the log line that knows more. */
+/** The problem document. `request_id` leads to the log line with the details. */
 export function problemBody(refusal: Refusal, requestId: string): string {
   const { status, title } = errors[refusal.code]
   return JSON.stringify({
@@ -32,14 +32,14 @@ export function problemBody(refusal: Refusal, requestId: string): string {
   })
 }
 
-/** The body as it is sent, with its Content-Type: the page where the refusal has one, else the problem document. */
+/** The body and its Content-Type: the page of the refusal if it has one, otherwise the problem document. */
 export function problemContent(refusal: Refusal, requestId: string): { type: string; text: string } {
   const { page } = refusal
   if (page === null) return { type: 'application/problem+json', text: problemBody(refusal, requestId) }
   return { type: 'text/html; charset=utf-8', text: page.html(requestId) }
 }
 
-/** Header fields beside Content-Type and Content-Length, flat: name, value, … */
+/** The other header fields, flat: name, value, … */
 export function problemHeaders(refusal: Refusal, requestId: string): string[] {
   const headers = ['Cache-Control', 'no-store', 'X-Request-Id', requestId]
   const challenge = challengeOf(refusal)
@@ -61,10 +61,10 @@ function challengeOf(refusal: Refusal): string | null {
 }
 
 /**
- * Answers with the refusal. Nothing may have been answered yet.
+ * Responds with the refusal. No head may have been set before.
  *
- * @param awaited the client waits for `100 Continue` and was not given it: it may send the body or leave it out, so
- *   nobody can say where its next request begins
+ * @param expectsContinue the client waits for `100 Continue`: it may send or omit the body, so the start of its next
+ * request is unknown
  */
 export function writeProblem(
   request: ClientRequest,
@@ -75,23 +75,23 @@ export function writeProblem(
 ): void {
   const { type, text } = problemContent(refusal, requestId)
   const length = Buffer.byteLength(text)
-  // Of one byte a character, as nearly always: it goes out in one piece with the head.
+  // A text of one byte a character, as nearly always, leaves in one write with the head.
   const body = length === text.length ? text : Buffer.from(text)
   const headers = problemHeaders(refusal, requestId)
   headers.push('Content-Type', type, 'Content-Length', String(length))
   const unread = !request.complete
-  // A long body costs more than a new connection does. One of chunks may turn out to be short.
+  // Discarding a long body costs more than a new connection. A chunked body may turn out to be short.
   const tooLong = request.length !== Infinity && request.length > MAX_DISCARD
   if (expectsContinue || CLOSING_CODES.has(refusal.code) || (unread && tooLong))
     response.shouldKeepAlive = false
   const close = !response.shouldKeepAlive
   response.writeHead(refusal.status, new ResponseFields(fieldLines(headers)))
   response.end(body)
-  // Where the connection is to be closed, it is read on by who closes it.
+  // The lingering close reads from connections that are to be closed.
   if (unread && !close) request.deliver(new BodyDiscard(request))
 }
 
-/** Reads on, within bounds, so that the connection can be kept. Beyond them it is closed. */
+/** Discards the body within bounds to keep the connection. Beyond them the connection is closed. */
 class BodyDiscard implements BodySink {
   readonly #request: ClientRequest
   readonly #timer: NodeJS.Timeout
@@ -125,7 +125,7 @@ function onTime(body: BodyDiscard): void {
   body.stop()
 }
 
-/** The whole answer as bytes, for what is no request: no response object exists. */
+/** The complete response as text, for connections without a valid request and thus without a response object. */
 export function rawProblem(refusal: Refusal, requestId: string): string {
   const body = problemBody(refusal, requestId)
   const headers = problemHeaders(refusal, requestId)

@@ -1,27 +1,27 @@
 /**
- * The PROXY protocol, versions 1 and 2 (haproxy.org, proxy-protocol.txt): what a load balancer that forwards bytes says
- * of the client before the first of them. Strict: what is not exactly that ends the connection.
+ * The PROXY protocol, versions 1 and 2 (haproxy.org, proxy-protocol.txt): a load balancer of TCP connections announces
+ * the client before the first byte of it. Strict: any deviation closes the connection.
  */
 
 import { isIPv4, isIPv6, type Socket, SocketAddress } from 'node:net'
 
 export interface ProxyHeader {
-  /** Bytes of the header. */
+  /** The length of the header in bytes. */
   readonly size: number
-  /** Null: the balancer speaks for itself, or does not know. */
+  /** Null if the balancer connects for itself, or does not know the client. */
   readonly client: { readonly address: string; readonly port: number } | null
 }
 
-/** Version 1, with its CRLF. */
+/** Version 1, CRLF included. */
 const MAX_V1_BYTES = 107
-/** Version 2: addresses, and whatever else is told (TLVs). */
+/** Version 2: the addresses and TLVs. */
 const MAX_V2_BYTES = 4096
 const V1_SIGNATURE = Buffer.from('PROXY ')
 const V2_SIGNATURE = Buffer.from('\r\n\r\n\0\r\nQUIT\n', 'latin1')
 const PORT = '(0|[1-9][0-9]{0,4})'
 const LINE = new RegExp(`^PROXY TCP([46]) ([0-9A-Fa-f.:]+) ([0-9A-Fa-f.:]+) ${PORT} ${PORT}$`)
 
-/** @returns null while more bytes are needed; what is wrong, as text */
+/** @returns null if more bytes are needed; a string describes a fault */
 export function parseProxyHeader(bytes: Buffer): ProxyHeader | string | null {
   for (const [signature, parse] of [
     [V1_SIGNATURE, parseV1],
@@ -39,7 +39,7 @@ function parseV1(bytes: Buffer): ProxyHeader | string | null {
   const end = line.indexOf('\r\n')
   if (end < 0) return bytes.length < MAX_V1_BYTES ? null : 'the version 1 header is too long'
   const header = line.slice(0, end)
-  // What stands behind it is to be ignored, but it is one line all the same.
+  // The rest of the line is ignored, but it must be one line.
   if (/^PROXY UNKNOWN(?: [\x20-\x7e]*)?$/.test(header)) return { size: end + 2, client: null }
   const parts = LINE.exec(header)
   if (parts === null) return 'the version 1 header is malformed'
@@ -59,7 +59,7 @@ function parseV2(bytes: Buffer): ProxyHeader | string | null {
   if (length > MAX_V2_BYTES) return 'the version 2 header is too long'
   if (bytes.length < 16 + length) return null
   const body = bytes.subarray(16, 16 + length)
-  // LOCAL: a check of the balancer's own; the addresses are to be ignored.
+  // LOCAL: a health check of the balancer. The addresses are ignored.
   if ((command & 15) === 0) return { size: 16 + length, client: null }
   return parseAddresses(bytes.readUInt8(13), body)
 }
@@ -76,7 +76,7 @@ function parseAddresses(family: number, body: Buffer): ProxyHeader | string {
   return { size, client: { address: canonical(address), port: body.readUInt16BE(2 * width) } }
 }
 
-/** A type, a length of two bytes, and as many bytes; again and again. */
+/** A sequence of type, length (two bytes) and value. */
 function areTlvs(bytes: Buffer): boolean {
   let at = 0
   while (at + 3 <= bytes.length) at += 3 + bytes.readUInt16BE(at + 1)
@@ -87,16 +87,16 @@ function groups(bytes: Buffer): string {
   return bytes.toString('hex').replace(/(....)(?!$)/g, '$1:')
 }
 
-/** As the system itself would write it: one client has one name in logs. */
+/** The spelling of the operating system, so that a client has one name in logs. */
 function canonical(address: string): string {
   return new SocketAddress({ address, family: isIPv4(address) ? 'ipv4' : 'ipv6' }).address
 }
 
 /**
- * Reads the header, and leaves what comes behind it for the next reader. From then on the socket's remote address is the
- * client's. Calls back once; never, when the connection ends first. Whoever calls cuts one that takes too long.
+ * Reads the header and returns the following bytes to the socket. From then on the remote address of the socket is that
+ * of the client. Calls back once, or never if the connection is closed before. The caller sets the timeout.
  *
- * @param done with what is wrong, or null
+ * @param done gets the fault, or null
  */
 export function readProxyHeader(socket: Socket, done: (fault: string | null) => void): void {
   let bytes: Buffer = Buffer.alloc(0)
@@ -105,7 +105,7 @@ export function readProxyHeader(socket: Socket, done: (fault: string | null) => 
   }
   const finish = (fault: string | null) => {
     stop()
-    // Its socket goes on to be listened to, or is destroyed: an error in between is nobody's.
+    // Errors before the next listener, or before the close, are ignored.
     if (fault !== null) socket.on('error', ignore)
     done(fault)
   }

@@ -1,6 +1,6 @@
-/** Things in the order in which they came; each step takes the same time. */
+/** A doubly linked list in order of arrival, with constant-time operations. */
 
-/** It stands in one queue at most, and knows its neighbours there. */
+/** A member of at most one queue. */
 export interface Queued<T extends Queued<T>> {
   queue: Queue<T> | null
   previous: T | null
@@ -12,7 +12,7 @@ export class Queue<T extends Queued<T>> {
   last: T | null = null
   size = 0
 
-  /** As the newest. It stands in no queue. */
+  /** Appends an item that is in no queue. */
   add(one: T): void {
     one.queue = this
     one.previous = this.last
@@ -22,7 +22,7 @@ export class Queue<T extends Queued<T>> {
     this.size++
   }
 
-  /** It stands in this one. */
+  /** Removes an item of this queue. */
   remove(one: T): void {
     const { previous, next } = one
     if (previous === null) this.first = next
@@ -33,7 +33,7 @@ export class Queue<T extends Queued<T>> {
     this.size--
   }
 
-  /** Those that stand in it now, oldest first: they may leave it meanwhile. */
+  /** A snapshot, oldest first. */
   all(): T[] {
     const all: T[] = []
     for (let each = this.first; each !== null; each = each.next) all.push(each)

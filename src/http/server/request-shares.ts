@@ -1,7 +1,6 @@
 /**
- * Connections with a request under way, by tenant and, behind proxies that are trusted, by client: none of them may
- * take so many that there are none left for the others. Each is counted only while there are so many in all that one of
- * them could have too many.
+ * Limits requests in flight by tenant and, behind trusted proxies, by client, so that none of them occupies all
+ * connections. Counting begins only when one of them could exceed its limit.
  */
 
 import { Refusal } from '../../model/errors.ts'
@@ -14,12 +13,12 @@ export interface RequestShareLimits {
   readonly connectionsPerTenant: number
 }
 
-/** Whose share it is. */
+/** The kind of the exceeded limit. */
 export type ShareOf = 'tenant' | 'address'
 
-/** The share of all connections that have a request under way, from which on they are scarce. */
+/** The share of connections with a request in flight beyond which connections are scarce. */
 const SCARCITY_SHARE = 3 / 4
-/** What a client behind a proxy may have of all connections while they are scarce. */
+/** The share of all connections for one client behind a proxy while connections are scarce. */
 const CLIENT_SHARE = 1 / 16
 
 const refusals: Readonly<Record<ShareOf, Refusal>> = {
@@ -36,14 +35,14 @@ export class RequestShares {
   readonly #refused: (of: ShareOf) => void
   readonly #counts = new KeyedCounts<Exchange>()
   #counting = false
-  /** How many may be under way before they are counted. */
+  /** The number of requests in flight up to which nothing is counted. */
   #countingThreshold = Infinity
   #perTenant = Infinity
   #perClient = Infinity
 
   /**
-   * @param open with a request under way
-   * @param clientOf null where its connection is counted instead, or nobody knows
+   * @param active exchanges in flight
+   * @param clientOf null if its connection is counted instead, or if the client is unknown
    */
   constructor(
     active: Iterable<Exchange> & { readonly size: number },
@@ -64,7 +63,7 @@ export class RequestShares {
     this.#stop()
   }
 
-  /** It was allowed. @returns null when it may go on */
+  /** For an allowed request. @returns null if it is admitted */
   admit(exchange: Exchange): Refusal | null {
     if (this.#active.size <= this.#countingThreshold) {
       if (this.#counting && this.#active.size < this.#countingThreshold * SCARCITY_SHARE) this.#stop()
@@ -88,7 +87,7 @@ export class RequestShares {
     return refusals[over]
   }
 
-  /** It was, and is over. */
+  /** The exchange has ended. */
   ended(exchange: Exchange): void {
     if (this.#counting) this.#counts.remove(exchange)
   }

@@ -1,6 +1,6 @@
 /**
- * Looks at a request before anything else does: what was readable, but could mean two things to those behind us, is
- * refused, not repaired.
+ * Validates requests before any other stage. A well-formed request that upstreams could read in two ways is refused,
+ * not repaired.
  */
 
 import { Refusal } from '../../model/errors.ts'
@@ -9,7 +9,7 @@ import type { ClientRequest } from './client-request.ts'
 export interface ValidationLimits {
   /** Of a header section. */
   readonly headerFields: number
-  /** That a request may have. */
+  /** The permitted methods. */
   readonly methods: ReadonlySet<string>
 }
 
@@ -26,7 +26,7 @@ const expectation = malformed('The Expect header asks for something other than 1
 /** `reg-name`, IPv4 or `[IPv6]`, and a port (RFC 9110, section 7.2; RFC 3986, section 3.2.2). */
 const HOST = /^(?:(?:[A-Za-z0-9._~!$&'()*+;=-]|%[0-9A-Fa-f]{2})+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?$/
 
-/** null when it is one that the gateway reads. */
+/** null if the method is permitted. */
 export function validateMethod(
   method: string,
   { methods }: Pick<ValidationLimits, 'methods'>,
@@ -34,7 +34,7 @@ export function validateMethod(
   return methods.has(method) ? null : badMethod
 }
 
-/** null when the request may go on. */
+/** null if the request is valid. */
 export function validateRequest(request: ClientRequest, limits: ValidationLimits): Refusal | null {
   const { headerFields } = limits
   const method = validateMethod(request.method, limits)
@@ -49,7 +49,7 @@ function isContinue(expect: string): boolean {
   return expect.toLowerCase() === '100-continue'
 }
 
-/** HTTP/1.0 clients may have none (RFC 9112, section 3.2). */
+/** HTTP/1.0 requests may omit Host (RFC 9112, section 3.2). */
 function host({ host, minor }: ClientRequest): Refusal | null {
   if (host === null) return minor === 0 ? null : noHost
   return HOST.test(host) ? null : badHost

@@ -1,16 +1,16 @@
-/** Whether a request takes its time because of its client. */
+/** Detects requests that are slow because of their client. */
 
 import type { ClientConnection } from './client-connection.ts'
 
-/** Milliseconds before anybody is called slow, and bytes a second below which a body's sender is. */
+/** Milliseconds before a client counts as slow, and bytes a second below which the sender of a body does. */
 const STALL_TIME = 5000
 const MIN_RATE = 1024
 
 /**
- * Notes what the client has taken of its answer; to be called about once a second.
+ * Records what the client has read of its response. Called about once a second.
  *
  * @param now monotonic ms
- * @returns since when it has taken nothing of what is there for it; Infinity where it is not behind
+ * @returns since when it has read nothing of the buffered bytes; Infinity if none are buffered
  */
 export function updateStall(connection: ClientConnection, now: number): number {
   const { socket } = connection
@@ -23,14 +23,14 @@ export function updateStall(connection: ClientConnection, now: number): number {
   return connection.stalledSince
 }
 
-/** It sends its body, or takes its answer, so slowly that another one may have its place. */
+/** The client sends its body, or reads its response, so slowly that its connection may be evicted. */
 export function isSlow(connection: ClientConnection, now: number): boolean {
   const { exchange, socket, bytesReadWhenIdle, stalledSince } = connection
   if (exchange === null) return false
   if (now - stalledSince > STALL_TIME) return true
   const time = now - exchange.startedAt
   const { request } = exchange
-  // Paused: it would send, but who reads it is busy.
+  // Paused: the client would send, but the reader is busy.
   if (time < STALL_TIME || request.complete || request.paused) return false
   return ((socket.bytesRead - bytesReadWhenIdle) * 1000) / time < MIN_RATE
 }

@@ -1,6 +1,6 @@
 /**
- * WebSockets that are open, or whose handshake is under way: in all, of each tenant and of each caller. They are never
- * closed to make room, so there may be only so many of them.
+ * Limits WebSockets that are open or in their handshake: of all, of each tenant and of each caller. WebSockets are
+ * never evicted, so their number needs a bound.
  */
 
 import { Refusal } from '../../model/errors.ts'
@@ -13,7 +13,7 @@ export interface WebSocketLimits {
   readonly websocketsPerCaller: number
 }
 
-/** Which bound a handshake was refused by. */
+/** The bound that refused a handshake. */
 export type WebSocketBound = 'all' | 'tenant' | 'caller'
 
 const refusals: Readonly<Record<WebSocketBound, Refusal>> = {
@@ -31,9 +31,10 @@ export class WebSocketShares {
   }
 
   /**
-   * The handshake was allowed. @returns null when it may go on
+   * For an allowed handshake.
    *
-   * @param address of the client, by which those are told apart who need no credential
+   * @returns null if it is admitted
+   * @param address the client address, which identifies callers of public routes
    */
   admit(exchange: Exchange, address: string | null, limits: WebSocketLimits): Refusal | null {
     const [tenant, caller] = keysOf(exchange, address)
@@ -62,6 +63,6 @@ function keysOf({ evaluation }: Exchange, address: string | null): [tenant: stri
   const principal = evaluation?.decision.principal ?? null
   if (principal === null) return ['public', `address ${address ?? 'unknown'}`]
   const { method, tenant, user } = principal
-  // A user has as many with tokens and sessions together; the id of an API key is no user's.
+  // The tokens and sessions of a user count together. The id of an API key is not the id of a user.
   return [`tenant ${tenant}`, `${method === 'api-key' ? 'key' : 'user'} ${tenant} ${user}`]
 }
