@@ -3,6 +3,7 @@
  * log. From one to the next it goes by `lib/batched-stages.ts`. Whatever a stage throws ends in one place, which fails closed.
  */
 
+import { randomUUID } from 'node:crypto'
 import type { Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
 import { readCredentials } from '../decision/authn/credentials.ts'
@@ -26,7 +27,6 @@ import type { Upstream } from '../proxy/upstream.ts'
 import { GOING_AWAY, NO_CLOSE, POLICY_VIOLATION } from '../proxy/websocket/close-frame.ts'
 import { earlyBytes, isHandshake, strayHandshake } from '../proxy/websocket/handshake.ts'
 import { openWebSocket } from '../proxy/websocket/opening.ts'
-import { requestId } from '../lib/request-id.ts'
 import { type ValidationLimits, validateRequest } from '../http/server/request-validation.ts'
 import type { CloseWith } from '../http/server/listener.ts'
 import { rawProblem, writeProblem } from '../http/server/problem.ts'
@@ -172,9 +172,9 @@ export class Pipeline {
 
   /** Ours, unless a proxy that is trusted gave the request an id already. */
   #requestId({ rawHeaders, socket }: ClientRequest): string {
-    if (!this.#running.trustedProxies.has(peerAddress(socket.remoteAddress))) return requestId()
+    if (!this.#running.trustedProxies.has(peerAddress(socket.remoteAddress))) return randomUUID()
     const told = onlyValue(rawHeaders, 'x-request-id')
-    return told !== null && REQUEST_ID.test(told) ? told : requestId()
+    return told !== null && REQUEST_ID.test(told) ? told : randomUUID()
   }
 
   readonly #engine = (exchange: Exchange): void => {
@@ -301,7 +301,7 @@ export class Pipeline {
   /** No request, no response object: the answer is bytes. */
   #refuseBare(socket: Socket, refusal: Refusal, part: CloseWith): void {
     if (!socket.writable) return void socket.destroy()
-    const id = requestId()
+    const id = randomUUID()
     this.#metrics.unreadable(refusal)
     this.#log.unreadable(id, refusal, socket.remoteAddress)
     part(rawProblem(refusal, id))
