@@ -1,4 +1,4 @@
-/** Picks the target of a request, among those that take part. */
+/** Selects the target of a request among the available ones. */
 
 import type { Refusal } from '../model/errors.ts'
 import type { Target } from './target.ts'
@@ -7,12 +7,12 @@ import type { UpstreamSettings } from './upstream-options.ts'
 
 export class Balancer {
   readonly #targets: readonly Target[]
-  /** null where there are several. */
+  /** null with several targets. */
   readonly #only: Target | null
   readonly #maxPending: number
   readonly #roundRobin: boolean
   readonly #probeInterval: number
-  /** Where the looking begins: behind the target picked last. */
+  /** The start of the next search: after the last selected target. */
   #next = 0
   #probedAt = -Infinity
 
@@ -28,11 +28,11 @@ export class Balancer {
   }
 
   /**
-   * For a new request, or why there is none.
+   * The target of a new request, or the refusal.
    *
    * @param now monotonic ms
-   * @param repeatable see `Rotation.due`
-   * @param uploads its body is still coming, and may take its time
+   * @param repeatable see `OutlierEjection.probeDue`
+   * @param uploads the body is still arriving, perhaps slowly
    */
   choose(now: number, repeatable: boolean, uploads: boolean): Target | Refusal {
     const only = this.#only
@@ -45,18 +45,18 @@ export class Balancer {
     )
   }
 
-  /** For a request that has been at `tried`, and before that at `before`: one that is neither. */
+  /** The target for a retry: neither `tried` nor the one before it. */
   alternative(tried: Target, before: Target | null): Target | null {
     return this.#selectAvailable(tried, before)
   }
 
-  /** Whether no target but this takes part. */
+  /** Whether no other target is available. */
   isLast(target: Target): boolean {
     for (const each of this.#targets) if (each !== target && each.ejection.available) return false
     return true
   }
 
-  /** Half of the places are for requests that are there whole. */
+  /** Half of the capacity is reserved for requests that arrived completely. */
   #isFullOfUploads(): boolean {
     let uploads = 0
     for (const target of this.#targets) uploads += target.uploads
@@ -85,14 +85,17 @@ export class Balancer {
     return selectAvailable
   }
 
-  /** One that was left alone for long enough: this request finds out whether it is back. */
+  /** A target whose ejection time is over: this request probes it. */
   #dueForProbe(now: number, repeatable: boolean): Target | null {
     for (const target of this.#targets)
       if (!target.ejection.available && target.ejection.probeDue(now, repeatable)) return target
     return null
   }
 
-  /** None is left: some requests go through before any back-off is over, so that what is back is back at once. */
+  /**
+   * No target is available. One request in each interval probes a target before its ejection time is over, for a quick
+   * recovery.
+   */
   #probe(now: number): Target | null {
     if (now - this.#probedAt < this.#probeInterval) return null
     let oldest: Target | null = null

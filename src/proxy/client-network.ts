@@ -1,18 +1,18 @@
 /**
- * By what the connections and requests of one client are counted: its address, or for IPv6 the network of 64 bits that
- * it is in, all of which one client may have.
+ * The key by which connections and requests of one client are counted: its IPv4 address, or its IPv6 /64 network, as
+ * one client may own all of that.
  */
 
 import { isIP, isIPv6 } from 'node:net'
 import type { ClientRequest } from '../http/server/client-request.ts'
 import { peerAddress, type TrustedProxies } from './forwarded.ts'
 
-/** Elements of X-Forwarded-For that are looked at, from the last one on. */
+/** Elements of X-Forwarded-For that are read, from the last one. */
 const MAX_HOPS = 32
-/** Characters that an address with brackets and a port may have. */
+/** The length of an address with brackets and port. */
 const MAX_HOP_LENGTH = 64
 
-/** @param address as `peerAddress` gives it */
+/** @param address from `peerAddress` */
 export function networkOf(address: string): string {
   if (!isIPv6(address)) return address
   const [before = '', after] = address.split('::')
@@ -29,15 +29,15 @@ function groupsOf(text: string): string[] {
     : text.split(':').flatMap((group) => (group.includes('.') ? [group, group] : [group]))
 }
 
-/** Of a connection's other end; null for a proxy that is trusted: it comes with the requests of many. */
+/** The network of a peer; null for a trusted proxy, which carries requests of many clients. */
 export function clientNetwork(peer: string | undefined, proxies: TrustedProxies): string | null {
   const address = peerAddress(peer)
   return proxies.has(address) ? null : networkOf(address)
 }
 
 /**
- * Of the client of a proxy that is trusted: the last address in X-Forwarded-For that is no such proxy's. Null where the
- * request came from no such proxy, or none of them says.
+ * The network of the client behind a trusted proxy: the last address in X-Forwarded-For that is not a trusted proxy.
+ * Null without a trusted proxy, or if none of them names the client.
  */
 export function forwardedNetwork(
   { socket, rawHeaders }: ClientRequest,
@@ -52,7 +52,7 @@ export function forwardedNetwork(
   return null
 }
 
-/** From the last to the first, no more of them than are looked at. */
+/** The last hops, from last to first, at most `MAX_HOPS`. */
 function* lastHops(rawHeaders: readonly string[]): Generator<string> {
   let left = MAX_HOPS
   for (let i = rawHeaders.length - 2; i >= 0; i -= 2) {

@@ -1,16 +1,16 @@
-/** Keeps the sign-in session between the browser and the gateway. */
+/** Keeps the session cookies of the gateway away from upstreams, and theirs away from the gateway. */
 
-/** Every cookie of ours begins so. In lower case: browsers differ on whether `__Host-` has one. */
+/** The common prefix of all gateway cookies. In lower case: browsers differ on the case of `__Host-`. */
 const COOKIE_PREFIX = '__host-seatgate'
 /**
- * Also behind an empty name: a browser may send `=__Host-seatgate_session=x` without the first `=` the next time, and
- * some readers pass over it.
+ * Also matches after an empty name: a browser may send `=__Host-seatgate_session=x` without the first `=` the next
+ * time, and some parsers skip it.
  */
 const GATEWAY_COOKIE = /^[\s=]*__host-seatgate/i
 
 /**
- * The value of Cookie without our cookies, the others byte for byte; null when nothing is left.
- * Parted at each `;`, quoted or not: RFC 6265 knows no quoting, and a laxer reader must not find ours either.
+ * The value of Cookie without gateway cookies, all others byte for byte; null if none is left. Splits at each `;`, also
+ * inside quotes: RFC 6265 has no quoting, and a lenient parser must not find a gateway cookie either.
  */
 export function withoutSession(cookie: string): string | null {
   if (!cookie.toLowerCase().includes(COOKIE_PREFIX)) return cookie
@@ -19,14 +19,14 @@ export function withoutSession(cookie: string): string | null {
   return rest === '' ? null : rest
 }
 
-/** Whether a cookie pair, or a whole Set-Cookie, is for a cookie of ours. */
+/** Whether a cookie pair, or a whole Set-Cookie, names a gateway cookie. */
 function isGatewayCookie(pair: string): boolean {
   return GATEWAY_COOKIE.test(pair)
 }
 
 /**
- * Whether an upstream's Set-Cookie may pass: for no cookie of ours, and for none without a name. A browser sends the
- * value of a nameless cookie alone, so that it can stand for any other cookie (RFC 6265bis, section 5.7).
+ * Whether an upstream's Set-Cookie may pass: neither a gateway cookie nor a nameless one. A browser sends only the
+ * value of a nameless cookie, which can imitate any other cookie (RFC 6265bis, section 5.7).
  */
 export function maySet(setCookie: string): boolean {
   const [pair = ''] = setCookie.split(';', 1)

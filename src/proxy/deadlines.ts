@@ -1,28 +1,28 @@
 /**
- * Until when each of many must have had a sign of life. One timer for all of them: nearly none is ever late, and a
- * timer of Node.js for each request costs a microsecond.
+ * Deadlines of many requests on one timer. Nearly none of them expires, and a timer of Node.js for each request costs a
+ * microsecond.
  */
 
 import { performance } from 'node:perf_hooks'
 import { type Indexed, InFlight } from '../lib/in-flight.ts'
 
 export interface Timed extends Indexed {
-  /** Monotonic ms. Written by {@link Deadlines} only. */
+  /** Monotonic ms. Only {@link Deadlines} writes it. */
   deadline: number
-  /** It has passed. It is moved then, or removed. */
+  /** The deadline has passed. The callee moves or removes it. */
   expired(now: number): void
 }
 
-/** Milliseconds between two looks, at least; and more where there are many to be looked at. */
+/** Milliseconds between two checks: a minimum, and a part for each entry. */
 const MIN_INTERVAL = 10
 const INTERVAL_PER_ENTRY = 0.01
-/** Milliseconds. A timer of Node.js that is to take longer goes off at once. */
+/** Milliseconds. Node.js fires a longer timer at once. */
 const MAX_TIMEOUT = 2 ** 31 - 1
 
 export class Deadlines {
   readonly #all = new InFlight<Timed>()
   #timer: NodeJS.Timeout | null = null
-  /** Monotonic ms of the next look, and of the last one. */
+  /** Monotonic ms of the next check and of the last one. */
   #next = Infinity
   #last = -Infinity
 
@@ -32,14 +32,14 @@ export class Deadlines {
     this.move(entry, deadline)
   }
 
-  /** Another one, earlier or later. Says nothing of what was not added, or was removed. */
+  /** Sets another deadline, earlier or later. Does nothing for an entry that is not present. */
   move(entry: Timed, deadline: number): void {
     if (!this.#all.has(entry)) return
     entry.deadline = deadline
     if (deadline < this.#next) this.#schedule(deadline)
   }
 
-  /** Nothing is waited for any more. */
+  /** Does nothing for an entry that is not present. */
   remove(entry: Timed): void {
     if (this.#all.has(entry)) this.#all.remove(entry)
   }
@@ -50,10 +50,10 @@ export class Deadlines {
     this.#last = now
     this.#next = Infinity
     try {
-      // One of them may be the end of another, or move it.
+      // An expired entry may remove or move another one.
       for (const entry of [...this.#all].filter(isLate)) {
         if (!isLate(entry)) continue
-        // One that throws is not in the way of the others again.
+        // An entry that throws does not block the others at the next check.
         entry.deadline = Infinity
         entry.expired(now)
       }
@@ -70,7 +70,7 @@ export class Deadlines {
     if (at >= this.#next) return
     this.#next = at
     if (this.#timer !== null) clearTimeout(this.#timer)
-    // Timers may go off within the millisecond before.
+    // Node.js may fire a timer up to a millisecond early.
     const inMs = Math.ceil(at - performance.now()) + 1
     this.#timer = setTimeout(check, Math.min(inMs, MAX_TIMEOUT), this).unref()
   }

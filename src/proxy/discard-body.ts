@@ -1,18 +1,17 @@
-/** What is left of a request after its answer. */
+/** Discards the rest of a request body after the response. */
 
 import type { BodySink, ClientRequest } from '../http/server/client-request.ts'
 import type { ClientResponse, ResponseListener } from '../http/server/client-response.ts'
 
-/** Milliseconds that the rest of a body may take to arrive once the answer is out. */
+/** Milliseconds for the rest of a body to arrive after the response is sent. */
 const DISCARD_TIME = 5_000
 
 /**
- * Reads the rest of a body and throws it away, so that exactly the body, and no byte of it as a next request, is
- * consumed; and so that a client that still sends can read its answer: closing at once would reset the connection
- * under it (RFC 9112, section 9.6). Where it isn't done in time, the connection is to be closed, as `http/server/lingering-close.ts`
- * does it.
+ * Reads and discards the rest of a body. Exactly the body is consumed, so no byte of it becomes the next request. A
+ * client that is still sending can read its response: an immediate close would reset the connection (RFC 9112, section
+ * 9.6). If the rest does not arrive in time, a lingering close follows (`http/server/lingering-close.ts`).
  *
- * @param allowed bytes that may still come
+ * @param allowed bytes that may still arrive
  */
 export function discardBody(request: ClientRequest, response: ClientResponse, allowed: number): void {
   if (!request.complete && !response.destroyed) request.deliver(new BodyDiscard(request, response, allowed))
@@ -36,7 +35,7 @@ class BodyDiscard implements BodySink, ResponseListener {
   data(chunk: Buffer): void {
     this.#left -= chunk.length
     if (this.#left >= 0) return
-    // No more of it before the answer is out: then the connection ends.
+    // Reading stops until the response is sent; then the connection is closed.
     if (!this.#response.writableFinished) this.#request.pause()
     this.giveUp()
   }

@@ -1,6 +1,4 @@
-/**
- * Sends a request on to its upstream and streams the answer back. One Forwarding lives as long as one request.
- */
+/** Forwards a request to its upstream and streams the response back. A Forwarding exists for one request. */
 
 import { performance } from 'node:perf_hooks'
 import { Refusal } from '../model/errors.ts'
@@ -33,27 +31,27 @@ import {
   unavailable,
 } from './upstream-faults.ts'
 
-/** Answers for the gateway, or cuts an answer that has begun. Never throws. `cause` is for the log. */
+/** Responds with a refusal, or aborts a response that has begun. Never throws. `cause` is for the log. */
 export type Refuse = (exchange: Exchange, refusal: Refusal, cause: unknown) => void
 
 /** RFC 9110, section 9.2.2. */
 const IDEMPOTENT = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE', 'PUT', 'DELETE'])
 
-/** Their requests say how long their content is, also where there is none (RFC 9110, section 8.6). */
+/** Methods whose requests carry Content-Length even without content (RFC 9110, section 8.6). */
 const HAS_CONTENT = new Set(['POST', 'PUT', 'PATCH'])
 
-/** What is to be forwarded, in the next stage. */
+/** A request to forward in the next stage. */
 interface ForwardTask {
   readonly exchange: Exchange
   readonly upstream: Upstream
   readonly refuse: Refuse
-  /** Bytes that the body may have. */
+  /** The limit of the body in bytes. */
   readonly limit: number
-  /** It may reach the upstream twice, and has no body to send again. */
+  /** Idempotent and without a body, so that it may be sent twice. */
   readonly repeatable: boolean
 }
 
-/** The exchange was allowed, for a route of this upstream. Returns at once. */
+/** Forwards an allowed exchange to the upstream of its route. Returns at once. */
 export function forward(exchange: Exchange, upstream: Upstream, refuse: Refuse): void {
   const limit = exchange.evaluation?.decision.route?.maxBody ?? Infinity
   const { length, method } = exchange.request
@@ -78,7 +76,7 @@ function begin(task: ForwardTask): void {
   }
 }
 
-/** Where there is no room, one of a caller that takes more of it gives way. */
+/** Selects a target. If all are busy, a request of an owner with more slots is evicted first. */
 function choose({ exchange, upstream, repeatable }: ForwardTask, now: number): Target | Refusal {
   const uploads = !exchange.request.complete
   const target = upstream.choose(now, repeatable, uploads)
@@ -86,7 +84,7 @@ function choose({ exchange, upstream, repeatable }: ForwardTask, now: number): T
   return upstream.choose(now, repeatable, uploads)
 }
 
-/** Of requests that wait for their answers. */
+/** Deadlines of requests that wait for their responses. */
 const deadlines = new Deadlines()
 
 class Forwarding
@@ -97,30 +95,30 @@ class Forwarding
   readonly #upstream: Upstream
   readonly #refuse: Refuse
   readonly #body: RequestBody | null
-  /** It may reach the upstream twice, and has no body to send again. */
+  /** Idempotent and without a body, so that it may be sent twice. */
   readonly #repeatable: boolean
   readonly #relay: ResponseRelay
   readonly #hopRequest: UpstreamRequest
-  /** Milliseconds that the upstream may be silent before its answer. */
+  /** Milliseconds in which the upstream must make progress before its response. */
   readonly #responseTimeout: number
   deadline = 0
   index = -1
-  /** Where the request is, and where it was before; null where it was nowhere. */
+  /** The target of the current attempt and of the previous one; null if there is none. */
   #target: Target | null = null
   #previous: Target | null = null
-  /** What `Target.begin` gave. */
+  /** The result of `Target.begin`. */
   #epoch = 0
   #retries = 0
   /** Counted among the uploads of its target. */
   #uploading = false
-  /** No target is chosen yet: its body is read before. */
+  /** The body is read before a target is selected. */
   #bufferingBody = false
   #owner: RequestOwner | null = null
-  /** null until a connection was had. */
+  /** null before a connection is available. */
   #control: RequestControl | null = null
-  /** The upstream has begun to answer, be it with an interim answer or a broken one. */
+  /** The upstream has sent bytes, perhaps an interim or a malformed response. */
   #responseStarted = false
-  /** Nothing more is to be done, whatever is still told. */
+  /** Further events are ignored. */
   #finished = false
 
   constructor(task: ForwardTask) {
@@ -137,7 +135,7 @@ class Forwarding
     this.#responseTimeout = evaluation?.decision.route?.responseTimeout ?? upstream.config.responseTimeout
     this.#hopRequest = {
       method: request.method,
-      // The very bytes that were matched.
+      // Exactly the bytes that the router matched.
       path: evaluation === null ? '' : evaluation.decision.path + evaluation.query,
       headers: requestHeaders(exchange, upstream.config, upstream.proxies),
       host: upstream.config.passHost ? request.host : null,
@@ -158,12 +156,12 @@ class Forwarding
 
   #begin(target: Target, now: number): void {
     this.#exchange.forwardedAt = now
-    // Each attempt sets its own.
+    // Each attempt sets its own deadline.
     deadlines.add(this, Infinity)
     this.#send(target, now)
   }
 
-  /** Its body is read first: one that is there whole does not wait behind those that are still coming. */
+  /** Reads the body first: a complete body needs no upload slot. */
   bufferBody(): void {
     this.#exchange.response.listen(this)
     this.#bufferingBody = true
@@ -190,7 +188,7 @@ class Forwarding
 
   #send(target: Target, now: number): void {
     this.#target = target
-    // Connecting has a limit of its own, which comes first.
+    // Connecting has its own timeout, which is shorter.
     deadlines.move(this, now + this.#upstream.config.connectTimeout + this.#responseTimeout)
     this.#epoch = target.begin(now)
     if (this.#body?.complete === false) {
@@ -201,7 +199,7 @@ class Forwarding
   }
 
   connected(control: RequestControl): boolean {
-    // It waited for a connection and no longer wants one.
+    // The request was cancelled while it waited for a connection.
     if (this.#finished) {
       this.#endAttempt()
       return false
@@ -226,9 +224,9 @@ class Forwarding
     const { status } = head
     try {
       if (status < 100 || status === 101) throw new Error(`status ${status}`)
-      // The gateway asks nobody for leave to send a body, and has given the client its own (RFC 9110, section 15.2).
+      // The gateway sends no Expect, and has sent the client a 100 of its own (RFC 9110, section 15.2).
       if (status === 100) return
-      // Interim answers are no sign of life: an upstream that gives nothing else is as good as silent.
+      // Interim responses do not move the deadline: an upstream that sends nothing else is as good as silent.
       if (status < 200) return this.#relay.interim(head)
       deadlines.remove(this)
       const now = performance.now()
@@ -258,12 +256,12 @@ class Forwarding
       return this.#fail(protocolError, error)
     }
     this.#finished = true
-    // It may be another request's by now.
+    // The connection may carry another request by now.
     this.#control = null
     const body = this.#body
     if (body === null || body.complete) return
-    // The answer came before the request was whole. What is left of it is read, but goes nowhere: whatever turns out to
-    // be wrong with it is no answer to take the place of this one.
+    // The response came before the end of the request. The rest of the body is discarded: a fault in it must not
+    // replace this response.
     this.#relay.flush()
     body.destroy()
     discardBody(this.#exchange.request, this.#exchange.response, body.remaining)
@@ -273,7 +271,7 @@ class Forwarding
     const target = this.#endAttempt()
     if (target === null) return
     const now = performance.now()
-    // A kept connection that the upstream closed just as it was taken up again is nobody's fault.
+    // The upstream closed an idle connection just as it was reused. That is no fault of the target.
     const race = target.isKeepAliveRace(error)
     const blame = race ? null : blameOf(error, this.#control !== null, this.#responseStarted)
     if (blame !== null) this.#upstream.failed(target, this.#epoch, blame, error, now)
@@ -288,8 +286,8 @@ class Forwarding
   }
 
   /**
-   * Where it may be tried again: any request of which nothing was written yet, else only what may be repeated. The
-   * first race is free: every client of HTTP has to meet it so.
+   * The target of a retry. A request of which nothing was written may always be retried, any other only if it is
+   * repeatable. The first keep-alive race does not count: every HTTP client must expect it.
    */
   #next(tried: Target, race: boolean, now: number): Target | null {
     if (this.#responseStarted || this.#retries === this.#upstream.retries) return null
@@ -297,7 +295,7 @@ class Forwarding
     return this.#upstream.retryTarget(tried, this.#previous, race, race && this.#retries === 0, now)
   }
 
-  /** The attempt is over. Each end is told once, also of what was given up. */
+  /** Ends the attempt. Each attempt ends once, also an abandoned one. */
   #endAttempt(): Target | null {
     const target = this.#target
     this.#endUpload()
@@ -325,7 +323,7 @@ class Forwarding
   }
 
   expired(now: number): void {
-    // Not the upstream is silent, but the client; that has a limit of its own.
+    // The client is silent, not the upstream. The body has its own timeout.
     if (this.#body?.awaitsClient) deadlines.move(this, now + this.#responseTimeout)
     else this.#fail(timedOut, null)
   }
@@ -344,7 +342,7 @@ class Forwarding
     this.#refuse(this.#exchange, refusal, cause)
   }
 
-  /** The answer is through, or the client has left before. */
+  /** The response is sent, or the client has disconnected. */
   closed(): void {
     this.#relay.close()
     if (this.#finished) return
@@ -358,7 +356,7 @@ class Forwarding
     this.#stopBuffering()
     this.#body?.destroy()
     if (this.#control !== null) this.#control.abort(abandoned)
-    // No connection was had yet: its place in the line is another's.
+    // No connection was available yet: the request leaves the queue.
     else if (this.#target?.cancel(this) === true) this.#endAttempt()
   }
 }

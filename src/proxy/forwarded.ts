@@ -1,16 +1,13 @@
-/**
- * Who is in front of the gateway, and what may be believed of what they tell (RFC 7239, X-Forwarded-*).
- * `TrustedProxies` is made at load by `Upstream`; the rest serves `request-headers.ts`.
- */
+/** The X-Forwarded-* and Forwarded fields (RFC 7239), and the trusted proxies whose values they continue. */
 
 import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net'
 import { isLongList, MAX_LIST_ELEMENTS } from '../http/wire/fields.ts'
 
-/** Peers whose X-Forwarded-* are continued; anyone else's are dropped. */
+/** The peers whose X-Forwarded-* are continued. The values of all other peers are dropped. */
 export class TrustedProxies {
   readonly #list: BlockList | null
 
-  /** @param cidrs `10.0.0.0/8`, `fd00::/8`, or single addresses. Throws on anything else. */
+  /** @param cidrs `10.0.0.0/8`, `fd00::/8`, or single addresses. Throws on anything else */
   constructor(cidrs: readonly string[]) {
     this.#list = cidrs.length === 0 ? null : new BlockList()
     for (const cidr of cidrs) this.#add(cidr)
@@ -23,14 +20,17 @@ export class TrustedProxies {
     this.#list?.addSubnet(address, Number(prefix ?? whole), isIPv6(address) ? 'ipv6' : 'ipv4')
   }
 
-  /** @param address as {@link peerAddress} gives it */
+  /** @param address from {@link peerAddress} */
   has(address: string): boolean {
     if (this.#list === null || isIP(address) === 0) return false
     return this.#list.check(address, isIPv6(address) ? 'ipv6' : 'ipv4')
   }
 }
 
-/** The peer's address as it goes on the wire: IPv4 mapped into IPv6 is IPv4, a zone means nothing elsewhere. */
+/**
+ * The address of the peer on the wire: an IPv4-mapped IPv6 address becomes IPv4, and the zone, which is local, is
+ * removed.
+ */
 export function peerAddress(remote: string | undefined): string {
   if (remote === undefined) return 'unknown'
   if (remote.startsWith('::ffff:') && isIPv4(remote.slice(7))) return remote.slice(7)
@@ -38,7 +38,7 @@ export function peerAddress(remote: string | undefined): string {
   return zone === -1 ? remote : remote.slice(0, zone)
 }
 
-/** What a trusted proxy told, as it came; '' where it told nothing. */
+/** The values of a trusted proxy as received; '' if absent. */
 export class ForwardedContext {
   for = ''
   proto = ''
@@ -46,7 +46,7 @@ export class ForwardedContext {
   forwarded = ''
 }
 
-/** RFC 7239, section 4: `token=token` or `token="quoted"`, parted by `;`, elements by `,`. */
+/** RFC 7239, section 4: pairs `token=token` or `token="quoted"`, separated by `;`, in elements separated by `,`. */
 const FORWARDED = (() => {
   const token = "[\\w!#$%&'*+.^`|~-]+"
   const pair = `${token}=(?:${token}|"[\\t !#-\\[\\]-~]*")`
@@ -58,8 +58,8 @@ const FORWARDED = (() => {
 const HOST = /^(?:[\w.~-]+|\[[\da-fA-F:.]+\])(?::\d{1,5})?$/
 
 /**
- * Our fields: name, value, … `told` is null for a peer we don't trust. What a trusted one tells in an odd form is
- * dropped, not repaired: the chain then begins with the peer.
+ * The fields of the gateway: name, value, … `forwardedContext` is null for an untrusted peer. A malformed value of a
+ * trusted proxy is dropped, not repaired: the chain then begins with the peer.
  */
 export function forwardedFields(
   forwardedContext: ForwardedContext | null,
@@ -85,7 +85,7 @@ export function forwardedFields(
   return headers
 }
 
-/** The last ones were added by proxies. Those before may be the client's own, and as many as it likes. */
+/** The last elements, which proxies added. The client controls the earlier ones and their number. */
 function lastHops(list: string): string {
   if (!isLongList(list)) return list
   let at = list.length
@@ -97,7 +97,7 @@ function isChain(list: string): boolean {
   return list !== '' && list.split(',').every((hop) => isHop(hop.trim()))
 }
 
-/** An address, perhaps with a port, or an alias (RFC 7239, section 6). */
+/** An address with an optional port, or an obfuscated identifier (RFC 7239, section 6). */
 function isHop(hop: string): boolean {
   if (isIP(hop) !== 0 || /^(?:unknown|_[\w.-]+)$/.test(hop)) return true
   const port = /^(?:\[(.+)\]|([^:]+))(?::\d{1,5})?$/.exec(hop)

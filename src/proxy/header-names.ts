@@ -1,23 +1,26 @@
 /**
- * What happens to a header, by its name. The table is read once for each spelling of a name that ever comes, then
- * remembered: most requests repeat the same few names.
+ * The treatment of a header field by its name. Each spelling of a name is classified once and then cached, as most
+ * requests repeat the same names.
  */
 
-/** Spellings remembered; beyond that a new one is worked out each time, so that no client can make it grow. */
+/**
+ * The limit of cached spellings. Beyond it, new spellings are classified each time, so that clients cannot grow the
+ * cache.
+ */
 const MAX_CACHED = 1024
-/** Characters of a name by which it is told from others: no name that matters has as many. */
+/** Characters of a name that count: no name with a treatment of its own is as long. */
 const MAX_SIGNIFICANT = 64
 
 /**
- * A name as the laxest reader sees it. CGI and its kin fold letters to one case and everything but letters and digits
- * to one character, so `X_Seatgate.User` would reach an application as `x-seatgate-user`.
+ * The name as the most lenient reader sees it. CGI folds case, and maps all but letters and digits to one character:
+ * `X_Seatgate.User` would reach an application as `x-seatgate-user`.
  */
 export function foldName(name: string): string {
   if (name.length > MAX_SIGNIFICANT) return foldLong(name)
   return name.toLowerCase().replace(/[^a-z0-9]/g, '-')
 }
 
-/** The same, where replacing character by character would take ten times as long. */
+/** As `foldName`: for long names the regular expression takes ten times as long. */
 function foldLong(name: string): string {
   const bytes = Buffer.from(name.toLowerCase(), 'latin1')
   for (let i = 0; i < bytes.length; i++) {
@@ -33,8 +36,8 @@ export class HeaderNames<Treatment> {
   readonly #maxSize: number
 
   /**
-   * @param names the usual ones: they are remembered whatever clients send
-   * @param judge gets the folded name, and whether it is spelled so but for case
+   * @param names frequent names, cached in advance
+   * @param classify gets the folded name, and whether the name equals it but for case
    */
   constructor(names: Iterable<string>, classify: (folded: string, exact: boolean) => Treatment) {
     this.#classify = classify
@@ -66,8 +69,8 @@ function titleCase(name: string): string {
 }
 
 /**
- * Adds the names that a line of Connection lists (RFC 9110, section 7.6.1), folded, to those of the lines before; null
- * while there is nothing but `close` and `keep-alive`, as nearly always. Whoever reads a message bounds the list.
+ * Adds the names in a Connection line (RFC 9110, section 7.6.1), folded, to those of earlier lines. Null while there
+ * are only `close` and `keep-alive`, as nearly always. The parser bounds the list.
  */
 export function connectionNames(value: string, before: Set<string> | null): Set<string> | null {
   if (value === 'keep-alive' || value === 'close') return before
@@ -81,7 +84,7 @@ export function connectionNames(value: string, before: Set<string> | null): Set<
   return names
 }
 
-/** Takes out of a flat header list what `named` lists, in place. */
+/** Removes the named fields from a flat header list, in place. */
 export function removeNamed(headers: string[], named: ReadonlySet<string>): void {
   let end = 0
   for (let i = 0; i < headers.length; i += 2) {

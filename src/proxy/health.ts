@@ -1,6 +1,6 @@
 /**
- * Asks a target from time to time whether it is well (RFC 9110: a GET that is answered 2xx). Each check has a
- * connection of its own, so that it proves what a new request needs, and never counts as traffic.
+ * Health checks of a target: a GET that is answered 2xx passes. Each check opens its own connection, as a new request
+ * would, and does not count as traffic.
  */
 
 import { performance } from 'node:perf_hooks'
@@ -11,7 +11,7 @@ import { loadUndici } from '../http/client/undici.ts'
 import { abandoned } from './upstream-faults.ts'
 import type { HealthSettings } from './upstream-options.ts'
 
-/** A target that is out is asked at least this often, in ms: it is waited for. */
+/** The longest interval of checks for an unavailable target, in ms, for a quick recovery. */
 const MAX_UNAVAILABLE_INTERVAL = 500
 
 export class HealthCheck {
@@ -28,7 +28,7 @@ export class HealthCheck {
     this.#connect = undiciConnector(settings.timeout, tls)
   }
 
-  /** The first check is made at once. */
+  /** The first check runs at once. */
   start(): void {
     const { url } = this.#target
     const client = new (loadUndici().Client)(url.origin, { connect: this.#connect, allowH2: false })
@@ -47,7 +47,7 @@ export class HealthCheck {
     this.#target.ejection.checked(cause, performance.now())
     const { interval } = this.#settings
     const pause = this.#target.ejection.available ? interval : Math.min(interval, MAX_UNAVAILABLE_INTERVAL)
-    // Spread, so that many gateways don't ask in one moment.
+    // Randomized, so that the checks of many gateways spread.
     this.#timer = setTimeout(start, pause * (0.9 + Math.random() / 5), this).unref()
   }
 }
@@ -56,7 +56,7 @@ function start(health: HealthCheck): void {
   health.start()
 }
 
-/** One question and its outcome, told once: what was wrong, or null. */
+/** One check. Reports its result once: the fault, or null. */
 class Check implements Dispatcher.DispatchHandler {
   readonly #client: Client
   readonly #report: (cause: unknown) => void
@@ -71,7 +71,7 @@ class Check implements Dispatcher.DispatchHandler {
 
   start(path: string, servername: string): void {
     const headers = ['user-agent', 'seatgate-health']
-    // undici reads `servername`; its types don't know it.
+    // undici reads `servername`; its types lack it.
     const options: Dispatcher.DispatchOptions & { servername: string } = {
       method: 'GET',
       path,
@@ -89,7 +89,7 @@ class Check implements Dispatcher.DispatchHandler {
     this.stop(status < 300 ? null : new Error(`status ${status}`))
   }
 
-  /** undici asks for these two. */
+  /** The handler interface of undici requires these two. */
   onResponseData(): void {}
 
   onResponseEnd(): void {}
@@ -98,7 +98,7 @@ class Check implements Dispatcher.DispatchHandler {
     this.stop(error)
   }
 
-  /** Whatever the body holds isn't waited for. */
+  /** The body of the response is not read. */
   stop(cause: unknown): void {
     if (this.#reported) return
     this.#reported = true

@@ -1,12 +1,12 @@
 /**
- * Whether a target takes part. It goes out after failures in a row and comes back when a request, or its checks, found
- * it answering again. Knows no sockets and no clock: times are told.
+ * Outlier ejection of a target. Consecutive failures eject it; a successful request, or health checks, restore it.
+ * Pure: the caller passes events and times.
  */
 
 import type { Blame, TargetState } from './upstream-events.ts'
 import type { EjectionSettings, HealthSettings } from './upstream-options.ts'
 
-/** Who is told when a target goes out or comes back. */
+/** Receives the state changes of a target. */
 export interface OutlierEjectionOwner {
   ejected(blame: Blame, cause: unknown, backoff: number): void
   unhealthy(cause: unknown): void
@@ -14,28 +14,28 @@ export interface OutlierEjectionOwner {
 }
 
 export class OutlierEjection {
-  /** Read for each request; changed here only. */
+  /** Read for each request. */
   available = true
-  /** Why it went out, or failed last. */
+  /** The cause of the ejection, or of the last failure. */
   cause: unknown = null
-  /** Monotonic ms of the latest request that tested it. */
+  /** Monotonic ms of the latest probe. */
   probedAt = -Infinity
   readonly #ejection: EjectionSettings
   readonly #health: HealthSettings | null
   readonly #owner: OutlierEjectionOwner
-  /** Moves when it goes out or comes back: what an attempt begun before that finds out is no news. */
+  /** Incremented at each state change. Results of attempts from before a change are ignored. */
   #epoch = 0
-  /** Failures in a row. */
+  /** Consecutive failures. */
   #failures = 0
-  /** null: not ejected. */
+  /** null if the target is not ejected. */
   #blame: Blame | null = null
   #backoff = 0
-  /** Until then it is left alone. */
+  /** Monotonic ms: no probe before that. */
   #ejectedUntil = 0
   #probing = false
   #restoredAt = -Infinity
   #unhealthy = false
-  /** Checks in a row with the same outcome. */
+  /** Consecutive checks with the same result. */
   #passedChecks = 0
   #failedChecks = 0
 
@@ -50,23 +50,23 @@ export class OutlierEjection {
     return this.#blame === null ? 'in' : 'ejected'
   }
 
-  /** It is out only because requests failed: a request may find out whether that is over. */
+  /** Only failed requests made the target unavailable, so a request may probe it. */
   get probeable(): boolean {
     return this.#blame !== null && !this.#unhealthy
   }
 
   /**
-   * Its time has come, and no other request is testing it.
+   * The ejection time is over, and no other request is probing.
    *
-   * @param repeatable the request can be tried elsewhere if the connection ends; where that is likely, the others come
-   *   later, in case there are only such
+   * @param repeatable the request can be retried elsewhere if the connection ends. Where that is likely, other requests
+   * probe only after a second back-off, in case all requests are such
    */
   probeDue(now: number, repeatable: boolean): boolean {
     if (!this.probeable || this.#probing) return false
     return now >= this.#ejectedUntil + (repeatable || this.#blame === 'unreachable' ? 0 : this.#backoff)
   }
 
-  /** A request goes to it. The number that is returned comes back with all that the request finds out. */
+  /** A request starts. @returns the epoch to pass with its results */
   begin(now: number): number {
     if (this.#blame !== null) {
       this.#probing = true
@@ -75,19 +75,19 @@ export class OutlierEjection {
     return this.#epoch
   }
 
-  /** The request got a connection: all the proof it takes, where there was none to be had. */
+  /** The request has a connection. That restores a target that was unreachable. */
   connected(epoch: number, now: number): void {
     if (this.#blame === 'unreachable' && epoch === this.#epoch) this.#restore(now)
   }
 
-  /** An answer began. */
+  /** A response has begun. */
   answered(epoch: number, now: number): void {
     if (epoch !== this.#epoch) return
     this.#failures = 0
     if (this.#blame !== null) this.#restore(now)
   }
 
-  /** @param last no other target is in */
+  /** @param last no other target is available */
   failed(epoch: number, blame: Blame, cause: unknown, last: boolean, now: number): void {
     if (epoch !== this.#epoch) return
     this.cause = cause
@@ -97,17 +97,17 @@ export class OutlierEjection {
     this.#eject(blame, now)
   }
 
-  /** The request is over, whatever came of it. */
+  /** The request has ended, whatever its result. */
   end(epoch: number): void {
     if (epoch === this.#epoch) this.#probing = false
   }
 
-  /** Another target has just come back after none was left: this one may have, too. */
+  /** Another target is back after an outage of all: this one may be back too. */
   probeNow(): void {
     this.#ejectedUntil = 0
   }
 
-  /** A check was made. `cause`: what was wrong; null when it is well. */
+  /** The result of a health check. @param cause the fault; null if the check passed */
   checked(cause: unknown, now: number): void {
     if (this.#health === null) return
     this.#passedChecks = cause === null ? this.#passedChecks + 1 : 0
@@ -117,11 +117,11 @@ export class OutlierEjection {
   }
 
   #eject(blame: Blame, now: number): void {
-    // Tested before its time, as no other was left: that says nothing about how long it will take.
+    // A probe before the ejection time, as no target was left, says nothing about the time to recovery.
     if (this.#blame !== null && now < this.#ejectedUntil) return this.#setAvailable(false)
     const wasIn = this.#blame === null
     this.#backoff = this.#nextBackoff(wasIn, now)
-    // Spread, so that many gateways don't come back in one moment.
+    // Randomized, so that many gateways do not probe at the same moment.
     const wait = this.#backoff * (0.75 + Math.random() / 2)
     this.#ejectedUntil = now + wait
     this.#blame = blame
@@ -130,7 +130,7 @@ export class OutlierEjection {
     if (wasIn) this.#owner.ejected(blame, this.cause, wait)
   }
 
-  /** What goes out again soon after it came back has not really come back. */
+  /** A target that fails again soon after its return has not recovered. */
   #nextBackoff(wasIn: boolean, now: number): number {
     const { backoff, maxBackoff } = this.#ejection
     const again = !wasIn || now - this.#restoredAt < maxBackoff
@@ -147,7 +147,7 @@ export class OutlierEjection {
   #restore(now: number): void {
     this.#blame = null
     this.#restoredAt = now
-    // Requests say that it can be reached; only its checks say that it is well.
+    // Requests show that the target is reachable; only its checks show that it is healthy.
     if (this.#unhealthy && this.#passedChecks < (this.#health?.healthy ?? 0)) return
     this.#unhealthy = false
     this.#setAvailable(true)
@@ -163,8 +163,8 @@ export class OutlierEjection {
 }
 
 /**
- * Nobody listens there, and that was heard at once. The last target stays in for it, as for an ending that the request
- * itself may have caused: to ask costs next to nothing, and a service that restarts is back with its first request.
+ * Nothing listens on the port. The last target is exempt from ejection for it, as it is for a reset that the request
+ * may have caused: an attempt costs next to nothing, and a restarted service is back with its first request.
  */
 function isRefused(cause: unknown): boolean {
   return cause instanceof Error && 'code' in cause && cause.code === 'ECONNREFUSED'

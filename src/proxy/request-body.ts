@@ -1,7 +1,7 @@
 /**
- * The client's body on its way to the upstream or a local handler. It stands between the two, so that whoever can't
- * send a body on may destroy it, and not the client's connection with it: the answer still has to go there. Counts,
- * limits and times what comes.
+ * The request body on its way to the upstream or to a local handler. This stream stands between the two, so that the
+ * reader may destroy it without destroying the client connection, which still has to carry the response. It counts
+ * bytes and enforces limit and timeout.
  */
 
 import { Readable } from 'node:stream'
@@ -10,12 +10,12 @@ import type { Exchange } from '../http/server/exchange.ts'
 import type { BodySink } from '../http/server/client-request.ts'
 import { passed } from './buffer-garbage.ts'
 
-/** Who is told when the client's body can't be taken. */
+/** Receives the events of a request body. */
 export interface BodyOwner {
   bodyRefused(refusal: Refusal): void
-  /** All of it is here. */
+  /** The whole body is received. */
   bodyReceived?(): void
-  /** No more of it is taken before some of it has been read. */
+  /** Reading has stopped until the reader takes some of the body. */
   bodyPaused?(): void
 }
 
@@ -36,7 +36,7 @@ export class RequestBody extends Readable implements BodySink {
 
   /**
    * @param limit bytes; one more is refused
-   * @param stall milliseconds the client may stay silent while its body is waited for
+   * @param stall milliseconds in which the client must send some of the body while the reader waits
    */
   constructor(exchange: Exchange, limit: number, stall: number, owner: BodyOwner) {
     super()
@@ -44,21 +44,21 @@ export class RequestBody extends Readable implements BodySink {
     this.#limit = limit
     this.#stall = stall
     this.#owner = owner
-    // Who sends it on listens, but not after having given it up; a late error is nobody's then.
+    // The sender of the body stops listening when it abandons it. A later error is ignored.
     this.on('error', ignore)
   }
 
-  /** All of it has come, be it read or not. */
+  /** The whole body is received, read or unread. */
   get complete(): boolean {
     return this.#exchange.request.complete
   }
 
-  /** Bytes that may still come. */
+  /** Bytes that may still arrive. */
   get remaining(): number {
     return this.#limit - this.#exchange.bytesIn
   }
 
-  /** It is the client whose bytes are missing: the reader would take them. */
+  /** The reader waits for bytes of the client. */
   get awaitsClient(): boolean {
     return !this.#ended && this.readableFlowing === true && this.readableLength === 0
   }
@@ -73,7 +73,7 @@ export class RequestBody extends Readable implements BodySink {
     const { request, response, expectsContinue } = this.#exchange
     this.#started = true
     if (expectsContinue) {
-      // Not before somebody really reads: an answer without the body may still save the client from sending it.
+      // Deferred until the body is read: a response before that may spare the client the body.
       this.#exchange.expectsContinue = false
       response.writeContinue()
     }
@@ -83,14 +83,14 @@ export class RequestBody extends Readable implements BodySink {
   data(chunk: Buffer): void {
     this.#exchange.bytesIn += chunk.length
     passed(chunk.length)
-    // It was answered no in the midst of it: what still comes goes nowhere.
+    // The exchange was refused meanwhile: the rest is discarded.
     if (this.#exchange.refusal !== null) return void this.destroy()
     if (this.#exchange.bytesIn > this.#limit) return this.#owner.bodyRefused(bodyTooLarge)
     if (this.push(chunk)) this.#timer?.refresh()
     else this.#pauseClient()
   }
 
-  /** The reader is busy: the client waits, and may. */
+  /** The reader is busy, so the client has no timeout. */
   #pauseClient(): void {
     this.#exchange.request.pause()
     this.#clearTimer()
@@ -104,7 +104,7 @@ export class RequestBody extends Readable implements BodySink {
     this.push(null)
   }
 
-  /** The client went away in the midst of it. */
+  /** The client disconnected inside the body. */
   aborted(): void {
     this.destroy()
   }
@@ -113,7 +113,7 @@ export class RequestBody extends Readable implements BodySink {
     if (!this.destroyed) this.#owner.bodyRefused(bodyTooSlow)
   }
 
-  /** Lets go of the client's request and leaves it flowing, so that what is left of it can't block the connection. */
+  /** Releases the request and leaves it flowing, so that the rest of the body cannot block the connection. */
   override _destroy(error: Error | null, callback: (error: Error | null) => void): void {
     this.#clearTimer()
     if (this.#started) this.#exchange.request.release(this)

@@ -1,11 +1,11 @@
-/** The table of request headers: which pass, which never do, which are looked at. */
+/** The treatment of request header fields by name. */
 
 import { HeaderNames } from './header-names.ts'
 
 /**
- * - `pass`, `drop`: whatever the route
+ * • `pass`, `drop`: on every route
  * - `override`: names another path or method; passes with `pass_overrides`
- * - `told`: what a proxy in front tells about its client; passes from trusted ones
+ * - `told`: describes the client of a proxy; passes from trusted proxies
  * - the others by name
  */
 type Treatment =
@@ -21,11 +21,13 @@ type Treatment =
   | 'x-forwarded-host'
   | 'x-forwarded-proto'
 
-/** Meant for one connection only (RFC 9110, section 7.6.1), or for the gateway; the framing is our own. */
+/**
+ * Fields for one connection only (RFC 9110, section 7.6.1), or for the gateway. The gateway writes the framing itself.
+ */
 const DROPPED = [
   'content-length',
   'expect',
-  // Ours towards the upstream; the client's is told as x-forwarded-host, or with `pass_host`.
+  // The gateway writes the Host; the one of the client passes as x-forwarded-host, or with `pass_host`.
   'host',
   'http2-settings',
   'keep-alive',
@@ -38,14 +40,14 @@ const DROPPED = [
   'upgrade',
   'x-api-key',
   'x-request-id',
-  // CGI makes HTTP_PROXY of it, which HTTP clients take for their own setting (CVE-2016-5385).
+  // CGI turns it into HTTP_PROXY, which HTTP clients read as their own setting (CVE-2016-5385).
   'proxy',
 ]
 
 /**
- * Read in place of the request line by: IIS, Symfony, Laminas (x-original-url, x-rewrite-url), Rack, Laravel, Express
- * and ASP.NET (the method ones), Envoy (x-envoy-…), forward-auth applications (x-forwarded-uri and its kin), gunicorn
- * (script-name, path-info), iisnode (x-waws-…), Rack::Sendfile (x-sendfile-type, x-accel-mapping).
+ * Fields that replace the request line in: IIS, Symfony, Laminas (x-original-url, x-rewrite-url), Rack, Laravel,
+ * Express and ASP.NET (the method ones), Envoy (x-envoy-…), forward-auth applications (x-forwarded-uri and similar),
+ * gunicorn (script-name, path-info), iisnode (x-waws-…), Rack::Sendfile (x-sendfile-type, x-accel-mapping).
  */
 const OVERRIDES = [
   'path-info',
@@ -74,7 +76,7 @@ const OVERRIDES = [
   'x-waws-unencoded-url',
 ]
 
-/** Beside all `x-forwarded-…`: other names for the client's address, scheme and host. */
+/** Besides all `x-forwarded-…`: other names for the address, scheme and host of the client. */
 const TOLD = [
   'cf-connecting-ip',
   'fastly-client-ip',
@@ -106,7 +108,7 @@ const BY_NAME = [
   'x-forwarded-proto',
 ] as const
 
-/** Nothing is done to them; known beforehand only because they are frequent. */
+/** Fields without a special treatment, cached in advance as they are frequent. */
 const USUAL = [
   'accept',
   'accept-encoding',
@@ -128,7 +130,7 @@ for (const name of BY_NAME) special.set(name, name)
 
 function classify(folded: string, exact: boolean): Treatment {
   const known = special.get(folded) ?? byPrefix(folded)
-  // A second spelling of a name that matters is nobody's honest header.
+  // Another spelling of a name with a treatment is dropped, as only an attack sends such.
   if (!exact && known !== 'pass') return 'drop'
   return known
 }

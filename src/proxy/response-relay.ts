@@ -1,6 +1,4 @@
-/**
- * The upstream's answer on its way to the client: head, body and trailers, at the pace the client takes them.
- */
+/** Relays the upstream response to the client: head, body and trailers, at the pace of the client. */
 
 import type { Exchange } from '../http/server/exchange.ts'
 import type { ResponseListener } from '../http/server/client-response.ts'
@@ -10,14 +8,14 @@ import { passed } from './buffer-garbage.ts'
 import type { ResponseHead } from '../http/client/upstream-request.ts'
 import { interimHeaders, reasonPhrase, responseHeaders, responseTrailers } from './response-headers.ts'
 
-/** Bytes that may lie unsent at the client before an interim answer is left out. */
+/** Unsent bytes for the client beyond which interim responses are dropped. */
 const INTERIM_BACKLOG = 64 * 1024
 
-/** Who hears the upstream. */
+/** The sender of the upstream response. */
 export interface ResponseRelayOwner {
-  /** The client can take more. */
+  /** The client accepts more bytes. */
   resume(): void
-  /** What was found wrong with it only now, when it was to be written. Nothing of it is out. */
+  /** The head turned out to be unwritable. Nothing of the response is sent. */
   unwritable(error: unknown): void
 }
 
@@ -28,19 +26,19 @@ export class ResponseRelay implements ResponseListener {
   readonly #owner: ResponseRelayOwner
   #status = 0
   #phrase = ''
-  /** The head is out: what follows is this answer's. */
+  /** The head of this response is written, and not that of another one. */
   #headWritten = false
-  /** null: none yet, or they are out. */
+  /** null before the head is received and after it is written. */
   #headers: ResponseFields | null = null
   #listening = false
   #backpressured = false
-  /** A body that came in one piece: written with the end. */
+  /** A body that came as one string: written with the end. */
   #bufferedBody = ''
-  /** The end came before the head was out: they are written in one. */
+  /** The response ended before its head was written: both leave in one write. */
   #trailers: readonly string[] | null = null
   #timer: NodeJS.Timeout | null = null
 
-  /** @param stall milliseconds that the client may take nothing before it is cut off */
+  /** @param stall milliseconds in which the client must read some of the response */
   constructor(exchange: Exchange, stall: number, owner: ResponseRelayOwner) {
     this.#exchange = exchange
     this.#stall = stall
@@ -49,8 +47,8 @@ export class ResponseRelay implements ResponseListener {
   }
 
   /**
-   * 1xx (RFC 9110, section 15.2). Left out for HTTP/1.0, where the client doesn't read them, and for one that is behind.
-   * Throws on bad fields.
+   * Relays a 1xx (RFC 9110, section 15.2). Dropped for HTTP/1.0, whose clients do not read it, and for a client that is
+   * behind. Throws on invalid fields.
    */
   interim(head: ResponseHead): void {
     const { response } = this.#exchange
@@ -58,7 +56,7 @@ export class ResponseRelay implements ResponseListener {
     response.writeInformation(head.status, interimHeaders(head))
   }
 
-  /** Throws when the client can't be given such an answer. Nothing of it is sent yet. */
+  /** Throws if the client cannot be given this response. Nothing of it is sent yet. */
   begin(head: ResponseHead): void {
     const chunks = this.#http11 && this.#exchange.request.method !== 'HEAD'
     const headers = responseHeaders(head, chunks)
@@ -66,11 +64,11 @@ export class ResponseRelay implements ResponseListener {
     this.#status = head.status
     this.#phrase = head.phrase
     this.#headers = headers
-    // With the first bytes of the body if they are here already, else without them.
+    // The head leaves with the first body bytes, if those are already here.
     nextStage(flush, this)
   }
 
-  /** What is known of the answer goes out: what is found wrong with it later can only be cut. */
+  /** Writes what is known of the response. Faults from then on can only close the connection. */
   flush(): void {
     const { response } = this.#exchange
     if (this.#headers === null || response.destroyed) return
@@ -82,23 +80,20 @@ export class ResponseRelay implements ResponseListener {
     }
   }
 
-  /** Writes the head, once. @returns false: the request has been answered otherwise, and nothing may follow that */
+  /** Writes the head, once. @returns false if another response was sent, so that nothing of this one may follow */
   #writeHead(): boolean {
     const headers = this.#headers
     const { response } = this.#exchange
     if (headers === null || response.headersSent) return this.#headWritten
     this.#headers = null
-    // It was not told to send its body, and may do so or not: nobody can say where its next request begins.
+    // The client waits for `100 Continue`: it may send or omit the body, so the start of its next request is unknown.
     if (this.#exchange.expectsContinue) response.shouldKeepAlive = false
     response.writeHead(this.#status, headers, reasonPhrase(this.#phrase), this.#exchange.requestIdLine)
     this.#headWritten = true
     return true
   }
 
-  /**
-   * @param chunk text: latin1, and the whole body
-   * @returns false: the client is behind, and `resume` will be called
-   */
+  /** @param chunk a string is the whole body as latin1 @returns false on backpressure; `resume` follows */
   write(chunk: Buffer | string): boolean {
     const { response } = this.#exchange
     if (typeof chunk === 'string') {
@@ -124,25 +119,25 @@ export class ResponseRelay implements ResponseListener {
     const { response } = this.#exchange
     if (!this.#writeHead()) return
     this.#exchange.bytesOut += this.#bufferedBody.length
-    // In one piece with the head.
+    // In one write with the head.
     response.end(this.#bufferedBody, trailers)
     if (response.writableLength > 0) this.#startStallTimer()
   }
 
   /**
-   * No more of it. One that has begun is cut: to HTTP/1.0 the end of the connection may be the end of the body, and a
-   * plain one would make the part look whole. So the connection is reset.
+   * Aborts the response. If its head is written, the connection is reset for HTTP/1.0: there the end of the connection
+   * may be the end of the body, so a plain close would make a truncated body look complete.
    */
   abort(): void {
     const { response } = this.#exchange
     this.#headers = null
     if (!response.headersSent) return
     response.flushHeaders()
-    // Node forgets a connection that is reset while it ends.
+    // Node.js ignores a reset of a socket that is already ending.
     if (!this.#http11 && !response.socket.writableEnded) response.socket.resetAndDestroy()
   }
 
-  /** The connection, or this answer on it, is done with. */
+  /** The response has ended, or its connection is closed. */
   close(): void {
     this.#headers = null
     if (this.#timer !== null) clearTimeout(this.#timer)

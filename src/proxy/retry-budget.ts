@@ -1,15 +1,13 @@
-/**
- * How many retries an upstream gets: a share of its requests, so that one in trouble isn't buried under repetitions.
- */
+/** The retry budget of an upstream: a share of its requests, so that retries cannot overload an upstream in trouble. */
 
 import type { RetrySettings } from './upstream-options.ts'
 
-/** Seconds looked back on. */
+/** The length of the window. */
 const WINDOW_SECONDS = 10
 
 export class RetryBudget {
   readonly #settings: RetrySettings
-  /** A ring of seconds: which second each slot is of, and what was counted in it. */
+  /** A ring of seconds: the second of each bucket, and its counts. */
   readonly #second = new Float64Array(WINDOW_SECONDS).fill(-WINDOW_SECONDS)
   readonly #requests = new Float64Array(WINDOW_SECONDS)
   readonly #retries = new Float64Array(WINDOW_SECONDS)
@@ -18,17 +16,13 @@ export class RetryBudget {
     this.#settings = settings
   }
 
-  /**
-   * A request came.
-   *
-   * @param now monotonic ms, here and below
-   */
+  /** Counts a request. @param now monotonic ms, here and below */
   countRequest(now: number): void {
     const bucket = this.#bucket(now)
     this.#requests[bucket] = (this.#requests[bucket] ?? 0) + 1
   }
 
-  /** Takes one retry; false: none is left. */
+  /** Takes one retry; false if the budget is used up. */
   takeRetry(now: number): boolean {
     const bucket = this.#bucket(now)
     const { share, perSecond } = this.#settings

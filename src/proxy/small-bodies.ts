@@ -1,17 +1,17 @@
 /**
- * Requests whose bodies are small, or of unknown length, and on their way: read before a target is chosen, while all
- * places for bodies that are still coming are taken. Most are whole within a round trip, and need no such place then.
+ * Requests whose small or chunked bodies are still arriving while all upload slots are taken. Their bodies are read
+ * before a target is selected. Most are complete within a round trip and then need no upload slot.
  */
 
 import type { ClientRequest } from '../http/server/client-request.ts'
 
-/** Bytes of a body that is read so: half of what its stream holds. */
+/** The largest body in bytes: half the buffer of its stream. */
 const MAX_BYTES = 32 * 1024
-/** Milliseconds that it has. */
+/** Milliseconds for a body to arrive. */
 const MAX_TIME = 2000
 
 export interface BufferedBody {
-  /** Its body is whole, or is waited for no longer. May be told when it is over. */
+  /** The body is complete, or the wait for it is over. May come after the end of the request. */
   buffered(): void
 }
 
@@ -21,10 +21,10 @@ export function isSmall({ length }: ClientRequest): boolean {
 
 export class SmallBodies {
   readonly #most: number
-  /** With their timers; oldest first. */
+  /** With their timers, oldest first. */
   readonly #all = new Map<BufferedBody, NodeJS.Timeout>()
 
-  /** @param most at once; with one more, the oldest goes on with what it has */
+  /** @param most the limit; beyond it, the oldest request goes on with what it has */
   constructor(most: number) {
     this.#most = most
   }
@@ -35,7 +35,7 @@ export class SmallBodies {
     for (const oldest of this.#all.keys()) return this.done(oldest)
   }
 
-  /** Does nothing for one that is not here. */
+  /** Does nothing for a request that is not present. */
   done(item: BufferedBody): void {
     const timer = this.#all.get(item)
     if (timer === undefined) return

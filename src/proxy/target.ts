@@ -1,4 +1,4 @@
-/** One address of an upstream: its connections, the requests that are there now, and whether it takes part. */
+/** One address of an upstream: its connection pool, its requests in flight and its availability. */
 
 import { type Address, connect, type TlsOptions } from '../http/client/connector.ts'
 import {
@@ -13,18 +13,20 @@ import type { TargetStatus } from './upstream-events.ts'
 import type { UpstreamSettings } from './upstream-options.ts'
 import { TargetAgent } from './websocket/agent.ts'
 
-/** An idle connection is dropped after this many ms, sooner if the upstream says so: less than common servers keep it. */
+/**
+ * An idle connection is closed after this many ms, or as the upstream announces: earlier than common servers close it.
+ */
 const KEEP_ALIVE = 4_000
 const KEEP_ALIVE_MAX = 60_000
 
 export class Target {
   readonly url: URL
   readonly ejection: OutlierEjection
-  /** Requests under way and waiting. Those that were given up count until they are let go of. */
+  /** Requests in flight and waiting. Abandoned ones count until they end. */
   pending = 0
-  /** Those of them whose body has not come whole yet. */
+  /** Requests among them whose body is not completely received. */
   uploads = 0
-  /** For WebSockets: connections that go with the request. */
+  /** For WebSockets: each connection carries one handshake. */
   readonly agent: TargetAgent
   readonly #settings: UpstreamSettings
   readonly #connectTimeout: number
@@ -52,7 +54,7 @@ export class Target {
     return { target: this.url.origin, state: this.ejection.state, pending: this.pending }
   }
 
-  /** A request goes here. The number goes back with `end`, and with what it finds out to `rotation`. */
+  /** A request starts. @returns the epoch for `end` and for its results to `ejection` */
   begin(now: number): number {
     this.pending++
     return this.ejection.begin(now)
@@ -65,38 +67,38 @@ export class Target {
 
   dispatch(request: UpstreamRequest, receiver: ResponseReceiver): void {
     if (!this.#pool.closed) return this.#pool.dispatch(request, receiver)
-    // Judged before a reload, sent after it: served all the same, on a connection that goes with the request.
+    // The decision was made before a reload. The request is still served, on a connection of its own.
     const ownPool = this.#openPool()
     ownPool.dispatch(request, receiver)
     void ownPool.close()
   }
 
-  /** The request is given up. @returns whether it waited here: then it waits no longer, and is told nothing more */
+  /** Cancels a request. @returns whether it was waiting for a connection; its receiver gets no further calls */
   cancel(receiver: ResponseReceiver): boolean {
     return this.#pool.cancel(receiver)
   }
 
-  /** A body that is still coming has to wait for a place. */
+  /** No upload slot is free. */
   get uploadsFull(): boolean {
     return this.#pool.uploadsFull
   }
 
-  /** Ends a request of a caller that has more of them here. @returns whether there was one */
+  /** Evicts a request of an owner that has more requests here than `owner`. @returns whether there was one */
   evictFor(owner: RequestOwner, uploads: boolean): boolean {
     return this.#pool.evictFor(owner, uploads)
   }
 
-  /** A connection that had been used and was kept died with this error. Servers close idle ones; it means nothing. */
+  /** A reused connection was closed. Servers close idle connections, so this is no fault. */
   isKeepAliveRace(error: Error): boolean {
     return error instanceof ConnectionLost && error.afterUse
   }
 
-  /** Resolves when requests under way are done. */
+  /** Resolves when the requests in flight have ended. */
   close(): Promise<void> {
     return this.#pool.close()
   }
 
-  /** At once, whatever is under way. */
+  /** Ends all requests at once. */
   destroy(): Promise<void> {
     return this.#pool.destroy()
   }

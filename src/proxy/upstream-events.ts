@@ -1,12 +1,12 @@
-/** What an upstream tells of its targets, for the log and the metrics. Nothing of it is on the path of a request. */
+/** Events of the targets of an upstream, for log and metrics. None of them is on the path of a request. */
 
-/** Its functions must not throw. A target is named by its origin. */
+/** The functions must not throw. A target is named by its origin. */
 export interface UpstreamListener {
   onRetry?(event: Retry): void
   onEjected?(event: Ejected): void
-  /** Checks failed, as often in a row as was set. */
+  /** Consecutive health checks failed, up to the configured number. */
   onUnhealthy?(event: Unhealthy): void
-  /** The target takes part again. */
+  /** The target is available again. */
   onReturned?(event: TargetEvent): void
 }
 
@@ -16,25 +16,25 @@ export interface TargetEvent {
 }
 
 export interface Retry extends TargetEvent {
-  /** Where it is tried next; may be the same. */
+  /** The target of the retry; may be the same. */
   readonly next: string
   readonly cause: unknown
 }
 
 export interface Ejected extends TargetEvent {
   readonly blame: Blame
-  /** The last of the failures. */
+  /** The last failure. */
   readonly cause: unknown
-  /** Milliseconds until it is tested. */
+  /** Milliseconds until the first probe. */
   readonly backoff: number
 }
 
 export interface Unhealthy extends TargetEvent {
-  /** What the last check met. */
+  /** The fault of the last check. */
   readonly cause: unknown
 }
 
-/** No connection could be had, or one ended before an answer began. */
+/** No connection could be opened, or one ended before a response began. */
 export type Blame = 'unreachable' | 'reset'
 
 export type TargetState = 'in' | 'ejected' | 'unhealthy'
@@ -43,6 +43,6 @@ export type TargetState = 'in' | 'ejected' | 'unhealthy'
 export interface TargetStatus {
   readonly target: string
   readonly state: TargetState
-  /** Requests under way and waiting. */
+  /** Requests in flight and waiting. */
   readonly pending: number
 }

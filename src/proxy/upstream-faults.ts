@@ -1,4 +1,4 @@
-/** What a failure of the upstream is called towards the client, and what it says about the target. */
+/** Maps failures of an upstream to refusals, and to what they say about the target. */
 
 import { Refusal } from '../model/errors.ts'
 import {
@@ -12,10 +12,10 @@ import {
 import { bodyTooSlow } from './request-body.ts'
 import type { Blame } from './upstream-events.ts'
 
-/** No connection could be had: refused, unknown name, TLS, too slow to connect, or the gateway is closing it down. */
+/** No connection: refused, unknown name, TLS fault, timeout, or shutdown of the gateway. */
 export const unreachable: Refusal = new Refusal('upstream_unreachable', 'The upstream could not be reached.')
 
-/** A connection was had, and then: closed without an answer, no HTTP, two lengths, a switch nobody asked for … */
+/** After connecting: closed without a response, malformed HTTP, two lengths, an unrequested upgrade … */
 export const protocolError: Refusal = new Refusal(
   'upstream_protocol_error',
   'The upstream did not send a valid response.',
@@ -28,19 +28,19 @@ const notForwardable = new Refusal(
   'The request contains bytes that can not be forwarded.',
 )
 
-/** No target takes part. */
+/** No target is available. */
 export const unavailable: Refusal = new Refusal(
   'unavailable',
   'The upstream can not be reached at the moment. Nothing was sent to it: the request may be repeated.',
 )
 
-/** Every target that takes part has as many requests as it may have. */
+/** Every available target has its maximum of requests. */
 export const busy: Refusal = new Refusal(
   'unavailable',
   'The upstream has too many requests waiting. Nothing was sent to it: the request may be repeated.',
 )
 
-/** Others wait for the place that it waits for, or holds. */
+/** Evicted while waiting for a slot, or while holding one. */
 const evictedWaiting = new Refusal(
   'unavailable',
   'The upstream has too many requests waiting, most of them of this caller. Nothing was sent to it: the request may be repeated.',
@@ -50,10 +50,10 @@ const evicted = new Refusal(
   'Requests of other callers wait for the upstream, and this caller holds the most slots: its slowest request was ended.',
 )
 
-/** The gateway lets go of a request: because of the client, or its own limits. */
+/** The gateway abandons a request because of the client or of its own limits. */
 export const abandoned: Error = new Error('abandoned by the gateway')
 
-/** @param connected a connection was had and the request was begun on it */
+/** @param connected the request had a connection */
 export function refusalOf(error: Error, connected: boolean): Refusal {
   if (error instanceof NotForwardable) return notForwardable
   if (error instanceof SlowClient) return bodyTooSlow
@@ -62,20 +62,16 @@ export function refusalOf(error: Error, connected: boolean): Refusal {
   return connected ? protocolError : unreachable
 }
 
-/**
- * null: it says nothing about the target.
- *
- * @param heard an answer, or something like one, had begun
- */
-export function blameOf(error: Error, connected: boolean, heard: boolean): Blame | null {
+/** null if the error says nothing about the target. @param responseStarted bytes of a response had arrived */
+export function blameOf(error: Error, connected: boolean, responseStarted: boolean): Blame | null {
   if (error === abandoned || isOurs(error)) return null
   if (!connected) return 'unreachable'
-  return !heard && error instanceof ConnectionLost ? 'reset' : null
+  return !responseStarted && error instanceof ConnectionLost ? 'reset' : null
 }
 
 const OURS = [NotForwardable, SlowClient, Evicted, ClientClosed]
 
-/** Of the client's making, or the gateway's. */
+/** The client or the gateway caused the error. */
 function isOurs(error: Error): boolean {
   return OURS.some((kind) => error instanceof kind)
 }

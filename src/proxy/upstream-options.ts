@@ -1,30 +1,30 @@
-/** What an upstream can be told beside its addresses and timeouts, and what holds where it is told nothing. */
+/** The optional settings of an upstream, and their defaults. */
 
 import type { UpstreamConfig } from '../config/config.ts'
 import type { TlsSettings } from '../http/client/connector.ts'
 import type { UpstreamListener } from './upstream-events.ts'
 
-/** Who gets a request: each in turn, or the target with the fewest requests under way (among equals in turn). */
+/** `round-robin`, or the target with the fewest requests in flight (round-robin among equals). */
 export type Balance = 'round-robin' | 'least-pending'
 
 /** Times in ms, here and below. */
 export interface UpstreamOptions {
-  /** CIDRs whose X-Forwarded-* are continued. None by default. */
+  /** CIDR blocks of peers whose X-Forwarded-* are continued. None by default. */
   readonly trustedProxies?: readonly string[]
-  /** Connections to a target at once; more requests wait for one, within their response timeout. */
+  /** The limit of connections to a target; further requests wait within their response timeout. */
   readonly connections?: number
-  /** Of these, what requests may have whose bodies are still coming; null: half of them. */
+  /** The limit of requests whose bodies are still arriving; null for half of the connections. */
   readonly uploads?: number | null
-  /** How long a request waits before one is ended for it whose caller holds more places. */
+  /** How long a request waits before a request of an owner with more slots is evicted for it. */
   readonly evictionDelay?: number
-  /** How long either side may leave a body standing still. */
+  /** The time in which either side must send some of a body. */
   readonly bodyTimeout?: number
   readonly balance?: Balance
-  /** Requests a target may have at once, those that wait for a connection included. */
+  /** The limit of requests of a target, including those that wait for a connection. */
   readonly maxPending?: number
-  /** Asks each target whether it is well; null: only what requests meet counts. */
+  /** Active health checks; null for none. */
   readonly health?: HealthSettings | null
-  /** For targets by https. */
+  /** For https targets. */
   readonly tls?: TlsSettings | null
   readonly ejection?: EjectionSettings
   readonly retries?: RetrySettings
@@ -32,32 +32,32 @@ export interface UpstreamOptions {
 }
 
 export interface HealthSettings {
-  /** Asked by GET, without credentials; 2xx is well. */
+  /** Requested by GET without credentials; 2xx passes. */
   readonly path: string
   readonly interval: number
-  /** For the whole of a check, the connecting included. */
+  /** For a whole check, including the connect. */
   readonly timeout: number
-  /** Good checks in a row that bring a target back, and bad ones that take it out. */
+  /** Consecutive checks that restore a target, and that make it unavailable. */
   readonly healthy: number
   readonly unhealthy: number
 }
 
 export interface EjectionSettings {
-  /** In a row: no connection, or one that ends before an answer. */
+  /** Consecutive: no connection, or one that ends before a response. */
   readonly failures: number
-  /** How long a target is left alone after that; doubled each time it goes out again soon. */
+  /** The ejection time, doubled each time that the target fails again soon. */
   readonly backoff: number
   readonly maxBackoff: number
-  /** Where no target is left, one request in this time is let through to find out whether one is back. */
+  /** While no target is available, one request in this time probes one. */
   readonly testInterval: number
 }
 
 export interface RetrySettings {
-  /** Of one request, after its first attempt. */
+  /** Retries of one request. */
   readonly perRequest: number
-  /** Of all requests of the last seconds, as a fraction. */
+  /** Retries as a fraction of the requests of the last seconds. */
   readonly share: number
-  /** Allowed however few the requests are. */
+  /** Always permitted, however few the requests are. */
   readonly perSecond: number
 }
 
@@ -78,7 +78,7 @@ export const defaults: UpstreamSettings = Object.freeze({
   listener: {},
 })
 
-/** Throws on what can't be meant. */
+/** Applies the defaults. Throws on contradictory settings. */
 export function settingsOf({ name, targets }: UpstreamConfig, options: UpstreamOptions): UpstreamSettings {
   const settings = { ...defaults, ...options }
   if (targets.length === 0) throw new Error(`upstream ${name} has no target`)

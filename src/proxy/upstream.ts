@@ -1,4 +1,4 @@
-/** One configured upstream: its targets, and what its requests need that is known at load. */
+/** A configured upstream with its targets, balancer, retry budget and health checks. */
 
 import type { UpstreamConfig } from '../config/config.ts'
 import type { Refusal } from '../model/errors.ts'
@@ -20,9 +20,9 @@ export class Upstream {
   readonly config: UpstreamConfig
   readonly proxies: TrustedProxies
   readonly bodyTimeout: number
-  /** Requests with small bodies that are read before a target is chosen for them. */
+  /** Requests whose small bodies are read before a target is selected. */
   readonly smallBodies: SmallBodies
-  /** Of one request, at most. */
+  /** The limit of retries of one request. */
   readonly retries: number
   readonly #targets: readonly Target[]
   readonly #balancer: Balancer
@@ -30,7 +30,7 @@ export class Upstream {
   readonly #checks: readonly HealthCheck[]
   readonly #listener: UpstreamListener
 
-  /** Throws on settings that can't be meant. Opens nothing yet. */
+  /** Throws on contradictory settings. Opens no connection yet. */
   constructor(config: UpstreamConfig, options: UpstreamOptions = {}) {
     const settings = settingsOf(config, options)
     const { health } = settings
@@ -49,17 +49,17 @@ export class Upstream {
     this.#checks = health === null ? [] : this.#targets.map((each) => new HealthCheck(each, health, tls))
   }
 
-  /** Begins the checks of the targets, where any are configured. Once. */
+  /** Starts the health checks, if configured. Called once. */
   start(): void {
     for (const check of this.#checks) check.start()
   }
 
   /**
-   * The target of a new request, or why there is none.
+   * The target of a new request, or the refusal.
    *
    * @param now monotonic ms
-   * @param repeatable it may reach an upstream twice, and has no body to send again
-   * @param uploads its body is still coming, and may take its time
+   * @param repeatable idempotent and without a body, so that it may be sent twice
+   * @param uploads the body is still arriving, perhaps slowly
    */
   choose(now: number, repeatable: boolean, uploads = false): Target | Refusal {
     const chosen = this.#balancer.choose(now, repeatable, uploads)
@@ -67,31 +67,32 @@ export class Upstream {
     return chosen
   }
 
-  /** A body that is still coming would have to wait for a place, wherever it goes. */
+  /** No target has a free upload slot. */
   get uploadsFull(): boolean {
     return this.#targets.every((target) => target.uploadsFull)
   }
 
-  /** Ends a request of a caller that has more of them here than the party has. @returns whether there was one */
+  /** Evicts a request of an owner that has more requests here than `owner`. @returns whether there was one */
   evictFor(owner: RequestOwner, uploads: boolean): boolean {
     return this.#targets.some((target) => target.ejection.available && target.evictFor(owner, uploads))
   }
 
-  /** What the targets that are out were found to be, for the log of a request that was refused for it. */
+  /** The fault of an unavailable target, for the log of a refused request. */
   get cause(): unknown {
     return this.#targets.find(({ ejection }) => !ejection.available)?.ejection.cause ?? null
   }
 
-  /** An attempt says that something is wrong with its target. */
+  /** An attempt has found a fault of its target. */
   failed(target: Target, epoch: number, blame: Blame, cause: unknown, now: number): void {
     target.ejection.failed(epoch, blame, cause, this.#balancer.isLast(target), now)
   }
 
   /**
-   * Where a request goes that failed at `tried`, and before that at `before`; null: nowhere.
+   * The target of a retry; null for none.
    *
-   * @param again the same target will do, if there is no other
-   * @param free not drawn from the budget
+   * @param before the target before `tried`
+   * @param again the same target is acceptable if there is no other
+   * @param free does not count against the budget
    */
   retryTarget(
     tried: Target,
@@ -114,13 +115,13 @@ export class Upstream {
     return this.#targets.map((target) => target.status)
   }
 
-  /** Resolves when requests under way are done. */
+  /** Resolves when the requests in flight have ended. */
   async close(): Promise<void> {
     for (const check of this.#checks) check.stop()
     await Promise.all(this.#targets.map((target) => target.close()))
   }
 
-  /** At once, whatever is under way. */
+  /** Ends all requests at once. */
   async destroy(): Promise<void> {
     for (const check of this.#checks) check.stop()
     await Promise.all(this.#targets.map((target) => target.destroy()))
@@ -139,7 +140,7 @@ export class Upstream {
     }
   }
 
-  /** What took all of them away is over. */
+  /** The outage of all targets is over. */
   #probeOthersNow(): void {
     const others = this.#targets.filter(({ ejection }) => !ejection.available)
     if (others.length === this.#targets.length - 1) for (const { ejection } of others) ejection.probeNow()

@@ -1,4 +1,4 @@
-/** Connections for WebSockets, opened as all connections to a target are. */
+/** An agent that opens WebSocket connections as all other connections to a target. */
 
 import { Agent } from 'node:http'
 import type { Duplex } from 'node:stream'
@@ -6,7 +6,7 @@ import type { Duplex } from 'node:stream'
 /** Opens a connection to the target; see `connector.ts`. */
 export type Connect = (callback: (error: Error | null, connection: Duplex | null) => void) => void
 
-/** One connection a handshake. */
+/** Opens a new connection for each handshake. */
 export class TargetAgent extends Agent {
   readonly #connect: Connect
 

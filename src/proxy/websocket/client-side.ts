@@ -1,31 +1,34 @@
 /**
- * Stands for the client's connection before http-proxy-3, which pipes it together with the upstream's: what is read
- * here was sent by the client, what is written goes to it. Between the two is `tunnel.ts`, which sees all that passes.
- * Until the handshake has succeeded, nothing that happens here touches the client: it may still get an HTTP answer.
+ * A stand-in for the client connection towards http-proxy-3, which pipes it to the upstream connection: reads return
+ * the bytes of the client, writes go to the client. `tunnel.ts` stands between and sees all bytes. Before a successful
+ * handshake nothing here touches the client, which may still get an HTTP response.
  */
 
 import { Duplex } from 'node:stream'
 
-/** What is done with what http-proxy-3 reads and writes. */
+/** The tunnel behind the stand-in. */
 export interface ClientPort {
-  /** The upstream can take more. */
+  /** The upstream accepts more bytes. */
   resume(): void
-  /** @param done when the client can take more */
+  /** @param done called when the client accepts more bytes */
   write(chunk: Buffer, done: () => void): void
-  /** The upstream says no more. */
+  /** The upstream has ended its side. */
   end(): void
-  /** Neither does anybody else. */
+  /** http-proxy-3 has closed the connection. */
   destroy(): void
 }
 
 export class ClientSide extends Duplex {
   #port: ClientPort | null = null
-  /** http-proxy-3 writes a 101 of its own first, with whatever the upstream put into it. The client has ours already. */
+  /**
+   * http-proxy-3 first writes a 101 with fields of the upstream. It is dropped, as the client already has the 101 of
+   * the gateway.
+   */
   #headSeen = false
 
   constructor() {
     super({ allowHalfOpen: true })
-    // What is wrong is known from the connections themselves.
+    // The connections themselves report their errors.
     this.on('error', () => {})
   }
 
@@ -55,7 +58,7 @@ export class ClientSide extends Duplex {
     done(error)
   }
 
-  /** As of a `net.Socket`: http-proxy-3 calls these. */
+  /** Methods of `net.Socket` that http-proxy-3 calls. */
   setTimeout(): this {
     return this
   }

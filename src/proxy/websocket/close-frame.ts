@@ -1,21 +1,18 @@
-/** Close frames of the gateway's own (RFC 6455, sections 5.5.1 and 7.4). */
+/** Close frames of the gateway (RFC 6455, sections 5.5.1 and 7.4). */
 
 import { randomBytes } from 'node:crypto'
 
-/** The gateway, or what it holds the WebSocket for, is going: a client may try again. */
+/** The gateway or the upstream goes away: a client may reconnect. */
 export const GOING_AWAY = 1001
-/** What came was no frame. */
+/** An invalid frame. */
 export const PROTOCOL_ERROR = 1002
-/** Never sent: what is told of a Close frame without status, and of an end without Close. */
+/** Never sent: reported for a Close frame without a status, and for an end without a Close frame. */
 export const NO_STATUS = 1005
 export const NO_CLOSE = 1006
-/** The caller may no longer do this. */
+/** The caller has lost the permission. */
 export const POLICY_VIOLATION = 1008
 
-/**
- * @param reason a few words of ASCII
- * @param masked as a client must, and a server must not
- */
+/** @param reason a short ASCII text @param masked required from a client, forbidden to a server */
 export function closeFrame(code: number, reason: string, masked: boolean): Buffer {
   const payload = Buffer.alloc(2 + reason.length)
   payload.writeUInt16BE(code)

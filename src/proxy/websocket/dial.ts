@@ -1,7 +1,7 @@
 /**
- * The handshake with an upstream, by http-proxy-3, which also pipes the two connections together once it has succeeded.
- * Nothing that it makes of the request by itself (the path through `new URL`, headers joined, forwarded and guessed) is
- * sent: path and header lines are put in whole before the first byte is.
+ * The handshake with an upstream by http-proxy-3, which also pipes the two connections after its success. Nothing that
+ * http-proxy-3 derives from the request (a path normalized by `new URL`; joined, forwarded and guessed headers) is
+ * sent: path and header lines are replaced before the first byte.
  */
 
 import type { Agent, ClientRequest, IncomingMessage } from 'node:http'
@@ -9,27 +9,27 @@ import type { Socket } from 'node:net'
 import { ProxyServer } from 'http-proxy-3'
 import type { ClientSide } from './client-side.ts'
 
-/** Bytes of an answer's header section, as for other requests. */
+/** The limit of a response header section, as for other requests. */
 const MAX_HEADER_BYTES = 64 * 1024
 
 export interface UpstreamHandshake {
-  /** The very bytes that were matched. */
+  /** Exactly the bytes that the router matched. */
   readonly path: string
   /** Name, value, …: all lines, Host included. */
   readonly headers: readonly string[]
 }
 
-/** Who is told, before http-proxy-3 does anything about it. */
+/** Receives the events before http-proxy-3 reacts to them. */
 export interface UpstreamHandshakeListener {
   connected(): void
-  /** 101. What is wrong with it, if anything is, has to be found here. */
+  /** 101. The callee validates it. */
   switched(answer: IncomingMessage, connection: Socket): void
   /** Any other status. */
   answered(answer: IncomingMessage): void
   failed(error: Error): void
 }
 
-/** Throws when there is something in the request that can't be written. */
+/** Throws if the request cannot be serialized. */
 export function dial(
   agent: Agent,
   handshake: UpstreamHandshake,
@@ -45,20 +45,20 @@ export function dial(
     outgoing.on('response', (answer) => listener.answered(answer))
   })
   const options = {
-    // The agent alone knows where to, and how.
+    // The agent determines the address and TLS.
     target: { protocol: 'http:', host: 'upstream.invalid', port: 80 },
     agent,
-    // Whatever is here becomes the options of the request.
+    // http-proxy-3 copies these into the options of the request.
     ssl: { maxHeaderSize: MAX_HEADER_BYTES },
   }
   const request = placeholder as unknown as IncomingMessage
   proxy.ws(request, client, Buffer.alloc(0), options, (error) => listener.failed(error))
-  // http-proxy-3 holds it for as long as the WebSocket is open.
+  // http-proxy-3 references the placeholder for the life of the WebSocket.
   placeholder.begun = null
   return begun
 }
 
-/** In place of the client's request: http-proxy-3 copies what it finds, and is to find nothing. */
+/** Replaces the client request: http-proxy-3 copies what it finds there, and must find nothing. */
 class PlaceholderRequest {
   readonly method = 'GET'
   readonly url = '/'
@@ -74,13 +74,13 @@ class PlaceholderRequest {
 }
 
 const proxy = new ProxyServer({})
-// Those of the client's connection, as http-proxy-3 sees it: it has none.
+// Errors of the client connection, which http-proxy-3 does not have.
 proxy.on('error', () => {})
 proxy.on('proxyReqWs', (outgoing, request) => {
   try {
     ;(request as unknown as PlaceholderRequest).begun?.(outgoing)
   } catch (error) {
-    // It has a connection already, and nobody else would hear of its end.
+    // The request has a connection already, whose end has no other listener.
     outgoing.on('error', () => {}).destroy()
     throw error
   }

@@ -1,32 +1,26 @@
-/**
- * One direction of a WebSocket: what one end says, on its way to the other. Bytes pass as they came, until one of the
- * ends, or the gateway itself, has said Close.
- */
+/** One direction of a WebSocket. Bytes pass unchanged until that end, or the gateway, has sent a Close frame. */
 
 import { Frames } from './frames.ts'
 
 export class Direction {
   readonly frames: Frames
   readonly #send: (bytes: Buffer) => boolean
-  /** What the gateway is to say at the next boundary. */
+  /** The Close frame of the gateway, due at the next frame boundary. */
   #closeFrame: Buffer | null = null
   #closeSent = false
 
-  /**
-   * @param masked its frames are, as a client sends them
-   * @param send towards the other end; false when that is behind
-   */
+  /** @param masked frames of a client are masked @param send writes to the other end; false on backpressure */
   constructor(masked: boolean, send: (bytes: Buffer) => boolean) {
     this.frames = new Frames(masked)
     this.#send = send
   }
 
-  /** Nothing more will be sent this way: Close is the last that anybody says. */
+  /** No more bytes pass: a Close frame is the last one. */
   get closed(): boolean {
     return this.#closeSent || this.frames.closed
   }
 
-  /** @returns false when the other end is behind */
+  /** @returns false on backpressure */
   pass(chunk: Buffer): boolean {
     let at = 0
     let writable = true
@@ -35,12 +29,12 @@ export class Direction {
       if (at > 0) writable = this.#send(at === chunk.length ? chunk : chunk.subarray(0, at))
       this.#sendClose()
     }
-    // What is not passed on any more is heard to its end: the answer to Close is in it.
+    // Frames that do not pass are still parsed, as the reply to the Close frame is among them.
     if (this.#closeSent) this.frames.take(chunk.subarray(at))
     return writable
   }
 
-  /** Lets the frame that is under way pass, and ends with this one, where no Close has passed before. */
+  /** Lets the current frame pass and then sends this one, unless a Close frame has passed before. */
   end(closeFrame: Buffer): void {
     this.#closeFrame ??= closeFrame
     this.#sendClose()

@@ -1,9 +1,9 @@
 /**
- * Where one frame of a WebSocket ends and the next begins (RFC 6455, section 5), in one direction. Follows the bytes as
- * they pass, in constant memory; unmasks and copies nothing.
+ * Finds the frame boundaries of a WebSocket (RFC 6455, section 5) in one direction. It follows the passing bytes in
+ * constant memory, without unmasking or copying.
  *
- * What it refuses is what makes boundaries doubtful: a wrong mask bit, a length spelled too long or beyond 2^53, a
- * control frame that is fragmented or long. Messages are none of its business.
+ * It refuses what makes boundaries ambiguous: a wrong mask bit, a length that is not minimal or above 2^53, a control
+ * frame that is fragmented or long. It does not interpret messages.
  */
 
 const FIN = 0x80
@@ -13,43 +13,43 @@ const MASK = 0x80
 const LENGTH = 0x7f
 const LENGTH_16 = 126
 const LENGTH_64 = 127
-/** Bytes of payload that a control frame has at most. */
+/** The payload limit of a control frame in bytes. */
 const MAX_CONTROL = 125
 
 export class Frames {
-  /** Nothing of a frame has passed, or all of it. */
+  /** The position is between two frames. */
   boundary = true
   /** A Close frame has passed: nothing may follow. */
   closed = false
-  /** Of that frame, if it had one. */
+  /** The status of that frame; null if it had none. */
   closeCode: number | null = null
-  /** What came was no frame, in words. Nothing passes after it. */
+  /** Describes the invalid frame. Nothing passes after it. */
   fault: string | null = null
   readonly #masked: boolean
-  /** Where we are in the header: bytes of it that have passed. */
+  /** Header bytes of the current frame that have passed. */
   #headerRead = 0
   #opcode = 0
   #short = 0
-  /** Of the length that follows the first two bytes, and of the header. */
+  /** The positions of the end of the length and of the header. */
   #lengthEnd = 2
   #headerEnd = 2
   #length = 0
-  /** Payload that is still to come. */
+  /** Payload bytes of the current frame that have not passed yet. */
   #remaining = 0
-  /** The first two bytes of the mask, and of a Close frame's payload. */
+  /** The first two bytes of the mask, and of the payload of a Close frame. */
   #mask = 0
   #status = 0
   #statusBytes = 0
 
-  /** @param masked as all frames of a client are, and none of a server's */
+  /** @param masked true for frames of a client, false for frames of a server */
   constructor(masked: boolean) {
     this.#masked = masked
   }
 
   /**
-   * How many bytes of the chunk may pass: all, but for what follows a Close frame or is no frame.
+   * The number of bytes that may pass: all before the end of a Close frame, or before an invalid frame.
    *
-   * @param untilBoundary nor what follows the end of a frame
+   * @param untilBoundary stops at the end of the current frame
    */
   take(chunk: Buffer, untilBoundary = false): number {
     let at = 0
@@ -64,7 +64,7 @@ export class Frames {
     return at
   }
 
-  /** The part of a broken header that came in this chunk does not pass. */
+  /** The part of an invalid header in this chunk does not pass. */
   #cutBefore(frame: number, at: number): number {
     this.boundary = this.#headerRead === at - frame
     return frame
@@ -106,7 +106,7 @@ export class Frames {
     if (this.#opcode === CLOSE && this.#length === 1) this.fault = 'a status code of one byte'
   }
 
-  /** The header is whole. */
+  /** The header is complete. */
   #begin(): void {
     if (this.fault !== null) return
     this.#headerRead = 0
@@ -116,7 +116,7 @@ export class Frames {
     if (this.#remaining === 0) this.#end()
   }
 
-  /** @returns bytes of payload that were passed over */
+  /** @returns the number of skipped payload bytes */
   #skip(chunk: Buffer, at: number): number {
     const some = Math.min(this.#remaining, chunk.length - at)
     if (this.#opcode === CLOSE) this.#readStatus(chunk.subarray(at, at + some))

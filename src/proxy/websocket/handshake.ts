@@ -1,6 +1,6 @@
 /**
- * What a WebSocket handshake must be (RFC 6455, section 4): the client's, so that nobody along the way can take it for
- * anything else, and the upstream's answer, so that no tunnel begins where the upstream sees none. Pure.
+ * Validates WebSocket handshakes (RFC 6455, section 4): the request of the client, so that no intermediary can read it
+ * as anything else, and the response of the upstream, so that a tunnel opens only if the upstream has one. Pure.
  */
 
 import { createHash } from 'node:crypto'
@@ -26,33 +26,33 @@ const unsupportedVersion = new Refusal(
   'The gateway supports version 13 of WebSockets only.',
 )
 
-/** Something came behind a handshake before it was answered (RFC 6455, section 4.1). */
+/** Bytes arrived between a handshake and its response (RFC 6455, section 4.1). */
 export const earlyBytes: Refusal = malformed(
   'Bytes arrived after a WebSocket handshake and before its response.',
 )
 
-/** What the client offers, and the upstream chooses from. */
+/** Offered by the client, selected by the upstream. */
 const NEGOTIATED_FIELDS = ['sec-websocket-protocol', 'sec-websocket-extensions'] as const
 
-/** 16 bytes: 22 digits, of which the last stands for two bits only. */
+/** 16 bytes in base64: the last of the 22 digits has only two significant bits. */
 const KEY = /^[A-Za-z0-9+/]{21}[AQgw]==$/
 
-/** Whether a connection may become a WebSocket by it. */
+/** Whether the request is a valid WebSocket handshake. */
 export function isHandshake(request: ClientRequest): boolean {
   return asksForWebSocket(request) && handshakeFault(request) === null
 }
 
-/** Why a request by which the connection did not become one is refused; null when it is a request like any other. */
+/** The fault of an attempted handshake; null for any other request. */
 export function strayHandshake(request: ClientRequest): Refusal | null {
   return asksForWebSocket(request) ? handshakeFault(request) : null
 }
 
-/** Well or badly. What asks for other protocols only is a request like any other. */
+/** Valid or not. A request that asks for other protocols only is an ordinary request. */
 function asksForWebSocket({ upgrade }: ClientRequest): boolean {
   return upgrade !== null && tokens([upgrade]).includes('websocket')
 }
 
-/** What is wrong with a request that asks for one; null when it is proper. */
+/** The fault of an attempted handshake; null if it is valid. */
 function handshakeFault({ method, minor, length, expect, rawHeaders }: ClientRequest): Refusal | null {
   if (method !== 'GET' || minor === 0) return wrongMethodOrVersion
   if (length !== 0 || expect !== null) return hasBody
@@ -68,7 +68,7 @@ function handshakeFault({ method, minor, length, expect, rawHeaders }: ClientReq
   return keys.length === 1 && KEY.test(keys[0] ?? '') ? null : badKey
 }
 
-/** The one Sec-WebSocket-Key of a proper handshake. */
+/** The Sec-WebSocket-Key of a valid handshake. */
 export function keyOf({ rawHeaders }: ClientRequest): string {
   return lines(rawHeaders, 'sec-websocket-key')[0] ?? ''
 }
@@ -79,9 +79,9 @@ export function acceptOf(key: string): string {
 }
 
 /**
- * What is wrong with the answer to a handshake, in words; null: both ends speak WebSocket from here on.
+ * The fault of the response to a handshake; null if both ends now speak WebSocket.
  *
- * @param sent header lines of the handshake, as they were sent
+ * @param sent the header lines of the handshake as sent
  * @param answer status and header lines
  */
 export function responseFault(
@@ -100,7 +100,7 @@ export function responseFault(
   return choiceFault(sent, rawHeaders)
 }
 
-/** A server chooses at most one of the subprotocols, and extensions only of those that were offered. */
+/** The server selects at most one subprotocol, and only offered extensions. */
 function choiceFault(sent: readonly string[], answer: readonly string[]): string | null {
   if (NEGOTIATED_FIELDS.some((name) => isLongList(lines(answer, name).join())))
     return 'the list of subprotocols or extensions is too long'
@@ -118,7 +118,7 @@ function extensionNames(values: readonly string[]): string[] {
   return elements(values).map((each) => (each.split(';')[0] ?? '').trim().toLowerCase())
 }
 
-/** Values of all lines of a name, as they came. @param wanted lower case */
+/** The values of all lines of a name, as received. @param wanted in lower case */
 function lines(rawHeaders: readonly string[], wanted: string): string[] {
   const values: string[] = []
   for (let i = 0; i < rawHeaders.length; i += 2)
@@ -131,7 +131,7 @@ function tokens(values: readonly string[]): string[] {
   return elements(values).map((each) => each.toLowerCase())
 }
 
-/** Of comma-joined lists, without empty ones (RFC 9110, section 5.6.1). */
+/** Elements of comma-separated lists, without empty ones (RFC 9110, section 5.6.1). */
 function elements(values: readonly string[]): string[] {
   return values.flatMap((value) => value.split(',').map((each) => each.trim())).filter((each) => each !== '')
 }

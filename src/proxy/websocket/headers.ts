@@ -1,6 +1,6 @@
 /**
- * The header lines of a handshake on its way to the upstream, and of its 101 on the way back: those of any request and
- * answer, and what a handshake has besides.
+ * The header lines of a handshake to the upstream, and of its 101 to the client: those of any request and response, and
+ * the fields of the handshake.
  */
 
 import type { IncomingMessage } from 'node:http'
@@ -16,7 +16,7 @@ import { requestHeaders } from '../request-headers.ts'
 import { passing } from '../response-headers.ts'
 import { acceptOf, keyOf } from './handshake.ts'
 
-/** Written here, whatever the client's lines or its Connection say about them. */
+/** Fields that the gateway writes, whatever the client sends or names in Connection. */
 const GATEWAY_FIELDS = new Set([
   'connection',
   'content-length',
@@ -26,10 +26,10 @@ const GATEWAY_FIELDS = new Set([
   'trailer',
   'upgrade',
 ])
-/** Chosen by the two ends. A second spelling of them is nobody's honest header. */
+/** Negotiated by the two ends. Other spellings of them are dropped, as only an attack sends such. */
 const NEGOTIATED_FIELDS = new Set(['sec-websocket-extensions', 'sec-websocket-protocol'])
 
-/** All but Host, where that is the target's. */
+/** All fields but Host, if that is the authority of the target. */
 export function handshakeHeaders(
   exchange: Exchange,
   config: UpstreamConfig,
@@ -49,12 +49,12 @@ export function handshakeHeaders(
   return headers
 }
 
-/** As any answer's. */
+/** As the head of any response. */
 export function headOf({ statusCode, statusMessage, rawHeaders }: IncomingMessage): ResponseHead {
   return { status: statusCode ?? 0, phrase: statusMessage ?? '', lines: fieldLines(rawHeaders), made: null }
 }
 
-/** Of a 101 that was found to be right. Throws when the client can't be given it. */
+/** The fields of a validated 101. Throws if they cannot be passed to the client. */
 export function responseHeaders(answer: IncomingMessage, request: ClientRequest): ResponseFields {
   const headers = passing(headOf(answer), true)
   if (typeof headers === 'string') throw new Error(headers)

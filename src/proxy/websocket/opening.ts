@@ -1,6 +1,6 @@
 /**
- * Opens a WebSocket: sends the handshake on to the upstream, and begins the tunnel when it was answered as it must be.
- * Any other answer goes to the client as an HTTP answer, and the connection ends with it.
+ * Opens a WebSocket: sends the handshake to the upstream, and starts the tunnel after a valid 101. Any other response
+ * goes to the client as an HTTP response and ends the connection.
  */
 
 import type { ClientRequest, IncomingMessage } from 'node:http'
@@ -22,11 +22,11 @@ import { Tunnel } from './tunnel.ts'
 
 export interface WebSocketPipeline {
   readonly refuse: Refuse
-  /** The 101 is out: from here on `exchange.webSocket` is open. */
+  /** The 101 is sent: from here on `exchange.webSocket` is open. */
   opened(exchange: Exchange): void
 }
 
-/** The exchange was allowed, for a route of this upstream. Returns at once. */
+/** Opens a WebSocket for an allowed exchange to the upstream of its route. Returns at once. */
 export function openWebSocket(exchange: Exchange, upstream: Upstream, pipeline: WebSocketPipeline): void {
   const now = performance.now()
   const target = upstream.choose(now, false)
@@ -40,7 +40,7 @@ class Opening implements UpstreamHandshakeListener, ResponseListener {
   readonly #pipeline: WebSocketPipeline
   readonly #headers: readonly string[]
   readonly #responseTimeout: number
-  /** Monotonic ms; the timer looks at it when it fires. */
+  /** Monotonic ms; the timer compares it when it fires. */
   #deadline = 0
   #timer: NodeJS.Timeout | null = null
   #target: Target | null = null
@@ -52,7 +52,7 @@ class Opening implements UpstreamHandshakeListener, ResponseListener {
   #clientSide = new ClientSide()
   #handshake: UpstreamHandshake | null = null
   #upstreamResponse: ResponseRelay | null = null
-  /** Nothing more is to be done, whatever is still told. */
+  /** Further events are ignored. */
   #finished = false
 
   constructor(exchange: Exchange, upstream: Upstream, pipeline: WebSocketPipeline) {
@@ -75,7 +75,7 @@ class Opening implements UpstreamHandshakeListener, ResponseListener {
     this.#target = target
     this.#connected = false
     this.#clientSide = new ClientSide()
-    // Connecting has a limit of its own, which comes first.
+    // Connecting has its own timeout, which is shorter.
     this.#deadline = now + this.#upstream.config.connectTimeout + this.#responseTimeout
     this.#epoch = target.begin(now)
     try {
@@ -86,7 +86,7 @@ class Opening implements UpstreamHandshakeListener, ResponseListener {
     }
   }
 
-  /** The very bytes that were matched. */
+  /** Exactly the bytes that the router matched. */
   #handshakeFor({ url }: Target): UpstreamHandshake {
     const { evaluation } = this.#exchange
     const path = evaluation === null ? '' : evaluation.decision.path + evaluation.query
@@ -126,16 +126,16 @@ class Opening implements UpstreamHandshakeListener, ResponseListener {
       connection.destroy()
       return this.#fail(protocolError, error)
     }
-    // It may be open for a day: what only the handshake needed goes.
+    // Released, as the WebSocket may stay open for a day.
     this.#request = null
     this.#handshake = null
     this.#exchange.webSocket = new Tunnel(this.#exchange, this.#clientSide, connection, { idle, lifetime })
     this.#pipeline.opened(this.#exchange)
   }
 
-  /** No WebSocket: an answer like any other, to the end of it. */
+  /** An ordinary HTTP response instead of a WebSocket. */
   answered(upstreamResponse: IncomingMessage): void {
-    // http-proxy-3 would write it too.
+    // http-proxy-3 would write the response too.
     this.#clientSide.destroy()
     if (this.#finished) return void upstreamResponse.destroy()
     this.#answered()
@@ -175,7 +175,7 @@ class Opening implements UpstreamHandshakeListener, ResponseListener {
     const target = this.#endAttempt()
     if (target === null || this.#finished) return
     const now = performance.now()
-    // It had a connection, and that ended before an answer began.
+    // A reset is an end of the connection before a response.
     const blame = this.#connected
       ? this.#upstreamResponse === null && isConnectionEnd(error)
         ? 'reset'
@@ -190,7 +190,7 @@ class Opening implements UpstreamHandshakeListener, ResponseListener {
     this.#send(next, now)
   }
 
-  /** Only where no connection was to be had: nothing was sent. */
+  /** Only if no connection could be opened: nothing was sent. */
   #next(tried: Target, now: number): Target | null {
     if (this.#retries === this.#upstream.retries) return null
     return this.#upstream.retryTarget(tried, this.#previous, false, false, now)
@@ -227,7 +227,7 @@ class Opening implements UpstreamHandshakeListener, ResponseListener {
     this.#pipeline.refuse(this.#exchange, refusal, cause)
   }
 
-  /** The client has left, or has its answer. */
+  /** The client has disconnected, or has its response. */
   closed(): void {
     this.#upstreamResponse?.close()
     if (!this.#finished) this.#abandon()

@@ -1,7 +1,7 @@
 /**
- * An open WebSocket: bytes pass both ways between the client's connection and the upstream's, each at the pace the
- * other end takes them, within the limits of idleness and lifetime. It is closed by either end, or by the gateway,
- * which says Close to both between two frames and does not wait long for their answers.
+ * An open WebSocket: bytes pass both ways between the client and the upstream, with backpressure and with limits on
+ * idle time and lifetime. Either end closes it, or the gateway, which sends Close to both ends at a frame boundary and
+ * waits only briefly for their replies.
  */
 
 import type { Socket } from 'node:net'
@@ -14,16 +14,16 @@ import { Direction } from './direction.ts'
 
 /** Milliseconds. */
 export interface TunnelLimits {
-  /** Without a byte from either end; a ping is one. */
+  /** Without a byte from either end; a ping counts. */
   readonly idle: number
   readonly lifetime: number
 }
 
-/** Milliseconds for both ends to answer Close, and for the frame before it to be whole. */
+/** Milliseconds for both ends to reply to Close, and to complete the frame before it. */
 const CLOSE_WAIT = 5000
-/** Where the caller may no longer do this, the end must not be up to the caller. */
+/** Shorter if the caller has lost the permission, so that it cannot delay the end. */
 const REVOKED_WAIT = 1000
-/** Milliseconds for the rest to arrive at one end once the other has gone. */
+/** Milliseconds for one end to finish after the other has ended. */
 const HALF_CLOSED_WAIT = 30_000
 
 export class Tunnel implements OpenWebSocket, ClientPort {
@@ -40,10 +40,10 @@ export class Tunnel implements OpenWebSocket, ClientPort {
   #cutTimer: NodeJS.Timeout | null = null
   /** Monotonic ms. */
   #cutAt = Infinity
-  /** Waits until the client can take more. */
+  /** Called when the client accepts more bytes. */
   #pendingWrite: (() => void) | null = null
 
-  /** The client has its 101, the upstream has given it. @param side what http-proxy-3 has for the client */
+  /** The client has its 101. @param clientSide the stand-in that http-proxy-3 uses for the client */
   constructor(exchange: Exchange, clientSide: ClientSide, upstream: Socket, limits: TunnelLimits) {
     const client = exchange.request.socket
     this.#exchange = exchange
@@ -63,7 +63,7 @@ export class Tunnel implements OpenWebSocket, ClientPort {
       .on('data', (chunk: Buffer) => this.#received(chunk))
       .on('drain', () => this.#drained())
       .on('end', () => this.#clientEnded())
-    // Before the end of the exchange is told.
+    // Before the listener that ends the exchange.
     this.#client.prependListener('close', (failed) => this.#clientClosed(failed))
     this.#upstream.on('close', () => this.#upstreamClosed())
     this.#client.setKeepAlive(true, 60_000)
@@ -74,7 +74,7 @@ export class Tunnel implements OpenWebSocket, ClientPort {
     this.#recordEnd(by, code)
     this.#fromUpstream.end(closeFrame(code, reason, false))
     this.#fromClient.end(closeFrame(code, reason, true))
-    // At the end of a drain everything is cut that is left.
+    // The end of a drain closes all remaining connections.
     if (by !== 'drain') this.#cutWithin(by === 'decided_again' ? REVOKED_WAIT : CLOSE_WAIT)
     this.#checkFrames()
   }
@@ -87,12 +87,12 @@ export class Tunnel implements OpenWebSocket, ClientPort {
     this.#checkFrames()
   }
 
-  /** The upstream can take more. */
+  /** The upstream accepts more bytes. */
   resume(): void {
     this.#client.resume()
   }
 
-  /** The upstream has said something. */
+  /** The upstream has sent bytes. */
   write(chunk: Buffer, done: () => void): void {
     this.#exchange.bytesOut += chunk.length
     passed(chunk.length)
@@ -108,7 +108,7 @@ export class Tunnel implements OpenWebSocket, ClientPort {
     done?.()
   }
 
-  /** Whether somebody has said Close, or something that is no frame. */
+  /** Checks for Close frames and invalid frames. */
   #checkFrames(): void {
     const client = this.#fromClient.frames
     const upstream = this.#fromUpstream.frames
@@ -119,13 +119,13 @@ export class Tunnel implements OpenWebSocket, ClientPort {
     if (fault !== null && this.endedBy === null) this.close('protocol_error', PROTOCOL_ERROR, fault)
   }
 
-  /** Who comes first has ended it. */
+  /** The first cause counts. */
   #recordEnd(by: WebSocketEnd, code: number): void {
     this.endedBy ??= by
     this.closeCode ??= code
   }
 
-  /** Both have said Close, and nothing more can come. */
+  /** Both ends have sent Close, and nothing may follow. */
   #finish(): void {
     this.#client.end()
     this.#upstream.end()
@@ -144,11 +144,11 @@ export class Tunnel implements OpenWebSocket, ClientPort {
     clearTimeout(this.#lifetime)
     this.#drained()
     if (failed || !this.#client.readableEnded || this.#upstream.destroyed) return this.destroy()
-    // What it said before it went is still on its way.
+    // The last bytes of the client are still on their way.
     this.#upstream.end()
   }
 
-  /** The upstream has ended its side, and all of it has been written. */
+  /** The upstream has ended its side, and all its bytes are written. */
   end(): void {
     this.#recordEnd('upstream', NO_CLOSE)
     this.#client.end()
@@ -169,7 +169,7 @@ export class Tunnel implements OpenWebSocket, ClientPort {
     this.#cutTimer = setTimeout(() => this.destroy(), ms)
   }
 
-  /** Cuts both connections, whatever is still under way. */
+  /** Closes both connections at once. */
   destroy(): void {
     clearTimeout(this.#idle)
     clearTimeout(this.#lifetime)
