@@ -4,7 +4,7 @@
  */
 
 import { type Place, withPeer } from './measure.ts'
-import type { Latency } from './open-loop.ts'
+import type { Latency } from './latency.ts'
 import type { Peer } from './peers/peer.ts'
 import { RequestsOf } from './rounds.ts'
 import { Traffic } from './traffic.ts'

@@ -1,15 +1,21 @@
 /** One run: a fresh peer, warmed up, loaded as hard as it goes, then at a fixed rate. */
 
+import type { Peer } from './peers/peer.ts'
+import type { Workload } from './workloads.ts'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Latency } from './open-loop.ts'
+import type { Latency } from './latency.ts'
 import type { RunningPeer } from './peers/peer.ts'
 import { cpuOf, memoryOf } from './process-tree.ts'
 import type { Requests } from './requests.ts'
-import type { Job } from './rounds.ts'
 import { Traffic } from './traffic.ts'
 import type { Upstreams } from './upstreams.ts'
 import type { World } from './world.ts'
+
+export interface Job {
+  readonly peer: Peer
+  readonly workload: Workload
+}
 
 /** Seconds of each part. */
 export interface Lengths {

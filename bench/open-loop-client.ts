@@ -6,7 +6,8 @@
  */
 
 import { connect, type Socket } from 'node:net'
-import type { Latency, RatedLoad } from './open-loop.ts'
+import type { RatedLoad } from './latency.ts'
+import type { Latency } from './latency.ts'
 import { readRequests } from './read-requests.ts'
 import { quantile } from './scale/statistics.ts'
 

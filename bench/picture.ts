@@ -1,6 +1,6 @@
 /** The picture: CPU a request of every peer, the cheapest first. */
 
-import type { Measured } from './results.ts'
+import type { Measured } from './measured.ts'
 import { resultOf, summaryOf } from './summary.ts'
 import { ceiling, round, svg, text } from './svg.ts'
 

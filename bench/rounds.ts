@@ -1,16 +1,12 @@
 /** All runs of peers on workloads, round by round. A run that fails is told of, and the others go on. */
 
+import type { Job } from './measure.ts'
 import { join } from 'node:path'
 import { type Lengths, measure, type Place, type Sample } from './measure.ts'
 import type { Peer } from './peers/peer.ts'
 import { inTurn } from './plan.ts'
 import type { Requests } from './requests.ts'
 import type { Workload } from './workloads.ts'
-
-export interface Job {
-  readonly peer: Peer
-  readonly workload: Workload
-}
 
 /** Made once for all peers that can be asked the same. */
 export class RequestsOf {

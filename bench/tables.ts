@@ -3,7 +3,7 @@
 import { GOOD_RATE } from './flood.ts'
 import { HONEST_RATE } from './neighbour/measure.ts'
 import type { Peer } from './peers/peer.ts'
-import type { Measured } from './results.ts'
+import type { Measured } from './measured.ts'
 import { ratioOf, resultOf, type Summary, summaryOf } from './summary.ts'
 import { GOALS } from './turns.ts'
 

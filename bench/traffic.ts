@@ -4,7 +4,8 @@
  */
 
 import { type Loaded, saturate } from './load.ts'
-import { atRate, type Latency } from './open-loop.ts'
+import type { Latency } from './latency.ts'
+import { atRate } from './open-loop.ts'
 import { plannedOf, type Requests, type Status } from './requests.ts'
 
 export const CONNECTIONS = 64

@@ -2,11 +2,11 @@
  * Opens WebSockets and sends a short message on each as soon as the last one has come back. Prints one line of JSON.
  */
 
+import type { WebSocketLoad } from './websocket-load.ts'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
-import type { WebSocketLoad } from './websockets.ts'
 
 const SIZE = 64
 /** As the upstream sends them: without a mask. */

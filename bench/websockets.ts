@@ -3,6 +3,7 @@
  * authorised as they opened.
  */
 
+import type { WebSocketLoad } from './websocket-load.ts'
 import { execFile } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -26,13 +27,6 @@ const PATIENCE = 30_000
 
 /** Peers whose set-up here passes WebSockets on. */
 export const SPEAKERS = ['seatgate', 'haproxy-jwt', 'haproxy', 'nginx-auth-request', 'nginx', 'caddy']
-
-export interface WebSocketLoad {
-  readonly port: number
-  readonly connections: number
-  readonly seconds: number
-  readonly headers: readonly string[]
-}
 
 export interface WebSocketCost {
   readonly peer: string

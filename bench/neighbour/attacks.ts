@@ -1,5 +1,6 @@
 /** What one tenant, or one address without a credential, does at its worst while another tenant works. */
 
+import type { AttackCount } from './clients.ts'
 import { type AttackSetup, closedLoop, holdOpen, trickle } from './clients.ts'
 
 export interface Attack {
@@ -10,13 +11,6 @@ export interface Attack {
   readonly honest: 'GET' | 'POST'
   /** Goes on until the signal. */
   readonly run: (setup: AttackSetup) => Promise<AttackCount>
-}
-
-export interface AttackCount {
-  /** Requests that were answered, or connections that were opened. */
-  readonly done: number
-  /** Of these, with a status of 400 or above, or closed by the gateway. */
-  readonly refused: number
 }
 
 /** Connections of an attack that asks as fast as it is answered. */

@@ -2,7 +2,13 @@
 
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { AttackCount } from './attacks.ts'
+
+export interface AttackCount {
+  /** Requests that were answered, or connections that were opened. */
+  readonly done: number
+  /** Of these, with a status of 400 or above, or closed by the gateway. */
+  readonly refused: number
+}
 
 export interface AttackSetup {
   readonly port: number

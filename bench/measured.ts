@@ -1,0 +1,33 @@
+/** The results of a run, as the report and the picture take them. */
+
+import type { Curves } from './curves/report.ts'
+import type { Flood } from './flood.ts'
+import type { StageCost } from './micro/stages.ts'
+import type { Neighbour } from './neighbour/measure.ts'
+import type { Peer } from './peers/peer.ts'
+import type { Result } from './rounds.ts'
+import type { Turns } from './turns.ts'
+import type { WebSocketCost } from './websockets.ts'
+import type { Workload } from './workloads.ts'
+
+export interface Measured {
+  readonly machine: string
+  readonly quick: boolean
+  readonly rounds: number
+  readonly upstream: string
+  /** Of the last minute, before and after. */
+  readonly load: readonly [number, number]
+  readonly peers: readonly Peer[]
+  readonly workloads: readonly Workload[]
+  /** The workload that the table of peers is of. */
+  readonly table: string
+  readonly results: readonly Result[]
+  /** Peers that were left out, and why. */
+  readonly left: readonly string[]
+  readonly turns: readonly Turns[]
+  readonly floods: readonly Flood[]
+  readonly neighbours: readonly Neighbour[]
+  readonly webSockets: readonly WebSocketCost[]
+  readonly stages: readonly StageCost[]
+  readonly curves: Curves | null
+}
