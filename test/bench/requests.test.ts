@@ -75,9 +75,11 @@ t.test('the mixed workload: its shares, and the same sequence with and without A
     0.1,
   )
   t.same(keys.statuses, tokens.statuses)
-  t.notMatch(others.join('\n'), 'sk_')
+  // A token may have these characters by chance.
+  t.notOk(others.some((line) => /\tx-api-key: /i.test(line)))
   const withoutCredential = (line: string) => line.replace(/\t(?:x-api-key|authorization): [^\t]+/i, '')
-  t.same(lines.map(withoutCredential), others.map(withoutCredential))
+  // Not t.same: its difference of two lists as long as these would fill the memory.
+  t.ok(lines.every((line, at) => withoutCredential(line) === withoutCredential(others[at] ?? '')))
   const routes = new Set(
     lines.map((line) =>
       line
