@@ -11,20 +11,20 @@ import { LEASE, MARGIN } from './lease.ts'
 export const RENEWAL = 2250
 
 /** A line between two processes: nothing is lost or overtaken while both live. */
-export interface Line {
+export interface WorkerChannel {
   /** Rejects as the other end does, or with a `ProcessEnded` when its process has ended. */
   call(method: string, argument?: unknown): Promise<unknown>
-  tell(method: string, argument?: unknown): void
+  notify(method: string, argument?: unknown): void
   serve(method: string, handler: (argument: unknown) => unknown): void
 }
 
 /** In the primary: a worker, from when it is ready to be told until its process has ended. */
 export class RemoteDecider implements Decider {
-  readonly #line: Line
+  readonly #line: WorkerChannel
   readonly #instance: Instance
 
   /** @param history of the primary, which the worker begins with */
-  constructor(line: Line, instance: Instance, history: History) {
+  constructor(line: WorkerChannel, instance: Instance, history: History) {
     this.#line = line
     this.#instance = instance
     line.serve('join', () => this.#join(history))
@@ -61,11 +61,11 @@ function ifEnded(cause: unknown): void {
 
 /** In a worker: the instance it belongs to. */
 export class RemoteInstance implements Coherence {
-  readonly #line: Line
+  readonly #line: WorkerChannel
   readonly #clock: Clock
   #renewal: Promise<void> | null = null
 
-  constructor(line: Line, clock: Clock) {
+  constructor(line: WorkerChannel, clock: Clock) {
     this.#line = line
     this.#clock = clock
   }
@@ -73,7 +73,7 @@ export class RemoteInstance implements Coherence {
   join(decider: Decider): void {
     this.#line.serve('reading', (reading) => decider.take(reading as Reading))
     this.#line.serve('changes', (changes) => decider.tell(changes as NumberedChange[]))
-    this.#line.tell('join')
+    this.#line.notify('join')
   }
 
   /** Single-flight; rejects when the primary does not answer within the time of a reading. */

@@ -44,7 +44,7 @@ export interface MemoryLease {
   renewed(): Promise<void>
 }
 
-export interface DecisionEngineParts {
+export interface DecisionEngineOptions {
   readonly table: RouteTable
   readonly authenticator: RequestAuthenticator
   readonly seats: SeatLookup & WholeSeats & Generation
@@ -109,10 +109,10 @@ class Draft {
 }
 
 export class DecisionEngine {
-  readonly #parts: DecisionEngineParts
+  readonly #parts: DecisionEngineOptions
   readonly #cache: DecisionCache
 
-  constructor(parts: DecisionEngineParts) {
+  constructor(parts: DecisionEngineOptions) {
     this.#parts = parts
     this.#cache = new DecisionCache(parts.seats)
   }

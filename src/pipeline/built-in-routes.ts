@@ -1,4 +1,4 @@
-/** The gateway's own endpoints as routes: the same table, the same pipeline, the same permission check as any other. */
+/** The gateway's own endpoints as routes: they use the same table, pipeline and permission check as any other route. */
 
 import {
   type AdminDeps,
@@ -10,16 +10,16 @@ import { isRefusal } from '../../seats-admin/model/refusal.ts'
 import { Refusal } from '../model/errors.ts'
 import type { HeldPermissions, LocalResponse, LocalRequest, PublicHandler, Route } from '../model/route.ts'
 
-/** Bytes of a body that a Seat or key endpoint reads. */
+/** Bytes of a request body at a Seat or API key endpoint. */
 const MAX_BODY = 1024 * 1024
 
-/** Bytes of a body that an endpoint of sign-in reads. */
+/** Bytes of a request body at a sign-in endpoint. */
 const MAX_SIGN_IN_BODY = 128 * 1024
 
 const SIGN_IN = [
   ['POST', '/auth/oidc/login'],
   ['GET', '/auth/oidc/callback'],
-  // For a tenant whose provider must not be mixed up with another's.
+  // One redirect URI a tenant prevents mix-up attacks between providers (RFC 9700, section 2.1).
   ['GET', '/auth/oidc/callback/{tenant}'],
   ['POST', '/auth/oidc/validate'],
   ['POST', '/auth/oidc/refresh'],
@@ -28,7 +28,7 @@ const SIGN_IN = [
 
 const NOTHING_HELD: HeldPermissions = { all: false, permissions: new Set() }
 
-/** No credential is asked for: the endpoints see for themselves. @param handler null where no tenant has a provider */
+/** Public routes: the endpoints check their own input. @param handler null: no tenant has a provider */
 export function signInRoutes(handler: PublicHandler | null): Route[] {
   return SIGN_IN.map(([method, path]) =>
     Object.freeze({
@@ -45,7 +45,7 @@ export function signInRoutes(handler: PublicHandler | null): Route[] {
   )
 }
 
-/** @param adminSpace a tenant's admin space in the configuration that these routes belong to */
+/** @param adminSpace gives a tenant's admin space in the configuration of these routes */
 export function builtInRoutes(
   endpoints: readonly AdminEndpoint[],
   adminSpace: (tenant: string) => string | undefined,
@@ -74,7 +74,7 @@ async function serve(
   adminSpace: (tenant: string) => string | undefined,
 ): Promise<LocalResponse | Refusal> {
   const { principal, space } = request
-  // What reads needs no more than the space: nothing is granted.
+  // A read grants nothing, so it needs no more than the space.
   const held = endpoint.method === 'GET' ? NOTHING_HELD : await request.held()
   const reply = await endpoint.handle({
     params: request.params,
@@ -98,7 +98,7 @@ function refusalOf(refused: AdminRefusal): Refusal {
   return new Refusal(refused.refused, refused.detail, { faults: refused.faults })
 }
 
-/** The same entries for those who only look at the table: `check` and `routes`. Nothing answers behind them. */
+/** The built-in routes without handlers that work, for `check` and `routes`, which only list them. */
 export function builtInPaths(): Route[] {
   const deps: AdminDeps = {
     get store(): never {

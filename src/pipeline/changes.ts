@@ -1,67 +1,67 @@
-/** What has changed since somebody last looked. Costs a note a change, and nothing a request. */
+/** Collects changes of the store between two checks. The cost depends on the changes, not on the requests. */
 
-/** By structure what the feed of changes has. */
+/** The fields of a change in the feed that are used here. */
 export interface Change {
   readonly tenant: string
   readonly kind: string
   readonly key: string
 }
 
-/** Notes kept; where there are more, anything may have changed. */
-const MAX_NOTES = 10_000
-/** What is known to rest on something; of other kinds, which a newer program wrote, anything may. */
+/** Collected changes; beyond this number, everything counts as changed. */
+const MAX_KEYS = 10_000
+/** Kinds that decisions depend on. A newer program may write other kinds: then everything counts as changed. */
 const KINDS = new Set(['seat', 'seat-name', 'api-key', 'session'])
 
 export class Changes {
   #all = false
-  #notes = new Set<string>()
+  #keys = new Set<string>()
 
   announced(changes: readonly Change[]): void {
-    for (const change of changes) this.#note(change)
+    for (const change of changes) this.#add(change)
   }
 
   take(changes: readonly Change[] | null): void {
-    if (changes === null) this.#noteAll()
+    if (changes === null) this.#addAll()
     else this.announced(changes)
   }
 
-  /** null: nothing. */
-  sinceLastLook(): Changed | null {
-    if (!this.#all && this.#notes.size === 0) return null
-    const changed = new Changed(this.#all, this.#notes)
+  /** Null: no changes. */
+  sinceLastCheck(): Changed | null {
+    if (!this.#all && this.#keys.size === 0) return null
+    const changed = new Changed(this.#all, this.#keys)
     this.#all = false
-    this.#notes = new Set()
+    this.#keys = new Set()
     return changed
   }
 
-  #note({ tenant, kind, key }: Change): void {
+  #add({ tenant, kind, key }: Change): void {
     if (this.#all) return
-    if (this.#notes.size >= MAX_NOTES || !KINDS.has(kind)) return this.#noteAll()
-    this.#notes.add(noteOf(tenant, kind, key))
+    if (this.#keys.size >= MAX_KEYS || !KINDS.has(kind)) return this.#addAll()
+    this.#keys.add(keyOf(tenant, kind, key))
   }
 
-  #noteAll(): void {
+  #addAll(): void {
     this.#all = true
-    this.#notes = new Set()
+    this.#keys = new Set()
   }
 }
 
 export class Changed {
-  /** Anything may have. */
+  /** Everything counts as changed. */
   readonly all: boolean
-  readonly #notes: ReadonlySet<string>
+  readonly #keys: ReadonlySet<string>
 
-  constructor(all: boolean, notes: ReadonlySet<string>) {
+  constructor(all: boolean, keys: ReadonlySet<string>) {
     this.all = all
-    this.#notes = notes
+    this.#keys = keys
   }
 
   has(tenant: string, kind: 'seat' | 'seat-name' | 'api-key' | 'session', key: string): boolean {
-    return this.all || this.#notes.has(noteOf(tenant, kind, key))
+    return this.all || this.#keys.has(keyOf(tenant, kind, key))
   }
 }
 
-/** Neither a tenant's id nor a kind has a NUL, so the first two part the fields whatever the key holds. */
-function noteOf(tenant: string, kind: string, key: string): string {
+/** Neither a tenant's id nor a kind contains a NUL, so the first two separate the fields, whatever the key contains. */
+function keyOf(tenant: string, kind: string, key: string): string {
   return `${tenant}\0${kind}\0${key}`
 }

@@ -1,4 +1,4 @@
-/** The answer of a built-in endpoint. */
+/** Sends the response of a built-in endpoint. */
 
 import { performance } from 'node:perf_hooks'
 import type { Exchange } from '../http/server/exchange.ts'
@@ -7,10 +7,10 @@ import { fieldLines } from '../http/wire/field-line.ts'
 import { ResponseFields } from '../http/wire/response-fields.ts'
 import { discardBody } from '../proxy/discard-body.ts'
 
-/** Bytes of an ignored body that may still come after the answer. */
-const IGNORED = 1024 * 1024
+/** Bytes of an unread request body that are discarded after the response. */
+const MAX_DISCARDED = 1024 * 1024
 
-/** Never cached, as it is about somebody. @param more further headers: name, value, … */
+/** Responses concern one caller, so they are `no-store`. @param more further header fields: name, value, … */
 export function sendHandlerResponse(
   exchange: Exchange,
   { status, body }: LocalResponse,
@@ -18,11 +18,12 @@ export function sendHandlerResponse(
 ): void {
   const { request, response } = exchange
   exchange.respondedAt = performance.now()
-  // The client may send its body or leave it out: nobody can say where its next request begins.
+  // The client may send its body or leave it out (RFC 9110, section 10.1.1), so the next request has no known
+  // beginning.
   if (exchange.expectsContinue) response.shouldKeepAlive = false
   const headers = ['cache-control', 'no-store', 'x-request-id', exchange.id, ...more]
   if (body === undefined) {
-    // 204 and 304 have no length (RFC 9110, section 8.6).
+    // 204 and 304 have no Content-Length (RFC 9110, section 8.6).
     if (status !== 204 && status !== 304) headers.push('content-length', '0')
     response.writeHead(status, new ResponseFields(fieldLines(headers)))
     response.end()
@@ -33,5 +34,5 @@ export function sendHandlerResponse(
     if (request.method !== 'HEAD') exchange.bytesOut += bytes.length
     response.end(bytes)
   }
-  discardBody(request, response, IGNORED)
+  discardBody(request, response, MAX_DISCARDED)
 }

@@ -1,4 +1,4 @@
-/** The JSON body of a request to a built-in endpoint. */
+/** Reads the JSON body of a request to a built-in endpoint. */
 
 import { Refusal } from '../model/errors.ts'
 import type { Exchange } from '../http/server/exchange.ts'
@@ -8,10 +8,10 @@ import { type BodyLimits, readBody } from './whole-body.ts'
 const notJson = new Refusal('media_type_unsupported', 'The body must be application/json, in UTF-8.')
 const coded = new Refusal('media_type_unsupported', 'The body must not have a Content-Encoding.')
 
-/** `application/json`, and no charset but the one JSON has (RFC 8259, section 11). */
+/** `application/json`, with no charset other than UTF-8 (RFC 8259, section 8.1). */
 const JSON_TYPE = /^application\/json[ \t]*(?:;[ \t]*charset=(?:utf-8|"utf-8")[ \t]*)?$/i
 
-/** Reads the whole of it. Never resolves when the client goes away first. */
+/** Reads the whole body; undefined: there is none. Never resolves when the client disconnects first. */
 export async function readJson(
   exchange: Exchange,
   limits: BodyLimits,
@@ -24,7 +24,7 @@ export async function readJson(
   return bytes instanceof Refusal ? bytes : parse(bytes ?? Buffer.alloc(0))
 }
 
-/** All lines of the name, joined; '' without one. */
+/** The values of all field lines with the name, joined; '' without one. */
 function joined(rawHeaders: readonly string[], wanted: string): string {
   return rawHeaders.filter((_, i) => i % 2 === 1 && rawHeaders[i - 1]?.toLowerCase() === wanted).join(', ')
 }

@@ -1,4 +1,4 @@
-/** Serves a route from a handler in the process, after the same decision as any route. */
+/** Serves a built-in endpoint that requires a credential. */
 
 import { performance } from 'node:perf_hooks'
 import { Refusal } from '../model/errors.ts'
@@ -10,24 +10,23 @@ import { readJson } from './json-body.ts'
 import { sendHandlerResponse } from './handler-response.ts'
 import { type BodyLimits, readBody } from './whole-body.ts'
 
-/** Methods whose body the handlers look at; of others it is read, as long as it may be, and ignored. */
+/** Methods whose body is parsed. The body of other methods is read up to the limit and ignored. */
 const WITH_BODY = new Set(['POST', 'PUT', 'PATCH'])
 
-/** What serving needs of the pipeline. */
+/** The functions of the pipeline that serving uses. */
 export interface LocalPipeline {
-  /** The decision on this request, as of now. */
-  engine(): Promise<Evaluation>
-  /** All that the caller holds in the space of the request. Rejects when the store can't be asked. */
+  /** Evaluates the request again, as of now. */
+  reevaluate(): Promise<Evaluation>
+  /** All permissions of the caller in the request's space. Rejects when the store can't be asked. */
   held(evaluation: Evaluation): Promise<HeldPermissions>
-  /** For what the handler, or the reading of its body, says no to. */
+  /** Sends a refusal of the handler or of the body. */
   readonly refuse: Refuse
-  /** For what either of them throws. */
+  /** Handles an exception of either. */
   failed(exchange: Exchange, cause: unknown): void
-  /** Milliseconds for a body to arrive. */
+  /** Milliseconds until the whole body has arrived. */
   readonly bodyTimeout: number
 }
 
-/** Returns at once. */
 export function serveLocal(exchange: Exchange, pipeline: LocalPipeline): void {
   serve(exchange, pipeline)
     .then((result) => {
@@ -44,8 +43,8 @@ async function serve(exchange: Exchange, pipeline: LocalPipeline): Promise<Local
     ? await readJson(exchange, limits)
     : await ignoreBody(exchange, limits)
   if (body instanceof Refusal) return body
-  // While the body came, the caller may have lost what let them in: they decide nothing by what they held then.
-  const evaluation = await pipeline.engine()
+  // The caller may have lost the permission while the body arrived: the request is evaluated again.
+  const evaluation = await pipeline.reevaluate()
   exchange.evaluation = evaluation
   if (evaluation.refusal !== null) return evaluation.refusal
   const { principal, space, route } = evaluation.decision
@@ -62,7 +61,7 @@ async function serve(exchange: Exchange, pipeline: LocalPipeline): Promise<Local
   })
 }
 
-/** Read before anything is done: one that is too long refuses the request, and not what was done for it. */
+/** Reads the body before the handler runs: a body over the limit refuses the request before it takes effect. */
 async function ignoreBody(exchange: Exchange, limits: BodyLimits): Promise<{ value: undefined } | Refusal> {
   const body = exchange.request.length === 0 ? null : await readBody(exchange, limits)
   return body instanceof Refusal ? body : { value: undefined }

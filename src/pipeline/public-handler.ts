@@ -1,4 +1,4 @@
-/** Serves a route from a handler in the process that nobody needs a credential for: sign-in. */
+/** Serves a built-in endpoint that requires no credential: sign-in. */
 
 import { performance } from 'node:perf_hooks'
 import { Refusal } from '../model/errors.ts'
@@ -8,24 +8,23 @@ import type { Refuse } from '../proxy/forward.ts'
 import { sendHandlerResponse } from './handler-response.ts'
 import { readBody } from './whole-body.ts'
 
-/** What answering needs of the pipeline. */
+/** The functions of the pipeline that responding uses. */
 export interface PublicResponding {
   readonly refuse: Refuse
   failed(exchange: Exchange, cause: unknown): void
 }
 
-/** What serving needs of the pipeline. */
+/** The functions of the pipeline that serving uses. */
 export interface PublicPipeline extends PublicResponding {
-  /** Milliseconds for a body to arrive. */
+  /** Milliseconds until the whole body has arrived. */
   readonly bodyTimeout: number
 }
 
-/** Returns at once. */
 export function servePublic(exchange: Exchange, handler: PublicHandler, pipeline: PublicPipeline): void {
   respondPublic(exchange, serve(exchange, handler, pipeline.bodyTimeout), pipeline)
 }
 
-/** Sends what comes of a promise, whatever that is. Returns at once. */
+/** Sends the result of the promise, or the refusal for its rejection. Returns at once. */
 export function respondPublic(
   exchange: Exchange,
   result: Promise<PublicResponse | Refusal>,

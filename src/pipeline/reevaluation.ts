@@ -1,12 +1,12 @@
 /**
- * Open WebSockets and long requests are decided again when something they rest on changes or ends: a Seat, a key, a
- * session, a token's time. What is no longer allowed is cut. Kept by the door, one a process; a process hears of the
- * changes of all, so whoever wrote makes no difference.
+ * Re-evaluates open WebSockets and long requests after a change of a Seat, key or session that their decision depends
+ * on, and after their credential expires. What is no longer allowed is cut. One instance a process; each process
+ * receives the changes of all writers.
  *
- * A look every half second costs next to nothing while nothing has changed. What a change concerns becomes suspect, and
- * is judged by the judge of the day with its own question, once it is older than a second: shorter ones are over before
- * it would matter. While the store can't be asked, suspects stay open and stay suspect: nobody knows anything against
- * them, and nothing new is allowed meanwhile.
+ * A check every half second costs almost nothing without changes. An exchange that a change concerns becomes pending,
+ * and is evaluated again under the current configuration once it is a second old; most requests end before. While the
+ * store can't be asked, pending exchanges stay open and pending: no decision against them is known, and nothing new is
+ * allowed.
  */
 
 import { performance } from 'node:perf_hooks'
@@ -16,38 +16,38 @@ import type { Exchange } from '../http/server/exchange.ts'
 import type { Decision, Evaluation } from '../model/decision.ts'
 import type { Changed, Changes } from './changes.ts'
 
-/** Milliseconds between two looks. */
-const LOOK = 500
-/** Milliseconds that a request may have been open before it is worth a second decision. */
-const YOUNG = 1000
-/** Milliseconds until a question that could not be answered is asked again. */
-const ASK_AGAIN = 2000
-/** Decisions in a row before others get their turn. */
-const IN_A_ROW = 100
+/** Milliseconds between checks. */
+const CHECK_EVERY = 500
+/** Milliseconds: the age at which an exchange is re-evaluated. */
+const MIN_AGE = 1000
+/** Milliseconds until an evaluation that failed is tried again. */
+const RETRY_AFTER = 2000
+/** Evaluations before other events run. */
+const BATCH = 100
 
-/** What deciding again needs of the pipeline. */
+/** The functions of the pipeline that re-evaluation uses. */
 export interface OpenExchanges {
-  /** Those that have not ended. */
-  readonly open: Iterable<Exchange> & { has(exchange: Exchange): boolean }
-  /** The same question, on today's configuration. */
+  /** Exchanges that have not ended. */
+  readonly inFlight: Iterable<Exchange> & { has(exchange: Exchange): boolean }
+  /** Evaluates the same request under the current configuration. */
   reevaluate(exchange: Exchange): Evaluation | Promise<Evaluation>
-  /** The answer has become no. */
-  cut(exchange: Exchange, refusal: Refusal): void
+  /** The request is no longer allowed. */
+  revoke(exchange: Exchange, refusal: Refusal): void
   reevaluated(evaluation: Evaluation): void
 }
 
-const somebodyElse = new Refusal('token_invalid', 'The credential stands for another caller now.')
+const otherCaller = new Refusal('token_invalid', 'The credential now identifies another caller.')
 
 export class Reevaluation {
   readonly #changes: Changes
   readonly #exchanges: OpenExchanges
-  /** Each with the monotonic ms from which it is judged. */
-  readonly #suspects = new Map<Exchange, number>()
-  /** The answer is waited for. */
-  readonly #asked = new Set<Exchange>()
+  /** Exchange → monotonic ms from which it is due. */
+  readonly #pending = new Map<Exchange, number>()
+  /** Exchanges with an evaluation in flight. */
+  readonly #evaluating = new Set<Exchange>()
   #timer: NodeJS.Timeout | null = null
   #reloaded = false
-  #judging = false
+  #running = false
 
   constructor(changes: Changes, exchanges: OpenExchanges) {
     this.#changes = changes
@@ -55,7 +55,7 @@ export class Reevaluation {
   }
 
   start(): void {
-    this.#timer = setInterval(() => this.#look(), LOOK).unref()
+    this.#timer = setInterval(() => this.#check(), CHECK_EVERY).unref()
   }
 
   stop(): void {
@@ -63,81 +63,82 @@ export class Reevaluation {
     this.#timer = null
   }
 
-  /** Another configuration is in force: a secret may be gone, a route may ask for more, be it of nobody before. */
+  /** Another configuration is active: a secret may be gone, and a public route may require a credential now. */
   reloaded(): void {
     this.#reloaded = true
   }
 
-  #look(): void {
-    const changed = this.#changes.sinceLastLook()
+  #check(): void {
+    const changed = this.#changes.sinceLastCheck()
     const now = Date.now()
-    for (const exchange of this.#exchanges.open) {
-      const due = exchange.startedAt + YOUNG
-      // One that is being decided just now may have seen the old state of whatever it will rest on.
-      const concerned = changed !== null && (this.#asked.has(exchange) || restsOn(exchange, changed))
-      if (this.#reloaded || concerned) this.#suspects.set(exchange, due)
-      else if (ranOut(exchange, now) && !this.#suspects.has(exchange)) this.#suspects.set(exchange, due)
+    for (const exchange of this.#exchanges.inFlight) {
+      const due = exchange.startedAt + MIN_AGE
+      // An evaluation in flight may have read the state before the change.
+      const concerned = changed !== null && (this.#evaluating.has(exchange) || dependsOn(exchange, changed))
+      if (this.#reloaded || concerned) this.#pending.set(exchange, due)
+      else if (hasExpired(exchange, now) && !this.#pending.has(exchange)) this.#pending.set(exchange, due)
     }
     this.#reloaded = false
-    if (this.#suspects.size > 0 && !this.#judging) void this.#judgeSuspects()
+    if (this.#pending.size > 0 && !this.#running) void this.#evaluatePending()
   }
 
-  async #judgeSuspects(): Promise<void> {
-    this.#judging = true
+  async #evaluatePending(): Promise<void> {
+    this.#running = true
     let evaluated = 0
-    for (const [exchange, due] of this.#suspects)
-      if (this.#engine(exchange, due) && ++evaluated % IN_A_ROW === 0) await setImmediate()
-    this.#judging = false
+    for (const [exchange, due] of this.#pending)
+      if (this.#evaluate(exchange, due) && ++evaluated % BATCH === 0) await setImmediate()
+    this.#running = false
   }
 
-  /** @returns whether it was worth a decision */
-  #engine(exchange: Exchange, due: number): boolean {
-    if (!this.#concerns(exchange)) return !this.#suspects.delete(exchange)
-    if (exchange.evaluation === null || performance.now() < due || this.#asked.has(exchange)) return false
-    this.#suspects.delete(exchange)
+  /** @returns whether it evaluated the exchange */
+  #evaluate(exchange: Exchange, due: number): boolean {
+    if (!this.#isCandidate(exchange)) return !this.#pending.delete(exchange)
+    if (exchange.evaluation === null || performance.now() < due || this.#evaluating.has(exchange))
+      return false
+    this.#pending.delete(exchange)
     try {
-      const verdict = this.#exchanges.reevaluate(exchange)
-      if (verdict instanceof Promise) void this.#wait(exchange, verdict)
-      else this.#decided(exchange, verdict)
+      const result = this.#exchanges.reevaluate(exchange)
+      if (result instanceof Promise) void this.#waitFor(exchange, result)
+      else this.#apply(exchange, result)
     } catch {
-      this.#askLater(exchange)
+      this.#retryLater(exchange)
     }
     return true
   }
 
-  /** It goes on, and something other than the gateway answers it. */
-  #concerns(exchange: Exchange): boolean {
+  /** Whether the exchange is open and served by an upstream, or not evaluated yet. */
+  #isCandidate(exchange: Exchange): boolean {
     const { evaluation, refusal } = exchange
-    if (!this.#exchanges.open.has(exchange) || refusal !== null) return false
+    if (!this.#exchanges.inFlight.has(exchange) || refusal !== null) return false
     return evaluation === null || evaluation.decision.route?.target.kind === 'upstream'
   }
 
-  async #wait(exchange: Exchange, verdict: Promise<Evaluation>): Promise<void> {
-    this.#asked.add(exchange)
-    const again = await verdict.catch(() => null)
-    this.#asked.delete(exchange)
-    if (again === null) this.#askLater(exchange)
-    else this.#decided(exchange, again)
+  async #waitFor(exchange: Exchange, result: Promise<Evaluation>): Promise<void> {
+    this.#evaluating.add(exchange)
+    const next = await result.catch(() => null)
+    this.#evaluating.delete(exchange)
+    if (next === null) this.#retryLater(exchange)
+    else this.#apply(exchange, next)
   }
 
-  #decided(exchange: Exchange, again: Evaluation): void {
-    if (!this.#concerns(exchange)) return
-    const { refusal } = again
-    // That is no answer: the store, or an identity provider, can't be asked.
-    if (refusal !== null && refusal.status >= 500) return this.#askLater(exchange)
-    this.#exchanges.reevaluated(again)
-    if (refusal !== null) this.#exchanges.cut(exchange, refusal)
-    else if (!sameCaller(exchange, again.decision)) this.#exchanges.cut(exchange, somebodyElse)
-    else exchange.evaluation = again
+  #apply(exchange: Exchange, next: Evaluation): void {
+    if (!this.#isCandidate(exchange)) return
+    const { refusal } = next
+    // A 5xx is no decision: the store, or an identity provider, can't be asked.
+    if (refusal !== null && refusal.status >= 500) return this.#retryLater(exchange)
+    this.#exchanges.reevaluated(next)
+    if (refusal !== null) this.#exchanges.revoke(exchange, refusal)
+    else if (!sameCaller(exchange, next.decision)) this.#exchanges.revoke(exchange, otherCaller)
+    else exchange.evaluation = next
   }
 
-  #askLater(exchange: Exchange): void {
-    this.#suspects.set(exchange, performance.now() + ASK_AGAIN)
+  #retryLater(exchange: Exchange): void {
+    this.#pending.set(exchange, performance.now() + RETRY_AFTER)
   }
 }
 
-/** Whether the answer could be another one now: where there is none yet, too. */
-function restsOn({ evaluation }: Exchange, changed: Changed): boolean {
+/** Whether the change may affect the decision. True where there is no decision yet. */
+function dependsOn({ evaluation }: Exchange, changed: Changed): boolean {
   if (evaluation === null) return true
   const { principal, seats } = evaluation.decision
   if (principal === null) return false
@@ -152,14 +153,14 @@ function restsOn({ evaluation }: Exchange, changed: Changed): boolean {
 }
 
 /** @param now ms since the epoch */
-function ranOut({ evaluation }: Exchange, now: number): boolean {
+function hasExpired({ evaluation }: Exchange, now: number): boolean {
   const until = evaluation?.decision.principal?.validUntil ?? null
   return until !== null && now >= until
 }
 
-/** The upstream was told who calls: it must go on being true. */
-function sameCaller({ evaluation }: Exchange, again: Decision): boolean {
+/** The upstream received the caller's identity, so it must stay the same. */
+function sameCaller({ evaluation }: Exchange, next: Decision): boolean {
   const before = evaluation?.decision.principal ?? null
   if (before === null) return true
-  return again.principal?.tenant === before.tenant && again.principal.user === before.user
+  return next.principal?.tenant === before.tenant && next.principal.user === before.user
 }

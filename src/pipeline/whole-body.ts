@@ -1,4 +1,4 @@
-/** The whole body of a request to a built-in endpoint. */
+/** Reads the whole body of a request to a built-in endpoint. */
 
 import type { Refusal } from '../model/errors.ts'
 import type { Exchange } from '../http/server/exchange.ts'
@@ -6,11 +6,11 @@ import { type BodyOwner, bodyTooLarge, bodyTooSlow, RequestBody } from '../proxy
 
 export interface BodyLimits {
   readonly bytes: number
-  /** Milliseconds for the whole of it: what is read here is small. */
+  /** Milliseconds for the whole body: bodies of built-in endpoints are small. */
   readonly time: number
 }
 
-/** Null: it has none. Never resolves when the client goes away first. */
+/** Null: the request has no body. Never resolves when the client disconnects first. */
 export function readBody(exchange: Exchange, limits: BodyLimits): Promise<Buffer | null | Refusal> {
   const { length } = exchange.request
   if (length === 0) return Promise.resolve(null)
@@ -21,7 +21,7 @@ export function readBody(exchange: Exchange, limits: BodyLimits): Promise<Buffer
 class Collector implements BodyOwner {
   readonly #body: RequestBody
   readonly #resolve: (result: Buffer | Refusal) => void
-  /** One, that grows: a client may send a byte at a time. */
+  /** One growing buffer: a client may send single bytes. */
   #bytes: Buffer = Buffer.alloc(0)
   #length = 0
   readonly #timer: NodeJS.Timeout

@@ -1,13 +1,13 @@
 /**
- * One process's share of the front door: what decides and forwards, the listener it comes in by, and what it counts.
- * The gateway has one in its own process, or one in each worker.
+ * The data plane of one process: engine, upstreams, listener and metrics. The gateway has one in its own process, or
+ * one in each worker.
  */
 
 import type { AddressInfo } from 'node:net'
 import type { Config } from '../config/config.ts'
 import { methodsOf } from '../config/methods.ts'
 import type { CompiledConfig, DecisionPoint } from './decision-point.ts'
-import { Pipeline, type Running } from '../pipeline/pipeline.ts'
+import { Pipeline, type PipelineConfig } from '../pipeline/pipeline.ts'
 import { clientNetwork } from '../proxy/client-network.ts'
 import { peerAddress, TrustedProxies } from '../proxy/forwarded.ts'
 import { Upstream } from '../proxy/upstream.ts'
@@ -28,7 +28,7 @@ export class DataPlane {
   readonly #watch: UpstreamWatch
   readonly #connectionWatch: ConnectionWatch
   #compiled: CompiledConfig
-  #running: Running
+  #running: PipelineConfig
   #requestListener: RequestListener | null = null
 
   /** Rejects with a ConfigError when the route tables are faulty. */
@@ -53,7 +53,9 @@ export class DataPlane {
     this.#addGauges(log)
   }
 
-  /** Rejects with Node's error when the address can't be had. @param shared with other workers */
+  /**
+   * Rejects with Node.js' error when the address can't be bound. @param shared the port is shared with other workers
+   */
   async listen(shared = false): Promise<AddressInfo> {
     const { config } = this.#compiled
     const settings = settingsOf(config, this.#running)
@@ -68,8 +70,8 @@ export class DataPlane {
   }
 
   /**
-   * Rejects, having changed nothing, when the tables are faulty. Calling the result puts configuration and tables into
-   * force, both at once: a request meets the old ones or the new, never a mix.
+   * Compiles a configuration. Rejects, without any change, when the route tables are faulty. The returned function
+   * activates settings and tables together: each request sees either the old ones or the new.
    */
   async prepare(config: Config): Promise<() => void> {
     const compiled = await this.#decisionPoint.compile(config)
@@ -80,21 +82,21 @@ export class DataPlane {
       this.#running = next
       this.#compiled = compiled
       this.#decisionPoint.memory.resize(config.memory.seats)
-      this.#pipeline.use(next)
+      this.#pipeline.activate(next)
       this.#reevaluation.reloaded()
       this.#requestListener?.configure(settingsOf(config, next))
       startChecks(next)
       this.metrics.forgetRoutes(new Set(compiled.table.routes.map((route) => route.id)))
-      // Requests under way keep the old pools until they are done.
+      // Requests in flight keep the old pools until they end.
       for (const upstream of before.upstreams.values()) void upstream.close()
       void signIn?.close()
     }
   }
 
-  /** No new connections; requests in flight have `drain` ms. After that, nothing is decided from memory. */
+  /** Stops accepting connections; requests in flight have `drain` ms. The lease ends after that. */
   async close(drain: number): Promise<void> {
     await this.#requestListener?.close(drain)
-    this.#pipeline.account()
+    this.#pipeline.logEnded()
     this.#reevaluation.stop()
     await Promise.all([...this.#running.upstreams.values()].map((upstream) => upstream.close()))
     await this.#compiled.signIn?.close()
@@ -106,34 +108,36 @@ export class DataPlane {
     const { metrics } = this
     metrics.gauge(
       'seatgate_lease_live',
-      '1 while memory may be used to decide.',
+      '1 while the lease permits decisions from memory.',
       () => Number(lease.live()),
       'min',
     )
     metrics.gauge(
       'seatgate_feed_seq',
-      'Newest change of the store that memory has heard of.',
+      'Sequence number of the newest change that memory has applied.',
       () => lease.seq,
       'min',
     )
-    metrics.gauge('seatgate_log_lines_dropped', 'Lines that a stalled log reader cost.', () => log.dropped())
+    metrics.gauge('seatgate_log_lines_dropped', 'Log lines dropped because their reader stalled.', () =>
+      log.dropped(),
+    )
     metrics.gauge('seatgate_memory_seat_names', 'Seat names held in memory.', () => memory.sizes.names)
     metrics.gauge('seatgate_memory_seats', 'Seats held in memory by id.', () => memory.sizes.seats)
     metrics.gauge('seatgate_memory_api_keys', 'API keys held in memory.', () => memory.sizes.keys)
     metrics.gauge('seatgate_memory_sessions', 'Sign-in sessions held in memory.', () => memory.sizes.sessions)
     metrics.gauge(
       'seatgate_store_reads_waiting',
-      'Reads of Seats, API keys and sessions that wait for their tenant to have its turn.',
+      'Reads of Seats, API keys and sessions that wait until it is the turn of their tenant.',
       () => memory.waiting,
     )
     metrics.gauge(
       'seatgate_connection_memory_bytes',
-      'What connections of clients hold of messages; memory.connections is the bound.',
+      'Bytes of messages that client connections hold; bounded by memory.connections.',
       () => this.#requestListener?.memory ?? 0,
     )
     metrics.gauge(
       'seatgate_memory_bytes',
-      'What all of these take, rather too many than too few; memory.seats is the bound.',
+      'Bytes of cached Seats, API keys and sessions, an upper estimate; bounded by memory.seats.',
       () => memory.bytes,
     )
   }
@@ -141,7 +145,7 @@ export class DataPlane {
 
 function settingsOf(
   { limits, memory, proxyProtocol, upstreams }: Config,
-  { trustedProxies }: Running,
+  { trustedProxies }: PipelineConfig,
 ): ListenerSettings {
   return {
     limits,
@@ -153,11 +157,11 @@ function settingsOf(
   }
 }
 
-function startChecks({ upstreams }: Running): void {
+function startChecks({ upstreams }: PipelineConfig): void {
   for (const upstream of upstreams.values()) upstream.start()
 }
 
-function running(compiled: CompiledConfig, listener: UpstreamWatch): Running {
+function running(compiled: CompiledConfig, listener: UpstreamWatch): PipelineConfig {
   const upstreams = new Map<string, Upstream>()
   const { trustedProxies, limits } = compiled.config
   for (const [name, config] of compiled.config.upstreams) {
@@ -165,7 +169,7 @@ function running(compiled: CompiledConfig, listener: UpstreamWatch): Running {
     const more = { balance, connections, uploads, evictionDelay, maxPending, bodyTimeout, health, tls }
     upstreams.set(name, new Upstream(config, { trustedProxies, ...more, listener }))
   }
-  const signIn = compiled.signIn?.send ?? (() => null)
+  const signIn = compiled.signIn?.redirect ?? (() => null)
   return {
     engine: compiled.engine,
     upstreams,

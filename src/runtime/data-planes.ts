@@ -1,6 +1,4 @@
-/**
- * The front door as the gateway sees it: in this process, or in workers that share one port (`worker-data-planes.ts`).
- */
+/** The gateway's data planes: one in this process, or one in each worker on a shared port (`worker-data-planes.ts`). */
 
 import type { AddressInfo } from 'node:net'
 import { Registry } from 'prom-client'
@@ -12,20 +10,20 @@ import type { Log } from '../telemetry/logger.ts'
 
 export interface DataPlanes {
   readonly address: AddressInfo
-  /** Processes that decide now, and how many there ought to be. */
-  readonly workers: { readonly running: number; readonly wanted: number }
-  /** All of them or none: rejects, with nothing changed, when one of them can't. */
+  /** Processes that serve requests, and the configured number. */
+  readonly workers: { readonly running: number; readonly size: number }
+  /** All or none: rejects, without any change, when one data plane can't activate the configuration. */
   reload(config: Config): Promise<void>
-  /** In the Prometheus text format, with the gateway's own. */
+  /** In the Prometheus text format. @param own the gateway's registry */
   metrics(own: Registry): Promise<string>
-  /** Requests in flight have `drain` ms. After that, nothing is decided from memory. */
+  /** Requests in flight have `drain` ms. No request is decided from memory after that. */
   close(drain: number): Promise<void>
 }
 
-/** In this process: nothing is between a request and its decision. */
+/** A data plane in this process, without IPC between a request and its decision. */
 export class InProcessDataPlane implements DataPlanes {
   readonly address: AddressInfo
-  readonly workers = { running: 1, wanted: 1 }
+  readonly workers = { running: 1, size: 1 }
   readonly #dataPlane: DataPlane
 
   private constructor(dataPlane: DataPlane, address: AddressInfo) {
@@ -33,7 +31,7 @@ export class InProcessDataPlane implements DataPlanes {
     this.address = address
   }
 
-  /** Rejects when the store can't be read, the address can't be had or the route tables are faulty. */
+  /** Rejects when the store can't be read, the address can't be bound or the route tables are faulty. */
   static async open(config: Config, node: FleetNode, log: Log): Promise<DataPlanes> {
     const { store, instance, cache, ephemeral } = node
     const decisionPoint = new DecisionPoint({

@@ -1,6 +1,6 @@
 /**
- * What decides, without a listener: the store, the memory before it, the lease on that memory, and a judge for each
- * configuration.
+ * The decision point of a process: the store, its memory, the lease on that memory, and a decision engine for each
+ * configuration. It has no listener.
  */
 
 import type { Store } from '../../seats-admin/index.ts'
@@ -22,7 +22,7 @@ import { compileTable, type RouteTable } from '../decision/router/table.ts'
 import { SeatMemory } from '../decision/seats/memory.ts'
 import type { SignIn } from './sign-in.ts'
 
-/** One configuration, ready to judge by. */
+/** One configuration with its compiled table and engine. */
 export interface CompiledConfig {
   readonly config: Config
   readonly table: RouteTable
@@ -31,17 +31,17 @@ export interface CompiledConfig {
   readonly signIn: SignIn | null
 }
 
-/** What sign-in needs beside the store. */
+/** The dependencies of sign-in, besides the store. */
 export interface SignInPorts {
   readonly ephemeral: Ephemeral
   readonly log: OidcLog
 }
 
-export interface DecisionPointParts {
+export interface DecisionPointOptions {
   readonly store: Store
   readonly coherence: Coherence
   readonly cache: SharedCache | null
-  /** Null: nobody signs in here. */
+  /** Null: sign-in is not available. */
   readonly ports: SignInPorts | null
   readonly memory: MemoryBounds
 }
@@ -51,13 +51,13 @@ export class DecisionPoint {
   readonly memory: SeatMemory
   readonly lease: Lease
   readonly history = new History()
-  /** For deciding again what is open. */
+  /** Input of the re-evaluation of open exchanges. */
   readonly changes = new Changes()
   readonly #coherence: Coherence
   readonly #ports: SignInPorts | null
 
-  /** Has no lease before the coherence has read the feed, and ends with it. */
-  constructor({ store, coherence, cache, ports, memory }: DecisionPointParts) {
+  /** The lease begins with the first reading of the feed. */
+  constructor({ store, coherence, cache, ports, memory }: DecisionPointOptions) {
     this.store = store
     this.#coherence = coherence
     this.#ports = ports
@@ -71,8 +71,8 @@ export class DecisionPoint {
   }
 
   /**
-   * For a command that decides once, on the state as it is now: no instance of the fleet, as nobody must wait until it
-   * has forgotten what it remembers for a moment. Rejects when the store can't be read.
+   * For a command that makes one decision on the current state. It joins no fleet, so that writers need not wait for
+   * its acknowledgement. Rejects when the store can't be read.
    */
   static async forOneDecision(
     store: Store,
@@ -92,7 +92,7 @@ export class DecisionPoint {
     return decisionPoint
   }
 
-  /** Rejects with a ConfigError that has the faults of the route tables taken together. */
+  /** Rejects with a ConfigError that lists the faults of all route tables. */
   async compile(config: Config): Promise<CompiledConfig> {
     const signIn = await this.#signIn(config)
     const { table, faults } = compileTable(config.routes, config.upstreams, this.#builtIn(config, signIn))
@@ -120,7 +120,7 @@ export class DecisionPoint {
     return { config, table, engine, signIn }
   }
 
-  /** Loaded only where somebody can sign in. */
+  /** OpenID Connect is loaded only where a tenant has a provider. */
   async #signIn(config: Config): Promise<SignIn | null> {
     if (this.#ports === null || [...config.tenants.values()].every(({ oidc }) => oidc === null)) return null
     const { SignIn } = await import('./sign-in.ts')
@@ -133,7 +133,7 @@ export class DecisionPoint {
     })
   }
 
-  /** Of this configuration: a request that meets it meets its admin spaces and providers too. */
+  /** Built per configuration, so that a request sees the admin spaces and providers of its own configuration. */
   #builtIn(config: Config, signIn: SignIn | null): Route[] {
     const endpoints = createAdminApi({
       store: this.store,

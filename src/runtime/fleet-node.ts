@@ -1,6 +1,6 @@
 /**
- * The process that is the instance: it follows the store's feed, speaks with the other instances, and keeps the one
- * lock of an embedded store.
+ * The fleet node: the one process of an instance that follows the store's feed, exchanges messages with the other
+ * instances, and holds the lock of an embedded store.
  */
 
 import { randomUUID } from 'node:crypto'
@@ -36,11 +36,11 @@ export class FleetNode {
   readonly instance: Instance
   /** Null without Redis. */
   readonly cache: SharedCache | null
-  /** Used sign-ins. */
+  /** Used states of sign-in. */
   readonly ephemeral: BoundedEphemeral | ProcessEphemeral
   #pruning: NodeJS.Timeout | null = null
   readonly #lock: StoreLock | null
-  /** Of a store in a file. */
+  /** The file of an embedded store; null for a shared store. */
   readonly #path: string | null
   readonly #startup: Startup
   readonly #bus: RedisBus | null
@@ -65,13 +65,13 @@ export class FleetNode {
     this.#bus = parts.bus
     this.instance = parts.instance
     this.#health = parts.health
-    this.store.health.listen((state) => this.#health.heard(OWN, state))
+    this.store.health.listen((state) => this.#health.update(OWN_PROCESS, state))
     this.#startup = parts.startup
   }
 
   /**
-   * Rejects, with nothing left open, when the store can't be opened. Follows nothing before {@link start}.
-   * @param locked called when no other gateway has the store, before it is opened, which may take a while
+   * Opens the store. Rejects, with nothing left open, when it can't. The feed is followed from {@link start} on.
+   * @param locked called once this process holds the lock, before the store is opened, which may take a while
    */
   static async open(
     config: Config,
@@ -82,13 +82,13 @@ export class FleetNode {
     let store: Store | null = null
     try {
       await locked()
-      const at = locationOf(config.store, lock)
-      store = await startup.until(
-        () => openStore(at),
+      const location = locationOf(config.store, lock)
+      store = await startup.retry(
+        () => openStore(location),
         (late) => late.close(),
       )
       const { cache, bus, ephemeral } =
-        config.redis === null ? noRedis() : await openRedis(config.redis, firstSecrets(config), log)
+        config.redis === null ? withoutRedis() : await openRedis(config.redis, firstSecrets(config), log)
       const instance = new Instance({
         id: randomUUID(),
         name: `${hostname()} ${process.pid}`,
@@ -97,7 +97,7 @@ export class FleetNode {
         bus,
         clock: systemClock,
         listener: metrics.listener(log),
-        answersFrom: answersFrom(store, log),
+        answersFrom: acknowledgesFrom(store, log),
       })
       const path = config.store.kind === 'sqlite' ? config.store.path : null
       const health = new StoreHealth(log)
@@ -109,30 +109,30 @@ export class FleetNode {
     }
   }
 
-  /** As whose process a worker opens the store; null where a fleet shares it. */
+  /** The owner under which a worker opens the store; null for a store that a fleet shares. */
   get owner(): Owner | null {
     return this.#lock === null ? null : ownerBy(this.#lock, false)
   }
 
-  /** Resolves when another gateway has become the owner of the store: this one must decide nothing any more. */
+  /** Resolves when another gateway has taken over the store: this one must stop deciding. */
   get superseded(): Promise<StoreUnavailable> {
     return this.store.ownership?.superseded ?? new Promise(() => {})
   }
 
   /** Rejects when the store can't be read. */
   async start(): Promise<void> {
-    await this.#startup.until(() => this.instance.start())
+    await this.#startup.retry(() => this.instance.start())
     void this.#keepReserve()
     this.#pruning = setInterval(() => void this.#prune(), PRUNE_EVERY)
     this.#pruning.unref()
   }
 
-  /** A configuration has come into force: what is said by Redis is sealed with its secrets. */
-  use(config: Config): void {
+  /** Another configuration is active: values in Redis are sealed with its secrets. */
+  activate(config: Config): void {
     this.cache?.seal.setSecrets(firstSecrets(config))
   }
 
-  /** What `/readyz` says of it. */
+  /** The node's parts in `/readyz`. */
   get parts(): StoreParts & { readonly redis?: string } {
     const found = this.#health.parts
     const store = this.instance.follower.follows ? found : { ...found, store: 'unavailable' }
@@ -140,23 +140,23 @@ export class FleetNode {
     return { ...store, redis: this.#bus?.up === true ? 'ok' : 'degraded' }
   }
 
-  /** What a worker's calls have found of the store; null: it has ended. */
-  heardOf(worker: number, state: HealthState | null): void {
-    this.#health.heard(worker, state)
+  /** The health of the store as a worker sees it. @param state null: the worker has ended */
+  updateWorkerHealth(worker: number, state: HealthState | null): void {
+    this.#health.update(worker, state)
   }
 
-  /** Sign-in sessions that are over long since. Another time, where the store can't be asked. */
+  /** Removes sign-in sessions that ended long ago. A failure is retried in the next round. */
   async #prune(): Promise<void> {
-    await this.store.sessions.prune(Date.now() - KEPT_SESSIONS, PRUNED).catch(() => {})
+    await this.store.sessions.prune(Date.now() - SESSION_RETENTION, PRUNE_BATCH).catch(() => {})
     await this.#keepReserve()
   }
 
-  /** Again and again: a start on a full disk may have taken it. */
+  /** Called repeatedly: a start on a full disk may have used up the reserve. */
   async #keepReserve(): Promise<void> {
     if (this.#path !== null) await keepReserve(this.#path)
   }
 
-  /** To be called when nothing is decided any more. */
+  /** Called after the last decision. */
   async close(): Promise<void> {
     clearInterval(this.#pruning ?? undefined)
     await this.instance.close()
@@ -167,28 +167,30 @@ export class FleetNode {
   }
 }
 
-/** This process, among its workers, which are numbered from 1. */
-const OWN = 0
+/** This process; workers are numbered from 1. */
+const OWN_PROCESS = 0
 
-/** Milliseconds between two looks for sessions that are over, how many go at once, and for how long they are kept. */
+/**
+ * Milliseconds between removals of ended sessions, sessions per removal, and milliseconds that ended sessions are kept.
+ */
 const PRUNE_EVERY = 5 * 60_000
-const PRUNED = 1000
-const KEPT_SESSIONS = 24 * 3_600_000
+const PRUNE_BATCH = 1000
+const SESSION_RETENTION = 24 * 3_600_000
 
-interface Shared {
+interface RedisParts {
   readonly cache: SharedCache | null
   readonly bus: RedisBus | null
   readonly ephemeral: BoundedEphemeral | ProcessEphemeral
 }
 
-function noRedis(): Shared {
+function withoutRedis(): RedisParts {
   return { cache: null, bus: null, ephemeral: new ProcessEphemeral() }
 }
 
-/** The client is loaded only where there is something to connect to. Connects in the background. */
-async function openRedis(config: RedisConfig, secrets: readonly Uint8Array[], log: Log): Promise<Shared> {
+/** Loads the client only when Redis is configured. Connects in the background. */
+async function openRedis(config: RedisConfig, secrets: readonly Uint8Array[], log: Log): Promise<RedisParts> {
   const { connectRedis, connectSubscriber } = await import('../redis/connect.ts')
-  const connection = connectRedis(config, complainOnce(log))
+  const connection = connectRedis(config, warnRarely(log))
   const subscriber = connectSubscriber(config, connection, () => {})
   const keys = new Keys(config.prefix)
   const used = new RedisEphemeral(() => connectRedis(config, () => {}, SIGN_IN_TIMEOUT), keys)
@@ -198,7 +200,7 @@ async function openRedis(config: RedisConfig, secrets: readonly Uint8Array[], lo
   return { cache: { connection, keys, seal }, bus, ephemeral }
 }
 
-/** A file takes one gateway at a time: it has no list of instances. */
+/** A store in a file has no list of instances, so it admits one gateway at a time. */
 function lockOf(store: StoreConfig): StoreLock | null {
   if (store.kind !== 'sqlite') return null
   const lock = lockStore(store.path)
@@ -215,24 +217,27 @@ function ownerBy({ id }: StoreLock, takes: boolean): Owner {
   return { lock: id, takes }
 }
 
-/** The gateway that owned the store before, or a worker of it, may have a lease: it runs out first. */
-function answersFrom({ ownership }: Store, { logger }: Log): number {
+/** Monotonic ms before which no write is acknowledged: the previous owner, or its worker, may still hold a lease. */
+function acknowledgesFrom({ ownership }: Store, { logger }: Log): number {
   if (ownership?.alone !== false) return Number.NEGATIVE_INFINITY
-  logger.warn('another gateway may have a lease on the store: writes are answered after its end')
+  logger.warn('another gateway may hold a lease on the store: writes are acknowledged after it expires')
   return systemClock.now() + LEASE + MARGIN
 }
 
-/** Milliseconds between two lines about a Redis that stays away. */
-const COMPLAIN_EVERY = 30_000
-/** Characters of a cause: it may be what Redis said. */
+/** Milliseconds between log lines about a Redis that is down. */
+const WARN_EVERY = 30_000
+/** Characters of a cause: it may be text that Redis sent. */
 const MAX_CAUSE = 200
 
-function complainOnce({ logger }: Log): (cause: Error) => void {
+function warnRarely({ logger }: Log): (cause: Error) => void {
   let last = Number.NEGATIVE_INFINITY
   return ({ message }) => {
     const now = systemClock.now()
-    if (now - last < COMPLAIN_EVERY) return
+    if (now - last < WARN_EVERY) return
     last = now
-    logger.warn({ cause: message.slice(0, MAX_CAUSE) }, 'Redis does not answer: deciding goes on without it')
+    logger.warn(
+      { cause: message.slice(0, MAX_CAUSE) },
+      'Redis does not respond: the gateway continues without it',
+    )
   }
 }

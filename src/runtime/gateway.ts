@@ -1,6 +1,6 @@
 /**
- * The composition root: a frozen configuration in, a running gateway out. It is one instance of a fleet: this process,
- * with the front door in it or in workers of its own.
+ * The composition root: builds a running gateway from a frozen configuration. A gateway is one instance of a fleet:
+ * this process, with the data plane in it or in workers.
  */
 
 import type { AddressInfo } from 'node:net'
@@ -32,8 +32,8 @@ export class Gateway {
   }
 
   /**
-   * Opens the store, compiles the tables, listens. Waits for a store that is slow or away, as long as the configuration
-   * says; the operators' listener answers meanwhile. Rejects, with nothing left open, when any of it fails.
+   * Opens the store, compiles the tables and listens. Waits up to `startup_timeout` for a store that is slow or away;
+   * the operators' listener responds meanwhile. Rejects, with nothing left open, when a step fails.
    */
   static async start(config: Config, log: Log): Promise<Gateway> {
     const gateway = new Gateway(config, new Startup(config.startupTimeout, log))
@@ -46,40 +46,40 @@ export class Gateway {
     }
   }
 
-  /** Where the listeners are; real ports where the configuration says 0. */
+  /** The listeners' addresses; actual ports where the configuration has 0. */
   get addresses(): { front: AddressInfo; ops: AddressInfo } {
     if (this.#dataPlanes === null || this.#ops === null) throw new Error('not listening')
     return { front: this.#dataPlanes.address, ops: this.#ops.address }
   }
 
-  /** Resolves when another gateway has taken the store over: this one must be closed. */
+  /** Resolves when another gateway has taken over the store: this one must be closed. */
   get superseded(): Promise<Error> {
     return this.#node?.superseded ?? new Promise(() => {})
   }
 
   /**
-   * Replaces configuration and tables at once: a request meets the old ones or the new, never a mix.
-   * Rejects, having changed nothing, when the tables are faulty or a setting changed that needs a restart.
+   * Activates a configuration and its tables together: each request sees either the old ones or the new.
+   * Rejects, without any change, when the tables are faulty or a changed setting needs a restart.
    */
   async reload(config: Config): Promise<void> {
     const fixed = changedForRestart(this.#config, config)
-    if (fixed.length > 0) throw new Error(`a change of ${fixed.join(', ')} needs a restart`)
+    if (fixed.length > 0) throw new Error(`a change of ${fixed.join(', ')} requires a restart`)
     await this.#dataPlanes?.reload(config)
-    this.#node?.use(config)
+    this.#node?.activate(config)
     this.#config = config
     this.#version++
     this.#loadedAt = new Date()
   }
 
-  /** Counts a reload; the version of the running table is in `/readyz`. */
+  /** Counts a reload. @returns the version of the active configuration, which `/readyz` shows */
   reloaded(result: 'ok' | 'faulty'): number {
     this.#metrics.reloaded(result)
     return this.#version
   }
 
   /**
-   * `/readyz` says so at once; after `delay` ms no new connections, and requests in flight have `drain` ms. Then
-   * everything is closed and on disk. Once, however often called.
+   * `/readyz` reports draining at once. After `delay` ms the listener closes, and requests in flight have `drain` ms.
+   * Then everything is closed and on disk. Further calls return the same promise.
    */
   close(drain: number, delay = 0): Promise<void> {
     this.#closing ??= this.#close(drain, delay)
@@ -103,7 +103,7 @@ export class Gateway {
       })
     })
     this.#addGauges(this.#node)
-    this.#dataPlanes = await openDoors(this.#config, this.#node, log)
+    this.#dataPlanes = await openDataPlanes(this.#config, this.#node, log)
   }
 
   async #allMetrics(): Promise<{ type: string; text: string }> {
@@ -117,15 +117,15 @@ export class Gateway {
   #readiness() {
     const node = this.#node
     if (node === null || this.#dataPlanes === null)
-      return { ready: false, parts: { waiting_for: this.#startup.waitingFor ?? 'the front door' } }
+      return { ready: false, parts: { waiting_for: this.#startup.waitingFor ?? 'the listener' } }
     const { parts, instance } = node
-    const { running = 0, wanted = this.#config.workers } = this.#dataPlanes?.workers ?? {}
+    const { running = 0, size = this.#config.workers } = this.#dataPlanes?.workers ?? {}
     const draining = this.#closing !== null
     return {
       ready: parts.store === 'ok' && running > 0 && !draining,
       parts: {
         ...parts,
-        ...(wanted > 1 ? { workers: running < wanted ? `${running} of ${wanted}` : 'ok' } : {}),
+        ...(size > 1 ? { workers: running < size ? `${running} of ${size}` : 'ok' } : {}),
         draining,
         seq: instance.follower.position?.seq ?? 0,
         config: {
@@ -140,33 +140,37 @@ export class Gateway {
   #addGauges(node: FleetNode): void {
     const { follower } = node.instance
     const metrics = this.#metrics
-    metrics.gauge('seatgate_config_version', 'Grows with each reload.', () => this.#version)
+    metrics.gauge('seatgate_config_version', 'Increases with each successful reload.', () => this.#version)
     metrics.gauge(
       'seatgate_feed_age_seconds',
-      'Age of the newest reading of the store: a lease is good for 1.',
+      'Age of the newest reading of the change feed; a lease lasts 1 second.',
       () => follower.age / 1000,
     )
     metrics.gauge(
       'seatgate_instance_seq',
-      'Newest change that this instance has read from the store.',
+      'Sequence number of the newest change that this instance has read.',
       () => follower.position?.seq ?? 0,
     )
-    metrics.gauge('seatgate_workers', 'Processes that decide.', () => this.#dataPlanes?.workers.running ?? 0)
+    metrics.gauge(
+      'seatgate_workers',
+      'Processes that serve requests.',
+      () => this.#dataPlanes?.workers.running ?? 0,
+    )
     if (node.cache !== null)
-      metrics.gauge('seatgate_redis_up', '1 while Redis answers and messages come through.', () =>
+      metrics.gauge('seatgate_redis_up', '1 while Redis responds and delivers messages.', () =>
         Number(node.parts.redis === 'ok'),
       )
   }
 }
 
-/** What workers take is loaded only where there are any. */
-async function openDoors(config: Config, node: FleetNode, log: Log): Promise<DataPlanes> {
+/** Code for workers is loaded only where there are workers. */
+async function openDataPlanes(config: Config, node: FleetNode, log: Log): Promise<DataPlanes> {
   if (config.workers === 1) return InProcessDataPlane.open(config, node, log)
   const { WorkerDataPlanes } = await import('./worker-data-planes.ts')
   return WorkerDataPlanes.open(config, node, log)
 }
 
-/** Settings that sockets, files and processes are bound to. */
+/** Changed settings that can't be applied at run time: sockets, files and processes depend on them. */
 function changedForRestart(before: Config, after: Config): string[] {
   const keys = ['listen', 'ops', 'workers', 'store', 'redis'] as const
   return keys.filter((key) => JSON.stringify(before[key]) !== JSON.stringify(after[key]))

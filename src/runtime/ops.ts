@@ -1,4 +1,4 @@
-/** The operators' listener: `/livez`, `/readyz`, `/metrics`. Not for the open internet: no credential is asked for. */
+/** The operators' listener: `/livez`, `/readyz`, `/metrics`. It requires no credential: keep it off the internet. */
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { type AddressInfo, isIP, isIPv6 } from 'node:net'
@@ -6,15 +6,15 @@ import type { Address } from '../config/config.ts'
 import { type Listener, listen } from '../http/server/listen.ts'
 
 export interface OpsSource {
-  /** What is ready, part by part; ready when every part is `ok`. */
+  /** Readiness of each part. */
   readiness(): { readonly ready: boolean; readonly parts: Readonly<Record<string, unknown>> }
-  /** Prometheus text format, and its content type. */
+  /** Prometheus text format, with its content type. */
   metrics(): Promise<{ type: string; text: string }>
-  /** Host names that are answered to beside addresses and `localhost`: in lower case, without port. */
+  /** Host names that are accepted besides addresses and `localhost`: in lower case, without port. */
   hosts(): readonly string[]
 }
 
-/** Node.js closes after 5 s: in between two scrapes, and now and then under the hands of who is about to ask again. */
+/** Node.js' 5 s close connections between scrapes, sometimes while the next scrape is being sent. */
 const KEEP_ALIVE_TIMEOUT = 75_000
 
 export async function openOps(address: Address, source: OpsSource): Promise<Listener> {
@@ -26,7 +26,7 @@ export async function openOps(address: Address, source: OpsSource): Promise<List
   })
   server.on('request', (request, response) => {
     request.resume()
-    if (!isOurs(request, source.hosts())) return text(response, 421, MISDIRECTED)
+    if (!hasAcceptedHost(request, source.hosts())) return text(response, 421, MISDIRECTED)
     if (request.method !== 'GET' && request.method !== 'HEAD') {
       response.setHeader('allow', 'GET, HEAD')
       return text(response, 405, 'GET or HEAD\n')
@@ -38,7 +38,7 @@ export async function openOps(address: Address, source: OpsSource): Promise<List
     return text(response, 404, '/livez, /readyz, /metrics\n')
   })
   await listen(server, address)
-  // No file left for a connection: an error that nobody listens for would end the process.
+  // Accepting fails when the process has no file descriptors left: an unhandled error event would end the process.
   server.on('error', () => {})
   return {
     address: server.address() as AddressInfo,
@@ -49,14 +49,14 @@ export async function openOps(address: Address, source: OpsSource): Promise<List
   }
 }
 
-const MISDIRECTED =
-  'This listener answers to IP addresses, localhost and the names that ops_hosts of the configuration lists.\n'
+const MISDIRECTED = 'This listener accepts IP addresses, localhost and the names in ops_hosts as Host.\n'
 
 /**
- * A page of any site can have its own name lead here (DNS rebinding), and then read answers as its own: the browser names
- * that site in Host. An address can't be anybody's site. HTTP/1.0 has no Host, and no browser speaks it.
+ * Protects against DNS rebinding: a website whose name resolves to this address could read responses as same-origin,
+ * and its browser sends the site's name in Host. An IP address can't be such a site. HTTP/1.0 has no Host, and no
+ * browser uses it.
  */
-function isOurs({ headersDistinct }: IncomingMessage, names: readonly string[]): boolean {
+function hasAcceptedHost({ headersDistinct }: IncomingMessage, names: readonly string[]): boolean {
   const [value, ...more] = headersDistinct.host ?? []
   if (value === undefined) return true
   const [, bracketed, plain = ''] = /^(?:\[([^[\]]*)\]|([^:[\]]*))(?::[0-9]{1,5})?$/.exec(value) ?? []

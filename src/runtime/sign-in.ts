@@ -1,4 +1,4 @@
-/** Sign-in for one configuration: the room of OpenID Connect, given what it needs of store, memory and log. */
+/** Sign-in of one configuration: connects `oidc/` to store, memory and log. */
 
 import type { Store } from '../../seats-admin/index.ts'
 import type { OtherIssuer } from '../decision/authn/bearer.ts'
@@ -12,25 +12,25 @@ import type { Ephemeral, OidcLog, OidcPorts, OidcTenant, SeatOfName } from '../o
 import type { ProviderToken } from '../oidc/tokens/provider-token.ts'
 import { Sessions } from '../oidc/session/session.ts'
 import { Refusal } from '../model/errors.ts'
-import type { SendsToSignIn } from '../pipeline/pipeline.ts'
+import type { SignInRedirect } from '../pipeline/pipeline.ts'
 import type { SeatMemory } from '../decision/seats/memory.ts'
 
-export interface SignInParts {
-  /** Seats are read through `memory`, in the tenant's share. */
+export interface SignInOptions {
+  /** Seats are read through `memory`, which bounds each tenant's share. */
   readonly store: Pick<Store, 'sessions' | 'recordMember'>
   readonly memory: SeatMemory
-  /** Used sign-ins. */
+  /** Used states of sign-in. */
   readonly ephemeral: Ephemeral
   readonly announce: OidcPorts['announce']
   readonly log: OidcLog
 }
 
 export class SignIn {
-  /** The session cookie as a credential. */
+  /** Authentication by the session cookie. */
   readonly cookies: Sessions
   readonly #oidc: Oidc
 
-  constructor(config: Config, parts: SignInParts) {
+  constructor(config: Config, parts: SignInOptions) {
     const tenants = [...config.tenants.values()].filter(hasProvider)
     const { store, memory, ephemeral, announce, log } = parts
     this.#oidc = new Oidc(
@@ -65,22 +65,22 @@ export class SignIn {
 
   readonly serve = (request: PublicRequest): Promise<PublicResponse | Refusal> => this.#oidc.serve(request)
 
-  /** A bearer token that a tenant's provider signed; null where no tenant takes such. */
+  /** Verifies bearer tokens that a tenant's provider signed; null: no tenant accepts such tokens. */
   readonly providerToken: OtherIssuer | null
 
-  readonly send: SendsToSignIn = (tenant, { method, target, rawHeaders }) =>
-    isNavigation(method, rawHeaders) && !namesCaller(rawHeaders)
+  readonly redirect: SignInRedirect = (tenant, { method, target, rawHeaders }) =>
+    isNavigation(method, rawHeaders) && !hasCredential(rawHeaders)
       ? this.#oidc.signIn(tenant, target, rawHeaders)
       : null
 
-  /** Resolves when nothing is under way to a provider. */
+  /** Resolves once no request to a provider is in flight. */
   close(): Promise<void> {
     return this.#oidc.close()
   }
 }
 
-/** Whoever shows a key or a token is to hear what is wrong with it: signing in would not mend that. */
-function namesCaller(rawHeaders: readonly string[]): boolean {
+/** A request with a key or a token gets the 401 that explains its fault: sign-in would not repair it. */
+function hasCredential(rawHeaders: readonly string[]): boolean {
   return (
     headerLines(rawHeaders, 'x-api-key').length > 0 ||
     headerLines(rawHeaders, 'authorization').some((line) => /^bearer\b/i.test(line))
@@ -97,7 +97,7 @@ function tenantOf({ tenants }: Config, id: string): TenantConfig {
   return tenant
 }
 
-/** The Seats of a tenant that the names of a claim mean. Each read waits for its turn in the tenant's share. */
+/** The tenant's Seats with the names of a claim. Each read waits for its turn in the tenant's share. */
 export async function seatsByName(
   memory: Pick<SeatMemory, 'spacesByName'>,
   tenant: string,
@@ -105,24 +105,24 @@ export async function seatsByName(
 ): Promise<SeatOfName[]> {
   const distinct = [...new Set(names)]
   const found: SeatOfName[] = []
-  // A claim may name 1,000 Seats: reading them in small groups keeps the sign-ins of one tenant in turn.
-  for (let at = 0; at < distinct.length; at += READ_AT_ONCE) {
-    const reading = distinct.slice(at, at + READ_AT_ONCE).map((name) => memory.spacesByName(tenant, name))
+  // A claim may name 1,000 Seats: small groups let the sign-ins of one tenant take turns.
+  for (let at = 0; at < distinct.length; at += CONCURRENT_READS) {
+    const reading = distinct.slice(at, at + CONCURRENT_READS).map((name) => memory.spacesByName(tenant, name))
     for (const seat of await Promise.all(reading)) if (seat !== null) found.push(seat)
   }
   return found
 }
 
-/** Seats that one sign-in reads at once. */
-const READ_AT_ONCE = 4
+/** Concurrent reads of one sign-in. */
+const CONCURRENT_READS = 4
 
-/** Milliseconds: a key that the provider has withdrawn must not go on counting for as long as its tokens say. */
-const REMEMBERED = 10 * 60_000
+/** Milliseconds: bounds how long tokens of a key count that the provider has withdrawn. */
+const CACHE_FOR = 10 * 60_000
 
 function verified(token: ProviderToken): VerifiedToken {
   const { tenant, user, email, names, issuedAt, expiresAt, validFrom, leeway } = token
   const claims = { by: 'any-space', names, issuedAt: Math.floor(issuedAt - leeway) } as const
-  const validUntil = Math.min((expiresAt + leeway) * 1000, Date.now() + REMEMBERED)
+  const validUntil = Math.min((expiresAt + leeway) * 1000, Date.now() + CACHE_FOR)
   return {
     principal: Object.freeze({
       method: 'bearer',
@@ -136,6 +136,6 @@ function verified(token: ProviderToken): VerifiedToken {
     expiresAt,
     validFrom,
     leeway,
-    rememberFor: REMEMBERED,
+    cacheFor: CACHE_FOR,
   }
 }

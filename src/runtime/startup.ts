@@ -1,103 +1,103 @@
 /**
- * What a start does while the store is slow or away: it asks again, says once a second what it waits for, and gives up
- * at a bound. A store that answers that it can't be used, and another one on the same file, end the start at once.
+ * Retries at start-up while the store is slow or away. Logs once a second what it waits for, and gives up at a bound. A
+ * store that reports that it is unusable, and a file that another gateway uses, end the start at once.
  */
 
 import { performance } from 'node:perf_hooks'
 import { type StoreFault, StoreUnavailable } from '../../seats-admin/index.ts'
 import type { Log } from '../telemetry/logger.ts'
 
-/** Milliseconds between two attempts, and between two lines. */
+/** Milliseconds between attempts, and between log lines. */
 const RETRY_EVERY = 250
-const SAY_EVERY = 1000
+const LOG_EVERY = 1000
 
 /** The store did not become usable in time. */
 export class StartupTimeout extends Error {
   override readonly name = 'StartupTimeout'
 }
 
-/** Faults of a store that is slow, busy or away: they may be gone in a while, whatever is done here. */
-const PASSING: ReadonlySet<StoreFault | null> = new Set<StoreFault>([
+/** Transient faults: a store that is slow, busy or away may recover by itself. */
+const TRANSIENT: ReadonlySet<StoreFault | null> = new Set<StoreFault>([
   'timeout',
   'unreachable',
   'overloaded',
   'locked',
 ])
 
-function passes({ fault }: StoreUnavailable): boolean {
-  return PASSING.has(fault)
+function isTransient({ fault }: StoreUnavailable): boolean {
+  return TRANSIENT.has(fault)
 }
 
 export class Startup {
-  readonly #begun = performance.now()
+  readonly #startedAt = performance.now()
   readonly #timeout: number
   readonly #log: Log
-  /** Why the latest attempt failed; null while nothing is attempted. */
+  /** Why the latest attempt failed; null: none is running. */
   #cause: string | null = null
 
-  /** @param timeout ms from now on, for all that the start waits for */
+  /** @param timeout ms from now on, for the whole start */
   constructor(timeout: number, log: Log) {
     this.#timeout = timeout
     this.#log = log
   }
 
-  /** What the start waits for; null when it is not the store. */
+  /** What the start waits for; null: not for the store. */
   get waitingFor(): string | null {
     return this.#cause
   }
 
   /**
-   * Attempts until one succeeds. Rejects as an attempt does whose fault does not pass by itself, and with a
-   * {@link StartupTimeout} at the bound.
+   * Attempts until one succeeds. Rejects with the fault of an attempt that is not transient, and with a {@link
+   * StartupTimeout} at the bound.
    *
-   * @param undo gets what an attempt gives that succeeds after that
+   * @param undo disposes of the value of an attempt that succeeds too late
    */
-  async until<V>(attempt: () => Promise<V>, undo: (value: V) => unknown = () => {}): Promise<V> {
+  async retry<V>(attempt: () => Promise<V>, dispose: (value: V) => unknown = () => {}): Promise<V> {
     let ended = false
-    this.#cause = 'the store has not answered yet'
+    this.#cause = 'the store has not responded yet'
     const { promise: bound, reject } = Promise.withResolvers<never>()
-    const deadline = setTimeout(() => reject(this.#late()), Math.max(this.#timeout - this.#waited, 0))
-    const saying = setInterval(() => this.#say(), SAY_EVERY)
+    const deadline = setTimeout(() => reject(this.#timedOut()), Math.max(this.#timeout - this.#waited, 0))
+    const logging = setInterval(() => this.#logWait(), LOG_EVERY)
     try {
-      return await Promise.race([bound, this.#repeat(attempt, undo, () => ended)])
+      return await Promise.race([bound, this.#repeat(attempt, dispose, () => ended)])
     } finally {
       ended = true
       clearTimeout(deadline)
-      clearInterval(saying)
+      clearInterval(logging)
       this.#cause = null
     }
   }
 
   get #waited(): number {
-    return performance.now() - this.#begun
+    return performance.now() - this.#startedAt
   }
 
   async #repeat<V>(
     attempt: () => Promise<V>,
-    undo: (value: V) => unknown,
+    dispose: (value: V) => unknown,
     hasEnded: () => boolean,
   ): Promise<V> {
     for (;;) {
       try {
         const value = await attempt()
-        if (hasEnded()) undo(value)
+        if (hasEnded()) dispose(value)
         return value
       } catch (cause) {
-        if (hasEnded() || !(cause instanceof StoreUnavailable) || !passes(cause)) throw cause
+        if (hasEnded() || !(cause instanceof StoreUnavailable) || !isTransient(cause)) throw cause
         this.#cause = cause.message
-        if (this.#waited >= this.#timeout) throw this.#late()
+        if (this.#waited >= this.#timeout) throw this.#timedOut()
       }
       await new Promise((resolve) => setTimeout(resolve, RETRY_EVERY))
     }
   }
 
-  #say(): void {
+  #logWait(): void {
     const seconds = Math.round(this.#waited / 1000)
-    this.#log.logger.warn({ seconds, cause: this.waitingFor }, 'the start waits for the store')
+    this.#log.logger.warn({ seconds, cause: this.waitingFor }, 'waiting for the store')
     this.#log.flush()
   }
 
-  #late(): StartupTimeout {
+  #timedOut(): StartupTimeout {
     const seconds = this.#timeout / 1000
     return new StartupTimeout(`gave up after ${seconds} s (startup_timeout): ${this.waitingFor}`)
   }

@@ -1,57 +1,58 @@
-/** What the calls of all processes of this instance find of the store, as `/readyz` and the log say it. */
+/** Merges what all processes of the instance observe of the store, for `/readyz` and the log. */
 
 import type { HealthState } from '../../seats-admin/index.ts'
 import type { Log } from '../telemetry/logger.ts'
 
-/** `ok`, or `failing: ` and the fault. `store`: the reads that decisions rest on. */
+/** `ok`, or `failing: ` and the fault. `store`: the reads that decisions depend on. */
 export interface StoreParts {
   readonly store: string
   readonly store_lists: string
   readonly store_writes: string
 }
 
-const WORKS = ['reads', 'lists', 'writes'] as const
+const KINDS = ['reads', 'lists', 'writes'] as const
 
 export class StoreHealth {
   readonly #log: Log
   readonly #states = new Map<number, HealthState>()
-  #said: HealthState = { reads: null, lists: null, writes: null }
+  #logged: HealthState = { reads: null, lists: null, writes: null }
 
   constructor(log: Log) {
     this.#log = log
   }
 
   /** @param state null: the process has ended */
-  heard(process: number, state: HealthState | null): void {
+  update(process: number, state: HealthState | null): void {
     if (state === null) this.#states.delete(process)
     else this.#states.set(process, state)
-    this.#say()
+    this.#logChanges()
   }
 
   get parts(): StoreParts {
-    const { reads, lists, writes } = this.#together()
-    return { store: word(reads), store_lists: word(lists), store_writes: word(writes) }
+    const { reads, lists, writes } = this.#merged()
+    return { store: statusText(reads), store_lists: statusText(lists), store_writes: statusText(writes) }
   }
 
   /** The first fault of each kind. */
-  #together(): HealthState {
+  #merged(): HealthState {
     const states = [...this.#states.values()]
-    const first = (work: keyof HealthState) => states.find((state) => state[work] !== null)?.[work] ?? null
+    const first = (kind: keyof HealthState) => states.find((state) => state[kind] !== null)?.[kind] ?? null
     return { reads: first('reads'), lists: first('lists'), writes: first('writes') }
   }
 
-  #say(): void {
-    const now = this.#together()
-    for (const work of WORKS) {
-      if (now[work] === this.#said[work]) continue
-      const fault = now[work]
-      if (fault === null) this.#log.logger.info({ work }, 'the store: calls of this kind succeed again')
-      else this.#log.logger.error({ work, fault }, 'the store: calls of this kind fail')
+  #logChanges(): void {
+    const now = this.#merged()
+    for (const kind of KINDS) {
+      if (now[kind] === this.#logged[kind]) continue
+      const fault = now[kind]
+      if (fault === null)
+        this.#log.logger.info({ work: kind }, 'calls of this kind to the store succeed again')
+      else this.#log.logger.error({ work: kind, fault }, 'calls of this kind to the store fail')
     }
-    this.#said = now
+    this.#logged = now
   }
 }
 
-function word(fault: HealthState['reads']): string {
+function statusText(fault: HealthState['reads']): string {
   return fault === null ? 'ok' : `failing: ${fault}`
 }

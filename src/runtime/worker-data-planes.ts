@@ -1,4 +1,4 @@
-/** The front door in workers: a pool of processes on one port, which take each configuration together. See `data-planes.ts`. */
+/** Data planes in workers: a pool of processes that share one port and activate each configuration together. */
 
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -17,11 +17,11 @@ import { serveEphemeral } from '../oidc/sign-in/remote-ephemeral.ts'
 import { kernelShares, listen } from '../http/server/listen.ts'
 import type { Log } from '../telemetry/logger.ts'
 import { MergedMetrics, type Snapshot } from './workers/merge.ts'
-import { type Member, Pool } from './workers/pool.ts'
+import { type PoolWorker, Pool } from './workers/pool.ts'
 
-/** Milliseconds for a worker to say what it has counted. */
+/** Milliseconds for a worker to return its metrics. */
 const METRICS_WAIT = 1000
-/** Milliseconds beyond the drain for a worker to end by itself. */
+/** Milliseconds after the drain for a worker to exit by itself. */
 const LAST_WAIT = 5000
 const WORKER = fileURLToPath(new URL('./worker.js', import.meta.url))
 
@@ -30,10 +30,10 @@ export class WorkerDataPlanes implements DataPlanes {
   readonly #log: Log
   readonly #merged = new MergedMetrics()
   readonly #deciders = new Map<number, RemoteDecider>()
-  readonly #wanted: number
+  readonly #size: number
   readonly #node: FleetNode
   #config: Config
-  /** Grows with each configuration; what each worker runs. */
+  /** Number of the configuration; `#versions` has the number that each worker runs. */
   #version = 1
   readonly #versions = new Map<number, number>()
   #address: AddressInfo | null = null
@@ -41,36 +41,36 @@ export class WorkerDataPlanes implements DataPlanes {
   private constructor(config: Config, node: FleetNode, history: History, log: Log) {
     this.#config = config
     this.#node = node
-    this.#wanted = config.workers
+    this.#size = config.workers
     this.#log = log
     this.#pool = new Pool({
       size: config.workers,
       exec: WORKER,
       env: process.env,
       listener: {
-        started: ({ id, channel }) => {
+        forked: ({ id, channel }) => {
           this.#deciders.set(id, new RemoteDecider(channel, node.instance, history))
           serveEphemeral(channel, node.ephemeral)
-          channel.serve('store', (state) => node.heardOf(id, state as HealthState))
+          channel.serve('store', (state) => node.updateWorkerHealth(id, state as HealthState))
           channel.serve('config', () => ({
             version: this.#version,
             config: pack(this.#forWorkers()),
             owner: node.owner,
           }))
         },
-        begun: (member, answer) => this.#begun(member, answer as Begun),
+        ready: (worker, response) => this.#ready(worker, response as Started),
         failed: ({ pid }, cause) =>
-          log.logger.error({ pid, cause: messageOf(cause) }, 'a worker could not begin: another is started'),
-        ended: (member, how) => this.#ended(member, how),
+          log.logger.error({ pid, cause: messageOf(cause) }, 'a worker could not start: it is replaced'),
+        ended: (worker, how) => this.#ended(worker, how),
         output: (lines) => log.relay(lines),
       },
     })
   }
 
-  /** Rejects, with all workers ended, when one of them can't begin. */
+  /** Rejects, with all workers ended, when one of them can't start. */
   static async open(config: Config, node: FleetNode, log: Log): Promise<DataPlanes> {
     const { instance } = node
-    // What workers begin with: the primary decides nothing itself, but hears of all changes.
+    // The state that workers begin with. The primary makes no decisions, but receives all changes.
     const history = new History()
     instance.join(new Lease(instance, [history], systemClock))
     await node.start()
@@ -85,90 +85,90 @@ export class WorkerDataPlanes implements DataPlanes {
     return this.#address
   }
 
-  /** Once a free port has been found, it stays that one, also when all workers have ended at once. */
+  /** A free port that was chosen once stays, even when all workers have ended at once. */
   #forWorkers(): Config {
     const { listen } = this.#config
     return { ...this.#config, listen: { ...listen, port: this.#address?.port ?? listen.port } }
   }
 
   get workers() {
-    return { running: this.#pool.members.length, wanted: this.#wanted }
+    return { running: this.#pool.workers.length, size: this.#size }
   }
 
-  /** First all compile it, and only then all put it into force; those that begin meanwhile are brought up to date. */
+  /** Two phases: all workers compile, then all activate. Workers that start meanwhile are updated afterwards. */
   async reload(config: Config): Promise<void> {
-    const members = this.#pool.members
+    const workers = this.#pool.workers
     const prepared = await Promise.allSettled(
-      members.map(({ channel }) => channel.call('prepare', pack(config))),
+      workers.map(({ channel }) => channel.call('prepare', pack(config))),
     )
-    // One that has ended meanwhile says nothing about the configuration.
-    const refused = prepared.find(({ status }, at) => status === 'rejected' && this.#takesPart(members[at]))
+    // The failure of a worker that has ended says nothing about the configuration.
+    const refused = prepared.find(({ status }, at) => status === 'rejected' && this.#takesPart(workers[at]))
     if (refused?.status === 'rejected') throw refused.reason
     this.#config = config
     this.#version++
-    await Promise.allSettled(members.map((member) => this.#commit(member, this.#version)))
-    await Promise.allSettled(this.#pool.members.map((member) => this.#update(member)))
+    await Promise.allSettled(workers.map((worker) => this.#commit(worker, this.#version)))
+    await Promise.allSettled(this.#pool.workers.map((worker) => this.#update(worker)))
   }
 
-  #takesPart(member: Member | undefined): boolean {
-    return member !== undefined && this.#pool.members.includes(member)
+  #takesPart(worker: PoolWorker | undefined): boolean {
+    return worker !== undefined && this.#pool.workers.includes(worker)
   }
 
-  #begun(member: Member, { address, version }: Begun): void {
+  #ready(worker: PoolWorker, { address, version }: Started): void {
     this.#address ??= address
-    this.#versions.set(member.id, version)
-    void this.#update(member)
+    this.#versions.set(worker.id, version)
+    void this.#update(worker)
   }
 
-  /** One that can't be brought up to date would decide by rules that are gone. */
-  async #update(member: Member): Promise<void> {
+  /** A worker that can't be updated would decide by an old configuration, so it is ended. */
+  async #update(worker: PoolWorker): Promise<void> {
     const version = this.#version
-    if (this.#versions.get(member.id) === version) return
+    if (this.#versions.get(worker.id) === version) return
     try {
-      await member.channel.call('prepare', pack(this.#config))
-      await this.#commit(member, version)
+      await worker.channel.call('prepare', pack(this.#config))
+      await this.#commit(worker, version)
     } catch {
-      member.kill()
+      worker.kill()
     }
   }
 
-  async #commit({ id, channel }: Member, version: number): Promise<void> {
+  async #commit({ id, channel }: PoolWorker, version: number): Promise<void> {
     await channel.call('commit')
     this.#versions.set(id, version)
   }
 
   async metrics(own: Registry): Promise<string> {
-    await Promise.all(this.#pool.members.map((member) => this.#ask(member)))
+    await Promise.all(this.#pool.workers.map((worker) => this.#ask(worker)))
     return this.#merged.text(await own.getMetricsAsJSON())
   }
 
-  /** One that does not answer keeps the figures it gave last. */
-  async #ask({ id, channel }: Member): Promise<void> {
-    const late = new Promise((resolve) => setTimeout(resolve, METRICS_WAIT, null).unref())
-    const snapshot = await Promise.race([channel.call('metrics'), late]).catch(() => null)
-    if (snapshot !== null) this.#merged.heard(id, snapshot as Snapshot)
+  /** A worker that does not respond keeps its latest metrics. */
+  async #ask({ id, channel }: PoolWorker): Promise<void> {
+    const timeout = new Promise((resolve) => setTimeout(resolve, METRICS_WAIT, null).unref())
+    const snapshot = await Promise.race([channel.call('metrics'), timeout]).catch(() => null)
+    if (snapshot !== null) this.#merged.update(id, snapshot as Snapshot)
   }
 
   close(drain: number): Promise<void> {
-    return this.#pool.close(async (member) => {
-      const late = new Promise((resolve) => setTimeout(resolve, drain + LAST_WAIT).unref())
-      await Promise.race([member.channel.call('end', drain), late])
+    return this.#pool.close(async (worker) => {
+      const timeout = new Promise((resolve) => setTimeout(resolve, drain + LAST_WAIT).unref())
+      await Promise.race([worker.channel.call('end', drain), timeout])
     })
   }
 
-  #ended({ id, pid }: Member, how: string): void {
-    this.#node.heardOf(id, null)
+  #ended({ id, pid }: PoolWorker, how: string): void {
+    this.#node.updateWorkerHealth(id, null)
     this.#deciders.get(id)?.ended()
     this.#deciders.delete(id)
     this.#versions.delete(id)
-    void this.#merged.ended(id)
-    if (!this.#pool.closing) this.#log.logger.error({ pid, how }, 'a worker ended: another takes its place')
+    void this.#merged.removeWorker(id)
+    if (!this.#pool.closing) this.#log.logger.error({ pid, how }, 'a worker ended: it is replaced')
   }
 }
 
 /**
- * Sockets that share a port share it with anybody of the same user: another gateway's would go unnoticed, and each
- * would get half of the other's connections. One that doesn't share can't be had where another is.
+ * Sockets of the same user can share a port (SO_REUSEPORT), so another gateway on it would go unnoticed, and each would
+ * get half of the connections. A socket that does not share fails where another one listens.
  */
 async function refuseTaken(address: Address): Promise<void> {
   if (address.port === 0) return
@@ -177,8 +177,8 @@ async function refuseTaken(address: Address): Promise<void> {
   await new Promise((resolve) => probe.close(resolve))
 }
 
-/** What a worker answers when it has begun. */
-interface Begun {
+/** A worker's response once it has started. */
+interface Started {
   readonly address: AddressInfo
   /** Of the configuration that it runs. */
   readonly version: number

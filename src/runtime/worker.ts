@@ -1,6 +1,6 @@
 /**
- * A worker: decides and forwards, on a port that it shares with others. What it knows of changes, it knows from the
- * primary, whose configuration it runs; without the primary it ends.
+ * A worker: decides and forwards on a shared port. It receives configuration and changes from the primary, and exits
+ * without it.
  */
 
 import { openStore, type Owner, type StoreLocation } from '../../seats-admin/index.ts'
@@ -28,20 +28,20 @@ let dataPlane: DataPlane | null = null
 let cache: SharedCache | null = null
 let activate: (() => void) | null = null
 
-// A terminal's Ctrl-C, and some supervisors, reach every process of the group: the primary says when to end.
+// A terminal's Ctrl-C and some supervisors signal the whole process group: the primary says when to end.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
-// Without the primary nobody would tell of changes, nor take this worker's output.
+// Without the primary, the worker receives no changes, and its output is not read.
 process.on('disconnect', () => process.exit(1))
 
 channel.serve('begin', begin)
 channel.serve('alive', () => true)
 channel.serve('metrics', () => dataPlane?.metrics.registry.getMetricsAsJSON())
 channel.serve('prepare', async (data) => {
-  if (dataPlane === null) throw new Error('this worker has not begun')
+  if (dataPlane === null) throw new Error('this worker has not started')
   const config = unpack(data)
-  const putDoor = await dataPlane.prepare(config)
+  const activateDataPlane = await dataPlane.prepare(config)
   activate = () => {
-    putDoor()
+    activateDataPlane()
     cache?.seal.setSecrets(firstSecrets(config))
   }
 })
@@ -50,21 +50,21 @@ channel.serve('commit', () => {
   activate = null
 })
 
-/** What the primary tells a worker to begin with. */
-interface Begin {
+/** The primary's response to `config`. */
+interface WorkerStart {
   readonly version: number
   readonly config: unknown
   readonly owner: Owner | null
 }
 
 async function begin() {
-  const { version, config: packed, owner } = (await channel.call('config')) as Begin
+  const { version, config: packed, owner } = (await channel.call('config')) as WorkerStart
   const config: Config = unpack(packed)
   const log = await openLog({ pretty: false })
   outliveRejections(log.logger)
   const startup = new Startup(config.startupTimeout, log)
-  const store = await startup.until(() => openStore(storeOf(config, owner)))
-  store.health.listen((state) => channel.tell('store', state))
+  const store = await startup.retry(() => openStore(storeOf(config, owner)))
+  store.health.listen((state) => channel.notify('store', state))
   cache = config.redis === null ? null : await openCache(config.redis, firstSecrets(config))
   const ephemeral = new RemoteEphemeral(channel)
   const instance = new RemoteInstance(channel, systemClock)
@@ -89,7 +89,7 @@ async function begin() {
   return { address, version }
 }
 
-/** Connects in the background; what goes wrong is the primary's to say. */
+/** Connects in the background. The primary logs failures. */
 async function openCache(config: RedisConfig, secrets: readonly Uint8Array[]): Promise<SharedCache> {
   const { connectRedis } = await import('../redis/connect.ts')
   return {
@@ -99,10 +99,10 @@ async function openCache(config: RedisConfig, secrets: readonly Uint8Array[]): P
   }
 }
 
-/** Connections, of which the workers of a gateway share out what one process would have. */
-const CONNECTIONS = 4
+/** Connections to the store, which the workers of a gateway share. */
+const STORE_CONNECTIONS = 4
 
 function storeOf({ store, workers }: Config, owner: Owner | null): StoreLocation {
   if (store.kind === 'sqlite') return owner === null ? store : { ...store, owner }
-  return { ...store, pool: Math.max(1, Math.ceil(CONNECTIONS / workers)) }
+  return { ...store, pool: Math.max(1, Math.ceil(STORE_CONNECTIONS / workers)) }
 }

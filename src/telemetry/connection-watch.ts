@@ -25,7 +25,7 @@ export function watchConnections(
   const registers = [registry]
   new Gauge({
     name: 'seatgate_connections',
-    help: 'Open connections of the front door: opening (no whole header section yet), active, idle, lingering (answered for good).',
+    help: 'Open client connections: opening (no whole header section yet), active, idle, lingering (answered for good).',
     labelNames: ['state'],
     registers,
     collect() {

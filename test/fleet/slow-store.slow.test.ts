@@ -82,12 +82,12 @@ t.test('a store that is away when the gateway starts', async (t) => {
   const { waiting_for: cause } = await gateway.ready()
   t.match(
     cause,
-    /the store (?:has not answered yet|postgres:\/\/127\.0\.0\.1:\d+)/,
+    /the store (?:has not responded yet|postgres:\/\/127\.0\.0\.1:\d+)/,
     'with the reason, and no credential',
   )
   t.equal((await fetch(`http://127.0.0.1:${gateway.opsPort}/livez`)).status, 200)
   await until(
-    () => gateway.log.split('the start waits for the store').length > 2,
+    () => gateway.log.split('waiting for the store').length > 2,
     () => 'it does not say so again',
   )
   await gateway.toStore?.heal()

@@ -52,7 +52,7 @@ async function local(t: Test, handler: LocalHandler, publicRoute = false) {
       refuse(failing, new Refusal('unavailable', ''), cause)
     }
     serveLocal(exchange, {
-      engine: async () => evaluation,
+      reevaluate: async () => evaluation,
       held: ({ resolved }) => heldPermissions(NO_STORE, 'acme', resolved ?? GRANTS, 'north'),
       refuse,
       failed,

@@ -54,7 +54,7 @@ t.test('what sockets and files are bound to needs a restart', async (t) => {
   const world = await startWorld(t)
   const text = readFileSync(world.config.file, 'utf8')
   writeFileSync(world.config.file, text.replace('seatgate.db', 'other.db'))
-  await t.rejects(world.reload(), { message: /store needs a restart/ })
+  await t.rejects(world.reload(), { message: /store requires a restart/ })
 })
 
 t.test('no request fails while tables and upstreams are replaced under load', async (t) => {

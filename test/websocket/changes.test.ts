@@ -7,16 +7,16 @@ const seat = (key: string, tenant = 'acme') => ({ tenant, kind: 'seat', key })
 
 t.test('what was told since the last look, by message or by reading', async (t) => {
   const changes = new Changes()
-  t.equal(changes.sinceLastLook(), null)
+  t.equal(changes.sinceLastCheck(), null)
   changes.announced([seat('1')])
   changes.take([seat('1'), seat('2')])
-  const changed = changes.sinceLastLook()
+  const changed = changes.sinceLastCheck()
   t.match(changed, { all: false })
   t.ok(changed?.has('acme', 'seat', '1') && changed.has('acme', 'seat', '2'))
   t.notOk(changed?.has('acme', 'seat', '3'))
   t.notOk(changed?.has('globex', 'seat', '1'), 'another tenant')
   t.notOk(changed?.has('acme', 'seat-name', '1'), 'another kind')
-  t.equal(changes.sinceLastLook(), null, 'once')
+  t.equal(changes.sinceLastCheck(), null, 'once')
 })
 
 t.test('anything may have changed', async (t) => {
@@ -30,9 +30,9 @@ t.test('anything may have changed', async (t) => {
     const changes = new Changes()
     cause(changes)
     changes.announced([seat('later')])
-    const changed = changes.sinceLastLook()
+    const changed = changes.sinceLastCheck()
     t.match(changed, { all: true }, name)
     t.ok(changed?.has('globex', 'session', 'x'), name)
-    t.equal(changes.sinceLastLook(), null, name)
+    t.equal(changes.sinceLastCheck(), null, name)
   }
 })

@@ -110,7 +110,7 @@ export class BearerTokens {
     const refusal = timeRefusal(verified, this.#options.now())
     if (refusal !== null) return refusal
     const line = detachedText(key)
-    this.#verified.set(line, { line, verified }, { ttl: verified.rememberFor ?? 0 })
+    this.#verified.set(line, { line, verified }, { ttl: verified.cacheFor ?? 0 })
     return verified.principal
   }
 

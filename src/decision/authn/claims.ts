@@ -17,7 +17,7 @@ export interface VerifiedToken {
   /** Seconds of clock skew that are tolerated. */
   readonly leeway: number
   /** Milliseconds after which the signature is verified again, as its key may be withdrawn; left out: never. */
-  readonly rememberFor?: number
+  readonly cacheFor?: number
 }
 
 type Payload = Readonly<Record<string, unknown>>

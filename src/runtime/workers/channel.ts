@@ -1,4 +1,4 @@
-/** Calls between the primary and a worker over the process channel of node:cluster: to each question one answer. */
+/** Calls between the primary and a worker over the IPC channel of node:cluster: each call has one response. */
 
 /** One end of a process channel. */
 export interface Port {
@@ -15,7 +15,7 @@ interface Pending {
   reject(cause: Error): void
 }
 
-/** The other process has ended: it is at nothing any more. */
+/** The other process has ended, so it executes nothing any more. */
 export class ProcessEnded extends Error {
   constructor() {
     super('the process has ended')
@@ -35,12 +35,12 @@ export class Channel {
     port.onMessage((message) => this.#receive(message))
   }
 
-  /** What to do when the other end asks for `method`. It may answer, at once or later, or throw. */
+  /** Registers the handler of a method. Its value or rejection is the response. */
   serve(method: string, handler: (argument: unknown) => unknown): void {
     this.#handlers.set(method, handler)
   }
 
-  /** Rejects as the other end does, or when its process has ended. */
+  /** Rejects as the other end does, or with {@link ProcessEnded}. */
   call(method: string, argument?: unknown): Promise<unknown> {
     if (this.#ended) return Promise.reject(new ProcessEnded())
     const id = ++this.#calls
@@ -50,12 +50,12 @@ export class Channel {
     })
   }
 
-  /** As a call, without an answer. */
-  tell(method: string, argument?: unknown): void {
+  /** A call without a response. */
+  notify(method: string, argument?: unknown): void {
     if (!this.#ended) this.#port.send({ method, argument, id: null } satisfies Message)
   }
 
-  /** To be called when the other process has ended, and not before: until then it may still be at work. */
+  /** Call it only after the other process has ended: until then it may still be executing calls. */
   end(): void {
     this.#ended = true
     for (const { reject } of this.#pending.values()) reject(new ProcessEnded())
@@ -64,7 +64,7 @@ export class Channel {
 
   #receive(data: unknown): void {
     const message = data as Message
-    if ('answer' in message) return this.#answered(message)
+    if ('answer' in message) return this.#settle(message)
     if (!('method' in message)) return
     const answer = (value: unknown, failed: string | null) => {
       if (message.id !== null) this.#port.send({ answer: message.id, value, failed } satisfies Message)
@@ -77,11 +77,11 @@ export class Channel {
 
   async #handle(method: string, argument: unknown): Promise<unknown> {
     const handler = this.#handlers.get(method)
-    if (handler === undefined) throw new Error(`nobody answers to ${method}`)
+    if (handler === undefined) throw new Error(`no handler for ${method}`)
     return handler(argument)
   }
 
-  #answered({ answer, value, failed }: Extract<Message, { answer: number }>): void {
+  #settle({ answer, value, failed }: Extract<Message, { answer: number }>): void {
     const pending = this.#pending.get(answer)
     this.#pending.delete(answer)
     if (failed === null) pending?.resolve(value)

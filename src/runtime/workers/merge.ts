@@ -1,23 +1,23 @@
-/** The metrics of all workers as those of one process tree. Totals never step back when a worker ends. */
+/** The merged metrics of all workers. Totals never decrease when a worker ends. */
 
 import { AggregatorRegistry, type MetricObject, type Registry } from 'prom-client'
 
-/** What `registry.getMetricsAsJSON()` gives, and a channel carries. */
+/** The result of `registry.getMetricsAsJSON()`, which the channel can carry. */
 export type Snapshot = MetricObject[]
 
 export class MergedMetrics {
   readonly #latest = new Map<number, Snapshot>()
-  /** Counters and histograms of those that have ended, as of when they were last asked. */
+  /** Counters and histograms of ended workers, from their latest snapshots. */
   #ended: Snapshot | null = null
   #adding: Promise<void> = Promise.resolve()
 
-  /** @param member the worker's number */
-  heard(member: number, snapshot: Snapshot): void {
+  /** @param member the worker's id */
+  update(member: number, snapshot: Snapshot): void {
     this.#latest.set(member, snapshot)
   }
 
-  /** One after the other: each adds to what the one before has left. */
-  ended(member: number): Promise<void> {
+  /** Sequential: each call adds to the result of the one before. */
+  removeWorker(member: number): Promise<void> {
     this.#adding = this.#adding.then(() => this.#add(member))
     return this.#adding
   }
@@ -31,7 +31,7 @@ export class MergedMetrics {
     this.#latest.delete(member)
   }
 
-  /** In the Prometheus text format. @param own the primary's */
+  /** In the Prometheus text format. @param own the primary's metrics */
   async text(own: Snapshot): Promise<string> {
     await this.#adding
     const all = [own, ...this.#latest.values()]

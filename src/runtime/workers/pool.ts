@@ -1,50 +1,50 @@
-/** The workers of a primary: started, watched, replaced when they end, told to end. */
+/** The pool of workers: starts them, checks that they respond, replaces those that end, and ends them. */
 
 import cluster, { type Worker } from 'node:cluster'
 import { Channel } from './channel.ts'
 
 export interface PoolOptions {
   readonly size: number
-  /** The file a worker runs. */
+  /** The script of a worker. */
   readonly exec: string
   readonly env: NodeJS.ProcessEnv
   readonly listener: PoolListener
 }
 
 export interface PoolListener {
-  /** Before the worker's first message. */
-  started(member: Member): void
-  /** It has answered to `begin`, and takes part from now on. */
-  begun(member: Member, answer: unknown): void
-  /** It could not begin, and is ended for it. */
-  failed(member: Member, cause: unknown): void
-  /** Its process has ended: of itself, by a crash, or for its silence. */
-  ended(member: Member, how: string): void
-  /** A whole line, or several, of its output. */
+  /** Called before the worker's first message. */
+  forked(worker: PoolWorker): void
+  /** The worker has responded to `begin` and serves requests. */
+  ready(worker: PoolWorker, response: unknown): void
+  /** The worker could not begin, and is killed. */
+  failed(worker: PoolWorker, cause: unknown): void
+  /** The worker's process has ended: by itself, by a crash, or killed because it did not respond. */
+  ended(worker: PoolWorker, how: string): void
+  /** One or more whole lines of its output. */
   output(lines: string): void
 }
 
-export interface Member {
-  /** Grows with each worker started. */
+export interface PoolWorker {
+  /** Increases with each worker. */
   readonly id: number
   readonly pid: number
   readonly channel: Channel
   kill(): void
 }
 
-/** Milliseconds until a crashed worker is replaced: at once, but one that crashes at once not ever faster. */
+/** Milliseconds until an ended worker is replaced. The delay doubles for workers that crash at once. */
 const REPLACE_FIRST = 10
-const REPLACE_MOST = 5000
-/** Milliseconds of life after which a worker counts as well begun. */
-const WELL_BEGUN = 10_000
-/** Milliseconds between two questions to a worker, and after which one that does not answer is ended. */
-const ASK_EVERY = 1000
-const SILENT = 10_000
+const REPLACE_LAST = 5000
+/** Milliseconds of life that reset the delay. */
+const STABLE = 10_000
+/** Milliseconds between liveness calls, and without a response before a worker is killed. */
+const PING_EVERY = 1000
+const UNRESPONSIVE = 10_000
 
 export class Pool {
   readonly #options: PoolOptions
-  readonly #members = new Map<Worker, Member>()
-  readonly #begun = new Set<Member>()
+  readonly #workers = new Map<Worker, PoolWorker>()
+  readonly #ready = new Set<PoolWorker>()
   #closing = false
   #delay = REPLACE_FIRST
 
@@ -63,15 +63,15 @@ export class Pool {
     return this.#closing
   }
 
-  /** Those that take part. */
-  get members(): Member[] {
-    return [...this.#begun]
+  /** Workers that serve requests. */
+  get workers(): PoolWorker[] {
+    return [...this.#ready]
   }
 
-  /** Resolves once all have begun; rejects, with all ended, when one of them can't. */
+  /** Resolves once all are ready; rejects, with all ended, when one can't. */
   async start(): Promise<void> {
     try {
-      // The first one finds out the port, where any free one will do.
+      // The first worker determines the port where the configuration leaves it open.
       await this.#begin(this.#fork())
       const others = Array.from({ length: this.#options.size - 1 }, () => this.#begin(this.#fork()))
       await Promise.all(others)
@@ -81,97 +81,96 @@ export class Pool {
     }
   }
 
-  /**
-   * @param end asks one of them to end; whoever has not by then is killed
-   */
-  async close(end: (member: Member) => Promise<unknown>): Promise<void> {
+  /** @param end asks a worker to end; a worker that is still running afterwards is killed */
+  async close(end: (worker: PoolWorker) => Promise<unknown>): Promise<void> {
     this.#closing = true
     await Promise.all(
-      [...this.#members].map(async ([worker, member]) => {
-        const gone = new Promise((resolve) => worker.once('exit', resolve))
-        await end(member).catch(() => {})
-        worker.process.kill('SIGKILL')
+      [...this.#workers].map(async ([clusterWorker, worker]) => {
+        const gone = new Promise((resolve) => clusterWorker.once('exit', resolve))
+        await end(worker).catch(() => {})
+        clusterWorker.process.kill('SIGKILL')
         await gone
       }),
     )
   }
 
-  #fork(): Member {
-    const worker = cluster.fork(this.#options.env)
+  #fork(): PoolWorker {
+    const clusterWorker = cluster.fork(this.#options.env)
     const channel = new Channel({
-      send: (message) => void (worker.isConnected() && worker.send(message as object, () => {})),
-      onMessage: (receive) => worker.on('message', receive),
+      send: (message) =>
+        void (clusterWorker.isConnected() && clusterWorker.send(message as object, () => {})),
+      onMessage: (receive) => clusterWorker.on('message', receive),
     })
-    const kill = () => void worker.process.kill('SIGKILL')
-    const member: Member = { id: worker.id, pid: worker.process.pid ?? 0, channel, kill }
-    this.#members.set(worker, member)
-    this.#relay(worker)
-    this.#options.listener.started(member)
-    const begun = performance.now()
-    const watch = this.#watch(worker, channel)
-    worker.once('exit', (code, signal) => {
+    const kill = () => void clusterWorker.process.kill('SIGKILL')
+    const worker: PoolWorker = { id: clusterWorker.id, pid: clusterWorker.process.pid ?? 0, channel, kill }
+    this.#workers.set(clusterWorker, worker)
+    this.#relay(clusterWorker)
+    this.#options.listener.forked(worker)
+    const startedAt = performance.now()
+    const watch = this.#watch(clusterWorker, channel)
+    clusterWorker.once('exit', (code, signal) => {
       watch()
-      this.#members.delete(worker)
-      this.#begun.delete(member)
+      this.#workers.delete(clusterWorker)
+      this.#ready.delete(worker)
       channel.end()
-      this.#options.listener.ended(member, signal ?? `exit code ${code}`)
-      if (!this.#closing) this.#replace(performance.now() - begun)
+      this.#options.listener.ended(worker, signal ?? `exit code ${code}`)
+      if (!this.#closing) this.#replace(performance.now() - startedAt)
     })
-    return member
+    return worker
   }
 
   #replace(lived: number): void {
-    this.#delay = lived > WELL_BEGUN ? REPLACE_FIRST : Math.min(this.#delay * 2, REPLACE_MOST)
+    this.#delay = lived > STABLE ? REPLACE_FIRST : Math.min(this.#delay * 2, REPLACE_LAST)
     setTimeout(() => {
       if (this.#closing) return
-      const member = this.#fork()
-      this.#begin(member).catch((cause: unknown) => this.#giveUp(member, cause))
+      const worker = this.#fork()
+      this.#begin(worker).catch((cause: unknown) => this.#giveUp(worker, cause))
     }, this.#delay)
   }
 
-  async #begin(member: Member): Promise<void> {
-    const answer = await member.channel.call('begin')
-    this.#begun.add(member)
-    this.#options.listener.begun(member, answer)
+  async #begin(worker: PoolWorker): Promise<void> {
+    const response = await worker.channel.call('begin')
+    this.#ready.add(worker)
+    this.#options.listener.ready(worker, response)
   }
 
-  /** It is replaced in its turn, ever more slowly while none can begin. */
-  #giveUp(member: Member, cause: unknown): void {
+  /** Its exit starts a replacement, with a growing delay while none can begin. */
+  #giveUp(worker: PoolWorker, cause: unknown): void {
     if (this.#closing) return
-    this.#options.listener.failed(member, cause)
-    member.kill()
+    this.#options.listener.failed(worker, cause)
+    worker.kill()
   }
 
-  /** A worker that does not answer would keep the connections given to it waiting for ever. */
-  #watch(worker: Worker, channel: Channel): () => void {
-    let heard = performance.now()
-    let asked = heard
+  /** A worker that does not respond would keep its connections waiting. */
+  #watch(clusterWorker: Worker, channel: Channel): () => void {
+    let respondedAt = performance.now()
+    let pingedAt = respondedAt
     const timer = setInterval(() => {
       const now = performance.now()
-      // If it was this process that stood still, nothing is known of the other.
-      if (now - asked > 2 * ASK_EVERY) heard = now
-      asked = now
-      if (now - heard > SILENT) worker.process.kill('SIGKILL')
+      // This process stood still itself: the missing response says nothing about the worker.
+      if (now - pingedAt > 2 * PING_EVERY) respondedAt = now
+      pingedAt = now
+      if (now - respondedAt > UNRESPONSIVE) clusterWorker.process.kill('SIGKILL')
       channel.call('alive').then(
         () => {
-          heard = performance.now()
+          respondedAt = performance.now()
         },
         () => {},
       )
-    }, ASK_EVERY)
+    }, PING_EVERY)
     timer.unref()
     return () => clearInterval(timer)
   }
 
-  /** Whole lines only: those of several workers go down one pipe. */
-  #relay(worker: Worker): void {
+  /** Relays whole lines only, as several workers share one output. */
+  #relay(clusterWorker: Worker): void {
     let rest = ''
-    worker.process.stdout?.setEncoding('utf8')
-    worker.process.stdout?.on('data', (text: string) => {
+    clusterWorker.process.stdout?.setEncoding('utf8')
+    clusterWorker.process.stdout?.on('data', (text: string) => {
       const end = text.lastIndexOf('\n') + 1
       if (end > 0) this.#options.listener.output(rest + text.slice(0, end))
       rest = end > 0 ? text.slice(end) : rest + text
     })
-    worker.process.stderr?.on('data', (chunk: Buffer) => process.stderr.write(chunk))
+    clusterWorker.process.stderr?.on('data', (chunk: Buffer) => process.stderr.write(chunk))
   }
 }

@@ -9,7 +9,7 @@ import { History } from '../../../src/coherence/history.ts'
 import { Instance, type InstanceParts } from '../../../src/coherence/instance.ts'
 import type { ChangeListener } from '../../../src/coherence/change.ts'
 import { Lease, type Renewer } from '../../../src/coherence/lease.ts'
-import { type Line, RemoteDecider } from '../../../src/coherence/worker-link.ts'
+import { type WorkerChannel, RemoteDecider } from '../../../src/coherence/worker-link.ts'
 import { type Generation, DecisionCache } from '../../../src/decision/decision-cache.ts'
 import type { SeatSource } from '../../../src/decision/seats/memory.ts'
 import type { StoreClient } from './store-client.ts'
@@ -18,7 +18,7 @@ export interface Parts {
   instance(parts: InstanceParts): Instance
   lease(renewer: Renewer, hearers: readonly ChangeListener[], clock: Clock): Lease
   history(): History
-  remoteDecider(line: Line, instance: Instance, history: History): RemoteDecider
+  remoteDecider(line: WorkerChannel, instance: Instance, history: History): RemoteDecider
   /** The list of instances as an instance sees it. */
   list(store: StoreClient): InstanceList
   /** What memory asks. */

@@ -82,7 +82,7 @@ t.test('one that stays silent is ended and replaced', async (t) => {
   const [frozen = 0] = before
   process.kill(frozen, 'SIGSTOP')
   await until(() => !workersOf().includes(frozen))
-  await until(() => world.logText().includes('a worker ended: another takes its place'))
+  await until(() => world.logText().includes('a worker ended: it is replaced'))
   await until(async () => (await readiness(world)).workers === 'ok')
   t.match(await readiness(world), { status: 200, workers: 'ok' })
 })
@@ -110,7 +110,7 @@ t.test('one that can not begin is tried again, and not counted, until it can', a
   const moved = `${world.storeFile}.moved`
   renameSync(world.storeFile, moved)
   for (const pid of workersOf()) process.kill(pid, 'SIGKILL')
-  await until(() => world.logText().includes('a worker could not begin'))
+  await until(() => world.logText().includes('a worker could not start'))
   t.equal((await readiness(world)).status, 503)
   renameSync(moved, world.storeFile)
   await until(async () => (await readiness(world)).status === 200)
