@@ -1,4 +1,4 @@
-/** `seatgate bootstrap`: a tenant's first Seat and the first key to the door. */
+/** `seatgate bootstrap`: creates a tenant's first Seat and an API key that holds it. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { bootstrapTenant, openStore } from '../../seats-admin/index.ts'
@@ -20,7 +20,7 @@ export const bootstrap: Command = {
     try {
       const made = await bootstrapTenant(store, { tenant: id, adminSpace, now: Date.now() })
       if (isRefusal(made)) throw new CommandFailed(made.detail)
-      // A gateway may be running on this store: by then it has forgotten what was before (coherence/lease.ts).
+      // A gateway may run on this store: after this time it has applied the change (coherence/lease.ts).
       await sleep(LEASE + MARGIN)
       const { seat, apiKey, key } = made
       const data = {
@@ -42,7 +42,7 @@ export const bootstrap: Command = {
   },
 }
 
-/** Only its hash is kept: nobody has this key, and nobody will. */
+/** The store has only the hash: a key that was not printed is lost. */
 function unprinted(id: string, cause: unknown): CommandFailed {
   const why = cause instanceof Error ? cause.message : String(cause)
   return new CommandFailed(

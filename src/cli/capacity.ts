@@ -1,4 +1,4 @@
-/** What a process may need by its configuration, against what it may have. */
+/** Compares what the configuration may need of a process with what the process may use. */
 
 import { readFileSync } from 'node:fs'
 import { getHeapStatistics } from 'node:v8'
@@ -7,7 +7,7 @@ import type { Log } from '../telemetry/logger.ts'
 
 type Needs = Pick<Config, 'limits' | 'upstreams' | 'memory'>
 
-/** What can't be had is best known before it is asked for. */
+/** Warns at start-up, before the limits are reached. */
 export function warnOfShortage(needs: Needs, { logger }: Log): void {
   const [files, filesNeeded] = [openFilesAllowed(), openFilesNeeded(needs)]
   if (files !== null && files < filesNeeded)
@@ -23,10 +23,10 @@ export function warnOfShortage(needs: Needs, { logger }: Log): void {
     )
 }
 
-/** The store, Redis, logs, listeners, the runtime itself; and connections that are refused for lack of room. */
+/** Store, Redis, logs, listeners and runtime; and connections that are being refused. */
 const OWN = 100 + 256
 
-/** The soft limit, which Node.js has raised to the hard one; null where the system does not tell. */
+/** The soft limit, which Node.js raises to the hard one; null: the system does not report it. */
 function openFilesAllowed(): number | null {
   try {
     const found = /^Max open files +(\d+|unlimited)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]
@@ -39,7 +39,7 @@ function openFilesAllowed(): number | null {
 
 function openFilesNeeded({ limits, upstreams }: Needs): number {
   const ofUpstreams = [...upstreams.values()].map(({ targets, connections }) => targets.length * connections)
-  // A WebSocket has a connection to its upstream beside those that `connections` of the upstream counts.
+  // A WebSocket's connection to its upstream is not counted by the upstream's `connections`.
   return (
     OWN +
     limits.connections +
@@ -49,7 +49,7 @@ function openFilesNeeded({ limits, upstreams }: Needs): number {
   )
 }
 
-/** Bytes, by what the machine or the container has. */
+/** Bytes, by the memory of the machine or the container. */
 function heapAllowed(): number {
   return getHeapStatistics().heap_size_limit
 }

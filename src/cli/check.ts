@@ -1,4 +1,4 @@
-/** `seatgate check`: loads as `start` does and reports every fault at once. */
+/** `seatgate check`: loads the configuration as `start` does, and reports every fault at once. */
 
 import { formatFault } from '../config/faults.ts'
 import { type Command, DEFAULT_CONFIG, readArguments } from './command.ts'

@@ -1,4 +1,4 @@
-/** What a command is, and how it reads its arguments. */
+/** The interface of a command, and the parsing of its arguments. */
 
 import { type ParseArgsConfig, parseArgs } from 'node:util'
 import type { Config, TenantConfig } from '../config/config.ts'
@@ -8,17 +8,17 @@ export interface Command {
   /** The command line after `seatgate`. */
   readonly usage: string
   readonly summary: string
-  /** Throws UsageError, ConfigError, or any error whose message tells the user what failed. */
+  /** Throws UsageError, ConfigError, or an error whose message tells the user what failed. */
   run(args: string[], terminal: Terminal): Promise<void>
 }
 
 /** Data goes to standard output, errors to standard error. */
 export interface Terminal {
   readonly env: NodeJS.ProcessEnv
-  /** Resolves once it is written; rejects with OutputFailed when it can't be. */
+  /** Resolves once the text is written; rejects with OutputFailed. */
   print(text: string): Promise<void>
   complain(text: string): void
-  /** What standard output has not taken by the end of the command is given up, so that the process ends. */
+  /** Discards output that standard output has not taken by the end of the command, so that the process ends. */
   abandonOutput(): void
 }
 
@@ -28,7 +28,7 @@ export class UsageError extends Error {}
 /** The command could not do its work: exit 1. */
 export class CommandFailed extends Error {}
 
-/** Standard output took no more: exit 1. `gone`: its reader went away, which is no fault: exit 0. */
+/** Standard output can't be written: exit 1. `gone`: its reader has closed it (EPIPE), which is no fault: exit 0. */
 export class OutputFailed extends Error {
   readonly gone: boolean
 
@@ -43,13 +43,16 @@ export const DEFAULT_CONFIG = 'gateway.config.yaml'
 type Options = NonNullable<ParseArgsConfig['options']>
 
 interface Shape {
-  /** How many there are; none when left out. */
+  /** Number of positional arguments; none when left out. */
   readonly positionals?: number
-  /** An option that takes several values, each with its name in front or not: `--seat A --seat B`, `--seat A B`. */
+  /** An option with several values, with or without its name before each: `--seat A --seat B`, `--seat A B`. */
   readonly list?: string
 }
 
-/** Strict: unknown options, missing values, options given twice that take one value, and too many or too few positionals are bad usage. */
+/**
+ * Strict: unknown options, missing values, repeated options with a single value, and a wrong number of positionals are
+ * bad usage.
+ */
 export function readArguments<const O extends Options>(
   args: string[],
   options: O,
@@ -83,8 +86,8 @@ export function readArguments<const O extends Options>(
 }
 
 /**
- * Puts the option's name before each value that stands behind another of its values. Only where all that stands there is
- * one too many for a positional: nobody is to guess which of them is which.
+ * Puts the option's name before each further value of the list. Only where exactly those are one too many positionals:
+ * otherwise it would be unclear which of them is which.
  */
 function withNames(args: string[], options: Options, list: string, positionals: number): string[] {
   const { tokens } = parseArgs({ args, options, strict: false, allowPositionals: true, tokens: true })

@@ -1,4 +1,4 @@
-/** The store, for commands that only look at it. */
+/** Opens the store for commands that only read it. */
 
 import { mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -8,7 +8,7 @@ import type { Config, StoreConfig } from '../config/config.ts'
 import { CommandFailed } from './command.ts'
 
 /**
- * A store that is there, for commands that only read it: an empty file made in passing would answer wrongly.
+ * Opens a store that exists: creating an empty one would give wrong output.
  *
  * @throws CommandFailed when there is none
  */
@@ -18,15 +18,15 @@ export async function openExistingStore({ store }: Config): Promise<Store> {
   return openStore(store)
 }
 
-/** The store, or where there is none yet, an empty one as the first start would make it. */
+/** The store; an empty one, as the first start creates it, where there is none yet. */
 export interface StoreToLookAt {
   readonly store: Store
-  /** Says that there was none; null where there was. */
+  /** Says that there was no store; null otherwise. */
   readonly note: string | null
   close(): Promise<void>
 }
 
-/** For a command whose answer on an empty store is a true one, as long as it says so. */
+/** For a command whose output is correct for an empty store, with the note. */
 export async function openStoreOrEmpty({ store: config }: Config): Promise<StoreToLookAt> {
   if (!(await isMissing(config))) {
     const store = await openStore(config)

@@ -1,4 +1,4 @@
-/** `seatgate explain`: what the gateway would decide, and why, by the code that decides a request. */
+/** `seatgate explain`: the decision on a request and its reason, by the decision engine of the gateway. */
 
 import type { SeatReader } from '../../seats-admin/index.ts'
 import type { TenantConfig } from '../config/config.ts'
@@ -76,10 +76,10 @@ export const explain: Command = {
   },
 }
 
-/** What sign-in would log is not what was asked for. */
+/** The log of sign-in is not part of the output. */
 const SILENT = { info: () => {}, warn: () => {}, error: () => {} }
 
-/** The value as the gateway would read it from the wire: without white space at its edges (RFC 9110, section 5.5). */
+/** The value as parsed from the wire: without leading and trailing white space (RFC 9110, section 5.5). */
 function headerLines(option: string, value: string | undefined): string[] {
   if (value === undefined) return []
   const trimmed = value.replace(/^[ \t]+|[ \t]+$/g, '')
@@ -88,7 +88,7 @@ function headerLines(option: string, value: string | undefined): string[] {
   return [trimmed]
 }
 
-/** A name that is no Seat stands in the token too, where it is asked about: the answer says what it is. */
+/** A name without a Seat is put into the token for the given space, so that the output shows its verdict. */
 async function bearerFor(
   store: SeatReader,
   tenant: TenantConfig,

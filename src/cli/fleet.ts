@@ -1,4 +1,4 @@
-/** `seatgate fleet`: who decides on this store, and how far each has followed it. */
+/** `seatgate fleet`: the instances of a store, and the change that each has applied. */
 
 import { type Instance, lockStore, type Store } from '../../seats-admin/index.ts'
 import type { StoreConfig } from '../config/config.ts'
@@ -9,11 +9,11 @@ const options = { config: { type: 'string' }, json: { type: 'boolean' } } as con
 
 interface Listed {
   readonly id: string
-  /** Host and process. */
+  /** Host and process id. */
   readonly name: string
-  /** Newest change that it had applied when it last gave a sign of life. */
+  /** The newest change that it had applied at its latest sign of life. */
   readonly seq: number
-  /** Changes of the store that it had not applied by then. */
+  /** Changes of the store that it had not applied at that time. */
   readonly behind: number
   /** Milliseconds since that sign of life, by the store's clock. */
   readonly age_ms: number
@@ -51,7 +51,7 @@ async function listed({ registry }: Store, head: number): Promise<Listed[]> {
   }))
 }
 
-/** A file has no list: its one gateway holds a lock. */
+/** A store in a file has no list: its one gateway holds a lock. */
 function ofFile({ path }: Extract<StoreConfig, { kind: 'sqlite' }>, seq: number): string {
   const lock = lockStore(path)
   lock?.release()
@@ -59,7 +59,7 @@ function ofFile({ path }: Extract<StoreConfig, { kind: 'sqlite' }>, seq: number)
   return `${who}: a store in a file has no fleet. Its newest change is ${seq}.`
 }
 
-/** A second without a word is more than a healthy instance takes. */
+/** Milliseconds; a healthy instance gives signs of life more often. */
 const SILENT = 1000
 
 function inWords(instances: readonly Listed[], seq: number): string {

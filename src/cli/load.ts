@@ -1,4 +1,4 @@
-/** The configuration for a command that needs all of it: with its route tables compiled, and every fault of both at once. */
+/** Loads the configuration with its compiled route tables, and collects the faults of both. */
 
 import { builtInPaths } from '../pipeline/built-in-routes.ts'
 import type { Config } from '../config/config.ts'
@@ -8,13 +8,13 @@ import { compileTable, type RouteTable } from '../decision/router/table.ts'
 
 export interface LoadedWhole {
   readonly config: Config
-  /** To look at: nothing answers behind its built-in routes. */
+  /** For listing: its built-in routes have no working handlers. */
   readonly table: RouteTable
-  /** What is no fault, but may not be what was meant. */
+  /** Legal, but perhaps unintentional. */
   readonly warnings: readonly Fault[]
 }
 
-/** @throws ConfigError with every fault of the file and of its route tables, taken together too */
+/** @throws ConfigError with every fault of the configuration and of its route tables */
 export async function loadWhole(file: string, env: NodeJS.ProcessEnv): Promise<LoadedWhole> {
   const { config, entries, upstreams, faults, files } = await loadConfigWithFaults(file, env)
   const { table, faults: collisions, warnings } = compileTable(entries, upstreams, builtInPaths())

@@ -1,10 +1,10 @@
-/** The commands by name. Exit codes: 0 done, 1 the command's own failure, 2 bad usage. */
+/** The commands by name. Exit codes: 0 done, 1 the command failed, 2 bad usage. */
 
 import { argv, env, exit } from 'node:process'
 import { ConfigError } from '../config/faults.ts'
 import { type Command, OutputFailed, type Terminal, UsageError } from './command.ts'
 
-/** Loaded when asked for: a command does not wait for what only another needs. */
+/** Loaded on demand: a command does not load the code of another. */
 const commands: Readonly<Record<string, () => Promise<Command>>> = {
   start: async () => (await import('./start.ts')).start,
   check: async () => (await import('./check.ts')).check,
@@ -32,7 +32,7 @@ if (abandoned) exit()
 function ignore(): void {}
 
 function written(stream: NodeJS.WriteStream, text: string): Promise<void> {
-  // The callback of each write hears of its failure; unheard, the event would end the process with a stack.
+  // The callback of each write gets its failure. Without a listener, the event would end the process with a stack.
   if (!stream.listeners('error').includes(ignore)) stream.on('error', ignore)
   return new Promise((resolve, reject) => {
     stream.write(`${text}\n`, (error) => (error ? reject(new OutputFailed(error)) : resolve()))
@@ -44,7 +44,7 @@ async function main([name, ...rest]: string[]): Promise<number> {
     return await dispatch(name, rest)
   } catch (error) {
     if (!(error instanceof OutputFailed)) throw error
-    // As with `| head`: the reader has what it wanted.
+    // `| head`: the reader has closed the pipe after the lines that it wanted.
     if (error.gone) return 0
     terminal.complain(`seatgate: ${error.message}`)
     return 1
@@ -82,7 +82,7 @@ async function run(title: string, command: Command, args: string[]): Promise<num
       terminal.complain(`${title}: ${error.message}\nusage: seatgate ${command.usage}`)
       return 2
     }
-    // Faults of a configuration name their places; they need no more words.
+    // The faults of a configuration name their places.
     if (error instanceof ConfigError) terminal.complain(error.message)
     else terminal.complain(`${title}: ${error instanceof Error ? error.message : String(error)}`)
     return 1

@@ -1,10 +1,10 @@
-/** The decision record as JSON, whole: JSON by itself has no Map, no Set and no Infinity. */
+/** The whole decision record as JSON, which has no Map, Set or Infinity. */
 
 import type { Decision } from '../model/decision.ts'
 
 /**
- * Maps become objects, Sets arrays; Infinity, which is a limit that there is none of, `"unlimited"`. -Infinity is the
- * time of issue of a token that names none: null.
+ * Maps become objects, Sets arrays, Infinity (no limit) `"unlimited"`, and -Infinity (the time of issue of a token
+ * without `iat`) null.
  */
 export function recordAsJson(decision: Decision): string {
   return JSON.stringify(decision, plain, 2)

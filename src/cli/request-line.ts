@@ -1,4 +1,4 @@
-/** What the gateway says to a method and a target before it looks anything up: the readers of the wire, asked without one. */
+/** Checks a method and a target as the listener checks a request line, without a connection. */
 
 import type { Config } from '../config/config.ts'
 import { methodsOf } from '../config/methods.ts'
@@ -8,12 +8,12 @@ import { requestGrammar } from '../http/wire/request-parser.ts'
 import { validateMethod } from '../http/server/request-validation.ts'
 import { refusalOf } from '../http/server/connection-refusal.ts'
 
-/** A target as it is typed, in the bytes that the wire would have: UTF-8, one character each. */
+/** The typed target as the bytes on the wire: UTF-8, one character a byte. */
 export function wireTarget(typed: string): string {
   return Buffer.from(typed, 'utf8').toString('latin1')
 }
 
-/** Null when it may go on. @param target of {@link wireTarget} */
+/** Null: accepted. @param target of {@link wireTarget} */
 export function refusalOfLine(method: string, target: string, config: Config): Refusal | null {
   const { headerBytes } = config.limits
   const head = `${method} ${target} HTTP/1.1\r\nHost: gateway\r\n`

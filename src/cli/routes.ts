@@ -1,4 +1,4 @@
-/** `seatgate routes`: the compiled table, built-in routes included. */
+/** `seatgate routes`: lists the compiled table, built-in routes included. */
 
 import type { Route } from '../model/route.ts'
 import { type Command, DEFAULT_CONFIG, readArguments } from './command.ts'
@@ -19,13 +19,13 @@ interface Row {
   readonly method: string
   readonly path: string
   readonly permission: string
-  /** `seatgate` for what the gateway serves itself. */
+  /** `seatgate` for built-in routes. */
   readonly upstream: string
   readonly file: string
   readonly line: number
 }
 
-/** Stands for the place of a route that no file has; its line is 0. */
+/** The file of a built-in route; its line is 0. */
 const BUILT_IN = '(built in)'
 
 function row({ method, path, requirement, target, place }: Route): Row {

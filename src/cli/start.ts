@@ -27,7 +27,7 @@ export const start: Command = {
     try {
       await runGateway(config, log, load)
     } catch (cause) {
-      // An attempt to reach the store is under way still, and would keep the process alive.
+      // An attempt to open the store is in flight, and would keep the process alive.
       if (cause instanceof StartupTimeout) terminal.abandonOutput()
       throw cause
     } finally {
@@ -37,9 +37,9 @@ export const start: Command = {
 }
 
 /**
- * Resolves when the gateway has been told to end and has ended.
+ * Resolves when a signal has ended the gateway.
  *
- * @param load reads the configuration again
+ * @param load loads the configuration again
  * @param listening called once connections are accepted
  */
 export async function runGateway(
@@ -49,7 +49,7 @@ export async function runGateway(
   listening: (addresses: Gateway['addresses']) => void = () => {},
 ): Promise<void> {
   outliveRejections(log.logger)
-  // Before anybody listens for it, a SIGHUP would end the process.
+  // Without a listener, SIGHUP would end the process during the start.
   process.on('SIGHUP', ignore)
   const told = terminated()
   const gateway = await Promise.race([Gateway.start(config, log), told])
@@ -61,7 +61,7 @@ export async function runGateway(
   log.flush()
   listening(gateway.addresses)
   growYoungGeneration()
-  // Node would do it at the end, which may be a kill -9: the next start has it easier all the same.
+  // Node.js writes the cache at exit, which a kill -9 prevents.
   flushCompileCache()
   const reloader = new Reloader(gateway, config, log, load)
   const end = await Promise.race([told, gateway.superseded])
@@ -75,14 +75,14 @@ export async function runGateway(
 
 function ignore(): void {}
 
-/** Nothing was served yet, and what was being opened survives worse. */
+/** Exits at once: nothing was served, and an interrupted start is safe. */
 async function endedEarly(signal: NodeJS.Signals, log: Log): Promise<never> {
   log.logger.info({ signal }, 'ended before it listened')
   await log.close()
   process.exit(0)
 }
 
-/** What is in flight may rest on what is no longer true: nothing is waited for. */
+/** Ends without a drain: requests in flight may depend on state that is no longer valid. */
 async function endedBy(cause: Error, gateway: Gateway, reloader: Reloader, { logger }: Log): Promise<never> {
   logger.error({ cause: cause.message }, 'ending: another gateway has the store')
   await reloader.close()
@@ -90,7 +90,7 @@ async function endedBy(cause: Error, gateway: Gateway, reloader: Reloader, { log
   throw new CommandFailed(cause.message)
 }
 
-/** Reads the configuration again on SIGHUP and when one of its files changes; one reading after the other. */
+/** Reloads the configuration on SIGHUP and when one of its files changes; one reload at a time. */
 class Reloader {
   config: Config
   #watched: readonly string[]
@@ -113,7 +113,7 @@ class Reloader {
     this.#watch = watchConfig(() => this.#watched, this.#request, config.signature)
   }
 
-  /** Resolves once a reading under way is done. */
+  /** Resolves once the reload in progress has ended. */
   close(): Promise<void> {
     this.#watch.close()
     process.off('SIGHUP', this.#request)
@@ -130,7 +130,7 @@ class Reloader {
       logger.info({ version: this.#gateway.reloaded('ok') }, 'configuration reloaded')
       warnOfShortage(next, this.#log)
     } catch (error) {
-      // The fault may be mended in a file that only the faulty configuration names.
+      // The fault may be repaired in a file that only the faulty configuration names.
       if (error instanceof ConfigError && error.files.length > 0) this.#watched = error.files
       const faults = error instanceof Error ? error.message.split('\n') : [String(error)]
       const version = this.#gateway.reloaded('faulty')
@@ -143,10 +143,13 @@ function address({ address: host, port, family }: { address: string; port: numbe
   return family === 'IPv6' ? `[${host}]:${port}` : `${host}:${port}`
 }
 
-/** ms: what comes within it is the same signal. Ctrl-C reaches us, and npm, which passes it on. */
+/**
+ * Milliseconds within which a repeated signal is the same one: npm passes Ctrl-C on to a process that received it
+ * itself.
+ */
 const ECHO = 1000
 
-/** A second signal means: now. */
+/** A second signal ends the process at once. */
 function terminated(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
     let toldAt: number | null = null

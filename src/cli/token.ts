@@ -1,4 +1,4 @@
-/** `seatgate token`: mints a bearer token, for trying things out. */
+/** `seatgate token`: mints a bearer token for trials. */
 
 import type { SeatReader } from '../../seats-admin/index.ts'
 import { hashPermEntry } from '../../seats-admin/model/hash-perm.ts'
@@ -55,17 +55,17 @@ function durationOf(text: string): number {
 }
 
 export interface Minting {
-  /** ms; the tenant's own when left out. */
+  /** ms; the tenant's token lifetime when left out. */
   readonly lifetime?: number | undefined
-  /** The spaces in which the token is to name what is no Seat. */
+  /** Spaces in which the token names an unknown Seat. */
   readonly spacesOfUnknown?: (name: string, tenant: TenantConfig) => readonly string[]
 }
 
 /**
- * A token as a sign-in would issue it now to someone whose provider names these Seats. Its time of issue is the one
- * before the Seats were read: a name given up since then stands against it.
+ * Mints the token of a sign-in whose provider names these Seats. `iat` is taken before the Seats are read, so that a
+ * name given up since then does not count.
  *
- * @throws CommandFailed on a name that is no Seat, where nothing else is said about such
+ * @throws CommandFailed on an unknown name, unless `spacesOfUnknown` is given
  */
 export async function mintFor(
   store: SeatReader,

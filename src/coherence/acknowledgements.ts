@@ -1,4 +1,4 @@
-/** Whom a writer waits for: its own deciders, and the instances that were on the list after its commit. */
+/** The acknowledgements that one write waits for: of its own deciders, and of the instances listed after its commit. */
 
 import type { ListedInstance } from './feeds.ts'
 
@@ -6,18 +6,18 @@ export class AcknowledgementBarrier {
   readonly #seq: number
   readonly #done: () => void
   #ownHaveForgotten = false
-  /** Instance → its beat when the list was read first; null before that. */
+  /** Instance → its beat when the list was first read; null before that. */
   #missing: Map<string, number> | null = null
-  /** Those who have acknowledged, on the list or not. */
+  /** Instances that have acknowledged, listed or not. */
   readonly #heardFrom = new Set<string>()
 
-  /** @param done called when nobody is missing */
+  /** @param done called once no acknowledgement is missing */
   constructor(seq: number, done: () => void) {
     this.#seq = seq
     this.#done = done
   }
 
-  /** Instance → its beat after the commit. */
+  /** Instance → its beat when the list was first read. */
   get missing(): ReadonlyMap<string, number> {
     return this.#missing ?? new Map()
   }
@@ -27,7 +27,7 @@ export class AcknowledgementBarrier {
     this.#check()
   }
 
-  /** False if it had done so before. */
+  /** @returns false for a repeated acknowledgement */
   acknowledged(id: string): boolean {
     if (this.#heardFrom.has(id)) return false
     this.#heardFrom.add(id)
@@ -35,7 +35,7 @@ export class AcknowledgementBarrier {
     return true
   }
 
-  /** Who came onto the list after the first look registered after the commit, and needs no telling. */
+  /** An instance that is new in a later list registered after the commit, so it has read the change already. */
   listed(others: readonly ListedInstance[]): void {
     const listed = new Map(others.map((each) => [each.id, each]))
     this.#missing ??= new Map(others.map(({ id, beat }) => [id, beat]))

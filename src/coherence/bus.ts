@@ -1,15 +1,15 @@
-/** Messages between instances. Any of them may be lost, late, doubled or out of order: the lease makes up for it. */
+/** Messages between instances. Any of them may be lost, late, duplicated or reordered: the lease covers that. */
 
 import type { NumberedChange } from '../../seats-admin/model/change.ts'
 
-/** What a writer tells all others. */
+/** A writer's message to all other instances. */
 export interface Announcement {
   readonly from: string
-  /** Of the sender's announcements. */
+  /** Sequence number of the sender's announcements. */
   readonly number: number
-  /** Up to where the feed has it. */
+  /** The last change of the write, as numbered in the feed. */
   readonly seq: number
-  /** Null: too many for a message, read the feed. */
+  /** Null: too many for one message; receivers read the feed. */
   readonly changes: readonly NumberedChange[] | null
 }
 
@@ -26,11 +26,11 @@ export interface BusReceiver {
 }
 
 export interface Bus {
-  /** As far as is known, messages come and go. */
+  /** Whether messages are delivered, as far as is known. */
   readonly up: boolean
-  /** Begins to receive what is for `id`. */
+  /** Starts receiving messages for `id`. */
   open(id: string, receiver: BusReceiver): void
-  /** Neither throws: what does not get through is made up for. */
+  /** Both never throw: a lost message only delays the writer. */
   announce(announcement: Announcement): void
   acknowledge(acknowledgement: Acknowledgement): void
   close(): Promise<void>

@@ -2,28 +2,28 @@
 
 import type { Committed, NumberedChange, Position } from '../../seats-admin/model/change.ts'
 
-/** What a reading of the feed gave: everything between two positions. */
+/** The result of one read of the feed: all changes between two positions. */
 export interface Reading {
-  /** Monotonic ms, noted before the store was asked: the store's state is at least this new. */
+  /** Monotonic ms, taken before the store was asked: the state is at least this new. */
   readonly noted: number
-  /** Where the reading began; null for a first one. */
+  /** Where the reading begins; null for the first one. */
   readonly from: Position | null
   readonly head: Position
-  /** Null: unknown, so anything may have changed. */
+  /** Null: unknown, so everything counts as changed. */
   readonly changes: readonly NumberedChange[] | null
-  /** False: the instance was not on the list when it read, which gives no lease. */
+  /** False: the instance was not listed when it read, so the reading gives no lease. */
   readonly listed?: boolean
 }
 
-/** Who must hear of changes: memory, and what judges the shared cache. */
+/** Receives changes: memory, and the history that validates the shared cache. */
 export interface ChangeListener {
-  /** By message: in any order, and more than once. What is being read counts only if it is at least as new. */
+  /** Changes of an announcement, in any order and possibly repeated. Reads in flight must include them to count. */
   announced(changes: readonly NumberedChange[]): void
-  /** By a reading: all changes since the last one, up to `head`. Null: anything may have changed. */
+  /** Changes of a reading, up to `head`. Null: everything counts as changed. */
   take(changes: readonly NumberedChange[] | null, head: Position): void
 }
 
-/** Each change with its own number: they were handed out in a row. */
+/** Numbers each change: a commit gets consecutive numbers, of which `seq` is the last. */
 export function numbered({ seq, mark, changes }: Committed): NumberedChange[] {
   const before = seq - changes.length
   return changes.map((change, index) => ({ ...change, seq: before + index + 1, mark }))

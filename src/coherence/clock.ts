@@ -1,17 +1,17 @@
-/** Time as the protocol needs it. An argument everywhere, so that a simulation can turn the hands. */
+/** Time as the protocol uses it. Always passed in, so that a simulation can control it. */
 
 import { performance } from 'node:perf_hooks'
 
 export interface Clock {
-  /** Milliseconds that never step back, the same for all processes of this machine. */
+  /** Monotonic milliseconds, with the same origin in all processes of this machine. */
   now(): number
-  /** Milliseconds of the wall clock, which may step. Only ever makes a lease shorter. */
+  /** Wall-clock milliseconds, which may step. Used only to shorten a lease. */
   wall(): number
-  /** Runs `run` after `ms`, once; the result calls it off. Doesn't keep the process alive. */
+  /** Runs `run` once after `ms`; the result cancels it. Does not keep the process alive. */
   after(ms: number, run: () => void): () => void
 }
 
-/** `performance.now()` is cheaper than `hrtime` and begins at another zero in each process: the difference is fixed. */
+/** `performance.now()` is cheaper than `hrtime`, but its origin differs by process. The offset is constant. */
 const ZERO = Number(process.hrtime.bigint()) / 1e6 - performance.now()
 
 export const systemClock: Clock = {

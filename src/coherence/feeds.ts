@@ -1,4 +1,4 @@
-/** The feed as a follower reads it: of a store that one gateway has to itself, or of one that a fleet shares. */
+/** The change feed, of an embedded store with one gateway and of a store that a fleet shares. */
 
 import type { Instance } from '../../seats-admin/model/instance.ts'
 import type { NumberedChange, Position } from '../../seats-admin/model/change.ts'
@@ -10,12 +10,12 @@ interface StoreReading {
   readonly changes: readonly NumberedChange[] | null
 }
 
-/** What the store must do for one gateway. */
+/** The change feed of a store. */
 export interface ChangeSource {
   changesSince(position: Position | null): Promise<StoreReading>
 }
 
-/** What it must do for a fleet. See the store's `Registry`, which says what each promises. */
+/** The store's list of instances. `Registry` in seats-admin documents the guarantees. */
 export interface InstanceList {
   register(id: string, name: string): Promise<void>
   follow(
@@ -29,10 +29,10 @@ export interface InstanceList {
   leave(id: string): Promise<void>
 }
 
-/** Of the list, what the protocol reads. */
+/** The fields of a listed instance that the protocol uses. */
 export type ListedInstance = Pick<Instance, 'id' | 'beat' | 'applied'>
 
-/** Nobody else decides from this store's memory: nobody needs to know of us. */
+/** The feed of a store with a single gateway, which needs no list. */
 export class PlainFeed implements Feed {
   readonly #source: ChangeSource
 
@@ -45,7 +45,7 @@ export class PlainFeed implements Feed {
   }
 }
 
-/** Each reading is a sign of life too, and gives a lease only while the instance is on the list. */
+/** The feed of a shared store. Each read is also a sign of life; it gives a lease only while the instance is listed. */
 export class RegisteredFeed implements Feed {
   readonly #list: InstanceList
   readonly #clock: Clock
@@ -69,14 +69,17 @@ export class RegisteredFeed implements Feed {
     return this.#readAnew(position, applied)
   }
 
-  /** First on the list, for good, and only then a reading: a writer before that saw us not, and we see what it wrote. */
+  /**
+   * Registers durably before it reads: an earlier writer did not wait for this instance, and its write is in this
+   * reading.
+   */
   async #readAnew(position: Position | null, applied: number): Promise<FeedAnswer> {
     this.#registered = false
     await this.#list.register(this.#id, this.#name)
     this.#registered = true
     const noted = this.#clock.now()
     const found = await this.#list.follow(this.#id, ++this.#beat, position, applied)
-    // Writers took it off again, as its sign of life came too late: the store is slower than a lease is long.
+    // Writers removed the instance again, as its beat came too late: the store is slower than a lease lasts.
     this.#registered = found.registered
     return { ...found, noted, listed: found.registered }
   }

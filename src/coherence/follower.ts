@@ -1,17 +1,17 @@
-/** Follows the store's feed: reads it a few times a second, and when asked to. One a process tree. See `lease.ts`. */
+/** Follows the store's feed: reads it periodically and on demand. One a process tree. See `lease.ts`. */
 
 import type { NumberedChange, Position } from '../../seats-admin/model/change.ts'
 import type { Reading } from './change.ts'
 import type { Clock } from './clock.ts'
 import { LEASE } from './lease.ts'
 
-/** Milliseconds between readings. Four a second: two may fail before the lease is lost. */
+/** Milliseconds between readings: two of them may fail before the lease expires. */
 export const RENEW_EVERY = 250
 
-/** The feed, and what must be done beside reading it. */
+/** Reads the feed and gives a sign of life. */
 export interface Feed {
   /**
-   * @param noted to be given back, or a later one where the reading that counts began later
+   * @param noted monotonic ms before the read; the result has a later time where the valid read began later
    * @param applied the newest change that all deciders have applied
    */
   read(position: Position | null, noted: number, applied: number): Promise<FeedAnswer>
@@ -21,18 +21,18 @@ export interface FeedAnswer {
   readonly noted: number
   readonly head: Position
   readonly changes: readonly NumberedChange[] | null
-  /** False: the instance was not on the list. */
+  /** False: the instance was not listed. */
   readonly listed?: boolean
 }
 
-/** Told when the feed can't be read any more and when it can again; once a change, not once a failure. */
+/** Called when the feed becomes readable and when it stops being so; not for each failure. */
 export type FeedListener = (state: 'live' | 'lost', cause: unknown) => void
 
-/** Whom the readings are for. */
+/** Receives the readings. */
 export interface FeedReader {
-  /** In order, each reading beginning where the one before it ended. */
+  /** In order: each reading begins where the one before ended. */
   take(reading: Reading): void
-  /** The newest change that it has applied. */
+  /** The newest change that the deciders have applied. */
   applied(): number
 }
 
@@ -62,23 +62,23 @@ export class Follower {
     return this.#position
   }
 
-  /** Milliseconds that the newest reading is old; infinite before the first. */
+  /** Age of the newest reading in ms; Infinity before the first. */
   get age(): number {
     return this.#clock.now() - this.#noted
   }
 
-  /** The store is read: the next reading is not later than one as slow as the newest would be, by a lease at most. */
+  /** Whether the store is being followed: the next reading may be due within a lease and be as slow as the newest. */
   get follows(): boolean {
     return this.age < LEASE + 2 * this.#took
   }
 
-  /** Reads for the first time, and from then on by itself. Rejects when the store can't be read. */
+  /** Reads once, and then periodically. Rejects when the store can't be read. */
   async start(): Promise<void> {
     await this.renew()
     this.#schedule()
   }
 
-  /** Single-flight: a reading under way is good for all who wait, as it counts from when it began. */
+  /** Single-flight: a reading counts from when it began, so one in flight serves all that wait. */
   renew(): Promise<void> {
     this.#renewal ??= this.#read().finally(() => {
       this.#renewal = null
@@ -86,7 +86,7 @@ export class Follower {
     return this.#renewal
   }
 
-  /** Resolves once a reading under way is done. */
+  /** Resolves once the reading in flight has ended. */
   async stop(): Promise<void> {
     this.#stopped = true
     this.#cancel?.()
@@ -117,7 +117,7 @@ export class Follower {
       this.#reader.take({ noted, from, head, changes, listed })
       this.#report('live', null)
     } catch (cause) {
-      // One that failed while the one before it is still good is nothing to wake anybody for.
+      // A failure while the reading before is still valid is not reported.
       if (this.age > 2 * RENEW_EVERY) this.#report('lost', cause)
       throw cause
     }

@@ -1,9 +1,9 @@
 /**
- * The newest changes of the store, as far as this process has heard of them. It judges whether a value that others
- * have read and kept (in Redis) still counts: only if it is of this history, and nothing that this process has heard of
- * changed it since. What is older than the changes remembered can't be judged and doesn't count.
+ * The store's newest changes that this process has received. They validate values of the shared cache (Redis): a value
+ * counts only if it is of the same history and no received change is newer. Values older than the retained changes do
+ * not count.
  *
- * Bound: {@link MAX_CHANGES} changes, some 200 bytes each.
+ * Bound: {@link MAX_CHANGES} changes of some 200 bytes each.
  */
 
 import type { NumberedChange, Position } from '../../seats-admin/model/change.ts'
@@ -11,36 +11,36 @@ import type { ChangeListener } from './change.ts'
 
 const MAX_CHANGES = 10_000
 
-/** A tenant id and a kind have no NUL. */
+/** A tenant id and a kind contain no NUL. */
 function keyOf({ tenant, kind, key }: Pick<NumberedChange, 'tenant' | 'kind' | 'key'>): string {
   return `${tenant}\0${kind}\0${key}`
 }
 
 export class History implements ChangeListener {
-  /** seq → change; of a row without gaps, up to the head. */
+  /** seq → change, without gaps up to the head. */
   readonly #changes = new Map<number, NumberedChange>()
-  /** Key → its newest change, by reading or by message. */
+  /** Key → its newest change, by a reading or an announcement. */
   readonly #newest = new Map<string, number>()
-  /** All changes after this number, up to the head, are remembered. */
+  /** All changes after this number, up to the head, are retained. */
   #floor = 0
   #head: Position | null = null
-  /** The newest that messages have told. */
+  /** The newest announced change. */
   #heard = 0
-  /** Values older than this don't count: what messages told up to it has been forgotten. */
+  /** Values older than this do not count: announcements up to it were dropped. */
   #blind = 0
 
   get head(): Position | null {
     return this.#head
   }
 
-  /** All that is remembered, in order, up to the head. */
+  /** The retained changes, in order, up to the head. */
   recent(): NumberedChange[] {
     return [...this.#changes.values()]
   }
 
   announced(changes: readonly NumberedChange[]): void {
     for (const change of changes) this.#note(keyOf(change), change.seq)
-    // Only messages of changes that never come by a reading do this: those of another store.
+    // Only announcements of changes that no reading ever shows reach this bound: those of another store.
     if (this.#newest.size > 2 * MAX_CHANGES) this.#forgetHeard()
   }
 
@@ -51,7 +51,7 @@ export class History implements ChangeListener {
     this.#head = head
   }
 
-  /** The value of `key`, read as of `position`, is as good as one read from the store now, as far as we have heard. */
+  /** Whether the value of `key` as of `position` is as new as one read from the store now, by all changes received. */
   counts(position: Position, change: Pick<NumberedChange, 'tenant' | 'kind' | 'key'>): boolean {
     const { seq } = position
     if (this.#head === null || seq > this.#head.seq || seq < this.#floor || seq < this.#blind) return false
@@ -59,7 +59,7 @@ export class History implements ChangeListener {
     return mark === position.mark && (this.#newest.get(keyOf(change)) ?? 0) <= seq
   }
 
-  /** What messages have told stays told, unless it was of a history that is gone. */
+  /** Keeps what was announced, unless it belongs to a history that is gone. */
   #startOver(head: Position): void {
     const before = this.#head
     this.#begin(head.seq)
@@ -69,14 +69,14 @@ export class History implements ChangeListener {
     this.#blind = 0
   }
 
-  /** Nothing counts until readings have come as far as messages have told. */
+  /** No value counts until readings have caught up with the announcements. */
   #forgetHeard(): void {
     this.#newest.clear()
     for (const change of this.#changes.values()) this.#note(keyOf(change), change.seq)
     this.#blind = this.#heard
   }
 
-  /** What messages have told beyond the floor stays known. */
+  /** Keeps announced changes beyond the floor. */
   #begin(floor: number): void {
     this.#changes.clear()
     for (const [key, seq] of this.#newest) if (seq <= floor) this.#newest.delete(key)
@@ -94,7 +94,7 @@ export class History implements ChangeListener {
     this.#heard = Math.max(this.#heard, seq)
   }
 
-  /** Numbers are in a row, so the oldest is the one after the floor. */
+  /** Numbers are consecutive, so the oldest change is the one after the floor. */
   #forgetOldest(): void {
     const oldest = this.#changes.get(++this.#floor)
     this.#changes.delete(this.#floor)

@@ -1,6 +1,6 @@
 /**
- * This gateway as one of a fleet: follows the feed for all its deciders (this process, or its workers), hands on what
- * others announce, and announces what its own have written. See `lease.ts` for why. One a process tree.
+ * One instance of a fleet: follows the feed for its deciders (this process, or its workers), applies announcements of
+ * others, and announces its own writes. `lease.ts` describes the protocol. One a process tree.
  */
 
 import type { Acknowledgement, Announcement, Bus } from './bus.ts'
@@ -18,37 +18,37 @@ import {
 import { type FeedListener, Follower } from './follower.ts'
 import { LEASE, MARGIN, type Renewer } from './lease.ts'
 
-/** A process of this instance that decides. */
+/** A process of this instance that decides requests. */
 export interface Decider {
-  /** Resolves once it has forgotten what changed, or has ended. */
+  /** Resolves once the decider has dropped what changed, or its process has ended. */
   take(reading: Reading): Promise<void> | void
-  /** Resolves once it has forgotten what changed, or has ended. */
+  /** Resolves once the decider has dropped what changed, or its process has ended. */
   tell(changes: readonly NumberedChange[]): Promise<void> | void
 }
 
-/** What keeps a process's memory true: its own instance, or the primary's, over a line. */
+/** A process's access to coherence: its own instance, or the primary's over a channel. */
 export interface Coherence extends Renewer {
-  /** From now on the decider is told of all changes. */
+  /** From now on the decider receives all changes. */
   join(decider: Decider): void
   /**
-   * A write of this process has been committed. Resolves when no decider of any instance decides on the state before;
-   * never rejects, and never later than LEASE + MARGIN and a timer's delay.
+   * Announces a committed write of this process. Resolves when no decider of any instance decides on the state before.
+   * Never rejects, and resolves at the latest after LEASE + MARGIN and a timer's delay.
    */
   announce(committed: Committed): Promise<void>
 }
 
-/** How a write came to be answered. */
+/** How a write was acknowledged. */
 export interface Answered {
-  /** `acknowledged` by all; or `waited` until no lease from before can be live. */
+  /** `acknowledged` by all instances; or `waited` until no earlier lease can be live. */
   readonly by: 'acknowledged' | 'waited'
-  /** Milliseconds since the commit was heard of. */
+  /** Milliseconds since the commit was reported. */
   readonly after: number
 }
 
 export interface InstanceListener {
   readonly feed: FeedListener
   answered(answered: Answered): void
-  /** Milliseconds that one other instance took. */
+  /** Milliseconds until one other instance acknowledged. */
   acknowledged(after: number): void
 }
 
@@ -61,34 +61,34 @@ export interface InstanceParts {
   readonly clock: Clock
   readonly listener: InstanceListener
   /**
-   * Monotonic ms before which no write is answered: until then a process of the instance before this one may hold a
-   * lease. Left out: none does.
+   * Monotonic ms before which no write is acknowledged: a process of the previous instance may hold a lease until then.
+   * Left out: none does.
    */
   readonly answersFrom?: number
 }
 
-/** Changes that go into one message. */
+/** Changes of one message. */
 const MAX_TOLD = 1000
-/** Milliseconds between two looks at the list while somebody's acknowledgement is missing. */
+/** Milliseconds between reads of the list while an acknowledgement is missing. */
 const LOOK_EVERY = 50
 
-/** What is known of a decider. */
+/** The state of a decider. */
 interface Standing {
-  /** Readings that began before give it no lease: it has not been told of what was written since. */
+  /** Readings that began before give it no lease: it did not receive the announcements since then. */
   readonly joined: number
-  /** The newest reading that it has taken, by its own word. */
+  /** The newest reading that the decider has confirmed. */
   applied: number
-  /** Grows when the history may be another: what is said of readings from before is then of no use. */
+  /** Increases when the feed may be of another history: earlier confirmations do not count then. */
   history: number
-  /** Settles when it has taken the reading that was handed to it last. */
+  /** Settles when the decider has confirmed the latest reading. */
   taken: Promise<void>
 }
 
-/** A write that is not answered yet. */
+/** A write that is not acknowledged yet. */
 interface Unanswered {
   readonly begun: number
   readonly barriers: AcknowledgementBarrier
-  /** When the list was read first, after the commit. */
+  /** When the list was first read after the commit. */
   listedAt: number
 }
 
@@ -131,7 +131,7 @@ export class Instance implements Coherence {
     this.#deciders.set(decider, { joined, applied: 0, history: 0, taken: Promise.resolve() })
   }
 
-  /** It decides nothing any more. */
+  /** The decider makes no decisions any more. */
   part(decider: Decider): void {
     this.#deciders.delete(decider)
   }
@@ -151,7 +151,7 @@ export class Instance implements Coherence {
       const barriers = new AcknowledgementBarrier(committed.seq, () => done('acknowledged'))
       const unanswered: Unanswered = { begun, barriers, listedAt: Number.POSITIVE_INFINITY }
       this.#unanswered.set(number, unanswered)
-      // One that fails to forget is as one that does not answer: time will tell.
+      // A decider that fails to apply the changes counts as silent: the write waits.
       this.#tellOwn(numbered(committed)).then(
         () => barriers.ownHaveForgotten(),
         () => {},
@@ -160,11 +160,11 @@ export class Instance implements Coherence {
     })
   }
 
-  /** Ends following and leaves the list. The deciders must have ended before. */
+  /** Stops following and leaves the list. The deciders must have ended before. */
   async close(): Promise<void> {
     await this.follower.stop()
     const { list, bus } = this.#parts
-    // Where that fails, the next writer waits a lease for us, once.
+    // If this fails, the next writer waits for one lease.
     await list?.leave(this.id).catch(() => {})
     await bus?.close()
   }
@@ -175,14 +175,16 @@ export class Instance implements Coherence {
     if (list !== null && bus?.up !== true && reading.changes?.length !== 0) void this.#sayApplied()
   }
 
-  /** What the next beat says: a worker that has not taken a reading yet may decide on the state before it. */
+  /**
+   * The `applied` of the next beat: a worker that has not confirmed a reading may still decide on the state before it.
+   */
   #applied(): number {
     let applied = this.follower.position?.seq ?? 0
     for (const standing of this.#deciders.values()) applied = Math.min(applied, standing.applied)
     return applied
   }
 
-  /** Without messages, the list is how a writer learns that we have heard: the next beat says so, hence at once. */
+  /** Without messages, the list tells writers that the changes are applied, so the next beat is sent at once. */
   async #sayApplied(): Promise<void> {
     await this.#allTaken()
     this.#parts.clock.after(0, () => void this.follower.renew().catch(() => {}))
@@ -213,7 +215,7 @@ export class Instance implements Coherence {
     else listed()
   }
 
-  /** Reads the list; and again as long as somebody on it is missing. */
+  /** Reads the list, repeatedly while an acknowledgement is missing. */
   #look(list: InstanceList, number: number): void {
     list
       .instances()
@@ -236,7 +238,9 @@ export class Instance implements Coherence {
     unanswered.barriers.listed(instances.filter(({ id }) => id !== this.id))
   }
 
-  /** Who gives no sign of life for LEASE + MARGIN after the list was read decides nothing until it has registered anew. */
+  /**
+   * An instance without a beat for LEASE + MARGIN after the list was read makes no decisions until it registers again.
+   */
   #forgetSilent({ barriers, listedAt }: Unanswered): void {
     const { clock, list } = this.#parts
     const wait = Math.max(0, listedAt + LEASE + MARGIN - clock.now())
@@ -244,20 +248,20 @@ export class Instance implements Coherence {
       clock.after(wait, () => void list?.forget(id, beat).catch(() => {}))
   }
 
-  /** Another instance has written. */
+  /** An announcement of another instance. */
   async #announced({ from, number, seq, changes }: Announcement): Promise<void> {
     if (from === this.id) return
     try {
       if (changes === null) await this.#readUpTo(seq)
       else await this.#tellOwn(changes)
     } catch {
-      // Not applied, hence not acknowledged: the writer waits until our lease has run out.
+      // Not applied, so not acknowledged: the writer waits until this instance's lease has expired.
       return
     }
     this.#parts.bus?.acknowledge({ to: from, from: this.id, number })
   }
 
-  /** A reading under way may have begun before that change was committed: then it takes another. */
+  /** A reading in flight may have begun before the change was committed: then a second one is needed. */
   async #readUpTo(seq: number): Promise<void> {
     await this.follower.renew()
     if ((this.follower.position?.seq ?? 0) < seq) await this.follower.renew()
@@ -275,7 +279,7 @@ export class Instance implements Coherence {
 
 async function handed(decider: Decider, standing: Standing, reading: Reading): Promise<void> {
   const late = reading.noted < standing.joined
-  // Numbers of another history say nothing of this one, nor do answers that are still on their way.
+  // Numbers of another history are not comparable, nor are confirmations that are still on their way.
   if (reading.changes === null) {
     standing.applied = 0
     standing.history++
@@ -285,6 +289,6 @@ async function handed(decider: Decider, standing: Standing, reading: Reading): P
     await decider.take(late ? { ...reading, noted: Number.NEGATIVE_INFINITY } : reading)
     if (standing.history === history) standing.applied = reading.head.seq
   } catch {
-    // It may not have forgotten: what it has applied stays what it was.
+    // The decider may not have dropped what changed: `applied` stays as it was.
   }
 }

@@ -1,4 +1,4 @@
-/** The protocol between a primary, which is the instance, and its workers, which decide. See `lease.ts`. */
+/** The protocol between the primary, which is the instance, and its workers, which decide. See `lease.ts`. */
 
 import type { Committed, NumberedChange } from '../../seats-admin/model/change.ts'
 import type { Reading } from './change.ts'
@@ -7,10 +7,10 @@ import type { History } from './history.ts'
 import type { Coherence, Decider, Instance } from './instance.ts'
 import { LEASE, MARGIN } from './lease.ts'
 
-/** Milliseconds that a worker waits for a reading: the longest that the store takes for one, and the line's time. */
+/** Milliseconds that a worker waits for a reading: the store's longest read, and the time on the channel. */
 export const RENEWAL = 2250
 
-/** A line between two processes: nothing is lost or overtaken while both live. */
+/** A channel between two processes: it loses and reorders nothing while both live. */
 export interface WorkerChannel {
   /** Rejects as the other end does, or with a `ProcessEnded` when its process has ended. */
   call(method: string, argument?: unknown): Promise<unknown>
@@ -18,12 +18,12 @@ export interface WorkerChannel {
   serve(method: string, handler: (argument: unknown) => unknown): void
 }
 
-/** In the primary: a worker, from when it is ready to be told until its process has ended. */
+/** A worker, in the primary: from when it can receive changes until its process has ended. */
 export class RemoteDecider implements Decider {
   readonly #line: WorkerChannel
   readonly #instance: Instance
 
-  /** @param history of the primary, which the worker begins with */
+  /** @param history of the primary; the worker begins with it */
   constructor(line: WorkerChannel, instance: Instance, history: History) {
     this.#line = line
     this.#instance = instance
@@ -32,7 +32,7 @@ export class RemoteDecider implements Decider {
     line.serve('announce', (committed) => instance.announce(committed as Committed))
   }
 
-  /** A process that has ended decides nothing. One that is frozen, or out of reach, resolves neither of these. */
+  /** A process that has ended makes no decisions. A frozen or unreachable one resolves neither of these. */
   async take(reading: Reading): Promise<void> {
     await this.#line.call('reading', reading).catch(ifEnded)
   }
@@ -54,12 +54,12 @@ export class RemoteDecider implements Decider {
   }
 }
 
-/** Anything else may mean that it has not forgotten. */
+/** Any other failure may mean that the worker has not applied the changes. */
 function ifEnded(cause: unknown): void {
   if (!(cause instanceof Error && cause.name === 'ProcessEnded')) throw cause
 }
 
-/** In a worker: the instance it belongs to. */
+/** The worker's instance, in the worker. */
 export class RemoteInstance implements Coherence {
   readonly #line: WorkerChannel
   readonly #clock: Clock
@@ -76,7 +76,7 @@ export class RemoteInstance implements Coherence {
     this.#line.notify('join')
   }
 
-  /** Single-flight; rejects when the primary does not answer within the time of a reading. */
+  /** Single-flight; rejects when the primary does not respond within the time of a reading. */
   renew(): Promise<void> {
     this.#renewal ??= this.#renew().finally(() => {
       this.#renewal = null
@@ -94,7 +94,7 @@ export class RemoteInstance implements Coherence {
     })
   }
 
-  /** The primary may be frozen: what time alone proves needs no primary. */
+  /** Resolves after LEASE + MARGIN even if the primary is frozen: the elapsed time alone is sufficient. */
   announce(committed: Committed): Promise<void> {
     return new Promise((resolve) => {
       const callOff = this.#clock.after(LEASE + MARGIN, resolve)

@@ -1,6 +1,6 @@
 /**
- * One line a request, whatever happened: the essence of the decision record and how the answer went.
- * No header value, query, cookie or token is ever part of it.
+ * The access log: one line a request, with the main fields of the decision record and the course of the response.
+ * A line holds no header value, query, cookie or token.
  */
 
 import type { Refusal } from '../model/errors.ts'
@@ -10,10 +10,10 @@ import { type CallerIdentity, identityOf, sameIdentity } from '../model/principa
 import { ByPeer } from '../http/server/by-peer.ts'
 import { MadeOf } from '../lib/made-of.ts'
 
-/** A credential may name thousands of Seats; a line shows the first of them. */
+/** Seats in one line: a credential may name thousands. */
 const MAX_SEATS = 20
 
-/** Where the lines go. */
+/** Writes a line. @param fields as JSON text without the braces */
 export type WriteLine = (level: 'info' | 'error', message: string, fields: string) => void
 
 export class AccessLog {
@@ -25,31 +25,31 @@ export class AccessLog {
 
   write(exchange: Exchange): void {
     const { refusal } = exchange
-    // Faults of ours or of an upstream are worth waking someone; a client's are not.
+    // 5xx are faults of the gateway or an upstream: level `error`.
     const level = refusal !== null && refusal.status >= 500 ? 'error' : 'info'
     this.#write(level, 'request', accessLine(exchange))
   }
 
-  /** A request of which not even the first line and header could be read. */
+  /** A request without a readable request line and header section. */
   unreadable(requestId: string, refusal: Refusal, client: string | undefined): void {
     const { code, status } = refusal
     this.#write('info', 'request', fieldsOf({ request_id: requestId, status, code, client: client ?? null }))
   }
 }
 
-/** What the client was told; 0 when it left before it was told anything. */
+/** The status that was sent; 0: the client disconnected before. */
 export function statusOf(exchange: Exchange): number {
   return exchange.response.headersSent ? exchange.response.statusCode : (exchange.refusal?.status ?? 0)
 }
 
-/** The line's fields, as JSON text without the braces. */
+/** The fields of the line, as JSON text without the braces. */
 export function accessLine(exchange: Exchange): string {
   return `${courseOf(exchange)},${callers.of(exchange.request.section).fields(exchange)}`
 }
 
 /**
- * What is another at each request. Durations in ms with three decimals, sizes in bytes. Put together by hand, where V8
- * takes three times as long for an object: an id, a method (a token) and our own words hold nothing that JSON escapes.
+ * The fields that differ by request. Durations in ms with three decimals, sizes in bytes. Concatenated, as V8 takes
+ * three times as long for an object. The id, the method (a token) and our own words need no JSON escapes.
  */
 function courseOf(exchange: Exchange): string {
   const { id, request, refusal, webSocket, cause } = exchange
@@ -73,12 +73,12 @@ function endOf({ endedBy, closeCode }: OpenWebSocket): string {
   return closeCode === null ? end : `${end},"close_code":${closeCode}`
 }
 
-/** V8 writes an object whole in a fifth of the time that pino takes. */
+/** V8 serialises an object in a fifth of the time that pino takes. */
 function fieldsOf(line: Record<string, unknown>): string {
   return JSON.stringify(line).slice(1, -1)
 }
 
-/** Who asked, and for what. */
+/** The fields of the caller and the route. */
 function askedBy(exchange: Exchange): Record<string, unknown> {
   const decision = exchange.evaluation?.decision
   return {
@@ -95,16 +95,18 @@ function askedBy(exchange: Exchange): Record<string, unknown> {
   }
 }
 
-/** All that the fields of a caller depend on; `seats`: those that are shown. */
+/** Everything that a caller's fields depend on. `seats`: the ones shown. */
 interface Caller extends Pick<Decision, 'route' | 'permission' | 'space' | 'source' | 'seats'> {
   readonly principal: CallerIdentity | null
   readonly seatCount: number
 }
 
-/** Who asked with the same header lines: from one place it is mostly one caller, who asks for a few routes. */
+/**
+ * Serialised fields of callers that share a header section. One client address mostly has one caller and few routes.
+ */
 class Callers {
   #known = new ByPeer<Known[]>()
-  /** Of all places. */
+  /** Of all addresses. */
   #count = 0
 
   /** As JSON text. */
@@ -115,7 +117,7 @@ class Callers {
     const known = this.#known.get(client) ?? []
     for (const each of known)
       if (isSame(each.caller, decision)) {
-        // The very lists that it comes with from now on are seen to be the same at a glance.
+        // Adopts the decision's lists, so that the next comparison is by reference.
         if (each.caller.seatCount <= MAX_SEATS && each.caller.seats !== decision.seats)
           each.caller = callerOf(decision)
         return each.fields
@@ -138,7 +140,7 @@ class Callers {
   }
 }
 
-/** Not the decision: its path would keep all of its request in memory. */
+/** Not the decision itself: its path would retain the whole request. */
 function callerOf({ route, permission, principal, space, source, seats }: Decision): Caller {
   const first = seats.length > MAX_SEATS ? seats.slice(0, MAX_SEATS) : seats
   const [caller, seatCount] = [identityOf(principal), seats.length]
@@ -150,9 +152,9 @@ interface Known {
   readonly fields: string
 }
 
-/** Remembered of the same header lines: with one more, all are forgotten, and put together again. */
+/** Entries by header section; one more clears them. */
 const MOST = 256
-/** The same from one place, where the oldest goes first. */
+/** Entries by client address; one more drops the oldest. */
 const MOST_OF_PEER = 8
 
 const callers = new MadeOf(() => new Callers())
@@ -180,7 +182,7 @@ function upstreamOf(exchange: Exchange): string | undefined {
   return target?.kind === 'upstream' ? target.name : target && 'seatgate'
 }
 
-/** The inner cause in one line: its code and message, never its stack or properties (an error may carry a request). */
+/** The cause in one line: code and message. Never its stack or properties: an error may carry a request. */
 function describe(cause: unknown): string {
   if (!(cause instanceof Error)) return String(cause)
   const code = 'code' in cause && typeof cause.code === 'string' ? `${cause.code}: ` : ''

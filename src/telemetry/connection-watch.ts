@@ -1,13 +1,13 @@
-/** What happens to connections that are no requests, for the metrics and, at a bounded rate, the log. */
+/** Metrics and rate-limited log lines of connection events. */
 
 import { Counter, Gauge } from 'prom-client'
 import type { Log } from './logger.ts'
 import type { Metrics } from './metrics.ts'
 
-/** Milliseconds between two lines about the same thing: an attack must not fill the disk. */
+/** Milliseconds between two lines of one kind: an attack must not fill the disk. */
 const BETWEEN_LINES = 10_000
 
-/** By structure what the front door reports to. */
+/** Events of the listener; matches `ListenerEvents` by structure. */
 export interface ConnectionWatch {
   refused(by: 'limit' | 'address'): void
   evicted(state: string): void
@@ -16,7 +16,7 @@ export interface ConnectionWatch {
   unavailable(cause: Error): void
 }
 
-/** @param counts of open connections by state */
+/** @param counts open connections by state */
 export function watchConnections(
   { registry }: Metrics,
   { logger }: Log,
@@ -78,7 +78,7 @@ export function watchConnections(
   }
 }
 
-/** The first at once; those that follow within a time are counted, and their number stands in the next line. */
+/** Writes the first line at once, counts those of the next interval, and adds their number to the line after it. */
 class BoundedLine {
   readonly #write: (fields: object, message: string) => void
   #next = 0

@@ -1,4 +1,4 @@
-/** What the instance counts of its fleet: the feed, what it announced, and who answered. For operators and the README's table. */
+/** Metrics of the instance in its fleet: the feed, announcements and acknowledgements. */
 
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { Log } from './logger.ts'
@@ -6,7 +6,7 @@ import type { Log } from './logger.ts'
 /** Seconds. */
 const BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 1.25, 1.5, 2.5]
 
-/** By structure what `coherence/instance.ts` reports to. */
+/** Events of `coherence/instance.ts`, by structure. */
 export interface CoherenceListener {
   feed(state: 'live' | 'lost', cause: unknown): void
   answered(answered: { readonly by: 'acknowledged' | 'waited'; readonly after: number }): void
@@ -44,7 +44,7 @@ export class FleetMetrics {
     this.#reloads.labels({ result }).inc()
   }
 
-  /** Adds a gauge that is read when scraped. */
+  /** Adds a gauge that is read at each scrape. */
   gauge(name: string, help: string, read: () => number): void {
     new Gauge({
       name,

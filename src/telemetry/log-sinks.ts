@@ -1,29 +1,29 @@
-/** Where the log's lines go: a reader that may stall, or a file. Opened by the logger. */
+/** The outputs of the log: a stream whose reader may stall, or a file. */
 
 import { closeSync, openSync, writeSync } from 'node:fs'
 
 export interface Sink {
   write(line: string): void
-  /** Lines lost so far: the buffer was full, the reader is gone, or the disk is full. */
+  /** Lines lost: the buffer was full, the reader is gone, or the disk is full. */
   dropped(): number
-  /** Hands over what is buffered; a file has it when this returns. */
+  /** Writes what is buffered. A file has it when this returns. */
   flush(): void
-  /** Resolves to whether all of it was taken; no later than a stalled reader is waited for. */
+  /** Resolves to whether the reader took everything. Waits for a stalled reader for a bounded time. */
   close(): Promise<boolean>
 }
 
 /** Characters that may wait for a slow reader. */
 const MAX_BUFFER = 16 * 1024 * 1024
-/** Characters worth a write of their own. */
+/** Characters that start a write. */
 const BATCH = 32 * 1024
 const FLUSH_EVERY = 200
-/** How long the end waits for a reader. */
+/** Milliseconds that the end waits for a reader. */
 const LAST_WAIT = 3000
 
 /**
- * Standard output as a pipe or a socket. Its writes never block: on a full pipe a blocking one would hold the event
- * loop or, from a thread, the end of the process, for as long as the reader likes. Or as a terminal, where they do
- * block: whoever looks on may hold the gateway with Ctrl-S.
+ * Standard output as a pipe or a socket, with non-blocking writes: on a full pipe, a blocking write would hold the
+ * event loop or, from a thread, the end of the process. Or as a terminal, where writes do block: Ctrl-S stops the
+ * gateway.
  */
 export class StreamSink implements Sink {
   readonly #stream = process.stdout
@@ -31,16 +31,16 @@ export class StreamSink implements Sink {
   readonly #timer = setInterval(() => this.flush(), FLUSH_EVERY).unref()
   #waiting = ''
   #waitingLines = 0
-  /** Characters waiting and under way. */
+  /** Characters waiting and being written. */
   #size = 0
   #writing = false
   #dropped = 0
   #taken: (() => void) | null = null
 
   constructor() {
-    // A reader that has gone away (EPIPE) must not take the gateway with it; each write hears of it by itself.
+    // A reader that has gone away (EPIPE) must not end the gateway. The callback of each write gets its error.
     this.#stream.on('error', () => {})
-    // What is written while the process ends goes out if the pipe has room for it.
+    // Lines that are written while the process ends are sent if the pipe has room for them.
     process.once('exit', () => this.flush())
   }
 
@@ -59,7 +59,7 @@ export class StreamSink implements Sink {
     return this.#dropped
   }
 
-  /** One write at a time: what comes meanwhile is the next one. */
+  /** One write at a time; lines that arrive meanwhile form the next one. */
   flush(): void {
     if (this.#writing || this.#waiting === '') return
     const batch = this.#waiting
@@ -92,7 +92,7 @@ export class StreamSink implements Sink {
   }
 }
 
-/** A file, or what behaves like one (`/dev/null`). Written at once, a batch at a time: it keeps nobody waiting. */
+/** A file, or a device such as `/dev/null`. Synchronous writes in batches: a file does not stall. */
 export class FileSink implements Sink {
   readonly #file: number
   readonly #own: boolean
@@ -127,7 +127,7 @@ export class FileSink implements Sink {
     try {
       while (rest.length > 0) rest = rest.subarray(writeSync(this.#file, rest))
     } catch {
-      // A full disk must not take the gateway with it.
+      // A full disk must not end the gateway.
       this.#dropped += lines
     }
   }

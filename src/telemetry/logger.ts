@@ -1,6 +1,6 @@
 /**
- * The one log: JSON lines on standard output, written in batches; readable lines on a terminal or with `pretty`.
- * When whoever reads it stalls, traffic goes on: lines beyond the buffer are dropped and counted.
+ * The log: JSON lines on standard output, written in batches; readable lines on a terminal or with `pretty`.
+ * A stalled reader does not stop traffic: lines beyond the buffer are dropped and counted.
  */
 
 import { fstatSync } from 'node:fs'
@@ -11,17 +11,20 @@ import { readable } from './readable.ts'
 
 export interface Log {
   readonly logger: Logger
-  /** One line, its fields as JSON text: `"a":1,"b":"c"`. For what every request logs: it costs a tenth of an object. */
+  /**
+   * One line with its fields as JSON text: `"a":1,"b":"c"`. For lines of every request: a tenth of the cost of an
+   * object.
+   */
   line(level: 'info' | 'error', message: string, fields: string): void
-  /** Whole lines that a process of ours has logged. */
+  /** Whole lines of a worker's log. */
   relay(lines: string): void
-  /** Lines dropped so far: the buffer was full, the reader is gone, or the disk is full. */
+  /** Lines dropped: the buffer was full, the reader is gone, or the disk is full. */
   dropped(): number
-  /** Hands over what is buffered; a file has it when this returns. Never waits for a reader. */
+  /** Writes what is buffered. A file has it when this returns. Never waits for a reader. */
   flush(): void
   /**
-   * The end of the log, before the end of the process. Resolves to false when a stalled reader did not take it all:
-   * then what is left would keep the process alive.
+   * Ends the log, before the process ends. Resolves to false when a stalled reader did not take everything: the rest
+   * would keep the process alive.
    */
   close(): Promise<boolean>
 }
@@ -44,7 +47,7 @@ export async function openLog(options: {
     const logger = pino({ level, base: null, timestamp, formatters }, sink)
     return { logger, line: lineTo(logger, relay), relay, ...rest }
   }
-  // Loaded only where people look on: it would cost every gateway memory.
+  // Loaded on demand, as it takes memory.
   const { prettyFactory } = await import('pino-pretty')
   const prettify = prettyFactory({ hideObject: true, messageFormat: readable })
   const write = (line: string) => sink.write(prettify(line))
@@ -53,7 +56,7 @@ export async function openLog(options: {
   return { logger, line: lineTo(logger, relay), relay, ...rest }
 }
 
-/** As pino would write it. @param message without what JSON escapes */
+/** The format of pino. @param message needs no JSON escapes */
 function lineTo(logger: Logger, write: (line: string) => void): Log['line'] {
   return (level, message, fields) => {
     if (logger.isLevelEnabled(level))
@@ -70,7 +73,7 @@ function sinkFor(file: string | undefined): Sink {
 let stampedAt = 0
 let stamp = ''
 
-/** RFC 3339, UTC; written once a millisecond, as many lines share one. */
+/** RFC 3339, UTC; formatted once a millisecond, as many lines share one. */
 function timestamp(): string {
   const now = Date.now()
   if (now !== stampedAt) {

@@ -1,6 +1,6 @@
 /**
- * What `/metrics` shows, in the Prometheus text format. Labels are bounded: route ids, never raw paths; codes and
- * methods from fixed lists. What every request adds to are plain numbers (`tally.ts`).
+ * The metrics of a data plane, in the Prometheus text format. Labels are bounded: route ids, never paths; codes and
+ * methods of fixed lists. Counters of every request are plain numbers (`tally.ts`).
  */
 
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
@@ -12,7 +12,7 @@ import { addMetric, histogramValues, RouteTally, Tally } from './tally.ts'
 /** Seconds. */
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 
-/** The route label of what no entry matched. */
+/** The route label of requests without a route. */
 const NO_ROUTE = '(none)'
 
 const DURATION = 'seatgate_request_duration_seconds'
@@ -60,9 +60,9 @@ export class Metrics {
   }
 
   /**
-   * Adds a gauge that is read when scraped.
+   * Adds a gauge that is read at each scrape.
    *
-   * @param aggregator what several workers make of theirs
+   * @param aggregator merges the values of several workers
    */
   gauge(name: string, help: string, read: () => number, aggregator: 'sum' | 'min' | 'max' = 'sum'): void {
     new Gauge({
@@ -130,7 +130,7 @@ export class Metrics {
     this.#inFlight--
   }
 
-  /** Counts it; may come some time after its end. @param at monotonic ms of its end, or of its 101 */
+  /** Counts the request; may run later than its end. @param at monotonic ms of the end, or of the 101 */
   answered(exchange: Exchange, at: number): void {
     const decision = exchange.evaluation?.decision
     const tally = this.#route(decision?.route?.id ?? NO_ROUTE)
@@ -142,7 +142,7 @@ export class Metrics {
     } else if (decision.source !== null) this.#sources[decision.source]++
   }
 
-  /** Its handshake has been counted as a request that was answered 101. */
+  /** The handshake was counted as a request with status 101. */
   webSocketOpened(): void {
     this.#webSockets++
   }
@@ -152,28 +152,28 @@ export class Metrics {
     this.#ended.labels(by).inc()
   }
 
-  /** @param bound which one was reached */
+  /** @param bound the bound that was reached */
   webSocketRefused(bound: 'all' | 'tenant' | 'caller'): void {
     this.#webSocketsRefused.inc({ bound })
   }
 
-  /** @param of whose share was used up */
+  /** @param of the share that was used up */
   overShare(of: 'tenant' | 'address'): void {
     this.#overShare.inc({ of })
   }
 
-  /** @param code `allow`, or the reason against */
+  /** @param code `allow`, or the reason for the refusal */
   reevaluated(code: string): void {
     this.#again.labels(code).inc()
   }
 
-  /** A request that could not even be read. */
+  /** An unreadable request. */
   unreadable(refusal: Refusal): void {
     this.#route(NO_ROUTE).answered(refusal.status)
     this.#decisions.add(refusal.code)
   }
 
-  /** Routes that are gone after a reload take their series with them. */
+  /** Removes the series of routes that a reload has removed. */
   forgetRoutes(kept: ReadonlySet<string>): void {
     for (const route of this.#routes.keys())
       if (!kept.has(route) && route !== NO_ROUTE) this.#routes.delete(route)

@@ -1,14 +1,14 @@
-/** Log lines for people, and any text from outside made safe to show on a terminal. Used by the logger and by commands. */
+/** Formats log lines for people, and makes external text safe to show on a terminal. */
 
-/** Controls, line and paragraph separators, what turns the direction of writing, and halves of surrogate pairs. */
+/** Controls, line and paragraph separators, bidirectional controls, and lone surrogates. */
 const UNPRINTABLE = /[\p{Cc}\p{Cs}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu
 
-/** Escapes, as `\u001b`, what could begin a line of its own, steer a terminal or show other text than there is. */
+/** Escapes, as `\u001b`, characters that could start a line, control a terminal or misrepresent the text. */
 export function printable(text: string): string {
   return text.replace(UNPRINTABLE, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
-/** One line: a request in a few words; anything else as its message and what belongs to it. */
+/** A request in a short form; other lines as their message and fields. */
 export function readable(line: Record<string, unknown>, messageKey: string): string {
   const { level: _level, time: _time, pid: _pid, hostname: _hostname, [messageKey]: message, ...rest } = line
   return printable(

@@ -1,11 +1,11 @@
 /**
- * What is counted at each request, as plain numbers: adding to one costs nanoseconds, where a client of Prometheus
- * works out its labels each time. They become metrics when somebody scrapes.
+ * Counters of every request, as plain numbers: an increment takes nanoseconds, where prom-client computes its labels
+ * each time. They become metrics at a scrape.
  */
 
 import type { MetricObjectWithValues, MetricValue, Registry } from 'prom-client'
 
-/** A counter with labels; its cells are found by a text, as one has it at hand. */
+/** A counter with one label. */
 export class Tally {
   readonly #cells = new Map<string, number>()
 
@@ -18,10 +18,10 @@ export class Tally {
   }
 }
 
-/** How long requests took, in seconds, and what was answered: of one route. */
+/** Durations in seconds and statuses of one route. */
 export class RouteTally {
   readonly #bounds: readonly number[]
-  /** One more than there are bounds: what is beyond the last. */
+  /** One more than the bounds: for values beyond the last. */
   readonly buckets: Float64Array
   sum = 0
   readonly #statuses: number[] = []
@@ -33,7 +33,7 @@ export class RouteTally {
   }
 
   answered(status: number): void {
-    // A route has few.
+    // A route has few statuses.
     const at = this.#statuses.indexOf(status)
     if (at < 0) {
       this.#statuses.push(status)
@@ -41,7 +41,6 @@ export class RouteTally {
     } else this.#counts[at] = (this.#counts[at] ?? 0) + 1
   }
 
-  /** @param seconds that it took */
   took(seconds: number): void {
     let at = 0
     while (at < this.#bounds.length && seconds > (this.#bounds[at] ?? 0)) at++
@@ -54,7 +53,7 @@ export class RouteTally {
   }
 }
 
-/** Values of a histogram in Prometheus' way: each bucket counts those before it too. */
+/** Values of a Prometheus histogram: buckets are cumulative. */
 export function histogramValues(
   name: string,
   bounds: readonly number[],
@@ -70,7 +69,7 @@ export function histogramValues(
   return [...values, { labels, value: sum, ...whole }, { labels, value: count, ...number }]
 }
 
-/** Adds a metric whose values are read when scraped. */
+/** Adds a metric whose values are read at each scrape. */
 export function addMetric(
   registry: Registry,
   about: { readonly name: string; readonly help: string; readonly type: 'counter' | 'histogram' },
@@ -84,6 +83,6 @@ export function addMetric(
       >,
     reset: () => {},
   }
-  // All that a registry asks of a metric are its name and these two.
+  // A registry uses only the name and these two methods.
   registry.registerMetric(metric as unknown as Parameters<Registry['registerMetric']>[0])
 }

@@ -1,4 +1,4 @@
-/** What happens to the targets of upstreams, for the log and the metrics. */
+/** Metrics and log lines of the upstreams' targets. */
 
 import { Counter, Gauge } from 'prom-client'
 import type { Log } from './logger.ts'
@@ -6,11 +6,11 @@ import type { Metrics } from './metrics.ts'
 
 interface OfTarget {
   readonly upstream: string
-  /** Its origin. */
+  /** The target's origin. */
   readonly target: string
 }
 
-/** By structure what an upstream reports to. */
+/** Events of an upstream, by structure. */
 export interface UpstreamWatch {
   onRetry(event: OfTarget & { readonly cause: unknown }): void
   onEjected(event: OfTarget & { readonly blame: string; readonly cause: unknown }): void
@@ -18,12 +18,12 @@ export interface UpstreamWatch {
   onReturned(event: OfTarget): void
 }
 
-/** One an upstream: its name, and its targets as they are now. */
+/** The name of each upstream, with the current states of its targets. */
 export type TargetStates = () => Iterable<
   readonly [string, readonly { readonly target: string; readonly state: string }[]]
 >
 
-/** @param states of the running configuration */
+/** @param states of the active configuration */
 export function watchUpstreams({ registry }: Metrics, { logger }: Log, states: TargetStates): UpstreamWatch {
   const registers = [registry]
   const retries = new Counter({
