@@ -1,4 +1,4 @@
-/** Links inside the manual lead to files and headings that exist. */
+/** Links and paths inside the manual lead to files and headings that exist. */
 
 import { existsSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
@@ -6,8 +6,8 @@ import t from 'tap'
 import { pages, root, textOf } from './pages.ts'
 
 const LINK = /\]\(([^()\s]+)\)/g
-/** Linked before it is written. */
-const LATER = 'docs/architecture.md'
+/** `src/…` and its like: a file or folder. */
+const PATH = /`((?:src|seats-admin|test|bench|docs|routes)\/[\w./-]*)`/g
 
 /** As GitHub makes them of headings. */
 function anchorsOf(page: string): Set<string> {
@@ -29,13 +29,10 @@ for (const page of pages)
       if (/^https?:/.test(link)) continue
       const [path = '', anchor] = link.split('#')
       const target = path === '' ? page : normalize(join(dirname(page), path))
-      const exists = existsSync(join(root, target))
-      if (!exists && target === LATER) {
-        t.comment(`${LATER} is not written yet`)
-        continue
-      }
-      t.ok(exists, `${link} exists`)
+      t.ok(existsSync(join(root, target)), `${link} exists`)
       if (anchor !== undefined && target.endsWith('.md'))
         t.ok(anchorsOf(target).has(anchor), `${link} has its heading`)
     }
+    for (const [, path = ''] of textOf(page).matchAll(PATH))
+      t.ok(existsSync(join(root, path)), `${path} exists`)
   })
