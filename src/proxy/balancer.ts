@@ -72,7 +72,7 @@ export class Balancer {
     const targets = this.#targets
     let selectAvailable: Target | null = null
     let at = this.#next
-    for (let left = targets.length; left > 0; left--) {
+    for (let remaining = targets.length; remaining > 0; remaining--) {
       if (at >= targets.length) at = 0
       const target = targets[at++]
       if (target === undefined || target === tried || target === before) continue

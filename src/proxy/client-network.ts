@@ -54,11 +54,11 @@ export function forwardedNetwork(
 
 /** The last hops, from last to first, at most `MAX_HOPS`. */
 function* lastHops(rawHeaders: readonly string[]): Generator<string> {
-  let left = MAX_HOPS
+  let remaining = MAX_HOPS
   for (let i = rawHeaders.length - 2; i >= 0; i -= 2) {
     if (rawHeaders[i]?.toLowerCase() !== 'x-forwarded-for') continue
     const list = rawHeaders[i + 1] ?? ''
-    for (let end = list.length; end >= 0 && left-- > 0;) {
+    for (let end = list.length; end >= 0 && remaining-- > 0;) {
       const comma = end === 0 ? -1 : list.lastIndexOf(',', end - 1)
       yield end - comma > MAX_HOP_LENGTH ? '' : list.slice(comma + 1, end).trim()
       end = comma

@@ -14,8 +14,8 @@ const GATEWAY_COOKIE = /^[\s=]*__host-seatgate/i
  */
 export function withoutSession(cookie: string): string | null {
   if (!cookie.toLowerCase().includes(COOKIE_PREFIX)) return cookie
-  const kept = cookie.split(';').filter((pair) => !isGatewayCookie(pair))
-  const rest = kept.join(';').trim()
+  const others = cookie.split(';').filter((pair) => !isGatewayCookie(pair))
+  const rest = others.join(';').trim()
   return rest === '' ? null : rest
 }
 

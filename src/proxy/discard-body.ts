@@ -20,21 +20,21 @@ export function discardBody(request: ClientRequest, response: ClientResponse, al
 class BodyDiscard implements BodySink, ResponseListener {
   readonly #request: ClientRequest
   readonly #response: ClientResponse
-  #left: number
+  #remaining: number
   #timer: NodeJS.Timeout | null = null
   #done = false
 
   constructor(request: ClientRequest, response: ClientResponse, allowed: number) {
     this.#request = request
     this.#response = response
-    this.#left = allowed
+    this.#remaining = allowed
     if (response.writableFinished) this.#linger()
     else response.listen(this)
   }
 
   data(chunk: Buffer): void {
-    this.#left -= chunk.length
-    if (this.#left >= 0) return
+    this.#remaining -= chunk.length
+    if (this.#remaining >= 0) return
     // Reading stops until the response is sent; then the connection is closed.
     if (!this.#response.writableFinished) this.#request.pause()
     this.giveUp()

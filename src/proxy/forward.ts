@@ -231,7 +231,7 @@ class Forwarding
       deadlines.remove(this)
       const now = performance.now()
       this.#exchange.respondedAt = now
-      this.#target?.ejection.answered(this.#epoch, now)
+      this.#target?.ejection.responseStarted(this.#epoch, now)
       this.#relay.begin(head)
     } catch (error) {
       this.#fail(protocolError, error)

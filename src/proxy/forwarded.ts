@@ -16,8 +16,8 @@ export class TrustedProxies {
   #add(cidr: string): void {
     const [, address = '', prefix] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(cidr) ?? []
     if (isIP(address) === 0) throw new Error(`not an IP address or CIDR block: ${cidr}`)
-    const whole = isIPv6(address) ? 128 : 32
-    this.#list?.addSubnet(address, Number(prefix ?? whole), isIPv6(address) ? 'ipv6' : 'ipv4')
+    const bits = isIPv6(address) ? 128 : 32
+    this.#list?.addSubnet(address, Number(prefix ?? bits), isIPv6(address) ? 'ipv6' : 'ipv4')
   }
 
   /** @param address from {@link peerAddress} */
@@ -74,8 +74,9 @@ export function forwardedFields(
     'x-forwarded-proto',
     forwardedContext !== null && /^https?$/.test(forwardedContext.proto) ? forwardedContext.proto : proto,
   )
-  const asked = forwardedContext !== null && HOST.test(forwardedContext.host) ? forwardedContext.host : host
-  if (asked !== '') headers.push('x-forwarded-host', asked)
+  const originalHost =
+    forwardedContext !== null && HOST.test(forwardedContext.host) ? forwardedContext.host : host
+  if (originalHost !== '') headers.push('x-forwarded-host', originalHost)
   if (
     forwardedContext !== null &&
     !isLongList(forwardedContext.forwarded) &&

@@ -81,7 +81,7 @@ export class OutlierEjection {
   }
 
   /** A response has begun. */
-  answered(epoch: number, now: number): void {
+  responseStarted(epoch: number, now: number): void {
     if (epoch !== this.#epoch) return
     this.#failures = 0
     if (this.#blame !== null) this.#restore(now)

@@ -160,8 +160,8 @@ export class ResponseRelay implements ResponseListener {
   }
 }
 
-function flush(answer: ResponseRelay): void {
-  answer.flush()
+function flush(relay: ResponseRelay): void {
+  relay.flush()
 }
 
 function closeStalled({ response }: Exchange): void {

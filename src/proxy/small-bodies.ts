@@ -20,18 +20,18 @@ export function isSmall({ length }: ClientRequest): boolean {
 }
 
 export class SmallBodies {
-  readonly #most: number
+  readonly #limit: number
   /** With their timers, oldest first. */
   readonly #all = new Map<BufferedBody, NodeJS.Timeout>()
 
-  /** @param most the limit; beyond it, the oldest request goes on with what it has */
-  constructor(most: number) {
-    this.#most = most
+  /** @param limit beyond it, the oldest request goes on with what it has */
+  constructor(limit: number) {
+    this.#limit = limit
   }
 
   add(item: BufferedBody): void {
     this.#all.set(item, setTimeout(onTime, MAX_TIME, this, item))
-    if (this.#all.size <= this.#most) return
+    if (this.#all.size <= this.#limit) return
     for (const oldest of this.#all.keys()) return this.done(oldest)
   }
 

@@ -64,14 +64,14 @@ export function refusalOf(error: Error, connected: boolean): Refusal {
 
 /** null if the error says nothing about the target. @param responseStarted bytes of a response had arrived */
 export function blameOf(error: Error, connected: boolean, responseStarted: boolean): Blame | null {
-  if (error === abandoned || isOurs(error)) return null
+  if (error === abandoned || isNotUpstreamFault(error)) return null
   if (!connected) return 'unreachable'
   return !responseStarted && error instanceof ConnectionLost ? 'reset' : null
 }
 
-const OURS = [NotForwardable, SlowClient, Evicted, ClientClosed]
+const NOT_UPSTREAM_FAULTS = [NotForwardable, SlowClient, Evicted, ClientClosed]
 
 /** The client or the gateway caused the error. */
-function isOurs(error: Error): boolean {
-  return OURS.some((kind) => error instanceof kind)
+function isNotUpstreamFault(error: Error): boolean {
+  return NOT_UPSTREAM_FAULTS.some((kind) => error instanceof kind)
 }

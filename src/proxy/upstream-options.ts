@@ -82,9 +82,9 @@ export const defaults: UpstreamSettings = Object.freeze({
 export function settingsOf({ name, targets }: UpstreamConfig, options: UpstreamOptions): UpstreamSettings {
   const settings = { ...defaults, ...options }
   if (targets.length === 0) throw new Error(`upstream ${name} has no target`)
-  const plain = targets.find(({ protocol }) => protocol !== 'https:')
-  if (settings.tls !== null && plain !== undefined)
-    throw new Error(`upstream ${name} has tls settings, but its target ${plain.origin} is not https`)
+  const notHttps = targets.find(({ protocol }) => protocol !== 'https:')
+  if (settings.tls !== null && notHttps !== undefined)
+    throw new Error(`upstream ${name} has tls settings, but its target ${notHttps.origin} is not https`)
   if (settings.health !== null && !/^\/[!"$-~]*$/.test(settings.health.path))
     throw new Error(`upstream ${name}: health.path is not an absolute path of visible ASCII`)
   return settings

@@ -41,7 +41,7 @@ t.test('out after failures in a row, not before', async (t) => {
 t.test('an answer between breaks the row', async (t) => {
   const { made, fail } = subject()
   fail(2)
-  made.answered(made.begin(0), 0)
+  made.responseStarted(made.begin(0), 0)
   fail(2)
   t.equal(made.available, true)
 })
@@ -60,7 +60,7 @@ t.test('what began before it went out is no news after', async (t) => {
   const slower = made.begin(0)
   fail(3)
   made.failed(slow, 'unreachable', cause, false, 0)
-  made.answered(slower, 0)
+  made.responseStarted(slower, 0)
   t.equal(made.available, false)
   t.same(told, ['ejected: unreachable'])
   made.connected(made.begin(2000), 2000)
@@ -95,7 +95,7 @@ t.test('where connections ended early it takes an answer', async (t) => {
   const test = made.begin(2000)
   made.connected(test, 2000)
   t.equal(made.available, false)
-  made.answered(test, 2000)
+  made.responseStarted(test, 2000)
   t.equal(made.available, true)
   t.same(told, ['ejected: reset', 'returned'])
 })
@@ -144,7 +144,7 @@ t.test('out again soon after it came back: it is left alone for longer', async (
   const { made, backoffs, fail } = subject()
   for (const now of [0, 5000, 10_000, 100_000]) {
     fail(3, now)
-    made.answered(made.begin(now + 1), now + 1)
+    made.responseStarted(made.begin(now + 1), now + 1)
   }
   const middles = [1000, 2000, 4000, 1000]
   for (const [i, backoff] of backoffs.entries()) {
@@ -188,7 +188,7 @@ t.test('a request that was under way then does not make it well', async (t) => {
   const { made, fail } = subject(true)
   fail(3)
   for (let i = 0; i < 3; i++) made.checked(cause, 0)
-  made.answered(made.begin(0), 0)
+  made.responseStarted(made.begin(0), 0)
   t.match(made, { available: false, state: 'unhealthy' })
   made.checked(null, 0)
   made.checked(null, 0)

@@ -26,9 +26,9 @@ export class AddressShare<T> {
 
   /** Searches the next connections of this address. @returns null if none of them is accepted */
   find(accepts: (connection: T) => boolean): T | null {
-    let left = Math.min(this.size, MAX_SCANNED)
+    let remaining = Math.min(this.size, MAX_SCANNED)
     for (const connection of this.connections) {
-      if (left-- === 0) return null
+      if (remaining-- === 0) return null
       if (accepts(connection)) return connection
       this.connections.delete(connection)
       this.connections.add(connection)

@@ -74,8 +74,8 @@ export class ClientConnection
   }
 
   /** Nothing of the next request has arrived. */
-  get quiet(): boolean {
-    return this.#http1?.quiet ?? this.socket.bytesRead === 0
+  get awaitsRequest(): boolean {
+    return this.#http1?.awaitsRequest ?? this.socket.bytesRead === 0
   }
 
   /** Received bytes are not parsed yet: they may hold a request. */

@@ -68,8 +68,8 @@ export class Connections {
    */
   admit(connection: ClientConnection, address: string | null): RefusedBy | null {
     const { connections } = this.#bounds
-    if (!this.#hasRoom(address)) return 'address'
-    if (this.#size >= connections && !this.#eviction.makeRoom(connections, this.#shares.count(address)))
+    if (!this.#admits(address)) return 'address'
+    if (this.#size >= connections && !this.#eviction.evictOne(connections, this.#shares.count(address)))
       return 'limit'
     connection.queuedAt = performance.now()
     this.#opening.add(connection)
@@ -83,16 +83,16 @@ export class Connections {
 
   /** Sets the client address of an admitted connection. @returns whether the bound of the address admits it */
   identify(connection: ClientConnection, address: string | null): boolean {
-    if (!this.#hasRoom(address)) return false
+    if (!this.#admits(address)) return false
     this.#shares.join(connection, address)
     return true
   }
 
-  #hasRoom(address: string | null): boolean {
+  #admits(address: string | null): boolean {
     const { connections, connectionsPerAddress } = this.#bounds
     if (address === null || connectionsPerAddress >= connections) return true
     const share = this.#shares.share(address)
-    return share === null || share.size < connectionsPerAddress || this.#eviction.makeRoomOf(share)
+    return share === null || share.size < connectionsPerAddress || this.#eviction.evictOneOf(share)
   }
 
   /** The last response is sent. The lingering close takes the connection over. */
@@ -136,7 +136,7 @@ export class Connections {
   closeIdle(forMs: number): void {
     const now = performance.now()
     for (const connection of [...this.#opening.all(), ...this.#idle.all()])
-      if (connection.quiet && now - connection.queuedAt >= forMs) connection.socket.destroySoon()
+      if (connection.awaitsRequest && now - connection.queuedAt >= forMs) connection.socket.destroySoon()
   }
 
   /** From now on, idle times are exact. */

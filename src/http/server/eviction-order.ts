@@ -48,8 +48,8 @@ export class EvictionOrder {
   }
 
   #take(): ClientConnection | null {
-    for (let each = this.#victims.pop(); each !== undefined; each = this.#victims.pop()) {
-      const { connection, queuedAt } = each
+    for (let candidate = this.#victims.pop(); candidate !== undefined; candidate = this.#victims.pop()) {
+      const { connection, queuedAt } = candidate
       if (connection.queue === this.#queue && connection.queuedAt === queuedAt && !connection.hasUnreadBytes)
         return connection
     }
@@ -60,8 +60,12 @@ export class EvictionOrder {
 /** A connection with unread bytes is exempt: they may hold a request, and its sender could not learn its fate. */
 function candidatesOf(queue: Queue<ClientConnection>, before: number): ClientConnection[] {
   const candidates: ClientConnection[] = []
-  for (let each = queue.first; each !== null && each.queuedAt <= before; each = each.next)
-    if (!each.hasUnreadBytes) candidates.push(each)
+  for (
+    let candidate = queue.first;
+    candidate !== null && candidate.queuedAt <= before;
+    candidate = candidate.next
+  )
+    if (!candidate.hasUnreadBytes) candidates.push(candidate)
   return candidates
 }
 
@@ -94,13 +98,13 @@ function sharesOf(candidates: readonly ClientConnection[]): AddressShare<ClientC
  */
 function setQuotas(shares: readonly AddressShare<ClientConnection>[], count: number): boolean {
   for (const share of shares) share.quota = 0
-  let left = count
-  for (let i = 0; i < shares.length && left > 0; i++) {
+  let remaining = count
+  for (let i = 0; i < shares.length && remaining > 0; i++) {
     const level = shares[i + 1]?.size ?? 1
-    const step = Math.min((shares[i]?.size ?? 0) - level, Math.ceil(left / (i + 1)))
+    const step = Math.min((shares[i]?.size ?? 0) - level, Math.ceil(remaining / (i + 1)))
     if (step <= 0) continue
     for (const share of shares.slice(0, i + 1)) share.quota += step
-    left -= step * (i + 1)
+    remaining -= step * (i + 1)
   }
-  return left < count
+  return remaining < count
 }

@@ -56,22 +56,24 @@ export class Eviction {
   }
 
   /**
-   * @param most the limit of open connections
+   * @param maxConnections the limit of open connections
    * @param ownCount the connections of the new connection's address
    * @returns whether a connection was evicted
    */
-  makeRoom(most: number, ownCount: number): boolean {
+  evictOne(maxConnections: number, ownCount: number): boolean {
     const now = performance.now()
     const victim =
-      this.#queues.opening.size > most * ATTACK_SHARE
+      this.#queues.opening.size > maxConnections * ATTACK_SHARE
         ? // During an attack, established connections stay.
-          this.#opening.next(now, now, most)
-        : (this.#nextWaiting(now, most) ?? this.#nextSlow(now) ?? this.#nextOfLargest(most, ownCount))
+          this.#opening.next(now, now, maxConnections)
+        : (this.#nextWaiting(now, maxConnections) ??
+          this.#nextSlow(now) ??
+          this.#nextOfLargest(maxConnections, ownCount))
     return victim !== null && this.#evict(victim)
   }
 
   /** Evicts a connection of this address that waits for a request. @returns whether there was one */
-  makeRoomOf(share: AddressShare<ClientConnection>): boolean {
+  evictOneOf(share: AddressShare<ClientConnection>): boolean {
     const { idle, opening, returning } = this.#queues
     const before = performance.now() - HEAD_GRACE
     const victim =
@@ -97,11 +99,11 @@ export class Eviction {
     return victim.queue === idle ? 'idle' : 'opening'
   }
 
-  #nextWaiting(now: number, most: number): ClientConnection | null {
+  #nextWaiting(now: number, maxConnections: number): ClientConnection | null {
     return (
-      this.#idle.next(now, Infinity, most) ??
-      this.#returning.next(now, now - HEAD_GRACE, most) ??
-      this.#opening.next(now, now - HEAD_GRACE, most)
+      this.#idle.next(now, Infinity, maxConnections) ??
+      this.#returning.next(now, now - HEAD_GRACE, maxConnections) ??
+      this.#opening.next(now, now - HEAD_GRACE, maxConnections)
     )
   }
 
@@ -110,18 +112,22 @@ export class Eviction {
     const { active } = this.#queues
     if (now - this.#scannedAt > SLOW_SCAN_INTERVAL) {
       this.#scannedAt = now
-      const slow = active.all().filter((each) => !each.isUpgraded && isSlow(each, now))
+      const slow = active.all().filter((connection) => !connection.isUpgraded && isSlow(connection, now))
       this.#slow = slow.sort((one, other) => sizeOf(one) - sizeOf(other))
     }
-    for (let each = this.#slow.pop(); each !== undefined; each = this.#slow.pop())
-      if (each.queue === active && isSlow(each, now)) return each
+    for (let connection = this.#slow.pop(); connection !== undefined; connection = this.#slow.pop())
+      if (connection.queue === active && isSlow(connection, now)) return connection
     return null
   }
 
   /** Its client is served, but it holds what many other clients could share. */
-  #nextOfLargest(most: number, ownCount: number): ClientConnection | null {
+  #nextOfLargest(maxConnections: number, ownCount: number): ClientConnection | null {
     const share = this.#shares.largest()
-    if (share === null || share.size < most * LARGE_SHARE || share.size <= (ownCount + 1) * LARGE_RATIO)
+    if (
+      share === null ||
+      share.size < maxConnections * LARGE_SHARE ||
+      share.size <= (ownCount + 1) * LARGE_RATIO
+    )
       return null
     return share.find(({ queue, isUpgraded }) => queue === this.#queues.active && !isUpgraded)
   }

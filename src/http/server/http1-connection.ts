@@ -102,7 +102,7 @@ export class Http1Connection implements MessageSink<RequestHead>, BodyFlow, Resp
   }
 
   /** Nothing of the next request has arrived. */
-  get quiet(): boolean {
+  get awaitsRequest(): boolean {
     return this.request === null && this.#parser.atStart && this.#unparsed === null
   }
 
@@ -113,7 +113,7 @@ export class Http1Connection implements MessageSink<RequestHead>, BodyFlow, Resp
 
   /** The connection is idle, perhaps for long. */
   forget(): void {
-    if (this.quiet) this.#parser.forget()
+    if (this.awaitsRequest) this.#parser.forget()
   }
 
   /** Stops reading. The new owner of the connection sends the last response. */
@@ -256,10 +256,10 @@ export class Http1Connection implements MessageSink<RequestHead>, BodyFlow, Resp
 
   #parseFailed(error: unknown): void {
     if (!(error instanceof MalformedRequest)) throw error
-    const answered = this.request !== null && this.response === null
+    const hasResponse = this.request !== null && this.response === null
     this.stop()
     // A malformed rest of a body whose request is already answered gets no second response.
-    if (answered) this.#owner.closing(true)
+    if (hasResponse) this.#owner.closing(true)
     else this.#owner.malformed(error)
   }
 
@@ -360,7 +360,7 @@ export class Http1Connection implements MessageSink<RequestHead>, BodyFlow, Resp
 
   clientEnded(): void {
     if (this.#stopped || this.socket.destroyed) return
-    if (this.quiet) this.socket.end()
+    if (this.awaitsRequest) this.socket.end()
     else if (this.request === null)
       this.#parseFailed(new MalformedRequest('malformed', 'The request is incomplete.'))
     else if (this.response?.ended !== true || !this.request.complete) this.socket.destroy()

@@ -13,16 +13,16 @@ export class KeyedCounts<T> {
   }
 
   /** Counts an item once, even if it is added again. */
-  add(one: T, keys: readonly (string | null)[]): void {
-    if (this.#keys.has(one)) return
-    this.#keys.set(one, keys)
+  add(item: T, keys: readonly (string | null)[]): void {
+    if (this.#keys.has(item)) return
+    this.#keys.set(item, keys)
     for (const key of keys) if (key !== null) this.#counts.set(key, this.of(key) + 1)
   }
 
-  remove(one: T): void {
-    const keys = this.#keys.get(one)
+  remove(item: T): void {
+    const keys = this.#keys.get(item)
     if (keys === undefined) return
-    this.#keys.delete(one)
+    this.#keys.delete(item)
     for (const key of keys) if (key !== null) this.#take(key)
   }
 

@@ -8,7 +8,7 @@ import type { Socket } from 'node:net'
 /** Times in ms. */
 export interface LingeringLimits {
   /** The limit of lingering connections. Beyond it, the oldest one of the address with the most is closed. */
-  readonly most: number
+  readonly maxConnections: number
   /** For all remaining bytes of the client, and between two reads. */
   readonly time: number
   readonly idle: number
@@ -49,8 +49,8 @@ export class LingeringConnections {
    */
   close(socket: Socket, last = ''): void {
     if (socket.destroyed) return
-    const { most, time, idle } = this.#limits
-    if (this.#all.size >= most) this.#closeOldest()
+    const { maxConnections, time, idle } = this.#limits
+    if (this.#all.size >= maxConnections) this.#closeOldest()
     const lingering = new LingeringConnection(socket, Math.min(idle, time), this.#budget)
     this.#all.add(lingering)
     const timer = setTimeout(close, time, socket)
@@ -72,14 +72,14 @@ export class LingeringConnections {
 
   #closeOldest(): void {
     const counts = new Map<string, number>()
-    let [most, greediest] = [0, '']
+    let [largest, largestAddress] = [0, '']
     for (const { address } of this.#all) {
       const count = (counts.get(address) ?? 0) + 1
       counts.set(address, count)
-      if (count > most) [most, greediest] = [count, address]
+      if (count > largest) [largest, largestAddress] = [count, address]
     }
     for (const lingering of this.#all)
-      if (lingering.address === greediest) {
+      if (lingering.address === largestAddress) {
         this.#all.delete(lingering)
         return void lingering.socket.destroy()
       }
@@ -123,15 +123,15 @@ class LingeringConnection {
 
 /** The rate limit for discarded bytes: reading them costs as much as reading an accepted request. */
 class Budget {
-  #left = SHARE
+  #remaining = SHARE
   readonly #waiting = new Set<LingeringConnection>()
   #timer: NodeJS.Timeout | null = null
 
   /** @returns false if the current portion is used up */
   spend(bytes: number): boolean {
-    this.#left -= bytes
+    this.#remaining -= bytes
     this.#timer ??= setInterval(renew, TICK, this).unref()
-    return this.#left > 0
+    return this.#remaining > 0
   }
 
   enqueue(lingering: LingeringConnection): void {
@@ -139,9 +139,9 @@ class Budget {
   }
 
   renew(): void {
-    this.#left = Math.min(this.#left + SHARE, SHARE)
-    if (this.#left <= 0) return
-    if (this.#waiting.size === 0 && this.#left === SHARE) return this.#stop()
+    this.#remaining = Math.min(this.#remaining + SHARE, SHARE)
+    if (this.#remaining <= 0) return
+    if (this.#waiting.size === 0 && this.#remaining === SHARE) return this.#stop()
     const waiting = [...this.#waiting]
     this.#waiting.clear()
     for (const lingering of waiting) lingering.resume()

@@ -40,7 +40,7 @@ const MAX_GRACE = 2000
 const GRACE_SHARE = 1 / 15
 
 /** Limits in ms for refused connections, of which no request is parsed. */
-const REFUSED_LIMITS: LingeringLimits = { most: 256, time: 1000, idle: 1000 }
+const REFUSED_LIMITS: LingeringLimits = { maxConnections: 256, time: 1000, idle: 1000 }
 
 /** Sends the last response of a connection and closes it by a lingering close. */
 export type CloseWith = (last: string) => void
@@ -58,7 +58,7 @@ export interface Handler {
   /** No new connections: WebSockets are to end. The remaining ones are closed at the end of the drain. */
   drain(): void
   /** The bytes form no valid request, or not the announced body of this exchange. */
-  malformed(socket: Socket, refusal: Refusal, exchange: Exchange | null, part: CloseWith): void
+  malformed(socket: Socket, refusal: Refusal, exchange: Exchange | null, closeWith: CloseWith): void
 }
 
 /** Resolves when connections are accepted. Rejects with the error of Node.js if the address is not available. */
@@ -278,8 +278,8 @@ function http1Settings(
 
 /** A refused client has no more time than one whose body is read. */
 function lingeringLimits({ limits }: ListenerSettings): LingeringLimits {
-  const { lingeringConnections: most, lingeringTime: time, lingeringTimeout, bodyTimeout } = limits
-  return { most, time, idle: Math.min(lingeringTimeout, bodyTimeout) }
+  const { lingeringConnections: maxConnections, lingeringTime: time, lingeringTimeout, bodyTimeout } = limits
+  return { maxConnections, time, idle: Math.min(lingeringTimeout, bodyTimeout) }
 }
 
 function keepAliveSeconds({ limits }: ListenerSettings): number {

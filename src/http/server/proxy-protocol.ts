@@ -41,9 +41,9 @@ function parseV1(bytes: Buffer): ProxyHeader | string | null {
   const header = line.slice(0, end)
   // The rest of the line is ignored, but it must be one line.
   if (/^PROXY UNKNOWN(?: [\x20-\x7e]*)?$/.test(header)) return { size: end + 2, client: null }
-  const parts = LINE.exec(header)
-  if (parts === null) return 'the version 1 header is malformed'
-  const [, family, from = '', to = '', port = '', toPort = ''] = parts
+  const match = LINE.exec(header)
+  if (match === null) return 'the version 1 header is malformed'
+  const [, family, from = '', to = '', port = '', toPort = ''] = match
   const isAddress = family === '4' ? isIPv4 : isIPv6
   if (!isAddress(from) || !isAddress(to)) return 'the header has an invalid address'
   if (Number(port) > 65535 || Number(toPort) > 65535) return 'the header has an invalid port'

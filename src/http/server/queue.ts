@@ -13,30 +13,30 @@ export class Queue<T extends Queued<T>> {
   size = 0
 
   /** Appends an item that is in no queue. */
-  add(one: T): void {
-    one.queue = this
-    one.previous = this.last
-    if (this.last === null) this.first = one
-    else this.last.next = one
-    this.last = one
+  add(item: T): void {
+    item.queue = this
+    item.previous = this.last
+    if (this.last === null) this.first = item
+    else this.last.next = item
+    this.last = item
     this.size++
   }
 
   /** Removes an item of this queue. */
-  remove(one: T): void {
-    const { previous, next } = one
+  remove(item: T): void {
+    const { previous, next } = item
     if (previous === null) this.first = next
     else previous.next = next
     if (next === null) this.last = previous
     else next.previous = previous
-    one.queue = one.previous = one.next = null
+    item.queue = item.previous = item.next = null
     this.size--
   }
 
   /** A snapshot, oldest first. */
   all(): T[] {
     const all: T[] = []
-    for (let each = this.first; each !== null; each = each.next) all.push(each)
+    for (let item = this.first; item !== null; item = item.next) all.push(item)
     return all
   }
 }

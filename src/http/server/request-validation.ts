@@ -14,8 +14,8 @@ export interface ValidationLimits {
 }
 
 const malformed = (detail: string) => new Refusal('request_malformed', detail)
-const tooManyFields = (most: number) =>
-  new Refusal('headers_too_large', `The request has more than ${most} header fields.`)
+const tooManyFields = (limit: number) =>
+  new Refusal('headers_too_large', `The request has more than ${limit} header fields.`)
 
 const badMethod = malformed('The method is neither a registered one nor one of the configured methods.')
 const noHost = malformed('The request has no Host field.')

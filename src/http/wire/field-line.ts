@@ -17,12 +17,12 @@ export class FieldLine {
   #detachedLine: FieldLine | null = null
 
   /** @param raw null for a line that the gateway itself creates */
-  constructor(name: string, value: string, raw: string | null = null, own = false) {
+  constructor(name: string, value: string, raw: string | null = null, detached = false) {
     this.name = name
     this.value = value
     this.text = raw !== null && isCanonical(raw, name, value) ? raw : `${name}: ${value}\r\n`
     this.raw = raw ?? this.text
-    this.detached = own
+    this.detached = detached
   }
 
   /** The same line with copied strings, for long retention. */

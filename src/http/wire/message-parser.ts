@@ -35,7 +35,7 @@ export interface Grammar<Head extends Framed> {
    *
    * @param text from the start line to the end of the last field line, CRLF included
    * @param bodiless as given to `begin`
-   * @param last the `section` of the previous head on this connection, if retained
+   * @param lastSection the `section` of the previous head on this connection, if retained
    */
   readHead(text: string, bodiless: boolean, lastSection: Head['section'] | undefined): Head
   /**

@@ -23,9 +23,9 @@ export interface UpstreamHandshake {
 export interface UpstreamHandshakeListener {
   connected(): void
   /** 101. The callee validates it. */
-  switched(answer: IncomingMessage, connection: Socket): void
+  switched(response: IncomingMessage, connection: Socket): void
   /** Any other status. */
-  answered(answer: IncomingMessage): void
+  responseReceived(response: IncomingMessage): void
   failed(error: Error): void
 }
 
@@ -36,13 +36,13 @@ export function dial(
   client: ClientSide,
   listener: UpstreamHandshakeListener,
 ): ClientRequest | null {
-  let begun: ClientRequest | null = null
+  let onRequest: ClientRequest | null = null
   const placeholder = new PlaceholderRequest((outgoing) => {
-    begun = outgoing
+    onRequest = outgoing
     write(outgoing, handshake)
     outgoing.on('socket', () => listener.connected())
-    outgoing.on('upgrade', (answer, connection) => listener.switched(answer, connection as Socket))
-    outgoing.on('response', (answer) => listener.answered(answer))
+    outgoing.on('upgrade', (response, connection) => listener.switched(response, connection as Socket))
+    outgoing.on('response', (response) => listener.responseReceived(response))
   })
   const options = {
     // The agent determines the address and TLS.
@@ -54,8 +54,8 @@ export function dial(
   const request = placeholder as unknown as IncomingMessage
   proxy.ws(request, client, Buffer.alloc(0), options, (error) => listener.failed(error))
   // http-proxy-3 references the placeholder for the life of the WebSocket.
-  placeholder.begun = null
-  return begun
+  placeholder.onRequest = null
+  return onRequest
 }
 
 /** Replaces the client request: http-proxy-3 copies what it finds there, and must find nothing. */
@@ -66,10 +66,10 @@ class PlaceholderRequest {
   readonly httpVersionMajor = 1
   readonly headers = { connection: 'Upgrade', upgrade: 'websocket' }
   /** Called before anything is sent. */
-  begun: ((outgoing: ClientRequest) => void) | null
+  onRequest: ((outgoing: ClientRequest) => void) | null
 
-  constructor(begun: (outgoing: ClientRequest) => void) {
-    this.begun = begun
+  constructor(onRequest: (outgoing: ClientRequest) => void) {
+    this.onRequest = onRequest
   }
 }
 
@@ -78,7 +78,7 @@ const proxy = new ProxyServer({})
 proxy.on('error', () => {})
 proxy.on('proxyReqWs', (outgoing, request) => {
   try {
-    ;(request as unknown as PlaceholderRequest).begun?.(outgoing)
+    ;(request as unknown as PlaceholderRequest).onRequest?.(outgoing)
   } catch (error) {
     // The request has a connection already, whose end has no other listener.
     outgoing.on('error', () => {}).destroy()

@@ -39,16 +39,16 @@ const KEY = /^[A-Za-z0-9+/]{21}[AQgw]==$/
 
 /** Whether the request is a valid WebSocket handshake. */
 export function isHandshake(request: ClientRequest): boolean {
-  return asksForWebSocket(request) && handshakeFault(request) === null
+  return requestsWebSocket(request) && handshakeFault(request) === null
 }
 
 /** The fault of an attempted handshake; null for any other request. */
 export function strayHandshake(request: ClientRequest): Refusal | null {
-  return asksForWebSocket(request) ? handshakeFault(request) : null
+  return requestsWebSocket(request) ? handshakeFault(request) : null
 }
 
 /** Valid or not. A request that asks for other protocols only is an ordinary request. */
-function asksForWebSocket({ upgrade }: ClientRequest): boolean {
+function requestsWebSocket({ upgrade }: ClientRequest): boolean {
   return upgrade !== null && tokens([upgrade]).includes('websocket')
 }
 
@@ -82,7 +82,7 @@ export function acceptOf(key: string): string {
  * The fault of the response to a handshake; null if both ends now speak WebSocket.
  *
  * @param sent the header lines of the handshake as sent
- * @param answer status and header lines
+ * @param response status and header lines
  */
 export function responseFault(
   sent: readonly string[],
@@ -101,15 +101,15 @@ export function responseFault(
 }
 
 /** The server selects at most one subprotocol, and only offered extensions. */
-function choiceFault(sent: readonly string[], answer: readonly string[]): string | null {
-  if (NEGOTIATED_FIELDS.some((name) => isLongList(lines(answer, name).join())))
+function choiceFault(sent: readonly string[], response: readonly string[]): string | null {
+  if (NEGOTIATED_FIELDS.some((name) => isLongList(lines(response, name).join())))
     return 'the list of subprotocols or extensions is too long'
-  const [protocol, ...others] = lines(answer, 'sec-websocket-protocol')
+  const [protocol, ...others] = lines(response, 'sec-websocket-protocol')
   if (others.length > 0) return 'more than one subprotocol'
   if (protocol !== undefined && !elements(lines(sent, 'sec-websocket-protocol')).includes(protocol))
     return 'a subprotocol that was not offered'
   const offered = extensionNames(lines(sent, 'sec-websocket-extensions'))
-  const chosen = extensionNames(lines(answer, 'sec-websocket-extensions'))
+  const chosen = extensionNames(lines(response, 'sec-websocket-extensions'))
   return chosen.every((name) => offered.includes(name)) ? null : 'an extension that was not offered'
 }
 

@@ -55,8 +55,8 @@ export function headOf({ statusCode, statusMessage, rawHeaders }: IncomingMessag
 }
 
 /** The fields of a validated 101. Throws if they cannot be passed to the client. */
-export function responseHeaders(answer: IncomingMessage, request: ClientRequest): ResponseFields {
-  const headers = passing(headOf(answer), true)
+export function responseHeaders(response: IncomingMessage, request: ClientRequest): ResponseFields {
+  const headers = passing(headOf(response), true)
   if (typeof headers === 'string') throw new Error(headers)
   const added = ['Connection', 'Upgrade', 'Upgrade', 'websocket']
   added.push('Sec-WebSocket-Accept', acceptOf(keyOf(request)))

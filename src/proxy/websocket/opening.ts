@@ -110,7 +110,7 @@ class Opening implements UpstreamHandshakeListener, ResponseListener {
         ? undefined
         : this.#fail(protocolError, new Error(`WebSocket handshake: ${fault}`))
     }
-    this.#answered()
+    this.#recordResponse()
     this.#finished = true
     this.#endAttempt()
     this.#open(upstreamResponse, connection)
@@ -134,11 +134,11 @@ class Opening implements UpstreamHandshakeListener, ResponseListener {
   }
 
   /** An ordinary HTTP response instead of a WebSocket. */
-  answered(upstreamResponse: IncomingMessage): void {
+  responseReceived(upstreamResponse: IncomingMessage): void {
     // http-proxy-3 would write the response too.
     this.#clientSide.destroy()
     if (this.#finished) return void upstreamResponse.destroy()
-    this.#answered()
+    this.#recordResponse()
     const { bodyTimeout } = this.#upstream
     this.#upstreamResponse = new ResponseRelay(this.#exchange, bodyTimeout, {
       resume: () => upstreamResponse.resume(),
@@ -196,11 +196,11 @@ class Opening implements UpstreamHandshakeListener, ResponseListener {
     return this.#upstream.retryTarget(tried, this.#previous, false, false, now)
   }
 
-  #answered(): void {
+  #recordResponse(): void {
     const now = performance.now()
     this.#stopTimer()
     this.#exchange.respondedAt = now
-    this.#target?.ejection.answered(this.#epoch, now)
+    this.#target?.ejection.responseStarted(this.#epoch, now)
   }
 
   #endAttempt(): Target | null {
