@@ -1,10 +1,10 @@
-/** Stages of what came in one turn of the event loop: breadth first, and nothing is lost. */
+/** The stages of one event loop iteration run breadth first, and none is lost. */
 
 import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
 import { nextStage } from '../../src/lib/batched-stages.ts'
 
-t.test('all go through a stage before the first of them goes through the next', async (t) => {
+t.test('all run a stage before the first runs the next', async (t) => {
   const seen: string[] = []
   const second = (name: string) => void seen.push(`second ${name}`)
   const first = (name: string) => {
@@ -17,7 +17,7 @@ t.test('all go through a stage before the first of them goes through the next', 
   t.same(seen, ['first a', 'first b', 'first c', 'second a', 'second b', 'second c'])
 })
 
-t.test('a step that throws takes nobody with it', async (t) => {
+t.test('a step that throws does not affect the others', async (t) => {
   const seen: string[] = []
   const fault = new Error('a fault of ours')
   const thrown = new Promise((resolve) => process.once('uncaughtException', resolve))

@@ -7,7 +7,7 @@ function fault(text: string): string | null {
   return 'fault' in parsed ? parsed.fault : null
 }
 
-t.test('what JSON.parse takes once, passes', async (t) => {
+t.test('valid JSON without duplicates passes', async (t) => {
   for (const text of [
     '{}',
     '[]',
@@ -28,7 +28,7 @@ t.test('what JSON.parse takes once, passes', async (t) => {
   }
 })
 
-t.test('what JSON.parse refuses, is refused', async (t) => {
+t.test('invalid JSON is refused', async (t) => {
   for (const text of [
     '',
     ' ',
@@ -53,7 +53,7 @@ t.test('what JSON.parse refuses, is refused', async (t) => {
   }
 })
 
-t.test('a fault tells nothing of the input', async (t) => {
+t.test('a fault discloses nothing of the input', async (t) => {
   for (const text of ['hunter2', '{"a":hunter2}', '{"hunter2":1,"hunter2":2}'])
     t.notMatch(JSON.stringify(parseJson(text)), 'hunter2')
 })
@@ -103,7 +103,7 @@ t.test('isJsonObject', async (t) => {
   for (const value of [null, [], 'a', 1, true, undefined]) t.notOk(isJsonObject(value))
 })
 
-t.test('any JSON is read as JSON.parse reads it', async () => {
+t.test('any JSON is parsed as by JSON.parse', async () => {
   fc.assert(
     fc.property(fc.json({ maxDepth: 5 }), (text) => {
       // fast-check writes what it made as an object, so nothing is there twice.
@@ -113,7 +113,7 @@ t.test('any JSON is read as JSON.parse reads it', async () => {
   )
 })
 
-t.test('any member written once more is found', async () => {
+t.test('any duplicate member is found', async () => {
   const members = fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 3 }), { minKeys: 1 })
   fc.assert(
     fc.property(members, fc.nat(), (object, pick) => {
@@ -125,7 +125,7 @@ t.test('any member written once more is found', async () => {
   )
 })
 
-t.test('any text is read or refused', async () => {
+t.test('any text is parsed or refused', async () => {
   const jsonish = fc.array(fc.constantFrom('{', '}', '[', ']', '"', ':', ',', '\\', 'a', '1', ' '))
   fc.assert(
     fc.property(

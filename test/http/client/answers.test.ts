@@ -1,4 +1,4 @@
-/** However the bytes of answers are cut into pieces, they are read as the same answers, or refused. */
+/** Responses are parsed alike, or refused, however their bytes are split into reads. */
 
 import fc from 'fast-check'
 import t from 'tap'
@@ -20,7 +20,7 @@ interface Read {
   left: number
 }
 
-/** @param pieces as they come off the wire; then the connection ends, if `closes` */
+/** @param pieces the reads of the connection; it then ends if `closes` */
 function read(pieces: readonly Buffer[], { head = false, closes = false } = {}): Read {
   const found: Read = { heads: [], body: '', ended: false, trailers: [], error: null, left: 0 }
   const reader = new MessageParser(responseGrammar, MAX_HEAD_BYTES, {
@@ -77,7 +77,7 @@ for (const [name, text] of Object.entries(GOOD)) {
   })
 }
 
-t.test('what is behind an answer is left, and nothing of it told', async (t) => {
+t.test('bytes after a response are neither consumed nor reported', async (t) => {
   for (const [name, text] of Object.entries(GOOD)) {
     const found = read([bytes(`${text}HTTP/1.1 200 OK\r\n\r\n`)])
     t.match(found, { ended: true, left: 19 }, name)
@@ -85,14 +85,14 @@ t.test('what is behind an answer is left, and nothing of it told', async (t) => 
   }
 })
 
-t.test('a body that ends with the connection', async (t) => {
+t.test('a body that the end of the connection delimits', async (t) => {
   const text = 'HTTP/1.0 200 OK\r\nX-A: b\r\n\r\nsome'
   t.match(read([bytes(text)], { closes: true }), { body: 'some', ended: true })
   t.equal(read([bytes(text)]).ended, false)
   t.equal(read([bytes(text)]).heads[0]?.keepAlive, false)
 })
 
-t.test('the end of the connection ends nothing else', async (t) => {
+t.test('the end of the connection completes no other body', async (t) => {
   for (const text of [
     '',
     'HTTP/1.1 2',
@@ -102,12 +102,12 @@ t.test('the end of the connection ends nothing else', async (t) => {
     t.equal(read([bytes(text)], { closes: true }).ended, false)
 })
 
-t.test('an answer to HEAD has no body, whatever it says', async (t) => {
+t.test('a response to HEAD has no body, whatever its head says', async (t) => {
   for (const field of ['Content-Length: 5', 'Transfer-Encoding: chunked', 'X-A: b'])
     t.match(read([bytes(`HTTP/1.1 200 OK\r\n${field}\r\n\r\n`)], { head: true }), { ended: true, body: '' })
 })
 
-t.test('whether the connection is kept', async (t) => {
+t.test('persistence of the connection', async (t) => {
   for (const [lines, keepAlive] of [
     ['HTTP/1.1 200 OK', true],
     ['HTTP/1.1 200 OK\r\nConnection: close', false],
@@ -119,7 +119,7 @@ t.test('whether the connection is kept', async (t) => {
     t.equal(read([bytes(`${lines}\r\nContent-Length: 0\r\n\r\n`)]).heads[0]?.keepAlive, keepAlive, lines)
 })
 
-t.test('never both an error and an end, whatever comes and however it is cut', async (t) => {
+t.test('never both an error and an end, for any bytes in any reads', async (t) => {
   const piece = fc.constantFrom(
     ...[
       'HTTP/1.1 200 OK',

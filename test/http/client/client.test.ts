@@ -1,4 +1,4 @@
-/** Connections to one target: shared out one request at a time, kept as long as they may be, opened up to the limit. */
+/** The connection pool of a target: one request at a time, keep-alive, and the limit of connections. */
 
 import { once } from 'node:events'
 import { createServer, type Socket } from 'node:net'
@@ -114,7 +114,7 @@ function ask(client: ConnectionPool, request: UpstreamRequest): Result {
 
 const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'
 
-t.test('one connection serves one request after the other', async (t) => {
+t.test('one connection serves sequential requests', async (t) => {
   const { client, sockets } = await served(t, (socket) => socket.write(OK))
   for (let i = 0; i < 5; i++) {
     const result = ask(client, get())
@@ -124,7 +124,7 @@ t.test('one connection serves one request after the other', async (t) => {
   t.equal(sockets.length, 1)
 })
 
-t.test('beyond the limit requests wait, in their order', async (t) => {
+t.test('requests beyond the limit wait in order', async (t) => {
   const order: string[] = []
   const { client, sockets } = await served(
     t,
@@ -141,7 +141,7 @@ t.test('beyond the limit requests wait, in their order', async (t) => {
   t.ok(results.every(({ body }) => body === 'ok'))
 })
 
-t.test('who waited and no longer wants to, sends nothing', async (t) => {
+t.test('a cancelled request sends nothing', async (t) => {
   const { client, seen } = await served(t, (socket) => setTimeout(() => socket.write(OK), 20), {
     connections: 1,
   })
@@ -154,7 +154,7 @@ t.test('who waited and no longer wants to, sends nothing', async (t) => {
   t.notMatch(seen(), '/second')
 })
 
-t.test('an idle connection goes when its time is up, or the upstream says so', async (t) => {
+t.test('an idle connection is closed at its own timeout or at that of the upstream', async (t) => {
   for (const [keepAlive, answer] of [
     [0, OK],
     [5000, OK.replace('\r\n\r\n', '\r\nKeep-Alive: timeout=1\r\n\r\n')],
@@ -167,7 +167,7 @@ t.test('an idle connection goes when its time is up, or the upstream says so', a
   }
 })
 
-t.test('old ones are closed though nobody asks for them', async (t) => {
+t.test('expired connections are closed without a further request', async (t) => {
   const { client, sockets } = await served(t, (socket) => socket.write(OK), { keepAlive: 10 })
   await ask(client, get()).over
   const [socket] = sockets
@@ -175,7 +175,7 @@ t.test('old ones are closed though nobody asks for them', async (t) => {
   t.equal(socket?.destroyed, true)
 })
 
-t.test('nobody listens: every request hears of it, and none was begun', async (t) => {
+t.test('no listener: every request fails, and none was begun', async (t) => {
   const client = new ConnectionPool({ ...defaults(await closedPort()), connections: 2 })
   const results = Array.from({ length: 7 }, () => ask(client, get()))
   await Promise.all(results.map(({ over }) => over))
@@ -183,7 +183,7 @@ t.test('nobody listens: every request hears of it, and none was begun', async (t
     t.match({ error, begun }, { error: { code: 'ECONNREFUSED' }, begun: false })
 })
 
-t.test('no connection in time', async (t) => {
+t.test('connect timeout', async (t) => {
   // Nobody takes connections off this line, and it is short.
   const server = createServer().listen({ port: 0, host: '127.0.0.1', backlog: 1 })
   await once(server, 'listening')
@@ -198,7 +198,7 @@ t.test('no connection in time', async (t) => {
   t.ok(results.every(({ error }) => error instanceof Error))
 })
 
-t.test('what could end a line or the head is never written', async (t) => {
+t.test('bytes that could end a line or the head are never written', async (t) => {
   const { client, seen } = await served(t, (socket) => socket.write(OK))
   const evil = 'a\r\nX-Evil: b'
   for (const request of [
@@ -226,29 +226,32 @@ t.test('what could end a line or the head is never written', async (t) => {
   t.match(seen(), /^GET \/good HTTP\/1\.1\r\nhost: 127\.0\.0\.1:\d+\r\n\r\n$/)
 })
 
-t.test('bodies are framed by us, and one that is not as long as announced ends the connection', async (t) => {
-  const body = (...parts: string[]) => Readable.from(parts.map((part) => Buffer.from(part)))
-  const whole = async (request: UpstreamRequest) => {
-    const { client, seen } = await served(t, (socket, bytes) => {
-      if (bytes.endsWith('\r\n\r\n') || bytes.endsWith('de')) socket.write(OK)
-    })
-    const result = ask(client, { ...request, method: 'POST' })
-    await result.over
-    return { result, text: seen().split('\r\n').slice(2).join('\n') }
-  }
-  const chunks = await whole(get('/', { body: body('abc', 'de'), length: Infinity }))
-  t.equal(chunks.text, 'transfer-encoding: chunked\n\n3\nabc\n2\nde\n0\n\n')
-  const sized = await whole(get('/', { body: body('abc', 'de'), length: 5 }))
-  t.equal(sized.text, 'content-length: 5\n\nabcde')
-  for (const length of [4, 6]) {
-    const { result, text } = await whole(get('/', { body: body('abc', 'de'), length }))
-    t.ok(length === 6 || result.error !== null)
-    t.notMatch(text, 'abcdef')
-  }
-  t.match((await whole(get('/', { length: 0 }))).text, /^content-length: 0\n\n$/)
-})
+t.test(
+  'the client frames bodies, and a body of another length than announced closes the connection',
+  async (t) => {
+    const body = (...parts: string[]) => Readable.from(parts.map((part) => Buffer.from(part)))
+    const whole = async (request: UpstreamRequest) => {
+      const { client, seen } = await served(t, (socket, bytes) => {
+        if (bytes.endsWith('\r\n\r\n') || bytes.endsWith('de')) socket.write(OK)
+      })
+      const result = ask(client, { ...request, method: 'POST' })
+      await result.over
+      return { result, text: seen().split('\r\n').slice(2).join('\n') }
+    }
+    const chunks = await whole(get('/', { body: body('abc', 'de'), length: Infinity }))
+    t.equal(chunks.text, 'transfer-encoding: chunked\n\n3\nabc\n2\nde\n0\n\n')
+    const sized = await whole(get('/', { body: body('abc', 'de'), length: 5 }))
+    t.equal(sized.text, 'content-length: 5\n\nabcde')
+    for (const length of [4, 6]) {
+      const { result, text } = await whole(get('/', { body: body('abc', 'de'), length }))
+      t.ok(length === 6 || result.error !== null)
+      t.notMatch(text, 'abcdef')
+    }
+    t.match((await whole(get('/', { length: 0 }))).text, /^content-length: 0\n\n$/)
+  },
+)
 
-t.test('close waits for what is under way; destroy does not', async (t) => {
+t.test('close waits for requests in flight; destroy does not', async (t) => {
   const { client, sockets } = await served(t, (socket, bytes) => {
     if (bytes.includes('/slow')) setTimeout(() => socket.write(OK), 50)
   })

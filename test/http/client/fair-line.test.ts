@@ -1,4 +1,4 @@
-/** Requests that wait: whose turn it is, and who gives way. */
+/** The fair queue: the order of tenants and callers, and the choice of victims. */
 
 import t from 'tap'
 import type {
@@ -14,7 +14,7 @@ const owner = (text: string): RequestOwner => {
   return { tenant, caller }
 }
 
-/** @param texts `tenant/caller/name`, in the order of their coming */
+/** @param texts `tenant/caller/name` in order of arrival */
 function lineOf(texts: readonly string[]): FairQueue {
   const line = new FairQueue()
   for (const [since, text] of texts.entries()) {
@@ -34,7 +34,7 @@ function all(line: FairQueue, take: () => QueuedRequest | undefined): string {
   return names
 }
 
-t.test('tenants take turns, and in them their callers', async (t) => {
+t.test('tenants take turns, and within them their callers', async (t) => {
   const line = lineOf(['a/x/1', 'a/x/2', 'a/x/3', 'a/y/4', 'b/z/5', 'b/z/6', 'a/y/7'])
   t.equal(
     all(line, () => line.take()),
@@ -47,7 +47,7 @@ t.test('tenants take turns, and in them their callers', async (t) => {
   )
 })
 
-t.test('a place goes to who holds the fewest', async (t) => {
+t.test('a free slot goes to the owner with the fewest', async (t) => {
   const line = lineOf(['a/x/1', 'a/y/2', 'b/z/3', 'b/z/4'])
   const shares = new OwnerUsage()
   shares.add(owner('a/x'), 2)
@@ -63,19 +63,22 @@ t.test('a place goes to who holds the fewest', async (t) => {
   t.equal(line.takeFewest(shares), undefined)
 })
 
-t.test('the newest of the greediest gives way, but not to one who would then have as many', async (t) => {
-  const line = lineOf(['a/x/1', 'a/y/2', 'a/y/3', 'a/y/4', 'b/z/5', 'b/z/6'])
-  t.equal(nameOf(line.takeFromGreediest(owner('c/v'))), '4')
-  t.equal(line.takeFromGreediest(owner('b/z')), undefined, 'three are not two more than two')
-  t.equal(line.takeFromGreediest(owner('a/x')), undefined)
-  t.equal(nameOf(line.takeFromGreediest(owner('a/v'))), '3')
-  t.equal(line.takeFromGreediest(owner('a/v')), undefined)
-  t.equal(nameOf(line.takeFromGreediest(owner('c/v'))), '6')
-  t.equal(line.size, 3)
-  t.equal(new FairQueue().takeFromGreediest(owner('a/x')), undefined)
-})
+t.test(
+  'the newest request of the largest owner is evicted, unless the other would then hold as many',
+  async (t) => {
+    const line = lineOf(['a/x/1', 'a/y/2', 'a/y/3', 'a/y/4', 'b/z/5', 'b/z/6'])
+    t.equal(nameOf(line.takeFromGreediest(owner('c/v'))), '4')
+    t.equal(line.takeFromGreediest(owner('b/z')), undefined, 'three are not two more than two')
+    t.equal(line.takeFromGreediest(owner('a/x')), undefined)
+    t.equal(nameOf(line.takeFromGreediest(owner('a/v'))), '3')
+    t.equal(line.takeFromGreediest(owner('a/v')), undefined)
+    t.equal(nameOf(line.takeFromGreediest(owner('c/v'))), '6')
+    t.equal(line.size, 3)
+    t.equal(new FairQueue().takeFromGreediest(owner('a/x')), undefined)
+  },
+)
 
-t.test('one that is given up leaves the line, and the turns of the others stay', async (t) => {
+t.test('a cancelled request leaves the queue, and the turns of the others stay', async (t) => {
   const line = lineOf(['a/x/1', 'a/x/2', 'a/y/3', 'b/z/4', 'a/x/5'])
   const receivers = [...line].map((one) => [nameOf(one), one.receiver] as const)
   const remove = (name: string) => {
@@ -101,7 +104,7 @@ t.test('one that is given up leaves the line, and the turns of the others stay',
   t.equal(last.takeFewest(new OwnerUsage()), undefined)
 })
 
-t.test('victims: the greediest tenant, its greediest caller, the slowest of it', async (t) => {
+t.test('victims: the largest tenant, its largest caller, its slowest request', async (t) => {
   const holders = ['a/x 5', 'a/x 3', 'a/x 9', 'a/y 1', 'b/z 0'].map((text) => {
     const [name = '', rate] = text.split(' ')
     return { owner: owner(name), rate: Number(rate) }
@@ -116,7 +119,7 @@ t.test('victims: the greediest tenant, its greediest caller, the slowest of it',
   t.equal(shares.findVictim(owner('c/v'), []), null)
 })
 
-t.test('who has waited for long enough', async (t) => {
+t.test('overdue requests', async (t) => {
   const line = lineOf(['a/x/1', 'a/y/2', 'a/x/3', 'b/z/4'])
   t.same(
     [...line.overdue(1)],

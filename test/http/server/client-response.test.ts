@@ -1,4 +1,4 @@
-/** No head is written that a reader could take for another one, whoever let it come so far. */
+/** No ambiguous head is written. */
 
 import t from 'tap'
 import { fieldLines } from '../../../src/http/wire/field-line.ts'
@@ -10,7 +10,7 @@ import { firstExchange } from '../../support/listener.ts'
 const EVIL = ['a\r\nX-Evil: b', 'a\r\n\r\nevil', 'a\n', '\r', 'a\0b', '\u0100', '\ud800', '\x7f']
 const fields = (...all: string[]) => new ResponseFields(fieldLines(all))
 
-t.test('what can not be written is refused, and another answer has its place', async (t) => {
+t.test('an unwritable head is refused, and another response can follow', async (t) => {
   const { port, asked } = await firstExchange(t)
   const wire = new Wire(port).send(get())
   const { response } = await asked

@@ -1,4 +1,4 @@
-/** More connections than there is room for: who has to go, and what the one gets that finds none. */
+/** Too many connections: which one is evicted, and the response to a refused one. */
 
 import t, { type Test } from 'tap'
 import { Wire } from '../../proxy/support.ts'
@@ -7,7 +7,7 @@ import { metric, until } from '../../runtime/workers/support.ts'
 
 const GET = 'GET /docs/a HTTP/1.1\r\nHost: a\r\n\r\n'
 
-/** With 16 connections, and requests that hang until `release`. */
+/** With 16 connections, and requests that wait for `release`. */
 async function crowd(t: Test) {
   const held: (() => void)[] = []
   const world = await startWorld(t, {
@@ -35,7 +35,7 @@ async function ask(wire: Wire): Promise<string> {
   return wire.send(GET).until('done')
 }
 
-t.test('the one that is idle longest makes room', async (t) => {
+t.test('the connection that is idle longest is evicted', async (t) => {
   const { world } = await crowd(t)
   const kept = open(world, 16)
   for (const wire of kept) await ask(wire)
@@ -49,7 +49,7 @@ t.test('the one that is idle longest makes room', async (t) => {
   t.equal(await refused(world), 0)
 })
 
-t.test('when all are busy: 503 at once and closed, and the next one finds room again', async (t) => {
+t.test('all busy: 503 and close at once; later connections are admitted again', async (t) => {
   const { world, held, release } = await crowd(t)
   const busy = open(world, 16).map((wire) => wire.send('GET /held HTTP/1.1\r\nHost: a\r\n\r\n'))
   await until(() => held.length === 16)
@@ -66,7 +66,7 @@ t.test('when all are busy: 503 at once and closed, and the next one finds room a
   t.match(await ask(new Wire(world.port)), /^HTTP\/1\.1 200/)
 })
 
-t.test('many refused at once are logged once', async (t) => {
+t.test('many refusals at once are logged once', async (t) => {
   const { world, held } = await crowd(t)
   for (const wire of open(world, 16)) wire.send('GET /held HTTP/1.1\r\nHost: a\r\n\r\n')
   await until(() => held.length === 16)
@@ -76,7 +76,7 @@ t.test('many refused at once are logged once', async (t) => {
   t.equal(world.log().filter(({ msg }) => String(msg).includes('limits.connections')).length, 1)
 })
 
-t.test('those that send no request are closed before anybody is kept out', async (t) => {
+t.test('connections without a request are evicted first', async (t) => {
   const { world } = await crowd(t)
   const slow = open(world, 100)
   for (const wire of slow.slice(0, 50)) wire.send('GET /docs/a HTTP/1.1\r\nX-')
@@ -86,7 +86,7 @@ t.test('those that send no request are closed before anybody is kept out', async
   t.ok((await evicted(world, 'opening')) >= 84)
 })
 
-t.test('a part of a next request makes a kept connection one that sends none', async (t) => {
+t.test('a partial next request counts as no request', async (t) => {
   const { world } = await crowd(t)
   const kept = open(world, 16)
   for (const wire of kept) await ask(wire)
@@ -100,7 +100,7 @@ t.test('a part of a next request makes a kept connection one that sends none', a
   t.equal(await refused(world), 0)
 })
 
-t.test('what is gone has made room', async (t) => {
+t.test('a closed connection frees its place', async (t) => {
   const { world, held } = await crowd(t)
   for (let round = 0; round < 5; round++) {
     const wires = open(world, 16).map((wire) => wire.send('GET /held HTTP/1.1\r\nHost: a\r\n\r\n'))
@@ -112,7 +112,7 @@ t.test('what is gone has made room', async (t) => {
   t.equal((await of(world, 'idle')) + (await of(world, 'opening')), 0)
 })
 
-t.test('a client that takes its time over a body, or an answer, makes room', async (t) => {
+t.test('a client that is slow at sending or reading is evicted', async (t) => {
   const big = 'a'.repeat(8 * 1024 * 1024)
   const world = await startWorld(t, {
     top: ['limits: { connections: 16 }'],
@@ -149,7 +149,7 @@ t.test('a client that takes its time over a body, or an answer, makes room', asy
   for (const { socket } of [...readers, ...served]) socket.destroy()
 })
 
-t.test('answers of the gateway itself that nobody takes are cut as well', async (t) => {
+t.test('unread responses of the gateway itself are cut as well', async (t) => {
   const world = await startWorld(t, {
     top: ['limits: { body_timeout: 1s }'],
     upstream: ['body_timeout: 1s'],

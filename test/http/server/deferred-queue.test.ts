@@ -1,4 +1,4 @@
-/** Those whose last request was refused wait behind those whose was not, and nobody waits for ever. */
+/** Connections whose last request was refused are deferred, but not for ever. */
 
 import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
@@ -7,7 +7,7 @@ import { Wire } from '../../proxy/support.ts'
 import { raw } from '../../support/client.ts'
 import { startWorld } from '../../support/world.ts'
 
-t.test('a few at each turn of the event loop, in their order', async (t) => {
+t.test('a few in each iteration of the event loop, in order', async (t) => {
   const turns = new DeferredQueue()
   const gone: number[] = []
   for (let i = 0; i < 100; i++) turns.add({ run: () => gone.push(i) })
@@ -25,7 +25,7 @@ t.test('a few at each turn of the event loop, in their order', async (t) => {
   )
 })
 
-t.test('requests behind refused ones, in one packet, all have their answers', async (t) => {
+t.test('pipelined requests after refused ones are all answered', async (t) => {
   const world = await startWorld(t)
   const refused = 'GET /nowhere HTTP/1.1\r\nHost: a\r\n\r\n'
   const last = 'GET /docs/a HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'
@@ -34,7 +34,7 @@ t.test('requests behind refused ones, in one packet, all have their answers', as
   t.same(statuses, [...Array.from({ length: 50 }, () => '404'), '200'])
 })
 
-t.test('so do those that are refused because an upstream has no room', async (t) => {
+t.test('also if the refusal is for a busy upstream', async (t) => {
   const world = await startWorld(t, {
     upstream: ['max_pending: 1'],
     answer: (_request, response) => void setTimeout(() => response.end('late'), 60_000).unref(),

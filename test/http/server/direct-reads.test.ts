@@ -1,4 +1,4 @@
-/** Nothing that comes on a socket is lost, told twice or told out of its order, whichever way it takes. */
+/** Data of a socket is neither lost, duplicated nor reordered on either path. */
 
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'

@@ -1,4 +1,4 @@
-/** SIGTERM's work: what is in flight ends well, nothing new begins. */
+/** Drain: requests in flight finish, and no new ones begin. */
 
 import { once } from 'node:events'
 import { connect } from 'node:net'
@@ -19,7 +19,7 @@ async function refuses(port: number): Promise<boolean> {
   return refused
 }
 
-t.test('requests in flight finish, with Connection: close; then nobody listens', async (t) => {
+t.test('requests in flight finish, with Connection: close; then the port is closed', async (t) => {
   const world = await startWorld(t, {
     answer: (_request, response) => void setTimeout(() => response.end('done'), 400),
   })
@@ -49,7 +49,7 @@ t.test(
   },
 )
 
-t.test('what is not done in time is cut', async (t) => {
+t.test('unfinished requests are cut at the end of the drain', async (t) => {
   const world = await startWorld(t, { answer: () => {} })
   const answer = world.client.send('GET', '/docs/a').catch((error: Error) => error)
   while (world.upstream.seen.length < 1) await sleep(10)
@@ -57,7 +57,7 @@ t.test('what is not done in time is cut', async (t) => {
   t.type(await answer, Error)
 })
 
-t.test('a kept connection may bring one more request in, and is told that it is the last', async (t) => {
+t.test('an idle connection may bring one more request, answered with Connection: close', async (t) => {
   const world = await startWorld(t)
   const kept = Array.from({ length: 10 }, () => new Wire(world.port))
   const ask = async (wire: Wire) => {
@@ -73,7 +73,7 @@ t.test('a kept connection may bring one more request in, and is told that it is 
   await closed
 })
 
-t.test('a connection that has sent a part of a request is no idle one', async (t) => {
+t.test('a connection with a partial request is not idle', async (t) => {
   const world = await startWorld(t)
   const begun = new Wire(world.port).send('GET /docs/a HTTP/1.1\r\n')
   const kept = new Wire(world.port).send('GET /docs/a HTTP/1.1\r\nHost: a\r\n\r\n')
@@ -91,7 +91,7 @@ t.test('a connection that has sent a part of a request is no idle one', async (t
   t.same(new Set(world.upstream.seen.map(({ url }) => url)), new Set(['/docs/a', '/docs/b']))
 })
 
-t.test('an answer that is written but not yet taken is not cut', async (t) => {
+t.test('a response that is written but unread is not cut', async (t) => {
   const size = 8 * 1024 * 1024
   const world = await startWorld(t, { answer: (_request, response) => response.end(Buffer.alloc(size, 'a')) })
   const wire = new Wire(world.port).send('GET /docs/a HTTP/1.1\r\nHost: a\r\n\r\n')
@@ -109,7 +109,7 @@ async function opening(world: World): Promise<number> {
   return Number(/^seatgate_connections\{state="opening"\} (\d+)$/m.exec(text)?.[1])
 }
 
-t.test('requests that are cut at the end have their lines in the log', async (t) => {
+t.test('requests that are cut at the end are logged', async (t) => {
   const world = await startWorld(t, { answer: () => {} })
   const wires = Array.from({ length: 5 }, () =>
     new Wire(world.port).send('GET /docs/a HTTP/1.1\r\nHost: a\r\n\r\n'),

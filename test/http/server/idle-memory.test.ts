@@ -1,4 +1,4 @@
-/** A connection that is idle keeps nothing of its last request. */
+/** An idle connection retains nothing of its last request. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
@@ -8,7 +8,7 @@ import { Wire } from '../../proxy/support.ts'
 import { collect } from '../../support/garbage.ts'
 import { openListener } from '../../support/listener.ts'
 
-t.test('what was kept to be compared is given up', async (t) => {
+t.test('the retained head is dropped', async (t) => {
   const sections: WeakRef<object>[] = []
   const door = await openListener((request, response) => {
     sections.push(new WeakRef(request.section))

@@ -1,4 +1,4 @@
-/** Each limit with its code, and each taken from the configuration that runs: a reload changes it without a restart. */
+/** Each limit with its code; a reload changes each without a restart. */
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import t from 'tap'
@@ -10,7 +10,7 @@ const get = (target: string, ...fields: string[]) =>
 const statusOf = async (world: World, request: string) => (await roundTrip(world.port, request)).slice(9, 12)
 const fields = (count: number) => Array.from({ length: count }, () => 'X-A: a')
 
-/** The answer to a request whose rest never comes. */
+/** The response to a request whose rest never arrives. */
 async function late(world: World, request: string): Promise<string> {
   const wire = new Wire(world.port).send(request)
   const answer = await wire.until('"code":"request_timeout"')
@@ -48,7 +48,7 @@ t.test('fields, bytes and targets', async (t) => {
   t.equal(await none('/none', `X-A: ${'a'.repeat(60_000)}`), '404')
 })
 
-t.test('a connection that sends nothing at all, or no end of a header section', async (t) => {
+t.test('a connection without any bytes, or without the end of a header section', async (t) => {
   const world = await startWorld(t, { top: ['limits: { header_timeout: 1s }'] })
   const silent = new Wire(world.port)
   const kept = new Wire(world.port).send('GET /docs/a HTTP/1.1\r\nHost: a\r\n\r\n')
@@ -59,7 +59,7 @@ t.test('a connection that sends nothing at all, or no end of a header section', 
     t.match(await wire.ended, /^HTTP\/1\.1 408 [\s\S]*"code":"request_timeout"/)
 })
 
-t.test('how long a connection is kept, also one that is kept already', async (t) => {
+t.test('the idle timeout, also of existing connections', async (t) => {
   const world = await startWorld(t)
   const wire = new Wire(world.port)
   const ask = async () => {
@@ -74,7 +74,7 @@ t.test('how long a connection is kept, also one that is kept already', async (t)
   t.equal(await wire.ended, wire.received, 'closed without a word')
 })
 
-t.test('bodies: the default of routes, and of what the gateway itself reads', async (t) => {
+t.test("bodies: the default of routes and of the gateway's own endpoints", async (t) => {
   const world = await startWorld(t, { routes: ['POST /open: public'] })
   const post = (length: number) =>
     `POST /open HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: ${length}\r\n\r\n`

@@ -1,4 +1,4 @@
-/** The PROXY protocol: what a trusted balancer says of the client is taken; whatever is not exactly that ends the connection. */
+/** The PROXY protocol: the address from a trusted balancer is used; any deviation closes the connection. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
@@ -9,7 +9,7 @@ import { metric } from '../../runtime/workers/support.ts'
 
 const SIGNATURE = '\r\n\r\n\0\r\nQUIT\n'
 
-/** Version 2: command, family, and the rest; the length is right unless told otherwise. */
+/** Version 2: command, family, and the rest; the length is right unless given. */
 function v2(command: number, family: number, body: string, length = body.length): string {
   return `${SIGNATURE}${String.fromCharCode(command, family, length >> 8, length & 255)}${body}`
 }
@@ -73,7 +73,7 @@ const BAD: [string, string][] = [
   ['v2, what is told has no length', v2(0x21, 0x11, `${V4}\x01`)],
 ]
 
-t.test('each form, whole and byte by byte', async (t) => {
+t.test('each form, in one piece and byte by byte', async (t) => {
   for (const [name, text, address] of GOOD) {
     const whole = Buffer.from(`${text}GET`, 'latin1')
     const size = whole.length - 3
@@ -113,7 +113,7 @@ for (const workers of [1, 2]) {
   })
 }
 
-t.test('in pieces, and with a body behind it', async (t) => {
+t.test('in pieces, and followed by a request with a body', async (t) => {
   const world = await startWorld(t, { top: TRUSTING })
   const text = `${v2(0x21, 0x11, V4)}POST /open HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello`
   for (const size of [1, 7, 27, 28, 29, 60]) {
@@ -129,7 +129,7 @@ t.test('in pieces, and with a body behind it', async (t) => {
   t.equal(world.upstream.seen.length, 6)
 })
 
-t.test('anything else is closed without an answer, counted, and logged at a bounded rate', async (t) => {
+t.test('anything else is closed without a response, counted, and logged at a bounded rate', async (t) => {
   const world = await startWorld(t, { top: TRUSTING })
   for (const [name, text] of BAD) t.equal(await new Wire(world.port).send(text).ended, '', name)
   const early = new Wire(world.port)
@@ -145,14 +145,14 @@ t.test('anything else is closed without an answer, counted, and logged at a boun
   t.equal(await metric(world, 'seatgate_connections{state="opening"}'), 0)
 })
 
-t.test('a peer that is not trusted says nothing that counts', async (t) => {
+t.test('the header of an untrusted peer is refused', async (t) => {
   const world = await startWorld(t, { top: ['trusted_proxies: [10.0.0.0/8]', 'proxy_protocol: true'] })
   for (const [name, header] of GOOD)
     t.equal(await new Wire(world.port).send(`${header}${GET}`).ended, '', name)
   t.equal(world.upstream.seen.length, 0)
 })
 
-t.test('one that is late is cut', async (t) => {
+t.test('a late header closes the connection', async (t) => {
   const world = await startWorld(t, { top: [...TRUSTING, 'limits: { header_timeout: 1s }'] })
   const wires = [new Wire(world.port), new Wire(world.port).send('PROXY TCP4 192.0.2.7')]
   t.same(await Promise.all(wires.map(({ ended }) => ended)), ['', ''])
@@ -160,7 +160,7 @@ t.test('one that is late is cut', async (t) => {
   t.match(await after.ended, /^HTTP\/1\.1 408/, 'and so is what comes behind it')
 })
 
-t.test('the end does not wait for one that says nothing', async (t) => {
+t.test('shutdown does not wait for a silent connection', async (t) => {
   const world = await startWorld(t, { top: TRUSTING })
   const silent = new Wire(world.port)
   const kept = new Wire(world.port).send(`${GOOD[0]?.[1]}${GET}`)

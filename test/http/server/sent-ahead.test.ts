@@ -1,4 +1,4 @@
-/** Requests that are sent before the last one is answered, in whatever pieces: each has its answer, in its turn. */
+/** Pipelining: each request gets its response, in order, in any split of the bytes. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
@@ -9,7 +9,7 @@ import { ResponseFields } from '../../../src/http/wire/response-fields.ts'
 import { Wire } from '../../proxy/support.ts'
 import { openListener } from '../../support/listener.ts'
 
-/** Echoes targets; answers when told to. */
+/** Echoes targets, at once or on demand. */
 async function echo(t: Test) {
   const waiting: (() => void)[] = []
   const answer = (response: ClientResponse, target: string) => {
@@ -31,7 +31,7 @@ async function echo(t: Test) {
 
 const get = (target: string) => `GET ${target} HTTP/1.1\r\nHost: a\r\n\r\n`
 
-t.test('a third request, where the second one was sent during the first', async (t) => {
+t.test('a third request after a pipelined second one', async (t) => {
   const { wire, next, waiting } = await echo(t)
   wire.send(get('/1'))
   while (waiting.length === 0) await sleep(1)
@@ -48,7 +48,7 @@ t.test('a third request, where the second one was sent during the first', async 
   wire.socket.destroy()
 })
 
-t.test('in pieces of any size, some with bodies, answered now and then', async (t) => {
+t.test('pieces of any size, some with bodies, answered at random times', async (t) => {
   const { wire, next } = await echo(t)
   wire.socket.setNoDelay(true)
   const targets = Array.from({ length: 60 }, (_, i) => `/${i}`)
@@ -79,14 +79,17 @@ t.test('in pieces of any size, some with bodies, answered now and then', async (
   wire.socket.destroy()
 })
 
-t.test('whoever ends its side behind a request that is answered at once has the answer', async (t) => {
-  const door = await openListener((request, response) => {
-    response.writeHead(200, new ResponseFields(fieldLines(['content-length', '2'])))
-    response.end('ok')
-    return new Exchange(request, response, 'id', 0)
-  })
-  t.teardown(() => door.close(0))
-  const wire = new Wire(door.address.port)
-  wire.socket.end(get('/1'))
-  t.match(await wire.ended, /^HTTP\/1\.1 200 OK[\s\S]*ok$/)
-})
+t.test(
+  'a client that ends its side after a request that is answered at once gets the response',
+  async (t) => {
+    const door = await openListener((request, response) => {
+      response.writeHead(200, new ResponseFields(fieldLines(['content-length', '2'])))
+      response.end('ok')
+      return new Exchange(request, response, 'id', 0)
+    })
+    t.teardown(() => door.close(0))
+    const wire = new Wire(door.address.port)
+    wire.socket.end(get('/1'))
+    t.match(await wire.ended, /^HTTP\/1\.1 200 OK[\s\S]*ok$/)
+  },
+)

@@ -1,33 +1,36 @@
-/** Slow-loris: a header section that never ends is cut off by the gateway, and nobody else waits for it. */
+/** Slow loris: an endless header section is cut off, and other clients are served. */
 
 import { connect } from 'node:net'
 import t from 'tap'
 import { startWorld } from '../../support/world.ts'
 
-t.test('400 connections that dribble are answered 408 and closed; others are served meanwhile', async (t) => {
-  const world = await startWorld(t)
-  const slow = Array.from({ length: 400 }, () => {
-    const socket = connect(world.port, '127.0.0.1')
-    socket.write('GET /docs/a HTTP/1.1\r\nHost: a\r\n')
-    let text = ''
-    socket.on('data', (chunk) => {
-      text += chunk
+t.test(
+  '400 trickling connections are answered 408 and closed; other clients are served meanwhile',
+  async (t) => {
+    const world = await startWorld(t)
+    const slow = Array.from({ length: 400 }, () => {
+      const socket = connect(world.port, '127.0.0.1')
+      socket.write('GET /docs/a HTTP/1.1\r\nHost: a\r\n')
+      let text = ''
+      socket.on('data', (chunk) => {
+        text += chunk
+      })
+      return new Promise<string>((resolve) => {
+        const dribble = setInterval(() => socket.write('X-A: a\r\n'), 1000)
+        const end = () => {
+          clearInterval(dribble)
+          resolve(text)
+        }
+        socket.on('error', end)
+        socket.on('close', end)
+      })
     })
-    return new Promise<string>((resolve) => {
-      const dribble = setInterval(() => socket.write('X-A: a\r\n'), 1000)
-      const end = () => {
-        clearInterval(dribble)
-        resolve(text)
-      }
-      socket.on('error', end)
-      socket.on('close', end)
+    let answered = 0
+    const all = Promise.all(slow).then((texts) => {
+      answered = texts.filter((text) => /^HTTP\/1\.1 408 [\s\S]*"code":"request_timeout"/.test(text)).length
     })
-  })
-  let answered = 0
-  const all = Promise.all(slow).then((texts) => {
-    answered = texts.filter((text) => /^HTTP\/1\.1 408 [\s\S]*"code":"request_timeout"/.test(text)).length
-  })
-  for (let i = 0; i < 200; i++) t.equal((await world.client.send('GET', '/docs/a')).status, 200)
-  await all
-  t.equal(answered, 400)
-})
+    for (let i = 0; i < 200; i++) t.equal((await world.client.send('GET', '/docs/a')).status, 200)
+    await all
+    t.equal(answered, 400)
+  },
+)

@@ -1,4 +1,4 @@
-/** However the bytes of requests are cut into pieces, they are read as the same requests, or refused. */
+/** Requests are parsed alike, or refused, however their bytes are split into reads. */
 
 import fc from 'fast-check'
 import t from 'tap'
@@ -17,7 +17,7 @@ interface Read {
   fault: string | null
 }
 
-/** One behind the other, as on a connection. */
+/** One after the other, as on a connection. */
 function read(pieces: readonly Buffer[]): Read {
   const found: Read = { heads: [], body: '', parts: 0, ended: 0, fault: null }
   const reader = new MessageParser(requestGrammar(MOST), MOST, {
@@ -108,7 +108,7 @@ for (const [name, [text, kind]] of Object.entries(BAD)) {
   })
 }
 
-t.test('tiny chunks are handed on together: each would cost more than a kilobyte does', async (t) => {
+t.test('tiny chunks are combined: each would cost more than a kilobyte', async (t) => {
   const head = 'POST /a HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n'
   const { body, parts } = read([bytes(head), bytes('1\r\na\r\n'.repeat(10_000)), bytes('0\r\n\r\n')])
   t.equal(body, 'a'.repeat(10_000))
@@ -117,7 +117,7 @@ t.test('tiny chunks are handed on together: each would cost more than a kilobyte
   t.equal(mixed.body, `a${'b'.repeat(8192)}c`, 'and in their order')
 })
 
-t.test('extensions of all chunks together have a limit', async (t) => {
+t.test('all chunk extensions together have a limit', async (t) => {
   const head = 'POST /a HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n'
   const extended = `1;${'e'.repeat(1000)}\r\na\r\n`
   t.equal(read([bytes(head + extended.repeat(10))]).fault, null)
