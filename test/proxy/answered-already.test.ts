@@ -1,4 +1,4 @@
-/** An upstream's answer that comes when the request has been answered otherwise: nothing of it goes out, and nothing ends. */
+/** An upstream response after the request was answered otherwise: it is dropped, and the connection survives. */
 
 import t, { type Test } from 'tap'
 import { Refusal } from '../../src/model/errors.ts'

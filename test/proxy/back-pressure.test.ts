@@ -1,4 +1,4 @@
-/** Nobody's slowness is paid for in memory. */
+/** Slow clients and upstreams cause backpressure, not buffering. */
 
 import { connect } from 'node:net'
 import t from 'tap'
@@ -7,7 +7,7 @@ import { eventually, front, serve, serveRaw, Wire } from './support.ts'
 const MEBIBYTE = 1024 * 1024
 const chunk = Buffer.alloc(MEBIBYTE, 'a')
 
-/** Until the counter has stood still for a while. */
+/** Waits until the counter stands still. */
 async function standstill(count: () => number): Promise<number> {
   let last = -1
   while (last !== count()) {
@@ -70,7 +70,7 @@ t.test('an upstream that does not read stops the client', async (t) => {
   wire.socket.destroy()
 })
 
-t.test('a client that takes nothing for too long is cut off, and the upstream let go', async (t) => {
+t.test('a client that reads nothing for too long is cut off, and the upstream is released', async (t) => {
   let gone = false
   const port = await serve(t, (_, response) => {
     const more = () => {
@@ -89,7 +89,7 @@ t.test('a client that takes nothing for too long is cut off, and the upstream le
   wire.socket.destroy()
 })
 
-t.test('a client that leaves just the end of an answer unread is cut off too', async (t) => {
+t.test('a client that leaves only the end of a response unread is cut off too', async (t) => {
   // Ends when the first bytes have to wait at the gateway: few enough that nothing else was held.
   const port = await serve(t, async (_, response) => {
     while ((exchanges[0]?.response.writableLength ?? 0) === 0) {

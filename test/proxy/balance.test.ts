@@ -1,4 +1,4 @@
-/** Who gets a request, among targets that are all well; and what happens when they have enough. */
+/** Load balancing among available targets, and the limit of requests for each. */
 
 import type { ServerResponse } from 'node:http'
 import t, { type Test } from 'tap'
@@ -16,7 +16,7 @@ import {
   Wire,
 } from './support.ts'
 
-/** Targets that answer when told to, and a front before them. */
+/** Targets that respond on demand, behind a gateway. */
 class Fleet {
   readonly gate: Front
   /** Requests that each target holds. */
@@ -51,7 +51,7 @@ class Fleet {
   }
 }
 
-t.test('the fewest under way', async (t) => {
+t.test('the target with the fewest requests in flight', async (t) => {
   const fleet = await Fleet.start(t, 3)
   for (let i = 0; i < 6; i++) await fleet.send()
   t.same(fleet.counts, [2, 2, 2], 'among equals in turn')
@@ -66,7 +66,7 @@ t.test('the fewest under way', async (t) => {
   )
 })
 
-t.test('one after the other, also when nothing is under way', async (t) => {
+t.test('in turn, also without requests in flight', async (t) => {
   const seen: string[] = []
   const ports = await Promise.all(
     ['a', 'b', 'c'].map((name) =>
@@ -84,7 +84,7 @@ t.test('one after the other, also when nothing is under way', async (t) => {
   }
 })
 
-t.test('round robin heeds nothing else', async (t) => {
+t.test('round-robin ignores requests in flight', async (t) => {
   const fleet = await Fleet.start(t, 2, { balance: 'round-robin' })
   for (let i = 0; i < 4; i++) await fleet.send()
   fleet.held[0]?.splice(0).forEach((response) => response.end())
@@ -109,7 +109,7 @@ t.test('the Host is the target’s', async (t) => {
   )
 })
 
-t.test('more than a target may have: the others get it; more than all may: 503 at once', async (t) => {
+t.test('beyond the limit of one target the others serve; beyond that of all, 503 at once', async (t) => {
   for (const size of [1, 2]) {
     const fleet = await Fleet.start(t, size, { maxPending: 2 })
     for (let i = 0; i < 2 * size; i++) await fleet.send()
@@ -127,7 +127,7 @@ t.test('more than a target may have: the others get it; more than all may: 503 a
   }
 })
 
-t.test('what waits for a connection counts, and what is given up does no more', async (t) => {
+t.test('waiting requests count, cancelled ones do not', async (t) => {
   const fleet = await Fleet.start(t, 1, { maxPending: 3, connections: 1 })
   await fleet.send()
   const waiting = [new Wire(fleet.gate.port).send(get()), new Wire(fleet.gate.port).send(get())]
@@ -141,7 +141,7 @@ t.test('what waits for a connection counts, and what is given up does no more', 
   await eventually(() => pending() === 0)
 })
 
-t.test('whatever becomes of requests, none is counted for ever', async (t) => {
+t.test('the count returns to zero after requests of any outcome', async (t) => {
   const port = await serve(t, (request, response) => {
     if (request.url === '/reset') request.socket.resetAndDestroy()
     else if (request.url === '/half') response.write('half', () => request.socket.destroy())

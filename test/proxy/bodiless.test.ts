@@ -3,7 +3,7 @@
 import t from 'tap'
 import { answering, front, serveRaw, valuesOf, Wire } from './support.ts'
 
-/** Two requests on one connection: were a body awaited or added, the second answer would not be found. */
+/** Two requests on one connection: an awaited or added body would hide the second response. */
 async function twice(gate: number, method: string): Promise<[string, string]> {
   const wire = new Wire(gate).send(`${method} /1 HTTP/1.1\r\nHost: gw\r\n\r\n`)
   const first = await wire.until('\r\n\r\n')
@@ -37,7 +37,7 @@ for (const [method, status, head, length] of [
   })
 }
 
-t.test('a body sent with an answer to HEAD reaches nobody', async (t) => {
+t.test('a body in the response to HEAD is dropped', async (t) => {
   const port = await serveRaw(t, (socket) =>
     socket.on('data', (bytes) => {
       const head = bytes.toString().startsWith('HEAD')

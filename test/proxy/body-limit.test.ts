@@ -1,4 +1,4 @@
-/** CVE-2026-50197 (Skipper): a limit on bodies that chunks slip past. */
+/** CVE-2026-50197 (Skipper): a body limit that chunked framing evades. */
 
 import t from 'tap'
 import { codeOf, front, roundTrip, serve, Wire } from './support.ts'
@@ -31,7 +31,7 @@ t.test('an announced length over it never reaches the upstream', async (t) => {
   t.equal(asked, 0)
 })
 
-t.test('chunks over it are cut, and the upstream never takes them for a whole body', async (t) => {
+t.test('a chunked body over it is cut, and never looks complete to the upstream', async (t) => {
   let whole = 0
   const port = await serve(t, (request) => {
     request.resume().on('end', () => whole++)
@@ -47,7 +47,7 @@ t.test('chunks over it are cut, and the upstream never takes them for a whole bo
   t.equal(whole, 0)
 })
 
-t.test('over it after the answer has begun: the answer is cut', async (t) => {
+t.test('over it after the response has begun: the response is cut', async (t) => {
   const port = await serve(t, (request, response) => {
     request.resume()
     response.write('begun')

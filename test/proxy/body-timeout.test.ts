@@ -1,4 +1,4 @@
-/** How long either side may leave a body standing still. */
+/** The timeout of bodies in both directions. */
 
 import t from 'tap'
 import { eventually, front, roundTrip, serve, serveRaw, Wire } from './support.ts'
@@ -25,7 +25,7 @@ for (const [framing, head] of [
   })
 }
 
-t.test('to HTTP/1.0, where the end of the connection is the end: a reset', async (t) => {
+t.test('HTTP/1.0, where the end of the connection ends the body: a reset', async (t) => {
   const port = await serveRaw(t, (socket) => {
     socket.once('data', () =>
       socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\npart\r\n'),
@@ -37,7 +37,7 @@ t.test('to HTTP/1.0, where the end of the connection is the end: a reset', async
   t.equal(wire.reset, true)
 })
 
-t.test('slow, but never still for so long, is no silence: down', async (t) => {
+t.test('a slow download that never pauses so long does not time out', async (t) => {
   const port = await serve(t, async (_, response) => {
     for (let i = 0; i < 8; i++) {
       response.write('a')
@@ -50,7 +50,7 @@ t.test('slow, but never still for so long, is no silence: down', async (t) => {
   t.equal(exchanges[0]?.refusal, null)
 })
 
-t.test('nor up', async (t) => {
+t.test('nor does such an upload', async (t) => {
   const port = await serve(t, (asked, response) => void asked.resume().on('end', () => response.end('ok')))
   const { port: gate, exchanges } = await front(t, port, { bodyTimeout: 1000 })
   const wire = new Wire(gate).send(
@@ -64,7 +64,7 @@ t.test('nor up', async (t) => {
   t.equal(exchanges[0]?.bytesIn, 8)
 })
 
-t.test('a client that stops after the answer has begun is cut off from it', async (t) => {
+t.test('a client that stops sending after the response has begun loses the response', async (t) => {
   let gone = false
   const port = await serve(t, (asked, response) => {
     asked.pipe(response)
@@ -79,7 +79,7 @@ t.test('a client that stops after the answer has begun is cut off from it', asyn
   await eventually(() => gone)
 })
 
-t.test('a client that is slow to read is not the upstream’s silence', async (t) => {
+t.test('a slow reader does not count as silence of the upstream', async (t) => {
   const size = 20 * 1024 * 1024
   const port = await serve(t, (_, response) => void response.end(Buffer.alloc(size)))
   const { port: gate, exchanges } = await front(t, port, { bodyTimeout: 2000 })

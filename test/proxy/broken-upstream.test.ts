@@ -1,4 +1,4 @@
-/** An upstream that breaks the protocol, or breaks off: 502, or a transfer that is visibly broken; never a guess. */
+/** An upstream that breaks the protocol or disconnects: 502, or a visibly truncated transfer. */
 
 import t from 'tap'
 import { answering, codeOf, eventually, front, get, roundTrip, serveRaw, Wire } from './support.ts'
@@ -97,7 +97,7 @@ for (const [name, head, then] of [
   }
 }
 
-t.test('an upstream that stops in the midst of its answer is given up', async (t) => {
+t.test('an upstream that stops inside its response times out', async (t) => {
   let gone = false
   const port = await serveRaw(t, (socket) => {
     socket.once('data', () => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\npart'))

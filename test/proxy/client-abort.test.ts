@@ -1,9 +1,9 @@
-/** A client that goes away takes its request with it: the upstream need not work for nobody. */
+/** A client that disconnects cancels its request at the upstream. */
 
 import t from 'tap'
 import { eventually, front, serve, Wire } from './support.ts'
 
-t.test('while the upstream thinks', async (t) => {
+t.test('before the response', async (t) => {
   let asked = 0
   let cancelled = 0
   const port = await serve(t, (request, response) => {
@@ -19,7 +19,7 @@ t.test('while the upstream thinks', async (t) => {
   t.ok(exchanges.every(({ aborted, refusal }) => aborted && refusal === null))
 })
 
-t.test('in the midst of the upload', async (t) => {
+t.test('during the upload', async (t) => {
   let cancelled = false
   let whole = false
   let asked = 0
@@ -43,7 +43,7 @@ t.test('in the midst of the upload', async (t) => {
   }
 })
 
-t.test('while it waits in the line: it leaves that at once', async (t) => {
+t.test('while it waits in the queue: it leaves the queue at once', async (t) => {
   let asked = 0
   const held: (() => void)[] = []
   const port = await serve(t, (request, response) => {
@@ -79,7 +79,7 @@ t.test('while it waits in the line: it leaves that at once', async (t) => {
   await eventually(() => pending() === 0)
 })
 
-t.test('in the midst of the answer', async (t) => {
+t.test('during the response', async (t) => {
   let cancelled = false
   const port = await serve(t, (_, response) => {
     response.write('one')
@@ -95,7 +95,7 @@ t.test('in the midst of the answer', async (t) => {
   t.match(exchanges[0], { aborted: true, refusal: null })
 })
 
-t.test('before a connection was had', async (t) => {
+t.test('before a connection is available', async (t) => {
   const port = await serve(t, (_, response) => response.end('ok'))
   const { port: gate, exchanges } = await front(t, port)
   const wire = new Wire(gate).send('GET / HTTP/1.1\r\nHost: gw\r\n\r\n')

@@ -1,4 +1,4 @@
-/** One timer for many deadlines: nobody is called before its time, everybody is after it. */
+/** Many deadlines on one timer: each expires after its time, never before. */
 
 import { performance } from 'node:perf_hooks'
 import t from 'tap'
@@ -35,7 +35,7 @@ class Waiter implements Timed {
   }
 }
 
-/** The timers are no reason to stay. */
+/** The timers do not keep the process alive. */
 const held = setInterval(() => {}, 1000)
 t.teardown(() => clearInterval(held))
 
@@ -63,7 +63,7 @@ t.test('each at its time, however they were added and moved', async (t) => {
   t.ok(waiters.every(({ times }) => times === 1))
 })
 
-t.test('one that is called may remove another, or wait on', async (t) => {
+t.test('an expired entry may remove another, or wait on', async (t) => {
   const deadlines = new Deadlines()
   let victim = null as Waiter | null
   let calls = 0
@@ -96,7 +96,7 @@ t.test('many at once', async (t) => {
   t.ok(waiters.every(({ times, index }) => times === 1 && index === -1))
 })
 
-t.test('one that another one moves in the same look is not late', async (t) => {
+t.test('an entry that another one moves in the same check is not expired', async (t) => {
   const deadlines = new Deadlines()
   let moved = null as Waiter | null
   const mover: Timed = {
@@ -115,7 +115,7 @@ t.test('one that another one moves in the same look is not late', async (t) => {
   t.ok(performance.now() - from >= 40)
 })
 
-t.test('one that throws takes nobody with it', async (t) => {
+t.test('an entry that throws does not affect the others', async (t) => {
   const deadlines = new Deadlines()
   const broken: Timed = {
     deadline: 0,
@@ -132,7 +132,7 @@ t.test('one that throws takes nobody with it', async (t) => {
   t.equal(waiter.times, 1)
 })
 
-t.test('a deadline beyond what a timer can do is waited for in parts', async (t) => {
+t.test('a deadline beyond the limit of timers takes several timers', async (t) => {
   const deadlines = new Deadlines()
   const warned: Error[] = []
   const warn = (warning: Error) => void warned.push(warning)

@@ -1,9 +1,9 @@
-/** An upstream may answer before it has read the request (401, 413): the client gets that, and nothing is left over. */
+/** A response before the end of the request (401, 413) reaches the client and leaves nothing behind. */
 
 import t from 'tap'
 import { eventually, front, serve, serveRaw, Wire } from './support.ts'
 
-t.test('the answer arrives during the upload, and the connection goes on behind the body', async (t) => {
+t.test('the response arrives during the upload, and the connection goes on after the body', async (t) => {
   const seen: string[] = []
   const port = await serve(t, (request, response) => {
     seen.push(`${request.method} ${request.url}`)
@@ -37,7 +37,7 @@ t.test('also when the upstream closes at once after it', async (t) => {
   t.equal(all.split('HTTP/1.1 401').length, 3)
 })
 
-t.test('a client that sends on beyond the limit loses the connection', async (t) => {
+t.test('a client that sends beyond the limit loses the connection', async (t) => {
   const port = await serve(t, (_, response) => {
     response.writeHead(401, { 'Content-Length': 0 })
     response.end()
@@ -58,7 +58,7 @@ t.test('a client that sends on beyond the limit loses the connection', async (t)
   t.ok(sent < 200, `after ${sent} chunks`)
 })
 
-t.test('a body that the upstream never takes does not hold its answer', async (t) => {
+t.test('a body that the upstream never reads does not delay its response', async (t) => {
   const port = await serveRaw(t, (socket) => {
     socket.once('data', () => {
       socket.pause()

@@ -1,4 +1,4 @@
-/** Targets that fail go out of the rotation, and come back; where none is left, the answer is 503 at once. */
+/** Failing targets are ejected and restored; without an available target, 503 at once. */
 
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
@@ -53,7 +53,7 @@ async function listenAt(t: Test, port: number): Promise<Server> {
 
 const isOk = (answer: string) => answer.startsWith('HTTP/1.1 200 ')
 
-t.test('one of two is dead: every request is answered, and it is soon asked no more', async (t) => {
+t.test('one of two is dead: every request is answered, and the dead one is soon avoided', async (t) => {
   const dead = await closedPort()
   const port = await serve(
     t,
@@ -80,7 +80,7 @@ t.test('one of two is dead: every request is answered, and it is soon asked no m
   t.match(upstream.targets(), [{ state: 'ejected' }, { state: 'in' }])
 })
 
-t.test('it comes back after its time, by one request that tests it', async (t) => {
+t.test('it is restored after its ejection time by one probe', async (t) => {
   const dead = await closedPort()
   const port = await serve(t, (_, response) => response.end('ok'))
   const told = listener()
@@ -102,7 +102,7 @@ async function eventuallyAnswers(gate: number, holds: () => boolean): Promise<vo
   }
 }
 
-t.test('while one request tests it, no other does', async (t) => {
+t.test('one probe at a time', async (t) => {
   const held: Socket[] = []
   let resets = true
   const flaky = await serveRaw(t, (socket) => {
@@ -137,7 +137,7 @@ function tlsTo(...ports: readonly number[]): Partial<UpstreamConfig> {
   return { connectTimeout: 50, targets: ports.map((port) => new URL(`https://127.0.0.1:${port}`)) }
 }
 
-t.test('nobody can be reached in time: 503 at once, and it says when to come again', async (t) => {
+t.test('no target connects in time: 503 at once, with Retry-After', async (t) => {
   const { port: gate, exchanges } = await front(t, 0, {
     config: tlsTo(await silent(t), await silent(t)),
     ejection: { ...forLong, testInterval: HOUR },
@@ -164,7 +164,7 @@ for (const size of [1, 2]) {
   })
 }
 
-t.test('nobody can be reached: what is let through to find out is bounded', async (t) => {
+t.test('no target is reachable: the number of probes is bounded', async (t) => {
   const told = listener()
   const { port: gate, exchanges } = await front(t, 0, {
     config: tlsTo(await silent(t)),
@@ -179,7 +179,7 @@ t.test('nobody can be reached: what is let through to find out is bounded', asyn
   t.equal(told.ejected.length, 1, 'and what it found is told once')
 })
 
-t.test('answers of 500 are answers', async (t) => {
+t.test('a 500 is not a failure of the target', async (t) => {
   const port = await serve(t, (_, response) => {
     response.statusCode = 500
     response.end()
@@ -221,14 +221,14 @@ for (const [how, act] of Object.entries(faults)) {
   })
 }
 
-t.test('a request that the client spoils counts against nobody', async (t) => {
+t.test('nor is a fault of the client', async (t) => {
   const port = await serve(t, (_, response) => response.end('ok'))
   const { port: gate, upstream } = await front(t, port, { decision: { path: 'not-a-path' } })
   for (let i = 0; i < 5; i++) t.equal(codeOf(await roundTrip(gate, get())), 'request_malformed')
   t.match(upstream.targets(), [{ state: 'in', pending: 0 }])
 })
 
-t.test('nor do clients that leave', async (t) => {
+t.test('nor is a client that disconnects', async (t) => {
   const port = await serve(t, () => {})
   const { port: gate, upstream } = await front(t, port)
   for (let i = 1; i <= 5; i++) {
@@ -240,7 +240,7 @@ t.test('nor do clients that leave', async (t) => {
   t.match(upstream.targets(), [{ state: 'in' }])
 })
 
-t.test('nor do those that leave before there was a connection for them', async (t) => {
+t.test('nor is one that disconnects before a connection is available', async (t) => {
   const held: (() => void)[] = []
   const port = await serve(t, (_, response) => void held.push(() => response.end()))
   const { port: gate, upstream } = await front(t, port, { connections: 1 })
@@ -263,7 +263,7 @@ t.test('nor do those that leave before there was a connection for them', async (
   t.match(upstream.targets(), [{ state: 'in' }])
 })
 
-t.test('nor does one that takes too long over its answer', async (t) => {
+t.test('nor is a response timeout', async (t) => {
   const port = await serve(t, () => {})
   const { port: gate, upstream } = await front(t, port, { config: { responseTimeout: 30 } })
   for (let i = 0; i < 5; i++) t.equal(codeOf(await roundTrip(gate, get())), 'upstream_timeout')

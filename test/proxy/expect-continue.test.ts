@@ -1,11 +1,11 @@
-/** `100 Continue` is said when the upstream is about to take the body, not before (RFC 9110, section 10.1.1). */
+/** `100 Continue` is sent when the upstream is about to read the body, not before (RFC 9110, section 10.1.1). */
 
 import t from 'tap'
 import { front, serve, Wire } from './support.ts'
 
 const HEAD = 'POST / HTTP/1.1\r\nHost: gw\r\nExpect: 100-continue\r\nContent-Length: 4\r\n\r\n'
 
-t.test('said once, and the body goes through', async (t) => {
+t.test('sent once, and the body passes', async (t) => {
   const expectations: (string | undefined)[] = []
   const port = await serve(t, (request, response) => {
     expectations.push(request.headers.expect)
@@ -20,7 +20,7 @@ t.test('said once, and the body goes through', async (t) => {
   wire.socket.destroy()
 })
 
-t.test('not said where there is no upstream, nor for a body over the limit', async (t) => {
+t.test('not sent without an upstream, nor for a body over the limit', async (t) => {
   const dead = await front(t, 1)
   const answer = await new Wire(dead.port).send(HEAD).ended
   t.match(answer, /^HTTP\/1\.1 502 /)

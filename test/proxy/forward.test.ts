@@ -1,4 +1,4 @@
-/** A request goes there and its answer comes back, streamed. */
+/** Forwarding: requests and responses pass, streamed. */
 
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
@@ -89,7 +89,7 @@ function* repeated(chunk: Buffer, times: number) {
   for (let i = 0; i < times; i++) yield chunk
 }
 
-t.test('the head of an answer is passed on before its body comes', async (t) => {
+t.test('the head of a response passes before its body arrives', async (t) => {
   let finish = () => {}
   const port = await serve(t, (_, response) => {
     response.flushHeaders()
@@ -103,7 +103,7 @@ t.test('the head of an answer is passed on before its body comes', async (t) => 
   wire.socket.destroy()
 })
 
-t.test('a body is passed on as it comes, both ways at once', async (t) => {
+t.test('bodies are streamed, in both directions at once', async (t) => {
   const port = await serve(t, (request, response) => {
     response.flushHeaders()
     request.pipe(response)
@@ -120,7 +120,7 @@ t.test('a body is passed on as it comes, both ways at once', async (t) => {
   wire.socket.destroy()
 })
 
-t.test('connections to the upstream are used again', async (t) => {
+t.test('upstream connections are reused', async (t) => {
   let connections = 0
   const port = await serveRaw(t, (socket) => {
     connections++
@@ -145,7 +145,7 @@ t.test('to HTTP/1.0 an answer without a length ends with the connection, and has
   t.same(valuesOf(answer, 'trailer'), [])
 })
 
-t.test('a request judged before its upstream was closed by a reload is still served', async (t) => {
+t.test('a request decided before a reload closed its upstream is still served', async (t) => {
   const port = await serve(t, (_, response) => response.end('ok'))
   const { port: gate, upstream } = await front(t, port)
   await roundTrip(gate, 'GET / HTTP/1.1\r\nHost: gw\r\nConnection: close\r\n\r\n')

@@ -1,4 +1,4 @@
-/** Active checks: what they ask, what takes a target out, what brings it back, and that they end with the upstream. */
+/** Health checks: the request, the thresholds, and their end with the upstream. */
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -35,7 +35,7 @@ async function checked(t: Test, ports: number[], options: FrontOptions & { healt
   return { ...made, unhealthy, returned }
 }
 
-/** A service that says of itself how it is. */
+/** A service that reports its health. */
 async function service(t: Test, answer: RequestListener) {
   const checks: string[] = []
   const asked: string[] = []
@@ -94,7 +94,7 @@ for (const [name, ill] of Object.entries(ills)) {
   })
 }
 
-t.test('a body that does not end is not waited for, nor is an interim answer an answer', async (t) => {
+t.test('an endless body is not awaited, and an interim response does not count', async (t) => {
   let checks = 0
   const port = await serveRaw(t, (socket) =>
     socket.once('data', () => {
@@ -108,7 +108,7 @@ t.test('a body that does not end is not waited for, nor is an interim answer an 
   t.same(unhealthy, [])
 })
 
-t.test('all ill: 503 at once, and no request tests them', async (t) => {
+t.test('all unhealthy: 503 at once, without probes', async (t) => {
   const { port, asked } = await service(t, (_, response) => void response.writeHead(503).end())
   const { port: gate, unhealthy, exchanges } = await checked(t, [port])
   await eventually(() => unhealthy.length === 1)
@@ -117,7 +117,7 @@ t.test('all ill: 503 at once, and no request tests them', async (t) => {
   t.same(asked, [])
 })
 
-t.test('what nobody listens for is ill, and well once somebody does', async (t) => {
+t.test('a closed port is unhealthy, and healthy once it is opened', async (t) => {
   const { port, unhealthy, returned, upstream } = await checked(t, [await closedPort()])
   await eventually(() => unhealthy.length === 1)
   t.match(unhealthy, [{ cause: { code: 'ECONNREFUSED' } }])

@@ -1,4 +1,4 @@
-/** Answers of which there is too much: bounded, refused where they pass the bound, and nobody else is kept waiting. */
+/** Oversized responses are bounded and refused, without delaying others. */
 
 import type { Socket } from 'node:net'
 import t from 'tap'

@@ -1,4 +1,4 @@
-/** Chunks that are none: the answer has begun by then, so it is cut; the next request is unharmed. */
+/** Malformed chunks after the response has begun: it is cut; the next request is unharmed. */
 
 import t from 'tap'
 import { cut, goesOn, hostile } from './support.ts'
@@ -64,7 +64,7 @@ t.test('an extension without end (CVE-2024-22019) is silence', async (t) => {
   cut(t, await hostile(t, `${HEAD}2;a`, flood))
 })
 
-t.test('an answer behind the last chunk reaches nobody', async (t) => {
+t.test('a response after the last chunk is dropped', async (t) => {
   const evil = 'HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nEVIL'
   const { first, next, connections } = await hostile(t, `${HEAD}2\r\nok\r\n0\r\n\r\n${evil}`)
   t.ok(first.endsWith('2\r\nok\r\n0\r\n\r\n'))

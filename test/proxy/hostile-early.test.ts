@@ -1,4 +1,4 @@
-/** Answers that come too soon: before any request, or before the request is whole. */
+/** Responses before any request, or before the end of the request. */
 
 import type { Socket } from 'node:net'
 import t from 'tap'
@@ -8,7 +8,7 @@ import { send } from '../hostile/door.ts'
 const EVIL = 'HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nEVIL'
 const sized = 'HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nbody'
 
-t.test('before any request: nobody’s', async (t) => {
+t.test('before any request: dropped', async (t) => {
   const hostile = await HostileUpstream.start(t)
   for (const early of [
     EVIL,
@@ -27,7 +27,7 @@ t.test('before any request: nobody’s', async (t) => {
   }
 })
 
-t.test('on a connection that is idle: it is dropped', async (t) => {
+t.test('on an idle connection: the connection is closed', async (t) => {
   const hostile = await HostileUpstream.start(t)
   for (const later of [EVIL, 'x', '\r\n', '\0']) {
     const { all } = await hostile.play({

@@ -1,4 +1,4 @@
-/** Two framings, odd ones, and bytes beyond what the framing holds: nobody's next answer is made of them. */
+/** Double or malformed framing, and excess bytes: they never become the next response. */
 
 import t from 'tap'
 import { broken, HostileUpstream, passes, refused } from '../hostile/hostile-upstream.ts'
@@ -114,7 +114,7 @@ t.test('chunks in HTTP/1.0 are no chunks', async (t) => {
   })
 })
 
-t.test('bytes behind the answer', async (t) => {
+t.test('bytes after the response', async (t) => {
   const hostile = await HostileUpstream.start(t)
   const sized = answer('Content-Length: 4', 'body')
   const inChunks = answer('Transfer-Encoding: chunked', CHUNKS)
@@ -134,7 +134,7 @@ t.test('bytes behind the answer', async (t) => {
         await passes(t, hostile, JSON.stringify(extra), { packets }, 'body', false)
 })
 
-t.test('a body where there is none', async (t) => {
+t.test('a body where none is permitted', async (t) => {
   const hostile = await HostileUpstream.start(t)
   const head = 'HEAD /evil HTTP/1.1\r\nHost: a\r\n\r\n'
   for (const body of ['body', EVIL, CHUNKS]) {

@@ -1,4 +1,4 @@
-/** Answers in pieces: wherever the network cuts them, the client gets the same, and what is malformed stays so. */
+/** Responses in any split of the bytes: the client gets the same, and malformed ones are refused. */
 
 import t from 'tap'
 import { broken, HostileUpstream, passes, refused } from '../hostile/hostile-upstream.ts'

@@ -1,4 +1,4 @@
-/** Every status there can be, and those that can't: interim, final without and with a body, or no answer at all. */
+/** All status codes, valid or not: interim, final with and without a body, or refused. */
 
 import t from 'tap'
 import { HostileUpstream, harmless, passes, refused } from '../hostile/hostile-upstream.ts'
@@ -57,7 +57,7 @@ t.test('a thousand interim answers', async (t) => {
   await passes(t, hostile, 'and then an answer', { packets }, 'body', true)
 })
 
-t.test('a switch of protocols that nobody asked for', async (t) => {
+t.test('an unrequested switch of protocols', async (t) => {
   const hostile = await HostileUpstream.start(t)
   const inner = sized('200 OK')
   for (const lines of [
@@ -69,7 +69,7 @@ t.test('a switch of protocols that nobody asked for', async (t) => {
     await refused(t, hostile, JSON.stringify(lines), { packets: `HTTP/1.1 101 X\r\n${lines}\r\n${inner}` })
 })
 
-t.test('what is no status', async (t) => {
+t.test('invalid status codes', async (t) => {
   const hostile = await HostileUpstream.start(t)
   for (const status of [
     '',

@@ -1,4 +1,4 @@
-/** Status lines that are none: 502, the connection dropped, the next request unharmed. */
+/** Malformed status lines: 502, the connection closed, the next request unharmed. */
 
 import t from 'tap'
 import { cut, goesOn, hostile, refusedWhole } from './support.ts'

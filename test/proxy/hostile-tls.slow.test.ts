@@ -1,4 +1,4 @@
-/** Hostile answers once more, by TLS: the very cases of the other files, each of them. */
+/** The hostile responses of the other files over TLS. */
 
 import { globSync } from 'node:fs'
 import { basename } from 'node:path'

@@ -1,4 +1,4 @@
-/** A name from a token is data: no character of it may become a second header, or another user. */
+/** Text from a token is data: no character becomes a second header or another user. */
 
 import fc from 'fast-check'
 import t from 'tap'

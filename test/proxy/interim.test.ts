@@ -1,4 +1,4 @@
-/** Interim answers (1xx, RFC 9110, section 15.2; RFC 8297) are relayed, and are no answer. */
+/** Interim responses (1xx, RFC 9110, section 15.2; RFC 8297) are relayed and do not end the exchange. */
 
 import t from 'tap'
 import { codeOf, eventually, front, get, roundTrip, serve, serveRaw, Wire } from './support.ts'
@@ -35,7 +35,7 @@ t.test('not to HTTP/1.0', async (t) => {
   t.match(await roundTrip(gate, 'GET / HTTP/1.0\r\n\r\n'), /^HTTP\/1\.1 200 /)
 })
 
-t.test('an upstream that gives nothing else runs into the response timeout', async (t) => {
+t.test('an upstream that sends nothing else meets the response timeout', async (t) => {
   let gone = false
   const port = await serveRaw(t, (socket) => {
     const timer = setInterval(() => socket.write('HTTP/1.1 102 Processing\r\n\r\n'), 10)
@@ -51,7 +51,7 @@ t.test('an upstream that gives nothing else runs into the response timeout', asy
   await eventually(() => gone)
 })
 
-t.test('a flood of them is left out for a client that does not read', async (t) => {
+t.test('a flood of them is dropped for a client that does not read', async (t) => {
   const port = await serveRaw(t, (socket) => {
     const hint = `HTTP/1.1 103 Early Hints\r\nLink: ${'x'.repeat(16_000)}\r\n\r\n`
     const flood = () => {

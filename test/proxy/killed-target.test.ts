@@ -1,4 +1,4 @@
-/** A target is killed under load, and started again: no idempotent request fails, and no POST arrives twice. */
+/** A target is killed and restarted under load: no idempotent request fails, and no POST arrives twice. */
 
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'

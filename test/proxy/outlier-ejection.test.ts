@@ -1,4 +1,4 @@
-/** When a target goes out and when it comes back, by times that are told. */
+/** Ejection and return of a target, with given times. */
 
 import t from 'tap'
 import { OutlierEjection } from '../../src/proxy/outlier-ejection.ts'
@@ -29,7 +29,7 @@ function subject(checked = false) {
   return { made, told, backoffs, fail }
 }
 
-t.test('out after failures in a row, not before', async (t) => {
+t.test('ejected after consecutive failures, not before', async (t) => {
   const { made, told, fail } = subject()
   fail(2)
   t.equal(made.available, true)
@@ -38,7 +38,7 @@ t.test('out after failures in a row, not before', async (t) => {
   t.same(told, ['ejected: unreachable'])
 })
 
-t.test('an answer between breaks the row', async (t) => {
+t.test('a response resets the count', async (t) => {
   const { made, fail } = subject()
   fail(2)
   made.responseStarted(made.begin(0), 0)
@@ -54,7 +54,7 @@ t.test('a connection alone does not', async (t) => {
   t.equal(made.available, false)
 })
 
-t.test('what began before it went out is no news after', async (t) => {
+t.test('results of attempts from before an ejection are ignored', async (t) => {
   const { made, told, fail } = subject()
   const slow = made.begin(0)
   const slower = made.begin(0)
@@ -68,7 +68,7 @@ t.test('what began before it went out is no news after', async (t) => {
   t.equal(made.available, true, 'nor after it came back')
 })
 
-t.test('one request at a time tests it, and not before its time', async (t) => {
+t.test('one probe at a time, and not before the ejection time is over', async (t) => {
   const { made, backoffs, fail } = subject()
   fail(3)
   const [backoff = 0] = backoffs
@@ -81,7 +81,7 @@ t.test('one request at a time tests it, and not before its time', async (t) => {
   t.equal(made.probeDue(backoff, true), true, 'that ended without a result')
 })
 
-t.test('a connection is proof enough where there was none to be had', async (t) => {
+t.test('a connection restores an unreachable target', async (t) => {
   const { made, told, fail } = subject()
   fail(3)
   made.connected(made.begin(2000), 2000)
@@ -89,7 +89,7 @@ t.test('a connection is proof enough where there was none to be had', async (t) 
   t.same(told, ['ejected: unreachable', 'returned'])
 })
 
-t.test('where connections ended early it takes an answer', async (t) => {
+t.test('after resets only a response restores it', async (t) => {
   const { made, told, fail } = subject()
   fail(3, 0, 'reset')
   const test = made.begin(2000)
@@ -115,7 +115,7 @@ t.test(
   },
 )
 
-t.test('each test that fails doubles the time, up to a limit; it is told once', async (t) => {
+t.test('each failed probe doubles the time, up to a limit; it is reported once', async (t) => {
   const { made, told, fail } = subject()
   fail(3)
   let now = 0
@@ -133,14 +133,14 @@ t.test('each test that fails doubles the time, up to a limit; it is told once', 
   t.same(told, ['ejected: unreachable'])
 })
 
-t.test('a test before its time changes nothing about it', async (t) => {
+t.test('an early probe does not change the time', async (t) => {
   const { made, backoffs, fail } = subject()
   fail(3)
   for (let now = 0; now < 700; now += 100) fail(1, now)
   t.equal(made.probeDue(backoffs[0] ?? 0, true), true)
 })
 
-t.test('out again soon after it came back: it is left alone for longer', async (t) => {
+t.test('ejected again soon after its return: a longer time', async (t) => {
   const { made, backoffs, fail } = subject()
   for (const now of [0, 5000, 10_000, 100_000]) {
     fail(3, now)
@@ -153,7 +153,7 @@ t.test('out again soon after it came back: it is left alone for longer', async (
   }
 })
 
-t.test('resets, which a request may have caused, never close the last', async (t) => {
+t.test('resets, which a request may have caused, never eject the last target', async (t) => {
   const { made, fail } = subject()
   fail(50, 0, 'reset', true)
   t.equal(made.available, true)
@@ -161,7 +161,7 @@ t.test('resets, which a request may have caused, never close the last', async (t
   t.equal(made.available, false, 'no request keeps a server from listening')
 })
 
-t.test('bad checks in a row take it out, good ones bring it back', async (t) => {
+t.test('failed checks make it unavailable, passed ones restore it', async (t) => {
   const { made, told } = subject(true)
   for (const bad of [cause, cause, null, cause, cause]) made.checked(bad, 0)
   t.equal(made.available, true)
@@ -176,7 +176,7 @@ t.test('bad checks in a row take it out, good ones bring it back', async (t) => 
   t.same(told, ['unhealthy', 'returned'])
 })
 
-t.test('what its checks call ill no request tests', async (t) => {
+t.test('no request probes an unhealthy target', async (t) => {
   const { made, fail } = subject(true)
   fail(3)
   for (let i = 0; i < 3; i++) made.checked(cause, 0)
@@ -184,7 +184,7 @@ t.test('what its checks call ill no request tests', async (t) => {
   t.equal(made.probeDue(Infinity, true), false)
 })
 
-t.test('a request that was under way then does not make it well', async (t) => {
+t.test('a request in flight at that time does not restore it', async (t) => {
   const { made, fail } = subject(true)
   fail(3)
   for (let i = 0; i < 3; i++) made.checked(cause, 0)
@@ -195,7 +195,7 @@ t.test('a request that was under way then does not make it well', async (t) => {
   t.equal(made.available, true)
 })
 
-t.test('good checks bring back what requests found dead, counted from then', async (t) => {
+t.test('passed checks restore an ejected target, counted from its ejection', async (t) => {
   const { made, fail } = subject(true)
   for (let i = 0; i < 10; i++) made.checked(null, 0)
   fail(3)
@@ -205,7 +205,7 @@ t.test('good checks bring back what requests found dead, counted from then', asy
   t.equal(made.available, true)
 })
 
-t.test('once another is back, this one may be tested at once', async (t) => {
+t.test('once another one is back, this one may be probed at once', async (t) => {
   const { made, fail } = subject()
   fail(3)
   made.probeNow()

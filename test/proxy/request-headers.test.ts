@@ -1,4 +1,4 @@
-/** What the upstream is told, and what never reaches it. */
+/** The header fields for the upstream, and those that never reach it. */
 
 import t from 'tap'
 import { ALICE, fieldsOf, get, seenBy, valuesOf } from './support.ts'
@@ -38,7 +38,7 @@ t.test('only the Seats that granted, each name encoded, joined by commas', async
   t.same(valuesOf(seen, 'x-seatgate-seats'), ['Head%2C%20north,Trainer%2F%C3%BC'])
 })
 
-t.test('what does not exist has no header', async (t) => {
+t.test('absent values have no header', async (t) => {
   const seen = await seenBy(t, get(), {
     route: { requirement: 'authenticated' },
     decision: { principal: { ...ALICE, email: null }, space: null, seats: [] },

@@ -1,4 +1,4 @@
-/** What comes back: the upstream's words, but not those meant for the gateway's connection only. */
+/** The response fields for the client, without those for the upstream connection. */
 
 import t from 'tap'
 import { answering, fieldsOf, front, get, roundTrip, serveRaw, valuesOf } from './support.ts'
@@ -45,7 +45,7 @@ t.test('hop-by-hop headers, and those that Connection names, end here', async (t
   t.same(names, ['x-end', 'content-length', 'x-request-id', 'date', 'connection'])
 })
 
-t.test('the gateway’s own names are not the upstream’s to use', async (t) => {
+t.test('an upstream cannot set the fields of the gateway', async (t) => {
   const answer = await answered(t, [
     'HTTP/1.1 200 OK',
     'X-Seatgate-Tenant: evil',
@@ -64,7 +64,7 @@ t.test('a reason phrase that is not plain ASCII is replaced', async (t) => {
   }
 })
 
-t.test('a status nobody knows passes', async (t) => {
+t.test('an unknown status passes', async (t) => {
   t.match(await answered(t, ['HTTP/1.1 799 Odd', 'Content-Length: 0']), /^HTTP\/1\.1 799 Odd\r\n/)
 })
 

@@ -54,7 +54,7 @@ t.test('with the answer, while others wait for the connection', async (t) => {
   )
 })
 
-t.test('bytes behind the length of an answer are nobody’s', async (t) => {
+t.test('bytes beyond the length of a response are dropped', async (t) => {
   const port = await serveRaw(t, (socket) =>
     socket.on('data', () => socket.write(`HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok and more`)),
   )

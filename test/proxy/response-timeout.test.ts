@@ -1,9 +1,9 @@
-/** How long an upstream may be silent before its answer. */
+/** The response timeout of an upstream. */
 
 import t from 'tap'
 import { codeOf, eventually, front, get, roundTrip, serve, serveRaw, Wire } from './support.ts'
 
-t.test('silence: 504, and the connection is gone', async (t) => {
+t.test('silence: 504, and the connection is closed', async (t) => {
   let gone = false
   const port = await serveRaw(t, (socket) => {
     socket.resume().on('close', () => {
@@ -17,7 +17,7 @@ t.test('silence: 504, and the connection is gone', async (t) => {
   await eventually(() => gone)
 })
 
-t.test('a head that never ends is silence', async (t) => {
+t.test('an endless head times out', async (t) => {
   const port = await serveRaw(t, (socket) => {
     const timer = setInterval(() => socket.write('X-A: a\r\n'), 20)
     socket.once('data', () => socket.write('HTTP/1.1 200 OK\r\n')).on('close', () => clearInterval(timer))
@@ -26,7 +26,7 @@ t.test('a head that never ends is silence', async (t) => {
   t.equal(codeOf(await roundTrip(gate, get())), 'upstream_timeout')
 })
 
-t.test('the route’s limit goes before the upstream’s', async (t) => {
+t.test('the timeout of the route precedes that of the upstream', async (t) => {
   const port = await serve(t, (_, response) => setTimeout(() => response.end('ok'), 300))
   const { port: patient } = await front(t, port, {
     config: { responseTimeout: 50 },
@@ -40,7 +40,7 @@ t.test('the route’s limit goes before the upstream’s', async (t) => {
   t.equal(codeOf(await roundTrip(hasty, get())), 'upstream_timeout')
 })
 
-t.test('a slow upload is no silence of the upstream', async (t) => {
+t.test('a slow upload does not time out', async (t) => {
   const port = await serve(t, (request, response) => {
     request.resume().on('end', () => response.end('ok'))
   })
@@ -55,7 +55,7 @@ t.test('a slow upload is no silence of the upstream', async (t) => {
   t.match(await wire.ended, /^HTTP\/1\.1 200 /)
 })
 
-t.test('an upstream that takes no more of the body is silent', async (t) => {
+t.test('an upstream that stops reading the body times out', async (t) => {
   const port = await serveRaw(t, (socket) => socket.once('data', () => socket.pause()))
   const { port: gate } = await front(t, port, { config: { responseTimeout: 200 } })
   const wire = new Wire(gate).send('POST / HTTP/1.1\r\nHost: gw\r\nContent-Length: 50000000\r\n\r\n')
@@ -64,7 +64,7 @@ t.test('an upstream that takes no more of the body is silent', async (t) => {
   wire.socket.destroy()
 })
 
-t.test('a client that stops in the midst of its body: 408', async (t) => {
+t.test('a client that stops inside its body: 408', async (t) => {
   let gone = false
   const port = await serve(t, (request) => {
     request.resume().on('close', () => {
@@ -79,7 +79,7 @@ t.test('a client that stops in the midst of its body: 408', async (t) => {
   wire.socket.destroy()
 })
 
-t.test('waiting for a connection has an end, too', async (t) => {
+t.test('waiting for a connection times out too', async (t) => {
   const port = await serveRaw(t, (socket) => socket.resume())
   const { port: gate } = await front(t, port, {
     connections: 1,
@@ -89,7 +89,7 @@ t.test('waiting for a connection has an end, too', async (t) => {
   t.same(answers.map(codeOf), ['upstream_timeout', 'upstream_timeout', 'upstream_timeout'])
 })
 
-t.test('once the answer has begun, it may take its time', async (t) => {
+t.test('the timeout ends with the response head', async (t) => {
   const port = await serve(t, (_, response) => {
     response.write('one')
     setTimeout(() => response.end('two'), 900)

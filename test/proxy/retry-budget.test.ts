@@ -1,4 +1,4 @@
-/** How many retries there are, by times that are told. */
+/** The retry budget, with given times. */
 
 import t from 'tap'
 import { RetryBudget } from '../../src/proxy/retry-budget.ts'

@@ -1,4 +1,4 @@
-/** A request that failed at one target and is tried at another: only what can't have had an effect twice. */
+/** Retries at another target: only of requests without an effect. */
 
 import type { Socket } from 'node:net'
 import t, { type Test } from 'tap'
@@ -116,7 +116,7 @@ for (const [name, bytes] of Object.entries(begun)) {
   })
 }
 
-t.test('an answer that breaks off is cut, and not begun again', async (t) => {
+t.test('a truncated response is cut, not retried', async (t) => {
   const part = (socket: Socket) => void socket.end('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\npart')
   const { seen, config } = await targets(t, part, answer)
   const { port } = await front(t, 0, { config, ejection: never })
@@ -124,14 +124,14 @@ t.test('an answer that breaks off is cut, and not begun again', async (t) => {
   t.same(seen, ['0 GET /'])
 })
 
-t.test('silence is no reason: it may be at work', async (t) => {
+t.test('a timeout is not retried: the target may be at work', async (t) => {
   const { seen, config } = await targets(t, () => {}, answer)
   const { port } = await front(t, 0, { config: { ...config, responseTimeout: 50 }, ejection: never })
   t.equal(codeOf(await roundTrip(port, request('GET /'))), 'upstream_timeout')
   t.same(seen, ['0 GET /'])
 })
 
-t.test('twice at most, each at a target that was not asked', async (t) => {
+t.test('twice at most, each at a new target', async (t) => {
   const { seen, config } = await targets(t, reset, close, reset, answer)
   const retries: Retry[] = []
   const listener = { onRetry: (retry: Retry) => void retries.push(retry) }
@@ -146,7 +146,7 @@ t.test('twice at most, each at a target that was not asked', async (t) => {
   t.equal(retries.length, 2)
 })
 
-t.test('with no target left that was not asked, that is the end', async (t) => {
+t.test('no retry without a new target', async (t) => {
   const { seen, config } = await targets(t, reset, reset)
   const { port } = await front(t, 0, { config, ejection: never })
   t.equal(codeOf(await roundTrip(port, request('GET /'))), 'upstream_protocol_error')
@@ -166,7 +166,7 @@ t.test('as the budget allows', async (t) => {
   t.equal(well, asked - failed + retried, 'what was retried was answered, the others were not')
 })
 
-t.test('a kept connection that dies as it is used again is met outside of the budget', async (t) => {
+t.test('a keep-alive race does not count against the budget', async (t) => {
   let connections = 0
   const port = await serveRaw(t, (socket) => {
     const number = ++connections

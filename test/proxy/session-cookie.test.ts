@@ -1,4 +1,4 @@
-/** The sign-in session is between the browser and the gateway: no upstream reads or writes it. */
+/** Upstreams neither read nor write the sign-in session. */
 
 import t from 'tap'
 import { withoutSession } from '../../src/proxy/cookies.ts'
@@ -17,7 +17,7 @@ t.test('other cookies pass byte for byte', async (t) => {
   for (const cookie of same) t.equal(withoutSession(cookie), cookie)
 })
 
-t.test('ours is taken out wherever it stands', async (t) => {
+t.test('the session cookie is removed at any position', async (t) => {
   const cases: [string, string | null][] = [
     ['__Host-seatgate=1', null],
     ['__Host-seatgate-session=1; a=b', 'a=b'],

@@ -1,4 +1,4 @@
-/** What TLS does to the bytes of a connection: however records cut them, they come whole, in order, and to who asked. */
+/** Bytes over TLS arrive complete and in order, for the right request, in any split into records. */
 
 import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
@@ -114,7 +114,7 @@ for (const fragment of [512, 5000, 16_384]) {
   )
 }
 
-t.test('an answer behind the answer, in a record of its own, is not for who waits', async (t) => {
+t.test('a second response in a record of its own does not reach a waiting request', async (t) => {
   let connections = 0
   const onSocket = (socket: TLSSocket) => {
     const evil = ++connections === 1
@@ -131,7 +131,7 @@ t.test('an answer behind the answer, in a record of its own, is not for who wait
   t.equal(connections, 2, 'that connection is not used again')
 })
 
-t.test('what comes with the end of the handshake is nobody’s answer', async (t) => {
+t.test('bytes with the end of the handshake belong to no response', async (t) => {
   let asked = 0
   const onSocket = (socket: TLSSocket) => {
     socket.write(sized('EVIL'))

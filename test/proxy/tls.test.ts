@@ -1,4 +1,4 @@
-/** TLS to targets: whose certificate is taken, and what is shown for ours. */
+/** TLS to targets: the accepted certificates, and the client certificate of the gateway. */
 
 import { once } from 'node:events'
 import { createServer, type ServerOptions } from 'node:https'
@@ -42,7 +42,7 @@ async function refused(t: Test, { port, exchanges }: Front, cause: object): Prom
   t.notMatch(answer, code, 'and only there')
 }
 
-t.test('an authority that is known', async (t) => {
+t.test('a known authority', async (t) => {
   const port = await serveTls(t, server)
   for (const host of ['localhost', '127.0.0.1']) {
     const { port: door } = await gate(t, port, { ca: authority.cert }, host)
@@ -78,14 +78,14 @@ t.test('the public authorities don’t know it', async (t) => {
   await refused(t, await gate(t, port, null), { code: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE' })
 })
 
-t.test('nor does the environment change that', async (t) => {
+t.test('the environment does not change that', async (t) => {
   process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0'
   t.teardown(() => delete process.env.NODE_TLS_REJECT_UNAUTHORIZED)
   const port = await serveTls(t, server)
   await refused(t, await gate(t, port, null), { code: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE' })
 })
 
-t.test('signed by itself', async (t) => {
+t.test('self-signed', async (t) => {
   const port = await serveTls(t, new Authority().identity)
   await refused(t, await gate(t, port, { ca: authority.cert }), { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' })
 })
@@ -106,7 +106,7 @@ t.test('for another name', async (t) => {
     await refused(t, await gate(t, port, { ca: authority.cert }, host), { code })
 })
 
-t.test('for the name that is set: asked for, and looked for', async (t) => {
+t.test('for the configured server_name', async (t) => {
   const port = await serveTls(t, authority.issue({ names: ['trainings.internal'] }))
   const tls = { ca: authority.cert, serverName: 'trainings.internal' }
   const { port: door } = await gate(t, port, tls)
@@ -117,13 +117,13 @@ t.test('for the name that is set: asked for, and looked for', async (t) => {
   await refused(t, await gate(t, wrong, tls), { code: 'ERR_TLS_CERT_ALTNAME_INVALID' })
 })
 
-t.test('any, where that is said', async (t) => {
+t.test('any, with insecure_skip_verify', async (t) => {
   const port = await serveTls(t, other.issue({ names: ['elsewhere.example'] }))
   const { port: door } = await gate(t, port, { insecureSkipVerify: true })
   t.match(await roundTrip(door, get()), /^HTTP\/1\.1 200 /)
 })
 
-t.test('a target that asks for our certificate', async (t) => {
+t.test('a target that requests a client certificate', async (t) => {
   const port = await serveTls(t, server, { ca: authority.cert, requestCert: true, rejectUnauthorized: true })
   const ours = authority.issue({ names: ['gateway.internal'] })
   const { port: door } = await gate(t, port, { ca: authority.cert, ...ours })

@@ -1,4 +1,4 @@
-/** Trailers of an answer go on to the client (RFC 9110, section 6.5), but none that would mean something else there. */
+/** Response trailers pass to the client (RFC 9110, section 6.5), except fields with a meaning of their own. */
 
 import t from 'tap'
 import { answering, front, get, roundTrip, valuesOf } from './support.ts'

@@ -29,7 +29,7 @@ t.test('an unknown name', async (t) => {
   t.equal(codeOf(await roundTrip(gate, get())), 'upstream_unreachable')
 })
 
-t.test('TLS asked of an upstream that speaks none', async (t) => {
+t.test('TLS to an upstream without TLS', async (t) => {
   const port = await serve(t, (_, response) => response.end('ok'))
   const { port: gate } = await front(t, port, { config: { targets: [new URL(`https://127.0.0.1:${port}`)] } })
   t.equal(codeOf(await roundTrip(gate, get())), 'upstream_unreachable')

@@ -1,4 +1,4 @@
-/** Whoever writes: another worker, another gateway on the same store, a reload. What is open here is decided again. */
+/** Re-evaluation after writes of another worker or gateway, and after a reload. */
 
 import { randomBytes } from 'node:crypto'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'

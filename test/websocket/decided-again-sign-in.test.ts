@@ -1,4 +1,4 @@
-/** Open WebSockets and streams of those who signed in through a provider: sessions, and the provider's own tokens. */
+/** Re-evaluation of WebSockets and streams of provider sessions and provider tokens. */
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import t from 'tap'

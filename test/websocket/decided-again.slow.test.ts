@@ -1,4 +1,4 @@
-/** What is open is decided again when something it rests on changes or ends, and cut if the answer is no. */
+/** Open exchanges are re-evaluated after changes and expiry, and closed if refused. */
 
 import { DatabaseSync } from 'node:sqlite'
 import t, { type Test } from 'tap'
@@ -85,7 +85,7 @@ t.test('the Seat of an API key', async (t) => {
   await held.cut(t, 'permission_denied')
 })
 
-t.test('in the midst of a frame nothing is said: both ends are cut', async (t) => {
+t.test('inside a frame no Close is sent: both ends are cut', async (t) => {
   const { bearer, change } = await member()
   const client = await shake(world.port, '/ws', bearer).opened()
   const [socket] = upstream.sockets.slice(-1)
@@ -99,7 +99,7 @@ t.test('in the midst of a frame nothing is said: both ends are cut', async (t) =
   t.same([socket?.frames.length, socket?.reader.left], [0, 4])
 })
 
-t.test('nothing passes behind the 1008, however much is said', async (t) => {
+t.test('nothing passes after the 1008', async (t) => {
   const { bearer, change } = await member()
   const client = await shake(world.port, '/ws', bearer).opened()
   const [socket] = upstream.sockets.slice(-1)
@@ -142,7 +142,7 @@ t.test('a token that expires', async (t) => {
   await elsewhere.cut(t, 'token_expired')
 })
 
-t.test('a change that leaves the answer yes', async (t) => {
+t.test('a change that keeps the decision', async (t) => {
   const { bearer, change, id } = await member()
   const held = await Held.open(world.port, bearer)
   const before = await reevaluated(world)
@@ -165,7 +165,7 @@ t.test('one Seat of two, and then the other', async (t) => {
   await held.cut(t, 'permission_denied')
 })
 
-t.test('of 200 those of the changed Seat alone, and nobody else is even asked about', async (t) => {
+t.test('of 200, only those of the changed Seat are re-evaluated', async (t) => {
   const [one, other] = [await member(), await member()]
   await settled(t)
   const all = await Promise.all(
@@ -208,7 +208,7 @@ t.test('a request that is not answered yet gets the refusal', async (t) => {
   client.socket.destroy()
 })
 
-t.test('an upload is stopped in the midst of it', async (t) => {
+t.test('an upload is stopped', async (t) => {
   const { bearer, change } = await member()
   for (const framing of ['Transfer-Encoding: chunked', 'Content-Length: 8000000']) {
     await change({ permissions: ['trainings:list'] })
@@ -253,7 +253,7 @@ t.test('one that stands behind it on the same connection hides nothing', async (
   t.notMatch(client.http, /\r\n0\r\n/)
 })
 
-t.test('while the store can not be asked they go on; once it can, the answer counts', async (t) => {
+t.test('while the store is not available they go on; afterwards the decision counts', async (t) => {
   const { bearer, change } = await member()
   await settled(t)
   const held = await Held.open(world.port, bearer)

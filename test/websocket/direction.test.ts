@@ -1,4 +1,4 @@
-/** One direction by itself: whatever the pieces, and whenever the gateway says Close, what is sent is whole frames. */
+/** One direction: only whole frames pass, in any split, whenever the gateway sends Close. */
 
 import fc from 'fast-check'
 import t from 'tap'
@@ -25,7 +25,7 @@ function same(frame: Frame | undefined, payload: Uint8Array): boolean {
   return frame !== undefined && Buffer.from(payload).equals(frame.payload)
 }
 
-t.test('Close stands behind the frame that was under way, and is the last', async () => {
+t.test('Close follows the current frame and is the last', async () => {
   fc.assert(
     fc.property(
       frames,
@@ -51,12 +51,15 @@ t.test('Close stands behind the frame that was under way, and is the last', asyn
   )
 })
 
-t.test('where Close has passed, none is added; and the answer to ours is heard, not passed on', async (t) => {
-  const theirs = fromServer(CLOSE, Buffer.from([0x03, 0xe8]))
-  const before = sentOf(theirs, [3], 5, false)
-  t.same(before.bytes, theirs)
-  t.match(before.direction.frames, { closed: true, closeCode: 1000 })
-  const after = sentOf(theirs, [3], 0, false)
-  t.same(after.bytes, closeFrame(1008, 'no', false))
-  t.match(after.direction.frames, { closed: true, closeCode: 1000 })
-})
+t.test(
+  'no Close is added after one has passed; the reply to that of the gateway is parsed, not passed on',
+  async (t) => {
+    const theirs = fromServer(CLOSE, Buffer.from([0x03, 0xe8]))
+    const before = sentOf(theirs, [3], 5, false)
+    t.same(before.bytes, theirs)
+    t.match(before.direction.frames, { closed: true, closeCode: 1000 })
+    const after = sentOf(theirs, [3], 0, false)
+    t.same(after.bytes, closeFrame(1008, 'no', false))
+    t.match(after.direction.frames, { closed: true, closeCode: 1000 })
+  },
+)

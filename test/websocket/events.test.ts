@@ -1,4 +1,4 @@
-/** Server-sent events and other long streams pass as they come; what bounds them is silence. */
+/** Server-sent events and other long streams pass unbuffered; silence ends them. */
 
 import type { ServerResponse } from 'node:http'
 import t, { type Test } from 'tap'

@@ -1,4 +1,4 @@
-/** Where frames begin and end, however the bytes are cut into pieces; and what is no frame. */
+/** Frame boundaries in any split of the bytes, and invalid frames. */
 
 import fc from 'fast-check'
 import t from 'tap'
@@ -52,7 +52,7 @@ t.test('until the next boundary', async (t) => {
   t.equal(follower.take(bytes.subarray(5), true), 0, 'there we are already')
 })
 
-t.test('nothing passes behind Close, and its status is read in pieces too', async (t) => {
+t.test('nothing passes after Close, and its status is read in any split', async (t) => {
   for (const [masked, write] of [
     [true, fromClient],
     [false, fromServer],
@@ -74,7 +74,7 @@ t.test('nothing passes behind Close, and its status is read in pieces too', asyn
   }
 })
 
-t.test('what is no frame does not pass, not even its beginning', async (t) => {
+t.test('an invalid frame does not pass, not even its beginning', async (t) => {
   const mask = Buffer.from([1, 2, 3, 4])
   const bad: Record<string, Buffer> = {
     'without mask': fromServer(TEXT, 'x'),
@@ -104,7 +104,7 @@ t.test('what is no frame does not pass, not even its beginning', async (t) => {
   t.equal(server.fault, 'a masked frame')
 })
 
-t.test('lengths that are huge and right', async (t) => {
+t.test('huge valid lengths', async (t) => {
   const follower = new Frames(false)
   const head = header(BINARY, 2 ** 40, false)
   t.equal(follower.take(head), head.length)

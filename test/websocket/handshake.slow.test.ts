@@ -1,4 +1,4 @@
-/** The handshake passes the same pipeline as any request, and reaches the upstream as the gateway writes it. */
+/** The handshake passes the same pipeline as any request, and the gateway rewrites it for the upstream. */
 
 import { type AddressInfo, createServer } from 'node:net'
 import { closedPort } from '../proxy/support.ts'
@@ -162,7 +162,7 @@ t.test("another tenant's Seat of the same name opens nothing", async (t) => {
   t.equal(upstream.sockets.length, 0)
 })
 
-t.test('a handshake that is none is a 400, and another version a 426', async (t) => {
+t.test('an invalid handshake is a 400, another version a 426', async (t) => {
   const { world, upstream } = await setUp(t)
   const whole = handshake('/docs/a')
   const broken: Record<string, string> = {
@@ -205,7 +205,7 @@ t.test('in any case of the letters', async (t) => {
   t.match(await raw(world.port, odd, /\r\n\r\n/), /^HTTP\/1\.1 101 /)
 })
 
-t.test('an empty body is none, and is not spoken of any further', async (t) => {
+t.test('an empty body is permitted and not announced', async (t) => {
   const { world, upstream } = await setUp(t)
   const client = await shake(world.port, '/docs/a', ['Content-Length: 0']).opened()
   client.say('hello')
@@ -230,7 +230,7 @@ t.test('built-in endpoints answer as ever', async (t) => {
   t.match(client.http, '"name":"Viewer"')
 })
 
-t.test('no connection to be had is a 502, and another target is tried first', async (t) => {
+t.test('no connection is a 502, after another target was tried', async (t) => {
   const gone = await closedPort()
   const { world } = await setUp(t, [], { target: `http://127.0.0.1:${gone}` })
   const client = await shake(world.port, '/docs/a').gone()
@@ -258,7 +258,7 @@ t.test('an upstream that does not answer the handshake meets response_timeout', 
   t.same([client.status, client.code], [504, 'upstream_timeout'])
 })
 
-t.test('a client that leaves while the upstream thinks takes the handshake with it', async (t) => {
+t.test('a client that disconnects before the response cancels the handshake', async (t) => {
   let closed = false
   let asked = false
   const upstream = await startWebSocketUpstream(t, {

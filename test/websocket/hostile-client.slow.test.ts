@@ -1,4 +1,4 @@
-/** What a client can do to smuggle something past a handshake, or to hurt whoever is at the other end. */
+/** Attacks of a client: smuggling past a handshake, or harming the other end. */
 
 import t, { type Test } from 'tap'
 import { startWorld } from '../support/world.ts'
@@ -22,7 +22,7 @@ async function setUp(t: Test, behaviour: UpstreamBehaviour = {}) {
 
 const hidden = 'GET /ws?hidden HTTP/1.1\r\nHost: a\r\n\r\n'
 
-t.test('bytes behind a handshake become no request, refused or not', async (t) => {
+t.test('bytes after a handshake never become a request, refused or not', async (t) => {
   const { world, upstream } = await setUp(t)
   for (const path of ['/ws', '/secret', '/nowhere', '/ws%2f']) {
     for (const behind of [hidden, handshake('/ws?hidden'), fromClient(TEXT, 'early').toString('latin1')]) {
@@ -34,7 +34,7 @@ t.test('bytes behind a handshake become no request, refused or not', async (t) =
   t.equal(upstream.requests.length + upstream.sockets.length, 0)
 })
 
-t.test('nor do bytes that come while the upstream thinks', async (t) => {
+t.test('nor do bytes before its response', async (t) => {
   let asked = 0
   let gone = 0
   const received: string[] = []
@@ -78,7 +78,7 @@ t.test('behind one that is answered it is as good as any', async (t) => {
   client.socket.destroy()
 })
 
-t.test('in the tunnel, HTTP is no frame: it reaches nobody', async (t) => {
+t.test('HTTP in the tunnel is an invalid frame and is dropped', async (t) => {
   const { world, upstream } = await setUp(t)
   const client = await shake(world.port, '/ws').opened()
   client.say('first').write(hidden)
@@ -151,7 +151,7 @@ async function stands(figure: () => number): Promise<void> {
   }
 }
 
-t.test('a client that is reset takes the upstream along, also in the midst of a frame', async (t) => {
+t.test('a client reset closes the upstream connection, also inside a frame', async (t) => {
   const { world, upstream } = await setUp(t)
   for (const bytes of ['', fromClient(TEXT, 'half of it').subarray(0, 8)]) {
     const client = await shake(world.port, '/ws').opened()
@@ -181,7 +181,7 @@ t.test('half-closed: what the client said arrives, and what it is told in return
   await client.gone()
 })
 
-t.test('what the client says behind its Close reaches nobody', async (t) => {
+t.test('bytes after the Close of the client are dropped', async (t) => {
   const { world, upstream } = await setUp(t, { silent: true })
   const client = await shake(world.port, '/ws').opened()
   client.write(Buffer.concat([fromClient(8, Buffer.from([3, 0xe8])), fromClient(TEXT, 'after')]))

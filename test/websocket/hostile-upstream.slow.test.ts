@@ -1,4 +1,4 @@
-/** Answers to a handshake that are no right 101: never a tunnel, and nothing of the next request is harmed. */
+/** Invalid responses to a handshake: never a tunnel, and the next request is unharmed. */
 
 import type { Socket } from 'node:net'
 import t, { type Test } from 'tap'
@@ -49,7 +49,7 @@ const broken: Record<string, string> = {
   'two lengths': 'HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab',
 }
 
-t.test('a wrong 101 is a 502', async (t) => {
+t.test('an invalid 101 is a 502', async (t) => {
   const { world, hostile, received, lines } = await setUp(t)
   for (const [name, bytes] of Object.entries(broken)) {
     hostile.bytes = bytes
@@ -60,7 +60,7 @@ t.test('a wrong 101 is a 502', async (t) => {
   }
 })
 
-t.test('an end instead of an answer is a 502', async (t) => {
+t.test('a disconnect instead of a response is a 502', async (t) => {
   const { world, hostile } = await setUp(t)
   for (const [name, end] of Object.entries({
     closed: (socket: Socket) => socket.end(),
@@ -74,7 +74,7 @@ t.test('an end instead of an answer is a 502', async (t) => {
   }
 })
 
-t.test('any other answer goes to the client, whole, and the connection ends with it', async (t) => {
+t.test('any other response passes to the client, complete, and ends the connection', async (t) => {
   const answers: [string, number, RegExp][] = [
     ['HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nbody', 200, /\r\n\r\nbody$/],
     [
@@ -121,7 +121,7 @@ t.test('any other answer goes to the client, whole, and the connection ends with
   }
 })
 
-t.test('an answer that breaks off is cut, not ended', async (t) => {
+t.test('a truncated response is cut, not ended', async (t) => {
   const { world, hostile } = await setUp(t)
   hostile.bytes = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n'
   hostile.after = (socket) => setTimeout(() => socket.destroy(), 50)
@@ -131,7 +131,7 @@ t.test('an answer that breaks off is cut, not ended', async (t) => {
   t.notMatch(client.http, /\r\n0\r\n/)
 })
 
-t.test('what stands behind a right 101 is the first frame', async (t) => {
+t.test('bytes after a valid 101 are the first frame', async (t) => {
   const { world, hostile } = await setUp(t)
   hostile.bytes = good + fromServer(TEXT, 'at once').toString('latin1')
   const client = await shake(world.port, '/ws').opened()
@@ -139,7 +139,7 @@ t.test('what stands behind a right 101 is the first frame', async (t) => {
   client.socket.destroy()
 })
 
-t.test('a frame that is none ends it: 1002, and what was said before has passed', async (t) => {
+t.test('an invalid frame closes it with 1002, after the earlier frames have passed', async (t) => {
   const { world, hostile, lines } = await setUp(t)
   const bad: Record<string, Buffer> = {
     'a mask': fromClient(TEXT, 'masked'),
@@ -161,7 +161,7 @@ t.test('a frame that is none ends it: 1002, and what was said before has passed'
   }
 })
 
-t.test('an upstream that is reset in the midst of a frame takes the client along', async (t) => {
+t.test('an upstream reset inside a frame closes the client connection', async (t) => {
   const { world, hostile, lines } = await setUp(t)
   hostile.bytes = good + '\x82\x7e\x01\x00half a frame'
   hostile.after = (socket) => setTimeout(() => socket.resetAndDestroy(), 50)

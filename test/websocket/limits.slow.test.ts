@@ -1,4 +1,4 @@
-/** What the gateway itself ends: what is idle, what is old, and everything when it goes; and what is counted of it. */
+/** The gateway closes idle and old WebSockets, and all of them at shutdown; and the metrics of it. */
 
 import type { Socket } from 'node:net'
 import t, { type Test } from 'tap'
@@ -19,7 +19,7 @@ async function setUp(t: Test, lines: readonly string[], behaviour: UpstreamBehav
   return { world, upstream, line }
 }
 
-t.test('idle: both ends are told 1001 between two frames, and it ends', async (t) => {
+t.test('idle: both ends get 1001 at a frame boundary', async (t) => {
   const { world, upstream, line } = await setUp(t, ['websocket_idle: 1s'])
   const client = await shake(world.port, '/ws').opened()
   client.say('hello')
@@ -38,7 +38,7 @@ t.test('idle: both ends are told 1001 between two frames, and it ends', async (t
   t.match(await line(), { status: 101, ended_by: 'idle', close_code: 1001 })
 })
 
-t.test('a ping is life, from either end', async (t) => {
+t.test('a ping of either end counts as activity', async (t) => {
   const { world, upstream } = await setUp(t, ['websocket_idle: 1s'], { silent: true })
   const client = await shake(world.port, '/ws').opened()
   await until(() => upstream.sockets.length === 1, 'the socket')
@@ -53,7 +53,7 @@ t.test('a ping is life, from either end', async (t) => {
   client.socket.destroy()
 })
 
-t.test('lifetime: the same, however lively', async (t) => {
+t.test('lifetime: the same, despite activity', async (t) => {
   const { world, upstream, line } = await setUp(t, ['websocket_lifetime: 1s'])
   const client = await shake(world.port, '/ws').opened()
   const talk = setInterval(() => client.closed || client.say('still here'), 50)
@@ -67,7 +67,7 @@ t.test('lifetime: the same, however lively', async (t) => {
   t.match(await line(), { ended_by: 'lifetime' })
 })
 
-t.test('ends that do not answer Close are cut', async (t) => {
+t.test('ends that do not reply to Close are cut', async (t) => {
   const { world, upstream } = await setUp(t, ['websocket_idle: 1s'], { silent: true })
   const client = await shake(world.port, '/ws').opened()
   await until(() => client.close !== undefined, 'Close')
@@ -75,7 +75,7 @@ t.test('ends that do not answer Close are cut', async (t) => {
   await until(() => upstream.sockets[0]?.ended === true, 'the end at the upstream')
 })
 
-t.test('in the midst of a frame nothing is said: it is cut', async (t) => {
+t.test('inside a frame no Close is sent: it is cut', async (t) => {
   const { world, upstream, line } = await setUp(t, ['websocket_idle: 1s'], { silent: true })
   const client = await shake(world.port, '/ws').opened()
   await until(() => upstream.sockets.length === 1, 'the socket')
@@ -89,7 +89,7 @@ t.test('in the midst of a frame nothing is said: it is cut', async (t) => {
   t.match(await line(), { ended_by: 'idle' })
 })
 
-t.test('a frame that is under way when Close is due is let through first', async (t) => {
+t.test('the current frame passes before Close', async (t) => {
   const { world, upstream } = await setUp(t, ['websocket_lifetime: 1s'], { silent: true })
   const client = await shake(world.port, '/ws').opened()
   await until(() => upstream.sockets.length === 1, 'the socket')
@@ -104,7 +104,7 @@ t.test('a frame that is under way when Close is due is let through first', async
   client.socket.destroy()
 })
 
-t.test('drain: told 1001 at its beginning, and the end waits for both to answer', async (t) => {
+t.test('drain: 1001 at its start, and the shutdown waits for both replies', async (t) => {
   const { world, upstream, line } = await setUp(t, [])
   const clients = await Promise.all(Array.from({ length: 20 }, () => shake(world.port, '/ws').opened()))
   await until(() => upstream.sockets.length === 20, 'the sockets')
@@ -124,7 +124,7 @@ t.test('drain: told 1001 at its beginning, and the end waits for both to answer'
   t.match(await line(), { ended_by: 'drain', close_code: 1001 })
 })
 
-t.test('drain: what is left at its end is cut', async (t) => {
+t.test('drain: remaining WebSockets are cut at its end', async (t) => {
   const { world, upstream } = await setUp(t, [], { silent: true })
   const client = await shake(world.port, '/ws').opened()
   client.write(header(2, 1000, true))
@@ -134,7 +134,7 @@ t.test('drain: what is left at its end is cut', async (t) => {
   await until(() => upstream.sockets[0]?.ended === true, 'the end at the upstream')
 })
 
-t.test('drain: one that opens in the midst of it is told at once', async (t) => {
+t.test('drain: one that opens meanwhile gets 1001 at once', async (t) => {
   const asked: { key: string; socket: Socket }[] = []
   const upstream = await startWebSocketUpstream(t, {
     answer: ({ headers }, socket) => asked.push({ key: headers['sec-websocket-key'] ?? '', socket }),
@@ -154,7 +154,7 @@ t.test('drain: one that opens in the midst of it is told at once', async (t) => 
   await closed
 })
 
-t.test('counted: open ones, how they ended, and the handshake as a request', async (t) => {
+t.test('metrics: open ones, how they ended, and the handshake as a request', async (t) => {
   const { world, upstream, line } = await setUp(t, [])
   const metrics = async () => (await fetch(`${world.ops}/metrics`)).text()
   const clients = await Promise.all([1, 2, 3].map(() => shake(world.port, '/ws').opened()))
