@@ -78,8 +78,8 @@ async function stagesOf(subject: Subject, world: World, log: AccessLog): Promise
     repeated('headers to the client', () => responseHeaders(ANSWERED, true)),
     repeated('a line of the access log, written', () => log.write(exchange)),
     repeated('metrics', () => {
-      metrics.started()
-      metrics.answered(exchange, now)
+      metrics.requestStarted()
+      metrics.countRequest(exchange, now)
     }),
   ]
 }

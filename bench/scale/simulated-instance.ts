@@ -10,7 +10,7 @@ import { isRefusal } from '../../seats-admin/model/refusal.ts'
 import type { NumberedChange, Position } from '../../seats-admin/model/change.ts'
 import type { ChangeListener } from '../../src/coherence/change.ts'
 import { systemClock } from '../../src/coherence/clock.ts'
-import { type Answered, Instance } from '../../src/coherence/instance.ts'
+import { type WriteResult, Instance } from '../../src/coherence/instance.ts'
 import { Lease } from '../../src/coherence/lease.ts'
 import { InvalidValue } from '../../src/config/invalid-value.ts'
 import { redisUrl } from '../../src/config/redis.ts'
@@ -46,7 +46,7 @@ export interface WriteTimes {
   readonly commit: number
   /** From there until it may be answered. */
   readonly acknowledgement: number
-  readonly by: Answered['by']
+  readonly by: WriteResult['by']
 }
 
 /** What a write changes: a Seat of this tenant. */
@@ -62,7 +62,7 @@ export class SimulatedInstance {
   readonly #memory = new NotingMemory()
   readonly #lease: Lease
   readonly #disconnect: () => void
-  #by: Answered['by'] = 'waited'
+  #by: WriteResult['by'] = 'waited'
 
   private constructor(store: Store, places: Places) {
     const config = redisUrl(places.redis, '/')
@@ -73,7 +73,7 @@ export class SimulatedInstance {
     this.#store = store
     const seal = new Seal([Buffer.from(places.secret)])
     this.#bus = new CountingBus(new RedisBus(publisher, subscriber, new Keys(config.prefix), seal))
-    const answered = ({ by }: Answered) => {
+    const answered = ({ by }: WriteResult) => {
       this.#by = by
     }
     this.#instance = new Instance({
@@ -146,11 +146,11 @@ export class SimulatedInstance {
 class NotingMemory implements ChangeListener {
   newest = 0
 
-  announced(changes: readonly NumberedChange[]): void {
+  applyAnnouncement(changes: readonly NumberedChange[]): void {
     for (const { seq } of changes) this.newest = Math.max(this.newest, seq)
   }
 
-  take(_changes: readonly NumberedChange[] | null, { seq }: Position): void {
+  applyReading(_changes: readonly NumberedChange[] | null, { seq }: Position): void {
     this.newest = Math.max(this.newest, seq)
   }
 }

@@ -62,9 +62,9 @@ const [node = '', script = '', mode = '', file = ''] = process.argv
 if (mode !== 'open' && mode !== 'bare') throw new Error(`neither open nor bare: ${mode}`)
 if (mode === 'bare') {
   AccessLog.prototype.write = () => {}
-  Metrics.prototype.started = () => {}
-  Metrics.prototype.ended = () => {}
-  Metrics.prototype.answered = () => {}
+  Metrics.prototype.requestStarted = () => {}
+  Metrics.prototype.requestEnded = () => {}
+  Metrics.prototype.countRequest = () => {}
 }
 process.argv = [node, script, 'start', '--config', file]
 await import(new URL('../../src/cli/seatgate.js', import.meta.url).href)

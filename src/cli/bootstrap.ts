@@ -10,7 +10,8 @@ const options = { config: { type: 'string' }, tenant: { type: 'string' }, json: 
 
 export const bootstrap: Command = {
   usage: 'bootstrap --tenant T [--config FILE] [--json]',
-  summary: 'Makes Seat "admin" in the admin space, and an API key that holds it; prints the key, this once.',
+  summary:
+    'Creates Seat "admin" in the admin space and an API key that holds it; prints the key, only this once.',
   async run(args, terminal) {
     const { values } = readArguments(args, options)
     const tenantId = required(values.tenant, '--tenant')
@@ -18,11 +19,11 @@ export const bootstrap: Command = {
     const { id, adminSpace } = tenantOf(config, tenantId)
     const store = await openStore(config.store)
     try {
-      const made = await bootstrapTenant(store, { tenant: id, adminSpace, now: Date.now() })
-      if (isRefusal(made)) throw new CommandFailed(made.detail)
+      const created = await bootstrapTenant(store, { tenant: id, adminSpace, now: Date.now() })
+      if (isRefusal(created)) throw new CommandFailed(created.detail)
       // A gateway may run on this store: after this time it has applied the change (coherence/lease.ts).
       await sleep(LEASE + MARGIN)
-      const { seat, apiKey, key } = made
+      const { seat, apiKey, key } = created
       const data = {
         tenant: id,
         space: adminSpace,
@@ -32,9 +33,9 @@ export const bootstrap: Command = {
         key,
       }
       try {
-        await terminal.print(values.json ? JSON.stringify(data) : inWords(data))
+        await terminal.print(values.json ? JSON.stringify(data) : formatCreated(data))
       } catch (cause) {
-        throw unprinted(data.api_key_id, cause)
+        throw notPrinted(data.api_key_id, cause)
       }
     } finally {
       await store.close()
@@ -43,20 +44,20 @@ export const bootstrap: Command = {
 }
 
 /** The store has only the hash: a key that was not printed is lost. */
-function unprinted(id: string, cause: unknown): CommandFailed {
+function notPrinted(id: string, cause: unknown): CommandFailed {
   const why = cause instanceof Error ? cause.message : String(cause)
   return new CommandFailed(
-    `API key ${id} was made but could not be printed: revoke it and try again (${why})`,
+    `API key ${id} was created but could not be printed: revoke it and try again (${why})`,
   )
 }
 
-function inWords(made: { tenant: string; space: string; seat: string; key: string }): string {
+function formatCreated(created: { tenant: string; space: string; seat: string; key: string }): string {
   return [
-    `Seat "${made.seat}" of ${made.tenant} holds every permission in space ${made.space}.`,
-    'Its API key, shown this once:',
+    `Seat "${created.seat}" of ${created.tenant} holds every permission in space ${created.space}.`,
+    'Its API key, shown only this once:',
     '',
-    made.key,
+    created.key,
     '',
-    `Send it as "x-api-key", with "Space: ${made.space}".`,
+    `Send it as "x-api-key", with "Space: ${created.space}".`,
   ].join('\n')
 }

@@ -13,18 +13,18 @@ export function warnOfShortage(needs: Needs, { logger }: Log): void {
   if (files !== null && files < filesNeeded)
     logger.warn(
       { open_files: files, needed: filesNeeded },
-      `limits.connections and the upstreams' connections may need ${filesNeeded} open files a process, and this one may have ${files}: raise "ulimit -n", or lower limits.connections`,
+      `limits.connections and the upstreams' connections may need ${filesNeeded} open files a process, but the limit is ${files}: raise "ulimit -n", or lower limits.connections`,
     )
-  const [heap, remembered] = [mebibytes(heapAllowed()), mebibytes(rememberedAtMost(needs))]
-  if (heap / 2 < remembered)
+  const [heap, cached] = [mebibytes(heapAllowed()), mebibytes(cacheBound(needs))]
+  if (heap / 2 < cached)
     logger.warn(
-      { heap_mib: heap, remembered_mib: remembered },
-      `memory may take ${remembered} MiB of a process, more than half of the ${heap} MiB that its heap may have with all else in it: lower memory, or set NODE_OPTIONS=--max-old-space-size=${3 * remembered}`,
+      { heap_mib: heap, remembered_mib: cached },
+      `memory may take ${cached} MiB of a process, more than half of its heap limit of ${heap} MiB: lower memory, or set NODE_OPTIONS=--max-old-space-size=${3 * cached}`,
     )
 }
 
 /** Store, Redis, logs, listeners and runtime; and connections that are being refused. */
-const OWN = 100 + 256
+const OWN_FILES = 100 + 256
 
 /** The soft limit, which Node.js raises to the hard one; null: the system does not report it. */
 function openFilesAllowed(): number | null {
@@ -41,7 +41,7 @@ function openFilesNeeded({ limits, upstreams }: Needs): number {
   const ofUpstreams = [...upstreams.values()].map(({ targets, connections }) => targets.length * connections)
   // A WebSocket's connection to its upstream is not counted by the upstream's `connections`.
   return (
-    OWN +
+    OWN_FILES +
     limits.connections +
     limits.lingeringConnections +
     limits.websockets +
@@ -54,7 +54,7 @@ function heapAllowed(): number {
   return getHeapStatistics().heap_size_limit
 }
 
-function rememberedAtMost({ memory: { tokens, apiKeys, seats } }: Needs): number {
+function cacheBound({ memory: { tokens, apiKeys, seats } }: Needs): number {
   return tokens + apiKeys + seats
 }
 

@@ -2,7 +2,7 @@
 
 import { formatFault } from '../config/faults.ts'
 import { type Command, DEFAULT_CONFIG, readArguments } from './command.ts'
-import { loadWhole } from './load.ts'
+import { loadWithTables } from './load.ts'
 
 export const check: Command = {
   usage: 'check [--config FILE]',
@@ -10,9 +10,9 @@ export const check: Command = {
   async run(args, terminal) {
     const { values } = readArguments(args, { config: { type: 'string' } })
     const file = values.config ?? DEFAULT_CONFIG
-    const { config, table, warnings } = await loadWhole(file, terminal.env)
+    const { config, table, warnings } = await loadWithTables(file, terminal.env)
     for (const { place, message } of warnings)
-      terminal.complain(formatFault({ place, message: `warning: ${message}` }))
+      terminal.printError(formatFault({ place, message: `warning: ${message}` }))
     const own = table.routes.filter((route) => route.place !== null).length
     await terminal.print(
       `${file}: no faults (${count(own, 'route')}, ${count(config.upstreams.size, 'upstream')})`,

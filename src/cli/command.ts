@@ -17,7 +17,7 @@ export interface Terminal {
   readonly env: NodeJS.ProcessEnv
   /** Resolves once the text is written; rejects with OutputFailed. */
   print(text: string): Promise<void>
-  complain(text: string): void
+  printError(text: string): void
   /** Discards output that standard output has not taken by the end of the command, so that the process ends. */
   abandonOutput(): void
 }
@@ -42,7 +42,7 @@ export const DEFAULT_CONFIG = 'gateway.config.yaml'
 
 type Options = NonNullable<ParseArgsConfig['options']>
 
-interface Shape {
+interface ArgumentShape {
   /** Number of positional arguments; none when left out. */
   readonly positionals?: number
   /** An option with several values, with or without its name before each: `--seat A --seat B`, `--seat A B`. */
@@ -56,10 +56,10 @@ interface Shape {
 export function readArguments<const O extends Options>(
   args: string[],
   options: O,
-  { positionals = 0, list }: Shape = {},
+  { positionals = 0, list }: ArgumentShape = {},
 ) {
   try {
-    const named = list === undefined ? args : withNames(args, options, list, positionals)
+    const named = list === undefined ? args : withOptionNames(args, options, list, positionals)
     const parsed = parseArgs({
       args: named,
       options,
@@ -89,7 +89,7 @@ export function readArguments<const O extends Options>(
  * Puts the option's name before each further value of the list. Only where exactly those are one too many positionals:
  * otherwise it would be unclear which of them is which.
  */
-function withNames(args: string[], options: Options, list: string, positionals: number): string[] {
+function withOptionNames(args: string[], options: Options, list: string, positionals: number): string[] {
   const { tokens } = parseArgs({ args, options, strict: false, allowPositionals: true, tokens: true })
   const values = new Set<number>()
   let behind = false

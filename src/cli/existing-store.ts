@@ -19,7 +19,7 @@ export async function openExistingStore({ store }: Config): Promise<Store> {
 }
 
 /** The store; an empty one, as the first start creates it, where there is none yet. */
-export interface StoreToLookAt {
+export interface OpenedStore {
   readonly store: Store
   /** Says that there was no store; null otherwise. */
   readonly note: string | null
@@ -27,20 +27,20 @@ export interface StoreToLookAt {
 }
 
 /** For a command whose output is correct for an empty store, with the note. */
-export async function openStoreOrEmpty({ store: config }: Config): Promise<StoreToLookAt> {
+export async function openStoreOrEmpty({ store: config }: Config): Promise<OpenedStore> {
   if (!(await isMissing(config))) {
     const store = await openStore(config)
     return { store, note: null, close: () => store.close() }
   }
   const folder = await mkdtemp(join(tmpdir(), 'seatgate-')).catch((cause: NodeJS.ErrnoException) => {
     throw new CommandFailed(
-      `there is no store at ${placeOf(config)} yet, nor a folder for an empty one: ${cause.message}`,
+      `there is no store at ${placeOf(config)} yet, and no folder for an empty one can be created: ${cause.message}`,
     )
   })
   const remove = () => rm(folder, { recursive: true, force: true })
   try {
     const store = await openStore({ kind: 'sqlite', path: join(folder, 'empty.db') })
-    const note = `there is no store at ${placeOf(config)} yet: nobody has a Seat or an API key`
+    const note = `there is no store at ${placeOf(config)} yet: no Seat or API key exists`
     return { store, note, close: () => store.close().finally(remove) }
   } catch (cause) {
     await remove()

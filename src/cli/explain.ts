@@ -11,8 +11,8 @@ import { printable } from '../telemetry/readable.ts'
 import { type Command, configOf, readArguments, tenantOf, UsageError } from './command.ts'
 import { openStoreOrEmpty } from './existing-store.ts'
 import { recordAsJson } from './record.ts'
-import { refusalOfLine, wireTarget } from './request-line.ts'
-import { mintFor } from './token.ts'
+import { refusalOfRequestLine, wireTarget } from './request-line.ts'
+import { mintForSeats } from './token.ts'
 
 const options = {
   config: { type: 'string' },
@@ -27,13 +27,12 @@ const options = {
 export const explain: Command = {
   usage:
     'explain METHOD PATH [--space S] [--token T | --api-key K | --tenant T --seat NAME…] [--config FILE] [--json]',
-  summary: 'Says which route and which Seats decide a request, the answer and why.',
+  summary: 'Shows the decision on a request: route, Seats, result and reason.',
   async run(args, terminal) {
     const { values, positionals } = readArguments(args, options, { positionals: 2, list: 'seat' })
     const [method = '', target = ''] = positionals
     const ways = [values.token, values['api-key'], values.tenant].filter((each) => each !== undefined)
-    if (ways.length > 1)
-      throw new UsageError('--token, --api-key and --tenant are three ways to say who: take one')
+    if (ways.length > 1) throw new UsageError('--token, --api-key and --tenant exclude each other')
     if (values.seat !== undefined && values.tenant === undefined)
       throw new UsageError('--seat goes with --tenant')
     const given = {
@@ -50,7 +49,7 @@ export const explain: Command = {
     const tenant = values.tenant === undefined ? null : tenantOf(config, values.tenant)
     const { store, note, close } = await openStoreOrEmpty(config)
     try {
-      if (note !== null) terminal.complain(`note: ${note}`)
+      if (note !== null) terminal.printError(`note: ${note}`)
       const decisionPoint = await DecisionPoint.forOneDecision(
         store,
         { ephemeral: new ProcessEphemeral(), log: SILENT },
@@ -63,13 +62,13 @@ export const explain: Command = {
       const { engine, signIn } = await decisionPoint.compile(config)
       const browser = { method, rawHeaders: [], upgrade: false }
       const request = { method, target: wireTarget(target), host: null, credentials, browser }
-      const unread = refusalOfLine(method, request.target, config)
+      const refusal = refusalOfRequestLine(method, request.target, config)
       const evaluation =
-        unread === null
+        refusal === null
           ? await engine.evaluate(request, true)
-          : unreadableEvaluation({ ...request, target }, unread)
+          : unreadableEvaluation({ ...request, target }, refusal)
       await signIn?.close()
-      await terminal.print(values.json ? recordAsJson(evaluation.decision) : inWords(evaluation))
+      await terminal.print(values.json ? recordAsJson(evaluation.decision) : formatEvaluation(evaluation))
     } finally {
       await close()
     }
@@ -84,7 +83,7 @@ function headerLines(option: string, value: string | undefined): string[] {
   if (value === undefined) return []
   const trimmed = value.replace(/^[ \t]+|[ \t]+$/g, '')
   if (/[\x00-\x08\x0a-\x1f\x7f]/.test(trimmed))
-    throw new UsageError(`${option} has a control character, which no header can carry`)
+    throw new UsageError(`${option} has a control character, which no header field can carry`)
   return [trimmed]
 }
 
@@ -96,18 +95,18 @@ async function bearerFor(
   space: string | undefined,
 ): Promise<string> {
   const spacesOfUnknown = () => (space === undefined ? [] : [space])
-  return `Bearer ${await mintFor(store, tenant, { sub: 'explain' }, seats, { spacesOfUnknown })}`
+  return `Bearer ${await mintForSeats(store, tenant, { sub: 'explain' }, seats, { spacesOfUnknown })}`
 }
 
 const VERDICTS: Readonly<Record<SeatVerdict, string>> = {
   grants: 'grants it',
   lacks_permission: 'lacks the permission',
   not_in_space: 'is not granted in this space (any more)',
-  unknown: 'is no Seat of the tenant',
+  unknown: 'is not a Seat of the tenant',
   name_given_up: 'was given up after the token was issued',
 }
 
-function inWords({ decision }: Evaluation): string {
+function formatEvaluation({ decision }: Evaluation): string {
   const lines = [
     decision.code,
     `  ${decision.reason}`,

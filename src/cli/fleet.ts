@@ -22,7 +22,7 @@ interface Listed {
 export const fleet: Command = {
   usage: 'fleet [--config FILE] [--json]',
   summary:
-    'Lists the gateways that decide on this store, the change each has applied and how old its word is.',
+    'Lists the gateways on this store, the change that each has applied, and the age of its latest sign of life.',
   async run(args, terminal) {
     const { values } = readArguments(args, options)
     const config = await configOf(values, terminal)
@@ -32,7 +32,7 @@ export const fleet: Command = {
       const instances = await listed(store, seq)
       if (values.json) return await terminal.print(JSON.stringify({ seq, instances }))
       await terminal.print(
-        config.store.kind === 'sqlite' ? ofFile(config.store, seq) : inWords(instances, seq),
+        config.store.kind === 'sqlite' ? formatFile(config.store, seq) : formatInstances(instances, seq),
       )
     } finally {
       await store.close()
@@ -52,7 +52,7 @@ async function listed({ registry }: Store, head: number): Promise<Listed[]> {
 }
 
 /** A store in a file has no list: its one gateway holds a lock. */
-function ofFile({ path }: Extract<StoreConfig, { kind: 'sqlite' }>, seq: number): string {
+function formatFile({ path }: Extract<StoreConfig, { kind: 'sqlite' }>, seq: number): string {
   const lock = lockStore(path)
   lock?.release()
   const who = lock === null ? 'One gateway runs on it' : 'No gateway runs on it'
@@ -60,11 +60,11 @@ function ofFile({ path }: Extract<StoreConfig, { kind: 'sqlite' }>, seq: number)
 }
 
 /** Milliseconds; a healthy instance gives signs of life more often. */
-const SILENT = 1000
+const SILENT_AFTER = 1000
 
-function inWords(instances: readonly Listed[], seq: number): string {
+function formatInstances(instances: readonly Listed[], seq: number): string {
   const lines = instances.map(({ id, name, seq: applied, age_ms: age }) => {
-    const state = age > SILENT ? 'silent' : 'live'
+    const state = age > SILENT_AFTER ? 'silent' : 'live'
     return [state.padEnd(7), `seq ${applied}`.padEnd(14), `${age} ms ago`.padEnd(14), name, id].join('  ')
   })
   return [`The store's newest change is ${seq}; instances on its list: ${instances.length}.`, ...lines].join(

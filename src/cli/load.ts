@@ -6,7 +6,7 @@ import { ConfigError, type Fault, sortFaults } from '../config/faults.ts'
 import { loadConfigWithFaults } from '../config/load.ts'
 import { compileTable, type RouteTable } from '../decision/router/table.ts'
 
-export interface LoadedWhole {
+export interface LoadedConfig {
   readonly config: Config
   /** For listing: its built-in routes have no working handlers. */
   readonly table: RouteTable
@@ -15,7 +15,7 @@ export interface LoadedWhole {
 }
 
 /** @throws ConfigError with every fault of the configuration and of its route tables */
-export async function loadWhole(file: string, env: NodeJS.ProcessEnv): Promise<LoadedWhole> {
+export async function loadWithTables(file: string, env: NodeJS.ProcessEnv): Promise<LoadedConfig> {
   const { config, entries, upstreams, faults, files } = await loadConfigWithFaults(file, env)
   const { table, faults: collisions, warnings } = compileTable(entries, upstreams, builtInPaths())
   if (config === null || collisions.length > 0)

@@ -20,7 +20,7 @@ let abandoned = false
 const terminal: Terminal = {
   env,
   print: (text) => written(process.stdout, text),
-  complain: (text) => void written(process.stderr, text).catch(() => {}),
+  printError: (text) => void written(process.stderr, text).catch(() => {}),
   abandonOutput: () => {
     abandoned = true
   },
@@ -46,7 +46,7 @@ async function main([name, ...rest]: string[]): Promise<number> {
     if (!(error instanceof OutputFailed)) throw error
     // `| head`: the reader has closed the pipe after the lines that it wanted.
     if (error.gone) return 0
-    terminal.complain(`seatgate: ${error.message}`)
+    terminal.printError(`seatgate: ${error.message}`)
     return 1
   }
 }
@@ -58,10 +58,10 @@ async function dispatch(name: string | undefined, rest: string[]): Promise<numbe
   }
   const load = Object.hasOwn(commands, name ?? '') ? commands[name ?? ''] : undefined
   if (load === undefined) {
-    terminal.complain(
-      name === undefined ? 'seatgate: which command?' : `seatgate: there is no command "${name}"`,
+    terminal.printError(
+      name === undefined ? 'seatgate: a command is missing' : `seatgate: unknown command "${name}"`,
     )
-    terminal.complain(await overview())
+    terminal.printError(await overview())
     return 2
   }
   const command = await load()
@@ -79,12 +79,12 @@ async function run(title: string, command: Command, args: string[]): Promise<num
   } catch (error) {
     if (error instanceof OutputFailed) throw error
     if (error instanceof UsageError) {
-      terminal.complain(`${title}: ${error.message}\nusage: seatgate ${command.usage}`)
+      terminal.printError(`${title}: ${error.message}\nusage: seatgate ${command.usage}`)
       return 2
     }
     // The faults of a configuration name their places.
-    if (error instanceof ConfigError) terminal.complain(error.message)
-    else terminal.complain(`${title}: ${error instanceof Error ? error.message : String(error)}`)
+    if (error instanceof ConfigError) terminal.printError(error.message)
+    else terminal.printError(`${title}: ${error instanceof Error ? error.message : String(error)}`)
     return 1
   }
 }

@@ -14,7 +14,7 @@ export function wireTarget(typed: string): string {
 }
 
 /** Null: accepted. @param target of {@link wireTarget} */
-export function refusalOfLine(method: string, target: string, config: Config): Refusal | null {
+export function refusalOfRequestLine(method: string, target: string, config: Config): Refusal | null {
   const { headerBytes } = config.limits
   const head = `${method} ${target} HTTP/1.1\r\nHost: gateway\r\n`
   const grammar = requestGrammar(headerBytes)

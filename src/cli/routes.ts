@@ -2,14 +2,14 @@
 
 import type { Route } from '../model/route.ts'
 import { type Command, DEFAULT_CONFIG, readArguments } from './command.ts'
-import { loadWhole } from './load.ts'
+import { loadWithTables } from './load.ts'
 
 export const routes: Command = {
   usage: 'routes [--config FILE] [--json]',
   summary: 'Prints the compiled route table: method, path, permission, upstream, file:line.',
   async run(args, terminal) {
     const { values } = readArguments(args, { config: { type: 'string' }, json: { type: 'boolean' } })
-    const { table } = await loadWhole(values.config ?? DEFAULT_CONFIG, terminal.env)
+    const { table } = await loadWithTables(values.config ?? DEFAULT_CONFIG, terminal.env)
     const rows = table.routes.map(row)
     await terminal.print(values.json ? JSON.stringify(rows, null, 2) : columns(rows))
   },

@@ -8,11 +8,11 @@ import { watchConfig } from '../config/watch.ts'
 import { Gateway } from '../runtime/gateway.ts'
 import { StartupTimeout } from '../runtime/startup.ts'
 import { type Log, openLog } from '../telemetry/logger.ts'
-import { outliveRejections } from '../telemetry/unexpected.ts'
+import { logUnhandledRejections } from '../telemetry/unhandled-rejections.ts'
 import { growYoungGeneration } from '../runtime/young-generation.ts'
 import { warnOfShortage } from './capacity.ts'
 import { type Command, CommandFailed, DEFAULT_CONFIG, readArguments } from './command.ts'
-import { loadWhole } from './load.ts'
+import { loadWithTables } from './load.ts'
 
 export const start: Command = {
   usage: 'start [--config FILE] [--pretty]',
@@ -21,7 +21,7 @@ export const start: Command = {
   async run(args, terminal) {
     const { values } = readArguments(args, { config: { type: 'string' }, pretty: { type: 'boolean' } })
     const file = values.config ?? DEFAULT_CONFIG
-    const load = async () => (await loadWhole(file, terminal.env)).config
+    const load = async () => (await loadWithTables(file, terminal.env)).config
     const config = await load()
     const log = await openLog({ pretty: values.pretty ?? process.stdout.isTTY === true })
     try {
@@ -48,12 +48,12 @@ export async function runGateway(
   load: () => Promise<Config>,
   listening: (addresses: Gateway['addresses']) => void = () => {},
 ): Promise<void> {
-  outliveRejections(log.logger)
+  logUnhandledRejections(log.logger)
   // Without a listener, SIGHUP would end the process during the start.
   process.on('SIGHUP', ignore)
-  const told = terminated()
-  const gateway = await Promise.race([Gateway.start(config, log), told])
-  if (typeof gateway === 'string') return endedEarly(gateway, log)
+  const terminated = terminationSignal()
+  const gateway = await Promise.race([Gateway.start(config, log), terminated])
+  if (typeof gateway === 'string') return exitEarly(gateway, log)
   const { front, ops } = gateway.addresses
   log.logger.info({ listener: 'front' }, `listening on http://${address(front)} (data plane)`)
   log.logger.info({ listener: 'ops' }, `listening on http://${address(ops)} (/livez /readyz /metrics)`)
@@ -64,8 +64,8 @@ export async function runGateway(
   // Node.js writes the cache at exit, which a kill -9 prevents.
   flushCompileCache()
   const reloader = new Reloader(gateway, config, log, load)
-  const end = await Promise.race([told, gateway.superseded])
-  if (typeof end !== 'string') return endedBy(end, gateway, reloader, log)
+  const end = await Promise.race([terminated, gateway.superseded])
+  if (typeof end !== 'string') return endSuperseded(end, gateway, reloader, log)
   log.logger.info({ signal: end }, 'draining')
   await reloader.close()
   const { drain, drainDelay } = reloader.config
@@ -76,15 +76,20 @@ export async function runGateway(
 function ignore(): void {}
 
 /** Exits at once: nothing was served, and an interrupted start is safe. */
-async function endedEarly(signal: NodeJS.Signals, log: Log): Promise<never> {
-  log.logger.info({ signal }, 'ended before it listened')
+async function exitEarly(signal: NodeJS.Signals, log: Log): Promise<never> {
+  log.logger.info({ signal }, 'ended before listening')
   await log.close()
   process.exit(0)
 }
 
 /** Ends without a drain: requests in flight may depend on state that is no longer valid. */
-async function endedBy(cause: Error, gateway: Gateway, reloader: Reloader, { logger }: Log): Promise<never> {
-  logger.error({ cause: cause.message }, 'ending: another gateway has the store')
+async function endSuperseded(
+  cause: Error,
+  gateway: Gateway,
+  reloader: Reloader,
+  { logger }: Log,
+): Promise<never> {
+  logger.error({ cause: cause.message }, 'ending: another gateway has taken over the store')
   await reloader.close()
   await gateway.close(0)
   throw new CommandFailed(cause.message)
@@ -134,7 +139,7 @@ class Reloader {
       if (error instanceof ConfigError && error.files.length > 0) this.#watched = error.files
       const faults = error instanceof Error ? error.message.split('\n') : [String(error)]
       const version = this.#gateway.reloaded('faulty')
-      logger.error({ version, faults }, 'reload refused: the configuration before it goes on')
+      logger.error({ version, faults }, 'reload refused: the previous configuration stays active')
     }
   }
 }
@@ -147,17 +152,17 @@ function address({ address: host, port, family }: { address: string; port: numbe
  * Milliseconds within which a repeated signal is the same one: npm passes Ctrl-C on to a process that received it
  * itself.
  */
-const ECHO = 1000
+const SAME_SIGNAL = 1000
 
 /** A second signal ends the process at once. */
-function terminated(): Promise<NodeJS.Signals> {
+function terminationSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
-    let toldAt: number | null = null
-    const hear = (signal: NodeJS.Signals) => {
-      if (toldAt !== null && performance.now() - toldAt > ECHO) process.exit(1)
-      toldAt ??= performance.now()
+    let signalledAt: number | null = null
+    const onSignal = (signal: NodeJS.Signals) => {
+      if (signalledAt !== null && performance.now() - signalledAt > SAME_SIGNAL) process.exit(1)
+      signalledAt ??= performance.now()
       resolve(signal)
     }
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, hear)
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, onSignal)
   })
 }

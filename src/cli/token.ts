@@ -28,7 +28,7 @@ const options = {
 
 export const token: Command = {
   usage: 'token --tenant T --sub U [--email E] --seat NAME… [--lifetime 1h] [--config FILE]',
-  summary: 'Mints a bearer token that names the Seats in each of their spaces, as a sign-in would.',
+  summary: 'Mints a bearer token that names the Seats in each of their spaces, as sign-in does.',
   async run(args, terminal) {
     const { values } = readArguments(args, options, { list: 'seat' })
     const tenantId = required(values.tenant, '--tenant')
@@ -40,7 +40,7 @@ export const token: Command = {
     const store = await openExistingStore(config)
     try {
       const subject = values.email === undefined ? { sub } : { sub, email: values.email }
-      await terminal.print(await mintFor(store, tenant, subject, values.seat, { lifetime }))
+      await terminal.print(await mintForSeats(store, tenant, subject, values.seat, { lifetime }))
     } finally {
       await store.close()
     }
@@ -50,11 +50,11 @@ export const token: Command = {
 function durationOf(text: string): number {
   const lifetime = duration(text)
   if (lifetime instanceof InvalidValue) throw new UsageError(`--lifetime "${text}" ${lifetime.message}`)
-  if (lifetime < 1000) throw new UsageError('--lifetime: a second is the least')
+  if (lifetime < 1000) throw new UsageError('--lifetime must be at least 1s')
   return lifetime
 }
 
-export interface Minting {
+export interface MintOptions {
   /** ms; the tenant's token lifetime when left out. */
   readonly lifetime?: number | undefined
   /** Spaces in which the token names an unknown Seat. */
@@ -67,12 +67,12 @@ export interface Minting {
  *
  * @throws CommandFailed on an unknown name, unless `spacesOfUnknown` is given
  */
-export async function mintFor(
+export async function mintForSeats(
   store: SeatReader,
   tenant: TenantConfig,
   subject: Omit<TokenSubject, 'hashPerm'>,
   seats: readonly string[],
-  { lifetime, spacesOfUnknown = refuse }: Minting = {},
+  { lifetime, spacesOfUnknown = refuse }: MintOptions = {},
 ): Promise<string> {
   const now = Date.now()
   const hashPerm: string[] = []

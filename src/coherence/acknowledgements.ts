@@ -5,11 +5,11 @@ import type { ListedInstance } from './feeds.ts'
 export class AcknowledgementBarrier {
   readonly #seq: number
   readonly #done: () => void
-  #ownHaveForgotten = false
+  #hasLocalApplied = false
   /** Instance → its beat when the list was first read; null before that. */
   #missing: Map<string, number> | null = null
   /** Instances that have acknowledged, listed or not. */
-  readonly #heardFrom = new Set<string>()
+  readonly #acknowledgedBy = new Set<string>()
 
   /** @param done called once no acknowledgement is missing */
   constructor(seq: number, done: () => void) {
@@ -22,15 +22,15 @@ export class AcknowledgementBarrier {
     return this.#missing ?? new Map()
   }
 
-  ownHaveForgotten(): void {
-    this.#ownHaveForgotten = true
+  localApplied(): void {
+    this.#hasLocalApplied = true
     this.#check()
   }
 
   /** @returns false for a repeated acknowledgement */
   acknowledged(id: string): boolean {
-    if (this.#heardFrom.has(id)) return false
-    this.#heardFrom.add(id)
+    if (this.#acknowledgedBy.has(id)) return false
+    this.#acknowledgedBy.add(id)
     this.#check()
     return true
   }
@@ -47,8 +47,8 @@ export class AcknowledgementBarrier {
   }
 
   #check(): void {
-    if (this.#missing === null || !this.#ownHaveForgotten) return
-    for (const id of this.#heardFrom) this.#missing.delete(id)
+    if (this.#missing === null || !this.#hasLocalApplied) return
+    for (const id of this.#acknowledgedBy) this.#missing.delete(id)
     if (this.#missing.size === 0) this.#done()
   }
 }

@@ -18,9 +18,9 @@ export interface Reading {
 /** Receives changes: memory, and the history that validates the shared cache. */
 export interface ChangeListener {
   /** Changes of an announcement, in any order and possibly repeated. Reads in flight must include them to count. */
-  announced(changes: readonly NumberedChange[]): void
+  applyAnnouncement(changes: readonly NumberedChange[]): void
   /** Changes of a reading, up to `head`. Null: everything counts as changed. */
-  take(changes: readonly NumberedChange[] | null, head: Position): void
+  applyReading(changes: readonly NumberedChange[] | null, head: Position): void
 }
 
 /** Numbers each change: a commit gets consecutive numbers, of which `seq` is the last. */

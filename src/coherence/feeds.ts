@@ -33,7 +33,7 @@ export interface InstanceList {
 export type ListedInstance = Pick<Instance, 'id' | 'beat' | 'applied'>
 
 /** The feed of a store with a single gateway, which needs no list. */
-export class PlainFeed implements Feed {
+export class SingleInstanceFeed implements Feed {
   readonly #source: ChangeSource
 
   constructor(source: ChangeSource) {
@@ -66,14 +66,14 @@ export class RegisteredFeed implements Feed {
       const found = await this.#list.follow(this.#id, ++this.#beat, position, applied)
       if (found.registered) return { ...found, noted }
     }
-    return this.#readAnew(position, applied)
+    return this.#registerAndRead(position, applied)
   }
 
   /**
    * Registers durably before it reads: an earlier writer did not wait for this instance, and its write is in this
    * reading.
    */
-  async #readAnew(position: Position | null, applied: number): Promise<FeedAnswer> {
+  async #registerAndRead(position: Position | null, applied: number): Promise<FeedAnswer> {
     this.#registered = false
     await this.#list.register(this.#id, this.#name)
     this.#registered = true

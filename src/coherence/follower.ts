@@ -31,7 +31,7 @@ export type FeedListener = (state: 'live' | 'lost', cause: unknown) => void
 /** Receives the readings. */
 export interface FeedReader {
   /** In order: each reading begins where the one before ended. */
-  take(reading: Reading): void
+  applyReading(reading: Reading): void
   /** The newest change that the deciders have applied. */
   applied(): number
 }
@@ -45,7 +45,7 @@ export class Follower {
   /** Monotonic ms from which the newest reading counts. */
   #noted = Number.NEGATIVE_INFINITY
   /** Milliseconds that the newest reading took. */
-  #took = 0
+  #duration = 0
   #state: 'live' | 'lost' = 'lost'
   #renewal: Promise<void> | null = null
   #cancel: (() => void) | null = null
@@ -69,7 +69,7 @@ export class Follower {
 
   /** Whether the store is being followed: the next reading may be due within a lease and be as slow as the newest. */
   get follows(): boolean {
-    return this.age < LEASE + 2 * this.#took
+    return this.age < LEASE + 2 * this.#duration
   }
 
   /** Reads once, and then periodically. Rejects when the store can't be read. */
@@ -113,8 +113,8 @@ export class Follower {
       } = await this.#feed.read(from, this.#clock.now(), this.#reader.applied())
       this.#position = head
       this.#noted = noted
-      this.#took = this.#clock.now() - noted
-      this.#reader.take({ noted, from, head, changes, listed })
+      this.#duration = this.#clock.now() - noted
+      this.#reader.applyReading({ noted, from, head, changes, listed })
       this.#report('live', null)
     } catch (cause) {
       // A failure while the reading before is still valid is not reported.

@@ -25,59 +25,59 @@ export class History implements ChangeListener {
   #floor = 0
   #head: Position | null = null
   /** The newest announced change. */
-  #heard = 0
+  #announced = 0
   /** Values older than this do not count: announcements up to it were dropped. */
-  #blind = 0
+  #minSeq = 0
 
   get head(): Position | null {
     return this.#head
   }
 
   /** The retained changes, in order, up to the head. */
-  recent(): NumberedChange[] {
+  retained(): NumberedChange[] {
     return [...this.#changes.values()]
   }
 
-  announced(changes: readonly NumberedChange[]): void {
-    for (const change of changes) this.#note(keyOf(change), change.seq)
+  applyAnnouncement(changes: readonly NumberedChange[]): void {
+    for (const change of changes) this.#record(keyOf(change), change.seq)
     // Only announcements of changes that no reading ever shows reach this bound: those of another store.
-    if (this.#newest.size > 2 * MAX_CHANGES) this.#forgetHeard()
+    if (this.#newest.size > 2 * MAX_CHANGES) this.#dropAnnounced()
   }
 
-  take(changes: readonly NumberedChange[] | null, head: Position): void {
-    if (changes === null) this.#startOver(head)
-    else if (this.#head === null) this.#begin(head.seq - changes.length)
+  applyReading(changes: readonly NumberedChange[] | null, head: Position): void {
+    if (changes === null) this.#reset(head)
+    else if (this.#head === null) this.#resetTo(head.seq - changes.length)
     for (const change of changes ?? []) this.#add(change)
     this.#head = head
   }
 
   /** Whether the value of `key` as of `position` is as new as one read from the store now, by all changes received. */
-  counts(position: Position, change: Pick<NumberedChange, 'tenant' | 'kind' | 'key'>): boolean {
+  isCurrent(position: Position, change: Pick<NumberedChange, 'tenant' | 'kind' | 'key'>): boolean {
     const { seq } = position
-    if (this.#head === null || seq > this.#head.seq || seq < this.#floor || seq < this.#blind) return false
+    if (this.#head === null || seq > this.#head.seq || seq < this.#floor || seq < this.#minSeq) return false
     const mark = seq === this.#head.seq ? this.#head.mark : this.#changes.get(seq)?.mark
     return mark === position.mark && (this.#newest.get(keyOf(change)) ?? 0) <= seq
   }
 
   /** Keeps what was announced, unless it belongs to a history that is gone. */
-  #startOver(head: Position): void {
+  #reset(head: Position): void {
     const before = this.#head
-    this.#begin(head.seq)
+    this.#resetTo(head.seq)
     if (before === null || head.seq > before.seq) return
     if (head.seq === before.seq && head.mark === before.mark) return
-    this.#heard = head.seq
-    this.#blind = 0
+    this.#announced = head.seq
+    this.#minSeq = 0
   }
 
   /** No value counts until readings have caught up with the announcements. */
-  #forgetHeard(): void {
+  #dropAnnounced(): void {
     this.#newest.clear()
-    for (const change of this.#changes.values()) this.#note(keyOf(change), change.seq)
-    this.#blind = this.#heard
+    for (const change of this.#changes.values()) this.#record(keyOf(change), change.seq)
+    this.#minSeq = this.#announced
   }
 
   /** Keeps announced changes beyond the floor. */
-  #begin(floor: number): void {
+  #resetTo(floor: number): void {
     this.#changes.clear()
     for (const [key, seq] of this.#newest) if (seq <= floor) this.#newest.delete(key)
     this.#floor = floor
@@ -85,17 +85,17 @@ export class History implements ChangeListener {
 
   #add(change: NumberedChange): void {
     this.#changes.set(change.seq, change)
-    this.#note(keyOf(change), change.seq)
-    if (this.#changes.size > MAX_CHANGES) this.#forgetOldest()
+    this.#record(keyOf(change), change.seq)
+    if (this.#changes.size > MAX_CHANGES) this.#dropOldest()
   }
 
-  #note(key: string, seq: number): void {
+  #record(key: string, seq: number): void {
     if (seq > (this.#newest.get(key) ?? 0)) this.#newest.set(key, seq)
-    this.#heard = Math.max(this.#heard, seq)
+    this.#announced = Math.max(this.#announced, seq)
   }
 
   /** Numbers are consecutive, so the oldest change is the one after the floor. */
-  #forgetOldest(): void {
+  #dropOldest(): void {
     const oldest = this.#changes.get(++this.#floor)
     this.#changes.delete(this.#floor)
     if (oldest === undefined) return

@@ -12,7 +12,7 @@ import {
   type ChangeSource,
   type InstanceList,
   type ListedInstance,
-  PlainFeed,
+  SingleInstanceFeed,
   RegisteredFeed,
 } from './feeds.ts'
 import { type FeedListener, Follower } from './follower.ts'
@@ -21,9 +21,9 @@ import { LEASE, MARGIN, type Renewer } from './lease.ts'
 /** A process of this instance that decides requests. */
 export interface Decider {
   /** Resolves once the decider has dropped what changed, or its process has ended. */
-  take(reading: Reading): Promise<void> | void
+  applyReading(reading: Reading): Promise<void> | void
   /** Resolves once the decider has dropped what changed, or its process has ended. */
-  tell(changes: readonly NumberedChange[]): Promise<void> | void
+  applyAnnouncement(changes: readonly NumberedChange[]): Promise<void> | void
 }
 
 /** A process's access to coherence: its own instance, or the primary's over a channel. */
@@ -38,7 +38,7 @@ export interface Coherence extends Renewer {
 }
 
 /** How a write was acknowledged. */
-export interface Answered {
+export interface WriteResult {
   /** `acknowledged` by all instances; or `waited` until no earlier lease can be live. */
   readonly by: 'acknowledged' | 'waited'
   /** Milliseconds since the commit was reported. */
@@ -47,12 +47,12 @@ export interface Answered {
 
 export interface InstanceListener {
   readonly feed: FeedListener
-  answered(answered: Answered): void
+  answered(answered: WriteResult): void
   /** Milliseconds until one other instance acknowledged. */
   acknowledged(after: number): void
 }
 
-export interface InstanceParts {
+export interface InstanceOptions {
   readonly id: string
   readonly name: string
   readonly source: ChangeSource
@@ -64,16 +64,16 @@ export interface InstanceParts {
    * Monotonic ms before which no write is acknowledged: a process of the previous instance may hold a lease until then.
    * Left out: none does.
    */
-  readonly answersFrom?: number
+  readonly acknowledgesFrom?: number
 }
 
 /** Changes of one message. */
-const MAX_TOLD = 1000
+const MAX_ANNOUNCED = 1000
 /** Milliseconds between reads of the list while an acknowledgement is missing. */
-const LOOK_EVERY = 50
+const LIST_EVERY = 50
 
 /** The state of a decider. */
-interface Standing {
+interface DeciderState {
   /** Readings that began before give it no lease: it did not receive the announcements since then. */
   readonly joined: number
   /** The newest reading that the decider has confirmed. */
@@ -81,13 +81,13 @@ interface Standing {
   /** Increases when the feed may be of another history: earlier confirmations do not count then. */
   history: number
   /** Settles when the decider has confirmed the latest reading. */
-  taken: Promise<void>
+  confirmed: Promise<void>
 }
 
 /** A write that is not acknowledged yet. */
-interface Unanswered {
+interface PendingWrite {
   readonly begun: number
-  readonly barriers: AcknowledgementBarrier
+  readonly barrier: AcknowledgementBarrier
   /** When the list was first read after the commit. */
   listedAt: number
 }
@@ -95,20 +95,20 @@ interface Unanswered {
 export class Instance implements Coherence {
   readonly id: string
   readonly follower: Follower
-  readonly #parts: InstanceParts
-  readonly #deciders = new Map<Decider, Standing>()
-  readonly #unanswered = new Map<number, Unanswered>()
+  readonly #parts: InstanceOptions
+  readonly #deciders = new Map<Decider, DeciderState>()
+  readonly #pendingWrites = new Map<number, PendingWrite>()
   #number = 0
 
-  constructor(parts: InstanceParts) {
+  constructor(parts: InstanceOptions) {
     const { id, name, source, list, bus, clock, listener } = parts
     this.id = id
     this.#parts = parts
-    const feed = list === null ? new PlainFeed(source) : new RegisteredFeed(list, clock, id, name)
+    const feed = list === null ? new SingleInstanceFeed(source) : new RegisteredFeed(list, clock, id, name)
     this.follower = new Follower(
       feed,
       clock,
-      { take: (reading) => this.#hand(reading), applied: () => this.#applied() },
+      { applyReading: (reading) => this.#distribute(reading), applied: () => this.#applied() },
       listener.feed,
     )
     bus?.open(id, {
@@ -128,11 +128,11 @@ export class Instance implements Coherence {
 
   join(decider: Decider): void {
     const joined = this.#parts.clock.now()
-    this.#deciders.set(decider, { joined, applied: 0, history: 0, taken: Promise.resolve() })
+    this.#deciders.set(decider, { joined, applied: 0, history: 0, confirmed: Promise.resolve() })
   }
 
   /** The decider makes no decisions any more. */
-  part(decider: Decider): void {
+  leave(decider: Decider): void {
     this.#deciders.delete(decider)
   }
 
@@ -140,23 +140,23 @@ export class Instance implements Coherence {
     const begun = this.#parts.clock.now()
     const number = ++this.#number
     return new Promise((resolve) => {
-      const done = (by: Answered['by']) => {
-        if (!this.#unanswered.delete(number)) return
-        callOff()
+      const done = (by: WriteResult['by']) => {
+        if (!this.#pendingWrites.delete(number)) return
+        cancel()
         this.#parts.listener.answered({ by, after: this.#parts.clock.now() - begun })
-        if (by === 'waited') this.#forgetSilent(unanswered)
+        if (by === 'waited') this.#removeSilent(pendingWrite)
         resolve()
       }
-      const callOff = this.#parts.clock.after(LEASE + MARGIN, () => done('waited'))
-      const barriers = new AcknowledgementBarrier(committed.seq, () => done('acknowledged'))
-      const unanswered: Unanswered = { begun, barriers, listedAt: Number.POSITIVE_INFINITY }
-      this.#unanswered.set(number, unanswered)
+      const cancel = this.#parts.clock.after(LEASE + MARGIN, () => done('waited'))
+      const barrier = new AcknowledgementBarrier(committed.seq, () => done('acknowledged'))
+      const pendingWrite: PendingWrite = { begun, barrier, listedAt: Number.POSITIVE_INFINITY }
+      this.#pendingWrites.set(number, pendingWrite)
       // A decider that fails to apply the changes counts as silent: the write waits.
-      this.#tellOwn(numbered(committed)).then(
-        () => barriers.ownHaveForgotten(),
+      this.#announceLocally(numbered(committed)).then(
+        () => barrier.localApplied(),
         () => {},
       )
-      this.#tellOthers(committed, number)
+      this.#announceRemotely(committed, number)
     })
   }
 
@@ -169,10 +169,10 @@ export class Instance implements Coherence {
     await bus?.close()
   }
 
-  #hand(reading: Reading): void {
-    for (const [decider, standing] of this.#deciders) standing.taken = handed(decider, standing, reading)
+  #distribute(reading: Reading): void {
+    for (const [decider, state] of this.#deciders) state.confirmed = deliver(decider, state, reading)
     const { list, bus } = this.#parts
-    if (list !== null && bus?.up !== true && reading.changes?.length !== 0) void this.#sayApplied()
+    if (list !== null && bus?.up !== true && reading.changes?.length !== 0) void this.#reportApplied()
   }
 
   /**
@@ -180,43 +180,43 @@ export class Instance implements Coherence {
    */
   #applied(): number {
     let applied = this.follower.position?.seq ?? 0
-    for (const standing of this.#deciders.values()) applied = Math.min(applied, standing.applied)
+    for (const state of this.#deciders.values()) applied = Math.min(applied, state.applied)
     return applied
   }
 
   /** Without messages, the list tells writers that the changes are applied, so the next beat is sent at once. */
-  async #sayApplied(): Promise<void> {
-    await this.#allTaken()
+  async #reportApplied(): Promise<void> {
+    await this.#allConfirmed()
     this.#parts.clock.after(0, () => void this.follower.renew().catch(() => {}))
   }
 
-  async #allTaken(): Promise<void> {
-    await Promise.all([...this.#deciders.values()].map(({ taken }) => taken))
+  async #allConfirmed(): Promise<void> {
+    await Promise.all([...this.#deciders.values()].map(({ confirmed }) => confirmed))
   }
 
-  async #tellOwn(changes: readonly NumberedChange[]): Promise<void> {
-    await Promise.all([...this.#deciders.keys()].map((decider) => decider.tell(changes)))
+  async #announceLocally(changes: readonly NumberedChange[]): Promise<void> {
+    await Promise.all([...this.#deciders.keys()].map((decider) => decider.applyAnnouncement(changes)))
   }
 
-  #tellOthers(committed: Committed, number: number): void {
+  #announceRemotely(committed: Committed, number: number): void {
     const { bus, list } = this.#parts
-    if (list === null) return this.#tellNobody(number)
+    if (list === null) return this.#announceAlone(number)
     const { seq } = committed
-    const changes = committed.changes.length > MAX_TOLD ? null : numbered(committed)
+    const changes = committed.changes.length > MAX_ANNOUNCED ? null : numbered(committed)
     bus?.announce({ from: this.id, number, seq, changes })
-    this.#look(list, number)
+    this.#readList(list, number)
   }
 
-  #tellNobody(number: number): void {
-    const { clock, answersFrom = Number.NEGATIVE_INFINITY } = this.#parts
-    const wait = answersFrom - clock.now()
-    const listed = () => this.#unanswered.get(number)?.barriers.listed([])
+  #announceAlone(number: number): void {
+    const { clock, acknowledgesFrom = Number.NEGATIVE_INFINITY } = this.#parts
+    const wait = acknowledgesFrom - clock.now()
+    const listed = () => this.#pendingWrites.get(number)?.barrier.listed([])
     if (wait > 0) clock.after(wait, listed)
     else listed()
   }
 
   /** Reads the list, repeatedly while an acknowledgement is missing. */
-  #look(list: InstanceList, number: number): void {
+  #readList(list: InstanceList, number: number): void {
     list
       .instances()
       .then(
@@ -224,27 +224,27 @@ export class Instance implements Coherence {
         () => {},
       )
       .finally(() => {
-        if (!this.#unanswered.has(number)) return
-        this.#parts.clock.after(LOOK_EVERY, () => {
-          if (this.#unanswered.has(number)) this.#look(list, number)
+        if (!this.#pendingWrites.has(number)) return
+        this.#parts.clock.after(LIST_EVERY, () => {
+          if (this.#pendingWrites.has(number)) this.#readList(list, number)
         })
       })
   }
 
   #listed(number: number, instances: readonly ListedInstance[]): void {
-    const unanswered = this.#unanswered.get(number)
-    if (unanswered === undefined) return
-    unanswered.listedAt = Math.min(unanswered.listedAt, this.#parts.clock.now())
-    unanswered.barriers.listed(instances.filter(({ id }) => id !== this.id))
+    const pendingWrite = this.#pendingWrites.get(number)
+    if (pendingWrite === undefined) return
+    pendingWrite.listedAt = Math.min(pendingWrite.listedAt, this.#parts.clock.now())
+    pendingWrite.barrier.listed(instances.filter(({ id }) => id !== this.id))
   }
 
   /**
    * An instance without a beat for LEASE + MARGIN after the list was read makes no decisions until it registers again.
    */
-  #forgetSilent({ barriers, listedAt }: Unanswered): void {
+  #removeSilent({ barrier, listedAt }: PendingWrite): void {
     const { clock, list } = this.#parts
     const wait = Math.max(0, listedAt + LEASE + MARGIN - clock.now())
-    for (const [id, beat] of barriers.missing)
+    for (const [id, beat] of barrier.missing)
       clock.after(wait, () => void list?.forget(id, beat).catch(() => {}))
   }
 
@@ -253,7 +253,7 @@ export class Instance implements Coherence {
     if (from === this.id) return
     try {
       if (changes === null) await this.#readUpTo(seq)
-      else await this.#tellOwn(changes)
+      else await this.#announceLocally(changes)
     } catch {
       // Not applied, so not acknowledged: the writer waits until this instance's lease has expired.
       return
@@ -265,29 +265,29 @@ export class Instance implements Coherence {
   async #readUpTo(seq: number): Promise<void> {
     await this.follower.renew()
     if ((this.follower.position?.seq ?? 0) < seq) await this.follower.renew()
-    await this.#allTaken()
+    await this.#allConfirmed()
     if (this.#applied() < seq) throw new Error('the feed does not show the change that was announced')
   }
 
   #acknowledged({ to, from, number }: Acknowledgement): void {
-    const unanswered = this.#unanswered.get(number)
-    if (to !== this.id || unanswered === undefined) return
-    const after = this.#parts.clock.now() - unanswered.begun
-    if (unanswered.barriers.acknowledged(from)) this.#parts.listener.acknowledged(after)
+    const pendingWrite = this.#pendingWrites.get(number)
+    if (to !== this.id || pendingWrite === undefined) return
+    const after = this.#parts.clock.now() - pendingWrite.begun
+    if (pendingWrite.barrier.acknowledged(from)) this.#parts.listener.acknowledged(after)
   }
 }
 
-async function handed(decider: Decider, standing: Standing, reading: Reading): Promise<void> {
-  const late = reading.noted < standing.joined
+async function deliver(decider: Decider, state: DeciderState, reading: Reading): Promise<void> {
+  const late = reading.noted < state.joined
   // Numbers of another history are not comparable, nor are confirmations that are still on their way.
   if (reading.changes === null) {
-    standing.applied = 0
-    standing.history++
+    state.applied = 0
+    state.history++
   }
-  const { history } = standing
+  const { history } = state
   try {
-    await decider.take(late ? { ...reading, noted: Number.NEGATIVE_INFINITY } : reading)
-    if (standing.history === history) standing.applied = reading.head.seq
+    await decider.applyReading(late ? { ...reading, noted: Number.NEGATIVE_INFINITY } : reading)
+    if (state.history === history) state.applied = reading.head.seq
   } catch {
     // The decider may not have dropped what changed: `applied` stays as it was.
   }

@@ -53,7 +53,7 @@ export const LEASE = 1000
 /** Milliseconds that a writer waits beyond LEASE, as the clocks of machines run at slightly different speeds. */
 export const MARGIN = 250
 
-/** Reads the feed on demand. {@link Lease.take} gets the reading before the promise resolves. */
+/** Reads the feed on demand. {@link Lease.applyReading} gets the reading before the promise resolves. */
 export interface Renewer {
   /** Rejects when the store can't be asked. */
   renew(): Promise<void>
@@ -96,7 +96,7 @@ export class Lease {
     await this.#renewer.renew()
     // The reading may have begun long before the call, or this process was frozen since.
     if (!this.#covers(asked)) await this.#renewer.renew()
-    if (!this.#covers(asked)) throw new Error('the store answers too slowly')
+    if (!this.#covers(asked)) throw new Error('the store responds too slowly')
   }
 
   #covers(asked: number): boolean {
@@ -104,10 +104,10 @@ export class Lease {
   }
 
   /** Applies the changes of a reading; memory is then as new as the reading. */
-  take(reading: Reading): void {
+  applyReading(reading: Reading): void {
     const { noted, from, head, changes, listed = true } = reading
-    const joins = changes !== null && samePosition(from, this.#position)
-    for (const listener of this.#listeners) listener.take(joins ? changes : null, head)
+    const isContiguous = changes !== null && samePosition(from, this.#position)
+    for (const listener of this.#listeners) listener.applyReading(isContiguous ? changes : null, head)
     this.#position = head
     this.#noted = noted
     if (this.#ended || !listed) return
@@ -117,8 +117,8 @@ export class Lease {
   }
 
   /** Applies the changes of an announcement. It does not extend the lease. */
-  tell(changes: readonly NumberedChange[]): void {
-    for (const listener of this.#listeners) listener.announced(changes)
+  applyAnnouncement(changes: readonly NumberedChange[]): void {
+    for (const listener of this.#listeners) listener.applyAnnouncement(changes)
   }
 
   /** Ends the lease for good, whatever readings are in flight. */

@@ -20,60 +20,60 @@ export interface WorkerChannel {
 
 /** A worker, in the primary: from when it can receive changes until its process has ended. */
 export class RemoteDecider implements Decider {
-  readonly #line: WorkerChannel
+  readonly #channel: WorkerChannel
   readonly #instance: Instance
 
   /** @param history of the primary; the worker begins with it */
-  constructor(line: WorkerChannel, instance: Instance, history: History) {
-    this.#line = line
+  constructor(channel: WorkerChannel, instance: Instance, history: History) {
+    this.#channel = channel
     this.#instance = instance
-    line.serve('join', () => this.#join(history))
-    line.serve('renew', () => instance.renew())
-    line.serve('announce', (committed) => instance.announce(committed as Committed))
+    channel.serve('join', () => this.#join(history))
+    channel.serve('renew', () => instance.renew())
+    channel.serve('announce', (committed) => instance.announce(committed as Committed))
   }
 
   /** A process that has ended makes no decisions. A frozen or unreachable one resolves neither of these. */
-  async take(reading: Reading): Promise<void> {
-    await this.#line.call('reading', reading).catch(ifEnded)
+  async applyReading(reading: Reading): Promise<void> {
+    await this.#channel.call('reading', reading).catch(ignoreEnded)
   }
 
-  async tell(changes: readonly NumberedChange[]): Promise<void> {
-    await this.#line.call('changes', changes).catch(ifEnded)
+  async applyAnnouncement(changes: readonly NumberedChange[]): Promise<void> {
+    await this.#channel.call('changes', changes).catch(ignoreEnded)
   }
 
   /** Its process has ended. */
   ended(): void {
-    this.#instance.part(this)
+    this.#instance.leave(this)
   }
 
   #join(history: History): void {
     this.#instance.join(this)
     const { head } = history
     if (head === null) return
-    void this.take({ noted: Number.NEGATIVE_INFINITY, from: null, head, changes: history.recent() })
+    void this.applyReading({ noted: Number.NEGATIVE_INFINITY, from: null, head, changes: history.retained() })
   }
 }
 
 /** Any other failure may mean that the worker has not applied the changes. */
-function ifEnded(cause: unknown): void {
+function ignoreEnded(cause: unknown): void {
   if (!(cause instanceof Error && cause.name === 'ProcessEnded')) throw cause
 }
 
 /** The worker's instance, in the worker. */
 export class RemoteInstance implements Coherence {
-  readonly #line: WorkerChannel
+  readonly #channel: WorkerChannel
   readonly #clock: Clock
   #renewal: Promise<void> | null = null
 
-  constructor(line: WorkerChannel, clock: Clock) {
-    this.#line = line
+  constructor(channel: WorkerChannel, clock: Clock) {
+    this.#channel = channel
     this.#clock = clock
   }
 
   join(decider: Decider): void {
-    this.#line.serve('reading', (reading) => decider.take(reading as Reading))
-    this.#line.serve('changes', (changes) => decider.tell(changes as NumberedChange[]))
-    this.#line.notify('join')
+    this.#channel.serve('reading', (reading) => decider.applyReading(reading as Reading))
+    this.#channel.serve('changes', (changes) => decider.applyAnnouncement(changes as NumberedChange[]))
+    this.#channel.notify('join')
   }
 
   /** Single-flight; rejects when the primary does not respond within the time of a reading. */
@@ -86,10 +86,10 @@ export class RemoteInstance implements Coherence {
 
   #renew(): Promise<void> {
     return new Promise((resolve, reject) => {
-      const callOff = this.#clock.after(RENEWAL, () => reject(new Error('the primary does not answer')))
-      this.#line
+      const cancel = this.#clock.after(RENEWAL, () => reject(new Error('the primary does not respond')))
+      this.#channel
         .call('renew')
-        .finally(callOff)
+        .finally(cancel)
         .then(() => resolve(), reject)
     })
   }
@@ -97,10 +97,10 @@ export class RemoteInstance implements Coherence {
   /** Resolves after LEASE + MARGIN even if the primary is frozen: the elapsed time alone is sufficient. */
   announce(committed: Committed): Promise<void> {
     return new Promise((resolve) => {
-      const callOff = this.#clock.after(LEASE + MARGIN, resolve)
-      this.#line.call('announce', committed).then(
+      const cancel = this.#clock.after(LEASE + MARGIN, resolve)
+      this.#channel.call('announce', committed).then(
         () => {
-          callOff()
+          cancel()
           resolve()
         },
         () => {},

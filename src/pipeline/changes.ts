@@ -16,13 +16,13 @@ export class Changes {
   #all = false
   #keys = new Set<string>()
 
-  announced(changes: readonly Change[]): void {
+  applyAnnouncement(changes: readonly Change[]): void {
     for (const change of changes) this.#add(change)
   }
 
-  take(changes: readonly Change[] | null): void {
+  applyReading(changes: readonly Change[] | null): void {
     if (changes === null) this.#addAll()
-    else this.announced(changes)
+    else this.applyAnnouncement(changes)
   }
 
   /** Null: no changes. */

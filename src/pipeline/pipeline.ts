@@ -122,7 +122,7 @@ export class Pipeline {
 
   #start(exchange: Exchange): void {
     this.#inFlight.add(exchange)
-    this.#metrics.started()
+    this.#metrics.requestStarted()
   }
 
   readonly #validate = (exchange: Exchange): void => {
@@ -228,7 +228,7 @@ export class Pipeline {
     this.#inFlight.remove(exchange)
     this.#requestShares.ended(exchange)
     if (exchange.handshake) this.#webSocketShares.ended(exchange)
-    if (webSocket === null) this.#metrics.ended()
+    if (webSocket === null) this.#metrics.requestEnded()
     else this.#metrics.webSocketEnded(webSocket.endedBy ?? 'client')
     if (this.#unlogged.push(exchange) === 1) nextStage(logEnded, this)
   }
@@ -236,15 +236,15 @@ export class Pipeline {
   /** Counts and logs the exchanges that have ended. */
   logEnded(): void {
     for (const exchange of this.#unlogged) {
-      if (exchange.webSocket === null) this.#metrics.answered(exchange, exchange.endedAt)
+      if (exchange.webSocket === null) this.#metrics.countRequest(exchange, exchange.endedAt)
       this.#log.write(exchange)
     }
     this.#unlogged.length = 0
   }
 
   readonly #webSocketOpened = (exchange: Exchange): void => {
-    this.#metrics.ended()
-    this.#metrics.answered(exchange, performance.now())
+    this.#metrics.requestEnded()
+    this.#metrics.countRequest(exchange, performance.now())
     this.#metrics.webSocketOpened()
     if (this.#draining) exchange.webSocket?.close('drain', GOING_AWAY, 'going away')
   }

@@ -72,8 +72,8 @@ export class Refusals {
   #refuseUnparsed(socket: Socket, refusal: Refusal, closeWith: CloseWith): void {
     if (!socket.writable) return void socket.destroy()
     const id = randomUUID()
-    this.#metrics.unreadable(refusal)
-    this.#log.unreadable(id, refusal, socket.remoteAddress)
+    this.#metrics.countUnreadable(refusal)
+    this.#log.writeUnreadable(id, refusal, socket.remoteAddress)
     closeWith(rawProblem(refusal, id))
   }
 }

@@ -56,7 +56,7 @@ export interface SeatLists {
 
 /** Tells whether a value read at a store position is still valid. */
 export interface Freshness {
-  counts(
+  isCurrent(
     position: { readonly seq: number; readonly mark: number },
     what: { readonly tenant: string; readonly kind: Kind; readonly key: string },
   ): boolean
@@ -130,7 +130,7 @@ export class SeatCache {
     const at = this.#keys.value(kind, tenant, key)
     const sealed = await this.#get(at)
     const cached = sealed === null ? null : decode(this.#seal.open(at, sealed), shape)
-    if (cached !== null && this.#history.counts(cached, { tenant, kind, key }))
+    if (cached !== null && this.#history.isCurrent(cached, { tenant, kind, key }))
       return { ...cached, source: 'redis' }
     const read = await load()
     // Clients can invent ids that don't exist: caching those would fill Redis. A partial Seat is not cached either.

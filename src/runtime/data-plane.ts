@@ -86,7 +86,7 @@ export class DataPlane {
       this.#reevaluation.reloaded()
       this.#requestListener?.configure(settingsOf(config, next))
       startChecks(next)
-      this.metrics.forgetRoutes(new Set(compiled.table.routes.map((route) => route.id)))
+      this.metrics.retainRoutes(new Set(compiled.table.routes.map((route) => route.id)))
       // Requests in flight keep the old pools until they end.
       for (const upstream of before.upstreams.values()) void upstream.close()
       void signIn?.close()

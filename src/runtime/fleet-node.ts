@@ -97,7 +97,7 @@ export class FleetNode {
         bus,
         clock: systemClock,
         listener: metrics.listener(log),
-        answersFrom: acknowledgesFrom(store, log),
+        acknowledgesFrom: acknowledgesFrom(store, log),
       })
       const path = config.store.kind === 'sqlite' ? config.store.path : null
       const health = new StoreHealth(log)

@@ -16,7 +16,7 @@ import { Seal } from '../redis/seal.ts'
 import type { SharedCache } from '../redis/seat-cache.ts'
 import { Startup } from './startup.ts'
 import { openLog } from '../telemetry/logger.ts'
-import { outliveRejections } from '../telemetry/unexpected.ts'
+import { logUnhandledRejections } from '../telemetry/unhandled-rejections.ts'
 import { Channel } from './workers/channel.ts'
 import { growYoungGeneration } from './young-generation.ts'
 
@@ -61,7 +61,7 @@ async function begin() {
   const { version, config: packed, owner } = (await channel.call('config')) as WorkerStart
   const config: Config = unpack(packed)
   const log = await openLog({ pretty: false })
-  outliveRejections(log.logger)
+  logUnhandledRejections(log.logger)
   const startup = new Startup(config.startupTimeout, log)
   const store = await startup.retry(() => openStore(storeOf(config, owner)))
   store.health.listen((state) => channel.notify('store', state))

@@ -31,7 +31,7 @@ export class AccessLog {
   }
 
   /** A request without a readable request line and header section. */
-  unreadable(requestId: string, refusal: Refusal, client: string | undefined): void {
+  writeUnreadable(requestId: string, refusal: Refusal, client: string | undefined): void {
     const { code, status } = refusal
     this.#write('info', 'request', fieldsOf({ request_id: requestId, status, code, client: client ?? null }))
   }
@@ -44,21 +44,21 @@ export function statusOf(exchange: Exchange): number {
 
 /** The fields of the line, as JSON text without the braces. */
 export function accessLine(exchange: Exchange): string {
-  return `${courseOf(exchange)},${callers.of(exchange.request.section).fields(exchange)}`
+  return `${exchangeFields(exchange)},${callers.of(exchange.request.section).fields(exchange)}`
 }
 
 /**
  * The fields that differ by request. Durations in ms with three decimals, sizes in bytes. Concatenated, as V8 takes
  * three times as long for an object. The id, the method (a token) and our own words need no JSON escapes.
  */
-function courseOf(exchange: Exchange): string {
+function exchangeFields(exchange: Exchange): string {
   const { id, request, refusal, webSocket, cause } = exchange
   const decision = exchange.evaluation?.decision
   const code = refusal?.code ?? decision?.code ?? null
   let text = `"request_id":"${id}","method":"${request.method}","path":${JSON.stringify(decision?.path ?? null)}`
   text += `,"status":${statusOf(exchange)},"code":${code === null ? 'null' : `"${code}"`}`
   if (exchange.aborted) text += ',"aborted":true'
-  if (webSocket !== null) text += endOf(webSocket)
+  if (webSocket !== null) text += webSocketFields(webSocket)
   text += `,"duration_ms":${round(exchange.endedAt - exchange.startedAt)}`
   if (decision !== undefined) text += `,"decision_us":${Math.round(decision.timings.total)}`
   if (exchange.respondedAt > 0) text += `,"upstream_ms":${round(exchange.respondedAt - exchange.forwardedAt)}`
@@ -68,7 +68,7 @@ function courseOf(exchange: Exchange): string {
   return text
 }
 
-function endOf({ endedBy, closeCode }: OpenWebSocket): string {
+function webSocketFields({ endedBy, closeCode }: OpenWebSocket): string {
   const end = endedBy === null ? '' : `,"ended_by":"${endedBy}"`
   return closeCode === null ? end : `${end},"close_code":${closeCode}`
 }
@@ -79,7 +79,7 @@ function fieldsOf(line: Record<string, unknown>): string {
 }
 
 /** The fields of the caller and the route. */
-function askedBy(exchange: Exchange): Record<string, unknown> {
+function callerFields(exchange: Exchange): Record<string, unknown> {
   const decision = exchange.evaluation?.decision
   return {
     client: exchange.request.socket.remoteAddress ?? null,
@@ -104,39 +104,39 @@ interface Caller extends Pick<Decision, 'route' | 'permission' | 'space' | 'sour
 /**
  * Serialised fields of callers that share a header section. One client address mostly has one caller and few routes.
  */
-class Callers {
-  #known = new ByPeer<Known[]>()
+class CallerFieldsCache {
+  #entries = new ByPeer<CachedFields[]>()
   /** Of all addresses. */
   #count = 0
 
   /** As JSON text. */
   fields(exchange: Exchange): string {
     const decision = exchange.evaluation?.decision
-    if (decision === undefined) return fieldsOf(askedBy(exchange))
+    if (decision === undefined) return fieldsOf(callerFields(exchange))
     const client = exchange.request.socket.remoteAddress ?? ''
-    const known = this.#known.get(client) ?? []
-    for (const each of known)
+    const entries = this.#entries.get(client) ?? []
+    for (const each of entries)
       if (isSame(each.caller, decision)) {
         // Adopts the decision's lists, so that the next comparison is by reference.
         if (each.caller.seatCount <= MAX_SEATS && each.caller.seats !== decision.seats)
           each.caller = callerOf(decision)
         return each.fields
       }
-    const fields = fieldsOf(askedBy(exchange))
-    this.#keep(client, { caller: callerOf(decision), fields })
+    const fields = fieldsOf(callerFields(exchange))
+    this.#add(client, { caller: callerOf(decision), fields })
     return fields
   }
 
-  #keep(client: string, one: Known): void {
-    if (this.#count === MOST) {
-      this.#known = new ByPeer()
+  #add(client: string, entry: CachedFields): void {
+    if (this.#count === MAX_CACHED) {
+      this.#entries = new ByPeer()
       this.#count = 0
     }
-    const known = this.#known.get(client)
-    if (known?.length === MOST_OF_PEER) known.shift()
+    const entries = this.#entries.get(client)
+    if (entries?.length === MAX_PER_ADDRESS) entries.shift()
     else this.#count++
-    if (known === undefined) this.#known.set(client, [one])
-    else known.push(one)
+    if (entries === undefined) this.#entries.set(client, [entry])
+    else entries.push(entry)
   }
 }
 
@@ -147,27 +147,27 @@ function callerOf({ route, permission, principal, space, source, seats }: Decisi
   return { route, permission, principal: caller, space, source, seats: first, seatCount }
 }
 
-interface Known {
+interface CachedFields {
   caller: Caller
   readonly fields: string
 }
 
 /** Entries by header section; one more clears them. */
-const MOST = 256
+const MAX_CACHED = 256
 /** Entries by client address; one more drops the oldest. */
-const MOST_OF_PEER = 8
+const MAX_PER_ADDRESS = 8
 
-const callers = new MadeOf(() => new Callers())
+const callers = new MadeOf(() => new CallerFieldsCache())
 
-function isSame(one: Caller, other: Decision): boolean {
+function isSame(entry: Caller, other: Decision): boolean {
   return (
-    one.route === other.route &&
-    one.permission === other.permission &&
-    sameIdentity(one.principal, other.principal) &&
-    one.space === other.space &&
-    one.source === other.source &&
-    one.seatCount === other.seats.length &&
-    startsWithSeats(other.seats, one.seats)
+    entry.route === other.route &&
+    entry.permission === other.permission &&
+    sameIdentity(entry.principal, other.principal) &&
+    entry.space === other.space &&
+    entry.source === other.source &&
+    entry.seatCount === other.seats.length &&
+    startsWithSeats(other.seats, entry.seats)
   )
 }
 

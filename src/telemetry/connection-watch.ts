@@ -25,7 +25,7 @@ export function watchConnections(
   const registers = [registry]
   new Gauge({
     name: 'seatgate_connections',
-    help: 'Open client connections: opening (no whole header section yet), active, idle, lingering (answered for good).',
+    help: 'Open client connections: opening (no complete header section yet), active, idle, lingering (waiting to close).',
     labelNames: ['state'],
     registers,
     collect() {
@@ -34,26 +34,26 @@ export function watchConnections(
   })
   const refused = new Counter({
     name: 'seatgate_connections_refused_total',
-    help: 'Connections that nothing was read of: limit and address (503), proxy_protocol (closed), system (it could give no more).',
+    help: 'Connections refused before a request was read: limit and address (503), proxy_protocol (closed), system (no file descriptor).',
     labelNames: ['reason'],
     registers,
   })
   const evicted = new Counter({
     name: 'seatgate_connections_evicted_total',
-    help: 'Connections closed to make room for another, by what they did: idle, opening, slow; active, where their address had far more than others.',
+    help: 'Connections closed to make room for another, by their state: idle, opening, slow; active, where their address had far more than others.',
     labelNames: ['state'],
     registers,
   })
   const relieved = new Counter({
     name: 'seatgate_connections_relieved_total',
-    help: 'Connections that memory.connections had no room for, by what they held: head (a part of one, answered 503), ahead (requests behind one, not answered), request (cut).',
+    help: 'Connections closed because memory.connections was reached, by what they held: head (a partial header section, 503), ahead (pipelined requests), request (cut).',
     labelNames: ['of'],
     registers,
   })
   for (const what of ['head', 'ahead', 'request']) relieved.inc({ of: what }, 0)
   for (const reason of ['limit', 'address', 'proxy_protocol', 'system']) refused.inc({ reason }, 0)
   for (const state of ['idle', 'opening', 'slow', 'active']) evicted.inc({ state }, 0)
-  const line = () => new BoundedLine((fields, message) => logger.warn(fields, message))
+  const line = () => new RateLimitedLine((fields, message) => logger.warn(fields, message))
   const [full, addressFull, unannounced, unavailable] = [line(), line(), line(), line()]
   return {
     refused(by) {
@@ -61,28 +61,28 @@ export function watchConnections(
       if (by === 'address')
         addressFull.write(
           {},
-          'connections are refused: an address has as many as limits.connections_per_address says',
+          'connections are refused: an address has reached limits.connections_per_address',
         )
-      else full.write({}, 'connections are refused: there are as many as limits.connections says')
+      else full.write({}, 'connections are refused: limits.connections is reached')
     },
     memoryFreed: (of) => relieved.inc({ of }),
     evicted: (state) => evicted.inc({ state }),
     proxyHeaderRejected(reason, peer) {
       refused.inc({ reason: 'proxy_protocol' })
-      unannounced.write({ reason, peer }, 'a connection is closed: the PROXY protocol was not kept')
+      unannounced.write({ reason, peer }, 'a connection is closed: it violated the PROXY protocol')
     },
     unavailable(cause) {
       refused.inc({ reason: 'system' })
-      unavailable.write({ cause: cause.message }, 'the system gives no more connections')
+      unavailable.write({ cause: cause.message }, 'the system opens no further connections')
     },
   }
 }
 
 /** Writes the first line at once, counts those of the next interval, and adds their number to the line after it. */
-class BoundedLine {
+class RateLimitedLine {
   readonly #write: (fields: object, message: string) => void
   #next = 0
-  #unsaid = 0
+  #suppressed = 0
 
   constructor(write: (fields: object, message: string) => void) {
     this.#write = write
@@ -90,9 +90,9 @@ class BoundedLine {
 
   write(fields: object, message: string): void {
     const now = performance.now()
-    if (now < this.#next) return void this.#unsaid++
-    this.#write({ ...fields, ...(this.#unsaid > 0 ? { more_before: this.#unsaid } : {}) }, message)
+    if (now < this.#next) return void this.#suppressed++
+    this.#write({ ...fields, ...(this.#suppressed > 0 ? { more_before: this.#suppressed } : {}) }, message)
     this.#next = now + BETWEEN_LINES
-    this.#unsaid = 0
+    this.#suppressed = 0
   }
 }

@@ -17,7 +17,7 @@ export class FleetMetrics {
   readonly registry = new Registry()
   readonly #answered = new Histogram({
     name: 'seatgate_write_answered_seconds',
-    help: 'From the commit of a change to its answer: acknowledged by the last instance, or waited until no lease was left.',
+    help: 'From the commit of a write to its response: acknowledged by all instances, or waited until no earlier lease was live.',
     labelNames: ['by'],
     buckets: BUCKETS,
     registers: [this.registry],
@@ -30,7 +30,7 @@ export class FleetMetrics {
   })
   readonly #losses = new Counter({
     name: 'seatgate_feed_losses_total',
-    help: 'Times that the store could not be followed any more.',
+    help: 'Times that the change feed of the store became unreadable.',
     registers: [this.registry],
   })
   readonly #reloads = new Counter({
@@ -59,17 +59,18 @@ export class FleetMetrics {
   listener({ logger }: Log): CoherenceListener {
     return {
       feed: (state, cause) => {
-        if (state === 'live') return logger.info('the store answers: deciding from memory under a lease')
+        if (state === 'live')
+          return logger.info('the store responds: decisions are made from memory under a lease')
         this.#losses.inc()
         const why = cause instanceof Error ? cause.message : String(cause)
-        logger.error({ cause: why }, 'the store does not answer')
+        logger.error({ cause: why }, 'the store does not respond')
       },
       answered: ({ by, after }) => {
         this.#answered.observe({ by }, after / 1000)
         if (by === 'waited')
           logger.warn(
             { ms: Math.round(after) },
-            'a change was answered by time: an instance did not acknowledge it',
+            'a write was acknowledged after a wait: an instance did not respond',
           )
       },
       acknowledged: (after) => this.#acknowledged.observe(after / 1000),

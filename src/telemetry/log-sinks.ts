@@ -35,7 +35,7 @@ export class StreamSink implements Sink {
   #size = 0
   #writing = false
   #dropped = 0
-  #taken: (() => void) | null = null
+  #onTaken: (() => void) | null = null
 
   constructor() {
     // A reader that has gone away (EPIPE) must not end the gateway. The callback of each write gets its error.
@@ -71,8 +71,8 @@ export class StreamSink implements Sink {
       this.#writing = false
       this.#size -= batch.length
       if (error) this.#dropped += lines
-      if (this.#waiting.length >= this.#batch || this.#taken !== null) this.flush()
-      if (!this.#writing) this.#taken?.()
+      if (this.#waiting.length >= this.#batch || this.#onTaken !== null) this.flush()
+      if (!this.#writing) this.#onTaken?.()
     })
   }
 
@@ -82,7 +82,7 @@ export class StreamSink implements Sink {
     if (this.#writing) {
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, LAST_WAIT)
-        this.#taken = () => {
+        this.#onTaken = () => {
           clearTimeout(timer)
           resolve()
         }
@@ -120,12 +120,12 @@ export class FileSink implements Sink {
 
   flush(): void {
     if (this.#waiting === '') return
-    let rest = Buffer.from(this.#waiting)
+    let remaining = Buffer.from(this.#waiting)
     const lines = this.#lines
     this.#waiting = ''
     this.#lines = 0
     try {
-      while (rest.length > 0) rest = rest.subarray(writeSync(this.#file, rest))
+      while (remaining.length > 0) remaining = remaining.subarray(writeSync(this.#file, remaining))
     } catch {
       // A full disk must not end the gateway.
       this.#dropped += lines

@@ -27,25 +27,25 @@ export class Metrics {
 
   readonly #ended = new Counter({
     name: 'seatgate_websockets_ended_total',
-    help: 'WebSockets that were open, by who ended them: client, upstream, or the gateway because of a limit (idle, lifetime), a protocol_error, its own end (drain), or a decision that was no when made again (decided_again).',
+    help: 'WebSockets that have ended, by the cause: client, upstream, idle and lifetime (limits), protocol_error, drain (the gateway ends), decided_again (refused at re-evaluation).',
     labelNames: ['by'],
     registers: [this.registry],
   })
   readonly #webSocketsRefused = new Counter({
     name: 'seatgate_websockets_refused_total',
-    help: 'Handshakes that were allowed but answered 503, by the bound: all (limits.websockets), tenant, caller.',
+    help: 'Allowed handshakes refused with 503, by the bound: all (limits.websockets), tenant, caller.',
     labelNames: ['bound'],
     registers: [this.registry],
   })
   readonly #overShare = new Counter({
     name: 'seatgate_requests_over_share_total',
-    help: 'Requests that were allowed but answered 503, as too many connections have requests under way of the same tenant or, behind trusted_proxies, of the same address.',
+    help: 'Allowed requests refused with 503, as too many connections have requests in flight of the same tenant or, behind trusted_proxies, of the same address.',
     labelNames: ['of'],
     registers: [this.registry],
   })
   readonly #again = new Counter({
     name: 'seatgate_decisions_again_total',
-    help: 'Decisions on what was open already, made because something changed or ended, by reason code; "allow" for still yes.',
+    help: 'Re-evaluations of open requests and WebSockets, by reason code; "allow" where they stay open.',
     labelNames: ['code'],
     registers: [this.registry],
   })
@@ -53,8 +53,8 @@ export class Metrics {
     collectDefaultMetrics({ register: this.registry })
     for (const bound of ['all', 'tenant', 'caller']) this.#webSocketsRefused.inc({ bound }, 0)
     for (const whose of ['tenant', 'address']) this.#overShare.inc({ of: whose }, 0)
-    this.gauge('seatgate_requests_in_flight', 'Requests being answered now.', () => this.#inFlight)
-    this.gauge('seatgate_websockets_open', 'WebSockets that are open now.', () => this.#webSockets)
+    this.gauge('seatgate_requests_in_flight', 'Requests in flight.', () => this.#inFlight)
+    this.gauge('seatgate_websockets_open', 'Open WebSockets.', () => this.#webSockets)
     this.#addRequests()
     this.#addDecisions()
   }
@@ -81,7 +81,7 @@ export class Metrics {
       this.registry,
       {
         name: 'seatgate_requests_total',
-        help: 'Requests answered, by route and status; status 0: the client left before an answer.',
+        help: 'Requests by route and status; status 0: the client disconnected before a response.',
         type: 'counter',
       },
       () =>
@@ -93,7 +93,7 @@ export class Metrics {
       this.registry,
       {
         name: DURATION,
-        help: 'From the request line read to the last byte of the answer handed over.',
+        help: 'From the parsed header section to the last byte of the response.',
         type: 'histogram',
       },
       () =>
@@ -106,7 +106,7 @@ export class Metrics {
       this.registry,
       {
         name: 'seatgate_decisions_total',
-        help: 'Decisions by reason code; "allow" for yes.',
+        help: 'Decisions by reason code; "allow" for allowed requests.',
         type: 'counter',
       },
       () => [...this.#decisions.entries].map(([code, value]) => ({ labels: { code }, value })),
@@ -115,27 +115,27 @@ export class Metrics {
       this.registry,
       {
         name: 'seatgate_decisions_by_source_total',
-        help: 'Decisions that took Seats or keys, by the slowest place they came from: memory, redis, store; refused: none of them could say.',
+        help: 'Decisions on Seats or keys, by the slowest origin of the data: memory, redis, store; refused: none of them was available.',
         type: 'counter',
       },
       () => Object.entries(this.#sources).map(([source, value]) => ({ labels: { source }, value })),
     )
   }
 
-  started(): void {
+  requestStarted(): void {
     this.#inFlight++
   }
 
-  ended(): void {
+  requestEnded(): void {
     this.#inFlight--
   }
 
   /** Counts the request; may run later than its end. @param at monotonic ms of the end, or of the 101 */
-  answered(exchange: Exchange, at: number): void {
+  countRequest(exchange: Exchange, at: number): void {
     const decision = exchange.evaluation?.decision
     const tally = this.#route(decision?.route?.id ?? NO_ROUTE)
-    tally.answered(statusOf(exchange))
-    tally.took((at - exchange.startedAt) / 1000)
+    tally.countStatus(statusOf(exchange))
+    tally.observe((at - exchange.startedAt) / 1000)
     this.#decisions.add(exchange.refusal?.code ?? decision?.code ?? 'request_malformed')
     if (decision === undefined) {
       if (exchange.refusal?.code === 'unavailable') this.#sources.refused++
@@ -168,13 +168,13 @@ export class Metrics {
   }
 
   /** An unreadable request. */
-  unreadable(refusal: Refusal): void {
-    this.#route(NO_ROUTE).answered(refusal.status)
+  countUnreadable(refusal: Refusal): void {
+    this.#route(NO_ROUTE).countStatus(refusal.status)
     this.#decisions.add(refusal.code)
   }
 
   /** Removes the series of routes that a reload has removed. */
-  forgetRoutes(kept: ReadonlySet<string>): void {
+  retainRoutes(kept: ReadonlySet<string>): void {
     for (const route of this.#routes.keys())
       if (!kept.has(route) && route !== NO_ROUTE) this.#routes.delete(route)
   }

@@ -32,7 +32,7 @@ export class RouteTally {
     this.buckets = new Float64Array(bounds.length + 1)
   }
 
-  answered(status: number): void {
+  countStatus(status: number): void {
     // A route has few statuses.
     const at = this.#statuses.indexOf(status)
     if (at < 0) {
@@ -41,7 +41,7 @@ export class RouteTally {
     } else this.#counts[at] = (this.#counts[at] ?? 0) + 1
   }
 
-  took(seconds: number): void {
+  observe(seconds: number): void {
     let at = 0
     while (at < this.#bounds.length && seconds > (this.#bounds[at] ?? 0)) at++
     this.buckets[at] = (this.buckets[at] ?? 0) + 1

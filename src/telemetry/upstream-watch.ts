@@ -4,7 +4,7 @@ import { Counter, Gauge } from 'prom-client'
 import type { Log } from './logger.ts'
 import type { Metrics } from './metrics.ts'
 
-interface OfTarget {
+interface TargetEvent {
   readonly upstream: string
   /** The target's origin. */
   readonly target: string
@@ -12,10 +12,10 @@ interface OfTarget {
 
 /** Events of an upstream, by structure. */
 export interface UpstreamWatch {
-  onRetry(event: OfTarget & { readonly cause: unknown }): void
-  onEjected(event: OfTarget & { readonly blame: string; readonly cause: unknown }): void
-  onUnhealthy(event: OfTarget & { readonly cause: unknown }): void
-  onReturned(event: OfTarget): void
+  onRetry(event: TargetEvent & { readonly cause: unknown }): void
+  onEjected(event: TargetEvent & { readonly blame: string; readonly cause: unknown }): void
+  onUnhealthy(event: TargetEvent & { readonly cause: unknown }): void
+  onReturned(event: TargetEvent): void
 }
 
 /** The name of each upstream, with the current states of its targets. */
@@ -34,13 +34,13 @@ export function watchUpstreams({ registry }: Metrics, { logger }: Log, states: T
   })
   const ejections = new Counter({
     name: 'seatgate_upstream_ejections_total',
-    help: 'Times that a target was taken out: requests could not reach it, or its checks failed.',
+    help: 'Ejections of a target: requests could not reach it, or its health checks failed.',
     labelNames: ['upstream'],
     registers,
   })
   new Gauge({
     name: 'seatgate_upstream_target_up',
-    help: '1 while a target takes part.',
+    help: '1 while a target is in use.',
     labelNames: ['upstream', 'target'],
     aggregator: 'min',
     registers,
@@ -50,15 +50,18 @@ export function watchUpstreams({ registry }: Metrics, { logger }: Log, states: T
         for (const { target, state } of targets) this.set({ upstream, target }, Number(state === 'in'))
     },
   })
-  const out = ({ upstream, target, cause }: OfTarget & { readonly cause: unknown }, why: string) => {
+  const logEjection = (
+    { upstream, target, cause }: TargetEvent & { readonly cause: unknown },
+    why: string,
+  ) => {
     ejections.inc({ upstream })
     logger.warn({ upstream, target, cause: messageOf(cause) }, why)
   }
   return {
     onRetry: ({ upstream }) => retries.inc({ upstream }),
-    onEjected: (event) => out(event, 'a target is taken out: requests fail there'),
-    onUnhealthy: (event) => out(event, 'a target is taken out: its health checks fail'),
-    onReturned: ({ upstream, target }) => logger.info({ upstream, target }, 'a target takes part again'),
+    onEjected: (event) => logEjection(event, 'a target is ejected: requests to it fail'),
+    onUnhealthy: (event) => logEjection(event, 'a target is ejected: its health checks fail'),
+    onReturned: ({ upstream, target }) => logger.info({ upstream, target }, 'a target is in use again'),
   }
 }
 

@@ -42,7 +42,7 @@ t.test('nothing is allowed once the lease has run out; all is well again without
   tamper(world, 'ALTER TABLE gone RENAME TO counter')
   t.equal((await ask()).status, 200)
   while ((await fetch(`${world.ops}/readyz`)).status !== 200) await sleep(20)
-  t.ok(world.log().some((line) => line.level === 'error' && /does not answer/.test(String(line.msg))))
+  t.ok(world.log().some((line) => line.level === 'error' && /does not respond/.test(String(line.msg))))
 })
 
 t.test('a Seat that can not be read grants nothing, though others are in memory', async (t) => {

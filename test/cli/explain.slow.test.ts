@@ -10,7 +10,7 @@ import { openStore, type SeatReader } from '../../seats-admin/index.ts'
 import { isRefusal } from '../../seats-admin/model/refusal.ts'
 import { mintToken } from '../../src/decision/authn/token.ts'
 import { recordAsJson } from '../../src/cli/record.ts'
-import { mintFor } from '../../src/cli/token.ts'
+import { mintForSeats } from '../../src/cli/token.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import type { Decision } from '../../src/model/decision.ts'
 import { CONFIG, folderWith, MAIN, ROUTES, SECRET, seatgate } from './command-line.ts'
@@ -202,7 +202,7 @@ t.test('several Seats, each with --seat before it or not', async (t) => {
     const { code, out } = await seatgate(cwd, ['explain', ...args])
     t.equal(code, 0, args.join(' '))
     t.match(out, /^allow\n/)
-    t.match(out, /seat +"Ghost" is no Seat of the tenant\n.*seat +"admin" grants it/, args.join(' '))
+    t.match(out, /seat +"Ghost" is not a Seat of the tenant\n.*seat +"admin" grants it/, args.join(' '))
   }
   for (const args of [
     ['token', '--tenant', 'acme', '--sub', 'a', '--seat', 'admin', 'Ghost'],
@@ -249,7 +249,7 @@ t.test('a name given up while a token is made stands against it', async (t) => {
   const slow = new Proxy(store, {
     get: (target, name) => (name === 'seatByName' ? seatByName : Reflect.get(target, name)),
   })
-  const token = await mintFor(slow, tenant, { sub: 'a' }, ['admin'])
+  const token = await mintForSeats(slow, tenant, { sub: 'a' }, ['admin'])
   const { iat } = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString())
   const { givenUpAt } = (await store.seatByName('acme', 'admin')).value
   t.ok(givenUpAt !== null && iat <= givenUpAt, `${iat} is not after ${givenUpAt}`)

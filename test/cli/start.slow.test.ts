@@ -154,7 +154,7 @@ t.test('told to end while its store keeps it waiting', async (t) => {
   await until(() => asked)
   child.kill('SIGTERM')
   t.same(await ended, { code: 0, signal: null })
-  t.match(out, /ended before it listened/)
+  t.match(out, /ended before listening/)
 })
 
 t.test('npm start passes the signal on', async (t) => {
@@ -211,7 +211,10 @@ t.test('memory that the heap has no room for is warned of, by a start and by a r
   t.same(warnings(running.out()), [], 'not by default')
   writeFileSync(join(cwd, 'gateway.config.yaml'), `${CONFIG}memory: { seats: 4GiB, tokens: 4GiB }\n`)
   await until(() => warnings(running.out()).length > 0)
-  t.match(warnings(running.out())[0], /^memory may take 8200 MiB of a process, more than half of the \d+ MiB/)
+  t.match(
+    warnings(running.out())[0],
+    /^memory may take 8200 MiB of a process, more than half of its heap limit of \d+ MiB/,
+  )
   running.child.kill('SIGKILL')
   const again = await start(t, cwd, 'http://127.0.0.1:1')
   await until(() => warnings(again.out()).length > 0)

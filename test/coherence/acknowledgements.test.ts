@@ -16,13 +16,13 @@ t.test('alone, it waits for its own deciders', async (t) => {
   const { seen, awaited } = setUp()
   awaited.listed([])
   t.equal(seen.done, 0)
-  awaited.ownHaveForgotten()
+  awaited.localApplied()
   t.equal(seen.done, 1)
 })
 
 t.test('nobody is done before the list has been read', async (t) => {
   const { seen, awaited } = setUp()
-  awaited.ownHaveForgotten()
+  awaited.localApplied()
   awaited.acknowledged('a')
   t.equal(seen.done, 0)
   awaited.listed([other('a')])
@@ -31,7 +31,7 @@ t.test('nobody is done before the list has been read', async (t) => {
 
 t.test('waits for each one on the list', async (t) => {
   const { seen, awaited } = setUp()
-  awaited.ownHaveForgotten()
+  awaited.localApplied()
   awaited.listed([other('a'), other('b')])
   awaited.acknowledged('a')
   awaited.acknowledged('somebody else')
@@ -42,7 +42,7 @@ t.test('waits for each one on the list', async (t) => {
 
 t.test('a beat that has applied the write is an acknowledgement; an older one is not', async (t) => {
   const { seen, awaited } = setUp()
-  awaited.ownHaveForgotten()
+  awaited.localApplied()
   awaited.listed([other('a', 1, 6), other('b', 1, 7)])
   t.same([...awaited.missing.keys()], ['a'])
   awaited.listed([other('a', 2, 8), other('b', 1, 7)])
@@ -51,7 +51,7 @@ t.test('a beat that has applied the write is an acknowledgement; an older one is
 
 t.test('who has left the list, or was taken off it, is waited for no more', async (t) => {
   const { seen, awaited } = setUp()
-  awaited.ownHaveForgotten()
+  awaited.localApplied()
   awaited.listed([other('a')])
   awaited.listed([])
   t.equal(seen.done, 1)
@@ -59,7 +59,7 @@ t.test('who has left the list, or was taken off it, is waited for no more', asyn
 
 t.test('who comes onto the list after the first look registered after the commit', async (t) => {
   const { seen, awaited } = setUp()
-  awaited.ownHaveForgotten()
+  awaited.localApplied()
   awaited.listed([other('a')])
   awaited.listed([other('a'), other('late')])
   t.same([...awaited.missing.keys()], ['a'])

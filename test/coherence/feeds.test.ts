@@ -1,5 +1,5 @@
 import t from 'tap'
-import { PlainFeed, RegisteredFeed } from '../../src/coherence/feeds.ts'
+import { SingleInstanceFeed, RegisteredFeed } from '../../src/coherence/feeds.ts'
 import { HandClock, HandStore, position, settled } from './support.ts'
 
 function setUp() {
@@ -11,7 +11,7 @@ function setUp() {
 t.test('plain: what the store says, from when it was asked', async (t) => {
   const store = new HandStore()
   store.commit('a')
-  const { noted, head, changes } = await new PlainFeed(store).read(null, 7)
+  const { noted, head, changes } = await new SingleInstanceFeed(store).read(null, 7)
   t.equal(noted, 7)
   t.same(head, position(1))
   t.equal(changes?.length, 1)

@@ -25,7 +25,7 @@ function setUp() {
     },
   }
   const reader = {
-    take: (reading: Reading) => void readings.push(reading),
+    applyReading: (reading: Reading) => void readings.push(reading),
     applied: () => 40 + readings.length,
   }
   const follower = new Follower(feed, clock, reader, (state) => void states.push(state))

@@ -10,95 +10,99 @@ const of = (key: string) => ({ tenant: 'acme', kind: 'seat' as const, key })
 function historyOf(...keys: string[]): History {
   const history = new History()
   const changes = keys.map((key, index) => change(key, index + 1))
-  history.take(changes, position(keys.length))
+  history.applyReading(changes, position(keys.length))
   return history
 }
 
 t.test('nothing counts before the first reading', async (t) => {
-  t.equal(new History().counts(position(1), of('a')), false)
+  t.equal(new History().isCurrent(position(1), of('a')), false)
 })
 
 t.test('what was read since its last change counts, and nothing older', async (t) => {
   const history = historyOf('a', 'b', 'a', 'b')
-  t.equal(history.counts(position(2), of('a')), false)
-  t.equal(history.counts(position(3), of('a')), true, 'read at the very change')
-  t.equal(history.counts(position(4), of('a')), true)
-  t.equal(history.counts(position(3), of('b')), false)
-  t.equal(history.counts(position(1), of('c')), true, 'nothing has changed it')
+  t.equal(history.isCurrent(position(2), of('a')), false)
+  t.equal(history.isCurrent(position(3), of('a')), true, 'read at the very change')
+  t.equal(history.isCurrent(position(4), of('a')), true)
+  t.equal(history.isCurrent(position(3), of('b')), false)
+  t.equal(history.isCurrent(position(1), of('c')), true, 'nothing has changed it')
 })
 
 t.test('what is newer than the newest reading does not count: it can not be judged', async (t) => {
-  t.equal(historyOf('a').counts(position(2), of('a')), false)
+  t.equal(historyOf('a').isCurrent(position(2), of('a')), false)
 })
 
 t.test('what was read in another history does not count', async (t) => {
   const history = historyOf('a', 'b')
-  t.equal(history.counts(position(2, 77), of('c')), false)
-  t.equal(history.counts(position(1, 77), of('c')), false)
+  t.equal(history.isCurrent(position(2, 77), of('c')), false)
+  t.equal(history.isCurrent(position(1, 77), of('c')), false)
 })
 
 t.test('keys of other kinds and tenants are other keys', async (t) => {
   const history = historyOf('a', 'x')
-  history.announced([change('a', 3, 'seat-name')])
-  t.equal(history.counts(position(2), of('a')), true)
-  t.equal(history.counts(position(2), { ...of('a'), kind: 'seat-name' }), false)
-  t.equal(history.counts(position(2), { ...of('a'), kind: 'seat-name', tenant: 'other' }), true)
+  history.applyAnnouncement([change('a', 3, 'seat-name')])
+  t.equal(history.isCurrent(position(2), of('a')), true)
+  t.equal(history.isCurrent(position(2), { ...of('a'), kind: 'seat-name' }), false)
+  t.equal(history.isCurrent(position(2), { ...of('a'), kind: 'seat-name', tenant: 'other' }), true)
 })
 
 t.test('a message counts as a reading does, also when it is late or doubled', async (t) => {
   const history = historyOf('a', 'b')
-  history.announced([change('a', 5)])
-  t.equal(history.counts(position(2), of('a')), false)
-  history.announced([change('a', 4), change('a', 5)])
-  history.take([change('c', 3), change('a', 4)], position(4))
-  t.equal(history.counts(position(4), of('a')), false, 'of 5, no reading knows yet')
-  history.take([change('a', 5)], position(5))
-  t.equal(history.counts(position(5), of('a')), true)
+  history.applyAnnouncement([change('a', 5)])
+  t.equal(history.isCurrent(position(2), of('a')), false)
+  history.applyAnnouncement([change('a', 4), change('a', 5)])
+  history.applyReading([change('c', 3), change('a', 4)], position(4))
+  t.equal(history.isCurrent(position(4), of('a')), false, 'of 5, no reading knows yet')
+  history.applyReading([change('a', 5)], position(5))
+  t.equal(history.isCurrent(position(5), of('a')), true)
 })
 
 t.test('where changes are missing, only what was read at the head counts', async (t) => {
   const history = historyOf('a', 'b')
-  history.take(null, position(9))
-  t.equal(history.counts(position(2), of('c')), false)
-  t.equal(history.counts(position(8), of('c')), false)
-  t.equal(history.counts(position(9), of('c')), true)
-  t.equal(history.counts(position(9), of('a')), true)
-  t.equal(history.counts(position(9, 77), of('a')), false)
+  history.applyReading(null, position(9))
+  t.equal(history.isCurrent(position(2), of('c')), false)
+  t.equal(history.isCurrent(position(8), of('c')), false)
+  t.equal(history.isCurrent(position(9), of('c')), true)
+  t.equal(history.isCurrent(position(9), of('a')), true)
+  t.equal(history.isCurrent(position(9, 77), of('a')), false)
 })
 
 t.test('what messages have told beyond that stays known', async (t) => {
   const history = historyOf('a', 'b')
-  history.announced([change('a', 10), change('b', 9)])
-  history.take(null, position(9))
-  t.equal(history.counts(position(9), of('a')), false)
-  t.equal(history.counts(position(9), of('b')), true)
+  history.applyAnnouncement([change('a', 10), change('b', 9)])
+  history.applyReading(null, position(9))
+  t.equal(history.isCurrent(position(9), of('a')), false)
+  t.equal(history.isCurrent(position(9), of('b')), true)
 })
 
 t.test('a first reading knows what it has been given, and nothing before', async (t) => {
   const history = new History()
-  history.take([change('a', 8), change('b', 9)], position(9))
-  t.equal(history.counts(position(7), of('c')), false, 'its mark is not known')
-  t.equal(history.counts(position(8), of('c')), true)
-  t.equal(history.counts(position(6), of('c')), false)
+  history.applyReading([change('a', 8), change('b', 9)], position(9))
+  t.equal(history.isCurrent(position(7), of('c')), false, 'its mark is not known')
+  t.equal(history.isCurrent(position(8), of('c')), true)
+  t.equal(history.isCurrent(position(6), of('c')), false)
 })
 
 t.test('holds the newest 10,000 changes, and judges by no more', async (t) => {
   const history = historyOf(...Array.from({ length: 12_000 }, (_, index) => `k${index % 3000}`))
-  t.equal(history.recent().length, 10_000)
-  t.equal(history.counts(position(2000), of('other')), false)
-  t.equal(history.counts(position(2001), of('other')), true)
-  t.equal(history.counts(position(11_999), of('k2999')), false)
-  t.equal(history.counts(position(11_999), of('k2998')), true)
-  t.equal(history.counts(position(9000), of('k0')), false, 'changed at 1, which is forgotten, and at 9,001')
+  t.equal(history.retained().length, 10_000)
+  t.equal(history.isCurrent(position(2000), of('other')), false)
+  t.equal(history.isCurrent(position(2001), of('other')), true)
+  t.equal(history.isCurrent(position(11_999), of('k2999')), false)
+  t.equal(history.isCurrent(position(11_999), of('k2998')), true)
+  t.equal(
+    history.isCurrent(position(9000), of('k0')),
+    false,
+    'changed at 1, which is forgotten, and at 9,001',
+  )
 })
 
 t.test('and no more where it began late', async (t) => {
   const history = new History()
   const changes = Array.from({ length: 11_000 }, (_, index) => change('a', 50_001 + index))
-  history.take(changes.slice(0, 1000), position(51_000))
-  history.take(changes.slice(1000), position(61_000))
-  t.equal(history.recent().length, 10_000)
-  t.equal(history.recent()[0]?.seq, 51_001)
+  history.applyReading(changes.slice(0, 1000), position(51_000))
+  history.applyReading(changes.slice(1000), position(61_000))
+  t.equal(history.retained().length, 10_000)
+  t.equal(history.retained()[0]?.seq, 51_001)
 })
 
 t.test(
@@ -106,11 +110,15 @@ t.test(
   async (t) => {
     const history = historyOf('a', 'b')
     const foreign = Array.from({ length: 20_001 }, (_, index) => change(`k${index}`, index + 3))
-    history.announced(foreign)
-    t.equal(history.counts(position(2), of('c')), false, 'nothing counts until readings have come that far')
-    history.take([change('a', 3)], position(3))
-    t.equal(history.counts(position(3), of('k1')), false)
-    t.equal(history.counts(position(3), of('c')), false)
+    history.applyAnnouncement(foreign)
+    t.equal(
+      history.isCurrent(position(2), of('c')),
+      false,
+      'nothing counts until readings have come that far',
+    )
+    history.applyReading([change('a', 3)], position(3))
+    t.equal(history.isCurrent(position(3), of('k1')), false)
+    t.equal(history.isCurrent(position(3), of('c')), false)
   },
 )
 
@@ -121,24 +129,24 @@ const flood = (first: number) =>
 t.test('also not where a reading can not tell the changes: it may merely be behind', async (t) => {
   for (const head of [2, 9]) {
     const history = historyOf('a', 'b')
-    history.announced(flood(head + 1))
-    history.take(null, position(head))
-    t.equal(history.counts(position(head), of('k0')), false)
-    t.equal(history.counts(position(head), of('c')), false)
+    history.applyAnnouncement(flood(head + 1))
+    history.applyReading(null, position(head))
+    t.equal(history.isCurrent(position(head), of('k0')), false)
+    t.equal(history.isCurrent(position(head), of('c')), false)
   }
 })
 
 t.test('until one is of another history', async (t) => {
   for (const head of [position(1), position(2, 77)]) {
     const history = historyOf('a', 'b')
-    history.announced(flood(1_000_000))
-    history.take(null, head)
-    t.equal(history.counts(head, of('c')), true)
-    history.announced(flood(3))
-    t.equal(history.counts(head, of('c')), false)
-    history.take([...historyOf('a', 'b').recent().slice(head.seq), ...flood(3)], position(20_003))
+    history.applyAnnouncement(flood(1_000_000))
+    history.applyReading(null, head)
+    t.equal(history.isCurrent(head, of('c')), true)
+    history.applyAnnouncement(flood(3))
+    t.equal(history.isCurrent(head, of('c')), false)
+    history.applyReading([...historyOf('a', 'b').retained().slice(head.seq), ...flood(3)], position(20_003))
     t.equal(
-      history.counts(position(20_003), of('c')),
+      history.isCurrent(position(20_003), of('c')),
       true,
       'numbers of the one before mean nothing any more',
     )
@@ -148,10 +156,14 @@ t.test('until one is of another history', async (t) => {
 t.test('who begins with what another remembers judges as it does', async (t) => {
   const first = historyOf('a', 'b', 'c', 'a')
   const second = new History()
-  second.take(first.recent(), first.head ?? position(0, 0))
+  second.applyReading(first.retained(), first.head ?? position(0, 0))
   for (const key of ['a', 'b', 'c', 'd'])
     for (const seq of [1, 2, 3, 4, 5])
-      t.equal(second.counts(position(seq), of(key)), first.counts(position(seq), of(key)), `${key} at ${seq}`)
+      t.equal(
+        second.isCurrent(position(seq), of(key)),
+        first.isCurrent(position(seq), of(key)),
+        `${key} at ${seq}`,
+      )
 })
 
 /** What is done to a history: it reads the next changes, or that they can't be told, or hears of one near its head. */
@@ -170,17 +182,17 @@ t.test(
         if (kind === 'hear') {
           const message = LOG.slice(Math.max(0, head + number - 3)).slice(0, 1)
           for (const each of message) heard.add(each)
-          history.announced(message)
+          history.applyAnnouncement(message)
         } else {
           const next = LOG.slice(head, head + number)
           head += next.length
-          history.take(kind === 'take' ? next : null, head === 0 ? position(0, 0) : position(head))
+          history.applyReading(kind === 'take' ? next : null, head === 0 ? position(0, 0) : position(head))
         }
       }
       const isOutdated = (key: string, at: number) =>
         LOG.some((each) => each.key === key && each.seq > at && (each.seq <= head || heard.has(each)))
       return LOG.some(({ seq }) =>
-        'abcd'.split('').some((key) => history.counts(position(seq), of(key)) && isOutdated(key, seq)),
+        'abcd'.split('').some((key) => history.isCurrent(position(seq), of(key)) && isOutdated(key, seq)),
       )
     }
     const result = fc.check(

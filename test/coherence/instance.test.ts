@@ -2,7 +2,7 @@ import t from 'tap'
 import type { Acknowledgement, Announcement, Bus, BusReceiver } from '../../src/coherence/bus.ts'
 import type { NumberedChange } from '../../seats-admin/model/change.ts'
 import type { Reading } from '../../src/coherence/change.ts'
-import { type Answered, type Decider, Instance } from '../../src/coherence/instance.ts'
+import { type WriteResult, type Decider, Instance } from '../../src/coherence/instance.ts'
 import { LEASE, MARGIN } from '../../src/coherence/lease.ts'
 import { change, HandClock, HandStore, position, settled } from './support.ts'
 
@@ -37,24 +37,24 @@ class HandDecider implements Decider {
   readonly told: string[] = []
   answer: Promise<void> | null = null
 
-  take(reading: Reading): Promise<void> | void {
+  applyReading(reading: Reading): Promise<void> | void {
     this.readings.push(reading)
     return this.answer ?? undefined
   }
 
-  tell(changes: readonly NumberedChange[]): Promise<void> | void {
+  applyAnnouncement(changes: readonly NumberedChange[]): Promise<void> | void {
     this.told.push(...changes.map(({ key, seq }) => `${key} ${seq}`))
     return this.answer ?? undefined
   }
 }
 
 /** Instance `me` of a fleet, or alone; with messages, or without. */
-function setUp({ isAlone = false, hasBus = true, answersFrom = 0 } = {}) {
+function setUp({ isAlone = false, hasBus = true, acknowledgesFrom = 0 } = {}) {
   const clock = new HandClock()
   const store = new HandStore()
   const bus = new HandBus()
   const decider = new HandDecider()
-  const heard = { answered: [] as Answered[], acknowledged: [] as number[] }
+  const heard = { answered: [] as WriteResult[], acknowledged: [] as number[] }
   const instance = new Instance({
     id: 'me',
     name: 'host 1',
@@ -62,7 +62,7 @@ function setUp({ isAlone = false, hasBus = true, answersFrom = 0 } = {}) {
     list: isAlone ? null : store,
     bus: hasBus ? bus : null,
     clock,
-    answersFrom,
+    acknowledgesFrom,
     listener: {
       feed: () => {},
       answered: (answered) => void heard.answered.push(answered),
@@ -181,7 +181,7 @@ t.test('who does not answer is waited for as long as a lease may last, and no lo
 t.test(
   'alone, where a process of the gateway before may hold a lease: not before that has run out',
   async (t) => {
-    const { clock, heard, write } = setUp({ isAlone: true, hasBus: false, answersFrom: 800 })
+    const { clock, heard, write } = setUp({ isAlone: true, hasBus: false, acknowledgesFrom: 800 })
     await clock.pass(300)
     const written = write('a')
     await clock.pass(499)
@@ -345,7 +345,7 @@ t.test('each decider gets each reading, and no lease from one that began before 
   t.same(noted(), [100, Number.NEGATIVE_INFINITY])
   await instance.renew()
   t.same(noted(), [200, 200])
-  instance.part(late)
+  instance.leave(late)
   clock.jump(100)
   await instance.renew()
   t.same(noted(), [300, 200])

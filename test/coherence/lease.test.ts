@@ -8,8 +8,8 @@ function setUp() {
   const clock = new HandClock()
   const told: string[] = []
   const hearer = (name: string): ChangeListener => ({
-    announced: (changes) => told.push(`${name} hears ${changes.map(({ key }) => key)}`),
-    take: (changes, head) =>
+    applyAnnouncement: (changes) => told.push(`${name} hears ${changes.map(({ key }) => key)}`),
+    applyReading: (changes, head) =>
       told.push(
         `${name} takes ${changes === null ? 'all' : changes.map(({ key }) => key)} up to ${head.seq}`,
       ),
@@ -29,7 +29,7 @@ function setUp() {
 t.test('no lease before the first reading, and none after its time', async (t) => {
   const { clock, lease } = setUp()
   t.equal(lease.live(), false)
-  lease.take(reading(clock.now(), null))
+  lease.applyReading(reading(clock.now(), null))
   t.equal(lease.live(), true)
   clock.jump(LEASE - 1)
   t.equal(lease.live(), true)
@@ -41,7 +41,7 @@ t.test('it counts from before the store was asked, not from its answer', async (
   const { clock, lease } = setUp()
   const noted = clock.now()
   clock.jump(400)
-  lease.take(reading(noted, null))
+  lease.applyReading(reading(noted, null))
   clock.setWall(-10_000)
   clock.jump(LEASE - 401)
   t.equal(lease.live(), true)
@@ -51,27 +51,27 @@ t.test('it counts from before the store was asked, not from its answer', async (
 
 t.test('each reading prolongs it', async (t) => {
   const { clock, lease } = setUp()
-  lease.take(reading(clock.now(), null))
+  lease.applyReading(reading(clock.now(), null))
   clock.jump(LEASE - 1)
-  lease.take(reading(clock.now(), position(0, 0)))
+  lease.applyReading(reading(clock.now(), position(0, 0)))
   clock.jump(LEASE - 1)
   t.equal(lease.live(), true)
 })
 
 t.test('a reading from before it was told of changes gives none', async (t) => {
   const { lease } = setUp()
-  lease.take(reading(Number.NEGATIVE_INFINITY, null, change('a', 1)))
+  lease.applyReading(reading(Number.NEGATIVE_INFINITY, null, change('a', 1)))
   t.equal(lease.live(), false)
   t.equal(lease.seq, 1)
 })
 
 t.test('the wall clock can only end it: the machine may have slept', async (t) => {
   const { clock, lease } = setUp()
-  lease.take(reading(clock.now(), null))
+  lease.applyReading(reading(clock.now(), null))
   clock.setWall(-10_000)
   clock.jump(LEASE)
   t.equal(lease.live(), false, 'set back, it prolongs nothing')
-  lease.take(reading(clock.now(), position(0, 0)))
+  lease.applyReading(reading(clock.now(), position(0, 0)))
   t.equal(lease.live(), true)
   clock.setWall(LEASE)
   t.equal(lease.live(), false)
@@ -79,8 +79,8 @@ t.test('the wall clock can only end it: the machine may have slept', async (t) =
 
 t.test('all who must hear of changes take each reading, before it is live', async (t) => {
   const { clock, told, lease } = setUp()
-  lease.take(reading(clock.now(), null, change('a', 1), change('b', 2)))
-  lease.take(reading(clock.now(), position(2), change('c', 3)))
+  lease.applyReading(reading(clock.now(), null, change('a', 1), change('b', 2)))
+  lease.applyReading(reading(clock.now(), position(2), change('c', 3)))
   t.same(told, [
     'memory takes a,b up to 2',
     'history takes a,b up to 2',
@@ -92,10 +92,10 @@ t.test('all who must hear of changes take each reading, before it is live', asyn
 
 t.test('anything may have changed where a reading does not begin where the last one ended', async (t) => {
   const { clock, told, lease } = setUp()
-  lease.take(reading(clock.now(), null, change('a', 1)))
-  lease.take(reading(clock.now(), position(2), change('c', 3)))
-  lease.take(reading(clock.now(), position(3, 77), change('d', 4)))
-  lease.take({ ...reading(clock.now(), position(4)), changes: null })
+  lease.applyReading(reading(clock.now(), null, change('a', 1)))
+  lease.applyReading(reading(clock.now(), position(2), change('c', 3)))
+  lease.applyReading(reading(clock.now(), position(3, 77), change('d', 4)))
+  lease.applyReading({ ...reading(clock.now(), position(4)), changes: null })
   t.same(
     told.filter((each) => each.startsWith('memory')),
     [
@@ -109,7 +109,7 @@ t.test('anything may have changed where a reading does not begin where the last 
 
 t.test('a message makes forget, and gives no right to anything', async (t) => {
   const { told, lease } = setUp()
-  lease.tell([change('a', 5)])
+  lease.applyAnnouncement([change('a', 5)])
   t.same(told, ['memory hears a', 'history hears a'])
   t.equal(lease.live(), false)
   t.equal(lease.seq, 0)
@@ -117,7 +117,7 @@ t.test('a message makes forget, and gives no right to anything', async (t) => {
 
 t.test('renewed: one reading, where that gives a lease', async (t) => {
   const { clock, renewals, renewer, lease } = setUp()
-  renewals.push(() => lease.take(reading(clock.now(), null)))
+  renewals.push(() => lease.applyReading(reading(clock.now(), null)))
   await lease.renewed()
   t.equal(renewer.asked, 1)
   t.equal(lease.live(), true)
@@ -125,8 +125,8 @@ t.test('renewed: one reading, where that gives a lease', async (t) => {
 
 t.test('renewed: another one, where the first was under way for too long', async (t) => {
   const { clock, renewals, renewer, lease } = setUp()
-  renewals.push(() => lease.take(reading(clock.now() - LEASE, null)))
-  renewals.push(() => lease.take(reading(clock.now(), position(0, 0))))
+  renewals.push(() => lease.applyReading(reading(clock.now() - LEASE, null)))
+  renewals.push(() => lease.applyReading(reading(clock.now(), position(0, 0))))
   await lease.renewed()
   t.equal(renewer.asked, 2)
 })
@@ -138,7 +138,7 @@ t.test(
     const slow = () => {
       const noted = clock.now()
       clock.jump(LEASE + 500)
-      lease.take(reading(noted, position(0, 0)))
+      lease.applyReading(reading(noted, position(0, 0)))
     }
     renewals.push(slow)
     await lease.renewed()
@@ -157,8 +157,8 @@ t.test(
   async (t) => {
     const { clock, renewals, lease } = setUp()
     clock.jump(2 * LEASE)
-    renewals.push(() => lease.take(reading(clock.now() - LEASE, null)))
-    renewals.push(() => lease.take(reading(clock.now() - LEASE, position(0, 0))))
+    renewals.push(() => lease.applyReading(reading(clock.now() - LEASE, null)))
+    renewals.push(() => lease.applyReading(reading(clock.now() - LEASE, position(0, 0))))
     await t.rejects(lease.renewed(), /too slowly/)
   },
 )
@@ -167,7 +167,7 @@ t.test(
   'a reading without a place on the list is good for requests from before it, and gives no lease',
   async (t) => {
     const { clock, renewals, lease } = setUp()
-    renewals.push(() => lease.take({ ...reading(clock.now(), null), listed: false }))
+    renewals.push(() => lease.applyReading({ ...reading(clock.now(), null), listed: false }))
     await lease.renewed()
     t.equal(lease.live(), false)
   },
@@ -183,7 +183,7 @@ t.test('renewed: rejects as the store does', async (t) => {
 
 t.test('ended, it is not live, whatever was read', async (t) => {
   const { clock, lease } = setUp()
-  lease.take(reading(clock.now(), null))
+  lease.applyReading(reading(clock.now(), null))
   lease.end()
   t.equal(lease.live(), false)
 })

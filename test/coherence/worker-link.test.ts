@@ -48,8 +48,9 @@ async function setUp() {
   const readings: Reading[] = []
   const told: string[] = []
   const memory = {
-    take: (reading: Reading) => void readings.push(reading),
-    tell: (changes: readonly NumberedChange[]) => void told.push(...changes.map(({ key }) => key)),
+    applyReading: (reading: Reading) => void readings.push(reading),
+    applyAnnouncement: (changes: readonly NumberedChange[]) =>
+      void told.push(...changes.map(({ key }) => key)),
   }
   return { clock, store, instance, history, line, decider, coherence, memory, readings, told }
 }
@@ -62,7 +63,7 @@ t.test('a worker begins with what the primary remembers, and without a lease', a
   t.equal(first?.noted, Number.NEGATIVE_INFINITY)
   t.equal(first?.from, null)
   t.same(first?.head, history.head)
-  t.same(first?.changes, history.recent())
+  t.same(first?.changes, history.retained())
   t.equal(first?.changes?.length, 2)
 })
 
@@ -74,7 +75,7 @@ t.test('its first lease comes from a reading that began after it joined', async 
   coherence.join(lease)
   await lease.renewed()
   t.equal(lease.live(), true)
-  t.equal(worker.counts(position(2), { tenant: 'acme', kind: 'seat', key: 'a' }), true)
+  t.equal(worker.isCurrent(position(2), { tenant: 'acme', kind: 'seat', key: 'a' }), true)
   clock.jump(LEASE)
   t.equal(lease.live(), false)
 })
@@ -102,7 +103,7 @@ t.test('it has been told when it says so; not while it is frozen', async (t) => 
   await settled()
   line.state.isFrozen = true
   let isTold = false
-  const telling = decider.tell([change('a', 3)]).then(() => {
+  const telling = decider.applyAnnouncement([change('a', 3)]).then(() => {
     isTold = true
   })
   await settled()
@@ -134,10 +135,10 @@ t.test('a process that has ended has nothing to forget', async (t) => {
   coherence.join(memory)
   await settled()
   line.state.isFrozen = true
-  const telling = decider.tell([change('a', 3)])
+  const telling = decider.applyAnnouncement([change('a', 3)])
   line.primary.end()
   await t.resolves(telling)
-  await t.resolves(decider.tell([change('a', 4)]))
+  await t.resolves(decider.applyAnnouncement([change('a', 4)]))
 })
 
 t.test('nor is it handed anything any more', async (t) => {
@@ -154,12 +155,12 @@ t.test('nor is it handed anything any more', async (t) => {
 
 t.test('one that fails to forget is not taken for told', async (t) => {
   const { decider, coherence, memory } = await setUp()
-  const tell = () => {
+  const applyAnnouncement = () => {
     throw new Error('no memory')
   }
-  coherence.join({ ...memory, tell })
+  coherence.join({ ...memory, applyAnnouncement })
   await settled()
-  await t.rejects(decider.tell([change('a', 3)]), /no memory/)
+  await t.rejects(decider.applyAnnouncement([change('a', 3)]), /no memory/)
 })
 
 t.test('it renews through the primary, and fails as that does', async (t) => {
@@ -177,7 +178,7 @@ t.test('it does not wait for a frozen primary for longer than a reading takes', 
   const { clock, line, coherence } = await setUp()
   line.state.isFrozen = true
   const renewed = coherence.renew()
-  const rejected = t.rejects(renewed, /does not answer/)
+  const rejected = t.rejects(renewed, /does not respond/)
   await clock.pass(RENEWAL)
   await rejected
   line.thaw()

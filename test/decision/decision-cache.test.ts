@@ -95,7 +95,7 @@ class World {
 
   #changed(name: string): void {
     const change = { seq: ++this.#seq, tenant: 'acme' }
-    this.memory.announced([
+    this.memory.applyAnnouncement([
       { ...change, kind: 'seat', key: `id of ${name}` },
       { ...change, kind: 'seat-name', key: name },
     ])
@@ -165,9 +165,9 @@ t.test('a change that is heard of ends it, and so does a reading of the feed tha
     t.not(await world.code(caller), 'allow')
     world.put('Viewer', ['s1'], ['*'])
     for (let i = 0; i < 2; i++) t.equal(await world.code(caller), 'allow')
-    world.memory.take([])
+    world.memory.applyReading([])
     t.equal(await lookUps(world, [caller]), 1, 'it counts as used in memory')
-    world.memory.take(null)
+    world.memory.applyReading(null)
     t.equal(await lookUps(world, [caller], [caller]), 2, 'all was forgotten')
     world.drop('Viewer', 200)
     t.not(await world.code(caller), 'allow')
@@ -242,7 +242,7 @@ t.test('whatever happens in between, the answer is that of a memory that remembe
         if (it.do === 'put') world.put(it.name, it.spaces, it.permissions)
         else if (it.do === 'drop') world.drop(it.name, it.at)
         else if (it.do === 'resize') world.memory.resize(it.bytes)
-        else if (it.do === 'read') world.memory.take(it.changes)
+        else if (it.do === 'read') world.memory.applyReading(it.changes)
         else {
           const principal = principals[it.caller] ?? bearer({})
           const fresh = new World()

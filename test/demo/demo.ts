@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url'
 import { bootstrapTenant, openStore, type Store } from '../../seats-admin/index.ts'
 import { isRefusal } from '../../seats-admin/model/refusal.ts'
 import { runGateway } from '../../src/cli/start.ts'
-import { mintFor } from '../../src/cli/token.ts'
+import { mintForSeats } from '../../src/cli/token.ts'
 import type { Config, TenantConfig } from '../../src/config/config.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { openLog } from '../../src/telemetry/logger.ts'
@@ -93,7 +93,7 @@ async function prepare(config: Config): Promise<Shown> {
 }
 
 function tokenFor(store: Store, tenant: TenantConfig, sub: string, seats: string[]): Promise<string> {
-  return mintFor(store, tenant, { sub, email: `${sub}@acme.example` }, seats)
+  return mintForSeats(store, tenant, { sub, email: `${sub}@acme.example` }, seats)
 }
 
 function introduction({ viewer, editor, key }: Shown, url: string): string {

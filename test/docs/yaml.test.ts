@@ -2,7 +2,7 @@
 
 import { join } from 'node:path'
 import t from 'tap'
-import { loadWhole } from '../../src/cli/load.ts'
+import { loadWithTables } from '../../src/cli/load.ts'
 import { folderWith } from '../cli/command-line.ts'
 import { filesOf, variablesOf } from './configuration.ts'
 import { pages, placeOf, runnable } from './pages.ts'
@@ -10,7 +10,7 @@ import { pages, placeOf, runnable } from './pages.ts'
 const blocks = pages.flatMap((page) => runnable(page, 'yaml'))
 
 function load(text: string) {
-  return loadWhole(join(folderWith(t, filesOf(text)), 'gateway.config.yaml'), variablesOf(text))
+  return loadWithTables(join(folderWith(t, filesOf(text)), 'gateway.config.yaml'), variablesOf(text))
 }
 
 t.ok(blocks.length >= 8, `${blocks.length} blocks`)

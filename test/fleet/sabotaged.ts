@@ -23,16 +23,16 @@ const SABOTAGE: Readonly<Record<string, () => void>> = {
     Lease.prototype.live = () => true
   },
   'believes-the-cache'() {
-    History.prototype.counts = () => true
+    History.prototype.isCurrent = () => true
   },
   /** An instance speaks for workers that it has told, and that may not have heard. */
   'speaks-for-workers'() {
-    const { take, tell } = RemoteDecider.prototype
-    RemoteDecider.prototype.take = async function (reading) {
-      void take.call(this, reading)
+    const { applyReading, applyAnnouncement } = RemoteDecider.prototype
+    RemoteDecider.prototype.applyReading = async function (reading) {
+      void applyReading.call(this, reading)
     }
-    RemoteDecider.prototype.tell = async function (changes) {
-      setTimeout(() => void tell.call(this, changes).catch(() => {}), LATE)
+    RemoteDecider.prototype.applyAnnouncement = async function (changes) {
+      setTimeout(() => void applyAnnouncement.call(this, changes).catch(() => {}), LATE)
     }
   },
 }

@@ -104,7 +104,7 @@ t.test('one that accepts and does not answer, until the bound and until SIGTERM'
   await t.rejects(gateway.start(), /gave up after 2 s \(startup_timeout\)/)
   t.equal(gateway.exitCode, 1)
   gateway.configure('startup_timeout: 10m')
-  const started = t.rejects(gateway.start(), /ended before it listened/)
+  const started = t.rejects(gateway.start(), /ended before listening/)
   await until(
     async () => (await gateway.ready())['status'] === 'not_ready',
     () => 'it does not wait',

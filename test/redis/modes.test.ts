@@ -58,7 +58,7 @@ function instanceOn(t: Test, config: RedisConfig, id: string) {
   )
   bus.open(id, { announced: (it) => heard.push(it), acknowledged: (it) => heard.push(it) })
   const store = storeThatCounts()
-  const cache = new SeatCache(store, { connection, keys, seal }, { counts: () => true }, Date.now)
+  const cache = new SeatCache(store, { connection, keys, seal }, { isCurrent: () => true }, Date.now)
   const ephemeral = new RedisEphemeral(() => connectRedis(config, () => {}, 2000), keys)
   t.teardown(async () => {
     ephemeral.close()

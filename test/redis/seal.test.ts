@@ -64,7 +64,7 @@ t.test('the cache believes what gateways wrote, where they wrote it, and nothing
   }
   const keys = new Keys('test:')
   const cache = () =>
-    new SeatCache(store, { connection, keys, seal: new Seal(secrets) }, { counts: () => true }, Date.now)
+    new SeatCache(store, { connection, keys, seal: new Seal(secrets) }, { isCurrent: () => true }, Date.now)
   t.equal((await cache().grantById('acme', 'one', question)).source, 'store')
   await until(async () => (await intruder.keys('*')).length === 1)
   t.match(await cache().grantById('acme', 'one', question), { source: 'redis', value: seat('one') })

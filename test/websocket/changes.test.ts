@@ -8,8 +8,8 @@ const seat = (key: string, tenant = 'acme') => ({ tenant, kind: 'seat', key })
 t.test('what was told since the last look, by message or by reading', async (t) => {
   const changes = new Changes()
   t.equal(changes.sinceLastCheck(), null)
-  changes.announced([seat('1')])
-  changes.take([seat('1'), seat('2')])
+  changes.applyAnnouncement([seat('1')])
+  changes.applyReading([seat('1'), seat('2')])
   const changed = changes.sinceLastCheck()
   t.match(changed, { all: false })
   t.ok(changed?.has('acme', 'seat', '1') && changed.has('acme', 'seat', '2'))
@@ -22,14 +22,15 @@ t.test('what was told since the last look, by message or by reading', async (t) 
 t.test('anything may have changed', async (t) => {
   const lots = Array.from({ length: 10_001 }, (_, i) => seat(String(i)))
   const causes: Record<string, (changes: Changes) => void> = {
-    'a reading that does not join the last one': (changes) => changes.take(null),
-    'more than there is room for': (changes) => changes.announced(lots),
-    'a kind that a newer program wrote': (changes) => changes.announced([{ ...seat('1'), kind: 'role' }]),
+    'a reading that does not join the last one': (changes) => changes.applyReading(null),
+    'more than there is room for': (changes) => changes.applyAnnouncement(lots),
+    'a kind that a newer program wrote': (changes) =>
+      changes.applyAnnouncement([{ ...seat('1'), kind: 'role' }]),
   }
   for (const [name, cause] of Object.entries(causes)) {
     const changes = new Changes()
     cause(changes)
-    changes.announced([seat('later')])
+    changes.applyAnnouncement([seat('later')])
     const changed = changes.sinceLastCheck()
     t.match(changed, { all: true }, name)
     t.ok(changed?.has('globex', 'session', 'x'), name)

@@ -190,32 +190,32 @@ export class SeatMemory {
     return this.#generation
   }
 
-  announced(changes: readonly SeatChange[]): void {
+  applyAnnouncement(changes: readonly SeatChange[]): void {
     this.#generation++
     for (const change of changes) this.#forget(change)
   }
 
-  take(changes: readonly SeatChange[] | null): void {
+  applyReading(changes: readonly SeatChange[] | null): void {
     this.#generation++
     if (changes === null) this.#forgetAll()
-    else this.announced(changes)
+    else this.applyAnnouncement(changes)
   }
 
   #forget({ tenant, kind, key, seq }: SeatChange): void {
     const at = tenant + SEPARATOR + key
-    if (kind === 'seat') this.#seats.forget(at, seq)
-    else if (kind === 'seat-name') this.#names.forget(at, seq)
-    else if (kind === 'api-key') this.#keys.forget(at, seq)
-    else if (kind === 'session') this.#sessions.forget(at, seq)
+    if (kind === 'seat') this.#seats.invalidate(at, seq)
+    else if (kind === 'seat-name') this.#names.invalidate(at, seq)
+    else if (kind === 'api-key') this.#keys.invalidate(at, seq)
+    else if (kind === 'session') this.#sessions.invalidate(at, seq)
     // A newer program wrote a kind that is unknown here: it may concern anything.
     else this.#forgetAll()
   }
 
   #forgetAll(): void {
-    this.#names.forgetAll()
-    this.#seats.forgetAll()
-    this.#keys.forgetAll()
-    this.#sessions.forgetAll()
+    this.#names.clear()
+    this.#seats.clear()
+    this.#keys.clear()
+    this.#sessions.clear()
   }
 
   /** Cached entries by kind, for metrics. */

@@ -97,14 +97,14 @@ export class ReadThrough<V, Q extends Question = Question> {
     )
   }
 
-  forget(key: string, seq: number): void {
+  invalidate(key: string, seq: number): void {
     this.#cached.delete(key)
     this.#missing.delete(key)
     for (const read of this.#reads.get(key) ?? []) read.minSeq = Math.max(read.minSeq, seq)
   }
 
   /** Earlier numbers have no meaning any more: another store may have taken its place. */
-  forgetAll(): void {
+  clear(): void {
     this.#cached.clear()
     this.#missing.clear()
     for (const reads of this.#reads.values())

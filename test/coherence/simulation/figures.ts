@@ -1,9 +1,9 @@
 /** What has happened in all schedules together: a simulation in which nothing goes wrong proves nothing. */
 
-import type { Answered } from '../../../src/coherence/instance.ts'
+import type { WriteResult } from '../../../src/coherence/instance.ts'
 import type { Source } from '../../../src/model/decision.ts'
 
-export type Figures = Record<Source | Answered['by'], number> & {
+export type Figures = Record<Source | WriteResult['by'], number> & {
   schedules: number
   events: number
   requests: number

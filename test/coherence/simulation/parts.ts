@@ -6,7 +6,7 @@
 import type { Clock } from '../../../src/coherence/clock.ts'
 import type { InstanceList } from '../../../src/coherence/feeds.ts'
 import { History } from '../../../src/coherence/history.ts'
-import { Instance, type InstanceParts } from '../../../src/coherence/instance.ts'
+import { Instance, type InstanceOptions } from '../../../src/coherence/instance.ts'
 import type { ChangeListener } from '../../../src/coherence/change.ts'
 import { Lease, type Renewer } from '../../../src/coherence/lease.ts'
 import { type WorkerChannel, RemoteDecider } from '../../../src/coherence/worker-link.ts'
@@ -15,7 +15,7 @@ import type { SeatSource } from '../../../src/decision/seats/memory.ts'
 import type { StoreClient } from './store-client.ts'
 
 export interface Parts {
-  instance(parts: InstanceParts): Instance
+  instance(parts: InstanceOptions): Instance
   lease(renewer: Renewer, hearers: readonly ChangeListener[], clock: Clock): Lease
   history(): History
   remoteDecider(line: WorkerChannel, instance: Instance, history: History): RemoteDecider

@@ -9,7 +9,7 @@ import type { ChangeListener, Reading } from '../../../src/coherence/change.ts'
 import type { Clock } from '../../../src/coherence/clock.ts'
 import type { InstanceList } from '../../../src/coherence/feeds.ts'
 import { History } from '../../../src/coherence/history.ts'
-import { type Decider, Instance, type InstanceParts } from '../../../src/coherence/instance.ts'
+import { type Decider, Instance, type InstanceOptions } from '../../../src/coherence/instance.ts'
 import { LEASE, Lease, MARGIN, type Renewer } from '../../../src/coherence/lease.ts'
 import { RemoteDecider } from '../../../src/coherence/worker-link.ts'
 import { DecisionCache } from '../../../src/decision/decision-cache.ts'
@@ -52,15 +52,15 @@ class Generous extends Lease {
     this.#clock = clock
   }
 
-  override take(reading: Reading): void {
+  override applyReading(reading: Reading): void {
     const isGood = reading.noted > Number.NEGATIVE_INFINITY
-    super.take(isGood ? { ...reading, noted: this.#clock.now() } : reading)
+    super.applyReading(isGood ? { ...reading, noted: this.#clock.now() } : reading)
   }
 }
 
 /** Believes whatever the cache holds. */
 class Credulous extends History {
-  override counts(): boolean {
+  override isCurrent(): boolean {
     return true
   }
 }
@@ -73,33 +73,33 @@ class Forgetful extends History {
     return this.#history.head
   }
 
-  override recent(): NumberedChange[] {
-    return this.#history.recent()
+  override retained(): NumberedChange[] {
+    return this.#history.retained()
   }
 
-  override announced(changes: readonly NumberedChange[]): void {
-    this.#history.announced(changes)
+  override applyAnnouncement(changes: readonly NumberedChange[]): void {
+    this.#history.applyAnnouncement(changes)
   }
 
-  override take(changes: readonly NumberedChange[] | null, head: Position): void {
+  override applyReading(changes: readonly NumberedChange[] | null, head: Position): void {
     if (changes === null) this.#history = new History()
-    this.#history.take(changes, head)
+    this.#history.applyReading(changes, head)
   }
 
-  override counts(...asked: Parameters<History['counts']>): boolean {
-    return this.#history.counts(...asked)
+  override isCurrent(...asked: Parameters<History['isCurrent']>): boolean {
+    return this.#history.isCurrent(...asked)
   }
 }
 
 /** Takes for told who has only been sent it. */
 class Trusting extends RemoteDecider {
-  override async tell(changes: readonly NumberedChange[]): Promise<void> {
-    void super.tell(changes)
+  override async applyAnnouncement(changes: readonly NumberedChange[]): Promise<void> {
+    void super.applyAnnouncement(changes)
   }
 }
 
 /** An instance whose clock can be lied to. */
-function withClock(parts: InstanceParts, lies: Partial<Clock>): InstanceParts {
+function withClock(parts: InstanceOptions, lies: Partial<Clock>): InstanceOptions {
   return { ...parts, clock: { ...parts.clock, ...lies } }
 }
 
@@ -107,7 +107,7 @@ function withClock(parts: InstanceParts, lies: Partial<Clock>): InstanceParts {
 class Welcoming extends Instance {
   readonly #lie: { isTold: boolean }
 
-  constructor(parts: InstanceParts) {
+  constructor(parts: InstanceOptions) {
     const lie = { isTold: false }
     const now = () => (lie.isTold ? Number.NEGATIVE_INFINITY : parts.clock.now())
     super(withClock(parts, { now }))
@@ -122,15 +122,15 @@ class Welcoming extends Instance {
 }
 
 /** Does without the margin: clocks that differ by a tenth are too much for it. */
-function withoutMargin(parts: InstanceParts): Instance {
+function withoutMargin(parts: InstanceOptions): Instance {
   const after: Clock['after'] = (ms, run) => parts.clock.after(ms === LEASE + MARGIN ? LEASE : ms, run)
   return new Instance(withClock(parts, { after }))
 }
 
 /** Takes off the list whoever is missing when it has waited, however late it has read the list. */
-function unforgiving(parts: InstanceParts): Instance {
+function unforgiving(parts: InstanceOptions): Instance {
   let forgets = false
-  const answered: InstanceParts['listener']['answered'] = (how) => {
+  const answered: InstanceOptions['listener']['answered'] = (how) => {
     parts.listener.answered(how)
     forgets = how.by === 'waited'
     queueMicrotask(() => {
@@ -142,7 +142,7 @@ function unforgiving(parts: InstanceParts): Instance {
 }
 
 /** Takes any reading for one that shows what was announced. */
-function inattentive(parts: InstanceParts): Instance {
+function inattentive(parts: InstanceOptions): Instance {
   const { id, bus } = parts
   if (bus === null) return new Instance(parts)
   const open: Bus['open'] = (_, receiver) => {

@@ -87,7 +87,7 @@ t.test('a change makes forget what it names: of that kind, that key, that tenant
     await askAll(memory)
     await askAll(memory, 'other')
     store.seq = 2
-    memory.announced([change(kind, 'Viewer')])
+    memory.applyAnnouncement([change(kind, 'Viewer')])
     asked.length = 0
     await askAll(memory)
     await askAll(memory, 'other')
@@ -100,10 +100,10 @@ t.test('a reading does so as well; where its changes are unknown, it makes forge
   await askAll(memory)
   store.seq = 2
   asked.length = 0
-  memory.take([change('seat', 'Viewer')])
+  memory.applyReading([change('seat', 'Viewer')])
   await askAll(memory)
   t.same(asked, ['seat acme Viewer'])
-  memory.take(null)
+  memory.applyReading(null)
   t.same(memory.sizes, { names: 0, seats: 0, keys: 0, sessions: 0 })
 })
 
@@ -111,7 +111,7 @@ t.test('a kind of change that it does not know may be of anything', async (t) =>
   const { memory } = setUp()
   await askAll(memory)
   t.same(memory.sizes, { names: 1, seats: 1, keys: 1, sessions: 1 })
-  memory.announced([change('tenant', 'Viewer')])
+  memory.applyAnnouncement([change('tenant', 'Viewer')])
   t.same(memory.sizes, { names: 0, seats: 0, keys: 0, sessions: 0 })
 })
 
@@ -135,7 +135,7 @@ t.test('says where a decision has its Seats from', async (t) => {
   t.equal(await ask(), 'memory')
   store.source = 'redis'
   store.seq = 2
-  memory.announced([change('api-key', 'k1')])
+  memory.applyAnnouncement([change('api-key', 'k1')])
   t.equal(await ask(), 'redis')
 })
 
@@ -188,7 +188,7 @@ t.test('keys and sessions that are invented push out nothing that is there', asy
   await memory.apiKeyById('acme', 'k1')
   await memory.apiKeyById('acme', 'none-19999')
   t.same(asked, [], 'and the last of them is remembered')
-  memory.announced([change('api-key', 'none-19999')])
+  memory.applyAnnouncement([change('api-key', 'none-19999')])
   await memory.apiKeyById('acme', 'none-19999')
   t.same(asked, ['none-19999'], 'until it is made')
 })

@@ -38,7 +38,7 @@ t.test('forgets when told', async (t) => {
   const first = cache.get('a', WHOLE)
   asked[0]?.answer({ seq: 1, value: 'old' })
   await first
-  cache.forget('a', 2)
+  cache.invalidate('a', 2)
   const second = cache.get('a', WHOLE)
   asked[1]?.answer({ seq: 2, value: 'new' })
   t.equal(await second, 'new')
@@ -47,7 +47,7 @@ t.test('forgets when told', async (t) => {
 t.test('a slow reading that began before a change is not believed', async (t) => {
   const { asked, cache } = source()
   const waiting = cache.get('a', WHOLE)
-  cache.forget('a', 7)
+  cache.invalidate('a', 7)
   asked[0]?.answer({ seq: 6, value: 'old' })
   await settled()
   t.equal(asked.length, 2, 'asked again')
@@ -59,8 +59,8 @@ t.test('a slow reading that began before a change is not believed', async (t) =>
 t.test('the same when everything is forgotten at once, whatever the numbers say', async (t) => {
   const { asked, cache } = source()
   const waiting = cache.get('a', WHOLE)
-  cache.forget('a', 2015)
-  cache.forgetAll()
+  cache.invalidate('a', 2015)
+  cache.clear()
   asked[0]?.answer({ seq: 2010, value: 'old' })
   await settled()
   t.equal(asked.length, 2, 'asked again')
@@ -71,7 +71,7 @@ t.test('the same when everything is forgotten at once, whatever the numbers say'
 t.test('a change to another key costs nothing', async (t) => {
   const { asked, cache } = source()
   const waiting = cache.get('a', WHOLE)
-  cache.forget('b', 9)
+  cache.invalidate('b', 9)
   asked[0]?.answer({ seq: 1, value: 'A' })
   t.equal(await waiting, 'A')
   t.equal(asked.length, 1)
@@ -93,7 +93,7 @@ t.test('a store that stays behind its own feed ends in an error, not in a loop',
     load: async () => ({ seq: 1, value: 'old' }),
   })
   const waiting = cache.get('a', WHOLE)
-  cache.forget('a', 2)
+  cache.invalidate('a', 2)
   await t.rejects(Promise.resolve(waiting), /older than its own change feed/)
 })
 
@@ -122,11 +122,11 @@ t.test('says where an answer came from; the slowest of several', async (t) => {
   t.equal(await ask({ source: 'memory' }, { source: 'redis' }), 'redis')
   t.equal(await ask({ source: 'redis' }, {}), 'redis', 'memory is no slower')
   t.equal(asked.length, 1)
-  cache.forgetAll()
+  cache.clear()
   t.equal(await ask({ source: 'memory' }, {}), 'store', 'which is meant where nothing is said')
-  cache.forgetAll()
+  cache.clear()
   t.equal(await ask({ source: 'redis' }, { source: 'store' }), 'store')
-  cache.forgetAll()
+  cache.clear()
   t.equal(await ask({ source: 'store' }, { source: 'redis' }), 'store')
 })
 
@@ -143,7 +143,7 @@ t.test('an answer that did not count is not where it came from', async (t) => {
   const { asked, cache } = source()
   const trace: Trace = { source: 'memory' }
   const waiting = cache.get('a', WHOLE, trace)
-  cache.forget('a', 7)
+  cache.invalidate('a', 7)
   asked[0]?.answer({ seq: 6, value: 'old', source: 'store' })
   await settled()
   asked[1]?.answer({ seq: 7, value: 'new', source: 'redis' })
@@ -217,7 +217,7 @@ t.test('a change voids every question that is under way', async (t) => {
   asked[0]?.answer({ seq: 1, value: 'part 1' })
   await first
   const [second, third] = [get('q2'), get('q3')]
-  cache.forget('k', 5)
+  cache.invalidate('k', 5)
   for (const question of asked.splice(0)) question.answer({ seq: 4, value: 'part old' })
   await settled()
   t.same(

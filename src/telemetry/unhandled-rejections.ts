@@ -3,9 +3,9 @@
 import type { Logger } from 'pino'
 
 /** Logs unhandled rejections. Each request concerned has failed closed by itself. */
-export function outliveRejections(logger: Logger): void {
+export function logUnhandledRejections(logger: Logger): void {
   process.on('unhandledRejection', (cause) => {
     const message = cause instanceof Error ? cause.message : String(cause)
-    logger.error({ cause: message }, 'a rejection that nobody listened for: please report it')
+    logger.error({ cause: message }, 'unhandled rejection: please report it')
   })
 }
