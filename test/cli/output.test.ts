@@ -38,7 +38,7 @@ t.test('a reader that is gone', async (t) => {
   }
   const made = await run(t, ['bootstrap', '--tenant', 'acme'], 'gone')
   t.equal(made.code, 1)
-  t.match(made.err, /^seatgate bootstrap: API key \S+ was made but could not be printed: [^\n]*\n$/)
+  t.match(made.err, /^seatgate bootstrap: API key \S+ was created but could not be printed: [^\n]*\n$/)
 })
 
 t.test('a full disk', async (t) => {
@@ -50,7 +50,7 @@ t.test('a full disk', async (t) => {
   }
   const made = await run(t, ['bootstrap', '--tenant', 'acme'], 'full')
   t.equal(made.code, 1)
-  t.match(made.err, /API key \S+ was made but could not be printed: .*ENOSPC/)
+  t.match(made.err, /API key \S+ was created but could not be printed: .*ENOSPC/)
 })
 
 t.test('standard error that takes nothing', async (t) => {
