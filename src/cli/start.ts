@@ -55,7 +55,7 @@ export async function runGateway(
   const gateway = await Promise.race([Gateway.start(config, log), terminated])
   if (typeof gateway === 'string') return exitEarly(gateway, log)
   const { front, ops } = gateway.addresses
-  log.logger.info({ listener: 'front' }, `listening on http://${address(front)} (data plane)`)
+  log.logger.info({ listener: 'front' }, `listening on http://${address(front)} (front door)`)
   log.logger.info({ listener: 'ops' }, `listening on http://${address(ops)} (/livez /readyz /metrics)`)
   warnOfShortage(config, log)
   log.flush()
