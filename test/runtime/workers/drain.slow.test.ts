@@ -68,7 +68,7 @@ t.test('a primary that is killed takes its workers with it', async (t) => {
     out += chunk
   })
   t.teardown(() => child.kill('SIGKILL'))
-  await until(() => out.includes('(data plane)'))
+  await until(() => out.includes('(front door)'))
   const workers = workersOf(child.pid)
   child.kill('SIGKILL')
   await until(() =>
