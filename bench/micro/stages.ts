@@ -63,7 +63,7 @@ async function stagesOf(subject: Subject, world: World, log: AccessLog): Promise
   const metrics = new Metrics()
   const now = exchange.startedAt + 2
   return [
-    repeated('read the target', () => readTarget(TARGET, 'gw.example')),
+    repeated('read the target', () => readTarget(TARGET, 'gw.example', 8192)),
     repeated('match it among 10,000 routes', () => compiled.table.match('GET', path)),
     await tokenHit(subject, authorization),
     tokenMiss(subject, world),

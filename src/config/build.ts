@@ -14,9 +14,6 @@ import { buildDefaultTenant, buildTenants } from './tenants.ts'
 import { durationWithin } from './units.ts'
 import { buildUpstreams } from './upstreams.ts'
 
-const LISTEN: Address = Object.freeze({ host: '0.0.0.0', port: 8080 })
-const OPS: Address = Object.freeze({ host: '127.0.0.1', port: 9090 })
-const STORE = 'sqlite:./data/seatgate.db'
 const MAX_WORKERS = 128
 
 /** All of a configuration but what it takes other files to know. */
@@ -43,9 +40,9 @@ export function buildSettings(root: Section, folder: string): Settings {
     limits,
     methods: buildMethods(root),
     memory: buildMemory(root),
-    startupTimeout: root.text('startup_timeout', durationWithin('0s', '1h')) ?? 60_000,
-    drain: root.text('drain', durationWithin('0s', '24d')) ?? 30_000,
-    drainDelay: root.text('drain_delay', durationWithin('0s', '1h')) ?? 0,
+    startupTimeout: root.setting('startup_timeout', durationWithin('0s', '1h')),
+    drain: root.setting('drain', durationWithin('0s', '24d')),
+    drainDelay: root.setting('drain_delay', durationWithin('0s', '1h')),
   }
 }
 
@@ -59,8 +56,8 @@ function buildProxies(root: Section): Pick<Config, 'trustedProxies' | 'proxyProt
 }
 
 function buildAddresses(root: Section): { listen: Address; ops: Address } {
-  const listen = root.text('listen', address) ?? LISTEN
-  const ops = root.text('ops', address) ?? OPS
+  const listen = root.setting('listen', address)
+  const ops = root.setting('ops', address)
   if (addressesConflict(listen, ops)) {
     const key = root.has('ops') ? 'ops' : 'listen'
     root.fault(key, `${key}: listen and ops can not share an address and port`)
@@ -70,8 +67,7 @@ function buildAddresses(root: Section): { listen: Address; ops: Address } {
 
 function buildStore(root: Section, folder: string): StoreConfig {
   const read = (text: string) => storeUrl(text, folder)
-  const fallback = { kind: 'sqlite', path: resolve(folder, STORE.slice('sqlite:'.length)) } as const
-  return Object.freeze(root.text('store', confidential(read)) ?? fallback)
+  return Object.freeze(root.setting('store', confidential(read)))
 }
 
 function storeUrl(text: string, folder: string): StoreConfig | InvalidValue {
@@ -92,7 +88,7 @@ function storeUrl(text: string, folder: string): StoreConfig | InvalidValue {
 
 /** A number, or `auto`: one for each core that this process may use. */
 function buildWorkers(root: Section): number {
-  const value = root.value('workers') ?? 1
+  const value = root.value('workers') ?? root.count('workers')
   if (value === 'auto') return availableParallelism()
   if (/^[1-9][0-9]{0,2}$/.test(String(value)) && Number(value) <= MAX_WORKERS) return Number(value)
   root.fault('workers', `workers: is not auto or a number from 1 to ${MAX_WORKERS}`)

@@ -71,26 +71,6 @@ export interface Limits {
   readonly seatBytes: number
 }
 
-export const DEFAULT_LIMITS: Limits = Object.freeze({
-  headerBytes: 32 * 1024,
-  headerFields: 200,
-  targetBytes: 8 * 1024,
-  headerTimeout: 10_000,
-  lingeringConnections: 256,
-  lingeringTime: 30_000,
-  lingeringTimeout: 5000,
-  idleTimeout: 75_000,
-  bodyTimeout: 60_000,
-  maxBody: 10 * 1024 * 1024,
-  connections: 10_000,
-  connectionsPerAddress: 10_000,
-  connectionsPerTenant: 10_000,
-  websockets: 7500,
-  websocketsPerTenant: 7500,
-  websocketsPerCaller: 468,
-  seatBytes: 64 * 1024,
-})
-
 /** What a process remembers at most, of each kind: bytes, rather too many counted than too few. */
 export interface MemoryBounds {
   /** Verified tokens. */
@@ -102,13 +82,6 @@ export interface MemoryBounds {
   /** What connections of clients hold of messages: parts of heads, requests sent ahead, answers not taken yet. */
   readonly connections: number
 }
-
-export const DEFAULT_MEMORY: MemoryBounds = Object.freeze({
-  tokens: 32 * 1024 * 1024,
-  apiKeys: 8 * 1024 * 1024,
-  seats: 64 * 1024 * 1024,
-  connections: 128 * 1024 * 1024,
-})
 
 export interface Address {
   readonly host: string

@@ -1,6 +1,6 @@
 /** `limits:` and `memory:`. */
 
-import { DEFAULT_LIMITS, DEFAULT_MEMORY, type Limits, type MemoryBounds } from './config.ts'
+import type { Limits, MemoryBounds } from './config.ts'
 import type { Section } from './section.ts'
 import { durationWithin, maxBody, sizeWithin } from './units.ts'
 
@@ -25,18 +25,18 @@ const FEW = 16
 export function buildLimits(root: Section, tenants: number): Limits {
   const section = root.section('limits')
   const limits = {
-    headerBytes: section.text('header_bytes', headerBytes) ?? DEFAULT_LIMITS.headerBytes,
-    headerFields: section.number('header_fields') ?? DEFAULT_LIMITS.headerFields,
-    targetBytes: section.text('target_bytes', targetBytes) ?? DEFAULT_LIMITS.targetBytes,
-    headerTimeout: section.text('header_timeout', headerTimeout) ?? DEFAULT_LIMITS.headerTimeout,
-    idleTimeout: section.text('idle_timeout', idleTimeout) ?? DEFAULT_LIMITS.idleTimeout,
-    bodyTimeout: section.text('body_timeout', bodyTimeout) ?? DEFAULT_LIMITS.bodyTimeout,
-    lingeringConnections: section.number('lingering_connections') ?? DEFAULT_LIMITS.lingeringConnections,
-    lingeringTime: section.text('lingering_time', lingeringTime) ?? DEFAULT_LIMITS.lingeringTime,
-    lingeringTimeout: section.text('lingering_timeout', lingeringTime) ?? DEFAULT_LIMITS.lingeringTimeout,
-    maxBody: section.text('max_body', maxBody) ?? DEFAULT_LIMITS.maxBody,
+    headerBytes: section.setting('header_bytes', headerBytes),
+    headerFields: section.count('header_fields'),
+    targetBytes: section.setting('target_bytes', targetBytes),
+    headerTimeout: section.setting('header_timeout', headerTimeout),
+    idleTimeout: section.setting('idle_timeout', idleTimeout),
+    bodyTimeout: section.setting('body_timeout', bodyTimeout),
+    lingeringConnections: section.count('lingering_connections'),
+    lingeringTime: section.setting('lingering_time', lingeringTime),
+    lingeringTimeout: section.setting('lingering_timeout', lingeringTime),
+    maxBody: section.setting('max_body', maxBody),
     ...buildConnections(section, tenants > 1 ? TENANT_SHARE : 1),
-    seatBytes: section.text('seat_bytes', seatBytes) ?? DEFAULT_LIMITS.seatBytes,
+    seatBytes: section.setting('seat_bytes', seatBytes),
   }
   if (limits.targetBytes > limits.headerBytes) {
     const key = section.has('target_bytes') ? 'target_bytes' : 'header_bytes'
@@ -56,7 +56,7 @@ type ConnectionLimits = Pick<
 >
 
 function buildConnections(section: Section, tenantShare: number): ConnectionLimits {
-  const connections = section.number('connections') ?? DEFAULT_LIMITS.connections
+  const connections = section.count('connections')
   const websockets = section.number('websockets') ?? Math.floor(connections * WEBSOCKET_SHARE)
   if (section.has('websockets') && websockets >= connections)
     section.fault(
@@ -91,9 +91,9 @@ const remembered = sizeWithin('1MiB', '4GiB')
 export function buildMemory(root: Section): MemoryBounds {
   const section = root.section('memory')
   return Object.freeze({
-    tokens: section.text('tokens', remembered) ?? DEFAULT_MEMORY.tokens,
-    apiKeys: section.text('api_keys', remembered) ?? DEFAULT_MEMORY.apiKeys,
-    seats: section.text('seats', remembered) ?? DEFAULT_MEMORY.seats,
-    connections: section.text('connections', remembered) ?? DEFAULT_MEMORY.connections,
+    tokens: section.setting('tokens', remembered),
+    apiKeys: section.setting('api_keys', remembered),
+    seats: section.setting('seats', remembered),
+    connections: section.setting('connections', remembered),
   })
 }

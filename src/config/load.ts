@@ -15,6 +15,7 @@ import { frozenMap } from './frozen.ts'
 import { methodsOf } from './methods.ts'
 import { parse } from './parse.ts'
 import { buildRoutes, type RouteContext } from './routes.ts'
+import { MapSchema, type SchemaName } from './schema.ts'
 import { Section } from './section.ts'
 import { readSource } from './source.ts'
 import { validate } from './validate.ts'
@@ -88,15 +89,11 @@ interface OpenedDocument {
   readonly root: Section | null
 }
 
-async function openDocument(
-  path: string,
-  env: NodeJS.ProcessEnv,
-  kind: 'gateway' | 'routes',
-): Promise<OpenedDocument> {
+async function openDocument(path: string, env: NodeJS.ProcessEnv, kind: SchemaName): Promise<OpenedDocument> {
   const document = parse(displayPath(path), await readSource(path), env)
   if (document.root === null) return { document, root: null }
   validate(document, document.root, kind)
-  return { document, root: new Section(document, document.root) }
+  return { document, root: new Section(document, document.root, MapSchema.of(kind)) }
 }
 
 /** Relative to the working directory when the file is inside it, otherwise absolute. */

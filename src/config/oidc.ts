@@ -7,11 +7,9 @@ import type { Section } from './section.ts'
 import { durationWithin } from './units.ts'
 
 const CALLBACK = '/auth/oidc/callback'
-const SCOPES = Object.freeze(['openid', 'email', 'profile', 'offline_access'])
 const CLIENT_AUTH: readonly string[] = ['client_secret_basic', 'client_secret_post', 'none']
 /** RFC 6749, appendix A: visible ASCII without quotes and backslash. */
 const SCOPE_TOKEN = /^[\x21\x23-\x5b\x5d-\x7e]+$/
-const EIGHT_HOURS = 8 * 3_600_000
 
 /** @param tenant the tenant's id, which the callback's path may end with @returns null when `oidc` is absent */
 export function buildOidc(section: Section, tenant: string): OidcConfig | null {
@@ -28,15 +26,15 @@ export function buildOidc(section: Section, tenant: string): OidcConfig | null {
     clientId: section.text('client_id', nonEmpty) ?? '',
     clientSecret,
     clientAuth: section.text('client_auth', clientAuth(clientSecret !== null)) ?? null,
-    scopes: scopes.length > 0 ? Object.freeze(scopes) : SCOPES,
-    seatsClaim: section.text('seats_claim', nonEmpty) ?? 'memberOf',
+    scopes: Object.freeze(section.list('scopes', scope)),
+    seatsClaim: section.setting('seats_claim', nonEmpty),
     redirectUri: section.text('redirect_uri', redirectUri(tenant)) ?? '',
     allowInsecure,
     endpointHosts: Object.freeze(section.texts('endpoint_hosts', endpointHost)),
     acceptProviderTokens: section.flag('accept_provider_tokens'),
     audience: Object.freeze(section.texts('audience', nonEmpty)),
     postLogoutRedirect: section.text('post_logout_redirect', absoluteUrl) ?? null,
-    sessionLifetime: section.text('session_lifetime', durationWithin('1m', '90d')) ?? EIGHT_HOURS,
+    sessionLifetime: section.setting('session_lifetime', durationWithin('1m', '90d')),
     origins: Object.freeze(section.texts('origins', pageOrigin)),
     tenantClaim: tenantClaim(section.section('tenant_claim')),
   })

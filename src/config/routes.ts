@@ -3,7 +3,7 @@
 import { EVERY_PERMISSION, isPermission } from '../../seats-admin/model/permission.ts'
 import type { Requirement } from '../model/route.ts'
 import { InvalidValue, didYouMean, quote, type ValueParser } from './invalid-value.ts'
-import { DEFAULT_LIMITS, type RouteEntry } from './config.ts'
+import type { RouteEntry } from './config.ts'
 import type { Document } from './document.ts'
 import type { Section } from './section.ts'
 import { durationWithin, maxBody } from './units.ts'
@@ -73,7 +73,7 @@ type Limits = Pick<RouteEntry, 'requirement' | 'responseTimeout' | 'maxBody' | '
 
 /** A faulty value becomes the strictest one: such an entry is never served and only helps to find further faults. */
 function readValue(routes: Section, key: string, context: RouteContext | null): Limits {
-  const fallback = context?.maxBody ?? DEFAULT_LIMITS.maxBody
+  const fallback = context?.maxBody ?? 0
   const short = routes.text(key, requirement)
   if (short !== undefined)
     return { requirement: short, responseTimeout: null, maxBody: fallback, signIn: null }

@@ -1,15 +1,21 @@
-/** Typed access to one map of a document. An invalid value becomes a fault at its location. */
+/**
+ * Typed access to one map of a document. An invalid value becomes a fault at its location, and its default takes its
+ * place, so that further faults are found.
+ */
 
 import { InvalidValue, quote, type ValueParser } from './invalid-value.ts'
 import type { Data, Document, Spot, Value } from './document.ts'
+import type { MapSchema } from './schema.ts'
 
 export class Section {
   readonly #document: Document
   readonly #data: Data
+  readonly #schema: MapSchema
 
-  constructor(document: Document, data: Data) {
+  constructor(document: Document, data: Data, schema: MapSchema) {
     this.#document = document
     this.#data = data
+    this.#schema = schema
   }
 
   has(key: string): boolean {
@@ -24,6 +30,32 @@ export class Section {
   /** @returns undefined when the value is absent or faulty */
   text<T>(key: string, read: ValueParser<T>): T | undefined {
     return this.#read(this.#data, key, key, read)
+  }
+
+  /** As `text`, with the schema's default in place of an absent or faulty value. */
+  setting<T>(key: string, read: ValueParser<T>): T {
+    const value = this.text(key, read)
+    if (value !== undefined) return value
+    const parsed = read(String(this.#default(key)))
+    if (parsed instanceof InvalidValue) throw new Error(`the default of ${key} ${parsed.message}`)
+    return parsed
+  }
+
+  /** As `number`, with the schema's default in place of an absent or faulty value. */
+  count(key: string): number {
+    return this.number(key) ?? Number(this.#default(key))
+  }
+
+  /** As `texts`, with the schema's default in place of a list that is absent or without a valid string. */
+  list<T>(key: string, read: ValueParser<T>): T[] {
+    const texts = this.texts(key, read)
+    if (texts.length > 0) return texts
+    const items = this.#default(key)
+    if (!Array.isArray(items)) return []
+    return items.flatMap((item) => {
+      const parsed = read(String(item))
+      return parsed instanceof InvalidValue ? [] : [parsed]
+    })
   }
 
   /** A list of strings without the faulty ones; empty when it is absent. */
@@ -51,7 +83,7 @@ export class Section {
     const value = this.value(key)
     const data: Data =
       value !== null && typeof value === 'object' && !Array.isArray(value) ? value : Object.create(null)
-    return new Section(this.#document, data)
+    return new Section(this.#document, data, this.#schema.map(key))
   }
 
   keys(): string[] {
@@ -73,6 +105,12 @@ export class Section {
   /** Offset of the key in the text. */
   offsetOf(key: string): number {
     return this.#document.spot(this.#data, key)?.key ?? 0
+  }
+
+  #default(key: string): Value {
+    const value = this.#schema.default(key)
+    if (value === undefined) throw new Error(`the schema has no default of ${key}`)
+    return value
   }
 
   #validValue(container: Data | Value[], key: string): Value | undefined {

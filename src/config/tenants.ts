@@ -10,8 +10,6 @@ import { secret } from './secrets.ts'
 import type { Section } from './section.ts'
 import { durationWithin } from './units.ts'
 
-const HOUR = 3_600_000
-
 export function buildTenants(root: Section): Map<string, TenantConfig> {
   const tenants = new Map<string, TenantConfig>()
   const all = root.section('tenants')
@@ -32,7 +30,7 @@ export function buildTenants(root: Section): Map<string, TenantConfig> {
       id,
       Object.freeze({
         id,
-        adminSpace: section.text('admin_space', space) ?? 'admin',
+        adminSpace: section.setting('admin_space', space),
         token: buildToken(section.section('token'), id, ownerOf),
         oidc,
       }),
@@ -65,9 +63,9 @@ function buildToken(section: Section, tenant: string, ownerOf: Map<string, strin
   }
   return Object.freeze({
     secrets: Object.freeze(section.texts('secrets', confidential(unique))),
-    algorithm: section.text('algorithm', algorithm) ?? 'HS256',
-    lifetime: section.text('lifetime', durationWithin('1s', '3650d')) ?? HOUR,
-    leeway: section.text('leeway', durationWithin('0s', '1h')) ?? 0,
+    algorithm: section.setting('algorithm', algorithm),
+    lifetime: section.setting('lifetime', durationWithin('1s', '3650d')),
+    leeway: section.setting('leeway', durationWithin('0s', '1h')),
   })
 }
 

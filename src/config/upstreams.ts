@@ -33,23 +33,23 @@ function buildUpstream(section: Section, name: string, folder: string, limits: L
   const tls = buildUpstreamTls(section, folder)
   if (tls !== null && targets.some(({ protocol }) => protocol === 'http:'))
     section.faultAtKey('tls', 'tls: requires https:// targets, and a target is http://')
-  const connections = section.number('connections') ?? 256
+  const connections = section.count('connections')
   const uploads = section.number('uploads') ?? Math.ceil(connections / 2)
   if (uploads > connections)
     section.fault('uploads', `uploads: must be at most connections (${connections}), not ${uploads}`)
   return Object.freeze({
     name,
     targets: Object.freeze(targets),
-    balance: section.text('balance', balance) ?? 'least-pending',
+    balance: section.setting('balance', balance),
     connections,
     uploads,
-    evictionDelay: section.text('eviction_delay', evictionDelay) ?? 500,
-    maxPending: section.number('max_pending') ?? 1024,
-    connectTimeout: section.text('connect_timeout', timeout) ?? 3000,
-    responseTimeout: section.text('response_timeout', timeout) ?? 30_000,
+    evictionDelay: section.setting('eviction_delay', evictionDelay),
+    maxPending: section.count('max_pending'),
+    connectTimeout: section.setting('connect_timeout', timeout),
+    responseTimeout: section.setting('response_timeout', timeout),
     bodyTimeout: section.text('body_timeout', timeout) ?? limits.bodyTimeout,
-    websocketIdle: section.text('websocket_idle', webSocketTime) ?? 5 * 60_000,
-    websocketLifetime: section.text('websocket_lifetime', webSocketTime) ?? 24 * 3_600_000,
+    websocketIdle: section.setting('websocket_idle', webSocketTime),
+    websocketLifetime: section.setting('websocket_lifetime', webSocketTime),
     health: buildHealth(section),
     tls,
     passAuthorization: section.flag('pass_authorization'),
@@ -71,10 +71,10 @@ function buildHealth(parent: Section): UpstreamHealth | null {
   const section = parent.section('health')
   return Object.freeze({
     path: section.text('path', healthPath) ?? '/',
-    interval: section.text('interval', durationWithin('100ms', '1h')) ?? 5000,
-    timeout: section.text('timeout', durationWithin('10ms', '1m')) ?? 1000,
-    healthy: section.number('healthy') ?? 2,
-    unhealthy: section.number('unhealthy') ?? 3,
+    interval: section.setting('interval', durationWithin('100ms', '1h')),
+    timeout: section.setting('timeout', durationWithin('10ms', '1m')),
+    healthy: section.count('healthy'),
+    unhealthy: section.count('unhealthy'),
   })
 }
 

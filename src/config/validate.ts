@@ -6,17 +6,16 @@
 import { Ajv, type ErrorObject } from 'ajv'
 import { didYouMean, quote } from './invalid-value.ts'
 import type { Data, Document, Value } from './document.ts'
-import gatewaySchema from './gateway.schema.json' with { type: 'json' }
-import routesSchema from './routes.schema.json' with { type: 'json' }
+import { type SchemaName, schemas } from './schema.ts'
 
 const ajv = new Ajv({ allErrors: true, verbose: true, allowUnionTypes: true })
 ajv.removeKeyword('pattern')
 ajv.addVocabulary(['pattern'])
 
-const validators = { gateway: ajv.compile(gatewaySchema), routes: ajv.compile(routesSchema) }
+const validators = { gateway: ajv.compile(schemas.gateway), routes: ajv.compile(schemas.routes) }
 
 /** Adds the faults to the document and marks the faulty entries. */
-export function validate(document: Document, root: Data, kind: keyof typeof validators): void {
+export function validate(document: Document, root: Data, kind: SchemaName): void {
   const validator = validators[kind]
   if (validator(root)) return
   let converted = false

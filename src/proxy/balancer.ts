@@ -1,9 +1,10 @@
 /** Selects the target of a request among the available ones. */
 
+import type { UpstreamConfig } from '../config/config.ts'
 import type { Refusal } from '../model/errors.ts'
 import type { Target } from './target.ts'
 import { busy, unavailable } from './upstream-faults.ts'
-import type { UpstreamSettings } from './upstream-options.ts'
+import type { EjectionSettings } from './upstream-options.ts'
 
 export class Balancer {
   readonly #targets: readonly Target[]
@@ -18,13 +19,14 @@ export class Balancer {
 
   constructor(
     targets: readonly Target[],
-    settings: Pick<UpstreamSettings, 'balance' | 'maxPending' | 'ejection'>,
+    { balance, maxPending }: Pick<UpstreamConfig, 'balance' | 'maxPending'>,
+    { testInterval }: EjectionSettings,
   ) {
     this.#targets = targets
     this.#only = targets.length === 1 ? (targets[0] ?? null) : null
-    this.#maxPending = settings.maxPending
-    this.#roundRobin = settings.balance === 'round-robin'
-    this.#probeInterval = settings.ejection.testInterval
+    this.#maxPending = maxPending
+    this.#roundRobin = balance === 'round-robin'
+    this.#probeInterval = testInterval
   }
 
   /**

@@ -9,20 +9,20 @@ import { type TlsOptions, undiciConnector } from '../http/client/connector.ts'
 import type { Target } from './target.ts'
 import { loadUndici } from '../http/client/undici.ts'
 import { abandoned } from './upstream-faults.ts'
-import type { HealthSettings } from './upstream-options.ts'
+import type { UpstreamHealth } from '../config/config.ts'
 
 /** The longest interval of checks for an unavailable target, in ms, for a quick recovery. */
 const MAX_UNAVAILABLE_INTERVAL = 500
 
 export class HealthCheck {
   readonly #target: Target
-  readonly #settings: HealthSettings
+  readonly #settings: UpstreamHealth
   readonly #connect: buildConnector.connector
   #timer: NodeJS.Timeout | null = null
   #check: Check | null = null
   #stopped = false
 
-  constructor(target: Target, settings: HealthSettings, tls: TlsOptions) {
+  constructor(target: Target, settings: UpstreamHealth, tls: TlsOptions) {
     this.#target = target
     this.#settings = settings
     this.#connect = undiciConnector(settings.timeout, tls)

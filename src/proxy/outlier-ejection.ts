@@ -4,7 +4,8 @@
  */
 
 import type { Blame, TargetState } from './upstream-events.ts'
-import type { EjectionSettings, HealthSettings } from './upstream-options.ts'
+import type { UpstreamHealth } from '../config/config.ts'
+import type { EjectionSettings } from './upstream-options.ts'
 
 /** Receives the state changes of a target. */
 export interface OutlierEjectionOwner {
@@ -21,7 +22,7 @@ export class OutlierEjection {
   /** Monotonic ms of the latest probe. */
   probedAt = -Infinity
   readonly #ejection: EjectionSettings
-  readonly #health: HealthSettings | null
+  readonly #health: UpstreamHealth | null
   readonly #owner: OutlierEjectionOwner
   /** Incremented at each state change. Results of attempts from before a change are ignored. */
   #epoch = 0
@@ -39,7 +40,7 @@ export class OutlierEjection {
   #passedChecks = 0
   #failedChecks = 0
 
-  constructor(ejection: EjectionSettings, health: HealthSettings | null, owner: OutlierEjectionOwner) {
+  constructor(ejection: EjectionSettings, health: UpstreamHealth | null, owner: OutlierEjectionOwner) {
     this.#ejection = ejection
     this.#health = health
     this.#owner = owner

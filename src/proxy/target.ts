@@ -1,5 +1,6 @@
 /** One address of an upstream: its connection pool, its requests in flight and its availability. */
 
+import type { UpstreamConfig } from '../config/config.ts'
 import { type Address, connect, type TlsOptions } from '../http/client/connector.ts'
 import {
   ConnectionLost,
@@ -10,7 +11,7 @@ import {
 import { ConnectionPool } from '../http/client/connection-pool.ts'
 import { OutlierEjection, type OutlierEjectionOwner } from './outlier-ejection.ts'
 import type { TargetStatus } from './upstream-events.ts'
-import type { UpstreamSettings } from './upstream-options.ts'
+import type { EjectionSettings } from './upstream-options.ts'
 import { TargetAgent } from './websocket/agent.ts'
 
 /**
@@ -28,26 +29,23 @@ export class Target {
   uploads = 0
   /** For WebSockets: each connection carries one handshake. */
   readonly agent: TargetAgent
-  readonly #settings: UpstreamSettings
-  readonly #connectTimeout: number
+  readonly #config: UpstreamConfig
   readonly #address: Address
   readonly #pool: ConnectionPool
 
-  /** @param connectTimeout ms */
   constructor(
     url: URL,
-    connectTimeout: number,
-    settings: UpstreamSettings,
+    config: UpstreamConfig,
+    ejection: EjectionSettings,
     tls: TlsOptions,
     owner: OutlierEjectionOwner,
   ) {
     this.url = url
-    this.ejection = new OutlierEjection(settings.ejection, settings.health, owner)
-    this.#settings = settings
-    this.#connectTimeout = connectTimeout
+    this.ejection = new OutlierEjection(ejection, config.health, owner)
+    this.#config = config
     this.#address = addressOf(url, tls)
     this.#pool = this.#openPool()
-    this.agent = new TargetAgent((callback) => connect(this.#address, connectTimeout, callback))
+    this.agent = new TargetAgent((callback) => connect(this.#address, config.connectTimeout, callback))
   }
 
   get status(): TargetStatus {
@@ -104,14 +102,14 @@ export class Target {
   }
 
   #openPool(): ConnectionPool {
-    const { connections, uploads, evictionDelay, bodyTimeout } = this.#settings
+    const { connections, uploads, evictionDelay, connectTimeout, bodyTimeout } = this.#config
     return new ConnectionPool({
       ...this.#address,
       authority: this.url.host,
       connections,
-      uploads: uploads ?? Math.ceil(connections / 2),
+      uploads,
       evictionDelay,
-      connectTimeout: this.#connectTimeout,
+      connectTimeout,
       bodyTimeout,
       keepAlive: KEEP_ALIVE,
       keepAliveMax: KEEP_ALIVE_MAX,

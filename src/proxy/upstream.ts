@@ -12,7 +12,7 @@ import { RetryBudget } from './retry-budget.ts'
 import type { OutlierEjectionOwner } from './outlier-ejection.ts'
 import { Target } from './target.ts'
 import type { Blame, TargetStatus, UpstreamListener } from './upstream-events.ts'
-import { settingsOf, type UpstreamOptions } from './upstream-options.ts'
+import { EJECTION, RETRIES, type UpstreamOptions } from './upstream-options.ts'
 
 export type { UpstreamOptions } from './upstream-options.ts'
 
@@ -30,22 +30,22 @@ export class Upstream {
   readonly #checks: readonly HealthCheck[]
   readonly #listener: UpstreamListener
 
-  /** Throws on contradictory settings. Opens no connection yet. */
+  /** Throws on unusable certificates. Opens no connection yet. */
   constructor(config: UpstreamConfig, options: UpstreamOptions = {}) {
-    const settings = settingsOf(config, options)
-    const { health } = settings
-    const tls = tlsOptions(settings.tls)
+    const { trustedProxies = [], ejection = EJECTION, retries = RETRIES, listener = {} } = options
+    const { health } = config
+    const tls = tlsOptions(config.tls)
     this.config = config
-    this.proxies = new TrustedProxies(settings.trustedProxies)
-    this.bodyTimeout = settings.bodyTimeout
-    this.smallBodies = new SmallBodies(settings.maxPending)
-    this.retries = settings.retries.perRequest
-    this.#listener = settings.listener
+    this.proxies = new TrustedProxies(trustedProxies)
+    this.bodyTimeout = config.bodyTimeout
+    this.smallBodies = new SmallBodies(config.maxPending)
+    this.retries = retries.perRequest
+    this.#listener = listener
     this.#targets = config.targets.map(
-      (url) => new Target(url, config.connectTimeout, settings, tls, this.#ownerOf(url.origin)),
+      (url) => new Target(url, config, ejection, tls, this.#ownerOf(url.origin)),
     )
-    this.#balancer = new Balancer(this.#targets, settings)
-    this.#budget = new RetryBudget(settings.retries)
+    this.#balancer = new Balancer(this.#targets, config, ejection)
+    this.#budget = new RetryBudget(retries)
     this.#checks = health === null ? [] : this.#targets.map((each) => new HealthCheck(each, health, tls))
   }
 

@@ -164,11 +164,8 @@ function startChecks({ upstreams }: PipelineConfig): void {
 function running(compiled: CompiledConfig, listener: UpstreamWatch): PipelineConfig {
   const upstreams = new Map<string, Upstream>()
   const { trustedProxies, limits } = compiled.config
-  for (const [name, config] of compiled.config.upstreams) {
-    const { balance, connections, uploads, evictionDelay, maxPending, bodyTimeout, health, tls } = config
-    const more = { balance, connections, uploads, evictionDelay, maxPending, bodyTimeout, health, tls }
-    upstreams.set(name, new Upstream(config, { trustedProxies, ...more, listener }))
-  }
+  for (const [name, config] of compiled.config.upstreams)
+    upstreams.set(name, new Upstream(config, { trustedProxies, listener }))
   const signIn = compiled.signIn?.redirect ?? (() => null)
   return {
     engine: compiled.engine,

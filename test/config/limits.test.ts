@@ -1,7 +1,7 @@
 /** `limits:`, `memory:` and what else bounds clients: read, bounded, and said well when it is wrong. */
 
 import t from 'tap'
-import { DEFAULT_LIMITS, DEFAULT_MEMORY } from '../../src/config/config.ts'
+import { DEFAULT_LIMITS, DEFAULT_MEMORY } from '../support/default-settings.ts'
 import { pack, unpack } from '../../src/config/transfer.ts'
 import { BASE, configOf, Folder, faultsOf } from './support.ts'
 

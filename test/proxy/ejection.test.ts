@@ -6,7 +6,7 @@ import type { Socket } from 'node:net'
 import t, { type Test } from 'tap'
 import type { UpstreamConfig } from '../../src/config/config.ts'
 import type { Ejected, TargetEvent } from '../../src/proxy/upstream-events.ts'
-import { defaults } from '../../src/proxy/upstream-options.ts'
+import { EJECTION } from '../../src/proxy/upstream-options.ts'
 import {
   closedPort,
   codeOf,
@@ -24,8 +24,8 @@ import {
 
 /** No back-off is waited for: whatever comes back does so by other means. */
 const HOUR = 3_600_000
-const forLong = { ...defaults.ejection, backoff: HOUR, maxBackoff: HOUR }
-const briefly = { ...defaults.ejection, backoff: 40, maxBackoff: 40 }
+const forLong = { ...EJECTION, backoff: HOUR, maxBackoff: HOUR }
+const briefly = { ...EJECTION, backoff: 40, maxBackoff: 40 }
 
 function listener() {
   const ejected: Ejected[] = []

@@ -6,7 +6,7 @@ import { createServer, type RequestListener } from 'node:http'
 import type { Socket } from 'node:net'
 import t, { type Test } from 'tap'
 import type { TargetEvent, Unhealthy } from '../../src/proxy/upstream-events.ts'
-import type { HealthSettings } from '../../src/proxy/upstream-options.ts'
+import type { UpstreamHealth } from '../../src/config/config.ts'
 import {
   closedPort,
   codeOf,
@@ -18,11 +18,12 @@ import {
   serve,
   serveRaw,
   targetsAt,
+  upstreamConfig,
 } from './support.ts'
 
-const settings: HealthSettings = { path: '/healthz', interval: 20, timeout: 2000, healthy: 2, unhealthy: 3 }
+const settings: UpstreamHealth = { path: '/healthz', interval: 20, timeout: 2000, healthy: 2, unhealthy: 3 }
 
-async function checked(t: Test, ports: number[], options: FrontOptions & { health?: HealthSettings } = {}) {
+async function checked(t: Test, ports: number[], options: FrontOptions & { health?: UpstreamHealth } = {}) {
   const unhealthy: Unhealthy[] = []
   const returned: TargetEvent[] = []
   const listener = {
@@ -149,11 +150,12 @@ t.test('no checks before the start, and none after the end', async (t) => {
 t.test('a check never keeps the process alive', async (t) => {
   const { port, checks } = await service(t, (_, response) => response.end())
   const module = JSON.stringify(new URL('../../src/proxy/upstream.ts', import.meta.url).href)
-  const hourly = JSON.stringify({ ...settings, interval: 3_600_000 })
+  const health = { ...settings, interval: 3_600_000 }
+  const config = JSON.stringify({ ...upstreamConfig(port), targets: undefined, health })
   const program = `
     const { Upstream } = await import(${module})
-    const config = { name: 'a', targets: [new URL('http://127.0.0.1:${port}')], connectTimeout: 1000 }
-    new Upstream(config, { health: ${hourly} }).start()`
+    const targets = [new URL('http://127.0.0.1:${port}')]
+    new Upstream({ ...${config}, targets }).start()`
   const child = spawn(process.execPath, ['--input-type=module', '-e', program], { stdio: 'inherit' })
   const [code] = await once(child, 'exit')
   t.equal(code, 0)

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
-import { defaults } from '../../src/proxy/upstream-options.ts'
+import { EJECTION } from '../../src/proxy/upstream-options.ts'
 import { Client } from '../support/client.ts'
 import { front, targetsAt } from './support.ts'
 
@@ -70,7 +70,7 @@ t.test('killed, three times over', async (t) => {
   const file = join(folder, 'seen')
   const steady = await start(t, file)
   let victim = await start(t, file)
-  const ejection = { ...defaults.ejection, backoff: 100, maxBackoff: 200 }
+  const ejection = { ...EJECTION, backoff: 100, maxBackoff: 200 }
   const { port, upstream } = await front(t, 0, { config: targetsAt(steady.port, victim.port), ejection })
   const load = new Load(port)
   for (let round = 0; round < 3; round++) {

@@ -3,7 +3,7 @@
 import type { Socket } from 'node:net'
 import t, { type Test } from 'tap'
 import type { Retry } from '../../src/proxy/upstream-events.ts'
-import { defaults } from '../../src/proxy/upstream-options.ts'
+import { EJECTION } from '../../src/proxy/upstream-options.ts'
 import {
   closedPort,
   codeOf,
@@ -17,7 +17,7 @@ import {
 } from './support.ts'
 
 /** None goes out: each request meets each target. */
-const never = { ...defaults.ejection, failures: 1_000_000 }
+const never = { ...EJECTION, failures: 1_000_000 }
 
 /** Targets by hand that note what they are asked. They are asked in this order. */
 async function targets(t: Test, ...acts: ((socket: Socket) => void)[]) {

@@ -5,7 +5,7 @@ import { createServer, type RequestListener } from 'node:http'
 import * as net from 'node:net'
 import { performance } from 'node:perf_hooks'
 import type { Test } from 'tap'
-import type { UpstreamConfig } from '../../src/config/config.ts'
+import type { UpstreamConfig, UpstreamTls } from '../../src/config/config.ts'
 import { Exchange } from '../../src/http/server/exchange.ts'
 import { type Decision, type Evaluation, PathParams } from '../../src/model/decision.ts'
 import type { Principal } from '../../src/model/principal.ts'
@@ -214,7 +214,13 @@ export interface Front {
   readonly exchanges: Exchange[]
 }
 
-export interface FrontOptions extends UpstreamOptions {
+type UpstreamLimits = Pick<
+  UpstreamConfig,
+  'balance' | 'bodyTimeout' | 'connections' | 'evictionDelay' | 'health' | 'maxPending' | 'uploads'
+>
+
+export interface FrontOptions extends UpstreamOptions, Partial<UpstreamLimits> {
+  readonly tls?: Partial<UpstreamTls> | null
   readonly config?: Partial<UpstreamConfig>
   readonly route?: Partial<Route>
   readonly decision?: Partial<Decision>
@@ -222,7 +228,7 @@ export interface FrontOptions extends UpstreamOptions {
 
 /** A server that allows everything and forwards it to the port. */
 export async function front(t: Test, port: number, options: FrontOptions = {}): Promise<Front> {
-  const upstream = new Upstream(upstreamConfig(port, options.config), options)
+  const upstream = new Upstream(configOf(port, options), options)
   const route = routeTo(options.route)
   const exchanges: Exchange[] = []
   const handle = (request: ClientRequest, response: ClientResponse) => {
@@ -239,6 +245,15 @@ export async function front(t: Test, port: number, options: FrontOptions = {}): 
     await upstream.destroy()
   })
   return { port: door.address.port, upstream, exchanges }
+}
+
+function configOf(port: number, options: FrontOptions): UpstreamConfig {
+  const { balance, bodyTimeout, connections = 256, evictionDelay, health, maxPending, tls } = options
+  const uploads = options.uploads ?? Math.ceil(connections / 2)
+  const given = { balance, bodyTimeout, connections, evictionDelay, health, maxPending, uploads }
+  const set = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
+  const noTls = { ca: null, cert: null, key: null, serverName: null, insecureSkipVerify: false }
+  return { ...upstreamConfig(port, options.config), ...set, tls: tls ? { ...noTls, ...tls } : null }
 }
 
 /** As the pipeline does it. */

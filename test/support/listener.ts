@@ -1,7 +1,8 @@
 /** The front door alone, for what is said on a connection: no routes, no decisions. */
 
 import type { Test } from 'tap'
-import { DEFAULT_LIMITS, type Limits } from '../../src/config/config.ts'
+import { DEFAULT_LIMITS } from './default-settings.ts'
+import type { Limits } from '../../src/config/config.ts'
 import { Exchange } from '../../src/http/server/exchange.ts'
 import type { ClientRequest } from '../../src/http/server/client-request.ts'
 import type { ClientResponse } from '../../src/http/server/client-response.ts'

@@ -3,7 +3,6 @@
  * path than the one that was decided on.
  */
 
-import { DEFAULT_LIMITS } from '../../config/config.ts'
 import { Refusal } from '../../model/errors.ts'
 
 export interface RequestTarget {
@@ -22,9 +21,6 @@ export interface RequestTarget {
    */
   readonly encodedSlash: boolean
 }
-
-/** Bytes of a request target by default (RFC 9110, section 4.1 asks for at least 8000). */
-export const MAX_TARGET = DEFAULT_LIMITS.targetBytes
 
 const ambiguous = (detail: string) => new Refusal('path_ambiguous', detail)
 
@@ -50,7 +46,7 @@ const dotSegment = ambiguous('The path has a dot segment.')
 export function readTarget(
   target: string,
   host: string | null,
-  maxBytes = MAX_TARGET,
+  maxBytes: number,
 ): RequestTarget | Refusal {
   if (target.length > maxBytes) return tooLong(maxBytes)
   const origin = target.charCodeAt(0) === SLASH ? target : originForm(target, host)

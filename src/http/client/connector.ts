@@ -9,20 +9,11 @@ import {
 } from 'node:tls'
 import type { buildConnector } from 'undici'
 import { certificateFault } from '../../config/certificates.ts'
+import type { UpstreamTls } from '../../config/config.ts'
 import { loadUndici } from './undici.ts'
 
-/** PEM texts, not paths. */
-export interface TlsSettings {
-  /** Replaces the public certificate authorities. */
-  readonly ca?: string | Buffer | null
-  /** The client certificate of the gateway with its intermediates, and its private key: both or neither. */
-  readonly cert?: string | Buffer | null
-  readonly key?: string | Buffer | null
-  /** Replaces the host name of the target for SNI and for the certificate check. */
-  readonly serverName?: string | null
-  /** Accepts any certificate: an attacker on the network path can then read and change all traffic. */
-  readonly insecureSkipVerify?: boolean
-}
+/** PEM texts. Absent or null: the public certificate authorities, no client certificate, the target's host name. */
+export type TlsSettings = Partial<UpstreamTls>
 
 export interface Address {
   /** A host name, or an IP address without brackets. */

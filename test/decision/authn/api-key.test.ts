@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import t from 'tap'
 import { formatApiKey, hashApiKey } from '../../../seats-admin/model/api-key.ts'
-import { DEFAULT_MEMORY } from '../../../src/config/config.ts'
+import { DEFAULT_MEMORY } from '../../support/default-settings.ts'
 import type { StoredApiKey } from '../../../seats-admin/model/api-key.ts'
 import { authenticator, credentials, NOW, outcome } from './support.ts'
 

@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import t from 'tap'
 import { formatApiKey, hashApiKey } from '../../../seats-admin/model/api-key.ts'
-import { DEFAULT_MEMORY } from '../../../src/config/config.ts'
+import { DEFAULT_MEMORY } from '../../support/default-settings.ts'
 import { collected } from '../../support/garbage.ts'
 import { authenticator, claims, credentials, sign } from './support.ts'
 

@@ -5,7 +5,8 @@
 
 import { createHmac } from 'node:crypto'
 import { Authenticator, type AuthenticatorOptions } from '../../../src/decision/authn/authenticator.ts'
-import { DEFAULT_MEMORY, type TenantConfig, type TokenConfig } from '../../../src/config/config.ts'
+import { DEFAULT_MEMORY } from '../../support/default-settings.ts'
+import type { TenantConfig, TokenConfig } from '../../../src/config/config.ts'
 import { Refusal } from '../../../src/model/errors.ts'
 import type { Credentials } from '../../../src/model/authorization-request.ts'
 import type { Principal } from '../../../src/model/principal.ts'

@@ -2,7 +2,7 @@
 
 import t from 'tap'
 import { BearerTokens, RepeatedLine } from '../../../src/decision/authn/bearer.ts'
-import { DEFAULT_MEMORY } from '../../../src/config/config.ts'
+import { DEFAULT_MEMORY } from '../../support/default-settings.ts'
 import { Refusal } from '../../../src/model/errors.ts'
 import type { Credentials } from '../../../src/model/authorization-request.ts'
 import {

@@ -1,7 +1,10 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { Refusal } from '../../../src/model/errors.ts'
-import { MAX_TARGET, readTarget } from '../../../src/decision/router/path.ts'
+import { readTarget as readTargetWithin } from '../../../src/decision/router/path.ts'
+
+const MAX_TARGET = 8192
+const readTarget = (target: string, host: string | null) => readTargetWithin(target, host, MAX_TARGET)
 
 function read(target: string, host: string | null = 'gw.example') {
   const result = readTarget(target, host)
