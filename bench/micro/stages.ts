@@ -33,7 +33,6 @@ const ANSWERED: ResponseHead = {
     ...['Server', 'nginx', 'Date', 'Sat, 21 Nov 2026 11:00:00 GMT', 'Content-Type', 'application/json'],
     ...['Content-Length', '70', 'Connection', 'keep-alive'],
   ]),
-  made: null,
 }
 
 export async function stageCosts(world: World, folder: string, rounds: number): Promise<StageCost[]> {

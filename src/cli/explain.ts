@@ -43,7 +43,6 @@ export const explain: Command = {
       ),
       cookie: [],
       space: headerLines('--space', values.space),
-      made: null,
     }
     const config = await configOf(values, terminal)
     const tenant = values.tenant === undefined ? null : tenantOf(config, values.tenant)

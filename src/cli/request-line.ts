@@ -22,7 +22,7 @@ export function refusalOfRequestLine(method: string, target: string, config: Con
     if (head.length > headerBytes) throw grammar.tooLong('head', head)
     const fault = grammar.checkPrefix(head, 0)
     if (fault !== null) throw fault
-    return validateMethod(grammar.readHead(head, false, undefined).method, { methods: methodsOf(config) })
+    return validateMethod(grammar.readHead(head, false).method, { methods: methodsOf(config) })
   } catch (fault) {
     if (fault instanceof MalformedRequest) return refusalOf(fault)
     throw fault

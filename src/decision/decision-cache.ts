@@ -1,5 +1,6 @@
 /**
- * The last authorization of each caller, reused while no change is known.
+ * The last authorization of each caller with many Seats, reused while no change is known: such callers must not cost others
+ * their time (a thousand Seats take 400 µs).
  *
  * Key: the principal object, which stays the same while its credential is cached, with the space and the permission of
  * its last request. Value: names and verdicts, never a Seat. An entry is valid within one generation of memory; every

@@ -1,9 +1,7 @@
 /** The input of a decision. */
 
-import type { MayComeAgain } from '../lib/made-of.ts'
-
 /** Field lines that identify a caller or a space, as received: one array element a line. */
-export interface Credentials extends MayComeAgain {
+export interface Credentials {
   readonly apiKey: readonly string[]
   readonly authorization: readonly string[]
   readonly cookie: readonly string[]

@@ -28,12 +28,6 @@ export interface ConsideredSeat {
   readonly verdict: SeatVerdict
 }
 
-/** Whether `seats` begins with `first`, by name and verdict. */
-export function startsWithSeats(seats: readonly ConsideredSeat[], first: readonly ConsideredSeat[]): boolean {
-  if (seats === first) return true
-  return first.every(({ name, verdict }, i) => name === seats[i]?.name && verdict === seats[i]?.verdict)
-}
-
 /** The origin of the data behind a decision; the slowest one where there are several. */
 export type Source = 'memory' | 'redis' | 'store'
 

@@ -15,27 +15,6 @@ export interface Principal {
   readonly validUntil: number | null
 }
 
-/** The attributes of a principal that other parties see. */
-export type CallerIdentity = Pick<Principal, 'method' | 'tenant' | 'user' | 'email'>
-
-/** A copy for long-lived owners: the principal itself retains everything that its credential names. */
-export function identityOf(principal: CallerIdentity | null): CallerIdentity | null {
-  if (principal === null) return null
-  const { method, tenant, user, email } = principal
-  return { method, tenant, user, email }
-}
-
-/** Whether both have the same visible attributes. Their Seats may differ. */
-export function sameIdentity(one: CallerIdentity | null, other: CallerIdentity | null): boolean {
-  if (one === null || other === null || one === other) return one === other
-  return (
-    one.method === other.method &&
-    one.tenant === other.tenant &&
-    one.user === other.user &&
-    one.email === other.email
-  )
-}
-
 /** The Seats that a credential names: a token by name and space, an API key by id. */
 export type SeatClaims =
   | {

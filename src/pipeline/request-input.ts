@@ -3,12 +3,8 @@
 import { randomUUID } from 'node:crypto'
 import { readCredentials } from '../decision/authn/credentials.ts'
 import type { ClientRequest } from '../http/server/client-request.ts'
-import type { HeaderSection } from '../http/wire/header-section.ts'
-import { MadeOf } from '../lib/made-of.ts'
 import type { AuthorizationRequest } from '../model/authorization-request.ts'
 import { peerAddress, type TrustedProxies } from '../proxy/forwarded.ts'
-
-const credentialsOf = new MadeOf(({ fields, made }: HeaderSection) => readCredentials(fields, made !== null))
 
 export function authorizationRequest(request: ClientRequest): AuthorizationRequest {
   const { method, url, host, upgrade, section, rawHeaders } = request
@@ -16,7 +12,7 @@ export function authorizationRequest(request: ClientRequest): AuthorizationReque
     method,
     target: url,
     host,
-    credentials: credentialsOf.of(section),
+    credentials: readCredentials(section.fields),
     browser: { method, rawHeaders, upgrade: upgrade !== null },
   }
 }

@@ -2,57 +2,15 @@
  * The caller, as told to the upstream: `x-seatgate-*`. Only ever written here, after the client's own were dropped.
  */
 
-import { type ConsideredSeat, type Decision, startsWithSeats } from '../model/decision.ts'
-import { type CallerIdentity, identityOf, sameIdentity } from '../model/principal.ts'
-import { FieldLines } from '../http/wire/field-lines.ts'
-
-/** All of a decision that an upstream is told. */
-interface Caller extends Pick<Decision, 'space' | 'permission' | 'seats'> {
-  readonly principal: CallerIdentity | null
-}
-
-/** Who asked with the same header lines: mostly it is one caller, whose routes ask for a few permissions. */
-export class Callers {
-  readonly #known: { caller: Caller; readonly lines: FieldLines }[] = []
-
-  lines(caller: Caller): FieldLines {
-    for (const known of this.#known)
-      if (sameCaller(known.caller, caller)) {
-        // The very lists that it comes with from now on are seen to be the same at a glance.
-        if (known.caller.seats !== caller.seats) known.caller = callerOf(caller)
-        return known.lines
-      }
-    const lines = new FieldLines(identity(caller)).prepared()
-    // A connection keeps one long list at most.
-    const room = caller.seats.length > LONG ? 0 : MOST - 1
-    while (this.#known.length > room) this.#known.shift()
-    this.#known.push({ caller: callerOf(caller), lines })
-    return lines
-  }
-}
-
-/** Not the decision: its path would keep all of its request in memory. */
-function callerOf({ principal, space, permission, seats }: Caller): Caller {
-  return { principal: identityOf(principal), space, permission, seats }
-}
-
-/** Remembered of the same header lines; the oldest goes first. */
-const MOST = 8
-/** A list of more Seats than these is long. */
-const LONG = 20
-
-function sameCaller(one: Caller, other: Caller): boolean {
-  return (
-    one.space === other.space &&
-    one.permission === other.permission &&
-    sameIdentity(one.principal, other.principal) &&
-    one.seats.length === other.seats.length &&
-    startsWithSeats(other.seats, one.seats)
-  )
-}
+import type { ConsideredSeat, Decision } from '../model/decision.ts'
 
 /** Name, value, … A value that doesn't exist has no header. */
-export function identity({ principal, space, permission, seats }: Caller): string[] {
+export function identity({
+  principal,
+  space,
+  permission,
+  seats,
+}: Pick<Decision, 'principal' | 'space' | 'permission' | 'seats'>): string[] {
   const headers: string[] = []
   if (principal === null || permission === 'public') return headers
   headers.push('x-seatgate-auth', principal.method)

@@ -2,7 +2,6 @@
 
 import { FieldLine } from '../http/wire/field-line.ts'
 import { isLongList, joinValues, MAX_LIST_ELEMENTS } from '../http/wire/fields.ts'
-import { MadeOf } from '../lib/made-of.ts'
 import { ResponseFields } from '../http/wire/response-fields.ts'
 import { maySet } from './cookies.ts'
 import { connectionNames, foldName, HeaderNames } from './header-names.ts'
@@ -45,21 +44,12 @@ const responseNames: HeaderNames<Treatment> = new HeaderNames(
 /** Node's clients drop what lies beyond this many fields silently; so nobody may be given more. */
 const MAX_FIELDS = 2000
 
-const fieldsOf = {
-  withChunks: new MadeOf((head: ResponseHead) => fieldsFor(head, true)),
-  withoutChunks: new MadeOf((head: ResponseHead) => fieldsFor(head, false)),
-}
-
 /**
  * The fields to be written, but for the id of the request; or what is wrong in words.
  *
  * @param chunks may be what the client is given, where there is a body
  */
 export function responseHeaders(head: ResponseHead, chunks: boolean): ResponseFields | string {
-  return fieldsOf[chunks ? 'withChunks' : 'withoutChunks'].of(head)
-}
-
-function fieldsFor(head: ResponseHead, chunks: boolean): ResponseFields | string {
   const lines = passing(head, chunks)
   return typeof lines === 'string' ? lines : new ResponseFields(lines)
 }

@@ -5,10 +5,8 @@
 
 import type { Refusal } from '../model/errors.ts'
 import type { Exchange, OpenWebSocket } from '../http/server/exchange.ts'
-import { type ConsideredSeat, type Decision, startsWithSeats } from '../model/decision.ts'
-import { type CallerIdentity, identityOf, sameIdentity } from '../model/principal.ts'
-import { ByPeer } from '../http/server/by-peer.ts'
-import { MadeOf } from '../lib/made-of.ts'
+import type { ConsideredSeat } from '../model/decision.ts'
+import type { Route } from '../model/route.ts'
 
 /** Seats in one line: a credential may name thousands. */
 const MAX_SEATS = 20
@@ -44,7 +42,7 @@ export function statusOf(exchange: Exchange): number {
 
 /** The fields of the line, as JSON text without the braces. */
 export function accessLine(exchange: Exchange): string {
-  return `${exchangeFields(exchange)},${callers.of(exchange.request.section).fields(exchange)}`
+  return `${exchangeFields(exchange)},${callerFields(exchange)}`
 }
 
 /**
@@ -79,107 +77,37 @@ function fieldsOf(line: Record<string, unknown>): string {
 }
 
 /** The fields of the caller and the route. */
-function callerFields(exchange: Exchange): Record<string, unknown> {
+function callerFields(exchange: Exchange): string {
   const decision = exchange.evaluation?.decision
-  return {
-    client: exchange.request.socket.remoteAddress ?? null,
-    route: decision?.route?.id,
-    upstream: upstreamOf(exchange),
-    permission: decision?.permission ?? undefined,
-    tenant: decision?.principal?.tenant,
-    user: decision?.principal?.user,
-    auth: decision?.principal?.method,
-    space: decision?.space ?? undefined,
-    source: decision?.source ?? undefined,
-    seats: decision?.seats.length ? seatsOf(decision.seats) : undefined,
-  }
+  const { remoteAddress } = exchange.request.socket
+  const client = `"client":${remoteAddress === undefined ? 'null' : quoted(remoteAddress)}`
+  if (decision === undefined) return client
+  const { route, permission, principal, space, source, seats } = decision
+  let text = client
+  if (route !== null) text += `,"route":${quoted(route.id)},"upstream":${quoted(upstreamOf(route))}`
+  if (permission !== null) text += `,"permission":${quoted(permission)}`
+  if (principal !== null)
+    text += `,"tenant":${quoted(principal.tenant)},"user":${quoted(principal.user)},"auth":"${principal.method}"`
+  if (space !== null) text += `,"space":${quoted(space)}`
+  if (source !== null) text += `,"source":"${source}"`
+  return seats.length === 0 ? text : `${text},"seats":[${seatsOf(seats)}]`
 }
 
-/** Everything that a caller's fields depend on. `seats`: the ones shown. */
-interface Caller extends Pick<Decision, 'route' | 'permission' | 'space' | 'source' | 'seats'> {
-  readonly principal: CallerIdentity | null
-  readonly seatCount: number
+function seatsOf(seats: readonly ConsideredSeat[]): string {
+  const shown = seats.slice(0, MAX_SEATS).map(({ name, verdict }) => quoted(`${name}:${verdict}`))
+  if (seats.length > MAX_SEATS) shown.push(`"+${seats.length - MAX_SEATS} more"`)
+  return shown.join(',')
 }
 
-/**
- * Serialised fields of callers that share a header section. One client address mostly has one caller and few routes.
- */
-class CallerFieldsCache {
-  #entries = new ByPeer<CachedFields[]>()
-  /** Of all addresses. */
-  #count = 0
+/** Text that JSON does not escape: most is, and checking it takes less time than `JSON.stringify`. */
+const PLAIN = /^[ !#-[\]-~]*$/
 
-  /** As JSON text. */
-  fields(exchange: Exchange): string {
-    const decision = exchange.evaluation?.decision
-    if (decision === undefined) return fieldsOf(callerFields(exchange))
-    const client = exchange.request.socket.remoteAddress ?? ''
-    const entries = this.#entries.get(client) ?? []
-    for (const each of entries)
-      if (isSame(each.caller, decision)) {
-        // Adopts the decision's lists, so that the next comparison is by reference.
-        if (each.caller.seatCount <= MAX_SEATS && each.caller.seats !== decision.seats)
-          each.caller = callerOf(decision)
-        return each.fields
-      }
-    const fields = fieldsOf(callerFields(exchange))
-    this.#add(client, { caller: callerOf(decision), fields })
-    return fields
-  }
-
-  #add(client: string, entry: CachedFields): void {
-    if (this.#count === MAX_CACHED) {
-      this.#entries = new ByPeer()
-      this.#count = 0
-    }
-    const entries = this.#entries.get(client)
-    if (entries?.length === MAX_PER_ADDRESS) entries.shift()
-    else this.#count++
-    if (entries === undefined) this.#entries.set(client, [entry])
-    else entries.push(entry)
-  }
+function quoted(text: string): string {
+  return PLAIN.test(text) ? `"${text}"` : JSON.stringify(text)
 }
 
-/** Not the decision itself: its path would retain the whole request. */
-function callerOf({ route, permission, principal, space, source, seats }: Decision): Caller {
-  const first = seats.length > MAX_SEATS ? seats.slice(0, MAX_SEATS) : seats
-  const [caller, seatCount] = [identityOf(principal), seats.length]
-  return { route, permission, principal: caller, space, source, seats: first, seatCount }
-}
-
-interface CachedFields {
-  caller: Caller
-  readonly fields: string
-}
-
-/** Entries by header section; one more clears them. */
-const MAX_CACHED = 256
-/** Entries by client address; one more drops the oldest. */
-const MAX_PER_ADDRESS = 8
-
-const callers = new MadeOf(() => new CallerFieldsCache())
-
-function isSame(entry: Caller, other: Decision): boolean {
-  return (
-    entry.route === other.route &&
-    entry.permission === other.permission &&
-    sameIdentity(entry.principal, other.principal) &&
-    entry.space === other.space &&
-    entry.source === other.source &&
-    entry.seatCount === other.seats.length &&
-    startsWithSeats(other.seats, entry.seats)
-  )
-}
-
-function seatsOf(seats: readonly ConsideredSeat[]): string[] {
-  const shown = seats.slice(0, MAX_SEATS).map((seat) => `${seat.name}:${seat.verdict}`)
-  if (seats.length > MAX_SEATS) shown.push(`+${seats.length - MAX_SEATS} more`)
-  return shown
-}
-
-function upstreamOf(exchange: Exchange): string | undefined {
-  const target = exchange.evaluation?.decision.route?.target
-  return target?.kind === 'upstream' ? target.name : target && 'seatgate'
+function upstreamOf({ target }: Route): string {
+  return target.kind === 'upstream' ? target.name : 'seatgate'
 }
 
 /** The cause in one line: code and message. Never its stack or properties: an error may carry a request. */

@@ -75,11 +75,9 @@ t.test('the mixed workload: its shares, and the same sequence with and without A
     0.1,
   )
   t.same(keys.statuses, tokens.statuses)
-  // A token may have these characters by chance.
-  t.notOk(others.some((line) => /\tx-api-key: /i.test(line)))
+  t.notMatch(others.join('\n'), /api-key/i)
   const withoutCredential = (line: string) => line.replace(/\t(?:x-api-key|authorization): [^\t]+/i, '')
-  // Not t.same: its difference of two lists as long as these would fill the memory.
-  t.ok(lines.every((line, at) => withoutCredential(line) === withoutCredential(others[at] ?? '')))
+  t.same(lines.map(withoutCredential), others.map(withoutCredential))
   const routes = new Set(
     lines.map((line) =>
       line

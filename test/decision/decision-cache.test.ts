@@ -75,6 +75,7 @@ class World {
         seatById: (...asked) => count().seatById(...asked),
         wholeSeat: (...asked) => memory.wholeSeat(...asked),
       },
+      fewSeats: 0,
       lease: { live: () => true, renewed: async () => {} },
       targetBytes: 8000,
       allowsSemicolon: () => false,
@@ -103,7 +104,7 @@ class World {
 
   async decide(caller: Principal, space = 's1', permission = 'trainings:list'): Promise<Decision> {
     this.#caller = caller
-    const credentials: Credentials = { apiKey: [], authorization: [], cookie: [], space: [space], made: null }
+    const credentials: Credentials = { apiKey: [], authorization: [], cookie: [], space: [space] }
     const browser = { method: 'GET', rawHeaders: [], upgrade: false }
     const ask = { method: 'GET', target: `/${permission}`, host: null, credentials, browser }
     return (await this.#engine.evaluate(ask)).decision

@@ -59,7 +59,7 @@ t.test('what is forwarded, and may be open for long, keeps no Seats that memory 
   const { engine } = await decisionPoint.compile(world.config)
   const authorization = [`Bearer ${await world.token(['s1:Viewer'])}`]
   const grantsOf = async (target: string) => {
-    const credentials = { apiKey: [], authorization, cookie: [], space: ['s1'], made: null }
+    const credentials = { apiKey: [], authorization, cookie: [], space: ['s1'] }
     const browser = { method: 'GET', rawHeaders: [], upgrade: false }
     const { decision, resolved } = await engine.evaluate({
       method: 'GET',

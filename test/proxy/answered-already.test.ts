@@ -29,7 +29,6 @@ const headOf = (status: number, fields: string[]): ResponseHead => ({
   status,
   phrase: 'A',
   lines: fieldLines(fields),
-  made: null,
 })
 const HEAD = headOf(200, ['content-length', '4'])
 

@@ -2,8 +2,7 @@
 
 import fc from 'fast-check'
 import t from 'tap'
-import { FieldLines } from '../../src/http/wire/field-lines.ts'
-import { Callers, headerText, identity } from '../../src/proxy/identity-headers.ts'
+import { headerText, identity } from '../../src/proxy/identity-headers.ts'
 import { ALICE, get, seenBy, valuesOf } from './support.ts'
 
 t.test('visible ASCII stays, all else is encoded', async (t) => {
@@ -47,50 +46,6 @@ t.test('on the wire it is one header', async (t) => {
   t.same(valuesOf(seen, 'x-seatgate-user'), ['eve%0D%0Ax-seatgate-tenant:%20globex'])
   t.same(valuesOf(seen, 'x-seatgate-email'), ['%C3%A9%00'])
   t.same(valuesOf(seen, 'x-seatgate-tenant'), ['acme'])
-})
-
-t.test('of callers that take turns, each is told as if it were the only one', async () => {
-  const seat = (name: string) => ({ name, id: null, verdict: 'grants' as const })
-  const all = Array.from({ length: 24 }, (_, at) => ({
-    principal: { ...ALICE, user: `user-${at % 3}` },
-    space: `s${at % 2}`,
-    permission: `trainings:${at % 4}`,
-    seats: at < 12 ? [seat('Viewer')] : [seat('Viewer'), seat('Editor')],
-  }))
-  const turns = fc.array(fc.nat(all.length - 1), { maxLength: 100 })
-  fc.assert(
-    fc.property(turns, (order) => {
-      const callers = new Callers()
-      return order.every((at) => {
-        const caller = all[at] ?? { principal: null, space: null, permission: null, seats: [] }
-        return callers.lines(caller).text === new FieldLines(identity(caller)).text
-      })
-    }),
-  )
-})
-
-t.test('of long lists of Seats, a connection keeps one', async (t) => {
-  const seats = Array.from({ length: 21 }, (_, at) => ({
-    name: `S ${at}`,
-    id: null,
-    verdict: 'grants' as const,
-  }))
-  const asks = (permission: string, count: number) => ({
-    ...{ principal: ALICE, space: 's1', permission },
-    seats: seats.slice(0, count),
-  })
-  const callers = new Callers()
-  const [one, two, short] = [asks('p1', 21), asks('p2', 21), asks('p3', 20)]
-  const first = callers.lines(one)
-  t.equal(callers.lines({ ...one }), first)
-  const second = callers.lines(two)
-  t.equal(callers.lines(two), second)
-  const third = callers.lines(short)
-  t.equal(callers.lines(two), second, 'with short ones beside it')
-  t.equal(callers.lines(short), third)
-  t.not(callers.lines(one), first)
-  for (const caller of [one, two, short])
-    t.equal(callers.lines(caller).text, new FieldLines(identity(caller)).text)
 })
 
 t.test(

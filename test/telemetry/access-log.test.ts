@@ -56,8 +56,6 @@ t.test('of the same headers from many places, for many routes, each line is of i
   const { port, asked } = await firstExchange(t)
   const answer = fetch(`http://127.0.0.1:${port}/`)
   const { request, response } = await asked
-  // As if it had come on this connection before.
-  Object.assign(request, { section: { ...request.section, made: [] } })
   const line = (permission: string) => {
     const exchange = new Exchange(request, response, 'id', 0)
     exchange.evaluation = judgementOf({ permission, space: `of ${permission}` })

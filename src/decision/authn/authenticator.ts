@@ -8,9 +8,8 @@ import { Refusal } from '../../model/errors.ts'
 import type { BrowserContext, Credentials } from '../../model/authorization-request.ts'
 import type { Trace } from '../../model/decision.ts'
 import type { Principal } from '../../model/principal.ts'
-import { MadeOf } from '../../lib/made-of.ts'
 import { type ApiKeyOptions, ApiKeys } from './api-key.ts'
-import { BearerTokens, type OtherIssuer, RepeatedLine } from './bearer.ts'
+import { BearerTokens, type OtherIssuer } from './bearer.ts'
 
 /** The session cookie as a credential; null without one. See `oidc/session/session.ts`. */
 export interface SessionCookies {
@@ -72,15 +71,13 @@ export class Authenticator {
     trace?: Trace,
     browser: BrowserContext = NO_BROWSER,
   ): Principal | Refusal | Promise<Principal | Refusal> {
-    const ambiguous = ambiguity.of(credentials)
-    if (ambiguous !== false) return ambiguous
-    const {
-      apiKey: [key],
-      authorization: [line],
-      cookie,
-    } = credentials
+    const { apiKey, authorization, cookie } = credentials
+    if (isAmbiguous(apiKey)) return ambiguousKey
+    if (isAmbiguous(authorization)) return ambiguousAuthorization
+    const [key] = apiKey
+    const [line] = authorization
     if (key !== undefined) return this.#apiKeys.authenticate(key, trace)
-    const bearer = line === undefined ? null : this.#bearer.authenticate(line, repeatedLine.of(credentials))
+    const bearer = line === undefined ? null : this.#bearer.authenticate(line)
     if (bearer !== null) return bearer
     if (cookie.length === 0 || this.#sessions === null) return missing
     return this.#sessions.authenticate(cookie, browser, trace) ?? missing
@@ -89,14 +86,6 @@ export class Authenticator {
 
 /** No context: a session cookie does not count. */
 const NO_BROWSER: BrowserContext = { method: 'POST', rawHeaders: [], upgrade: true }
-
-/** Computed once per header section that repeats; false: no header is ambiguous. */
-const ambiguity = new MadeOf(({ apiKey, authorization }: Credentials): Refusal | false => {
-  if (isAmbiguous(apiKey)) return ambiguousKey
-  return isAmbiguous(authorization) && ambiguousAuthorization
-})
-
-const repeatedLine = new MadeOf(({ authorization: [line = ''] }: Credentials) => new RepeatedLine(line))
 
 function isAmbiguous(lines: readonly string[]): boolean {
   return lines.length > 1 || (lines[0]?.includes(',') ?? false)

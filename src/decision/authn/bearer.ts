@@ -30,30 +30,9 @@ export interface BearerOptions extends TokenIssuers {
   readonly memory: number
 }
 
-/**
- * A field line that repeats. Its text becomes the string that is the cache's key: identical strings compare by
- * reference, equal ones character by character.
- */
-export class RepeatedLine {
-  readonly line: string
-  /** Equal to `line`. */
-  text: string
-
-  constructor(line: string) {
-    this.line = line
-    this.text = line
-  }
-}
-
-interface CachedToken {
-  /** The cache key. */
-  readonly line: string
-  readonly verified: VerifiedToken
-}
-
 export class BearerTokens {
   readonly #options: BearerOptions
-  readonly #verified: LRUCache<string, CachedToken>
+  readonly #verified: LRUCache<string, VerifiedToken>
   /** Verifications in flight at the other issuer, by token: concurrent requests with one token share one. */
   readonly #pending = new Map<string, Promise<VerifiedToken | Refusal | null>>()
 
@@ -61,25 +40,16 @@ export class BearerTokens {
     this.#options = options
     this.#verified = new LRUCache({
       maxSize: options.memory,
-      sizeCalculation: ({ line, verified }) => asciiBytes(line) + verifiedBytes(verified),
+      sizeCalculation: (verified, line) => asciiBytes(line) + verifiedBytes(verified),
     })
   }
 
   /**
    * Null when the line has another scheme, which is not for the gateway.
-   *
-   * @param same used only where it belongs to this line
    */
-  authenticate(
-    line: string,
-    same: RepeatedLine | null = null,
-  ): Principal | Refusal | Promise<Principal | Refusal> | null {
-    const repeated = same?.line === line ? same : null
-    const cached = this.#verified.get(repeated?.text ?? line)
-    if (cached !== undefined) {
-      if (repeated !== null) repeated.text = cached.line
-      return this.#admit(cached.line, cached.verified)
-    }
+  authenticate(line: string): Principal | Refusal | Promise<Principal | Refusal> | null {
+    const cached = this.#verified.get(line)
+    if (cached !== undefined) return this.#admit(line, cached)
     const token = readBearer(line)
     if (token === null || token instanceof Refusal) return token
     const key = `Bearer ${token}`
@@ -109,8 +79,7 @@ export class BearerTokens {
   #cache(key: string, verified: VerifiedToken): Principal | Refusal {
     const refusal = timeRefusal(verified, this.#options.now())
     if (refusal !== null) return refusal
-    const line = detachedText(key)
-    this.#verified.set(line, { line, verified }, { ttl: verified.cacheFor ?? 0 })
+    this.#verified.set(detachedText(key), verified, { ttl: verified.cacheFor ?? 0 })
     return verified.principal
   }
 

@@ -6,11 +6,8 @@ import type { Credentials } from '../../model/authorization-request.ts'
 const NONE: string[] = []
 Object.freeze(NONE)
 
-/**
- * @param rawHeaders name, value, name, value, … as received; names in any case, one pair a field line
- * @param again other requests may share the same header section, and so the Credentials
- */
-export function readCredentials(rawHeaders: readonly string[], again = false): Credentials {
+/** @param rawHeaders name, value, name, value, … as received; names in any case, one pair a field line */
+export function readCredentials(rawHeaders: readonly string[]): Credentials {
   let apiKey = NONE
   let authorization = NONE
   let cookie = NONE
@@ -34,7 +31,7 @@ export function readCredentials(rawHeaders: readonly string[], again = false): C
         break
     }
   }
-  return { apiKey, authorization, cookie, space, made: again ? [] : null }
+  return { apiKey, authorization, cookie, space }
 }
 
 function add(lines: string[], value: string): string[] {

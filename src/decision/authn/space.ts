@@ -3,7 +3,6 @@
 import { isSpaceId } from '../../../seats-admin/model/space.ts'
 import { Refusal } from '../../model/errors.ts'
 import type { Credentials } from '../../model/authorization-request.ts'
-import { MadeOf } from '../../lib/made-of.ts'
 
 const missing = new Refusal(
   'space_required',
@@ -16,15 +15,7 @@ export const repeatedSpace = new Refusal(
 )
 const malformed = new Refusal('request_malformed', 'The Space header is not a space id.')
 
-const space = new MadeOf(({ space: lines }: Credentials) => readSpace(lines))
-
-/** Computed once per header section that repeats. */
-export function spaceOf(credentials: Credentials): string | Refusal {
-  return space.of(credentials)
-}
-
-/** @param lines the values of all Space header lines */
-export function readSpace(lines: readonly string[]): string | Refusal {
+export function spaceOf({ space: lines }: Credentials): string | Refusal {
   const [value] = lines
   if (value === undefined) return missing
   if (lines.length > 1 || value.includes(',')) return repeatedSpace

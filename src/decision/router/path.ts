@@ -43,11 +43,7 @@ const dotSegment = ambiguous('The path has a dot segment.')
  * @param host the value of Host; null: not compared
  * @param most bytes
  */
-export function readTarget(
-  target: string,
-  host: string | null,
-  maxBytes: number,
-): RequestTarget | Refusal {
+export function readTarget(target: string, host: string | null, maxBytes: number): RequestTarget | Refusal {
   if (target.length > maxBytes) return tooLong(maxBytes)
   const origin = target.charCodeAt(0) === SLASH ? target : originForm(target, host)
   if (typeof origin !== 'string') return origin

@@ -44,6 +44,12 @@ export function resolve(
   return resolveAll(claims.by, names, question, lookUp)
 }
 
+/** The Seats that a credential names for a space. */
+export function countSeats({ claims }: Principal, space: string): number {
+  if (claims.by === 'id') return claims.seats.length
+  return (claims.by === 'name' ? claims.entries.get(space) : claims.names)?.length ?? 0
+}
+
 const NO_ENTRY: ResolvedSeats = Object.freeze({ by: 'name', entries: Object.freeze([]) })
 
 type Lookup = (nameOrId: string) => ResolvedSeat | Promise<ResolvedSeat>

@@ -3,7 +3,6 @@
  * fields and framing out. What could be read in two ways is refused, not repaired.
  */
 
-import { detachedText } from '../../lib/heap-size.ts'
 import type { FieldLine } from '../wire/field-line.ts'
 import {
   equalsIgnoreCase,
@@ -18,12 +17,6 @@ import { CHUNKED, type Grammar, hasBareCrLf, INTERIM, UNTIL_CLOSE } from '../wir
 import { type ResponseHead, ProtocolError } from './upstream-request.ts'
 
 export interface ParsedResponseHead extends ResponseHead {
-  /** From the status line to the end of the last field line, as it came. */
-  readonly text: string
-  /** The request was HEAD: no answer to it has a body. */
-  readonly bodiless: boolean
-  /** Itself, where it is worth to be kept for the next head. */
-  section: ParsedResponseHead | undefined
   /** Bytes of the body; or as the reader of messages has it. */
   readonly length: number
   /** The connection may carry another request. */
@@ -34,9 +27,6 @@ export interface ParsedResponseHead extends ResponseHead {
 
 /** Bytes of a header section, and of the trailers. */
 export const MAX_HEAD_BYTES: number = 64 * 1024
-
-/** Lines of a head that are kept for the next one on the connection. */
-const MOST_LINES = 64
 
 /** The phrase may hold anything but line ends: it is for people, and never passed on as it came where it is odd. */
 const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9][0-9]{2})(?: ([^\r\n]*))?$/
@@ -57,43 +47,15 @@ function checkPrefix(text: string, before: number): Error | null {
   return 'HTTP/1.'.startsWith(text.slice(0, 7)) ? null : new ProtocolError('the status line is malformed')
 }
 
-/** @param last of the answer before, on the same connection: what says the same is the same */
-function readHead(text: string, bodiless: boolean, last?: ParsedResponseHead): ParsedResponseHead {
-  if (last !== undefined && last.text === text && last.bodiless === bodiless) return again(last)
+function readHead(text: string, bodiless: boolean): ParsedResponseHead {
   const end = text.indexOf('\r\n')
   const line = STATUS_LINE.exec(text.slice(0, end))
   if (line === null) throw new ProtocolError('the status line is malformed')
-  const lines = parseFieldLines(text, end + 2, last?.lines)
+  const lines = parseFieldLines(text, end + 2)
   if (lines === null) throw new ProtocolError('a header field is malformed')
   const status = Number(line[2])
   const framing = framingOf(status, line[1] === '1' ? 1 : 0, lines, bodiless)
-  const head: ParsedResponseHead = {
-    text,
-    bodiless,
-    status,
-    phrase: line[3] ?? '',
-    lines,
-    ...framing,
-    section: undefined,
-    made: null,
-  }
-  if (lines.length <= MOST_LINES) head.section = head
-  return head
-}
-
-/** It may come for long. So its texts are no parts of what was read, which may have held somebody's body. */
-function again(last: ParsedResponseHead): ParsedResponseHead {
-  if (last.made !== null) return last
-  const lines = last.lines.map((line) => line.detach())
-  const head: ParsedResponseHead = {
-    ...last,
-    text: detachedText(last.text),
-    phrase: detachedText(last.phrase),
-    lines,
-    made: [],
-  }
-  head.section = head
-  return head
+  return { status, phrase: line[3] ?? '', lines, ...framing }
 }
 
 function framingOf(

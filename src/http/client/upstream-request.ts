@@ -6,7 +6,6 @@
 import type { Readable } from 'node:stream'
 import type { FieldLine } from '../wire/field-line.ts'
 import type { FieldLines } from '../wire/field-lines.ts'
-import type { MayComeAgain } from '../../lib/made-of.ts'
 
 /** The owner of a request. Slots at a target are shared among tenants, and among the callers of a tenant. */
 export interface RequestOwner {
@@ -40,7 +39,7 @@ export interface RequestControl {
 }
 
 /** The head of a final or interim response. */
-export interface ResponseHead extends MayComeAgain {
+export interface ResponseHead {
   readonly status: number
   readonly phrase: string
   /** As received. */

@@ -83,11 +83,6 @@ export class ClientConnection
     return this.#http1?.hasUnreadBytes ?? false
   }
 
-  /** Drops what is retained for the next request, as that may be far away. */
-  forget(): void {
-    this.#http1?.forget()
-  }
-
   /** The client has to send a request, or the rest of a head. */
   get awaitsHead(): boolean {
     return this.#http1?.request === null

@@ -36,8 +36,6 @@ export class Connections {
   #bounds: ConnectionBounds
   /** Monotonic ms, updated about once a second: reading the clock for each request costs too much. */
   #now = performance.now()
-  /** Monotonic ms: connections that are idle since before this have dropped what they retained. */
-  #forgottenBefore = -Infinity
   /** The listener closes and needs exact idle times. */
   #exactTimes = false
 
@@ -159,18 +157,6 @@ export class Connections {
     const slack = this.#now - before
     for (const queue of [this.#opening, this.#returning]) this.#removeOlder(queue, headerTimeout, late)
     this.#removeOlder(this.#idle, idleTimeout + slack, ({ socket }) => socket.destroySoon())
-    this.#forgetIdle(before)
-  }
-
-  /** Makes connections drop what they retained, once, after they became idle before that time. */
-  #forgetIdle(before: number): void {
-    for (
-      let each = this.#idle.last;
-      each !== null && each.queuedAt >= this.#forgottenBefore;
-      each = each.previous
-    )
-      if (each.queuedAt < before) each.forget()
-    this.#forgottenBefore = before
   }
 
   #removeOlder(

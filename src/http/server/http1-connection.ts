@@ -111,11 +111,6 @@ export class Http1Connection implements MessageSink<RequestHead>, BodyFlow, Resp
     return this.#parseDue
   }
 
-  /** The connection is idle, perhaps for long. */
-  forget(): void {
-    if (this.awaitsRequest) this.#parser.forget()
-  }
-
   /** Stops reading. The new owner of the connection sends the last response. */
   stop(): void {
     this.#stopped = true

@@ -1,40 +1,19 @@
 /** One field line of a header section (RFC 9112, section 5). Immutable. */
 
-import { detachedText } from '../../lib/heap-size.ts'
-
 export class FieldLine {
   readonly name: string
   /** Without optional whitespace around it. */
   readonly value: string
-  /** The received bytes as latin1, CRLF included. */
-  readonly raw: string
   /**
    * The serialized line, CRLF included. It may hold invalid bytes: the writer of the head checks it with `areWritable`.
    */
   readonly text: string
-  /** The strings are copies. A substring would keep the whole string that it was cut from in memory. */
-  readonly detached: boolean
-  #detachedLine: FieldLine | null = null
 
-  /** @param raw null for a line that the gateway itself creates */
-  constructor(name: string, value: string, raw: string | null = null, detached = false) {
+  /** @param raw the received bytes as latin1, CRLF included; null for a line that the gateway itself creates */
+  constructor(name: string, value: string, raw: string | null = null) {
     this.name = name
     this.value = value
     this.text = raw !== null && isCanonical(raw, name, value) ? raw : `${name}: ${value}\r\n`
-    this.raw = raw ?? this.text
-    this.detached = detached
-  }
-
-  /** The same line with copied strings, for long retention. */
-  detach(): FieldLine {
-    if (this.detached) return this
-    this.#detachedLine ??= new FieldLine(
-      detachedText(this.name),
-      detachedText(this.value),
-      detachedText(this.raw),
-      true,
-    )
-    return this.#detachedLine
   }
 }
 

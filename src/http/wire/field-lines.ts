@@ -27,13 +27,4 @@ export class FieldLines {
     this.#writable ??= areWritable(this.text, this.fields.length / 2)
     return this.#writable
   }
-
-  /** Serializes the lines into one flat string, for repeated use: concatenation with `+` builds a tree of its parts. */
-  prepared(): this {
-    const parts: string[] = []
-    for (let i = 0; i < this.fields.length; i += 2)
-      parts.push(this.fields[i] ?? '', ': ', this.fields[i + 1] ?? '', '\r\n')
-    this.#text = parts.join('')
-    return this
-  }
 }

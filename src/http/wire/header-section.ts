@@ -1,10 +1,5 @@
-/**
- * What a request says behind its first line. On one connection, clients mostly say the same again and again: then it is
- * the same object, which nobody reads again, and what was made of it before still holds. And it is the same for all
- * connections that say so: those of one client do, and what many use stays in the processor's caches.
- */
+/** The header section of a request (RFC 9112, section 5): its fields, and what they say of framing and connection. */
 
-import { detachedText } from '../../lib/heap-size.ts'
 import {
   equalsIgnoreCase,
   isLongList,
@@ -15,11 +10,10 @@ import {
   parseFields,
   countSeparators,
 } from './fields.ts'
-import type { MayComeAgain } from '../../lib/made-of.ts'
 import { CHUNKED } from './message-parser.ts'
 import { bodyTooLong, malformed, type MalformedRequest } from './malformed-request.ts'
 
-export interface HeaderSection extends MayComeAgain {
+export interface HeaderSection {
   /** As it came: field lines, each with its CRLF. */
   readonly text: string
   /** Name, value, … in their order; values without the blanks around them. */
@@ -35,38 +29,8 @@ export interface HeaderSection extends MayComeAgain {
   readonly length: number
 }
 
-/**
- * Throws a RequestFault.
- *
- * @param last of the request before on this connection
- */
-export function headerSection(text: string, last: HeaderSection | null): HeaderSection {
-  if (last === null || last.text !== text) return read(text)
-  return last.made === null ? shared(text) : last
-}
-
-/** Entries that there are at most, some of sections that are gone: beyond that, a connection has its own. */
-const MOST_SHARED = 10_000
-
-/** Those that connections keep, by text; their credentials are to go when they do, so nothing else keeps them. */
-const sections = new Map<string, WeakRef<HeaderSection>>()
-
-const gone = new FinalizationRegistry((text: string) => {
-  if (sections.get(text)?.deref() === undefined) sections.delete(text)
-})
-
-/** The one of a text that has come a second time on a connection. */
-function shared(text: string): HeaderSection {
-  const known = sections.get(text)?.deref()
-  if (known !== undefined) return known
-  const section = { ...read(detachedText(text)), made: [] }
-  if (sections.size >= MOST_SHARED) return section
-  sections.set(section.text, new WeakRef(section))
-  gone.register(section, section.text)
-  return section
-}
-
-function read(text: string): HeaderSection {
+/** Throws a MalformedRequest. */
+export function headerSection(text: string): HeaderSection {
   const fields = parseFields(text, 0)
   if (fields === null) throw malformed('The request is not valid HTTP/1.1: a header field is malformed.')
   let hosts = 0
@@ -113,7 +77,7 @@ function read(text: string): HeaderSection {
   if (cookies > MAX_COOKIES) throw malformed(`The request has more than ${MAX_COOKIES} cookies.`)
   if (connection !== null && isLongList(connection)) throw longList('Connection')
   if (upgrade !== null && isLongList(upgrade)) throw longList('Upgrade')
-  return { text, fields, hosts, host, upgrade, expect, connection, length, made: null }
+  return { text, fields, hosts, host, upgrade, expect, connection, length }
 }
 
 const NO_LENGTH = -3

@@ -9,8 +9,6 @@ import { equalsIgnoreCase, parseFields, TOKEN } from './fields.ts'
 export interface Framed {
   /** The body length in bytes, or {@link CHUNKED}, {@link UNTIL_CLOSE}, {@link INTERIM}. */
   readonly length: number
-  /** Retained for comparison with the next head on the connection. Undefined if retention is not worthwhile. */
-  readonly section?: object | undefined
 }
 
 export const CHUNKED: number = -1
@@ -35,9 +33,8 @@ export interface Grammar<Head extends Framed> {
    *
    * @param text from the start line to the end of the last field line, CRLF included
    * @param bodiless as given to `begin`
-   * @param lastSection the `section` of the previous head on this connection, if retained
    */
-  readHead(text: string, bodiless: boolean, lastSection: Head['section'] | undefined): Head
+  readHead(text: string, bodiless: boolean): Head
   /**
    * Detects a malformed head before all of it is received.
    *
@@ -67,9 +64,6 @@ const SMALL_CHUNK = 1024
 /** Bytes decoded at a time in search of the end of a head. */
 const DECODE_BYTES = 20 * 1024
 
-/** The largest text, in characters, of which a substring is retained. */
-const MAX_RETAINED = 8 * 1024
-
 const NO_TRAILERS: readonly string[] = Object.freeze([])
 
 /** A chunk size with its extensions, which are ignored (RFC 9112, section 7.1). */
@@ -91,8 +85,8 @@ const BARE = /(?:^|[^\r])\n|\r[^\n]/
  * @param before the number of characters that were checked before; only the last of them is checked again
  */
 export function hasBareCrLf(text: string, before: number): boolean {
-  const lastSection = before - 1
-  return BARE.test(lastSection <= 0 ? text : text.slice(text[lastSection] === '\n' ? before : lastSection))
+  const last = before - 1
+  return BARE.test(last <= 0 ? text : text.slice(text[last] === '\n' ? before : last))
 }
 
 type State = 'none' | 'head' | 'fixed' | 'until-close' | 'size' | 'chunk' | 'chunk-end' | 'trailers'
@@ -104,8 +98,6 @@ export class MessageParser<Head extends Framed> {
   readonly #sink: MessageSink<Head>
   #state: State = 'none'
   #bodiless = false
-  /** From the previous head. */
-  #lastSection: Head['section'] | undefined
   /** Bytes of the body or of the chunk that are not received yet. */
   #remaining = 0
   #paused = false
@@ -136,11 +128,6 @@ export class MessageParser<Head extends Framed> {
     this.#partial = ''
     this.#coalesced = null
     this.#coalescedBytes = 0
-  }
-
-  /** Drops the retained section of the previous head. */
-  forget(): void {
-    this.#lastSection = undefined
   }
 
   /** Stops the current read at this position. The sink calls it. */
@@ -231,9 +218,7 @@ export class MessageParser<Head extends Framed> {
       )
     if (end - start > this.#maxHead) throw this.#grammar.tooLong('head', partial.slice(start))
     this.#partial = ''
-    const head = this.#grammar.readHead(partial.slice(start, end + 2), this.#bodiless, this.#lastSection)
-    // A substring keeps the whole string in memory.
-    if (partial.length <= MAX_RETAINED || head.section === undefined) this.#lastSection = head.section
+    const head = this.#grammar.readHead(partial.slice(start, end + 2), this.#bodiless)
     const next = at + end + 4 - before
     return this.#startBody(head, partial, end + 4, next, to)
   }
@@ -322,8 +307,6 @@ export class MessageParser<Head extends Framed> {
     const fault =
       this.#state === 'head' ? this.#grammar.checkPrefix(text, before) : this.#bareFault(text, before)
     if (fault !== null) throw fault
-    // The rest may take long to arrive.
-    if (this.#state === 'head') this.forget()
     if (text.length >= most) throw this.#grammar.tooLong(what, text)
     this.#partial = text
     return next

@@ -91,14 +91,14 @@ function isRequestPrefix(text: string, before: number): boolean {
     : REQUEST_LINE_PREFIX.test(text)
 }
 
-function readHead(text: string, _bodiless: boolean, last?: HeaderSection): RequestHead {
+function readHead(text: string): RequestHead {
   const line = REQUEST_LINE.exec(text)
   if (line === null) throw requestLineFault(text)
   const [whole, method = '', target = ''] = line
   const minor = line[3] === '1' ? 1 : 0
   if (method === 'CONNECT') throw malformed('The gateway does not support CONNECT.')
   if (target.charCodeAt(0) !== SLASH && !TARGET.test(target)) throw invalidTarget()
-  const section = headerSection(text.slice(whole.length), last ?? null)
+  const section = headerSection(text.slice(whole.length))
   const { length } = section
   if (minor === 0 && length === CHUNKED) throw malformed('HTTP/1.0 has no Transfer-Encoding.')
   const keepAlive = isPersistent(section.connection, minor)

@@ -51,7 +51,7 @@ export function handshakeHeaders(
 
 /** As the head of any response. */
 export function headOf({ statusCode, statusMessage, rawHeaders }: IncomingMessage): ResponseHead {
-  return { status: statusCode ?? 0, phrase: statusMessage ?? '', lines: fieldLines(rawHeaders), made: null }
+  return { status: statusCode ?? 0, phrase: statusMessage ?? '', lines: fieldLines(rawHeaders) }
 }
 
 /** The fields of a validated 101. Throws if they cannot be passed to the client. */

@@ -51,7 +51,7 @@ export function authenticator(options: Partial<AuthenticatorOptions> = {}): Auth
 }
 
 export function credentials(given: Partial<Credentials>): Credentials {
-  return { apiKey: [], authorization: [], cookie: [], space: [], made: null, ...given }
+  return { apiKey: [], authorization: [], cookie: [], space: [], ...given }
 }
 
 /** What the authenticator says of a bearer token: the Principal, or the code of the refusal. */

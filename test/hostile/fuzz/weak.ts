@@ -52,8 +52,12 @@ const EDITS: Readonly<Record<string, Edit>> = {
   },
   'headers of the request before': {
     file: 'src/http/wire/header-section.ts',
-    text: 'last.text !== text) return read(text)\n  return last.made === null ? shared(text) : last',
-    by: 'last.text.length !== text.length) return read(text)\n  return last',
+    text: 'export function headerSection(text: string): HeaderSection {',
+    by: `const before: HeaderSection[] = []
+export function headerSection(text: string): HeaderSection {
+  return (before[text.length] ??= readSection(text))
+}
+function readSection(text: string): HeaderSection {`,
   },
   'blanks in names': {
     file: 'src/http/wire/fields.ts',

@@ -8,7 +8,7 @@ import { Wire } from '../../proxy/support.ts'
 import { collect } from '../../support/garbage.ts'
 import { openListener } from '../../support/listener.ts'
 
-t.test('the retained head is dropped', async (t) => {
+t.test('the header sections of its requests are given up', async (t) => {
   const sections: WeakRef<object>[] = []
   const door = await openListener((request, response) => {
     sections.push(new WeakRef(request.section))
@@ -23,7 +23,6 @@ t.test('the retained head is dropped', async (t) => {
     wire.send('GET / HTTP/1.1\r\nHost: a\r\nX-A: b\r\n\r\n')
     await wire.until(new RegExp(`(?:HTTP/1\\.1 204[^]*?\\r\\n\\r\\n){${i}}`))
   }
-  t.equal(sections[2]?.deref(), sections[1]?.deref(), 'the same one meanwhile')
   for (let i = 0; i < 100 && sections.some((section) => section.deref() !== undefined); i++) {
     await sleep(100)
     collect()
