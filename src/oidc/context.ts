@@ -1,4 +1,4 @@
-/** What every verb of this room works with; made once by `oidc.ts` for one configuration. */
+/** The shared state of sign-in, created once for each configuration. */
 
 import { Refusal } from '../model/errors.ts'
 import type { OidcPorts } from './ports.ts'
@@ -9,19 +9,19 @@ import { ProviderError, providerUnavailable } from './provider/provider-error.ts
 export interface Context extends OidcPorts {
   /** By tenant. */
   readonly providers: ReadonlyMap<string, Provider>
-  /** Tenants whose redirect_uri is another tenant's too, with another issuer: see `login.ts`. */
+  /** Ids of tenants that share their redirect_uri with a tenant of another issuer; see `login.ts`. */
   readonly sharedRedirect: ReadonlySet<string>
-  /** Characters that the cookies of sign-ins under way may have in one browser. */
+  /** Characters that the cookies of pending sign-ins may have in one browser. */
   readonly cookieBytes: number
 }
 
-const notAccepted = new Refusal(
+const rejected = new Refusal(
   'token_invalid',
-  'The identity provider did not accept what the sign-in brought.',
+  'The identity provider refused the code or token of this sign-in.',
 )
 
-/** The one place for what a provider may throw at us: a line of the log, and a Refusal that repeats none of it. */
-export async function asking<T>(
+/** Turns a provider's errors into a line of the log and a Refusal that contains nothing of the error. */
+export async function withProviderErrors<T>(
   context: Context,
   provider: Provider,
   work: () => Promise<T>,
@@ -33,23 +33,23 @@ export async function asking<T>(
   }
 }
 
-/** Throws on what is no trouble of a provider's. */
+/** @throws any other error unchanged */
 export function refusalOf({ log }: Context, { tenant }: Provider, cause: unknown): Refusal {
   const fields = { event: 'sign_in_failed', tenant: tenant.id }
   if (cause instanceof ProviderError) {
-    log.warn({ ...fields, reason: cause.message }, 'the identity provider could not be asked')
+    log.warn({ ...fields, reason: cause.message }, 'request to the identity provider failed')
     return providerUnavailable
   }
   if (cause instanceof ProviderRefused) {
-    log.info({ ...fields, reason: cause.message }, 'the identity provider said no')
-    return notAccepted
+    log.info({ ...fields, reason: cause.message }, 'the identity provider refused the request')
+    return rejected
   }
-  if (cause instanceof TokenRefused) return logged(log, tenant.id, cause.refusal)
+  if (cause instanceof TokenRefused) return logRefusal(log, tenant.id, cause.refusal)
   throw cause
 }
 
-/** For a token of the provider's that is not believed: our words, and they may be shown. */
-export function logged(log: Context['log'], tenant: string, refusal: Refusal): Refusal {
+/** Logs the refusal of a provider's token. The detail contains only the gateway's own text. */
+export function logRefusal(log: Context['log'], tenant: string, refusal: Refusal): Refusal {
   log.warn(
     { event: 'sign_in_failed', tenant, reason: refusal.detail },
     'a token of the identity provider was refused',

@@ -1,4 +1,4 @@
-/** The endpoints of sign-in: requests in, answers or Refusals out. */
+/** Dispatches requests to the sign-in endpoints. */
 
 import { Refusal } from '../model/errors.ts'
 import { readFields } from './sign-in/body.ts'
@@ -12,9 +12,9 @@ import { validate } from './tokens/validate.ts'
 
 type Endpoint = (context: Context, request: SignInRequest) => Promise<SignInResponse | Refusal>
 
-/** The code would be used up, and nobody see what for. */
-const notHead = new Refusal('method_not_allowed', 'A sign-in is finished by GET.', { allow: 'GET' })
-const notOurs = new Refusal('route_not_found', 'No endpoint of sign-in has this path and method.')
+/** HEAD would redeem the code without a response body. */
+const notHead = new Refusal('method_not_allowed', 'The sign-in callback accepts GET only.', { allow: 'GET' })
+const notFound = new Refusal('route_not_found', 'No sign-in endpoint has this path and method.')
 
 const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
   'POST /auth/oidc/login': loginEndpoint,
@@ -24,18 +24,18 @@ const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
   'POST /auth/oidc/logout': logoutEndpoint,
 }
 
-/** A tenant may have a callback of its own: `/auth/oidc/callback/acme`. */
-const OWN_CALLBACK = /^(GET \/auth\/oidc\/callback)\/[^/]+$/
+/** A callback of one tenant: `/auth/oidc/callback/acme`. */
+const TENANT_CALLBACK = /^(GET \/auth\/oidc\/callback)\/[^/]+$/
 
-/** Rejects when the store, or where sign-ins are kept, can't be asked: the caller answers 503. */
+/** Rejects when the store is unavailable; the caller responds with 503. */
 export async function serveSignIn(
   context: Context,
   request: SignInRequest,
 ): Promise<SignInResponse | Refusal> {
   if (request.method === 'HEAD') return notHead
-  const name = `${request.method} ${request.path}`.replace(OWN_CALLBACK, '$1')
+  const name = `${request.method} ${request.path}`.replace(TENANT_CALLBACK, '$1')
   const endpoint = Object.hasOwn(ENDPOINTS, name) ? ENDPOINTS[name] : undefined
-  return endpoint === undefined ? notOurs : endpoint(context, request)
+  return endpoint === undefined ? notFound : endpoint(context, request)
 }
 
 async function validateEndpoint(context: Context, request: SignInRequest): Promise<SignInResponse | Refusal> {

@@ -1,4 +1,4 @@
-/** Sign-in with each tenant's own identity provider: the entrance to this room. */
+/** Sign-in with each tenant's identity provider: the public interface of this folder. */
 
 import type { Refusal } from '../model/errors.ts'
 import type { Context } from './context.ts'
@@ -14,53 +14,53 @@ import { otherTenant } from './tokens/tenant-claim.ts'
 import { ProviderError, providerUnavailable } from './provider/provider-error.ts'
 
 export interface OidcLimits extends HttpLimits {
-  /** Characters that the cookies of sign-ins under way may have in one browser. */
+  /** Characters that the cookies of pending sign-ins may have in one browser. */
   readonly cookieBytes?: number
 }
 
-/** Half of what a header section may have by default. */
+/** Half of the default `limits.header_bytes`. */
 const COOKIE_BYTES = 16 * 1024
 
 export class Oidc {
   readonly #context: Context
   readonly #renewals: Renewals
-  /** Of the tenants that accept their provider's tokens. */
+  /** The providers of tenants with `accept_provider_tokens`. */
   readonly #accepting: readonly Provider[]
   readonly #inFlight = new Set<Promise<unknown>>()
 
-  /** @param tenants those that have a provider */
+  /** @param tenants the tenants with a provider */
   constructor(ports: OidcPorts, tenants: readonly OidcTenant[], limits: OidcLimits = {}) {
     const providers = new Map(tenants.map((tenant) => [tenant.id, new Provider(tenant, limits)]))
     const { cookieBytes = COOKIE_BYTES } = limits
-    this.#context = { ...ports, providers, sharedRedirect: sharingRedirect(tenants), cookieBytes }
+    this.#context = { ...ports, providers, sharedRedirect: withSharedRedirect(tenants), cookieBytes }
     this.#renewals = new Renewals(this.#context)
     this.#accepting = [...providers.values()].filter(({ tenant }) => tenant.oidc.acceptProviderTokens)
   }
 
-  /** Serves `/auth/oidc/*`. Rejects when the store can't be asked. */
+  /** Serves `/auth/oidc/*`. Rejects when the store is unavailable. */
   serve(request: SignInRequest): Promise<SignInResponse | Refusal> {
-    return this.#whole(serveSignIn(this.#context, request))
+    return this.#track(serveSignIn(this.#context, request))
   }
 
   /**
-   * Sends a browser to sign in, and afterwards back to where it was going.
+   * Redirects a browser to the provider; after sign-in the browser returns to the target.
    *
-   * @param target path and query, as it came
-   * @param rawHeaders of the request: name, value, …
+   * @param target path and query as received
+   * @param rawHeaders name, value, …
    */
   signIn(tenant: string, target: string, rawHeaders: readonly string[]): Promise<SignInResponse | Refusal> {
-    return this.#whole(signInRedirect(this.#context, tenant, target, rawHeaders))
+    return this.#track(signInRedirect(this.#context, tenant, target, rawHeaders))
   }
 
-  /** For `Sessions`: a session whose Seats are too old. */
+  /** Renews a session whose Seats are older than the token lifetime. */
   readonly renew = (tenant: string, id: string): Promise<SessionRecord | Refusal> =>
-    this.#whole(this.#renewals.renew(tenant, id))
+    this.#track(this.#renewals.renew(tenant, id))
 
-  /** A bearer token that is none of the gateway's own. Null: nor is it any provider's who is accepted. */
+  /** Verifies a bearer token that is not the gateway's own. Null when it is not from an accepted provider either. */
   async verifyProviderToken(text: string): Promise<ProviderToken | Refusal | null> {
     if (this.#accepting.length === 0) return null
     try {
-      const found = await this.#whole(verifyProviderToken(text, this.#accepting, this.#context.now()))
+      const found = await this.#track(verifyProviderToken(text, this.#accepting, this.#context.now()))
       if (found === otherTenant)
         this.#context.log.warn(
           { event: 'provider_token_refused', reason: otherTenant.detail },
@@ -75,22 +75,22 @@ export class Oidc {
     }
   }
 
-  /** Lets what is under way come to its end, as after a reload: a sign-in that has begun to be served is served. */
+  /** Waits for the requests in flight: after a reload they complete with the old configuration. */
   async close(): Promise<void> {
     while (this.#inFlight.size > 0) await Promise.allSettled(this.#inFlight)
     await Promise.all([...this.#context.providers.values()].map((provider) => provider.close()))
   }
 
-  #whole<T>(work: Promise<T>): Promise<T> {
-    // Whoever called hears of a failure; here it is only over.
-    const over = work.catch(() => {}).then(() => void this.#inFlight.delete(over))
-    this.#inFlight.add(over)
+  #track<T>(work: Promise<T>): Promise<T> {
+    // The caller handles a rejection; here only completion matters.
+    const settled = work.catch(() => {}).then(() => void this.#inFlight.delete(settled))
+    this.#inFlight.add(settled)
     return work
   }
 }
 
-/** Tenants that have their redirect_uri in common with one of another issuer. */
-function sharingRedirect(tenants: readonly OidcTenant[]): Set<string> {
+/** Ids of tenants that share their redirect_uri with a tenant of another issuer. */
+function withSharedRedirect(tenants: readonly OidcTenant[]): Set<string> {
   const sharing = tenants.filter(({ oidc }) =>
     tenants.some(({ oidc: other }) => other.redirectUri === oidc.redirectUri && other.issuer !== oidc.issuer),
   )

@@ -1,32 +1,30 @@
-/**
- * All that sign-in needs of the rest of the gateway, which the composition root gives it. Types only.
- */
+/** The interfaces that sign-in requires from the rest of the gateway. Types only. */
 
 import type { OidcConfig, TokenConfig } from '../config/config.ts'
 import type { SessionChanged, SessionStore } from '../../seats-admin/index.ts'
 
-/** A tenant that signs in through a provider. */
+/** A tenant with an identity provider. */
 export interface OidcTenant {
   readonly id: string
   readonly oidc: OidcConfig
   readonly token: TokenConfig
 }
 
-/** Remembers which sign-ins were finished, so that each is finished once. A sign-in that is only begun is in no memory. */
+/** Records completed sign-ins, so that each completes once. Pending sign-ins are not recorded. */
 export interface Ephemeral {
   /**
-   * Names the memory: 8 characters of base64url, others as soon as ids may have been forgotten. A sign-in counts only in
-   * the epoch in which it was begun. Rejects when the memory can't be asked.
+   * Identifies the record: 8 characters of base64url. The epoch changes when ids may have been lost; a sign-in is valid
+   * only in the epoch in which it started. Rejects when the record is unavailable.
    */
   epoch(): Promise<string>
   /**
-   * Of any number of calls for one id, everywhere, one resolves with true. False also when the epoch is over. Rejects
-   * when the memory can't be asked, or is full.
+   * Of all calls for one id, on all instances, exactly one resolves with true. False also when the epoch has changed.
+   * Rejects when the record is unavailable or full.
    */
   use(tenant: string, epoch: string, id: string, ttlMs: number): Promise<boolean>
 }
 
-/** A Seat as sign-in sees it. */
+/** The part of a Seat that sign-in reads. */
 export interface SeatOfName {
   readonly id: string
   readonly name: string
@@ -34,13 +32,13 @@ export interface SeatOfName {
 }
 
 export interface SeatDirectory {
-  /** Those that exist now. Rejects when the store can't be asked. */
+  /** The existing Seats of these names. Rejects when the store is unavailable. */
   seatsByName(tenant: string, names: readonly string[]): Promise<readonly SeatOfName[]>
-  /** These Seats, and no others, are the user's latest sign-in's. */
+  /** Records the Seats of the user's latest sign-in, in place of earlier ones. */
   recordMember(tenant: string, user: string, seatIds: readonly string[]): Promise<void>
 }
 
-/** Whom a token of the gateway is about; see `TokenSubject` of `src/decision/authn/token.ts`. */
+/** The subject of a gateway token; see `TokenSubject` in `src/decision/authn/token.ts`. */
 export interface MintSubject {
   readonly sub: string
   readonly email?: string
@@ -49,23 +47,23 @@ export interface MintSubject {
   readonly isSso: boolean
 }
 
-/** Makes the gateway's own token. Throws a RangeError when it would be too long to be sent. @param now ms */
+/** Signs a gateway token. Rejects with a RangeError when the token would be too long. @param now ms since the epoch */
 export type Mint = (tenant: string, subject: MintSubject, now: number) => Promise<string>
 
-/** The log, as far as sign-in writes to it. Fields never hold a credential. */
+/** The log. Fields never contain a credential. */
 export interface OidcLog {
   info(fields: Readonly<Record<string, unknown>>, message: string): void
   warn(fields: Readonly<Record<string, unknown>>, message: string): void
   error(fields: Readonly<Record<string, unknown>>, message: string): void
 }
 
-/** The parts that sign-in is made of, from outside. */
+/** The dependencies of sign-in. */
 export interface OidcPorts {
   readonly ephemeral: Ephemeral
   readonly sessions: SessionStore
   readonly seats: SeatDirectory
   readonly mint: Mint
-  /** Resolves when no instance decides by what a session was before. */
+  /** Resolves when no instance decides by the old state of the session. */
   readonly announce: (committed: SessionChanged) => Promise<void>
   readonly log: OidcLog
   /** Wall clock, ms since the epoch. */
@@ -75,20 +73,20 @@ export interface OidcPorts {
 /** A request to one of the endpoints. */
 export interface SignInRequest {
   readonly method: string
-  /** As matched: `/auth/oidc/callback`. */
+  /** The matched path: `/auth/oidc/callback`. */
   readonly path: string
   /** Without the `?`. */
   readonly query: string
   /** Name, value, name, value, … as received. */
   readonly rawHeaders: readonly string[]
-  /** Null: none. */
+  /** Null without a body. */
   readonly body: Uint8Array | null
 }
 
 export interface SignInResponse {
   readonly status: number
-  /** Name, value, …; beside Content-Type, Content-Length and Cache-Control, which the caller writes. */
+  /** Name, value, …; the caller adds Content-Type, Content-Length and Cache-Control. */
   readonly headers: readonly string[]
-  /** Sent as JSON; undefined: no body. */
+  /** Sent as JSON; undefined without a body. */
   readonly body?: unknown
 }

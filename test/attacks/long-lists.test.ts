@@ -3,7 +3,7 @@
 import { createServer } from 'node:net'
 import t, { type Test } from 'tap'
 import { isNavigation } from '../../src/oidc/sign-in/browser.ts'
-import { isAtOtherHost } from '../../src/oidc/sign-in/host.ts'
+import { isAtNonCanonicalHost } from '../../src/oidc/sign-in/host.ts'
 import { foldName } from '../../src/proxy/header-names.ts'
 import { requestNames } from '../../src/proxy/request-names.ts'
 import { codeOf, Wire } from '../proxy/support.ts'
@@ -157,7 +157,7 @@ t.test('names of any length are told from those that matter, and not remembered'
 t.test('hosts that a proxy names, where a sign-in looks at them', async (t) => {
   const home = 'https://gw.example/auth/oidc/callback'
   const isElsewhere = (name: string, value: string) =>
-    isAtOtherHost(['Host', 'other.example', name, value], home)
+    isAtNonCanonicalHost(['Host', 'other.example', name, value], home)
   t.ok(isElsewhere('X-Forwarded-Host', 'third.example'))
   t.notOk(isElsewhere('X-Forwarded-Host', 'third.example, gw.example'))
   for (const separator of [',', 'a,', 'xn--a,', '%41,'])

@@ -7,7 +7,7 @@ import { performance } from 'node:perf_hooks'
 import t from 'tap'
 import { ProcessEphemeral } from '../../src/oidc/sign-in/ephemeral.ts'
 import { Refusal } from '../../src/model/errors.ts'
-import { signInCookie } from '../../src/oidc/session/cookies.ts'
+import { signInCookieName } from '../../src/oidc/session/cookies.ts'
 import { startProcesses } from '../sign-in/processes.ts'
 import { startRedis } from '../support/servers/redis.ts'
 import { startWorld } from '../oidc/world.ts'
@@ -57,7 +57,7 @@ t.test('finished with states that were never given', async (t) => {
   const time = Math.floor(Date.now() / 1000).toString(36)
   for (let i = 0; i < 500; i++) {
     const state = Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('base64url')
-    const cookie = `${signInCookie(state)}=acme.${time}.${'A'.repeat(60)}`
+    const cookie = `${signInCookieName(state)}=acme.${time}.${'A'.repeat(60)}`
     const query = new URLSearchParams({ state, code: 'x', iss: world.acme.issuer })
     const page = await world.oidc.serve({
       method: 'GET',

@@ -178,12 +178,12 @@ t.test('a store on PostgreSQL is a whole URL; nothing of it is shown', async (t)
 
 t.test('a PostgreSQL that could not be asked as it is written', async (t) => {
   for (const [url, fault] of [
-    ['postgres://db/seatgate', /the URL names no user/],
+    ['postgres://db/seatgate', /the URL has no user name/],
     ['postgres://anna:hush@db/x?sslmode=prefer', /sslmode must be one of/],
     ['postgres://anna:hush@db/x?foo=1', /unknown parameter/],
     [
       'postgres://anna:hush@db/x?sslmode=verify-full&sslrootcert=missing.pem',
-      /sslrootcert can't be read: ENOENT/,
+      /sslrootcert cannot be read: ENOENT/,
     ],
     ['postgres://anna:hu#sh@db/x', /percent-encoded|is not postgres/],
   ] as const) {

@@ -120,7 +120,7 @@ t.test('one that refuses ends the start at once', async (t) => {
   await gateway.end()
   const before = Date.now()
   await fleet.query('UPDATE seatgate.schema_version SET version = 99', [])
-  await t.rejects(gateway.start(), /written by a newer Seatgate/)
+  await t.rejects(gateway.start(), /from a newer Seatgate/)
   t.equal(gateway.exitCode, 1)
   t.ok(Date.now() - before < 45_000, 'and not at the bound')
 })

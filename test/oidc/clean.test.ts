@@ -1,32 +1,32 @@
 /** Words from outside, made fit for the log. */
 
 import t from 'tap'
-import { cleaned, cleanedError, cleanedName } from '../../src/oidc/provider/log-text.ts'
+import { sanitize, sanitizeErrorCode, sanitizeName } from '../../src/oidc/provider/log-text.ts'
 import { codeOf, networkError } from '../../src/oidc/provider/provider-error.ts'
 
 t.test('bounded, visible, without what could be a credential', async (t) => {
-  t.equal(cleaned('the code has expired'), 'the code has expired')
-  t.equal(cleaned('a\r\nb\u0000\u001b[2Jc\u2028d'), 'a b [2Jc d')
-  t.equal(cleaned(`no such code ${'a1'.repeat(20)}, sorry`), 'no such code […], sorry')
-  t.equal(cleaned('token eyJhbGciOiJSUzI1NiJ9.e30.c2ln-_~ is bad'), 'token […] is bad')
-  t.equal(cleaned('code%3Dabcdefghijklmnop'), '[…]')
-  t.ok(cleaned('a b '.repeat(100_000)).length <= 201)
-  t.equal(cleaned(''), '')
+  t.equal(sanitize('the code has expired'), 'the code has expired')
+  t.equal(sanitize('a\r\nb\u0000\u001b[2Jc\u2028d'), 'a b [2Jc d')
+  t.equal(sanitize(`no such code ${'a1'.repeat(20)}, sorry`), 'no such code […], sorry')
+  t.equal(sanitize('token eyJhbGciOiJSUzI1NiJ9.e30.c2ln-_~ is bad'), 'token […] is bad')
+  t.equal(sanitize('code%3Dabcdefghijklmnop'), '[…]')
+  t.ok(sanitize('a b '.repeat(100_000)).length <= 201)
+  t.equal(sanitize(''), '')
 })
 
 t.test('error codes of the standards stay', async (t) => {
   for (const code of ['temporarily_unavailable', 'unsupported_grant_type', 'invalid_grant'])
-    t.equal(cleanedError(code), code)
-  t.equal(cleanedError('unsupported_grant_type_x'), '[…]')
+    t.equal(sanitizeErrorCode(code), code)
+  t.equal(sanitizeErrorCode('unsupported_grant_type_x'), '[…]')
 })
 
 t.test('names stay whole, and visible', async (t) => {
   t.equal(
-    cleanedName('a-very-long-name-of-a-seat-without-spaces'),
+    sanitizeName('a-very-long-name-of-a-seat-without-spaces'),
     'a-very-long-name-of-a-seat-without-spaces',
   )
-  t.equal(cleanedName('a\nb'), 'a?b')
-  t.ok(cleanedName('x'.repeat(1000)).length <= 201)
+  t.equal(sanitizeName('a\nb'), 'a?b')
+  t.ok(sanitizeName('x'.repeat(1000)).length <= 201)
 })
 
 t.test('errors of the network are told by their codes alone', async (t) => {

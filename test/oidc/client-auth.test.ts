@@ -104,6 +104,6 @@ t.test('a 401 that says no more than that', async (t) => {
     const { state } = (await world.begin(browser)).json
     const page = await browser.send(`${world.origin}/auth/oidc/callback/acme?code=x&state=${state}`)
     t.match(page.json, { status: 503, code: 'unavailable' })
-    t.match(reasons(world).at(-1), /answered 401 .*set client_auth: client_secret_post/)
+    t.match(reasons(world).at(-1), /responded with 401 .*set client_auth: client_secret_post/)
   }
 })

@@ -1,7 +1,7 @@
 /** Cross-site requests with the cookie: the session counts for nothing that may change something. */
 
 import t from 'tap'
-import { cookieCounts, isNavigation, isSameOrigin } from '../../src/oidc/sign-in/browser.ts'
+import { isCookieAccepted, isNavigation, isSameOrigin } from '../../src/oidc/sign-in/browser.ts'
 import { startWorld } from './world.ts'
 
 t.test('requests that other sites make', async (t) => {
@@ -69,9 +69,9 @@ t.test('logout', async (t) => {
 t.test('a WebSocket of another site', async (t) => {
   const own = 'https://gw.example'
   const rawHeaders = ['Origin', 'https://evil.example', 'Upgrade', 'websocket']
-  t.notOk(cookieCounts({ method: 'GET', rawHeaders, upgrade: true }, own))
-  t.ok(cookieCounts({ method: 'GET', rawHeaders: ['Origin', own], upgrade: true }, own))
-  t.ok(cookieCounts({ method: 'GET', rawHeaders, upgrade: false }, own))
+  t.notOk(isCookieAccepted({ method: 'GET', rawHeaders, upgrade: true }, own))
+  t.ok(isCookieAccepted({ method: 'GET', rawHeaders: ['Origin', own], upgrade: true }, own))
+  t.ok(isCookieAccepted({ method: 'GET', rawHeaders, upgrade: false }, own))
 })
 
 t.test('headers that are there twice', async (t) => {

@@ -114,7 +114,7 @@ t.test('credentials that the provider says back', async (t) => {
   })
   await browser.send(callbackOf(world, begun.json.state))
   t.match(world.events('sign_in_failed'), [
-    { reason: 'the code: the provider answered invalid_grant no such code […] or verifier ([…])' },
+    { reason: 'the code: the provider responded with invalid_grant no such code […] or verifier ([…])' },
   ])
 })
 

@@ -72,7 +72,7 @@ t.test('its age counts from the beginning of the reading', async (t) => {
   const pending = kept.get()
   at.now = 100
   await pending
-  t.equal(kept.beganAt, 0)
+  t.equal(kept.startedAt, 0)
   await kept.get()
   await settled()
   t.equal(at.reads, 2, 'it was not fresh any more when it came')
@@ -87,6 +87,6 @@ t.test('who waits for the reading under way begins none', async (t) => {
   t.equal(at.reads, 1)
   await pending
   at.fail = true
-  kept.again().catch(() => {})
+  kept.revalidate().catch(() => {})
   await t.rejects(kept.settled(), { message: 'failure 2' })
 })

@@ -154,7 +154,7 @@ async function keySet() {
       return Response.json({ keys: await Promise.all(jwks) })
     },
   })
-  const verify = async (source: 'provider' | 'anybody', kid: string) => {
+  const verify = async (source: 'provider' | 'request', kid: string) => {
     const signer = pairs.get(kid)?.privateKey ?? pairs.get('first')?.privateKey
     const jws = await new SignJWT({}).setProtectedHeader({ alg: 'ES256', kid }).sign(signer as CryptoKey)
     return keys
@@ -169,19 +169,19 @@ async function keySet() {
 
 t.test('keys that are changed right after they were read in the ordinary course', async (t) => {
   const { at, verify } = await keySet()
-  t.equal(await verify('anybody', 'first'), 'good')
+  t.equal(await verify('request', 'first'), 'good')
   at.published = ['second']
   at.now = 1
-  t.equal(await verify('anybody', 'second'), 'good', 'what anybody sends may cause a reading at once')
+  t.equal(await verify('request', 'second'), 'good', 'what anybody sends may cause a reading at once')
   for (at.now = 2; at.now < 10_001; at.now += 100)
-    t.equal(await verify('anybody', `made up ${at.now}`), 'ERR_JWKS_NO_MATCHING_KEY')
+    t.equal(await verify('request', `made up ${at.now}`), 'ERR_JWKS_NO_MATCHING_KEY')
   t.equal(at.reads, 2, 'and then none for ten seconds')
   at.now = 10_001
-  await verify('anybody', 'made up')
+  await verify('request', 'made up')
   t.equal(at.reads, 3)
 })
 
-for (const source of ['provider', 'anybody'] as const) {
+for (const source of ['provider', 'request'] as const) {
   t.test(`keys that were changed since they were fresh: ${source}`, async (t) => {
     const { at, verify } = await keySet()
     await verify(source, 'first')
@@ -213,16 +213,16 @@ t.test(
   'a made-up token that joins a reading, or meets a failed one, does not use the cooldown up',
   async (t) => {
     const { at, verify } = await keySet()
-    await verify('anybody', 'first')
+    await verify('request', 'first')
     at.now = 20 * 60_000
     at.delay = 20
-    const reading = verify('anybody', 'first')
+    const reading = verify('request', 'first')
     at.now++
-    const madeUp = verify('anybody', 'made up')
+    const madeUp = verify('request', 'made up')
     await reading
     at.published = ['second']
     await madeUp
     at.now++
-    t.equal(await verify('anybody', 'second'), 'good')
+    t.equal(await verify('request', 'second'), 'good')
   },
 )

@@ -18,7 +18,7 @@ async function namesOf(t: Test, files: { hosts?: string; resolv?: string } = {},
   const find = (name: string) =>
     names.lookup(name).then(
       (found) => found.map(({ address, family }) => `${family} ${address}`),
-      (cause: Error) => (codeOf(cause) === 'ProviderTrouble' ? cause.message : codeOf(cause)),
+      (cause: Error) => (codeOf(cause) === 'ProviderError' ? cause.message : codeOf(cause)),
     )
   return { server, names, find, hostsFile }
 }
@@ -114,10 +114,10 @@ t.test('a name server that never answers', async (t) => {
 })
 
 t.test('how many at once', async (t) => {
-  const { server, find } = await namesOf(t, {}, { maxUnderWay: 2 })
+  const { server, find } = await namesOf(t, {}, { maxInFlight: 2 })
   for (const name of ['one', 'two', 'three']) server.names.set(name, null)
   const waiting = [find('one'), find('two'), find('one'), find('ONE')]
-  t.equal(await find('three'), "too many look-ups of the provider's names wait")
+  t.equal(await find('three'), "too many look-ups of the provider's host names are pending")
   while (server.asked.length < 4) await new Promise((resolve) => setTimeout(resolve, 10))
   server.release()
   t.same(await Promise.all(waiting), Array(4).fill('ENOTFOUND'))

@@ -5,7 +5,7 @@
 
 import type { Test } from 'tap'
 import t from 'tap'
-import { signInCookie, signInCookiesIn } from '../../src/oidc/session/cookies.ts'
+import { signInCookieName, signInCookiesIn } from '../../src/oidc/session/cookies.ts'
 import type { Page } from './browser-client.ts'
 import { type SignInWorld, startWorld } from './world.ts'
 
@@ -36,9 +36,9 @@ t.test('forged', async (t) => {
   const state = answer.searchParams.get('state') ?? ''
   // Under the name that each forged state would look for, the browser shows the cookie that it has.
   const cookies = browser.cookies(world.origin)
-  const binding = cookies.get(signInCookie(state)) ?? ''
+  const binding = cookies.get(signInCookieName(state)) ?? ''
   for (const forged of ['x', 'A'.repeat(43), `${state}A`, state.slice(1), state.toLowerCase(), `${state} `]) {
-    cookies.set(signInCookie(forged), binding)
+    cookies.set(signInCookieName(forged), binding)
     answer.searchParams.set('state', forged)
     refused(t, world, await browser.send(answer.href), forged.length.toString())
   }
@@ -78,8 +78,8 @@ t.test('from another browser (login CSRF), which does not use it up', async (t) 
   const other = world.browser('mallory')
   refused(t, world, await other.send(answer.href), 'without a cookie')
   const begun = await world.begin(other)
-  const own = other.cookies(world.origin).get(signInCookie(begun.json.state)) ?? ''
-  const name = signInCookie(answer.searchParams.get('state') ?? '')
+  const own = other.cookies(world.origin).get(signInCookieName(begun.json.state)) ?? ''
+  const name = signInCookieName(answer.searchParams.get('state') ?? '')
   other.cookies(world.origin).set(name, own)
   refused(t, world, await other.send(answer.href), "with a cookie of one's own")
   const right = browser.cookies(world.origin).get(name) ?? ''
@@ -128,7 +128,7 @@ t.test('at another address than the redirect_uri', async (t) => {
 t.test('the cookie: neither changed, nor of another state, tenant, client or time', async (t) => {
   const { world, browser, answer } = await begunWorld(t)
   const state = answer.searchParams.get('state') ?? ''
-  const name = signInCookie(state)
+  const name = signInCookieName(state)
   const cookies = browser.cookies(world.origin)
   const good = cookies.get(name) ?? ''
   t.notMatch(good, state, 'it does not tell the state')
@@ -152,7 +152,7 @@ t.test('the cookie: neither changed, nor of another state, tenant, client or tim
     `${tenant}.${time}.${sealed}=`,
     `${tenant}.${time}.${flipped}`,
     `${tenant}.${time}.${'A'.repeat(sealed.length)}`,
-    cookies.get(signInCookie(other.json.state)) ?? '',
+    cookies.get(signInCookieName(other.json.state)) ?? '',
   ]) {
     const page = await browser.send(answer.href, { headers: { cookie: `${name}=${wrong}` } })
     refused(t, world, page, wrong.slice(0, 24))
@@ -215,7 +215,7 @@ t.test('more than a browser should have: the oldest go, by number and by size', 
   for (let i = 0; i < 60; i++) {
     // The cookies tell their age in whole seconds.
     world.ahead = i * 1000
-    names.push(signInCookie((await world.begin(browser)).json.state))
+    names.push(signInCookieName((await world.begin(browser)).json.state))
   }
   t.same([...browser.cookies(world.origin).keys()].toSorted(), names.slice(-41).toSorted(), 'the newest stay')
   const return_to = `/${'a'.repeat(2000)}`
@@ -226,7 +226,7 @@ t.test('more than a browser should have: the oldest go, by number and by size', 
 })
 
 t.test('cookies that are none of ours, or half, are none of a sign-in', async (t) => {
-  const name = signInCookie('x'.repeat(43))
+  const name = signInCookieName('x'.repeat(43))
   const read = (...lines: string[]) => signInCookiesIn(lines).map((each) => each.name)
   t.same(read(`a=b; ${name}=1;${name}2=2`, ` ${name}3 =3`), [name, `${name}2`, `${name}3`])
   t.same(read(`x${name}=1; ${name}; a=${name}=1; =${name}=1; ${name}.9=1`), [])

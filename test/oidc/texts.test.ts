@@ -2,7 +2,7 @@
 
 import t from 'tap'
 import { acceptedAlgorithms, hashOf } from '../../src/oidc/provider/algorithms.ts'
-import { cookieValues, setCookie, signInCookie } from '../../src/oidc/session/cookies.ts'
+import { cookieValues, setCookie, signInCookieName } from '../../src/oidc/session/cookies.ts'
 import {
   cookieText,
   handleText,
@@ -12,7 +12,7 @@ import {
   parseHandleText,
   sha256,
 } from '../../src/oidc/session/handle.ts'
-import { mayBeAsked } from '../../src/oidc/provider/http.ts'
+import { isAllowedScheme } from '../../src/oidc/provider/http.ts'
 import { identityOf } from '../../src/oidc/tokens/identity.ts'
 import { isDistributed, readSeatsClaim } from '../../src/oidc/tokens/seats-claim.ts'
 
@@ -47,7 +47,7 @@ t.test('cookies in lines', async (t) => {
   t.same(cookieValues([`${name}="x"`], name), ['"x"'], 'quotes are part of it')
   t.same(cookieValues([], name), [])
   t.equal(setCookie('n', 'v', 5), 'n=v; Path=/; Max-Age=5; Secure; HttpOnly; SameSite=Lax')
-  const names = new Set(Array.from({ length: 2000 }, () => signInCookie(newSecret())))
+  const names = new Set(Array.from({ length: 2000 }, () => signInCookieName(newSecret())))
   t.equal(names.size, 2000, 'each sign-in has a name of its own')
 })
 
@@ -94,10 +94,10 @@ t.test('algorithms', async (t) => {
 })
 
 t.test('addresses that may be asked', async (t) => {
-  for (const url of ['https://login.example', 'https://127.0.0.1/x']) t.ok(mayBeAsked(url, false))
+  for (const url of ['https://login.example', 'https://127.0.0.1/x']) t.ok(isAllowedScheme(url, false))
   for (const url of ['http://127.0.0.1:9', 'http://localhost', 'http://[::1]:8', 'http://127.255.0.1']) {
-    t.ok(mayBeAsked(url, true))
-    t.notOk(mayBeAsked(url, false))
+    t.ok(isAllowedScheme(url, true))
+    t.notOk(isAllowedScheme(url, false))
   }
   for (const url of [
     'http://login.example',
@@ -112,5 +112,5 @@ t.test('addresses that may be asked', async (t) => {
     'nonsense',
     '',
   ])
-    t.notOk(mayBeAsked(url, true), url)
+    t.notOk(isAllowedScheme(url, true), url)
 })

@@ -37,5 +37,5 @@ t.test('a start on a full disk', async (t) => {
   t.equal(reserve, false, 'it was given up for the index')
   t.same(killed, decides, 'after kill -9')
   t.same(rest, { 'without reserve': 'it ended' })
-  t.match(stderr, /can't be opened: the disk is full: SQLite needs 32 KiB/)
+  t.match(stderr, /cannot be opened: the disk is full: SQLite needs 32 KiB/)
 })

@@ -100,7 +100,7 @@ t.test(
         true,
         'with its style',
       )
-      await page.click('text=Begin again')
+      await page.click('text=Start again')
       t.equal(new URL(page.url()).origin, acme.issuer)
     })
 

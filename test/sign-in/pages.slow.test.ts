@@ -39,7 +39,7 @@ function isPage(
     'x-request-id': String,
   })
   t.match(page.body, words)
-  t.ok(page.body.includes(`<a href="${link}">Begin again</a>`), page.body)
+  t.ok(page.body.includes(`<a href="${link}">Start again</a>`), page.body)
   t.ok(page.body.includes(String(page.headers['x-request-id'])))
 }
 
@@ -64,14 +64,14 @@ t.test('a state that is unknown, or was used: Back after the sign-in', async (t)
   const answer = stopped.headers.location ?? ''
   const cookies = new Map(visitor.cookies(world.origin))
   t.equal((await visitor.send(answer, HTML)).status, 303)
-  isPage(t, await visitor.send(answer, HTML), { status: 400, words: /finished already/, link: '/' })
+  isPage(t, await visitor.send(answer, HTML), { status: 400, words: /already completed/, link: '/' })
   t.match((await visitor.send(answer)).json, { code: 'input_invalid', errors: [{ path: '/state' }] })
 
   // Two of the same at once: the second comes with what the first came with, or is signed in by it.
   const twice = world.visitor()
   for (const [name, value] of cookies) twice.cookies(world.origin).set(name, value)
   const link = `${world.origin}/pages/a?x=1&amp;y=2`
-  isPage(t, await twice.send(answer, HTML), { status: 400, words: /finished already/, link })
+  isPage(t, await twice.send(answer, HTML), { status: 400, words: /already completed/, link })
   for (const [name, value] of cookies) visitor.cookies(world.origin).set(name, value)
   const on = await visitor.send(answer, HTML)
   t.match(on, { status: 303, headers: { location: `${world.origin}/pages/a?x=1&y=2` } })
@@ -102,7 +102,7 @@ t.test('no cookie, and words that somebody else chose', async (t) => {
     return_to: 'https://evil.example/',
   })
   const page = await world.visitor().send(`${CALLBACK}?${query}`, HTML)
-  isPage(t, page, { status: 400, words: /No sign-in of this browser is waiting/, link: '/' })
+  isPage(t, page, { status: 400, words: /This browser has no pending sign-in/, link: '/' })
   t.notMatch(page.body, /script|evil/)
   const double = await world.visitor().send(`${CALLBACK}?state=a&state=b`, HTML)
   isPage(t, double, { status: 400, words: /more than once/, link: '/' })
@@ -112,7 +112,7 @@ t.test('the provider is down', async (t) => {
   await world.configure()
   await world.acme.down()
   const page = await world.visitor().ask('/pages/a', { headers: NAVIGATION })
-  isPage(t, page, { status: 503, words: /not possible at the moment/, link: '/pages/a' })
+  isPage(t, page, { status: 503, words: /temporarily unavailable/, link: '/pages/a' })
   t.equal(page.headers['retry-after'], '1')
   await world.acme.up()
   await world.configure()

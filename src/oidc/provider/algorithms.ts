@@ -1,6 +1,6 @@
 /**
- * Signature algorithms of a provider's tokens (RFC 7518, section 3.1; RFC 8037; RFC 9864): asymmetric ones only. `none`
- * and HMAC are not on the list, so no advertisement and no header can bring them in.
+ * Accepted signature algorithms of a provider's tokens (RFC 7518, section 3.1; RFC 8037; RFC 9864): asymmetric ones only.
+ * `none` and HMAC are not listed, so neither discovery nor a token's header can select them.
  */
 
 /** Algorithm → the hash of its family, for `at_hash` (OpenID Connect Core 1.0, section 3.1.3.6). */
@@ -19,10 +19,10 @@ const HASHES: Readonly<Record<string, string>> = {
   Ed25519: 'sha512',
 }
 
-/** Every provider must support it (OpenID Connect Core 1.0, section 15.1): for those that advertise nothing. */
+/** For providers that advertise nothing: mandatory by OpenID Connect Core 1.0, section 15.1. */
 const DEFAULT = ['RS256']
 
-/** Those on the list that the provider advertises. */
+/** The advertised algorithms that are accepted. */
 export function acceptedAlgorithms(advertised: unknown): readonly string[] {
   const names: readonly unknown[] = Array.isArray(advertised) ? advertised : DEFAULT
   return names.filter((name): name is string => typeof name === 'string' && Object.hasOwn(HASHES, name))

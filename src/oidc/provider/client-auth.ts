@@ -14,7 +14,7 @@ export function chosenAuth({ clientAuth, clientSecret }: OidcConfig, supported: 
   const methods: readonly unknown[] = Array.isArray(supported) ? supported : ['client_secret_basic']
   if (methods.includes('client_secret_basic')) return 'client_secret_basic'
   if (methods.includes('client_secret_post')) return 'client_secret_post'
-  throw new ProviderError('the provider takes the client secret neither by Basic nor in the body')
+  throw new ProviderError('the provider supports neither client_secret_basic nor client_secret_post')
 }
 
 export function authentication(method: ClientAuth, secret: string): client.ClientAuth {

@@ -1,4 +1,4 @@
-/** For the log: the setting to change when a provider refuses the gateway as its client. Holds no value of a secret. */
+/** For the log: the setting to change when a provider refuses the gateway as its client. Contains no secret. */
 
 import type { ClientAuth, OidcConfig } from '../../config/config.ts'
 

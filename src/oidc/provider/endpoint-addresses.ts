@@ -1,7 +1,7 @@
 /**
- * The addresses that a provider's endpoints may be at. The issuer's own host and port, and those in `endpoint_hosts`, are
- * the operator's choice and may be inner ones. Any other is the discovery document's choice, and may lead to no inner
- * address: checked on the address that a connection is made to, so that a name that changes its address gains nothing.
+ * Restricts the addresses of a provider's endpoints against SSRF. The operator configures the issuer's host and port and
+ * `endpoint_hosts`; these may have inner addresses. The discovery document chooses all other hosts, which must not have
+ * inner addresses. The check applies to the address of the connection, so DNS rebinding does not bypass it.
  */
 
 import type { LookupAddress } from 'node:dns'
@@ -9,12 +9,12 @@ import { isIP, type LookupFunction } from 'node:net'
 import { callbackify } from 'node:util'
 import { buildConnector } from 'undici'
 import type { OidcConfig } from '../../config/config.ts'
-import { cleanedName } from './log-text.ts'
+import { sanitizeName } from './log-text.ts'
 import { isInnerAddress } from './inner-address.ts'
 import { isLocalhost, type NameLookup } from './name-lookup.ts'
 import { ProviderError } from './provider-error.ts'
 
-type Place = Pick<URL, 'protocol' | 'hostname' | 'port'>
+type Endpoint = Pick<URL, 'protocol' | 'hostname' | 'port'>
 
 export class EndpointAddresses {
   readonly #names: NameLookup
@@ -24,60 +24,66 @@ export class EndpointAddresses {
   constructor({ issuer, endpointHosts }: Pick<OidcConfig, 'issuer' | 'endpointHosts'>, names: NameLookup) {
     this.#names = names
     const own = URL.parse(issuer)
-    this.#configured = new Set([...endpointHosts.map(bare), ...(own === null ? [] : [hostAndPort(own)])])
+    this.#configured = new Set([
+      ...endpointHosts.map(withoutBrackets),
+      ...(own === null ? [] : [hostAndPort(own)]),
+    ])
   }
 
-  /** For a host as it is written; the addresses of a name are checked when it is looked up. Null: it may be asked. */
-  troubleOf(url: string, what: string): ProviderError | null {
-    const place = URL.parse(url)
-    if (place === null || this.#configured.has(hostAndPort(place))) return null
-    const host = bare(place.hostname)
+  /** Checks the host as written; `connector` checks the addresses of a name. Null when the URL is allowed. */
+  addressFault(url: string, what: string): ProviderError | null {
+    const endpoint = URL.parse(url)
+    if (endpoint === null || this.#configured.has(hostAndPort(endpoint))) return null
+    const host = withoutBrackets(endpoint.hostname)
     const inner = isIP(host) === 0 ? isLocalhost(host) : isInnerAddress(host)
-    return inner ? innerTrouble(what, hostAndPort(place)) : null
+    return inner ? innerAddressError(what, hostAndPort(endpoint)) : null
   }
 
-  /** For undici's Agent. @param timeout ms until a connection stands, the look-up included */
+  /** For undici's Agent. @param timeout ms for look-up, TCP connect and TLS handshake */
   connector(timeout: number): buildConnector.connector {
-    // rejectUnauthorized is given, so that NODE_TLS_REJECT_UNAUTHORIZED does not reach sign-in.
+    // Set explicitly, so that NODE_TLS_REJECT_UNAUTHORIZED does not apply.
     const options = { timeout, rejectUnauthorized: true, allowH2: false } as const
-    const anywhere = buildConnector({ ...options, lookup: this.#lookup(() => false) })
-    const outside = buildConnector({ ...options, lookup: this.#lookup(isInnerAddress) })
-    return (place, callback) => {
-      const connect = this.#configured.has(hostAndPort(place)) ? anywhere : outside
-      connect(place, callback)
+    const unrestricted = buildConnector({ ...options, lookup: this.#lookup(() => false) })
+    const globalOnly = buildConnector({ ...options, lookup: this.#lookup(isInnerAddress) })
+    return (endpoint, callback) => {
+      const connect = this.#configured.has(hostAndPort(endpoint)) ? unrestricted : globalOnly
+      connect(endpoint, callback)
     }
   }
 
   #lookup(isRefused: (address: string) => boolean): LookupFunction {
-    const permitted = callbackify((name: string) => this.#permitted(name, isRefused))
+    const permittedAddresses = callbackify((name: string) => this.#permittedAddresses(name, isRefused))
     return (hostname, { all }, callback) =>
-      permitted(hostname, (cause, found = []) => {
+      permittedAddresses(hostname, (cause, found = []) => {
         const [first] = found
         if (cause !== null || all === true || first === undefined) callback(cause, [...found])
         else callback(null, first.address, first.family)
       })
   }
 
-  /** One refused address among several is enough. */
-  async #permitted(name: string, isRefused: (address: string) => boolean): Promise<readonly LookupAddress[]> {
+  /** A single refused address refuses the name. */
+  async #permittedAddresses(
+    name: string,
+    isRefused: (address: string) => boolean,
+  ): Promise<readonly LookupAddress[]> {
     const found = await this.#names.lookup(name)
     if (found.some(({ address }) => isRefused(address)))
-      throw innerTrouble('an endpoint of the provider', name)
+      throw innerAddressError('an endpoint of the provider', name)
     return found
   }
 }
 
-function hostAndPort({ protocol, hostname, port }: Place): string {
-  return `${bare(hostname)}:${port || (protocol === 'http:' ? '80' : '443')}`
+function hostAndPort({ protocol, hostname, port }: Endpoint): string {
+  return `${withoutBrackets(hostname)}:${port || (protocol === 'http:' ? '80' : '443')}`
 }
 
 /** undici and sockets write IPv6 addresses without brackets. */
-function bare(hostname: string): string {
+function withoutBrackets(hostname: string): string {
   return hostname.replace(/[[\]]/g, '')
 }
 
-function innerTrouble(what: string, host: string): ProviderError {
+function innerAddressError(what: string, host: string): ProviderError {
   return new ProviderError(
-    `${what} is at ${cleanedName(host)}, an inner address that is neither the issuer's nor in endpoint_hosts`,
+    `${what} is at ${sanitizeName(host)}, an inner address that is neither the issuer's nor in endpoint_hosts`,
   )
 }

@@ -1,8 +1,7 @@
 /**
- * Requests to one tenant's provider: bounded in time, size and number, https, no redirect followed, and to no inner
- * address but the configured ones (`endpoint-addresses.ts`). One for each tenant, so that a provider or a name server that hangs holds
- * nothing of another's. Used by openid-client as its fetch, and by the
- * reading of keys.
+ * HTTP client for one tenant's provider: https, no redirects, inner addresses only where configured
+ * (`endpoint-addresses.ts`), with limits of time, size and number. Each tenant has its own client, so that a provider or a
+ * name server that hangs does not delay other tenants.
  */
 
 import { Agent, request } from 'undici'
@@ -12,18 +11,18 @@ import { EndpointAddresses } from './endpoint-addresses.ts'
 import { codeOf, networkError, ProviderError } from './provider-error.ts'
 
 export interface HttpLimits {
-  /** Until a connection stands, ms. */
+  /** ms to connect, TLS included. */
   readonly connect?: number
-  /** From the beginning to the last byte of the answer, ms. */
+  /** ms from the start of the request to the last byte of the response. */
   readonly total?: number
-  /** Bytes of an answer's body. */
+  /** Bytes of a response body. */
   readonly maxBody?: number
-  /** Requests at once; more are refused, since those under way show that the provider is slow. */
+  /** Requests in flight. Further ones are rejected, because the provider is already slow. */
   readonly maxRequests?: number
   readonly names?: NameLimits
 }
 
-/** The part of openid-client's `CustomFetchOptions` that it uses. */
+/** The members of openid-client's `CustomFetchOptions` in use. */
 export interface FetchOptions {
   readonly method: string
   readonly headers: Record<string, string>
@@ -33,14 +32,14 @@ export interface FetchOptions {
 
 const CONNECTIONS = 64
 const MAX_HEADER_BYTES = 32 * 1024
-/** A connection that ends before the answer does. */
+/** Error codes of a connection closed before the response is complete. */
 const CLOSED = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'])
-/** Statuses whose Response has no body (Fetch standard, section 2.2.3). */
+/** Null body statuses (Fetch standard, section 2.2.3). */
 const BODILESS = new Set([204, 205, 304])
 
 export class ProviderHttp {
   readonly #allowInsecure: boolean
-  readonly #reach: EndpointAddresses
+  readonly #addresses: EndpointAddresses
   readonly #total: number
   readonly #maxRequests: number
   readonly #agent: Agent
@@ -49,11 +48,11 @@ export class ProviderHttp {
   constructor(oidc: OidcConfig, limits: HttpLimits = {}) {
     const { connect = 3_000, total = 5_000, maxBody = 1024 * 1024, maxRequests = 256 } = limits
     this.#allowInsecure = oidc.allowInsecure
-    this.#reach = new EndpointAddresses(oidc, new NameLookup(limits.names))
+    this.#addresses = new EndpointAddresses(oidc, new NameLookup(limits.names))
     this.#total = total
     this.#maxRequests = maxRequests
     this.#agent = new Agent({
-      connect: this.#reach.connector(connect),
+      connect: this.#addresses.connector(connect),
       connections: CONNECTIONS,
       pipelining: 1,
       headersTimeout: total,
@@ -63,12 +62,12 @@ export class ProviderHttp {
     })
   }
 
-  /** Rejects with ProviderTrouble. A redirect comes back as what it is, and is no answer to anybody who asked. */
+  /** Rejects with ProviderError. Redirects are not followed: a 3xx response is returned as it is. */
   readonly fetch = async (url: string, options: FetchOptions): Promise<Response> => {
-    const trouble = this.troubleOf(url, 'an endpoint of the provider')
-    if (trouble !== null) throw trouble
+    const fault = this.addressFault(url, 'an endpoint of the provider')
+    if (fault !== null) throw fault
     if (this.#inFlight >= this.#maxRequests)
-      throw new ProviderError('too many requests wait for the provider')
+      throw new ProviderError('too many requests to the provider are pending')
     this.#inFlight++
     try {
       return await this.#send(url, options)
@@ -79,13 +78,13 @@ export class ProviderHttp {
     }
   }
 
-  /** Null: it may be asked, as far as the address as it is written says. @param what is there, for the log */
-  troubleOf(url: string, what: string): ProviderError | null {
-    if (!mayBeAsked(url, this.#allowInsecure)) return new ProviderError(`${what} is not https`)
-    return this.#reach.troubleOf(url, what)
+  /** Null when the URL is allowed as written. @param what name of the endpoint, for the log */
+  addressFault(url: string, what: string): ProviderError | null {
+    if (!isAllowedScheme(url, this.#allowInsecure)) return new ProviderError(`${what} is not https`)
+    return this.#addresses.addressFault(url, what)
   }
 
-  /** Resolves when nothing is under way. */
+  /** Resolves when no request is in flight. */
   close(): Promise<void> {
     return this.#agent.close()
   }
@@ -100,34 +99,34 @@ export class ProviderHttp {
       signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
     } as const
     try {
-      return await read(url, options)
+      return await fetchWhole(url, options)
     } catch (cause) {
-      // The provider closes a kept connection just as the request is sent (RFC 9110, section 9.2.2).
-      if (options.method === 'GET' && CLOSED.has(codeOf(cause))) return read(url, options)
+      // The provider may close an idle connection while the request is sent: retry GET (RFC 9110, section 9.2.2).
+      if (options.method === 'GET' && CLOSED.has(codeOf(cause))) return fetchWhole(url, options)
       throw cause
     }
   }
 }
 
-async function read(url: string, options: Parameters<typeof request>[1]): Promise<Response> {
-  const answer = await request(url, options)
-  // Read here, so that time and size bound all of it, and nobody has to remember to.
-  const bytes = await answer.body.bytes()
-  return new Response(BODILESS.has(answer.statusCode) ? null : bytes, {
-    status: answer.statusCode,
-    headers: flat(answer.headers),
+async function fetchWhole(url: string, options: Parameters<typeof request>[1]): Promise<Response> {
+  const response = await request(url, options)
+  // The body is read here, so that the limits of time and size cover it.
+  const bytes = await response.body.bytes()
+  return new Response(BODILESS.has(response.statusCode) ? null : bytes, {
+    status: response.statusCode,
+    headers: headerPairs(response.headers),
   })
 }
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/
 
-/** https anywhere; http on loopback, if that is allowed. */
-export function mayBeAsked(url: string, allowInsecure: boolean): boolean {
+/** https, or http on loopback if allowed. */
+export function isAllowedScheme(url: string, allowInsecure: boolean): boolean {
   const { protocol, hostname } = URL.parse(url) ?? { protocol: '', hostname: '' }
   return protocol === 'https:' || (protocol === 'http:' && allowInsecure && LOOPBACK.test(hostname))
 }
 
-function flat(headers: Record<string, string | string[] | undefined>): [string, string][] {
+function headerPairs(headers: Record<string, string | string[] | undefined>): [string, string][] {
   return Object.entries(headers).flatMap(([name, value]) =>
     (Array.isArray(value) ? value : [value ?? '']).map((each): [string, string] => [name, each]),
   )

@@ -1,6 +1,6 @@
 /**
- * Whether an IP address is one of an inner network: loopback, private, link-local, shared (CGNAT), metadata services,
- * and all else that is not global unicast (IANA's special-purpose address registries).
+ * Recognizes inner IP addresses: loopback, private, link-local, shared (CGNAT), metadata services, and everything else
+ * that is not global unicast (IANA's special-purpose address registries).
  */
 
 import { BlockList, isIPv4, isIPv6 } from 'node:net'
@@ -10,7 +10,7 @@ const INNER_V4 = [
   '10.0.0.0/8',
   '100.64.0.0/10',
   '127.0.0.0/8',
-  // Metadata and platform services of Azure, at an address that looks global.
+  // Azure's metadata and platform services, at a public address.
   '168.63.129.16/32',
   '169.254.0.0/16',
   '172.16.0.0/12',
@@ -25,7 +25,7 @@ const INNER_V4 = [
   '224.0.0.0/3',
 ]
 
-/** Within 2000::/3, the only global unicast there is. */
+/** Exceptions within 2000::/3, the global unicast range. */
 const INNER_V6 = ['2001::/23', '2001:db8::/32', '3fff::/20']
 
 const inner4 = listOf(INNER_V4, 'ipv4')
@@ -41,7 +41,7 @@ function listOf(networks: readonly string[], family: 'ipv4' | 'ipv6'): BlockList
   return list
 }
 
-/** What is no IP address is inner: refused where that matters. */
+/** True also for text that is not an IP address, so that it is refused. */
 export function isInnerAddress(address: string): boolean {
   if (isIPv4(address)) return inner4.check(address, 'ipv4')
   if (!isIPv6(address) || address.includes('%')) return true
@@ -51,8 +51,8 @@ export function isInnerAddress(address: string): boolean {
 }
 
 /**
- * The IPv4 address that packets to an IPv6 address end at: mapped (::ffff:0:0/96), by NAT64 (64:ff9b::/96, RFC 6052) or
- * by 6to4 (2002::/16, RFC 3056). Null for others.
+ * The IPv4 address embedded in an IPv6 address: mapped (::ffff:0:0/96), NAT64 (64:ff9b::/96, RFC 6052) or 6to4
+ * (2002::/16, RFC 3056). Null for other addresses.
  */
 function embeddedV4(groups: readonly number[]): string | null {
   const [first, second = 0, third = 0, ...rest] = groups
@@ -66,7 +66,7 @@ function dotted(high: number, low: number): string {
   return [high >> 8, high & 0xff, low >> 8, low & 0xff].join('.')
 }
 
-/** The eight groups. The URL parser writes the address in its one canonical form, without dotted quads. */
+/** The eight 16-bit groups. The URL parser gives the canonical form, without dotted quads. */
 function groupsOf(address: string): number[] {
   const [head = '', tail] = new URL(`http://[${address}]`).hostname.slice(1, -1).split('::')
   const left = head === '' ? [] : head.split(':')

@@ -1,40 +1,40 @@
 /**
- * The provider's keys (RFC 7517). Read when first needed, now and then after that, when a token names a key that is not
- * there, and when the named key does not verify the signature: providers change keys without notice, some under the
- * old name. How often a token can cause that is bounded, since anybody can write a token.
+ * The provider's JSON Web Key Set (RFC 7517). It is fetched at first use, periodically after that, when a token names an
+ * unknown key, and when the named key does not verify the signature: providers rotate keys without notice, some under
+ * the same `kid`. Cooldowns bound how often tokens cause a fetch, because anyone can forge a token.
  *
- * Each reading but the first reads discovery at the same time, since the keys may have moved.
+ * Each fetch but the first also revalidates discovery, because `jwks_uri` may have changed.
  */
 
 import { errors, type LocalJWKSet } from 'jose'
 import { type KeyFetch, readKeys } from './key-document.ts'
 import { StaleWhileRevalidate } from './stale-while-revalidate.ts'
 
-/** A key that the provider has withdrawn is used no longer than the second of these. */
+/** A withdrawn key is used for at most `stale` ms. */
 const TIMES = { fresh: 10 * 60_000, stale: 60 * 60_000, backoff: 1_000 }
-/** ms between readings for tokens that anybody may have written. */
+/** ms between fetches caused by tokens from requests. */
 const COOLDOWN = 10_000
-/** ms between readings for tokens that came from the provider itself. */
-const OWN_COOLDOWN = 1_000
+/** ms between fetches caused by tokens from the token endpoint. */
+const PROVIDER_COOLDOWN = 1_000
 
 /**
- * - `provider`: the token came over TLS from the provider's token endpoint
- * - `anybody`: it came with a request
+ * - `provider`: the token is from the provider's token endpoint, over TLS
+ * - `request`: the token is from a request
  */
-export type TokenSource = 'provider' | 'anybody'
+export type TokenSource = 'provider' | 'request'
 
 /**
- * - `unknown`: no key has the name that the token has, or fits its algorithm
- * - `forged`: the key does not verify the signature
+ * - `unknown`: no key matches the token's `kid` and algorithm
+ * - `signature`: the key does not verify the signature
  *
- * Each has a cooldown of its own: bad signatures under known names don't delay the reading for a new name.
+ * Each has a separate cooldown: bad signatures under a known `kid` don't delay the fetch for a new `kid`.
  */
-type Misfit = 'unknown' | 'forged'
+type KeyMismatch = 'unknown' | 'signature'
 
 export interface KeySetOptions {
-  /** The keys' address as discovered last. Rejects when that isn't known. */
+  /** The last discovered `jwks_uri`. Rejects when discovery fails. */
   readonly uri: () => Promise<string>
-  /** The same by a new reading of discovery, where one is allowed. Rejects when that fails. */
+  /** The `jwks_uri` after revalidation of discovery. Rejects when that fails. */
   readonly newUri: () => Promise<string>
   readonly fetch: KeyFetch
   /** Monotonic ms. */
@@ -44,8 +44,8 @@ export interface KeySetOptions {
 export class KeySet {
   readonly #options: KeySetOptions
   readonly #keys: StaleWhileRevalidate<LocalJWKSet>
-  /** Monotonic ms: when a token that anybody may have written was last a reason to read. */
-  readonly #lastForAnybody: Record<Misfit, number> = { unknown: -Infinity, forged: -Infinity }
+  /** Monotonic ms of the last fetch caused by a token from a request. */
+  readonly #lastForRequest: Record<KeyMismatch, number> = { unknown: -Infinity, signature: -Infinity }
   #first = true
 
   constructor(options: KeySetOptions) {
@@ -54,35 +54,38 @@ export class KeySet {
   }
 
   /**
-   * Calls `use` with the keys; again, with newer ones, as long as none of them fits. Rejects with ProviderTrouble when
-   * the keys can't be had, and as `use` does.
+   * Calls `use` with the keys, and again with newer keys while none of them matches. Rejects with ProviderError when the
+   * keys are unavailable, otherwise as `use` does.
    */
   async with<T>(source: TokenSource, use: (keys: LocalJWKSet) => Promise<T>): Promise<T> {
     const arrivedAt = this.#options.clock()
-    // What is under way may have the key, whatever it was begun for: another token, or in the ordinary course.
-    const ways = [() => this.#keys.settled(), (misfit: Misfit) => this.#readAfter(arrivedAt, source, misfit)]
+    // First a pending fetch, which may already bring the key, then a new one.
+    const attempts = [
+      () => this.#keys.settled(),
+      (mismatch: KeyMismatch) => this.#readAfter(arrivedAt, source, mismatch),
+    ]
     let keys = await this.#keys.get()
     for (;;) {
       try {
         return await use(keys)
       } catch (cause) {
-        const misfit = misfitOf(cause)
-        if (misfit === null) throw cause
-        const newer = await this.#newer(keys, ways, misfit)
-        if (newer === null) throw cause
-        keys = newer
+        const mismatch = mismatchOf(cause)
+        if (mismatch === null) throw cause
+        const newerKeys = await this.#newerKeys(keys, attempts, mismatch)
+        if (newerKeys === null) throw cause
+        keys = newerKeys
       }
     }
   }
 
-  /** By the first of the ways that brings other keys; null: by none, and all are used up. */
-  async #newer(
+  /** Newer keys from the first attempt that brings any; null when all attempts are used up. */
+  async #newerKeys(
     keys: LocalJWKSet,
-    ways: ((misfit: Misfit) => Promise<void>)[],
-    misfit: Misfit,
+    attempts: ((mismatch: KeyMismatch) => Promise<void>)[],
+    mismatch: KeyMismatch,
   ): Promise<LocalJWKSet | null> {
-    for (let way = ways.shift(); way !== undefined; way = ways.shift()) {
-      await way(misfit)
+    for (let attempt = attempts.shift(); attempt !== undefined; attempt = attempts.shift()) {
+      await attempt(mismatch)
       const now = await this.#keys.get()
       if (now !== keys) return now
     }
@@ -90,40 +93,41 @@ export class KeySet {
   }
 
   /**
-   * Sees to it that the keys were read after the token came, as far as that is allowed. Rejects when such a reading
-   * failed: the key may be there and can't be seen, and nothing is said against the token.
+   * Ensures that the keys are newer than the token's arrival, as far as the cooldown allows. Rejects when that fetch
+   * failed, because the token may be valid.
    */
-  async #readAfter(arrivedAt: number, source: TokenSource, misfit: Misfit): Promise<void> {
-    if (this.#keys.beganAt < arrivedAt) {
+  async #readAfter(arrivedAt: number, source: TokenSource, mismatch: KeyMismatch): Promise<void> {
+    if (this.#keys.startedAt < arrivedAt) {
       if (source === 'provider') await this.#readForProvider(arrivedAt)
-      else await this.#readForAnybody(misfit)
+      else await this.#readForRequest(mismatch)
     }
-    // Of two that came, the other may have begun it.
+    // A concurrent token may have started the fetch.
     await this.#keys.settled()
     if (this.#keys.failure !== null) throw this.#keys.failure.cause
   }
 
-  /** Once in a while; what was read in the ordinary course doesn't count, as keys may have been changed right after. */
-  async #readForAnybody(misfit: Misfit): Promise<void> {
+  /** At most once a cooldown. Periodic fetches don't count: the keys may have changed right after one. */
+  async #readForRequest(mismatch: KeyMismatch): Promise<void> {
     const now = this.#options.clock()
-    if (now - this.#lastForAnybody[misfit] < COOLDOWN) return
-    const { beganAt } = this.#keys
-    const reading = this.#keys.again()
-    if (this.#keys.beganAt !== beganAt) this.#lastForAnybody[misfit] = now
-    await reading
+    if (now - this.#lastForRequest[mismatch] < COOLDOWN) return
+    const { startedAt } = this.#keys
+    const fetched = this.#keys.revalidate()
+    if (this.#keys.startedAt !== startedAt) this.#lastForRequest[mismatch] = now
+    await fetched
   }
 
   /**
-   * The provider signed with a key that it must have published by now: worth a wait of a second at most, so that no
-   * flood of made-up tokens, which use up the cooldown, makes an honest sign-in fail.
+   * The provider has published the key that it just signed with. A wait of at most PROVIDER_COOLDOWN is acceptable, so
+   * that a flood of forged tokens, which uses up the cooldown for requests, does not make sign-ins fail.
    */
   async #readForProvider(arrivedAt: number): Promise<void> {
-    const since = this.#options.clock() - this.#keys.beganAt
-    if (since < OWN_COOLDOWN) await new Promise((resolve) => setTimeout(resolve, OWN_COOLDOWN - since))
-    if (this.#keys.beganAt < arrivedAt) await this.#keys.again()
+    const since = this.#options.clock() - this.#keys.startedAt
+    if (since < PROVIDER_COOLDOWN)
+      await new Promise((resolve) => setTimeout(resolve, PROVIDER_COOLDOWN - since))
+    if (this.#keys.startedAt < arrivedAt) await this.#keys.revalidate()
   }
 
-  /** Keys and discovery are read at once, for the time. Where discovery can't be had, the known address counts. */
+  /** Fetches keys and discovery in parallel. When discovery fails, the known `jwks_uri` is used. */
   async #read(): Promise<LocalJWKSet> {
     const { uri, newUri, fetch } = this.#options
     const known = await uri()
@@ -139,7 +143,7 @@ export class KeySet {
   }
 }
 
-function misfitOf(cause: unknown): Misfit | null {
+function mismatchOf(cause: unknown): KeyMismatch | null {
   if (cause instanceof errors.JWKSNoMatchingKey) return 'unknown'
-  return cause instanceof errors.JWSSignatureVerificationFailed ? 'forged' : null
+  return cause instanceof errors.JWSSignatureVerificationFailed ? 'signature' : null
 }

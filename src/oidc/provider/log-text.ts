@@ -1,32 +1,32 @@
 /**
- * Words that came from outside, made fit for a line of the log: bounded, on one line, and without anything that could
- * be a credential. They are never shown to a client at all.
+ * Sanitizes external text for the log: bounded, on one line, without possible credentials. Such text is never sent to a
+ * client.
  */
 
 /** Characters. */
-const MAX = 200
+const MAX_LENGTH = 200
 /** Anything but visible ASCII and the space. */
-const ODD = /[^\x20-\x7e]+/g
+const UNPRINTABLE = /[^\x20-\x7e]+/g
 /**
- * What tokens, codes, secrets, states and cookies are made of, in a run as long as they are. Words of a language are
- * shorter; an address or a path in a message may go with them, which is no loss.
+ * Long runs of the characters of tokens, codes, secrets, states and cookies. Words of a language are shorter; addresses
+ * and paths in a message may be removed too.
  */
 const CREDENTIAL = /[A-Za-z0-9_.~+/=%-]{16,}/g
 
-export function cleaned(text: string): string {
-  // Cut first, by far more than is kept: what is matched below costs no more than that.
+export function sanitize(text: string): string {
+  // Truncated first, to bound the cost of the regular expressions.
   const visible = text
-    .slice(0, 10 * MAX)
-    .replace(ODD, ' ')
+    .slice(0, 10 * MAX_LENGTH)
+    .replace(UNPRINTABLE, ' ')
     .replace(CREDENTIAL, '[…]')
     .trim()
-  return visible.length > MAX ? `${visible.slice(0, MAX)}…` : visible
+  return visible.length > MAX_LENGTH ? `${visible.slice(0, MAX_LENGTH)}…` : visible
 }
 
-/** For names (of Seats), which are no credentials: whole where they can be, for people to find. */
-export function cleanedName(text: string): string {
-  const visible = text.slice(0, MAX).replace(ODD, '?')
-  return text.length > MAX ? `${visible}…` : visible
+/** For names of Seats and hosts, which are not credentials: only bounded and printable. */
+export function sanitizeName(text: string): string {
+  const visible = text.slice(0, MAX_LENGTH).replace(UNPRINTABLE, '?')
+  return text.length > MAX_LENGTH ? `${visible}…` : visible
 }
 
 /** Codes of RFC 6749, sections 4.1.2.1 and 5.2, OpenID Connect Core 1.0, section 3.1.2.6, and RFC 6750, section 3.1. */
@@ -54,7 +54,7 @@ const REGISTERED = new Set([
   'unsupported_response_type',
 ])
 
-/** The `error` of a provider's answer: a registered code as it is, anything else cleaned. */
-export function cleanedError(code: string): string {
-  return REGISTERED.has(code) ? code : cleaned(code)
+/** The `error` of a provider's response: a registered code unchanged, anything else sanitized. */
+export function sanitizeErrorCode(code: string): string {
+  return REGISTERED.has(code) ? code : sanitize(code)
 }

@@ -1,11 +1,9 @@
 /**
- * Name look-ups for one tenant's provider. Not by getaddrinfo: libuv runs two of those at once for the whole process, and
- * a name server that does not answer holds each for many seconds, and with them the look-ups of all tenants, the store
- * and Redis.
+ * Name look-ups for one tenant's provider, without getaddrinfo: libuv runs only two getaddrinfo calls at once, and a name
+ * server that does not respond blocks them for many seconds, for all tenants, the store and Redis.
  *
- * The order: `localhost` and names below it are loopback (RFC 6761); then `/etc/hosts`; then DNS, by the name servers and
- * the search list of `/etc/resolv.conf`. There is no falling back to getaddrinfo: other sources of nsswitch.conf (mDNS,
- * NIS) don't count.
+ * Order: `localhost` and its subdomains are loopback (RFC 6761); then `/etc/hosts`; then DNS, with the name servers and
+ * the search list of `/etc/resolv.conf`. Other sources of nsswitch.conf (mDNS, NIS) are not used.
  */
 
 import type { LookupAddress } from 'node:dns'
@@ -15,23 +13,23 @@ import { addressesInHosts, candidates, searchSettings } from './resolver-files.t
 import { codeOf, ProviderError } from './provider-error.ts'
 
 export interface NameLimits {
-  /** ms of a look-up, whatever it takes. */
+  /** ms of a whole look-up. */
   readonly total?: number
-  /** ms until the first question to a name server is repeated; the repetition waits twice as long. */
+  /** ms until a query is repeated; the second query waits twice as long. */
   readonly timeout?: number
-  /** Look-ups at once, each of another name. */
-  readonly maxUnderWay?: number
-  /** `127.0.0.1:53`. The system's where they are left out. */
+  /** Concurrent look-ups of different names. */
+  readonly maxInFlight?: number
+  /** Name servers such as `127.0.0.1:53`. Default: the system's. */
   readonly servers?: readonly string[]
   readonly hostsFile?: string
   readonly resolvFile?: string
 }
 
 const TRIES = 2
-/** ms that the answer for one family waits for the other's (RFC 8305, section 3, has 50 ms; name servers may be far). */
+/** ms that one family's result waits for the other's. RFC 8305, section 3, recommends 50 ms; name servers may be far. */
 const RESOLUTION_DELAY = 250
-/** The next name of the search list is asked for after these, as glibc does. */
-const NEXT = new Set(['ENOTFOUND', 'ENODATA', 'ESERVFAIL'])
+/** After these codes the next name of the search list is tried, as in glibc. */
+const NOT_FOUND = new Set(['ENOTFOUND', 'ENODATA', 'ESERVFAIL'])
 
 const LOOPBACK: readonly LookupAddress[] = [
   { address: '127.0.0.1', family: 4 },
@@ -45,58 +43,58 @@ export function isLocalhost(name: string): boolean {
 
 export class NameLookup {
   readonly #limits: NameLimits
-  /** By name: connections that are opened at once share a look-up. */
+  /** By name: concurrent connections share a look-up. */
   readonly #inFlight = new Map<string, Promise<readonly LookupAddress[]>>()
 
   constructor(limits: NameLimits = {}) {
     this.#limits = limits
   }
 
-  /** At least one address, IPv4 first. Rejects with a `code` as in `node:dns`, or with ProviderTrouble. */
+  /** At least one address, IPv4 first. Rejects with a `code` of `node:dns`, or with ProviderError. */
   lookup(text: string): Promise<readonly LookupAddress[]> {
     const name = text.toLowerCase()
     if (isLocalhost(name)) return Promise.resolve(LOOPBACK)
-    const { maxUnderWay = 8 } = this.#limits
+    const { maxInFlight = 8 } = this.#limits
     const pending = this.#inFlight.get(name)
     if (pending !== undefined) return pending
-    if (this.#inFlight.size >= maxUnderWay)
-      return Promise.reject(new ProviderError("too many look-ups of the provider's names wait"))
-    const begun = this.#withinTime(name).finally(() => this.#inFlight.delete(name))
-    this.#inFlight.set(name, begun)
-    return begun
+    if (this.#inFlight.size >= maxInFlight)
+      return Promise.reject(new ProviderError("too many look-ups of the provider's host names are pending"))
+    const lookup = this.#withinTime(name).finally(() => this.#inFlight.delete(name))
+    this.#inFlight.set(name, lookup)
+    return lookup
   }
 
   async #withinTime(name: string): Promise<readonly LookupAddress[]> {
     const { total = 2_500, timeout = 700, servers } = this.#limits
-    // A new one each time reads resolv.conf again, and is cancelled alone.
+    // A new resolver reads resolv.conf again, and its cancellation affects no other look-up.
     const resolver = new Resolver({ timeout, tries: TRIES, maxTimeout: 2 * timeout })
     if (servers !== undefined) resolver.setServers(servers)
-    const late = new AbortController()
-    const over = Promise.withResolvers<never>()
+    const expired = new AbortController()
+    const timedOut = Promise.withResolvers<never>()
     const timer = setTimeout(() => {
-      late.abort()
-      over.reject(Object.assign(new Error('the look-up of a name takes too long'), { code: 'ETIMEOUT' }))
+      expired.abort()
+      timedOut.reject(Object.assign(new Error('the name look-up timed out'), { code: 'ETIMEOUT' }))
     }, total)
     try {
-      return await Promise.race([this.#search(name, resolver, late.signal), over.promise])
+      return await Promise.race([this.#search(name, resolver, expired.signal), timedOut.promise])
     } finally {
       clearTimeout(timer)
-      // Also the other family's question, where nobody waits for its answer any more.
+      // Also cancels the pending query of the other family.
       resolver.cancel()
     }
   }
 
-  async #search(name: string, resolver: Resolver, late: AbortSignal): Promise<readonly LookupAddress[]> {
+  async #search(name: string, resolver: Resolver, expired: AbortSignal): Promise<readonly LookupAddress[]> {
     const { hostsFile = '/etc/hosts', resolvFile = '/etc/resolv.conf' } = this.#limits
     const known = await addressesInHosts(hostsFile, name.replace(/\.$/, ''))
     if (known.length > 0) return known
     let failure: unknown
     for (const candidate of candidates(name, await searchSettings(resolvFile))) {
-      late.throwIfAborted()
+      expired.throwIfAborted()
       try {
-        return await ask(resolver, candidate)
+        return await resolveBoth(resolver, candidate)
       } catch (cause) {
-        if (!NEXT.has(codeOf(cause))) throw cause
+        if (!NOT_FOUND.has(codeOf(cause))) throw cause
         failure = cause
       }
     }
@@ -104,26 +102,26 @@ export class NameLookup {
   }
 }
 
-type Answer = LookupAddress[] | { readonly cause: unknown }
+type FamilyResult = LookupAddress[] | { readonly cause: unknown }
 
-async function ask(resolver: Resolver, name: string): Promise<LookupAddress[]> {
+async function resolveBoth(resolver: Resolver, name: string): Promise<LookupAddress[]> {
   const queries = [
     resolver.resolve4(name).then((found) => found.map((address) => ({ address, family: 4 }))),
     resolver.resolve6(name).then((found) => found.map((address) => ({ address, family: 6 }))),
   ]
-  const all = Promise.all(queries.map((query) => query.catch((cause: unknown): Answer => ({ cause }))))
+  const all = Promise.all(queries.map((query) => query.catch((cause: unknown): FamilyResult => ({ cause }))))
   const one = Promise.any(queries).then(
-    (found): Promise<Answer[]> =>
-      Promise.race([all, sleep(RESOLUTION_DELAY, [found] as Answer[], { ref: false })]),
+    (found): Promise<FamilyResult[]> =>
+      Promise.race([all, sleep(RESOLUTION_DELAY, [found] as FamilyResult[], { ref: false })]),
     () => all,
   )
   return addressesOf(await one)
 }
 
-/** Rejects where there is none; a failure of the name server is told before an answer that says that there is none. */
-function addressesOf(answers: readonly Answer[]): LookupAddress[] {
-  const found = answers.flatMap((answer) => ('cause' in answer ? [] : answer))
+/** @throws when there is no address; a name server's failure takes precedence over a negative response */
+function addressesOf(results: readonly FamilyResult[]): LookupAddress[] {
+  const found = results.flatMap((result) => ('cause' in result ? [] : result))
   if (found.length > 0) return found
-  const causes = answers.flatMap((answer) => ('cause' in answer ? [answer.cause] : []))
-  throw causes.find((cause) => !NEXT.has(codeOf(cause))) ?? causes[0]
+  const causes = results.flatMap((result) => ('cause' in result ? [result.cause] : []))
+  throw causes.find((cause) => !NOT_FOUND.has(codeOf(cause))) ?? causes[0]
 }

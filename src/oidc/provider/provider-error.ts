@@ -1,33 +1,31 @@
-/**
- * What goes wrong at a provider, and may not be the caller's fault: down, slow, too large, not what the standards say.
- */
+/** Failures of a provider that the client does not cause: down, slow, response too large or not valid. */
 
 import { Refusal } from '../../model/errors.ts'
 
 export class ProviderError extends Error {
-  /** @param message for the log: ours, and of the provider's words only what `log-text.ts` has let through */
+  /** @param message for the log; text of the provider is sanitized by `log-text.ts` */
   constructor(message: string, options?: ErrorOptions) {
     super(message, options)
-    this.name = 'ProviderTrouble'
+    this.name = 'ProviderError'
   }
 }
 
-/** What the client is told, whatever it was: which part failed is nobody's business outside. */
+/** The response for every such failure: clients do not learn the cause. */
 export const providerUnavailable = new Refusal(
   'unavailable',
-  "The tenant's identity provider can't be asked at the moment. Nothing was changed.",
+  "The tenant's identity provider is not available. Nothing was changed.",
 )
 
-/** An error of the network or of TLS, in a few words: its code, never an address or what was sent. */
+/** Wraps an error of the network or of TLS: the message holds its code, never an address or sent data. */
 export function networkError(cause: unknown): ProviderError {
   if (cause instanceof ProviderError) return cause
-  return new ProviderError(`the provider can't be reached (${codeOf(cause)})`)
+  return new ProviderError(`the provider is unreachable (${codeOf(cause)})`)
 }
 
-/** As libraries spell theirs. Whatever is spelled otherwise may hold anything. */
+/** The form of error codes. Other text may contain anything and is not logged. */
 const CODE = /^[A-Za-z][A-Za-z0-9_]{1,63}$/
 
-/** The innermost code of an error and those that caused it; for want of one, a name. */
+/** The code of the innermost cause, or its name when it has no code. */
 export function codeOf(cause: unknown): string {
   let code = 'unknown'
   for (let at = cause, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth++) {

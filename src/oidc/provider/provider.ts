@@ -1,13 +1,13 @@
 /**
- * A tenant's identity provider as discovered (OpenID Connect Discovery 1.0), and how the gateway authenticates to it.
- * Read when first needed, never at start: a provider that is down stops nothing but its own tenant's sign-in.
+ * A tenant's identity provider (OpenID Connect Discovery 1.0). Discovery runs at first use, never at start: a provider
+ * that is down affects only its tenant's sign-in.
  */
 
 import { performance } from 'node:perf_hooks'
 import * as client from 'openid-client'
 import { acceptedAlgorithms } from './algorithms.ts'
 import { authentication, chosenAuth } from './client-auth.ts'
-import { type FetchOptions, type HttpLimits, mayBeAsked, ProviderHttp } from './http.ts'
+import { type FetchOptions, type HttpLimits, isAllowedScheme, ProviderHttp } from './http.ts'
 import { KeySet } from './jwks.ts'
 import { StaleWhileRevalidate } from './stale-while-revalidate.ts'
 import type { ClientAuth, OidcConfig } from '../../config/config.ts'
@@ -15,20 +15,20 @@ import type { OidcTenant } from '../ports.ts'
 import { translateError } from './openid-client-errors.ts'
 import { ProviderError } from './provider-error.ts'
 
-/** Seconds that clocks may differ; the same in all that is checked. */
+/** Allowed clock difference in seconds, for all checks of provider tokens. */
 export const LEEWAY = 60
 
-/** Endpoints move seldom. With the provider down for longer than the second, there is no sign-in anyhow. */
+/** Endpoints change rarely. When the provider is down for longer than `stale`, sign-in fails anyway. */
 const TIMES = { fresh: 60 * 60_000, stale: 24 * 60 * 60_000, backoff: 1_000 }
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308])
 
 export interface Discovered {
   readonly configuration: client.Configuration
-  /** The same, with another fetch made of ours. */
-  configured(around: (fetch: client.CustomFetch) => client.CustomFetch): client.Configuration
+  /** A configuration whose fetch is wrapped. */
+  configured(wrap: (fetch: client.CustomFetch) => client.CustomFetch): client.Configuration
   readonly clientAuth: ClientAuth
-  /** For tokens: advertised, and on our list. */
+  /** Token signature algorithms that are both advertised and accepted. */
   readonly algorithms: readonly string[]
   /** RFC 9207, section 3: every authorization response carries `iss`. */
   readonly sendsIssuer: boolean
@@ -49,11 +49,11 @@ export class Provider {
     this.#http = new ProviderHttp(tenant.oidc, limits)
     this.#discovered = new StaleWhileRevalidate(() => discover(tenant.oidc, this.#http), TIMES, clock)
     const uri = async () => (await this.discovered()).jwksUri
-    const newUri = async () => (await this.#discovered.again()).jwksUri
+    const newUri = async () => (await this.#discovered.revalidate()).jwksUri
     this.keys = new KeySet({ uri, newUri, fetch: this.#http.fetch, clock })
   }
 
-  /** Rejects with ProviderTrouble. */
+  /** Rejects with ProviderError. */
   discovered(): Promise<Discovered> {
     return this.#discovered.get()
   }
@@ -65,7 +65,7 @@ export class Provider {
 
 async function discover(oidc: OidcConfig, http: ProviderHttp): Promise<Discovered> {
   const issuer = new URL(oidc.issuer)
-  if (!mayBeAsked(oidc.issuer, oidc.allowInsecure)) throw new ProviderError('the issuer is not https')
+  if (!isAllowedScheme(oidc.issuer, oidc.allowInsecure)) throw new ProviderError('the issuer is not https')
   const fetch: client.CustomFetch = (url, options) => http.fetch(url, options)
   const documentFetch: client.CustomFetch = (url, options) => fetchDocument(http, url, options)
   const execute = oidc.allowInsecure ? [client.allowInsecureRequests] : []
@@ -75,15 +75,15 @@ async function discover(oidc: OidcConfig, http: ProviderHttp): Promise<Discovere
       throw translateError(cause, 'discovery')
     })
   const metadata = found.serverMetadata()
-  // openid-client compares them as URLs, for which several texts are the same.
+  // openid-client compares issuers as URLs, not as text.
   if (metadata.issuer !== oidc.issuer)
-    throw new ProviderError('the provider names another issuer than the configuration')
+    throw new ProviderError('the issuer in the discovery document differs from the configured issuer')
   checkEndpoints(metadata, http)
   const clientAuth = chosenAuth(oidc, metadata.token_endpoint_auth_methods_supported)
   const authenticate = authentication(clientAuth, oidc.clientSecret ?? '')
-  const configured: Discovered['configured'] = (around) => {
+  const configured: Discovered['configured'] = (wrap) => {
     const configuration = new client.Configuration(metadata, oidc.clientId, {}, authenticate)
-    configuration[client.customFetch] = around(fetch)
+    configuration[client.customFetch] = wrap(fetch)
     if (oidc.allowInsecure) client.allowInsecureRequests(configuration)
     return configuration
   }
@@ -99,27 +99,29 @@ async function discover(oidc: OidcConfig, http: ProviderHttp): Promise<Discovere
   }
 }
 
-/** Frameworks that append a slash to each path (Django) redirect: that one redirect is followed, once, and no other. */
+/** Follows one redirect that only adds or removes a trailing slash, as frameworks such as Django send it. */
 async function fetchDocument(http: ProviderHttp, url: string, options: FetchOptions): Promise<Response> {
   const response = await http.fetch(url, options)
   const location = REDIRECTS.has(response.status) ? response.headers.get('location') : null
   const target = location === null ? null : URL.parse(location, url)
-  return target !== null && differsByLastSlash(url, target.href) ? http.fetch(target.href, options) : response
+  return target !== null && differsByTrailingSlash(url, target.href)
+    ? http.fetch(target.href, options)
+    : response
 }
 
-function differsByLastSlash(one: string, other: string): boolean {
-  return one === `${other}/` || other === `${one}/`
+function differsByTrailingSlash(a: string, b: string): boolean {
+  return a === `${b}/` || b === `${a}/`
 }
 
-/** What sign-in can't do without, and what it uses where it is there. */
+/** Checks the endpoints that sign-in uses; two of them are optional. */
 function checkEndpoints(metadata: client.ServerMetadata, http: ProviderHttp): void {
   const required = ['authorization_endpoint', 'token_endpoint', 'jwks_uri'] as const
   const optional = ['userinfo_endpoint', 'end_session_endpoint'] as const
   for (const name of [...required, ...optional]) {
     const url: unknown = metadata[name]
     if (url === undefined && (optional as readonly string[]).includes(name)) continue
-    if (typeof url !== 'string') throw new ProviderError(`the provider's ${name} is missing, or no text`)
-    const trouble = http.troubleOf(url, `the provider's ${name}`)
-    if (trouble !== null) throw trouble
+    if (typeof url !== 'string') throw new ProviderError(`the provider's ${name} is missing or not a string`)
+    const fault = http.addressFault(url, `the provider's ${name}`)
+    if (fault !== null) throw fault
   }
 }

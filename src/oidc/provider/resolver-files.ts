@@ -1,19 +1,19 @@
 /**
- * The system's files about names: `/etc/hosts` and the search list of `/etc/resolv.conf`. c-ares, which `names.ts` asks
- * by, takes the name servers from the latter and nothing from the former.
+ * Parses `/etc/hosts` and the search list of `/etc/resolv.conf`. The resolver of `name-lookup.ts` (c-ares) itself reads
+ * only the name servers of resolv.conf.
  */
 
 import type { LookupAddress } from 'node:dns'
 import { readFile } from 'node:fs/promises'
 import { isIP } from 'node:net'
 
-/** Read anew at each look-up: container runtimes rewrite them. One that is missing is an empty one. */
+/** Read at each look-up, because container runtimes rewrite the files. A missing file counts as empty. */
 async function linesOf(file: string): Promise<string[]> {
   const text = await readFile(file, 'utf8').catch(() => '')
   return text.split('\n')
 }
 
-/** @param name in lower case, without a last dot */
+/** @param name in lower case, without a trailing dot */
 export async function addressesInHosts(file: string, name: string): Promise<LookupAddress[]> {
   const found: LookupAddress[] = []
   for (const line of await linesOf(file)) {
@@ -27,7 +27,7 @@ export async function addressesInHosts(file: string, name: string): Promise<Look
 /** resolv.conf(5). */
 export interface SearchSettings {
   readonly search: readonly string[]
-  /** A name with as many dots is asked for as it is before the search list. */
+  /** A name with at least this many dots is tried as it is before the search list. */
   readonly ndots: number
 }
 
@@ -39,7 +39,7 @@ export async function searchSettings(file: string): Promise<SearchSettings> {
   let ndots = 1
   for (const line of await linesOf(file)) {
     const [keyword = '', ...words] = line.trim().split(/\s+/)
-    // The last of them counts.
+    // The last line applies.
     if (keyword === 'search' || keyword === 'domain') search = words.slice(0, MAX_SEARCH)
     if (keyword === 'options')
       for (const word of words) ndots = Number(/^ndots:(\d{1,3})$/.exec(word)?.[1] ?? ndots)
@@ -48,7 +48,7 @@ export async function searchSettings(file: string): Promise<SearchSettings> {
   return { search: domains, ndots: Math.min(ndots, MAX_NDOTS) }
 }
 
-/** The names to ask for, in order. */
+/** The names to query, in order. */
 export function candidates(name: string, { search, ndots }: SearchSettings): string[] {
   if (name.endsWith('.')) return [name.slice(0, -1)]
   const dots = name.split('.').length - 1

@@ -1,18 +1,15 @@
 /**
- * A document of the provider's that is read now and then: single-flight, cached, never asked for more often than it may
- * be. Used for discovery and keys.
- *
- * Cache: the document as last read. Key: none, one object a document. It is fresh for a while; then it goes on serving
- * while it is read again in the background, since waiting for a slow provider would stop requests that it need not
- * stop; when it is stale, nothing is answered without a new reading.
+ * Caches one document of the provider, with single-flight fetches and a backoff after failures. A fresh document is
+ * returned as it is. After that it is still returned while a fetch runs in the background, so that a slow provider does
+ * not delay requests. A stale document is not returned: callers wait for the fetch.
  */
 
 export interface RevalidationTimes {
-  /** ms that a reading serves without being looked at again. */
+  /** ms that a document is returned without a new fetch. */
   readonly fresh: number
-  /** ms that it serves at most. */
+  /** ms after which a document is not returned any more. */
   readonly stale: number
-  /** ms after a reading that failed before the next is tried. */
+  /** ms between a failed fetch and the next. */
   readonly backoff: number
 }
 
@@ -20,10 +17,10 @@ export class StaleWhileRevalidate<T> {
   readonly #read: () => Promise<T>
   readonly #times: RevalidationTimes
   readonly #clock: () => number
-  #value: { readonly is: T; readonly at: number } | null = null
+  #value: { readonly document: T; readonly at: number } | null = null
   #failure: { readonly cause: unknown; readonly at: number } | null = null
   #pending: Promise<T> | null = null
-  #beganAt = -Infinity
+  #startedAt = -Infinity
 
   /** @param clock monotonic ms */
   constructor(read: () => Promise<T>, times: RevalidationTimes, clock: () => number) {
@@ -32,32 +29,32 @@ export class StaleWhileRevalidate<T> {
     this.#clock = clock
   }
 
-  /** Monotonic ms: when the latest reading began. */
-  get beganAt(): number {
-    return this.#beganAt
+  /** Monotonic ms of the start of the last fetch. */
+  get startedAt(): number {
+    return this.#startedAt
   }
 
-  /** Why the latest reading failed; null if it did not. */
+  /** The error of the last fetch; null if it succeeded. */
   get failure(): { readonly cause: unknown } | null {
     return this.#failure
   }
 
-  /** Resolves when no reading is under way, now or after the one that is; rejects as that one does. */
+  /** Waits for a pending fetch, if any; rejects as it does. */
   async settled(): Promise<void> {
     await this.#pending
   }
 
-  /** Rejects when it can't be had. */
+  /** Rejects when the document is stale and the fetch fails. */
   async get(): Promise<T> {
     const age = this.#value === null ? Infinity : this.#clock() - this.#value.at
-    if (this.#value === null || age >= this.#times.stale) return this.again()
-    // A failure is kept in #failure, and told to whoever has nothing else to go on.
-    if (age >= this.#times.fresh) this.again().catch(() => {})
-    return this.#value.is
+    if (this.#value === null || age >= this.#times.stale) return this.revalidate()
+    // A failure stays in #failure for callers without a usable document.
+    if (age >= this.#times.fresh) this.revalidate().catch(() => {})
+    return this.#value.document
   }
 
-  /** Reads again, or joins those who do; within the backoff of a failure, fails as that did. */
-  again(): Promise<T> {
+  /** Fetches the document, or joins the pending fetch. Within the backoff it rejects with the last failure. */
+  revalidate(): Promise<T> {
     if (this.#pending !== null) return this.#pending
     const failure = this.#failure
     if (failure !== null && this.#clock() - failure.at < this.#times.backoff)
@@ -68,13 +65,13 @@ export class StaleWhileRevalidate<T> {
 
   async #readNow(): Promise<T> {
     const at = this.#clock()
-    this.#beganAt = at
+    this.#startedAt = at
     try {
-      const is = await this.#read()
-      // Its age counts from the beginning: what changed while it was read may not be in it.
-      this.#value = { is, at }
+      const document = await this.#read()
+      // The age counts from the start of the fetch: later changes may be missing.
+      this.#value = { document, at }
       this.#failure = null
-      return is
+      return document
     } catch (cause) {
       this.#failure = { cause, at: this.#clock() }
       throw cause

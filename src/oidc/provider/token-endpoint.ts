@@ -1,9 +1,9 @@
 /**
- * What the provider gives for a code or a refresh token (RFC 6749, sections 4.1.3 and 6). Rejects with ProviderTrouble or
- * ProviderRefused. Nothing that comes back is believed yet, except that it came over TLS.
+ * Redeems a code or a refresh token at the token endpoint (RFC 6749, sections 4.1.3 and 6). Rejects with ProviderError or
+ * ProviderRefused. The returned tokens are not verified yet.
  *
- * openid-client makes the request and reads the answer, but the ID token is taken out before it sees it: one verifier
- * decides on that, ours, and an answer that is broken can be told from a token that is not to be believed.
+ * openid-client sends the request and parses the response, but the ID token is removed from the response first: only
+ * `id-token.ts` verifies ID tokens, and so a malformed response is distinguished from an invalid token.
  */
 
 import * as client from 'openid-client'
@@ -13,7 +13,7 @@ import { type Grant, tokenRefusal } from './token-refusal.ts'
 import { translateError } from './openid-client-errors.ts'
 import { ProviderError } from './provider-error.ts'
 
-export interface ProviderAnswer {
+export interface ProviderTokens {
   readonly idToken: string | null
   readonly accessToken: string
   readonly refreshToken: string | null
@@ -25,30 +25,32 @@ export interface CodeChecks {
   readonly verifier: string
 }
 
-/** @param query of the callback, whose parameters are known to be there once only */
+/** @param query of the callback, without duplicate parameters */
 export function redeemCode(
   provider: Provider,
   query: URLSearchParams,
   { state, verifier }: CodeChecks,
-): Promise<ProviderAnswer> {
-  // From the configuration, never from Host: the redirect_uri that is sent along is made of it.
+): Promise<ProviderTokens> {
+  // From the configuration, never from Host: openid-client derives redirect_uri from this URL.
   const url = new URL(provider.tenant.oidc.redirectUri)
   url.search = query.toString()
   const checks = { expectedState: state, pkceCodeVerifier: verifier }
-  return asked(provider, 'code', (configuration) => client.authorizationCodeGrant(configuration, url, checks))
+  return redeemGrant(provider, 'code', (configuration) =>
+    client.authorizationCodeGrant(configuration, url, checks),
+  )
 }
 
-export function redeemRefreshToken(provider: Provider, refreshToken: string): Promise<ProviderAnswer> {
-  return asked(provider, 'refresh token', (configuration) =>
+export function redeemRefreshToken(provider: Provider, refreshToken: string): Promise<ProviderTokens> {
+  return redeemGrant(provider, 'refresh token', (configuration) =>
     client.refreshTokenGrant(configuration, refreshToken),
   )
 }
 
-async function asked(
+async function redeemGrant(
   provider: Provider,
   grant: Grant,
   redeem: (configuration: client.Configuration) => Promise<client.TokenEndpointResponse>,
-): Promise<ProviderAnswer> {
+): Promise<ProviderTokens> {
   const { configured, clientAuth } = await provider.discovered()
   const { scopes } = provider.tenant.oidc
   let idToken: string | null = null
@@ -71,11 +73,11 @@ async function asked(
 async function takeIdToken(response: Response): Promise<{ response: Response; idToken: string | null }> {
   const parsed = parseJson(await response.text())
   if ('fault' in parsed || !isJsonObject(parsed.value))
-    throw new ProviderError("the token endpoint's answer is no JSON object")
+    throw new ProviderError('the response of the token endpoint is not a JSON object')
   const { id_token: idToken = null, ...rest } = parsed.value
-  // RFC 6749, section 7.1. openid-client takes DPoP tokens as well, for which the gateway has no key.
+  // RFC 6749, section 7.1. openid-client also accepts DPoP tokens, for which the gateway has no key.
   if (typeof rest.token_type !== 'string' || rest.token_type.toLowerCase() !== 'bearer')
-    throw new ProviderError("the token endpoint's answer has another token_type than Bearer")
-  if (idToken !== null && typeof idToken !== 'string') throw new ProviderError('the ID token is no text')
+    throw new ProviderError('the response of the token endpoint has a token_type other than Bearer')
+  if (idToken !== null && typeof idToken !== 'string') throw new ProviderError('the ID token is not a string')
   return { response: Response.json(rest), idToken }
 }

@@ -1,50 +1,49 @@
 /**
- * Our cookies: the session, and what binds a sign-in under way to the browser that began it. All `__Host-` (of this host
- * alone, whole host, https), HttpOnly, SameSite=Lax: sent along when the provider sends the browser back, and on no
- * other request that another site makes but a navigation.
+ * The gateway's cookies: the session, and one for each pending sign-in of the browser. All are `__Host-` (this host only,
+ * all paths, https), HttpOnly and SameSite=Lax: a cross-site request carries them only when it is a top-level navigation,
+ * such as the provider's redirect.
  *
- * `proxy/cookies.ts` keeps every cookie that begins with `__Host-seatgate` between the browser and the gateway.
+ * `proxy/cookies.ts` never forwards a cookie whose name begins with `__Host-seatgate`.
  */
 
 export const SESSION_COOKIE = '__Host-seatgate_session'
 const SIGN_IN_COOKIE = '__Host-seatgate_signin_'
 
-/** Characters of the state that name its cookie: 72 bits, so that no two sign-ins of a browser share one. */
-const NAMED_BY = 12
+/** Characters of the state in the cookie's name: 72 bits, so that the sign-ins of a browser have different cookies. */
+const STATE_CHARACTERS = 12
 
-/** The cookie of a sign-in, by its state. */
-export function signInCookie(state: string): string {
-  return `${SIGN_IN_COOKIE}${state.slice(0, NAMED_BY)}`
+/** The name of a sign-in's cookie. */
+export function signInCookieName(state: string): string {
+  return `${SIGN_IN_COOKIE}${state.slice(0, STATE_CHARACTERS)}`
 }
 
-/** A sign-in's cookie as the browser shows it. */
-export interface ShownSignIn {
+/** A sign-in's cookie as received. */
+export interface SignInCookie {
   readonly name: string
   readonly value: string
 }
 
 const SIGN_IN = new RegExp(`(?:^|;)[ \\t]*(${SIGN_IN_COOKIE}[A-Za-z0-9_-]{0,64})[ \\t]*=([^;]*)`, 'g')
 
-/** The sign-ins' cookies that the Cookie lines have, in order. */
-export function signInCookiesIn(lines: readonly string[]): ShownSignIn[] {
+/** The sign-in cookies of the Cookie lines, in order. */
+export function signInCookiesIn(lines: readonly string[]): SignInCookie[] {
   return lines.flatMap((line) =>
     [...line.matchAll(SIGN_IN)].map(([, name = '', value = '']) => ({ name, value: value.trim() })),
   )
 }
 
-/** A value for Set-Cookie. @param maxAge seconds; 0 removes the cookie */
+/** @param maxAge seconds; 0 removes the cookie @returns a value for Set-Cookie */
 export function setCookie(name: string, value: string, maxAge: number): string {
   return `${name}=${value}; Path=/; Max-Age=${maxAge}; Secure; HttpOnly; SameSite=Lax`
 }
 
 /**
- * The values that the Cookie lines have for the name, in order. More than one is an attack or a mistake, and for the
- * caller to refuse.
+ * The values of the named cookie, in order. More than one is an attack or a mistake; the caller must refuse it.
  */
 export function cookieValues(lines: readonly string[], name: string): string[] {
   const values: string[] = []
   for (const line of lines) {
-    // Most requests have none of ours.
+    // A fast path: most requests have no such cookie.
     if (!line.includes(name)) continue
     for (const pair of line.split(';')) {
       const at = pair.indexOf('=')

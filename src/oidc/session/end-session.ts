@@ -1,17 +1,17 @@
-/** Ends sessions, everywhere before it resolves. Called wherever one is over: logout, replay, the provider's no. */
+/** Ends sessions on all instances. */
 
 import type { Context } from '../context.ts'
 import { cookieValues, SESSION_COOKIE } from './cookies.ts'
 import { parseCookieText, sameHash } from './handle.ts'
 import type { StoredSession } from '../../../seats-admin/index.ts'
 
-/** Resolves when no instance accepts it any more. Rejects when the store can't be asked. */
+/** Resolves when no instance accepts the session any more. Rejects when the store is unavailable. */
 export async function endSession(context: Context, tenant: string, id: string): Promise<void> {
   const committed = await context.sessions.end(tenant, id, context.now())
   if (committed !== null) await context.announce(committed)
 }
 
-/** The session that a browser's cookie opens, ended or not; null where it opens none. */
+/** The session of a browser's cookie, ended or not; null when the cookie is not valid. */
 export async function sessionOfCookie(
   { sessions }: Context,
   cookieLines: readonly string[],

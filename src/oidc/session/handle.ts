@@ -1,19 +1,19 @@
 /**
- * The texts that open a session: the cookie's value and the refresh handle. Both name the tenant and the session, so
- * that one point read finds it, and prove themselves by secrets of which only SHA-256 hashes are stored.
+ * The credentials of a session: the cookie's value and the refresh handle. Both contain the tenant and the session id, so
+ * that one point read finds the session, and secrets of which only SHA-256 hashes are stored.
  */
 
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { isTenantId } from '../../../seats-admin/model/tenant.ts'
 import type { HandleProof } from '../../../seats-admin/index.ts'
 
-/** 128 bits: the session's id, which is no secret. */
+/** The session's id, 128 bits; not a secret. */
 const ID = /^[A-Za-z0-9_-]{22}$/
 /** 256 bits. */
 const SECRET = /^[A-Za-z0-9_-]{43}$/
 /** Characters. */
 const MAX_TEXT = 256
-/** Lets scanners of leaked secrets know one, and people tell it from a token. */
+/** Identifies refresh handles for secret scanners and readers. */
 const PREFIX = 'sgr_'
 
 export interface CookieHandle {
@@ -25,7 +25,7 @@ export interface CookieHandle {
 export interface RefreshHandle {
   readonly tenant: string
   readonly id: string
-  /** The part that all handles of the family share; kept to make the next one. */
+  /** The secret that all handles of the family share; needed to create the next one. */
   readonly family: string
   readonly proof: HandleProof
 }
@@ -46,7 +46,7 @@ export function sameHash(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && timingSafeEqual(a, b)
 }
 
-/** Every character may stand in a cookie (RFC 6265, section 4.1.1). */
+/** All characters are valid in a cookie (RFC 6265, section 4.1.1). */
 export function cookieText(tenant: string, id: string, secret: string): string {
   return `${tenant}.${id}.${secret}`
 }
@@ -61,8 +61,8 @@ export function parseCookieText(text: string): CookieHandle | null {
 }
 
 /**
- * `family` stays, `rotating` is new with each use. So a handle that was used before is known for one by its family
- * alone, and no used handle has to be remembered.
+ * `family` is constant, `rotating` changes with each use. A replayed handle is thus recognized by its family, and used
+ * handles need not be stored.
  */
 export function handleText(tenant: string, id: string, family: string, rotating: string): string {
   return `${PREFIX}${tenant}.${id}.${family}.${rotating}`

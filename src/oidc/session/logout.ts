@@ -1,6 +1,6 @@
 /**
- * Ends a session: here, on every instance, before it is answered; then at the provider, where it offers that (OpenID
- * Connect RP-Initiated Logout 1.0). A provider that is down keeps nobody signed in here. Called by the endpoint.
+ * Ends a session on all instances before the response, then at the provider if it supports that (OpenID Connect
+ * RP-Initiated Logout 1.0). A provider that is down does not prevent the logout here.
  */
 
 import * as client from 'openid-client'
@@ -18,37 +18,41 @@ import { sessionCrossSite } from './session-refusals.ts'
 import type { StoredSession } from '../../../seats-admin/index.ts'
 import { codeOf } from '../provider/provider-error.ts'
 
-/** Characters. A longer hint would make an address that servers refuse; without it the provider asks the user. */
+/** Characters. Servers refuse URLs with longer hints; without a hint the provider asks the user. */
 const MAX_HINT = 4096
 
-export interface Logout {
+export interface LogoutRequest {
   readonly rawHeaders: readonly string[]
-  /** A program's, instead of the cookie; null: none. */
+  /** Sent by programs instead of the cookie; null when absent. */
   readonly refreshToken: string | null
-  /** From an HTML form: answered by sending the browser on. */
+  /** The request is an HTML form: the response is a redirect. */
   readonly form: boolean
 }
 
-/** Whoever has nothing to end is signed out already: 200 as well. */
-export async function logout(context: Context, ask: Logout): Promise<SignInResponse | Refusal> {
-  const byHandle = ask.refreshToken === null ? null : await sessionOfHandle(context, ask.refreshToken)
-  const byCookie = await sessionOfCookie(context, headerLines(ask.rawHeaders, 'cookie'))
-  if (byCookie !== null && !isFromOwnPage(context, byCookie, ask)) return sessionCrossSite
+/** Without a session the response is also 200. */
+export async function logout(context: Context, request: LogoutRequest): Promise<SignInResponse | Refusal> {
+  const byHandle = request.refreshToken === null ? null : await sessionOfHandle(context, request.refreshToken)
+  const byCookie = await sessionOfCookie(context, headerLines(request.rawHeaders, 'cookie'))
+  if (byCookie !== null && !isFromOwnPage(context, byCookie, request)) return sessionCrossSite
   for (const session of [byHandle, byCookie])
     if (session !== null) await endSession(context, session.tenant, session.id)
   const session = byCookie ?? byHandle
   const provider = session === null ? undefined : context.providers.get(session.tenant)
   const url =
     session === null || provider === undefined ? null : await endAtProvider(context, provider, session)
-  return reply(ask, provider, url, byCookie !== null)
+  return reply(request, provider, url, byCookie !== null)
 }
 
-function isFromOwnPage({ providers }: Context, { tenant }: StoredSession, { rawHeaders }: Logout): boolean {
+function isFromOwnPage(
+  { providers }: Context,
+  { tenant }: StoredSession,
+  { rawHeaders }: LogoutRequest,
+): boolean {
   const provider = providers.get(tenant)
   return provider !== undefined && isSameOrigin(rawHeaders, originOf(provider))
 }
 
-/** Any handle of the family will do: who holds a used one may still end it. */
+/** Any handle of the family ends the session, a used one too. */
 async function sessionOfHandle({ sessions }: Context, text: string): Promise<StoredSession | null> {
   const handle = parseHandleText(text)
   const session = handle === null ? null : await sessions.sessionById(handle.tenant, handle.id)
@@ -56,7 +60,7 @@ async function sessionOfHandle({ sessions }: Context, text: string): Promise<Sto
   return sameHash(session.familyHash, handle.proof.family) ? session : null
 }
 
-/** Where to send the browser to sign out there; null where that isn't offered, or can't be known. Never rejects. */
+/** The provider's logout URL for the browser; null when unsupported or when discovery fails. Never rejects. */
 async function endAtProvider(
   context: Context,
   provider: Provider,
@@ -79,7 +83,7 @@ async function endAtProvider(
   }
 }
 
-/** RFC 7009, as far as the provider has it. Nobody waits: the session is over, whatever comes of it. */
+/** RFC 7009, if the provider supports it. The response does not wait for it: the session has ended anyway. */
 async function revoke(
   context: Context,
   provider: Provider,
@@ -98,13 +102,13 @@ async function revoke(
 function warn({ log }: Context, { tenant }: Provider, cause: unknown): void {
   log.warn(
     { event: 'logout_incomplete', tenant: tenant.id, reason: codeOf(cause) },
-    'the session is over here; the identity provider could not be told',
+    'the session has ended here; the logout at the identity provider failed',
   )
 }
 
-/** The cookie is taken away only from who showed it: else any site could do that with a form. */
+/** The cookie is removed only if it was presented: otherwise any site could remove it with a form. */
 function reply(
-  { form }: Logout,
+  { form }: LogoutRequest,
   provider: Provider | undefined,
   url: string | null,
   cookie: boolean,

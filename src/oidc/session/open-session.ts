@@ -1,4 +1,4 @@
-/** What a sign-in opens: a session for a browser, or a family of refresh handles for a program. */
+/** Creates the session of a sign-in: for a browser with a cookie, for a program with refresh handles. */
 
 import { isJsonObject, parseJson } from '../../lib/json.ts'
 import type { Context } from '../context.ts'
@@ -10,12 +10,12 @@ import type { OidcTenant } from '../ports.ts'
 import { open, seal } from './seal.ts'
 import type { StoredSession } from '../../../seats-admin/index.ts'
 
-/** What the provider gave, as far as it is needed again. */
+/** The provider's tokens that later steps need. */
 export interface ProviderGrant {
   readonly refreshToken: string | null
-  /** For signing out there (`id_token_hint`). */
+  /** The `id_token_hint` of a logout. */
   readonly idToken: string | null
-  /** A refreshed ID token may carry no other. */
+  /** A refreshed ID token must not contain another. */
   readonly nonce: string
 }
 
@@ -23,7 +23,7 @@ export interface SignedIn {
   readonly identity: Identity
   readonly seats: MappedSeats
   readonly providerGrant: ProviderGrant
-  /** Whole seconds, from before the Seats were looked up. */
+  /** Whole seconds since the epoch, taken before the Seats were looked up. */
   readonly issuedAt: number
 }
 
@@ -31,25 +31,29 @@ export interface SignedIn {
 export async function openBrowserSession(
   { sessions }: Context,
   tenant: OidcTenant,
-  who: SignedIn,
+  signedIn: SignedIn,
 ): Promise<string> {
   const [id, secret] = [newSessionId(), newSecret()]
   const session = {
-    ...rowOf(tenant, id, who),
+    ...rowOf(tenant, id, signedIn),
     cookieHash: sha256(secret),
     familyHash: null,
     handleHash: null,
   }
   await sessions.create(session)
-  const maxAge = Math.floor((session.expiresAt - who.issuedAt * 1000) / 1000)
+  const maxAge = Math.floor((session.expiresAt - signedIn.issuedAt * 1000) / 1000)
   return setCookie(SESSION_COOKIE, cookieText(tenant.id, id, secret), maxAge)
 }
 
 /** @returns the first refresh handle */
-export async function openFamily({ sessions }: Context, tenant: OidcTenant, who: SignedIn): Promise<string> {
+export async function openFamily(
+  { sessions }: Context,
+  tenant: OidcTenant,
+  signedIn: SignedIn,
+): Promise<string> {
   const [id, family, rotating] = [newSessionId(), newSecret(), newSecret()]
   await sessions.create({
-    ...rowOf(tenant, id, who),
+    ...rowOf(tenant, id, signedIn),
     cookieHash: null,
     familyHash: sha256(family),
     handleHash: sha256(rotating),
@@ -58,44 +62,44 @@ export async function openFamily({ sessions }: Context, tenant: OidcTenant, who:
 }
 
 /**
- * Seats in a session are never older than a token may be: after that they are mapped afresh with the provider's refresh
- * token, and where it gave none, the session is over.
+ * The Seats of a session are at most as old as a token's lifetime. Then they are mapped again with the provider's refresh
+ * token; without one, the session expires.
  */
-function rowOf(tenant: OidcTenant, id: string, who: SignedIn) {
+function rowOf(tenant: OidcTenant, id: string, signedIn: SignedIn) {
   const { oidc, token } = tenant
-  const since = who.issuedAt * 1000
-  const renewable = who.providerGrant.refreshToken !== null
+  const since = signedIn.issuedAt * 1000
+  const renewable = signedIn.providerGrant.refreshToken !== null
   const lifetime = renewable ? oidc.sessionLifetime : Math.min(oidc.sessionLifetime, token.lifetime)
   return {
     id,
     tenant: tenant.id,
-    user: who.identity.sub,
-    email: who.identity.email,
-    name: who.identity.name,
-    hashPerm: who.seats.hashPerm,
-    issuedAt: who.issuedAt,
+    user: signedIn.identity.sub,
+    email: signedIn.identity.email,
+    name: signedIn.identity.name,
+    hashPerm: signedIn.seats.hashPerm,
+    issuedAt: signedIn.issuedAt,
     renewAt: since + token.lifetime,
     expiresAt: since + lifetime,
     endedAt: null,
-    sealed: sealProviderGrant(who.providerGrant, tenant, id),
+    sealed: sealProviderGrant(signedIn.providerGrant, tenant, id),
   }
 }
 
 export function sealProviderGrant(providerGrant: ProviderGrant, tenant: OidcTenant, id: string): string {
-  return seal(JSON.stringify(providerGrant), tenant.token.secrets, placeOf(tenant, id))
+  return seal(JSON.stringify(providerGrant), tenant.token.secrets, bindingOf(tenant, id))
 }
 
-/** With its issuer: what one provider gave is not shown to another that the tenant has since. */
-function placeOf({ id: tenant, oidc }: OidcTenant, id: string): string[] {
+/** Includes the issuer, so that tokens are never sent to another provider that the tenant is configured with later. */
+function bindingOf({ id: tenant, oidc }: OidcTenant, id: string): string[] {
   return ['session', tenant, oidc.issuer, id]
 }
 
-/** Null when none of the tenant's secrets opens it: they were all changed since, or the provider is another one. */
+/** @returns null when no current secret opens the grant, or the tenant's issuer has changed */
 export function openProviderGrant(
   { id, sealed }: Pick<StoredSession, 'id' | 'sealed'>,
   tenant: OidcTenant,
 ): ProviderGrant | null {
-  const text = open(sealed, tenant.token.secrets, placeOf(tenant, id))
+  const text = open(sealed, tenant.token.secrets, bindingOf(tenant, id))
   const parsed = text === null ? { fault: 'sealed' } : parseJson(text)
   if ('fault' in parsed || !isJsonObject(parsed.value)) return null
   const { refreshToken, idToken, nonce } = parsed.value

@@ -1,6 +1,4 @@
-/**
- * Asks the provider about a user who signed in before: its refresh token, and Seats mapped afresh from what it says.
- */
+/** Queries the provider about a signed-in user with the refresh token, and maps the Seats again. */
 
 import { Refusal } from '../../model/errors.ts'
 import type { Context } from '../context.ts'
@@ -14,14 +12,13 @@ import { redeemRefreshToken } from '../provider/token-endpoint.ts'
 import { ProviderRefused, TokenRefused } from '../provider/openid-client-errors.ts'
 
 /**
- * - `refused`: the provider, or what it sent, says that this session is over; `refusal` is the client's answer
- * - `trouble`: nobody knows; the session is to be kept as it was, and with `sealed` where the provider has replaced its
- *   refresh token already
+ * - `refused`: the provider or its response ends the session; `refusal` is the response to the client
+ * - `error`: unknown; the session stays as it was, with `sealed` if the provider has already replaced its refresh token
  */
 export type ProviderQuery =
-  | { readonly outcome: 'renewed'; readonly who: SignedIn; readonly renewal: Renewal }
+  | { readonly outcome: 'renewed'; readonly signedIn: SignedIn; readonly renewal: Renewal }
   | { readonly outcome: 'refused'; readonly reason: string; readonly refusal: Refusal }
-  | { readonly outcome: 'trouble'; readonly cause: unknown; readonly sealed: string | null }
+  | { readonly outcome: 'error'; readonly cause: unknown; readonly sealed: string | null }
 
 /** Never rejects. */
 export async function queryProvider(
@@ -30,24 +27,25 @@ export async function queryProvider(
   session: StoredSession,
 ): Promise<ProviderQuery> {
   const { tenant } = provider
-  const kept = openProviderGrant(session, tenant)
-  if (kept === null || kept.refreshToken === null) return refused(sessionEnded, 'no refresh token is kept')
+  const grant = openProviderGrant(session, tenant)
+  if (grant === null || grant.refreshToken === null)
+    return refused(sessionEnded, 'the session has no refresh token')
   let sealed: string | null = null
   try {
-    const answer = await redeemRefreshToken(provider, kept.refreshToken)
-    // A provider that sends no new one goes on taking the old one (RFC 6749, section 6).
-    const refreshToken = answer.refreshToken ?? kept.refreshToken
-    const providerGrant = { ...kept, refreshToken }
+    const tokens = await redeemRefreshToken(provider, grant.refreshToken)
+    // Without a new refresh token the old one stays valid (RFC 6749, section 6).
+    const refreshToken = tokens.refreshToken ?? grant.refreshToken
+    const providerGrant = { ...grant, refreshToken }
     sealed = sealProviderGrant(providerGrant, tenant, session.id)
-    const checks = { now: context.now(), nonce: kept.nonce, nonceOptional: true, sub: session.user }
-    const user = await readUser(provider, answer, checks, context.log)
+    const checks = { now: context.now(), nonce: grant.nonce, nonceOptional: true, sub: session.user }
+    const user = await readUser(provider, tokens, checks, context.log)
     if (user instanceof Refusal) return refused(sessionEnded, user.detail)
-    const idToken = answer.idToken ?? kept.idToken
-    return await mapped(context, provider, session, user, { ...providerGrant, idToken })
+    const idToken = tokens.idToken ?? grant.idToken
+    return await mapSeatsAgain(context, provider, session, user, { ...providerGrant, idToken })
   } catch (cause) {
     if (cause instanceof ProviderRefused) return refused(endedByProvider, cause.message)
     if (cause instanceof TokenRefused) return refused(sessionEnded, cause.message)
-    return { outcome: 'trouble', cause, sealed }
+    return { outcome: 'error', cause, sealed }
   }
 }
 
@@ -55,18 +53,18 @@ function refused(refusal: Refusal, reason: string): ProviderQuery {
   return { outcome: 'refused', reason, refusal }
 }
 
-async function mapped(
+async function mapSeatsAgain(
   context: Context,
   { tenant }: Provider,
   session: StoredSession,
   { identity, names }: { identity: SignedIn['identity']; names: readonly string[] },
   providerGrant: ProviderGrant,
 ): Promise<ProviderQuery> {
-  // Before the Seats are looked up, as at the first sign-in.
+  // Taken before the Seats are looked up, as at sign-in.
   const issuedAt = Math.floor(context.now() / 1000)
   const seats = await mapSeats(context, tenant.id, names)
   await context.seats.recordMember(tenant.id, identity.sub, seats.ids)
-  // What a refreshed answer leaves out has not changed.
+  // Claims that a refresh omits have not changed.
   const known = { ...identity, email: identity.email ?? session.email, name: identity.name ?? session.name }
   const renewal = {
     email: known.email,
@@ -76,5 +74,5 @@ async function mapped(
     renewAt: issuedAt * 1000 + tenant.token.lifetime,
     sealed: sealProviderGrant(providerGrant, tenant, session.id),
   }
-  return { outcome: 'renewed', who: { identity: known, seats, providerGrant, issuedAt }, renewal }
+  return { outcome: 'renewed', signedIn: { identity: known, seats, providerGrant, issuedAt }, renewal }
 }

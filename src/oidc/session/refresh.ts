@@ -1,11 +1,10 @@
 /**
- * A refresh handle for a new token and a new handle, with Seats mapped afresh from the provider. Called by the endpoint.
+ * Exchanges a refresh handle for a new token and a new handle, with Seats mapped again from the provider.
  *
- * Each handle is good once. A second use, at the same time or ever after, ends the family: of two who hold one handle
- * one has stolen it, and nobody can tell which. That goes for the honest client too that asks again because the answer
- * was lost: it has to sign in again, which at a provider where the user still has a session shows nothing but a
- * flicker. A time of grace for it would be one for the thief. What it may repeat is a request that was answered 503:
- * then the handle was given back.
+ * Each handle is valid once. A second use, concurrent or later, ends the family, because one of the two holders has stolen
+ * the handle (RFC 9700, section 4.14.2). This includes an honest client that repeats a request after a lost response: it
+ * must sign in again. A grace period would serve the thief too. A client may repeat a request after a 503: the handle is
+ * restored then.
  */
 
 import { Refusal } from '../../model/errors.ts'
@@ -20,7 +19,7 @@ import { mintFor, type TokenResponse } from '../tokens/token-response.ts'
 
 const invalid = new Refusal(
   'token_invalid',
-  'The refresh token is not known here, was used before, or its session is over.',
+  'The refresh token is unknown, was already used, or its session has ended.',
 )
 const expired = new Refusal('token_expired', 'The session of the refresh token has expired. Sign in again.')
 
@@ -32,7 +31,7 @@ export async function refresh(context: Context, text: string): Promise<SignInRes
   const { tenant, id, proof } = handle
   const rotation = await context.sessions.rotate(tenant, id, proof, sha256(rotating), context.now())
   if (rotation.outcome !== 'rotated') return notRotated(context, handle, rotation)
-  return renewed(context, provider, handle, rotating, rotation.session)
+  return renewFamily(context, provider, handle, rotating, rotation.session)
 }
 
 async function notRotated(
@@ -45,42 +44,42 @@ async function notRotated(
     await announce(rotation.committed)
     log.warn(
       { event: 'refresh_replayed', tenant, session: id },
-      'a used refresh token came again: its session was ended',
+      'a used refresh token was presented again: its session was ended',
     )
   }
   return invalid
 }
 
-/** From here on the old handle is used up, until it is given back. */
-async function renewed(
+/** The old handle is used up here; `giveBack` restores it. */
+async function renewFamily(
   context: Context,
   provider: Provider,
   handle: RefreshHandle,
   rotating: string,
   session: StoredSession,
 ): Promise<SignInResponse | Refusal> {
-  const asked = await queryProvider(context, provider, session)
-  if (asked.outcome === 'refused') return refused(context, handle, asked)
+  const result = await queryProvider(context, provider, session)
+  if (result.outcome === 'refused') return refused(context, handle, result)
   const next = sha256(rotating)
   const giveBack = (sealed: string | null) =>
     context.sessions.giveBack(handle.tenant, handle.id, next, handle.proof.handle, sealed)
-  if (asked.outcome === 'trouble') {
-    await giveBack(asked.sealed)
-    return refusalOf(context, provider, asked.cause)
+  if (result.outcome === 'error') {
+    await giveBack(result.sealed)
+    return refusalOf(context, provider, result.cause)
   }
   try {
-    const tokens = await mintFor(context, provider.tenant, asked.who)
-    if (!(tokens instanceof Refusal)) return await answer(context, handle, rotating, asked.renewal, tokens)
-    await giveBack(asked.renewal.sealed)
+    const tokens = await mintFor(context, provider.tenant, result.signedIn)
+    if (!(tokens instanceof Refusal)) return await respond(context, handle, rotating, result.renewal, tokens)
+    await giveBack(result.renewal.sealed)
     return tokens
   } catch (cause) {
-    // The client gets no handle, so it keeps the one it has.
-    await giveBack(asked.renewal.sealed).catch(() => false)
+    // The client receives no new handle, so the old one must stay valid.
+    await giveBack(result.renewal.sealed).catch(() => false)
     throw cause
   }
 }
 
-async function answer(
+async function respond(
   context: Context,
   { tenant, id, family }: RefreshHandle,
   rotating: string,
@@ -88,7 +87,7 @@ async function answer(
   tokens: (handle: string) => TokenResponse,
 ): Promise<SignInResponse | Refusal> {
   const committed = await context.sessions.renew(tenant, id, sha256(rotating), renewal)
-  // Ended while the provider was asked: by a logout, or by a second use of the handle.
+  // A logout or a second use of the handle ended the session during the provider's query.
   if (committed === null) return invalid
   await context.announce(committed)
   return { status: 200, headers: [], body: tokens(handleText(tenant, id, family, rotating)) }

@@ -1,9 +1,9 @@
 /**
- * Maps the Seats of a browser's session afresh when they have become too old to count. Called by authentication, on the
- * request path, once in a token's lifetime for each session.
+ * Maps the Seats of a browser's session again when they are older than the token lifetime, on the request path.
  *
- * One request asks the provider, on one instance: the others of this process wait for it, and other instances wait for
- * what it writes into the store. A provider that can't be asked makes the session 503, never good and never over.
+ * One request of one instance queries the provider. Other requests of this process wait for it; other instances wait for
+ * its write to the store. While the provider is unavailable, requests with the session get 503: the session neither
+ * counts nor ends.
  */
 
 import { LRUCache } from 'lru-cache'
@@ -16,25 +16,26 @@ import { sessionEnded, sessionExpired } from './session-refusals.ts'
 import type { SessionRecord, StoredSession } from '../../../seats-admin/index.ts'
 import { providerUnavailable } from '../provider/provider-error.ts'
 
-/** ms that one instance has for asking; longer than all requests to the provider together take. */
+/** ms of an instance's claim; longer than all timeouts of provider requests together. */
 const CLAIM = 20_000
-/** ms that another waits for it. */
-const PATIENCE = 6_000
+/** ms that other instances wait for the claim holder. */
+const WAIT = 6_000
+/** ms between reads while waiting. */
 const POLL = 100
-/** ms that nobody here asks again after it failed. */
+/** ms without a new query of this process after a failure. */
 const BACKOFF = 2_000
 
 export class Renewals {
   readonly #context: Context
   readonly #pending = new Map<string, Promise<SessionRecord | Refusal>>()
-  /** Sessions whose provider could not be asked, until when (ms since the epoch). */
+  /** Session key → end of the backoff, ms since the epoch. */
   readonly #failed = new LRUCache<string, number>({ max: 10_000 })
 
   constructor(context: Context) {
     this.#context = context
   }
 
-  /** Rejects when the store can't be asked. */
+  /** Rejects when the store is unavailable. */
   renew(tenant: string, id: string): Promise<SessionRecord | Refusal> {
     const provider = this.#context.providers.get(tenant)
     if (provider === undefined) return Promise.resolve(sessionEnded)
@@ -47,7 +48,7 @@ export class Renewals {
 
   async #begin(key: string, provider: Provider, id: string): Promise<SessionRecord | Refusal> {
     try {
-      const outcome = await this.#claimed(provider, id)
+      const outcome = await this.#claimAndRenew(provider, id)
       if (outcome === providerUnavailable) this.#failed.set(key, this.#context.now() + BACKOFF)
       return outcome
     } finally {
@@ -55,40 +56,43 @@ export class Renewals {
     }
   }
 
-  /** Asks, or waits for who does. */
-  async #claimed(provider: Provider, id: string): Promise<SessionRecord | Refusal> {
+  /** Claims the renewal, or waits for the claim holder. */
+  async #claimAndRenew(provider: Provider, id: string): Promise<SessionRecord | Refusal> {
     const { sessions, now } = this.#context
     const tenant = provider.tenant.id
-    for (let waited = 0; waited < PATIENCE; waited += POLL) {
+    for (let waited = 0; waited < WAIT; waited += POLL) {
       const session = await sessions.sessionById(tenant, id)
       if (session === null || session.endedAt !== null) return sessionEnded
       if (!(now() < session.expiresAt)) return sessionExpired
       if (now() < session.renewAt) return session
-      const claimed = await sessions.claimRenewal(tenant, id, now(), now() + CLAIM)
-      // Read again with the claim: before that, another may have used the provider's refresh token.
-      if (claimed !== null) return now() < claimed.renewAt ? claimed : this.#ask(provider, claimed)
+      const claimAndRenew = await sessions.claimRenewal(tenant, id, now(), now() + CLAIM)
+      // The claim returns the current row: another instance may have used the provider's refresh token before.
+      if (claimAndRenew !== null)
+        return now() < claimAndRenew.renewAt
+          ? claimAndRenew
+          : this.#renewFromProvider(provider, claimAndRenew)
       await new Promise((resolve) => setTimeout(resolve, POLL))
     }
     return providerUnavailable
   }
 
-  async #ask(provider: Provider, session: StoredSession): Promise<SessionRecord | Refusal> {
+  async #renewFromProvider(provider: Provider, session: StoredSession): Promise<SessionRecord | Refusal> {
     const { sessions, log } = this.#context
     const { tenant, id } = session
-    const asked = await queryProvider(this.#context, provider, session)
-    switch (asked.outcome) {
-      case 'trouble':
-        await sessions.giveBack(tenant, id, null, null, asked.sealed)
-        return refusalOf(this.#context, provider, asked.cause)
+    const result = await queryProvider(this.#context, provider, session)
+    switch (result.outcome) {
+      case 'error':
+        await sessions.giveBack(tenant, id, null, null, result.sealed)
+        return refusalOf(this.#context, provider, result.cause)
       case 'refused':
         await endSession(this.#context, tenant, id)
         log.info(
-          { event: 'session_ended', tenant, session: id, reason: asked.reason },
+          { event: 'session_ended', tenant, session: id, reason: result.reason },
           'the identity provider ended a session',
         )
-        return asked.refusal
+        return result.refusal
       case 'renewed':
-        return this.#write(session, asked)
+        return this.#write(session, result)
     }
   }
 

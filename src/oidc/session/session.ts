@@ -1,12 +1,12 @@
 /**
- * The session cookie: the third way to say who calls. Asked by authentication where a request has neither an API key
- * nor a bearer token. Decides from memory, as for API keys; only Seats that have become too old are fetched.
+ * Authenticates by session cookie, for requests with neither an API key nor a bearer token. Sessions are read from memory,
+ * as API keys are; only Seats older than the token lifetime are renewed.
  */
 
 import { readHashPerm } from '../../../seats-admin/model/hash-perm.ts'
 import { Refusal } from '../../model/errors.ts'
 import type { Principal } from '../../model/principal.ts'
-import { cookieCounts } from '../sign-in/browser.ts'
+import { isCookieAccepted } from '../sign-in/browser.ts'
 import { cookieValues, SESSION_COOKIE } from './cookies.ts'
 import { type CookieHandle, parseCookieText, sameHash } from './handle.ts'
 import type { OidcTenant } from '../ports.ts'
@@ -19,32 +19,32 @@ import {
 } from './session-refusals.ts'
 import type { SessionRecord } from '../../../seats-admin/index.ts'
 
-/** What of a request the cookie's worth depends on. */
+/** The properties of a request that decide whether the cookie is accepted. */
 export interface SessionRequest {
   readonly method: string
   readonly rawHeaders: readonly string[]
-  /** It asks for another protocol: a WebSocket. */
+  /** The request upgrades to WebSocket. */
   readonly upgrade: boolean
 }
 
 export interface SessionOptions {
   readonly tenants: ReadonlyMap<string, OidcTenant>
-  /** The session as it is now, from memory under the lease; rejects when the store can't be asked. */
+  /** The current session, from memory under the lease. Rejects when the store is unavailable. */
   readonly sessionById: (tenant: string, id: string) => SessionRecord | null | Promise<SessionRecord | null>
-  /** Maps its Seats afresh. */
+  /** Maps the session's Seats again. */
   readonly renew: (tenant: string, id: string) => Promise<SessionRecord | Refusal>
   /** ms since the epoch */
   readonly now: () => number
 }
 
-/** Stands in for the hash of a session that doesn't exist. */
+/** Compared instead of the hash of a missing session. */
 const NO_HASH = new Uint8Array(32)
 
 export class Sessions {
   readonly #options: SessionOptions
-  /** By tenant: what browsers call the gateway. */
+  /** Tenant id → the gateway's origin in browsers. */
   readonly #origins: ReadonlyMap<string, string>
-  /** What a record of memory means to a decision: made once, gone with the record. */
+  /** The principal of each record, created once. */
   readonly #principals = new WeakMap<SessionRecord, Principal>()
 
   constructor(options: SessionOptions) {
@@ -53,10 +53,10 @@ export class Sessions {
     this.#origins = new Map(tenants.map(({ id, oidc }) => [id, new URL(oidc.redirectUri).origin]))
   }
 
-  /** Null when there is no session cookie. @param cookieLines the values of all Cookie header lines */
+  /** @param cookieLines the values of all Cookie header lines @returns null without a session cookie */
   authenticate(
     cookieLines: readonly string[],
-    ask: SessionRequest,
+    request: SessionRequest,
   ): Principal | Refusal | null | Promise<Principal | Refusal> {
     const [text, ...others] = cookieValues(cookieLines, SESSION_COOKIE)
     if (text === undefined) return null
@@ -64,13 +64,13 @@ export class Sessions {
     const handle = parseCookieText(text)
     const origin = handle === null ? undefined : this.#origins.get(handle.tenant)
     if (handle === null || origin === undefined) return sessionUnknown
-    if (!cookieCounts(ask, origin)) return sessionCrossSite
+    if (!isCookieAccepted(request, origin)) return sessionCrossSite
     const record = this.#options.sessionById(handle.tenant, handle.id)
     if (record instanceof Promise) return record.then((found) => this.#admit(handle, found))
     return this.#admit(handle, record)
   }
 
-  /** Expiry before the end of it, as for API keys: one that is both has expired. */
+  /** Checks expiry before the end, as for API keys: a session that is both ended and expired has expired. */
   #admit(
     handle: CookieHandle,
     record: SessionRecord | null,
@@ -87,8 +87,8 @@ export class Sessions {
   }
 
   #principal(record: SessionRecord): Principal {
-    const known = this.#principals.get(record)
-    if (known !== undefined) return known
+    const cached = this.#principals.get(record)
+    if (cached !== undefined) return cached
     const { id, tenant, user, email } = record
     const leeway = this.#options.tenants.get(tenant)?.token.leeway ?? 0
     const issuedAt = Math.floor(record.issuedAt - leeway / 1000)

@@ -1,4 +1,4 @@
-/** The body of a request to one of the endpoints: JSON from programs, a form from HTML pages. Fields are texts. */
+/** Parses the body of a request to a sign-in endpoint: JSON or an HTML form. All fields are strings. */
 
 import { Refusal } from '../../model/errors.ts'
 import { isJsonObject, parseJson } from '../../lib/json.ts'
@@ -7,13 +7,13 @@ import type { SignInRequest } from '../ports.ts'
 
 export interface Fields {
   readonly form: boolean
-  /** Null for one that isn't there. */
+  /** Null when absent. */
   get(name: string): string | null
 }
 
-/** Bytes: an ID token, and something around it. */
-const MAX = 128 * 1024
-/** No charset but UTF-8. */
+/** Bytes; enough for an ID token and the other fields. */
+const MAX_BODY = 128 * 1024
+/** The only accepted charset is UTF-8. */
 const TYPE =
   /^(application\/json|application\/x-www-form-urlencoded)[ \t]*(?:;[ \t]*charset=(?:utf-8|"utf-8")[ \t]*)?$/i
 
@@ -21,9 +21,9 @@ const unsupported = new Refusal(
   'media_type_unsupported',
   'The body must be application/json or application/x-www-form-urlencoded, in UTF-8.',
 )
-const tooLarge = new Refusal('body_too_large', `The body may have ${MAX} bytes.`)
+const tooLarge = new Refusal('body_too_large', `The body must have at most ${MAX_BODY} bytes.`)
 
-/** @param known fields that may be there; `required` ones must be, and may not be empty */
+/** @param known the allowed fields; `required` ones must be present and not empty */
 export function readFields(
   { rawHeaders, body }: SignInRequest,
   known: { readonly required: readonly string[]; readonly optional: readonly string[] },
@@ -32,7 +32,7 @@ export function readFields(
   // A logout by cookie needs no body.
   if (body === null || body.length === 0) return checked(type === 'form', {}, known)
   if (type === null) return unsupported
-  if (body.length > MAX) return tooLarge
+  if (body.length > MAX_BODY) return tooLarge
   const text = utf8(body)
   if (text === null) return invalid('', 'not valid UTF-8')
   const fields = type === 'form' ? readForm(text) : readJson(text)
@@ -54,18 +54,18 @@ function utf8(bytes: Uint8Array): string | null {
   }
 }
 
-type Raw = Readonly<Record<string, unknown>>
+type RawFields = Readonly<Record<string, unknown>>
 
-function readForm(text: string): Raw | Refusal {
+function readForm(text: string): RawFields | Refusal {
   const fields: Record<string, unknown> = Object.create(null)
   for (const [name, value] of new URLSearchParams(text)) {
-    if (name in fields) return invalid(pointer(name), 'is there more than once')
+    if (name in fields) return invalid(pointer(name), 'must not occur more than once')
     fields[name] = value
   }
   return fields
 }
 
-function readJson(text: string): Raw | Refusal {
+function readJson(text: string): RawFields | Refusal {
   const parsed = parseJson(text)
   if ('fault' in parsed) return invalid('', parsed.fault)
   return isJsonObject(parsed.value) ? parsed.value : invalid('', 'must be an object')
@@ -73,20 +73,20 @@ function readJson(text: string): Raw | Refusal {
 
 function checked(
   form: boolean,
-  fields: Raw,
+  fields: RawFields,
   { required, optional }: { readonly required: readonly string[]; readonly optional: readonly string[] },
 ): Fields | Refusal {
   for (const [name, value] of Object.entries(fields)) {
     if (!required.includes(name) && !optional.includes(name))
-      return invalid(pointer(name), 'is not known here')
-    if (typeof value !== 'string' || !value.isWellFormed()) return invalid(pointer(name), 'must be a text')
+      return invalid(pointer(name), 'is not a known field')
+    if (typeof value !== 'string' || !value.isWellFormed()) return invalid(pointer(name), 'must be a string')
   }
   const missing = required.find((name) => !Object.hasOwn(fields, name) || fields[name] === '')
   if (missing !== undefined) return invalid(`/${missing}`, 'is required')
   return { form, get: (name) => (Object.hasOwn(fields, name) ? (fields[name] as string) : null) }
 }
 
-/** Names come from outside: bounded, and on one line. */
+/** A JSON Pointer (RFC 6901). Names are external text: bounded, and on one line. */
 function pointer(name: string): string {
   const escaped = name.slice(0, 64).replace(/~/g, '~0').replace(/\//g, '~1')
   return `/${escaped.replace(/[^\x20-\x7e]/g, '?')}`

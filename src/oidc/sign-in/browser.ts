@@ -1,9 +1,8 @@
 /**
- * What a request's headers tell about the browser that sent it: whether somebody is navigating, and whether the page
- * that made it is our own. Pure; called by the pipeline, by authentication and by the endpoints here.
+ * Reads from request headers whether the request is a navigation, and whether a page of the gateway's origin sent it.
  */
 
-/** All values of a header, one a line, in order. @param rawHeaders name, value, … */
+/** All values of a header, in order. @param rawHeaders name, value, … @param wanted in lower case */
 export function headerLines(rawHeaders: readonly string[], wanted: string): string[] {
   const values: string[] = []
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
@@ -13,44 +12,44 @@ export function headerLines(rawHeaders: readonly string[], wanted: string): stri
 }
 
 /**
- * Somebody goes to a page with a browser, and may be sent on to sign in. A program's request is not, nor is one that a
- * page makes in the background: neither could show a sign-in page.
+ * Whether a browser navigates to a page, so that a redirect to sign-in is useful. False for programs and for requests
+ * that a page sends in the background, which can't show a sign-in page.
  */
 export function isNavigation(method: string, rawHeaders: readonly string[]): boolean {
-  return method === 'GET' && showsPages(rawHeaders)
+  return method === 'GET' && acceptsPages(rawHeaders)
 }
 
-/** The answer is shown to a user, by GET or as the answer to a form. */
-export function showsPages(rawHeaders: readonly string[]): boolean {
+/** Whether a browser shows the response as a page, after a GET or a form. */
+export function acceptsPages(rawHeaders: readonly string[]): boolean {
   const mode = headerLines(rawHeaders, 'sec-fetch-mode')
   if (mode.length > 0 && (mode.length > 1 || mode[0] !== 'navigate')) return false
   const ranges = headerLines(rawHeaders, 'accept')
     .join(',')
-    .split(',', MOST_RANGES + 1)
-  return ranges.length <= MOST_RANGES && ranges.some(takesHtml)
+    .split(',', MAX_RANGES + 1)
+  return ranges.length <= MAX_RANGES && ranges.some(takesHtml)
 }
 
-/** Media ranges of Accept: browsers send fewer than ten. Who sends more is a program. */
-const MOST_RANGES = 64
-/** A weight that says never (RFC 9110, section 12.4.2). */
-const NEVER = /;[ \t]*q=0(?:\.0*)?[ \t]*(?:;|$)/i
+/** Media ranges of Accept. Browsers send fewer than ten. */
+const MAX_RANGES = 64
+/** Weight 0: not acceptable (RFC 9110, section 12.4.2). */
+const ZERO_WEIGHT = /;[ \t]*q=0(?:\.0*)?[ \t]*(?:;|$)/i
 
 function takesHtml(range: string): boolean {
   const end = range.indexOf(';')
   const type = (end < 0 ? range : range.slice(0, end)).trim()
-  return type.toLowerCase() === 'text/html' && !NEVER.test(range)
+  return type.toLowerCase() === 'text/html' && !ZERO_WEIGHT.test(range)
 }
 
-/** Methods that change nothing (RFC 9110, section 9.2.1), as far as a gateway can know. */
+/** Safe methods (RFC 9110, section 9.2.1). */
 const SAFE = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 /**
- * Whether a cookie counts as a credential on this request. On one that may change something, or that opens a WebSocket,
- * only if a page of our own origin made it: cookies go along with requests that other sites make (CSRF).
+ * Whether a cookie is accepted as a credential. For unsafe methods and WebSockets only a page of the gateway's own origin
+ * is accepted, because browsers attach cookies to cross-site requests (CSRF).
  *
- * Browsers send Origin with each of these. Where both headers are there, both must say so.
+ * Browsers send Origin with all of these. If both Origin and Sec-Fetch-Site are present, both must match.
  */
-export function cookieCounts(
+export function isCookieAccepted(
   request: { readonly method: string; readonly rawHeaders: readonly string[]; readonly upgrade: boolean },
   ownOrigin: string,
 ): boolean {

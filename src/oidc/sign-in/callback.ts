@@ -1,39 +1,39 @@
 /**
- * The provider sends the browser back (OpenID Connect Core 1.0, section 3.1.2.5). Checks in this order, so that no
- * request goes out for an answer that is not one to our question: state with its browser, address, `iss`, `error`,
- * `code`, first use; then the code is redeemed and the ID token verified. Called by the endpoint.
+ * The authorization response (OpenID Connect Core 1.0, section 3.1.2.5). The checks run in this order, so that an unrelated
+ * response causes no request to the provider: state and its cookie, path, `iss`, `error`, `code`, first use. Then the code
+ * is redeemed and the ID token verified.
  */
 
 import { Refusal } from '../../model/errors.ts'
-import { checkAnswer, faulty, notSignedIn, repeated } from './callback-checks.ts'
+import { checkResponse, inputInvalid, notSignedIn, repeatedParameter } from './callback-checks.ts'
 import { headerLines, isNavigation } from './browser.ts'
-import { asking, type Context, logged } from '../context.ts'
+import { withProviderErrors, type Context, logRefusal } from '../context.ts'
 import { endSession, sessionOfCookie } from '../session/end-session.ts'
 import { mapSeats } from '../tokens/seat-mapping.ts'
 import { openBrowserSession, openFamily, type SignedIn } from '../session/open-session.ts'
 import { asPage } from './page.ts'
 import { readUser } from '../tokens/signed-in-user.ts'
 import type { SignInResponse, SignInRequest } from '../ports.ts'
-import { callbackAtHome, goOn, homeAddress, signedInAlready } from './redirect.ts'
-import { forgetBrowser, type Shown, shownState, useState } from './state.ts'
+import { callbackAtCanonicalHost, redirectTo, canonicalAddress, signedInAlready } from './redirect.ts'
+import { clearSignInCookie, type PendingSignIn, readState, markUsed } from './state.ts'
 import { redeemCode } from '../provider/token-endpoint.ts'
 import { mintFor } from '../tokens/token-response.ts'
 
-const notBegun = faulty(
+const notStarted = inputInvalid(
   '/state',
-  'No sign-in of this browser is waiting here: it was finished already, or was begun in another browser. ' +
-    'Go on if you are signed in, else begin again.',
+  'This browser has no pending sign-in: it was already completed, or was started in another browser. ' +
+    'Continue if you are signed in, otherwise start again.',
 )
-const expired = faulty('/state', 'This sign-in took more than ten minutes. Begin again.')
-const used = faulty(
+const expired = inputInvalid('/state', 'This sign-in took more than ten minutes. Start again.')
+const used = inputInvalid(
   '/state',
-  'This sign-in was finished already. Go on if you are signed in, else begin again.',
+  'This sign-in was already completed. Continue if you are signed in, otherwise start again.',
 )
-/** For a person, who has most likely pressed a button that says so. */
+/** For the page: the user has most likely cancelled at the provider. */
 const cancelled = 'The sign-in was cancelled, or the identity provider did not allow it.'
 
-/** An answer that came back to a sign-in of this browser. */
-interface Came {
+/** The parts of a callback request. */
+interface CallbackRequest {
   readonly request: SignInRequest
   readonly query: URLSearchParams
   /** The values of all Cookie header lines. */
@@ -43,51 +43,61 @@ interface Came {
 export async function callback(context: Context, request: SignInRequest): Promise<SignInResponse | Refusal> {
   const query = new URLSearchParams(request.query)
   const cookies = headerLines(request.rawHeaders, 'cookie')
-  const shown = shownState(context, query.get('state') ?? '', cookies)
-  const reply = await answered(context, { request, query, cookies }, shown)
+  const pending = readState(context, query.get('state') ?? '', cookies)
+  const reply = await respond(context, { request, query, cookies }, pending)
   if (!(reply instanceof Refusal) || !isNavigation(request.method, request.rawHeaders)) return reply
-  const again = shown === null ? '/' : homeAddress(shown.provider, shown.returnTo)
+  const again = pending === null ? '/' : canonicalAddress(pending.provider, pending.returnTo)
   return asPage(reply, again, reply === notSignedIn ? cancelled : reply.detail)
 }
 
-async function answered(
+async function respond(
   context: Context,
-  came: Came,
-  shown: Shown | null,
+  callbackRequest: CallbackRequest,
+  pending: PendingSignIn | null,
 ): Promise<SignInResponse | Refusal> {
-  const { request, query, cookies } = came
-  const doubled = repeated(query)
-  if (doubled !== null) return doubled
-  if (shown === null) return callbackAtHome(context, request) ?? notBegun
-  if (new URL(shown.provider.tenant.oidc.redirectUri).pathname !== request.path) return notBegun
-  if (shown.expired) return (await signedInAlready(context, shown, request, cookies)) ?? expired
-  return asking(context, shown.provider, () => finish(context, came, shown))
+  const { request, query, cookies } = callbackRequest
+  const duplicate = repeatedParameter(query)
+  if (duplicate !== null) return duplicate
+  if (pending === null) return callbackAtCanonicalHost(context, request) ?? notStarted
+  if (new URL(pending.provider.tenant.oidc.redirectUri).pathname !== request.path) return notStarted
+  if (pending.expired) return (await signedInAlready(context, pending, request, cookies)) ?? expired
+  return withProviderErrors(context, pending.provider, () => finish(context, callbackRequest, pending))
 }
 
-async function finish(context: Context, came: Came, shown: Shown): Promise<SignInResponse | Refusal> {
-  const { request, query, cookies } = came
-  const refusal = await checkAnswer(context, shown.provider, query)
+async function finish(
+  context: Context,
+  callbackRequest: CallbackRequest,
+  pending: PendingSignIn,
+): Promise<SignInResponse | Refusal> {
+  const { request, query, cookies } = callbackRequest
+  const refusal = await checkResponse(context, pending.provider, query)
   if (refusal !== null) return refusal
-  const first = await useState(context, shown)
+  const first = await markUsed(context, pending)
   if (first instanceof Refusal) return first
-  if (!first) return (await signedInAlready(context, shown, request, cookies)) ?? used
-  const who = await signIn(context, shown, query)
-  if (who instanceof Refusal) return who
-  return shown.returnTo === null ? forProgram(context, shown, who) : forBrowser(context, shown, who, cookies)
+  if (!first) return (await signedInAlready(context, pending, request, cookies)) ?? used
+  const signedIn = await signIn(context, pending, query)
+  if (signedIn instanceof Refusal) return signedIn
+  return pending.returnTo === null
+    ? respondToProgram(context, pending, signedIn)
+    : respondToBrowser(context, pending, signedIn, cookies)
 }
 
-async function signIn(context: Context, shown: Shown, query: URLSearchParams): Promise<SignedIn | Refusal> {
-  const { provider, nonce } = shown
+async function signIn(
+  context: Context,
+  pending: PendingSignIn,
+  query: URLSearchParams,
+): Promise<SignedIn | Refusal> {
+  const { provider, nonce } = pending
   const { id } = provider.tenant
-  const answer = await redeemCode(provider, query, shown)
+  const tokens = await redeemCode(provider, query, pending)
   const now = context.now()
-  const user = await readUser(provider, answer, { now, nonce, sub: null }, context.log)
-  if (user instanceof Refusal) return logged(context.log, id, user)
-  // Before the Seats are looked up: a name given up after that is given up for this sign-in too.
+  const user = await readUser(provider, tokens, { now, nonce, sub: null }, context.log)
+  if (user instanceof Refusal) return logRefusal(context.log, id, user)
+  // Taken before the Seats are looked up: a name given up after that also loses this sign-in.
   const issuedAt = Math.floor(context.now() / 1000)
   const seats = await mapSeats(context, id, user.names)
   await context.seats.recordMember(id, user.identity.sub, seats.ids)
-  const { refreshToken, idToken } = answer
+  const { refreshToken, idToken } = tokens
   const { identity } = user
   context.log.info(
     { event: 'signed_in', tenant: id, user: identity.sub, seats: seats.ids.length },
@@ -96,28 +106,33 @@ async function signIn(context: Context, shown: Shown, query: URLSearchParams): P
   return { identity, seats, providerGrant: { refreshToken, idToken, nonce }, issuedAt }
 }
 
-async function forProgram(context: Context, shown: Shown, who: SignedIn): Promise<SignInResponse | Refusal> {
-  const { tenant } = shown.provider
-  const tokens = await mintFor(context, tenant, who)
+async function respondToProgram(
+  context: Context,
+  pending: PendingSignIn,
+  signedIn: SignedIn,
+): Promise<SignInResponse | Refusal> {
+  const { tenant } = pending.provider
+  const tokens = await mintFor(context, tenant, signedIn)
   if (tokens instanceof Refusal) return tokens
-  const handle = who.providerGrant.refreshToken === null ? null : await openFamily(context, tenant, who)
-  return { status: 200, headers: ['Set-Cookie', forgetBrowser(shown.state)], body: tokens(handle) }
+  const handle =
+    signedIn.providerGrant.refreshToken === null ? null : await openFamily(context, tenant, signedIn)
+  return { status: 200, headers: ['Set-Cookie', clearSignInCookie(pending.state)], body: tokens(handle) }
 }
 
 /**
- * A session of its own, under a new secret, whatever the browser had: a session of the same tenant is ended (session
- * fixation). One of another tenant goes on, as no sign-in of one tenant may end what is another's.
+ * Always opens a new session with a new secret, and ends the browser's former session of the same tenant (session
+ * fixation). A session of another tenant stays: a sign-in must not affect other tenants.
  */
-async function forBrowser(
+async function respondToBrowser(
   context: Context,
-  shown: Shown,
-  who: SignedIn,
+  pending: PendingSignIn,
+  signedIn: SignedIn,
   cookies: readonly string[],
 ): Promise<SignInResponse> {
-  const { provider } = shown
+  const { provider } = pending
   const before = await sessionOfCookie(context, cookies)
   if (before !== null && before.tenant === provider.tenant.id)
     await endSession(context, before.tenant, before.id)
-  const cookie = await openBrowserSession(context, provider.tenant, who)
-  return goOn(homeAddress(provider, shown.returnTo), [cookie, forgetBrowser(shown.state)])
+  const cookie = await openBrowserSession(context, provider.tenant, signedIn)
+  return redirectTo(canonicalAddress(provider, pending.returnTo), [cookie, clearSignInCookie(pending.state)])
 }

@@ -1,9 +1,10 @@
 /**
- * Used sign-ins, kept in the process: for one process without Redis, and as the bound of what one gateway notes in Redis.
+ * Records completed sign-ins in the process: for one process without Redis, and to bound what one gateway records in
+ * Redis.
  *
- * An id that is not expired is never dropped, as its sign-in could be finished twice then. A full memory refuses. Each
- * tenant has places of its own; further ones come from a common pool, of which one tenant gets half at most. So a flood
- * at one tenant leaves places for every other.
+ * An unexpired id is never dropped, because its sign-in could then complete twice. At the limit, further sign-ins are
+ * refused. Each tenant has a reserved share; further ids use a common pool, of which one tenant gets at most half. A flood
+ * at one tenant thus leaves room for all others.
  */
 
 import { performance } from 'node:perf_hooks'
@@ -11,19 +12,19 @@ import { randomBytes } from 'node:crypto'
 import type { Ephemeral } from '../ports.ts'
 
 export interface EphemeralLimits {
-  /** Ids that each tenant may have in any case. */
+  /** Ids reserved for each tenant. */
   readonly reserved?: number
-  /** Ids beyond these, of all tenants together. */
+  /** Further ids of all tenants together. */
   readonly pool?: number
-  /** Ids that one tenant may have at most. */
+  /** Ids of one tenant. */
   readonly perTenant?: number
 }
 
-/** Expired ids that one call removes at most; a call adds one, so the expired ones never pile up. */
-const SWEPT = 64
+/** Expired ids removed per call. Each call adds one id, so expired ids do not accumulate. */
+const SWEEP_BATCH = 64
 
 export class ProcessEphemeral implements Ephemeral {
-  /** `tenant id` → when it expires (monotonic whole seconds), oldest first. */
+  /** `tenant id` → expiry in monotonic whole seconds, oldest first. */
   readonly #used = new Map<string, number>()
   readonly #counts = new Map<string, number>()
   readonly #epoch = randomBytes(6).toString('base64url')
@@ -42,27 +43,27 @@ export class ProcessEphemeral implements Ephemeral {
   }
 
   async use(tenant: string, epoch: string, id: string, ttlMs: number): Promise<boolean> {
-    return epoch === this.#epoch && this.note(tenant, id, ttlMs)
+    return epoch === this.#epoch && this.add(tenant, id, ttlMs)
   }
 
-  /** Whether the id is new. Throws when there is no place for it. */
-  note(tenant: string, id: string, ttlMs: number): boolean {
+  /** @returns whether the id is new @throws at the limit */
+  add(tenant: string, id: string, ttlMs: number): boolean {
     const now = this.#clock()
     this.#sweep(now)
     const key = `${tenant} ${id}`
     if ((this.#used.get(key) ?? 0) * 1000 > now) return false
-    this.forget(tenant, id)
+    this.remove(tenant, id)
     const count = this.#counts.get(tenant) ?? 0
     const pooled = count >= this.#limits.reserved
     if (count >= this.#limits.perTenant || (pooled && this.#pooled >= this.#limits.pool))
-      throw new Error(`tenant ${tenant} has ${count} used sign-ins: no more can be noted`)
+      throw new Error(`tenant ${tenant} has reached the limit of ${count} recorded sign-ins`)
     this.#used.set(key, Math.ceil((now + ttlMs) / 1000))
     this.#counts.set(tenant, count + 1)
     if (pooled) this.#pooled++
     return true
   }
 
-  forget(tenant: string, id: string): void {
+  remove(tenant: string, id: string): void {
     if (!this.#used.delete(`${tenant} ${id}`)) return
     const count = this.#counts.get(tenant) ?? 0
     if (count > this.#limits.reserved) this.#pooled--
@@ -76,28 +77,28 @@ export class ProcessEphemeral implements Ephemeral {
     this.#pooled = 0
   }
 
-  /** How many are held, expired ones included. */
+  /** Number of ids, expired ones included. */
   get size(): number {
     return this.#used.size
   }
 
   #sweep(now: number): void {
-    let left = SWEPT
+    let left = SWEEP_BATCH
     for (const [key, until] of this.#used) {
       if (until * 1000 > now || left-- === 0) return
       const at = key.indexOf(' ')
-      this.forget(key.slice(0, at), key.slice(at + 1))
+      this.remove(key.slice(0, at), key.slice(at + 1))
     }
   }
 }
 
-/** For gateways that share a memory: the own one bounds what each of them notes there. */
+/** Records in a shared store, bounded by a record of this process. */
 export class BoundedEphemeral implements Ephemeral {
-  readonly #own: ProcessEphemeral
+  readonly #local: ProcessEphemeral
   readonly #shared: Ephemeral & { close(): void }
 
-  constructor(own: ProcessEphemeral, shared: Ephemeral & { close(): void }) {
-    this.#own = own
+  constructor(local: ProcessEphemeral, shared: Ephemeral & { close(): void }) {
+    this.#local = local
     this.#shared = shared
   }
 
@@ -106,18 +107,18 @@ export class BoundedEphemeral implements Ephemeral {
   }
 
   async use(tenant: string, epoch: string, id: string, ttlMs: number): Promise<boolean> {
-    if (!this.#own.note(tenant, id, ttlMs)) return false
+    if (!this.#local.add(tenant, id, ttlMs)) return false
     try {
       return await this.#shared.use(tenant, epoch, id, ttlMs)
     } catch (cause) {
-      // The shared memory decides: when it can't be asked, the same request may come again.
-      this.#own.forget(tenant, id)
+      // The shared record decides: when it is unavailable, the request may be repeated.
+      this.#local.remove(tenant, id)
       throw cause
     }
   }
 
   close(): void {
-    this.#own.close()
+    this.#local.close()
     this.#shared.close()
   }
 }

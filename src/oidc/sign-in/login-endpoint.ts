@@ -1,28 +1,26 @@
-/**
- * Where a sign-in begins: at the endpoint, by a program or a form, and for browsers that a route sends to sign in.
- */
+/** Starts a sign-in: at the endpoint, for a program or a form, and for browsers that a route redirects. */
 
 import { Refusal } from '../../model/errors.ts'
 import { type Fields, invalid, readFields } from './body.ts'
-import { headerLines, showsPages } from './browser.ts'
-import { asking, type Context } from '../context.ts'
-import { formSource, isUnreadForm, originRefused } from './form-origin.ts'
-import { isAtOtherHost } from './host.ts'
-import { beginSignIn, type SignInBegun } from './login.ts'
+import { headerLines, acceptsPages } from './browser.ts'
+import { withProviderErrors, type Context } from '../context.ts'
+import { formSource, isUnsupportedForm, originRefused } from './form-origin.ts'
+import { isAtNonCanonicalHost } from './host.ts'
+import { startSignIn, type StartedSignIn } from './login.ts'
 import { asPage } from './page.ts'
 import type { SignInResponse, SignInRequest } from '../ports.ts'
 import type { Provider } from '../provider/provider.ts'
 import { pageOf, safeReturnTo } from './return-to.ts'
-import { goHome, setCookies } from './redirect.ts'
+import { redirectToCanonicalHost, setCookies } from './redirect.ts'
 
-/** One text for a tenant that is not there and one that has no provider: it does not tell which tenants exist. */
-const noSignIn = invalid('/tenant', 'is not a tenant that signs in here')
+/** The same for an unknown tenant and a tenant without a provider, so that it does not reveal which tenants exist. */
+const noSignIn = invalid('/tenant', 'is not a tenant with sign-in')
 
 /**
- * For a browser that goes to a page without being signed in.
+ * Redirects a browser that navigates to a page without being signed in.
  *
- * @param target where it was going
- * @param rawHeaders of its request
+ * @param target the requested path and query
+ * @param rawHeaders name, value, …
  */
 export async function signInRedirect(
   context: Context,
@@ -33,9 +31,10 @@ export async function signInRedirect(
   const provider = context.providers.get(tenant)
   if (provider === undefined) return noSignIn
   const returnTo = pageOf(target) ?? '/'
-  if (isAtOtherHost(rawHeaders, provider.tenant.oidc.redirectUri)) return goHome(provider, returnTo)
-  const begun = await begin(context, provider, returnTo, rawHeaders)
-  return begun instanceof Refusal ? asPage(begun, returnTo) : seeOther(begun)
+  if (isAtNonCanonicalHost(rawHeaders, provider.tenant.oidc.redirectUri))
+    return redirectToCanonicalHost(provider, returnTo)
+  const started = await start(context, provider, returnTo, rawHeaders)
+  return started instanceof Refusal ? asPage(started, returnTo) : seeOther(started)
 }
 
 export async function loginEndpoint(
@@ -43,7 +42,7 @@ export async function loginEndpoint(
   request: SignInRequest,
 ): Promise<SignInResponse | Refusal> {
   const reply = await login(context, request)
-  return reply instanceof Refusal && showsPages(request.rawHeaders) ? asPage(reply, '/') : reply
+  return reply instanceof Refusal && acceptsPages(request.rawHeaders) ? asPage(reply, '/') : reply
 }
 
 async function login(context: Context, request: SignInRequest): Promise<SignInResponse | Refusal> {
@@ -52,20 +51,20 @@ async function login(context: Context, request: SignInRequest): Promise<SignInRe
   if (fields instanceof Refusal) return isForeign(context, rawHeaders) ? originRefused : fields
   const provider = providerOf(context, fields)
   if (provider instanceof Refusal) return provider
-  const wanted = fields.get('return_to')
-  const returnTo = wanted === null ? null : safeReturnTo(wanted)
-  if (wanted !== null && returnTo === null) return invalid('/return_to', 'must be a path of this origin')
+  const requested = fields.get('return_to')
+  const returnTo = requested === null ? null : safeReturnTo(requested)
+  if (requested !== null && returnTo === null) return invalid('/return_to', 'must be a path of this origin')
   if (fields.form) return fromForm(context, provider, returnTo, rawHeaders)
-  const begun = await begin(context, provider, returnTo, rawHeaders)
-  if (begun instanceof Refusal) return begun
-  const { authorizationUrl, state, expiresIn, cookies } = begun
+  const started = await start(context, provider, returnTo, rawHeaders)
+  if (started instanceof Refusal) return started
+  const { authorizationUrl, state, expiresIn, cookies } = started
   const body = { authorization_url: authorizationUrl, state, expires_in: expiresIn }
   return { status: 200, headers: setCookies(cookies), body }
 }
 
-/** A form of a type that is not read here, by a page that no tenant knows. */
+/** Whether a page of an origin unknown to all tenants sent a form of an unsupported type. */
 function isForeign({ providers }: Context, rawHeaders: readonly string[]): boolean {
-  if (!isUnreadForm(rawHeaders)) return false
+  if (!isUnsupportedForm(rawHeaders)) return false
   return [...providers.values()].every(({ tenant }) => formSource(rawHeaders, tenant) === 'foreign')
 }
 
@@ -77,24 +76,24 @@ async function fromForm(
 ): Promise<SignInResponse | Refusal> {
   const source = formSource(rawHeaders, provider.tenant)
   if (source === 'foreign') return originRefused
-  // The page's own origin says where the browser is, whatever Host a proxy has written.
-  if (source !== 'home' && isAtOtherHost(rawHeaders, provider.tenant.oidc.redirectUri))
-    return goHome(provider, returnTo)
-  const begun = await begin(context, provider, returnTo, rawHeaders)
-  return begun instanceof Refusal ? begun : seeOther(begun)
+  // The page's origin tells the browser's host even when a proxy rewrites Host.
+  if (source !== 'canonical' && isAtNonCanonicalHost(rawHeaders, provider.tenant.oidc.redirectUri))
+    return redirectToCanonicalHost(provider, returnTo)
+  const started = await start(context, provider, returnTo, rawHeaders)
+  return started instanceof Refusal ? started : seeOther(started)
 }
 
-function begin(
+function start(
   context: Context,
   provider: Provider,
   returnTo: string | null,
   rawHeaders: readonly string[],
-): Promise<SignInBegun | Refusal> {
+): Promise<StartedSignIn | Refusal> {
   const cookies = headerLines(rawHeaders, 'cookie')
-  return asking(context, provider, () => beginSignIn(context, provider, returnTo, cookies))
+  return withProviderErrors(context, provider, () => startSignIn(context, provider, returnTo, cookies))
 }
 
-function seeOther({ authorizationUrl, cookies }: SignInBegun): SignInResponse {
+function seeOther({ authorizationUrl, cookies }: StartedSignIn): SignInResponse {
   return { status: 303, headers: [...setCookies(cookies), 'Location', authorizationUrl] }
 }
 

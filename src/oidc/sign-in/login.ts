@@ -1,16 +1,16 @@
 /**
- * Begins a sign-in: the authorization request (OpenID Connect Core 1.0, section 3.1.2.1), with state, nonce and PKCE
- * S256, whatever the provider says it supports. Called by the endpoint, and for browsers that a route sends to sign in.
+ * Builds the authorization request (OpenID Connect Core 1.0, section 3.1.2.1). It always has state, nonce and PKCE S256,
+ * whether or not the provider advertises PKCE.
  */
 
 import * as client from 'openid-client'
 import { Refusal } from '../../model/errors.ts'
 import type { Context } from '../context.ts'
 import type { Provider } from '../provider/provider.ts'
-import { beginState, STATE_LIFETIME } from './state.ts'
+import { newState, STATE_LIFETIME } from './state.ts'
 import { ProviderError } from '../provider/provider-error.ts'
 
-export interface SignInBegun {
+export interface StartedSignIn {
   readonly authorizationUrl: string
   readonly state: string
   /** Seconds. */
@@ -20,22 +20,21 @@ export interface SignInBegun {
 }
 
 /**
- * A Refusal when the sign-in could not be finished. Rejects with ProviderTrouble.
- *
- * @param returnTo null: the answer is for a program
- * @param cookies the values of all Cookie header lines: of other sign-ins that the browser has under way
+ * @param returnTo null when the response is for a program
+ * @param cookies the values of all Cookie header lines, with the browser's other pending sign-ins
+ * @returns a Refusal when completed sign-ins can't be recorded. Rejects with ProviderError.
  */
-export async function beginSignIn(
+export async function startSignIn(
   context: Context,
   provider: Provider,
   returnTo: string | null,
   cookies: readonly string[],
-): Promise<SignInBegun | Refusal> {
+): Promise<StartedSignIn | Refusal> {
   const { configuration, sendsIssuer } = await provider.discovered()
   refuseMixUp(context, provider, sendsIssuer)
-  const begun = await beginState(context, provider, returnTo, cookies)
-  if (begun instanceof Refusal) return begun
-  const { state, nonce, verifier } = begun
+  const started = await newState(context, provider, returnTo, cookies)
+  if (started instanceof Refusal) return started
+  const { state, nonce, verifier } = started
   const { redirectUri, scopes } = provider.tenant.oidc
   const url = client.buildAuthorizationUrl(configuration, {
     response_type: 'code',
@@ -46,17 +45,17 @@ export async function beginSignIn(
     code_challenge: await client.calculatePKCECodeChallenge(verifier),
     code_challenge_method: 'S256',
   })
-  return { authorizationUrl: url.href, state, expiresIn: STATE_LIFETIME / 1000, cookies: begun.cookies }
+  return { authorizationUrl: url.href, state, expiresIn: STATE_LIFETIME / 1000, cookies: started.cookies }
 }
 
 /**
- * Two providers that send browsers back to one address can be mixed up by one that is hostile: it has the other's code
- * sent there under its own state, and is asked to redeem it (RFC 9700, section 4.4). Either the answers say whose they
- * are (RFC 9207), or each tenant has an address of its own.
+ * Prevents mix-up attacks (RFC 9700, section 4.4): with a shared redirect_uri, a hostile provider can obtain another
+ * provider's code under its own state. Either the responses carry `iss` (RFC 9207), or each tenant has its own
+ * redirect_uri.
  */
 function refuseMixUp({ sharedRedirect }: Context, { tenant }: Provider, sendsIssuer: boolean): void {
   if (sharedRedirect.has(tenant.id) && !sendsIssuer)
     throw new ProviderError(
-      'its answers do not say which provider they are from, and another tenant has the same redirect_uri: give each its own',
+      'the provider does not send iss (RFC 9207), and another tenant has the same redirect_uri: configure a separate redirect_uri for each tenant',
     )
 }

@@ -1,6 +1,6 @@
 /**
- * What a browser is shown when a sign-in does not come to its end: plain words and a way to begin again. No script, no
- * image, no form; nothing of the request but the id, and the path of a sign-in whose seal was opened.
+ * The error page of a failed sign-in: plain text and a link to start again. No script, image or form; from the request
+ * only the id, and the path of a sign-in whose sealed state was authenticated.
  */
 
 import { createHash } from 'node:crypto'
@@ -16,23 +16,22 @@ const HEADERS = [
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
   'X-Content-Type-Options',
   'nosniff',
-  // The address of the page has the provider's answer in it.
+  // The page's URL contains the authorization response.
   'Referrer-Policy',
   'no-referrer',
 ] as const
 
 /**
- * @param again an address of the gateway where the sign-in begins again
- * @param words what happened
+ * @param retryUrl a URL of the gateway that starts the sign-in again
+ * @param message the text of the page
  */
-export function asPage(refusal: Refusal, again: string, words = refusal.detail): Refusal {
+export function asPage(refusal: Refusal, retryUrl: string, message = refusal.detail): Refusal {
   const { status } = refusal
-  const title =
-    status === 503 ? 'Signing in is not possible at the moment' : 'You are not signed in by this page'
+  const title = status === 503 ? 'Sign-in is temporarily unavailable' : 'This page did not sign you in'
   const html = (requestId: string) =>
     `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">` +
     `<title>${title}</title><style>${STYLE}</style></head><body><main><h1>${title}</h1>` +
-    `<p>${escaped(words)}</p><p><a href="${escaped(again)}">Begin again</a></p>` +
+    `<p>${escaped(message)}</p><p><a href="${escaped(retryUrl)}">Start again</a></p>` +
     `<p><small>${escaped(errors[refusal.code].title)} (${status}, ${escaped(requestId)})</small></p></main></body></html>`
   return refusal.withPage({ html, headers: HEADERS })
 }

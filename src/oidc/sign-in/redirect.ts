@@ -1,16 +1,16 @@
-/** Where a browser goes on: to its page, or to the host that the provider knows. Called by the endpoints. */
+/** Redirects of browsers: to the requested page, or to the canonical host, that of redirect_uri. */
 
 import { isNavigation } from './browser.ts'
 import type { Context } from '../context.ts'
 import { sessionOfCookie } from '../session/end-session.ts'
-import { isAtOtherHost, movedCookie } from './host.ts'
+import { isAtNonCanonicalHost, movedCookie } from './host.ts'
 import type { SignInResponse, SignInRequest } from '../ports.ts'
 import type { Provider } from '../provider/provider.ts'
 import { returnAddress } from './return-to.ts'
-import { forgetBrowser, type Shown } from './state.ts'
+import { clearSignInCookie, type PendingSignIn } from './state.ts'
 
-/** The address of the page that it leaves may have the provider's answer in it. @param cookies for Set-Cookie */
-export function goOn(location: string, cookies: readonly string[]): SignInResponse {
+/** No referrer: the current URL may contain the authorization response. @param cookies values for Set-Cookie */
+export function redirectTo(location: string, cookies: readonly string[]): SignInResponse {
   const headers = [...setCookies(cookies), 'Location', location, 'Referrer-Policy', 'no-referrer']
   return { status: 303, headers }
 }
@@ -19,42 +19,42 @@ export function setCookies(values: readonly string[]): string[] {
   return values.flatMap((value) => ['Set-Cookie', value])
 }
 
-/** A path of the gateway, at the host that the tenant's provider sends browsers back to. */
-export function homeAddress({ tenant }: Provider, returnTo: string | null): string {
+/** The absolute URL of a path at the canonical host. */
+export function canonicalAddress({ tenant }: Provider, returnTo: string | null): string {
   return returnAddress(returnTo ?? '/', new URL(tenant.oidc.redirectUri).origin)
 }
 
-/** To the same path at that host. The sign-in begins there. */
-export function goHome(provider: Provider, returnTo: string | null): SignInResponse {
-  return goOn(homeAddress(provider, returnTo), [movedCookie()])
+/** Redirects to the path at the canonical host, where the sign-in starts. */
+export function redirectToCanonicalHost(provider: Provider, returnTo: string | null): SignInResponse {
+  return redirectTo(canonicalAddress(provider, returnTo), [movedCookie()])
 }
 
 /**
- * A callback that came to another host name than the provider is told, where the browser shows no cookie: to the right
- * one. Null when it is there, or when several could be the right one.
+ * Redirects a callback at another host name, which carries no cookie, to the canonical host. Null when the host is
+ * canonical or ambiguous.
  */
-export function callbackAtHome(
+export function callbackAtCanonicalHost(
   { providers }: Context,
   { path, query, method, rawHeaders }: SignInRequest,
 ): SignInResponse | null {
   const all = [...providers.values()].map(({ tenant }) => tenant.oidc.redirectUri)
-  const [home, ...others] = new Set(all.filter((each) => new URL(each).pathname === path))
-  if (home === undefined || others.length > 0 || !isNavigation(method, rawHeaders)) return null
-  if (!isAtOtherHost(rawHeaders, home)) return null
-  const url = new URL(home)
+  const [canonical, ...others] = new Set(all.filter((each) => new URL(each).pathname === path))
+  if (canonical === undefined || others.length > 0 || !isNavigation(method, rawHeaders)) return null
+  if (!isAtNonCanonicalHost(rawHeaders, canonical)) return null
+  const url = new URL(canonical)
   url.search = query
-  return goOn(url.href, [movedCookie()])
+  return redirectTo(url.href, [movedCookie()])
 }
 
 /**
- * A browser whose sign-in came too late or twice, but that is signed in at the tenant, as by another tab: to the page
- * where it was going. Null for any other.
+ * Redirects a browser with a late or repeated callback to the requested page if it is already signed in at the tenant,
+ * for example in another tab. Otherwise null.
  *
  * @param cookies the values of all Cookie header lines
  */
 export async function signedInAlready(
   context: Context,
-  { provider, returnTo, state }: Shown,
+  { provider, returnTo, state }: PendingSignIn,
   { method, rawHeaders }: SignInRequest,
   cookies: readonly string[],
 ): Promise<SignInResponse | null> {
@@ -62,5 +62,5 @@ export async function signedInAlready(
   const session = await sessionOfCookie(context, cookies)
   if (session === null || session.tenant !== provider.tenant.id || session.endedAt !== null) return null
   if (!(context.now() < session.expiresAt)) return null
-  return goOn(homeAddress(provider, returnTo), [forgetBrowser(state)])
+  return redirectTo(canonicalAddress(provider, returnTo), [clearSignInCookie(state)])
 }

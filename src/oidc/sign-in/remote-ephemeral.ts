@@ -1,9 +1,9 @@
-/** Used sign-ins, for workers: the primary notes them, or has them noted, as the callback may reach any worker. */
+/** The record of completed sign-ins for workers. The primary keeps it, because a callback may reach any worker. */
 
 import type { Ephemeral } from '../ports.ts'
 
-/** A line between a worker and its primary; see `coherence/worker-link.ts`. */
-export interface EphemeralLine {
+/** A channel between a worker and the primary; see `coherence/worker-link.ts`. */
+export interface WorkerChannel {
   call(method: string, argument?: unknown): Promise<unknown>
   serve(method: string, handler: (argument: unknown) => unknown): void
 }
@@ -13,23 +13,23 @@ const USE = 'ephemeral.use'
 
 /** In a worker. */
 export class RemoteEphemeral implements Ephemeral {
-  readonly #line: EphemeralLine
+  readonly #channel: WorkerChannel
 
-  constructor(line: EphemeralLine) {
-    this.#line = line
+  constructor(channel: WorkerChannel) {
+    this.#channel = channel
   }
 
   async epoch(): Promise<string> {
-    return String(await this.#line.call(EPOCH))
+    return String(await this.#channel.call(EPOCH))
   }
 
   async use(tenant: string, epoch: string, id: string, ttlMs: number): Promise<boolean> {
-    return (await this.#line.call(USE, [tenant, epoch, id, ttlMs])) === true
+    return (await this.#channel.call(USE, [tenant, epoch, id, ttlMs])) === true
   }
 }
 
 /** In the primary. */
-export function serveEphemeral(line: EphemeralLine, ephemeral: Ephemeral): void {
-  line.serve(EPOCH, () => ephemeral.epoch())
-  line.serve(USE, (argument) => ephemeral.use(...(argument as [string, string, string, number])))
+export function serveEphemeral(channel: WorkerChannel, ephemeral: Ephemeral): void {
+  channel.serve(EPOCH, () => ephemeral.epoch())
+  channel.serve(USE, (argument) => ephemeral.use(...(argument as [string, string, string, number])))
 }

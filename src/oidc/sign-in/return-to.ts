@@ -1,34 +1,34 @@
 /**
- * Where a browser goes after sign-in: a path of the gateway's own origin, and nothing that any reader could take for
- * anything else. Pure.
+ * Validates the page after sign-in: a path of the gateway's own origin that no parser interprets differently (open
+ * redirects).
  */
 
 /** Characters. */
-const MAX = 2048
-/** Visible ASCII but for the backslash, which browsers read as a slash, and for what has no place in a URL. */
+const MAX_LENGTH = 2048
+/** Visible ASCII, without the backslash, which browsers read as a slash, and characters that URLs must not contain. */
 const PLAIN = /^\/[\x21-\x7e]*$/
-const NEVER = /[\\"<>^`{|}]/
-/** Slash, backslash, NUL and the like, encoded once or more: for whoever decodes before they look. */
+const FORBIDDEN = /[\\"<>^`{|}]/
+/** Encoded slashes, backslashes and control characters, also multiply encoded. */
 const ENCODED = /%(?:25)*(?:2f|5c|[01][0-9a-f]|7f)/i
 const BAD_ESCAPE = /%(?![0-9a-f]{2})/i
 /** `.` and `..`, plain or encoded. */
 const DOT_SEGMENT = /\/(?:\.|%2e){1,2}(?:\/|$)/i
-/** The endpoints of sign-in itself: nobody wants to come back to them. */
-const OURS = '/auth/oidc/'
+/** The sign-in endpoints are not valid targets. */
+const SIGN_IN_PATH = '/auth/oidc/'
 
-/** The same but the slash, once encoded: for a path that the router has let through. */
+/** Like ENCODED, but allows a singly encoded slash, for paths that the router has accepted. */
 const ENCODED_BUT_SLASH = /%(?:25)*(?:5c|[01][0-9a-f]|7f)|%(?:25)+2f/i
-/** What browsers send in a query as it is, and what the gateway lets pass there. */
+/** Characters that browsers send unencoded in a query and the gateway accepts there. */
 const RAW_IN_QUERY = /[\x80-\xff^`{|}]/g
 
 /**
- * The page that a browser asked for, as the address of the same page.
+ * The requested page as a valid target of a redirect.
  *
- * @param target as it came: a route was found for it
- * @returns null where it is none to come back to
+ * @param target path and query as received, with a matching route
+ * @returns null for an unsafe target
  */
 export function pageOf(target: string): string | null {
-  // It has to be a path that is safe in the eyes of a reader who takes an encoded slash for a slash, too.
+  // The path must also be safe for a parser that decodes %2F.
   if (safePath(target.split('?', 1)[0]?.replace(/%2f/gi, '/') ?? '', ENCODED) === null) return null
   const at = target.indexOf('?')
   if (at < 0) return safePath(target, ENCODED_BUT_SLASH)
@@ -36,22 +36,23 @@ export function pageOf(target: string): string | null {
   return safePath(target.slice(0, at) + target.slice(at).replace(RAW_IN_QUERY, escaped), ENCODED_BUT_SLASH)
 }
 
-/** The text itself if it is such a path, with query and fragment; else null. */
+/** @returns the text if it is a safe path, with optional query and fragment; otherwise null */
 export function safeReturnTo(text: string): string | null {
   return safePath(text, ENCODED)
 }
 
 function safePath(text: string, encoded: RegExp): string | null {
-  if (text.length > MAX || !PLAIN.test(text) || NEVER.test(text) || BAD_ESCAPE.test(text)) return null
+  if (text.length > MAX_LENGTH || !PLAIN.test(text) || FORBIDDEN.test(text) || BAD_ESCAPE.test(text))
+    return null
   const path = text.split(/[?#]/, 1)[0] ?? ''
   if (path.includes('//') || DOT_SEGMENT.test(path) || encoded.test(path)) return null
-  if (`${path}/`.toLowerCase().startsWith(OURS)) return null
+  if (`${path}/`.toLowerCase().startsWith(SIGN_IN_PATH)) return null
   return text
 }
 
 /**
- * The address for Location. Absolute, so that nothing depends on how a browser resolves it; and resolved once here, so
- * that no path that slipped through leads away.
+ * The URL for Location. It is absolute, so that it does not depend on the browser's resolution, and its origin is checked
+ * once more.
  */
 export function returnAddress(path: string, origin: string): string {
   const url = URL.parse(path, origin)

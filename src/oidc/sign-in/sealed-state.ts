@@ -1,19 +1,19 @@
 /**
- * The cookie's text of a sign-in under way, and back: AES-256-GCM (NIST SP 800-38D) under a key of that one sign-in.
+ * Encrypts the cookie of a pending sign-in: AES-256-GCM (NIST SP 800-38D) with a separate key for each sign-in.
  *
- * The state is 256 random bits and chosen here once, so the key, the nonce and the PKCE verifier are derived from it and
- * from the tenant's token secret (HKDF, RFC 5869; HMAC-SHA-256, RFC 2104). A key seals one text only, hence the constant
- * initialization vector. The cookie does not carry the nonce and the verifier, which keeps it small.
+ * The state is 256 random bits. The key, the nonce and the PKCE verifier are derived from the state and the tenant's token
+ * secret (HKDF, RFC 5869; HMAC-SHA-256, RFC 2104). A key encrypts one text only, hence the constant initialization vector.
+ * The cookie does not contain the nonce and the verifier, which keeps it small.
  */
 
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync } from 'node:crypto'
 
-/** Names the use: no other key that is derived from the same secret equals this one. */
+/** Domain separation: keys derived from the same secret for other uses differ. */
 const LABEL = 'seatgate/oidc/sign-in/v1'
 const IV = Buffer.alloc(12)
 const TAG = 16
 
-/** Derived once a secret; gone with it. */
+/** Derived root keys by secret. */
 const roots = new WeakMap<Uint8Array, Uint8Array>()
 
 export interface Derived {
@@ -22,7 +22,7 @@ export interface Derived {
   readonly verifier: string
 }
 
-/** @param bound the text opens only with the same values: tenant, provider, time */
+/** @param bound additional authenticated data: tenant, provider, time */
 export function sealState(
   text: string,
   secret: Uint8Array,
@@ -36,7 +36,7 @@ export function sealState(
   return { sealed: body.toString('base64url'), ...derivedFrom(root, state) }
 }
 
-/** Null when none of the secrets sealed it for this state and these values. */
+/** @returns null when no secret opens the text with this state and these values */
 export function openState(
   sealed: string,
   secrets: readonly Uint8Array[],

@@ -1,35 +1,34 @@
 /**
- * Bounds the sign-ins that one browser has under way: their cookies go along with each of its requests, and too many
- * would make its requests too large to be served. Called when a sign-in begins.
+ * Bounds the pending sign-ins of one browser: it sends their cookies with every request, and too many of them exceed the
+ * limit of the header section.
  */
 
-import { setCookie, type ShownSignIn, signInCookiesIn } from '../session/cookies.ts'
+import { setCookie, type SignInCookie, signInCookiesIn } from '../session/cookies.ts'
 
-/** Beside the one that begins. */
-const MAX = 40
-/** Cookies that one answer removes; the next answer removes further ones. */
+/** Pending sign-ins beside the new one. */
+const MAX_PENDING = 40
+/** Cookies that one response removes; the next response removes further ones. */
 const MAX_REMOVED = 64
 
 /**
- * Values for Set-Cookie that remove the oldest, until number and size are within bounds.
- *
- * @param own characters of the cookie that is added
- * @param bytes of all cookies of sign-ins
+ * @param own characters of the new cookie
+ * @param bytes limit of all sign-in cookies together
+ * @returns values for Set-Cookie that remove the oldest sign-ins beyond the limits
  */
-export function fewerSignIns(cookieLines: readonly string[], own: number, bytes: number): string[] {
-  const shown = signInCookiesIn(cookieLines).sort((one, other) => begunAt(other) - begunAt(one))
+export function removeOldSignIns(cookieLines: readonly string[], own: number, bytes: number): string[] {
+  const cookies = signInCookiesIn(cookieLines).sort((a, b) => startedAt(b) - startedAt(a))
   let size = own
-  let kept = 0
-  for (const { name, value } of shown) {
+  let retained = 0
+  for (const { name, value } of cookies) {
     size += name.length + value.length + '=; '.length
-    if (size > bytes || kept === MAX) break
-    kept++
+    if (size > bytes || retained === MAX_PENDING) break
+    retained++
   }
-  return shown.slice(kept, kept + MAX_REMOVED).map(({ name }) => setCookie(name, '', 0))
+  return cookies.slice(retained, retained + MAX_REMOVED).map(({ name }) => setCookie(name, '', 0))
 }
 
-/** As the value says, seal unopened: a browser that lies removes cookies of its own only. */
-function begunAt({ value }: ShownSignIn): number {
+/** Read without authentication: a browser that forges the time only removes its own cookies. */
+function startedAt({ value }: SignInCookie): number {
   const time = Number.parseInt(value.split('.', 2)[1] ?? '', 36)
   return Number.isNaN(time) ? 0 : time
 }

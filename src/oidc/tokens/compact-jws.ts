@@ -1,12 +1,12 @@
 /**
- * A provider's token as a compact JWS (RFC 7515, section 7.1), read but not believed. As strict as the reading of the
- * gateway's own tokens (`authn/jws.ts`), except that it may name its key: what jose lets pass — padding, white space,
- * spare bits, duplicate members — is refused.
+ * Parses a provider's token as a compact JWS (RFC 7515, section 7.1) without verifying it. As strict as the parser of the
+ * gateway's own tokens (`decision/authn/jws.ts`), except that `kid` is allowed. Refuses what jose accepts: padding, white
+ * space, non-zero trailing bits and duplicate members.
  */
 
 import { isJsonObject, parseJson } from '../../lib/json.ts'
 
-/** Characters. A provider that writes hundreds of groups into a token stays far below. */
+/** Characters; enough for hundreds of groups. */
 export const MAX_TOKEN = 64 * 1024
 
 export type Claims = Readonly<Record<string, unknown>>
@@ -20,14 +20,14 @@ export interface CompactJws {
 }
 
 /**
- * Header parameters that change what the other parts mean. Those that bring or name a key (`jwk`, `jku`, `x5u`, `x5c`)
- * are merely not looked at: some providers send them.
+ * Header parameters that change the meaning of the other parts. Parameters with a key or its location (`jwk`, `jku`,
+ * `x5u`, `x5c`) are ignored, because some providers send them.
  */
 const REFUSED_PARAMETERS = ['crit', 'b64', 'zip', 'enc'] as const
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** Null for any other text. Never throws. */
+/** @returns null for any other text */
 export function readCompact(text: string): CompactJws | null {
   if (text.length > MAX_TOKEN) return null
   const parts = text.split('.', 4)
@@ -57,7 +57,7 @@ function readObject(part: string): Claims | null {
   }
 }
 
-/** Canonical base64url without padding (RFC 7515, section 2): what encoding the bytes again gives back. */
+/** Accepts only canonical base64url without padding (RFC 7515, section 2). */
 function decode(part: string): Buffer | null {
   const bytes = Buffer.from(part, 'base64url')
   return bytes.toString('base64url') === part ? bytes : null

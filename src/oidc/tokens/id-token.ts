@@ -1,6 +1,5 @@
 /**
- * Verifies an ID token, by OpenID Connect Core 1.0, section 3.1.3.7: signature first, since nothing that it says counts
- * before. The one place that decides on ID tokens. Called at sign-in, at refresh and by `validate`.
+ * Verifies an ID token by OpenID Connect Core 1.0, section 3.1.3.7. The signature is checked before the claims.
  */
 
 import { createHash, timingSafeEqual } from 'node:crypto'
@@ -15,42 +14,42 @@ export interface IdTokenChecks {
   readonly source: TokenSource
   /** ms since the epoch */
   readonly now: number
-  /** The one that was sent; null where none is known (`validate`), and it is not looked at. */
+  /** The nonce of the authorization request; null when unknown (`validate`), then it is not checked. */
   readonly nonce: string | null
-  /** A refreshed ID token need not carry it, but may carry no other (Core 1.0, section 12.2). */
+  /** A refreshed ID token may omit the nonce, but must not contain another (Core 1.0, section 12.2). */
   readonly nonceOptional?: boolean
-  /** The one that came with it, for `at_hash`; null: none did. */
+  /** The access token of the same response, for `at_hash`; null without one. */
   readonly accessToken: string | null
-  /** Whom it must be about; null: whoever signed in. */
+  /** The required `sub`; null at sign-in. */
   readonly sub: string | null
 }
 
-/** An ID token that is believed. */
+/** A verified ID token. */
 export interface IdToken {
   readonly claims: Claims
   readonly sub: string
 }
 
-const malformed = new Refusal('token_invalid', 'The ID token is no signed JWT in canonical form.')
-const notIdToken = new Refusal('token_invalid', 'The token is of another type than an ID token.')
+const malformed = new Refusal('token_invalid', 'The ID token is not a signed JWT in canonical form.')
+const notIdToken = new Refusal('token_invalid', 'The token is not an ID token.')
 const otherIssuer = new Refusal('token_invalid', "The ID token is not from the tenant's provider.")
 const otherAudience = new Refusal('token_invalid', 'The ID token is for another client.')
 const otherParty = new Refusal('token_invalid', 'The ID token was issued to another party.')
-const oddTimes = new Refusal(
+const invalidTimes = new Refusal(
   'token_invalid',
-  'The ID token needs exp and iat, and its times must be finite numbers.',
+  'The ID token must have exp and iat, and its times must be finite numbers.',
 )
 const expired = new Refusal('token_expired', 'The ID token has expired.')
-const early = new Refusal(
+const notYetValid = new Refusal(
   'token_not_yet_valid',
   'The ID token is not valid yet, or was issued in the future.',
 )
 const otherNonce = new Refusal('token_invalid', 'The ID token is not for this sign-in.')
 const otherAccessToken = new Refusal('token_invalid', 'The ID token belongs to another access token.')
-const noSub = new Refusal('token_invalid', 'The ID token does not say whom it is about.')
-const otherSub = new Refusal('token_invalid', 'The ID token is about somebody else.')
+const noSub = new Refusal('token_invalid', 'The ID token has no valid sub.')
+const otherSub = new Refusal('token_invalid', 'The ID token has a different sub.')
 
-/** Rejects with ProviderTrouble when the provider's keys can't be had. */
+/** Rejects with ProviderError when the provider's keys are unavailable. */
 export async function verifyIdToken(
   text: string,
   provider: Provider,
@@ -68,25 +67,25 @@ function checkClaims(jws: CompactJws, provider: Provider, checks: IdTokenChecks)
   const { claims } = jws
   const { issuer, clientId } = provider.tenant.oidc
   if (claims.iss !== issuer) return otherIssuer
-  if (isOtherKind(claims)) return notIdToken
+  if (isOtherType(claims)) return notIdToken
   const refusal =
     checkAudience(claims, clientId) ?? checkTimes(claims, checks.now) ?? checkNonce(claims, checks) ?? null
   if (refusal !== null) return refusal
-  if (!belongsTo(jws, checks.accessToken)) return otherAccessToken
+  if (!matchesAccessToken(jws, checks.accessToken)) return otherAccessToken
   if (!isSubject(claims.sub)) return noSub
   if (checks.sub !== null && claims.sub !== checks.sub) return otherSub
   return { claims, sub: claims.sub }
 }
 
 /**
- * Tokens of the same provider for the same client that are no ID tokens, and don't say so in their header: a logout
- * token has `events` (Back-Channel Logout 1.0, section 2.4); Keycloak writes the kind into a claim.
+ * Recognizes other tokens of the provider for this client that have no distinct `typ` header: a logout token has `events`
+ * (Back-Channel Logout 1.0, section 2.4); Keycloak writes the type into the claim `typ`.
  */
-function isOtherKind({ events, typ }: Claims): boolean {
+function isOtherType({ events, typ }: Claims): boolean {
   return events !== undefined || (typ !== undefined && typ !== 'ID')
 }
 
-/** `azp`, where it is, must be us; where others are meant too, it must be there. */
+/** `azp`, if present, must be this client. With several audiences it is required. */
 function checkAudience({ aud, azp }: Claims, clientId: string): Refusal | null {
   const audiences: readonly unknown[] = Array.isArray(aud) ? aud : [aud]
   if (!audiences.includes(clientId) || !audiences.every((each) => typeof each === 'string'))
@@ -95,12 +94,12 @@ function checkAudience({ aud, azp }: Claims, clientId: string): Refusal | null {
   return null
 }
 
-/** `exp` and `iat` are required, `nbf` is not; 1e400 is a JSON number, and none to believe. */
+/** `exp` and `iat` are required, `nbf` is optional. JSON allows 1e400, which parses as Infinity: refused. */
 export function checkTimes({ exp, iat, nbf = 0 }: Claims, now: number): Refusal | null {
-  if (!isTime(exp) || !isTime(iat) || !isTime(nbf)) return oddTimes
+  if (!isTime(exp) || !isTime(iat) || !isTime(nbf)) return invalidTimes
   const seconds = now / 1000
   if (!(seconds < exp + LEEWAY)) return expired
-  if (!(Math.max(iat, nbf) <= seconds + LEEWAY)) return early
+  if (!(Math.max(iat, nbf) <= seconds + LEEWAY)) return notYetValid
   return null
 }
 
@@ -113,8 +112,8 @@ function checkNonce({ nonce }: Claims, checks: IdTokenChecks): Refusal | null {
   return nonce === checks.nonce ? null : otherNonce
 }
 
-/** `at_hash`, where it is: the left half of the access token's hash (Core 1.0, section 3.1.3.6). */
-function belongsTo({ claims, algorithm }: CompactJws, accessToken: string | null): boolean {
+/** `at_hash`, if present, is the left half of the access token's hash (Core 1.0, section 3.1.3.6). */
+function matchesAccessToken({ claims, algorithm }: CompactJws, accessToken: string | null): boolean {
   const { at_hash: claimed } = claims
   if (claimed === undefined || accessToken === null) return true
   const hash = hashOf(algorithm)
@@ -129,7 +128,7 @@ function belongsTo({ claims, algorithm }: CompactJws, accessToken: string | null
 const MAX_SUB = 255
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/
 
-/** A text to know a user by: not empty, not endless, and fit for headers and lines. */
+/** Whether the value is a usable user id: a non-empty bounded string, safe in headers and log lines. */
 export function isSubject(value: unknown): value is string {
   return (
     typeof value === 'string' &&

@@ -1,4 +1,4 @@
-/** Who the provider says it is: claims → sub, email, name. Pure. A user is known by `sub` alone, never by an address. */
+/** Maps claims to sub, email and name. `sub` alone identifies a user, never the email address. */
 
 import type { Claims } from './compact-jws.ts'
 
@@ -10,9 +10,7 @@ export interface Identity {
 
 const MAX_TEXT = 320
 
-/**
- * @param more claims of userinfo, for what the ID token lacks
- */
+/** @param more claims of userinfo, for claims that the ID token lacks */
 export function identityOf(sub: string, claims: Claims, more: Claims = {}): Identity {
   return {
     sub,
@@ -21,7 +19,7 @@ export function identityOf(sub: string, claims: Claims, more: Claims = {}): Iden
   }
 }
 
-/** One that the provider says it has not verified may be anybody's: upstreams would take it for the user's. */
+/** An address that the provider marks as unverified is dropped: it may belong to another person. */
 function emailOf({ email, email_verified: verified }: Claims): string | null {
   return verified === false || verified === 'false' ? null : textOf(email)
 }

@@ -1,12 +1,11 @@
 /**
- * A bearer token that the provider signed, for tenants with `accept_provider_tokens`. Called by authentication where
- * the token is none of the gateway's own.
+ * Verifies a bearer token that the provider signed, for tenants with `accept_provider_tokens`.
  *
- * What is accepted, and why: an access token in the form of a JWT (`typ` `at+jwt`, RFC 9068, or `JWT`, as most providers
- * write it) or an ID token, if its `aud` is the client id or an audience that the configuration names. An ID token is
- * no proof that its bearer may call this API, only that somebody signed in to this client; a tenant that switches this
- * on says that this is enough. It is never enough by default. What says of itself that it is something else (logout,
- * security event, DPoP, refresh) is refused, and so is a token bound to a key (`cnf`): its bearer has shown none.
+ * Accepted: a JWT access token (`typ` `at+jwt`, RFC 9068, or `JWT`, as most providers write it) or an ID token whose
+ * `aud` is the client id or a configured audience. An ID token proves only that a user signed in to this client, not that
+ * its bearer may call this API; the setting declares that sufficient and is off by default. Refused: tokens of another
+ * declared type (logout, security event, DPoP, refresh) and tokens bound to a key (`cnf`, RFC 7800), because the bearer
+ * proves no possession of the key.
  */
 
 import { Refusal } from '../../model/errors.ts'
@@ -18,12 +17,12 @@ import { readSeatsClaim } from './seats-claim.ts'
 import { checkSignature } from './signature.ts'
 import { isOfTenant, otherTenant } from './tenant-claim.ts'
 
-/** Seconds since the epoch. */
+/** Times in seconds since the epoch; `leeway` in seconds. */
 export interface ProviderToken {
   readonly tenant: string
   readonly user: string
   readonly email: string | null
-  /** Seat names as the claim has them; which exist, and where they hold, is looked up at each request. */
+  /** Seat names of the claim; each request looks up their Seats and spaces. */
   readonly names: readonly string[]
   readonly issuedAt: number
   readonly expiresAt: number
@@ -32,19 +31,21 @@ export interface ProviderToken {
 }
 
 const TYPES = new Set([null, 'jwt', 'at+jwt'])
-/** Keycloak's claim of that name. */
+/** Values of Keycloak's claim `typ`. */
 const CLAIMED_TYPES = new Set([undefined, 'Bearer', 'ID'])
 
-const otherType = new Refusal('token_invalid', 'The token is of a type that is not accepted here.')
+const otherType = new Refusal('token_invalid', 'The token is of a type that is not accepted.')
 const otherParty = new Refusal('token_invalid', 'The token was issued to another party.')
-const bound = new Refusal('token_invalid', 'The token is bound to a key, and its bearer has shown none.')
-const noSub = new Refusal('token_invalid', 'The token does not say whom it is about.')
-const ambiguous = new Refusal('token_invalid', 'The token could be for more than one tenant.')
+const keyBound = new Refusal(
+  'token_invalid',
+  'The token is bound to a key, and the request proves no possession of it.',
+)
+const noSub = new Refusal('token_invalid', 'The token has no valid sub.')
+const ambiguous = new Refusal('token_invalid', 'The token matches more than one tenant.')
 
 /**
  * @param providers of the tenants that accept such tokens
- * @returns null when the token is for none of them: somebody else may know it. Rejects with ProviderTrouble when the
- *   provider's keys can't be had.
+ * @returns null when the token is for none of them. Rejects with ProviderError when the provider's keys are unavailable.
  */
 export async function verifyProviderToken(
   text: string,
@@ -53,20 +54,20 @@ export async function verifyProviderToken(
 ): Promise<ProviderToken | Refusal | null> {
   const jws = readCompact(text)
   if (jws === null) return null
-  // Before the signature is checked, issuer, audience and tenant only choose whose keys it must be signed with.
-  const possible = providers.filter(({ tenant }) => isFor(jws.claims, tenant.oidc))
-  const own = possible.filter(({ tenant }) => isOfTenant(tenant.oidc, jws.claims))
-  // For none of the tenants: refused as such only when the provider did sign it.
-  const provider = own[0] ?? possible[0]
+  // Before the signature check, issuer, audience and tenant claim only select the keys.
+  const candidates = providers.filter(({ tenant }) => isFor(jws.claims, tenant.oidc))
+  const own = candidates.filter(({ tenant }) => isOfTenant(tenant.oidc, jws.claims))
+  // A token of no tenant is refused with otherTenant only after its signature was verified.
+  const provider = own[0] ?? candidates[0]
   if (provider === undefined) return null
   if (own.length > 1) return ambiguous
   return (
     checkType(jws) ??
-    (await checkSignature(jws, provider, 'anybody')) ??
+    (await checkSignature(jws, provider, 'request')) ??
     checkTimes(jws.claims, now) ??
     checkParty(jws.claims, provider) ??
     (own.length === 0 ? otherTenant : null) ??
-    read(jws.claims, provider)
+    toProviderToken(jws.claims, provider)
   )
 }
 
@@ -79,14 +80,14 @@ function audiencesOf({ aud }: Claims): string[] {
   return (Array.isArray(aud) ? aud : [aud]).filter((each) => typeof each === 'string')
 }
 
-/** A logout token (OpenID Connect Back-Channel Logout 1.0, section 2.4) is known by `events` where it has no type. */
+/** `events` identifies a logout token without `typ` (OpenID Connect Back-Channel Logout 1.0, section 2.4). */
 function checkType({ type, claims }: CompactJws): Refusal | null {
   if (!TYPES.has(type) || !CLAIMED_TYPES.has(claims.typ as string) || claims.events !== undefined)
     return otherType
-  return claims.cnf === undefined ? null : bound
+  return claims.cnf === undefined ? null : keyBound
 }
 
-/** One that is for us as a client must be ours in `azp` too; one for our API may have been issued to any client. */
+/** A token for a configured audience may be issued to any client. A token for the client id must have its `azp`. */
 function checkParty(claims: Claims, provider: Provider): Refusal | null {
   const { clientId, audience } = provider.tenant.oidc
   const audiences = audiencesOf(claims)
@@ -100,7 +101,7 @@ function checkParty(claims: Claims, provider: Provider): Refusal | null {
       : otherParty
 }
 
-function read(claims: Claims, { tenant }: Provider): ProviderToken | Refusal {
+function toProviderToken(claims: Claims, { tenant }: Provider): ProviderToken | Refusal {
   const { sub, iat, exp, nbf = 0 } = claims
   if (!isSubject(sub)) return noSub
   const issuedAt = Math.floor(iat as number)

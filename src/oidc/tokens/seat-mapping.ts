@@ -5,7 +5,7 @@
 
 import { hashPermEntry } from '../../../seats-admin/model/hash-perm.ts'
 import { isSpaceId } from '../../../seats-admin/model/space.ts'
-import { cleanedName } from '../provider/log-text.ts'
+import { sanitizeName } from '../provider/log-text.ts'
 import type { Context } from '../context.ts'
 import type { SeatOfName } from '../ports.ts'
 
@@ -24,7 +24,7 @@ const MAX_ENTRIES = 5_000
 /** UTF-16 code units of all entries. A session's are read on the event loop: 64 KiB take half a millisecond. */
 const MAX_ENTRIES_TEXT = 65_536
 /** Unknown names that one line of the log shows. */
-const SHOWN = 10
+const MAX_LOGGED = 10
 
 /** Rejects when the store can't be asked. */
 export async function mapSeats(
@@ -32,17 +32,17 @@ export async function mapSeats(
   tenant: string,
   names: readonly string[],
 ): Promise<MappedSeats> {
-  const asked = names.slice(0, MAX_NAMES).filter(isPossible)
-  const found = asked.length === 0 ? [] : await seats.seatsByName(tenant, asked)
+  const requested = names.slice(0, MAX_NAMES).filter(isValidName)
+  const found = requested.length === 0 ? [] : await seats.seatsByName(tenant, requested)
   const byName = new Map(found.map((seat) => [seat.name, seat]))
   // In the order of the claim, and only what was asked for.
-  const held = asked.map((name) => byName.get(name)).filter((seat) => seat !== undefined)
+  const held = requested.map((name) => byName.get(name)).filter((seat) => seat !== undefined)
   const unknown = names.filter((name) => !byName.has(name))
   if (unknown.length > 0) {
-    const shown = unknown.slice(0, SHOWN).map(cleanedName)
+    const logged = unknown.slice(0, MAX_LOGGED).map(sanitizeName)
     log.warn(
-      { event: 'seats_unknown', tenant, count: unknown.length, names: shown },
-      'the identity provider names Seats that the tenant does not have',
+      { event: 'seats_unknown', tenant, count: unknown.length, names: logged },
+      'the identity provider names unknown Seats',
     )
   }
   return {
@@ -52,7 +52,7 @@ export async function mapSeats(
   }
 }
 
-function isPossible(name: string): boolean {
+function isValidName(name: string): boolean {
   return name !== '' && name.length <= MAX_NAME && name.isWellFormed()
 }
 
@@ -66,7 +66,7 @@ function entries(held: readonly SeatOfName[], tenant: string, log: Context['log'
       const entry = hashPermEntry(space, name)
       text += entry.length
       if (carried.length === MAX_ENTRIES || text > MAX_ENTRIES_TEXT) {
-        log.warn({ event: 'seats_cut', tenant, count }, 'a user has more Seats than a sign-in can carry')
+        log.warn({ event: 'seats_cut', tenant, count }, 'a user has more Seats than a sign-in can hold')
         return carried
       }
       carried.push(entry)

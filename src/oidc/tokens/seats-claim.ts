@@ -1,12 +1,12 @@
-/** The claim that names Seats: claims → names. Pure. What the names mean is looked up by `seat-mapping.ts`. */
+/** Reads Seat names from the configured claim. `seat-mapping.ts` looks the names up. */
 
 import { isJsonObject } from '../../lib/json.ts'
 import type { Claims } from './compact-jws.ts'
 
 export interface SeatsClaim {
-  /** Distinct, in order; null when the claim is not there at all, and may be asked for elsewhere (userinfo). */
+  /** Distinct names in order; null when the claim is absent, so that userinfo may have it. */
   readonly names: readonly string[] | null
-  /** For the log: the claim has another form than a text, an array of texts or null. It names no Seat then. */
+  /** The claim is not a string, an array of strings or null. `names` is empty then. */
   readonly malformed: boolean
 }
 
@@ -14,8 +14,8 @@ const ABSENT: SeatsClaim = Object.freeze({ names: null, malformed: false })
 const MALFORMED: SeatsClaim = Object.freeze({ names: [], malformed: true })
 
 /**
- * @param path a claim of that very name first, since names may have dots (`https://acme.example/roles`); else members
- *   of objects in each other (`realm_access.roles`)
+ * @param path the name of a claim, which may contain dots (`https://acme.example/roles`); otherwise a path through nested
+ *   objects (`realm_access.roles`)
  */
 export function readSeatsClaim(claims: Claims, path: string): SeatsClaim {
   const value = claimAt(claims, path)
@@ -26,12 +26,12 @@ export function readSeatsClaim(claims: Claims, path: string): SeatsClaim {
   return { names: [...new Set<string>(value)], malformed: false }
 }
 
-/** Undefined when it is not there. @param path as for `readSeatsClaim` */
+/** @param path as for `readSeatsClaim` @returns undefined when the claim is absent */
 export function claimAt(claims: Claims, path: string): unknown {
   return Object.hasOwn(claims, path) ? claims[path] : follow(claims, path.split('.'))
 }
 
-/** Own members only: no claim is called `constructor` unless the provider says so. */
+/** Own members only, so that `constructor` is not found on the prototype. */
 function follow(claims: Claims, path: readonly string[]): unknown {
   let at: unknown = claims
   for (const name of path) {
@@ -42,8 +42,8 @@ function follow(claims: Claims, path: readonly string[]): unknown {
 }
 
 /**
- * Entra ID leaves a claim of many groups out, and says so: the groups are to be fetched elsewhere (OpenID Connect
- * Core 1.0, section 5.6.2), which the gateway does not do.
+ * Whether the claim is a distributed claim (OpenID Connect Core 1.0, section 5.6.2), as Entra ID sends for many groups.
+ * The gateway does not fetch those.
  */
 export function isDistributed(claims: Claims, path: string): boolean {
   const { _claim_names: names } = claims

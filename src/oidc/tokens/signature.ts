@@ -1,4 +1,4 @@
-/** Whether the provider signed a token. */
+/** Verifies the signature of a provider's token. */
 
 import { compactVerify, errors } from 'jose'
 import { Refusal } from '../../model/errors.ts'
@@ -9,19 +9,19 @@ import { codeOf, ProviderError } from '../provider/provider-error.ts'
 
 const otherAlgorithm = new Refusal(
   'token_invalid',
-  'The token is signed by an algorithm that the provider does not advertise, or that is not accepted.',
+  'The token is signed with an algorithm that the provider does not advertise or the gateway does not accept.',
 )
 const unknownKey = new Refusal(
   'token_invalid',
-  'The token is signed by a key that the provider does not publish.',
+  'The token is signed with a key that the provider does not publish.',
 )
 const ambiguousKey = new Refusal(
   'token_invalid',
-  'The token does not name its key, and the provider publishes several that fit.',
+  'The token has no kid, and the provider publishes several matching keys.',
 )
-const forged = new Refusal('token_invalid', 'The signature of the token is not good.')
+const badSignature = new Refusal('token_invalid', 'The signature of the token is not valid.')
 
-/** Null when it did. Rejects with ProviderTrouble when the keys can't be had or used. */
+/** @returns null when the signature is valid. Rejects with ProviderError when the keys are unavailable or unusable. */
 export async function checkSignature(
   jws: CompactJws,
   provider: Provider,
@@ -33,16 +33,16 @@ export async function checkSignature(
     await provider.keys.with(source, (keys) => compactVerify(jws.text, keys, { algorithms: [jws.algorithm] }))
     return null
   } catch (cause) {
-    return judged(cause)
+    return refusalOf(cause)
   }
 }
 
-function judged(cause: unknown): Refusal {
+function refusalOf(cause: unknown): Refusal {
   if (cause instanceof ProviderError) throw cause
   if (cause instanceof errors.JWKSNoMatchingKey) return unknownKey
   if (cause instanceof errors.JWKSMultipleMatchingKeys) return ambiguousKey
   if (cause instanceof errors.JWSSignatureVerificationFailed || cause instanceof errors.JWSInvalid)
-    return forged
-  // The key itself is broken, or too short to be one: says nothing about the token.
-  throw new ProviderError(`a key of the provider can't be used (${codeOf(cause)})`)
+    return badSignature
+  // The key itself is invalid or too short, which says nothing about the token.
+  throw new ProviderError(`a key of the provider is not usable (${codeOf(cause)})`)
 }

@@ -1,6 +1,6 @@
 /**
- * The claim that tells the tenants of one provider and client from each other: looked for wherever the provider's word
- * is taken. Without the setting every user of the provider is the tenant's. Pure.
+ * Checks `tenant_claim`, which distinguishes tenants that share a provider and a client. Without the setting every user of
+ * the provider belongs to the tenant.
  */
 
 import type { OidcConfig } from '../../config/config.ts'
@@ -10,15 +10,15 @@ import { claimAt } from './seats-claim.ts'
 
 export const otherTenant = new Refusal(
   'token_invalid',
-  'The identity provider does not say that the user belongs to this tenant.',
+  'The claims of the identity provider do not match this tenant.',
 )
 
-/** Whether the claim is to be asked for elsewhere (userinfo). */
+/** Whether userinfo must be queried for the claim. */
 export function lacksTenant(claims: Claims, { tenantClaim }: OidcConfig): boolean {
   return tenantClaim !== null && claimAt(claims, tenantClaim.name) === undefined
 }
 
-/** @param more claims of userinfo, for what the token lacks */
+/** @param more claims of userinfo, for claims that the token lacks */
 export function isOfTenant({ tenantClaim }: OidcConfig, claims: Claims, more: Claims = {}): boolean {
   if (tenantClaim === null) return true
   const { name, value } = tenantClaim

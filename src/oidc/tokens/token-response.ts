@@ -1,4 +1,4 @@
-/** The answer that carries the gateway's own token: at the callback and at each refresh, in the same form. */
+/** The response with a gateway token, at the callback and at each refresh. */
 
 import { Refusal } from '../../model/errors.ts'
 import type { Context } from '../context.ts'
@@ -7,7 +7,7 @@ import type { OidcTenant } from '../ports.ts'
 
 const tooLong = new Refusal(
   'unavailable',
-  "The user's Seats do not fit into one token. The tenant's administrator has to grant fewer, or in fewer spaces.",
+  "The user's Seats do not fit into a token. The tenant's administrator must grant fewer Seats, or Seats in fewer spaces.",
 )
 
 export interface TokenResponse {
@@ -25,7 +25,7 @@ export interface TokenResponse {
   }
 }
 
-/** Mints the token; what comes back makes the answer, once there is a refresh handle, or none (null). */
+/** Signs the token. @returns a function that adds the refresh handle, or null for none */
 export async function mintFor(
   { mint, log }: Context,
   tenant: OidcTenant,
@@ -38,13 +38,13 @@ export async function mintFor(
   const { sub } = identity
   let token: string
   try {
-    // As of the moment before the Seats were looked up, and not of now: see `signIn` in `callback.ts`.
+    // Issued as of the time before the Seats were looked up; see `signIn` in `callback.ts`.
     token = await mint(tenant.id, { sub, ...known, hashPerm: seats.hashPerm, isSso: true }, issuedAt * 1000)
   } catch (cause) {
     if (!(cause instanceof RangeError)) throw cause
     log.error(
       { event: 'token_too_long', tenant: tenant.id, user: sub },
-      'a user has more Seats than a token can carry',
+      'a user has more Seats than a token can hold',
     )
     return tooLong
   }

@@ -1,10 +1,10 @@
 /**
- * Says what an ID token is worth here: its claims, the Seats it names, and the entries a token would have. Signs nobody
- * in and changes nothing. Called by the endpoint.
+ * Verifies an ID token and reports its claims, its Seats and the `hash_perm` of a token. Creates no session and changes
+ * nothing.
  */
 
 import { Refusal } from '../../model/errors.ts'
-import { asking, type Context, logged } from '../context.ts'
+import { withProviderErrors, type Context, logRefusal } from '../context.ts'
 import { mapSeats } from './seat-mapping.ts'
 import { verifyIdToken } from './id-token.ts'
 import type { SignInResponse } from '../ports.ts'
@@ -17,10 +17,10 @@ export function validate(
   provider: Provider,
   text: string,
 ): Promise<SignInResponse | Refusal> {
-  return asking(context, provider, async () => {
+  return withProviderErrors(context, provider, async () => {
     const { id, oidc } = provider.tenant
     const checks = {
-      source: 'anybody',
+      source: 'request',
       now: context.now(),
       nonce: null,
       accessToken: null,
@@ -28,8 +28,8 @@ export function validate(
     } as const
     const token = await verifyIdToken(text, provider, checks)
     if (token instanceof Refusal) return token
-    // There is no access token to ask userinfo with: the ID token itself must have the claim.
-    if (!isOfTenant(oidc, token.claims)) return logged(context.log, id, otherTenant)
+    // Without an access token userinfo can't be queried: the ID token itself must contain the claim.
+    if (!isOfTenant(oidc, token.claims)) return logRefusal(context.log, id, otherTenant)
     const names = readSeatsClaim(token.claims, oidc.seatsClaim).names ?? []
     const seats = await mapSeats(context, id, names)
     const body = { valid: true, claims: token.claims, seats: seats.names, hash_perm: seats.hashPerm }
