@@ -1,4 +1,4 @@
-/** The only entrance to administration for `src`, besides the pure model. */
+/** The public interface of administration for `src`, besides `model/`. */
 
 export { createAdminApi } from './api/admin-api.ts'
 export { type Bootstrapped, bootstrapTenant } from './api/bootstrap.ts'

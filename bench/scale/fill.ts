@@ -7,7 +7,7 @@ import { randomBytes } from 'node:crypto'
 import { Client } from 'pg'
 import { openStore } from '../../seats-admin/index.ts'
 import { ulid } from '../../seats-admin/model/ulid.ts'
-import { drawMark, KEPT } from '../../seats-admin/store/feed.ts'
+import { drawMark, MAX_RETAINED } from '../../seats-admin/store/feed.ts'
 import type { Seat } from './population.ts'
 
 /** Rows of one statement. */
@@ -63,7 +63,7 @@ async function insertAll(client: Client, count: number, seats: Iterable<Seat>): 
     const at = first + made++
     const row = { ...seat, id: ulid(at, randomBytes(16)), at }
     batch.push(row)
-    if (made > count - KEPT / 2) newest.push(row)
+    if (made > count - MAX_RETAINED / 2) newest.push(row)
     if (batch.length < BATCH) continue
     await insert(client, batch)
     batch = []

@@ -1,4 +1,4 @@
-/** The Seat and API key endpoints. The gateway lists them in its route table and calls them once a request is decided. */
+/** The Seat and API key endpoints. The gateway adds them to its routes and calls them after authorization. */
 
 import { apiKeyEndpoints } from './api-keys.ts'
 import type { AdminDeps, AdminEndpoint } from './endpoint.ts'

@@ -1,7 +1,7 @@
-/** `/v1/api-keys`. The key's text is in the answer to POST and nowhere else. */
+/** `/v1/api-keys`. Only the response to POST contains the key's text. */
 
 import { isRefusal } from '../model/refusal.ts'
-import { type AdminDeps, type AdminEndpoint, answerWrite, noContent, writerOf } from './endpoint.ts'
+import { type AdminDeps, type AdminEndpoint, respondToWrite, noContent, writerOf } from './endpoint.ts'
 import { readApiKeyInput } from './input.ts'
 import { readPage } from './page.ts'
 import { apiKey, createdApiKey, listing } from './views.ts'
@@ -20,7 +20,7 @@ function create(deps: AdminDeps): AdminEndpoint {
       const input = readApiKeyInput(body, writer.now)
       if (isRefusal(input)) return input
       const write = deps.store.createApiKey(writer, input)
-      return answerWrite(write, deps, (made) => ({ status: 200, body: createdApiKey(made) }))
+      return respondToWrite(write, deps, (made) => ({ status: 200, body: createdApiKey(made) }))
     },
   }
 }
@@ -57,7 +57,7 @@ function revoke(deps: AdminDeps): AdminEndpoint {
     path: '/v1/api-keys/{id}',
     permission: 'api-keys:delete',
     async handle({ params, caller }) {
-      return answerWrite(deps.store.revokeApiKey(writerOf(caller, deps), params.id ?? ''), deps, noContent)
+      return respondToWrite(deps.store.revokeApiKey(writerOf(caller, deps), params.id ?? ''), deps, noContent)
     },
   }
 }

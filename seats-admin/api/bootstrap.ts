@@ -1,4 +1,4 @@
-/** A tenant's first Seat and first API key, made before there is anybody who could ask for them. For the command line. */
+/** Creates a tenant's first Seat and API key, for the command line. */
 
 import type { ApiKey } from '../model/api-key.ts'
 import { type Committed, committedOf } from '../model/change.ts'
@@ -14,15 +14,16 @@ const BY = 'bootstrap'
 export interface Bootstrapped {
   readonly seat: StoredSeat
   readonly apiKey: ApiKey
-  /** The key's text: shown once, stored nowhere. */
+  /** The key's text; only its hash is stored. */
   readonly key: string
-  /** What was written, in order. */
+  /** The committed writes, in order. */
   readonly committed: readonly Committed[]
 }
 
 /**
- * Makes Seat `admin`, which holds `*` in the admin space, unless it is there, and an API key of it. Refused, with the
- * reason in `detail`, where a Seat of that name is something else.
+ * Creates Seat `admin` with `*` in the admin space, unless it exists, and an API key with it. Refused when a Seat of that
+ * name has other spaces or permissions.
+ *
  * @param options.now ms since the epoch
  */
 export async function bootstrapTenant(
@@ -47,8 +48,8 @@ async function adminSeat(
   writer: Writer,
   committed: Committed[],
 ): Promise<StoredSeat | AdminRefusal> {
-  const wanted = { name: SEAT_NAME, spaces: [writer.scope.space], permissions: [EVERY_PERMISSION] }
-  const made = await store.createSeat(writer, wanted)
+  const input = { name: SEAT_NAME, spaces: [writer.scope.space], permissions: [EVERY_PERMISSION] }
+  const made = await store.createSeat(writer, input)
   if (!isRefusal(made)) {
     committed.push(committedOf(made))
     return made.value
@@ -57,16 +58,16 @@ async function adminSeat(
   if (made.refused !== 'seat_name_taken' || value.seat === null) return made
   const same =
     JSON.stringify([value.seat.spaces, value.seat.permissions]) ===
-    JSON.stringify([wanted.spaces, wanted.permissions])
-  return same ? value.seat : somethingElse(writer, value.seat)
+    JSON.stringify([input.spaces, input.permissions])
+  return same ? value.seat : nameTaken(writer, value.seat)
 }
 
-function somethingElse({ tenant, scope }: Writer, seat: StoredSeat): AdminRefusal {
+function nameTaken({ tenant, scope }: Writer, seat: StoredSeat): AdminRefusal {
   const { permissions, spaces } = seat
   return {
     refused: 'seat_name_taken',
     detail:
-      `Tenant ${tenant} has a Seat "${SEAT_NAME}" that is not just "*" in space ${scope.space}: ` +
+      `Tenant ${tenant} already has a Seat "${SEAT_NAME}" other than "*" in space ${scope.space}: ` +
       `it has ${count(permissions, 'permission')} in ${count(spaces, 'space')}. Change or rename it first.`,
   }
 }

@@ -1,4 +1,4 @@
-/** What an endpoint of administration is to the gateway, and what it needs from it. */
+/** The interface between the gateway and the administration endpoints. */
 
 import { type Committed, committedOf } from '../model/change.ts'
 import { type AdminRefusal, isRefusal } from '../model/refusal.ts'
@@ -9,18 +9,18 @@ export interface AdminEndpoint {
   readonly method: string
   /** A route pattern: `/v1/seats/{seat_id}`. */
   readonly path: string
-  /** What a caller must hold in the request's space. */
+  /** The permission that the caller must hold in the request's space. */
   readonly permission: string
-  /** Rejects with StoreUnavailable, or as `announce` does: then a write may have been committed all the same. */
+  /** Rejects with StoreUnavailable, or as `announce` does; the write may have been committed then. */
   handle(request: AdminRequest): Promise<AdminReply | AdminRefusal>
 }
 
 export interface AdminRequest {
-  /** Decoded, by the names in the path. */
+  /** Decoded path parameters by name. */
   readonly params: Readonly<Record<string, string>>
-  /** Without the `?`; '' when there is none. */
+  /** Without the `?`; '' without a query. */
   readonly query: string
-  /** The parsed JSON; undefined when the request has no body. */
+  /** The parsed JSON; undefined without a body. */
   readonly body: unknown
   readonly caller: Caller
 }
@@ -34,17 +34,17 @@ export interface Caller {
 
 export interface AdminReply {
   readonly status: number
-  /** To be sent as JSON; absent: no body. */
+  /** Sent as JSON; undefined without a body. */
   readonly body?: unknown
 }
 
 export interface AdminDeps {
   readonly store: AdminStore
-  /** Resolves once no instance decides on the state from before. Awaited before a write is answered. */
+  /** Resolves when no instance decides by the old state. Awaited before the response to a write. */
   readonly announce: (committed: Committed) => Promise<void>
   /** ms since the epoch */
   readonly now: () => number
-  /** Bytes that a Seat may take; see `seatSize`. */
+  /** Limit of a Seat's size in bytes; see `seatSize`. */
   readonly seatBytes: number
 }
 
@@ -52,8 +52,8 @@ export function writerOf({ tenant, by, scope }: Caller, { now, seatBytes }: Admi
   return { tenant, by, scope, now: now(), seatBytes }
 }
 
-/** Announces a committed write, and only then makes the answer. Only what changed is told: the value may hold a key. */
-export async function answerWrite<V>(
+/** Announces a committed write before the response. Only the changes are announced: the value may contain a key. */
+export async function respondToWrite<V>(
   write: Promise<Written<V> | AdminRefusal>,
   { announce }: AdminDeps,
   reply: (value: V) => AdminReply,

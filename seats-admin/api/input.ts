@@ -1,4 +1,4 @@
-/** The bodies of administration, checked: typed input, or a refusal that names each fault by its place. */
+/** Validates request bodies. @returns typed input, or a refusal that lists each fault with its JSON Pointer */
 
 import { type AdminRefusal, inputInvalid, isRefusal } from '../model/refusal.ts'
 import type { ApiKeyInput, SeatInput } from '../store/store.ts'
@@ -20,12 +20,12 @@ export function readSeatInput(body: unknown): SeatInput | AdminRefusal {
   return seatInput(body)
 }
 
-/** Any subset of a Seat's fields, none included. */
+/** Any subset of a Seat's fields, also the empty one. */
 export function readSeatPatch(body: unknown): Partial<SeatInput> | AdminRefusal {
   return seatPatch(body)
 }
 
-/** @param now ms since the epoch; an API key expires after it */
+/** @param now ms since the epoch; `expires_at` must be later */
 export function readApiKeyInput(body: unknown, now: number): ApiKeyInput | AdminRefusal {
   const read = apiKeyBody(body)
   if (isRefusal(read)) return read

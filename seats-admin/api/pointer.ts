@@ -1,6 +1,6 @@
-/** JSON Pointers (RFC 6901), by which faults are placed. */
+/** JSON Pointers (RFC 6901), which locate faults. */
 
-/** The pointer to a member or an item of what `parent` points to. */
+/** The pointer to a member or item of `parent`. */
 export function pointerTo(parent: string, name: string): string {
   return `${parent}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
 }

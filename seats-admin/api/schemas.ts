@@ -1,8 +1,8 @@
-/** What the bodies of administration must look like (JSON Schema). `validate.ts` says what the formats mean. */
+/** JSON Schemas of the request bodies. `validate.ts` defines the formats. */
 
-/** Each is looked up, and its holding weighed, at every request that the key makes. */
+/** Every request with the key looks up each of its Seats. */
 const MAX_SEATS_OF_KEY = 1000
-/** Both stand in memory, as sets, while the Seat is in use, and whoever looks at the Seat reads them all. */
+/** Both are in memory as sets while the Seat is in use, and each read of the Seat transfers them. */
 const MAX_SPACES = 10_000
 const MAX_PERMISSIONS = 10_000
 

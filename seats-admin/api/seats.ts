@@ -1,7 +1,7 @@
 /** `/v1/seats`. */
 
 import { isRefusal } from '../model/refusal.ts'
-import { type AdminDeps, type AdminEndpoint, answerWrite, noContent, writerOf } from './endpoint.ts'
+import { type AdminDeps, type AdminEndpoint, respondToWrite, noContent, writerOf } from './endpoint.ts'
 import { readSeatInput, readSeatPatch } from './input.ts'
 import { readPage } from './page.ts'
 import { createdSeat, listedSeat, listing, seat } from './views.ts'
@@ -19,7 +19,7 @@ function create(deps: AdminDeps): AdminEndpoint {
       const input = readSeatInput(body)
       if (isRefusal(input)) return input
       const write = deps.store.createSeat(writerOf(caller, deps), input)
-      return answerWrite(write, deps, (made) => ({ status: 200, body: createdSeat(made) }))
+      return respondToWrite(write, deps, (made) => ({ status: 200, body: createdSeat(made) }))
     },
   }
 }
@@ -59,7 +59,7 @@ function update(deps: AdminDeps): AdminEndpoint {
       const patch = readSeatPatch(body)
       if (isRefusal(patch)) return patch
       const write = deps.store.updateSeat(writerOf(caller, deps), params.seat_id ?? '', patch)
-      return answerWrite(write, deps, (updated) => ({ status: 200, body: seat(updated) }))
+      return respondToWrite(write, deps, (updated) => ({ status: 200, body: seat(updated) }))
     },
   }
 }
@@ -70,7 +70,11 @@ function remove(deps: AdminDeps): AdminEndpoint {
     path: '/v1/seats/{seat_id}',
     permission: 'seats:delete',
     async handle({ params, caller }) {
-      return answerWrite(deps.store.deleteSeat(writerOf(caller, deps), params.seat_id ?? ''), deps, noContent)
+      return respondToWrite(
+        deps.store.deleteSeat(writerOf(caller, deps), params.seat_id ?? ''),
+        deps,
+        noContent,
+      )
     },
   }
 }

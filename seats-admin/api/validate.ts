@@ -1,4 +1,4 @@
-/** Checks a body against a schema, and says what is wrong in words and places. */
+/** Validates a body against a schema and reports each fault with a message and a JSON Pointer. */
 
 import { Ajv, type ErrorObject, type Options } from 'ajv'
 import { isPermission } from '../model/permission.ts'
@@ -17,7 +17,7 @@ const FORMATS: Readonly<Record<string, Format>> = {
   name: {
     accepts: isName,
     otherwise:
-      'must be 1 to 256 characters, without control characters, and without white space at its edges',
+      'must be 1 to 256 characters, without control characters, and without leading or trailing white space',
   },
   space: {
     accepts: isSpaceId,
@@ -33,15 +33,15 @@ const FORMATS: Readonly<Record<string, Format>> = {
   },
 }
 
-/** Members and items for which all faults are looked for. In a body of more, the first one must do. */
+/** Members and items of a body up to which all faults are reported. For a larger body only the first one is. */
 const MAX_SIZE = 1000
-/** Characters of an unknown member's name that are said back. */
+/** Longest name of an unknown member in a response, in characters. */
 const MAX_ECHO = 128
 
 const first = withFormats({ allErrors: false })
 const all = withFormats({ allErrors: true })
 
-/** @returns gives back the body itself, or a refusal */
+/** @returns a function that returns the body itself or a refusal */
 export function checker<T>(schema: object): (body: unknown) => T | AdminRefusal {
   const isValid = first.compile<T>(schema)
   const explain = all.compile<T>(schema)
@@ -52,8 +52,8 @@ export function checker<T>(schema: object): (body: unknown) => T | AdminRefusal 
       validate(body)
       return inputInvalid((validate.errors ?? []).slice(0, MAX_FAULTS).map(faultOf))
     }
-    const repeated = repetitions(body)
-    return repeated.length > 0 ? inputInvalid(repeated) : body
+    const duplicates = duplicatesIn(body)
+    return duplicates.length > 0 ? inputInvalid(duplicates) : body
   }
 }
 
@@ -75,24 +75,24 @@ function faultOf({ keyword, instancePath, params, message }: ErrorObject): Admin
   }
   if (keyword === 'additionalProperties') {
     const name: string = params.additionalProperty
-    if (name.length > MAX_ECHO) return { path: instancePath, message: 'has a field that is not known' }
+    if (name.length > MAX_ECHO) return { path: instancePath, message: 'has an unknown field' }
     return { path: pointerTo(instancePath, name), message: 'is not a known field' }
   }
   const otherwise = keyword === 'format' ? FORMATS[params.format]?.otherwise : message
   return { path: instancePath, message: otherwise ?? 'is not valid' }
 }
 
-/** `uniqueItems` compares all pairs, or keeps items as the members of an object, which has some from birth. */
-function repetitions(body: unknown): AdminFault[] {
+/** ajv's `uniqueItems` takes quadratic time, or uses an object whose inherited members count as items. */
+function duplicatesIn(body: unknown): AdminFault[] {
   const faults: AdminFault[] = []
   for (const [name, value] of Object.entries(body as object)) {
     if (!Array.isArray(value)) continue
-    const met = new Set<unknown>()
+    const seen = new Set<unknown>()
     for (const [at, item] of value.entries()) {
-      if (met.has(item) && faults.length < MAX_FAULTS) {
-        faults.push({ path: pointerTo(pointerTo('', name), String(at)), message: 'is there more than once' })
+      if (seen.has(item) && faults.length < MAX_FAULTS) {
+        faults.push({ path: pointerTo(pointerTo('', name), String(at)), message: 'is a duplicate' })
       }
-      met.add(item)
+      seen.add(item)
     }
   }
   return faults

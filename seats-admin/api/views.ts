@@ -1,4 +1,4 @@
-/** How Seats and API keys are shown. The answers of the endpoints differ in their fields; each has its own shape. */
+/** The JSON forms of Seats and API keys. The endpoints return different fields, so each has its own form. */
 
 import type { ApiKey } from '../model/api-key.ts'
 import type { ListedSeat, StoredSeat } from '../model/seat.ts'
@@ -14,7 +14,7 @@ export function createdSeat(seat: StoredSeat) {
   }
 }
 
-/** Until the first update `updated_at` is `created_at`, and there is no `updated_by`. */
+/** Before the first update `updated_at` equals `created_at`, and `updated_by` is absent. */
 export function seat(stored: StoredSeat) {
   return {
     ...createdSeat(stored),
@@ -46,12 +46,12 @@ export function apiKey(key: ApiKey) {
   }
 }
 
-/** The one answer that shows the key's text. */
+/** The only response with the key's text. */
 export function createdApiKey(made: ApiKey & { readonly key: string }) {
   return { ...apiKey(made), key: made.key }
 }
 
-/** `count` is that of `data`. */
+/** `count` is the length of `data`. */
 export function listing<V, S>(
   { data, hasMore }: { data: readonly V[]; hasMore: boolean },
   view: (item: V) => S,

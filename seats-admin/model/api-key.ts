@@ -1,5 +1,5 @@
 /**
- * API keys: what is known of one, and the codec of its text. Pure.
+ * API keys and the codec of their text.
  *
  * A key is `sk_` and, in base62 (digits `0-9A-Za-z`, most significant first), one big integer: the bytes of the ASCII
  * text `{tenant}_{id}_{random}`, most significant first. Each key has one spelling: no leading zero digits.
@@ -9,13 +9,13 @@ import { createHash } from 'node:crypto'
 import { isTenantId } from './tenant.ts'
 import { isUlid } from './ulid.ts'
 
-/** An API key as people may see it: never the key itself. Times in ms since the epoch. */
+/** The public data of an API key, without its text. Times in ms since the epoch. */
 export interface ApiKey {
-  /** A ULID: sorts in order of creation; letters and digits only, so that `_` can part a key's fields. */
+  /** A ULID: sorts in order of creation; contains no `_`, which separates a key's fields. */
   readonly id: string
   readonly tenant: string
   readonly name: string
-  /** The names, as they are now, of the Seats it acts through. Deleted Seats are gone from it for good. */
+  /** The current names of its Seats. Deleted Seats are removed permanently. */
   readonly seats: readonly string[]
   readonly createdBy: string
   readonly createdAt: number
@@ -23,7 +23,7 @@ export interface ApiKey {
   readonly revokedAt: number | null
 }
 
-/** An API key as the data plane needs it. */
+/** The data of an API key for authentication. */
 export interface StoredApiKey {
   readonly id: string
   readonly tenant: string
@@ -34,32 +34,32 @@ export interface StoredApiKey {
   readonly revokedAt: number | null
 }
 
-/** What a key's text says, believed only once its hash has been compared. */
+/** The fields of a key's text, trusted only after its hash was compared. */
 export interface ApiKeyFields {
   readonly tenant: string
   readonly id: string
 }
 
 const PREFIX = 'sk_'
-/** Longer than any key: 63 + 26 + 43 characters and two `_` make 181 digits. Bounds the work on garbage. */
+/** Longer than any key: 63 + 26 + 43 characters and two `_` make 181 digits. Bounds the work on invalid text. */
 const MAX_LENGTH = 200
-/** 22 letters and digits carry 128 bits even where they are base62; 43 carry 256. */
+/** 22 base62 characters hold 128 bits; 43 hold 256. */
 const RANDOM = /^[0-9A-Za-z]{22,43}$/
 
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
-/** So many digits are still exact as a double (62^8 < 2^53), which spares a BigInt operation per digit. */
+/** Digits that are exact as a double (62^8 < 2^53), which saves a BigInt operation per digit. */
 const CHUNK = 8
 const CHUNK_BASE = 62n ** BigInt(CHUNK)
 
-/** Throws a RangeError, which names none of them, where a field has not its syntax: such a key would never be let in. */
+/** @throws RangeError, without the values, when a field has invalid syntax */
 export function formatApiKey(tenant: string, id: string, random: string): string {
   if (!isTenantId(tenant) || !isUlid(id) || !RANDOM.test(random)) {
-    throw new RangeError('a field of the API key has not its syntax')
+    throw new RangeError('a field of the API key has invalid syntax')
   }
   return PREFIX + toBase62(`${tenant}_${id}_${random}`)
 }
 
-/** Null where the text is not exactly what {@link formatApiKey} would write. */
+/** @returns null for text that {@link formatApiKey} would not write */
 export function parseApiKey(text: string): ApiKeyFields | null {
   if (text.length > MAX_LENGTH || !text.startsWith(PREFIX)) return null
   const plain = fromBase62(text)
@@ -69,7 +69,7 @@ export function parseApiKey(text: string): ApiKeyFields | null {
   return { tenant, id }
 }
 
-/** SHA-256 of the key's text. A key has 128 random bits or more: no salt and no slow hash is needed. */
+/** SHA-256 of the key's text. With at least 128 random bits a key needs no salt and no slow hash. */
 export function hashApiKey(text: string): Uint8Array {
   return createHash('sha256').update(text).digest()
 }
@@ -89,9 +89,8 @@ function toBase62(ascii: string): string {
 }
 
 /**
- * The text behind the prefix, read back; null where it isn't the one spelling of some bytes. A number has one spelling
- * but for leading zeros, and so has its text, whose first character is never NUL: refusing a leading zero digit is as
- * good as encoding again and comparing.
+ * Decodes the text after the prefix; null for a non-canonical encoding. Only leading zeros make an encoding ambiguous, and
+ * the first character of the decoded text is never NUL, so refusing a leading zero digit is sufficient.
  */
 function fromBase62(text: string): string | null {
   if (text.length === PREFIX.length || text.charCodeAt(PREFIX.length) === 0x30) return null
@@ -107,7 +106,7 @@ function fromBase62(text: string): string | null {
     number = number * (to - from === CHUNK ? CHUNK_BASE : 62n ** BigInt(to - from)) + BigInt(chunk)
   }
   const hex = number.toString(16)
-  // An odd length: the first byte is below 0x10, a control character that no field has.
+  // With an odd length the first byte is below 0x10, a control character that no field contains.
   return hex.length % 2 === 0 ? Buffer.from(hex, 'hex').toString('latin1') : null
 }
 

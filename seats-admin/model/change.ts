@@ -1,8 +1,8 @@
-/** What a write changed, in words that a cache can act on. One row of the change feed. */
+/** Changes of the change feed, from which caches know what to drop. */
 
 /**
  * - `seat`: the Seat of this id
- * - `seat-name`: what this Seat name means (made, changed, renamed from or to, deleted)
+ * - `seat-name`: the Seat of this name (created, changed, renamed from or to, deleted)
  * - `api-key`: the API key of this id
  * - `session`: the sign-in session of this id
  */
@@ -16,9 +16,9 @@ export interface Change {
 }
 
 /**
- * A point in the history of a store. `seq` numbers the changes in commit order, without gaps. `mark` is drawn at random
- * with each commit: another history (a restored backup, a replica that lost writes, another database) has other marks
- * at the same numbers. Before the first change both are 0.
+ * A position in the history of a store. `seq` numbers the changes in commit order, without gaps. `mark` is random for each
+ * commit, so that another history (a restored backup, a replica that lost writes, another database) has other marks at the
+ * same numbers. Before the first change both are 0.
  */
 export interface Position {
   readonly seq: number
@@ -32,7 +32,7 @@ export interface Committed extends Position {
   readonly changes: readonly Change[]
 }
 
-/** Only that of a result: the rest of it may hold the text of an API key. */
+/** Copies only these members: a result may also contain the text of an API key. */
 export function committedOf({ seq, mark, changes }: Committed): Committed {
   return { seq, mark, changes }
 }

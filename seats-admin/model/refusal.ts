@@ -1,6 +1,6 @@
-/** Why administration says no. A value, not an exception; the gateway gives each code its status. */
+/** Refusals of administration, returned as values. The gateway maps each code to a status. */
 
-/** More faults of one input are not told. */
+/** Limit of reported faults of one input. */
 export const MAX_FAULTS = 50
 
 export type AdminCode =
@@ -17,7 +17,7 @@ export interface AdminFault {
   readonly message: string
 }
 
-/** `refused` tells it from a result, also after a structured clone between threads. */
+/** `refused` distinguishes it from a result, also after a structured clone between threads. */
 export interface AdminRefusal {
   readonly refused: AdminCode
   readonly detail: string
@@ -28,35 +28,37 @@ export function isRefusal(value: unknown): value is AdminRefusal {
   return typeof value === 'object' && value !== null && 'refused' in value
 }
 
-/** The same words for all of a kind, so that they tell nothing about what the caller may not see. */
-export const seatNotFound: AdminRefusal = { refused: 'seat_not_found', detail: 'There is no such Seat.' }
+/** The same text in all cases, so that it reveals nothing about what the caller may not see. */
+export const seatNotFound: AdminRefusal = { refused: 'seat_not_found', detail: 'The Seat does not exist.' }
 export const apiKeyNotFound: AdminRefusal = {
   refused: 'api_key_not_found',
-  detail: 'There is no such API key.',
+  detail: 'The API key does not exist.',
 }
 export const seatNameTaken: AdminRefusal = {
   refused: 'seat_name_taken',
   detail: 'Another Seat of the tenant has this name.',
 }
-/** Also where a name is taken by a Seat that the caller may not see: the answer is the same as for any other reason. */
+/** Also for a name taken by a Seat that the caller may not see, so that the response does not reveal the Seat. */
 export const grantExceedsOwn: AdminRefusal = {
   refused: 'grant_exceeds_own',
   detail:
-    'The Seats concerned must grant nothing that you do not hold in this space yourself. Outside the admin space they must grant it in this space alone, and a new name must be free in the tenant.',
+    'You may manage only Seats whose permissions you hold in this space yourself. Outside the admin space such a Seat must have this space only, and a new name must be unused in the tenant.',
 }
 export const lastAdministrator: AdminRefusal = {
   refused: 'last_administrator',
   detail:
-    'No other Seat of the admin space holds *, or seats:update with seats:grant: the Seats of the tenant could not be managed any more.',
+    'No other Seat of the admin space has *, or seats:update and seats:grant: the Seats of the tenant would become unmanageable.',
 }
 
 export function inputInvalid(faults: readonly AdminFault[]): AdminRefusal {
-  return { refused: 'input_invalid', detail: 'The input is not valid: see errors.', faults }
+  return { refused: 'input_invalid', detail: 'The input is not valid; see errors.', faults }
 }
 
-/** @param indices of the API key's `seats` that name no Seat */
+/** @param indices positions of unknown names in the API key's `seats` */
 export function unknownSeats(indices: readonly number[]): AdminRefusal {
   return inputInvalid(
-    indices.slice(0, MAX_FAULTS).map((at) => ({ path: `/seats/${at}`, message: 'names no Seat' })),
+    indices
+      .slice(0, MAX_FAULTS)
+      .map((at) => ({ path: `/seats/${at}`, message: 'is not the name of a Seat' })),
   )
 }

@@ -1,4 +1,4 @@
-/** The space grammar. Pure. A space id never has a `:`, so that `hash_perm` entries split at the first one. */
+/** The space grammar. A space id contains no `:`, so that `hash_perm` entries split at the first one. */
 
 const SPACE_ID = /^[A-Za-z0-9][A-Za-z0-9._~-]{0,127}$/
 

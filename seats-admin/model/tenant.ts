@@ -1,4 +1,4 @@
-/** The tenant grammar. Pure. A tenant id never has a `_`, which parts the fields of an API key. */
+/** The tenant grammar. A tenant id contains no `_`, which separates the fields of an API key. */
 
 const TENANT_ID = /^[a-z0-9][a-z0-9-]{0,62}$/
 

@@ -1,10 +1,10 @@
 /**
  * Ids of Seats and API keys: ULIDs (github.com/ulid/spec), 48 bits of time and 80 random bits as 26 upper-case
- * characters of Crockford's base32. Their text sorts by time. Pure but for the random bits handed in.
+ * characters of Crockford's base32. Their text sorts by time.
  */
 
 const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
-/** The first character carries the upper 3 of 48 bits only. */
+/** The first character holds only the upper 3 of 48 bits. */
 const ULID = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/
 
 const TIME_CHARACTERS = 10
@@ -16,7 +16,8 @@ export function isUlid(text: string): boolean {
 }
 
 /**
- * The time part of the next id: later than that of any id before, also when the clock stands still or steps back.
+ * The time part of the next id: later than all earlier ones, even when the clock stops or steps back.
+ *
  * @param last time part of the newest id
  */
 export function nextUlidTime(now: number, last: number): number {
@@ -28,7 +29,8 @@ export function nextUlidTime(now: number, last: number): number {
  * @param random 16 bytes; the lower 5 bits of each are used
  */
 export function ulid(time: number, random: Uint8Array): string {
-  if (!Number.isInteger(time) || time < 0 || time > MAX_TIME) throw new RangeError('no time for a ULID')
+  if (!Number.isInteger(time) || time < 0 || time > MAX_TIME)
+    throw new RangeError('the time is out of range for a ULID')
   if (random.length !== RANDOM_CHARACTERS) throw new RangeError('a ULID takes 16 random bytes')
   let head = ''
   for (let rest = time; head.length < TIME_CHARACTERS; rest = Math.floor(rest / 32)) {
@@ -37,7 +39,7 @@ export function ulid(time: number, random: Uint8Array): string {
   return head + crockford(random)
 }
 
-/** One character for the lower 5 bits of each byte: 32 divides 256, so no character is likelier than another. */
+/** One character for the lower 5 bits of each byte: 32 divides 256, so all characters are equally likely. */
 export function crockford(random: Uint8Array): string {
   let text = ''
   for (const byte of random) text += CROCKFORD.charAt(byte & 31)

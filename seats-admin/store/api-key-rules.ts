@@ -1,7 +1,4 @@
-/**
- * What a write to an API key makes of the rows that a driver has read in its transaction. Called by the drivers' API
- * key writers.
- */
+/** Rules of writes to API keys that both drivers share. */
 
 import { randomBytes } from 'node:crypto'
 import { type ApiKey, formatApiKey } from '../model/api-key.ts'
@@ -10,7 +7,7 @@ import { type AdminRefusal, unknownSeats } from '../model/refusal.ts'
 import { crockford, ulid } from '../model/ulid.ts'
 import type { ApiKeyInput, Writer } from './store.ts'
 
-/** 5 bits of each become a character: 130 random bits. */
+/** 5 bits of each byte are used: 130 random bits. */
 const RANDOM_BYTES = 26
 
 /** @param idTime the time part of the id */
@@ -23,7 +20,7 @@ export function newApiKey(writer: Writer, idTime: number, input: ApiKeyInput): A
   return { id, tenant, name, seats, ...times, key }
 }
 
-/** @returns the ids of the Seats of these names, in their order, or a refusal that says which are none */
+/** @returns the ids of the named Seats in order, or a refusal that lists the unknown names */
 export function seatIdsOf(
   names: readonly string[],
   found: ReadonlyMap<string, string>,

@@ -1,6 +1,6 @@
-/** The clock that a call's time is measured by, in all drivers. */
+/** The clock of call timeouts, in all drivers. */
 
-/** Milliseconds of a clock that never steps and is the same in all threads of the process. */
+/** Monotonic ms, the same in all threads of the process. */
 export function monotonic(): number {
   return Number(process.hrtime.bigint()) / 1e6
 }

@@ -1,32 +1,32 @@
 /**
- * What calls of this process find of the store, by kind of work. A fault counts only if it says something about the
- * store: a caller can bring about a refused value, but neither a ruined page nor a full disk.
+ * The health of the store as observed by the calls of this process, by kind of work. Only faults of the store count, such
+ * as a corrupt page or a full disk, not errors that a caller's value causes.
  */
 
 import { type StoreFault, StoreUnavailable } from './unavailable.ts'
 
-/** `reads`: what decisions rest on. `lists`: what administration reads. */
+/** `reads`: point reads of decisions. `lists`: reads of administration. */
 export type Work = 'reads' | 'lists' | 'writes'
 
-/** Null: nothing is known against it. */
+/** Null: no known fault. */
 export type HealthState = Readonly<Record<Work, StoreFault | null>>
 
-/** Milliseconds between two tries of what failed. */
-const RETRY_EVERY = 500
-/** Calls that are tried again, of each kind; what fails beside them changes nothing. */
+/** Milliseconds between retries of failed calls. */
+const RETRY_INTERVAL = 500
+/** Failed calls that are retried, of each kind. Further failures are ignored. */
 const MAX_SUSPECTS = 8
 
 interface Suspect {
-  readonly ask: () => Promise<unknown>
-  /** Null before it has failed a second time. */
+  readonly call: () => Promise<unknown>
+  /** Null until the call has failed a second time. */
   fault: StoreFault | null
 }
 
 export class Health {
   readonly #suspects: Record<'reads' | 'lists', Suspect[]> = { reads: [], lists: [] }
-  readonly #rounds = { reads: false, lists: false }
+  readonly #retrying = { reads: false, lists: false }
   #writes: StoreFault | null = null
-  #told = ''
+  #lastNotified = ''
   #listener: (state: HealthState) => void = () => {}
   #timers = new Set<NodeJS.Timeout>()
   #closed = false
@@ -39,60 +39,60 @@ export class Health {
     }
   }
 
-  /** Told now and at each change. */
+  /** The listener is called now and at each change. */
   listen(listener: (state: HealthState) => void): void {
     this.#listener = listener
-    this.#told = JSON.stringify(this.state)
+    this.#lastNotified = JSON.stringify(this.state)
     listener(this.state)
   }
 
-  /** Resolves or rejects as `ask` does. */
-  watch<V>(work: Work, ask: () => Promise<V>): Promise<V> {
-    const answer = ask()
-    answer.then(
+  /** Resolves or rejects as `call` does. */
+  observe<V>(work: Work, call: () => Promise<V>): Promise<V> {
+    const result = call()
+    result.then(
       () => this.#succeeded(work),
-      (cause: unknown) => this.#failed(work, ask, storeFaultOf(cause)),
+      (cause: unknown) => this.#failed(work, call, storeFaultOf(cause)),
     )
-    return answer
+    return result
   }
 
-  /** Nothing is tried again any more. */
+  /** Stops all retries. */
   close(): void {
     this.#closed = true
     for (const timer of this.#timers) clearTimeout(timer)
   }
 
-  /** A read that succeeds says nothing about the pages that another one needs; a write that does is the newest word. */
+  /** A successful read says nothing about other pages. A successful write clears the fault of writes. */
   #succeeded(work: Work): void {
-    if (work === 'writes' && this.#writes !== null) this.#wrote(null)
+    if (work === 'writes' && this.#writes !== null) this.#setWrites(null)
   }
 
-  #failed(work: Work, ask: () => Promise<unknown>, fault: StoreFault | null): void {
+  #failed(work: Work, call: () => Promise<unknown>, fault: StoreFault | null): void {
     if (fault === null || this.#closed) return
-    if (work === 'writes') return this.#wrote(fault)
+    if (work === 'writes') return this.#setWrites(fault)
     const suspects = this.#suspects[work]
     if (suspects.length >= MAX_SUSPECTS) return
-    suspects.push({ ask, fault: null })
-    if (!this.#rounds[work]) void this.#tryAgain(work)
+    suspects.push({ call, fault: null })
+    if (!this.#retrying[work]) void this.#retry(work)
   }
 
-  #wrote(fault: StoreFault | null): void {
+  #setWrites(fault: StoreFault | null): void {
     this.#writes = fault
-    this.#tell()
+    this.#notify()
   }
 
-  /** At once, and then until nothing is left that fails. */
-  async #tryAgain(work: 'reads' | 'lists'): Promise<void> {
-    this.#rounds[work] = true
+  /** Retries at once, then periodically until no call fails. */
+  async #retry(work: 'reads' | 'lists'): Promise<void> {
+    this.#retrying[work] = true
     while (!this.#closed && this.#suspects[work].length > 0) {
-      const tried = [...this.#suspects[work]]
-      const failed = await Promise.all(tried.map(fails))
-      const later = this.#suspects[work].slice(tried.length)
-      this.#suspects[work] = [...tried.filter((_, at) => failed[at]), ...later]
-      this.#tell()
+      const retried = [...this.#suspects[work]]
+      const failed = await Promise.all(retried.map(fails))
+      const later = this.#suspects[work].slice(retried.length)
+      this.#suspects[work] = [...retried.filter((_, at) => failed[at]), ...later]
+      this.#notify()
       if (this.#suspects[work].length > 0) await this.#pause()
     }
-    this.#rounds[work] = false
+    this.#retrying[work] = false
   }
 
   #pause(): Promise<void> {
@@ -100,24 +100,24 @@ export class Health {
       const timer = setTimeout(() => {
         this.#timers.delete(timer)
         resolve()
-      }, RETRY_EVERY)
-      // A process that forgot to close the store may end.
+      }, RETRY_INTERVAL)
+      // The timer must not keep a process alive that has not closed the store.
       timer.unref()
       this.#timers.add(timer)
     })
   }
 
-  #tell(): void {
+  #notify(): void {
     const now = JSON.stringify(this.state)
-    if (now === this.#told) return
-    this.#told = now
+    if (now === this.#lastNotified) return
+    this.#lastNotified = now
     this.#listener(this.state)
   }
 }
 
 async function fails(suspect: Suspect): Promise<boolean> {
   try {
-    await suspect.ask()
+    await suspect.call()
     suspect.fault = null
   } catch (cause) {
     suspect.fault = storeFaultOf(cause)

@@ -1,4 +1,4 @@
-/** Opens a store by what the configuration says. Called through `seats-admin/index.ts`. */
+/** Opens the configured store. */
 
 import type { PostgresOptions } from './postgres/store.ts'
 import { openSqliteStore, type SqliteOptions } from './sqlite/store.ts'
@@ -7,10 +7,10 @@ import type { Store } from './store.ts'
 export type StoreLocation =
   ({ readonly kind: 'sqlite' } & SqliteOptions) | ({ readonly kind: 'postgres' } & PostgresOptions)
 
-/** Rejects with a StoreUnavailable whose message says what is wrong. */
+/** Rejects with a StoreUnavailable whose message states the cause. */
 export async function openStore(options: StoreLocation): Promise<Store> {
   if (options.kind === 'sqlite') return openSqliteStore(options)
-  // A gateway on a file pays nothing for a client it doesn't use.
+  // Loaded only when used: the client takes memory.
   const { openPostgresStore } = await import('./postgres/store.ts')
   return openPostgresStore(options)
 }

@@ -1,11 +1,11 @@
-/** What administration reads, in SQL that both drivers share, and what of it a caller may see. */
+/** SQL of administration's reads that both drivers share, restricted to what the caller may see. */
 
 import { type AdminRefusal, seatNotFound } from '../model/refusal.ts'
 import { maySee, type Scope } from '../model/scope.ts'
 import type { StoredSeat } from '../model/seat.ts'
 import { apiKeyColumns, type Dialect, type Row, SEAT_COLUMNS, storedSeat } from './rows.ts'
 
-/** Characters of row text after which a page ends: what is made of it passes through the gateway's one event loop. */
+/** Characters of row text after which a page ends, because serializing it blocks the event loop. */
 export const PAGE_TEXT = 256 * 1024
 
 export interface Listing<V> {
@@ -14,27 +14,27 @@ export interface Listing<V> {
 }
 
 /**
- * Of a Seat `s`: the caller may see it. Asked of the store, so that neither the answer nor the work for it is another
- * for what the caller may not see than for what does not exist.
+ * The condition that the caller may see Seat `s`. The store evaluates it, so that an invisible Seat and a missing one differ
+ * neither in the response nor in the work.
  */
-export function seatSeen({ spacesColumn }: Dialect): string {
+export function seatIsVisible({ spacesColumn }: Dialect): string {
   return `(:admin = 1 OR ${spacesColumn} = :spaces)`
 }
 
-/** As parameters of {@link seatSeen}. */
-export function seenBy(scope: Scope): { admin: number; spaces: string } {
+/** The parameters of {@link seatIsVisible}. */
+export function visibilityOf(scope: Scope): { admin: number; spaces: string } {
   return { admin: Number(scope.admin), spaces: spacesOf(scope) }
 }
 
 export function seatById(dialect: Dialect): string {
-  return `SELECT ${SEAT_COLUMNS} FROM seats s WHERE s.tenant = :tenant AND s.id = :id AND ${seatSeen(dialect)}`
+  return `SELECT ${SEAT_COLUMNS} FROM seats s WHERE s.tenant = :tenant AND s.id = :id AND ${seatIsVisible(dialect)}`
 }
 
-/** In order of creation; one more row than the page has, to see whether there are more. */
+/** In order of creation; one row more than the page, to learn whether there are more. */
 const PAGE = 'ORDER BY id LIMIT :rows'
 
-/** `…OfSpaces`: what of it is seen outside the admin space. */
-export function adminQuestions(dialect: Dialect) {
+/** `…OfSpaces`: restricted to what is visible outside the admin space. */
+export function adminQueries(dialect: Dialect) {
   const seats = `SELECT ${SEAT_COLUMNS} FROM seats s WHERE s.tenant = :tenant AND s.id > :after`
   const keys = `SELECT ${apiKeyColumns(dialect)} FROM api_keys k WHERE k.tenant = :tenant AND k.id`
   const keyOfSpaces = apiKeyOfSpaces(dialect)
@@ -50,8 +50,8 @@ export function adminQuestions(dialect: Dialect) {
 }
 
 /**
- * The API keys that are seen outside the admin space: those with Seats, all of just this space. The Seats of the space
- * are looked up in the index, once: reading what others hold in `spaces` could take a megabyte a Seat.
+ * The API keys visible outside the admin space: keys with Seats, all of them of exactly this space. The index finds the
+ * Seats of the space; reading the `spaces` of other Seats could take a megabyte each.
  */
 export function apiKeyOfSpaces({ spacesColumn }: Dialect): string {
   const seatOfSpaces = `s.tenant = :tenant AND ${spacesColumn} = :spaces`
@@ -67,7 +67,7 @@ export function visibleSeat(row: Row | undefined, scope: Scope): StoredSeat | Ad
   return maySee(scope, seat.spaces) ? seat : seatNotFound
 }
 
-/** The spaces of the Seats that are seen outside the admin space, as they are written in the column. */
+/** The column `spaces` of Seats visible outside the admin space. */
 export function spacesOf({ space }: Scope): string {
   return JSON.stringify([space])
 }

@@ -1,5 +1,5 @@
 /**
- * The questions of the data plane, in SQL that both drivers share. Each is one statement that also reads the counter:
+ * SQL of the data plane's point reads that both drivers share. Each is one statement that also reads the counter, so that
  * value and position are of one snapshot.
  */
 
@@ -29,10 +29,10 @@ import type {
 } from './store.ts'
 
 /**
- * Bytes of `spaces` and `permissions` up to which a decision gets a Seat whole: some 150 permissions. Of a larger Seat
- * the store answers the question that the decision asks, so that the cost of a decision does not grow with the Seat.
+ * Bytes of `spaces` and `permissions` up to which a decision reads the complete Seat, about 150 permissions. Of a larger
+ * Seat the store returns only the requested space and permission, so that the cost of a decision is bounded.
  */
-const WHOLE_BYTES = 4096
+const COMPLETE_BYTES = 4096
 
 export function pointReads(dialect: Dialect) {
   const { list } = dialect
@@ -60,12 +60,12 @@ export function pointReads(dialect: Dialect) {
 }
 
 /**
- * `spaces` and `permissions` are JSON arrays of strings without escapes: a permission or a space in quotes is found in
- * the text just where it is an element.
+ * `spaces` and `permissions` are JSON arrays of strings without escapes, so a quoted space or permission occurs in the text
+ * only as an element.
  */
 function grantColumns({ position, narrowsInSql }: Dialect): string {
   if (!narrowsInSql) return 's.id, s.name, s.spaces, s.permissions'
-  const whole = `octet_length(s.spaces) + octet_length(s.permissions) <= ${WHOLE_BYTES}`
+  const whole = `octet_length(s.spaces) + octet_length(s.permissions) <= ${COMPLETE_BYTES}`
   return `s.id, s.name, ${whole} AS complete,
     CASE WHEN ${whole} THEN s.spaces
       WHEN ${position('s.spaces', ':space')} > 0 THEN '[' || :space || ']' ELSE '[]' END AS spaces,
@@ -74,14 +74,14 @@ function grantColumns({ position, narrowsInSql }: Dialect): string {
       WHEN ${position('s.permissions', ':permission')} > 0 THEN '[' || :permission || ']' ELSE '[]' END AS permissions`
 }
 
-/** What the statements do themselves where the database finds a part of a text. */
+/** Restricts a row to the question, for a driver whose database does not (`narrowsInSql`). */
 export function narrowed(row: Row | undefined, question: SeatQuestion): Row | undefined {
   if (row === undefined || row.id === null) return row
   const [spaces, permissions] = [text(row, 'spaces'), text(row, 'permissions')]
-  if (Buffer.byteLength(spaces) + Buffer.byteLength(permissions) <= WHOLE_BYTES)
+  if (Buffer.byteLength(spaces) + Buffer.byteLength(permissions) <= COMPLETE_BYTES)
     return { ...row, complete: true }
   const { space, permission } = quoted(question)
-  // One character is found some forty times as fast as three that begin with the commonest one.
+  // A search for `*` is about forty times as fast as one for `"*"`, which begins with the most frequent character.
   const every = permissions.includes(EVERY_PERMISSION) && permissions.includes(EVERY)
   const held = every ? EVERY : permissions.includes(permission) ? permission : null
   return {
@@ -94,16 +94,16 @@ export function narrowed(row: Row | undefined, question: SeatQuestion): Row | un
 
 const EVERY = `"${EVERY_PERMISSION}"`
 
-/** As parameters of the statements. What is no space or permission could be found between two elements. */
+/** The parameters of the statements. Invalid spaces and permissions are replaced: they could match across elements. */
 export function quoted({ space, permission }: SeatQuestion): { space: string; permission: string } {
   return {
-    space: isSpaceId(space) ? `"${space}"` : NOWHERE,
-    permission: isPermission(permission) ? `"${permission}"` : NOWHERE,
+    space: isSpaceId(space) ? `"${space}"` : NO_MATCH,
+    permission: isPermission(permission) ? `"${permission}"` : NO_MATCH,
   }
 }
 
-/** No element is empty, so that nowhere two quotes stand side by side. */
-const NOWHERE = '""'
+/** Never occurs, because no element is empty. */
+const NO_MATCH = '""'
 
 export function namedGrantReading(row: Row | undefined): AsOf<NamedGrantReading> {
   return asOf(row, (found) => ({ seat: grantOrNull(found), givenUpAt: integerOrNull(found, 'given_up_at') }))
@@ -136,9 +136,9 @@ export function sessionReading(row: Row | undefined): SessionReading {
   return asOf(row, (found) => (found.id === null ? null : sessionRecord(found)))
 }
 
-/** Throws where the store has lost its counter: every other row hangs on it. */
+/** @throws when the counter row is missing */
 export function counted(row: Row | undefined): Row {
-  if (row === undefined) throw new Error('the store has no counter')
+  if (row === undefined) throw new Error('the store has no counter row')
   return row
 }
 

@@ -1,27 +1,27 @@
-/** Rows as the statements of both drivers give them, and the nouns made of them. */
+/** Converts rows of both drivers to the model's types. */
 
 import type { ApiKey, StoredApiKey } from '../model/api-key.ts'
 import { EVERY_PERMISSION } from '../model/permission.ts'
 import { ADMINISTRATING } from '../model/scope.ts'
 import type { ListedSeat, StoredSeat } from '../model/seat.ts'
 
-/** Trusted to be what the schema says. PostgreSQL's bigint comes as a number, too. */
+/** A row that matches the schema. PostgreSQL's bigint is converted to a number. */
 export type Row = Readonly<Record<string, unknown>>
 
 /**
- * What is said otherwise in SQLite than in PostgreSQL. In the statements that they share, parameters are `:names`, which
- * SQLite knows and `postgres/sql.ts` makes numbers of.
+ * The differences between SQLite and PostgreSQL. Shared statements have parameters `:name`, which SQLite supports and
+ * `postgres/sql.ts` converts.
  */
 export interface Dialect {
-  /** The column by which Seats are found that have just one space. */
+  /** The indexed column for Seats with exactly one space. */
   readonly spacesColumn: string
-  /** An aggregate: a JSON array, as text, of the values in this order; `[]` of no rows. */
+  /** An aggregate: a JSON array of the ordered values as text; `[]` without rows. */
   list(value: string, order: string): string
-  /** The table of Seats, to be read by the index of those that {@link administrating} finds. */
+  /** The table of Seats, read by the index of {@link administrating}. */
   readonly administrators: string
-  /** Where `part` begins in `text`, from 1; 0: nowhere. */
+  /** Position of `part` in `text`, counted from 1; 0 when absent. */
   position(text: string, part: string): string
-  /** Large Seats are narrowed down to a question by the database; else by the driver, from all of the text. */
+  /** Whether the database restricts large Seats to the question; otherwise the driver does. */
   readonly narrowsInSql: boolean
 }
 
@@ -29,15 +29,15 @@ export const SEAT_COLUMNS =
   's.id, s.tenant, s.name, s.spaces, s.permissions, s.member_count, s.created_by, s.created_at, s.updated_by, s.updated_at'
 
 /**
- * The Seats that could administrate a tenant, if one of their spaces is its admin space. `permissions` is a JSON array of
- * strings without escapes: one in quotes is found in its text just where it is an element.
+ * The condition that a Seat may administrate a tenant if it has the admin space. `permissions` is a JSON array of strings
+ * without escapes, so a quoted permission occurs in the text only as an element.
  */
 export function administrating({ position }: Pick<Dialect, 'position'>): string {
   const holds = (permission: string) => `${position('permissions', `'"${permission}"'`)} > 0`
   return `(${holds(EVERY_PERMISSION)} OR (${ADMINISTRATING.map(holds).join(' AND ')}))`
 }
 
-/** With the names of the key's Seats as JSON, in the order in which they were given. */
+/** Includes the names of the key's Seats as JSON, in the order of creation of the key. */
 export function apiKeyColumns({ list }: Dialect): string {
   return `k.id, k.tenant, k.name, k.created_by, k.created_at, k.expires_at, k.revoked_at,
   (SELECT ${list('s.name', 'ks.position')}
@@ -89,13 +89,13 @@ export function storedApiKey(row: Row): StoredApiKey {
 
 export function text(row: Row, column: string): string {
   const value = row[column]
-  if (typeof value !== 'string') throw new TypeError(`column ${column} is no text`)
+  if (typeof value !== 'string') throw new TypeError(`column ${column} is not text`)
   return value
 }
 
 export function integer(row: Row, column: string): number {
   const value = row[column]
-  if (typeof value !== 'number') throw new TypeError(`column ${column} is no integer`)
+  if (typeof value !== 'number') throw new TypeError(`column ${column} is not an integer`)
   return value
 }
 
@@ -109,6 +109,6 @@ export function blobOrNull(row: Row, column: string): Uint8Array | null {
 
 function blob(row: Row, column: string): Uint8Array {
   const value = row[column]
-  if (!(value instanceof Uint8Array)) throw new TypeError(`column ${column} is no blob`)
+  if (!(value instanceof Uint8Array)) throw new TypeError(`column ${column} is not a blob`)
   return value
 }

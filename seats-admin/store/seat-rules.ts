@@ -1,7 +1,4 @@
-/**
- * What a write to a Seat is refused for, and what it makes of the rows that a driver has read in its transaction.
- * Called by the drivers' Seat writers.
- */
+/** Rules of writes to Seats that both drivers share. */
 
 import { randomBytes } from 'node:crypto'
 import type { Change } from '../model/change.ts'
@@ -13,9 +10,9 @@ import type { SeatInput, Writer } from './store.ts'
 
 export interface SeatUpdate {
   readonly after: StoredSeat
-  /** The name from before, if it is another now. */
+  /** The old name, if the write changes it. */
   readonly givenUp: string | null
-  /** As {@link endsAdministration} says. */
+  /** See {@link endsAdministration}. */
   readonly endsAdministration: boolean
   readonly changes: readonly Change[]
 }
@@ -29,7 +26,7 @@ export function newSeat(writer: Writer, idTime: number, input: SeatInput): Store
   return { id, tenant, name, spaces, permissions, ...times }
 }
 
-/** Whether the new name is taken is the driver's to ask. */
+/** The driver checks whether the new name is taken. */
 export function planUpdate(
   writer: Writer,
   before: StoredSeat | null,
@@ -47,9 +44,10 @@ export function planUpdate(
 }
 
 /**
- * Whether the write leaves the tenant without this Seat as one that can administrate it. Then there must be another.
- * Outside the admin space no such Seat can be written to.
- * @param after null: it is deleted
+ * Whether the write takes the administration of the tenant from this Seat. Another Seat must administrate it then. Outside
+ * the admin space such Seats can't be written.
+ *
+ * @param after null for a deletion
  */
 export function endsAdministration(
   { scope }: Pick<Writer, 'scope'>,
@@ -61,8 +59,8 @@ export function endsAdministration(
 }
 
 /**
- * Null where the Seat's record has a size that is allowed, or was larger than that before and its lists don't grow.
  * @param before null for a new Seat
+ * @returns null if the size is allowed, or the Seat was larger than allowed before and its lists don't grow
  */
 export function largerThanAllowed(
   { seatBytes = Infinity }: Writer,
@@ -72,11 +70,11 @@ export function largerThanAllowed(
   const size = seatSize(after)
   if (size <= seatBytes) return null
   const listsGrow = before === null || listsSize(after) > listsSize(before)
-  // A Seat that has more than is allowed may be renamed, and its lists may be replaced by others that take no more.
+  // A Seat that is too large may be renamed, and its lists may be replaced by lists of at most the same size.
   if (before !== null && seatSize(before) > seatBytes && !listsGrow) return null
   const longest = listSize(after.spaces) > listSize(after.permissions) ? '/spaces' : '/permissions'
   const path = listsGrow ? longest : '/name'
-  const message = `makes the Seat too large: its record takes ${size} bytes, and limits.seat_bytes is ${seatBytes}`
+  const message = `makes the Seat too large: it takes ${size} bytes, and limits.seat_bytes is ${seatBytes}`
   return inputInvalid([{ path, message }])
 }
 
@@ -84,13 +82,13 @@ function listsSize({ spaces, permissions }: SeatInput): number {
   return listSize(spaces) + listSize(permissions)
 }
 
-/** @returns the Seat itself where it may be deleted */
+/** @returns the Seat if it may be deleted */
 export function planDeletion({ scope }: Writer, seat: StoredSeat | null): StoredSeat | AdminRefusal {
   if (seat === null) return seatNotFound
   return mayManage(scope, seat) ? seat : grantExceedsOwn
 }
 
-/** @param givenUp a further name that means something else now */
+/** @param givenUp the old name of a renamed Seat */
 export function changesOf({ tenant, id, name }: StoredSeat, givenUp: string | null = null): Change[] {
   const changes: Change[] = [
     { tenant, kind: 'seat', key: id },
@@ -100,18 +98,18 @@ export function changesOf({ tenant, id, name }: StoredSeat, givenUp: string | nu
   return changes
 }
 
-/** Of a deletion: the API keys that held it have changed too. */
+/** A deletion also changes the API keys with the Seat. */
 export function deletionChanges(seat: StoredSeat, apiKeyIds: readonly string[]): Change[] {
   const { tenant } = seat
   return [...changesOf(seat), ...apiKeyIds.map((key) => ({ tenant, kind: 'api-key', key }) as const)]
 }
 
 /**
- * Whole seconds by the writer's clock, for the mark that a name given up gets for good, so that a token issued before
- * gains nothing through a later Seat of this name. While the call waited for its turn the old Seat still stood: a token
- * issued meanwhile is one from before, too. The mark is the later of this and the store's own time: neither clock alone
- * can set it too early.
- * @param waited ms since the call was made
+ * Whole seconds by the writer's clock. A given-up name keeps this mark for good, so that a later Seat of the same name
+ * grants nothing to tokens issued before. The wait for the lock is included, because the old Seat existed until then. The
+ * stored mark is the later of this and the store's own time, so that neither clock alone can set it too early.
+ *
+ * @param waited ms since the start of the call
  */
 export function givenUpAt({ now }: Writer, waited: number): number {
   return Math.floor((now + waited) / 1000)

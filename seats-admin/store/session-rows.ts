@@ -1,10 +1,10 @@
-/** Rows of sign-in sessions as the statements of both drivers give them, and the nouns made of them. */
+/** Converts session rows of both drivers to the model's types. */
 
 import { blobOrNull, integer, integerOrNull, type Row, text } from './rows.ts'
 import type { SessionRecord } from '../model/session.ts'
 import type { Renewal, StoredSession } from './session-store.ts'
 
-/** What the request path needs: neither the handle nor the provider's tokens leave the store for it. */
+/** Columns for the request path: without the handle's hashes and the provider's tokens. */
 export const RECORD_COLUMNS =
   'id, tenant, cookie_hash, sub, email, hash_perm, issued_at, renew_at, expires_at, ended_at'
 
@@ -39,7 +39,7 @@ export function sessionOrNull(row: Row | undefined): StoredSession | null {
   return row === undefined ? null : storedSession(row)
 }
 
-/** Parameters by the names of the columns. */
+/** Parameters by column name. */
 export function sessionValues(session: StoredSession) {
   return {
     tenant: session.tenant,
@@ -66,8 +66,8 @@ export function renewalValues({ email, name, hashPerm, issuedAt, renewAt, sealed
 }
 
 /**
- * What an identity provider says is kept as JSON, in ASCII where it is odd: PostgreSQL's text holds neither U+0000 nor
- * lone surrogates, and SQLite would make another text of the latter. A user is never mistaken for another.
+ * Values of the identity provider are stored as JSON, which escapes unusual characters: PostgreSQL's text can't hold U+0000
+ * and lone surrogates, and SQLite changes the latter. Different users thus always have different values.
  */
 function quoted(value: string | null): string | null {
   return value === null ? null : JSON.stringify(value)

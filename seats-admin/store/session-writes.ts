@@ -1,6 +1,6 @@
 /**
- * What is done to sign-in sessions, in SQL that both drivers share, and what becomes of a refresh handle. Called by the
- * drivers' session writers. Each statement looks and writes at once: nothing comes between.
+ * SQL of writes to sessions that both drivers share, and the rules of refresh handles. Each statement checks and writes
+ * atomically.
  */
 
 import type { Position } from '../model/change.ts'
@@ -11,8 +11,8 @@ import type { HandleProof, Rotation, SessionChanged, StoredSession } from './ses
 const THIS = 'tenant = :tenant AND id = :id'
 
 /**
- * A driver may send it again when its answer was lost: the same secrets are the same session. No row where the id is
- * another session's.
+ * May be repeated after a lost response: equal secrets mean the same session. Returns no row when another session has the
+ * id.
  */
 export const CREATE = `INSERT INTO sessions (tenant, id, cookie_hash, family_hash, handle_hash, sub, email, name,
     hash_perm, issued_at, renew_at, expires_at, ended_at, sealed)
@@ -26,7 +26,7 @@ export const CREATE = `INSERT INTO sessions (tenant, id, cookie_hash, family_has
 
 export const FIND = `SELECT ${SESSION_COLUMNS} FROM sessions WHERE ${THIS}`
 
-/** Uses a handle up. The next one was drawn for this call: where it is there already, the call's answer was lost. */
+/** Consumes a handle. If the row already has `next`, a repeated call succeeds: its first response was lost. */
 export const USE = `UPDATE sessions SET handle_hash = :next
   WHERE ${THIS} AND family_hash = :family AND handle_hash IN (:handle, :next)
     AND ended_at IS NULL AND expires_at > :now
@@ -41,15 +41,15 @@ export const CLAIM = `UPDATE sessions SET claimed_until = :until
   WHERE ${THIS} AND ended_at IS NULL AND expires_at > :now AND claimed_until <= :now
   RETURNING ${SESSION_COLUMNS}`
 
-/** To be done to a session that {@link FIND} has found in the same transaction, and {@link mayRenew} has let pass. */
+/** Requires {@link FIND} and {@link mayRenew} in the same transaction. */
 export const RENEW = `UPDATE sessions SET email = :email, name = :name, hash_perm = :hash_perm, issued_at = :issued_at,
     renew_at = :renew_at, sealed = :sealed, claimed_until = 0
   WHERE ${THIS}`
 
-/** One that was ended keeps its time. Nobody needs the provider's tokens any more. */
+/** An ended session keeps its time. The provider's tokens are removed. */
 export const END = `UPDATE sessions SET ended_at = coalesce(ended_at, :now), sealed = '' WHERE ${THIS}`
 
-/** A use of a refresh handle, by the names of the parameters. */
+/** The parameters of a use of a refresh handle. */
 export type Use = ReturnType<typeof useOf>
 
 export function useOf(tenant: string, id: string, proof: HandleProof, next: Uint8Array, now: number) {
@@ -57,17 +57,17 @@ export function useOf(tenant: string, id: string, proof: HandleProof, next: Uint
   return { tenant, id, family, handle, next, now }
 }
 
-/** What is to become of it, by the row as it is: looked at in the order that `SessionStore` promises. */
+/** The outcome for the current row; the checks have the order that `SessionStore` documents. */
 export function outcomeOf(row: Row | undefined, { family, handle, now }: Use): Rotation['outcome'] {
   const session = sessionOrNull(row)
-  if (session === null || !same(session.familyHash, family)) return 'unknown'
+  if (session === null || !sameBytes(session.familyHash, family)) return 'unknown'
   if (session.endedAt !== null) return 'ended'
   if (!(now < session.expiresAt)) return 'expired'
-  return same(session.handleHash, handle) ? 'rotated' : 'replayed'
+  return sameBytes(session.handleHash, handle) ? 'rotated' : 'replayed'
 }
 
 export function mayRenew(session: StoredSession | null, handle: Uint8Array | null): boolean {
-  return session !== null && session.endedAt === null && same(session.handleHash, handle)
+  return session !== null && session.endedAt === null && sameBytes(session.handleHash, handle)
 }
 
 export function sessionChange(tenant: string, id: string): SessionChanged['changes'][number] {
@@ -78,11 +78,11 @@ export function sessionChanged({ seq, mark }: Position, tenant: string, id: stri
   return { seq, mark, changes: [sessionChange(tenant, id)] }
 }
 
-/** Ids are drawn at random: this says that something is badly wrong, and not what. */
+/** Ids are random, so this indicates a bug. */
 export function idTaken(): Error {
   return new Error('another session has this id')
 }
 
-function same(a: Uint8Array | null, b: Uint8Array | null): boolean {
+function sameBytes(a: Uint8Array | null, b: Uint8Array | null): boolean {
   return a === null || b === null ? a === b : Buffer.compare(a, b) === 0
 }

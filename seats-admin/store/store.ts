@@ -1,10 +1,9 @@
 /**
- * The store by what its callers may do: the data plane reads, the feed follows, administration writes, a fleet
- * registers. SQLite and PostgreSQL stand behind the same interfaces; the conformance suite in
- * `test/seats-admin/store/` says what each must do.
+ * The interfaces of the store: point reads of the data plane, the change feed, administration, the registry of a fleet.
+ * SQLite and PostgreSQL implement them; the conformance suite in `test/seats-admin/store/` specifies the behaviour.
  *
- * Every method rejects with {@link StoreUnavailable} when the store can't be asked or doesn't answer in time. A write
- * that does may have been committed all the same, if its answer was all that was late: the change feed will tell.
+ * Every method rejects with {@link StoreUnavailable} when the store is unavailable or does not respond in time. A write
+ * that rejects may have been committed; the change feed shows it.
  */
 
 import type { Instance } from '../model/instance.ts'
@@ -19,26 +18,29 @@ import type { StoreUnavailable } from './unavailable.ts'
 
 export { type StoreFault, StoreUnavailable } from './unavailable.ts'
 
-/** A value, and the newest change that the same snapshot of the store had seen. */
+/** A value, and the store position of the same snapshot. */
 export interface AsOf<V> extends Position {
   readonly value: V
 }
 
-/** What a Seat name means. `givenUpAt`: whole seconds of the latest giving up, by the later of the store's clock and the writer's; null if never. */
+/**
+ * The Seat of a name. `givenUpAt`: whole seconds since the epoch when the name was last given up, by the later of the
+ * store's and the writer's clock; null if never.
+ */
 export interface NameReading {
   readonly seat: StoredSeat | null
   readonly givenUpAt: number | null
 }
 
-/** What a decision asks of a Seat: does it list the space, and hold the permission? */
+/** The query of a decision: whether a Seat has the space and the permission. */
 export interface SeatQuestion {
   readonly space: string
   readonly permission: string
 }
 
 /**
- * A Seat as far as one question needs it. Small Seats are `complete`, and answer every question. Of others, `spaces` and
- * `permissions` have at most the space that was asked for, and the permission or `*`, all of one snapshot.
+ * The part of a Seat that one question needs. Small Seats are `complete`. Of others, `spaces` and `permissions` contain at
+ * most the requested space, and the requested permission or `*`, of one snapshot.
  */
 export interface GrantReading {
   readonly id: string
@@ -48,7 +50,7 @@ export interface GrantReading {
   readonly complete: boolean
 }
 
-/** What sign-in needs of a Seat. */
+/** The part of a Seat that sign-in needs. */
 export interface SpacesReading {
   readonly id: string
   readonly name: string
@@ -61,8 +63,8 @@ export interface NamedGrantReading {
 }
 
 /**
- * For the data plane: point reads. `grant…` for decisions; `spaces…` for sign-in, without the permissions; `seat…` reads
- * all of a Seat, whatever its size.
+ * Point reads of the data plane. `grant…` for decisions; `spaces…` for sign-in, without permissions; `seat…` reads the
+ * complete Seat of any size.
  */
 export interface SeatReader {
   grantByName(tenant: string, name: string, question: SeatQuestion): Promise<AsOf<NamedGrantReading>>
@@ -77,25 +79,25 @@ export interface SeatReader {
 export interface FeedReading {
   readonly head: Position
   /**
-   * In order, up to the head. Null where they can't be told: no longer all kept, more than 1,000, or the position asked
-   * for is not one of this history (its mark is another, or its number is ahead).
+   * In order, up to the head. Null when they are unknown: no longer all retained, more than 1,000, or the given position is
+   * not of this history (its mark differs, or its number is ahead).
    */
   readonly changes: readonly NumberedChange[] | null
 }
 
-/** For the feed. */
+/** Reads the change feed. */
 export interface ChangeReader {
-  /** All changes after `position`; from null, the newest ones kept, 10,000 at most. */
+  /** All changes after `position`; from null, all retained ones, at most 10,000. */
   changesSince(position: Position | null): Promise<FeedReading>
 }
 
-/** For a store that several gateways share: who must have heard of a change before it is answered. */
+/** The instances of a shared store, all of which must apply a change before the response to its write. */
 export interface Registry {
   /** Durable before it resolves. */
   register(id: string, name: string): Promise<void>
   /**
-   * A sign of life and a reading of the feed in one statement. `registered` is false when the instance is not on the
-   * list (any more): then nothing was written, and the reading must not be used for a lease.
+   * A heartbeat and a reading of the feed in one statement. `registered` is false when the instance is not registered
+   * (any more): nothing was written then, and the reading must not be used for a lease.
    *
    * @param applied the newest change that every process of the instance has applied
    */
@@ -107,39 +109,39 @@ export interface Registry {
   ): Promise<FeedReading & { readonly registered: boolean }>
   instances(): Promise<readonly Instance[]>
   /**
-   * Takes it off the list unless it has given a sign of life since `beat`. Rejects for ten seconds after the connection
-   * to the store has broken: a crash may have undone the newest beats, so whoever watched one may have missed others.
+   * Removes an instance without a heartbeat since `beat`. Rejects for ten seconds after the connection to the store has
+   * broken: a crash may have undone the newest heartbeats, so the observer may have missed some.
    */
   forget(id: string, beat: number): Promise<void>
-  /** It has stopped deciding. */
+  /** Removes an instance that has stopped deciding. */
   leave(id: string): Promise<void>
 }
 
-/** Who writes, what they may, when. `now`: ms since the epoch. */
+/** The author of a write, their scope, and the time in ms since the epoch. */
 export interface Writer {
   readonly tenant: string
   /** The token's `sub` or the API key's id: stored as created_by, updated_by. */
   readonly by: string
   readonly scope: Scope
   readonly now: number
-  /** Bytes that a Seat may take once it is written; left out: any. See `seatSize`. */
+  /** Limit of a Seat's size in bytes; none when absent. See `seatSize`. */
   readonly seatBytes?: number
 }
 
 export interface Page {
   readonly limit: number
-  /** Only ids greater than this one. */
+  /** The page contains ids greater than this one. */
   readonly after: string | null
-  /** Only what this caller may see. */
+  /** The page contains only items visible in this scope. */
   readonly scope: Scope
 }
 
-/** What a write gives back once it is on disk. */
+/** The result of a durable write. */
 export interface Written<V> extends Committed {
   readonly value: V
 }
 
-/** For administration. Rules that depend on stored state (who may grant what) are checked inside the transaction. */
+/** Administration. Rules that depend on stored data are checked inside the transaction. */
 export interface AdminStore {
   createSeat(writer: Writer, seat: SeatInput): Promise<Written<StoredSeat> | AdminRefusal>
   updateSeat(
@@ -151,14 +153,14 @@ export interface AdminStore {
   readSeat(tenant: string, id: string, scope: Scope): Promise<StoredSeat | AdminRefusal>
   listSeats(tenant: string, page: Page): Promise<{ data: ListedSeat[]; hasMore: boolean }>
 
-  /** The store makes the key's text, gives it back this once, and keeps its hash only. */
+  /** The store generates the key's text, returns it only here, and stores only its hash. */
   createApiKey(writer: Writer, key: ApiKeyInput): Promise<Written<ApiKey & { key: string }> | AdminRefusal>
-  /** Revoking a revoked key keeps its time, and is announced again. */
+  /** A second revocation keeps the first time and is announced again. */
   revokeApiKey(writer: Writer, id: string): Promise<Written<null> | AdminRefusal>
   readApiKey(tenant: string, id: string, scope: Scope): Promise<ApiKey | AdminRefusal>
   listApiKeys(tenant: string, page: Page): Promise<{ data: ApiKey[]; hasMore: boolean }>
 
-  /** Records which Seats a user's latest sign-in carried. Feeds `member_count`; sign-in calls it. */
+  /** Records the Seats of a user's latest sign-in, for `member_count`. */
   recordMember(tenant: string, user: string, seatIds: readonly string[]): Promise<void>
 }
 
@@ -176,21 +178,21 @@ export interface ApiKeyInput {
   readonly expiresAt: number | null
 }
 
-/** Of a store that takes one gateway at a time. */
+/** Ownership of a store that serves one gateway at a time. */
 export interface Ownership {
-  /** False where another gateway owned the store before, or another process had it open: it may have a lease. */
+  /** False when another gateway owned the store before, or another process had it open: it may have a lease. */
   readonly alone: boolean
-  /** Resolves when another gateway has become the owner. From then on every call rejects. */
+  /** Resolves when another gateway becomes the owner. Then every call rejects. */
   readonly superseded: Promise<StoreUnavailable>
 }
 
 export interface Store extends SeatReader, ChangeReader, AdminStore {
-  /** Null where one gateway has the store to itself. */
+  /** Null for a store of one gateway. */
   readonly registry: Registry | null
-  /** Null where a fleet shares the store, and where it was not opened for a gateway. */
+  /** Null for a shared store, and for a store not opened by a gateway. */
   readonly ownership: Ownership | null
   readonly sessions: SessionStore
-  /** What calls have found of it. */
+  /** The health as observed by calls. */
   readonly health: Health
   close(): Promise<void>
 }

@@ -1,6 +1,6 @@
-/** That the store can't be asked, and why, as all drivers say it. */
+/** The error of all drivers when the store is unavailable. */
 
-/** What is wrong with the store, in a word that `/readyz` shows. */
+/** The fault of the store, shown by `/readyz`. */
 export type StoreFault =
   | 'corrupt'
   | 'io_error'
@@ -13,9 +13,9 @@ export type StoreFault =
   | 'overloaded'
   | 'unreachable'
 
-/** The store can't be asked, is locked by another program, or took too long. */
+/** The store is unreachable, locked by another program, or too slow. */
 export class StoreUnavailable extends Error {
-  /** Null where it may be the call's own, or is told otherwise. */
+  /** Null when the call itself may be the cause, or the fault is reported otherwise. */
   readonly fault: StoreFault | null
 
   constructor(message: string, options: ErrorOptions & { readonly fault?: StoreFault | null } = {}) {

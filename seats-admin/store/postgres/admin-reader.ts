@@ -1,29 +1,26 @@
-/** What administration reads. */
+/** Reads of administration. */
 
 import type { ApiKey } from '../../model/api-key.ts'
 import { type AdminRefusal, apiKeyNotFound } from '../../model/refusal.ts'
 import type { Scope } from '../../model/scope.ts'
 import type { ListedSeat, StoredSeat } from '../../model/seat.ts'
-import { adminQuestions, type Listing, PAGE_TEXT, seenBy, spacesOf, visibleSeat } from '../pages.ts'
+import { adminQueries, type Listing, PAGE_TEXT, visibilityOf, spacesOf, visibleSeat } from '../pages.ts'
 import { apiKey, integer, listedSeat, type Row } from '../rows.ts'
 import type { Page } from '../store.ts'
 import type { Connection } from './connection.ts'
-import { postgres, wanted } from './dialect.ts'
+import { postgres, storableOrEmpty } from './dialect.ts'
 import { type Sql, sql } from './sql.ts'
 
-const questions = adminQuestions(postgres)
-const SEAT = sql(questions.seat)
-const SEATS = pageOf(questions.seats, 'octet_length(p.spaces) + octet_length(p.permissions)')
-const SEATS_OF_SPACES = pageOf(
-  questions.seatsOfSpaces,
-  'octet_length(p.spaces) + octet_length(p.permissions)',
-)
-const API_KEY = sql(questions.apiKey)
-const API_KEY_OF_SPACES = sql(questions.apiKeyOfSpaces)
-const API_KEYS = pageOf(questions.apiKeys, 'octet_length(p.seats)')
-const API_KEYS_OF_SPACES = pageOf(questions.apiKeysOfSpaces, 'octet_length(p.seats)')
+const queries = adminQueries(postgres)
+const SEAT = sql(queries.seat)
+const SEATS = pageOf(queries.seats, 'octet_length(p.spaces) + octet_length(p.permissions)')
+const SEATS_OF_SPACES = pageOf(queries.seatsOfSpaces, 'octet_length(p.spaces) + octet_length(p.permissions)')
+const API_KEY = sql(queries.apiKey)
+const API_KEY_OF_SPACES = sql(queries.apiKeyOfSpaces)
+const API_KEYS = pageOf(queries.apiKeys, 'octet_length(p.seats)')
+const API_KEYS_OF_SPACES = pageOf(queries.apiKeysOfSpaces, 'octet_length(p.seats)')
 
-/** The server ends a page, by the size of what stands before each row: a page of the largest Seats never leaves it. */
+/** The server ends a page by the size of the preceding rows, so that it never sends a page of only large Seats. */
 function pageOf(rows: string, size: string): Sql {
   return sql(`SELECT * FROM (
       SELECT p.*, count(*) OVER () AS found, sum(${size}) OVER (ORDER BY p.id) - (${size}) AS before FROM (${rows}) p
@@ -36,7 +33,10 @@ export async function readSeat(
   id: string,
   scope: Scope,
 ): Promise<StoredSeat | AdminRefusal> {
-  return visibleSeat((await connection.ask(SEAT, { tenant, id: wanted(id), ...seenBy(scope) }))[0], scope)
+  return visibleSeat(
+    (await connection.query(SEAT, { tenant, id: storableOrEmpty(id), ...visibilityOf(scope) }))[0],
+    scope,
+  )
 }
 
 export async function readApiKey(
@@ -45,8 +45,8 @@ export async function readApiKey(
   id: string,
   scope: Scope,
 ): Promise<ApiKey | AdminRefusal> {
-  const values = { tenant, id: wanted(id), spaces: spacesOf(scope) }
-  const [row] = await connection.ask(scope.admin ? API_KEY : API_KEY_OF_SPACES, values)
+  const values = { tenant, id: storableOrEmpty(id), spaces: spacesOf(scope) }
+  const [row] = await connection.query(scope.admin ? API_KEY : API_KEY_OF_SPACES, values)
   return row === undefined ? apiKeyNotFound : apiKey(row)
 }
 
@@ -56,7 +56,7 @@ export async function listSeats(
   page: Page,
 ): Promise<Listing<ListedSeat>> {
   const question = page.scope.admin ? SEATS : SEATS_OF_SPACES
-  return listing(await connection.ask(question, valuesOf(tenant, page)), listedSeat)
+  return listing(await connection.query(question, valuesOf(tenant, page)), listedSeat)
 }
 
 export async function listApiKeys(
@@ -65,15 +65,15 @@ export async function listApiKeys(
   page: Page,
 ): Promise<Listing<ApiKey>> {
   const question = page.scope.admin ? API_KEYS : API_KEYS_OF_SPACES
-  return listing(await connection.ask(question, valuesOf(tenant, page)), apiKey)
+  return listing(await connection.query(question, valuesOf(tenant, page)), apiKey)
 }
 
 function valuesOf(tenant: string, { limit, after, scope }: Page) {
-  return { tenant, after: wanted(after ?? ''), limit, rows: limit + 1, spaces: spacesOf(scope) }
+  return { tenant, after: storableOrEmpty(after ?? ''), limit, rows: limit + 1, spaces: spacesOf(scope) }
 }
 
-/** `found`: rows there were before the page was cut, one more than the limit at most. */
-function listing<V>(rows: readonly Row[], made: (row: Row) => V): Listing<V> {
+/** `found`: number of rows before the page was cut, at most limit + 1. */
+function listing<V>(rows: readonly Row[], toValue: (row: Row) => V): Listing<V> {
   const [first] = rows
-  return { data: rows.map(made), hasMore: first !== undefined && integer(first, 'found') > rows.length }
+  return { data: rows.map(toValue), hasMore: first !== undefined && integer(first, 'found') > rows.length }
 }

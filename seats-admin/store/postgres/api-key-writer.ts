@@ -1,25 +1,25 @@
-/** Writes to API keys. Each function runs inside a transaction of its own. */
+/** Writes to API keys. Each function runs in its own transaction. */
 
 import { type ApiKey, hashApiKey } from '../../model/api-key.ts'
 import { type AdminRefusal, apiKeyNotFound, grantExceedsOwn, isRefusal } from '../../model/refusal.ts'
 import { grantsAny, mayManageKey, type Scope } from '../../model/scope.ts'
 import { apiKeyChange, newApiKey, seatIdsOf } from '../api-key-rules.ts'
-import { PAGE_TEXT, seatSeen, seenBy } from '../pages.ts'
+import { PAGE_TEXT, seatIsVisible, visibilityOf } from '../pages.ts'
 import { integer, type Row, text } from '../rows.ts'
-import { writeQuestions } from '../seat-questions.ts'
+import { writeQueries } from '../seat-queries.ts'
 import type { ApiKeyInput, Writer, Written } from '../store.ts'
-import { isStorable, nameNotStorable, postgres, wanted } from './dialect.ts'
+import { isStorable, nameNotStorable, postgres, storableOrEmpty } from './dialect.ts'
 import { sql } from './sql.ts'
 import { logged, type Transaction } from './transaction.ts'
 
-/** What grants much can be a megabyte: its size is asked first. */
+/** Permissions may take a megabyte: their size is read first. */
 const SEAT = `s.id, s.name, octet_length(s.permissions) AS size, coalesce(${postgres.spacesColumn}, '[]') AS spaces`
 
 const SEATS_BY_NAME = sql(
   `SELECT ${SEAT} FROM seats s
-   WHERE s.tenant = :tenant AND s.name = ANY (:names::text[]) AND ${seatSeen(postgres)}`,
+   WHERE s.tenant = :tenant AND s.name = ANY (:names::text[]) AND ${seatIsVisible(postgres)}`,
 )
-const FIND = sql(writeQuestions(postgres).apiKey)
+const FIND = sql(writeQueries(postgres).apiKey)
 const SEATS_OF = sql(
   `SELECT ${SEAT} FROM api_key_seats ks JOIN seats s ON s.tenant = ks.tenant AND s.id = ks.seat_id
    WHERE ks.tenant = :tenant AND ks.api_key_id = :id`,
@@ -36,7 +36,7 @@ const REVOKE = logged(
   `revoked AS (UPDATE api_keys SET revoked_at = coalesce(revoked_at, :now) WHERE tenant = :tenant AND id = :id),`,
 )
 
-/** What is refused whatever is stored: no need to wait for one's turn. */
+/** Refusals that do not depend on stored data, checked before the transaction. */
 export function refuseApiKey({ name }: ApiKeyInput): AdminRefusal | null {
   return isStorable(name) ? null : nameNotStorable
 }
@@ -48,10 +48,10 @@ export async function createApiKey(
 ): Promise<Written<ApiKey & { key: string }> | AdminRefusal> {
   const { tenant, by, scope, now } = writer
   const names = input.seats.filter(isStorable)
-  const seats = await transaction.ask(SEATS_BY_NAME, { tenant, names, ...seenBy(scope) })
+  const seats = await transaction.query(SEATS_BY_NAME, { tenant, names, ...visibilityOf(scope) })
   const ids = seatIdsOf(input.seats, new Map(seats.map((row) => [text(row, 'name'), text(row, 'id')])))
   if (isRefusal(ids)) return ids
-  if (!(await mayHandOut(transaction, tenant, scope, seats))) return grantExceedsOwn
+  if (!(await mayGrant(transaction, tenant, scope, seats))) return grantExceedsOwn
   const made = newApiKey(writer, transaction.idTime(now), input)
   const { id, name, expiresAt } = made
   const values = {
@@ -68,8 +68,8 @@ export async function createApiKey(
 }
 
 /**
- * Revoked stays revoked since the first time. It is announced each time: who asks again may have got no answer, and
- * memory may not have heard yet.
+ * A second revocation keeps the first time, but is announced again: the first response may have been lost before all
+ * instances applied the change.
  */
 export async function revokeApiKey(
   transaction: Transaction,
@@ -77,17 +77,17 @@ export async function revokeApiKey(
   wantedId: string,
 ): Promise<Written<null> | AdminRefusal> {
   const { tenant, scope, now } = writer
-  const id = wanted(wantedId)
-  const found = await transaction.ask(FIND, { tenant, id, ...seenBy(scope) })
+  const id = storableOrEmpty(wantedId)
+  const found = await transaction.query(FIND, { tenant, id, ...visibilityOf(scope) })
   if (found.length === 0) return apiKeyNotFound
-  const seats = await transaction.ask(SEATS_OF, { tenant, id })
-  if (!(await mayHandOut(transaction, tenant, scope, seats))) return grantExceedsOwn
+  const seats = await transaction.query(SEATS_OF, { tenant, id })
+  if (!(await mayGrant(transaction, tenant, scope, seats))) return grantExceedsOwn
   const committed = await transaction.write(REVOKE, [apiKeyChange(tenant, id)], { tenant, id, now })
   return { ...committed, value: null }
 }
 
-/** What the Seats hold is read only where it decides, some megabytes at a time, and no more once it has decided. */
-async function mayHandOut(
+/** Permissions are read only if they matter, in batches, until the result is known. */
+async function mayGrant(
   transaction: Transaction,
   tenant: string,
   scope: Scope,
@@ -96,8 +96,8 @@ async function mayHandOut(
   const granting = seats.map((row) => ({ spaces: JSON.parse(text(row, 'spaces')), permissions: [] }))
   if (!mayManageKey(scope, granting)) return false
   if (grantsAny(scope)) return true
-  for (const ids of portions(seats)) {
-    const rows = await transaction.ask(PERMISSIONS, { tenant, ids })
+  for (const ids of batches(seats)) {
+    const rows = await transaction.query(PERMISSIONS, { tenant, ids })
     const held = rows.map((row) => ({
       spaces: [scope.space],
       permissions: JSON.parse(text(row, 'permissions')),
@@ -107,7 +107,7 @@ async function mayHandOut(
   return true
 }
 
-function* portions(seats: readonly Row[]): Generator<string[]> {
+function* batches(seats: readonly Row[]): Generator<string[]> {
   let ids: string[] = []
   let size = 0
   for (const row of seats) {

@@ -1,32 +1,32 @@
-/** One call of the store, and its time. Used by the pools and by every method of the store. */
+/** One call of the store and its timeout. */
 
 import { monotonic } from '../clock.ts'
 import { StoreUnavailable } from '../store.ts'
 
 export class Call {
-  readonly asked: number
-  /** Milliseconds that it has in all. */
+  readonly startedAt: number
+  /** Milliseconds. */
   readonly timeout: number
   readonly deadline: number
   #cut: (() => void) | null = null
 
   constructor(timeout: number) {
-    this.asked = monotonic()
+    this.startedAt = monotonic()
     this.timeout = timeout
-    this.deadline = this.asked + timeout
+    this.deadline = this.startedAt + timeout
   }
 
-  /** Milliseconds since it was made. */
-  get waited(): number {
-    return monotonic() - this.asked
+  /** Milliseconds since the start. */
+  get elapsed(): number {
+    return monotonic() - this.startedAt
   }
 
-  get late(): boolean {
+  get expired(): boolean {
     return monotonic() >= this.deadline
   }
 
-  /** What is to be cut off, if the time is up while it is under way; null: nothing any more. */
-  underWay(cut: (() => void) | null): void {
+  /** Sets the function that aborts the current operation when the call expires; null clears it. */
+  onExpire(cut: (() => void) | null): void {
     this.#cut = cut
   }
 
@@ -35,17 +35,17 @@ export class Call {
   }
 }
 
-/** Rejects with a StoreUnavailable after `timeout` ms whatever the work does, and cuts off what it is at. */
-export function within<V>(timeout: number, work: (call: Call) => Promise<V>): Promise<V> {
+/** Rejects with a StoreUnavailable after `timeout` ms and aborts the current operation. */
+export function withTimeout<V>(timeout: number, work: (call: Call) => Promise<V>): Promise<V> {
   return new Promise((resolve, reject) => {
     const call = new Call(timeout)
     let settled = false
     const expire = () => {
       if (settled) return
-      reject(new StoreUnavailable(`the store did not answer within ${timeout} ms`, { fault: 'timeout' }))
+      reject(new StoreUnavailable(`the store did not respond within ${timeout} ms`, { fault: 'timeout' }))
       call.expire()
     }
-    // Where this process was busy, the answer may lie in the socket already: it is looked at first.
+    // If this process was busy, the response may already be in the socket: it is read first.
     const timer = setTimeout(() => setImmediate(expire), timeout)
     work(call)
       .then(resolve, reject)

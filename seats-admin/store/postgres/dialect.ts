@@ -1,4 +1,4 @@
-/** What PostgreSQL calls the things that SQLite names otherwise, and what its text can't hold. Used by the driver's readers and writers. */
+/** PostgreSQL's variants of the shared SQL, and the characters that its text type can't hold. */
 
 import { inputInvalid } from '../../model/refusal.ts'
 import type { Dialect } from '../rows.ts'
@@ -16,17 +16,17 @@ export function isStorable(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0')
 }
 
-/** For a name or an id that is looked up: '' is nobody's, and found as little as a text that can't be stored. */
-export function wanted(text: string): string {
+/** For lookups: no row has the name or id '', so an unstorable text finds nothing either. */
+export function storableOrEmpty(text: string): string {
   return isStorable(text) ? text : ''
 }
 
-/** For a text that people read: with U+FFFD for what can't be stored. */
-export function legible(text: string): string {
+/** For display texts: replaces unstorable characters by U+FFFD. */
+export function replaceUnstorable(text: string): string {
   return text.toWellFormed().replaceAll('\0', '\ufffd')
 }
 
-/** For a name that is to be stored. */
+/** The refusal of a name with unstorable characters. */
 export const nameNotStorable = inputInvalid([
-  { path: '/name', message: 'has characters that can not be stored' },
+  { path: '/name', message: 'has characters that the store cannot hold' },
 ])

@@ -1,9 +1,9 @@
-/** What is said when PostgreSQL can't be asked or refuses. No message ever has a credential or a row in it. */
+/** Errors of PostgreSQL as StoreUnavailable. No message contains a credential or a row. */
 
 import { DatabaseError } from 'pg'
 import { type StoreFault, StoreUnavailable } from '../store.ts'
 
-/** The connection broke. What was asked last may have been done all the same. */
+/** The connection broke. The last statement may have been executed. */
 export class ConnectionLost extends StoreUnavailable {
   constructor(message: string) {
     super(message, { fault: 'unreachable' })
@@ -11,10 +11,10 @@ export class ConnectionLost extends StoreUnavailable {
   }
 }
 
-/** SQLSTATEs after which the server ends the session: it shuts down, crashed, or threw us out. Class 08 too. */
+/** SQLSTATEs after which the server ends the session: shutdown, crash or termination. Class 08 too. */
 const ENDING = new Set(['57P01', '57P02', '57P03', '57P05', '25P03', '25P04'])
 
-/** Of the network. A name that is not known may be one that is not known yet. */
+/** Network errors. An unknown host name may become known later. */
 const NETWORK = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -26,13 +26,14 @@ const NETWORK = new Set([
   'EAI_AGAIN',
 ])
 
-/** What is to be done, by SQLSTATE. */
+/** Advice for operators, by SQLSTATE. */
 const ADVICE: Readonly<Record<string, string>> = {
   '42501': 'the role must own the schema "seatgate": CREATE SCHEMA seatgate AUTHORIZATION <role>',
 }
 
 /**
- * As the store says it. Without a `cause`: what the server adds to its message may hold what is stored.
+ * Has no `cause`, because the details of a server error may contain stored values.
+ *
  * @param place of {@link Target}
  */
 export function unavailable(place: string, cause: unknown): StoreUnavailable {
@@ -62,18 +63,18 @@ const FAULTS: Readonly<Record<string, StoreFault>> = {
   XX002: 'corrupt',
 }
 
-/** Null for what a value alone may bring about. */
+/** Null for errors that a caller's value can cause. */
 function faultOf(cause: unknown): StoreFault | null {
   if (!isRefusedByServer(cause)) return isUnreachable(cause) ? 'unreachable' : null
   const { code = '' } = cause
   return FAULTS[code] ?? FAULTS[code.slice(0, 2)] ?? null
 }
 
-export function lost(place: string, cause: unknown): ConnectionLost {
+export function connectionLost(place: string, cause: unknown): ConnectionLost {
   return new ConnectionLost(`the store ${place}: ${messageOf(cause)}`)
 }
 
-/** The server answered, and said no. */
+/** Whether the server responded with an error. */
 export function isRefusedByServer(cause: unknown): cause is DatabaseError {
   return cause instanceof DatabaseError
 }
@@ -87,14 +88,14 @@ function isEnding(cause: unknown): boolean {
 function isUnreachable(cause: unknown): boolean {
   if (cause instanceof AggregateError) return cause.errors.some(isUnreachable)
   if (!(cause instanceof Error)) return false
-  // The driver's own words for a connection that ends while it is made have no code.
+  // The driver's error for a connection closed during connect has no code.
   return (
     NETWORK.has((cause as NodeJS.ErrnoException).code ?? '') ||
     cause.message.startsWith('Connection terminated')
   )
 }
 
-/** Several addresses of one name fail together, each for its own reason. */
+/** An AggregateError has one error for each address of the host. */
 function messageOf(cause: unknown): string {
   if (cause instanceof AggregateError) return cause.errors.map(messageOf).join('; ')
   return cause instanceof Error ? cause.message : String(cause)

@@ -1,4 +1,4 @@
-/** Which Seats each user's latest sign-in carried. */
+/** Records the Seats of each user's latest sign-in. */
 
 import { createHash } from 'node:crypto'
 import type { Connection } from './connection.ts'
@@ -6,7 +6,7 @@ import { isStorable } from './dialect.ts'
 import { sql, type Values } from './sql.ts'
 import type { Transaction } from './transaction.ts'
 
-/** Seats that are gone since the sign-in began, or never were, add nothing. */
+/** Seats deleted since the sign-in started are ignored. */
 const IS_NEW = `s.tenant = :tenant AND s.id = ANY (:ids::text[]) AND NOT EXISTS (SELECT 1 FROM members m
   WHERE m.tenant = :tenant AND m.user_digest = :user_digest AND m.seat_id = s.id)`
 const IS_OLD = 'tenant = :tenant AND user_digest = :user_digest AND seat_id <> ALL (:ids::text[])'
@@ -15,7 +15,7 @@ const DIFFERS = sql(
   `SELECT EXISTS (SELECT 1 FROM members WHERE ${IS_OLD}) OR EXISTS (SELECT 1 FROM seats s WHERE ${IS_NEW}) AS differs`,
 )
 
-/** Members are counted as they come and go: a page of Seats costs the same however many they have. */
+/** Keeps `member_count` up to date, so that a page of Seats needs no counting. */
 const RECORD = sql(
   `WITH gone AS (DELETE FROM members WHERE ${IS_OLD} RETURNING seat_id, -1 AS more),
      came AS (INSERT INTO members (tenant, user_digest, seat_id)
@@ -24,18 +24,18 @@ const RECORD = sql(
    FROM (SELECT * FROM gone UNION ALL SELECT * FROM came) d WHERE s.tenant = :tenant AND s.id = d.seat_id`,
 )
 
-/** A user's name may be longer than an index takes, and have characters that text does not. */
+/** A digest of the user id, which may be too long for an index or have unstorable characters. */
 export function memberValues(tenant: string, user: string, seatIds: readonly string[]): Values {
   const user_digest = createHash('sha256').update(user).digest()
   return { tenant, user_digest, ids: seatIds.filter(isStorable) }
 }
 
-/** A sign-in like the last one need not wait for its turn, nor for the disk. */
+/** An unchanged sign-in needs neither the lock nor a write. */
 export async function membersDiffer(connection: Connection, values: Values): Promise<boolean> {
-  const [row] = await connection.ask(DIFFERS, values)
+  const [row] = await connection.query(DIFFERS, values)
   return row?.differs === true
 }
 
 export async function recordMember(transaction: Transaction, values: Values): Promise<void> {
-  await transaction.ask(RECORD, values)
+  await transaction.query(RECORD, values)
 }

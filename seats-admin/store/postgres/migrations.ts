@@ -1,17 +1,17 @@
-/** The shape of the database, step by step. A step that has been released is never changed; a new one is appended. */
+/** The database schema as a list of migrations. A released migration never changes; new ones are appended. */
 
 import { counted } from '../point-reads.ts'
 import { integer } from '../rows.ts'
 import type { Connection } from './connection.ts'
 import { sql } from './sql.ts'
 
-/** Names are compared byte by byte, whatever the language of the database. */
+/** Names are compared bytewise, independent of the database's collation. */
 const TEXT = 'text COLLATE "C" NOT NULL'
 
 /**
  * As in SQLite, `spaces` and `permissions` are JSON arrays of strings, written by JSON.stringify: equal text means equal
- * spaces. Times are ms since the epoch, `names_given_up.at` whole seconds. What is indexed must be short:
- * `short_spaces` has room for any one space, and users go by a digest.
+ * spaces. Times are ms since the epoch, `names_given_up.at` whole seconds. Indexed values must be short: `short_spaces`
+ * fits any single space, and users are identified by a digest.
  */
 const first = `
 CREATE TABLE counter (
@@ -96,8 +96,8 @@ CREATE TABLE instances (
 `
 
 /**
- * Sign-ins: a browser session is opened by a cookie, a family is kept alive by a handle. `sub`, `email` and `name` are
- * JSON strings. `claimed_until` is 0 while nobody renews. `issued_at` is in whole seconds.
+ * Browser sessions (with a cookie) and refresh families (with a handle). `sub`, `email` and `name` are JSON strings.
+ * `claimed_until` is 0 without a pending renewal. `issued_at` is in whole seconds.
  */
 const sessions = `
 CREATE TABLE sessions (
@@ -124,21 +124,21 @@ CREATE INDEX sessions_by_expiry ON sessions (expires_at);
 `
 
 /**
- * The Seats that could administrate a tenant, for a write that takes this from one of them: it looks for another. They
- * are few. The condition is that of `rows.ts`, word for word.
+ * The few Seats that may administrate a tenant. A write that takes this from one of them looks for another. The condition
+ * must equal that of `administrating` in `rows.ts` textually.
  */
 const administrators = `
 CREATE INDEX administrators ON seats (tenant, short_spaces, id) WHERE
   (strpos(permissions, '"*"') > 0 OR (strpos(permissions, '"seats:update"') > 0 AND strpos(permissions, '"seats:grant"') > 0));
 `
 
-/** `schema_version` counts the steps taken. */
+/** `schema_version` is the number of applied migrations. */
 export const MIGRATIONS: readonly string[] = [first, sessions, administrators]
 
-/** Anybody's choice, and the same in all versions: "Seat". */
+/** The key of the advisory lock, "Seat" in ASCII; the same in all versions. */
 const LOCK = 0x53656174
 
-/** From the tables of the catalogue: `to_regclass` and its kin may answer from before the lock was granted. */
+/** Reads the catalog tables: `to_regclass` may use a cache from before the lock was granted. */
 const FIND = sql(
   `SELECT EXISTS (SELECT 1 FROM pg_namespace WHERE nspname = 'seatgate') AS schema,
      EXISTS (SELECT 1 FROM pg_tables WHERE schemaname = 'seatgate' AND tablename = 'schema_version') AS made`,
@@ -147,36 +147,36 @@ const READ_VERSION = sql('SELECT version FROM seatgate.schema_version')
 const SET_VERSION = sql('UPDATE seatgate.schema_version SET version = :version')
 
 const BEGIN = `BEGIN; SELECT pg_advisory_xact_lock(${LOCK})`
-const MAKE = `CREATE TABLE seatgate.schema_version (one integer PRIMARY KEY CHECK (one = 1), version integer NOT NULL);
+const CREATE_VERSION = `CREATE TABLE seatgate.schema_version (one integer PRIMARY KEY CHECK (one = 1), version integer NOT NULL);
   INSERT INTO seatgate.schema_version VALUES (1, 0)`
 
-/** Throws unless the database is a store that this version knows, an older one, or none yet. */
+/** @throws for a store of a newer version */
 export async function migrate(connection: Connection, steps = MIGRATIONS): Promise<void> {
-  // No lock, and no right to make anything, where there is nothing to do.
-  if ((await takenSteps(connection, steps)) === steps.length) return
+  // An up-to-date schema requires neither a lock nor the right to create tables.
+  if ((await appliedSteps(connection, steps)) === steps.length) return
   await connection.run(BEGIN)
-  // Looked at again: another instance may have done it meanwhile.
-  const taken = await takenSteps(connection, steps)
-  if (taken === null) await makeVersion(connection)
-  for (const step of steps.slice(taken ?? 0)) await connection.run(step)
-  await connection.ask(SET_VERSION, { version: steps.length })
+  // Read again under the lock: another instance may have migrated.
+  const applied = await appliedSteps(connection, steps)
+  if (applied === null) await createVersion(connection)
+  for (const step of steps.slice(applied ?? 0)) await connection.run(step)
+  await connection.query(SET_VERSION, { version: steps.length })
   await connection.run('COMMIT')
 }
 
-/** @returns null where there is no store yet */
-async function takenSteps(connection: Connection, steps: readonly string[]): Promise<number | null> {
-  const [found] = await connection.ask(FIND, {})
+/** @returns null for a database without a store */
+async function appliedSteps(connection: Connection, steps: readonly string[]): Promise<number | null> {
+  const [found] = await connection.query(FIND, {})
   if (found?.made !== true) return null
-  const taken = integer(counted((await connection.ask(READ_VERSION, {}))[0]), 'version')
-  if (taken <= steps.length) return taken
+  const applied = integer(counted((await connection.query(READ_VERSION, {}))[0]), 'version')
+  if (applied <= steps.length) return applied
   throw new Error(
-    `the store is of version ${taken}, written by a newer Seatgate; this one knows ${steps.length}`,
+    `the store has version ${applied}, from a newer Seatgate; this one supports up to ${steps.length}`,
   )
 }
 
-/** The schema may have been made by somebody with more rights; even IF NOT EXISTS would ask for them. */
-async function makeVersion(connection: Connection): Promise<void> {
-  const [found] = await connection.ask(FIND, {})
+/** The schema may exist already; even IF NOT EXISTS requires the right to create it. */
+async function createVersion(connection: Connection): Promise<void> {
+  const [found] = await connection.query(FIND, {})
   if (found?.schema !== true) await connection.run('CREATE SCHEMA seatgate')
-  await connection.run(MAKE)
+  await connection.run(CREATE_VERSION)
 }

@@ -1,6 +1,6 @@
 /**
- * A few connections and the calls that wait for one. A connection whose answer did not come in time, or that was left
- * amidst a transaction, is destroyed: a late answer never reaches another caller.
+ * A connection pool. A connection with an expired query or an open transaction is destroyed, so that a late response never
+ * reaches another caller.
  */
 
 import { monotonic } from '../clock.ts'
@@ -10,9 +10,9 @@ import { Connection, type Session } from './connection.ts'
 import { ConnectionLost } from './errors.ts'
 import type { Target } from './url.ts'
 
-/** Milliseconds between a connection that failed and the next try. Calls in between are refused at once. */
+/** Milliseconds between a failed connect and the next attempt. Calls in between are rejected at once. */
 const PAUSE = 100
-/** Calls without a connection. More than a healthy server ever leaves waiting. */
+/** Calls that wait for a connection. */
 const MAX_WAITING = 10_000
 
 interface Waiting {
@@ -24,13 +24,13 @@ export class Pool {
   readonly #target: Target
   readonly #session: Session
   readonly #size: number
-  /** All that are open, the idle ones too. */
+  /** All open connections, idle ones included. */
   readonly #open = new Set<Connection>()
   #idle: Connection[] = []
   #connecting = 0
   readonly #waiting = new Set<Waiting>()
-  /** Connections that were opened before are not used again. */
-  #since = Number.NEGATIVE_INFINITY
+  /** Monotonic ms. Connections opened before are not used again. */
+  #validSince = Number.NEGATIVE_INFINITY
   #failure: { readonly cause: unknown; readonly until: number } | null = null
   #closed = false
 
@@ -40,46 +40,46 @@ export class Pool {
     this.#size = size
   }
 
-  /** Hands a connection to `work`, and takes it back when the work is done, unless it failed. */
+  /** Runs `work` with a connection, which returns to the pool unless the work failed. */
   async use<V>(call: Call, work: (connection: Connection) => Promise<V>): Promise<V> {
-    const connection = await this.#take(call)
-    // Cut off amidst its first question it would be opened again, and again: the next call finds it ready.
-    if (connection.ready > call.asked && call.timeout - call.waited < connection.entry / 2) {
-      this.#giveBack(connection)
-      throw new StoreUnavailable('the store was too slow to let us in', { fault: 'timeout' })
+    const connection = await this.#acquire(call)
+    // A query that expires would destroy the new connection each time. The next call finds it ready.
+    if (connection.readyAt > call.startedAt && call.timeout - call.elapsed < connection.connectTime / 2) {
+      this.#release(connection)
+      throw new StoreUnavailable('the login to the store took too long', { fault: 'timeout' })
     }
-    call.underWay(() => this.#discard(connection))
+    call.onExpire(() => this.#discard(connection))
     try {
       const value = await work(connection)
-      this.#giveBack(connection)
+      this.#release(connection)
       return value
     } catch (cause) {
-      if (cause instanceof ConnectionLost) this.#broke(connection)
+      if (cause instanceof ConnectionLost) this.#discardOlder(connection)
       this.#discard(connection)
       throw cause
     } finally {
-      call.underWay(null)
+      call.onExpire(null)
     }
   }
 
-  /** As {@link use}, and once more on another connection if the first one broke. For work that may be done twice. */
+  /** Like {@link use}, with one retry on another connection if the first one broke. For idempotent work. */
   async repeat<V>(call: Call, work: (connection: Connection) => Promise<V>): Promise<V> {
     try {
       return await this.use(call, work)
     } catch (cause) {
-      if (!(cause instanceof ConnectionLost) || call.late) throw cause
+      if (!(cause instanceof ConnectionLost) || call.expired) throw cause
       return this.use(call, work)
     }
   }
 
-  /** Opens a connection before one is asked for, where there is none. */
+  /** Opens a connection in advance if there is none. */
   warm(): void {
     if (this.#open.size + this.#connecting > 0) return
     this.#connecting++
     void this.#connect()
   }
 
-  /** To be called when no call is under way. */
+  /** Must be called without calls in flight. */
   async close(): Promise<void> {
     this.#closed = true
     const open = [...this.#open]
@@ -88,25 +88,25 @@ export class Pool {
     await Promise.all(open.map((connection) => connection.close()))
   }
 
-  #take(call: Call): Promise<Connection> {
+  #acquire(call: Call): Promise<Connection> {
     const idle = this.#idle.pop()
     if (idle !== undefined) return Promise.resolve(idle)
     if (this.#waiting.size >= MAX_WAITING) {
       return Promise.reject(
-        new StoreUnavailable(`the store has ${MAX_WAITING} calls waiting`, { fault: 'overloaded' }),
+        new StoreUnavailable(`the store has ${MAX_WAITING} pending calls`, { fault: 'overloaded' }),
       )
     }
     return new Promise((resolve, reject) => {
       const waiting = { resolve, reject }
       this.#waiting.add(waiting)
-      call.underWay(() => this.#waiting.delete(waiting))
-      this.#fill()
+      call.onExpire(() => this.#waiting.delete(waiting))
+      this.#openMore()
     })
   }
 
-  /** Opens what those who wait need, or tells them that there is nothing to hope for. */
-  #fill(): void {
-    if (this.#failure !== null && monotonic() < this.#failure.until) return this.#refuseHopeless()
+  /** Opens connections for the waiting calls, or rejects these after a failed connect. */
+  #openMore(): void {
+    if (this.#failure !== null && monotonic() < this.#failure.until) return this.#rejectWaiting()
     while (this.#waiting.size > this.#connecting && this.#open.size + this.#connecting < this.#size) {
       this.#connecting++
       void this.#connect()
@@ -122,25 +122,25 @@ export class Pool {
     } catch (cause) {
       this.#connecting--
       this.#failure = { cause, until: monotonic() + PAUSE }
-      this.#refuseHopeless()
+      this.#rejectWaiting()
     }
   }
 
   #add(connection: Connection): void {
     if (this.#closed) return connection.destroy()
     this.#open.add(connection)
-    connection.onBroken = () => this.#broke(connection)
-    this.#giveBack(connection)
+    connection.onBroken = () => this.#discardOlder(connection)
+    this.#release(connection)
   }
 
-  #refuseHopeless(): void {
+  #rejectWaiting(): void {
     if (this.#open.size > 0 || this.#connecting > 0) return
     for (const { reject } of this.#waiting) reject(this.#failure?.cause)
     this.#waiting.clear()
   }
 
-  #giveBack(connection: Connection): void {
-    if (!connection.usable || connection.opened < this.#since) return this.#discard(connection)
+  #release(connection: Connection): void {
+    if (!connection.usable || connection.openedAt < this.#validSince) return this.#discard(connection)
     const [next] = this.#waiting
     if (next === undefined) return void this.#idle.push(connection)
     this.#waiting.delete(next)
@@ -148,12 +148,12 @@ export class Pool {
   }
 
   /**
-   * What one connection met, a restart of the server say, all have most likely met, and will hear of it in a moment:
-   * who asks again needs one that was opened since.
+   * A failure of one connection, such as a restart of the server, most likely affects all: retries need a connection
+   * opened after it.
    */
-  #broke(connection: Connection): void {
+  #discardOlder(connection: Connection): void {
     if (!this.#open.has(connection)) return
-    this.#since = monotonic()
+    this.#validSince = monotonic()
     for (const suspect of [connection, ...this.#idle]) this.#discard(suspect)
   }
 
@@ -161,6 +161,6 @@ export class Pool {
     if (!this.#open.delete(connection)) return
     this.#idle = this.#idle.filter((idle) => idle !== connection)
     connection.destroy()
-    this.#fill()
+    this.#openMore()
   }
 }

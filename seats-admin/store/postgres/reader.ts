@@ -1,9 +1,9 @@
-/** Point reads for the data plane, and the feed. */
+/** Point reads of the data plane, and readings of the change feed. */
 
 import type { StoredApiKey } from '../../model/api-key.ts'
 import type { Position } from '../../model/change.ts'
 import type { StoredSeat } from '../../model/seat.ts'
-import { feedParameters, feedQuestion, feedReading } from '../feed.ts'
+import { feedParameters, feedQuery, feedReading } from '../feed.ts'
 import {
   apiKeyReading,
   grantReading,
@@ -26,18 +26,18 @@ import type {
   SpacesReading,
 } from '../store.ts'
 import type { Connection } from './connection.ts'
-import { postgres, wanted } from './dialect.ts'
+import { postgres, storableOrEmpty } from './dialect.ts'
 import { prepared } from './sql.ts'
 
-const questions = pointReads(postgres)
-const GRANT_BY_NAME = prepared(questions.grantByName)
-const GRANT_BY_ID = prepared(questions.grantById)
-const SPACES_BY_NAME = prepared(questions.spacesByName)
-const SEAT_BY_NAME = prepared(questions.seatByName)
-const SEAT_BY_ID = prepared(questions.seatById)
-const API_KEY_BY_ID = prepared(questions.apiKeyById)
-const SESSION_BY_ID = prepared(questions.sessionById)
-const CHANGES = prepared(feedQuestion())
+const queries = pointReads(postgres)
+const GRANT_BY_NAME = prepared(queries.grantByName)
+const GRANT_BY_ID = prepared(queries.grantById)
+const SPACES_BY_NAME = prepared(queries.spacesByName)
+const SEAT_BY_NAME = prepared(queries.seatByName)
+const SEAT_BY_ID = prepared(queries.seatById)
+const API_KEY_BY_ID = prepared(queries.apiKeyById)
+const SESSION_BY_ID = prepared(queries.sessionById)
+const CHANGES = prepared(feedQuery())
 
 export async function grantByName(
   connection: Connection,
@@ -45,7 +45,11 @@ export async function grantByName(
   name: string,
   question: SeatQuestion,
 ): Promise<AsOf<NamedGrantReading>> {
-  const rows = await connection.ask(GRANT_BY_NAME, { tenant, name: wanted(name), ...quoted(question) })
+  const rows = await connection.query(GRANT_BY_NAME, {
+    tenant,
+    name: storableOrEmpty(name),
+    ...quoted(question),
+  })
   return namedGrantReading(rows[0])
 }
 
@@ -55,7 +59,7 @@ export async function grantById(
   id: string,
   question: SeatQuestion,
 ): Promise<AsOf<GrantReading | null>> {
-  const rows = await connection.ask(GRANT_BY_ID, { tenant, id: wanted(id), ...quoted(question) })
+  const rows = await connection.query(GRANT_BY_ID, { tenant, id: storableOrEmpty(id), ...quoted(question) })
   return grantReading(rows[0])
 }
 
@@ -64,7 +68,7 @@ export async function spacesByName(
   tenant: string,
   name: string,
 ): Promise<AsOf<SpacesReading | null>> {
-  return spacesReading((await connection.ask(SPACES_BY_NAME, { tenant, name: wanted(name) }))[0])
+  return spacesReading((await connection.query(SPACES_BY_NAME, { tenant, name: storableOrEmpty(name) }))[0])
 }
 
 export async function seatByName(
@@ -72,7 +76,7 @@ export async function seatByName(
   tenant: string,
   name: string,
 ): Promise<AsOf<NameReading>> {
-  return nameReading((await connection.ask(SEAT_BY_NAME, { tenant, name: wanted(name) }))[0])
+  return nameReading((await connection.query(SEAT_BY_NAME, { tenant, name: storableOrEmpty(name) }))[0])
 }
 
 export async function seatById(
@@ -80,7 +84,7 @@ export async function seatById(
   tenant: string,
   id: string,
 ): Promise<AsOf<StoredSeat | null>> {
-  return seatReading((await connection.ask(SEAT_BY_ID, { tenant, id: wanted(id) }))[0])
+  return seatReading((await connection.query(SEAT_BY_ID, { tenant, id: storableOrEmpty(id) }))[0])
 }
 
 export async function apiKeyById(
@@ -88,7 +92,7 @@ export async function apiKeyById(
   tenant: string,
   id: string,
 ): Promise<AsOf<StoredApiKey | null>> {
-  return apiKeyReading((await connection.ask(API_KEY_BY_ID, { tenant, id: wanted(id) }))[0])
+  return apiKeyReading((await connection.query(API_KEY_BY_ID, { tenant, id: storableOrEmpty(id) }))[0])
 }
 
 export async function readSession(
@@ -96,9 +100,9 @@ export async function readSession(
   tenant: string,
   id: string,
 ): Promise<SessionReading> {
-  return sessionReading((await connection.ask(SESSION_BY_ID, { tenant, id: wanted(id) }))[0])
+  return sessionReading((await connection.query(SESSION_BY_ID, { tenant, id: storableOrEmpty(id) }))[0])
 }
 
 export async function changesSince(connection: Connection, position: Position | null): Promise<FeedReading> {
-  return feedReading(await connection.ask(CHANGES, { ...feedParameters(position) }), position)
+  return feedReading(await connection.query(CHANGES, { ...feedParameters(position) }), position)
 }

@@ -1,11 +1,11 @@
-/** Writes to Seats. Each method runs inside a transaction of its own. */
+/** Writes to Seats. Each function runs in its own transaction. */
 
 import { type AdminRefusal, grantExceedsOwn, isRefusal, lastAdministrator } from '../../model/refusal.ts'
 import { mayManage } from '../../model/scope.ts'
 import type { StoredSeat } from '../../model/seat.ts'
-import { seatById, seenBy } from '../pages.ts'
+import { seatById, visibilityOf } from '../pages.ts'
 import { storedSeat, text } from '../rows.ts'
-import { administratorBesides, nameTaken, writeQuestions } from '../seat-questions.ts'
+import { otherAdministratorValues, nameTaken, writeQueries } from '../seat-queries.ts'
 import {
   changesOf,
   deletionChanges,
@@ -17,14 +17,14 @@ import {
   planUpdate,
 } from '../seat-rules.ts'
 import type { SeatInput, Writer, Written } from '../store.ts'
-import { isStorable, nameNotStorable, postgres, wanted } from './dialect.ts'
+import { isStorable, nameNotStorable, postgres, storableOrEmpty } from './dialect.ts'
 import { sql } from './sql.ts'
 import { logged, type Transaction } from './transaction.ts'
 
-const questions = writeQuestions(postgres)
+const queries = writeQueries(postgres)
 const BY_ID = sql(seatById(postgres))
-const BY_NAME = sql(questions.name)
-const ADMINISTRATOR = sql(questions.administrator)
+const BY_NAME = sql(queries.name)
+const ADMINISTRATOR = sql(queries.administrator)
 const KEYS_OF = sql(
   'SELECT api_key_id FROM api_key_seats WHERE tenant = :tenant AND seat_id = :id ORDER BY api_key_id',
 )
@@ -33,7 +33,7 @@ const INSERT = logged(`
   made AS (INSERT INTO seats (tenant, id, name, spaces, permissions, created_by, created_at)
     VALUES (:tenant, :id, :name, :spaces, :permissions, :by, :now)),`)
 
-/** At the later of the writer's time and the server's. No row where no name is given up. */
+/** Marks a given-up name with the later of the writer's and the server's time. */
 const GIVE_UP = `
   given_up AS (INSERT INTO names_given_up AS g (tenant, name, at)
     SELECT :tenant, name, greatest(:given_up_at::bigint, floor(extract(epoch FROM clock_timestamp()))::bigint)
@@ -44,10 +44,10 @@ const UPDATE = logged(`${GIVE_UP}
   updated AS (UPDATE seats SET name = :name, spaces = :spaces, permissions = :permissions, updated_by = :by,
     updated_at = :now WHERE tenant = :tenant AND id = :id),`)
 
-/** Its members, and its part in API keys, go with it. */
+/** Members and assignments to API keys are deleted by cascade. */
 const DELETE = logged(`${GIVE_UP} deleted AS (DELETE FROM seats WHERE tenant = :tenant AND id = :id),`)
 
-/** What is refused whatever is stored: no need to wait for one's turn. */
+/** Refusals that do not depend on stored data, checked before the transaction. */
 export function refuseSeat(writer: Writer, input: SeatInput): AdminRefusal | null {
   if (!mayManage(writer.scope, input)) return grantExceedsOwn
   const tooLarge = largerThanAllowed(writer, input)
@@ -93,7 +93,7 @@ export async function deleteSeat(
   if (isRefusal(seat)) return seat
   if (endsAdministration(writer, seat, null) && (await isLast(transaction, writer, id)))
     return lastAdministrator
-  const keys = (await transaction.ask(KEYS_OF, { tenant, id })).map((row) => text(row, 'api_key_id'))
+  const keys = (await transaction.query(KEYS_OF, { tenant, id })).map((row) => text(row, 'api_key_id'))
   const values = { tenant, id, ...giving(transaction, writer, seat.name) }
   return { ...(await transaction.write(DELETE, deletionChanges(seat, keys), values)), value: null }
 }
@@ -103,7 +103,7 @@ async function find(
   { tenant, scope }: Writer,
   id: string,
 ): Promise<StoredSeat | null> {
-  const [row] = await transaction.ask(BY_ID, { tenant, id: wanted(id), ...seenBy(scope) })
+  const [row] = await transaction.query(BY_ID, { tenant, id: storableOrEmpty(id), ...visibilityOf(scope) })
   return row === undefined ? null : storedSeat(row)
 }
 
@@ -112,12 +112,12 @@ async function refuseTaken(
   { tenant, scope }: Writer,
   name: string,
 ): Promise<AdminRefusal | null> {
-  return nameTaken((await transaction.ask(BY_NAME, { tenant, name, ...seenBy(scope) }))[0])
+  return nameTaken((await transaction.query(BY_NAME, { tenant, name, ...visibilityOf(scope) }))[0])
 }
 
-/** No other Seat administrates the tenant. All writers take turns, so it stays so until this one has committed. */
+/** Whether no other Seat administrates the tenant. Writers are serialized, so this holds until the commit. */
 async function isLast(transaction: Transaction, { tenant, scope }: Writer, id: string): Promise<boolean> {
-  return (await transaction.ask(ADMINISTRATOR, administratorBesides(tenant, id, scope))).length === 0
+  return (await transaction.query(ADMINISTRATOR, otherAdministratorValues(tenant, id, scope))).length === 0
 }
 
 function columnsOf({ tenant, by, now }: Writer, { id, name, spaces, permissions }: StoredSeat) {
@@ -126,5 +126,5 @@ function columnsOf({ tenant, by, now }: Writer, { id, name, spaces, permissions 
 }
 
 function giving({ call }: Transaction, writer: Writer, name: string | null) {
-  return { given_up: name === null ? [] : [name], given_up_at: givenUpAt(writer, call.waited) }
+  return { given_up: name === null ? [] : [name], given_up_at: givenUpAt(writer, call.elapsed) }
 }

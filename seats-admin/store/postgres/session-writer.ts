@@ -1,6 +1,6 @@
 /**
- * Writes to sign-in sessions that others must hear of. Each function runs inside a transaction of its own, whose turn
- * it is; the session's row is locked before it is looked at.
+ * Writes to sessions with a row in the feed. Each function runs in its own transaction, which holds the counter's lock and
+ * locks the session's row before it reads the row.
  */
 
 import type { Row } from '../rows.ts'
@@ -25,14 +25,14 @@ const HANDLE_USE = sql(USE)
 const LOGGED_RENEWAL = logged(`renewed AS (${RENEW}),`)
 const LOGGED_END = logged(`ended AS (${END}),`)
 
-/** For a handle that was not good a moment ago. By now it may have been given back. */
+/** For a handle that was not valid in a first check. It may have been restored since. */
 export async function rotateInTurn(transaction: Transaction, asked: Use): Promise<Rotation> {
   const { tenant, id, now } = asked
   const outcome = outcomeOf(await locked(transaction, tenant, id), asked)
   if (outcome === 'replayed')
     return { outcome, committed: await write(transaction, LOGGED_END, tenant, id, { now }) }
   if (outcome !== 'rotated') return { outcome }
-  const [row] = await transaction.ask(HANDLE_USE, asked)
+  const [row] = await transaction.query(HANDLE_USE, asked)
   if (row === undefined) throw new Error('the session changed while its row was locked')
   return { outcome, session: storedSession(row) }
 }
@@ -48,7 +48,7 @@ export async function renewSession(
   return write(transaction, LOGGED_RENEWAL, tenant, id, renewalValues(renewal))
 }
 
-/** Announced each time: who asks again may have got no answer, and memory may not have heard yet. */
+/** Announced each time: the first response may have been lost before all instances applied the change. */
 export async function endSession(
   transaction: Transaction,
   tenant: string,
@@ -60,7 +60,7 @@ export async function endSession(
 }
 
 async function locked(transaction: Transaction, tenant: string, id: string): Promise<Row | undefined> {
-  return (await transaction.ask(LOCK, { tenant, id }))[0]
+  return (await transaction.query(LOCK, { tenant, id }))[0]
 }
 
 async function write(

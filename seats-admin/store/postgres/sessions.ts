@@ -1,12 +1,12 @@
 /**
  * Sign-in sessions in the shared store.
  *
- * What adds nothing to the feed is one statement, held apart from others by the lock of its row alone, on connections
- * of its own kind: however many sign in, writes to Seats don't wait for them. What does takes its turn among all
- * writers first, and then the row; nobody who holds the row waits for that turn.
+ * A write without a row in the feed is one statement under a row lock, on a separate pool, so that writes to Seats never
+ * wait for sign-ins. A write with a row in the feed locks the counter first and then the row. No transaction waits for the
+ * counter while it holds the row.
  *
- * A statement may be sent again where its answer was lost. `create` and `rotate` know what they did themselves; the
- * others then find no more to do, and say so.
+ * A statement may be repeated after a lost response. `create` and `rotate` recognize their own first execution; the others
+ * then change nothing.
  */
 
 import { integer, type Row } from '../rows.ts'
@@ -24,8 +24,8 @@ import {
   useOf,
 } from '../session-writes.ts'
 import type { Connection } from './connection.ts'
-import { wanted } from './dialect.ts'
-import type { Lanes } from './lanes.ts'
+import { storableOrEmpty } from './dialect.ts'
+import type { ConnectionPools } from './connection-pools.ts'
 import { readSession } from './reader.ts'
 import { endSession, renewSession, rotateInTurn } from './session-writer.ts'
 import { type Sql, sql, type Values } from './sql.ts'
@@ -36,7 +36,7 @@ const HANDLE_USE = sql(USE)
 const HANDLE_RETURN = sql(GIVE_BACK)
 const RENEWAL_CLAIM = sql(CLAIM)
 
-/** Leaves out what others are at: two that prune at once share the work. */
+/** Skips locked rows, so that concurrent prunes share the work. */
 const PRUNE = sql(
   `WITH old AS MATERIALIZED (SELECT tenant, id FROM sessions WHERE expires_at < :before
      ORDER BY expires_at LIMIT :limit FOR UPDATE SKIP LOCKED),
@@ -45,27 +45,29 @@ const PRUNE = sql(
 )
 
 export class PostgresSessions implements SessionStore {
-  readonly #lanes: Lanes
+  readonly #pools: ConnectionPools
 
-  constructor(lanes: Lanes) {
-    this.#lanes = lanes
+  constructor(pools: ConnectionPools) {
+    this.#pools = pools
   }
 
   async create(session: StoredSession): Promise<void> {
-    if ((await this.#ask(INSERT, sessionValues(session))).length === 0) throw idTaken()
+    if ((await this.#query(INSERT, sessionValues(session))).length === 0) throw idTaken()
   }
 
   readSession(tenant: string, id: string) {
-    return this.#lanes.ask(this.#lanes.reads, (connection) => readSession(connection, tenant, id))
+    return this.#pools.runRetryable(this.#pools.reads, (connection) => readSession(connection, tenant, id))
   }
 
   async sessionById(tenant: string, id: string): Promise<StoredSession | null> {
-    const values = { tenant, id: wanted(id) }
-    const rows = await this.#lanes.ask(this.#lanes.reads, (connection) => connection.ask(WHOLE, values))
+    const values = { tenant, id: storableOrEmpty(id) }
+    const rows = await this.#pools.runRetryable(this.#pools.reads, (connection) =>
+      connection.query(WHOLE, values),
+    )
     return sessionOrNull(rows[0])
   }
 
-  /** The turn is waited for only where a family is to be ended: what a stranger sends never gets so far. */
+  /** Locks the counter only to end a family: a request without a secret of the family never gets that far. */
   async rotate(
     tenant: string,
     id: string,
@@ -73,10 +75,10 @@ export class PostgresSessions implements SessionStore {
     next: Uint8Array,
     now: number,
   ): Promise<Rotation> {
-    const asked = useOf(tenant, wanted(id), proof, next, now)
-    const { signIns } = this.#lanes
-    const rotation = await this.#lanes.ask(signIns, (connection) => rotateAtOnce(connection, asked))
-    return rotation ?? this.#lanes.write((transaction) => rotateInTurn(transaction, asked))
+    const asked = useOf(tenant, storableOrEmpty(id), proof, next, now)
+    const { signIns } = this.#pools
+    const rotation = await this.#pools.runRetryable(signIns, (connection) => rotateAtOnce(connection, asked))
+    return rotation ?? this.#pools.write((transaction) => rotateInTurn(transaction, asked))
   }
 
   async giveBack(
@@ -86,36 +88,40 @@ export class PostgresSessions implements SessionStore {
     to: Uint8Array | null,
     sealed: string | null,
   ): Promise<boolean> {
-    const values = { tenant, id: wanted(id), from_hash: from, to_hash: to, sealed }
-    return (await this.#ask(HANDLE_RETURN, values)).length > 0
+    const values = { tenant, id: storableOrEmpty(id), from_hash: from, to_hash: to, sealed }
+    return (await this.#query(HANDLE_RETURN, values)).length > 0
   }
 
   async claimRenewal(tenant: string, id: string, now: number, until: number): Promise<StoredSession | null> {
-    return sessionOrNull((await this.#ask(RENEWAL_CLAIM, { tenant, id: wanted(id), now, until }))[0])
+    return sessionOrNull(
+      (await this.#query(RENEWAL_CLAIM, { tenant, id: storableOrEmpty(id), now, until }))[0],
+    )
   }
 
   renew(tenant: string, id: string, handle: Uint8Array | null, renewal: Renewal) {
-    return this.#lanes.write((transaction) => renewSession(transaction, tenant, wanted(id), handle, renewal))
+    return this.#pools.write((transaction) =>
+      renewSession(transaction, tenant, storableOrEmpty(id), handle, renewal),
+    )
   }
 
   end(tenant: string, id: string, now: number) {
-    return this.#lanes.write((transaction) => endSession(transaction, tenant, wanted(id), now))
+    return this.#pools.write((transaction) => endSession(transaction, tenant, storableOrEmpty(id), now))
   }
 
   async prune(before: number, limit: number): Promise<number> {
-    const [row] = await this.#ask(PRUNE, { before, limit })
+    const [row] = await this.#query(PRUNE, { before, limit })
     return row === undefined ? 0 : integer(row, 'gone')
   }
 
-  #ask(question: Sql, values: Values): Promise<Row[]> {
-    return this.#lanes.ask(this.#lanes.signIns, (connection) => connection.ask(question, values))
+  #query(question: Sql, values: Values): Promise<Row[]> {
+    return this.#pools.runRetryable(this.#pools.signIns, (connection) => connection.query(question, values))
   }
 }
 
-/** @returns null where it takes a turn to tell, or to end the family */
+/** @returns null when the decision or the end of the family requires the counter's lock */
 async function rotateAtOnce(connection: Connection, asked: Use): Promise<Rotation | null> {
-  const [row] = await connection.ask(HANDLE_USE, asked)
+  const [row] = await connection.query(HANDLE_USE, asked)
   if (row !== undefined) return { outcome: 'rotated', session: storedSession(row) }
-  const outcome = outcomeOf((await connection.ask(WHOLE, asked))[0], asked)
+  const outcome = outcomeOf((await connection.query(WHOLE, asked))[0], asked)
   return outcome === 'rotated' || outcome === 'replayed' ? null : { outcome }
 }

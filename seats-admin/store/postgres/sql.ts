@@ -1,4 +1,4 @@
-/** Statements with named parameters, as both drivers write them, made into what PostgreSQL takes. Used by the whole driver. */
+/** Converts statements with named parameters, as both drivers use them, to PostgreSQL's numbered ones. */
 
 import { createHash } from 'node:crypto'
 
@@ -7,7 +7,7 @@ export interface Sql {
   readonly text: string
   /** The parameters' names, in the order of their numbers. */
   readonly names: readonly string[]
-  /** Of the prepared statement that each connection keeps; null: parsed each time. */
+  /** Name of the prepared statement of each connection; null: parsed each time. */
   readonly prepared: string | null
 }
 
@@ -25,13 +25,13 @@ export function sql(text: string): Sql {
   return { text: numbered, names, prepared: null }
 }
 
-/** For what is asked often: parsed once a connection. */
+/** For frequent statements: parsed once for each connection. */
 export function prepared(text: string): Sql {
   const made = sql(text)
   return { ...made, prepared: createHash('sha256').update(made.text).digest('hex').slice(0, 32) }
 }
 
-/** In the order of their numbers. Throws where one is missing: null would say something else. */
+/** In the order of their numbers. @throws when one is missing, because null has another meaning */
 export function valuesOf({ names }: Sql, values: Values): unknown[] {
   return names.map((name) => {
     const value = values[name]

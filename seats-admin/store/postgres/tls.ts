@@ -1,4 +1,4 @@
-/** TLS as libpq's `sslmode` and its files mean it. */
+/** TLS options with the meaning of libpq's `sslmode` and its files. */
 
 import { readFileSync } from 'node:fs'
 import type { ConnectionOptions } from 'node:tls'
@@ -7,13 +7,14 @@ export const TLS_PARAMETERS = ['sslmode', 'sslrootcert', 'sslcert', 'sslkey'] as
 
 const MODES = ['disable', 'require', 'verify-ca', 'verify-full']
 
-/** @returns false for none */
+/** @returns false without TLS */
 export function tlsOf(parameters: ReadonlyMap<string, string>): false | ConnectionOptions {
   const mode = parameters.get('sslmode') ?? 'disable'
   if (!MODES.includes(mode)) throw new Error(`sslmode must be one of ${MODES.join(', ')}`)
   const files = { ca: fileOf('sslrootcert'), cert: fileOf('sslcert'), key: fileOf('sslkey') }
   if (mode === 'disable') return refuseFiles(files)
-  if ((files.cert === null) !== (files.key === null)) throw new Error('sslcert and sslkey go together')
+  if ((files.cert === null) !== (files.key === null))
+    throw new Error('sslcert and sslkey must be set together')
   const given = Object.fromEntries(Object.entries(files).filter(([, file]) => file !== null))
   return { ...given, minVersion: 'TLSv1.2', ...verificationOf(mode, files.ca !== null) }
 
@@ -23,18 +24,18 @@ export function tlsOf(parameters: ReadonlyMap<string, string>): false | Connecti
   }
 }
 
-/** Whoever names certificates means TLS. */
+/** Certificate files without TLS are a mistake. */
 function refuseFiles(files: Readonly<Record<string, Buffer | null>>): false {
   if (Object.values(files).every((file) => file === null)) return false
-  throw new Error('certificates are given, but sslmode is disable, which is the default')
+  throw new Error('certificate files require an sslmode other than disable, which is the default')
 }
 
-/** With a root certificate, libpq verifies for `require` too: as `verify-ca`. */
+/** With a root certificate, libpq treats `require` as `verify-ca`. */
 function verificationOf(mode: string, hasRoot: boolean): ConnectionOptions {
   if (mode === 'verify-full') return { rejectUnauthorized: true }
   if (!hasRoot && mode === 'require') return { rejectUnauthorized: false }
-  // Of the authorities that everybody trusts, each would vouch for anybody.
-  if (!hasRoot) throw new Error('sslmode=verify-ca needs sslrootcert')
+  // With public authorities and no host check, any public certificate would be accepted.
+  if (!hasRoot) throw new Error('sslmode=verify-ca requires sslrootcert')
   return { rejectUnauthorized: true, checkServerIdentity: () => undefined }
 }
 
@@ -43,6 +44,6 @@ function read(name: string, path: string): Buffer {
     return readFileSync(path)
   } catch (cause) {
     const { code = 'unknown' } = cause as NodeJS.ErrnoException
-    throw new Error(`${name} can't be read: ${code} ${path}`, { cause })
+    throw new Error(`${name} cannot be read: ${code} ${path}`, { cause })
   }
 }

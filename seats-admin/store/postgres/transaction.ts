@@ -1,12 +1,12 @@
 /**
- * How a write runs: its transaction locks the one counter row before it reads anything, so that all writers of a
- * deployment take turns, what it reads stays true until it commits, and numbers are handed out in the order of commits.
+ * Transactions of writes. A transaction locks the single counter row before it reads anything: writers of a deployment are
+ * serialized, reads stay valid until the commit, and changes are numbered in commit order.
  */
 
 import type { Change, Committed } from '../../model/change.ts'
 import { isRefusal } from '../../model/refusal.ts'
 import { nextUlidTime } from '../../model/ulid.ts'
-import { drawMark, KEPT } from '../feed.ts'
+import { drawMark, MAX_RETAINED } from '../feed.ts'
 import { counted } from '../point-reads.ts'
 import { integer, type Row } from '../rows.ts'
 import { StoreUnavailable } from '../store.ts'
@@ -16,10 +16,10 @@ import { ConnectionLost } from './errors.ts'
 import type { Pool } from './pool.ts'
 import { type Sql, sql, type Values } from './sql.ts'
 
-/** One message. The lock is a statement of its own: the snapshot of the next one is taken when it is held. */
+/** One message. The lock is a separate statement, so that the next statement's snapshot is taken under the lock. */
 const BEGIN = 'BEGIN ISOLATION LEVEL READ COMMITTED; SELECT seq, id_time FROM counter FOR UPDATE'
 
-/** @param work data-modifying statements as `name AS (…)`, each with its comma; they are done in the same snapshot */
+/** @param work data-modifying CTEs `name AS (…)`, each with a trailing comma */
 export function logged(work: string): Sql {
   return sql(`WITH ${work}
     added AS (INSERT INTO changes (seq, mark, tenant, kind, key)
@@ -42,29 +42,29 @@ export class Transaction {
     this.#idTime = integer(counter, 'id_time')
   }
 
-  ask(question: Sql, values: Values): Promise<Row[]> {
-    return this.#connection.ask(question, values)
+  query(question: Sql, values: Values): Promise<Row[]> {
+    return this.#connection.query(question, values)
   }
 
-  /** The time part for the id of what is made in this transaction. */
+  /** The time part of the next id. */
   idTime(now: number): number {
     this.#idTime = nextUlidTime(now, this.#idTime)
     return this.#idTime
   }
 
-  /** Does what `work` says, numbers the changes, and marks them. Once a transaction, last. */
+  /** Runs `work`, numbers and marks the changes. Once a transaction, as its last statement. */
   async write(work: Sql, changes: readonly Change[], values: Values): Promise<Committed> {
     const [before, mark] = [this.#seq, drawMark()]
     const seq = before + changes.length
     const kinds = changes.map(({ kind }) => kind)
     const keys = changes.map(({ key }) => key)
-    const head = { before, seq, mark, last: seq - KEPT, id_time: this.#idTime }
-    await this.#connection.ask(work, { ...values, ...head, kinds, keys })
+    const head = { before, seq, mark, last: seq - MAX_RETAINED, id_time: this.#idTime }
+    await this.#connection.query(work, { ...values, ...head, kinds, keys })
     return { seq, mark, changes }
   }
 }
 
-/** A refusal leaves no trace. It commits before the call's time is up, or says that it may have. */
+/** A refusal rolls back. Otherwise it commits before the call expires, or rejects; the write may be committed then. */
 export async function transact<V>(
   pool: Pool,
   call: Call,
@@ -82,14 +82,14 @@ export async function transact<V>(
   try {
     return await once()
   } catch (cause) {
-    // Found dead before anything was written. Later, and after COMMIT above all, it may have been done.
-    if (begun || call.late || !(cause instanceof ConnectionLost)) throw cause
+    // Retried only if the connection broke before the transaction began: afterwards the write may have been committed.
+    if (begun || call.expired || !(cause instanceof ConnectionLost)) throw cause
     return once()
   }
 }
 
 async function end(connection: Connection, call: Call, how: 'COMMIT' | 'ROLLBACK'): Promise<void> {
-  if (call.late) throw new StoreUnavailable('the store was too slow to answer in time', { fault: 'timeout' })
+  if (call.expired) throw new StoreUnavailable('the store responded too late', { fault: 'timeout' })
   const { command } = await connection.run(how)
-  if (command !== how) throw new StoreUnavailable(`the store answered ${how} by ${command}`)
+  if (command !== how) throw new StoreUnavailable(`the store responded to ${how} with ${command}`)
 }

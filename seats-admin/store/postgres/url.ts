@@ -1,12 +1,12 @@
-/** The store's URL, read. What is wrong with it is said without showing its credentials. Used at opening. */
+/** Parses the store's URL. No error message contains its credentials. */
 
 import type { ClientConfig } from 'pg'
 import { TLS_PARAMETERS, tlsOf } from './tls.ts'
 
 export interface Target {
-  /** For people: the URL without user, password and parameters. */
+  /** For display: the URL without user name, password and parameters. */
   readonly place: string
-  /** Says all that pg would otherwise look up in the environment or in files. */
+  /** Complete, so that pg reads nothing from the environment or from files. */
   readonly client: ClientConfig
 }
 
@@ -15,22 +15,22 @@ const DEFAULT_PORT = 5432
 const KNOWN: readonly string[] = [...TLS_PARAMETERS, 'application_name']
 const HINT = 'special characters of user and password must be percent-encoded'
 
-/** Throws an Error that says what is wrong. */
+/** @throws an Error that states the fault */
 export function parseUrl(text: string): Target {
   const url = urlOf(text)
   const host = decoded(url.hostname).replace(/^\[(.*)\]$/, '$1') || 'localhost'
   const port = url.port === '' ? DEFAULT_PORT : Number(url.port)
   const user = decoded(url.username)
-  if (user === '') throw new Error('the URL names no user')
+  if (user === '') throw new Error('the URL has no user name')
   const database = decoded(url.pathname.slice(1)) || user
   const parameters = parametersOf(url)
   const ssl = tlsOf(parameters)
-  if (ssl !== false && host.startsWith('/')) throw new Error('there is no TLS on a Unix socket')
+  if (ssl !== false && host.startsWith('/')) throw new Error('TLS is not available on a Unix socket')
   const password = decoded(url.password)
   const application_name = parameters.get('application_name') ?? 'seatgate'
   return {
     place: `postgres://${host.includes(':') ? `[${host}]` : host}:${port}/${database}`,
-    // A function, so that pg takes it as it is, and shows it nowhere.
+    // A function, so that pg does not show the password in its properties.
     client: {
       host,
       port,
@@ -44,14 +44,17 @@ export function parseUrl(text: string): Target {
   }
 }
 
-/** An `@` behind the host is one of the password, cut by a `/`, `?` or `#` in it: what then looks like a host is a part of it. */
+/**
+ * An `@` after the host belongs to a password with an unencoded `/`, `?` or `#`: the apparent host is then a part of the
+ * password.
+ */
 function urlOf(text: string): URL {
   const url = URL.parse(text)
-  if (url === null) throw new Error(`the URL can't be read: ${HINT}`)
+  if (url === null) throw new Error(`the URL is not valid: ${HINT}`)
   if (!PROTOCOLS.includes(url.protocol))
     throw new Error('the URL must begin with postgres:// or postgresql://')
   if (/[/?#].*@/s.test(text.slice(url.protocol.length + 2)) || url.hash !== '') {
-    throw new Error(`the URL has a #, or an @ behind its host: ${HINT}`)
+    throw new Error(`the URL has a # or an @ after its host: ${HINT}`)
   }
   return url
 }
@@ -70,6 +73,6 @@ function decoded(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {
-    throw new Error(`the URL has a % that encodes nothing: ${HINT}`)
+    throw new Error(`the URL has an invalid percent-encoding: ${HINT}`)
   }
 }

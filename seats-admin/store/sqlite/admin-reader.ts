@@ -1,20 +1,20 @@
-/** What administration reads. Runs in the lister's thread. */
+/** Reads of administration. Runs in the lister's thread. */
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { ApiKey } from '../../model/api-key.ts'
 import { type AdminRefusal, apiKeyNotFound } from '../../model/refusal.ts'
 import type { Scope } from '../../model/scope.ts'
 import type { ListedSeat, StoredSeat } from '../../model/seat.ts'
-import { adminQuestions, type Listing, PAGE_TEXT, spacesOf, seenBy, visibleSeat } from '../pages.ts'
+import { adminQueries, type Listing, PAGE_TEXT, spacesOf, visibilityOf, visibleSeat } from '../pages.ts'
 import { apiKey, listedSeat, type Row } from '../rows.ts'
 import type { Page } from '../store.ts'
-import type { Running } from './calls.ts'
+import type { RunningCall } from './calls.ts'
 import { sqlite } from './dialect.ts'
 
-const questions = adminQuestions(sqlite)
+const queries = adminQueries(sqlite)
 
 export class AdminReader {
-  readonly #running: Running
+  readonly #running: RunningCall
   readonly #seat: StatementSync
   readonly #seats: StatementSync
   readonly #seatsOfSpaces: StatementSync
@@ -23,19 +23,19 @@ export class AdminReader {
   readonly #apiKeys: StatementSync
   readonly #apiKeysOfSpaces: StatementSync
 
-  constructor(database: DatabaseSync, running: Running) {
+  constructor(database: DatabaseSync, running: RunningCall) {
     this.#running = running
-    this.#seat = database.prepare(questions.seat)
-    this.#seats = database.prepare(questions.seats)
-    this.#seatsOfSpaces = database.prepare(questions.seatsOfSpaces)
-    this.#apiKey = database.prepare(questions.apiKey)
-    this.#apiKeyOfSpaces = database.prepare(questions.apiKeyOfSpaces)
-    this.#apiKeys = database.prepare(questions.apiKeys)
-    this.#apiKeysOfSpaces = database.prepare(questions.apiKeysOfSpaces)
+    this.#seat = database.prepare(queries.seat)
+    this.#seats = database.prepare(queries.seats)
+    this.#seatsOfSpaces = database.prepare(queries.seatsOfSpaces)
+    this.#apiKey = database.prepare(queries.apiKey)
+    this.#apiKeyOfSpaces = database.prepare(queries.apiKeyOfSpaces)
+    this.#apiKeys = database.prepare(queries.apiKeys)
+    this.#apiKeysOfSpaces = database.prepare(queries.apiKeysOfSpaces)
   }
 
   readSeat(tenant: string, id: string, scope: Scope): StoredSeat | AdminRefusal {
-    return visibleSeat(this.#seat.get({ tenant, id, ...seenBy(scope) }), scope)
+    return visibleSeat(this.#seat.get({ tenant, id, ...visibilityOf(scope) }), scope)
   }
 
   listSeats(tenant: string, page: Page): Listing<ListedSeat> {
@@ -55,19 +55,21 @@ export class AdminReader {
 
   #rows(tenant: string, page: Page, all: StatementSync, ofSpaces: StatementSync): Iterable<Row> {
     const { limit, after, scope } = page
-    const asked = { tenant, after: after ?? '', rows: limit + 1 }
-    return scope.admin ? all.iterate(asked) : ofSpaces.iterate({ ...asked, spaces: spacesOf(scope) })
+    const parameters = { tenant, after: after ?? '', rows: limit + 1 }
+    return scope.admin
+      ? all.iterate(parameters)
+      : ofSpaces.iterate({ ...parameters, spaces: spacesOf(scope) })
   }
 
-  /** One row at a time: a page of the largest Seats never stands in memory as a whole, nor is read for nobody. */
-  #listing<V>(rows: Iterable<Row>, { limit }: Page, made: (row: Row) => V): Listing<V> {
+  /** Reads one row at a time: bounds the memory of a page of large Seats, and stops when the caller has given up. */
+  #listing<V>(rows: Iterable<Row>, { limit }: Page, toValue: (row: Row) => V): Listing<V> {
     const data: V[] = []
     let text = 0
     for (const row of rows) {
-      this.#running.timely()
+      this.#running.throwIfExpired()
       if (data.length === limit || text >= PAGE_TEXT) return { data, hasMore: true }
       for (const value of Object.values(row)) if (typeof value === 'string') text += value.length
-      data.push(made(row))
+      data.push(toValue(row))
     }
     return { data, hasMore: false }
   }

@@ -1,36 +1,36 @@
-/** What the main thread and the store's threads say to each other. */
+/** Messages between the main thread and the store's threads. */
 
 import type { StoreFault } from '../store.ts'
 import type { StoreFiles } from './file.ts'
 
 export type Role = 'reader' | 'lister' | 'writer'
 
-/** What a thread is started with. */
+/** The worker data of a thread. */
 export interface ThreadData {
   readonly role: Role
   readonly path: string
   /** Milliseconds that a statement may wait for another program's lock. */
   readonly busyTimeout: number
-  /** This thread opens the store for all. `first`: make the file if there is none. Both: check it. */
+  /** Set for the thread that opens the store for all. `first` creates a missing file. Both check the file. */
   readonly opening: 'first' | 'again' | null
-  /** Null: not for a gateway, so whichever gateway owns the store. */
+  /** Null for a program that is not a gateway. */
   readonly owner: Owner | null
-  /** Opening again: what was open before. Else what the thread must find; null at the first opening only. */
+  /** At a reopening the former files, otherwise the required files; null only at the first opening. */
   readonly files: StoreFiles | null
 }
 
-/** On whose behalf a gateway's process opens the store. See `ownership.ts`. */
+/** The gateway that opens the store. See `ownership.ts`. */
 export interface Owner {
   /** The identity of the lock file that the gateway holds. */
   readonly lock: string
-  /** Makes the gateway the owner; else it has to be already. For one process of the gateway. */
+  /** Whether this process makes the gateway the owner; otherwise the gateway must own the store already. */
   readonly takes: boolean
 }
 
-/** What the thread that opens the store for all found. */
+/** The result of opening the store. */
 export interface Opened {
   readonly files: StoreFiles
-  /** No other gateway, nor a worker of one, may have a lease on the store. */
+  /** Whether no other gateway or worker may have a lease on the store. */
   readonly alone: boolean
 }
 
@@ -38,34 +38,34 @@ export interface Call {
   readonly id: number
   readonly method: string
   readonly args: readonly unknown[]
-  /** Times by the clock of `../clock.ts`: when the caller asked, and when it has given up. */
-  readonly asked: number
+  /** Monotonic ms of `../clock.ts`. */
+  readonly startedAt: number
   readonly deadline: number
 }
 
 /**
- * `unavailable`: why the store can't do it now. `failed`: a fault of ours. `moved`: the thread has not, or no longer,
- * the file that is there, answers nothing any more, and says why. `superseded`: another gateway owns the store.
+ * `unavailable`: the reason why the store is unavailable. `failed`: a bug. `moved`: the thread's file is not, or no longer,
+ * the one at the path; the thread serves no further calls. `superseded`: another gateway owns the store.
  */
-export type Answer =
+export type ThreadReply =
   | { readonly id: number; readonly value: unknown }
   | { readonly id: number; readonly unavailable: string; readonly fault: StoreFault | null }
   | { readonly id: number; readonly failed: string }
   | { readonly moved: string }
   | { readonly superseded: string }
 
-/** The call that a thread is busy with, as its operations see it. */
-export interface Running {
-  /** Milliseconds since it was made. */
-  waited(): number
-  /** Throws once its caller has given up. To be called between steps of a long operation. */
-  timely(): void
+/** The call that a thread executes. */
+export interface RunningCall {
+  /** Milliseconds since the start of the call. */
+  elapsed(): number
+  /** Called between the steps of a long operation. */
+  throwIfExpired(): void
 }
 
 /** The methods of a thread, by name. */
 export type Operations = { [method: string]: (...args: never[]) => unknown }
 
-/** Answered, with what was {@link Opened}, as soon as the database is open. */
+/** The reply, {@link Opened}, follows when the database is open. */
 export const READY = 'ready'
-/** Ends the thread once all calls before it have been answered; is not answered itself. */
+/** Ends the thread after all earlier calls; has no reply. */
 export const CLOSE = 'close'

@@ -3,7 +3,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { Change, Committed } from '../../model/change.ts'
 import { nextUlidTime } from '../../model/ulid.ts'
-import { drawMark, KEPT } from '../feed.ts'
+import { drawMark, MAX_RETAINED } from '../feed.ts'
 import { counted } from '../point-reads.ts'
 import { integer } from '../rows.ts'
 
@@ -23,19 +23,19 @@ export class ChangeLog {
   }
 
   /**
-   * Numbers the changes of this write, one by one, and marks them. The counter row is locked until the commit, so a
-   * smaller number is never committed after a larger one.
+   * Numbers and marks the changes of a write. The counter row is locked until the commit, so numbers are committed in
+   * order.
    */
   append(changes: readonly Change[]): Committed {
     const mark = drawMark()
     let seq = this.#read('seq')
     for (const { tenant, kind, key } of changes) this.#add.run(++seq, mark, tenant, kind, key)
     this.#setHead.run(seq, mark)
-    this.#prune.run(seq - KEPT)
+    this.#prune.run(seq - MAX_RETAINED)
     return { seq, mark, changes }
   }
 
-  /** The time part for the id of what is made in this transaction. */
+  /** The time part of the next id. */
   idTime(now: number): number {
     const time = nextUlidTime(now, this.#read('id_time'))
     this.#setIdTime.run(time)

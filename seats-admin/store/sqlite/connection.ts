@@ -1,4 +1,4 @@
-/** One connection to the database file: how it is opened, and how a transaction runs. Used in the store's threads. */
+/** Connections to the database file, and transactions. */
 
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
@@ -9,14 +9,14 @@ import type { StoreFault } from '../store.ts'
 /** WAL bytes kept on disk after a checkpoint. */
 const JOURNAL_SIZE_LIMIT = 16 * 1024 * 1024
 
-/** Of a call's time, what may be spent on waiting for the lock: the rest is for the write, and to say what was wrong. */
+/** Timeout of the lock as a share of the remaining call time; leaves time for the write or the error. */
 const LOCK_SHARE = 0.75
 
 /** SQLITE_ERROR and SQLITE_BUSY (sqlite.org/rescode.html). */
 const ERROR = 1
 const BUSY = 5
 
-/** Another connection holds the lock. Extended codes have it in their low byte. */
+/** Whether another connection holds the lock. The low byte of an extended code is the primary code. */
 export function isBusy(cause: unknown): boolean {
   return (codeOf(cause) & 0xff) === BUSY
 }
@@ -39,13 +39,13 @@ const FAULTS: ReadonlyMap<number, StoreFault> = new Map([
   [26, 'corrupt'],
 ])
 
-/** Null for what a value alone may bring about. */
+/** Null for errors that a caller's value can cause. */
 export function faultOf(cause: unknown): StoreFault | null {
   if (codeOf(cause) === ERROR) return /no such (table|column)/.test(String(cause)) ? 'schema' : null
   return FAULTS.get(codeOf(cause) & 0xff) ?? null
 }
 
-/** Opens an existing file and never makes one. Writes nothing by itself. */
+/** Opens an existing file; never creates or writes one by itself. */
 export function connect(path: string, mode: 'ro' | 'rw', busyTimeout: number): DatabaseSync {
   const url = pathToFileURL(path)
   url.searchParams.set('mode', mode)
@@ -63,13 +63,12 @@ export function connect(path: string, mode: 'ro' | 'rw', busyTimeout: number): D
 }
 
 /**
- * Reads what is in the file itself, whatever its log says. SQLite takes no lock, and neither makes nor reads a journal,
- * a log or an index beside the file.
+ * Reads the file itself and ignores its WAL. SQLite takes no lock and neither creates nor reads other files.
  *
- * A checkpoint that a crash or a full disk has cut short leaves a file that is shorter than its first page says, and
- * whole only together with its log. `writable_schema` lets that be; nothing can be written all the same.
+ * An interrupted checkpoint leaves a file that is shorter than its first page states and complete only with its WAL.
+ * `writable_schema` permits that; writes stay impossible.
  */
-export function connectUnseen(path: string): DatabaseSync {
+export function connectImmutable(path: string): DatabaseSync {
   const url = pathToFileURL(path)
   url.searchParams.set('mode', 'ro')
   url.searchParams.set('immutable', '1')
@@ -78,42 +77,42 @@ export function connectUnseen(path: string): DatabaseSync {
   return database
 }
 
-/** Puts the file into WAL mode. Only for a file that is known to be a store. */
-export function writeAhead(database: DatabaseSync): void {
+/** Only for a file that is known to be a store. */
+export function enableWal(database: DatabaseSync): void {
   database.exec(`PRAGMA journal_mode = WAL; PRAGMA journal_size_limit = ${JOURNAL_SIZE_LIMIT}`)
 }
 
-/** Throws, naming the first damage found. Reads the whole file. */
+/** Reads the whole file. @throws with the first damage found */
 export function checkIntegrity(database: DatabaseSync): void {
   const found = database.prepare('PRAGMA quick_check(1)').get()
   const verdict = Object.values(found ?? {})[0]
   if (verdict !== 'ok') throw new Error(`the file is damaged: ${String(verdict)}`)
 }
 
-/** The caller's time is up; nothing was written. */
-export class TooLate extends Error {
+/** The call's deadline has passed; nothing was written. */
+export class CallExpired extends Error {
   constructor() {
-    super('too late')
-    this.name = 'TooLate'
+    super('the call expired')
+    this.name = 'CallExpired'
   }
 }
 
 /**
- * Runs `work` in a transaction that holds the write lock from its start, so that what it reads stays true until it
- * commits. A refusal leaves no trace. It waits for the lock, and commits, before `deadline` or not at all.
+ * Runs `work` in a transaction that holds the write lock from its start, so that its reads stay valid until the commit. A
+ * refusal rolls back. It commits before `deadline` or not at all.
  */
 export function transact<V>(database: DatabaseSync, deadline: number, work: () => V): V {
-  const patience = Math.floor((deadline - monotonic()) * LOCK_SHARE)
-  if (patience <= 0) throw new TooLate()
-  database.exec(`PRAGMA busy_timeout = ${patience}`)
+  const lockTimeout = Math.floor((deadline - monotonic()) * LOCK_SHARE)
+  if (lockTimeout <= 0) throw new CallExpired()
+  database.exec(`PRAGMA busy_timeout = ${lockTimeout}`)
   database.exec('BEGIN IMMEDIATE')
   try {
     const value = work()
-    if (monotonic() >= deadline) throw new TooLate()
+    if (monotonic() >= deadline) throw new CallExpired()
     database.exec(isRefusal(value) ? 'ROLLBACK' : 'COMMIT')
     return value
   } catch (cause) {
-    // SQLite has rolled back by itself after some errors, a full disk among them.
+    // SQLite rolls back by itself after some errors, such as a full disk.
     if (database.isTransaction) database.exec('ROLLBACK')
     throw cause
   }

@@ -1,4 +1,4 @@
-/** What SQLite calls the things that PostgreSQL names otherwise. Used by the readers. */
+/** SQLite's variants of the shared SQL. */
 
 import type { Dialect } from '../rows.ts'
 

@@ -1,4 +1,4 @@
-/** The store's file: found, or made whole before it gets its name. Used by the writer's thread at opening. */
+/** Creates, identifies and checks the store's files. */
 
 import { randomUUID } from 'node:crypto'
 import {
@@ -13,51 +13,53 @@ import {
   statSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
-import { connect, writeAhead } from './connection.ts'
+import { connect, enableWal } from './connection.ts'
 import { mark, migrate } from './migrations.ts'
 
 const FOLDER_MODE = 0o700
 /** SQLite gives its `-wal` and `-shm` files the mode of the database. */
 export const FILE_MODE = 0o600
 
-/** Ends the name of a store that is being made: see {@link create}. */
+/** Suffix of an incomplete store; see {@link create}. */
 export const DRAFT = '.new'
 
 /**
- * Makes the file, and its folder, if there is none.
- * @returns whether this call has made the file
+ * Creates the file and its folder if they are missing.
+ *
+ * @returns whether this call created the file
  */
 export function ensureFile(path: string): boolean {
   makeFolder(path)
   return statSync(path, { throwIfNoEntry: false }) === undefined && create(path)
 }
 
-/** Makes the folder that the file is to lie in, for its owner only, if it is missing. */
+/** Creates the file's folder for its owner only, if it is missing. */
 export function makeFolder(path: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: FOLDER_MODE })
 }
 
 /**
- * Makes the database under another name and links it to its own, which fails if another process was faster and never
- * replaces anything: nobody ever sees half a store.
- * @returns false where another process was faster
+ * Creates the database under a temporary name and links it to its final name. The link never replaces a file, and no
+ * process ever sees an incomplete store.
+ *
+ * @returns false when another process was faster
  */
 function create(path: string): boolean {
-  // Applied to a new database, the log of a lost one would ruin it.
-  if (existsSync(`${path}-wal`)) throw new Error(`the file is missing, but its log ${path}-wal is there`)
+  // The WAL of a lost database would corrupt a new one.
+  if (existsSync(`${path}-wal`)) throw new Error(`the file is missing, but its log ${path}-wal exists`)
   const draft = `${path}.${randomUUID()}${DRAFT}`
   let linked = false
   closeSync(openSync(draft, 'wx', FILE_MODE))
   try {
     const database = connect(draft, 'rw', 0)
     try {
-      writeAhead(database)
+      enableWal(database)
       mark(database)
       migrate(database)
     } finally {
       database.close()
     }
-    linked = linkUnlessThere(draft, path)
+    linked = linkUnlessExists(draft, path)
   } finally {
     for (const suffix of ['', '-wal', '-shm']) rmSync(draft + suffix, { force: true })
   }
@@ -65,7 +67,7 @@ function create(path: string): boolean {
   return linked
 }
 
-function linkUnlessThere(draft: string, path: string): boolean {
+function linkUnlessExists(draft: string, path: string): boolean {
   try {
     linkSync(draft, path)
     return true
@@ -75,7 +77,7 @@ function linkUnlessThere(draft: string, path: string): boolean {
   }
 }
 
-/** So that the name is on disk too. */
+/** Makes the name durable. */
 function syncFolder(folder: string): void {
   const handle = openSync(folder, 'r')
   try {
@@ -85,40 +87,39 @@ function syncFolder(folder: string): void {
   }
 }
 
-/** Which files are behind a store's name: device and inode of the database, and of its log. */
+/** Device and inode of the database and of its WAL. */
 export interface StoreFiles {
   readonly database: string
-  /** There from the first read on, and the same one while any connection is open. */
+  /** Exists from the first read on, and does not change while any connection is open. */
   readonly log: string
 }
 
-/** @returns null where there is no such file */
+/** @returns `device:inode`; null for a missing file */
 export function identityOf(path: string): string | null {
-  // As BigInt: an inode of 64 bits is no exact number, and some file systems use the highest.
+  // BigInt, because 64-bit inodes exceed exact numbers, and some file systems use the highest ones.
   const found = statSync(path, { throwIfNoEntry: false, bigint: true })
   return found === undefined ? null : `${found.dev}:${found.ino}`
 }
 
-/** SQLite puts it beside the database itself, not beside a symbolic link to it. */
+/** SQLite places the WAL beside the database itself, not beside a symbolic link. */
 export function logOf(path: string): string {
   return `${realpathSync(path)}-wal`
 }
 
 /**
- * What is wrong, if `path` and `log` are no longer these files; null if they are. A connection would go on with files
- * that were moved away or deleted, and acknowledge writes that nobody will ever find.
+ * A connection to moved or deleted files continues to work and would acknowledge writes that are lost.
+ *
+ * @returns the fault if `path` and `log` are no longer these files; otherwise null
  */
-export function departure(path: string, log: string, files: StoreFiles): string | null {
+export function fileReplacement(path: string, log: string, files: StoreFiles): string | null {
   if (identityOf(path) !== files.database) return `the store ${path} was moved, deleted or replaced`
   if (identityOf(log) !== files.log) return `the log ${log} of the store was moved, deleted or replaced`
   return null
 }
 
-/** SQLite would apply to a file that took the place of another what is in the log of that one, and ruin it. */
-export function refuseLogOf(before: StoreFiles, path: string): void {
+/** SQLite would apply the WAL of the former file to its replacement and corrupt it. */
+export function refuseStaleLog(before: StoreFiles, path: string): void {
   const log = logOf(path)
   if (identityOf(path) === before.database || identityOf(log) !== before.log) return
-  throw new Error(
-    `another file has its place, but the log of the one before is still there: remove ${log} first`,
-  )
+  throw new Error(`the file was replaced, but the log of the previous file still exists: remove ${log} first`)
 }

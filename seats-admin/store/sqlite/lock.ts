@@ -1,4 +1,4 @@
-/** One gateway a store file: two would each be deaf to the other's writes for as long as a lease. */
+/** Locks a store file for one gateway: two gateways would miss each other's writes for the length of a lease. */
 
 import { closeSync, openSync, realpathSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
@@ -8,26 +8,27 @@ import { isBusy } from './connection.ts'
 import { FILE_MODE, identityOf, makeFolder } from './file.ts'
 import { refuseOthers } from './inspect.ts'
 
-/** Two that try at the very same moment can each be in the other's way: a few tries, at moments of chance, part them. */
+/** Concurrent attempts can block each other; retries at random intervals resolve that. */
 const TRIES = 5
-/** Milliseconds between two of them, at most. */
+/** Longest pause between attempts, in ms. */
 const PAUSE = 40
 
 export interface StoreLock {
-  /** Of the lock file, as `device:inode`. The kernel gives it to no other file while the lock is held. */
+  /** `device:inode` of the lock file. The kernel does not reuse it while the lock is held. */
   readonly id: string
-  /** To be called once the store has been closed. Calling it twice is calling it once. */
+  /** Must be called after the store is closed. Idempotent. */
   release(): void
 }
 
-/** Also of those whose owner forgot them: a connection that is collected as garbage lets go of its lock. */
+/** Keeps the connections reachable: garbage collection of one would release its lock. */
 const held = new Set<DatabaseSync>()
 
 /**
- * At once, or after a moment where others try too; null when another process, or this one, has it. The lock is the
- * operating system's, on a file beside the store: it ends with the process, however that ends, and a file left over
- * means nothing. Makes the folder if it is missing. Throws a StoreUnavailable where the lock can't be tried, or where
- * the file at `path` is no store: then nothing was made.
+ * Locks a file beside the store with a lock of the operating system, which always ends with the process; a leftover file
+ * has no effect. Creates a missing folder.
+ *
+ * @returns null when another process or this one holds the lock
+ * @throws StoreUnavailable when locking fails, or the file at `path` is not a store; nothing is created then
  */
 export function lockStore(path: string): StoreLock | null {
   refuseOthers(resolve(path))
@@ -41,7 +42,7 @@ export function lockStore(path: string): StoreLock | null {
     }
   } catch (cause) {
     const message = cause instanceof Error ? cause.message : String(cause)
-    throw new StoreUnavailable(`the store ${path} can't be locked: ${message}`, { cause })
+    throw new StoreUnavailable(`the store ${path} cannot be locked: ${message}`, { cause })
   }
 }
 
@@ -55,14 +56,14 @@ function lockOf(database: DatabaseSync, id: string): StoreLock {
   }
 }
 
-/** Beside the store itself, by whatever links it is reached. Made here, for the owner only: SQLite would let all read it. */
+/** Beside the store itself, after symbolic links. Created here for the owner only: SQLite would make it world-readable. */
 function lockFileOf(path: string): string {
   makeFolder(path)
   const file = `${realOf(path)}.lock`
   try {
     closeSync(openSync(file, 'wx', FILE_MODE))
   } catch (cause) {
-    // Never opened where it is there: on closing it, this process would lose the lock it may have.
+    // An existing file is not opened: closing it would release a lock of this process (POSIX locks).
     if (!hasCode(cause, 'EEXIST')) throw cause
   }
   return file
@@ -78,8 +79,7 @@ function realOf(path: string): string {
 }
 
 /**
- * Nothing is ever written: an open transaction that may write is the lock. A file that is replaced meanwhile would be
- * another one than the file that is locked.
+ * The lock is an open exclusive transaction; nothing is written. The identity is compared to detect a replaced file.
  */
 function tryLock(file: string): StoreLock | null {
   const id = identityOf(file)
@@ -87,7 +87,7 @@ function tryLock(file: string): StoreLock | null {
   try {
     database.exec('PRAGMA journal_mode = MEMORY; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE')
     if (id !== null && identityOf(file) === id) return lockOf(database, id)
-    throw new Error(`${file} was deleted or replaced at this moment`)
+    throw new Error(`${file} was deleted or replaced while it was locked`)
   } catch (cause) {
     database.close()
     if (isBusy(cause)) return null

@@ -1,4 +1,4 @@
-/** Which Seats each user's latest sign-in carried. Runs in the writer's thread, inside a transaction. */
+/** Records the Seats of each user's latest sign-in. Runs in the writer's thread, inside a transaction. */
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { text } from '../rows.ts'
@@ -10,14 +10,14 @@ export class MemberWriter {
 
   constructor(database: DatabaseSync) {
     this.#of = database.prepare('SELECT seat_id FROM members WHERE tenant = ? AND user = ?')
-    // From the Seats, so that one deleted since the sign-in began adds nothing.
+    // Selects from the Seats, so that a Seat deleted since the sign-in started is ignored.
     this.#add = database.prepare(
       'INSERT INTO members (tenant, user, seat_id) SELECT tenant, ?2, id FROM seats WHERE tenant = ?1 AND id = ?3',
     )
     this.#remove = database.prepare('DELETE FROM members WHERE tenant = ? AND user = ? AND seat_id = ?')
   }
 
-  /** Writes only what differs: a sign-in like the last one costs no wait for the disk. */
+  /** Writes only differences: an unchanged sign-in costs no disk write. */
   record(tenant: string, user: string, seatIds: readonly string[]): void {
     const before = new Set(this.#of.all(tenant, user).map((row) => text(row, 'seat_id')))
     const after = new Set(seatIds)

@@ -1,12 +1,12 @@
-/** The shape of the database, step by step. A step that has been released is never changed; a new one is appended. */
+/** The database schema as a list of migrations. A released migration never changes; new ones are appended. */
 
 import type { DatabaseSync } from 'node:sqlite'
 
-/** Tells a Seatgate store from another program's SQLite file: "Seat". */
+/** Identifies a Seatgate store; "Seat" in ASCII. */
 const APPLICATION_ID = 0x53656174
 
 /**
- * Names are compared byte by byte (BINARY). `spaces` and `permissions` are JSON arrays of strings, written by
+ * Names are compared bytewise (BINARY). `spaces` and `permissions` are JSON arrays of strings, written by
  * JSON.stringify: equal text means equal spaces. Times are ms since the epoch, `names_given_up.at` whole seconds.
  */
 const first = `
@@ -89,8 +89,8 @@ END;
 `
 
 /**
- * Changes written before have mark 0, but for the newest: a reader that knows the head is told from one that knows the
- * head of another copy of this file. A random mark is one of 1 to 2^31 - 1.
+ * Older changes get mark 0, except the newest, so that a reader at the head of another copy of this file is detected. A
+ * random mark is from 1 to 2^31 - 1.
  */
 const marks = `
 ALTER TABLE counter ADD COLUMN mark INTEGER NOT NULL DEFAULT 0;
@@ -100,8 +100,8 @@ UPDATE changes SET mark = (SELECT mark FROM counter) WHERE seq = (SELECT seq FRO
 `
 
 /**
- * Sign-ins: a browser session is opened by a cookie, a family is kept alive by a handle. `sub`, `email` and `name` are
- * JSON strings. `claimed_until` is 0 while nobody renews. `issued_at` is in whole seconds.
+ * Browser sessions (with a cookie) and refresh families (with a handle). `sub`, `email` and `name` are JSON strings.
+ * `claimed_until` is 0 without a pending renewal. `issued_at` is in whole seconds.
  */
 const sessions = `
 CREATE TABLE sessions (
@@ -128,28 +128,29 @@ CREATE INDEX sessions_by_expiry ON sessions (expires_at);
 `
 
 /**
- * Which gateway may decide on this store: the one that holds the lock on the file named here, as `device:inode`. Empty:
- * none has yet. See `ownership.ts`.
+ * The gateway that owns this store, as `device:inode` of the lock file that it holds; empty before the first owner. See
+ * `ownership.ts`.
  */
 const owner = `
 ALTER TABLE counter ADD COLUMN owner TEXT NOT NULL DEFAULT '';
 `
 
 /**
- * The Seats that could administrate a tenant, for a write that takes this from one of them: it looks for another. They
- * are few. The condition is that of `rows.ts`, word for word.
+ * The few Seats that may administrate a tenant. A write that takes this from one of them looks for another. The condition
+ * must equal that of `administrating` in `rows.ts` textually.
  */
 const administrators = `
 CREATE INDEX administrators ON seats (tenant, spaces, id) WHERE
   (instr(permissions, '"*"') > 0 OR (instr(permissions, '"seats:update"') > 0 AND instr(permissions, '"seats:grant"') > 0));
 `
 
-/** `user_version` counts the steps taken. */
+/** `user_version` is the number of applied migrations. */
 export const MIGRATIONS: readonly string[] = [first, marks, sessions, owner, administrators]
 
-/** Throws unless the database is marked as a Seatgate store. Reads its first page only. */
+/** Reads the first page only. @throws unless the database is marked as a Seatgate store */
 export function requireMark(database: DatabaseSync): void {
-  if (pragma(database, 'application_id') !== APPLICATION_ID) throw new Error('the file is no Seatgate store')
+  if (pragma(database, 'application_id') !== APPLICATION_ID)
+    throw new Error('the file is not a Seatgate store')
 }
 
 /** Marks a new, empty database as a Seatgate store. */
@@ -157,14 +158,14 @@ export function mark(database: DatabaseSync): void {
   database.exec(`PRAGMA application_id = ${APPLICATION_ID}`)
 }
 
-/** Throws unless the database is a store that this version knows, or an older one. */
+/** @throws for another program's database and for a store of a newer version */
 export function migrate(database: DatabaseSync, steps = MIGRATIONS): void {
   requireMark(database)
-  // No lock where there is nothing to do: another program's lock must not keep a gateway from starting.
+  // An up-to-date schema requires no lock: another program's lock must not prevent the start.
   if (stepsToTake(database, steps).length === 0) return
   database.exec('BEGIN IMMEDIATE')
   try {
-    // Read again: another process may have done it meanwhile.
+    // Read again under the lock: another process may have migrated.
     for (const step of stepsToTake(database, steps)) database.exec(step)
     database.exec(`PRAGMA user_version = ${steps.length}; COMMIT`)
   } catch (cause) {
@@ -177,7 +178,7 @@ function stepsToTake(database: DatabaseSync, steps: readonly string[]): readonly
   const taken = pragma(database, 'user_version')
   if (taken > steps.length) {
     throw new Error(
-      `the store is of version ${taken}, written by a newer Seatgate; this one knows ${steps.length}`,
+      `the store has version ${taken}, from a newer Seatgate; this one supports up to ${steps.length}`,
     )
   }
   return steps.slice(taken)

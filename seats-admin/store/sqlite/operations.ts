@@ -1,4 +1,4 @@
-/** What each of the three threads can be asked to do, by the names of the store's methods. */
+/** The operations of each thread, by the names of the store's methods. */
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { Position } from '../../model/change.ts'
@@ -7,7 +7,7 @@ import type { HandleProof, Renewal, StoredSession } from '../session-store.ts'
 import type { ApiKeyInput, Page, SeatInput, SeatQuestion, Writer } from '../store.ts'
 import { AdminReader } from './admin-reader.ts'
 import { ApiKeyWriter } from './api-key-writer.ts'
-import type { Running } from './calls.ts'
+import type { RunningCall } from './calls.ts'
 import { ChangeLog } from './change-log.ts'
 import { MemberWriter } from './member-writer.ts'
 import { Reader } from './reader.ts'
@@ -18,7 +18,7 @@ export type ReaderOperations = ReturnType<typeof readerOperations>
 export type ListerOperations = ReturnType<typeof listerOperations>
 export type WriterOperations = ReturnType<typeof writerOperations>
 
-/** @param owner as which gateway the feed is followed; null: as none */
+/** @param owner the gateway that follows the feed; null for other programs */
 export function readerOperations(database: DatabaseSync, owner: string | null) {
   const reader = new Reader(database, owner)
   return {
@@ -35,7 +35,7 @@ export function readerOperations(database: DatabaseSync, owner: string | null) {
   }
 }
 
-export function listerOperations(database: DatabaseSync, running: Running) {
+export function listerOperations(database: DatabaseSync, running: RunningCall) {
   const admin = new AdminReader(database, running)
   return {
     readSeat: (tenant: string, id: string, scope: Scope) => admin.readSeat(tenant, id, scope),
@@ -45,8 +45,8 @@ export function listerOperations(database: DatabaseSync, running: Running) {
   }
 }
 
-/** Each is called inside a transaction. */
-export function writerOperations(database: DatabaseSync, running: Running) {
+/** Each operation runs inside a transaction. */
+export function writerOperations(database: DatabaseSync, running: RunningCall) {
   const log = new ChangeLog(database)
   const seats = new SeatWriter(database, log, running)
   const keys = new ApiKeyWriter(database, log, running)

@@ -1,68 +1,68 @@
 /**
- * Which gateway owns the store. The store itself says it, in `counter.owner`: the identity of the lock file that the
- * owner holds (`lock.ts`). The rules, and why no two gateways decide on one store:
+ * Ownership of the store: `counter.owner` holds the identity of the owner's lock file (`lock.ts`). These rules prevent two
+ * gateways from deciding on one store:
  *
- * 1. A gateway that starts holds a lock on a lock file. Where the store names that very file, the owner before has
- *    ended: its lock has. Else the gateway makes itself the owner, and only while no other process has the database file
- *    open at all; a store that names no owner is taken beside other processes too, for the lock file is held. Each connection to a WAL database holds a shared lock on the database file, by inode, as long as it is
- *    open; so a running gateway is found also where its lock file was deleted, moved or copied, and under whatever other
- *    name the database file is reached.
- * 2. The owner reads the column with each reading of the change feed, in the same snapshot, and in each transaction that
- *    writes. Another name there: it writes and decides nothing any more. A lease that it still holds began before it was
- *    superseded, so it ends within LEASE of that.
- * 3. Where another process has the database open, that may be a worker of the gateway before, with a lease. Where the
- *    owner changes, the gateway before may have a lease although it has closed the file, or has it open under a name that
- *    was moved away. Both: writes are answered only after LEASE and its margin (`Ownership.alone`).
- * 4. A running gateway that finds another file under the name of the store takes it only where that file names this
- *    gateway or none, and where no other process has it open. Else it is superseded.
+ * 1. A starting gateway holds the lock on a lock file. If the store names that file, the former owner's lock has ended, and
+ *    so has the former owner. Otherwise the gateway becomes the owner only while no other process has the database open. A
+ *    store without an owner is also taken beside other processes, because the lock file is held. Each connection to a WAL
+ *    database holds a shared lock on the file's inode while it is open, so a running gateway is detected even if its lock
+ *    file was deleted, moved or copied, and under any name of the database file.
+ * 2. The owner reads the column with each reading of the change feed, in the same snapshot, and in each write transaction.
+ *    If the column differs, it stops writing and deciding. A lease that it still holds began before it was superseded and
+ *    ends within LEASE.
+ * 3. Another process that has the database open may be a worker of the former gateway, with a lease. When the owner
+ *    changes, the former gateway may have a lease even if it has closed the file, or has it open under a moved name. In
+ *    both cases writes are acknowledged only after LEASE and its margin (`Ownership.alone`).
+ * 4. A running gateway that finds another file at the store's path takes it only if that file names this gateway or none,
+ *    and no other process has it open. Otherwise the gateway is superseded.
  */
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { monotonic } from '../clock.ts'
 import { counted } from '../point-reads.ts'
 import { text } from '../rows.ts'
-import { connect, connectUnseen, faultOf, isBusy } from './connection.ts'
+import { connect, connectImmutable, faultOf, isBusy } from './connection.ts'
 import { migrate } from './migrations.ts'
 
-/** Milliseconds that other programs have to close the file: the commands of `seatgate` take about two seconds. */
-const PATIENCE = 5000
-/** Milliseconds between two tries, at most. Random, so that two that start at once don't meet each time. */
+/** Milliseconds for other programs to close the file; commands of `seatgate` take about two seconds. */
+const WAIT = 5000
+/** Longest pause between attempts, in ms; random, so that concurrent starts don't collide repeatedly. */
 const PAUSE = 60
 /** Milliseconds to wait for another program's write. */
-const WRITE_PATIENCE = 1000
+const WRITE_TIMEOUT = 1000
 
-/** Another gateway has made itself the owner. */
+/** Another gateway owns the store. */
 export class Superseded extends Error {
   constructor() {
-    super('another gateway has taken this store over: this one decides nothing any more')
+    super('another gateway has taken over this store: this one no longer decides requests')
     this.name = 'Superseded'
   }
 }
 
 /**
- * How the gateway comes by the file. `created`: it has just made the file. `found`: the file was there at the start.
- * `again`: the gateway runs, and opens what has the name of the store now.
+ * `created`: the gateway has just created the file. `found`: the file existed at the start. `again`: a running gateway
+ * reopens the file at the path.
  */
-export type Finding = 'created' | 'found' | 'again'
+export type FileOrigin = 'created' | 'found' | 'again'
 
 /**
- * Makes the gateway that holds this lock file the owner. Throws where another process has the file open and may be a
- * gateway; opening again, {@link Superseded}.
+ * Makes the holder of the lock file the owner.
  *
  * @param lock the identity of the lock file
- * @returns false where another gateway, or a worker of one, may have a lease on this store
+ * @returns false when another gateway or worker may have a lease on this store
+ * @throws when another process that may be a gateway has the file open; at a reopening {@link Superseded}
  */
-export function takeStore(path: string, lock: string, finding: Finding, patience = PATIENCE): boolean {
-  const until = monotonic() + patience
+export function takeOwnership(path: string, lock: string, origin: FileOrigin, timeout = WAIT): boolean {
+  const until = monotonic() + timeout
   for (;;) {
-    const before = takeAlone(path, lock, finding)
-    if (before !== null) return before === lock || (finding === 'created' && before === '')
+    const before = takeExclusively(path, lock, origin)
+    if (before !== null) return before === lock || (origin === 'created' && before === '')
     const owner = ownerInFile(path)
     if (owner === lock) return false
-    if (finding === 'again') refuseOther(owner ?? '')
+    if (origin === 'again') refuseOther(owner ?? '')
     if (monotonic() > until) {
-      if (finding === 'again') throw new Superseded()
-      if (owner === '' && takeBeside(path, lock)) return false
+      if (origin === 'again') throw new Superseded()
+      if (owner === '' && takeShared(path, lock)) return false
       throw new Error(IN_USE)
     }
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, Math.random() * PAUSE)
@@ -70,20 +70,20 @@ export function takeStore(path: string, lock: string, finding: Finding, patience
 }
 
 const IN_USE =
-  'another process has the file open, and its lock file is not the one that the last gateway held: ' +
-  'if that process is a gateway, it has to end first; any other program has to close the file'
+  'another process has the file open, and the lock file is not the one of the last gateway: ' +
+  'stop that process if it is a gateway, otherwise make it close the file'
 
-/** @returns the owner before; null where another process has the file open */
-function takeAlone(path: string, lock: string, finding: Finding): string | null {
+/** @returns the former owner; null when another process has the file open */
+function takeExclusively(path: string, lock: string, origin: FileOrigin): string | null {
   const database = connect(path, 'rw', 0)
   try {
-    // Kept until the connection is closed. Taken before the first reading, it needs no index beside the file.
+    // Held until the connection closes. Before the first read, it needs no shared-memory index.
     database.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT')
     migrate(database)
-    // Closing the connection writes it from the log into the file, where it is seen under all of its names.
+    // Closing the connection checkpoints the WAL, so that the owner is visible under all names of the file.
     const before = ownerOf(database)
     if (before === lock) return before
-    if (finding === 'again') refuseOther(before)
+    if (origin === 'again') refuseOther(before)
     database.prepare('UPDATE counter SET owner = ?').run(lock)
     return before
   } catch (cause) {
@@ -99,13 +99,13 @@ function refuseOther(owner: string): void {
 }
 
 /**
- * Takes a store that no gateway owns while other processes have it open: readers, such as a replicator. The owner
- * stands in the log, which those processes share; a reader in a transaction keeps it from getting into the file.
+ * Takes a store without an owner while other processes, such as a replicator, have it open. The owner is written to the
+ * WAL that those processes share; a read transaction may prevent its checkpoint.
  *
- * @returns false where another gateway was faster, or another program writes
+ * @returns false when another gateway was faster or another program writes
  */
-function takeBeside(path: string, lock: string): boolean {
-  const database = connect(path, 'rw', WRITE_PATIENCE)
+function takeShared(path: string, lock: string): boolean {
+  const database = connect(path, 'rw', WRITE_TIMEOUT)
   try {
     migrate(database)
     const taking = database.prepare("UPDATE counter SET owner = :lock WHERE owner IN ('', :lock)")
@@ -121,11 +121,11 @@ function takeBeside(path: string, lock: string): boolean {
 }
 
 /**
- * As the file itself has it: what the log beside one of its names says may be older. Empty where
- * the store is of a version that had no owner; null where it can't be read now.
+ * The owner in the file itself, because the WAL beside one of its names may be older. Empty for a version without owners;
+ * null when unreadable.
  */
 function ownerInFile(path: string): string | null {
-  const database = connectUnseen(path)
+  const database = connectImmutable(path)
   try {
     return ownerOf(database)
   } catch (cause) {
@@ -141,7 +141,7 @@ function ownerOf(database: DatabaseSync): string {
 
 const OWNER = 'SELECT owner FROM counter'
 
-/** Throws {@link Superseded} once another gateway owns the store. To be called in each transaction that writes. */
+/** Throws {@link Superseded} when another gateway owns the store. Called in each write transaction. */
 export class Guard {
   readonly #owner: StatementSync
   readonly #lock: string

@@ -1,10 +1,10 @@
-/** Point reads for the data plane, and the feed. Runs in the reader's thread. */
+/** Point reads of the data plane, and readings of the feed. Runs in the reader's thread. */
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { StoredApiKey } from '../../model/api-key.ts'
 import type { Position } from '../../model/change.ts'
 import type { StoredSeat } from '../../model/seat.ts'
-import { feedParameters, feedQuestion, feedReading } from '../feed.ts'
+import { feedParameters, feedQuery, feedReading } from '../feed.ts'
 import {
   apiKeyReading,
   grantReading,
@@ -31,7 +31,7 @@ import type {
 import { sqlite } from './dialect.ts'
 import { Superseded } from './ownership.ts'
 
-const questions = pointReads(sqlite)
+const queries = pointReads(sqlite)
 
 export class Reader {
   readonly #grantByName: StatementSync
@@ -47,15 +47,15 @@ export class Reader {
 
   constructor(database: DatabaseSync, owner: string | null) {
     this.#owner = owner
-    this.#grantByName = database.prepare(questions.grantByName)
-    this.#grantById = database.prepare(questions.grantById)
-    this.#spacesByName = database.prepare(questions.spacesByName)
-    this.#byName = database.prepare(questions.seatByName)
-    this.#byId = database.prepare(questions.seatById)
-    this.#keyById = database.prepare(questions.apiKeyById)
-    this.#session = database.prepare(questions.sessionById)
+    this.#grantByName = database.prepare(queries.grantByName)
+    this.#grantById = database.prepare(queries.grantById)
+    this.#spacesByName = database.prepare(queries.spacesByName)
+    this.#byName = database.prepare(queries.seatByName)
+    this.#byId = database.prepare(queries.seatById)
+    this.#keyById = database.prepare(queries.apiKeyById)
+    this.#session = database.prepare(queries.sessionById)
     this.#wholeSession = database.prepare(FIND)
-    this.#changes = database.prepare(feedQuestion('c.owner,'))
+    this.#changes = database.prepare(feedQuery('c.owner,'))
   }
 
   grantByName(tenant: string, name: string, question: SeatQuestion): AsOf<NamedGrantReading> {
@@ -92,13 +92,13 @@ export class Reader {
 
   changesSince(position: Position | null): FeedReading {
     const rows = this.#changes.all({ ...feedParameters(position) })
-    // Of the same snapshot: what another gateway writes as the owner is in none that still names this one.
+    // Same snapshot: no snapshot that names this owner contains writes of another owner.
     if (this.#owner !== null && rows[0]?.owner !== this.#owner) throw new Superseded()
     return feedReading(rows, position)
   }
 }
 
-/** SQLite's UTF-8 would make U+FFFD of a lone surrogate, and find the Seat of another name. */
+/** SQLite replaces a lone surrogate by U+FFFD, which would find the Seat of another name. */
 function wanted(name: string): string {
   return name.isWellFormed() ? name : ''
 }

@@ -1,12 +1,12 @@
-/** Writes to Seats. Runs in the writer's thread; each method inside a transaction of its own. */
+/** Writes to Seats. Runs in the writer's thread; each method in its own transaction. */
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { type AdminRefusal, grantExceedsOwn, isRefusal, lastAdministrator } from '../../model/refusal.ts'
 import { mayManage } from '../../model/scope.ts'
 import type { StoredSeat } from '../../model/seat.ts'
-import { seatById, seenBy } from '../pages.ts'
+import { seatById, visibilityOf } from '../pages.ts'
 import { storedSeat, text } from '../rows.ts'
-import { administratorBesides, nameTaken, writeQuestions } from '../seat-questions.ts'
+import { otherAdministratorValues, nameTaken, writeQueries } from '../seat-queries.ts'
 import {
   changesOf,
   deletionChanges,
@@ -18,15 +18,15 @@ import {
   planUpdate,
 } from '../seat-rules.ts'
 import type { SeatInput, Writer, Written } from '../store.ts'
-import type { Running } from './calls.ts'
+import type { RunningCall } from './calls.ts'
 import type { ChangeLog } from './change-log.ts'
 import { sqlite } from './dialect.ts'
 
-const questions = writeQuestions(sqlite)
+const queries = writeQueries(sqlite)
 
 export class SeatWriter {
   readonly #log: ChangeLog
-  readonly #running: Running
+  readonly #running: RunningCall
   readonly #byId: StatementSync
   readonly #byName: StatementSync
   readonly #administrator: StatementSync
@@ -36,12 +36,12 @@ export class SeatWriter {
   readonly #giveUp: StatementSync
   readonly #keysOf: StatementSync
 
-  constructor(database: DatabaseSync, log: ChangeLog, running: Running) {
+  constructor(database: DatabaseSync, log: ChangeLog, running: RunningCall) {
     this.#log = log
     this.#running = running
     this.#byId = database.prepare(seatById(sqlite))
-    this.#byName = database.prepare(questions.name)
-    this.#administrator = database.prepare(questions.administrator)
+    this.#byName = database.prepare(queries.name)
+    this.#administrator = database.prepare(queries.administrator)
     this.#insert = database.prepare(
       `INSERT INTO seats (tenant, id, name, spaces, permissions, created_by, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)`,
     )
@@ -85,7 +85,7 @@ export class SeatWriter {
     return { ...this.#log.append(changes), value: after }
   }
 
-  /** Its members, and its part in API keys, go with it. */
+  /** Members and assignments to API keys are deleted by cascade. */
   delete(writer: Writer, id: string): Written<null> | AdminRefusal {
     const { tenant } = writer
     const seat = planDeletion(writer, this.#find(writer, id))
@@ -98,21 +98,21 @@ export class SeatWriter {
   }
 
   #find({ tenant, scope }: Writer, id: string): StoredSeat | null {
-    const row = this.#byId.get({ tenant, id, ...seenBy(scope) })
+    const row = this.#byId.get({ tenant, id, ...visibilityOf(scope) })
     return row === undefined ? null : storedSeat(row)
   }
 
   #taken({ tenant, scope }: Writer, name: string): AdminRefusal | null {
-    return nameTaken(this.#byName.get({ tenant, name, ...seenBy(scope) }))
+    return nameTaken(this.#byName.get({ tenant, name, ...visibilityOf(scope) }))
   }
 
-  /** No other Seat administrates the tenant. */
+  /** Whether no other Seat administrates the tenant. */
   #isLast({ tenant, scope }: Writer, id: string): boolean {
-    return this.#administrator.get(administratorBesides(tenant, id, scope)) === undefined
+    return this.#administrator.get(otherAdministratorValues(tenant, id, scope)) === undefined
   }
 
   #markGivenUp(writer: Writer, name: string): void {
     const now = Math.floor(Date.now() / 1000)
-    this.#giveUp.run(writer.tenant, name, Math.max(now, givenUpAt(writer, this.#running.waited())))
+    this.#giveUp.run(writer.tenant, name, Math.max(now, givenUpAt(writer, this.#running.elapsed())))
   }
 }

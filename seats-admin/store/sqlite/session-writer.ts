@@ -1,4 +1,4 @@
-/** Writes to sign-in sessions. Runs in the writer's thread; each method inside a transaction of its own. */
+/** Writes to sessions. Runs in the writer's thread; each method in its own transaction. */
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { Row } from '../rows.ts'
@@ -82,7 +82,7 @@ export class SessionWriter {
     return this.#changed(tenant, id)
   }
 
-  /** Announced each time: who asks again may have got no answer, and memory may not have heard yet. */
+  /** Announced each time: the first response may have been lost before the change was applied. */
   end(tenant: string, id: string, now: number): SessionChanged | null {
     return this.#row(tenant, id) === undefined ? null : this.#ended(tenant, id, now)
   }

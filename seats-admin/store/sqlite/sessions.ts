@@ -1,9 +1,9 @@
-/** Sign-in sessions in the embedded store: who of its threads does what. */
+/** Sessions in the embedded store: assigns the methods to its threads. */
 
 import type { HandleProof, Renewal, SessionStore, StoredSession } from '../session-store.ts'
 import type { Threads } from './threads.ts'
 
-/** Both readings belong to the request path, and must not wait for the disk as a writer does. */
+/** Both reads are on the request path and must not wait for the writer's disk access. */
 export class SqliteSessions implements SessionStore {
   readonly #threads: Threads
 

@@ -1,4 +1,4 @@
-/** The embedded store: SQLite in a file, behind three threads. Opened through `seats-admin/index.ts`. */
+/** The embedded store: an SQLite file, accessed by three threads. */
 
 import { resolve } from 'node:path'
 import type { Position } from '../../model/change.ts'
@@ -9,19 +9,19 @@ import type { Owner } from './calls.ts'
 import { SqliteSessions } from './sessions.ts'
 import { Threads } from './threads.ts'
 
-/** Milliseconds until a call is given up. */
+/** Milliseconds until a call rejects. */
 const DEFAULT_TIMEOUT = 2000
 
 export interface SqliteOptions {
-  /** The database file. It and its folder are made if they are missing; anything else that is there is refused. */
+  /** The database file. A missing file or folder is created; a file that is not a store is refused. */
   readonly path: string
   /** Milliseconds until a call rejects with StoreUnavailable. */
   readonly timeout?: number
-  /** For a process of a gateway, which decides on this store as its owner or not at all. */
+  /** Set by a process of a gateway, which decides on this store only as its owner. */
   readonly owner?: Owner
 }
 
-/** Rejects with a StoreUnavailable whose message says what is wrong with the file. */
+/** Rejects with a StoreUnavailable whose message states the fault. */
 export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   const { path, timeout = DEFAULT_TIMEOUT, owner = null } = options
   const threads = new Threads(resolve(path), timeout, owner)
@@ -40,7 +40,7 @@ class SqliteStore implements Store {
   readonly ownership: Ownership | null
   readonly health: Health
   readonly #threads: Threads
-  /** Of the reader's starts, the one whose feed has been read last. */
+  /** The reader's start count at the last feed reading. */
   #followed = 1
 
   constructor(threads: Threads, owner: Owner | null) {
@@ -76,8 +76,8 @@ class SqliteStore implements Store {
   }
 
   /**
-   * A thread that was started anew may have found another file. Its marks tell; that memory is not trusted to them
-   * alone costs one forgetting. Who asks from null has read nothing before.
+   * A restarted thread may have opened another file. Its marks would show that; to be safe, the memory is also cleared
+   * once. A reading from null has no earlier state.
    */
   async changesSince(position: Position | null) {
     const found = await this.#threads.reader.call('changesSince', position)

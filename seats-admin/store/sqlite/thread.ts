@@ -1,11 +1,11 @@
-/** The main thread's end of one of the store's threads: calls, time limits, restart. */
+/** The main thread's interface to one of the store's threads: calls, timeouts, restart. */
 
 import { Worker } from 'node:worker_threads'
 import { monotonic } from '../clock.ts'
 import type { Health, Work } from '../health.ts'
 import { StoreUnavailable } from '../store.ts'
 import {
-  type Answer,
+  type ThreadReply,
   type Call,
   CLOSE,
   type Opened,
@@ -16,27 +16,27 @@ import {
 } from './calls.ts'
 import { Superseded } from './ownership.ts'
 
-/** Calls that a thread has not answered yet. More than a healthy disk ever leaves waiting. */
-const MAX_UNANSWERED = 10_000
-/** Milliseconds the thread has to end before it is cut off. */
+/** Calls without a reply. */
+const MAX_PENDING = 10_000
+/** Milliseconds for the thread to end before it is terminated. */
 const CLOSE_TIMEOUT = 5000
 
 const WORK: Readonly<Record<Role, Work>> = { reader: 'reads', lister: 'lists', writer: 'writes' }
 
 export interface ThreadOwner {
   readonly health: Health
-  /** What a thread is started with now. */
+  /** The worker data of a new thread. */
   dataOf(role: Role): ThreadData
-  /** Null: calls may go on. Else they wait for it; its rejection is their answer. */
+  /** Null when calls may proceed. Otherwise they wait for the promise, and reject as it does. */
   gate(): Promise<void> | null
-  /** Told when a thread finds that its files are not, or no longer, those of the store. */
+  /** Called when a thread's files are not, or no longer, those of the store. */
   moved(message: string): void
-  /** Told when a thread finds that another gateway owns the store. */
+  /** Called when another gateway owns the store. */
   superseded(message: string): void
 }
 
-/** An answer to one call. */
-type Settling = Exclude<Answer, { moved: string } | { superseded: string }>
+/** The reply to one call. */
+type Settling = Exclude<ThreadReply, { moved: string } | { superseded: string }>
 
 interface Waiting {
   readonly resolve: (value: unknown) => void
@@ -49,10 +49,10 @@ export class Thread<O extends Operations> {
   readonly #role: Role
   readonly #timeout: number
   #worker: Worker | null = null
-  /** All that have been started and not ended: {@link drop} and a crash leave some that still have the file open. */
-  readonly #alive = new Set<Worker>()
-  /** By call; null where the caller has given up. Those count too: a thread that hangs must not pile up calls. */
-  readonly #unanswered = new Map<number, Waiting | null>()
+  /** All workers that have not ended. After {@link drop} or a crash, some still have the file open. */
+  readonly #running = new Set<Worker>()
+  /** By call id; null after the call's timeout. Those count too, so that a hung thread does not accumulate calls. */
+  readonly #pending = new Map<number, Waiting | null>()
   #lastId = 0
   #starts = 0
   #closing: Promise<void> | null = null
@@ -63,65 +63,65 @@ export class Thread<O extends Operations> {
     this.#timeout = timeout
   }
 
-  /** How often the thread has been started: after the first time, a crash or a replaced file lies in between. */
+  /** Number of starts. Each further start follows a crash or a replaced file. */
   get starts(): number {
     return this.#starts
   }
 
-  /** Starts the thread, whatever the gate. Resolves once the database is open, with what it found. */
+  /** Starts the thread without waiting for the gate. Resolves when the database is open. */
   async open(timeout: number): Promise<Opened> {
-    return (await this.#ask(READY, [], timeout, () => null)) as Opened
+    return (await this.#send(READY, [], timeout, () => null)) as Opened
   }
 
   call<M extends keyof O & string>(method: M, ...args: Parameters<O[M]>): Promise<ReturnType<O[M]>> {
-    return this.#owner.health.watch(WORK[this.#role], async () => {
-      return (await this.#ask(method, args, this.#timeout, () => this.#owner.gate())) as ReturnType<O[M]>
+    return this.#owner.health.observe(WORK[this.#role], async () => {
+      return (await this.#send(method, args, this.#timeout, () => this.#owner.gate())) as ReturnType<O[M]>
     })
   }
 
-  /** Rejects what is unanswered, and asks the running thread nothing more; the next call starts another one. */
+  /** Rejects pending calls and abandons the running thread; the next call starts another one. */
   drop(cause: StoreUnavailable): void {
     this.#worker = null
     this.#rejectAll(cause)
   }
 
-  /** Ends what has been dropped. Resolves once it has closed the file, however long it takes. */
+  /** Ends the dropped threads. Resolves when they have closed the file, without a timeout. */
   async gone(): Promise<void> {
-    await Promise.all([...this.#alive].map((worker) => ended(worker)))
+    await Promise.all([...this.#running].map((worker) => ended(worker)))
   }
 
-  /** Calls made before are still answered. */
+  /** Completes earlier calls. */
   close(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#closing ??= Promise.race([this.gone(), promise])
-    // A thread that hangs in a call to the disk can't even be cut off: it is left behind.
+    // A thread that hangs in a disk operation can't be terminated: it is abandoned.
     const timer = setTimeout(resolve, CLOSE_TIMEOUT + 500)
     return this.#closing.finally(() => clearTimeout(timer))
   }
 
-  #ask(
+  #send(
     method: string,
     args: readonly unknown[],
     timeout: number,
     gateOf: () => Promise<void> | null,
   ): Promise<unknown> {
     if (this.#closing !== null) return Promise.reject(new StoreUnavailable('the store is closed'))
-    if (this.#unanswered.size >= MAX_UNANSWERED) {
+    if (this.#pending.size >= MAX_PENDING) {
       return Promise.reject(
-        new StoreUnavailable(`the store has ${MAX_UNANSWERED} calls waiting`, { fault: 'overloaded' }),
+        new StoreUnavailable(`the store has ${MAX_PENDING} pending calls`, { fault: 'overloaded' }),
       )
     }
-    // Not before: a rejection that is heard by no call would end the process.
+    // Called only here: an unhandled rejection of the gate would end the process.
     const gate = gateOf()
     const id = ++this.#lastId
-    const asked = monotonic()
-    const call: Call = { id, method, args, asked, deadline: asked + timeout }
+    const startedAt = monotonic()
+    const call: Call = { id, method, args, startedAt, deadline: startedAt + timeout }
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
-        this.#unanswered.set(id, null)
-        reject(new StoreUnavailable(`the store did not answer within ${timeout} ms`, { fault: 'timeout' }))
+        this.#pending.set(id, null)
+        reject(new StoreUnavailable(`the store did not respond within ${timeout} ms`, { fault: 'timeout' }))
       }, timeout)
-      this.#unanswered.set(id, { resolve, reject, timer })
+      this.#pending.set(id, { resolve, reject, timer })
       if (gate === null) this.#post(call)
       else
         gate.then(
@@ -132,8 +132,8 @@ export class Thread<O extends Operations> {
   }
 
   #post(call: Call): void {
-    // Dropped while it waited at the gate.
-    if (!this.#unanswered.has(call.id)) return
+    // The call was dropped while it waited for the gate.
+    if (!this.#pending.has(call.id)) return
     if (this.#closing !== null)
       return this.#settle({ id: call.id, unavailable: 'the store is closed', fault: null })
     this.#worker ??= this.#start()
@@ -141,49 +141,49 @@ export class Thread<O extends Operations> {
   }
 
   #start(): Worker {
-    // Without the flags of the process: a debugger's port or a test runner's loader is not for this thread.
+    // Without the flags of the process, such as a debugger's port or a test runner's loader.
     const worker = new Worker(new URL('./worker.ts', import.meta.url), {
       workerData: this.#owner.dataOf(this.#role),
       name: `store-${this.#role}`,
       execArgv: [],
     })
-    this.#alive.add(worker)
-    worker.on('message', (answer: Answer) => {
-      if (this.#worker === worker) this.#hear(answer)
+    this.#running.add(worker)
+    worker.on('message', (reply: ThreadReply) => {
+      if (this.#worker === worker) this.#receive(reply)
     })
     worker.on('error', (cause) => {
       if (this.#worker === worker && isSuperseded(cause)) this.#owner.superseded(cause.message)
-      this.#lost(worker, cause)
+      this.#crashed(worker, cause)
     })
     worker.on('exit', () => {
-      this.#alive.delete(worker)
-      this.#lost(worker, new Error('its thread has ended'))
+      this.#running.delete(worker)
+      this.#crashed(worker, new Error('its thread exited'))
     })
-    // A process that forgot to close the store may end; one that waits for an answer is kept alive by its timer.
+    // The thread must not keep the process alive; the timers of pending calls do.
     worker.unref()
     this.#starts++
     return worker
   }
 
-  #hear(answer: Answer): void {
-    if ('moved' in answer) this.#owner.moved(answer.moved)
-    else if ('superseded' in answer) this.#owner.superseded(answer.superseded)
-    else this.#settle(answer)
+  #receive(reply: ThreadReply): void {
+    if ('moved' in reply) this.#owner.moved(reply.moved)
+    else if ('superseded' in reply) this.#owner.superseded(reply.superseded)
+    else this.#settle(reply)
   }
 
-  #settle(answer: Settling): void {
-    const waiting = this.#unanswered.get(answer.id)
-    this.#unanswered.delete(answer.id)
+  #settle(reply: Settling): void {
+    const waiting = this.#pending.get(reply.id)
+    this.#pending.delete(reply.id)
     if (waiting === undefined || waiting === null) return
     clearTimeout(waiting.timer)
-    if ('value' in answer) waiting.resolve(answer.value)
-    else if ('unavailable' in answer) {
-      waiting.reject(new StoreUnavailable(answer.unavailable, { fault: answer.fault }))
-    } else waiting.reject(new Error(answer.failed))
+    if ('value' in reply) waiting.resolve(reply.value)
+    else if ('unavailable' in reply) {
+      waiting.reject(new StoreUnavailable(reply.unavailable, { fault: reply.fault }))
+    } else waiting.reject(new Error(reply.failed))
   }
 
   /** The next call starts another one. */
-  #lost(worker: Worker, cause: unknown): void {
+  #crashed(worker: Worker, cause: unknown): void {
     if (this.#worker !== worker) return
     this.#worker = null
     const message = cause instanceof Error ? cause.message : String(cause)
@@ -191,16 +191,16 @@ export class Thread<O extends Operations> {
   }
 
   #rejectAll(cause: StoreUnavailable): void {
-    for (const waiting of this.#unanswered.values()) {
+    for (const waiting of this.#pending.values()) {
       if (waiting === null) continue
       clearTimeout(waiting.timer)
       waiting.reject(cause)
     }
-    this.#unanswered.clear()
+    this.#pending.clear()
   }
 }
 
-/** The thread's own error is a copy here: of its class, the name is left. */
+/** An error from a thread is a structured clone: only its name identifies the class. */
 function isSuperseded(cause: unknown): cause is Error {
   return cause instanceof Error && cause.name === Superseded.name
 }

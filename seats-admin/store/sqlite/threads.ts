@@ -1,4 +1,4 @@
-/** The store's three threads, which open one file together and leave it together. */
+/** The store's three threads, which open and leave one file together. */
 
 import { Health } from '../health.ts'
 import { StoreUnavailable } from '../store.ts'
@@ -7,32 +7,32 @@ import type { StoreFiles } from './file.ts'
 import type { ListerOperations, ReaderOperations, WriterOperations } from './operations.ts'
 import { Thread, type ThreadOwner } from './thread.ts'
 
-/** Milliseconds that opening may take: making or migrating the file, waiting for its other users, recovery of its log, the check of all pages. */
+/** Milliseconds to open the file: creation, migration, waiting for other users, WAL recovery and the integrity check. */
 const OPEN_TIMEOUT = 30_000
 
 export class Threads implements ThreadOwner {
   readonly health = new Health()
   readonly reader: Thread<ReaderOperations>
-  /** Not started before administration asks: an idle gateway has one thread less. */
+  /** Started at the first call, so that an idle gateway has one thread less. */
   readonly lister: Thread<ListerOperations>
   readonly writer: Thread<WriterOperations>
   readonly #path: string
   readonly #timeout: number
-  /** As the writer has opened them last. */
+  /** The files that the writer opened last. */
   #files: StoreFiles | null = null
   #open = false
   #reopening: Promise<void> | null = null
-  /** Until the threads of a file that went away have closed it. */
-  #leaving: Promise<void> = Promise.resolve()
+  /** Resolves when the threads of a moved file have closed it. */
+  #draining: Promise<void> = Promise.resolve()
   readonly #owner: Owner | null
   #alone = true
-  /** Why nothing is asked any more; null while the gateway owns the store, or needs not. */
+  /** The rejection of all calls after supersession; otherwise null. */
   #superseded: StoreUnavailable | null = null
   readonly #supersession = Promise.withResolvers<StoreUnavailable>()
 
   /**
-   * @param timeout ms until a call is given up
-   * @param owner for whom the store is opened; null for a program that is no gateway
+   * @param timeout ms until a call rejects
+   * @param owner the gateway; null for other programs
    */
   constructor(path: string, timeout: number, owner: Owner | null) {
     this.#path = path
@@ -52,7 +52,7 @@ export class Threads implements ThreadOwner {
     this.health.close()
     await Promise.all([this.reader.close(), this.lister.close()])
     await this.writer.close()
-    await this.#leaving
+    await this.#draining
   }
 
   dataOf(role: Role): ThreadData {
@@ -67,12 +67,12 @@ export class Threads implements ThreadOwner {
     }
   }
 
-  /** At the first opening, no other gateway, nor a worker of one, may have had a lease. */
+  /** Whether no other gateway or worker may have had a lease at the first opening. */
   get alone(): boolean {
     return this.#alone
   }
 
-  /** Resolves when another gateway has become the owner. */
+  /** Resolves when another gateway becomes the owner. */
   get supersession(): Promise<StoreUnavailable> {
     return this.#supersession.promise
   }
@@ -91,7 +91,7 @@ export class Threads implements ThreadOwner {
     this.#open = false
     const cause = new StoreUnavailable(message)
     for (const thread of [this.reader, this.lister, this.writer]) thread.drop(cause)
-    this.#leaving = this.#leave()
+    this.#draining = this.#drain()
   }
 
   superseded(message: string): void {
@@ -103,16 +103,16 @@ export class Threads implements ThreadOwner {
   }
 
   /**
-   * The writer goes last: where only the log has lost its name, its closing writes what was acknowledged back into the
-   * file. And no thread opens anew before: SQLite would give it the others' index of the old log.
+   * The writer closes last: if only the WAL has lost its name, the close checkpoints acknowledged writes into the file. No
+   * thread reopens the file before: SQLite would give it the shared index of the old WAL.
    */
-  async #leave(): Promise<void> {
+  async #drain(): Promise<void> {
     await Promise.all([this.reader.gone(), this.lister.gone()])
     await this.writer.gone()
   }
 
   async #reopen(): Promise<void> {
-    await this.#leaving
+    await this.#draining
     await this.#openFile()
   }
 

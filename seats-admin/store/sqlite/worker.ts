@@ -1,7 +1,6 @@
 /**
- * One of the store's three threads. The reader, whose answers are small, decides requests while the writer waits for
- * the disk or for another program's lock, and the lister reads what administration asks for, however large; none of
- * them ever stops the event loop of the gateway.
+ * One of the store's three threads. The reader serves decisions with small replies while the writer waits for the disk or a
+ * lock. The lister serves administration's large reads. None of them blocks the gateway's event loop.
  */
 
 import { setPriority } from 'node:os'
@@ -9,59 +8,59 @@ import type { DatabaseSync } from 'node:sqlite'
 import { parentPort, workerData } from 'node:worker_threads'
 import { monotonic } from '../clock.ts'
 import {
-  type Answer,
+  type ThreadReply,
   type Call,
   CLOSE,
   type Opened,
   type Operations,
   READY,
-  type Running,
+  type RunningCall,
   type ThreadData,
 } from './calls.ts'
-import { checkIntegrity, connect, faultOf, TooLate, transact, writeAhead } from './connection.ts'
-import { departure, ensureFile, identityOf, logOf, refuseLogOf } from './file.ts'
+import { checkIntegrity, connect, faultOf, CallExpired, transact, enableWal } from './connection.ts'
+import { fileReplacement, ensureFile, identityOf, logOf, refuseStaleLog } from './file.ts'
 import { checkFile } from './inspect.ts'
 import { migrate } from './migrations.ts'
 import { listerOperations, readerOperations, writerOperations } from './operations.ts'
-import { type Finding, Guard, Superseded, takeStore } from './ownership.ts'
+import { type FileOrigin, Guard, Superseded, takeOwnership } from './ownership.ts'
 import { withReserve } from './reserve.ts'
 
 if (parentPort === null) throw new Error('this file is a thread of the store')
 const port = parentPort
 /**
- * Of the reader and the lister. On a core that they share with the event loop, the event loop goes first and they keep a
- * quarter of it: Seats that are long to read delay other tenants by half as much as with equal priorities.
+ * Niceness of the reader and the lister. On a shared core the event loop has priority and they get a quarter: large Seats
+ * then delay other tenants half as much as with equal priorities.
  */
 const NICENESS = 5
-/** Milliseconds between two looks past the cache. */
-const LOOK_EVERY = 250
-let nextLook = 0
-const TOO_LATE = 'the store was too slow to answer in time'
+/** Milliseconds between retries without SQLite's page cache. */
+const RETRY_INTERVAL = 250
+let nextRetry = 0
+const EXPIRED = 'the store responded too late'
 const data: ThreadData = workerData
 let call: Call | null = null
-const running: Running = {
-  waited: () => (call === null ? 0 : monotonic() - call.asked),
-  timely() {
-    if (call !== null && monotonic() >= call.deadline) throw new TooLate()
+const running: RunningCall = {
+  elapsed: () => (call === null ? 0 : monotonic() - call.startedAt),
+  throwIfExpired() {
+    if (call !== null && monotonic() >= call.deadline) throw new CallExpired()
   },
 }
 
 const { database, log, files, alone } = open()
-// Elsewhere than on Linux the priority is the whole process's.
+// Only on Linux does a thread have its own priority.
 if (data.role !== 'writer' && process.platform === 'linux') yieldToEventLoop()
 const guard = data.owner === null ? null : new Guard(database, data.owner.lock)
 const operations = operationsOf(database)
 
 port.on('message', (message: Call | typeof CLOSE) => {
   if (message === CLOSE) close()
-  else port.postMessage(answer(message))
+  else port.postMessage(respond(message))
 })
 
 function yieldToEventLoop(): void {
   try {
     setPriority(NICENESS)
   } catch {
-    // A sandbox may forbid the call. The thread then runs as the others do.
+    // A sandbox may forbid the call; the thread then runs at normal priority.
   }
 }
 
@@ -80,28 +79,28 @@ function open(): OpenStore {
   let taken = false
   try {
     if (data.opening === null) return openFile()
-    const finding = find(data.opening)
-    const alone = withReserve(data.path, () => takes(finding))
+    const origin = locate(data.opening)
+    const alone = withReserve(data.path, () => takeIfOwner(origin))
     taken = true
     return { ...withReserve(data.path, openFile), alone }
   } catch (cause) {
-    const error = new Error(`the store ${data.path} can't be opened: ${messageOf(cause)}`)
-    // Once it is taken, another owner means only that the file was replaced again meanwhile.
+    const error = new Error(`the store ${data.path} cannot be opened: ${messageOf(cause)}`)
+    // After the ownership was taken, another owner means that the file was replaced again.
     if (cause instanceof Superseded && !taken) error.name = cause.name
     throw error
   }
 }
 
-function find(opening: 'first' | 'again'): Finding {
+function locate(opening: 'first' | 'again'): FileOrigin {
   const created = opening === 'first' && ensureFile(data.path)
   checkFile(data.path)
   if (opening === 'first') return created ? 'created' : 'found'
-  if (data.files !== null) refuseLogOf(data.files, data.path)
+  if (data.files !== null) refuseStaleLog(data.files, data.path)
   return 'again'
 }
 
-function takes(finding: Finding): boolean {
-  return data.owner?.takes !== true || takeStore(data.path, data.owner.lock, finding)
+function takeIfOwner(origin: FileOrigin): boolean {
+  return data.owner?.takes !== true || takeOwnership(data.path, data.owner.lock, origin)
 }
 
 function openFile(): OpenStore {
@@ -119,54 +118,55 @@ function openFile(): OpenStore {
   }
 }
 
-/** Its first reading takes a shared lock on the file, which is held until the connection is closed. */
+/** The first read takes a shared lock on the file until the connection closes. */
 function prepare(connection: DatabaseSync): void {
   if (data.role === 'writer') {
     migrate(connection)
-    writeAhead(connection)
+    enableWal(connection)
   }
   if (data.owner !== null) new Guard(connection, data.owner.lock).check()
   if (data.opening !== null) checkIntegrity(connection)
 }
 
-function answer(asked: Call): Answer {
+function respond(asked: Call): ThreadReply {
   const { id } = asked
   if (asked.method === READY) return { id, value: { files, alone } }
-  // The caller has given up; let the ones behind have their turn.
-  if (monotonic() >= asked.deadline) return { id, unavailable: TOO_LATE, fault: 'timeout' }
-  const moved = departure(data.path, log, files)
+  // The call has expired: skip it.
+  if (monotonic() >= asked.deadline) return { id, unavailable: EXPIRED, fault: 'timeout' }
+  const moved = fileReplacement(data.path, log, files)
   if (moved !== null) return { moved }
   call = asked
   try {
     const value = perform(asked)
-    // What has been written to a log that lost its name meanwhile is not acknowledged.
-    const lost = data.role === 'writer' ? departure(data.path, log, files) : null
+    // A write to a WAL that has lost its name is not acknowledged.
+    const lost = data.role === 'writer' ? fileReplacement(data.path, log, files) : null
     return lost === null ? { id, value } : { moved: lost }
   } catch (cause) {
     if (cause instanceof Superseded) return { superseded: `the store ${data.path}: ${cause.message}` }
-    if (cause instanceof TooLate) return { id, unavailable: TOO_LATE, fault: 'timeout' }
+    if (cause instanceof CallExpired) return { id, unavailable: EXPIRED, fault: 'timeout' }
     if (isSqliteError(cause)) return failure(asked, cause)
     return { id, failed: messageOf(cause) }
   }
 }
 
-function failure(asked: Call, cause: Error): Answer {
+function failure(asked: Call, cause: Error): ThreadReply {
   const { id } = asked
   const fault = faultOf(cause)
-  if (fault === 'corrupt' && data.role !== 'writer' && monotonic() >= nextLook) {
-    nextLook = monotonic() + LOOK_EVERY
-    const afresh = readAfresh(asked)
-    if (afresh !== null) return { id, ...afresh }
+  if (fault === 'corrupt' && data.role !== 'writer' && monotonic() >= nextRetry) {
+    nextRetry = monotonic() + RETRY_INTERVAL
+    const retried = retryUncached(asked)
+    if (retried !== null) return { id, ...retried }
   }
   return { id, unavailable: `the store ${data.path}: ${cause.message}`, fault }
 }
 
 /**
- * A page that was read ruined stays in SQLite's cache after it has been mended on the disk; and pages that were read
- * before the damage stay in it, too, and are worth more than those on the disk. So the cache is dropped only once the
- * call succeeds without it. Null where it does not.
+ * SQLite's cache keeps a corrupt page after its repair on disk, but also intact pages from before the damage. The cache is
+ * therefore dropped only when the call succeeds without it.
+ *
+ * @returns null when the call fails again
  */
-function readAfresh({ method, args }: Call): { value: unknown } | null {
+function retryUncached({ method, args }: Call): { value: unknown } | null {
   try {
     const connection = connect(data.path, 'ro', data.busyTimeout)
     try {
@@ -192,7 +192,7 @@ function perform({ method, args, deadline }: Call): unknown {
   })
 }
 
-/** The last connection to close writes the log back into the file. */
+/** The last connection to close checkpoints the WAL. */
 function close(): void {
   port.close()
   database.close()

@@ -56,7 +56,7 @@ t.test('another Seat of that name is left alone', async (t) => {
     const refused = await bootstrapTenant(store, { ...OPTIONS, tenant })
     t.match(isRefusal(refused) && refused, {
       refused: 'seat_name_taken',
-      detail: /Seat "admin" that is not just "\*" in space hq/,
+      detail: /already has a Seat "admin" other than "\*" in space hq/,
     })
     t.same((await store.seatByName(tenant, 'admin')).value.seat, value)
     t.same(

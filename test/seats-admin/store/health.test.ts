@@ -16,7 +16,7 @@ function setUp() {
   let asked = 0
   const ask = (work: Work, outcome: () => Promise<unknown>) =>
     health
-      .watch(work, () => {
+      .observe(work, () => {
         asked++
         return outcome()
       })

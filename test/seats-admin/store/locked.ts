@@ -101,7 +101,7 @@ export function locked(t: Test, fresh: (t: Test) => Promise<Lockable>): void {
     await place.waiting(store)
     // As many as wait, and some that have a connection.
     const rest = Promise.allSettled([first, ...Array.from({ length: 10_010 }, make)])
-    await t.rejects(make(), /10000 calls waiting/)
+    await t.rejects(make(), /10000 pending calls/)
     t.same((await store.changesSince(BEGINNING)).changes, [], 'reads have a queue of their own')
     await release()
     const results = await rest

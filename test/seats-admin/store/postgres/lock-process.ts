@@ -1,8 +1,8 @@
 /** Stands still in the middle of a write, the lock held, and says so. */
 
 import { StoreUnavailable } from '../../../../seats-admin/index.ts'
-import { within } from '../../../../seats-admin/store/postgres/call.ts'
-import { sessionOf } from '../../../../seats-admin/store/postgres/lanes.ts'
+import { withTimeout } from '../../../../seats-admin/store/postgres/call.ts'
+import { sessionOf } from '../../../../seats-admin/store/postgres/connection-pools.ts'
 import { Pool } from '../../../../seats-admin/store/postgres/pool.ts'
 import { createSeat } from '../../../../seats-admin/store/postgres/seat-writer.ts'
 import { transact } from '../../../../seats-admin/store/postgres/transaction.ts'
@@ -11,7 +11,7 @@ import { writer } from '../conformance.ts'
 
 const [, , url = ''] = process.argv
 const pool = new Pool(parseUrl(url), sessionOf(2000), 1)
-const write = within(30_000, (call) =>
+const write = withTimeout(30_000, (call) =>
   transact(pool, call, async (transaction) => {
     process.stdout.write('locked\n')
     await new Promise((resolve) => setTimeout(resolve, 300))

@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url'
 import { Client } from 'pg'
 import t, { type Test } from 'tap'
 import { StoreUnavailable } from '../../../../seats-admin/index.ts'
-import { within } from '../../../../seats-admin/store/postgres/call.ts'
-import { sessionOf } from '../../../../seats-admin/store/postgres/lanes.ts'
+import { withTimeout } from '../../../../seats-admin/store/postgres/call.ts'
+import { sessionOf } from '../../../../seats-admin/store/postgres/connection-pools.ts'
 import { Pool } from '../../../../seats-admin/store/postgres/pool.ts'
 import { sql } from '../../../../seats-admin/store/postgres/sql.ts'
 import { transact } from '../../../../seats-admin/store/postgres/transaction.ts'
@@ -82,11 +82,11 @@ for (const [where, question] of Object.entries(questions)) {
     const pool = new Pool(target, sessionOf(2000), 1)
     const cut = Promise.withResolvers<void>()
     // The caller, if it runs at all, is in no hurry: it is the server that has to end it.
-    const write = within(60_000, (call) =>
+    const write = withTimeout(60_000, (call) =>
       transact(pool, call, async (transaction) => {
         proxy.freeze()
         cut.resolve()
-        return transaction.ask(sql(question), {})
+        return transaction.query(sql(question), {})
       }),
     )
     await cut.promise

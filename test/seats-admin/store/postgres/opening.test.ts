@@ -9,7 +9,7 @@ import t, { type Test } from 'tap'
 import { StoreUnavailable } from '../../../../seats-admin/index.ts'
 import { openPostgresStore } from '../../../../seats-admin/store/postgres/store.ts'
 import { Connection } from '../../../../seats-admin/store/postgres/connection.ts'
-import { sessionOf } from '../../../../seats-admin/store/postgres/lanes.ts'
+import { sessionOf } from '../../../../seats-admin/store/postgres/connection-pools.ts'
 import { MIGRATIONS, migrate } from '../../../../seats-admin/store/postgres/migrations.ts'
 import { parseUrl } from '../../../../seats-admin/store/postgres/url.ts'
 import { reservePort } from '../../../support/servers/ports.ts'
@@ -87,7 +87,7 @@ t.test('connections that take the same step at once take it once', async (t) => 
   const connections = await Promise.all(Array.from({ length: 6 }, () => connect(t, url)))
   await Promise.all(connections.map((connection) => migrate(connection, steps)))
   t.match(await server.query('SELECT x FROM seatgate.later', [], databaseOf(url)), [{ x: 1 }])
-  const why = `is of version ${steps.length}, written by a newer Seatgate; this one knows ${MIGRATIONS.length}`
+  const why = `has version ${steps.length}, from a newer Seatgate; this one supports up to ${MIGRATIONS.length}`
   t.match(await refusalOf(t, url), why)
 })
 
@@ -150,7 +150,10 @@ t.test('what is not there, or not to be had', async (t) => {
 
 t.test('a database that is not in UTF-8', async (t) => {
   await server.query(`CREATE DATABASE latin ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0`)
-  t.match(await refusalOf(t, server.urlOf('latin')), /encoded in LATIN1: it must be UTF8/)
+  t.match(
+    await refusalOf(t, server.urlOf('latin')),
+    /the encoding of the database is LATIN1: it must be UTF8/,
+  )
 })
 
 t.test('a standby, which may lag behind', async (t) => {

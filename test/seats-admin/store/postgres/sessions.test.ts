@@ -2,7 +2,7 @@
 
 import t from 'tap'
 import { Connection } from '../../../../seats-admin/store/postgres/connection.ts'
-import { sessionOf } from '../../../../seats-admin/store/postgres/lanes.ts'
+import { sessionOf } from '../../../../seats-admin/store/postgres/connection-pools.ts'
 import { MIGRATIONS, migrate } from '../../../../seats-admin/store/postgres/migrations.ts'
 import { parseUrl } from '../../../../seats-admin/store/postgres/url.ts'
 import { startPostgres } from '../../../support/servers/postgres.ts'

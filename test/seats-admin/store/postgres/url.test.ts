@@ -45,18 +45,21 @@ t.test('a password that breaks the URL is not shown in parts', async (t) => {
 t.test('what is refused', async (t) => {
   const faults: Record<string, RegExp> = {
     'http://anna@h/x': /must begin with postgres:/,
-    '/var/lib/x': /can't be read/,
-    'postgres://anna@/x': /can't be read/,
-    'postgres://h/x': /names no user/,
+    '/var/lib/x': /the URL is not valid/,
+    'postgres://anna@/x': /the URL is not valid/,
+    'postgres://h/x': /has no user name/,
     'postgres://anna@h/x?sslmod=require': /unknown parameter, "sslmod"/,
     'postgres://anna@h/x?sslmode=disable&sslmode=require': /the parameter sslmode twice/,
     'postgres://anna@h/x?sslmode=prefer': /sslmode must be one of disable, require, verify-ca, verify-full/,
-    'postgres://anna@h/x?sslmode=verify-ca': /verify-ca needs sslrootcert/,
-    'postgres://anna@h/x?sslmode=verify-full&sslrootcert=/absent/ca.pem': /sslrootcert can't be read: ENOENT/,
-    [`postgres://anna@h/x?sslmode=require&sslcert=${files.client}`]: /sslcert and sslkey go together/,
-    [`postgres://anna@h/x?sslrootcert=${files.ca}`]: /certificates are given, but sslmode is disable/,
-    'postgres://anna@%2Frun/x?sslmode=require': /no TLS on a Unix socket/,
-    'postgres://anna@h/x%': /a % that encodes nothing/,
+    'postgres://anna@h/x?sslmode=verify-ca': /verify-ca requires sslrootcert/,
+    'postgres://anna@h/x?sslmode=verify-full&sslrootcert=/absent/ca.pem':
+      /sslrootcert cannot be read: ENOENT/,
+    [`postgres://anna@h/x?sslmode=require&sslcert=${files.client}`]:
+      /sslcert and sslkey must be set together/,
+    [`postgres://anna@h/x?sslrootcert=${files.ca}`]:
+      /certificate files require an sslmode other than disable/,
+    'postgres://anna@%2Frun/x?sslmode=require': /TLS is not available on a Unix socket/,
+    'postgres://anna@h/x%': /an invalid percent-encoding/,
   }
   for (const [url, fault] of Object.entries(faults)) t.throws(() => parseUrl(url), fault, url)
 })

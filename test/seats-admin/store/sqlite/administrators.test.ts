@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { connect } from '../../../../seats-admin/store/sqlite/connection.ts'
 import { sqlite } from '../../../../seats-admin/store/sqlite/dialect.ts'
-import { administratorBesides, writeQuestions } from '../../../../seats-admin/store/seat-questions.ts'
+import { otherAdministratorValues, writeQueries } from '../../../../seats-admin/store/seat-queries.ts'
 import { ADMIN, done, writer } from '../conformance.ts'
 import { open, temporaryFolder } from './support.ts'
 
@@ -17,8 +17,8 @@ t.test('it is looked for in the index of such Seats alone', async (t) => {
   database.exec(`WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n LIMIT 20000)
     INSERT INTO seats (tenant, id, name, spaces, permissions, created_by, created_at)
     SELECT 'acme', 'seat-' || n, 'seat ' || n, '["one"]', '["a:b","c:d"]', 'x', 0 FROM n`)
-  const { administrator } = writeQuestions(sqlite)
-  const values = administratorBesides('acme', 'none', ADMIN)
+  const { administrator } = writeQueries(sqlite)
+  const values = otherAdministratorValues('acme', 'none', ADMIN)
   const plan = database.prepare(`EXPLAIN QUERY PLAN ${administrator}`).all(values)
   const steps = plan.map(({ detail }) => String(detail)).filter((each) => /SEARCH|SCAN/.test(each))
   t.match(steps, [

@@ -2,14 +2,14 @@ import { closeSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { monotonic } from '../../../../seats-admin/store/clock.ts'
-import { connect, transact, writeAhead } from '../../../../seats-admin/store/sqlite/connection.ts'
+import { connect, transact, enableWal } from '../../../../seats-admin/store/sqlite/connection.ts'
 import { temporaryFolder } from './support.ts'
 
 function connection(t: Test) {
   const path = join(temporaryFolder(t), 'x.db')
   closeSync(openSync(path, 'wx'))
   const database = connect(path, 'rw', 100)
-  writeAhead(database)
+  enableWal(database)
   t.teardown(() => database.close())
   database.exec('CREATE TABLE parent (id PRIMARY KEY); CREATE TABLE child (id REFERENCES parent (id))')
   const count = () => database.prepare('SELECT count(*) AS n FROM parent').get()?.n
@@ -63,9 +63,9 @@ t.test('what is refused, fails, or comes too late leaves no trace and no transac
         insert()
         while (monotonic() < deadline);
       }),
-    { name: 'TooLate' },
+    { name: 'CallExpired' },
   )
-  t.throws(() => transact(database, monotonic(), insert), { name: 'TooLate' })
+  t.throws(() => transact(database, monotonic(), insert), { name: 'CallExpired' })
   t.same([count(), database.isTransaction], [0, false])
   transact(database, soon(), insert)
   t.equal(count(), 1)

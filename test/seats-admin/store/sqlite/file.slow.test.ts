@@ -33,7 +33,9 @@ async function refuses(t: Test, path: string, why: RegExp): Promise<void> {
   const opened: Promise<Store> = openSqliteStore({ path })
   await t.rejects(opened, StoreUnavailable)
   await t.rejects(opened, why)
-  await t.rejects(opened, { message: new RegExp(`^the store .*${path.split('/').at(-1)} can't be opened: `) })
+  await t.rejects(opened, {
+    message: new RegExp(`^the store .*${path.split('/').at(-1)} cannot be opened: `),
+  })
 }
 
 t.test('a missing file is made, for its owner only, and nothing else is left', async (t) => {
@@ -51,7 +53,7 @@ t.test('an existing file is used', async (t) => {
   t.equal((await store.seatByName('acme', 'A0')).value.seat?.name, 'A0')
 })
 
-t.test('a folder', async (t) => refuses(t, temporaryFolder(t), /it is no file/))
+t.test('a folder', async (t) => refuses(t, temporaryFolder(t), /it is not a regular file/))
 
 t.test('a file where a folder should be', async (t) => {
   const file = join(temporaryFolder(t), 'file')
@@ -79,7 +81,7 @@ t.test('the database of another program', async (t) => {
   const database = new DatabaseSync(path)
   database.exec('CREATE TABLE bookmarks (url TEXT)')
   database.close()
-  await refuses(t, path, /no Seatgate store/)
+  await refuses(t, path, /not a Seatgate store/)
 })
 
 t.test('a store of a newer version', async (t) => {
@@ -87,7 +89,7 @@ t.test('a store of a newer version', async (t) => {
   const database = new DatabaseSync(path)
   database.exec('PRAGMA user_version = 999')
   database.close()
-  await refuses(t, path, /version 999, written by a newer Seatgate/)
+  await refuses(t, path, /version 999, from a newer Seatgate/)
 })
 
 t.test('a file cut short', async (t) => {
@@ -124,7 +126,7 @@ t.test('a damaged page', async (t) => {
 t.test('a missing file whose log is there', async (t) => {
   const path = await filled(t)
   renameSync(path, `${path}-wal`)
-  await refuses(t, path, /its log .* is there/)
+  await refuses(t, path, /its log .* exists/)
   t.notOk(existsSync(path))
 })
 
@@ -141,7 +143,7 @@ t.test('a file that can only be read', async (t) => {
     console.log(await opened.then((store) => store.close().then(() => 'open'), (cause) => cause.message))`
   const run = 'node="$1"; "$node" -e "$2" "$3" && mount -o remount,ro "$3" && "$node" -e "$2" "$3"'
   const { stdout, stderr } = onSmallDisk(folder, 'sh', '-c', run, 'sh', process.execPath, program, folder)
-  t.match(stdout, /^open\nthe store .*seatgate.db can't be opened: EROFS/, stderr)
+  t.match(stdout, /^open\nthe store .*seatgate.db cannot be opened: EROFS/, stderr)
 })
 
 t.test('deleted while it is open: nothing is written to where nobody will find it', async (t) => {
@@ -151,7 +153,7 @@ t.test('deleted while it is open: nothing is written to where nobody will find i
   for (const suffix of ['', '-wal', '-shm']) rmSync(path + suffix)
   await t.rejects(store.createSeat(writer(), seat('B')), StoreUnavailable)
   await t.rejects(store.changesSince(head), StoreUnavailable)
-  await t.rejects(store.createSeat(writer(), seat('B')), /can't be opened/)
+  await t.rejects(store.createSeat(writer(), seat('B')), /cannot be opened/)
   t.notOk(existsSync(path), 'and it is not made again')
 })
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import t from 'tap'
 import { AdminReader } from '../../../../seats-admin/store/sqlite/admin-reader.ts'
-import { connect, TooLate } from '../../../../seats-admin/store/sqlite/connection.ts'
+import { connect, CallExpired } from '../../../../seats-admin/store/sqlite/connection.ts'
 import { ADMIN, done, inSpace, writer } from '../conformance.ts'
 import { ALL, listings } from '../listings.ts'
 import { open, temporaryFolder } from './support.ts'
@@ -32,13 +32,13 @@ t.test('nothing is read for a caller who has given up', async (t) => {
   await store.close()
   const database = connect(path, 'ro', 0)
   let rows = 0
-  const timely = () => {
-    if (++rows > 3) throw new TooLate()
+  const throwIfExpired = () => {
+    if (++rows > 3) throw new CallExpired()
   }
-  const reader = new AdminReader(database, { waited: () => 0, timely })
+  const reader = new AdminReader(database, { elapsed: () => 0, throwIfExpired })
   for (const scope of [ADMIN, inSpace('one')]) {
     rows = 0
-    t.throws(() => reader.listSeats('acme', { ...ALL, scope }), { name: 'TooLate' })
+    t.throws(() => reader.listSeats('acme', { ...ALL, scope }), { name: 'CallExpired' })
     t.equal(rows, 4)
   }
   rows = -100

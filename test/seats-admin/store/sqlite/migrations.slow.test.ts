@@ -102,6 +102,6 @@ t.test('a step that fails leaves the store as it was', async (t) => {
 t.test('what is not marked as a store is left alone', async (t) => {
   const database = new DatabaseSync(':memory:')
   t.teardown(() => database.close())
-  t.throws(() => migrate(database), /no Seatgate store/)
+  t.throws(() => migrate(database), /not a Seatgate store/)
   t.equal(database.prepare('SELECT count(*) AS n FROM sqlite_schema').get()?.n, 0)
 })

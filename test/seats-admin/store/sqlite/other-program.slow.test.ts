@@ -66,12 +66,12 @@ function crashed(path: string, beside: string, mode: 'wal' | 'delete', work: str
 const CASES: Readonly<Record<string, readonly [make: (path: string) => void, why: RegExp]>> = {
   'a database with a rollback journal': [
     (path) => bookmarks(path, 'delete'),
-    /the file is no Seatgate store/,
+    /the file is not a Seatgate store/,
   ],
-  'a WAL database': [(path) => bookmarks(path, 'wal'), /the file is no Seatgate store/],
+  'a WAL database': [(path) => bookmarks(path, 'wal'), /the file is not a Seatgate store/],
   'a WAL database with its log': [
     (path) => crashed(path, '-wal', 'wal', "INSERT INTO bookmarks VALUES ('b')"),
-    /the file is no Seatgate store/,
+    /the file is not a Seatgate store/,
   ],
   'a database with a hot journal': [
     (path) =>
@@ -82,11 +82,11 @@ const CASES: Readonly<Record<string, readonly [make: (path: string) => void, why
         'PRAGMA cache_size = 1; BEGIN; CREATE TABLE t AS ' +
           'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 9000) SELECT i, hex(randomblob(50)) FROM n',
       ),
-    /the file is no Seatgate store/,
+    /the file is not a Seatgate store/,
   ],
   'an empty file': [(path) => writeFileSync(path, ''), /the file is empty/],
   'a text file': [(path) => writeFileSync(path, 'url: a\n'.repeat(500)), /file is not a database/],
-  'a folder': [(path) => mkdirSync(path), /it is no file/],
+  'a folder': [(path) => mkdirSync(path), /it is not a regular file/],
 }
 
 for (const [name, [make, why]] of Object.entries(CASES)) {
@@ -122,6 +122,6 @@ t.test('a file that may not be read', async (t) => {
 
 /** The administrator may read everything: then it is refused for what is in it. */
 function refused(t: Test, path: string): void {
-  const why = process.getuid?.() === 0 ? /no Seatgate store/ : /EACCES/
+  const why = process.getuid?.() === 0 ? /not a Seatgate store/ : /EACCES/
   t.throws(() => lockStore(path), { message: why })
 }

@@ -103,7 +103,7 @@ t.test('a backup takes the place of the file, and the log is left', async (t) =>
   renameSync(backup, path)
   await t.rejects(store.listSeats('acme', page), /the store .* was moved, deleted or replaced/)
   for (let time = 0; time < 2; time++) {
-    const why = /can't be opened: another file has its place, .*: remove .*-wal first/
+    const why = /cannot be opened: the file was replaced, .*: remove .*-wal first/
     await t.rejects(store.changesSince(null), why)
     await t.rejects(make(store, 'x'), why)
     await t.rejects(names(store), StoreUnavailable)
@@ -119,7 +119,7 @@ t.test('the file is moved away and back', async (t) => {
   const { path, store } = await opened(t, 2)
   renameSync(path, `${path}.away`)
   await t.rejects(make(store, 'x'), /moved, deleted or replaced/)
-  await t.rejects(make(store, 'x'), /can't be opened: ENOENT/)
+  await t.rejects(make(store, 'x'), /cannot be opened: ENOENT/)
   t.notOk(existsSync(path), 'it is not made again')
   renameSync(`${path}.away`, path)
   await make(store, 'B')
@@ -136,14 +136,14 @@ t.test('what takes the place of the file is looked at as at the start', async (t
   for (const suffix of ['-wal', '-shm']) rmSync(path + suffix)
   renameSync(backup, path)
   await t.rejects(store.changesSince(null), /moved, deleted or replaced/)
-  await t.rejects(store.changesSince(null), /can't be opened: .*(damaged|malformed)/)
+  await t.rejects(store.changesSince(null), /cannot be opened: .*(damaged|malformed)/)
   truncateSync(path, 0)
-  await t.rejects(store.changesSince(null), /can't be opened: the file is empty/)
+  await t.rejects(store.changesSince(null), /cannot be opened: the file is empty/)
   rmSync(path)
   const other = new DatabaseSync(path)
   other.exec('CREATE TABLE bookmarks (url TEXT)')
   other.close()
-  await t.rejects(make(store, 'x'), /can't be opened: the file is no Seatgate store/)
+  await t.rejects(make(store, 'x'), /cannot be opened: the file is not a Seatgate store/)
 })
 
 t.test('through a symbolic link, the log beside the file itself is watched', async (t) => {

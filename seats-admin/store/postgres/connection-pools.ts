@@ -1,27 +1,27 @@
 /**
- * The store's connections by kind of work, and the time of each call. Work waits for its own kind only: point reads,
- * what decisions rest on, have connections of their own, and so have listings, writes, sign-ins and the feed.
+ * The store's connection pools, one for each kind of work: point reads, listings, writes, sign-ins and the feed. Work
+ * waits only for work of its own kind. Each call has a timeout.
  */
 
 import { Health, type Work } from '../health.ts'
 import { StoreUnavailable } from '../store.ts'
-import { type Call, within } from './call.ts'
+import { type Call, withTimeout } from './call.ts'
 import type { Connection, Session } from './connection.ts'
 import { Pool } from './pool.ts'
 import { type Transaction, transact } from './transaction.ts'
 import type { Target } from './url.ts'
 
-/** Of a call's time, what a reading of the feed may take at least: half a second of two. */
+/** Minimum timeout of a feed reading, as a share of the call timeout. */
 const FOLLOW_SHARE = 0.25
-/** And how many times as long as the one before. A reading that is lost costs no lease; one of a slow store may take its time. */
-const FOLLOW_PATIENCE = 4
-/** Of a call's time, what may be spent on reaching the server's machine; a second attempt then has its chance. */
+/** Timeout of a feed reading as a multiple of the previous one's time: a slow store gets longer timeouts. */
+const FOLLOW_FACTOR = 4
+/** Timeout of the TCP connect as a share of the call timeout; leaves time for a second attempt. */
 const CONNECT_SHARE = 0.5
-/** On waiting for a lock: the rest is for the write, and to say what was wrong. */
+/** Timeout of lock waits as a share of the call timeout; leaves time for the write or the error. */
 const LOCK_SHARE = 0.75
 /**
- * And for how long a transaction may stand still. Short, as all writers of a fleet wait for one that was frozen in the
- * midst of its turn; they still come to theirs.
+ * Timeout of an idle transaction as a share of the call timeout. Short, because all writers of a fleet wait while a
+ * frozen process holds the lock.
  */
 const IDLE_SHARE = 0.2
 
@@ -36,16 +36,16 @@ export function sessionOf(timeout: number): Session {
   }
 }
 
-export class Lanes {
+export class ConnectionPools {
   readonly health = new Health()
   readonly reads: Pool
   readonly administration: Pool
-  /** For writes to sessions that take no turn. */
+  /** For session writes without a row in the feed, which do not lock the counter. */
   readonly signIns: Pool
   readonly #writes: Pool
   readonly #feed: Pool
   readonly #timeout: number
-  /** Milliseconds for the next reading of the feed. */
+  /** Milliseconds for the next feed reading. */
   #followTimeout: number
   #calls = 0
   #closing: PromiseWithResolvers<void> | null = null
@@ -57,24 +57,24 @@ export class Lanes {
     const half = Math.max(1, Math.floor(size / 2))
     this.reads = new Pool(target, session, size)
     this.administration = new Pool(target, session, Math.max(1, size - half))
-    // One: they take turns anyway, and of a process that is frozen no second one comes to its turn and stands still too.
+    // One connection: writes are serialized anyway, and a frozen process then holds the lock at most once.
     this.#writes = new Pool(target, session, 1)
     this.signIns = new Pool(target, session, half)
     this.#followTimeout = Math.ceil(timeout * FOLLOW_SHARE)
     this.#feed = new Pool(target, { ...session, durable: false }, 1)
   }
 
-  /** What may be done twice. */
-  ask<V>(
+  /** For idempotent work. */
+  runRetryable<V>(
     pool: Pool,
     work: (connection: Connection) => Promise<V>,
     timeout: number = this.#timeout,
   ): Promise<V> {
-    return this.health.watch(this.#workOf(pool), () => this.askUnwatched(pool, work, timeout))
+    return this.health.observe(this.#workOf(pool), () => this.runUnobserved(pool, work, timeout))
   }
 
-  /** Says nothing of the store's health, and so is not done again later to find out. */
-  askUnwatched<V>(
+  /** Does not affect the store's health and is not retried to observe it. */
+  runUnobserved<V>(
     pool: Pool,
     work: (connection: Connection) => Promise<V>,
     timeout: number = this.#timeout,
@@ -83,12 +83,12 @@ export class Lanes {
   }
 
   write<V>(work: (transaction: Transaction) => Promise<V>): Promise<V> {
-    return this.health.watch('writes', () => {
+    return this.health.observe('writes', () => {
       return this.#call(this.#timeout, (call) => transact(this.#writes, call, work))
     })
   }
 
-  /** Reaches the server for {@link follow} beside what else is done first. */
+  /** Opens the connection of {@link follow} in advance. */
   prepareToFollow(): void {
     this.#feed.warm()
   }
@@ -99,12 +99,12 @@ export class Lanes {
     try {
       return await this.#call(timeout, async (call) => {
         const found = await this.#feed.use(call, work)
-        took = call.waited
+        took = call.elapsed
         return found
       })
     } finally {
-      // One that failed doubles it, up to a call's whole time.
-      const next = Math.max(this.#timeout * FOLLOW_SHARE, FOLLOW_PATIENCE * took)
+      // A failed reading doubles the timeout, up to the call timeout.
+      const next = Math.max(this.#timeout * FOLLOW_SHARE, FOLLOW_FACTOR * took)
       this.#followTimeout = Math.ceil(Math.min(this.#timeout, next))
     }
   }
@@ -114,7 +114,7 @@ export class Lanes {
     return pool === this.signIns ? 'writes' : 'lists'
   }
 
-  /** Calls made before are still answered. Calling it twice is calling it once. */
+  /** Completes the calls in flight. Idempotent. */
   async close(): Promise<void> {
     this.health.close()
     this.#closing ??= Promise.withResolvers()
@@ -128,7 +128,7 @@ export class Lanes {
     if (this.#closing !== null) throw new StoreUnavailable('the store is closed')
     this.#calls++
     try {
-      return await within(timeout, work)
+      return await withTimeout(timeout, work)
     } finally {
       this.#calls--
       this.#settle()
