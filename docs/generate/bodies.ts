@@ -5,7 +5,7 @@ import { code, table } from './regions.ts'
 
 /** What a format asks for. */
 const FORMATS: Readonly<Record<string, string>> = {
-  name: 'text of 1 to 256 characters, without control characters, U+2028 and U+2029, and without white space at its edges',
+  name: 'text of 1 to 256 characters, without control characters, U+2028 and U+2029, and without leading or trailing white space',
   space: 'space id: 1 to 128 of `A-Z a-z 0-9 . _ ~ -`, beginning with a letter or digit',
   permission: '`<resource>:<operation>`, each of `A-Z a-z 0-9 . _ -`; or exactly `*`',
   expiry: 'date-time with an offset (RFC 3339), in the future',
