@@ -1,10 +1,12 @@
-/** What a caller of the Seat and key endpoints may see and manage: "nobody grants what they don't have". Pure. */
+/**
+ * The scope of a caller of the Seat and key endpoints: the Seats that the caller may see and manage. A caller cannot grant a
+ * permission that the caller does not hold. Pure.
+ */
 
 import { EVERY_PERMISSION, holds } from './permission.ts'
 
 /**
- * What a caller of the Seat and key endpoints may manage: data only, so that it can be checked where the
- * transaction runs. `space` is the request's Space.
+ * Plain data, so that the transaction can check it. `space` is the request's Space.
  */
 export interface Scope {
   readonly space: string
@@ -15,24 +17,24 @@ export interface Scope {
   readonly permissions: readonly string[]
 }
 
-/** What a Seat grants, and where. */
+/** The part of a Seat that grants. */
 export interface Granting {
   readonly spaces: readonly string[]
   readonly permissions: readonly string[]
 }
 
-/** Held in the scope's space, it lets its holder grant any permission there, `*` included. */
+/** A holder of this permission in the scope's space may grant any permission there, `*` included. */
 export const GRANT_ANY = 'seats:grant'
 
 /**
- * Whether this scope may make, change, rename or delete a Seat that grants this, or hand it to an API key. To be asked
- * of the Seat as it is and as it would become.
+ * Whether the scope may create, change, rename or delete the Seat, or give it to an API key. A change requires it of the
+ * Seat before and after.
  */
 export function mayManage(scope: Scope, seat: Granting): boolean {
   return managerOf(scope)(seat)
 }
 
-/** Whether this scope may hand out any permission: then those of a Seat need not be looked at. */
+/** Whether the scope may grant any permission: the permissions of a Seat then need no check. */
 export function grantsAny(scope: Scope): boolean {
   return scope.all || holds(new Set(scope.permissions), GRANT_ANY)
 }
@@ -44,23 +46,23 @@ function managerOf(scope: Scope): (seat: Granting) => boolean {
     maySee(scope, spaces) && (any || permissions.every((permission) => holds(held, permission)))
 }
 
-/** Whether this scope may read a Seat of these spaces. Outside the admin space: of its own space and no other. */
+/** Whether the scope may read a Seat of these spaces. Outside the admin space, only Seats of its own space alone. */
 export function maySee(scope: Scope, spaces: readonly string[]): boolean {
   return scope.admin || (spaces.length === 1 && spaces[0] === scope.space)
 }
 
-/** Held together in the admin space, they let their holder give any permission to any Seat. */
+/** A holder of all of these in the admin space may give any permission to any Seat. */
 export const ADMINISTRATING = ['seats:update', GRANT_ANY] as const
 
-/** Whether holders of this Seat can manage the tenant's Seats, whatever else becomes of them. */
+/** Whether the Seat alone lets its holders manage the tenant's Seats. */
 export function administrates({ spaces, permissions }: Granting, adminSpace: string): boolean {
   if (!spaces.includes(adminSpace)) return false
   return permissions.includes(EVERY_PERMISSION) || ADMINISTRATING.every((each) => permissions.includes(each))
 }
 
 /**
- * Whether this scope may make or revoke an API key of these Seats. One of none belongs to the admin space. Looks at
- * one Seat after the other, and at none behind the first that is out of reach.
+ * Whether the scope may create or revoke an API key with these Seats. A key without Seats belongs to the admin space. Reads
+ * the Seats one at a time, up to the first that the scope may not manage.
  */
 export function mayManageKey(scope: Scope, seats: Iterable<Granting>): boolean {
   const mayManageSeat = managerOf(scope)

@@ -55,8 +55,8 @@ async function listed({ registry }: Store, head: number): Promise<Listed[]> {
 function formatFile({ path }: Extract<StoreConfig, { kind: 'sqlite' }>, seq: number): string {
   const lock = lockStore(path)
   lock?.release()
-  const who = lock === null ? 'One gateway runs on it' : 'No gateway runs on it'
-  return `${who}: a store in a file has no fleet. Its newest change is ${seq}.`
+  const state = lock === null ? 'One gateway runs on it' : 'No gateway runs on it'
+  return `${state}: a store in a file has no fleet. Its newest change is ${seq}.`
 }
 
 /** Milliseconds; a healthy instance gives signs of life more often. */

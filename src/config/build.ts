@@ -1,4 +1,4 @@
-/** The main file, its structure checked, into what the gateway runs on: every default filled in. */
+/** Builds the settings from the main file, whose structure is already validated. */
 
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
@@ -16,7 +16,7 @@ import { buildUpstreams } from './upstreams.ts'
 
 const MAX_WORKERS = 128
 
-/** All of a configuration but what it takes other files to know. */
+/** The part of a configuration that the main file alone determines. */
 export type Settings = Omit<Config, 'file' | 'files' | 'signature' | 'routes'>
 
 /** @param folder what relative paths are relative to */
@@ -102,7 +102,7 @@ function sqlitePath(text: string, folder: string): string | InvalidValue {
   const path = text.slice('sqlite:'.length)
   if (path === '' || path.endsWith('/')) return new InvalidValue('names no file after "sqlite:"')
   if (path.startsWith(':'))
-    return new InvalidValue('is not a file: a store in memory would lose what was answered with 2xx')
+    return new InvalidValue('is not a file: a store in memory would lose writes that were answered with 2xx')
   if (/^\/\/[^/]/.test(path))
     return new InvalidValue('begins with two slashes: write sqlite:relative/path or sqlite:/absolute/path')
   if (/[\0-\x1f\x7f?#]/.test(path)) return new InvalidValue('has a control character, ? or # in its path')

@@ -1,4 +1,4 @@
-/** What a loaded configuration looks like: frozen, complete, every default filled in. Times in ms, sizes in bytes. */
+/** The types of a loaded configuration: frozen and complete, with every default. Times in ms, sizes in bytes. */
 
 import type { Place, Requirement } from '../model/route.ts'
 
@@ -11,57 +11,57 @@ export interface Config {
   readonly signature: string
   readonly listen: Address
   readonly ops: Address
-  /** Names that the operators' listener answers to, beside addresses and `localhost`; in lower case. */
+  /** Host names that the operators' listener accepts beside addresses and `localhost`; in lower case. */
   readonly opsHosts: readonly string[]
-  /** Processes that decide. */
+  /** Number of worker processes. */
   readonly workers: number
   readonly store: StoreConfig
-  /** Null: this machine alone, or a fleet that has only its store. */
+  /** Null without a shared cache and message bus. */
   readonly redis: RedisConfig | null
   readonly defaultTenant: string | null
   readonly tenants: ReadonlyMap<string, TenantConfig>
   readonly upstreams: ReadonlyMap<string, UpstreamConfig>
   readonly routes: readonly RouteEntry[]
-  /** CIDRs whose X-Forwarded-* are believed. */
+  /** CIDR blocks of peers whose X-Forwarded-* are continued. */
   readonly trustedProxies: readonly string[]
-  /** Connections begin with the PROXY protocol's word on who the client is; only from `trustedProxies`. */
+  /** Connections begin with a PROXY protocol header; only those from `trustedProxies`. */
   readonly proxyProtocol: boolean
   readonly limits: Limits
-  /** That requests may have beside those of IANA's registry. */
+  /** Accepted methods beside those of IANA's registry. */
   readonly methods: readonly string[]
   readonly memory: MemoryBounds
-  /** How long a start waits for a store that is slow or away. */
+  /** How long a start waits for a slow or unavailable store. */
   readonly startupTimeout: number
-  /** How long requests in flight may go on after SIGTERM. */
+  /** How long requests in flight may continue after SIGTERM. */
   readonly drain: number
-  /** How long everything goes on after SIGTERM but for `/readyz`, so that load balancers notice. */
+  /** How long requests are accepted after SIGTERM, while `/readyz` responds 503 for load balancers. */
   readonly drainDelay: number
 }
 
-/** What clients may take of a process. */
+/** The limits of clients, per process. */
 export interface Limits {
   /** Of a header section, request line included. */
   readonly headerBytes: number
   readonly headerFields: number
   readonly targetBytes: number
-  /** Until a header section is whole. */
+  /** Until a header section is complete. */
   readonly headerTimeout: number
-  /** Connections that have their last answer, and whose clients are still sending: they are no longer counted above. */
+  /** Connections in lingering close: the last response is sent, and the client still sends. Not counted as open. */
   readonly lingeringConnections: number
-  /** For all that such a client still sends, and for the next of it. */
+  /** Of a lingering close in all, and until the next bytes. */
   readonly lingeringTime: number
   readonly lingeringTimeout: number
-  /** How long a connection is kept between requests. */
+  /** Of a connection between requests. */
   readonly idleTimeout: number
-  /** How long either side may leave a body standing still, where an upstream has no time of its own. */
+  /** Until the next bytes of a body, on either side, for upstreams without a time of their own. */
   readonly bodyTimeout: number
-  /** Of a request to a route that has none of its own; Infinity for no limit. */
+  /** Bytes of a body, for routes without a limit of their own; Infinity for no limit. */
   readonly maxBody: number
   /** Open at once. */
   readonly connections: number
   /** Of one client address, or of one IPv6 network of 64 bits. */
   readonly connectionsPerAddress: number
-  /** With a request of one tenant under way, WebSockets included. */
+  /** With a request of one tenant in flight, WebSockets included. */
   readonly connectionsPerTenant: number
   /** Open at once: in all, of one tenant, of one caller. */
   readonly websockets: number
@@ -71,15 +71,15 @@ export interface Limits {
   readonly seatBytes: number
 }
 
-/** What a process remembers at most, of each kind: bytes, rather too many counted than too few. */
+/** Bounds of a process's caches and buffers in bytes. Sizes are upper estimates. */
 export interface MemoryBounds {
   /** Verified tokens. */
   readonly tokens: number
-  /** Where accepted API keys have their records. */
+  /** Hashes of accepted API keys with their key ids. */
   readonly apiKeys: number
-  /** Seats, API keys' records and sign-in sessions in use, together. */
+  /** Seats, API key records and sign-in sessions, together. */
   readonly seats: number
-  /** What connections of clients hold of messages: parts of heads, requests sent ahead, answers not taken yet. */
+  /** Buffered bytes of client connections: partial heads, pipelined requests, unread responses. */
   readonly connections: number
 }
 
@@ -116,7 +116,7 @@ export interface TenantConfig {
   readonly id: string
   readonly adminSpace: string
   readonly token: TokenConfig
-  /** Null: nobody signs in here. */
+  /** Null for a tenant without sign-in. */
   readonly oidc: OidcConfig | null
 }
 
@@ -148,11 +148,11 @@ export interface OidcConfig {
   readonly sessionLifetime: number
   /** Other origins whose forms may begin a sign-in. */
   readonly origins: readonly string[]
-  /** What the provider says of users of this tenant; null where the provider serves one tenant only. */
+  /** Identifies users of this tenant; null if the provider serves only one tenant. */
   readonly tenantClaim: TenantClaim | null
 }
 
-/** A claim that tells the tenants of one provider from each other. */
+/** A claim that identifies the tenant among several tenants of one provider. */
 export interface TenantClaim {
   /** Like `seatsClaim`: a claim's name, or a path through objects. */
   readonly name: string
@@ -226,7 +226,7 @@ export interface RouteEntry {
   readonly upstream: string
   readonly responseTimeout: number | null
   readonly maxBody: number
-  /** The tenant whose provider a browser is sent to; null: nobody is. */
+  /** The tenant whose provider an unauthenticated browser is redirected to; null for no redirect. */
   readonly signIn: string | null
   readonly place: Place
 }

@@ -4,7 +4,7 @@ import type { Limits, MemoryBounds } from './config.ts'
 import type { Section } from './section.ts'
 import { durationWithin, maxBody, sizeWithin } from './units.ts'
 
-/** A header section is looked for once a second: shorter times could not be kept. */
+/** Header timeouts are checked once a second. */
 const headerTimeout = durationWithin('1s', '10m')
 const idleTimeout = durationWithin('1s', '24h')
 const bodyTimeout = durationWithin('1ms', '24d')
@@ -21,7 +21,7 @@ const CALLER_SHARE = 1 / 16
 /** WebSockets that a caller may have where a share of all is less. */
 const FEW = 16
 
-/** @param tenants how many there are: the only one may have what all may have together */
+/** @param tenants the number of tenants: a single tenant may use the limits of all */
 export function buildLimits(root: Section, tenants: number): Limits {
   const section = root.section('limits')
   const limits = {

@@ -20,7 +20,7 @@ export interface AuthorizationRequest {
   readonly browser: BrowserContext
 }
 
-/** What a request says of the page that sent it. A session cookie counts only where this allows it (CSRF). */
+/** The request's information about the page that sent it. A session cookie counts only if it permits (CSRF). */
 export interface BrowserContext {
   readonly method: string
   /** Name, value, name, value, … as received. */

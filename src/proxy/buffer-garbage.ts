@@ -1,19 +1,19 @@
 /**
- * Bodies go by in buffers of 64 KiB, each of which is garbage when it is written. V8 lets 64 MiB of them become garbage
- * before it looks (twice its default young generation, whatever its real size), which is what a gateway would grow by.
- * A look after every few megabytes costs a millisecond. Called by whoever passes bodies on.
+ * Bounds the memory of body buffers. Bodies pass in buffers of 64 KiB, each of which is garbage once it is written. V8
+ * lets 64 MiB of them accumulate before it collects: twice its default young generation, whatever its real size. A minor
+ * collection takes about a millisecond.
  */
 
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
-/** Bytes that go by between two looks. */
+/** Bytes of bodies between two collections. */
 const EVERY = 16 * 1024 * 1024
 
 let since = 0
 let collect: ((options: { readonly type: 'minor' }) => void) | null = null
 
-/** So many bytes of bodies went by. */
+/** Counts bytes of bodies that were written. */
 export function passed(bytes: number): void {
   since += bytes
   if (since < EVERY) return
@@ -22,11 +22,11 @@ export function passed(bytes: number): void {
   collect({ type: 'minor' })
 }
 
-/** V8's own, which it shows to contexts that are made while it is told to. */
+/** V8's `gc`, which only contexts created under this flag have. */
 function collector(): (options: { readonly type: 'minor' }) => void {
   setFlagsFromString('--expose-gc')
   const gc: unknown = runInNewContext('globalThis.gc')
   setFlagsFromString('--no-expose-gc')
-  // Another V8 may not show it: then it collects when it likes.
+  // Without it, V8 collects at its own time.
   return typeof gc === 'function' ? (gc as ReturnType<typeof collector>) : () => {}
 }

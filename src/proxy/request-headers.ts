@@ -1,4 +1,4 @@
-/** The headers that go to the upstream: the client's that may pass, then ours. */
+/** The header fields of a forwarded request: those of the client that may pass, then those of the gateway. */
 
 import type { UpstreamConfig } from '../config/config.ts'
 import type { Exchange } from '../http/server/exchange.ts'
@@ -11,8 +11,8 @@ import { identity } from './identity-headers.ts'
 import { requestNames } from './request-names.ts'
 
 /**
- * The client's in its order and bytes, then who calls, then what the gateway says. Strip first, add after: nothing a client
- * sends, Connection included, can touch a header of ours.
+ * The client's fields keep their order and bytes. The identity of the caller and the fields of the gateway follow. Fields
+ * are removed before any is added, so that nothing a client sends, Connection included, affects a field of the gateway.
  */
 export function requestHeaders(
   exchange: Exchange,
@@ -41,7 +41,10 @@ interface Passes {
   readonly authorization: boolean
 }
 
-/** Those of the client that pass. What a trusted peer tells of its own client is noted in `told`. */
+/**
+ * The client's fields that pass: name, value, … The values of a trusted proxy about its own client go into
+ * `forwardedContext`, which is null for an untrusted peer.
+ */
 function passing(
   { fields }: HeaderSection,
   passes: Passes,
@@ -78,7 +81,7 @@ function passing(
           forwardedContext.for = forwardedContext.for === '' ? value : `${forwardedContext.for}, ${value}`
         break
       case 'x-forwarded-proto':
-        // Twice is odd, and odd values are dropped; so is a list.
+        // A repeated field becomes a value that `forwardedFields` drops as malformed.
         if (forwardedContext !== null) forwardedContext.proto = forwardedContext.proto === '' ? value : ','
         break
       case 'x-forwarded-host':

@@ -1,4 +1,4 @@
-/** The headers that go back to the client, and the trailers. */
+/** The header and trailer fields of a forwarded response. */
 
 import { FieldLine } from '../http/wire/field-line.ts'
 import { isLongList, joinValues, MAX_LIST_ELEMENTS } from '../http/wire/fields.ts'
@@ -11,8 +11,8 @@ type Treatment =
   'pass' | 'drop' | 'connection' | 'content-length' | 'set-cookie' | 'trailer' | 'transfer-encoding'
 
 /**
- * Meant for one connection only (RFC 9110, section 7.6.1). Framing towards the client is the response's, and the id of the
- * request is the gateway's.
+ * Hop-by-hop fields (RFC 9110, section 7.6.1), and the request id, which is the gateway's. The response to the client has
+ * framing of its own.
  */
 const DROPPED = [
   'http2-settings',
@@ -25,7 +25,7 @@ const DROPPED = [
   'x-request-id',
 ]
 const BY_NAME = ['connection', 'content-length', 'set-cookie', 'trailer', 'transfer-encoding'] as const
-/** Nothing is done to them; known beforehand only because they are frequent. */
+/** They pass unchanged; listed only because they are frequent. */
 const USUAL = ['cache-control', 'content-encoding', 'content-type', 'date', 'etag', 'last-modified', 'vary']
 
 const special = new Map<string, Treatment>()
@@ -35,19 +35,20 @@ for (const name of BY_NAME) special.set(name, name)
 const responseNames: HeaderNames<Treatment> = new HeaderNames(
   [...DROPPED, ...BY_NAME, ...USUAL],
   (folded, exact) => {
-    // The gateway alone speaks in this name.
+    // Reserved for the gateway.
     if (folded === 'x-seatgate' || folded.startsWith('x-seatgate-')) return 'drop'
     return exact ? (special.get(folded) ?? 'pass') : 'pass'
   },
 )
 
-/** Node's clients drop what lies beyond this many fields silently; so nobody may be given more. */
+/** Clients built on Node.js silently drop further fields, so a response with more is refused. */
 const MAX_FIELDS = 2000
 
 /**
- * The fields to be written, but for the id of the request; or what is wrong in words.
+ * The fields to write, without the request id.
  *
- * @param chunks may be what the client is given, where there is a body
+ * @param chunks the client accepts a chunked body
+ * @returns a string: the fault of the response
  */
 export function responseHeaders(head: ResponseHead, chunks: boolean): ResponseFields | string {
   const lines = passing(head, chunks)
@@ -55,9 +56,10 @@ export function responseHeaders(head: ResponseHead, chunks: boolean): ResponseFi
 }
 
 /**
- * The lines that pass, or what is wrong in words. Order, duplicates and bytes (as latin1) are kept.
+ * The lines that pass. Their order, duplicates and bytes (as latin1) stay.
  *
- * @param chunks as of `responseHeaders`
+ * @param chunks as for `responseHeaders`
+ * @returns a string: the fault of the response
  */
 export function passing({ status, lines }: ResponseHead, chunks: boolean): FieldLine[] | string {
   if (lines.length > MAX_FIELDS) return `more than ${MAX_FIELDS} header fields`
@@ -82,9 +84,9 @@ export function passing({ status, lines }: ResponseHead, chunks: boolean): Field
         if (status !== 204) headers.push(line)
         break
       case 'transfer-encoding':
-        // Any other coding is still on the bytes that we get, and nobody would tell the client.
+        // The parser does not decode any other coding, and the client would not learn of it.
         if (value.toLowerCase() !== 'chunked') return `Transfer-Encoding: ${value}`
-        // Twice is a list of two (RFC 9110, section 5.3): chunks in chunks.
+        // A repeated line is a list of two codings (RFC 9110, section 5.3): chunks within chunks.
         if (chunked) return 'two of Transfer-Encoding'
         chunked = true
         break
@@ -104,7 +106,7 @@ export function passing({ status, lines }: ResponseHead, chunks: boolean): Field
   return headers
 }
 
-/** But for the length, whatever Connection says of it: it frames the message. */
+/** Content-Length stays even if Connection names it, because it frames the message. */
 function withoutNamed(lines: readonly FieldLine[], named: ReadonlySet<string>): FieldLine[] {
   return lines.filter(({ name }) => {
     const folded = foldName(name)
@@ -112,12 +114,12 @@ function withoutNamed(lines: readonly FieldLine[], named: ReadonlySet<string>): 
   })
 }
 
-/** For an interim answer (1xx): it has no body, so nothing about one. */
+/** The fields of an interim response (1xx), which has no body and no fields about one. */
 export function interimHeaders({ lines }: ResponseHead): ResponseFields {
   return new ResponseFields(lines.filter(({ name }) => responseNames.treatment(name) === 'pass'))
 }
 
-/** Fields that mean something before the body only (RFC 9110, section 6.5.1). */
+/** Fields that are not allowed in trailers (RFC 9110, section 6.5.1). */
 const NOT_TRAILERS = new Set([
   'age',
   'authorization',
@@ -138,7 +140,7 @@ const NOT_TRAILERS = new Set([
 
 const NO_TRAILERS: readonly string[] = Object.freeze([])
 
-/** Name, value, … of those that may pass. Throws when there are too many. */
+/** The trailer fields that pass: name, value, … Throws when there are too many. */
 export function responseTrailers(raw: readonly string[]): readonly string[] {
   if (raw.length > MAX_FIELDS * 2) throw new Error(`more than ${MAX_FIELDS} trailer fields`)
   if (raw.length === 0) return NO_TRAILERS
@@ -151,7 +153,7 @@ export function responseTrailers(raw: readonly string[]): readonly string[] {
   return trailers
 }
 
-/** A reason phrase that can be written; null: the usual one for the status. */
+/** The reason phrase if it can be written; null for the usual one of the status. */
 export function reasonPhrase(text: string): string | null {
   return /^[\t -~]+$/.test(text) ? text : null
 }

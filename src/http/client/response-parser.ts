@@ -1,6 +1,6 @@
 /**
- * Answers (RFC 9112, sections 4, 5 and 6), as the reader of messages is to read them: the text of a head in, status,
- * fields and framing out. What could be read in two ways is refused, not repaired.
+ * The grammar of responses (RFC 9112, sections 4, 5 and 6) for the message parser: the text of a head in; status, fields
+ * and framing out. An ambiguous response is refused, not repaired.
  */
 
 import type { FieldLine } from '../wire/field-line.ts'
@@ -17,18 +17,18 @@ import { CHUNKED, type Grammar, hasBareCrLf, INTERIM, UNTIL_CLOSE } from '../wir
 import { type ResponseHead, ProtocolError } from './upstream-request.ts'
 
 export interface ParsedResponseHead extends ResponseHead {
-  /** Bytes of the body; or as the reader of messages has it. */
+  /** Bytes of the body, or one of the constants of the message parser. */
   readonly length: number
   /** The connection may carry another request. */
   readonly keepAlive: boolean
-  /** Seconds that the upstream says it keeps an idle connection; 0: it doesn't say. */
+  /** The upstream's announced idle timeout in seconds; 0 for none. */
   readonly keepAliveSeconds: number
 }
 
 /** Bytes of a header section, and of the trailers. */
 export const MAX_HEAD_BYTES: number = 64 * 1024
 
-/** The phrase may hold anything but line ends: it is for people, and never passed on as it came where it is odd. */
+/** The phrase may hold any bytes but line ends: `reasonPhrase` checks it before it is forwarded. */
 const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9][0-9]{2})(?: ([^\r\n]*))?$/
 
 export const responseGrammar: Grammar<ParsedResponseHead> = {
@@ -69,7 +69,7 @@ function framingOf(
   let connection: string | null = null
   let keepAliveSeconds = 0
   for (const { name, value } of lines) {
-    // Only these lengths can be a name looked for; the others are passed over without a copy.
+    // The length excludes most names without a copy.
     switch (name.length) {
       case 10:
         if (equalsIgnoreCase(name, 'connection')) connection = joinValues(connection, value)
@@ -96,10 +96,10 @@ function framingOf(
   if (chunked && minor === 0) throw new ProtocolError('HTTP/1.0 has no Transfer-Encoding')
   if (chunked && length !== UNTIL_CLOSE)
     throw new ProtocolError('both a Content-Length and a Transfer-Encoding')
-  // An interim answer is followed by another one; a switch of protocols by no HTTP at all.
+  // Another response follows an interim one; after a switch of protocols, no HTTP follows.
   if (status < 200) return { length: status === 101 ? UNTIL_CLOSE : INTERIM, keepAlive, keepAliveSeconds }
   if (hasNoBody(status, bodiless)) {
-    // Some send one all the same. Whether it comes now or later: nobody may take it for the next answer.
+    // Some servers send a body with 204. It must not be parsed as the next response.
     if (status === 204 && (chunked || length > 0)) keepAlive = false
     return { length: 0, keepAlive, keepAliveSeconds }
   }

@@ -43,7 +43,7 @@ export function headerSection(text: string): HeaderSection {
   for (let i = 0; i < fields.length; i += 2) {
     const name = fields[i] ?? ''
     const value = fields[i + 1] ?? ''
-    // Only these lengths can be a name looked for; the others are passed over without a copy.
+    // The length excludes most names without a copy.
     switch (name.length) {
       case 4:
         if (!equalsIgnoreCase(name, 'host')) break

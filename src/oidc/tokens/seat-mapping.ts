@@ -35,7 +35,7 @@ export async function mapSeats(
   const requested = names.slice(0, MAX_NAMES).filter(isValidName)
   const found = requested.length === 0 ? [] : await seats.seatsByName(tenant, requested)
   const byName = new Map(found.map((seat) => [seat.name, seat]))
-  // In the order of the claim, and only what was asked for.
+  // In the order of the claim, and only requested names.
   const held = requested.map((name) => byName.get(name)).filter((seat) => seat !== undefined)
   const unknown = names.filter((name) => !byName.has(name))
   if (unknown.length > 0) {
