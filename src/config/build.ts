@@ -49,7 +49,7 @@ export function buildSettings(root: Section, folder: string): Settings {
 function buildProxies(root: Section): Pick<Config, 'trustedProxies' | 'proxyProtocol'> {
   const proxyProtocol = root.flag('proxy_protocol')
   const trustedProxies = root.texts('trusted_proxies', cidr)
-  // Faulty ones are none here, and were told already.
+  // Faulty blocks are left out here; their faults are already reported.
   if (proxyProtocol && !root.has('trusted_proxies'))
     root.fault('proxy_protocol', 'proxy_protocol: needs trusted_proxies, which say whose word is taken')
   return { trustedProxies: Object.freeze(trustedProxies), proxyProtocol }

@@ -1,5 +1,6 @@
 /**
- * The caller, as told to the upstream: `x-seatgate-*`. Only ever written here, after the client's own were dropped.
+ * The identity of the caller for the upstream: `x-seatgate-*`. Only this file writes these fields, after those of the client
+ * were removed.
  */
 
 import type { ConsideredSeat, Decision } from '../model/decision.ts'

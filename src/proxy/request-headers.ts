@@ -62,7 +62,7 @@ function passing(
       case 'override':
         if (passes.overrides) headers.push(name, value)
         break
-      case 'told':
+      case 'proxy':
         if (forwardedContext !== null) headers.push(name, value)
         break
       case 'authorization':

@@ -3,16 +3,16 @@
 import { HeaderNames } from './header-names.ts'
 
 /**
- * • `pass`, `drop`: on every route
+ * - `pass`, `drop`: on every route
  * - `override`: names another path or method; passes with `pass_overrides`
- * - `told`: describes the client of a proxy; passes from trusted proxies
+ * - `proxy`: describes the client of a proxy; passes from trusted proxies
  * - the others by name
  */
 type Treatment =
   | 'pass'
   | 'drop'
   | 'override'
-  | 'told'
+  | 'proxy'
   | 'connection'
   | 'authorization'
   | 'cookie'
@@ -77,7 +77,7 @@ const OVERRIDES = [
 ]
 
 /** Besides all `x-forwarded-…`: other names for the address, scheme and host of the client. */
-const TOLD = [
+const FROM_PROXIES = [
   'cf-connecting-ip',
   'fastly-client-ip',
   'front-end-https',
@@ -125,7 +125,7 @@ const USUAL = [
 const special = new Map<string, Treatment>()
 for (const name of DROPPED) special.set(name, 'drop')
 for (const name of OVERRIDES) special.set(name, 'override')
-for (const name of TOLD) special.set(name, 'told')
+for (const name of FROM_PROXIES) special.set(name, 'proxy')
 for (const name of BY_NAME) special.set(name, name)
 
 function classify(folded: string, exact: boolean): Treatment {
@@ -137,10 +137,10 @@ function classify(folded: string, exact: boolean): Treatment {
 
 function byPrefix(folded: string): Treatment {
   if (folded === 'x-seatgate' || folded.startsWith('x-seatgate-')) return 'drop'
-  return folded === 'x-forwarded' || folded.startsWith('x-forwarded-') ? 'told' : 'pass'
+  return folded === 'x-forwarded' || folded.startsWith('x-forwarded-') ? 'proxy' : 'pass'
 }
 
 export const requestNames: HeaderNames<Treatment> = new HeaderNames(
-  [...DROPPED, ...OVERRIDES, ...TOLD, ...BY_NAME, ...USUAL],
+  [...DROPPED, ...OVERRIDES, ...FROM_PROXIES, ...BY_NAME, ...USUAL],
   classify,
 )
