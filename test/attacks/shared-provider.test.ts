@@ -44,7 +44,7 @@ for (const [where, choose] of Object.entries({
       status: 401,
       code: 'token_invalid',
     })
-    t.match(world.events('sign_in_failed'), [{ tenant: 'globex', reason: /belongs to this tenant/ }])
+    t.match(world.events('sign_in_failed'), [{ tenant: 'globex', reason: /do not match this tenant/ }])
     const page = await world.answer(world.browser('alice'), 'globex', { return_to: '/pages/a' })
     const browser = await world.browser('alice').send(page.href)
     t.notOk(browser.headers['set-cookie']?.some((line) => line.includes('_session=')))
