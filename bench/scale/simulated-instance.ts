@@ -8,7 +8,7 @@ import { openStore, type Store, StoreUnavailable } from '../../seats-admin/index
 import { committedOf } from '../../seats-admin/model/change.ts'
 import { isRefusal } from '../../seats-admin/model/refusal.ts'
 import type { NumberedChange, Position } from '../../seats-admin/model/change.ts'
-import type { ChangeListener } from '../../src/coherence/change.ts'
+import type { ChangeListener } from '../../src/coherence/feed-reading.ts'
 import { systemClock } from '../../src/coherence/clock.ts'
 import { type WriteResult, Instance } from '../../src/coherence/instance.ts'
 import { Lease } from '../../src/coherence/lease.ts'

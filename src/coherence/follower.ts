@@ -1,7 +1,7 @@
 /** Follows the store's feed: reads it periodically and on demand. One a process tree. See `lease.ts`. */
 
 import type { NumberedChange, Position } from '../../seats-admin/model/change.ts'
-import type { Reading } from './change.ts'
+import type { Reading } from './feed-reading.ts'
 import type { Clock } from './clock.ts'
 import { LEASE } from './lease.ts'
 

@@ -7,7 +7,7 @@
  */
 
 import type { NumberedChange, Position } from '../../seats-admin/model/change.ts'
-import type { ChangeListener } from './change.ts'
+import type { ChangeListener } from './feed-reading.ts'
 
 const MAX_CHANGES = 10_000
 

@@ -5,7 +5,7 @@
 
 import type { Acknowledgement, Announcement, Bus } from './bus.ts'
 import type { Committed, NumberedChange } from '../../seats-admin/model/change.ts'
-import { numbered, type Reading } from './change.ts'
+import { numbered, type Reading } from './feed-reading.ts'
 import { AcknowledgementBarrier } from './acknowledgements.ts'
 import type { Clock } from './clock.ts'
 import {

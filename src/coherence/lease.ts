@@ -44,8 +44,8 @@
  */
 
 import type { NumberedChange, Position } from '../../seats-admin/model/change.ts'
-import type { ChangeListener, Reading } from './change.ts'
-import { samePosition } from './change.ts'
+import type { ChangeListener, Reading } from './feed-reading.ts'
+import { samePosition } from './feed-reading.ts'
 import type { Clock } from './clock.ts'
 
 /** Milliseconds that one reading of the feed is valid. */

@@ -1,7 +1,7 @@
 /** The protocol between the primary, which is the instance, and its workers, which decide. See `lease.ts`. */
 
 import type { Committed, NumberedChange } from '../../seats-admin/model/change.ts'
-import type { Reading } from './change.ts'
+import type { Reading } from './feed-reading.ts'
 import type { Clock } from './clock.ts'
 import type { History } from './history.ts'
 import type { Coherence, Decider, Instance } from './instance.ts'

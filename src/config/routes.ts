@@ -4,7 +4,7 @@ import { EVERY_PERMISSION, isPermission } from '../../seats-admin/model/permissi
 import type { Requirement } from '../model/route.ts'
 import { InvalidValue, didYouMean, quote, type ValueParser } from './invalid-value.ts'
 import type { RouteEntry } from './config.ts'
-import type { Document } from './document.ts'
+import type { Document } from './positioned-document.ts'
 import type { Section } from './section.ts'
 import { durationWithin, maxBody } from './units.ts'
 

@@ -2,7 +2,7 @@
 
 import gatewaySchema from './gateway.schema.json' with { type: 'json' }
 import routesSchema from './routes.schema.json' with { type: 'json' }
-import type { Value } from './document.ts'
+import type { Value } from './positioned-document.ts'
 
 /** The keywords of JSON Schema (draft 7) that this file reads. */
 interface Schema {

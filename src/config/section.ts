@@ -4,7 +4,7 @@
  */
 
 import { InvalidValue, quote, type ValueParser } from './invalid-value.ts'
-import type { Data, Document, Spot, Value } from './document.ts'
+import type { Data, Document, Spot, Value } from './positioned-document.ts'
 import type { MapSchema } from './schema.ts'
 
 export class Section {

@@ -5,7 +5,7 @@
 
 import { Ajv, type ErrorObject } from 'ajv'
 import { didYouMean, quote } from './invalid-value.ts'
-import type { Data, Document, Value } from './document.ts'
+import type { Data, Document, Value } from './positioned-document.ts'
 import { type SchemaName, schemas } from './schema.ts'
 
 const ajv = new Ajv({ allErrors: true, verbose: true, allowUnionTypes: true })

@@ -1,6 +1,6 @@
 /** Detects changes of the configuration's files. */
 
-import { listFiles, signatureOf } from './files.ts'
+import { listFiles, signatureOf } from './file-patterns.ts'
 
 /** Poll interval in ms. */
 const POLL = 1000

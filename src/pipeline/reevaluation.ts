@@ -14,7 +14,7 @@ import { setImmediate } from 'node:timers/promises'
 import { Refusal } from '../model/errors.ts'
 import type { Exchange } from '../http/server/exchange.ts'
 import type { Decision, Evaluation } from '../model/decision.ts'
-import type { Changed, Changes } from './changes.ts'
+import type { Changed, Changes } from './pending-changes.ts'
 
 /** Milliseconds between checks. */
 const CHECK_EVERY = 500

@@ -4,11 +4,11 @@ import type { UpstreamConfig } from '../config/config.ts'
 import type { Exchange } from '../http/server/exchange.ts'
 import { FieldLines } from '../http/wire/field-lines.ts'
 import type { HeaderSection } from '../http/wire/header-section.ts'
-import { withoutSession } from './cookies.ts'
+import { withoutSession } from './reserved-cookies.ts'
 import { forwardedFields, peerAddress, ForwardedContext, type TrustedProxies } from './forwarded.ts'
-import { connectionNames, removeNamed } from './header-names.ts'
+import { connectionNames, removeNamed } from './header-rules.ts'
 import { identity } from './identity-headers.ts'
-import { requestNames } from './request-names.ts'
+import { requestHeaderRules } from './request-header-rules.ts'
 
 /**
  * The client's fields keep their order and bytes. The identity of the caller and the fields of the gateway follow. Fields
@@ -55,7 +55,7 @@ function passing(
   for (let i = 0; i < fields.length; i += 2) {
     const name = fields[i] ?? ''
     const value = fields[i + 1] ?? ''
-    switch (requestNames.treatment(name)) {
+    switch (requestHeaderRules.treatment(name)) {
       case 'pass':
         headers.push(name, value)
         break

@@ -3,8 +3,8 @@
 import { FieldLine } from '../http/wire/field-line.ts'
 import { isLongList, joinValues, MAX_LIST_ELEMENTS } from '../http/wire/fields.ts'
 import { ResponseFields } from '../http/wire/response-fields.ts'
-import { maySet } from './cookies.ts'
-import { connectionNames, foldName, HeaderNames } from './header-names.ts'
+import { maySet } from './reserved-cookies.ts'
+import { connectionNames, foldName, HeaderRules } from './header-rules.ts'
 import type { ResponseHead } from '../http/client/upstream-request.ts'
 
 type Treatment =
@@ -32,7 +32,7 @@ const special = new Map<string, Treatment>()
 for (const name of DROPPED) special.set(name, 'drop')
 for (const name of BY_NAME) special.set(name, name)
 
-const responseNames: HeaderNames<Treatment> = new HeaderNames(
+const responseHeaderRules: HeaderRules<Treatment> = new HeaderRules(
   [...DROPPED, ...BY_NAME, ...USUAL],
   (folded, exact) => {
     // Reserved for the gateway.
@@ -71,7 +71,7 @@ export function passing({ status, lines }: ResponseHead, chunks: boolean): Field
   let chunked = false
   for (const line of lines) {
     const { name, value } = line
-    switch (responseNames.treatment(name)) {
+    switch (responseHeaderRules.treatment(name)) {
       case 'pass':
         headers.push(line)
         break
@@ -116,7 +116,7 @@ function withoutNamed(lines: readonly FieldLine[], named: ReadonlySet<string>): 
 
 /** The fields of an interim response (1xx), which has no body and no fields about one. */
 export function interimHeaders({ lines }: ResponseHead): ResponseFields {
-  return new ResponseFields(lines.filter(({ name }) => responseNames.treatment(name) === 'pass'))
+  return new ResponseFields(lines.filter(({ name }) => responseHeaderRules.treatment(name) === 'pass'))
 }
 
 /** Fields that are not allowed in trailers (RFC 9110, section 6.5.1). */
@@ -147,7 +147,7 @@ export function responseTrailers(raw: readonly string[]): readonly string[] {
   const trailers: string[] = []
   for (let i = 0; i < raw.length; i += 2) {
     const name = raw[i] ?? ''
-    if (responseNames.treatment(name) !== 'pass' || NOT_TRAILERS.has(name.toLowerCase())) continue
+    if (responseHeaderRules.treatment(name) !== 'pass' || NOT_TRAILERS.has(name.toLowerCase())) continue
     trailers.push(name, raw[i + 1] ?? '')
   }
   return trailers

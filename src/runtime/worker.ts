@@ -7,7 +7,7 @@ import { openStore, type Owner, type StoreLocation } from '../../seats-admin/ind
 import { systemClock } from '../coherence/clock.ts'
 import { RemoteInstance } from '../coherence/worker-link.ts'
 import { type Config, firstSecrets, type RedisConfig } from '../config/config.ts'
-import { unpack } from '../config/transfer.ts'
+import { unpack } from '../config/worker-copy.ts'
 import { DataPlane } from './data-plane.ts'
 import { DecisionPoint } from './decision-point.ts'
 import { RemoteEphemeral } from '../oidc/sign-in/remote-ephemeral.ts'

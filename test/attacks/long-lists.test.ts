@@ -4,8 +4,8 @@ import { createServer } from 'node:net'
 import t, { type Test } from 'tap'
 import { isNavigation } from '../../src/oidc/sign-in/browser.ts'
 import { isAtNonCanonicalHost } from '../../src/oidc/sign-in/host.ts'
-import { foldName } from '../../src/proxy/header-names.ts'
-import { requestNames } from '../../src/proxy/request-names.ts'
+import { foldName } from '../../src/proxy/header-rules.ts'
+import { requestHeaderRules } from '../../src/proxy/request-header-rules.ts'
 import { codeOf, Wire } from '../proxy/support.ts'
 import { startWorld } from '../support/world.ts'
 import { handshake, RawClient, startWebSocketUpstream, until } from '../websocket/support.ts'
@@ -147,9 +147,9 @@ t.test('Accept: a browser sends few media ranges', async (t) => {
 t.test('names of any length are told from those that matter, and not remembered', async (t) => {
   for (const length of [1, 63, 64, 65, 1000]) {
     const tail = 'x'.repeat(length)
-    t.equal(requestNames.treatment(`X_Seatgate.${tail}`), 'drop', `${length}`)
-    t.equal(requestNames.treatment(`x-forwarded-${tail}`), 'told', `${length}`)
-    t.equal(requestNames.treatment(`x-other-${tail}`), 'pass', `${length}`)
+    t.equal(requestHeaderRules.treatment(`X_Seatgate.${tail}`), 'drop', `${length}`)
+    t.equal(requestHeaderRules.treatment(`x-forwarded-${tail}`), 'told', `${length}`)
+    t.equal(requestHeaderRules.treatment(`x-other-${tail}`), 'pass', `${length}`)
     t.equal(foldName(`A_z.9~${tail}`), `a-z-9-${tail}`)
   }
 })

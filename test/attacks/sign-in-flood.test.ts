@@ -90,5 +90,8 @@ t.test('finished with made-up codes until the memory is full: other tenants sign
   t.equal(world.acme.count('/token'), 6, 'no code is redeemed that could be redeemed again')
   t.equal((await honest.send(answer.href)).status, 503, 'refused, not forgotten')
   t.equal((await world.signIn(world.browser(), 'globex')).status, 200)
-  t.match(world.events('sign_in_failed').at(-1), { tenant: 'acme', reason: /acme has reached the limit of 6/ })
+  t.match(world.events('sign_in_failed').at(-1), {
+    tenant: 'acme',
+    reason: /acme has reached the limit of 6/,
+  })
 })

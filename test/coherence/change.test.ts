@@ -1,5 +1,5 @@
 import t from 'tap'
-import { numbered, samePosition } from '../../src/coherence/change.ts'
+import { numbered, samePosition } from '../../src/coherence/feed-reading.ts'
 import { position } from './support.ts'
 
 t.test('the changes of a commit have numbers in a row, up to its own', async (t) => {

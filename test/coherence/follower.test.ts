@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { Position } from '../../seats-admin/model/change.ts'
-import type { Reading } from '../../src/coherence/change.ts'
+import type { Reading } from '../../src/coherence/feed-reading.ts'
 import { type FeedAnswer, Follower, RENEW_EVERY } from '../../src/coherence/follower.ts'
 import { change, HandClock, position, settled } from './support.ts'
 

@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { Acknowledgement, Announcement, Bus, BusReceiver } from '../../src/coherence/bus.ts'
 import type { NumberedChange } from '../../seats-admin/model/change.ts'
-import type { Reading } from '../../src/coherence/change.ts'
+import type { Reading } from '../../src/coherence/feed-reading.ts'
 import { type WriteResult, type Decider, Instance } from '../../src/coherence/instance.ts'
 import { LEASE, MARGIN } from '../../src/coherence/lease.ts'
 import { change, HandClock, HandStore, position, settled } from './support.ts'

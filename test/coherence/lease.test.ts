@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { ChangeListener } from '../../src/coherence/change.ts'
+import type { ChangeListener } from '../../src/coherence/feed-reading.ts'
 import { LEASE, Lease } from '../../src/coherence/lease.ts'
 import { change, HandClock, position, reading } from './support.ts'
 

@@ -1,7 +1,7 @@
 /** Time and a store in the test's hand. For the tests of this room. */
 
 import type { Committed, NumberedChange, Position } from '../../seats-admin/model/change.ts'
-import type { Reading } from '../../src/coherence/change.ts'
+import type { Reading } from '../../src/coherence/feed-reading.ts'
 import type { Clock } from '../../src/coherence/clock.ts'
 import type { ChangeSource, InstanceList, ListedInstance } from '../../src/coherence/feeds.ts'
 

@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { NumberedChange } from '../../seats-admin/model/change.ts'
-import type { Reading } from '../../src/coherence/change.ts'
+import type { Reading } from '../../src/coherence/feed-reading.ts'
 import { History } from '../../src/coherence/history.ts'
 import { Instance } from '../../src/coherence/instance.ts'
 import { LEASE, Lease, MARGIN } from '../../src/coherence/lease.ts'

@@ -2,7 +2,7 @@
 
 import t from 'tap'
 import { DEFAULT_LIMITS, DEFAULT_MEMORY } from '../support/default-settings.ts'
-import { pack, unpack } from '../../src/config/transfer.ts'
+import { pack, unpack } from '../../src/config/worker-copy.ts'
 import { BASE, configOf, Folder, faultsOf } from './support.ts'
 
 t.test('defaults', async (t) => {

@@ -11,7 +11,7 @@ import {
   parseCookieText,
   parseHandleText,
   sha256,
-} from '../../src/oidc/session/handle.ts'
+} from '../../src/oidc/session/session-credentials.ts'
 import { isAllowedScheme } from '../../src/oidc/provider/http.ts'
 import { identityOf } from '../../src/oidc/tokens/identity.ts'
 import { isDistributed, readSeatsClaim } from '../../src/oidc/tokens/seats-claim.ts'

@@ -1,7 +1,7 @@
 /** Upstreams neither read nor write the sign-in session. */
 
 import t from 'tap'
-import { withoutSession } from '../../src/proxy/cookies.ts'
+import { withoutSession } from '../../src/proxy/reserved-cookies.ts'
 import { answering, front, get, roundTrip, seenBy, valuesOf } from './support.ts'
 
 t.test('other cookies pass byte for byte', async (t) => {

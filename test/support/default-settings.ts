@@ -2,7 +2,7 @@
 
 import { LineCounter } from 'yaml'
 import type { Limits, MemoryBounds } from '../../src/config/config.ts'
-import { Document } from '../../src/config/document.ts'
+import { Document } from '../../src/config/positioned-document.ts'
 import { buildLimits, buildMemory } from '../../src/config/limits.ts'
 import { MapSchema } from '../../src/config/schema.ts'
 import { Section } from '../../src/config/section.ts'

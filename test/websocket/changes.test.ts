@@ -1,7 +1,7 @@
 /** What is noted of changes until somebody looks: each once, not more than there is room for, and nothing is overlooked. */
 
 import t from 'tap'
-import { Changes } from '../../src/pipeline/changes.ts'
+import { Changes } from '../../src/pipeline/pending-changes.ts'
 
 const seat = (key: string, tenant = 'acme') => ({ tenant, kind: 'seat', key })
 

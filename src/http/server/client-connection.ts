@@ -54,7 +54,7 @@ export class ClientConnection
   heldBytes = 0
   /** The connection has left HTTP for a protocol with limits of its own. */
   isUpgraded = false
-  /** Response bytes that the client has taken, and the monotonic ms since when it takes none; see `slow-client.ts`. */
+  /** Response bytes that the client has taken, and the monotonic ms since when it takes none; see `client-progress.ts`. */
   bytesTaken = 0
   stalledSince = Infinity
 

@@ -8,7 +8,7 @@ import type { ClientConnection } from './client-connection.ts'
 import { AddressShares } from './address-shares.ts'
 import { type Evicted, Eviction } from './eviction.ts'
 import { Queue } from './queue.ts'
-import { updateStall } from './slow-client.ts'
+import { updateStall } from './client-progress.ts'
 
 /**
  * `opening`: no complete header section yet. `active`: a request in flight. `idle`: kept alive for the next request.

@@ -7,7 +7,7 @@ import { performance } from 'node:perf_hooks'
 import type { AddressShare, AddressShares } from './address-shares.ts'
 import type { ClientConnection } from './client-connection.ts'
 import type { Queue } from './queue.ts'
-import { isSlow } from './slow-client.ts'
+import { isSlow } from './client-progress.ts'
 import { EvictionOrder } from './eviction-order.ts'
 
 /**

@@ -3,7 +3,7 @@
  * all paths, https), HttpOnly and SameSite=Lax: a cross-site request carries them only when it is a top-level navigation,
  * such as the provider's redirect.
  *
- * `proxy/cookies.ts` never forwards a cookie whose name begins with `__Host-seatgate`.
+ * `proxy/reserved-cookies.ts` never forwards a cookie whose name begins with `__Host-seatgate`.
  */
 
 export const SESSION_COOKIE = '__Host-seatgate_session'

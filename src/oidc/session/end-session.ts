@@ -2,7 +2,7 @@
 
 import type { Context } from '../context.ts'
 import { cookieValues, SESSION_COOKIE } from './cookies.ts'
-import { parseCookieText, sameHash } from './handle.ts'
+import { parseCookieText, sameHash } from './session-credentials.ts'
 import type { StoredSession } from '../../../seats-admin/index.ts'
 
 /** Resolves when no instance accepts the session any more. Rejects when the store is unavailable. */

@@ -8,7 +8,7 @@ import { Refusal } from '../../model/errors.ts'
 import type { Principal } from '../../model/principal.ts'
 import { isCookieAccepted } from '../sign-in/browser.ts'
 import { cookieValues, SESSION_COOKIE } from './cookies.ts'
-import { type CookieHandle, parseCookieText, sameHash } from './handle.ts'
+import { type CookieHandle, parseCookieText, sameHash } from './session-credentials.ts'
 import type { OidcTenant } from '../ports.ts'
 import {
   sessionAmbiguous,

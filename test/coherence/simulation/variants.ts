@@ -5,7 +5,7 @@
 
 import type { Bus, BusReceiver } from '../../../src/coherence/bus.ts'
 import type { NumberedChange, Position } from '../../../seats-admin/model/change.ts'
-import type { ChangeListener, Reading } from '../../../src/coherence/change.ts'
+import type { ChangeListener, Reading } from '../../../src/coherence/feed-reading.ts'
 import type { Clock } from '../../../src/coherence/clock.ts'
 import type { InstanceList } from '../../../src/coherence/feeds.ts'
 import { History } from '../../../src/coherence/history.ts'

@@ -5,7 +5,7 @@
 import t from 'tap'
 import { BearerTokens } from '../../../src/decision/authn/bearer.ts'
 import { mintToken } from '../../../src/decision/authn/token.ts'
-import { requestNames } from '../../../src/proxy/request-names.ts'
+import { requestHeaderRules } from '../../../src/proxy/request-header-rules.ts'
 import { collect } from '../../support/garbage.ts'
 import { acme } from './support.ts'
 
@@ -44,7 +44,7 @@ t.test('a token that was verified', async (t) => {
 
 t.test('a spelling of a header name', async (t) => {
   const grown = await grownBy(async (textWith) => {
-    for (let i = 0; i < TIMES; i++) requestNames.treatment(textWith(`X-Of-A-Client-Of-Ours-${i}`))
+    for (let i = 0; i < TIMES; i++) requestHeaderRules.treatment(textWith(`X-Of-A-Client-Of-Ours-${i}`))
   })
   t.ok(grown < (TIMES * REST) / 4, `${grown} bytes`)
 })

@@ -36,7 +36,7 @@ const EDITS: Readonly<Record<string, Edit>> = {
     by: 'if (target.encodedSlash && match === null)',
   },
   'names are not folded': {
-    file: 'src/proxy/header-names.ts',
+    file: 'src/proxy/header-rules.ts',
     text: "name.toLowerCase().replace(/[^a-z0-9]/g, '-')",
     by: 'name.toLowerCase()',
   },

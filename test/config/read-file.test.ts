@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import t from 'tap'
-import { MAX_FILE, readSource } from '../../src/config/source.ts'
+import { MAX_FILE, readSource } from '../../src/config/read-file.ts'
 import { BASE, Folder } from './support.ts'
 
 t.test('what is no readable file is at fault from 1:1 on', async (t) => {

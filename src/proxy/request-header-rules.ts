@@ -1,6 +1,6 @@
 /** The treatment of request header fields by name. */
 
-import { HeaderNames } from './header-names.ts'
+import { HeaderRules } from './header-rules.ts'
 
 /**
  * - `pass`, `drop`: on every route
@@ -140,7 +140,7 @@ function byPrefix(folded: string): Treatment {
   return folded === 'x-forwarded' || folded.startsWith('x-forwarded-') ? 'proxy' : 'pass'
 }
 
-export const requestNames: HeaderNames<Treatment> = new HeaderNames(
+export const requestHeaderRules: HeaderRules<Treatment> = new HeaderRules(
   [...DROPPED, ...OVERRIDES, ...FROM_PROXIES, ...BY_NAME, ...USUAL],
   classify,
 )

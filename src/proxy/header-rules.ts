@@ -30,7 +30,7 @@ function foldLong(name: string): string {
   return bytes.toString('latin1')
 }
 
-export class HeaderNames<Treatment> {
+export class HeaderRules<Treatment> {
   readonly #cache = new Map<string, Treatment>()
   readonly #classify: (folded: string, exact: boolean) => Treatment
   readonly #maxSize: number

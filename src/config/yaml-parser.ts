@@ -1,9 +1,9 @@
 /** Parses a file's text into a document. */
 
 import { isMap, isScalar, LineCounter, parseDocument } from 'yaml'
-import { Composer } from './composer.ts'
-import { Document } from './document.ts'
-import type { Source } from './source.ts'
+import { Composer } from './yaml-composer.ts'
+import { Document } from './positioned-document.ts'
+import type { Source } from './read-file.ts'
 import { syntaxFault } from './yaml-faults.ts'
 
 /** @param file the path to display */

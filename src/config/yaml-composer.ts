@@ -15,7 +15,7 @@ import {
   type YAMLSeq,
 } from 'yaml'
 import { InvalidValue, quote } from './invalid-value.ts'
-import type { Data, Document, Spot, Spots, Value } from './document.ts'
+import type { Data, Document, Spot, Spots, Value } from './positioned-document.ts'
 import { substitute } from './environment.ts'
 
 /** Levels of maps and lists; no setting needs that many. */
