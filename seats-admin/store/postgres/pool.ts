@@ -1,6 +1,8 @@
 /**
  * A connection pool. A connection with an expired query or an open transaction is destroyed, so that a late response never
- * reaches another caller.
+ * reaches another caller. `pg.Pool` does not bound its queue, opens a connection for each caller while the server is down,
+ * and keeps connections that a restart of the server has broken until each of them fails a query; see the tests `faults`,
+ * `kill` and `no-room`.
  */
 
 import { monotonic } from '../clock.ts'

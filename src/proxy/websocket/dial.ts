@@ -4,8 +4,8 @@
  * sent: path and header lines are replaced before the first byte.
  */
 
-import type { Agent, ClientRequest, IncomingMessage } from 'node:http'
-import type { Socket } from 'node:net'
+import { type Agent, type ClientRequest, IncomingMessage } from 'node:http'
+import { Socket } from 'node:net'
 import { ProxyServer } from 'http-proxy-3'
 import type { ClientSide } from './client-side.ts'
 
@@ -36,9 +36,9 @@ export function dial(
   client: ClientSide,
   listener: UpstreamHandshakeListener,
 ): ClientRequest | null {
-  let onRequest: ClientRequest | null = null
+  let request: ClientRequest | null = null
   const placeholder = new PlaceholderRequest((outgoing) => {
-    onRequest = outgoing
+    request = outgoing
     write(outgoing, handshake)
     outgoing.on('socket', () => listener.connected())
     outgoing.on('upgrade', (response, connection) => listener.switched(response, connection as Socket))
@@ -51,24 +51,26 @@ export function dial(
     // http-proxy-3 copies these into the options of the request.
     ssl: { maxHeaderSize: MAX_HEADER_BYTES },
   }
-  const request = placeholder as unknown as IncomingMessage
-  proxy.ws(request, client, Buffer.alloc(0), options, (error) => listener.failed(error))
+  proxy.ws(placeholder, client, Buffer.alloc(0), options, (error) => listener.failed(error))
   // http-proxy-3 references the placeholder for the life of the WebSocket.
   placeholder.onRequest = null
-  return onRequest
+  return request
 }
 
-/** Replaces the client request: http-proxy-3 copies what it finds there, and must find nothing. */
-class PlaceholderRequest {
-  readonly method = 'GET'
-  readonly url = '/'
-  readonly httpVersion = '1.1'
-  readonly httpVersionMajor = 1
-  readonly headers = { connection: 'Upgrade', upgrade: 'websocket' }
+const NOT_CONNECTED = new Socket()
+
+/** Replaces the client's request: http-proxy-3 copies its fields, of which there are none but those of the handshake. */
+class PlaceholderRequest extends IncomingMessage {
+  override method = 'GET'
+  override url = '/'
+  override httpVersion = '1.1'
+  override httpVersionMajor = 1
   /** Called before anything is sent. */
   onRequest: ((outgoing: ClientRequest) => void) | null
 
   constructor(onRequest: (outgoing: ClientRequest) => void) {
+    super(NOT_CONNECTED)
+    this.headers = { connection: 'Upgrade', upgrade: 'websocket' }
     this.onRequest = onRequest
   }
 }
@@ -78,7 +80,7 @@ const proxy = new ProxyServer({})
 proxy.on('error', () => {})
 proxy.on('proxyReqWs', (outgoing, request) => {
   try {
-    ;(request as unknown as PlaceholderRequest).onRequest?.(outgoing)
+    if (request instanceof PlaceholderRequest) request.onRequest?.(outgoing)
   } catch (error) {
     // The request has a connection already, whose end has no other listener.
     outgoing.on('error', () => {}).destroy()
