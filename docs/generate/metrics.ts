@@ -12,6 +12,7 @@ interface Metric {
 export const LABELS: Readonly<Record<string, readonly string[]>> = {
   seatgate_requests_total: ['route', 'status'],
   seatgate_request_duration_seconds: ['route'],
+  seatgate_cache_lookups_total: ['cache', 'result'],
   seatgate_decisions_total: ['code'],
   seatgate_decisions_again_total: ['code'],
   seatgate_decisions_by_source_total: ['source'],

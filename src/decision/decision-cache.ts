@@ -9,6 +9,7 @@
  * which include its size (`lib/heap-size.ts`).
  */
 
+import { Lookups } from '../model/cache-lookups.ts'
 import type { Authorization } from './authorize.ts'
 import type { Principal } from '../model/principal.ts'
 import type { Requirement } from '../model/route.ts'
@@ -29,17 +30,23 @@ interface Entry {
 
 export class DecisionCache {
   readonly #memory: Generation
+  readonly #lookups: Lookups
   readonly #entry = new WeakMap<Principal, Entry>()
 
-  constructor(memory: Generation) {
+  constructor(memory: Generation, lookups = new Lookups()) {
     this.#memory = memory
+    this.#lookups = lookups
   }
 
   /** Null: not cached. */
   get(principal: Principal, space: string, permission: Requirement): Authorization | null {
     const entry = this.#entry.get(principal)
-    if (entry === undefined || entry.generation !== this.#memory.generation) return null
-    return entry.space === space && entry.permission === permission ? entry.authorization : null
+    const isHit =
+      entry?.generation === this.#memory.generation &&
+      entry.space === space &&
+      entry.permission === permission
+    this.#lookups[isHit ? 'hits' : 'misses']++
+    return isHit ? entry.authorization : null
   }
 
   /** @param authorization derived synchronously from memory in the current generation */

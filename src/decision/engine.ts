@@ -8,6 +8,7 @@
 import { performance } from 'node:perf_hooks'
 import { repeatedSpace, spaceOf } from './authn/space.ts'
 import { authorize, type Authorization } from './authorize.ts'
+import type { CacheLookups } from '../model/cache-lookups.ts'
 import type { ErrorCode } from '../model/errors.ts'
 import { Refusal } from '../model/errors.ts'
 import type { AuthorizationRequest, BrowserContext, Credentials } from '../model/authorization-request.ts'
@@ -49,6 +50,7 @@ export interface DecisionEngineOptions {
   readonly authenticator: RequestAuthenticator
   readonly seats: SeatLookup & WholeSeats & Generation
   readonly lease: MemoryLease
+  readonly lookups?: CacheLookups
   /** The authorization of a caller with more Seats than this for a space is cached. */
   readonly fewSeats?: number
   /** Bytes of a request target. */
@@ -118,7 +120,7 @@ export class DecisionEngine {
 
   constructor(parts: DecisionEngineOptions) {
     this.#parts = parts
-    this.#cache = new DecisionCache(parts.seats)
+    this.#cache = new DecisionCache(parts.seats, parts.lookups?.authorizations)
   }
 
   /**

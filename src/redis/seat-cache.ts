@@ -9,6 +9,7 @@
  */
 
 import type { StoredApiKey } from '../../seats-admin/model/api-key.ts'
+import { Lookups } from '../model/cache-lookups.ts'
 import type { Source } from '../model/decision.ts'
 import type { SeatQuestion } from '../model/seat.ts'
 import { type RedisConnection, isReady } from './connection.ts'
@@ -78,6 +79,7 @@ export class SeatCache {
   readonly #seal: Seal
   readonly #history: Freshness
   readonly #now: () => number
+  readonly #lookups: Lookups
   #pausedUntil = 0
 
   /** @param now monotonic ms */
@@ -86,7 +88,9 @@ export class SeatCache {
     { connection, keys, seal }: SharedCache,
     history: Freshness,
     now: () => number,
+    lookups = new Lookups(),
   ) {
+    this.#lookups = lookups
     this.#store = store
     this.#redis = connection
     this.#keys = keys
@@ -130,8 +134,11 @@ export class SeatCache {
     const at = this.#keys.value(kind, tenant, key)
     const sealed = await this.#get(at)
     const cached = sealed === null ? null : decode(this.#seal.open(at, sealed), shape)
-    if (cached !== null && this.#history.isCurrent(cached, { tenant, kind, key }))
+    if (cached !== null && this.#history.isCurrent(cached, { tenant, kind, key })) {
+      this.#lookups.hits++
       return { ...cached, source: 'redis' }
+    }
+    this.#lookups.misses++
     const read = await load()
     // Clients can invent ids that don't exist: caching those would fill Redis. A partial Seat is not cached either.
     if (read.value !== null && isComplete(read.value)) this.#set(at, this.#seal.seal(at, encode(read)))

@@ -104,8 +104,9 @@ export class DataPlane {
   }
 
   #addGauges(log: Log): void {
-    const { lease, memory } = this.#decisionPoint
+    const { lease, memory, lookups } = this.#decisionPoint
     const { metrics } = this
+    metrics.addCaches(lookups)
     metrics.gauge(
       'seatgate_lease_live',
       '1 while the lease permits decisions from memory.',

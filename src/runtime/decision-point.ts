@@ -13,6 +13,7 @@ import { type Coherence, Instance } from '../coherence/instance.ts'
 import { Lease } from '../coherence/lease.ts'
 import type { Config, MemoryBounds } from '../config/config.ts'
 import { ConfigError } from '../config/faults.ts'
+import { CacheLookups } from '../model/cache-lookups.ts'
 import type { Route } from '../model/route.ts'
 import { DecisionEngine } from '../decision/engine.ts'
 import type { Ephemeral, OidcLog } from '../oidc/ports.ts'
@@ -50,6 +51,7 @@ export class DecisionPoint {
   readonly store: Store
   readonly memory: SeatMemory
   readonly lease: Lease
+  readonly lookups = new CacheLookups()
   readonly history = new History()
   /** Input of the re-evaluation of open exchanges. */
   readonly changes = new Changes()
@@ -62,9 +64,10 @@ export class DecisionPoint {
     this.#coherence = coherence
     this.#ports = ports
     this.memory = new SeatMemory(
-      cache === null ? store : new SeatCache(store, cache, this.history, systemClock.now),
+      cache === null ? store : new SeatCache(store, cache, this.history, systemClock.now, this.lookups.redis),
       store.sessions,
       memory.seats,
+      this.lookups,
     )
     this.lease = new Lease(coherence, [this.memory, this.history, this.changes], systemClock)
     coherence.join(this.lease)
@@ -105,6 +108,7 @@ export class DecisionPoint {
       otherIssuer: signIn?.providerToken ?? null,
       now: Date.now,
       memory: config.memory,
+      lookups: this.lookups,
     })
     const upstreamOf = ({ target }: Route) =>
       target.kind === 'upstream' ? config.upstreams.get(target.name) : undefined
@@ -113,6 +117,7 @@ export class DecisionPoint {
       authenticator,
       seats: this.memory,
       lease: this.lease,
+      lookups: this.lookups,
       targetBytes: config.limits.targetBytes,
       allowsSemicolon: (route) => upstreamOf(route)?.allowSemicolons === true,
       allowsEncodedSlash: (route) => upstreamOf(route)?.allowEncodedSlashes === true,

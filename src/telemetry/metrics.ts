@@ -5,6 +5,7 @@
 
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 import type { Refusal } from '../model/errors.ts'
+import type { CacheLookups, Lookups } from '../model/cache-lookups.ts'
 import type { Exchange, WebSocketEnd } from '../http/server/exchange.ts'
 import { statusOf } from './access-log.ts'
 import { addMetric, histogramValues, RouteTally, Tally } from './tally.ts'
@@ -119,6 +120,20 @@ export class Metrics {
         type: 'counter',
       },
       () => Object.entries(this.#sources).map(([source, value]) => ({ labels: { source }, value })),
+    )
+  }
+
+  addCaches(lookups: CacheLookups): void {
+    const about = {
+      name: 'seatgate_cache_lookups_total',
+      help: 'Lookups in caches, by cache and result: hit, miss. A miss of tokens is a verification; of seats, seat_names, api_key_records and sessions, a read of Redis or the store.',
+      type: 'counter',
+    } as const
+    addMetric(this.registry, about, () =>
+      Object.entries<Lookups>({ ...lookups }).flatMap(([cache, { hits, misses }]) => [
+        { labels: { cache, result: 'hit' }, value: hits },
+        { labels: { cache, result: 'miss' }, value: misses },
+      ]),
     )
   }
 

@@ -9,6 +9,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { hashApiKey, parseApiKey } from '../../../seats-admin/model/api-key.ts'
+import { Lookups } from '../../model/cache-lookups.ts'
 import { Refusal } from '../../model/errors.ts'
 import type { StoredApiKey } from '../../../seats-admin/model/api-key.ts'
 import type { Trace } from '../../model/decision.ts'
@@ -27,6 +28,7 @@ export interface ApiKeyOptions {
   readonly now: () => number
   /** Bytes of the cache. */
   readonly memory: number
+  readonly lookups?: Lookups
 }
 
 interface KeyAddress {
@@ -44,12 +46,14 @@ const NO_HASH = new Uint8Array(32)
 
 export class ApiKeys {
   readonly #options: ApiKeyOptions
+  readonly #lookups: Lookups
   readonly #accepted: LRUCache<string, KeyAddress>
   /** The principal of a record in memory; dropped with the record. */
   readonly #principals = new WeakMap<StoredApiKey, Principal>()
 
   constructor(options: ApiKeyOptions) {
     this.#options = options
+    this.#lookups = options.lookups ?? new Lookups()
     this.#accepted = new LRUCache({ maxSize: options.memory, sizeCalculation: () => ADDRESS_BYTES })
   }
 
@@ -57,7 +61,9 @@ export class ApiKeys {
     if (text.length > MAX_KEY) return invalid
     const hash = hashApiKey(text)
     const cacheKey = Buffer.from(hash).toString('latin1')
-    const address = this.#accepted.get(cacheKey) ?? parseApiKey(text)
+    const accepted = this.#accepted.get(cacheKey)
+    this.#lookups[accepted === undefined ? 'misses' : 'hits']++
+    const address = accepted ?? parseApiKey(text)
     if (address === null || !this.#options.tenants.has(address.tenant)) return invalid
     const record = this.#options.apiKeyById(address.tenant, address.id, trace)
     if (record instanceof Promise) return record.then((found) => this.#admit(address, hash, cacheKey, found))

@@ -4,6 +4,7 @@
  */
 
 import type { MemoryBounds, TenantConfig } from '../../config/config.ts'
+import { CacheLookups } from '../../model/cache-lookups.ts'
 import { Refusal } from '../../model/errors.ts'
 import type { BrowserContext, Credentials } from '../../model/authorization-request.ts'
 import type { Trace } from '../../model/decision.ts'
@@ -33,6 +34,7 @@ export interface AuthenticatorOptions {
   /** ms since the epoch */
   readonly now: () => number
   readonly memory: MemoryBounds
+  readonly lookups?: CacheLookups
 }
 
 const missing = new Refusal(
@@ -55,9 +57,9 @@ export class Authenticator {
 
   constructor(options: AuthenticatorOptions) {
     this.#sessions = options.sessions ?? null
-    const { tokens, apiKeys } = options.memory
-    this.#apiKeys = new ApiKeys({ ...options, memory: apiKeys })
-    this.#bearer = new BearerTokens({ ...options, memory: tokens })
+    const { memory, lookups = new CacheLookups() } = options
+    this.#apiKeys = new ApiKeys({ ...options, memory: memory.apiKeys, lookups: lookups.api_keys })
+    this.#bearer = new BearerTokens({ ...options, memory: memory.tokens, lookups: lookups.tokens })
   }
 
   /**

@@ -9,6 +9,7 @@
  */
 
 import { LRUCache } from 'lru-cache'
+import { Lookups } from '../../model/cache-lookups.ts'
 import { Refusal } from '../../model/errors.ts'
 import type { Principal } from '../../model/principal.ts'
 import { asciiBytes, detachedText } from '../../lib/heap-size.ts'
@@ -28,16 +29,19 @@ export interface BearerOptions extends TokenIssuers {
   readonly now: () => number
   /** Bytes of the cache. */
   readonly memory: number
+  readonly lookups?: Lookups
 }
 
 export class BearerTokens {
   readonly #options: BearerOptions
+  readonly #lookups: Lookups
   readonly #verified: LRUCache<string, VerifiedToken>
   /** Verifications in flight at the other issuer, by token: concurrent requests with one token share one. */
   readonly #pending = new Map<string, Promise<VerifiedToken | Refusal | null>>()
 
   constructor(options: BearerOptions) {
     this.#options = options
+    this.#lookups = options.lookups ?? new Lookups()
     this.#verified = new LRUCache({
       maxSize: options.memory,
       sizeCalculation: (verified, line) => asciiBytes(line) + verifiedBytes(verified),
@@ -49,7 +53,10 @@ export class BearerTokens {
    */
   authenticate(line: string): Principal | Refusal | Promise<Principal | Refusal> | null {
     const cached = this.#verified.get(line)
-    if (cached !== undefined) return this.#admit(line, cached)
+    if (cached !== undefined) {
+      this.#lookups.hits++
+      return this.#admit(line, cached)
+    }
     const token = readBearer(line)
     if (token === null || token instanceof Refusal) return token
     const key = `Bearer ${token}`
@@ -57,6 +64,7 @@ export class BearerTokens {
   }
 
   #verify(key: string, token: string): Principal | Refusal | Promise<Principal | Refusal> {
+    this.#lookups.misses++
     const ownResult = verifyToken(token, this.#options)
     if (!(ownResult instanceof Refusal)) return this.#cache(key, ownResult)
     const { otherIssuer = null } = this.#options

@@ -3,6 +3,7 @@
  * invalidates entries. The cost depends on the entries in use, not on those stored.
  */
 
+import { CacheLookups } from '../../model/cache-lookups.ts'
 import type { NumberedChange } from '../../../seats-admin/model/change.ts'
 import { performance } from 'node:perf_hooks'
 import type { StoredApiKey } from '../../../seats-admin/model/api-key.ts'
@@ -79,7 +80,7 @@ export class SeatMemory {
   #generation = 0
 
   /** @param bytes bound of all cached entries together */
-  constructor(source: SeatSource, sessions: SessionSource, bytes: number) {
+  constructor(source: SeatSource, sessions: SessionSource, bytes: number, lookups = new CacheLookups()) {
     this.#source = source
     this.resize(bytes)
     this.#names = new ReadThrough<NamedSeat, SeatQuestion>({
@@ -89,6 +90,7 @@ export class SeatMemory {
       }),
       cache: this.#map(this.#budget, ({ seat }) => seatBytes(seat)),
       isWhole: ({ seat }) => seat === null || seat.complete,
+      lookups: lookups.seat_names,
     })
     this.#seats = new ReadThrough<Seat | null, SeatQuestion>({
       load: scheduled(this.#reads, async (tenant, id, question) => {
@@ -97,6 +99,7 @@ export class SeatMemory {
       }),
       cache: this.#map(this.#budget, seatBytes),
       isWhole: (seat) => seat === null || seat.complete,
+      lookups: lookups.seats,
     })
     this.#keys = new ReadThrough<StoredApiKey | null>({
       load: scheduled(this.#credentialReads, async (tenant, id) => {
@@ -104,6 +107,7 @@ export class SeatMemory {
         return { ...asOf, value: value === null ? null : compileKey(value) }
       }),
       ...this.#maps(keyBytes),
+      lookups: lookups.api_key_records,
     })
     this.#sessions = new ReadThrough<SessionRecord | null>({
       load: scheduled(this.#credentialReads, async (tenant, id) => {
@@ -111,6 +115,7 @@ export class SeatMemory {
         return { ...asOf, value: value === null ? null : compileSession(value) }
       }),
       ...this.#maps(sessionBytes),
+      lookups: lookups.sessions,
     })
   }
 

@@ -6,6 +6,7 @@
  * that one. Value: immutable. Bound: the budgets of the maps, least recently used first out.
  */
 
+import { Lookups } from '../../model/cache-lookups.ts'
 import type { Source, Trace } from '../../model/decision.ts'
 import type { LruMap } from './lru-maps.ts'
 
@@ -45,6 +46,7 @@ export interface ReadThroughOptions<V, Q> {
   readonly missing?: LruMap<Cached<V>>
   /** Whether a value covers all questions; left out: every value does. */
   readonly isWhole?: (value: V) => boolean
+  readonly lookups?: Lookups
 }
 
 const NONE_BY_QUESTION: ReadonlyMap<string, never> = new Map<string, never>()
@@ -62,9 +64,12 @@ export class ReadThrough<V, Q extends Question = Question> {
   readonly #cached: LruMap<Cached<V>>
   readonly #missing: LruMap<Cached<V>>
   readonly #isWhole: (value: V) => boolean
+  readonly #lookups: Lookups
   readonly #reads = new Map<string, Read<V>[]>()
 
-  constructor({ load, cache, missing = cache, isWhole = () => true }: ReadThroughOptions<V, Q>) {
+  constructor(options: ReadThroughOptions<V, Q>) {
+    const { load, cache, missing = cache, isWhole = () => true, lookups = new Lookups() } = options
+    this.#lookups = lookups
     this.#load = load
     this.#cached = cache
     this.#missing = missing
@@ -81,10 +86,13 @@ export class ReadThrough<V, Q extends Question = Question> {
     const cached = this.#cached.get(key) ?? this.#missing.get(key)
     if (cached !== undefined) {
       const { whole, byQuestion } = cached.value
-      if (whole !== undefined) return whole
-      const value = byQuestion.get(question.id)
-      if (value !== undefined) return value
+      const value = whole ?? byQuestion.get(question.id)
+      if (value !== undefined) {
+        this.#lookups.hits++
+        return value
+      }
     }
+    this.#lookups.misses++
     const reads = this.#reads.get(key)
     const same = reads?.find((read) => read.question === question.id)
     if (same !== undefined) return settled(same, trace)
