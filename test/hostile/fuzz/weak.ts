@@ -42,8 +42,8 @@ const EDITS: Readonly<Record<string, Edit>> = {
   },
   'requests behind the last': {
     file: 'src/http/server/http1-connection.ts',
-    text: 'this.#last || !response.shouldKeepAlive ||',
-    by: 'this.#last ||',
+    text: 'this.#discardsPipelined ||\n      !response.shouldKeepAlive ||',
+    by: 'this.#discardsPipelined ||',
   },
   'lengths beside chunks': {
     file: 'src/http/wire/header-section.ts',
