@@ -1,82 +1,82 @@
 import t from 'tap'
 import { AcknowledgementBarrier } from '../../src/coherence/acknowledgements.ts'
 
-/** For a write that is number 7. */
+/** A barrier for the write with number 7. */
 function setUp() {
-  const seen = { done: 0 }
-  const awaited = new AcknowledgementBarrier(7, () => {
-    seen.done++
+  const calls = { done: 0 }
+  const barrier = new AcknowledgementBarrier(7, () => {
+    calls.done++
   })
-  return { seen, awaited }
+  return { calls, barrier }
 }
 
 const other = (id: string, beat = 1, applied = 0) => ({ id, beat, applied })
 
-t.test('alone, it waits for its own deciders', async (t) => {
-  const { seen, awaited } = setUp()
-  awaited.listed([])
-  t.equal(seen.done, 0)
-  awaited.localApplied()
-  t.equal(seen.done, 1)
+t.test('without other instances, waits for its own deciders', async (t) => {
+  const { calls, barrier } = setUp()
+  barrier.listed([])
+  t.equal(calls.done, 0)
+  barrier.localApplied()
+  t.equal(calls.done, 1)
 })
 
-t.test('nobody is done before the list has been read', async (t) => {
-  const { seen, awaited } = setUp()
-  awaited.localApplied()
-  awaited.acknowledged('a')
-  t.equal(seen.done, 0)
-  awaited.listed([other('a')])
-  t.equal(seen.done, 1, 'who acknowledged before that has acknowledged')
+t.test('is not done before the list has been read', async (t) => {
+  const { calls, barrier } = setUp()
+  barrier.localApplied()
+  barrier.acknowledged('a')
+  t.equal(calls.done, 0)
+  barrier.listed([other('a')])
+  t.equal(calls.done, 1, 'an acknowledgement from before the list counts')
 })
 
-t.test('waits for each one on the list', async (t) => {
-  const { seen, awaited } = setUp()
-  awaited.localApplied()
-  awaited.listed([other('a'), other('b')])
-  awaited.acknowledged('a')
-  awaited.acknowledged('somebody else')
-  t.equal(seen.done, 0)
-  awaited.acknowledged('b')
-  t.equal(seen.done, 1)
+t.test('waits for each instance on the list', async (t) => {
+  const { calls, barrier } = setUp()
+  barrier.localApplied()
+  barrier.listed([other('a'), other('b')])
+  barrier.acknowledged('a')
+  barrier.acknowledged('somebody else')
+  t.equal(calls.done, 0)
+  barrier.acknowledged('b')
+  t.equal(calls.done, 1)
 })
 
-t.test('a beat that has applied the write is an acknowledgement; an older one is not', async (t) => {
-  const { seen, awaited } = setUp()
-  awaited.localApplied()
-  awaited.listed([other('a', 1, 6), other('b', 1, 7)])
-  t.same([...awaited.missing.keys()], ['a'])
-  awaited.listed([other('a', 2, 8), other('b', 1, 7)])
-  t.equal(seen.done, 1)
+t.test('a beat that has applied the write acknowledges it; an older beat does not', async (t) => {
+  const { calls, barrier } = setUp()
+  barrier.localApplied()
+  barrier.listed([other('a', 1, 6), other('b', 1, 7)])
+  t.same([...barrier.missing.keys()], ['a'])
+  barrier.listed([other('a', 2, 8), other('b', 1, 7)])
+  t.equal(calls.done, 1)
 })
 
-t.test('who has left the list, or was taken off it, is waited for no more', async (t) => {
-  const { seen, awaited } = setUp()
-  awaited.localApplied()
-  awaited.listed([other('a')])
-  awaited.listed([])
-  t.equal(seen.done, 1)
+t.test('does not wait for an instance that has left the list or was removed from it', async (t) => {
+  const { calls, barrier } = setUp()
+  barrier.localApplied()
+  barrier.listed([other('a')])
+  barrier.listed([])
+  t.equal(calls.done, 1)
 })
 
-t.test('who comes onto the list after the first look registered after the commit', async (t) => {
-  const { seen, awaited } = setUp()
-  awaited.localApplied()
-  awaited.listed([other('a')])
-  awaited.listed([other('a'), other('late')])
-  t.same([...awaited.missing.keys()], ['a'])
-  awaited.acknowledged('a')
-  t.equal(seen.done, 1)
+t.test('an instance that is new in a later list registered after the commit', async (t) => {
+  const { calls, barrier } = setUp()
+  barrier.localApplied()
+  barrier.listed([other('a')])
+  barrier.listed([other('a'), other('late')])
+  t.same([...barrier.missing.keys()], ['a'])
+  barrier.acknowledged('a')
+  t.equal(calls.done, 1)
 })
 
-t.test('the missing keep the beat that was seen first', async (t) => {
-  const { awaited } = setUp()
-  t.equal(awaited.missing.size, 0)
-  awaited.listed([other('a', 5)])
-  awaited.listed([other('a', 9)])
-  t.same([...awaited.missing], [['a', 5]])
+t.test('keeps the first beat of each missing instance', async (t) => {
+  const { barrier } = setUp()
+  t.equal(barrier.missing.size, 0)
+  barrier.listed([other('a', 5)])
+  barrier.listed([other('a', 9)])
+  t.same([...barrier.missing], [['a', 5]])
 })
 
-t.test('an acknowledgement is news once', async (t) => {
-  const { awaited } = setUp()
-  t.equal(awaited.acknowledged('a'), true)
-  t.equal(awaited.acknowledged('a'), false)
+t.test('reports a repeated acknowledgement', async (t) => {
+  const { barrier } = setUp()
+  t.equal(barrier.acknowledged('a'), true)
+  t.equal(barrier.acknowledged('a'), false)
 })

@@ -2,7 +2,7 @@ import t from 'tap'
 import { numbered, samePosition } from '../../src/coherence/feed-reading.ts'
 import { position } from './support.ts'
 
-t.test('the changes of a commit have numbers in a row, up to its own', async (t) => {
+t.test('the changes of a commit have consecutive numbers that end with its own', async (t) => {
   const changes = ['a', 'b', 'c'].map((key) => ({ tenant: 'acme', kind: 'seat' as const, key }))
   t.same(
     numbered({ seq: 9, mark: 5, changes }).map(({ key, seq, mark }) => [key, seq, mark]),
@@ -15,11 +15,11 @@ t.test('the changes of a commit have numbers in a row, up to its own', async (t)
   t.same(numbered({ seq: 9, mark: 5, changes: [] }), [])
 })
 
-t.test('a position is the same by number and mark', async (t) => {
+t.test('positions are equal by number and mark', async (t) => {
   t.ok(samePosition(position(3), position(3)))
   t.ok(samePosition(null, null))
   t.notOk(samePosition(position(3), position(4, position(3).mark)))
-  t.notOk(samePosition(position(3), position(3, 77)), 'of another history')
+  t.notOk(samePosition(position(3), position(3, 77)), 'another history')
   t.notOk(samePosition(null, position(0, 0)))
   t.notOk(samePosition(position(0, 0), null))
 })

@@ -2,12 +2,12 @@ import t from 'tap'
 import type { Position } from '../../seats-admin/model/change.ts'
 import type { Reading } from '../../src/coherence/feed-reading.ts'
 import { type FeedAnswer, Follower, RENEW_EVERY } from '../../src/coherence/follower.ts'
-import { change, HandClock, position, settled } from './support.ts'
+import { change, ManualClock, position, settled } from './support.ts'
 
-/** A feed whose answers the test gives one by one. */
+/** A feed whose responses the test gives one by one. */
 function setUp() {
-  const clock = new HandClock()
-  const asked: {
+  const clock = new ManualClock()
+  const reads: {
     readonly from: Position | null
     readonly noted: number
     readonly applied: number
@@ -19,8 +19,8 @@ function setUp() {
   const feed = {
     read: (from: Position | null, noted: number, applied: number) => {
       const { promise, resolve, reject } = Promise.withResolvers<FeedAnswer>()
-      const usual = { noted, head: position(asked.length), changes: [] }
-      asked.push({ from, noted, applied, answer: (answer) => resolve({ ...usual, ...answer }), fail: reject })
+      const usual = { noted, head: position(reads.length), changes: [] }
+      reads.push({ from, noted, applied, answer: (answer) => resolve({ ...usual, ...answer }), fail: reject })
       return promise
     },
   }
@@ -29,14 +29,14 @@ function setUp() {
     applied: () => 40 + readings.length,
   }
   const follower = new Follower(feed, clock, reader, (state) => void states.push(state))
-  return { clock, asked, readings, states, follower }
+  return { clock, reads, readings, states, follower }
 }
 
-t.test('each reading begins where the one before it ended', async (t) => {
-  const { asked, readings, follower } = setUp()
+t.test('each reading begins where the one before ended', async (t) => {
+  const { reads, readings, follower } = setUp()
   for (const [number, head] of [position(3), position(5)].entries()) {
     const renewed = follower.renew()
-    asked[number]?.answer({ head, changes: [change('a', head.seq)] })
+    reads[number]?.answer({ head, changes: [change('a', head.seq)] })
     await renewed
   }
   t.same(
@@ -46,78 +46,78 @@ t.test('each reading begins where the one before it ended', async (t) => {
       [position(3), position(5)],
     ],
   )
-  t.same(asked[1]?.from, position(3))
+  t.same(reads[1]?.from, position(3))
   t.same(follower.position, position(5))
 })
 
-t.test('it counts from before the question; or from later, where the feed says so', async (t) => {
-  const { clock, asked, readings, follower } = setUp()
+t.test('a reading counts from before the read, or from a later time that the feed reports', async (t) => {
+  const { clock, reads, readings, follower } = setUp()
   const first = follower.renew()
   clock.jump(400)
-  asked[0]?.answer({})
+  reads[0]?.answer({})
   await first
   t.equal(readings[0]?.noted, 0)
   t.equal(follower.age, 400)
   const second = follower.renew()
-  asked[1]?.answer({ noted: 390 })
+  reads[1]?.answer({ noted: 390 })
   await second
   t.equal(readings[1]?.noted, 390)
   t.equal(follower.age, 10)
 })
 
-t.test('says what has been applied when it asks', async (t) => {
-  const { asked, follower } = setUp()
+t.test('sends what has been applied with each read', async (t) => {
+  const { reads, follower } = setUp()
   const renewed = follower.renew()
-  asked[0]?.answer({})
+  reads[0]?.answer({})
   await renewed
   void follower.renew()
   t.same(
-    asked.map(({ applied }) => applied),
+    reads.map(({ applied }) => applied),
     [40, 41],
   )
 })
 
-t.test('one reading serves all who wait, and its failure reaches them all', async (t) => {
-  const { asked, follower } = setUp()
+t.test('one reading serves all waiting callers, and its failure reaches all of them', async (t) => {
+  const { reads, follower } = setUp()
   const waiting = [follower.renew(), follower.renew(), follower.renew()]
-  t.equal(asked.length, 1)
-  asked[0]?.fail(new Error('down'))
+  t.equal(reads.length, 1)
+  reads[0]?.fail(new Error('down'))
   for (const each of waiting) await t.rejects(each, { message: 'down' })
   const again = follower.renew()
-  t.equal(asked.length, 2)
-  asked[1]?.answer({})
+  t.equal(reads.length, 2)
+  reads[1]?.answer({})
   await again
 })
 
-t.test('reads by itself, once it has begun', async (t) => {
-  const { clock, asked, follower } = setUp()
+t.test('reads periodically once started', async (t) => {
+  const { clock, reads, follower } = setUp()
   const started = follower.start()
-  asked[0]?.answer({})
+  reads[0]?.answer({})
   await started
   await clock.pass(RENEW_EVERY - 1)
-  t.equal(asked.length, 1)
+  t.equal(reads.length, 1)
   await clock.pass(1)
-  t.equal(asked.length, 2)
-  asked[1]?.fail(new Error('down'))
+  t.equal(reads.length, 2)
+  reads[1]?.fail(new Error('down'))
   await clock.pass(RENEW_EVERY)
-  t.equal(asked.length, 3, 'also after a failure')
+  t.equal(reads.length, 3, 'after a failure too')
   await clock.pass(RENEW_EVERY)
-  t.equal(asked.length, 3, 'not while one is under way')
+  t.equal(reads.length, 3, 'not while a reading is in flight')
 })
 
-t.test('does not begin where the store can not be read', async (t) => {
-  const { clock, asked, follower } = setUp()
+t.test('does not start when the store can not be read', async (t) => {
+  const { clock, reads, follower } = setUp()
   const started = follower.start()
-  asked[0]?.fail(new Error('down'))
+  reads[0]?.fail(new Error('down'))
   await t.rejects(started, { message: 'down' })
   await clock.pass(10 * RENEW_EVERY)
-  t.equal(asked.length, 1)
+  t.equal(reads.length, 1)
 })
 
-t.test('stopped, it reads no more, once the reading under way is done', async (t) => {
-  const { clock, asked, readings, follower } = setUp()
+t.test('when stopped, it waits for the reading in flight and reads no more', async (t) => {
+  const { clock, reads, readings, follower } = setUp()
   const started = follower.start()
-  asked[0]?.answer({})
+  reads[0]?.answer({})
   await started
   void follower.renew()
   let isStopped = false
@@ -126,34 +126,34 @@ t.test('stopped, it reads no more, once the reading under way is done', async (t
   })
   await settled()
   t.equal(isStopped, false)
-  asked[1]?.answer({})
+  reads[1]?.answer({})
   await stopped
   t.equal(readings.length, 2)
   await t.rejects(follower.renew(), /ending/)
-  t.equal(asked.length, 2)
+  t.equal(reads.length, 2)
   t.equal(clock.timers, 0)
 })
 
-t.test('stopped while it begins, it does not go on by itself', async (t) => {
-  const { clock, asked, follower } = setUp()
+t.test('when stopped during the start, it does not read periodically', async (t) => {
+  const { clock, reads, follower } = setUp()
   const started = follower.start()
   const stopped = follower.stop()
-  asked[0]?.answer({})
+  reads[0]?.answer({})
   await Promise.all([started, stopped])
   t.equal(clock.timers, 0)
 })
 
-t.test('says once that the store is gone, and once that it is back', async (t) => {
-  const { clock, asked, states, follower } = setUp()
+t.test('reports the loss of the store once, and its return once', async (t) => {
+  const { clock, reads, states, follower } = setUp()
   const ask = async (how: 'answer' | 'fail') => {
     const renewed = follower.renew().catch(() => {})
-    if (how === 'answer') asked.at(-1)?.answer({})
-    else asked.at(-1)?.fail(new Error('down'))
+    if (how === 'answer') reads.at(-1)?.answer({})
+    else reads.at(-1)?.fail(new Error('down'))
     await renewed
   }
   await ask('answer')
   await ask('fail')
-  t.same(states, ['live'], 'what was read is still fresh')
+  t.same(states, ['live'], 'the last reading is still fresh')
   clock.jump(2 * RENEW_EVERY + 1)
   await ask('fail')
   await ask('fail')
@@ -162,7 +162,7 @@ t.test('says once that the store is gone, and once that it is back', async (t) =
   t.same(states, ['live', 'lost', 'live'])
 })
 
-t.test('before the first reading there is nothing, infinitely old', async (t) => {
+t.test('before the first reading there is no position, and the age is infinite', async (t) => {
   const { follower } = setUp()
   t.equal(follower.position, null)
   t.equal(follower.age, Number.POSITIVE_INFINITY)

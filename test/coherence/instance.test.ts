@@ -4,10 +4,10 @@ import type { NumberedChange } from '../../seats-admin/model/change.ts'
 import type { Reading } from '../../src/coherence/feed-reading.ts'
 import { type WriteResult, type Decider, Instance } from '../../src/coherence/instance.ts'
 import { LEASE, MARGIN } from '../../src/coherence/lease.ts'
-import { change, HandClock, HandStore, position, settled } from './support.ts'
+import { change, ManualClock, FakeStore, position, settled } from './support.ts'
 
-/** Messages go where the test takes them. */
-class HandBus implements Bus {
+/** A bus whose messages the test delivers. */
+class FakeBus implements Bus {
   up = true
   receiver: BusReceiver | null = null
   readonly announced: Announcement[] = []
@@ -31,10 +31,10 @@ class HandBus implements Bus {
   }
 }
 
-/** A decider, which forgets at once unless it is held. */
-class HandDecider implements Decider {
+/** A decider that confirms at once unless `answer` is set. */
+class FakeDecider implements Decider {
   readonly readings: Reading[] = []
-  readonly told: string[] = []
+  readonly announced: string[] = []
   answer: Promise<void> | null = null
 
   applyReading(reading: Reading): Promise<void> | void {
@@ -43,18 +43,18 @@ class HandDecider implements Decider {
   }
 
   applyAnnouncement(changes: readonly NumberedChange[]): Promise<void> | void {
-    this.told.push(...changes.map(({ key, seq }) => `${key} ${seq}`))
+    this.announced.push(...changes.map(({ key, seq }) => `${key} ${seq}`))
     return this.answer ?? undefined
   }
 }
 
-/** Instance `me` of a fleet, or alone; with messages, or without. */
+/** Instance `me`, of a fleet or alone, with or without a bus. */
 function setUp({ isAlone = false, hasBus = true, acknowledgesFrom = 0 } = {}) {
-  const clock = new HandClock()
-  const store = new HandStore()
-  const bus = new HandBus()
-  const decider = new HandDecider()
-  const heard = { answered: [] as WriteResult[], acknowledged: [] as number[] }
+  const clock = new ManualClock()
+  const store = new FakeStore()
+  const bus = new FakeBus()
+  const decider = new FakeDecider()
+  const events = { answered: [] as WriteResult[], acknowledged: [] as number[] }
   const instance = new Instance({
     id: 'me',
     name: 'host 1',
@@ -65,8 +65,8 @@ function setUp({ isAlone = false, hasBus = true, acknowledgesFrom = 0 } = {}) {
     acknowledgesFrom,
     listener: {
       feed: () => {},
-      answered: (answered) => void heard.answered.push(answered),
-      acknowledged: (after) => void heard.acknowledged.push(after),
+      answered: (answered) => void events.answered.push(answered),
+      acknowledged: (after) => void events.acknowledged.push(after),
     },
   })
   instance.join(decider)
@@ -77,29 +77,29 @@ function setUp({ isAlone = false, hasBus = true, acknowledgesFrom = 0 } = {}) {
     })
     return state
   }
-  return { clock, store, bus, decider, heard, instance, write }
+  return { clock, store, bus, decider, events, instance, write }
 }
 
 const other = (id: string, beat = 1, applied = 0) => ({ id, beat, applied })
 
-t.test('alone: answered when its own deciders have forgotten', async (t) => {
-  const { clock, store, decider, heard, write } = setUp({ isAlone: true, hasBus: false })
+t.test('alone: a write is acknowledged when its own deciders have dropped the changes', async (t) => {
+  const { clock, store, decider, events, write } = setUp({ isAlone: true, hasBus: false })
   const { promise, resolve } = Promise.withResolvers<void>()
   decider.answer = promise
   const written = write('a')
   await settled()
-  t.same(decider.told, ['a 1'])
+  t.same(decider.announced, ['a 1'])
   t.equal(written.isAnswered, false)
   resolve()
   await settled()
   t.equal(written.isAnswered, true)
-  t.same(heard.answered, [{ by: 'acknowledged', after: 0 }])
-  t.same(store.asked, [], 'nobody else has to be asked')
+  t.same(events.answered, [{ by: 'acknowledged', after: 0 }])
+  t.same(store.calls, [], 'the store is not asked')
   t.equal(clock.timers, 0)
 })
 
-t.test('tells all others, and waits for who is on the list', async (t) => {
-  const { store, bus, heard, write, clock } = setUp()
+t.test('announces to all instances, and waits for those on the list', async (t) => {
+  const { store, bus, events, write, clock } = setUp()
   store.rows.set('you', other('you'))
   store.commit('before')
   const written = write('a', 'b')
@@ -115,12 +115,12 @@ t.test('tells all others, and waits for who is on the list', async (t) => {
   bus.receiver?.acknowledged({ to: 'me', from: 'you', number: 1 })
   await settled()
   t.equal(written.isAnswered, true)
-  t.same(heard.answered, [{ by: 'acknowledged', after: 5 }])
-  t.same(heard.acknowledged, [5])
+  t.same(events.answered, [{ by: 'acknowledged', after: 5 }])
+  t.same(events.acknowledged, [5])
 })
 
-t.test('an acknowledgement counts once, and for what it is of', async (t) => {
-  const { store, bus, heard, write } = setUp()
+t.test('an acknowledgement counts once, and only for its own announcement', async (t) => {
+  const { store, bus, events, write } = setUp()
   store.rows.set('you', other('you')).set('they', other('they'))
   const written = write('a')
   await settled()
@@ -130,23 +130,23 @@ t.test('an acknowledgement counts once, and for what it is of', async (t) => {
   bus.receiver?.acknowledged({ to: 'somebody', from: 'they', number: 1 })
   await settled()
   t.equal(written.isAnswered, false)
-  t.equal(heard.acknowledged.length, 1)
+  t.equal(events.acknowledged.length, 1)
 })
 
-t.test('an acknowledgement before the list has been read counts too', async (t) => {
+t.test('an acknowledgement from before the list has been read counts', async (t) => {
   const { store, bus, write } = setUp()
   store.rows.set('you', other('you'))
   const release = store.hold()
   const written = write('a')
   bus.receiver?.acknowledged({ to: 'me', from: 'you', number: 1 })
   await settled()
-  t.equal(written.isAnswered, false, 'somebody else may be on it')
+  t.equal(written.isAnswered, false, 'other instances may be listed')
   release()
   await settled()
   t.equal(written.isAnswered, true)
 })
 
-t.test('without messages, it sees on the list who has heard', async (t) => {
+t.test('without a bus, the list shows which instances have applied the write', async (t) => {
   const { clock, store, write } = setUp({ hasBus: false })
   store.rows.set('you', other('you'))
   const written = write('a')
@@ -157,7 +157,7 @@ t.test('without messages, it sees on the list who has heard', async (t) => {
   t.equal(written.isAnswered, true)
 })
 
-t.test('who leaves the list is waited for no more', async (t) => {
+t.test('does not wait for an instance that has left the list', async (t) => {
   const { clock, store, write } = setUp()
   store.rows.set('you', other('you'))
   const written = write('a')
@@ -167,35 +167,32 @@ t.test('who leaves the list is waited for no more', async (t) => {
   t.equal(written.isAnswered, true)
 })
 
-t.test('who does not answer is waited for as long as a lease may last, and no longer', async (t) => {
-  const { clock, store, heard, write } = setUp()
+t.test('waits for a silent instance for LEASE + MARGIN, and no longer', async (t) => {
+  const { clock, store, events, write } = setUp()
   store.rows.set('you', other('you'))
   const written = write('a')
   await clock.pass(LEASE + MARGIN - 1)
   t.equal(written.isAnswered, false)
   await clock.pass(1)
   t.equal(written.isAnswered, true)
-  t.same(heard.answered, [{ by: 'waited', after: LEASE + MARGIN }])
+  t.same(events.answered, [{ by: 'waited', after: LEASE + MARGIN }])
 })
 
-t.test(
-  'alone, where a process of the gateway before may hold a lease: not before that has run out',
-  async (t) => {
-    const { clock, heard, write } = setUp({ isAlone: true, hasBus: false, acknowledgesFrom: 800 })
-    await clock.pass(300)
-    const written = write('a')
-    await clock.pass(499)
-    t.equal(written.isAnswered, false)
-    await clock.pass(1)
-    t.equal(written.isAnswered, true)
-    t.match(heard.answered, [{ after: 500 }])
-    const next = write('b')
-    await settled()
-    t.equal(next.isAnswered, true, 'afterwards at once')
-  },
-)
+t.test('alone: no write is acknowledged before a lease of the previous gateway has expired', async (t) => {
+  const { clock, events, write } = setUp({ isAlone: true, hasBus: false, acknowledgesFrom: 800 })
+  await clock.pass(300)
+  const written = write('a')
+  await clock.pass(499)
+  t.equal(written.isAnswered, false)
+  await clock.pass(1)
+  t.equal(written.isAnswered, true)
+  t.match(events.answered, [{ after: 500 }])
+  const next = write('b')
+  await settled()
+  t.equal(next.isAnswered, true, 'afterwards at once')
+})
 
-t.test('so is an own decider that does not answer, or fails to forget', async (t) => {
+t.test('waits as long for an own decider that is silent or fails', async (t) => {
   for (const isStuck of [true, false]) {
     const { clock, decider, write } = setUp({ isAlone: true, hasBus: false })
     decider.answer = isStuck ? new Promise(() => {}) : Promise.reject(new Error('no memory'))
@@ -208,17 +205,17 @@ t.test('so is an own decider that does not answer, or fails to forget', async (t
   }
 })
 
-t.test('where the list can not be read, it waits, and never rejects', async (t) => {
+t.test('when the list can not be read, it waits, and never rejects', async (t) => {
   const { clock, store, instance } = setUp()
   const committed = store.commit('a')
   store.isDown = true
   const answered = instance.announce(committed)
   await clock.pass(LEASE + MARGIN)
   await answered
-  t.equal(store.asked.filter((each) => each === 'list').length, (LEASE + MARGIN) / 50)
+  t.equal(store.calls.filter((each) => each === 'list').length, (LEASE + MARGIN) / 50)
 })
 
-t.test('takes the silent off the list, as long after reading it as a lease may last', async (t) => {
+t.test('removes a silent instance LEASE + MARGIN after it has read the list', async (t) => {
   const { clock, store, write } = setUp()
   store.rows.set('you', other('you', 7))
   const release = store.hold()
@@ -227,39 +224,39 @@ t.test('takes the silent off the list, as long after reading it as a lease may l
   release()
   await clock.pass(LEASE + MARGIN - 1)
   t.notOk(
-    store.asked.some((each) => each.startsWith('forget')),
-    'the write is answered, and it may still decide',
+    store.calls.some((each) => each.startsWith('forget')),
+    'the write is acknowledged, and the instance may still decide',
   )
   await clock.pass(1)
-  t.equal(store.asked.at(-1), 'forget you 7')
+  t.equal(store.calls.at(-1), 'forget you 7')
   t.notOk(store.rows.has('you'))
 })
 
-t.test('and not who has given a sign of life since', async (t) => {
+t.test('does not remove an instance with a sign of life since then', async (t) => {
   const { clock, store, write } = setUp()
   store.rows.set('you', other('you', 7))
   write('a')
   await clock.pass(LEASE + MARGIN - 1)
   store.rows.set('you', other('you', 8))
   await clock.pass(1)
-  t.equal(store.asked.at(-1), 'forget you 7', 'by the beat that was seen first')
+  t.equal(store.calls.at(-1), 'forget you 7', 'conditional on the beat that was read first')
   t.ok(store.rows.has('you'))
 })
 
-t.test('told by another, it acknowledges when its deciders have forgotten', async (t) => {
+t.test('acknowledges an announcement when its deciders have dropped the changes', async (t) => {
   const { bus, decider } = setUp()
   const { promise, resolve } = Promise.withResolvers<void>()
   decider.answer = promise
   bus.receiver?.announced({ from: 'you', number: 4, seq: 9, changes: [change('a', 9)] })
   await settled()
-  t.same(decider.told, ['a 9'])
+  t.same(decider.announced, ['a 9'])
   t.same(bus.acknowledged, [])
   resolve()
   await settled()
   t.same(bus.acknowledged, [{ to: 'you', from: 'me', number: 4 }])
 })
 
-t.test('where one of them fails to, it does not', async (t) => {
+t.test('does not acknowledge when a decider fails to drop them', async (t) => {
   const { bus, decider } = setUp()
   decider.answer = Promise.reject(new Error('no memory'))
   bus.receiver?.announced({ from: 'you', number: 4, seq: 9, changes: [change('a', 9)] })
@@ -267,14 +264,14 @@ t.test('where one of them fails to, it does not', async (t) => {
   t.same(bus.acknowledged, [])
 })
 
-t.test('its own announcements are nothing to it', async (t) => {
+t.test('ignores its own announcements', async (t) => {
   const { bus, decider } = setUp()
   bus.receiver?.announced({ from: 'me', number: 4, seq: 9, changes: [change('a', 9)] })
   await settled()
-  t.same([decider.told, bus.acknowledged], [[], []])
+  t.same([decider.announced, bus.acknowledged], [[], []])
 })
 
-t.test('more changes than go into a message are for the others to read', async (t) => {
+t.test('an announcement of too many changes has none: receivers read the feed', async (t) => {
   const { bus, write } = setUp()
   write(...Array.from({ length: 1000 }, (_, index) => `k${index}`))
   write(...Array.from({ length: 1001 }, (_, index) => `k${index}`))
@@ -283,7 +280,7 @@ t.test('more changes than go into a message are for the others to read', async (
 })
 
 t.test(
-  'told only where to read, it acknowledges when a reading shows it and all have taken that',
+  'an announcement without changes is acknowledged once all deciders have applied a reading that shows it',
   async (t) => {
     const { store, bus, decider, instance } = setUp()
     await instance.start()
@@ -301,7 +298,7 @@ t.test(
   },
 )
 
-t.test('a reading that was under way before is not enough for that', async (t) => {
+t.test('a reading in flight at the announcement is not enough', async (t) => {
   const { store, bus, decider, instance } = setUp()
   await instance.start()
   const release = store.hold()
@@ -318,7 +315,7 @@ t.test('a reading that was under way before is not enough for that', async (t) =
   await instance.close()
 })
 
-t.test('nor is a feed that can not be read, or does not show it', async (t) => {
+t.test('a failed reading, or one that does not show the change, is not enough', async (t) => {
   const { store, bus, instance } = setUp()
   await instance.start()
   bus.receiver?.announced({ from: 'you', number: 4, seq: 99, changes: null })
@@ -337,7 +334,7 @@ t.test('each decider gets each reading, and no lease from one that began before 
   const release = store.hold()
   const renewed = instance.renew()
   clock.jump(100)
-  const late = new HandDecider()
+  const late = new FakeDecider()
   instance.join(late)
   release()
   await renewed
@@ -352,7 +349,7 @@ t.test('each decider gets each reading, and no lease from one that began before 
   await instance.close()
 })
 
-t.test('its beat says what all its deciders have taken', async (t) => {
+t.test('its beat reports what all deciders have applied', async (t) => {
   const { store, decider, instance } = setUp()
   const applied = () => store.rows.get('me')?.applied
   store.commit('a')
@@ -364,21 +361,21 @@ t.test('its beat says what all its deciders have taken', async (t) => {
   store.commit('b')
   await instance.renew()
   await instance.renew()
-  t.equal(applied(), 1, 'it has been handed 2, and has not said that it has it')
+  t.equal(applied(), 1, 'it has received 2 and not confirmed it')
   resolve()
   await settled()
   await instance.renew()
   t.equal(applied(), 2)
-  const late = new HandDecider()
+  const late = new FakeDecider()
   instance.join(late)
   await instance.renew()
-  t.equal(applied(), 0, 'of who has joined nothing is known')
+  t.equal(applied(), 0, 'the state of a new decider is unknown')
   await instance.renew()
   t.equal(applied(), 2)
   await instance.close()
 })
 
-t.test('what it had applied of a history that may be another counts for nothing', async (t) => {
+t.test('what it had applied of a history that may be another does not count', async (t) => {
   const { store, decider, instance } = setUp()
   store.commit('a')
   await instance.start()
@@ -391,7 +388,7 @@ t.test('what it had applied of a history that may be another counts for nothing'
   await instance.close()
 })
 
-t.test('a decider that fails to take a reading has not taken it', async (t) => {
+t.test('a reading that a decider fails to apply does not count as applied', async (t) => {
   const { store, decider, instance } = setUp()
   await instance.start()
   store.commit('a')
@@ -402,22 +399,22 @@ t.test('a decider that fails to take a reading has not taken it', async (t) => {
   await instance.close()
 })
 
-t.test('without messages, it says at once that it has heard; with them, in its own time', async (t) => {
+t.test('without a bus, it reports at once what it has applied; with a bus, at the next beat', async (t) => {
   for (const up of [false, true]) {
     const { clock, store, bus, instance } = setUp()
     bus.up = up
     await instance.start()
     store.commit('a')
     await instance.renew()
-    const asked = store.asked.length
+    const calls = store.calls.length
     await clock.pass(10)
-    t.equal(store.asked.length - asked, up ? 0 : 1)
+    t.equal(store.calls.length - calls, up ? 0 : 1)
     t.equal(store.rows.get('me')?.applied, up ? 0 : 1)
     await instance.close()
   }
 })
 
-t.test('as soon as all its deciders have', async (t) => {
+t.test('as soon as all its deciders have applied it', async (t) => {
   const { clock, store, decider, instance } = setUp({ hasBus: false })
   await instance.start()
   store.commit('a')
@@ -431,21 +428,21 @@ t.test('as soon as all its deciders have', async (t) => {
   await instance.close()
 })
 
-t.test('closed, it follows no more, leaves the list, and then the bus', async (t) => {
+t.test('when closed, it stops following, leaves the list and closes the bus', async (t) => {
   for (const isDown of [false, true]) {
     const { clock, store, bus, instance } = setUp()
     await instance.start()
     store.isDown = isDown
     await instance.close()
-    t.equal(store.asked.at(-1), 'leave me')
+    t.equal(store.calls.at(-1), 'leave me')
     t.equal(store.rows.has('me'), isDown)
     t.equal(bus.isClosed, true)
     await clock.pass(1000)
-    t.equal(store.asked.at(-1), 'leave me')
+    t.equal(store.calls.at(-1), 'leave me')
   }
 })
 
-t.test('does not start where the store can not be read', async (t) => {
+t.test('does not start when the store can not be read', async (t) => {
   const { store, instance } = setUp()
   store.isDown = true
   await t.rejects(instance.start(), { message: 'down' })

@@ -1,16 +1,16 @@
 import t from 'tap'
 import type { ChangeListener } from '../../src/coherence/feed-reading.ts'
 import { LEASE, Lease } from '../../src/coherence/lease.ts'
-import { change, HandClock, position, reading } from './support.ts'
+import { change, ManualClock, position, reading } from './support.ts'
 
-/** A lease, whose renewals are what the test makes of them. */
+/** A lease whose renewals the test defines. */
 function setUp() {
-  const clock = new HandClock()
-  const told: string[] = []
-  const hearer = (name: string): ChangeListener => ({
-    applyAnnouncement: (changes) => told.push(`${name} hears ${changes.map(({ key }) => key)}`),
+  const clock = new ManualClock()
+  const received: string[] = []
+  const listener = (name: string): ChangeListener => ({
+    applyAnnouncement: (changes) => received.push(`${name} hears ${changes.map(({ key }) => key)}`),
     applyReading: (changes, head) =>
-      told.push(
+      received.push(
         `${name} takes ${changes === null ? 'all' : changes.map(({ key }) => key)} up to ${head.seq}`,
       ),
   })
@@ -22,11 +22,11 @@ function setUp() {
       renewals.shift()?.()
     },
   }
-  const lease = new Lease(renewer, [hearer('memory'), hearer('history')], clock)
-  return { clock, told, renewals, renewer, lease }
+  const lease = new Lease(renewer, [listener('memory'), listener('history')], clock)
+  return { clock, received, renewals, renewer, lease }
 }
 
-t.test('no lease before the first reading, and none after its time', async (t) => {
+t.test('no lease before the first reading, nor after its time', async (t) => {
   const { clock, lease } = setUp()
   t.equal(lease.live(), false)
   lease.applyReading(reading(clock.now(), null))
@@ -37,19 +37,19 @@ t.test('no lease before the first reading, and none after its time', async (t) =
   t.equal(lease.live(), false)
 })
 
-t.test('it counts from before the store was asked, not from its answer', async (t) => {
+t.test('it counts from before the read, not from the response', async (t) => {
   const { clock, lease } = setUp()
   const noted = clock.now()
   clock.jump(400)
   lease.applyReading(reading(noted, null))
-  clock.setWall(-10_000)
+  clock.stepWall(-10_000)
   clock.jump(LEASE - 401)
   t.equal(lease.live(), true)
   clock.jump(1)
   t.equal(lease.live(), false)
 })
 
-t.test('each reading prolongs it', async (t) => {
+t.test('each reading extends it', async (t) => {
   const { clock, lease } = setUp()
   lease.applyReading(reading(clock.now(), null))
   clock.jump(LEASE - 1)
@@ -58,30 +58,30 @@ t.test('each reading prolongs it', async (t) => {
   t.equal(lease.live(), true)
 })
 
-t.test('a reading from before it was told of changes gives none', async (t) => {
+t.test('a reading from before the decider joined gives no lease', async (t) => {
   const { lease } = setUp()
   lease.applyReading(reading(Number.NEGATIVE_INFINITY, null, change('a', 1)))
   t.equal(lease.live(), false)
   t.equal(lease.seq, 1)
 })
 
-t.test('the wall clock can only end it: the machine may have slept', async (t) => {
+t.test('the wall clock can only shorten it: the machine may have slept', async (t) => {
   const { clock, lease } = setUp()
   lease.applyReading(reading(clock.now(), null))
-  clock.setWall(-10_000)
+  clock.stepWall(-10_000)
   clock.jump(LEASE)
-  t.equal(lease.live(), false, 'set back, it prolongs nothing')
+  t.equal(lease.live(), false, 'set back, it extends nothing')
   lease.applyReading(reading(clock.now(), position(0, 0)))
   t.equal(lease.live(), true)
-  clock.setWall(LEASE)
+  clock.stepWall(LEASE)
   t.equal(lease.live(), false)
 })
 
-t.test('all who must hear of changes take each reading, before it is live', async (t) => {
-  const { clock, told, lease } = setUp()
+t.test('all listeners apply each reading before the lease is live', async (t) => {
+  const { clock, received, lease } = setUp()
   lease.applyReading(reading(clock.now(), null, change('a', 1), change('b', 2)))
   lease.applyReading(reading(clock.now(), position(2), change('c', 3)))
-  t.same(told, [
+  t.same(received, [
     'memory takes a,b up to 2',
     'history takes a,b up to 2',
     'memory takes c up to 3',
@@ -90,14 +90,14 @@ t.test('all who must hear of changes take each reading, before it is live', asyn
   t.equal(lease.seq, 3)
 })
 
-t.test('anything may have changed where a reading does not begin where the last one ended', async (t) => {
-  const { clock, told, lease } = setUp()
+t.test('all counts as changed when a reading does not begin where the last one ended', async (t) => {
+  const { clock, received, lease } = setUp()
   lease.applyReading(reading(clock.now(), null, change('a', 1)))
   lease.applyReading(reading(clock.now(), position(2), change('c', 3)))
   lease.applyReading(reading(clock.now(), position(3, 77), change('d', 4)))
   lease.applyReading({ ...reading(clock.now(), position(4)), changes: null })
   t.same(
-    told.filter((each) => each.startsWith('memory')),
+    received.filter((each) => each.startsWith('memory')),
     [
       'memory takes a up to 1',
       'memory takes all up to 3',
@@ -107,15 +107,15 @@ t.test('anything may have changed where a reading does not begin where the last 
   )
 })
 
-t.test('a message makes forget, and gives no right to anything', async (t) => {
-  const { told, lease } = setUp()
+t.test('an announcement drops values and gives no lease', async (t) => {
+  const { received, lease } = setUp()
   lease.applyAnnouncement([change('a', 5)])
-  t.same(told, ['memory hears a', 'history hears a'])
+  t.same(received, ['memory hears a', 'history hears a'])
   t.equal(lease.live(), false)
   t.equal(lease.seq, 0)
 })
 
-t.test('renewed: one reading, where that gives a lease', async (t) => {
+t.test('renewed: one reading, if it gives a lease', async (t) => {
   const { clock, renewals, renewer, lease } = setUp()
   renewals.push(() => lease.applyReading(reading(clock.now(), null)))
   await lease.renewed()
@@ -123,7 +123,7 @@ t.test('renewed: one reading, where that gives a lease', async (t) => {
   t.equal(lease.live(), true)
 })
 
-t.test('renewed: another one, where the first was under way for too long', async (t) => {
+t.test('renewed: a second one, if the first took too long', async (t) => {
   const { clock, renewals, renewer, lease } = setUp()
   renewals.push(() => lease.applyReading(reading(clock.now() - LEASE, null)))
   renewals.push(() => lease.applyReading(reading(clock.now(), position(0, 0))))
@@ -132,7 +132,7 @@ t.test('renewed: another one, where the first was under way for too long', async
 })
 
 t.test(
-  'renewed: a reading that began after the call is enough, and gives no lease when it took long',
+  'renewed: a reading that began after the call is enough, and gives no lease if it was slow',
   async (t) => {
     const { clock, renewals, renewer, lease } = setUp()
     const slow = () => {
@@ -144,7 +144,7 @@ t.test(
     await lease.renewed()
     t.equal(renewer.asked, 1)
     t.equal(lease.live(), false)
-    // The next request can't use it: it waits for one of its own.
+    // The next request can't use it: it waits for a reading of its own.
     renewals.push(() => {}, slow)
     clock.jump(1)
     await lease.renewed()
@@ -152,28 +152,22 @@ t.test(
   },
 )
 
-t.test(
-  'renewed: a reading that began before the call, and outlived no lease, is as good as none',
-  async (t) => {
-    const { clock, renewals, lease } = setUp()
-    clock.jump(2 * LEASE)
-    renewals.push(() => lease.applyReading(reading(clock.now() - LEASE, null)))
-    renewals.push(() => lease.applyReading(reading(clock.now() - LEASE, position(0, 0))))
-    await t.rejects(lease.renewed(), /too slowly/)
-  },
-)
+t.test('renewed: a reading that began before the call and gives no lease does not count', async (t) => {
+  const { clock, renewals, lease } = setUp()
+  clock.jump(2 * LEASE)
+  renewals.push(() => lease.applyReading(reading(clock.now() - LEASE, null)))
+  renewals.push(() => lease.applyReading(reading(clock.now() - LEASE, position(0, 0))))
+  await t.rejects(lease.renewed(), /too slowly/)
+})
 
-t.test(
-  'a reading without a place on the list is good for requests from before it, and gives no lease',
-  async (t) => {
-    const { clock, renewals, lease } = setUp()
-    renewals.push(() => lease.applyReading({ ...reading(clock.now(), null), listed: false }))
-    await lease.renewed()
-    t.equal(lease.live(), false)
-  },
-)
+t.test('a reading of an unlisted instance serves the requests before it, and gives no lease', async (t) => {
+  const { clock, renewals, lease } = setUp()
+  renewals.push(() => lease.applyReading({ ...reading(clock.now(), null), listed: false }))
+  await lease.renewed()
+  t.equal(lease.live(), false)
+})
 
-t.test('renewed: rejects as the store does', async (t) => {
+t.test('renewed: rejects when the store is unavailable', async (t) => {
   const { renewals, lease } = setUp()
   renewals.push(() => {
     throw new Error('down')
@@ -181,7 +175,7 @@ t.test('renewed: rejects as the store does', async (t) => {
   await t.rejects(lease.renewed(), { message: 'down' })
 })
 
-t.test('ended, it is not live, whatever was read', async (t) => {
+t.test('after its end, no reading makes it live', async (t) => {
   const { clock, lease } = setUp()
   lease.applyReading(reading(clock.now(), null))
   lease.end()

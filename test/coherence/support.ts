@@ -1,14 +1,14 @@
-/** Time and a store in the test's hand. For the tests of this room. */
+/** A manual clock and a fake store for the tests of this folder. */
 
 import type { Committed, NumberedChange, Position } from '../../seats-admin/model/change.ts'
 import type { Reading } from '../../src/coherence/feed-reading.ts'
 import type { Clock } from '../../src/coherence/clock.ts'
 import type { ChangeSource, InstanceList, ListedInstance } from '../../src/coherence/feeds.ts'
 
-/** All that was set off has been done. */
+/** Resolves once all pending promise reactions have run. */
 export const settled = () => new Promise<void>((resolve) => setImmediate(resolve))
 
-export class HandClock implements Clock {
+export class ManualClock implements Clock {
   #now = 0
   #wallStep = 0
   #timers: { readonly at: number; readonly run: () => void }[] = []
@@ -29,7 +29,7 @@ export class HandClock implements Clock {
     }
   }
 
-  /** Timer by timer; what one sets off is done before the next. */
+  /** Runs the timers that are due, and after each the work that it starts. */
   async pass(ms: number): Promise<void> {
     const end = this.#now + ms
     await settled()
@@ -43,17 +43,17 @@ export class HandClock implements Clock {
     this.#now = end
   }
 
-  /** No timer runs: the process was frozen, or the answer that is awaited takes this long. */
+  /** Passes time without timers: the process was frozen, or the pending response takes this long. */
   jump(ms: number): void {
     this.#now += ms
   }
 
-  /** How many timers are set. */
+  /** Number of pending timers. */
   get timers(): number {
     return this.#timers.length
   }
 
-  setWall(by: number): void {
+  stepWall(by: number): void {
     this.#wallStep += by
   }
 
@@ -73,18 +73,18 @@ export function reading(noted: number, from: Position | null, ...changes: Number
   return { noted, from, head: last === undefined ? (from ?? position(0, 0)) : position(last.seq), changes }
 }
 
-/** Does at once what it is asked; its answers wait while it is held. */
-export class HandStore implements ChangeSource, InstanceList {
-  /** What it was asked, in order. */
-  readonly asked: string[] = []
+/** Performs each call at once; its responses wait while it is held. */
+export class FakeStore implements ChangeSource, InstanceList {
+  /** The calls, in order. */
+  readonly calls: string[] = []
   readonly rows = new Map<string, ListedInstance>()
   readonly changes: NumberedChange[] = []
   isDown = false
-  /** Changes can't be told. */
+  /** Changes are not available. */
   isPruned = false
   #held: Promise<void> | null = null
 
-  /** @returns what lets the answers go */
+  /** @returns a function that releases the responses */
   hold(): () => void {
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#held = promise
@@ -94,7 +94,7 @@ export class HandStore implements ChangeSource, InstanceList {
     }
   }
 
-  /** One change to each key, in one commit. */
+  /** Commits one change of each key. */
   commit(...keys: string[]): Committed {
     for (const key of keys) this.changes.push(change(key, this.changes.length + 1))
     const changes = keys.map((key) => ({ tenant: 'acme', kind: 'seat' as const, key }))
@@ -138,8 +138,8 @@ export class HandStore implements ChangeSource, InstanceList {
     return { head: this.#head, changes: this.isPruned ? null : this.changes.slice(from?.seq ?? 0) }
   }
 
-  async #answer<V>(question: string, answer: V): Promise<V> {
-    this.asked.push(question)
+  async #answer<V>(call: string, answer: V): Promise<V> {
+    this.calls.push(call)
     if (this.isDown) throw new Error('down')
     await this.#held
     return answer

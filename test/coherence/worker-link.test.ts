@@ -6,9 +6,9 @@ import { Instance } from '../../src/coherence/instance.ts'
 import { LEASE, Lease, MARGIN } from '../../src/coherence/lease.ts'
 import { RemoteDecider, RemoteInstance, RENEWAL } from '../../src/coherence/worker-link.ts'
 import { Channel } from '../../src/runtime/workers/channel.ts'
-import { change, HandClock, HandStore, position, settled } from './support.ts'
+import { change, ManualClock, FakeStore, position, settled } from './support.ts'
 
-/** The two ends of a process channel, as far as one can be without processes: nothing is lost or overtaken. */
+/** Both ends of a process channel without processes: in order and without loss. */
 function channels() {
   const state = { isFrozen: false }
   const waiting: (() => void)[] = []
@@ -33,8 +33,8 @@ function channels() {
 
 /** A primary that follows a store, and one worker. */
 async function setUp() {
-  const clock = new HandClock()
-  const store = new HandStore()
+  const clock = new ManualClock()
+  const store = new FakeStore()
   store.commit('a', 'b')
   const listener = { feed: () => {}, answered: () => {}, acknowledged: () => {} }
   const parts = { id: 'me', name: 'host 1', source: store, list: store, bus: null, clock, listener }
@@ -42,20 +42,20 @@ async function setUp() {
   const history = new History()
   instance.join(new Lease(instance, [history], clock))
   await instance.renew()
-  const line = channels()
-  const decider = new RemoteDecider(line.primary, instance, history)
-  const coherence = new RemoteInstance(line.worker, clock)
+  const channel = channels()
+  const decider = new RemoteDecider(channel.primary, instance, history)
+  const coherence = new RemoteInstance(channel.worker, clock)
   const readings: Reading[] = []
-  const told: string[] = []
+  const announced: string[] = []
   const memory = {
     applyReading: (reading: Reading) => void readings.push(reading),
     applyAnnouncement: (changes: readonly NumberedChange[]) =>
-      void told.push(...changes.map(({ key }) => key)),
+      void announced.push(...changes.map(({ key }) => key)),
   }
-  return { clock, store, instance, history, line, decider, coherence, memory, readings, told }
+  return { clock, store, instance, history, channel, decider, coherence, memory, readings, announced }
 }
 
-t.test('a worker begins with what the primary remembers, and without a lease', async (t) => {
+t.test('a worker starts with the changes that the primary retains, and without a lease', async (t) => {
   const { coherence, memory, readings, history } = await setUp()
   coherence.join(memory)
   await settled()
@@ -80,8 +80,8 @@ t.test('its first lease comes from a reading that began after it joined', async 
   t.equal(lease.live(), false)
 })
 
-t.test('from then on it gets each reading, and is told of changes', async (t) => {
-  const { store, instance, coherence, memory, readings, told } = await setUp()
+t.test('then it gets each reading and each announcement', async (t) => {
+  const { store, instance, coherence, memory, readings, announced } = await setUp()
   coherence.join(memory)
   await settled()
   store.commit('c')
@@ -94,54 +94,54 @@ t.test('from then on it gets each reading, and is told of changes', async (t) =>
   t.same(readings[1]?.from, readings[0]?.head)
   void instance.announce(store.commit('d'))
   await settled()
-  t.same(told, ['d'])
+  t.same(announced, ['d'])
 })
 
-t.test('it has been told when it says so; not while it is frozen', async (t) => {
-  const { line, decider, coherence, memory, told } = await setUp()
+t.test('an announcement is applied when the worker confirms it; not while it is frozen', async (t) => {
+  const { channel, decider, coherence, memory, announced } = await setUp()
   coherence.join(memory)
   await settled()
-  line.state.isFrozen = true
-  let isTold = false
-  const telling = decider.applyAnnouncement([change('a', 3)]).then(() => {
-    isTold = true
+  channel.state.isFrozen = true
+  let isApplied = false
+  const applying = decider.applyAnnouncement([change('a', 3)]).then(() => {
+    isApplied = true
   })
   await settled()
-  t.equal(isTold, false)
-  line.thaw()
-  await telling
-  t.same(told, ['a'])
+  t.equal(isApplied, false)
+  channel.thaw()
+  await applying
+  t.same(announced, ['a'])
 })
 
 t.test('the same for a reading', async (t) => {
-  const { line, instance, store, coherence, memory } = await setUp()
+  const { channel, instance, store, coherence, memory } = await setUp()
   coherence.join(memory)
   await settled()
   await instance.renew()
   await settled()
-  line.state.isFrozen = true
+  channel.state.isFrozen = true
   store.commit('c')
   await instance.renew()
   await instance.renew()
   t.equal(store.rows.get('me')?.applied, 2)
-  line.thaw()
+  channel.thaw()
   await settled()
   await instance.renew()
   t.equal(store.rows.get('me')?.applied, 3)
 })
 
-t.test('a process that has ended has nothing to forget', async (t) => {
-  const { line, decider, coherence, memory } = await setUp()
+t.test('an ended process has nothing to drop', async (t) => {
+  const { channel, decider, coherence, memory } = await setUp()
   coherence.join(memory)
   await settled()
-  line.state.isFrozen = true
-  const telling = decider.applyAnnouncement([change('a', 3)])
-  line.primary.end()
-  await t.resolves(telling)
+  channel.state.isFrozen = true
+  const applying = decider.applyAnnouncement([change('a', 3)])
+  channel.primary.end()
+  await t.resolves(applying)
   await t.resolves(decider.applyAnnouncement([change('a', 4)]))
 })
 
-t.test('nor is it handed anything any more', async (t) => {
+t.test('an ended process gets no more readings', async (t) => {
   const { instance, decider, coherence, memory, readings } = await setUp()
   coherence.join(memory)
   await instance.renew()
@@ -153,7 +153,7 @@ t.test('nor is it handed anything any more', async (t) => {
   t.equal(readings.length, before)
 })
 
-t.test('one that fails to forget is not taken for told', async (t) => {
+t.test('an announcement that the worker fails to apply does not count as applied', async (t) => {
   const { decider, coherence, memory } = await setUp()
   const applyAnnouncement = () => {
     throw new Error('no memory')
@@ -163,41 +163,41 @@ t.test('one that fails to forget is not taken for told', async (t) => {
   await t.rejects(decider.applyAnnouncement([change('a', 3)]), /no memory/)
 })
 
-t.test('it renews through the primary, and fails as that does', async (t) => {
+t.test('it renews through the primary, and fails when that fails', async (t) => {
   const { store, coherence, memory, readings } = await setUp()
   coherence.join(memory)
   await settled()
   const before = readings.length
   await Promise.all([coherence.renew(), coherence.renew()])
-  t.equal(readings.length, before + 1, 'the reading is there when the renewal is done')
+  t.equal(readings.length, before + 1, 'the reading has arrived when the renewal resolves')
   store.isDown = true
   await t.rejects(coherence.renew(), /down/)
 })
 
-t.test('it does not wait for a frozen primary for longer than a reading takes', async (t) => {
-  const { clock, line, coherence } = await setUp()
-  line.state.isFrozen = true
+t.test('it waits for a frozen primary no longer than RENEWAL', async (t) => {
+  const { clock, channel, coherence } = await setUp()
+  channel.state.isFrozen = true
   const renewed = coherence.renew()
   const rejected = t.rejects(renewed, /does not respond/)
   await clock.pass(RENEWAL)
   await rejected
-  line.thaw()
+  channel.thaw()
   await coherence.renew()
 })
 
 t.test('it announces through the primary', async (t) => {
-  const { clock, store, line, coherence, memory } = await setUp()
+  const { clock, store, channel, coherence, memory } = await setUp()
   coherence.join(memory)
   await settled()
   await coherence.announce(store.commit('c'))
   t.equal(clock.now(), 0)
-  line.state.isFrozen = true
+  channel.state.isFrozen = true
   let isAnswered = false
   void coherence.announce(store.commit('d')).then(() => {
     isAnswered = true
   })
   await clock.pass(LEASE + MARGIN - 1)
-  t.equal(isAnswered, false, 'a frozen one tells nobody')
+  t.equal(isAnswered, false, 'a frozen primary announces nothing')
   await clock.pass(1)
-  t.equal(isAnswered, true, 'but time does')
+  t.equal(isAnswered, true, 'LEASE + MARGIN have passed')
 })

@@ -1,33 +1,33 @@
-/** Does what a schedule says, to whoever is there then. */
+/** Applies an action of a schedule to the gateways that exist at that time. */
 
 import type { Process } from './process.ts'
 import type { Action } from './schedule.ts'
-import { type Thing, THINGS } from './things.ts'
+import { type StoredRecord, RECORDS } from './records.ts'
 import { questionOf, type World } from './world.ts'
 
 export function perform(world: World, action: Action): void {
-  world.nature.trace?.(describe(action))
+  world.context.trace?.(describe(action))
   switch (action.kind) {
     case 'write':
       return write(world, action)
     case 'write from outside':
-      return world.writeFromOutside(thing(action.thing))
+      return world.writeFromOutside(record(action.record))
     case 'ask':
-      return ask(world, action.who)
+      return ask(world, action.target)
     case 'freeze':
-      return freeze(world, picked(processes(world), action.who), action.lasts)
+      return freeze(world, picked(processes(world), action.target), action.lasts)
     case 'kill':
-      return picked(processes(world), action.who)?.end()
+      return picked(processes(world), action.target)?.end()
     case 'kill a worker':
-      return picked(workers(world), action.who)?.end()
+      return picked(workers(world), action.target)?.end()
     case 'leave':
-      return picked(world.gateways, action.who)?.leave()
+      return picked(world.gateways, action.target)?.leave()
     case 'begin':
       return world.begin(action.workers)
     case 'cut':
       return cut(world, action)
     case 'set the wall clock':
-      return setWall(world, action)
+      return stepWall(world, action)
     default:
       return disturbRedis(world, action.kind)
   }
@@ -35,41 +35,41 @@ export function perform(world: World, action: Action): void {
 
 type Of<K extends Action['kind']> = Extract<Action, { readonly kind: K }>
 
-function write(world: World, { who, thing: number, deletes, further }: Of<'write'>): void {
+function write(world: World, { target, record: number, deletes, further }: Of<'write'>): void {
   const decider = picked(
     world.deciders.filter(({ isOpen }) => isOpen),
-    who,
+    target,
   )
   if (decider === undefined) return
-  world.nature.timeline.after(0, decider.process, () => decider.write(thing(number), deletes, further))
+  world.context.timeline.after(0, decider.process, () => decider.write(record(number), deletes, further))
 }
 
-function ask(world: World, who: number): void {
-  const decider = picked(world.deciders, who)
-  if (decider !== undefined) world.ask(decider, questionOf(world.nature.random, thing(who)))
+function ask(world: World, target: number): void {
+  const decider = picked(world.deciders, target)
+  if (decider !== undefined) world.ask(decider, questionOf(world.context.random, record(target)))
 }
 
-function freeze({ nature }: World, process: Process | undefined, lasts: number): void {
+function freeze({ context }: World, process: Process | undefined, lasts: number): void {
   process?.freeze()
-  nature.timeline.after(lasts, null, () => process?.thaw())
+  context.timeline.after(lasts, null, () => process?.thaw())
 }
 
-/** Of two cuts of one link that overlap, the first to end mends it: as good as a shorter one. */
-function cut({ gateways, nature }: World, { what, who, lasts }: Of<'cut'>): void {
-  const link = picked(gateways, who)?.machine[what]
+/** Of two overlapping cuts of one link, the first to end restores it: the same as one shorter cut. */
+function cut({ gateways, context }: World, { what, target, lasts }: Of<'cut'>): void {
+  const link = picked(gateways, target)?.machine[what]
   link?.cut()
-  nature.timeline.after(lasts, null, () => link?.mend())
+  context.timeline.after(lasts, null, () => link?.restore())
 }
 
-function setWall({ gateways }: World, { who, by }: Of<'set the wall clock'>): void {
-  const machine = picked(gateways, who)?.machine
+function stepWall({ gateways }: World, { target, by }: Of<'set the wall clock'>): void {
+  const machine = picked(gateways, target)?.machine
   if (machine !== undefined) machine.wallStep += by
 }
 
 function disturbRedis({ redis }: World, how: 'copy Redis' | 'empty Redis' | 'set Redis back'): void {
   if (how === 'copy Redis') redis.copy()
-  else if (how === 'empty Redis') redis.wipe()
-  else redis.goBack()
+  else if (how === 'empty Redis') redis.clear()
+  else redis.failOver()
 }
 
 function processes({ gateways }: World): Process[] {
@@ -80,9 +80,9 @@ function workers({ gateways }: World): Process[] {
   return gateways.flatMap(({ primary, processes }) => processes.filter((each) => each !== primary))
 }
 
-function thing(number: number): Thing {
-  const found = picked(THINGS, number)
-  if (found === undefined) throw new Error('there are no things')
+function record(number: number): StoredRecord {
+  const found = picked(RECORDS, number)
+  if (found === undefined) throw new Error('no records')
   return found
 }
 
@@ -90,7 +90,7 @@ function picked<V>(list: readonly V[], number: number): V | undefined {
   return list[number % list.length]
 }
 
-/** Without its time, which is written beside it. */
+/** Without its time, which the trace adds. */
 function describe(action: Action): string {
   const entries = Object.entries(action).filter(([name]) => name !== 'at' && name !== 'kind')
   return `[${[action.kind, ...entries.map((entry) => entry.join(' '))].join(', ')}]`

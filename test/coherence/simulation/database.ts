@@ -1,14 +1,14 @@
 /**
- * The store as PostgreSQL keeps it: commits one after another, each with its numbered changes, and the list of
- * instances. What a statement sees and what it does are two moments; `store-client.ts` says when each of them is.
+ * A model of the PostgreSQL store: serialized commits with numbered changes, and the list of instances. The snapshot of a
+ * statement and its effect are separate events; `store-client.ts` schedules them.
  */
 
 import type { Committed, NumberedChange, Position } from '../../../seats-admin/model/change.ts'
 import type { ListedInstance } from '../../../src/coherence/feeds.ts'
 import type { Random } from './random.ts'
-import { TENANT, type Thing, type Version, versionOf } from './things.ts'
+import { TENANT, type StoredRecord, type Version, versionOf } from './records.ts'
 
-/** The real store's: a reader that is further behind is told to forget everything. */
+/** As in the real store: a reader that is further behind gets no changes, and drops everything. */
 const MAX_CHANGES = 1000
 
 export interface FeedState {
@@ -16,7 +16,7 @@ export interface FeedState {
   readonly changes: readonly NumberedChange[] | null
 }
 
-/** On the list; who is taken off and registers again gets a new one. */
+/** A row of the list. An instance that is removed and registers again gets a new row. */
 export interface InstanceRow {
   readonly id: string
   beat: number
@@ -26,13 +26,13 @@ export interface InstanceRow {
 
 export class Database {
   readonly rows = new Map<string, InstanceRow>()
-  /** How many have been taken off the list. */
+  /** Number of rows removed from the list. */
   removed = 0
   readonly #random: Random
-  /** Changes kept; readers who are further behind get none. */
+  /** Number of changes kept; a reader that is further behind gets none. */
   readonly #kept: number
   readonly #changes: NumberedChange[] = []
-  readonly #versions = new Map<Thing, Version[]>()
+  readonly #versions = new Map<StoredRecord, Version[]>()
   #head: Position = { seq: 0, mark: 0 }
 
   constructor(random: Random, kept: number) {
@@ -44,27 +44,26 @@ export class Database {
     return this.#head
   }
 
-  /** @param further changes of others, in the same commit */
-  commit(thing: Thing, deletes: boolean, further = 0): Committed {
-    const changes = [...othersOf(further), ...changesOf(thing)]
+  /** @param further number of changes by others in the same commit */
+  commit(record: StoredRecord, deletes: boolean, further = 0): Committed {
+    const changes = [...othersOf(further), ...changesOf(record)]
     const mark = 1 + this.#random.below(2 ** 31 - 1)
     for (const change of changes) this.#changes.push({ ...change, seq: this.#changes.length + 1, mark })
     const seq = this.#changes.length
     this.#head = { seq, mark }
-    const versions = this.#versions.get(thing) ?? []
-    versions.push(versionOf(thing, seq, deletes))
-    this.#versions.set(thing, versions)
+    const versions = this.#versions.get(record) ?? []
+    versions.push(versionOf(record, seq, deletes))
+    this.#versions.set(record, versions)
     return { seq, mark, changes }
   }
 
-  /** As it is now. */
-  current(thing: Thing): Version {
-    return this.#versions.get(thing)?.at(-1) ?? { seq: 0, seat: null, key: null }
+  current(record: StoredRecord): Version {
+    return this.#versions.get(record)?.at(-1) ?? { seq: 0, seat: null, key: null }
   }
 
-  /** There was a version without it, at `seq` or later. */
-  wasAbsentSince(thing: Thing, seq: number): boolean {
-    const versions = this.#versions.get(thing) ?? []
+  /** Whether the record was absent in a version at `seq` or later. */
+  wasAbsentSince(record: StoredRecord, seq: number): boolean {
+    const versions = this.#versions.get(record) ?? []
     return versions.some((each) => each.seq >= seq && each.seat === null && each.key === null)
   }
 
@@ -96,7 +95,7 @@ export class Database {
   }
 }
 
-function changesOf({ kind, id, name }: Thing): Committed['changes'] {
+function changesOf({ kind, id, name }: StoredRecord): Committed['changes'] {
   const own = { tenant: TENANT, kind, key: id }
   return kind === 'api-key' ? [own] : [own, { tenant: TENANT, kind: 'seat-name', key: name }]
 }

@@ -1,7 +1,7 @@
 /**
- * A process that decides: the product's own memory, lease, history and outcomes, put together as `src/runtime/decision-point.ts` does it.
- * Its requests ask them as `src/decision/engine.ts` does, and remember callers as `src/decision/authn` does; its writes are announced as
- * `seats-admin/api/endpoint.ts` does it.
+ * A process that decides: the product's memory, lease, history and decision cache, composed as in
+ * `src/runtime/decision-point.ts`. Requests use them as `src/decision/engine.ts` does, and cache callers as
+ * `src/decision/authn` does; writes are announced as in `seats-admin/api/endpoint.ts`.
  */
 
 import type { Coherence } from '../../../src/coherence/instance.ts'
@@ -18,20 +18,20 @@ import { SeatMemory } from '../../../src/decision/seats/memory.ts'
 import type { Process } from './process.ts'
 import { RedisClient } from './redis-client.ts'
 import { StoreClient } from './store-client.ts'
-import { TENANT, type Thing } from './things.ts'
-import type { Floor } from './witness.ts'
+import { TENANT, type StoredRecord } from './records.ts'
+import type { Floor } from './checker.ts'
 import type { World } from './world.ts'
 
-/** What a request needs: a token names Seats, an API key leads to one by its id. */
+/** The records that a request needs: a token names a Seat, an API key refers to one by id. */
 export interface Question {
-  readonly key: Thing | null
-  readonly seat: Thing
+  readonly key: StoredRecord | null
+  readonly seat: StoredRecord
 }
 
-/** Milliseconds for which a write may stay unanswered: the slowest clock, and two timers that are late. */
+/** Milliseconds within which a write must be acknowledged: by the slowest clock, with two late timers. */
 const ANSWERED_WITHIN = (LEASE + MARGIN) / 0.9 + 10
 
-/** A proof of who wrote a value says nothing of its age, and costs a fifth of a run. */
+/** The seal authenticates the writer of a value, not its age, and would cost a fifth of a run. */
 class NoSeal extends Seal {
   override seal(_place: string, text: string): string {
     return text
@@ -44,12 +44,12 @@ class NoSeal extends Seal {
 
 const SEAL = new NoSeal([])
 
-/** All requests are about one space, and ask for one permission or the other in turn. */
+/** All requests are about one space, with two permissions in turn. */
 const QUESTIONS = [new SeatQuestion('s1', 'things:use'), new SeatQuestion('s1', 'things:see')] as const
 
 function principalOf(claims: SeatClaims): Principal {
-  const nobody = { user: 'someone', email: null, session: null, validUntil: null }
-  return { method: 'bearer', tenant: TENANT, claims, ...nobody }
+  const rest = { user: 'someone', email: null, session: null, validUntil: null }
+  return { method: 'bearer', tenant: TENANT, claims, ...rest }
 }
 
 const NO_SESSIONS = { readSession: async () => ({ seq: 0, value: null }) }
@@ -57,12 +57,12 @@ const NO_SESSIONS = { readSession: async () => ({ seq: 0, value: null }) }
 export class Decider {
   readonly process: Process
   readonly lease: Lease
-  /** Takes requests. */
+  /** Whether it accepts requests. */
   isOpen = false
   readonly #world: World
   readonly #memory: SeatMemory
-  readonly #outcomes: DecisionCache
-  /** Whose tokens and keys were met. Tokens never end here. */
+  readonly #decisions: DecisionCache
+  /** Principals by token and by key. Tokens never expire here. */
   readonly #tokens = new Map<string, Principal>()
   readonly #keys = new WeakMap<StoredApiKey, Map<string, Principal>>()
   readonly #store: StoreClient
@@ -70,13 +70,13 @@ export class Decider {
   readonly #coherence: Coherence
 
   constructor(world: World, process: Process, coherence: Coherence) {
-    const { nature, parts } = world
+    const { context, parts } = world
     this.process = process
     this.#world = world
     this.#coherence = coherence
-    this.#store = new StoreClient(nature, world.database, process)
+    this.#store = new StoreClient(context, world.database, process)
     const history = parts.history()
-    const redis = new RedisClient(nature, world.redis, process).asConnection
+    const redis = new RedisClient(context, world.redis, process).asConnection
     const source = world.schedule.hasRedis
       ? new SeatCache(
           this.#store,
@@ -86,16 +86,15 @@ export class Decider {
         )
       : this.#store
     this.#memory = new SeatMemory(parts.source(source), NO_SESSIONS, world.schedule.memory)
-    this.#outcomes = parts.outcomes(this.#memory)
+    this.#decisions = parts.decisions(this.#memory)
     this.lease = parts.lease(coherence, [this.#memory, history], process.clock)
     coherence.join(this.lease)
   }
 
-  /** A request that begins now. */
   request(question: Question): void {
     if (!this.isOpen) return
-    const { witness, figures } = this.#world
-    const { floor } = witness
+    const { checker, figures } = this.#world
+    const { floor } = checker
     figures.requests++
     const failed = () => {
       figures.unavailable++
@@ -108,21 +107,21 @@ export class Decider {
         .catch(failed)
   }
 
-  /** A write of this process. Without an answer of the store, it is not announced: nobody was told that it is done. */
-  write(thing: Thing, deletes: boolean, further: number): void {
+  /** A write of this process. A write without a response of the store is not announced, as its client gets no 2xx. */
+  write(record: StoredRecord, deletes: boolean, further: number): void {
     if (!this.isOpen) return
-    this.#store.write(thing, deletes, further).then(
+    this.#store.write(record, deletes, further).then(
       async (committed) => {
-        const answered = this.#expectAnswer(`${thing.id} ${committed.seq}`)
+        const answered = this.#expectAnswer(`${record.id} ${committed.seq}`)
         await this.#coherence.announce(committed)
         answered()
-        this.#world.answered(this.process.name, thing, committed.seq)
+        this.#world.answered(this.process.name, record, committed.seq)
       },
       () => {},
     )
   }
 
-  /** As in the product, what memory holds is decided on at once, and the rest when it has come. */
+  /** As in the product: synchronous when memory holds the record, else after the read. */
   async #decide({ key, seat }: Question, floor: Floor): Promise<void> {
     const trace: Trace = { source: 'memory' }
     const question = QUESTIONS[this.#asked++ % 2] ?? QUESTIONS[0]
@@ -131,41 +130,41 @@ export class Decider {
         const found = this.#memory.seatByName(TENANT, seat.name, question, trace)
         return found instanceof Promise ? found.then(({ seat: named }) => named) : found.seat
       }
-      await this.#judgeSeat(this.#bearer(seat), seat, question, ask, floor)
+      await this.#checkSeat(this.#bearer(seat), seat, question, ask, floor)
     } else {
       const asked = this.#memory.apiKeyById(TENANT, key.id, trace)
       const record = asked instanceof Promise ? await asked : asked
-      this.#engine(floor, key, record?.expiresAt ?? null)
+      this.#check(floor, key, record?.expiresAt ?? null)
       const ask = () => this.#memory.seatById(TENANT, seat.id, question, trace)
       const holder = record === null ? principalOf({ by: 'id', seats: [] }) : this.#holder(record, seat)
-      await this.#judgeSeat(holder, seat, question, ask, floor)
+      await this.#checkSeat(holder, seat, question, ask, floor)
     }
     this.#world.figures[trace.source]++
   }
 
-  /** The outcome has the Seat's version for its id. */
-  async #judgeSeat(
+  /** The cached decision has the Seat's version as its id. */
+  async #checkSeat(
     caller: Principal,
-    thing: Thing,
+    record: StoredRecord,
     { space, permission }: SeatQuestion,
     ask: () => Seat | null | Promise<Seat | null>,
     floor: Floor,
   ): Promise<void> {
-    const known = this.#outcomes.get(caller, space, permission)
+    const known = this.#decisions.get(caller, space, permission)
     if (known !== null) {
       const [version] = known.seats
-      return this.#engine(floor, thing, version?.id == null ? null : Number(version.id))
+      return this.#check(floor, record, version?.id == null ? null : Number(version.id))
     }
     const found = ask()
     const seq = seqOf(found instanceof Promise ? await found : found)
     if (!(found instanceof Promise)) {
-      const entry = { name: thing.name, id: seq === null ? null : `${seq}`, verdict: 'grants' } as const
-      this.#outcomes.set(caller, space, permission, { code: 'allow', seats: [entry] })
+      const entry = { name: record.name, id: seq === null ? null : `${seq}`, verdict: 'grants' } as const
+      this.#decisions.set(caller, space, permission, { code: 'allow', seats: [entry] })
     }
-    this.#engine(floor, thing, seq)
+    this.#check(floor, record, seq)
   }
 
-  #bearer({ name }: Thing): Principal {
+  #bearer({ name }: StoredRecord): Principal {
     let known = this.#tokens.get(name)
     if (known === undefined) {
       known = principalOf({ by: 'any-space', names: [name], issuedAt: 0 })
@@ -174,27 +173,27 @@ export class Decider {
     return known
   }
 
-  /** Keys have all Seats here, one of which is asked about. */
-  #holder(record: StoredApiKey, { id }: Thing): Principal {
+  /** Here each key has all Seats; the request is about one of them. */
+  #holder(record: StoredApiKey, { id }: StoredRecord): Principal {
     const holders = this.#keys.get(record) ?? new Map<string, Principal>()
     const known = holders.get(id) ?? principalOf({ by: 'id', seats: [id] })
     this.#keys.set(record, holders.set(id, known))
     return known
   }
 
-  #engine(floor: Floor, thing: Thing, seq: number | null): void {
-    const { nature, witness } = this.#world
-    nature.trace?.(`${this.process.name} decides on ${thing.id} ${seq ?? 'absent'}`)
-    witness.engine(this.process.name, floor, thing, seq)
+  #check(floor: Floor, record: StoredRecord, seq: number | null): void {
+    const { context, checker } = this.#world
+    context.trace?.(`${this.process.name} decides on ${record.id} ${seq ?? 'absent'}`)
+    checker.check(this.process.name, floor, record, seq)
   }
 
   #expectAnswer(what: string): () => void {
     const { process } = this
     const { freezes } = process
     let isAnswered = false
-    this.#world.nature.timeline.after(ANSWERED_WITHIN, null, () => {
+    this.#world.context.timeline.after(ANSWERED_WITHIN, null, () => {
       if (isAnswered || process.state !== 'running' || process.freezes !== freezes) return
-      this.#world.witness.complain('late', `${process.name} has not answered ${what}`)
+      this.#world.checker.report('late', `${process.name} has not answered ${what}`)
     })
     return () => {
       isAnswered = true
@@ -202,7 +201,7 @@ export class Decider {
   }
 }
 
-/** Each version has its number as its permission; see `things.ts`. */
+/** The number of a version is its permission; see `records.ts`. */
 function seqOf(seat: Seat | null): number | null {
   if (seat === null) return null
   const [version] = seat.permissions

@@ -1,4 +1,4 @@
-/** What has happened in all schedules together: a simulation in which nothing goes wrong proves nothing. */
+/** Event counts over all schedules, as a simulation without faults proves nothing. */
 
 import type { WriteResult } from '../../../src/coherence/instance.ts'
 import type { Source } from '../../../src/model/decision.ts'
@@ -7,15 +7,15 @@ export type Figures = Record<Source | WriteResult['by'], number> & {
   schedules: number
   events: number
   requests: number
-  /** Requests that met 503. */
+  /** Requests answered with 503. */
   unavailable: number
-  /** Answered. */
+  /** Acknowledged writes. */
   writes: number
-  /** Instances that were taken off the list, or left it. */
+  /** Instances that were removed from the list or left it. */
   removed: number
 }
 
-export function noFigures(): Figures {
+export function zeroFigures(): Figures {
   return {
     schedules: 0,
     events: 0,

@@ -1,13 +1,13 @@
 /**
- * A simulated gateway: one process, or a primary and its workers, put together as `src/runtime/fleet-node.ts`, `src/runtime/data-planes.ts`
- * and `src/runtime/worker.ts` do it.
+ * A simulated gateway: one process, or a primary and its workers, composed as in `src/runtime/fleet-node.ts`,
+ * `src/runtime/data-planes.ts` and `src/runtime/worker.ts`.
  */
 
 import type { History } from '../../../src/coherence/history.ts'
 import type { Coherence, Instance } from '../../../src/coherence/instance.ts'
 import { RemoteInstance } from '../../../src/coherence/worker-link.ts'
 import { Decider } from './decider.ts'
-import { channelBetween } from './line.ts'
+import { channelBetween } from './channel.ts'
 import { Machine, Process } from './process.ts'
 import { SimulatedBus } from './redis-client.ts'
 import { StoreClient } from './store-client.ts'
@@ -23,29 +23,29 @@ export class Gateway {
   #forks = 0
   #isLeaving = false
 
-  /** @param workers 0: the one process decides */
+  /** @param workers 0: a single process that decides */
   constructor(world: World, name: string, workers: number) {
     this.#world = world
     this.#name = name
-    this.machine = new Machine(world.nature, name)
-    this.primary = new Process(world.nature, this.machine, name)
+    this.machine = new Machine(world.context, name)
+    this.primary = new Process(world.context, this.machine, name)
     this.#instance = this.#newInstance()
     if (workers === 0) this.#beginAlone()
     else this.#beginWith(workers)
   }
 
-  /** Those whose process has not ended. */
+  /** Deciders of running processes. */
   get deciders(): Decider[] {
     return [...this.#deciders]
   }
 
-  /** All that can freeze or end. */
+  /** Processes that can freeze or end. */
   get processes(): Process[] {
     const workers = this.deciders.map(({ process }) => process).filter((process) => process !== this.primary)
     return [this.primary, ...workers].filter(({ state }) => state !== 'ended')
   }
 
-  /** In order: it takes no more requests, its workers end, and only then it leaves the list. */
+  /** Graceful shutdown: it stops accepting requests, ends its workers, and then leaves the list. */
   leave(): void {
     if (this.#isLeaving || this.primary.state !== 'running') return
     this.#isLeaving = true
@@ -58,17 +58,17 @@ export class Gateway {
   }
 
   #newInstance(): Instance {
-    const { nature, parts, database, redis, schedule, figures } = this.#world
-    const store = new StoreClient(nature, database, this.primary)
+    const { context, parts, database, redis, schedule, figures } = this.#world
+    const store = new StoreClient(context, database, this.primary)
     return parts.instance({
       id: this.#name,
       name: this.#name,
       source: store,
       list: parts.list(store),
-      bus: schedule.hasRedis ? new SimulatedBus(nature, redis, this.primary) : null,
+      bus: schedule.hasRedis ? new SimulatedBus(context, redis, this.primary) : null,
       clock: this.primary.clock,
       listener: {
-        feed: (state) => nature.trace?.(`${this.#name}: the feed is ${state}`),
+        feed: (state) => context.trace?.(`${this.#name}: the feed is ${state}`),
         answered: ({ by }) => figures[by]++,
         acknowledged: () => {},
       },
@@ -83,9 +83,9 @@ export class Gateway {
     )
   }
 
-  /** The primary follows what changes, so that its workers can begin with it; it decides nothing. */
+  /** The primary follows the feed, so that workers can start with its history; it decides nothing. */
   #beginWith(workers: number): void {
-    const { parts, nature } = this.#world
+    const { parts, context } = this.#world
     const history = parts.history()
     this.#instance.join(parts.lease(this.#instance, [history], this.primary.clock))
     this.#instance.start().then(
@@ -94,26 +94,26 @@ export class Gateway {
       },
       () => this.primary.end(),
     )
-    // Without the primary they end, but not at once.
+    // Without the primary the workers end, after a delay.
     this.primary.whenEnded(() => {
       for (const { process } of this.#deciders)
-        nature.timeline.after(nature.random.between(0, 20), process, () => process.end())
+        context.timeline.after(context.random.between(0, 20), process, () => process.end())
     })
   }
 
   #fork(history: History): void {
-    const { nature, parts } = this.#world
-    const process = new Process(nature, this.machine, `${this.#name}-${++this.#forks}`)
-    const [ours, theirs] = channelBetween(nature, this.primary, process)
+    const { context, parts } = this.#world
+    const process = new Process(context, this.machine, `${this.#name}-${++this.#forks}`)
+    const [ours, theirs] = channelBetween(context, this.primary, process)
     const remote = parts.remoteDecider(ours, this.#instance, history)
     process.whenEnded(() => {
-      nature.timeline.after(nature.random.between(0, 20), this.primary, () => {
+      context.timeline.after(context.random.between(0, 20), this.primary, () => {
         ours.end()
         remote.ended()
-        if (!this.#isLeaving) nature.timeline.after(10, this.primary, () => this.#fork(history))
+        if (!this.#isLeaving) context.timeline.after(10, this.primary, () => this.#fork(history))
       })
     })
-    nature.timeline.after(nature.random.between(1, 20), process, () => {
+    context.timeline.after(context.random.between(1, 20), process, () => {
       const coherence = new RemoteInstance(theirs, process.clock)
       const decider = this.#newDecider(process, coherence)
       decider.lease.renewed().then(

@@ -1,15 +1,15 @@
-/** A machine's link to the store or to Redis. While it is cut, what is under way is lost, or comes when it is whole again. */
+/** A machine's link to the store or to Redis. A message in flight on a cut link is lost, or arrives after the link is restored. */
 
-import type { Nature } from './nature.ts'
+import type { Context } from './context.ts'
 import type { Owner } from './timeline.ts'
 
 export class Link {
-  readonly #nature: Nature
+  readonly #context: Context
   #cut = false
   #waiting: { readonly owner: Owner | null; readonly run: () => void }[] = []
 
-  constructor(nature: Nature) {
-    this.#nature = nature
+  constructor(context: Context) {
+    this.#context = context
   }
 
   get isCut(): boolean {
@@ -20,19 +20,19 @@ export class Link {
     this.#cut = true
   }
 
-  mend(): void {
+  restore(): void {
     this.#cut = false
-    const { timeline, random } = this.#nature
+    const { timeline, random } = this.#context
     const waiting = this.#waiting
     this.#waiting = []
     for (const { owner, run } of waiting) timeline.after(random.between(0, 20), owner, run)
   }
 
-  /** @param owner who meets it at the other end */
+  /** @param owner the receiving process */
   carry(delay: number, owner: Owner | null, run: () => void): void {
-    this.#nature.timeline.after(delay, owner, () => {
+    this.#context.timeline.after(delay, owner, () => {
       if (!this.#cut) run()
-      else if (this.#nature.random.chance(0.5)) this.#waiting.push({ owner, run })
+      else if (this.#context.random.chance(0.5)) this.#waiting.push({ owner, run })
     })
   }
 }

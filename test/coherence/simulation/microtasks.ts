@@ -1,20 +1,20 @@
 /**
- * Runs all microtasks that are waiting, and those that these bring about, at once. The simulation calls it after each
- * event, so that what an event sets off by promises is done before the next one, as it is in a real process.
+ * Runs all queued microtasks, and those that they queue, at once. The simulation calls it after each event, so that the
+ * promise reactions to an event end before the next event, as in a real process.
  *
- * V8's own checkpoint: it costs 20 ns where nothing waits, and no more than the microtasks themselves otherwise. A loop
- * of awaits, as long as the deepest chain, would cost fifty times that for each event, and be wrong for a deeper one.
+ * This is V8's own checkpoint: it costs 20 ns with an empty queue, and otherwise no more than the microtasks themselves. A
+ * loop of awaits, as long as the deepest chain, would cost fifty times that for each event, and fail for a deeper chain.
  */
 
 import { setFlagsFromString } from 'node:v8'
 
 setFlagsFromString('--allow-natives-syntax')
 
-/** Does nothing when called from a microtask, as V8 runs them one after another: see {@link fromMacrotask}. */
+/** Has no effect in a microtask, as V8 does not nest checkpoints: see {@link fromMacrotask}. */
 // oxlint-disable-next-line no-new-func, typescript/no-implied-eval -- the only way to a syntax that needs a flag
 export const drainMicrotasks = new Function('%PerformMicrotaskCheckpoint()') as () => void
 
-/** Runs `work` where {@link drainMicrotasks} has an effect. */
+/** Runs `work` in a macrotask, where {@link drainMicrotasks} has an effect. */
 export function fromMacrotask<V>(work: () => V): Promise<V> {
   return new Promise((resolve, reject) => {
     setImmediate(() => {
@@ -34,5 +34,6 @@ function assertDrains(): void {
     ran = true
   })
   drainMicrotasks()
-  if (!ran) throw new Error('microtasks do not run when told to: the simulation would be of another program')
+  if (!ran)
+    throw new Error('%PerformMicrotaskCheckpoint has no effect: the simulation would run another program')
 }

@@ -1,6 +1,6 @@
 /**
- * The parts of the product that a simulated gateway is put together from. Real ones; a broken variant replaces one of
- * them (`variants.ts`), and the simulation must notice.
+ * The product's parts in a simulated gateway. A broken variant replaces one of them (`variants.ts`), and the simulation
+ * must detect it.
  */
 
 import type { Clock } from '../../../src/coherence/clock.ts'
@@ -16,23 +16,23 @@ import type { StoreClient } from './store-client.ts'
 
 export interface Parts {
   instance(parts: InstanceOptions): Instance
-  lease(renewer: Renewer, hearers: readonly ChangeListener[], clock: Clock): Lease
+  lease(renewer: Renewer, listeners: readonly ChangeListener[], clock: Clock): Lease
   history(): History
   remoteDecider(line: WorkerChannel, instance: Instance, history: History): RemoteDecider
-  /** The list of instances as an instance sees it. */
+  /** The list of instances that an instance uses. */
   list(store: StoreClient): InstanceList
-  /** What memory asks. */
+  /** The source that memory reads from. */
   source(source: SeatSource): SeatSource
-  /** What is remembered of callers. */
-  outcomes(memory: Generation): DecisionCache
+  /** The cache of decisions by caller. */
+  decisions(memory: Generation): DecisionCache
 }
 
 export const REAL_PARTS: Parts = {
   instance: (parts) => new Instance(parts),
-  lease: (renewer, hearers, clock) => new Lease(renewer, hearers, clock),
+  lease: (renewer, listeners, clock) => new Lease(renewer, listeners, clock),
   history: () => new History(),
   remoteDecider: (line, instance, history) => new RemoteDecider(line, instance, history),
   list: (store) => store,
   source: (source) => source,
-  outcomes: (memory) => new DecisionCache(memory),
+  decisions: (memory) => new DecisionCache(memory),
 }

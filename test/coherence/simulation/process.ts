@@ -1,12 +1,12 @@
-/** Machines, each with its own clock and its own links, and the processes on them, which may freeze, thaw and end. */
+/** Machines, each with a clock and links of its own, and their processes, which can freeze, thaw and end. */
 
 import type { Clock } from '../../../src/coherence/clock.ts'
 import { Link } from './link.ts'
-import type { Nature } from './nature.ts'
+import type { Context } from './context.ts'
 import type { Entry, Owner } from './timeline.ts'
 
-/** How much faster or slower than true time a clock may go. */
-const MOST_OFF = 0.1
+/** Maximum relative error of a clock's rate. */
+const MAX_RATE_ERROR = 0.1
 
 export class Machine {
   readonly name: string
@@ -16,13 +16,13 @@ export class Machine {
   /** Milliseconds by which the wall clock was set forward or back. */
   wallStep = 0
 
-  constructor(nature: Nature, name: string) {
-    const { random } = nature
+  constructor(context: Context, name: string) {
+    const { random } = context
     this.name = name
-    this.store = new Link(nature)
-    this.redis = new Link(nature)
-    // The ends of the range are where it hurts most.
-    const rate = 1 + (random.chance(0.4) ? random.pick([-1, 1]) : random.between(-1, 1)) * MOST_OFF
+    this.store = new Link(context)
+    this.redis = new Link(context)
+    // The ends of the range find the most faults.
+    const rate = 1 + (random.chance(0.4) ? random.pick([-1, 1]) : random.between(-1, 1)) * MAX_RATE_ERROR
     this.clock = { rate, zero: random.between(0, 1e6) }
   }
 }
@@ -32,32 +32,32 @@ export class Process implements Owner {
   readonly machine: Machine
   readonly clock: Clock
   state: Owner['state'] = 'running'
-  /** How often it has been frozen. */
+  /** Number of freezes. */
   freezes = 0
-  readonly #nature: Nature
+  readonly #context: Context
   #held: Entry[] = []
   readonly #whenEnded: (() => void)[] = []
 
-  constructor(nature: Nature, machine: Machine, name: string) {
-    this.#nature = nature
+  constructor(context: Context, machine: Machine, name: string) {
+    this.#context = context
     this.machine = machine
     this.name = name
-    this.clock = clockOf(nature, this)
+    this.clock = clockOf(context, this)
   }
 
   freeze(): void {
     if (this.state !== 'running') return
     this.state = 'frozen'
     this.freezes++
-    this.#nature.trace?.(`${this.name} freezes`)
+    this.#context.trace?.(`${this.name} freezes`)
   }
 
-  /** What has waited runs now, in no particular order: timers are late, and sockets are looked at as they come. */
+  /** Held events run now, in random order: timers are late, and sockets are read in any order. */
   thaw(): void {
     if (this.state !== 'frozen') return
     this.state = 'running'
-    this.#nature.trace?.(`${this.name} thaws`)
-    const { timeline, random } = this.#nature
+    this.#context.trace?.(`${this.name} thaws`)
+    const { timeline, random } = this.#context
     const held = this.#held
     this.#held = []
     for (const entry of held) timeline.after(random.between(0, 2), this, () => entry.run?.())
@@ -67,12 +67,12 @@ export class Process implements Owner {
     this.#held.push(entry)
   }
 
-  /** By kill -9, or by itself: nothing of it runs any more. */
+  /** By kill -9, or by itself: no event of it runs any more. */
   end(): void {
     if (this.state === 'ended') return
     this.state = 'ended'
     this.#held = []
-    this.#nature.trace?.(`${this.name} ends`)
+    this.#context.trace?.(`${this.name} ends`)
     for (const run of this.#whenEnded) run()
   }
 
@@ -81,8 +81,8 @@ export class Process implements Owner {
   }
 }
 
-/** All processes of a machine have the same clock, and each its own timers. */
-function clockOf({ timeline, random }: Nature, owner: Process): Clock {
+/** All processes of a machine share the clock; each has its own timers. */
+function clockOf({ timeline, random }: Context, owner: Process): Clock {
   const { machine } = owner
   const { rate, zero } = machine.clock
   return {

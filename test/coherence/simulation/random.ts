@@ -1,4 +1,4 @@
-/** Chance, all of it from one seed. Used by every part of the simulation. */
+/** Random numbers from one seed, for all of the simulation. */
 
 export class Random {
   #state: number
@@ -23,7 +23,7 @@ export class Random {
     return least + (most - least) * this.next()
   }
 
-  /** A whole number from 0 to `limit` - 1. */
+  /** An integer from 0 to `limit` - 1. */
   below(limit: number): number {
     return Math.floor(this.next() * limit)
   }

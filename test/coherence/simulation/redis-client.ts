@@ -1,29 +1,29 @@
-/** One process's way to Redis: commands with the real timeout, as `src/redis/seat-cache.ts` gives them, and messages. */
+/** A process's client of Redis: commands with the real timeout, as `src/redis/seat-cache.ts` sends them, and messages. */
 
 import type { Acknowledgement, Announcement, Bus, BusReceiver } from '../../../src/coherence/bus.ts'
 import { COMMAND_TIMEOUT, type RedisConnection } from '../../../src/redis/connection.ts'
-import { delay, type Nature } from './nature.ts'
+import { delay, type Context } from './context.ts'
 import type { Process } from './process.ts'
 import type { RedisModel, Subscriber } from './redis.ts'
 
-/** Milliseconds that a message or a late write may be under way at most, when it takes long. */
-const LATEST = 3000
+/** Maximum delay in milliseconds of a slow message or a late write. */
+const MAX_DELAY = 3000
 
 export class RedisClient {
-  readonly #nature: Nature
+  readonly #context: Context
   readonly #redis: RedisModel
   readonly #process: Process
-  /** Whether a cut link is noticed, so that commands fail at once. */
+  /** Whether a cut link is detected, so that commands fail at once. */
   readonly #notices: boolean
 
-  constructor(nature: Nature, redis: RedisModel, process: Process) {
-    this.#nature = nature
+  constructor(context: Context, redis: RedisModel, process: Process) {
+    this.#context = context
     this.#redis = redis
     this.#process = process
-    this.#notices = nature.random.chance(0.5)
+    this.#notices = context.random.chance(0.5)
   }
 
-  /** For who wants ioredis: of all it can do, only this is asked of it. */
+  /** As the type of ioredis: the product uses only these commands. */
   get asConnection(): RedisConnection {
     return this as unknown as RedisConnection
   }
@@ -37,9 +37,9 @@ export class RedisClient {
     const process = this.#process
     const { redis } = process.machine
     const giveUp = process.clock.after(COMMAND_TIMEOUT, () => reject(new Error('Command timed out')))
-    redis.carry(delay(this.#nature), null, () => {
+    redis.carry(delay(this.#context), null, () => {
       const value = this.#redis.get(key)
-      redis.carry(delay(this.#nature), process, () => {
+      redis.carry(delay(this.#context), process, () => {
         giveUp()
         resolve(value)
       })
@@ -47,25 +47,25 @@ export class RedisClient {
     return promise
   }
 
-  /** May be done long after the asker has given up. */
+  /** May take effect long after the timeout. */
   set(key: string, value: string, _ex: 'EX', _seconds: number): Promise<'OK'> {
-    this.#process.machine.redis.carry(late(this.#nature), null, () => this.#redis.set(key, value))
+    this.#process.machine.redis.carry(late(this.#context), null, () => this.#redis.set(key, value))
     return Promise.resolve('OK')
   }
 }
 
 export class SimulatedBus implements Bus {
-  readonly #nature: Nature
+  readonly #context: Context
   readonly #redis: RedisModel
   readonly #process: Process
   readonly #notices: boolean
   #id = ''
 
-  constructor(nature: Nature, redis: RedisModel, process: Process) {
-    this.#nature = nature
+  constructor(context: Context, redis: RedisModel, process: Process) {
+    this.#context = context
     this.#redis = redis
     this.#process = process
-    this.#notices = nature.random.chance(0.5)
+    this.#notices = context.random.chance(0.5)
   }
 
   get up(): boolean {
@@ -94,18 +94,18 @@ export class SimulatedBus implements Bus {
     this.#redis.subscribers.delete(this.#id)
   }
 
-  /** Each on its own: the order in which they were sent means nothing. */
+  /** Each message has its own delay, so they are reordered. */
   #send({ process }: Subscriber, receive: () => void): void {
-    const { random, weather } = this.#nature
+    const { random, conditions } = this.#context
     if (this.#process.machine.redis.isCut) return
-    const times = random.chance(weather.doubled) ? 2 : 1
+    const times = random.chance(conditions.doubled) ? 2 : 1
     for (let time = 0; time < times; time++) {
-      if (!random.chance(weather.lost)) process.machine.redis.carry(late(this.#nature), process, receive)
+      if (!random.chance(conditions.lost)) process.machine.redis.carry(late(this.#context), process, receive)
     }
   }
 }
 
-function late(nature: Nature): number {
-  const { random, weather } = nature
-  return random.chance(weather.slow / 4) ? random.between(0, LATEST) : delay(nature)
+function late(context: Context): number {
+  const { random, conditions } = context
+  return random.chance(conditions.slow / 4) ? random.between(0, MAX_DELAY) : delay(context)
 }

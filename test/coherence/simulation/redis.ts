@@ -1,6 +1,6 @@
 /**
- * Redis as it may be at its worst: it loses messages, delays and doubles them, forgets all it holds, or goes back to
- * what it held before. `redis-client.ts` is the way to it.
+ * A model of Redis at its worst: it loses, delays and duplicates messages, loses all values, or returns to earlier values.
+ * `redis-client.ts` is its client.
  */
 
 import type { BusReceiver } from '../../../src/coherence/bus.ts'
@@ -24,18 +24,18 @@ export class RedisModel {
     this.#values.set(key, value)
   }
 
-  /** Restarted, empty. */
-  wipe(): void {
+  /** A restart without data. */
+  clear(): void {
     this.#values.clear()
   }
 
-  /** What a replica has, that lags behind. */
+  /** The state of a replica that lags behind. */
   copy(): void {
     this.#before = new Map(this.#values)
   }
 
-  /** That replica takes over. */
-  goBack(): void {
+  /** A failover to that replica. */
+  failOver(): void {
     this.#values.clear()
     for (const [key, value] of this.#before) this.#values.set(key, value)
   }

@@ -1,13 +1,13 @@
 /**
- * The simulation by hand, for as many schedules as wanted. Stops at the first one that goes wrong, and tells it.
+ * Runs the simulation from the command line. Stops at the first schedule with a violation, and prints its trace.
  *
  * `node test/coherence/simulation/run.ts [--schedules 100000] [--from SEED] [--variant NAME]`
- * `--variant all` breaks the protocol in each known way, one after the other, and says how soon that is found.
+ * `--variant all` runs each broken variant, and prints after how many schedules it is found.
  */
 
 import { parseArgs } from 'node:util'
 import type { Figures } from './figures.ts'
-import { type Hunt, hunt, type Outcome } from './hunt.ts'
+import { type Search, search, type SearchResult } from './search.ts'
 import { fromMacrotask } from './microtasks.ts'
 import { shrunk } from './shrink.ts'
 import { partsOf, type Variant, VARIANTS } from './variants.ts'
@@ -27,31 +27,31 @@ const schedules = Number(values.schedules)
 if (values.variant === 'all') for (const variant of VARIANTS) await findVariant(variant)
 else await runOne(partsOf(values.variant ?? null))
 
-/** Fails the process when something went wrong. */
-async function runOne(parts: Hunt['parts']): Promise<void> {
-  const { outcome, seconds } = await timed({ parts, from, schedules }, progress)
-  const { found, figures } = outcome
+/** Sets exit code 1 on a violation. */
+async function runOne(parts: Search['parts']): Promise<void> {
+  const { result, seconds } = await timed({ parts, from, schedules }, progress)
+  const { found, figures } = result
   console.log(figures, `${seconds.toFixed(1)} s of processor time`)
   if (found === null) return
-  console.log(`seed ${found.schedule.seed}: ${found.complaint.kind}: ${found.complaint.what}`)
-  console.log(await fromMacrotask(() => shrunk(found, parts).story))
+  console.log(`seed ${found.schedule.seed}: ${found.violation.kind}: ${found.violation.what}`)
+  console.log(await fromMacrotask(() => shrunk(found, parts).trace))
   process.exitCode = 1
 }
 
 async function findVariant({ name, parts }: Variant): Promise<void> {
-  const { outcome, seconds } = await timed({ parts, from, schedules, kind: 'stale' })
-  const after = outcome.found === null ? 'not found' : `found after ${outcome.figures.schedules} schedules`
+  const { result, seconds } = await timed({ parts, from, schedules, kind: 'stale' })
+  const after = result.found === null ? 'not found' : `found after ${result.figures.schedules} schedules`
   console.log(`${name}: ${after}, ${seconds.toFixed(1)} s`)
 }
 
 async function timed(
-  wanted: Hunt,
-  told?: (figures: Figures) => void,
-): Promise<{ outcome: Outcome; seconds: number }> {
+  wanted: Search,
+  progress?: (figures: Figures) => void,
+): Promise<{ result: SearchResult; seconds: number }> {
   const before = process.cpuUsage()
-  const outcome = await hunt(wanted, told)
+  const result = await search(wanted, progress)
   const { user, system } = process.cpuUsage(before)
-  return { outcome, seconds: (user + system) / 1e6 }
+  return { result, seconds: (user + system) / 1e6 }
 }
 
 function progress({ schedules: done, events }: Figures): void {

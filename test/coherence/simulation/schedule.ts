@@ -1,54 +1,59 @@
 /**
- * What is to happen in one run, all of it from a seed: which gateways there are, how bad things are, and what is done
- * when. A schedule is data, so that a run that went wrong can be tried again with less in it (`shrink.ts`).
+ * The schedule of one run, derived from a seed: the gateways, the network conditions and the timed actions. A schedule is
+ * data, so that a failing run can be repeated with fewer actions (`shrink.ts`).
  */
 
-import { FAIR, type Weather } from './nature.ts'
+import { NO_FAULTS, type Conditions } from './context.ts'
 import { Random } from './random.ts'
-import { THINGS } from './things.ts'
+import { RECORDS } from './records.ts'
 
-/** `who`, `thing`: numbers to pick from those there are then. Times in milliseconds of true time. */
+/** `target`, `record`: numbers modulo the candidates at that time. Times in milliseconds of simulated time. */
 export type Action = { readonly at: number } & (
   | {
       readonly kind: 'write'
-      readonly who: number
-      readonly thing: number
+      readonly target: number
+      readonly record: number
       readonly deletes: boolean
-      /** Changes of others in the same commit. */
+      /** Number of changes by others in the same commit. */
       readonly further: number
     }
-  | { readonly kind: 'write from outside'; readonly thing: number }
-  | { readonly kind: 'ask'; readonly who: number }
-  | { readonly kind: 'freeze'; readonly who: number; readonly lasts: number }
-  | { readonly kind: 'kill' | 'kill a worker'; readonly who: number }
-  | { readonly kind: 'leave'; readonly who: number }
+  | { readonly kind: 'write from outside'; readonly record: number }
+  | { readonly kind: 'ask'; readonly target: number }
+  | { readonly kind: 'freeze'; readonly target: number; readonly lasts: number }
+  | { readonly kind: 'kill' | 'kill a worker'; readonly target: number }
+  | { readonly kind: 'leave'; readonly target: number }
   | { readonly kind: 'begin'; readonly workers: number }
-  | { readonly kind: 'cut'; readonly what: 'store' | 'redis'; readonly who: number; readonly lasts: number }
+  | {
+      readonly kind: 'cut'
+      readonly what: 'store' | 'redis'
+      readonly target: number
+      readonly lasts: number
+    }
   | { readonly kind: 'copy Redis' | 'empty Redis' | 'set Redis back' }
-  | { readonly kind: 'set the wall clock'; readonly who: number; readonly by: number }
+  | { readonly kind: 'set the wall clock'; readonly target: number; readonly by: number }
 )
 
 export interface Schedule {
   readonly seed: number
-  /** The workers of each gateway that is there from the beginning; 0: it decides itself. */
+  /** The number of workers of each initial gateway; 0: a single process. */
   readonly gateways: readonly number[]
   readonly hasRedis: boolean
-  /** Changes that the store keeps. */
+  /** Number of changes that the store keeps. */
   readonly kept: number
-  readonly weather: Weather
+  readonly conditions: Conditions
   readonly actions: readonly Action[]
-  /** When all faults are mended. */
+  /** Time when all faults end. */
   readonly end: number
-  /** Whether to look on until everything must be well again. */
-  readonly looksOn: boolean
-  /** Bytes of what a process remembers: enough, or so few that most of it is pushed out before it changes. */
+  /** Whether to check that the fleet recovers. */
+  readonly checksRecovery: boolean
+  /** Bytes of a process's memory: enough, or so few that most entries are evicted before they change. */
   readonly memory: number
 }
 
-/** Bytes that hold all there is. */
+/** Bytes that hold all records. */
 export const ENOUGH = 2 ** 24
 
-/** Who is picked out of how many, at most. */
+/** Upper bound of the random numbers that choose a target. */
 const ANY = 60
 
 export function scheduleOf(seed: number): Schedule {
@@ -58,33 +63,33 @@ export function scheduleOf(seed: number): Schedule {
   const gateways = Array.from({ length: random.pick([1, 2, 2, 2, 2, 3]) }, () => workersOf(random))
   const hasRedis = random.chance(0.8)
   const kept = random.pick([10_000, 10_000, 10_000, 2, 2 + random.below(8)])
-  const weather = weatherOf(random)
+  const conditions = conditionsOf(random)
   const when = momentsOf(random, busy)
-  const actions = [...deedsOf(random, when), ...faultsOf(random, when)]
+  const actions = [...operationsOf(random, when), ...faultsOf(random, when)]
   for (const { at, kind } of actions)
     if ((kind === 'begin' || kind === 'kill a worker') && random.chance(0.6)) {
       actions.push(...writesOf(random, at + random.between(0, 100)))
     }
   actions.sort((a, b) => a.at - b.at)
-  const looksOn = random.chance(0.15)
+  const checksRecovery = random.chance(0.15)
   const memory = random.pick([ENOUGH, ENOUGH, 4000])
-  return { seed, gateways, hasRedis, kept, weather, actions, end, looksOn, memory }
+  return { seed, gateways, hasRedis, kept, conditions, actions, end, checksRecovery, memory }
 }
 
 function workersOf(random: Random): number {
   return random.chance(0.3) ? random.pick([1, 1, 2]) : 0
 }
 
-/** Some things happen at about the same time: by even chance, what goes wrong together would seldom meet. */
+/** Some actions cluster: with uniform times, faults would rarely coincide. */
 function momentsOf(random: Random, end: number): () => number {
   const moments = Array.from({ length: 3 }, () => random.between(30, end))
   return () => (random.chance(0.4) ? random.between(0, end) : random.pick(moments) + random.between(0, 60))
 }
 
-function weatherOf(random: Random): Weather {
+function conditionsOf(random: Random): Conditions {
   const some = (chance: number, most: number) => (random.chance(chance) ? random.between(0, most) : 0)
   return {
-    ...FAIR,
+    ...NO_FAULTS,
     usual: random.pick([0.5, 2, 20]),
     slow: some(0.6, 0.15),
     slowest: random.pick([30, 100, 300, 300, 1500]),
@@ -95,26 +100,28 @@ function weatherOf(random: Random): Weather {
   }
 }
 
-/** What the protocol must get right when all is well, too. */
-function deedsOf(random: Random, when: () => number): Action[] {
-  const deeds: Action[] = []
-  for (let writes = 2 + random.below(3); writes > 0; writes--) deeds.push(...writesOf(random, 20 + when()))
+/** Operations without faults. */
+function operationsOf(random: Random, when: () => number): Action[] {
+  const operations: Action[] = []
+  for (let writes = 2 + random.below(3); writes > 0; writes--)
+    operations.push(...writesOf(random, 20 + when()))
   for (let asks = random.below(6); asks > 0; asks--)
-    deeds.push({ at: when(), kind: 'ask', who: random.below(ANY) })
-  if (random.chance(0.1)) deeds.push({ at: when(), kind: 'write from outside', thing: thingOf(random) })
-  if (random.chance(0.25)) deeds.push({ at: when(), kind: 'begin', workers: workersOf(random) })
-  if (random.chance(0.1)) deeds.push({ at: when(), kind: 'leave', who: random.below(ANY) })
-  return deeds
+    operations.push({ at: when(), kind: 'ask', target: random.below(ANY) })
+  if (random.chance(0.1))
+    operations.push({ at: when(), kind: 'write from outside', record: recordOf(random) })
+  if (random.chance(0.25)) operations.push({ at: when(), kind: 'begin', workers: workersOf(random) })
+  if (random.chance(0.1)) operations.push({ at: when(), kind: 'leave', target: random.below(ANY) })
+  return operations
 }
 
-/** Often a second one soon after: by somebody else, it may be, of the same thing. */
+/** Often followed by a second write of the same record, perhaps by another process. */
 function writesOf(random: Random, at: number): Action[] {
-  const thing = thingOf(random)
+  const record = recordOf(random)
   const write = (later: number): Action => ({
     at: at + later,
     kind: 'write',
-    who: random.below(ANY),
-    thing,
+    target: random.below(ANY),
+    record,
     deletes: random.chance(0.15),
     further: random.chance(0.01) ? 1000 : 0,
   })
@@ -123,27 +130,32 @@ function writesOf(random: Random, at: number): Action[] {
     : [write(0)]
 }
 
-/** Mostly the same one: writes and requests must meet. */
-function thingOf(random: Random): number {
-  return random.chance(0.6) ? 0 : random.below(THINGS.length)
+/** Mostly the same record, so that writes and requests coincide. */
+function recordOf(random: Random): number {
+  return random.chance(0.6) ? 0 : random.below(RECORDS.length)
 }
 
 function faultsOf(random: Random, when: () => number): Action[] {
   const faults: Action[] = []
-  const who = () => random.below(ANY)
+  const target = () => random.below(ANY)
   const lasts = () =>
     random.pick([random.between(5, 300), random.between(300, 1200), random.between(1200, 2800)])
   const add = (chance: number, make: () => Action) => {
     for (let times = 0; times < 3 && random.chance(chance); times++) faults.push(make())
   }
-  add(0.4, () => ({ at: when(), kind: 'freeze', who: who(), lasts: lasts() }))
-  add(0.1, () => ({ at: when(), kind: 'kill', who: who() }))
-  add(0.35, () => ({ at: when(), kind: 'kill a worker', who: who() }))
-  add(0.25, () => ({ at: when(), kind: 'cut', what: 'store', who: who(), lasts: lasts() }))
-  add(0.25, () => ({ at: when(), kind: 'cut', what: 'redis', who: who(), lasts: lasts() }))
+  add(0.4, () => ({ at: when(), kind: 'freeze', target: target(), lasts: lasts() }))
+  add(0.1, () => ({ at: when(), kind: 'kill', target: target() }))
+  add(0.35, () => ({ at: when(), kind: 'kill a worker', target: target() }))
+  add(0.25, () => ({ at: when(), kind: 'cut', what: 'store', target: target(), lasts: lasts() }))
+  add(0.25, () => ({ at: when(), kind: 'cut', what: 'redis', target: target(), lasts: lasts() }))
   add(0.1, () => ({ at: when(), kind: 'empty Redis' }))
   add(0.2, () => ({ at: when(), kind: 'copy Redis' }))
   add(0.2, () => ({ at: when(), kind: 'set Redis back' }))
-  add(0.1, () => ({ at: when(), kind: 'set the wall clock', who: who(), by: random.between(-3000, 3000) }))
+  add(0.1, () => ({
+    at: when(),
+    kind: 'set the wall clock',
+    target: target(),
+    by: random.between(-3000, 3000),
+  }))
   return faults
 }

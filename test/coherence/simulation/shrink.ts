@@ -1,16 +1,16 @@
 /**
- * Makes a run that went wrong smaller: leaves out one thing after the other as long as it still goes wrong in the same
- * way, in one of several ways that chance may take.
+ * Shrinks a failing schedule: removes one part after the other as long as the run still fails in the same way, with any of
+ * several random seeds.
  */
 
-import { FAIR, type Weather } from './nature.ts'
-import type { Found } from './hunt.ts'
+import { NO_FAULTS, type Conditions } from './context.ts'
+import type { Found } from './search.ts'
 import type { Parts } from './parts.ts'
 import { type Action, ENOUGH, type Schedule } from './schedule.ts'
 import { World } from './world.ts'
 
-/** Ways of chance tried for each smaller schedule. */
-const WAYS = 40
+/** Random seeds tried for each smaller schedule. */
+const RANDOM_SEEDS = 40
 
 interface Failing {
   readonly schedule: Schedule
@@ -19,31 +19,32 @@ interface Failing {
 
 export interface Shrunk {
   readonly schedule: Schedule
-  /** What happens in it, up to where it goes wrong. */
-  readonly story: string
+  /** The trace up to the violation. */
+  readonly trace: string
 }
 
 /** Call it from a macrotask. */
-export function shrunk({ schedule, complaint: { kind } }: Found, parts: Parts): Shrunk {
+export function shrunk({ schedule, violation: { kind } }: Found, parts: Parts): Shrunk {
   let failing: Failing = { schedule, chance: 0 }
   for (let isSmaller = true; isSmaller;) {
     isSmaller = false
     for (const smaller of smallerThan(failing.schedule)) {
-      const chance = wayToFail(smaller, parts, kind)
+      const chance = failingChance(smaller, parts, kind)
       if (chance === null) continue
       failing = { schedule: smaller, chance }
       isSmaller = true
       break
     }
   }
-  return { schedule: failing.schedule, story: storyOf(failing, parts, kind) }
+  return { schedule: failing.schedule, trace: traceOf(failing, parts, kind) }
 }
 
 function* smallerThan(schedule: Schedule): Generator<Schedule> {
-  const { actions, weather, gateways } = schedule
+  const { actions, conditions, gateways } = schedule
   for (const action of actions) yield { ...schedule, actions: without(actions, action) }
-  for (const name of Object.keys(FAIR) as (keyof Weather)[])
-    if (weather[name] !== FAIR[name]) yield { ...schedule, weather: { ...weather, [name]: FAIR[name] } }
+  for (const name of Object.keys(NO_FAULTS) as (keyof Conditions)[])
+    if (conditions[name] !== NO_FAULTS[name])
+      yield { ...schedule, conditions: { ...conditions, [name]: NO_FAULTS[name] } }
   if (gateways.length > 1) yield { ...schedule, gateways: gateways.slice(1) }
   if (gateways.some((workers) => workers > 1))
     yield { ...schedule, gateways: gateways.map((n) => Math.min(n, 1)) }
@@ -56,18 +57,18 @@ function without(actions: readonly Action[], action: Action): Action[] {
   return actions.filter((each) => each !== action)
 }
 
-function wayToFail(schedule: Schedule, parts: Parts, kind: string): number | null {
-  for (let chance = 0; chance < WAYS; chance++) {
+function failingChance(schedule: Schedule, parts: Parts, kind: string): number | null {
+  for (let chance = 0; chance < RANDOM_SEEDS; chance++) {
     const world = new World(schedule, parts, null, chance)
     world.run()
-    if (world.witness.complaints.some((each) => each.kind === kind)) return chance
+    if (world.checker.violations.some((each) => each.kind === kind)) return chance
   }
   return null
 }
 
-function storyOf({ schedule, chance }: Failing, parts: Parts, kind: string): string {
-  const { seed, gateways, hasRedis, kept, memory, weather } = schedule
-  const lines = [JSON.stringify({ seed, chance, gateways, hasRedis, kept, memory, weather })]
+function traceOf({ schedule, chance }: Failing, parts: Parts, kind: string): string {
+  const { seed, gateways, hasRedis, kept, memory, conditions } = schedule
+  const lines = [JSON.stringify({ seed, chance, gateways, hasRedis, kept, memory, conditions })]
   const world = new World(schedule, parts, (what) => lines.push(what), chance)
   world.run()
   const end = lines.findIndex((line) => line.includes(` ${kind}: `))

@@ -1,8 +1,7 @@
 /**
- * One process's way to the store. A statement has three moments, each some time after the one before: it starts, which
- * is when its snapshot is taken; it takes effect; its answer arrives. Any of them may come late or never, and what the
- * asker has given up may take effect all the same. What each statement does, under READ COMMITTED, is documented in
- * `seats-admin/store/store.ts`.
+ * A process's client of the store. A statement has three events, with a delay before each: it starts and takes its
+ * snapshot; it takes effect; its response arrives. Any of them may be late or missing, and a statement may take effect
+ * after its client timed out. `seats-admin/store/store.ts` documents what each statement does under READ COMMITTED.
  */
 
 import type { Committed, Position } from '../../../seats-admin/model/change.ts'
@@ -11,42 +10,42 @@ import type { NamedRow, Read } from '../../../src/redis/seat-codec.ts'
 import type { StoredApiKey } from '../../../seats-admin/model/api-key.ts'
 import type { SeatRow } from '../../../src/decision/seats/memory.ts'
 import type { Database, FeedState, InstanceRow } from './database.ts'
-import { delay, type Nature } from './nature.ts'
+import { delay, type Context } from './context.ts'
 import type { Process } from './process.ts'
-import { type Thing, thingNamed, thingOf, type Version } from './things.ts'
+import { type StoredRecord, recordNamed, recordOf, type Version } from './records.ts'
 
-/** Milliseconds after which an asker gives up, as in the real store. */
+/** Timeouts in milliseconds, as in the real store. */
 const TIMEOUT = 2000
 const FOLLOW_TIMEOUT = 500
 
 interface Statement<V> {
-  /** In the snapshot. */
+  /** Takes the snapshot. */
   start(): V
-  /** What it does, and what it says of it. */
+  /** Applies the effect, and gives the response. */
   readonly effect?: (seen: V) => V
 }
 
 export class StoreClient {
-  readonly #nature: Nature
+  readonly #context: Context
   readonly #database: Database
   readonly #process: Process
 
-  constructor(nature: Nature, database: Database, process: Process) {
-    this.#nature = nature
+  constructor(context: Context, database: Database, process: Process) {
+    this.#context = context
     this.#database = database
     this.#process = process
   }
 
   grantByName(_tenant: string, name: string): Promise<Read<NamedRow>> {
-    return this.#read(thingNamed(name), ({ seat }) => ({ seat, givenUpAt: null }))
+    return this.#read(recordNamed(name), ({ seat }) => ({ seat, givenUpAt: null }))
   }
 
   grantById(_tenant: string, id: string): Promise<Read<SeatRow | null>> {
-    return this.#read(thingOf(id), ({ seat }) => seat)
+    return this.#read(recordOf(id), ({ seat }) => seat)
   }
 
   spacesByName(_tenant: string, name: string): Promise<Read<SeatRow | null>> {
-    return this.#read(thingNamed(name), ({ seat }) => seat)
+    return this.#read(recordNamed(name), ({ seat }) => seat)
   }
 
   seatById(tenant: string, id: string): Promise<Read<SeatRow | null>> {
@@ -54,18 +53,18 @@ export class StoreClient {
   }
 
   apiKeyById(_tenant: string, id: string): Promise<Read<StoredApiKey | null>> {
-    return this.#read(thingOf(id), ({ key }) => key)
+    return this.#read(recordOf(id), ({ key }) => key)
   }
 
   changesSince(position: Position | null): Promise<FeedState> {
     return this.#ask({ start: () => this.#database.feedSince(position) }, FOLLOW_TIMEOUT)
   }
 
-  /** The lock on the counter row makes them take turns: what it sees, it sees when it has its turn. */
-  write(thing: Thing, deletes: boolean, further: number): Promise<Committed> {
+  /** Writers take turns by the lock on the counter row, so snapshot and effect are one event. */
+  write(record: StoredRecord, deletes: boolean, further: number): Promise<Committed> {
     const commit = () => {
-      const committed = this.#database.commit(thing, deletes, further)
-      this.#nature.trace?.(`${this.#process.name} has committed ${thing.id} as ${committed.seq}`)
+      const committed = this.#database.commit(record, deletes, further)
+      this.#context.trace?.(`${this.#process.name} has committed ${record.id} as ${committed.seq}`)
       return committed
     }
     return this.#ask({ start: commit }, TIMEOUT)
@@ -75,7 +74,7 @@ export class StoreClient {
     await this.#ask({ start: () => this.#database.register(id) }, TIMEOUT)
   }
 
-  /** An UPDATE and a SELECT in one statement, of one snapshot; a row that was deleted meanwhile is not updated. */
+  /** An UPDATE and a SELECT in one statement, with one snapshot; a row that was deleted meanwhile is not updated. */
   async follow(id: string, beat: number, position: Position | null, applied: number) {
     const start = () => {
       const row = this.#rowOf(id, (found) => found.beat < beat)
@@ -96,13 +95,13 @@ export class StoreClient {
     return this.#ask({ start: () => this.#database.list() }, TIMEOUT)
   }
 
-  /** @param beat null: whatever it is, which the real store doesn't offer */
+  /** @param beat null: any, which the real store doesn't offer */
   async forget(id: string, beat: number | null): Promise<void> {
     const holds = (row: InstanceRow) => beat === null || row.beat === beat
     const effect = (row: InstanceRow | null) => {
       if (row === null || !row.onList || !holds(row)) return null
       this.#database.remove(row)
-      this.#nature.trace?.(`${this.#process.name} has taken ${id} off the list`)
+      this.#context.trace?.(`${this.#process.name} has taken ${id} off the list`)
       return row
     }
     await this.#ask({ start: () => this.#rowOf(id, holds), effect }, TIMEOUT)
@@ -112,8 +111,8 @@ export class StoreClient {
     await this.#ask({ start: () => this.#database.remove(this.#database.rows.get(id)) }, TIMEOUT)
   }
 
-  #read<V>(thing: Thing, value: (version: Version) => V): Promise<Read<V>> {
-    const start = () => ({ ...this.#database.head, value: value(this.#database.current(thing)) })
+  #read<V>(record: StoredRecord, value: (version: Version) => V): Promise<Read<V>> {
+    const start = () => ({ ...this.#database.head, value: value(this.#database.current(record)) })
     return this.#ask({ start }, TIMEOUT)
   }
 
@@ -125,10 +124,10 @@ export class StoreClient {
   #ask<V>(statement: Statement<V>, timeout: number): Promise<V> {
     const { promise, resolve, reject } = Promise.withResolvers<V>()
     const process = this.#process
-    const fail = () => reject(new Error('the store did not answer'))
+    const fail = () => reject(new Error('the store did not respond'))
     const giveUp = process.clock.after(timeout, fail)
     this.#run(statement, (settle) => {
-      process.machine.store.carry(delay(this.#nature), process, () => {
+      process.machine.store.carry(delay(this.#context), process, () => {
         giveUp()
         settle(resolve, reject)
       })
@@ -136,18 +135,18 @@ export class StoreClient {
     return promise
   }
 
-  /** @param answer sends back what settles the question */
+  /** @param answer sends the response, which settles the promise */
   #run<V>(statement: Statement<V>, answer: (settle: Settle<V>) => void): void {
-    const { timeline, random, weather } = this.#nature
-    this.#process.machine.store.carry(delay(this.#nature), null, () => {
-      if (random.chance(weather.refused)) return answer(refuse)
+    const { timeline, random, conditions } = this.#context
+    this.#process.machine.store.carry(delay(this.#context), null, () => {
+      if (random.chance(conditions.refused)) return answer(refuse)
       const seen = statement.start()
       const end = (said: V) => {
-        if (!random.chance(weather.unanswered)) answer((resolve) => resolve(said))
+        if (!random.chance(conditions.unanswered)) answer((resolve) => resolve(said))
       }
       const { effect } = statement
       if (effect === undefined) return end(seen)
-      timeline.after(delay(this.#nature), null, () => end(effect(seen)))
+      timeline.after(delay(this.#context), null, () => end(effect(seen)))
     })
   }
 }

@@ -1,39 +1,39 @@
 /**
- * Runs a hunt in a thread of its own, for the tests: tap watches every promise of the thread it runs in, and there are
- * millions of them. Both ends are in this file.
+ * Runs the simulation in a separate thread, for the tests: tap tracks every promise of its thread, and there are millions
+ * of them. This file has both ends.
  */
 
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
-import { type Hunt, hunt, type Outcome } from './hunt.ts'
+import { type Search, search, type SearchResult } from './search.ts'
 import { fromMacrotask } from './microtasks.ts'
 import { type Shrunk, shrunk } from './shrink.ts'
 import { partsOf } from './variants.ts'
 
-export interface Order extends Omit<Hunt, 'parts'> {
-  /** Null: the protocol as it is. */
+export interface Order extends Omit<Search, 'parts'> {
+  /** Null: the real protocol. */
   readonly variant: string | null
-  /** Whether to make a run that went wrong smaller. */
+  /** Whether to shrink a failing schedule. */
   readonly shrinks: boolean
 }
 
-export interface Report extends Outcome {
+export interface Report extends SearchResult {
   readonly shrunk: Shrunk | null
 }
 
-export function huntInThread(order: Order): Promise<Report> {
+export function searchInThread(order: Order): Promise<Report> {
   return new Promise((resolve, reject) => {
     const thread = new Worker(new URL(import.meta.url), { workerData: order, execArgv: [], env: {} })
     thread.once('message', resolve)
     thread.once('error', reject)
-    thread.once('exit', () => reject(new Error('the thread has ended without a report')))
+    thread.once('exit', () => reject(new Error('the thread ended without a report')))
   })
 }
 
-async function carryOut({ variant, shrinks, ...order }: Order): Promise<Report> {
+async function runOrder({ variant, shrinks, ...order }: Order): Promise<Report> {
   const parts = partsOf(variant)
-  const { found, figures } = await hunt({ ...order, parts })
+  const { found, figures } = await search({ ...order, parts })
   const smaller = found !== null && shrinks ? await fromMacrotask(() => shrunk(found, parts)) : null
   return { found, figures, shrunk: smaller }
 }
 
-if (!isMainThread && workerData !== null) parentPort?.postMessage(await carryOut(workerData))
+if (!isMainThread && workerData !== null) parentPort?.postMessage(await runOrder(workerData))

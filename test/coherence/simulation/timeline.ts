@@ -1,11 +1,11 @@
-/** Simulated time: what is to happen, in order. One event at a time, and all microtasks after each. */
+/** Simulated time: a queue of events. They run one at a time, with all microtasks after each. */
 
 import { drainMicrotasks } from './microtasks.ts'
 
-/** Whose events these are: a process may be frozen, and then they wait, or have ended. */
+/** The process that an event belongs to: its events wait while it is frozen, and are dropped once it has ended. */
 export interface Owner {
   readonly state: 'running' | 'frozen' | 'ended'
-  /** To be run when it is no longer frozen. */
+  /** Keeps an event until the process thaws. */
   hold(entry: Entry): void
 }
 
@@ -13,20 +13,20 @@ export interface Entry {
   readonly at: number
   readonly order: number
   readonly owner: Owner | null
-  /** Null: called off. */
+  /** Null: cancelled. */
   run: (() => void) | null
 }
 
 export class Timeline {
-  /** Milliseconds of nobody's clock: the simulation's own. */
+  /** Simulated time in milliseconds, independent of the machines' clocks. */
   now = 0
-  /** How many have happened. */
+  /** Number of events that have run. */
   events = 0
   #order = 0
   /** A binary heap. */
   readonly #heap: Entry[] = []
 
-  /** @param owner null: of the world outside, which never stops */
+  /** @param owner null: an event outside all processes */
   after(delay: number, owner: Owner | null, run: () => void): Entry {
     const entry: Entry = { at: this.now + Math.max(0, delay), order: this.#order++, owner, run }
     this.#push(entry)

@@ -1,6 +1,6 @@
 /**
- * The protocol broken on purpose, one way each. The simulation must find a stale decision in every one of them: that is
- * what its silence about the real protocol is worth.
+ * Variants of the protocol, each broken in one way. The simulation must find a stale decision in each; only then does its
+ * result for the real protocol mean anything.
  */
 
 import type { Bus, BusReceiver } from '../../../src/coherence/bus.ts'
@@ -21,20 +21,19 @@ export interface Variant {
   readonly parts: Parts
 }
 
-/** @param names as in {@link REAL_PARTS}, what replaces them */
+/** @param parts the parts that replace those of {@link REAL_PARTS} */
 function variant(name: string, parts: Partial<Parts>): Variant {
   return { name, parts: { ...REAL_PARTS, ...parts } }
 }
 
-/** Answers before anybody has been told. */
-class Hasty extends Instance {
+/** Acknowledges a write before the other deciders have applied it. */
+class AcknowledgesAtOnce extends Instance {
   override async announce(...committed: Parameters<Instance['announce']>): Promise<void> {
     void super.announce(...committed)
   }
 }
 
-/** Once a lease, always a lease. */
-class Everlasting extends Lease {
+class NeverExpires extends Lease {
   #had = false
 
   override live(): boolean {
@@ -43,12 +42,12 @@ class Everlasting extends Lease {
   }
 }
 
-/** Counts the lease from when the store's answer came. */
-class Generous extends Lease {
+/** Counts the lease from when the response of the store arrived. */
+class CountsFromResponse extends Lease {
   readonly #clock: Clock
 
-  constructor(renewer: Renewer, hearers: readonly ChangeListener[], clock: Clock) {
-    super(renewer, hearers, clock)
+  constructor(renewer: Renewer, listeners: readonly ChangeListener[], clock: Clock) {
+    super(renewer, listeners, clock)
     this.#clock = clock
   }
 
@@ -58,15 +57,15 @@ class Generous extends Lease {
   }
 }
 
-/** Believes whatever the cache holds. */
-class Credulous extends History {
+/** Accepts every value of the shared cache. */
+class AcceptsAllValues extends History {
   override isCurrent(): boolean {
     return true
   }
 }
 
-/** Forgets what messages have told it when it begins anew. */
-class Forgetful extends History {
+/** Drops what was announced at a reading without changes. */
+class DropsAnnouncements extends History {
   #history = new History()
 
   override get head(): Position | null {
@@ -91,44 +90,44 @@ class Forgetful extends History {
   }
 }
 
-/** Takes for told who has only been sent it. */
-class Trusting extends RemoteDecider {
+/** Takes an announcement as applied once it is sent to the worker. */
+class ConfirmsForWorker extends RemoteDecider {
   override async applyAnnouncement(changes: readonly NumberedChange[]): Promise<void> {
     void super.applyAnnouncement(changes)
   }
 }
 
-/** An instance whose clock can be lied to. */
-function withClock(parts: InstanceOptions, lies: Partial<Clock>): InstanceOptions {
-  return { ...parts, clock: { ...parts.clock, ...lies } }
+/** An instance with another clock. */
+function withClock(parts: InstanceOptions, overrides: Partial<Clock>): InstanceOptions {
+  return { ...parts, clock: { ...parts.clock, ...overrides } }
 }
 
-/** Any reading gives a decider a lease, also one that began before it joined. */
-class Welcoming extends Instance {
-  readonly #lie: { isTold: boolean }
+/** Gives a decider a lease by any reading, also by one that began before it joined. */
+class LeaseFromBeforeJoin extends Instance {
+  readonly #state: { isJoining: boolean }
 
   constructor(parts: InstanceOptions) {
-    const lie = { isTold: false }
-    const now = () => (lie.isTold ? Number.NEGATIVE_INFINITY : parts.clock.now())
+    const state = { isJoining: false }
+    const now = () => (state.isJoining ? Number.NEGATIVE_INFINITY : parts.clock.now())
     super(withClock(parts, { now }))
-    this.#lie = lie
+    this.#state = state
   }
 
   override join(decider: Decider): void {
-    this.#lie.isTold = true
+    this.#state.isJoining = true
     super.join(decider)
-    this.#lie.isTold = false
+    this.#state.isJoining = false
   }
 }
 
-/** Does without the margin: clocks that differ by a tenth are too much for it. */
+/** Does not wait for the margin: too short for clocks that differ by a tenth. */
 function withoutMargin(parts: InstanceOptions): Instance {
   const after: Clock['after'] = (ms, run) => parts.clock.after(ms === LEASE + MARGIN ? LEASE : ms, run)
   return new Instance(withClock(parts, { after }))
 }
 
-/** Takes off the list whoever is missing when it has waited, however late it has read the list. */
-function unforgiving(parts: InstanceOptions): Instance {
+/** Removes the instances that are missing after the wait, however late it has read the list. */
+function removesAtOnce(parts: InstanceOptions): Instance {
   let forgets = false
   const answered: InstanceOptions['listener']['answered'] = (how) => {
     parts.listener.answered(how)
@@ -141,8 +140,8 @@ function unforgiving(parts: InstanceOptions): Instance {
   return new Instance({ ...withClock(parts, { after }), listener: { ...parts.listener, answered } })
 }
 
-/** Takes any reading for one that shows what was announced. */
-function inattentive(parts: InstanceOptions): Instance {
+/** Acknowledges an announcement after any reading, whether or not it shows the change. */
+function acknowledgesAnyReading(parts: InstanceOptions): Instance {
   const { id, bus } = parts
   if (bus === null) return new Instance(parts)
   const open: Bus['open'] = (_, receiver) => {
@@ -156,8 +155,8 @@ function inattentive(parts: InstanceOptions): Instance {
   }
   const announce: Bus['announce'] = (announcement) => bus.announce(announcement)
   const acknowledge: Bus['acknowledge'] = (acknowledgement) => bus.acknowledge(acknowledgement)
-  const deaf = { up: true, open, announce, acknowledge, close: () => bus.close() }
-  const instance = new Instance({ ...parts, bus: deaf })
+  const wrappedBus = { up: true, open, announce, acknowledge, close: () => bus.close() }
+  const instance = new Instance({ ...parts, bus: wrappedBus })
   return instance
 }
 
@@ -180,11 +179,13 @@ function bound(list: InstanceList): InstanceList {
 }
 
 export const VARIANTS: readonly Variant[] = [
-  variant('nobody is waited for', { instance: (parts) => new Hasty(parts) }),
-  variant('a lease never ends', { lease: (...args) => new Everlasting(...args) }),
-  variant('a lease counts from the end of the reading', { lease: (...args) => new Generous(...args) }),
-  variant('whatever the cache holds is believed', { history: () => new Credulous() }),
-  variant('a new beginning forgets what messages told', { history: () => new Forgetful() }),
+  variant('no wait for acknowledgements', { instance: (parts) => new AcknowledgesAtOnce(parts) }),
+  variant('a lease never expires', { lease: (...args) => new NeverExpires(...args) }),
+  variant('a lease counts from the end of the reading', {
+    lease: (...args) => new CountsFromResponse(...args),
+  }),
+  variant('every value of the shared cache counts', { history: () => new AcceptsAllValues() }),
+  variant('a reading without changes drops what was announced', { history: () => new DropsAnnouncements() }),
   variant('memory keeps an answer from before the change', {
     source: (source) => ({
       grantByName: async (...asked) => ({ ...(await source.grantByName(...asked)), seq: Infinity }),
@@ -194,13 +195,13 @@ export const VARIANTS: readonly Variant[] = [
       apiKeyById: async (...asked) => ({ ...(await source.apiKeyById(...asked)), seq: Infinity }),
     }),
   }),
-  variant('an outcome outlives what it rests on', { outcomes: () => new DecisionCache({ generation: 0 }) }),
-  variant('who is not on the list has a lease', {
+  variant('a cached decision outlives its inputs', { decisions: () => new DecisionCache({ generation: 0 }) }),
+  variant('an unlisted instance has a lease', {
     list: listed((store) => ({
       follow: async (...args) => ({ ...(await store.follow(...args)), registered: true }),
     })),
   }),
-  variant('a reading from before registering gives a lease', {
+  variant('a reading from before the registration gives a lease', {
     list: listed((store) => ({
       register: async () => {},
       follow: async (id, ...args) => {
@@ -210,10 +211,10 @@ export const VARIANTS: readonly Variant[] = [
       },
     })),
   }),
-  variant('forgotten whatever its beat', {
+  variant('an instance is removed whatever its beat', {
     list: listed((store) => ({ forget: (id) => store.forget(id, null) })),
   }),
-  variant('forgotten at once', {
+  variant('an instance is removed at once', {
     list: listed((store) => ({
       instances: async () => {
         const found = await store.instances()
@@ -222,21 +223,27 @@ export const VARIANTS: readonly Variant[] = [
       },
     })),
   }),
-  variant('a worker has a lease from before it joined', { instance: (parts) => new Welcoming(parts) }),
-  variant('a worker is told without being asked', { remoteDecider: (...args) => new Trusting(...args) }),
-  variant('a beat speaks for workers that have not heard', {
+  variant('a worker has a lease from before it joined', {
+    instance: (parts) => new LeaseFromBeforeJoin(parts),
+  }),
+  variant('an announcement to a worker counts as applied when sent', {
+    remoteDecider: (...args) => new ConfirmsForWorker(...args),
+  }),
+  variant('a beat reports changes that workers have not applied', {
     list: listed((store) => ({
       follow: (id, beat, position) => store.follow(id, beat, position, position?.seq ?? 0),
     })),
   }),
-  variant('a reading from before an announcement acknowledges it', { instance: inattentive }),
+  variant('a reading from before an announcement acknowledges it', { instance: acknowledgesAnyReading }),
   variant('no margin', { instance: withoutMargin }),
 ]
 
-/** Takes more than one thing to go wrong at just the wrong moments: found once in 200,000 schedules. */
-export const RARE_VARIANTS: readonly Variant[] = [variant('forgotten too early', { instance: unforgiving })]
+/** Needs several faults at exact times: found once in 200,000 schedules. */
+export const RARE_VARIANTS: readonly Variant[] = [
+  variant('an instance is removed too early', { instance: removesAtOnce }),
+]
 
-/** @param name null: of the protocol as it is */
+/** @param name null: the real protocol */
 export function partsOf(name: string | null): Parts {
   if (name === null) return REAL_PARTS
   const found = [...VARIANTS, ...RARE_VARIANTS].find((each) => each.name === name)

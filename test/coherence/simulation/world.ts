@@ -1,61 +1,61 @@
-/** One simulated fleet and its store, from the beginning of a schedule to its end. */
+/** One simulated fleet and its store, for the duration of one schedule. */
 
 import { LEASE, MARGIN } from '../../../src/coherence/lease.ts'
 import { perform } from './actions.ts'
 import { Database } from './database.ts'
 import type { Decider, Question } from './decider.ts'
-import { type Figures, noFigures } from './figures.ts'
+import { type Figures, zeroFigures } from './figures.ts'
 import { Gateway } from './gateway.ts'
-import { FAIR, type Nature } from './nature.ts'
+import { NO_FAULTS, type Context } from './context.ts'
 import type { Parts } from './parts.ts'
 import { Machine, Process } from './process.ts'
 import { Random } from './random.ts'
 import { RedisModel } from './redis.ts'
 import type { Schedule } from './schedule.ts'
 import { StoreClient } from './store-client.ts'
-import { type Thing, THINGS } from './things.ts'
+import { type StoredRecord, RECORDS } from './records.ts'
 import { Timeline } from './timeline.ts'
-import { Witness } from './witness.ts'
+import { Checker } from './checker.ts'
 
 /**
- * Milliseconds after the last fault in which all is well: a statement that was lost is given up (2,000 by a slow
- * clock), the next reading begins, and ends.
+ * Milliseconds after the last fault within which the fleet recovers: a lost statement times out (2,000 by a slow clock),
+ * and the next reading begins and ends.
  */
-const WELL_WITHIN = 2700
+const RECOVERS_WITHIN = 2700
 
 export class World {
   readonly schedule: Schedule
   readonly parts: Parts
-  readonly nature: Nature
+  readonly context: Context
   readonly database: Database
   readonly redis = new RedisModel()
-  readonly witness: Witness
+  readonly checker: Checker
   readonly gateways: Gateway[] = []
-  readonly figures: Figures = noFigures()
+  readonly figures: Figures = zeroFigures()
 
-  /** @param chance further seed, for the same schedule in another way */
-  constructor(schedule: Schedule, parts: Parts, trace: Nature['trace'] = null, chance = 0) {
+  /** @param chance second seed: the same schedule with other random numbers */
+  constructor(schedule: Schedule, parts: Parts, trace: Context['trace'] = null, chance = 0) {
     const random = new Random(schedule.seed ^ 0x5bd1e995 ^ Math.imul(chance, 0x27d4eb2f))
     const timeline = new Timeline()
     this.schedule = schedule
     this.parts = parts
     const timed =
       trace === null ? null : (what: string) => trace(`${timeline.now.toFixed(2).padStart(8)} ${what}`)
-    this.nature = { timeline, random, weather: schedule.weather, trace: timed }
+    this.context = { timeline, random, conditions: schedule.conditions, trace: timed }
     this.database = new Database(random, schedule.kept)
-    this.witness = new Witness(this.database, timed)
-    for (const thing of THINGS) this.database.commit(thing, false)
+    this.checker = new Checker(this.database, timed)
+    for (const record of RECORDS) this.database.commit(record, false)
     for (const workers of schedule.gateways) this.begin(workers)
     for (const action of schedule.actions) timeline.after(action.at, null, () => perform(this, action))
   }
 
   /** Call it from a macrotask: see `microtasks.ts`. */
   run(): void {
-    const { timeline } = this.nature
+    const { timeline } = this.context
     timeline.runUntil(this.schedule.end)
-    this.#heal()
+    this.#endFaults()
     timeline.runUntil(this.schedule.end + 5)
-    if (this.schedule.looksOn) this.#lookOn()
+    if (this.schedule.checksRecovery) this.#checkRecovery()
     this.figures.removed += this.database.removed
     this.figures.events += timeline.events
     this.figures.schedules++
@@ -67,76 +67,76 @@ export class World {
 
   begin(workers: number): void {
     const name = `g${this.gateways.length + 1}`
-    this.nature.trace?.(`${name} begins, with ${workers} workers`)
+    this.context.trace?.(`${name} begins, with ${workers} workers`)
     this.gateways.push(new Gateway(this, name, workers))
   }
 
-  /** Its memory is empty: let it have something to be wrong about. */
+  /** Its memory is empty: these requests fill it, so that it can be stale. */
   opened(decider: Decider): void {
-    this.nature.trace?.(`${decider.process.name} opens`)
+    this.context.trace?.(`${decider.process.name} opens`)
     for (const seat of SEATS) {
       this.ask(decider, { key: null, seat })
       this.ask(decider, { key: KEY, seat }, 100)
     }
   }
 
-  /** A write has been answered: everybody is asked at once what it changed, and some again later. */
-  answered(by: string, thing: Thing, seq: number): void {
-    const { random, trace } = this.nature
-    trace?.(`${by} has answered ${thing.id} ${seq}`)
-    this.witness.answered(thing, seq)
+  /** A write has been acknowledged: all deciders get requests for its record at once, and some get more later. */
+  answered(by: string, record: StoredRecord, seq: number): void {
+    const { random, trace } = this.context
+    trace?.(`${by} has answered ${record.id} ${seq}`)
+    this.checker.answered(record, seq)
     this.figures.writes++
     for (const decider of this.deciders) {
-      if (random.chance(0.8)) this.ask(decider, questionOf(random, thing))
-      if (random.chance(0.4)) this.ask(decider, questionOf(random, thing), random.pick([20, 400, 1200]))
+      if (random.chance(0.8)) this.ask(decider, questionOf(random, record))
+      if (random.chance(0.4)) this.ask(decider, questionOf(random, record), random.pick([20, 400, 1200]))
     }
   }
 
-  /** The request waits in the socket as long as the process is frozen, and begins when it is read. */
+  /** A request to a frozen process waits in its socket, and begins when it is read. */
   ask(decider: Decider, question: Question, within = 3): void {
-    const { timeline, random } = this.nature
+    const { timeline, random } = this.context
     timeline.after(random.between(0, within), decider.process, () => decider.request(question))
   }
 
-  /** Of a program that knows of no gateways, like `seatgate bootstrap`: it waits as long as a lease may last. */
-  writeFromOutside(thing: Thing): void {
-    const process = new Process(this.nature, new Machine(this.nature, 'outside'), 'outside')
-    const store = new StoreClient(this.nature, this.database, process)
-    store.write(thing, false, 0).then(
-      ({ seq }) => process.clock.after(LEASE + MARGIN, () => this.answered('outside', thing, seq)),
+  /** A write by a program that announces nothing, like `seatgate bootstrap`: it waits until no lease can be live. */
+  writeFromOutside(record: StoredRecord): void {
+    const process = new Process(this.context, new Machine(this.context, 'outside'), 'outside')
+    const store = new StoreClient(this.context, this.database, process)
+    store.write(record, false, 0).then(
+      ({ seq }) => process.clock.after(LEASE + MARGIN, () => this.answered('outside', record, seq)),
       () => {},
     )
   }
 
-  #heal(): void {
-    this.nature.trace?.('all faults are mended')
-    this.nature.weather = FAIR
+  #endFaults(): void {
+    this.context.trace?.('all faults are mended')
+    this.context.conditions = NO_FAULTS
     for (const { machine, processes } of this.gateways) {
-      machine.store.mend()
-      machine.redis.mend()
+      machine.store.restore()
+      machine.redis.restore()
       for (const process of processes) process.thaw()
     }
   }
 
-  #lookOn(): void {
-    const { timeline } = this.nature
-    timeline.runUntil(this.schedule.end + WELL_WITHIN)
-    this.witness.everythingCounts()
+  #checkRecovery(): void {
+    const { timeline } = this.context
+    timeline.runUntil(this.schedule.end + RECOVERS_WITHIN)
+    this.checker.acknowledgeAll()
     const open = this.deciders.filter(({ isOpen }) => isOpen)
     for (const { lease, process } of open)
-      if (!lease.live()) this.witness.complain('no lease', `${process.name} has none`)
+      if (!lease.live()) this.checker.report('no lease', `${process.name} has none`)
     const before = this.figures.unavailable
     for (const decider of open) for (const seat of SEATS) this.ask(decider, { key: KEY, seat })
     timeline.runUntil(timeline.now + 50)
-    if (this.figures.unavailable > before) this.witness.complain('no lease', 'a request was refused')
+    if (this.figures.unavailable > before) this.checker.report('no lease', 'a request was refused')
   }
 }
 
-const SEATS = THINGS.filter(({ kind }) => kind === 'seat')
-const [KEY = null] = THINGS.filter(({ kind }) => kind === 'api-key')
+const SEATS = RECORDS.filter(({ kind }) => kind === 'seat')
+const [KEY = null] = RECORDS.filter(({ kind }) => kind === 'api-key')
 
-/** One whose answer rests on the thing. */
-export function questionOf(random: Random, thing: Thing): Question {
-  if (thing.kind === 'api-key') return { key: thing, seat: random.pick(SEATS) }
-  return { key: random.chance(0.5) ? KEY : null, seat: thing }
+/** A question that depends on the record. */
+export function questionOf(random: Random, record: StoredRecord): Question {
+  if (record.kind === 'api-key') return { key: record, seat: random.pick(SEATS) }
+  return { key: random.chance(0.5) ? KEY : null, seat: record }
 }

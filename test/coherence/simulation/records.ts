@@ -1,4 +1,4 @@
-/** What there is to write and to read: few, so that writes and requests meet. */
+/** The records that are written and read: few, so that writes and requests coincide. */
 
 import type { StoredApiKey } from '../../../seats-admin/model/api-key.ts'
 import type { SeatRow } from '../../../src/decision/seats/memory.ts'
@@ -6,13 +6,13 @@ import type { SeatRow } from '../../../src/decision/seats/memory.ts'
 export const TENANT = 'acme'
 
 /** A Seat, read by id and by name, or an API key. */
-export interface Thing {
+export interface StoredRecord {
   readonly kind: 'seat' | 'api-key'
   readonly id: string
   readonly name: string
 }
 
-/** What is stored of it from one write to the next; both null: it was deleted. */
+/** The state of a record between two writes; both null: deleted. */
 export interface Version {
   /** The number of the write. */
   readonly seq: number
@@ -20,32 +20,32 @@ export interface Version {
   readonly key: StoredApiKey | null
 }
 
-export const THINGS: readonly Thing[] = [
+export const RECORDS: readonly StoredRecord[] = [
   { kind: 'seat', id: 'seat-1', name: 'Viewer' },
   { kind: 'seat', id: 'seat-2', name: 'Editor' },
   { kind: 'api-key', id: 'key-1', name: '' },
 ]
 
-export function thingNamed(name: string): Thing {
+export function recordNamed(name: string): StoredRecord {
   return find((each) => each.name === name)
 }
 
-export function thingOf(id: string): Thing {
+export function recordOf(id: string): StoredRecord {
   return find((each) => each.id === id)
 }
 
-function find(isIt: (thing: Thing) => boolean): Thing {
-  const found = THINGS.find(isIt)
-  if (found === undefined) throw new Error('no such thing')
+function find(isIt: (record: StoredRecord) => boolean): StoredRecord {
+  const found = RECORDS.find(isIt)
+  if (found === undefined) throw new Error('no such record')
   return found
 }
 
 const HASH = new Uint8Array(4)
 
-/** Its number is in it, so that whoever reads it can say which one it is. */
-export function versionOf({ kind, id, name }: Thing, seq: number, deleted: boolean): Version {
+/** Contains its number, so that a reader can tell the version. */
+export function versionOf({ kind, id, name }: StoredRecord, seq: number, deleted: boolean): Version {
   if (deleted) return { seq, seat: null, key: null }
-  // The second Seat is a large one, of which the store answers one question at a time.
+  // The second Seat is a large one: the store answers one question about it at a time.
   const complete = id !== 'seat-2'
   if (kind === 'seat')
     return { seq, seat: { id, name, complete, spaces: [], permissions: [`${seq}`] }, key: null }
