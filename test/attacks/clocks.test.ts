@@ -22,7 +22,7 @@ async function startSkewed(t: Test, skew: number): Promise<Fleet> {
   return startFleet(t, {
     gateways: 2,
     redis: 'none',
-    lines: [],
+    proxies: [],
     program,
     envOf: (name) => ({ SKEW: name === 'b' ? String(skew) : '0' }),
   })

@@ -1,4 +1,4 @@
-/** Nothing goes wrong, or only messages do: they are lost, late, doubled and out of order. */
+/** Without faults, and with faults of messages only: lost, late, duplicated and reordered. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
@@ -9,7 +9,7 @@ import { type Fleet, startFleet } from './fleet.ts'
 t.test('messages', async (t) => {
   const fleet = await startFleet(t)
 
-  await t.test('calm', async (t) => {
+  await t.test('no faults', async (t) => {
     await underLoad(t, 'calm', fleet, (load) => load.written(400))
   })
 
@@ -22,37 +22,37 @@ t.test('messages', async (t) => {
     })
   })
 
-  await t.test('delayed, doubled and out of order', async (t) => {
-    const again = await echo(t, fleet)
+  await t.test('delayed, duplicated and reordered', async (t) => {
+    const repeated = await repeatMessages(t, fleet)
     await underLoad(t, 'delayed, doubled, out of order', fleet, async (load) => {
       for (let turn = 0; turn < 24; turn++) {
-        // Longer than a command is waited for, shorter, and not at all: by turns, for each its own.
+        // By turns and by gateway: longer than the timeout of a command, shorter, and not at all.
         for (const [index, { toRedis }] of fleet.gateways.entries())
           toRedis?.delay([0, 15, 40, 120][(turn + index * 2) % 4] ?? 0)
         await Promise.all([sleep(200), load.written(10)])
       }
       for (const { toRedis } of fleet.gateways) toRedis?.delay(0)
     })
-    t.ok(again() > 200, `messages said again, late: ${again()}`)
+    t.ok(repeated() > 200, `messages repeated late: ${repeated()}`)
   })
 })
 
-/** Says each message up to three times again, after a while of its own. Gives how many so far. */
-async function echo(t: Test, fleet: Fleet): Promise<() => number> {
-  const said = new Map<string, number>()
+/** Repeats each message up to three times, each after a delay. Returns the number of repeats so far. */
+async function repeatMessages(t: Test, fleet: Fleet): Promise<() => number> {
+  const counts = new Map<string, number>()
   let count = 0
-  const [speaks, hears] = [new Redis(fleet.redis.url), new Redis(fleet.redis.url)]
+  const [publisher, subscriber] = [new Redis(fleet.redis.url), new Redis(fleet.redis.url)]
   t.teardown(() => {
-    speaks.disconnect()
-    hears.disconnect()
+    publisher.disconnect()
+    subscriber.disconnect()
   })
-  hears.on('pmessage', (_pattern: string, channel: string, text: string) => {
-    const before = said.get(channel + text) ?? 0
-    said.set(channel + text, before + 1)
+  subscriber.on('pmessage', (_pattern: string, channel: string, text: string) => {
+    const before = counts.get(channel + text) ?? 0
+    counts.set(channel + text, before + 1)
     if (before >= 3) return
     count++
-    setTimeout(() => void speaks.publish(channel, text).catch(() => {}), Math.random() * 500).unref()
+    setTimeout(() => void publisher.publish(channel, text).catch(() => {}), Math.random() * 500).unref()
   })
-  await hears.psubscribe('seatgate:*')
+  await subscriber.psubscribe('seatgate:*')
   return () => count
 }

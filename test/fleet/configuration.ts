@@ -4,11 +4,11 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 export interface Configuration {
-  /** `store:` and `redis:`; null leaves it out. */
+  /** The sections `store:` and `redis:`; null: no section. */
   readonly store: string
   readonly redis: string | null
   readonly workers: number
-  /** URL of the service behind it. */
+  /** URL of the upstream. */
   readonly upstream: string
 }
 
@@ -17,7 +17,7 @@ routes:
   GET /v1/trainings: trainings:list
 `
 
-/** Into an empty folder. Gives the path of the main one. */
+/** Writes the files into an empty folder. Returns the path of the main file. */
 export function writeConfiguration(
   folder: string,
   { store, redis, workers, upstream }: Configuration,

@@ -1,4 +1,4 @@
-/** Redis fails over to a replica that had not heard of the last writes: what it brings back from the past is not believed. */
+/** Redis fails over to a replica without the last writes. Gateways do not accept the outdated values that it serves. */
 
 import t, { type Test } from 'tap'
 import { type RedisServer, startRedis } from '../support/servers/redis.ts'
@@ -24,7 +24,7 @@ t.test('failover to a replica that lost writes', async (t) => {
     const kept = Number(await master.command('DBSIZE'))
     await master.kill()
     t.equal(await sentinels.failedOver(master.port), replica.port)
-    t.equal(await replica.command('GET', 'written-after-the-cut'), null, 'it lost what was written last')
+    t.equal(await replica.command('GET', 'written-after-the-cut'), null, 'the replica lacks the last write')
     t.comment(`values in the lost master: ${kept}, in the replica: ${await replica.command('DBSIZE')}`)
     await load.written(80)
     for (const gateway of fleet.gateways) {
@@ -35,7 +35,7 @@ t.test('failover to a replica that lost writes', async (t) => {
   })
 })
 
-/** Replicates by a user of its own, which can be shut out. */
+/** Starts a replica that uses an account of its own, so that replication can be cut. */
 async function startReplica(t: Test, master: RedisServer): Promise<RedisServer> {
   const { name, password } = REPLICATION
   await master.command('ACL', 'SETUSER', name, 'on', `>${password}`, '~*', '&*', '+@all')

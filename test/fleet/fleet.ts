@@ -1,6 +1,6 @@
 /**
- * A fleet for a test: several gateways, each a process of its own, on one PostgreSQL and one Redis, each reaching them
- * by a line of its own that can be cut.
+ * A fleet for a test: gateways in processes of their own on one PostgreSQL and one Redis. Each can reach them through a
+ * proxy of its own that can be cut.
  */
 
 import { randomBytes } from 'node:crypto'
@@ -20,21 +20,21 @@ import { startUpstream } from './upstream.ts'
 export interface FleetOptions {
   readonly gateways?: number
   readonly workers?: number
-  /** `own`: one of the fleet's own; a URL: whatever that is; URLs: of each gateway one of these. */
+  /** `own`: started for the fleet; `url`: for all gateways; `urls`: one for each gateway. */
   readonly redis?: 'own' | 'none' | { readonly url: string } | { readonly urls: readonly string[] }
-  /** To which servers each gateway has a line of its own that can be cut. It costs time, most of all that to the store. */
-  readonly lines?: readonly ('store' | 'redis')[]
+  /** Servers that each gateway reaches through a proxy of its own. A proxy costs time, most of all to the store. */
+  readonly proxies?: readonly ('store' | 'redis')[]
   readonly postgres?: { readonly fsync?: boolean; readonly settings?: readonly string[] }
   /** Arguments before `start`. */
   readonly program?: readonly string[]
-  /** More of the environment of one gateway. */
+  /** Additional environment of one gateway. */
   readonly envOf?: (name: string) => Readonly<Record<string, string>>
 }
 
 export const TENANT = 'acme'
-/** Where what is asked about happens. */
+/** The space of all requests. */
 export const SPACE = 's1'
-/** Nobody has made a Seat for it yet. */
+/** A tenant without Seats at the start. */
 export const EMPTY_TENANT = 'globex'
 
 export class Fleet {
@@ -42,7 +42,7 @@ export class Fleet {
   readonly postgres: PostgresServer
   readonly database: string
   readonly env: Readonly<Record<string, string>>
-  /** An API key that may do everything in the admin space. */
+  /** An API key with all permissions in the admin space. */
   readonly key: string
   readonly #redis: RedisServer | null
   readonly #tenants: Config['tenants']
@@ -73,7 +73,7 @@ export class Fleet {
     return this.#redis
   }
 
-  /** The first one, where a test needs any. */
+  /** The first gateway. */
   get first(): FleetGateway {
     return this.at(0)
   }
@@ -84,12 +84,12 @@ export class Fleet {
     return gateway
   }
 
-  /** One more, configured as the others and not yet started. It is not among `gateways`. */
+  /** Another gateway with the same configuration, not yet started. It is not in `gateways`. */
   another(name: string): Promise<FleetGateway> {
     return this.#add(name)
   }
 
-  /** One statement on the store's tables, past the gateways. */
+  /** Runs a statement on the store's tables, bypassing the gateways. */
   async query(text: string, values: unknown[]): Promise<void> {
     await this.postgres.query(text, values, new URL(this.database).pathname.slice(1))
   }
@@ -101,7 +101,7 @@ export class Fleet {
     return mintToken(tenant, { sub: 'alice', hashPerm }, Date.now())
   }
 
-  /** A request by the administrator, on a connection of its own. */
+  /** A request by the administrator, on a new connection. */
   async admin(gateway: FleetGateway, method: string, path: string, body?: unknown): Promise<Answer> {
     const client = new Client(gateway.port)
     try {
@@ -122,7 +122,7 @@ export function adminRequest(key: string, body?: unknown): [Record<string, strin
 const NAMES = ['a', 'b', 'c', 'd', 'e']
 
 export async function startFleet(t: Test, options: FleetOptions = {}): Promise<Fleet> {
-  const { gateways: count = 3, redis: wanted = 'own', lines = ['redis'] } = options
+  const { gateways: count = 3, redis: wanted = 'own', proxies = ['redis'] } = options
   const postgres = await startPostgres(t, { fsync: false, ...options.postgres })
   const database = await postgres.createDatabase('fleet')
   const redis = wanted === 'own' ? await startRedis(t) : null
@@ -131,8 +131,8 @@ export async function startFleet(t: Test, options: FleetOptions = {}): Promise<F
   const env = { ACME_SECRET: secret(), GLOBEX_SECRET: secret() }
   const add = async (name: string) => {
     const redisUrl = urlFor(NAMES.indexOf(name), wanted) ?? redis?.url ?? null
-    const toStore = lines.includes('store') ? await startTcpProxy(t, postgres) : null
-    const toRedis = redis !== null && lines.includes('redis') ? await startTcpProxy(t, redis) : null
+    const toStore = proxies.includes('store') ? await startTcpProxy(t, postgres) : null
+    const toRedis = redis !== null && proxies.includes('redis') ? await startTcpProxy(t, redis) : null
     return FleetGateway.prepare(t, {
       name,
       store: through(toStore, database),

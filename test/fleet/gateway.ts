@@ -1,4 +1,4 @@
-/** One gateway of a fleet: `seatgate start` as a process of its own, on ports that it comes back to. */
+/** One gateway of a fleet: `seatgate start` in a process of its own, on the same ports after each restart. */
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -14,10 +14,10 @@ export const MAIN = fileURLToPath(new URL('../../src/cli/seatgate.js', import.me
 
 export interface GatewaySetup extends Configuration {
   readonly name: string
-  /** Arguments before `start`: the program, and what it takes. */
+  /** Arguments before `start`: the program and its own arguments. */
   readonly program: readonly string[]
   readonly env: Readonly<Record<string, string>>
-  /** What stands between it and the servers, where something does. */
+  /** Proxies to the servers; null: a direct connection. */
   readonly toStore: TcpProxy | null
   readonly toRedis: TcpProxy | null
 }
@@ -32,9 +32,9 @@ export class FleetGateway {
   readonly #setup: GatewaySetup
   readonly #folder: string
   #child: Child | null = null
-  /** Answers: neither frozen nor dead. */
+  /** Neither frozen nor dead. */
   #awake = false
-  /** Times that it, or a process of it, was frozen or killed. */
+  /** Number of freezes and kills of it or of one of its processes. */
   interruptions = 0
 
   private constructor(setup: GatewaySetup, folder: string, port: number, opsPort: number) {
@@ -48,7 +48,7 @@ export class FleetGateway {
     this.file = writeConfiguration(folder, setup, { front: port, ops: opsPort })
   }
 
-  /** Configured, and not yet started. */
+  /** Configures the gateway without starting it. */
   static async prepare(t: Test, setup: GatewaySetup): Promise<FleetGateway> {
     const folder = serverFolder(t, `gateway-${setup.name}`)
     const gateway = new FleetGateway(setup, folder, await reservePort(t), await reservePort(t))
@@ -60,7 +60,7 @@ export class FleetGateway {
     return this.#awake
   }
 
-  /** What it logged last, if it has ended by itself; null while it runs, and when it was told to end. */
+  /** The end of its log if it ended by itself; null while it runs and after an intended end. */
   get crash(): string | null {
     return this.#awake && !this.#current.running ? this.remarks : null
   }
@@ -69,12 +69,12 @@ export class FleetGateway {
     return this.#current.pid
   }
 
-  /** The processes that decide, where they are several. */
+  /** Its worker processes, if it has several. */
   get workers(): number[] {
     return childrenOf(this.pid)
   }
 
-  /** What it has logged, in all its lives. */
+  /** Its log since the first start. */
   get log(): string {
     return this.#current.log
   }
@@ -84,20 +84,20 @@ export class FleetGateway {
     return this.#current.exitCode
   }
 
-  /** One more line of its configuration, from its next start on. */
+  /** Adds a line to its configuration, from its next start on. */
   configure(line: string): void {
     const [key] = line.split(':')
     const others = readFileSync(this.file, 'utf8').split('\n')
     writeFileSync(this.file, [...others.filter((each) => !each.startsWith(`${key}:`)), line].join('\n'))
   }
 
-  /** What it logged last, beside requests. */
+  /** The end of its log, without request lines. */
   get remarks(): string {
     const lines = this.log.split('\n').filter((line) => !line.includes('"msg":"request"'))
     return lines.slice(-10).join('\n')
   }
 
-  /** @param patience ms; left out: as any server has */
+  /** @param patience ms; left out: the default of all servers */
   async start(patience?: number): Promise<void> {
     const { program, env } = this.#setup
     const args = [...program, 'start', '--config', this.file]
@@ -106,7 +106,7 @@ export class FleetGateway {
     this.#awake = true
   }
 
-  /** Its processes stand still; connections stay open, and nothing is answered. */
+  /** Stops all its processes; connections stay open. */
   async freeze(): Promise<void> {
     this.#awake = false
     this.interruptions++
@@ -118,7 +118,7 @@ export class FleetGateway {
     this.#awake = true
   }
 
-  /** As `kill -9`, for all its processes. */
+  /** Sends SIGKILL to all its processes. */
   async kill(): Promise<void> {
     this.#awake = false
     this.interruptions++
@@ -130,19 +130,19 @@ export class FleetGateway {
     await this.start()
   }
 
-  /** As an operator would end it. */
+  /** Ends it gracefully. */
   async end(): Promise<void> {
     this.#awake = false
     await this.#current.end('SIGTERM')
   }
 
-  /** What `/readyz` says; empty when it doesn't answer. */
+  /** The body of `/readyz`; empty without a response. */
   async ready(): Promise<Record<string, unknown>> {
     const answer = await fetch(`http://127.0.0.1:${this.opsPort}/readyz`).catch(() => null)
     return answer === null ? {} : ((await answer.json()) as Record<string, unknown>)
   }
 
-  /** The sum of a metric's samples whose labels are all among these. */
+  /** The sum of a metric's samples with these labels. */
   async metric(name: string, labels: Readonly<Record<string, string>> = {}): Promise<number> {
     const text = await (await fetch(`http://127.0.0.1:${this.opsPort}/metrics`)).text()
     const wanted = Object.entries(labels).map(([label, value]) => `${label}="${value}"`)

@@ -1,4 +1,4 @@
-/** Gateways stand still and go on, or die and come back, while others write. */
+/** Gateways freeze and continue, or die and restart, while others write. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
@@ -10,10 +10,10 @@ import { startFleet } from './fleet.ts'
 const BUSY = 5000
 
 const ALL = ['a', 'b', 'c']
-/** What a gateway had asked of the store before it stood still is too late when it goes on. */
+/** A statement from before a freeze has timed out when the gateway continues. */
 const FROZEN = { unavailable: ALL }
 
-t.test('gateways stand still or die', async (t) => {
+t.test('gateways freeze or die', async (t) => {
   const fleet = await startFleet(t)
   const frozen = (index: number) => {
     const gateway = fleet.at(index % 3)
@@ -56,7 +56,7 @@ t.test('gateways stand still or die', async (t) => {
     const tally = await underLoad(t, 'gateway killed and restarted', fleet, during, { broken: ALL })
     t.ok(
       tally.quantile(1) < LEASE + MARGIN + BUSY,
-      'no write waits for the dead for much longer than a lease',
+      'a dead gateway delays no write for much longer than a lease',
     )
   })
 })

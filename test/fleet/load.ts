@@ -1,41 +1,41 @@
 /**
- * A fleet under load. Readers ask all gateways all the time, each on a connection of its own; writers change what is
- * asked about; and when a write has been answered, every gateway is asked at once about whom it concerned.
+ * Load on a fleet. Readers send requests to all gateways continuously, each on a connection of its own. Writers change the
+ * subjects. After each acknowledged write, every gateway gets requests about its subjects at once.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from '../support/client.ts'
 import { until } from '../support/servers/wait.ts'
-import { type Board, pick, type Subject, Tally } from './board.ts'
+import { type LoadState, pick, type Subject, Tally } from './load-state.ts'
 import type { Fleet } from './fleet.ts'
 import type { FleetGateway } from './gateway.ts'
-import { byClient, Judge } from './judge.ts'
-import { Line } from './line.ts'
+import { byClient, AnswerChecker } from './answer-checker.ts'
+import { PipelinedConnection } from './pipelined-connection.ts'
 import { write } from './writers.ts'
 
 export interface LoadOptions {
-  /** Connections for each gateway that ask all the time. */
+  /** Reader connections for each gateway. */
   readonly readers?: number
   readonly writers?: number
-  /** Gateways that writes go through; left out: those that are awake. */
+  /** Gateways that receive writes; left out: those that are awake. */
   readonly through?: (gateway: FleetGateway) => boolean
 }
 
-/** Milliseconds between an answer and a reader's next question, at most: the machine has other work too. */
+/** Maximum milliseconds between a reader's requests: the machine has other work. */
 const PAUSE = 20
-/** Connections to one gateway for what is asked after a write; many wait while it stands still. */
+/** Connections to one gateway for the requests after a write; many wait while it is stopped. */
 const PROBES = 200
-/** Connections that stand in line before a gateway that stands still: some for each of its workers. */
-const LINES = 6
+/** Pipelined connections to a stopped gateway: several for each of its workers. */
+const PIPELINED = 6
 
-export class Load implements Board {
+export class Load implements LoadState {
   readonly fleet: Fleet
   readonly tally = new Tally()
   readonly subjects = new Set<Subject>()
   readonly clients: ReadonlyMap<FleetGateway, Client>
-  readonly #judge = new Judge(this.tally)
+  readonly #checker = new AnswerChecker(this.tally)
   readonly #probes: ReadonlyMap<FleetGateway, Client>
-  readonly #lines = new Map<FleetGateway, readonly Line[]>()
+  readonly #pipelined = new Map<FleetGateway, readonly PipelinedConnection[]>()
   readonly #options: LoadOptions
   #ending = false
   #ended = false
@@ -49,54 +49,58 @@ export class Load implements Board {
     this.#probes = clients()
   }
 
-  /** Resolves when so many more writes have been answered 2xx. */
+  /** Resolves when this many more writes have been answered with 2xx. */
   async written(more: number): Promise<void> {
     const { writes } = this.tally
     const goal = writes.length + more
     const last = () => `only ${writes.length} of ${goal} writes were answered`
-    // Half of it each time, so that a machine with much else to do gets its time.
+    // Halves the rest each time, so that each wait has its own timeout on a busy machine.
     while (writes.length < goal) {
       const half = Math.ceil((writes.length + goal) / 2)
-      await until(() => this.#mustLive() && writes.length >= half, last)
+      await until(() => this.#throwIfCrashed() && writes.length >= half, last)
     }
   }
 
-  /** Resolves when a gateway has decided so many more requests. */
+  /** Resolves when a gateway has decided this many more requests. */
   async decided({ name }: FleetGateway, more: number): Promise<void> {
     const { decided } = this.tally
     const goal = (decided.get(name) ?? 0) + more
-    const isDone = () => this.#mustLive() && (decided.get(name) ?? 0) >= goal
+    const isDone = () => this.#throwIfCrashed() && (decided.get(name) ?? 0) >= goal
     await until(isDone, () => `gateway ${name} decides nothing`)
   }
 
-  /** No more writes; questions go on. */
+  /** Ends the writers; the readers continue. */
   endWrites(): void {
     this.#ending = true
   }
 
-  /** Stops a gateway, or processes of it, meanwhile; questions about what is written stand in line before it. */
+  /** Stops a gateway or some of its processes meanwhile, with pipelined requests about each write in its sockets. */
   async whileStopped(
     gateway: FleetGateway,
     { stop, go }: { stop(): Promise<void> | void; go(): void },
     meanwhile: () => Promise<unknown>,
   ): Promise<void> {
-    const lines = await Promise.all(Array.from({ length: LINES }, () => Line.open(gateway)))
+    const pipelined = await Promise.all(
+      Array.from({ length: PIPELINED }, () => PipelinedConnection.open(gateway)),
+    )
     const ask = () =>
-      Promise.all(lines.map((line) => this.#judge.ask(gateway, line, pick([...this.subjects]))))
-    // Answered, hence accepted: by a worker that may stand still next.
+      Promise.all(
+        pipelined.map((connection) => this.#checker.ask(gateway, connection, pick([...this.subjects]))),
+      )
+    // An answer shows that a worker, which may be stopped next, has accepted the connection.
     await ask()
     gateway.interruptions++
     await stop()
     void ask()
-    this.#lines.set(gateway, lines)
+    this.#pipelined.set(gateway, pipelined)
     try {
       await meanwhile()
     } finally {
-      this.#lines.delete(gateway)
+      this.#pipelined.delete(gateway)
       go()
     }
-    await this.#judge.settled()
-    for (const line of lines) line.close()
+    await this.#checker.settled()
+    for (const connection of pipelined) connection.close()
   }
 
   readonly writable = (): FleetGateway[] => {
@@ -104,17 +108,17 @@ export class Load implements Board {
     return this.fleet.gateways.filter((gateway) => gateway.awake && through(gateway))
   }
 
-  readonly stopped = (gateway: FleetGateway): boolean => this.#lines.has(gateway)
+  readonly stopped = (gateway: FleetGateway): boolean => this.#pipelined.has(gateway)
 
   readonly probe = (subjects: readonly Subject[]): void => {
     for (const [gateway, client] of this.#probes) {
-      const askers = [byClient(client), ...(this.#lines.get(gateway) ?? [])]
+      const requesters = [byClient(client), ...(this.#pipelined.get(gateway) ?? [])]
       for (const subject of subjects)
-        for (const asker of askers) void this.#judge.ask(gateway, asker, subject)
+        for (const requester of requesters) void this.#checker.ask(gateway, requester, subject)
     }
   }
 
-  /** @param during what is done to the fleet meanwhile */
+  /** @param during the scenario */
   async run(during: (load: Load) => Promise<void>): Promise<Tally> {
     const { readers = 4, writers = 5 } = this.#options
     const writing = Array.from({ length: writers }, (_, turn) => write(this, turn, () => this.#ending))
@@ -126,13 +130,13 @@ export class Load implements Board {
       await Promise.race([during(this), failed])
       this.#ending = true
       await written
-      // What all gateways say in the end is what was written last: nothing that was answered is lost.
+      // In the end all gateways must give the last state written: no acknowledged write is lost.
       this.probe([...this.subjects])
     } finally {
       this.#ending = true
       this.#ended = true
       await Promise.allSettled([...writing, ...reading])
-      await this.#judge.settled()
+      await this.#checker.settled()
       for (const client of [...this.clients.values(), ...this.#probes.values()]) client.close()
     }
     return this.tally
@@ -140,16 +144,16 @@ export class Load implements Board {
 
   async #read(gateway: FleetGateway): Promise<void> {
     const client = new Client(gateway.port)
-    const asker = byClient(client)
+    const requester = byClient(client)
     while (!this.#ended) {
-      if (this.subjects.size > 0) await this.#judge.ask(gateway, asker, pick([...this.subjects]))
+      if (this.subjects.size > 0) await this.#checker.ask(gateway, requester, pick([...this.subjects]))
       await sleep(Math.random() * PAUSE)
     }
     client.close()
   }
 
-  /** Nobody waits for what the dead would do. */
-  #mustLive(): true {
+  /** Fails at once if a gateway has crashed, instead of waiting for it. */
+  #throwIfCrashed(): true {
     for (const { name, crash } of this.fleet.gateways)
       if (crash !== null) throw new Error(`gateway ${name} has ended:\n${crash}`)
     return true

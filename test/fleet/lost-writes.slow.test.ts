@@ -1,6 +1,6 @@
 /**
- * The writer, or the store, dies amid writes: nothing that was answered 2xx is lost, nothing is half written, and the
- * rest is refused in clear words or not answered at all.
+ * The writer or the store dies during writes: no acknowledged write is lost, none is applied in part, and the rest is
+ * refused with a clear message or not answered.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -13,11 +13,11 @@ import { until } from '../support/servers/wait.ts'
 const SEATS = 8
 const ROUNDS = 4
 
-/** One that is written over and over: name, space and permission say the same version. */
+/** A Seat that is updated repeatedly: name, space and permission contain the same version. */
 interface Rewritten {
   readonly id: string
   readonly title: string
-  /** Newest version that was sent, and newest that was answered 2xx. */
+  /** The newest version sent, and the newest version acknowledged. */
   sent: number
   answered: number
 }
@@ -28,7 +28,7 @@ const version = (title: string, number: number) => ({
   permissions: [`v:${number}`],
 })
 
-t.test('kill -9 of the writer, between commit and answer or wherever it is', async (t) => {
+t.test('kill -9 of the writer, at any moment between request and response', async (t) => {
   const fleet = await startFleet(t, { gateways: 2 })
   const [stays, dies] = [fleet.at(0), fleet.at(1)]
   const seats = await makeSeats(fleet, stays)
@@ -44,7 +44,7 @@ t.test('kill -9 of the writer, between commit and answer or wherever it is', asy
   t.same([...refused.keys()], [], 'a dead gateway answers nothing')
 })
 
-t.test('PostgreSQL crashes amid writes, and comes back', async (t) => {
+t.test('PostgreSQL crashes during writes, and restarts', async (t) => {
   const fleet = await startFleet(t, { gateways: 2, postgres: { fsync: true } })
   const seats = await makeSeats(fleet, fleet.first)
   const refused = new Map<number, number>()
@@ -58,7 +58,7 @@ t.test('PostgreSQL crashes amid writes, and comes back', async (t) => {
     await until(back, () => 'the gateway does not find the store again')
     await whole(t, fleet, fleet.first, seats)
   }
-  t.same([...refused.keys()], [503], 'what could not be written is refused, in clear words')
+  t.same([...refused.keys()], [503], 'writes are refused with 503 only')
 })
 
 async function makeSeats(fleet: Fleet, gateway: FleetGateway): Promise<Rewritten[]> {
@@ -72,7 +72,7 @@ async function makeSeats(fleet: Fleet, gateway: FleetGateway): Promise<Rewritten
   )
 }
 
-/** Until a write is not answered 2xx. */
+/** Writes until a response is not 2xx. */
 async function rewrite(
   fleet: Fleet,
   gateway: FleetGateway,
@@ -94,7 +94,7 @@ async function rewrite(
   }
 }
 
-/** A few writes have been answered, and others are amid theirs. */
+/** Waits until some writes have been acknowledged; others are in flight. */
 async function underWay(seats: readonly Rewritten[]): Promise<void> {
   const goal = seats.map(({ answered }) => answered + 2)
   const isSo = () => seats.every(({ answered }, index) => answered >= (goal[index] ?? 0))
@@ -102,7 +102,7 @@ async function underWay(seats: readonly Rewritten[]): Promise<void> {
   await sleep(Math.random() * 30)
 }
 
-/** Each is all of one version: the newest that was answered, or one that was sent after it. */
+/** Checks that each Seat has one version: the newest acknowledged one, or a later one that was sent. */
 async function whole(
   t: Test,
   fleet: Fleet,
@@ -113,11 +113,11 @@ async function whole(
   for (const seat of seats) {
     const { name, spaces, permissions } = (await fleet.admin(gateway, 'GET', `/v1/seats/${seat.id}`)).json
     const number = Number(String(name).split(' ').at(-1))
-    t.same({ name, spaces, permissions }, version(seat.title, number), `${seat.title} is of one version`)
+    t.same({ name, spaces, permissions }, version(seat.title, number), `${seat.title} has one version`)
     if (number < seat.answered || number > seat.sent)
-      t.fail(`${seat.title} is of version ${number}; answered ${seat.answered}, sent ${seat.sent}`)
+      t.fail(`${seat.title} has version ${number}; acknowledged ${seat.answered}, sent ${seat.sent}`)
     if (number > seat.answered) unanswered++
     seat.sent = seat.answered = number
   }
-  t.comment(`committed, and not answered: ${unanswered} of ${seats.length}`)
+  t.comment(`committed but not acknowledged: ${unanswered} of ${seats.length}`)
 }

@@ -1,43 +1,43 @@
-/** A write with more changes than a message carries: the others must read the feed before they acknowledge it. */
+/** A write with more changes than a message holds: receivers must read the feed before they acknowledge it. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { Client } from '../support/client.ts'
 import { type Fleet, startFleet, TENANT } from './fleet.ts'
-import { type Asker, byClient } from './judge.ts'
+import { type Requester, byClient } from './answer-checker.ts'
 
-/** A message carries 1,000 changes. */
+/** A message holds 1,000 changes. */
 const KEYS = 1100
 const ROUNDS = 10
 
-t.test('a Seat that 1,100 API keys hold is deleted', async (t) => {
-  const fleet = await startFleet(t, { lines: ['store'] })
-  const askers = fleet.gateways.map(({ port }) => {
+t.test('a Seat of 1,100 API keys is deleted', async (t) => {
+  const fleet = await startFleet(t, { proxies: ['store'] })
+  const requesters = fleet.gateways.map(({ port }) => {
     const client = new Client(port)
     t.teardown(() => client.close())
     return byClient(client)
   })
-  /** On a busy machine an instance may not reach the store in time, and decides nothing; it must not decide wrongly. */
-  const decided = async (asker: Asker, headers: Record<string, string>) => {
+  /** On a busy machine an instance may lose its lease and answer 503; it must not decide wrongly. */
+  const decided = async (requester: Requester, headers: Record<string, string>) => {
     const end = performance.now() + 30_000
-    let answer = await asker.ask(headers)
-    while (answer === 'unavailable' && performance.now() < end) answer = await asker.ask(headers)
+    let answer = await requester.ask(headers)
+    while (answer === 'unavailable' && performance.now() < end) answer = await requester.ask(headers)
     return answer
   }
-  // Its readings of the feed take long: one that began before the commit is under way when it hears of the write.
+  // Its reads of the feed are slow: one that began before the commit is in flight when the announcement arrives.
   fleet.at(1).toStore?.delay(80)
   for (let round = 0; round < ROUNDS; round++) {
     const { id, headers } = await makeSeat(t, fleet, `Shared ${round}`)
-    const ask = () => Promise.all(askers.map((asker) => decided(asker, headers)))
+    const ask = () => Promise.all(requesters.map((requester) => decided(requester, headers)))
     t.same(await ask(), ['allow', 'allow', 'allow'])
     await sleep(Math.random() * 250)
     t.equal((await fleet.admin(fleet.first, 'DELETE', `/v1/seats/${id}`)).status, 204)
     const gone = 'no_seat_in_space'
-    t.same(await ask(), [gone, gone, gone], 'known everywhere when it is answered')
+    t.same(await ask(), [gone, gone, gone], 'every instance knows the change when the write is acknowledged')
   }
 })
 
-/** Gives the headers of one of its keys; the others have been put into the tables, as nobody will ask for them. */
+/** Returns the headers of one key; the others are inserted into the table, as no request uses them. */
 async function makeSeat(t: Test, fleet: Fleet, name: string) {
   const body = { name, spaces: ['s1'], permissions: ['trainings:list'] }
   const seat = await fleet.admin(fleet.first, 'POST', '/v1/seats', body)

@@ -1,4 +1,4 @@
-/** A fleet that has only its store; and programs that write beside it. */
+/** A fleet without Redis, and programs that write to its store. */
 
 import { dirname } from 'node:path'
 import t, { type Test } from 'tap'
@@ -7,7 +7,7 @@ import { Client } from '../support/client.ts'
 import { underLoad } from './checker.ts'
 import { EMPTY_TENANT, type Fleet, startFleet } from './fleet.ts'
 
-t.test('no Redis at all', async (t) => {
+t.test('without Redis', async (t) => {
   const fleet = await startFleet(t, { redis: 'none' })
   await underLoad(t, 'no Redis', fleet, (load) => load.written(300))
   await underLoad(t, 'bootstrap, no Redis', fleet, async (load) => {
@@ -26,7 +26,7 @@ t.test('bootstrap beside a running fleet', async (t) => {
   })
 })
 
-/** Its Seat is known to be missing, everywhere: then it is made. */
+/** The gateways have cached that its Seat is missing when it is created. */
 async function bootstraps(t: Test, fleet: Fleet): Promise<void> {
   const token = await fleet.token(['admin:admin'], EMPTY_TENANT)
   const bearer = { authorization: `Bearer ${token}`, space: 'admin' }
@@ -45,12 +45,12 @@ async function bootstraps(t: Test, fleet: Fleet): Promise<void> {
         [200, 200, 200],
         [200, 200, 200],
       ],
-      'it is known as soon as the key is printed',
+      'effective as soon as the key is printed',
     )
   }
 }
 
-/** What each gateway answers, asked at once. */
+/** Sends a request to each gateway at once, and returns the statuses. */
 async function ask(fleet: Fleet, headers: Record<string, string>): Promise<number[]> {
   const clients = fleet.gateways.map(({ port }) => new Client(port))
   try {

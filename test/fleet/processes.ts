@@ -1,8 +1,8 @@
-/** The children of a process, to freeze or kill one worker alone. */
+/** The child processes of a process, to freeze or kill a single worker. */
 
 import { spawnSync } from 'node:child_process'
 
-/** In order of their start. */
+/** In the order of their start. */
 export function childrenOf(pid: number): number[] {
   const { stdout } = spawnSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' })
   const rows = stdout.split('\n').map((line) => line.trim().split(/\s+/).map(Number))

@@ -1,15 +1,15 @@
-/** Redis goes away in every way there is: every request is decided as if it were there, and every write is answered. */
+/** Outages of Redis of every kind: requests are decided as with Redis, and every write is acknowledged. */
 
 import t from 'tap'
 import { LEASE, MARGIN } from '../../src/coherence/lease.ts'
-import type { Tally } from './board.ts'
+import type { Tally } from './load-state.ts'
 import { type Load, underLoad } from './checker.ts'
 import { startFleet } from './fleet.ts'
 
 /** Milliseconds that a busy machine may add to a write. */
 const BUSY = 5000
 
-t.test('Redis goes away', async (t) => {
+t.test('outages of Redis', async (t) => {
   const fleet = await startFleet(t)
   const { redis } = fleet
   const scenario = (title: string, during: (load: Load) => Promise<void>) =>

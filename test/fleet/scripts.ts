@@ -1,16 +1,16 @@
-/** What writers do: each script changes Seats or API keys of its own, and says what their callers are answered from then on. */
+/** Scripts of writers: each changes its own Seats or API keys, and states the answer that their callers get from then on. */
 
 import { SPACE } from './fleet.ts'
 import type { Writing } from './writing.ts'
 
 const LIST = 'trainings:list'
-/** What a token is answered whose Seat does not grant it. */
+/** The answer to a token whose Seat does not grant the permission. */
 const DENIED = 'permission_denied'
 
-/** Writes for ever, a write a step. */
+/** An endless sequence of writes, one for each step. */
 export type Script = (writing: Writing, name: string) => AsyncGenerator<void>
 
-/** Grants and revokes a permission, which a token and an API key rest on. */
+/** Grants and revokes a permission that a token and an API key need. */
 async function* permission(writing: Writing, name: string): AsyncGenerator<void> {
   const token = await writing.token(name, DENIED)
   const { id } = await writing.send('POST', '/v1/seats', seat(name), [[token, 'allow']])
@@ -46,7 +46,7 @@ async function* spaces(writing: Writing, name: string): AsyncGenerator<void> {
   }
 }
 
-/** Gives a Seat one name after the other: a token follows no name, an API key follows the Seat. */
+/** Renames a Seat repeatedly: a token does not follow the name, an API key follows the Seat. */
 async function* rename(writing: Writing, name: string): AsyncGenerator<void> {
   let before = await writing.token(`${name}.0`, DENIED)
   const { id } = await writing.send('POST', '/v1/seats', seat(`${name}.0`), [[before, 'allow']])
@@ -60,12 +60,12 @@ async function* rename(writing: Writing, name: string): AsyncGenerator<void> {
       [before, DENIED],
       [after, 'allow'],
     ])
-    writing.leave(before)
+    writing.remove(before)
     before = after
   }
 }
 
-/** Makes a Seat, deletes it and makes it again: the name revives no token, and the new Seat no API key. */
+/** Creates a Seat, deletes it and creates it again: the name revives no token, and the new Seat no API key. */
 async function* remake(writing: Writing, name: string): AsyncGenerator<void> {
   for (let turn = 0; ; turn++) {
     const called = `${name}.${turn}`
@@ -87,11 +87,11 @@ async function* remake(writing: Writing, name: string): AsyncGenerator<void> {
     yield
     await writing.send('DELETE', `/v1/seats/${second.id}`, undefined, [[token, DENIED]])
     yield
-    writing.leave(token, key)
+    writing.remove(token, key)
   }
 }
 
-/** Makes API keys and revokes them. */
+/** Creates and revokes API keys. */
 async function* keys(writing: Writing, name: string): AsyncGenerator<void> {
   await writing.send('POST', '/v1/seats', seat(name))
   for (let turn = 0; ; turn++) {
@@ -100,7 +100,7 @@ async function* keys(writing: Writing, name: string): AsyncGenerator<void> {
     const key = writing.key(`${name}.${turn}`, made.key, 'allow')
     yield
     await writing.send('DELETE', `/v1/api-keys/${made.id}`, undefined, [[key, 'api_key_revoked']])
-    writing.leave(key)
+    writing.remove(key)
   }
 }
 

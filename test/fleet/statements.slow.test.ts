@@ -1,4 +1,4 @@
-/** What the store is asked: not more than a few statements a second in steady state, and nothing twice. */
+/** The store's load: a few statements a second in steady state, and no read twice. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
@@ -7,12 +7,12 @@ import { Load } from './checker.ts'
 import { type Fleet, startFleet, TENANT } from './fleet.ts'
 import type { FleetGateway } from './gateway.ts'
 
-/** The server writes down every statement. */
+/** The server logs every statement. */
 const LOGGED = { settings: ["log_statement = 'all'"] }
-/** What only a reading of one Seat names. */
+/** Text that only the read of a single Seat contains. */
 const POINT_READ = 's.permissions'
 
-t.test('steady state: at most 5 statements a second and instance, whatever the request rate', async (t) => {
+t.test('steady state: at most 5 statements a second and instance, at any request rate', async (t) => {
   const fleet = await startFleet(t, { postgres: LOGGED })
   for (const readers of [1, 12]) {
     const load = new Load(fleet, { readers })
@@ -27,12 +27,12 @@ t.test('steady state: at most 5 statements a second and instance, whatever the r
       const requests = (load.tally.requests - asked) / seconds
       t.comment(`${requests.toFixed(0)} requests/s: ${each.toFixed(2)} statements a second and instance`)
       t.ok(each <= 5, 'at most 5')
-      t.ok(requests / fleet.gateways.length > 10 * each, 'for many times as many requests')
+      t.ok(requests / fleet.gateways.length > 10 * each, 'for many more requests')
     })
   }
 })
 
-t.test('one Seat asked for by 1,000 requests at once is read once', async (t) => {
+t.test('1,000 concurrent requests read one Seat once', async (t) => {
   const fleet = await startFleet(t, { gateways: 1, postgres: LOGGED })
   const made = await fleet.admin(fleet.first, 'POST', '/v1/seats', {
     name: 'Wanted',
@@ -49,41 +49,44 @@ t.test('one Seat asked for by 1,000 requests at once is read once', async (t) =>
   t.equal(pointReads(fleet, before), 1, 'point reads')
 })
 
-t.test('a new instance that meets 10,000 Seats reads them from Redis', async (t) => {
+t.test('a new instance reads 10,000 Seats from Redis', async (t) => {
   const fleet = await startFleet(t, { gateways: 1, postgres: LOGGED })
   await makeSeats(fleet, 10_000)
-  t.ok((await askForAll(t, fleet, fleet.first)) >= 10_000, 'the first one reads each from the store')
-  // Where Redis was late for once, nothing was kept there for a while: another one meets what is missing.
+  t.ok(
+    (await requestAll(t, fleet, fleet.first)) >= 10_000,
+    'the first instance reads each Seat from the store',
+  )
+  // After a timeout of Redis, an instance writes nothing to it for a while: another instance reads the missing Seats.
   for (let rounds = 0; rounds < 5 && (await kept(fleet)) < 10_000; rounds++) {
     await fleet.first.restart()
-    await askForAll(t, fleet, fleet.first)
+    await requestAll(t, fleet, fleet.first)
   }
-  t.ok((await kept(fleet)) >= 10_000, 'all are kept in Redis')
+  t.ok((await kept(fleet)) >= 10_000, 'Redis holds all Seats')
 
   const another = await fleet.another('d')
   await another.start()
-  const read = await askForAll(t, fleet, another)
+  const read = await requestAll(t, fleet, another)
   const sources = async (source: string) => another.metric('seatgate_decisions_by_source_total', { source })
   const [fromRedis, fromStore] = [await sources('redis'), await sources('store')]
   t.comment(
-    `the new one: ${read} point reads of the store; decisions from Redis ${fromRedis}, store ${fromStore}`,
+    `the new instance: ${read} point reads of the store; decisions from Redis ${fromRedis}, store ${fromStore}`,
   )
-  t.ok(read <= 1000, 'the new one reads next to none of them there, even where Redis was late')
-  t.ok(fromRedis > 10 * fromStore, 'its decisions say so')
+  t.ok(read <= 1000, 'the new instance reads almost none from the store, also after a timeout of Redis')
+  t.ok(fromRedis > 10 * fromStore, 'most of its decisions have the source Redis')
 })
 
-/** All that the server was asked so far, one line each. */
+/** The statements that the server has logged, one a line. */
 function statements({ postgres }: Fleet): string[] {
   return postgres.log.split('\n').filter((line) => /LOG: {2}(statement|execute)/.test(line))
 }
 
-/** How often it was asked for one Seat, since so many statements. */
+/** Number of point reads after the first `before` statements. */
 function pointReads(fleet: Fleet, before: number): number {
   const asked = statements(fleet).slice(before)
   return asked.filter((statement) => statement.includes(POINT_READ)).length
 }
 
-/** Straight into the table: nobody has asked for them yet, so nobody need be told. */
+/** Inserts into the table directly: no gateway has cached these Seats, so no announcement is needed. */
 async function makeSeats(fleet: Fleet, count: number): Promise<void> {
   await fleet.query(
     `INSERT INTO seatgate.seats (tenant, id, name, spaces, permissions, created_by, created_at)
@@ -97,8 +100,8 @@ async function kept({ redis }: Fleet): Promise<number> {
   return Number(await redis.command('DBSIZE'))
 }
 
-/** By tokens that name 100 Seats each. Gives the point reads of the store that it took. */
-async function askForAll(t: Test, fleet: Fleet, gateway: FleetGateway): Promise<number> {
+/** Sends requests with 100 Seats a token. Returns the number of point reads in the store. */
+async function requestAll(t: Test, fleet: Fleet, gateway: FleetGateway): Promise<number> {
   const before = statements(fleet).length
   const client = new Client(gateway.port)
   for (let first = 1; first <= 10_000; first += 100) {

@@ -1,17 +1,17 @@
 /**
- * The judge of one answer: what a caller may be told at a time, given the writes that were sent and answered by then.
- * Asked by the checker for each answer of a gateway; all times are of one process's monotonic clock.
+ * The states of one subject over time, which decide whether an answer is stale. The checker looks up each answer of a
+ * gateway; all times are of one process's monotonic clock.
  *
- * A request that starts after a write was answered must be decided on what that write left or on something newer. So an
- * answer is stale if none of the states explains it that were current at some time from the last write answered before
- * the request's start until its end.
+ * A request that starts after a write was acknowledged must be decided on the state of that write or a newer one. So an
+ * answer is stale if no state explains it that was current at some time between the last write acknowledged before the
+ * start of the request and its end.
  */
 
-/** A write, and what its subject is answered from then on. */
+/** A write, and the answer of its subject from then on. */
 interface State {
   readonly answer: string
   readonly sent: number
-  /** Infinite while it is not answered, and for good where nobody knows what became of it. */
+  /** Infinity until the write is acknowledged, and forever if its outcome is unknown. */
   answered: number
 }
 
@@ -19,18 +19,18 @@ export class Timeline {
   readonly name: string
   readonly #states: State[]
 
-  /** @param answer what is answered before the first write */
+  /** @param answer the answer before the first write */
   constructor(name: string, answer: string) {
     this.name = name
     this.#states = [{ answer, sent: Number.NEGATIVE_INFINITY, answered: Number.NEGATIVE_INFINITY }]
   }
 
-  /** What is answered once all is written that was sent. */
+  /** The answer once all writes sent have been applied. */
   get last(): string {
     return this.#states.at(-1)?.answer ?? ''
   }
 
-  /** A write is sent; the result tells that it has been answered. One at a time, none after one without an answer. */
+  /** Records a sent write; the result records its acknowledgement. One at a time, none after one without a response. */
   write(answer: string, sent: number): (answered: number) => void {
     const state: State = { answer, sent, answered: Number.POSITIVE_INFINITY }
     if (this.#states.at(-1)?.answered === Number.POSITIVE_INFINITY)
@@ -41,7 +41,7 @@ export class Timeline {
     }
   }
 
-  /** What may be answered to a request. */
+  /** The valid answers to a request. */
   allowed(start: number, end: number): Set<string> {
     const since = this.#states.findLastIndex(({ answered }) => answered < start)
     return new Set(

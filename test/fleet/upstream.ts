@@ -1,11 +1,11 @@
-/** The service behind the gateways of a fleet: says yes to all that reaches it. */
+/** The upstream of a fleet: answers every request with success. */
 
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Test } from 'tap'
 
-/** Gives its URL. Remembers nothing, however much reaches it. */
+/** Returns its URL. Keeps nothing of the requests, so that its memory does not grow. */
 export async function startUpstream(t: Test): Promise<string> {
   const server = createServer((request, response) => {
     request.resume()

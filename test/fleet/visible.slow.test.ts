@@ -1,4 +1,4 @@
-/** What an operator sees of a fleet: `/readyz`, `seatgate fleet`, metrics. */
+/** A fleet as an operator sees it: `/readyz`, `seatgate fleet`, metrics. */
 
 import { dirname } from 'node:path'
 import t from 'tap'
@@ -18,13 +18,13 @@ interface Listed {
   }[]
 }
 
-t.test('what an operator sees', async (t) => {
-  const fleet = await startFleet(t, { lines: ['store', 'redis'] })
+t.test('the view of an operator', async (t) => {
+  const fleet = await startFleet(t, { proxies: ['store', 'redis'] })
   const { first } = fleet
   await new Load(fleet).run((load) => load.written(60))
 
   await t.test(
-    'seatgate fleet lists the instances, what each has applied and how old its word is',
+    'seatgate fleet lists the instances, their applied changes and the age of their beats',
     async (t) => {
       const { seq, instances } = await listed(fleet)
       t.ok(seq > 60, `the store's newest change: ${seq}`)
@@ -33,7 +33,7 @@ t.test('what an operator sees', async (t) => {
       for (const { name, pid } of fleet.gateways)
         t.ok(
           instances.some((each) => each.name.endsWith(` ${pid}`)),
-          `gateway ${name} is among them`,
+          `gateway ${name} is listed`,
         )
       const caughtUp = async () => (await listed(fleet)).instances.every(({ behind }) => behind === 0)
       await until(caughtUp, () => 'they do not come up to the newest change')
@@ -43,30 +43,33 @@ t.test('what an operator sees', async (t) => {
     },
   )
 
-  await t.test('one that is silent has an old word, one that ends in order is gone at once', async (t) => {
-    await fleet.at(2).freeze()
-    const old = async () => (await listed(fleet)).instances.some(({ age_ms: age }) => age > 1500)
-    await until(old, () => 'all words stay young')
-    fleet.at(2).thaw()
-    await fleet.at(1).end()
-    const { instances } = await listed(fleet)
-    t.notOk(instances.some(({ name }) => name.endsWith(` ${fleet.at(1).pid}`)))
-    await fleet.at(1).start()
-  })
+  await t.test(
+    'the beat of a silent instance ages; an instance that ends in order is removed at once',
+    async (t) => {
+      await fleet.at(2).freeze()
+      const old = async () => (await listed(fleet)).instances.some(({ age_ms: age }) => age > 1500)
+      await until(old, () => 'all words stay young')
+      fleet.at(2).thaw()
+      await fleet.at(1).end()
+      const { instances } = await listed(fleet)
+      t.notOk(instances.some(({ name }) => name.endsWith(` ${fleet.at(1).pid}`)))
+      await fleet.at(1).start()
+    },
+  )
 
-  await t.test('/readyz says which part is degraded', async (t) => {
+  await t.test('/readyz names the degraded part', async (t) => {
     t.match(await first.ready(), { status: 'ready', store: 'ok', redis: 'ok' })
     await first.toRedis?.cut()
-    await says(fleet, { status: 'ready', store: 'ok', redis: 'degraded' })
+    await readyzShows(fleet, { status: 'ready', store: 'ok', redis: 'degraded' })
     await first.toRedis?.heal()
-    await says(fleet, { status: 'ready', store: 'ok', redis: 'ok' })
+    await readyzShows(fleet, { status: 'ready', store: 'ok', redis: 'ok' })
     await first.toStore?.cut()
-    await says(fleet, { status: 'not_ready', store: 'unavailable' })
+    await readyzShows(fleet, { status: 'not_ready', store: 'unavailable' })
     await first.toStore?.heal()
-    await says(fleet, { status: 'ready', store: 'ok', redis: 'ok' })
+    await readyzShows(fleet, { status: 'ready', store: 'ok', redis: 'ok' })
   })
 
-  await t.test('metrics of the lease, the feed and acknowledgements are there, and move', async (t) => {
+  await t.test('metrics of the lease, the feed and acknowledgements exist and change', async (t) => {
     const before = await figures(fleet)
     for (const [name, figure] of Object.entries(before)) t.ok(Number.isFinite(figure), `${name}: ${figure}`)
     await new Load(fleet).run((load) => load.written(60))
@@ -77,10 +80,10 @@ t.test('what an operator sees', async (t) => {
       'seatgate_write_answered_seconds_count',
       'seatgate_acknowledgement_seconds_count',
     ])
-      t.ok((after[name] ?? 0) > (before[name] ?? 0), `${name} grows`)
+      t.ok((after[name] ?? 0) > (before[name] ?? 0), `${name} increases`)
     t.equal(after['seatgate_lease_live'], 1)
     t.equal(after['seatgate_redis_up'], 1)
-    t.ok((after['seatgate_feed_losses_total'] ?? 0) >= 1, 'the store was cut off once')
+    t.ok((after['seatgate_feed_losses_total'] ?? 0) >= 1, 'one interruption of the store')
     const sources = (source: string) => first.metric('seatgate_decisions_by_source_total', { source })
     for (const source of ['memory', 'store']) t.ok((await sources(source)) > 0, `decisions from ${source}`)
   })
@@ -114,12 +117,16 @@ async function listed(fleet: Fleet): Promise<Listed> {
   return JSON.parse(out) as Listed
 }
 
-/** Waits until the first gateway's `/readyz` says so. */
-async function says({ first }: Fleet, parts: Record<string, string>): Promise<void> {
-  let said: Record<string, unknown> = {}
-  const isSaid = async () => {
-    said = await first.ready()
-    return Object.entries(parts).every(([name, value]) => said[name] === value)
+/** Waits for these fields in the first gateway's `/readyz`. */
+async function readyzShows({ first }: Fleet, parts: Record<string, string>): Promise<void> {
+  let shown: Record<string, unknown> = {}
+  const isShown = async () => {
+    shown = await first.ready()
+    return Object.entries(parts).every(([name, value]) => shown[name] === value)
   }
-  await until(isSaid, () => `/readyz does not say ${JSON.stringify(parts)} but ${JSON.stringify(said)}`, 20)
+  await until(
+    isShown,
+    () => `/readyz does not show ${JSON.stringify(parts)} but ${JSON.stringify(shown)}`,
+    20,
+  )
 }

@@ -1,4 +1,4 @@
-/** Several workers in each gateway: one of them dies, or stands still. */
+/** Several workers in each gateway: one of them dies or freezes. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
@@ -12,7 +12,7 @@ t.test('workers', async (t) => {
   const fleet = await startFleet(t, { workers: 2 })
   for (const { name, workers } of fleet.gateways)
     t.equal(workers.length, 2, `gateway ${name} has two workers`)
-  /** Each time another one, of another gateway. */
+  /** A different worker each round, of alternating gateways. */
   const worker = (round: number) => {
     const gateway = fleet.at(round % 3)
     const pid = gateway.workers[round % 2] ?? 0
@@ -20,11 +20,11 @@ t.test('workers', async (t) => {
     return { gateway, pid, stopping: { stop, go: () => void process.kill(pid, 'SIGCONT') } }
   }
 
-  await t.test('calm', async (t) => {
+  await t.test('no faults', async (t) => {
     await underLoad(t, 'workers, calm', fleet, (load) => load.written(250))
   })
 
-  await t.test('one stands still for moments', async (t) => {
+  await t.test('one freezes for moments', async (t) => {
     const during = async (load: Load) => {
       for (let round = 0; round < 12; round++) {
         const { gateway, stopping } = worker(round)
@@ -35,7 +35,7 @@ t.test('workers', async (t) => {
     await underLoad(t, 'worker frozen for moments', fleet, during)
   })
 
-  await t.test('one stands still for longer than a lease', async (t) => {
+  await t.test('one freezes for longer than a lease', async (t) => {
     const during = async (load: Load) => {
       for (let round = 0; round < 3; round++) {
         const { gateway, stopping } = worker(round)
@@ -47,7 +47,7 @@ t.test('workers', async (t) => {
     await underLoad(t, 'worker frozen', fleet, during, { unavailable, writes: true })
   })
 
-  await t.test('one is killed, and replaced', async (t) => {
+  await t.test('one is killed and replaced', async (t) => {
     const during = async (load: Load) => {
       for (let round = 0; round < 2; round++) {
         const { gateway, pid } = worker(round)

@@ -1,32 +1,32 @@
-/** Writes for a script, and the subjects that they concern. */
+/** The writes of a script, and their subjects. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Answer } from '../support/client.ts'
-import { type Board, count, now, pick, type Subject } from './board.ts'
+import { type LoadState, count, now, pick, type Subject } from './load-state.ts'
 import { adminRequest, SPACE } from './fleet.ts'
 import type { FleetGateway } from './gateway.ts'
 import { Timeline } from './timeline.ts'
 
-/** Milliseconds that a writer waits for a gateway that stands still: were all to wait there, nobody would write. */
-const PATIENCE = 2000
+/** Milliseconds that a writer waits for a stopped gateway: otherwise all writers might wait there. */
+const STOPPED_TIMEOUT = 2000
 
-/** Nobody knows what became of the write. */
+/** The outcome of the write is unknown. */
 export class Unanswered extends Error {}
 
 type Change = readonly [subject: Subject, answer: string]
 
 export class Writing {
-  readonly #board: Board
-  readonly #mine: Subject[] = []
+  readonly #load: LoadState
+  readonly #subjects: Subject[] = []
 
-  constructor(board: Board) {
-    this.#board = board
+  constructor(load: LoadState) {
+    this.#load = load
   }
 
-  /** Sends one write, and asks everywhere at once when it has been answered. Gives its body. */
+  /** Sends one write, and probes its subjects on all gateways once it is acknowledged. Returns the body. */
   // oxlint-disable-next-line typescript/no-explicit-any -- answers of any shape
   async send(method: string, path: string, body: unknown, changes: readonly Change[] = []): Promise<any> {
-    const { clients, tally, fleet, probe, writable } = this.#board
+    const { clients, tally, fleet, probe, writable } = this.#load
     const gateway = pick(writable())
     const { interruptions } = gateway
     const sent = now()
@@ -45,14 +45,14 @@ export class Writing {
     return answer.status === 204 ? null : answer.json
   }
 
-  /** Null: none came, or none in time. */
+  /** Null: no response, or none in time. */
   async #answerOf(gateway: FleetGateway, request: Promise<Answer> | undefined): Promise<Answer | null> {
     let over = false
     const givenUp = async () => {
-      let standing = 0
-      while (!over && standing < PATIENCE) {
+      let stoppedFor = 0
+      while (!over && stoppedFor < STOPPED_TIMEOUT) {
         await sleep(100)
-        standing = this.#board.stopped(gateway) ? standing + 100 : 0
+        stoppedFor = this.#load.stopped(gateway) ? stoppedFor + 100 : 0
       }
       return null
     }
@@ -62,7 +62,7 @@ export class Writing {
   }
 
   async token(name: string, answer: string, space = SPACE): Promise<Subject> {
-    const token = await this.#board.fleet.token([`${space}:${name}`])
+    const token = await this.#load.fleet.token([`${space}:${name}`])
     return this.#add(`token of ${name} in ${space}`, { authorization: `Bearer ${token}`, space }, answer)
   }
 
@@ -70,19 +70,19 @@ export class Writing {
     return this.#add(`key ${name}`, { 'x-api-key': key, space: SPACE }, answer)
   }
 
-  /** Nobody asks about them any more. */
-  leave(...subjects: Subject[]): void {
-    for (const subject of subjects) this.#board.subjects.delete(subject)
+  /** Excludes the subjects from further requests. */
+  remove(...subjects: Subject[]): void {
+    for (const subject of subjects) this.#load.subjects.delete(subject)
   }
 
   end(): void {
-    this.leave(...this.#mine)
+    this.remove(...this.#subjects)
   }
 
   #add(name: string, headers: Record<string, string>, answer: string): Subject {
     const subject = { headers, timeline: new Timeline(name, answer) }
-    this.#board.subjects.add(subject)
-    this.#mine.push(subject)
+    this.#load.subjects.add(subject)
+    this.#subjects.push(subject)
     return subject
   }
 }

@@ -23,7 +23,7 @@ export async function startModes(t: Test, says: Says): Promise<Modes> {
   const servers = await Promise.all(URLS.map((url) => HostileRedis.start(t, url(0).startsWith('rediss:'))))
   for (const server of servers) server.says = says
   const urls = servers.map(({ port }, at) => URLS[at]?.(port) ?? '')
-  const fleet = await startFleet(t, { gateways: urls.length, redis: { urls }, lines: [] })
+  const fleet = await startFleet(t, { gateways: urls.length, redis: { urls }, proxies: [] })
   const viewer = { name: 'Viewer', spaces: ['s1'], permissions: ['trainings:list'] }
   await fleet.admin(fleet.first, 'POST', '/v1/seats', viewer)
   return { fleet, servers }

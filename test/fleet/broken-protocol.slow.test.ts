@@ -1,4 +1,4 @@
-/** The checker must fail where the protocol is broken: without these runs its other results would prove nothing. */
+/** The checker must fail when the protocol is broken, as a checker that never fails proves nothing. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -6,40 +6,40 @@ import t from 'tap'
 import { type Fleet, type FleetOptions, startFleet } from './fleet.ts'
 import { Load, type LoadOptions } from './load.ts'
 
-const SABOTAGED = fileURLToPath(new URL('./sabotaged.ts', import.meta.url))
+const BROKEN_SEATGATE = fileURLToPath(new URL('./broken-seatgate.ts', import.meta.url))
 
-/** Scenarios until one has shown it. */
+/** Maximum number of scenarios until a stale decision is found. */
 const ROUNDS = 12
 
-interface Sabotage extends LoadOptions {
+interface Variant extends LoadOptions {
   readonly workers?: number
-  readonly lines?: FleetOptions['lines']
-  /** The scenario that must reveal it. */
+  readonly proxies?: FleetOptions['proxies']
+  /** The scenario that must show a stale decision. */
   during(load: Load, fleet: Fleet): Promise<void>
 }
 
-const SABOTAGE: Readonly<Record<string, Sabotage>> = {
-  'answers-at-once': {
+const VARIANTS: Readonly<Record<string, Variant>> = {
+  'waits-for-no-acknowledgement': {
     async during(load, { redis }) {
       await redis.command('CLIENT', 'KILL', 'TYPE', 'pubsub')
       await load.written(20)
     },
   },
-  'lease-never-ends': {
-    lines: ['store', 'redis'],
+  'lease-never-expires': {
+    proxies: ['store', 'redis'],
     through: ({ name }) => name !== 'a',
     async during(load, { first }) {
-      const lines = [first.toStore, first.toRedis]
+      const proxies = [first.toStore, first.toRedis]
       await load.decided(first, 50)
-      for (const line of lines) line?.freeze()
+      for (const proxy of proxies) proxy?.freeze()
       await load.written(40)
-      await Promise.all(lines.map((line) => line?.heal()))
+      await Promise.all(proxies.map((proxy) => proxy?.heal()))
     },
   },
-  'believes-the-cache': {
+  'accepts-all-cached-values': {
     during: (load) => load.written(20),
   },
-  'speaks-for-workers': {
+  'confirms-for-workers': {
     workers: 2,
     async during(load, { first }) {
       await load.decided(first, 50)
@@ -47,20 +47,20 @@ const SABOTAGE: Readonly<Record<string, Sabotage>> = {
       const all = (signal: 'SIGSTOP' | 'SIGCONT') => () => {
         for (const worker of workers) process.kill(worker, signal)
       }
-      // Less than a lease: on what it held when it stood still, a worker goes on deciding for a moment.
+      // Shorter than a lease: a worker decides on its old state for a moment after it continues.
       const stopping = { stop: all('SIGSTOP'), go: all('SIGCONT') }
       await load.whileStopped(first, stopping, () => sleep(600))
     },
   },
 }
 
-for (const [how, { workers = 1, lines = [], during, ...more }] of Object.entries(SABOTAGE)) {
-  t.test(`${how}: the checker sees it`, async (t) => {
-    const fleet = await startFleet(t, { program: [SABOTAGED, how], workers, lines })
+for (const [how, { workers = 1, proxies = [], during, ...more }] of Object.entries(VARIANTS)) {
+  t.test(`${how}: the checker finds a stale decision`, async (t) => {
+    const fleet = await startFleet(t, { program: [BROKEN_SEATGATE, how], workers, proxies })
     const { stale, requests, examples } = await new Load(fleet, more).run(async (load) => {
       for (let round = 0; round < ROUNDS && load.tally.stale === 0; round++) await during(load, fleet)
     })
-    t.ok(stale > 0, 'it is seen')
-    t.comment(`${how}: ${stale} stale of ${requests} requests, for instance: ${examples[0]}`)
+    t.ok(stale > 0, 'stale decisions found')
+    t.comment(`${how}: ${stale} stale of ${requests} requests, first: ${examples[0]}`)
   })
 }

@@ -1,22 +1,22 @@
 /**
- * A connection that asks without waiting for answers (HTTP/1.1 pipelining). While a process stands still, what is asked
- * here lies in its socket in front of what it would hear of writes: when it goes on, it meets the questions first.
+ * A connection with HTTP/1.1 pipelining. While a process is stopped, these requests wait in its socket, so it reads them
+ * before the announcements of writes when it continues.
  */
 
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import type { FleetGateway } from './gateway.ts'
 
-interface Question {
+interface PendingRequest {
   answered(answer: string): void
   broken(): void
 }
 
 const END_OF_HEAD = '\r\n\r\n'
 
-export class Line {
+export class PipelinedConnection {
   readonly #socket: Socket
-  readonly #questions: Question[] = []
+  readonly #pending: PendingRequest[] = []
   #text = ''
 
   private constructor(socket: Socket) {
@@ -26,15 +26,15 @@ export class Line {
       this.#text += text
       while (this.#next());
     })
-    // Said by `close` too.
+    // `close` follows.
     socket.on('error', () => {})
-    socket.on('close', () => this.#questions.splice(0).forEach(({ broken }) => broken()))
+    socket.on('close', () => this.#pending.splice(0).forEach(({ broken }) => broken()))
   }
 
-  static async open({ port }: FleetGateway): Promise<Line> {
+  static async open({ port }: FleetGateway): Promise<PipelinedConnection> {
     const socket = connect({ port, host: '127.0.0.1', noDelay: true })
     await once(socket, 'connect')
-    return new Line(socket)
+    return new PipelinedConnection(socket)
   }
 
   /** `allow`, or the code of the refusal. Rejects when the connection breaks. */
@@ -44,7 +44,7 @@ export class Line {
     return new Promise((resolve, reject) => {
       const broken = () => reject(new Error('the connection broke'))
       if (this.#socket.destroyed) return broken()
-      this.#questions.push({ answered: resolve, broken })
+      this.#pending.push({ answered: resolve, broken })
     })
   }
 
@@ -52,7 +52,7 @@ export class Line {
     this.#socket.destroy()
   }
 
-  /** Takes the next answer, if it is there as a whole. */
+  /** Takes the next complete response. */
   #next(): boolean {
     const end = this.#text.indexOf(END_OF_HEAD)
     if (end < 0) return false
@@ -63,7 +63,7 @@ export class Line {
     if (this.#text.length < whole) return false
     const body = this.#text.slice(whole - Number(length), whole)
     this.#text = this.#text.slice(whole)
-    this.#questions.shift()?.answered(status === '200' ? 'allow' : String(JSON.parse(body).code))
+    this.#pending.shift()?.answered(status === '200' ? 'allow' : String(JSON.parse(body).code))
     return true
   }
 }

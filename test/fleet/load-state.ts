@@ -1,20 +1,20 @@
-/** What is being asked and written at a time, and what came of it. Shared by the writers, the readers and the checker. */
+/** The shared state of a load run: subjects, gateways and results. Used by the writers, the readers and the checker. */
 
 import type { Client } from '../support/client.ts'
 import type { Fleet } from './fleet.ts'
 import type { FleetGateway } from './gateway.ts'
 import type { Timeline } from './timeline.ts'
 
-/** A caller whose answer writes change. */
+/** A caller whose answer changes with writes. */
 export interface Subject {
   readonly headers: Readonly<Record<string, string>>
   readonly timeline: Timeline
 }
 
-/** Figures of a run. Times in milliseconds. */
+/** Results of a run. Times in milliseconds. */
 export class Tally {
   requests = 0
-  /** Answers that no state explains; the first of them in words. */
+  /** Answers that no state explains, and a description of the first of them. */
   stale = 0
   readonly examples: string[] = []
   /** Decisions, by gateway. */
@@ -23,11 +23,11 @@ export class Tally {
   readonly unavailable = new Map<string, number>()
   /** Requests whose connection broke, by gateway. */
   readonly broken = new Map<string, number>()
-  /** Latencies of those answered 2xx. */
+  /** Latencies of the writes answered with 2xx. */
   readonly writes: number[] = []
-  /** Writes answered otherwise, or not at all: what, by how many. */
+  /** Writes without a 2xx: status or `no answer` → count. */
   readonly failed = new Map<string, number>()
-  /** The same, of writes whose gateway was frozen or killed meanwhile. */
+  /** The same for writes whose gateway was frozen or killed meanwhile. */
   readonly interrupted = new Map<string, number>()
 
   quantile(part: number): number {
@@ -63,18 +63,18 @@ function shown(counts: ReadonlyMap<string, number>): string {
 /** The monotonic clock of the checker, in milliseconds. */
 export const now = () => performance.now()
 
-export interface Board {
+export interface LoadState {
   readonly fleet: Fleet
   readonly tally: Tally
-  /** Who may be asked about. */
+  /** Subjects that readers may use. */
   readonly subjects: Set<Subject>
-  /** Gateways that writes are sent through: those that are awake, unless the scenario says otherwise. */
+  /** Gateways that receive writes: those that are awake, unless the scenario limits them. */
   readonly writable: () => readonly FleetGateway[]
-  /** Processes of it stand still. */
+  /** Whether processes of the gateway are stopped. */
   readonly stopped: (gateway: FleetGateway) => boolean
   /** Connections for writes, by gateway. */
   readonly clients: ReadonlyMap<FleetGateway, Client>
-  /** Asks every gateway about these at once, without waiting. */
+  /** Sends a request about each subject to every gateway at once, without waiting. */
   readonly probe: (subjects: readonly Subject[]) => void
 }
 

@@ -1,6 +1,6 @@
 /**
- * `seatgate`, broken on purpose: the first argument says how, the rest are its own. For sabotage.test.ts alone, which
- * shows that the checker sees what it is there to see.
+ * `seatgate` with a broken protocol: the first argument names the variant, the rest are arguments of `seatgate`. Only for
+ * `broken-protocol.slow.test.ts`.
  */
 
 import { History } from '../../src/coherence/history.ts'
@@ -8,25 +8,25 @@ import { Instance } from '../../src/coherence/instance.ts'
 import { Lease } from '../../src/coherence/lease.ts'
 import { RemoteDecider } from '../../src/coherence/worker-link.ts'
 
-/** Milliseconds that workers hear of changes later than others are told they have. */
+/** Milliseconds between the confirmation and the delivery of an announcement to workers. */
 const LATE = 100
 
-const SABOTAGE: Readonly<Record<string, () => void>> = {
-  /** All are told, and nobody is waited for. */
-  'answers-at-once'() {
+const VARIANTS: Readonly<Record<string, () => void>> = {
+  /** Announces, and waits for no acknowledgement. */
+  'waits-for-no-acknowledgement'() {
     const { announce } = Instance.prototype
     Instance.prototype.announce = async function (committed) {
       void announce.call(this, committed)
     }
   },
-  'lease-never-ends'() {
+  'lease-never-expires'() {
     Lease.prototype.live = () => true
   },
-  'believes-the-cache'() {
+  'accepts-all-cached-values'() {
     History.prototype.isCurrent = () => true
   },
-  /** An instance speaks for workers that it has told, and that may not have heard. */
-  'speaks-for-workers'() {
+  /** Confirms for workers that may not have received the changes yet. */
+  'confirms-for-workers'() {
     const { applyReading, applyAnnouncement } = RemoteDecider.prototype
     RemoteDecider.prototype.applyReading = async function (reading) {
       void applyReading.call(this, reading)
@@ -38,7 +38,7 @@ const SABOTAGE: Readonly<Record<string, () => void>> = {
 }
 
 const [how = ''] = process.argv.splice(2, 1)
-const breakIt = SABOTAGE[how]
-if (breakIt === undefined) throw new Error(`there is no sabotage "${how}"`)
-breakIt()
+const applyVariant = VARIANTS[how]
+if (applyVariant === undefined) throw new Error(`no variant "${how}"`)
+applyVariant()
 await import('../../src/cli/main.ts')

@@ -1,17 +1,17 @@
-/** Asks gateways about subjects, judges each answer by the subject's timeline, and counts. */
+/** Sends requests about subjects to gateways, checks each answer by the subject's timeline, and counts. */
 
 import type { Client } from '../support/client.ts'
-import { count, now, type Subject, type Tally } from './board.ts'
+import { count, now, type Subject, type Tally } from './load-state.ts'
 import type { FleetGateway } from './gateway.ts'
 
-/** A way to ask a gateway. */
-export interface Asker {
+/** A connection for requests about subjects. */
+export interface Requester {
   /** `allow`, or the code of the refusal. Rejects when the connection breaks. */
   ask(headers: Readonly<Record<string, string>>): Promise<string>
 }
 
-/** As any program asks. */
-export function byClient(client: Client): Asker {
+/** Requests through a normal client. */
+export function byClient(client: Client): Requester {
   return {
     async ask(headers) {
       const answer = await client.send('GET', '/v1/trainings', headers)
@@ -20,12 +20,12 @@ export function byClient(client: Client): Asker {
   }
 }
 
-/** Milliseconds after which a question that is not answered is a fault of its own. */
-const PATIENCE = 30_000
-/** Faults that are told in words. */
+/** Milliseconds after which a request without an answer is a fault. */
+const TIMEOUT = 30_000
+/** Maximum number of described faults. */
 const EXAMPLES = 5
 
-export class Judge {
+export class AnswerChecker {
   readonly #tally: Tally
   readonly #waiting = new Set<Promise<void>>()
 
@@ -33,30 +33,30 @@ export class Judge {
     this.#tally = tally
   }
 
-  /** Resolves when it has been answered and judged, or the connection is broken. */
-  ask(gateway: FleetGateway, asker: Asker, subject: Subject): Promise<void> {
+  /** Resolves once the answer is checked, or the connection is broken. */
+  ask(gateway: FleetGateway, requester: Requester, subject: Subject): Promise<void> {
     const start = now()
-    const late = setTimeout(() => this.#fault(gateway, subject, start, 'nothing for long'), PATIENCE)
-    const asked = asker
+    const late = setTimeout(() => this.#fault(gateway, subject, start, 'no answer'), TIMEOUT)
+    const request = requester
       .ask(subject.headers)
       .then(
-        (answer) => this.#judge(gateway, subject, start, answer),
+        (answer) => this.#check(gateway, subject, start, answer),
         () => count(this.#tally.broken, gateway.name),
       )
       .finally(() => {
         clearTimeout(late)
-        this.#waiting.delete(asked)
+        this.#waiting.delete(request)
       })
-    this.#waiting.add(asked)
-    return asked
+    this.#waiting.add(request)
+    return request
   }
 
-  /** Resolves when all that has been asked so far is answered. */
+  /** Resolves once all requests so far are answered. */
   async settled(): Promise<void> {
     await Promise.all(this.#waiting)
   }
 
-  #judge(gateway: FleetGateway, subject: Subject, start: number, answer: string): void {
+  #check(gateway: FleetGateway, subject: Subject, start: number, answer: string): void {
     this.#tally.requests++
     if (answer === 'unavailable') return count(this.#tally.unavailable, gateway.name)
     count(this.#tally.decided, gateway.name)
