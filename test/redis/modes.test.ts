@@ -1,4 +1,4 @@
-/** Messages and cached values by every way to reach a Redis: plain, by password and ACL, TLS, sentinels, a cluster. */
+/** Messages and cached values in every Redis mode: plain, with password and ACL, TLS, sentinels, a cluster. */
 
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
@@ -28,14 +28,14 @@ function configOf(url: string): RedisConfig {
   return config
 }
 
-function storeThatCounts() {
+function countingStore() {
   const store = {
-    asked: 0,
+    reads: 0,
     grantByName: async () => ({ seq: 1, mark: 1, value: { seat: null, givenUpAt: null } }),
     spacesByName: async () => ({ seq: 1, mark: 1, value: null }),
     seatById: async () => ({ seq: 1, mark: 1, value: null }),
     grantById: async (_tenant: string, id: string) => {
-      store.asked++
+      store.reads++
       return {
         seq: 1,
         mark: 1,
@@ -48,7 +48,7 @@ function storeThatCounts() {
 }
 
 function instanceOn(t: Test, config: RedisConfig, id: string) {
-  const heard: unknown[] = []
+  const received: unknown[] = []
   const connection = connectRedis(config, () => {})
   const bus = new RedisBus(
     connection,
@@ -56,15 +56,15 @@ function instanceOn(t: Test, config: RedisConfig, id: string) {
     keys,
     seal,
   )
-  bus.open(id, { announced: (it) => heard.push(it), acknowledged: (it) => heard.push(it) })
-  const store = storeThatCounts()
+  bus.open(id, { announced: (it) => received.push(it), acknowledged: (it) => received.push(it) })
+  const store = countingStore()
   const cache = new SeatCache(store, { connection, keys, seal }, { isCurrent: () => true }, Date.now)
   const ephemeral = new RedisEphemeral(() => connectRedis(config, () => {}, 2000), keys)
   t.teardown(async () => {
     ephemeral.close()
     await bus.close()
   })
-  return { bus, heard, cache, store, ephemeral }
+  return { bus, received, cache, store, ephemeral }
 }
 
 const addressed = (nodes: readonly { host: string; port: number }[]) =>
@@ -76,11 +76,11 @@ async function works(t: Test, url: string): Promise<void> {
   await until(() => one.bus.up && two.bus.up)
   const change = { seq: 1, mark: 2, tenant: 'acme', kind: 'seat', key: 'ä\0"' } as const
   one.bus.announce({ from: 'one', number: 1, seq: 1, changes: [change] })
-  await until(() => two.heard.length === 1)
-  t.same(two.heard, [{ from: 'one', number: 1, seq: 1, changes: [change] }])
+  await until(() => two.received.length === 1)
+  t.same(two.received, [{ from: 'one', number: 1, seq: 1, changes: [change] }])
   two.bus.acknowledge({ to: 'one', from: 'two', number: 1 })
-  await until(() => one.heard.length === 1)
-  t.same(one.heard, [{ to: 'one', from: 'two', number: 1 }])
+  await until(() => one.received.length === 1)
+  t.same(one.received, [{ to: 'one', from: 'two', number: 1 }])
 
   t.equal((await one.cache.grantById('acme', 'a', QUESTION)).source, 'store')
   await until(async () => (await two.cache.grantById('acme', 'a', QUESTION)).source === 'redis')
@@ -88,12 +88,12 @@ async function works(t: Test, url: string): Promise<void> {
   const epochs = await Promise.all([one, two, one].map(({ ephemeral }) => ephemeral.epoch()))
   t.match(epochs, Array(3).fill(/^[\w-]{8}$/))
   const [epoch = ''] = epochs
-  t.equal(new Set(epochs).size, 1, 'one epoch for all')
+  t.equal(new Set(epochs).size, 1, 'all instances have the same epoch')
   const used = await Promise.all(
     [one, two, one, two].map(({ ephemeral }) => ephemeral.use('acme', epoch, 'id', 60_000)),
   )
   t.same(used.filter(Boolean), [true], 'used once')
-  t.equal(await two.ephemeral.use('acme', 'AAAAAAAA', 'other', 60_000), false, 'of another epoch')
+  t.equal(await two.ephemeral.use('acme', 'AAAAAAAA', 'other', 60_000), false, 'another epoch')
 }
 
 t.test('plain, with a database number', async (t) => {
@@ -101,7 +101,7 @@ t.test('plain, with a database number', async (t) => {
   await works(t, `${server.url}/3`)
 })
 
-t.test('an ACL user that may do no more than it needs', async (t) => {
+t.test('an ACL user with the required permissions only', async (t) => {
   const server = await startRedis(t)
   const rules = ['on', '>p@ss:word', '~modes:*', '&modes:*', '-@all']
   const commands = ['get', 'set', 'publish', 'subscribe', 'ping', 'info', 'select', 'client', 'hello', 'auth']
@@ -109,13 +109,13 @@ t.test('an ACL user that may do no more than it needs', async (t) => {
   await works(t, server.url.replace('redis://', 'redis://gate:p%40ss%3Aword@'))
 })
 
-t.test('TLS, with a certificate of our own', async (t) => {
+t.test('TLS with a client certificate and a private CA', async (t) => {
   const server = await startRedis(t, { tls: 'mutual' })
   const { ca, client, clientKey } = CERTIFICATES.files
   await works(t, `rediss://127.0.0.1:${server.port}?ca=${ca}&cert=${client}&key=${clientKey}`)
 })
 
-t.test('TLS whose authority nobody named is refused', async (t) => {
+t.test('TLS with an unknown CA is refused', async (t) => {
   const server = await startRedis(t, { tls: 'server' })
   const causes: string[] = []
   const connection = connectRedis(configOf(`rediss://127.0.0.1:${server.port}`), ({ message }) =>
@@ -127,7 +127,7 @@ t.test('TLS whose authority nobody named is refused', async (t) => {
   t.not(connection.status, 'ready')
 })
 
-t.test('a master found by its sentinels, and the one after a failover', async (t) => {
+t.test('sentinels: the master, and the new master after a failover', async (t) => {
   const master = await startRedis(t)
   const replica = await startRedis(t, { replicaOf: master })
   const sentinels = await startSentinel(t, master, [replica])
@@ -149,23 +149,27 @@ t.test('a cluster', async (t) => {
   await works(t, `redis+cluster://${hosts}`)
 })
 
-t.test('a frozen one costs one wait, not one a request; a thawed one is used again', async (t) => {
-  const server = await startRedis(t)
-  const { cache, store, bus } = instanceOn(t, configOf(server.url), 'one')
-  await until(() => bus.up)
-  await cache.grantById('acme', 'a', QUESTION)
-  await until(async () => (await cache.grantById('acme', 'a', QUESTION)).source === 'redis')
-  await server.freeze()
-  store.asked = 0
-  for (let i = 0; i < 200; i++) t.equal((await cache.grantById('acme', `new ${i}`, QUESTION)).source, 'store')
-  t.equal(store.asked, 200)
-  await until(() => !bus.up)
-  await server.thaw()
-  await until(async () => (await cache.grantById('acme', 'a', QUESTION)).source === 'redis')
-  await until(() => bus.up)
-})
+t.test(
+  'a frozen Redis costs one timeout, not one for each request; it is used again once it thaws',
+  async (t) => {
+    const server = await startRedis(t)
+    const { cache, store, bus } = instanceOn(t, configOf(server.url), 'one')
+    await until(() => bus.up)
+    await cache.grantById('acme', 'a', QUESTION)
+    await until(async () => (await cache.grantById('acme', 'a', QUESTION)).source === 'redis')
+    await server.freeze()
+    store.reads = 0
+    for (let i = 0; i < 200; i++)
+      t.equal((await cache.grantById('acme', `new ${i}`, QUESTION)).source, 'store')
+    t.equal(store.reads, 200)
+    await until(() => !bus.up)
+    await server.thaw()
+    await until(async () => (await cache.grantById('acme', 'a', QUESTION)).source === 'redis')
+    await until(() => bus.up)
+  },
+)
 
-t.test('one that is not there, and comes', async (t) => {
+t.test('a Redis that is down at the start is used once it is up', async (t) => {
   const server = await startRedis(t)
   await server.kill()
   const { cache, bus } = instanceOn(t, configOf(server.url), 'one')

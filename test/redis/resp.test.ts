@@ -1,4 +1,4 @@
-/** Replies are cut and read alike however their bytes come; what is beyond a bound is refused before it is held. */
+/** The parser gives the same replies for any chunks of the same bytes, and refuses replies beyond its bounds early. */
 
 import fc from 'fast-check'
 import t from 'tap'
@@ -48,7 +48,7 @@ function cut(bytes: Buffer, places: readonly number[]): Buffer[] {
   return at.slice(1).map((end, index) => bytes.subarray(at[index], end))
 }
 
-t.test('what is written is read, however it is cut', async () => {
+t.test('a serialized reply is parsed back from any chunks', async () => {
   fc.assert(
     fc.property(
       fc.array(reply, { maxLength: 5 }),
@@ -63,7 +63,7 @@ t.test('what is written is read, however it is cut', async () => {
   )
 })
 
-t.test('any bytes are either replies or refused, alike however they are cut', async () => {
+t.test('random bytes are parsed or refused, with the same result for any chunks', async () => {
   const outcome = (chunks: readonly Buffer[]) => {
     try {
       return scan(chunks).length
@@ -98,7 +98,7 @@ for (const [what, bytes] of Object.entries(refused))
     t.throws(() => scan([Buffer.from(bytes)]), { name: 'ProtocolError' })
   })
 
-t.test('a reply that comes in single bytes takes no more than one that comes at once', async (t) => {
+t.test('a reply in single bytes needs no more memory than one in a single chunk', async (t) => {
   const scanner = new ReplyScanner()
   const before = await collected()
   const length = 300_000

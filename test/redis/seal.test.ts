@@ -1,4 +1,4 @@
-/** Poisoned or moved entries of the shared cache, and forged messages, are worth nothing. */
+/** Forged or moved entries of the shared cache, and forged messages, are rejected. */
 
 import { Redis } from 'ioredis'
 import t from 'tap'
@@ -16,7 +16,7 @@ import { until } from './support.ts'
 
 const secrets = [new Uint8Array(32).fill(1), new Uint8Array(40).fill(2)]
 
-t.test('a seal holds for one text, one place and one list of secrets', async (t) => {
+t.test('a seal is valid for one text, one place and one list of secrets', async (t) => {
   const seal = new Seal(secrets)
   const sealed = seal.seal('here', 'text')
   t.equal(seal.open('here', sealed), 'text')
@@ -26,7 +26,7 @@ t.test('a seal holds for one text, one place and one list of secrets', async (t)
   for (const text of ['', 'text', 'A'.repeat(22), `${'A'.repeat(22)}text`, `${'*'.repeat(22)}text`])
     t.equal(seal.open('here', text), null, text)
   t.equal(new Seal([...secrets].reverse()).open('here', sealed), null)
-  t.equal(new Seal([Buffer.concat(secrets)]).open('here', sealed), null, 'no two lists read the same')
+  t.equal(new Seal([Buffer.concat(secrets)]).open('here', sealed), null, 'another list with the same bytes')
   seal.setSecrets([new Uint8Array(32).fill(3)])
   t.equal(seal.open('here', sealed), null, 'after a change of secrets')
 })
@@ -37,13 +37,13 @@ const configOf = (url: string) => {
   return config
 }
 
-t.test('the cache believes what gateways wrote, where they wrote it, and nothing else', async (t) => {
+t.test('the cache accepts only values that a gateway wrote, at their own key', async (t) => {
   const server = await startRedis(t)
   const connection = connectRedis(configOf(server.url), () => {})
-  const intruder = new Redis(server.url)
-  t.teardown(() => [connection, intruder].forEach((each) => each.disconnect()))
+  const attacker = new Redis(server.url)
+  t.teardown(() => [connection, attacker].forEach((each) => each.disconnect()))
   await new Promise((resolve) => connection.once('ready', resolve))
-  let asked = 0
+  let reads = 0
   const seat = (id: string) => ({
     id,
     name: `name of ${id}`,
@@ -57,7 +57,7 @@ t.test('the cache believes what gateways wrote, where they wrote it, and nothing
     spacesByName: async () => ({ seq: 1, mark: 1, value: null }),
     seatById: async () => ({ seq: 1, mark: 1, value: null }),
     grantById: async (_tenant: string, id: string) => {
-      asked++
+      reads++
       return { seq: 1, mark: 1, value: seat(id) }
     },
     apiKeyById: async () => ({ seq: 1, mark: 1, value: null }),
@@ -66,36 +66,36 @@ t.test('the cache believes what gateways wrote, where they wrote it, and nothing
   const cache = () =>
     new SeatCache(store, { connection, keys, seal: new Seal(secrets) }, { isCurrent: () => true }, Date.now)
   t.equal((await cache().grantById('acme', 'one', question)).source, 'store')
-  await until(async () => (await intruder.keys('*')).length === 1)
+  await until(async () => (await attacker.keys('*')).length === 1)
   t.match(await cache().grantById('acme', 'one', question), { source: 'redis', value: seat('one') })
 
   const one = keys.value('seat', 'acme', 'one')
   const two = keys.value('seat', 'acme', 'two')
-  const written = (await intruder.get(one)) ?? ''
-  const grand = JSON.stringify([1, 1, { ...seat('one'), permissions: ['*'] }])
+  const written = (await attacker.get(one)) ?? ''
+  const forgedValue = JSON.stringify([1, 1, { ...seat('one'), permissions: ['*'] }])
   const poison: Record<string, string> = {
-    'without a seal': grand,
-    'under the seal of another text': written.slice(0, 22) + grand,
-    'under a seal of zeros': `${'A'.repeat(22)}${grand}`,
+    'without a seal': forgedValue,
+    'under the seal of another text': written.slice(0, 22) + forgedValue,
+    'under a seal of zeros': `${'A'.repeat(22)}${forgedValue}`,
     'no JSON': 'x'.repeat(100),
     'cut off': written.slice(0, -3),
   }
   for (const [what, text] of Object.entries(poison)) {
-    await intruder.set(one, text)
+    await attacker.set(one, text)
     t.match(await cache().grantById('acme', 'one', question), { source: 'store', value: seat('one') }, what)
   }
-  await intruder.set(two, written)
+  await attacker.set(two, written)
   t.match(
     await cache().grantById('acme', 'two', question),
     { source: 'store', value: seat('two') },
     'moved from another key',
   )
-  await intruder.lpush(keys.value('seat', 'acme', 'three'), 'x')
+  await attacker.lpush(keys.value('seat', 'acme', 'three'), 'x')
   t.match(await cache().grantById('acme', 'three', question), { source: 'store' }, 'another type')
-  t.ok(asked > 6)
+  t.ok(reads > 6)
 })
 
-t.test('a forged acknowledgement is not heard', async (t) => {
+t.test('a forged acknowledgement is ignored', async (t) => {
   const server = await startRedis(t)
   const config = configOf(server.url)
   const bus = (own: readonly Uint8Array[]) => {
@@ -103,21 +103,21 @@ t.test('a forged acknowledgement is not heard', async (t) => {
     const subscriber = connectSubscriber(config, publisher, () => {})
     return new RedisBus(publisher, subscriber, new Keys('test:'), new Seal(own))
   }
-  const heard: (Announcement | Acknowledgement)[] = []
-  const [one, two, stranger] = [bus(secrets), bus(secrets), bus([new Uint8Array(32)])]
-  const receiver = { announced: heard.push.bind(heard), acknowledged: heard.push.bind(heard) }
+  const received: (Announcement | Acknowledgement)[] = []
+  const [one, two, foreign] = [bus(secrets), bus(secrets), bus([new Uint8Array(32)])]
+  const receiver = { announced: received.push.bind(received), acknowledged: received.push.bind(received) }
   one.open('one', receiver as never)
   two.open('two', { announced: () => {}, acknowledged: () => {} })
-  stranger.open('stranger', { announced: () => {}, acknowledged: () => {} })
-  t.teardown(() => Promise.all([one, two, stranger].map((each) => each.close())))
-  await until(async () => one.up && two.up && stranger.up)
-  const intruder = new Redis(server.url)
-  t.teardown(() => intruder.disconnect())
+  foreign.open('stranger', { announced: () => {}, acknowledged: () => {} })
+  t.teardown(() => Promise.all([one, two, foreign].map((each) => each.close())))
+  await until(async () => one.up && two.up && foreign.up)
+  const attacker = new Redis(server.url)
+  t.teardown(() => attacker.disconnect())
   const forged = { to: 'one', from: 'two', number: 1 }
-  await intruder.publish('test:heard:one', JSON.stringify(forged))
-  await intruder.publish('test:heard:one', 'A'.repeat(22) + JSON.stringify(forged))
-  stranger.acknowledge(forged)
+  await attacker.publish('test:heard:one', JSON.stringify(forged))
+  await attacker.publish('test:heard:one', 'A'.repeat(22) + JSON.stringify(forged))
+  foreign.acknowledge(forged)
   two.acknowledge({ ...forged, number: 2 })
-  await until(async () => heard.length > 0)
-  t.same(heard, [{ ...forged, number: 2 }])
+  await until(async () => received.length > 0)
+  t.same(received, [{ ...forged, number: 2 }])
 })

@@ -1,6 +1,6 @@
 /**
- * A running gateway whose Redis says anything at all, while requests come that have to ask it: Seats never met, and
- * writes. Each request must be answered as the store has it, by the process that was started.
+ * Fuzzes a running gateway through its Redis. Requests for uncached Seats, and writes, make it use Redis. Each request
+ * must be answered from the store, by the process that was started.
  */
 
 import { readFileSync } from 'node:fs'
@@ -14,13 +14,13 @@ import { hostileReply } from './replies.ts'
 export interface Found {
   readonly requests: number
   readonly writes: number
-  /** What was not answered as it should be. */
+  /** Wrong answers. */
   readonly faults: readonly string[]
-  /** Bytes of memory that the process had at most, beyond what it had at rest. */
+  /** Bytes of memory at the peak, beyond the memory before the fuzz. */
   readonly grown: number
 }
 
-/** Until Redis has said `cases` wrong things. */
+/** Runs until Redis has sent `cases` hostile replies. */
 export async function fuzz(
   fleet: Fleet,
   gateway: FleetGateway,
@@ -30,8 +30,8 @@ export async function fuzz(
   const random = new Random(seed)
   const [pid, before] = [gateway.pid, memory(gateway.pid).now]
   const until = redis.hostile + cases
-  // Most answers are right, so that clients come to their later commands, too.
-  redis.says = (_command, honest) => (random.once(6) ? hostileReply(random, honest) : null)
+  // Most replies are correct, so that clients reach their later commands.
+  redis.says = (_command, correct) => (random.once(6) ? hostileReply(random, correct) : null)
   const driver = new Driver(fleet, gateway)
   try {
     await driver.run(() => redis.hostile < until && gateway.crash === null)
@@ -44,7 +44,7 @@ export async function fuzz(
   return { requests, writes, faults, grown: memory(pid).most - before }
 }
 
-/** Requests side by side, each for a Seat name that the gateway has not met; and one write after the other. */
+/** Sends parallel requests, each for an uncached Seat name, and one write at a time. */
 class Driver {
   requests = 0
   writes = 0
@@ -64,7 +64,7 @@ class Driver {
       while (more() && this.faults.length < 5) await step()
     }
     await Promise.all([
-      ...Array.from({ length: 4 }, () => repeat(() => this.#ask())),
+      ...Array.from({ length: 4 }, () => repeat(() => this.#read())),
       repeat(() => this.#write()),
     ])
   }
@@ -73,7 +73,7 @@ class Driver {
     this.#client.close()
   }
 
-  async #ask(): Promise<void> {
+  async #read(): Promise<void> {
     const name = `never met ${this.#gateway.name} ${this.requests++}`
     const authorization = `Bearer ${await this.#fleet.token([`s1:${name}`, 's1:Viewer'])}`
     await this.#expect('GET', '/v1/trainings', { authorization, space: 's1' })
@@ -95,7 +95,7 @@ class Driver {
   }
 }
 
-/** Bytes that a process has in memory, now and at most so far. */
+/** Resident memory of a process in bytes, now and at the peak. */
 function memory(pid: number): { now: number; most: number } {
   const text = readFileSync(`/proc/${pid}/status`, 'utf8')
   const of = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(text)?.[1]) * 1024

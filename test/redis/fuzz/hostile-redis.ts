@@ -1,6 +1,6 @@
 /**
- * A Redis, a sentinel and a node of a cluster in one, on loopback, that answers as it should, or otherwise: what it says
- * is put in place of a right answer. It keeps values and passes messages on, so that its clients come to all they do.
+ * A server on loopback that is a Redis, a sentinel and a cluster node, and can replace any correct reply. It stores values
+ * and delivers messages, so that its clients reach all their commands.
  */
 
 import { once } from 'node:events'
@@ -9,8 +9,8 @@ import { createServer as createTlsServer } from 'node:tls'
 import type { Test } from 'tap'
 import { CERTIFICATES } from '../../support/servers/tls.ts'
 
-/** @returns what is sent instead; null: the right answer */
-export type Says = (command: string, honest: Buffer) => Buffer | null
+/** @returns the reply to send instead; null: the correct one */
+export type Says = (command: string, correct: Buffer) => Buffer | null
 
 const bulk = (text: string | null) =>
   text === null ? '$-1\r\n' : `$${Buffer.byteLength(text, 'latin1')}\r\n${text}\r\n`
@@ -19,9 +19,9 @@ const array = (...items: readonly string[]) => `*${items.length}\r\n${items.join
 export class HostileRedis {
   readonly port: number
   says: Says = () => null
-  /** What it has said that was not right. */
+  /** Number of replaced replies. */
   hostile = 0
-  /** Commands answered as they should be, by name. */
+  /** Command → number of correct replies. */
   readonly answered = new Map<string, number>()
   readonly #server: Server
   readonly #sockets = new Set<Socket>()
@@ -48,7 +48,7 @@ export class HostileRedis {
     this.drop()
   }
 
-  /** Ends what is connected. */
+  /** Closes all connections. */
   drop(): void {
     for (const socket of this.#sockets) socket.destroy()
   }
@@ -60,11 +60,11 @@ export class HostileRedis {
       this.#sockets.delete(socket)
       this.#subscribers.delete(socket)
     })
-    let held = ''
+    let buffered = ''
     socket.on('data', (bytes) => {
-      held += bytes.toString('latin1')
-      for (let found = command(held); found !== null; found = command(held)) {
-        held = held.slice(found.length)
+      buffered += bytes.toString('latin1')
+      for (let found = command(buffered); found !== null; found = command(buffered)) {
+        buffered = buffered.slice(found.length)
         this.#answer(socket, found.words)
       }
     })
@@ -72,14 +72,14 @@ export class HostileRedis {
 
   #answer(socket: Socket, words: readonly string[]): void {
     const name = (words[0] ?? '').toLowerCase()
-    const honest = Buffer.from(this.#honest(socket, name, words.slice(1)), 'latin1')
-    const said = this.says(name, honest)
-    if (said === null) this.answered.set(name, (this.answered.get(name) ?? 0) + 1)
+    const correct = Buffer.from(this.#correct(socket, name, words.slice(1)), 'latin1')
+    const replacement = this.says(name, correct)
+    if (replacement === null) this.answered.set(name, (this.answered.get(name) ?? 0) + 1)
     else this.hostile++
-    socket.write(said ?? honest)
+    socket.write(replacement ?? correct)
   }
 
-  #honest(socket: Socket, name: string, words: readonly string[]): string {
+  #correct(socket: Socket, name: string, words: readonly string[]): string {
     const [first = '', second = ''] = words
     if (name === 'get') return bulk(this.#values.get(first) ?? null)
     if (name === 'set') this.#values.set(first, second)
@@ -104,10 +104,10 @@ export class HostileRedis {
   }
 
   #publish(channel: string, message: string): number {
-    const heard = [...this.#subscribers].filter(([, channels]) => channels.has(channel))
+    const receivers = [...this.#subscribers].filter(([, channels]) => channels.has(channel))
     const bytes = Buffer.from(array(bulk('message'), bulk(channel), bulk(message)), 'latin1')
-    for (const [socket] of heard) socket.write(this.says('message', bytes) ?? bytes)
-    return heard.length
+    for (const [socket] of receivers) socket.write(this.says('message', bytes) ?? bytes)
+    return receivers.length
   }
 
   #subscribe(socket: Socket, channels: readonly string[]): string {
@@ -119,7 +119,7 @@ export class HostileRedis {
   }
 }
 
-/** The first command of these bytes, once it is whole. */
+/** The first command in the text; null until it is complete. */
 function command(text: string): { words: string[]; length: number } | null {
   const words: string[] = []
   let at = text.indexOf('\r\n') + 2

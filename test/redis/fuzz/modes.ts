@@ -1,4 +1,4 @@
-/** A gateway for each way to reach a Redis, each with a hostile one of its own. Started by the fuzz and its test. */
+/** One gateway for each Redis mode, each with its own hostile Redis. Used by the fuzz and its test. */
 
 import type { Test } from 'tap'
 import { type Fleet, startFleet } from '../../fleet/fleet.ts'
@@ -14,11 +14,11 @@ const URLS = [
 
 export interface Modes {
   readonly fleet: Fleet
-  /** Of each gateway of the fleet, its own. */
+  /** One for each gateway of the fleet. */
   readonly servers: readonly HostileRedis[]
 }
 
-/** @param says from the very first command on */
+/** @param says replaces replies from the first command on */
 export async function startModes(t: Test, says: Says): Promise<Modes> {
   const servers = await Promise.all(URLS.map((url) => HostileRedis.start(t, url(0).startsWith('rediss:'))))
   for (const server of servers) server.says = says

@@ -1,11 +1,11 @@
-/** Bytes that a Redis may send instead of what was asked for: of every kind, well-formed or not. */
+/** Hostile replies of Redis: well-formed and malformed bytes. */
 
 import type { Random } from '../../hostile/fuzz/random.ts'
 
 const bulk = (text: string) => `$${Buffer.byteLength(text)}\r\n${text}\r\n`
 const array = (...items: string[]) => `*${items.length}\r\n${items.join('')}`
 
-/** Well-formed RESP2, each of a kind that some command does not have. */
+/** Well-formed RESP2, each of a type that is wrong for some command. */
 export const KINDS: readonly string[] = [
   ':5\r\n',
   ':-1\r\n',
@@ -62,7 +62,7 @@ export const KINDS: readonly string[] = [
   '-WRONGTYPE\r\n',
 ]
 
-/** RESP3, which is never asked for. */
+/** RESP3, which no client requests. */
 export const RESP3: readonly string[] = [
   '_\r\n',
   '#t\r\n',
@@ -88,7 +88,7 @@ export const RESP3: readonly string[] = [
   '$?\r\n',
 ]
 
-/** No RESP at all, or lengths that nothing could hold. */
+/** Not RESP, or impossible lengths. */
 export const BROKEN: readonly string[] = [
   '\r\n',
   '\n',
@@ -119,13 +119,13 @@ export const BROKEN: readonly string[] = [
 
 const REPLIES = [...KINDS, ...RESP3, ...BROKEN]
 
-/** @param honest what would have been right */
-export function hostileReply(random: Random, honest: Buffer): Buffer {
+/** @param honest the correct reply */
+export function hostileReply(random: Random, correct: Buffer): Buffer {
   const make = random.pick(MAKERS)
-  return Buffer.isBuffer(make) ? make : make(random, honest)
+  return Buffer.isBuffer(make) ? make : make(random, correct)
 }
 
-type Maker = (random: Random, honest: Buffer) => Buffer
+type Maker = (random: Random, correct: Buffer) => Buffer
 
 const listed: Maker = (random) => Buffer.from(random.pick(REPLIES), 'latin1')
 
@@ -136,12 +136,12 @@ const MAKERS: readonly Maker[] = [
   (random) => Buffer.from(nested(random, 6)),
   (random) => Buffer.from(`*1\r\n`.repeat(1 + random.below(20_000))),
   (random) => Buffer.from(Array.from({ length: 1 + random.below(200) }, () => random.below(256))),
-  // Cut: the rest never comes, or the next reply stands in its place.
-  (random, honest) => honest.subarray(0, random.below(honest.length)),
-  // One reply too many.
-  (random, honest) => Buffer.concat([honest, listed(random, honest)]),
-  (_random, honest) => Buffer.concat([honest, honest]),
-  (random, honest) => flipped(random, honest),
+  // Truncated: the rest is missing, or the next reply follows instead.
+  (random, correct) => correct.subarray(0, random.below(correct.length)),
+  // An extra reply.
+  (random, correct) => Buffer.concat([correct, listed(random, correct)]),
+  (_random, correct) => Buffer.concat([correct, correct]),
+  (random, correct) => flipped(random, correct),
   (random) => long(random.below(6 * 1024 * 1024)),
   (random) => Buffer.alloc(random.below(1024 * 1024), '+'),
   (random) =>
@@ -156,14 +156,14 @@ function zeros(count: number): Buffer {
   return Buffer.from(':0\r\n'.repeat(count))
 }
 
-function flipped(random: Random, honest: Buffer): Buffer {
-  const bytes = Buffer.from(honest)
+function flipped(random: Random, correct: Buffer): Buffer {
+  const bytes = Buffer.from(correct)
   const at = random.below(bytes.length)
   bytes[at] = (bytes[at] ?? 0) ^ (1 << random.below(8))
   return bytes
 }
 
-/** Arrays of anything that is well-formed. */
+/** Arrays of well-formed replies. */
 function nested(random: Random, depth: number): string {
   if (depth === 0 || random.once(4)) return random.pick(KINDS)
   return array(...Array.from({ length: random.below(5) }, () => nested(random, depth - 1)))

@@ -1,4 +1,4 @@
-/** `node test/redis/fuzz/run.ts --cases 5000 --seed 1`: the fuzz by itself, cases a gateway. Exit 1 when it found something. */
+/** Runs the fuzz alone: `node test/redis/fuzz/run.ts --cases 5000 --seed 1`, cases for each gateway. Exit code 1 on a fault. */
 
 import { parseArgs } from 'node:util'
 import type { Test } from 'tap'
