@@ -1,4 +1,4 @@
-/** The operators' listener, as those that scrape it see it. */
+/** The ops listener, as a scraper sees it. */
 
 import t from 'tap'
 import { raw } from '../support/client.ts'
@@ -11,7 +11,7 @@ const source = {
   hosts: () => ['gateway.internal'],
 }
 
-t.test('a connection is kept for longer than between two scrapes', async (t) => {
+t.test('keeps a connection for longer than between two scrapes', async (t) => {
   const ops = await openOps({ host: '127.0.0.1', port: 0 }, source)
   t.teardown(() => ops.close(0))
   const answer = await fetch(`http://127.0.0.1:${ops.address.port}/metrics`)
@@ -19,7 +19,7 @@ t.test('a connection is kept for longer than between two scrapes', async (t) => 
   t.equal(answer.headers.get('keep-alive'), 'timeout=75')
 })
 
-t.test('what is not GET or HEAD is told so', async (t) => {
+t.test('methods other than GET and HEAD get 405', async (t) => {
   const ops = await openOps({ host: '127.0.0.1', port: 0 }, source)
   t.teardown(() => ops.close(0))
   const answer = await fetch(`http://127.0.0.1:${ops.address.port}/metrics`, { method: 'POST' })
@@ -27,7 +27,7 @@ t.test('what is not GET or HEAD is told so', async (t) => {
   t.equal(answer.headers.get('allow'), 'GET, HEAD')
 })
 
-t.test('a web page whose name was made to lead here reads nothing', async (t) => {
+t.test('a web page whose name resolves to this listener (DNS rebinding) reads nothing', async (t) => {
   const ops = await openOps({ host: '127.0.0.1', port: 0 }, source)
   t.teardown(() => ops.close(0))
   const { port } = ops.address
@@ -56,7 +56,7 @@ t.test('a web page whose name was made to lead here reads nothing', async (t) =>
     t.notMatch(answer, 'a 1')
   }
   t.match(await ask('Host: evil.example\r\n', '1.0'), /^HTTP\/1\.1 421 /)
-  t.notMatch(await ask('Host: 127.0.0.1\r\nHost: evil.example\r\n'), 'a 1', 'two of them')
+  t.notMatch(await ask('Host: 127.0.0.1\r\nHost: evil.example\r\n'), 'a 1', 'two Host headers')
   t.notMatch(
     await raw(
       port,
@@ -66,7 +66,7 @@ t.test('a web page whose name was made to lead here reads nothing', async (t) =>
   )
 })
 
-t.test('addresses, localhost and listed names are answered', async (t) => {
+t.test('answers IP addresses, localhost and listed names', async (t) => {
   const ops = await openOps({ host: '127.0.0.1', port: 0 }, source)
   t.teardown(() => ops.close(0))
   const { port } = ops.address
@@ -89,7 +89,7 @@ t.test('addresses, localhost and listed names are answered', async (t) => {
   t.match(await raw(port, 'GET /livez HTTP/1.0\r\n\r\n'), /^HTTP\/1\.1 200 /, 'HTTP/1.0 without Host')
 })
 
-t.test('the names are those of the configuration', async (t) => {
+t.test('the allowed names come from the configuration', async (t) => {
   const world = await startWorld(t, { top: ['ops_hosts: [Gateway.internal]'] })
   const port = Number(new URL(world.ops).port)
   const ask = (host: string) => raw(port, `GET /livez HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)

@@ -1,4 +1,4 @@
-/** A reload is seen whole or not at all, and costs no request. */
+/** A reload is atomic and costs no request. */
 
 import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ import { routeTable, startUpstream, startWorld, type World } from '../support/wo
 const write = (world: World, routes: string[]) =>
   writeFileSync(join(world.folder, 'routes', 'main.yaml'), routeTable(routes))
 
-t.test('a new table is met by the next request', async (t) => {
+t.test('the next request uses the new table', async (t) => {
   const world = await startWorld(t)
   t.equal((await world.client.send('GET', '/new')).status, 404)
   write(world, ['GET /new: public'])
@@ -19,7 +19,7 @@ t.test('a new table is met by the next request', async (t) => {
   t.match(await (await fetch(`${world.ops}/readyz`)).json(), { config: { version: 2 } })
 })
 
-t.test('a faulty one changes nothing', async (t) => {
+t.test('a table with faults changes nothing', async (t) => {
   const world = await startWorld(t)
   for (const routes of [
     ['GET /docs/*: public', 'GET /docs/*: public'],
@@ -35,7 +35,7 @@ t.test('a faulty one changes nothing', async (t) => {
   }
 })
 
-t.test('a folder or a broken link where a table was: the table before it stays', async (t) => {
+t.test('if the table becomes a folder or a broken link, the previous table stays', async (t) => {
   const world = await startWorld(t)
   const table = join(world.folder, 'routes', 'main.yaml')
   writeFileSync(join(world.folder, 'routes', 'other.yaml'), routeTable(['GET /other: public']))
@@ -50,7 +50,7 @@ t.test('a folder or a broken link where a table was: the table before it stays',
   t.equal((await world.client.send('GET', '/docs/a')).status, 200)
 })
 
-t.test('what sockets and files are bound to needs a restart', async (t) => {
+t.test('changed sockets and files need a restart', async (t) => {
   const world = await startWorld(t)
   const text = readFileSync(world.config.file, 'utf8')
   writeFileSync(world.config.file, text.replace('seatgate.db', 'other.db'))
@@ -83,10 +83,10 @@ t.test('no request fails while tables and upstreams are replaced under load', as
   await Promise.all(load)
   t.ok(sent > 100)
   t.equal(failed, 0)
-  t.ok(other.seen.length > 0 && world.upstream.seen.length > 0, 'both upstreams had their turns')
+  t.ok(other.seen.length > 0 && world.upstream.seen.length > 0, 'both upstreams were used')
 })
 
-t.test('a token signed with a secret that is gone stops at the reload', async (t) => {
+t.test('a token signed with a removed secret is refused after the reload', async (t) => {
   const world = await startWorld(t)
   const token = await world.token([])
   const headers = { authorization: `Bearer ${token}` }
@@ -95,7 +95,7 @@ t.test('a token signed with a secret that is gone stops at the reload', async (t
   const secret = (of: string) => text.replace('"${ACME_SECRET}"', of)
   writeFileSync(world.config.file, secret('"a second secret, of thirty-two bytes or more", "${ACME_SECRET}"'))
   await world.reload()
-  t.equal((await world.client.send('GET', '/v1/me', headers)).status, 200, 'the old one still verifies')
+  t.equal((await world.client.send('GET', '/v1/me', headers)).status, 200, 'the old secret still verifies')
   writeFileSync(world.config.file, secret('"a second secret, of thirty-two bytes or more"'))
   await world.reload()
   t.equal((await world.client.send('GET', '/v1/me', headers)).json.code, 'token_invalid')

@@ -1,9 +1,9 @@
-/** Once a change has been answered, the very next request is decided on it. */
+/** Once a change has been acknowledged, the next request is decided on it. */
 
 import t from 'tap'
 import { startWorld } from '../support/world.ts'
 
-t.test('1,000 rounds of update and request on one connection, not one stale decision', async (t) => {
+t.test('1,000 rounds of update and request on one connection, without a stale decision', async (t) => {
   const world = await startWorld(t)
   const id = await world.seat('Viewer', ['s1'], ['trainings:list'])
   const headers = { authorization: `Bearer ${await world.token(['s1:Viewer'])}`, space: 's1' }
@@ -19,7 +19,7 @@ t.test('1,000 rounds of update and request on one connection, not one stale deci
   t.equal(stale, 0)
 })
 
-t.test('the same under load from others who keep the Seat in memory', async (t) => {
+t.test('the same under load from clients that keep the Seat in memory', async (t) => {
   const world = await startWorld(t)
   const id = await world.seat('Viewer', ['s1'], ['trainings:list'])
   const headers = { authorization: `Bearer ${await world.token(['s1:Viewer'])}`, space: 's1' }
@@ -42,39 +42,42 @@ t.test('the same under load from others who keep the Seat in memory', async (t) 
   t.equal(stale, 0)
 })
 
-t.test('revoked is revoked, deleted is deleted, and a name made again revives nobody', async (t) => {
-  const world = await startWorld(t)
-  const id = await world.seat('Viewer', ['s1'], ['trainings:list'])
-  const token = { authorization: `Bearer ${await world.token(['s1:Viewer'])}`, space: 's1' }
-  const made = await world.admin('POST', '/v1/api-keys', { name: 'ci', seats: ['Viewer'] })
-  const key = { 'x-api-key': made.json.key, space: 's1' }
-  const ask = async (headers: Record<string, string>) => {
-    const answer = await world.client.send('GET', '/v1/trainings', headers)
-    return answer.status === 200 ? 'allow' : answer.json.code
-  }
-  t.same([await ask(token), await ask(key)], ['allow', 'allow'])
+t.test(
+  'a revoked key, a deleted Seat and a new Seat with its name grant nothing to older credentials',
+  async (t) => {
+    const world = await startWorld(t)
+    const id = await world.seat('Viewer', ['s1'], ['trainings:list'])
+    const token = { authorization: `Bearer ${await world.token(['s1:Viewer'])}`, space: 's1' }
+    const made = await world.admin('POST', '/v1/api-keys', { name: 'ci', seats: ['Viewer'] })
+    const key = { 'x-api-key': made.json.key, space: 's1' }
+    const ask = async (headers: Record<string, string>) => {
+      const answer = await world.client.send('GET', '/v1/trainings', headers)
+      return answer.status === 200 ? 'allow' : answer.json.code
+    }
+    t.same([await ask(token), await ask(key)], ['allow', 'allow'])
 
-  await world.admin('PUT', `/v1/seats/${id}`, { name: 'Watcher' })
-  t.same(
-    [await ask(token), await ask(key)],
-    ['permission_denied', 'allow'],
-    'a key follows a rename, a token does not',
-  )
-  await world.admin('PUT', `/v1/seats/${id}`, { name: 'Viewer' })
-  t.same([await ask(token), await ask(key)], ['permission_denied', 'allow'], 'a name given up stays marked')
+    await world.admin('PUT', `/v1/seats/${id}`, { name: 'Watcher' })
+    t.same(
+      [await ask(token), await ask(key)],
+      ['permission_denied', 'allow'],
+      'a key follows a rename, a token does not',
+    )
+    await world.admin('PUT', `/v1/seats/${id}`, { name: 'Viewer' })
+    t.same([await ask(token), await ask(key)], ['permission_denied', 'allow'], 'a name given up stays marked')
 
-  t.equal((await world.admin('DELETE', `/v1/seats/${id}`)).status, 204)
-  t.same([await ask(token), await ask(key)], ['permission_denied', 'no_seat_in_space'])
-  await world.seat('Viewer', ['s1'], ['trainings:list'])
-  t.same([await ask(token), await ask(key)], ['permission_denied', 'no_seat_in_space'])
-  const later = await world.token(['s1:Viewer'], { now: Date.now() + 1000 })
-  await new Promise((resolve) => setTimeout(resolve, 1100))
-  t.equal(
-    await ask({ authorization: `Bearer ${later}`, space: 's1' }),
-    'allow',
-    'a later token names the new Seat',
-  )
+    t.equal((await world.admin('DELETE', `/v1/seats/${id}`)).status, 204)
+    t.same([await ask(token), await ask(key)], ['permission_denied', 'no_seat_in_space'])
+    await world.seat('Viewer', ['s1'], ['trainings:list'])
+    t.same([await ask(token), await ask(key)], ['permission_denied', 'no_seat_in_space'])
+    const later = await world.token(['s1:Viewer'], { now: Date.now() + 1000 })
+    await new Promise((resolve) => setTimeout(resolve, 1100))
+    t.equal(
+      await ask({ authorization: `Bearer ${later}`, space: 's1' }),
+      'allow',
+      'a later token names the new Seat',
+    )
 
-  t.equal((await world.admin('DELETE', `/v1/api-keys/${made.json.id}`)).status, 204)
-  t.equal(await ask(key), 'api_key_revoked')
-})
+    t.equal((await world.admin('DELETE', `/v1/api-keys/${made.json.id}`)).status, 204)
+    t.equal(await ask(key), 'api_key_revoked')
+  },
+)

@@ -1,4 +1,4 @@
-/** A worker that ends is replaced, without a lost write or a stale answer; one that stands still holds nobody up. */
+/** A worker that ends is replaced, without a lost write or a stale decision; a frozen worker blocks no other request. */
 
 import { renameSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -7,7 +7,7 @@ import { Client } from '../../support/client.ts'
 import { startWorld } from '../../support/world.ts'
 import { metric, readiness, until, workersOf } from './support.ts'
 
-t.test('killed one after the other under writes and requests', async (t) => {
+t.test('workers killed one after the other under writes and requests', async (t) => {
   const world = await startWorld(t, { top: ['workers: 2'] })
   const id = await world.seat('Viewer', ['s1'], ['trainings:list'])
   const headers = { authorization: `Bearer ${await world.token(['s1:Viewer'])}`, space: 's1' }
@@ -24,7 +24,7 @@ t.test('killed one after the other under writes and requests', async (t) => {
     if (victim !== undefined) process.kill(victim, 'SIGKILL')
     const written = await writing.catch(() => null)
     if (written?.status !== 200) {
-      // No answer, so no promise: the write is made again.
+      // A write without a response may be lost, so it is repeated.
       cut++
       await until(async () => {
         const again = await world
@@ -42,41 +42,44 @@ t.test('killed one after the other under writes and requests', async (t) => {
     }
   }
   t.equal(stale, 0)
-  t.comment(`${cut} writes lost their answer to a killed worker`)
+  t.comment(`${cut} writes lost their response with a killed worker`)
   await until(async () => (await readiness(world)).workers === 'ok')
   t.equal(workersOf().length, 2)
 })
 
-t.test('a frozen one: writes are answered by time, and what it answers when it thaws is right', async (t) => {
-  const world = await startWorld(t, { top: ['workers: 2'] })
-  const id = await world.seat('Viewer', ['s1'], ['trainings:list'])
-  const headers = { authorization: `Bearer ${await world.token(['s1:Viewer'])}`, space: 's1' }
-  const clients = Array.from({ length: 4 }, () => new Client(world.port))
-  for (const client of clients) t.equal((await client.send('GET', '/v1/trainings', headers)).status, 200)
-  const [frozen = 0] = workersOf()
-  process.kill(frozen, 'SIGSTOP')
-  t.teardown(() => {
-    try {
-      process.kill(frozen, 'SIGCONT')
-    } catch {}
-  })
-  // Whoever's turn it is: the frozen worker's connections get no answer, the other's do.
-  const permissions = ['trainings:read']
-  const writes = Array.from({ length: 16 }, async () => {
-    const client = new Client(world.port)
-    t.teardown(() => client.close())
-    const admin = { 'x-api-key': world.keys.acme ?? '', space: 'admin', 'content-type': 'application/json' }
-    return client.send('PUT', `/v1/seats/${id}`, admin, JSON.stringify({ permissions }))
-  })
-  t.equal((await Promise.any(writes)).status, 200)
-  const asked = clients.map((client) => client.send('GET', '/v1/trainings', headers))
-  await sleep(100)
-  process.kill(frozen, 'SIGCONT')
-  for (const { status } of await Promise.all(asked)) t.equal(status, 403)
-  for (const client of clients) client.close()
-})
+t.test(
+  'a frozen worker: writes are acknowledged after the lease, and its decisions after the thaw are right',
+  async (t) => {
+    const world = await startWorld(t, { top: ['workers: 2'] })
+    const id = await world.seat('Viewer', ['s1'], ['trainings:list'])
+    const headers = { authorization: `Bearer ${await world.token(['s1:Viewer'])}`, space: 's1' }
+    const clients = Array.from({ length: 4 }, () => new Client(world.port))
+    for (const client of clients) t.equal((await client.send('GET', '/v1/trainings', headers)).status, 200)
+    const [frozen = 0] = workersOf()
+    process.kill(frozen, 'SIGSTOP')
+    t.teardown(() => {
+      try {
+        process.kill(frozen, 'SIGCONT')
+      } catch {}
+    })
+    // Connections alternate: those of the frozen worker get no response, those of the other one do.
+    const permissions = ['trainings:read']
+    const writes = Array.from({ length: 16 }, async () => {
+      const client = new Client(world.port)
+      t.teardown(() => client.close())
+      const admin = { 'x-api-key': world.keys.acme ?? '', space: 'admin', 'content-type': 'application/json' }
+      return client.send('PUT', `/v1/seats/${id}`, admin, JSON.stringify({ permissions }))
+    })
+    t.equal((await Promise.any(writes)).status, 200)
+    const asked = clients.map((client) => client.send('GET', '/v1/trainings', headers))
+    await sleep(100)
+    process.kill(frozen, 'SIGCONT')
+    for (const { status } of await Promise.all(asked)) t.equal(status, 403)
+    for (const client of clients) client.close()
+  },
+)
 
-t.test('one that stays silent is ended and replaced', async (t) => {
+t.test('a worker that stays silent is ended and replaced', async (t) => {
   const world = await startWorld(t, { top: ['workers: 2'] })
   const before = workersOf()
   const [frozen = 0] = before
@@ -87,7 +90,7 @@ t.test('one that stays silent is ended and replaced', async (t) => {
   t.match(await readiness(world), { status: 200, workers: 'ok' })
 })
 
-t.test('what a worker counted stays counted when it has ended', async (t) => {
+t.test('the counters of an ended worker stay', async (t) => {
   const world = await startWorld(t, { top: ['workers: 2'] })
   for (let i = 0; i < 6; i++) {
     const client = new Client(world.port)
@@ -105,7 +108,7 @@ t.test('what a worker counted stays counted when it has ended', async (t) => {
   t.equal(await metric(world, total), 7)
 })
 
-t.test('one that can not begin is tried again, and not counted, until it can', async (t) => {
+t.test('a worker that can not start is retried, and not counted, until it can', async (t) => {
   const world = await startWorld(t, { top: ['workers: 2'] })
   const moved = `${world.storeFile}.moved`
   renameSync(world.storeFile, moved)

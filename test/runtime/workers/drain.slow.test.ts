@@ -1,4 +1,4 @@
-/** The end of a gateway with workers, as a process: what is in flight ends well, the log is whole, nothing is left. */
+/** The end of a gateway with workers: requests in flight finish, the log is complete, and no process is left. */
 
 import { spawn } from 'node:child_process'
 import { createServer } from 'node:http'
@@ -9,7 +9,7 @@ import { Client } from '../../support/client.ts'
 import { until, workersOf } from './support.ts'
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-  t.test(`${signal} to the whole group: requests in flight finish, exit code 0`, async (t) => {
+  t.test(`${signal} to the process group: requests in flight finish, exit code 0`, async (t) => {
     let waiting = 0
     const service = createServer((_request, response) => {
       waiting++
@@ -53,13 +53,13 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     t.equal(
       lines.filter((line) => JSON.parse(line).msg === 'request').length,
       20,
-      'each line whole, none lost',
+      'each line is complete, and none is lost',
     )
     for (const pid of workers) t.throws(() => process.kill(pid, 0), { code: 'ESRCH' })
   })
 }
 
-t.test('a primary that is killed takes its workers with it', async (t) => {
+t.test('the workers of a killed primary end', async (t) => {
   const cwd = folderWith(t, { 'gateway.config.yaml': `${CONFIG}workers: 2\n`, 'routes/a.yaml': ROUTES })
   const env = { ...process.env, ACME_SECRET: SECRET }
   const child = spawn(process.execPath, [MAIN, 'start'], { cwd, env, stdio: ['ignore', 'pipe', 'inherit'] })
@@ -84,25 +84,28 @@ t.test('a primary that is killed takes its workers with it', async (t) => {
   t.equal(workers.length, 2)
 })
 
-t.test('a taken port, or a fault of the table, ends the start with a message and nothing left', async (t) => {
-  const taken = createServer()
-  await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve))
-  t.teardown(() => taken.close())
-  const { port } = taken.address() as AddressInfo
-  const config = `${CONFIG}workers: 2\n`.replace('listen: 127.0.0.1:0', `listen: 127.0.0.1:${port}`)
-  for (const [text, table, expected] of [
-    [config, ROUTES, /EADDRINUSE/],
-    [`${CONFIG}workers: 2\n`, `${ROUTES}  GET /v1/seats: public\n`, /v1\/seats/],
-  ] as const) {
-    const cwd = folderWith(t, { 'gateway.config.yaml': text, 'routes/a.yaml': table })
-    const env = { ...process.env, ACME_SECRET: SECRET }
-    const child = spawn(process.execPath, [MAIN, 'start'], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
-    let err = ''
-    child.stderr.on('data', (chunk) => {
-      err += chunk
-    })
-    t.equal(await new Promise((resolve) => child.once('close', resolve)), 1)
-    t.match(err, expected)
-    t.equal(err.trim().split('\n').length, 1, err)
-  }
-})
+t.test(
+  'a port in use, or a fault in the table, ends the start with a message and no process left',
+  async (t) => {
+    const taken = createServer()
+    await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve))
+    t.teardown(() => taken.close())
+    const { port } = taken.address() as AddressInfo
+    const config = `${CONFIG}workers: 2\n`.replace('listen: 127.0.0.1:0', `listen: 127.0.0.1:${port}`)
+    for (const [text, table, expected] of [
+      [config, ROUTES, /EADDRINUSE/],
+      [`${CONFIG}workers: 2\n`, `${ROUTES}  GET /v1/seats: public\n`, /v1\/seats/],
+    ] as const) {
+      const cwd = folderWith(t, { 'gateway.config.yaml': text, 'routes/a.yaml': table })
+      const env = { ...process.env, ACME_SECRET: SECRET }
+      const child = spawn(process.execPath, [MAIN, 'start'], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
+      let err = ''
+      child.stderr.on('data', (chunk) => {
+        err += chunk
+      })
+      t.equal(await new Promise((resolve) => child.once('close', resolve)), 1)
+      t.match(err, expected)
+      t.equal(err.trim().split('\n').length, 1, err)
+    }
+  },
+)

@@ -1,4 +1,4 @@
-/** All workers take a new configuration, or none does. */
+/** All workers use a new configuration, or none does. */
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -18,7 +18,7 @@ async function statuses(world: World, path: string): Promise<number[]> {
   return found
 }
 
-t.test('a new table, a faulty one, and a worker that begins after both', async (t) => {
+t.test('a new table, a table with faults, and a worker that starts after both', async (t) => {
   const world = await startWorld(t, { top: ['workers: 2'] })
   const table = join(world.folder, 'routes', 'main.yaml')
   writeFileSync(table, 'upstream: main\nroutes:\n  GET /new/*: public\n')
@@ -36,7 +36,7 @@ t.test('a new table, a faulty one, and a worker that begins after both', async (
   await until(async () =>
     (await statuses(world, '/new/a').catch(() => [0])).every((status) => status === 200),
   )
-  t.pass('it runs what the others run, whatever the files say')
+  t.pass('it uses the same table as the others, not the files')
 })
 
 t.test('no request fails while tables are replaced under load', async (t) => {
@@ -57,14 +57,14 @@ t.test('no request fails while tables are replaced under load', async (t) => {
   t.same(failed, [])
 })
 
-t.test('a worker that begins while a reload goes on does not keep the old table', async (t) => {
+t.test('a worker that starts during a reload does not keep the old table', async (t) => {
   const world = await startWorld(t, { top: ['workers: 2'] })
   const table = join(world.folder, 'routes', 'main.yaml')
   const tables = ['GET /page: public', 'GET /page: a:b']
   for (let round = 0; round < 6; round++) {
     const before = workersOf()
     process.kill(before[0] ?? 0, 'SIGKILL')
-    // Somewhere between its start and its first connection.
+    // Between its start and its first connection.
     await sleep(round * 120)
     writeFileSync(table, `upstream: main\nroutes:\n  ${tables[round % 2]}\n`)
     await world.reload()

@@ -1,14 +1,14 @@
-/** Several processes on one port, one promise: once a change has been answered, none of them decides on the old state. */
+/** Several processes on one port: once a change has been acknowledged, none of them decides on the old state. */
 
 import t from 'tap'
 import { Client } from '../../support/client.ts'
 import { startWorld } from '../../support/world.ts'
 
-t.test('updates and requests on many connections to three workers, not one stale decision', async (t) => {
+t.test('updates and requests on many connections to three workers, without a stale decision', async (t) => {
   const world = await startWorld(t, { top: ['workers: 3'] })
   const id = await world.seat('Viewer', ['s1'], ['trainings:list'])
   const headers = { authorization: `Bearer ${await world.token(['s1:Viewer'])}`, space: 's1' }
-  // Connections go round the workers, so nine of them reach each.
+  // Connections alternate between workers, so nine of them reach every worker.
   const clients = Array.from({ length: 9 }, () => new Client(world.port))
   let stale = 0
   for (let round = 0; round < 200; round++) {

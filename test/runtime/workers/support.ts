@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { World } from '../../support/world.ts'
 
-/** Processes that were started by `parent` to be workers. */
+/** Pids of the workers that `parent` has started. */
 export function workersOf(parent = process.pid): number[] {
   return execFileSync('ps', ['-A', '-o', 'pid=,ppid=,args='], { encoding: 'utf8' })
     .split('\n')
@@ -16,10 +16,10 @@ export async function until(condition: () => boolean | Promise<boolean>): Promis
     if (await condition()) return
     await sleep(25)
   }
-  throw new Error('did not happen')
+  throw new Error('condition not met')
 }
 
-/** The value of a series, without labels, as `/metrics` shows it. */
+/** The value of a series, without labels, in `/metrics`. */
 export async function metric(world: World, name: string): Promise<number> {
   const text = await (await fetch(`${world.ops}/metrics`)).text()
   return Number(
