@@ -1,4 +1,4 @@
-/** Clients that leave, 2,000 of them: the upstream's requests end, every socket is given back, nobody else notices. */
+/** 2,000 clients that abort: the upstream's requests end, every socket is closed, and other clients are not affected. */
 
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
@@ -12,7 +12,7 @@ const CLIENTS = 2000
 const AT_ONCE = 50
 
 interface Counted {
-  /** By their paths. */
+  /** By path. */
   readonly begun: Set<string>
   ended: number
 }
@@ -33,8 +33,8 @@ async function start(t: Test) {
   return { gateway, seen, well }
 }
 
-/** @param leave once the request is where it should be */
-async function abandon(
+/** @param leave resolves when the connection is to be reset */
+async function abort(
   port: number,
   request: string,
   leave: (socket: Socket) => Promise<unknown>,
@@ -46,7 +46,7 @@ async function abandon(
   socket.resetAndDestroy()
 }
 
-async function everybody(
+async function abortAll(
   t: Test,
   request: (path: string) => string,
   leave: (socket: Socket, seen: Counted, path: string) => Promise<unknown>,
@@ -56,7 +56,7 @@ async function everybody(
   const line = Array.from({ length: AT_ONCE }, async (_, at) => {
     for (let i = at; i < CLIENTS; i += AT_ONCE) {
       const path = `/docs/${i}`
-      await abandon(gateway.port, request(path), (socket) => leave(socket, seen, path))
+      await abort(gateway.port, request(path), (socket) => leave(socket, seen, path))
     }
   })
   await Promise.all(line)
@@ -69,16 +69,16 @@ async function everybody(
   t.ok(gateway.running)
 }
 
-t.test('in the midst of an answer', (t) =>
-  everybody(
+t.test('during the response', (t) =>
+  abortAll(
     t,
     (path) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`,
     (socket) => once(socket, 'data'),
   ),
 )
 
-t.test('in the midst of a body', (t) =>
-  everybody(
+t.test('during the request body', (t) =>
+  abortAll(
     t,
     (path) => `POST ${path} HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\n${'a'.repeat(5000)}`,
     (_socket, seen, path) => until(() => seen.begun.has(path)),

@@ -1,4 +1,4 @@
-/** 200 MB up and down, with a length and in chunks: nothing of it is kept, and its beginning does not wait for its end. */
+/** 200 MB in both directions, with Content-Length and chunked: bodies are streamed, not buffered. */
 
 import { once } from 'node:events'
 import { type IncomingMessage, request as ask, type RequestOptions } from 'node:http'
@@ -10,7 +10,7 @@ import { startService } from './service.ts'
 const CHUNK = Buffer.alloc(64 * 1024, 'a')
 const CHUNKS = 3200
 const SIZE = CHUNK.length * CHUNKS
-/** MiB of growth, at its peak. */
+/** Maximum growth in MiB at the peak. */
 const GROWTH = 64
 
 interface Out {
@@ -18,7 +18,7 @@ interface Out {
   once(event: 'drain', listener: () => void): unknown
 }
 
-/** At the pace of whoever reads. */
+/** Writes with backpressure. */
 async function writeChunks(out: Out, count: number): Promise<void> {
   for (let i = 0; i < count; i++)
     if (!out.write(CHUNK)) await new Promise<void>((go) => out.once('drain', go))
@@ -47,7 +47,7 @@ async function start(t: Test, service: Parameters<typeof startService>[2]) {
   return { gateway, options }
 }
 
-/** What the process grows by, at its peak, while it does it: one that has done nothing of the kind before. */
+/** The growth of the process in MiB at its peak, for work of a new kind. */
 async function growth(gateway: OperatedGateway, work: () => Promise<void>): Promise<number> {
   const before = gateway.rss()
   gateway.forgetPeak()
@@ -60,7 +60,7 @@ const FRAMINGS = [
   ['chunks', { 'transfer-encoding': 'chunked' }],
 ] as const
 
-t.test('up', async (t) => {
+t.test('request bodies', async (t) => {
   let begun = 0
   const { gateway, options } = await start(t, async (request, response) => {
     response.end(String(await count(request, () => begun++)))
@@ -72,7 +72,7 @@ t.test('up', async (t) => {
       const answered = once(out, 'response')
       await writeChunks(out, 1)
       await until(() => begun > before)
-      t.pass(`${framing}: the first byte is through before the second chunk is sent`)
+      t.pass(`${framing}: the first byte arrives before the second chunk is sent`)
       await writeChunks(out, CHUNKS - 1)
       out.end()
       const [answer] = (await answered) as [IncomingMessage]
@@ -84,7 +84,7 @@ t.test('up', async (t) => {
   }
 })
 
-t.test('down', async (t) => {
+t.test('response bodies', async (t) => {
   let arrived = false
   const { gateway, options } = await start(t, async (request, response) => {
     if (request.url?.includes('length')) response.setHeader('content-length', SIZE)
@@ -102,7 +102,7 @@ t.test('down', async (t) => {
       const bytes = await count(answer, () => {
         arrived = true
       })
-      t.equal(bytes, SIZE, `${framing}: and the first byte is through before the second chunk is sent`)
+      t.equal(bytes, SIZE, `${framing}: all bytes, the first before the second chunk is sent`)
     })
     t.ok(grown < GROWTH, `${framing}: grew by ${grown.toFixed(1)} MiB`)
   }

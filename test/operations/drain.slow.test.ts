@@ -1,4 +1,4 @@
-/** SIGTERM under load costs no request: what a connection was taken for is answered, whoever it comes from. */
+/** SIGTERM under load costs no request: every request on an accepted connection is answered. */
 
 import t from 'tap'
 import { OperatedGateway } from './gateway.ts'
@@ -10,19 +10,19 @@ for (const workers of [1, 2]) {
   t.test(`${workers} processes: 500 requests a second, kept and fresh connections`, async (t) => {
     const service = await startService(t, 'one')
     const gateway = await OperatedGateway.start(t, { targets: [service.url], top: [`workers: ${workers}`] })
-    // A connection that comes in the very moment in which the listener ends is reset by the kernel: they are few.
+    // The kernel resets connections that arrive while the listener closes: keep them few.
     const load = new Load({ port: gateway.port, rate: 500, fresh: 0.2 })
     await load.more(1000)
     gateway.signal('SIGTERM')
     t.same(await gateway.ended, { code: 0, signal: null })
     await load.stop()
     t.same(load.failures, [])
-    t.ok(load.refused > 0, 'and then nobody listens')
+    t.ok(load.refused > 0, 'then connections are refused')
     t.match(gateway.remarks.at(-1), { msg: 'ended' })
   })
 }
 
-t.test('drain_delay: /readyz says so at once, and everything else goes on until then', async (t) => {
+t.test('drain_delay: /readyz fails at once, and all else continues until the delay ends', async (t) => {
   const service = await startService(t, 'one')
   const gateway = await OperatedGateway.start(t, { targets: [service.url], top: ['drain_delay: 3s'] })
   t.equal((await gateway.ready()).status, 200)
@@ -33,7 +33,7 @@ t.test('drain_delay: /readyz says so at once, and everything else goes on until 
   t.match((await gateway.ready()).body, { status: 'not_ready', draining: true })
   t.equal((await fetch(`http://127.0.0.1:${gateway.opsPort}/livez`)).status, 200)
   await load.more(100)
-  t.equal(load.refused, 0, 'fresh connections are taken')
+  t.equal(load.refused, 0, 'new connections are accepted')
   t.same(await gateway.ended, { code: 0, signal: null })
   await load.stop()
   t.same(load.failures, [])

@@ -1,4 +1,4 @@
-/** No file is left to open: the gateway says so, stays, and goes on when there are some again. */
+/** Too few file descriptors: the gateway warns, keeps running, and recovers when descriptors are free. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connect, type Socket } from 'node:net'
@@ -16,13 +16,17 @@ async function start(t: Test, top: readonly string[] = []): Promise<OperatedGate
   return OperatedGateway.start(t, { targets: [url], top, through })
 }
 
-/** Of files: a start on a busy machine warns that it waits for its store. */
+/** Warnings about files: on a busy machine, a start also warns that it waits for its store. */
 const warnings = (gateway: OperatedGateway) =>
   gateway.remarks.filter(({ level, msg }) => level === 'warn' && /ulimit/.test(`${msg}`))
 
-t.test('more connections than files', async (t) => {
+t.test('more connections than file descriptors', async (t) => {
   const gateway = await start(t)
-  t.match(warnings(gateway)[0], { open_files: FILES, needed: 18_368, msg: /ulimit -n/ }, 'said at the start')
+  t.match(
+    warnings(gateway)[0],
+    { open_files: FILES, needed: 18_368, msg: /ulimit -n/ },
+    'warned at the start',
+  )
   const ask = () => new WireClient(gateway.port, false).send('GET', '/docs/a')
   t.match(await ask(), { status: 200 })
   const sockets: Socket[] = []
@@ -31,13 +35,13 @@ t.test('more connections than files', async (t) => {
   }
   more(FILES * 2)
   await until(() => gateway.files >= FILES - 2)
-  // Nobody can be let in; what tries is turned away, again and again.
+  // No connection can be accepted: repeated attempts are closed.
   for (let i = 0; i < 20; i++) {
     more(20)
     await sleep(20)
   }
   t.ok(gateway.running)
-  t.ok(gateway.remarks.length < 20, `${gateway.remarks.length} lines of log beside requests`)
+  t.ok(gateway.remarks.length < 20, `${gateway.remarks.length} log lines beside requests`)
   for (const socket of sockets) socket.destroy()
   await until(async () => {
     const outcome = await ask().catch(() => null)
@@ -47,7 +51,7 @@ t.test('more connections than files', async (t) => {
   t.ok(gateway.running, 'without a restart')
 })
 
-t.test('a limit that the files can carry is not warned of', async (t) => {
+t.test('no warning when the limit is high enough', async (t) => {
   const { url } = await startService(t, 'main')
   const gateway = await OperatedGateway.start(t, {
     targets: [url],

@@ -1,4 +1,4 @@
-/** Runs gateways on a store whose disk is full, and says what they answered. */
+/** Runs gateways on a store with a full disk, and prints their answers. */
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -20,7 +20,7 @@ interface Running {
   readonly ops: string
 }
 
-/** Null where it ended before it listened. */
+/** Null: it ended before it listened. */
 async function start(): Promise<Running | null> {
   const child = spawn(process.execPath, [MAIN, 'start'], {
     cwd: folder,
@@ -51,7 +51,7 @@ function fill(): void {
   }
 }
 
-async function look(name: string): Promise<void> {
+async function probe(name: string): Promise<void> {
   const running = await start()
   if (running === null) {
     seen[name] = 'it ended'
@@ -62,7 +62,7 @@ async function look(name: string): Promise<void> {
   const seat = { name: `large ${name}`, spaces: [], permissions: permissions.slice(0, 1500) }
   const statuses: number[] = []
   statuses.push((await fetch(`${url}/v1/seats`, { headers })).status)
-  // What the reserve has left is not enough for these.
+  // More than fits into the released reserve.
   for (let write = 0; write < 12; write++) {
     const body = JSON.stringify({ ...seat, name: `${seat.name} ${write}` })
     statuses.push((await fetch(`${url}/v1/seats`, { method: 'POST', headers, body })).status)
@@ -77,17 +77,17 @@ const first = await start()
 while (!existsSync(reserve)) await sleep(10)
 if (first !== null) await end(first, 'SIGTERM')
 fill()
-await look('ended')
+await probe('ended')
 seen.reserve = existsSync(reserve)
 rmSync(ballast)
 const healed = await start()
 while (!existsSync(reserve)) await sleep(10)
 if (healed !== null) await end(healed, 'SIGKILL')
 fill()
-await look('killed')
+await probe('killed')
 rmSync(reserve, { force: true })
-// What a crash has left of the index would do for the next one.
+// The index that a crash leaves would serve the next start.
 rmSync(join(disk, 'seatgate.db-shm'), { force: true })
 fill()
-await look('without reserve')
+await probe('without reserve')
 process.stdout.write(JSON.stringify(seen))

@@ -1,4 +1,4 @@
-/** A gateway that is started on a full disk decides; its writes are 503. */
+/** A gateway that starts on a full disk decides; its writes get 503. */
 
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, mkdirSync } from 'node:fs'
@@ -9,7 +9,7 @@ import { CONFIG, folderWith, ROUTES, SECRET, seatgate } from '../cli/command-lin
 
 const script = fileURLToPath(new URL('./full-disk-process.ts', import.meta.url))
 
-t.test('a start on a full disk', async (t) => {
+t.test('start on a full disk', async (t) => {
   const folder = folderWith(t, {
     'gateway.config.yaml': CONFIG.replace('./seatgate.db', './disk/seatgate.db'),
     'routes/trainings.yaml': ROUTES,
@@ -26,15 +26,15 @@ t.test('a start on a full disk', async (t) => {
       env: { ...process.env, ACME_SECRET: SECRET },
     })
   if (on('true').status !== 0) {
-    t.pass('not tried: this machine lets nobody mount a disk')
+    t.pass('skipped: this machine does not allow mounting a disk')
     return
   }
   const { status, stdout, stderr } = on(process.execPath, script, folder, disk, JSON.parse(made.out).key)
   t.equal(status, 0, stderr)
   const decides = { first: 200, lastWrite: 503, last: 200, ready: 200 }
   const { ended, killed, reserve, ...rest } = JSON.parse(stdout)
-  t.same(ended, decides, 'after an orderly end')
-  t.equal(reserve, false, 'it was given up for the index')
+  t.same(ended, decides, 'after a graceful end')
+  t.equal(reserve, false, 'the reserve was deleted to make space for the index')
   t.same(killed, decides, 'after kill -9')
   t.same(rest, { 'without reserve': 'it ended' })
   t.match(stderr, /cannot be opened: the disk is full: SQLite needs 32 KiB/)

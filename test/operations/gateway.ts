@@ -1,6 +1,6 @@
 /**
- * A gateway as an operator runs it: `seatgate start` in a process of its own, with what `/proc` and its ops listener
- * tell of it. For the tests of this folder.
+ * A gateway as an operator runs it: `seatgate start` in a process of its own, observed through `/proc` and its ops
+ * listener. For the tests of this folder.
  */
 
 import { type ChildProcess, spawn } from 'node:child_process'
@@ -26,12 +26,12 @@ const SECRET = 'a secret of more than thirty-two bytes, for tests'
 export interface GatewayOptions {
   /** Addresses of the upstream `main`. */
   readonly targets: readonly string[]
-  /** Lines of the route table below `routes:`. */
+  /** Lines below `routes:` in the route table. */
   readonly routes?: readonly string[]
-  /** Lines more for the upstream's entry, and at the top level. */
+  /** Additional lines of the upstream's entry, and of the top level. */
   readonly upstream?: readonly string[]
   readonly top?: readonly string[]
-  /** Before the program: `prlimit` and the like. */
+  /** A command prefix, such as `prlimit`. */
   readonly through?: readonly string[]
 }
 
@@ -45,7 +45,7 @@ export class OperatedGateway {
   readonly folder: string
   readonly #child: ChildProcess
   readonly #ended: Promise<{ code: number | null; signal: string | null }>
-  /** Counted from its start. */
+  /** 0 until it listens. */
   port = 0
   opsPort = 0
 
@@ -55,7 +55,7 @@ export class OperatedGateway {
     this.#ended = new Promise((resolve) => child.once('exit', (code, signal) => resolve({ code, signal })))
   }
 
-  /** Resolves once it listens; it ends with the test. */
+  /** Resolves once it listens. It ends with the test. */
   static async start(t: Test, options: GatewayOptions): Promise<OperatedGateway> {
     const folder = mkdtempSync(join(tmpdir(), 'seatgate-operations-'))
     mkdirSync(join(folder, 'routes'))
@@ -108,14 +108,14 @@ export class OperatedGateway {
     return readFileSync(join(this.folder, 'log'), 'utf8')
   }
 
-  /** Lines that are no requests. The last one may be on its way yet. */
+  /** Log lines that are not requests. The last one may still be missing. */
   get remarks(): Record<string, unknown>[] {
     const whole = this.log.split('\n').slice(0, -1)
     const lines = whole.filter((line) => line !== '' && !line.includes('"msg":"request"'))
     return lines.map((line) => JSON.parse(line) as Record<string, unknown>)
   }
 
-  /** Resident memory in MiB, now or at its most since `forgetPeak`. */
+  /** Resident memory in MiB: now, or the peak since `forgetPeak`. */
   rss(which: 'VmRSS' | 'VmHWM' = 'VmRSS'): number {
     const line = new RegExp(`${which}:\\s+(\\d+)`).exec(readFileSync(`/proc/${this.pid}/status`, 'utf8'))
     return Number(line?.[1] ?? Number.NaN) / 1024
@@ -125,7 +125,7 @@ export class OperatedGateway {
     writeFileSync(`/proc/${this.pid}/clear_refs`, '5')
   }
 
-  /** Files and sockets that it has open. */
+  /** Number of its open file descriptors. */
   get files(): number {
     return readdirSync(`/proc/${this.pid}/fd`).length
   }
@@ -137,7 +137,7 @@ export class OperatedGateway {
     return { status: answer.status, body: (await answer.json()) as Record<string, unknown> }
   }
 
-  /** The value of a series as `/metrics` has it, labels and all; 0 where it is not there yet. */
+  /** The value of a series in `/metrics`, given with labels; 0 if it does not exist yet. */
   async metric(series: string): Promise<number> {
     const text = await (await fetch(`http://127.0.0.1:${this.opsPort}/metrics`)).text()
     const line = text.split('\n').find((each) => each.startsWith(`${series} `))

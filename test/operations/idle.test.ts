@@ -1,4 +1,4 @@
-/** Connections that are kept and do nothing: they are held, cost little, and are there when they are needed again. */
+/** Idle kept connections stay open, need little memory, and work when they are used again. */
 
 import t from 'tap'
 import { type RawClient, shake, startWebSocketUpstream } from '../websocket/support.ts'
@@ -8,14 +8,14 @@ import { WireClient } from './wire-client.ts'
 
 const CLIENTS = 2000
 const WEB_SOCKETS = 1000
-/** MiB, all of the process. */
+/** Maximum memory of the process in MiB. */
 const MOST = 250
 
-t.test('2,000 of them, and 1,000 WebSockets', async (t) => {
+t.test('2,000 connections and 1,000 WebSockets', async (t) => {
   const { url } = await startWebSocketUpstream(t)
-  // The very first start of all compiles the code, and keeps 30 MiB for it.
+  // The first start compiles the code, which keeps 30 MiB.
   await OperatedGateway.start(t, { targets: [url] })
-  // All of them come from one address.
+  // All of them have the same client address.
   const top = [`limits: { websockets_per_caller: ${WEB_SOCKETS} }`]
   const gateway = await OperatedGateway.start(t, { targets: [url], top })
   const clients = Array.from({ length: CLIENTS }, () => new WireClient(gateway.port, true))
@@ -36,7 +36,7 @@ t.test('2,000 of them, and 1,000 WebSockets', async (t) => {
   const held = gateway.rss()
   t.ok(held < MOST, `${held.toFixed(0)} MiB, ${before.toFixed(0)} before`)
   t.ok(gateway.files >= CLIENTS)
-  t.equal(await round(), CLIENTS, 'none of them was lost')
+  t.equal(await round(), CLIENTS, 'no connection was lost')
   const sockets: RawClient[] = []
   t.teardown(() => sockets.forEach(({ socket }) => socket.destroy()))
   for (let i = 0; i < WEB_SOCKETS; i += 50) {
@@ -46,7 +46,7 @@ t.test('2,000 of them, and 1,000 WebSockets', async (t) => {
   await Promise.all(sockets.map((client, i) => client.say(`${i}`).hears(`${i}`)))
   const all = gateway.rss()
   t.ok(all < MOST, `${all.toFixed(0)} MiB with the WebSockets`)
-  t.equal(await round(), CLIENTS, 'the others are still there')
+  t.equal(await round(), CLIENTS, 'the other connections are still open')
   t.ok(sockets.every(({ closed }) => !closed))
   t.comment(
     `${before.toFixed(0)} MiB, ${held.toFixed(0)} with 2,000 idle, ${all.toFixed(0)} with 1,000 WebSockets too`,

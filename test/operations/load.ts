@@ -1,14 +1,14 @@
-/** A steady load, part of it on kept connections and part on fresh ones, and what became of each request. */
+/** A steady load on kept and new connections, with the outcome of each request. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Outcome, WireClient } from './wire-client.ts'
 
 export interface LoadOptions {
   readonly port: number
-  /** Requests a second, of all clients together. */
+  /** Requests a second of all clients together. */
   readonly rate: number
   readonly clients?: number
-  /** The share of clients that open a connection for each request. */
+  /** Share of clients that open a connection for each request. */
   readonly fresh?: number
   /** Sends the n-th request. */
   readonly send?: (client: WireClient, n: number) => Promise<Outcome>
@@ -17,10 +17,10 @@ export interface LoadOptions {
 export class Load {
   answered = 0
   refused = 0
-  /** What went wrong: another status, or no whole answer. */
+  /** Statuses other than 200, and incomplete responses. */
   readonly failures: string[] = []
   readonly statuses = new Map<number, number>()
-  /** Each answer, as it comes. */
+  /** Called with each response. */
   onAnswer: (body: string, status: number) => void = () => {}
   #on = true
   #sent = 0
@@ -42,7 +42,7 @@ export class Load {
     this.#running = Promise.all(all)
   }
 
-  /** Resolves when each request that was sent has ended. */
+  /** Resolves when every request sent has ended. */
   async stop(): Promise<void> {
     this.#on = false
     await this.#running

@@ -1,4 +1,4 @@
-/** `memory:` bounds what is remembered, not what is known: what was pushed out is read again. */
+/** `memory:` bounds the caches only: evicted entries are read again. */
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import t from 'tap'
@@ -11,10 +11,11 @@ import { metric } from '../runtime/workers/support.ts'
 const MiB = 1024 * 1024
 const SILENT = { info: () => {}, warn: () => {}, error: () => {} }
 const SEATS = 300
-/** Weighs 5 KiB and a half: all of them half as much again as the bound. */
-const words = (name: string) => Array.from({ length: 20 }, (_, at) => `${name}${'x'.repeat(90)}${at}:read`)
+/** 5.5 KiB for each Seat: all of them exceed the bound by half. */
+const permissionsOf = (name: string) =>
+  Array.from({ length: 20 }, (_, at) => `${name}${'x'.repeat(90)}${at}:read`)
 
-async function askAll(world: World): Promise<Set<number>> {
+async function requestAll(world: World): Promise<Set<number>> {
   const statuses = new Set<number>()
   for (let i = 0; i < SEATS; i++) {
     const token = await world.token([`s1:Seat${i}`])
@@ -26,12 +27,12 @@ async function askAll(world: World): Promise<Set<number>> {
   return statuses
 }
 
-t.test('more Seats in use than fit, then room for all of them by a reload', async (t) => {
+t.test('more Seats in use than fit into memory, then space for all after a reload', async (t) => {
   const world = await startWorld(t, { top: ['memory: { tokens: 1MiB, api_keys: 1MiB, seats: 1MiB }'] })
   for (let i = 0; i < SEATS; i++)
-    await world.seat(`Seat${i}`, ['s1'], ['trainings:list', ...words(`seat-${i}-`)])
-  for (let turn = 0; turn < 2; turn++) {
-    t.same(await askAll(world), new Set([200]))
+    await world.seat(`Seat${i}`, ['s1'], ['trainings:list', ...permissionsOf(`seat-${i}-`)])
+  for (let round = 0; round < 2; round++) {
+    t.same(await requestAll(world), new Set([200]))
     const held = await metric(world, 'seatgate_memory_bytes')
     t.ok(held > MiB / 2 && held < MiB + 10_000, `${held} bytes`)
     t.ok((await metric(world, 'seatgate_memory_seat_names')) < 200)
@@ -40,16 +41,16 @@ t.test('more Seats in use than fit, then room for all of them by a reload', asyn
   const text = readFileSync(world.config.file, 'utf8')
   writeFileSync(world.config.file, text.replace('seats: 1MiB', 'seats: 8MiB'))
   await world.reload()
-  for (let turn = 0; turn < 2; turn++) t.same(await askAll(world), new Set([200]))
+  for (let round = 0; round < 2; round++) t.same(await requestAll(world), new Set([200]))
   t.equal(await metric(world, 'seatgate_memory_seat_names'), SEATS)
 
   writeFileSync(world.config.file, text)
   await world.reload()
-  t.same(await askAll(world), new Set([200]))
+  t.same(await requestAll(world), new Set([200]))
   t.ok((await metric(world, 'seatgate_memory_bytes')) < MiB + 10_000)
 })
 
-t.test('what is forwarded, and may be open for long, keeps no Seats that memory has given up', async (t) => {
+t.test('a forwarded request, which may be open for long, holds no reference to evicted Seats', async (t) => {
   const world = await startWorld(t)
   await world.seat('Viewer', ['s1'], ['trainings:list', 'seats:list'])
   const store = await openStore(world.config.store)
@@ -72,5 +73,5 @@ t.test('what is forwarded, and may be open for long, keeps no Seats that memory 
     return resolved?.entries.length ?? null
   }
   t.equal(await grantsOf('/v1/trainings'), null)
-  t.equal(await grantsOf('/v1/seats'), 1, 'built-in endpoints ask for them')
+  t.equal(await grantsOf('/v1/seats'), 1, 'built-in endpoints need them')
 })

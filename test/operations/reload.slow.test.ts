@@ -1,4 +1,4 @@
-/** Reloads under load cost no request, and each request meets one configuration: its table and its upstream, or the next. */
+/** Reloads under load cost no request. Each request uses the table and the upstream of one configuration. */
 
 import t, { type Test } from 'tap'
 import { until } from '../runtime/workers/support.ts'
@@ -8,7 +8,7 @@ import { startService } from './service.ts'
 
 const ROUNDS = 5
 
-/** The n-th configuration has a route of its own, and an upstream that answers with its number. */
+/** The n-th configuration has its own route, and an upstream that answers with its number. */
 function files(targets: readonly string[], round: number, workers: number) {
   return {
     main: configuration({ targets: [targets[round] ?? ''], top: [`workers: ${workers}`] }),
@@ -38,7 +38,7 @@ async function underLoad(
       const asked = String(n % 2 === 0 ? round : Math.max(0, round - 1))
       const outcome = await client.send('GET', `/round/${asked}`)
       if (outcome.kind !== 'answer') return outcome
-      // Not in this table (yet, or any more), or there with the upstream that belongs to it.
+      // Not in this table, or in it with the matching upstream.
       const right = outcome.status === 404 || (outcome.status === 200 && outcome.body === asked)
       if (!right) mixed.push(`${asked}: ${outcome.status} ${outcome.body}`)
       return { kind: 'answer', status: 200, body: '' }
@@ -52,14 +52,14 @@ async function underLoad(
     gateway.write('routes/main.yaml', table)
     change(gateway)
     await until(async () => (await answered(gateway, round)) === String(round))
-    // By all processes: one that is still reading would find the files of the next round among those of this one.
+    // Wait for all processes: one that is still reading would get files of this round and the next.
     await until(() => loggedVersion(gateway) !== before)
     await load.more(100)
     if (round === 3) await broken(t, gateway, table, change)
   }
   await load.stop()
   t.same(load.failures, [])
-  t.same(mixed, [], 'never a mix')
+  t.same(mixed, [], 'never mixed')
   t.equal(load.refused, 0)
   await sameVersion(t, gateway)
 }
@@ -68,7 +68,7 @@ async function answered(gateway: OperatedGateway, round: number): Promise<string
   return (await fetch(`http://127.0.0.1:${gateway.port}/round/${round}`)).text()
 }
 
-/** Under the same load: a file that is broken changes nothing but is told; mended, it says what is there already. */
+/** Writes a table with a fault: it is reported and changes nothing. Then the table is restored. */
 async function broken(
   t: Test,
   gateway: OperatedGateway,
@@ -81,11 +81,11 @@ async function broken(
   await until(() => gateway.remarks.some(({ msg }) => String(msg).startsWith('reload refused')))
   t.equal(await gateway.metric('seatgate_config_version'), before)
   t.ok((await gateway.metric('seatgate_config_reloads_total{result="faulty"}')) >= 1)
-  t.equal(await answered(gateway, 3), '3', 'the table before it goes on')
+  t.equal(await answered(gateway, 3), '3', 'the previous table stays in use')
   gateway.write('routes/main.yaml', table)
 }
 
-/** The log, `/readyz` and the metric tell one version. */
+/** The log, `/readyz` and the metric show the same version. */
 function loggedVersion(gateway: OperatedGateway): unknown {
   return gateway.remarks.findLast(({ msg }) => msg === 'configuration reloaded')?.['version']
 }
@@ -106,4 +106,4 @@ for (const workers of [1, 2]) {
   )
 }
 
-t.test('by files that change', (t) => underLoad(t, 1, () => {}))
+t.test('by changed files', (t) => underLoad(t, 1, () => {}))

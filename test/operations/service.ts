@@ -1,4 +1,4 @@
-/** A service behind the gateway, in this process: answers after a moment, as services do. */
+/** An upstream service in this process, which answers after a delay. */
 
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'

@@ -1,4 +1,4 @@
-/** A thousand clients at a time that are as slow as they can be, in each way there is: others are served as ever. */
+/** 1,000 clients at a time that are slow in every way: other clients are served as usual. */
 
 import type { Socket } from 'node:net'
 import t, { type Test } from 'tap'
@@ -11,7 +11,7 @@ import { open, WireClient } from './wire-client.ts'
 const CLIENTS = 1000
 const BIG = Buffer.alloc(4 * 1024 * 1024, 'a')
 
-/** A slow body or answer holds a connection of the upstream's: there are enough for all, so that none is cut. */
+/** A slow body or response holds an upstream connection: enough for all, so that none is closed. */
 const ENOUGH = ['connections: 2048', 'max_pending: 4096']
 
 async function start(
@@ -28,7 +28,7 @@ async function start(
   return OperatedGateway.start(t, { targets: [url], upstream, top })
 }
 
-/** Connects them, and sends a byte a second on each. */
+/** Connects the clients, and sends a byte a second on each. */
 async function slow(t: Test, gateway: OperatedGateway, head: string, byte: string | null): Promise<Socket[]> {
   const sockets: Socket[] = []
   while (sockets.length < CLIENTS) {
@@ -49,7 +49,7 @@ async function slow(t: Test, gateway: OperatedGateway, head: string, byte: strin
   return sockets
 }
 
-/** Others, meanwhile, on kept and on fresh connections. */
+/** Requests of other clients meanwhile, on kept and on new connections. */
 async function served(t: Test, gateway: OperatedGateway, requests: number): Promise<void> {
   const load = new Load({ port: gateway.port, rate: 200, clients: 20, fresh: 0.5 })
   await load.more(requests)
@@ -67,10 +67,10 @@ t.test('header sections, a byte a second', async (t) => {
   await served(t, gateway, 500)
   for (const socket of sockets) socket.resume()
   await until(() => sockets.every(({ destroyed }) => destroyed))
-  t.pass('and they are all cut')
+  t.pass('all of them are closed')
 })
 
-t.test('header sections, where there is no room for so many', async (t) => {
+t.test('header sections, beyond the limit of connections', async (t) => {
   const gateway = await start(t, ['limits: { connections: 200, header_timeout: 60s }'])
   await slow(t, gateway, 'GET /docs/a HTTP/1.1\r\nX-A: ', 'a')
   await served(t, gateway, 500)
@@ -78,7 +78,7 @@ t.test('header sections, where there is no room for so many', async (t) => {
   t.equal(await gateway.metric('seatgate_connections_refused_total{reason="limit"}'), 0)
 })
 
-t.test('bodies, a byte a second', async (t) => {
+t.test('request bodies, a byte a second', async (t) => {
   const gateway = await start(t)
   const sockets = await slow(t, gateway, 'POST /docs/a HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n', 'a')
   await until(async () => (await count(gateway, 'active')) > CLIENTS / 2)
@@ -88,14 +88,14 @@ t.test('bodies, a byte a second', async (t) => {
   t.equal(await gateway.metric('seatgate_requests_total{route="POST /docs/*",status="200"}'), CLIENTS)
 })
 
-t.test('bodies, a byte a second, where the upstream has fewer connections', async (t) => {
+t.test('request bodies, a byte a second, with fewer upstream connections', async (t) => {
   const gateway = await start(t, [], [])
   await slow(t, gateway, 'POST /docs/a HTTP/1.1\r\nHost: a\r\nContent-Length: 5000\r\n\r\n', 'a')
   await until(async () => (await count(gateway, 'active')) > CLIENTS / 3)
   await served(t, gateway, 500)
 })
 
-t.test('bodies that come to a stop', async (t) => {
+t.test('request bodies that stop', async (t) => {
   const gateway = await start(t, ['limits: { body_timeout: 4s }'])
   await slow(t, gateway, 'POST /docs/a HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\na', null)
   await until(async () => (await count(gateway, 'active')) > CLIENTS / 2)
@@ -104,23 +104,23 @@ t.test('bodies that come to a stop', async (t) => {
   t.equal(await gateway.metric('seatgate_requests_total{route="POST /docs/*",status="408"}'), CLIENTS)
 })
 
-t.test('answers that nobody reads, where the upstream has fewer connections', async (t) => {
+t.test('unread responses, with fewer upstream connections', async (t) => {
   const gateway = await start(t, [], [])
   await slow(t, gateway, 'GET /docs/big HTTP/1.1\r\nHost: a\r\n\r\n', null)
   await until(async () => (await count(gateway, 'active')) > CLIENTS / 2)
   const client = new WireClient(gateway.port, true)
   t.teardown(() => client.close())
   for (let i = 0; i < 50; i++)
-    t.match(await client.send('GET', '/docs/a'), { kind: 'answer', status: 200 }, 'in its turn')
+    t.match(await client.send('GET', '/docs/a'), { kind: 'answer', status: 200 }, 'answered in its turn')
 })
 
-t.test('answers that nobody reads', async (t) => {
+t.test('unread responses', async (t) => {
   const gateway = await start(t, ['limits: { body_timeout: 2s }'])
   const sockets = await slow(t, gateway, 'GET /docs/big HTTP/1.1\r\nHost: a\r\n\r\n', null)
   await until(async () => (await count(gateway, 'active')) > CLIENTS / 2)
   await served(t, gateway, 500)
   await until(async () => (await count(gateway, 'active')) === 0)
-  t.pass('and they are all cut')
-  t.ok(gateway.rss('VmHWM') < 500, `${gateway.rss('VmHWM').toFixed(0)} MiB at its most`)
+  t.pass('all of them are closed')
+  t.ok(gateway.rss('VmHWM') < 500, `${gateway.rss('VmHWM').toFixed(0)} MiB at the peak`)
   for (const socket of sockets) socket.destroy()
 })

@@ -1,5 +1,5 @@
 /**
- * A service in a process of its own, to be killed: it notes each POST before it answers. Prints its port.
+ * A service in a process of its own, to be killed: it records each POST before it answers. Prints its port.
  * `node target-process.ts FILE`
  */
 

@@ -1,12 +1,12 @@
 /**
- * A client that counts what no client should have to see: a request that was sent on a connection the gateway had
- * taken, and that got no whole answer. Nothing is ever sent twice. For the tests of this folder.
+ * A client that counts failures of the gateway: requests on an accepted connection without a complete response. It sends
+ * nothing twice. For the tests of this folder.
  */
 
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 
-/** How a request ended. `refused`: nobody listens, so nothing was lost. */
+/** How a request ended. `refused`: the connection was refused, so no request was lost. */
 export type Outcome =
   | { readonly kind: 'answer'; readonly status: number; readonly body: string }
   | { readonly kind: 'refused' }
@@ -41,7 +41,7 @@ export class WireClient {
   }
 }
 
-/** Null when nobody listens. What goes wrong later is told by its reads. */
+/** Null: the connection was refused. Later errors are reported by reads. */
 export async function open(port: number): Promise<Socket | null> {
   const socket = connect({ port, host: '127.0.0.1', noDelay: true })
   try {
@@ -56,7 +56,7 @@ export async function open(port: number): Promise<Socket | null> {
 
 type Ended = Exclude<Outcome, { kind: 'refused' }> & { readonly head: string }
 
-/** Reads one answer; its body has a length. */
+/** Reads one response with Content-Length. */
 function answerOn(socket: Socket): Promise<Ended> {
   return new Promise((resolve) => {
     let text = ''
