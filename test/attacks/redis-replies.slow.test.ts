@@ -25,7 +25,7 @@ t.test('from the first command on, and for as long as it runs', async (t) => {
     for (const reply of [':5\r\n', '$-1\r\n', '*-1\r\n', '*0\r\n']) {
       const before = servers.map(({ hostile }) => hostile)
       for (const server of servers) {
-        server.says = (command) => (command === 'subscribe' ? Buffer.from(reply) : null)
+        server.replaceReply = (command) => (command === 'subscribe' ? Buffer.from(reply) : null)
         server.drop()
       }
       await until(

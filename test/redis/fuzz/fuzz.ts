@@ -31,12 +31,12 @@ export async function fuzz(
   const [pid, before] = [gateway.pid, memory(gateway.pid).now]
   const until = redis.hostile + cases
   // Most replies are correct, so that clients reach their later commands.
-  redis.says = (_command, correct) => (random.once(6) ? hostileReply(random, correct) : null)
+  redis.replaceReply = (_command, correct) => (random.once(6) ? hostileReply(random, correct) : null)
   const driver = new Driver(fleet, gateway)
   try {
     await driver.run(() => redis.hostile < until && gateway.crash === null)
   } finally {
-    redis.says = () => null
+    redis.replaceReply = () => null
     driver.close()
   }
   const { requests, writes, faults } = driver

@@ -10,7 +10,7 @@ import type { Test } from 'tap'
 import { CERTIFICATES } from '../../support/servers/tls.ts'
 
 /** @returns the reply to send instead; null: the correct one */
-export type Says = (command: string, correct: Buffer) => Buffer | null
+export type ReplaceReply = (command: string, correct: Buffer) => Buffer | null
 
 const bulk = (text: string | null) =>
   text === null ? '$-1\r\n' : `$${Buffer.byteLength(text, 'latin1')}\r\n${text}\r\n`
@@ -18,7 +18,7 @@ const array = (...items: readonly string[]) => `*${items.length}\r\n${items.join
 
 export class HostileRedis {
   readonly port: number
-  says: Says = () => null
+  replaceReply: ReplaceReply = () => null
   /** Number of replaced replies. */
   hostile = 0
   /** Command → number of correct replies. */
@@ -73,7 +73,7 @@ export class HostileRedis {
   #answer(socket: Socket, words: readonly string[]): void {
     const name = (words[0] ?? '').toLowerCase()
     const correct = Buffer.from(this.#correct(socket, name, words.slice(1)), 'latin1')
-    const replacement = this.says(name, correct)
+    const replacement = this.replaceReply(name, correct)
     if (replacement === null) this.answered.set(name, (this.answered.get(name) ?? 0) + 1)
     else this.hostile++
     socket.write(replacement ?? correct)
@@ -106,7 +106,7 @@ export class HostileRedis {
   #publish(channel: string, message: string): number {
     const receivers = [...this.#subscribers].filter(([, channels]) => channels.has(channel))
     const bytes = Buffer.from(array(bulk('message'), bulk(channel), bulk(message)), 'latin1')
-    for (const [socket] of receivers) socket.write(this.says('message', bytes) ?? bytes)
+    for (const [socket] of receivers) socket.write(this.replaceReply('message', bytes) ?? bytes)
     return receivers.length
   }
 

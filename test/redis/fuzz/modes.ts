@@ -3,7 +3,7 @@
 import type { Test } from 'tap'
 import { type Fleet, startFleet } from '../../fleet/fleet.ts'
 import { CERTIFICATES } from '../../support/servers/tls.ts'
-import { HostileRedis, type Says } from './hostile-redis.ts'
+import { HostileRedis, type ReplaceReply } from './hostile-redis.ts'
 
 const URLS = [
   (port: number) => `redis://127.0.0.1:${port}`,
@@ -18,10 +18,10 @@ export interface Modes {
   readonly servers: readonly HostileRedis[]
 }
 
-/** @param says replaces replies from the first command on */
-export async function startModes(t: Test, says: Says): Promise<Modes> {
+/** @param replaceReply replaces replies from the first command on */
+export async function startModes(t: Test, replaceReply: ReplaceReply): Promise<Modes> {
   const servers = await Promise.all(URLS.map((url) => HostileRedis.start(t, url(0).startsWith('rediss:'))))
-  for (const server of servers) server.says = says
+  for (const server of servers) server.replaceReply = replaceReply
   const urls = servers.map(({ port }, at) => URLS[at]?.(port) ?? '')
   const fleet = await startFleet(t, { gateways: urls.length, redis: { urls }, proxies: [] })
   const viewer = { name: 'Viewer', spaces: ['s1'], permissions: ['trainings:list'] }
