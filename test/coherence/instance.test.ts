@@ -375,7 +375,7 @@ t.test('its beat reports what all deciders have applied', async (t) => {
   await instance.close()
 })
 
-t.test('what it had applied of a history that may be another does not count', async (t) => {
+t.test('changes applied in a history that may be another do not count', async (t) => {
   const { store, decider, instance } = setUp()
   store.commit('a')
   await instance.start()
