@@ -5,10 +5,10 @@ import { KEY, KEYS, SEAT, SEATS, startApi } from './support.ts'
 
 const START = '2030-01-01T00:00:00.000Z'
 
-t.test('the life of an API key, each answer with its own fields and no others', async (t) => {
+t.test('lifecycle of an API key, with the exact fields of each response', async (t) => {
   const api = await startApi(t)
   await api.body(`POST ${SEATS}`, { body: { name: 'A', spaces: ['one'], permissions: ['a:b'] } })
-  const made = await api.ask(`POST ${KEYS}`, { body: { name: 'ci', seats: ['A'] } })
+  const made = await api.call(`POST ${KEYS}`, { body: { name: 'ci', seats: ['A'] } })
   t.equal(made.status, 200)
   const { key, ...shown } = made.body
   t.match(key, /^sk_[A-Za-z0-9]+$/)
@@ -20,27 +20,27 @@ t.test('the life of an API key, each answer with its own fields and no others', 
   t.strictSame(await api.body(`GET ${KEY}`, { id }), shown)
   t.strictSame(await api.body(`GET ${KEYS}`), { data: [shown], has_more: false, count: 1 })
   api.clock += 5
-  t.strictSame(await api.ask(`DELETE ${KEY}`, { id }), { status: 204, body: undefined, refused: null })
+  t.strictSame(await api.call(`DELETE ${KEY}`, { id }), { status: 204, body: undefined, refused: null })
   const revoked = { ...shown, revoked_at: '2030-01-01T00:00:00.005Z' }
   t.strictSame(await api.body(`GET ${KEY}`, { id }), revoked)
   api.clock += 5
-  t.equal((await api.ask(`DELETE ${KEY}`, { id })).status, 204, 'again')
+  t.equal((await api.call(`DELETE ${KEY}`, { id })).status, 204, 'revoked again')
   t.strictSame(await api.body(`GET ${KEYS}`), { data: [revoked], has_more: false, count: 1 })
 
-  const told = JSON.stringify(api.announced)
-  t.notOk(told.includes(key) || told.includes('sk_'), 'the key is told to nobody else')
+  const responses = JSON.stringify(api.announced)
+  t.notOk(responses.includes(key) || responses.includes('sk_'), 'only the creation returns the key')
   t.same(api.announced.at(-1)?.changes, [{ tenant: 'acme', kind: 'api-key', key: id }])
-  t.equal(api.announced.length, 4, 'the second revocation too')
+  t.equal(api.announced.length, 4, 'the second revocation is announced too')
 })
 
 t.test('expiry', async (t) => {
   const api = await startApi(t)
   const make = (expires_at: unknown) =>
-    api.ask(`POST ${KEYS}`, { body: { name: 'k', seats: [], expires_at } })
+    api.call(`POST ${KEYS}`, { body: { name: 'k', seats: [], expires_at } })
   const made = await make('2030-01-01T03:00:00.0009+02:00')
   t.equal(made.body.expires_at, '2030-01-01T01:00:00.000Z')
   t.equal((await api.body(`GET ${KEY}`, { id: made.body.id })).expires_at, '2030-01-01T01:00:00.000Z')
-  t.notOk('expires_at' in (await make(null)).body, 'null: never')
+  t.notOk('expires_at' in (await make(null)).body, 'null: no expiry')
   for (const past of [START, '2029-12-31T23:59:59.999Z', '2030-01-01T00:00:00+00:01']) {
     const { refused } = await make(past)
     t.match(refused, {
@@ -50,7 +50,7 @@ t.test('expiry', async (t) => {
   }
 })
 
-t.test('a key names Seats that there are', async (t) => {
+t.test('a key can only have existing Seats', async (t) => {
   const api = await startApi(t)
   for (const [name, space] of [
     ['A', 'one'],
@@ -59,7 +59,7 @@ t.test('a key names Seats that there are', async (t) => {
     await api.body(`POST ${SEATS}`, { body: { name, spaces: [space], permissions: [] } })
   }
   const refusedFor = async (seats: string[], scope?: ReturnType<typeof inSpace>) =>
-    (await api.ask(`POST ${KEYS}`, { body: { name: 'k', seats }, ...(scope && { scope }) })).refused
+    (await api.call(`POST ${KEYS}`, { body: { name: 'k', seats }, ...(scope && { scope }) })).refused
   t.match(await refusedFor(['A', 'X']), { refused: 'input_invalid', faults: [{ path: '/seats/1' }] })
   t.match(await refusedFor(['X'], inSpace('one', '*')), {
     refused: 'input_invalid',
@@ -70,29 +70,29 @@ t.test('a key names Seats that there are', async (t) => {
   t.equal(await refusedFor(['A'], inSpace('one', '*')), null)
   t.equal(await refusedFor([]), null)
   const many = await refusedFor(Array.from({ length: 1000 }, (_, at) => `none ${at}`))
-  t.equal(many?.faults?.length, 50, 'faults are told up to a bound')
+  t.equal(many?.faults?.length, 50, 'bounded number of faults')
 })
 
-t.test('Seats are shown by their names of now', async (t) => {
+t.test('responses contain the current names of the Seats', async (t) => {
   const api = await startApi(t)
   const seat = await api.body(`POST ${SEATS}`, { body: { name: 'A', spaces: [], permissions: [] } })
   const { id } = await api.body(`POST ${KEYS}`, { body: { name: 'k', seats: ['A'] } })
   await api.body(`PUT ${SEAT}`, { id: seat.id, body: { name: 'B' } })
   t.same((await api.body(`GET ${KEY}`, { id })).seats, ['B'])
-  await api.ask(`DELETE ${SEAT}`, { id: seat.id })
+  await api.call(`DELETE ${SEAT}`, { id: seat.id })
   t.same((await api.body(`GET ${KEY}`, { id })).seats, [])
 })
 
-t.test('keys of other spaces are out of sight and out of reach', async (t) => {
+t.test('keys of other spaces are neither visible nor writable', async (t) => {
   const api = await startApi(t)
   await api.body(`POST ${SEATS}`, { body: { name: 'B', spaces: ['two'], permissions: [] } })
   const { id } = await api.body(`POST ${KEYS}`, { body: { name: 'k', seats: ['B'] } })
   const scope = inSpace('one', '*')
-  t.equal((await api.ask(`GET ${KEY}`, { id, scope })).refused?.refused, 'api_key_not_found')
-  t.equal((await api.ask(`DELETE ${KEY}`, { id, scope })).refused?.refused, 'api_key_not_found')
+  t.equal((await api.call(`GET ${KEY}`, { id, scope })).refused?.refused, 'api_key_not_found')
+  t.equal((await api.call(`DELETE ${KEY}`, { id, scope })).refused?.refused, 'api_key_not_found')
   t.same((await api.body(`GET ${KEYS}`, { scope })).data, [])
-  t.equal((await api.ask(`GET ${KEY}`, { id, tenant: 'globex' })).refused?.refused, 'api_key_not_found')
-  t.equal((await api.ask(`DELETE ${KEY}`, { id, tenant: 'globex' })).refused?.refused, 'api_key_not_found')
+  t.equal((await api.call(`GET ${KEY}`, { id, tenant: 'globex' })).refused?.refused, 'api_key_not_found')
+  t.equal((await api.call(`DELETE ${KEY}`, { id, tenant: 'globex' })).refused?.refused, 'api_key_not_found')
 })
 
 t.test('pages', async (t) => {
@@ -102,5 +102,5 @@ t.test('pages', async (t) => {
   t.match([first.count, first.has_more], [2, true])
   const last = await api.body(`GET ${KEYS}`, { query: `after=${first.data[1].id}` })
   t.match([last.count, last.has_more, last.data[0].name], [1, false, 'k2'])
-  t.equal((await api.ask(`GET ${KEYS}`, { query: 'x=1' })).refused?.refused, 'input_invalid')
+  t.equal((await api.call(`GET ${KEYS}`, { query: 'x=1' })).refused?.refused, 'input_invalid')
 })

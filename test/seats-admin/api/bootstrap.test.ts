@@ -6,7 +6,7 @@ import { startApi } from './support.ts'
 
 const OPTIONS = { tenant: 'acme', adminSpace: 'hq', now: 5000 }
 
-t.test('a Seat that holds everything in the admin space, and a key that holds the Seat', async (t) => {
+t.test('creates a Seat with all permissions in the admin space, and a key with the Seat', async (t) => {
   const { store } = await startApi(t)
   const made = done(await bootstrapTenant(store, OPTIONS))
   t.match(made.seat, {
@@ -26,23 +26,27 @@ t.test('a Seat that holds everything in the admin space, and a key that holds th
   t.match(made.committed.at(-1), head)
 })
 
-t.test('again: the same Seat, another key', async (t) => {
+t.test('a second run creates another key for the same Seat', async (t) => {
   const { store } = await startApi(t)
   const first = done(await bootstrapTenant(store, OPTIONS))
   const second = done(await bootstrapTenant(store, OPTIONS))
   t.equal(second.seat.id, first.seat.id)
   t.not(second.key, first.key)
   t.equal(second.committed.length, 1)
-  t.equal((await store.apiKeyById('acme', first.apiKey.id)).value?.revokedAt, null, 'the first key stays')
+  t.equal(
+    (await store.apiKeyById('acme', first.apiKey.id)).value?.revokedAt,
+    null,
+    'the first key stays valid',
+  )
 })
 
-t.test('twice at once', async (t) => {
+t.test('two concurrent runs', async (t) => {
   const { store } = await startApi(t)
   const both = await Promise.all([bootstrapTenant(store, OPTIONS), bootstrapTenant(store, OPTIONS)])
   t.equal(new Set(both.map((each) => done(each).seat.id)).size, 1)
 })
 
-t.test('another Seat of that name is left alone', async (t) => {
+t.test('a different Seat of that name is not changed', async (t) => {
   const { store } = await startApi(t)
   for (const [tenant, spaces, permissions] of [
     ['a', ['hq', 'x'], ['*']],
@@ -62,7 +66,7 @@ t.test('another Seat of that name is left alone', async (t) => {
     t.same(
       (await store.listApiKeys(tenant, { limit: 9, after: null, scope: ADMIN })).data,
       [],
-      'and no key is made',
+      'and no key is created',
     )
   }
 })

@@ -18,7 +18,7 @@ t.test('date-times of RFC 3339', async (t) => {
   for (const [text, time] of Object.entries(cases)) t.equal(parseDateTime(text), time, text)
 })
 
-t.test('what is none', async (t) => {
+t.test('invalid date-times', async (t) => {
   const none = [
     '',
     '2030',
@@ -58,7 +58,7 @@ t.test('what is none', async (t) => {
   for (const text of none) t.equal(parseDateTime(text), null, JSON.stringify(text))
 })
 
-t.test('whatever is written by toISOString is read back', async () => {
+t.test('output of toISOString parses back', async () => {
   const min = new Date('0100-01-01T00:00:00Z')
   const max = new Date('9999-12-31T23:59:59.999Z')
   fc.assert(

@@ -1,4 +1,4 @@
-/** Bodies that are not what they should be, each fault by its place. */
+/** Invalid bodies; each fault has its path. */
 
 import t from 'tap'
 import { readApiKeyInput, readSeatInput, readSeatPatch } from '../../../seats-admin/api/input.ts'
@@ -7,17 +7,18 @@ import { isRefusal } from '../../../seats-admin/index.ts'
 const SEAT = { name: 'A', spaces: ['one'], permissions: ['a:b'] }
 const KEY = { name: 'k', seats: ['A'] }
 
-/** Where the faults are; null for none. */
-function places(result: unknown): string[] | null {
+/** The paths of the faults; null for none. */
+function faultPaths(result: unknown): string[] | null {
   if (!isRefusal(result)) return null
   if (result.refused !== 'input_invalid') throw new Error(result.refused)
-  for (const { message } of result.faults ?? []) if (message === '') throw new Error('a fault without words')
+  for (const { message } of result.faults ?? [])
+    if (message === '') throw new Error('a fault without a message')
   return (result.faults ?? []).map((fault) => fault.path).toSorted()
 }
 
 const parsed = (text: string): unknown => JSON.parse(text)
 
-t.test('what is right is let in as it is', async (t) => {
+t.test('valid input is unchanged', async (t) => {
   for (const seat of [SEAT, { name: '💺'.repeat(256), spaces: [], permissions: ['*'] }]) {
     t.strictSame(readSeatInput(seat), seat)
     t.strictSame(readSeatPatch(seat), seat)
@@ -32,40 +33,44 @@ t.test('what is right is let in as it is', async (t) => {
   })
 })
 
-t.test('no object at all', async (t) => {
+t.test('bodies that are not objects', async (t) => {
   for (const body of [undefined, null, 1, 'x', true, [], [SEAT], '{"name":"A"}']) {
-    t.same(places(readSeatInput(body)), [''], JSON.stringify(body))
-    t.same(places(readSeatPatch(body)), [''])
-    t.same(places(readApiKeyInput(body, 0)), [''])
+    t.same(faultPaths(readSeatInput(body)), [''], JSON.stringify(body))
+    t.same(faultPaths(readSeatPatch(body)), [''])
+    t.same(faultPaths(readApiKeyInput(body, 0)), [''])
   }
 })
 
-t.test('fields that miss, and fields that are not known', async (t) => {
-  t.same(places(readSeatInput({})), ['/name', '/permissions', '/spaces'])
-  t.same(places(readApiKeyInput({}, 0)), ['/name', '/seats'])
-  t.same(places(readSeatInput({ ...SEAT, id: 'x', created_by: 'x' })), ['/created_by', '/id'])
-  t.same(places(readSeatPatch({ Name: 'x' })), ['/Name'], 'case counts')
-  t.same(places(readSeatPatch({ 'a/b~c': 1 })), ['/a~1b~0c'], 'as a JSON Pointer')
-  t.same(places(readSeatPatch({ '': 1 })), ['/'])
-  t.same(places(readSeatPatch(parsed('{"__proto__": {"name": "x"}}'))), ['/__proto__'])
-  t.same(places(readSeatPatch({ constructor: 1, refused: 'x' })), ['/constructor', '/refused'])
-  t.same(places(readApiKeyInput({ ...KEY, key: 'sk_x' }, 0)), ['/key'])
-  t.same(places(readSeatPatch({ ['x'.repeat(200)]: 1 })), [''], 'long names are not said back')
+t.test('missing and unknown fields', async (t) => {
+  t.same(faultPaths(readSeatInput({})), ['/name', '/permissions', '/spaces'])
+  t.same(faultPaths(readApiKeyInput({}, 0)), ['/name', '/seats'])
+  t.same(faultPaths(readSeatInput({ ...SEAT, id: 'x', created_by: 'x' })), ['/created_by', '/id'])
+  t.same(faultPaths(readSeatPatch({ Name: 'x' })), ['/Name'], 'names are case-sensitive')
+  t.same(faultPaths(readSeatPatch({ 'a/b~c': 1 })), ['/a~1b~0c'], 'as a JSON Pointer')
+  t.same(faultPaths(readSeatPatch({ '': 1 })), ['/'])
+  t.same(faultPaths(readSeatPatch(parsed('{"__proto__": {"name": "x"}}'))), ['/__proto__'])
+  t.same(faultPaths(readSeatPatch({ constructor: 1, refused: 'x' })), ['/constructor', '/refused'])
+  t.same(faultPaths(readApiKeyInput({ ...KEY, key: 'sk_x' }, 0)), ['/key'])
+  t.same(faultPaths(readSeatPatch({ ['x'.repeat(200)]: 1 })), [''], 'long names are not repeated')
 })
 
 t.test('types', async (t) => {
   for (const wrong of [null, 1, true, {}, ['a'], Number.NaN]) {
-    t.same(places(readSeatInput({ ...SEAT, name: wrong })), ['/name'], JSON.stringify(wrong))
+    t.same(faultPaths(readSeatInput({ ...SEAT, name: wrong })), ['/name'], JSON.stringify(wrong))
   }
   for (const wrong of [null, 1, true, {}, 'one', { 0: 'one', length: 1 }]) {
-    t.same(places(readSeatInput({ ...SEAT, spaces: wrong })), ['/spaces'], JSON.stringify(wrong))
-    t.same(places(readSeatPatch({ permissions: wrong })), ['/permissions'])
-    t.same(places(readApiKeyInput({ ...KEY, seats: wrong }, 0)), ['/seats'])
+    t.same(faultPaths(readSeatInput({ ...SEAT, spaces: wrong })), ['/spaces'], JSON.stringify(wrong))
+    t.same(faultPaths(readSeatPatch({ permissions: wrong })), ['/permissions'])
+    t.same(faultPaths(readApiKeyInput({ ...KEY, seats: wrong }, 0)), ['/seats'])
   }
   for (const wrong of [1, true, {}, [], '']) {
-    t.same(places(readApiKeyInput({ ...KEY, expires_at: wrong }, 0)), ['/expires_at'], JSON.stringify(wrong))
+    t.same(
+      faultPaths(readApiKeyInput({ ...KEY, expires_at: wrong }, 0)),
+      ['/expires_at'],
+      JSON.stringify(wrong),
+    )
   }
-  t.same(places(readSeatPatch({ spaces: ['a', 1, null, ['b'], 'c'] })), [
+  t.same(faultPaths(readSeatPatch({ spaces: ['a', 1, null, ['b'], 'c'] })), [
     '/spaces/1',
     '/spaces/2',
     '/spaces/3',
@@ -73,42 +78,42 @@ t.test('types', async (t) => {
 })
 
 t.test('items', async (t) => {
-  t.same(places(readSeatPatch({ spaces: ['ok', '', 'a:b', ' a', '*'] })), [
+  t.same(faultPaths(readSeatPatch({ spaces: ['ok', '', 'a:b', ' a', '*'] })), [
     '/spaces/1',
     '/spaces/2',
     '/spaces/3',
     '/spaces/4',
   ])
-  t.same(places(readSeatPatch({ permissions: ['a:*', '*', 'a'] })), ['/permissions/0', '/permissions/2'])
-  t.same(places(readApiKeyInput({ ...KEY, seats: ['A', '', '\ud800'] }, 0)), ['/seats/1', '/seats/2'])
+  t.same(faultPaths(readSeatPatch({ permissions: ['a:*', '*', 'a'] })), ['/permissions/0', '/permissions/2'])
+  t.same(faultPaths(readApiKeyInput({ ...KEY, seats: ['A', '', '\ud800'] }, 0)), ['/seats/1', '/seats/2'])
 })
 
-t.test('an item twice', async (t) => {
-  t.same(places(readSeatPatch({ spaces: ['a', 'b', 'a', 'a'] })), ['/spaces/2', '/spaces/3'])
-  t.same(places(readSeatPatch({ permissions: ['*', '*'] })), ['/permissions/1'])
-  t.same(places(readApiKeyInput({ ...KEY, seats: ['__proto__', '__proto__'] }, 0)), ['/seats/1'])
-  t.equal(places(readApiKeyInput({ ...KEY, seats: ['constructor', 'toString', 'a', 'A'] }, 0)), null)
+t.test('duplicate items', async (t) => {
+  t.same(faultPaths(readSeatPatch({ spaces: ['a', 'b', 'a', 'a'] })), ['/spaces/2', '/spaces/3'])
+  t.same(faultPaths(readSeatPatch({ permissions: ['*', '*'] })), ['/permissions/1'])
+  t.same(faultPaths(readApiKeyInput({ ...KEY, seats: ['__proto__', '__proto__'] }, 0)), ['/seats/1'])
+  t.equal(faultPaths(readApiKeyInput({ ...KEY, seats: ['constructor', 'toString', 'a', 'A'] }, 0)), null)
 })
 
-t.test('faults are told all, up to a bound, and a monstrous body costs little', async (t) => {
-  t.equal(places(readSeatPatch({ spaces: Array(1).fill(1), permissions: Array(40).fill(1) }))?.length, 41)
-  t.equal(places(readSeatPatch({ spaces: Array(900).fill(1) }))?.length, 50)
-  t.equal(places(readSeatPatch({ spaces: Array(500_000).fill(1) }))?.length, 1)
-  t.equal(places(readSeatPatch({ spaces: Array(10_000).fill('a') }))?.length, 50)
+t.test('reports all faults up to a bound, and a huge body costs little', async (t) => {
+  t.equal(faultPaths(readSeatPatch({ spaces: Array(1).fill(1), permissions: Array(40).fill(1) }))?.length, 41)
+  t.equal(faultPaths(readSeatPatch({ spaces: Array(900).fill(1) }))?.length, 50)
+  t.equal(faultPaths(readSeatPatch({ spaces: Array(500_000).fill(1) }))?.length, 1)
+  t.equal(faultPaths(readSeatPatch({ spaces: Array(10_000).fill('a') }))?.length, 50)
   t.equal(
-    places(readSeatPatch(Object.fromEntries(Array.from({ length: 100_000 }, (_, at) => [`f${at}`, 1]))))
+    faultPaths(readSeatPatch(Object.fromEntries(Array.from({ length: 100_000 }, (_, at) => [`f${at}`, 1]))))
       ?.length,
     1,
   )
 })
 
-t.test('no more Seats, spaces and permissions than a request can be decided by', async (t) => {
+t.test('no more Seats, spaces and permissions than a decision supports', async (t) => {
   const many = (count: number, suffix = '') => Array.from({ length: count }, (_, at) => `n${at}${suffix}`)
-  t.equal(places(readApiKeyInput({ ...KEY, seats: many(1000) }, 0)), null)
-  t.same(places(readApiKeyInput({ ...KEY, seats: many(1001) }, 0)), ['/seats'])
-  t.equal(places(readSeatInput({ ...SEAT, spaces: many(10_000), permissions: many(10_000, ':a') })), null)
+  t.equal(faultPaths(readApiKeyInput({ ...KEY, seats: many(1000) }, 0)), null)
+  t.same(faultPaths(readApiKeyInput({ ...KEY, seats: many(1001) }, 0)), ['/seats'])
+  t.equal(faultPaths(readSeatInput({ ...SEAT, spaces: many(10_000), permissions: many(10_000, ':a') })), null)
   for (const read of [readSeatInput, readSeatPatch]) {
-    t.same(places(read({ ...SEAT, spaces: many(10_001) })), ['/spaces'])
-    t.same(places(read({ ...SEAT, permissions: many(10_001, ':a') })), ['/permissions'])
+    t.same(faultPaths(read({ ...SEAT, spaces: many(10_001) })), ['/spaces'])
+    t.same(faultPaths(read({ ...SEAT, permissions: many(10_001, ':a') })), ['/permissions'])
   }
 })

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { isName } from '../../../seats-admin/api/name.ts'
 
-/** In ASCII: a line end of Unicode would end a line of the test's own report. */
+/** In ASCII: a Unicode line separator would break the TAP output. */
 function shown(text: string): string {
   return JSON.stringify(text).replace(/[^ -~]/g, (letter) => `\\u${letter.charCodeAt(0).toString(16)}`)
 }
@@ -44,10 +44,10 @@ t.test('names', async (t) => {
     t.equal(isName(`a${inside}b`), false, shown(inside))
   }
   for (const broken of ['\ud800', 'a\udc00', '\udc00\ud800'])
-    t.equal(isName(broken), false, 'half a character')
+    t.equal(isName(broken), false, 'a lone surrogate')
 })
 
-t.test('length is counted in characters', async (t) => {
+t.test('the length is counted in characters', async (t) => {
   t.equal(isName(''), false)
   for (const letter of ['a', 'ä', '管', '💺']) {
     t.equal(isName(letter.repeat(256)), true, letter)

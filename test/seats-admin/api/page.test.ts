@@ -11,7 +11,7 @@ t.test('pages', async (t) => {
   t.strictSame(readPage('limit=%35'), { limit: 5, after: null })
 })
 
-t.test('refused, by the name of the parameter', async (t) => {
+t.test('a fault has the name of the parameter', async (t) => {
   const cases: [query: string, ...paths: string[]][] = [
     ...[
       '',

@@ -7,7 +7,7 @@ import { KEY, KEYS, SEAT, SEATS, startApi } from './support.ts'
 const VIEWER = { name: 'Viewer', spaces: ['one', 'two'], permissions: ['trainings:list', '*'] }
 const START = '2030-01-01T00:00:00.000Z'
 
-t.test('the endpoints and the permissions they need', async (t) => {
+t.test('the endpoints and their required permissions', async (t) => {
   const { store } = await startApi(t)
   const endpoints = createAdminApi({ store, announce: async () => {}, now: Date.now, seatBytes: 65_536 })
   t.same(
@@ -26,9 +26,9 @@ t.test('the endpoints and the permissions they need', async (t) => {
   )
 })
 
-t.test('the life of a Seat, each answer with its own fields and no others', async (t) => {
+t.test('lifecycle of a Seat, with the exact fields of each response', async (t) => {
   const api = await startApi(t)
-  const made = await api.ask(`POST ${SEATS}`, { body: VIEWER })
+  const made = await api.call(`POST ${SEATS}`, { body: VIEWER })
   t.equal(made.status, 200)
   const { id } = made.body
   t.ok(isUlid(id))
@@ -40,7 +40,7 @@ t.test('the life of a Seat, each answer with its own fields and no others', asyn
 
   api.clock += 1234
   const later = '2030-01-01T00:00:01.234Z'
-  const updated = await api.ask(`PUT ${SEAT}`, { id, by: 'bob', body: { permissions: [] } })
+  const updated = await api.call(`PUT ${SEAT}`, { id, by: 'bob', body: { permissions: [] } })
   const changed = { ...created, permissions: [], updated_by: 'bob', updated_at: later }
   t.equal(updated.status, 200)
   t.strictSame(updated.body, changed)
@@ -50,14 +50,18 @@ t.test('the life of a Seat, each answer with its own fields and no others', asyn
   const touched = await api.body(`PUT ${SEAT}`, { id, by: 'carol', body: {} })
   t.strictSame(touched, { ...changed, updated_by: 'carol', updated_at: '2030-01-01T00:00:02.234Z' }, 'PUT {}')
 
-  const gone = await api.ask(`DELETE ${SEAT}`, { id })
+  const gone = await api.call(`DELETE ${SEAT}`, { id })
   t.strictSame(gone, { status: 204, body: undefined, refused: null })
   for (const method of ['GET', 'PUT', 'DELETE']) {
-    t.equal((await api.ask(`${method} ${SEAT}`, { id, body: {} })).refused?.refused, 'seat_not_found', method)
+    t.equal(
+      (await api.call(`${method} ${SEAT}`, { id, body: {} })).refused?.refused,
+      'seat_not_found',
+      method,
+    )
   }
 })
 
-t.test('a bad id is not found', async (t) => {
+t.test('an invalid id is not found', async (t) => {
   const api = await startApi(t)
   for (const id of ['', 'x', '../seats', '\ud800', 'a/b', 'x'.repeat(9000)]) {
     for (const [endpoint, code] of [
@@ -67,21 +71,21 @@ t.test('a bad id is not found', async (t) => {
       [`GET ${KEY}`, 'api_key_not_found'],
       [`DELETE ${KEY}`, 'api_key_not_found'],
     ] as const) {
-      t.equal((await api.ask(endpoint, { id, body: {} })).refused?.refused, code)
+      t.equal((await api.call(endpoint, { id, body: {} })).refused?.refused, code)
     }
   }
 })
 
-t.test('a write is announced before it is answered; a refused one never', async (t) => {
+t.test('a write is announced before its response; a refused write is not announced', async (t) => {
   const gate = Promise.withResolvers<void>()
   const api = await startApi(t, () => gate.promise)
   let answered = false
-  const write = api.ask(`POST ${SEATS}`, { body: VIEWER }).then((answer) => {
+  const write = api.call(`POST ${SEATS}`, { body: VIEWER }).then((answer) => {
     answered = true
     return answer
   })
   while (api.announced.length === 0) await new Promise((resolve) => setImmediate(resolve))
-  t.equal((await api.store.seatByName('acme', 'Viewer')).value.seat?.name, 'Viewer', 'it is on disk by then')
+  t.equal((await api.store.seatByName('acme', 'Viewer')).value.seat?.name, 'Viewer', 'stored by then')
   t.notOk(answered)
   gate.resolve()
   const { id } = (await write).body
@@ -96,29 +100,29 @@ t.test('a write is announced before it is answered; a refused one never', async 
       ],
     },
   ])
-  await api.ask(`POST ${SEATS}`, { body: VIEWER })
-  await api.ask(`PUT ${SEAT}`, { id: 'x', body: {} })
-  await api.ask(`GET ${SEATS}`)
+  await api.call(`POST ${SEATS}`, { body: VIEWER })
+  await api.call(`PUT ${SEAT}`, { id: 'x', body: {} })
+  await api.call(`GET ${SEATS}`)
   t.equal(api.announced.length, 1)
-  await api.ask(`PUT ${SEAT}`, { id, body: {} })
-  await api.ask(`DELETE ${SEAT}`, { id })
+  await api.call(`PUT ${SEAT}`, { id, body: {} })
+  await api.call(`DELETE ${SEAT}`, { id })
   t.equal(api.announced.length, 3)
 })
 
-t.test('a write that could not be announced is not answered 2xx', async (t) => {
+t.test('a write whose announcement fails gets no 2xx', async (t) => {
   const api = await startApi(t, () => Promise.reject(new Error('deaf')))
-  await t.rejects(api.ask(`POST ${SEATS}`, { body: VIEWER }), /deaf/)
+  await t.rejects(api.call(`POST ${SEATS}`, { body: VIEWER }), /deaf/)
 })
 
-t.test('a store that is gone is told as such', async (t) => {
+t.test('an unavailable store is reported as such', async (t) => {
   const api = await startApi(t)
   await api.store.close()
   for (const endpoint of [`POST ${SEATS}`, `GET ${SEATS}`]) {
-    await t.rejects(api.ask(endpoint, { body: VIEWER }), { name: 'StoreUnavailable' }, endpoint)
+    await t.rejects(api.call(endpoint, { body: VIEWER }), { name: 'StoreUnavailable' }, endpoint)
   }
 })
 
-t.test('taken, exceeding, missing: in this order of telling', async (t) => {
+t.test('precedence: name taken, grant exceeded, not found', async (t) => {
   const api = await startApi(t)
   const { id } = await api.body(`POST ${SEATS}`, {
     body: { name: 'A', spaces: ['one'], permissions: ['a:b'] },
@@ -127,8 +131,8 @@ t.test('taken, exceeding, missing: in this order of telling', async (t) => {
     body: { name: 'far', spaces: ['two'], permissions: ['a:b'] },
   })
   const scope = inSpace('one', 'a:b')
-  const codeOf = async (endpoint: string, asked: object) =>
-    (await api.ask(endpoint, { scope, ...asked })).refused?.refused
+  const codeOf = async (endpoint: string, input: object) =>
+    (await api.call(endpoint, { scope, ...input })).refused?.refused
   const seat = (name: string, permission = 'a:b') => ({ name, spaces: ['one'], permissions: [permission] })
   t.equal(await codeOf(`POST ${SEATS}`, { body: seat('A') }), 'seat_name_taken')
   t.equal(await codeOf(`POST ${SEATS}`, { body: seat('A', 'c:d') }), 'grant_exceeds_own')
@@ -136,9 +140,9 @@ t.test('taken, exceeding, missing: in this order of telling', async (t) => {
   t.equal(
     await codeOf(`PUT ${SEAT}`, { id, body: { name: 'far' } }),
     'grant_exceeds_own',
-    'by a Seat out of sight',
+    'by an invisible Seat',
   )
-  t.equal(await codeOf(`GET ${SEAT}`, { id: far.id }), 'seat_not_found', 'what is out of sight is not there')
+  t.equal(await codeOf(`GET ${SEAT}`, { id: far.id }), 'seat_not_found', 'an invisible Seat is not found')
   t.equal(await codeOf(`PUT ${SEAT}`, { id: far.id, body: {} }), 'seat_not_found')
   t.equal(await codeOf(`DELETE ${SEAT}`, { id: far.id }), 'seat_not_found')
   t.equal(await codeOf(`PUT ${SEAT}`, { id: 'x', body: {} }), 'seat_not_found')
@@ -153,7 +157,7 @@ t.test('pages', async (t) => {
   const first = await api.body(`GET ${SEATS}`)
   t.match([first.count, first.has_more, first.data.length], [20, true, 20])
   const after = first.data[19].id
-  await api.ask(`DELETE ${SEAT}`, { id: after })
+  await api.call(`DELETE ${SEAT}`, { id: after })
   const second = await api.body(`GET ${SEATS}`, { query: `after=${after}&limit=2` })
   t.same(
     second.data.map((each: { name: string }) => each.name),

@@ -1,4 +1,4 @@
-/** The endpoints of administration over a real store, called as the gateway calls them. */
+/** The Seats API over a real store, called as the gateway calls it. */
 
 import { join } from 'node:path'
 import type { Test } from 'tap'
@@ -13,7 +13,7 @@ import {
 import { ADMIN } from '../store/conformance.ts'
 import { open, temporaryFolder } from '../store/sqlite/support.ts'
 
-export interface Asked {
+export interface CallInput {
   readonly id?: string
   readonly query?: string
   readonly body?: unknown
@@ -22,25 +22,25 @@ export interface Asked {
   readonly by?: string
 }
 
-export interface Answered {
+export interface CallResult {
   readonly status: number
-  // oxlint-disable-next-line typescript/no-explicit-any -- tests look into answers of any shape
+  // oxlint-disable-next-line typescript/no-explicit-any -- tests read responses of any shape
   readonly body: any
-  /** null for a 2xx. */
+  /** Null for a 2xx. */
   readonly refused: AdminRefusal | null
 }
 
 export interface Api {
   readonly store: Store
-  /** What was announced, in order. */
+  /** The announced commits, in order. */
   readonly announced: Committed[]
-  /** ms since the epoch: what the endpoints take for now. */
+  /** The current time of the endpoints, in ms since the epoch. */
   clock: number
-  /** `POST /v1/seats` and the like; paths as in the table. */
-  ask(endpoint: string, asked?: Asked): Promise<Answered>
-  /** Fails on a refusal. */
+  /** Calls an endpoint such as `POST /v1/seats`, named as in the table. */
+  call(endpoint: string, input?: CallInput): Promise<CallResult>
+  /** Throws on a refusal. */
   // oxlint-disable-next-line typescript/no-explicit-any -- as above
-  body(endpoint: string, asked?: Asked): Promise<any>
+  body(endpoint: string, input?: CallInput): Promise<any>
 }
 
 export async function startApi(
@@ -49,7 +49,7 @@ export async function startApi(
 ): Promise<Api> {
   const store = await open(t, { path: join(temporaryFolder(t), 'seatgate.db') })
   const announced: Committed[] = []
-  const api: Api = { store, announced, clock: Date.UTC(2030, 0, 1), ask, body }
+  const api: Api = { store, announced, clock: Date.UTC(2030, 0, 1), call, body }
   const endpoints = createAdminApi({
     store,
     seatBytes: 65_536,
@@ -60,20 +60,20 @@ export async function startApi(
     },
   })
 
-  async function ask(name: string, asked: Asked = {}): Promise<Answered> {
+  async function call(name: string, input: CallInput = {}): Promise<CallResult> {
     const endpoint = endpoints.find((each) => `${each.method} ${each.path}` === name)
     if (endpoint === undefined) throw new Error(`no endpoint ${name}`)
-    const { id = '', query = '', scope = ADMIN, tenant = 'acme', by = 'alice' } = asked
+    const { id = '', query = '', scope = ADMIN, tenant = 'acme', by = 'alice' } = input
     const params = { id, seat_id: id }
-    const reply = await endpoint.handle({ params, query, body: asked.body, caller: { tenant, by, scope } })
+    const reply = await endpoint.handle({ params, query, body: input.body, caller: { tenant, by, scope } })
     if (isRefusal(reply)) return { status: 0, body: undefined, refused: reply }
-    // As it will look on the wire.
+    // As serialized in the response.
     const shown = reply.body === undefined ? undefined : JSON.parse(JSON.stringify(reply.body))
     return { status: reply.status, body: shown, refused: null }
   }
 
-  async function body(name: string, asked?: Asked) {
-    const answer = await ask(name, asked)
+  async function body(name: string, input?: CallInput) {
+    const answer = await call(name, input)
     if (answer.refused !== null) throw new Error(JSON.stringify(answer.refused))
     return answer.body
   }

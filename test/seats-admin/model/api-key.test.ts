@@ -6,7 +6,7 @@ import { crockford, ulid } from '../../../seats-admin/model/ulid.ts'
 
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
-/** Written for the test alone, digit by digit: the definition, not the code. */
+/** An independent, digit-by-digit implementation of the definition. */
 function reference(text: string): string {
   let number = 0n
   for (const byte of Buffer.from(text, 'latin1')) number = number * 256n + BigInt(byte)
@@ -25,7 +25,7 @@ const ids = fc
   .map(([time, bytes]) => ulid(time, bytes))
 const randoms = fc.stringMatching(/^[0-9A-Za-z]{22,43}$/)
 
-t.test('round trip, and the same as the definition', async () => {
+t.test('round trip, equal to the definition', async () => {
   fc.assert(
     fc.property(tenants, ids, randoms, (tenant, keyId, secret) => {
       const text = formatApiKey(tenant, keyId, secret)
@@ -41,12 +41,12 @@ t.test('round trip, and the same as the definition', async () => {
   )
 })
 
-t.test('the longest key is let in', async (t) => {
+t.test('accepts the longest key', async (t) => {
   const tenant = 'z'.repeat(63)
   t.same(parseApiKey(formatApiKey(tenant, id, 'z'.repeat(43))), { tenant, id })
 })
 
-t.test('whatever is let in has one spelling', async () => {
+t.test('every accepted key has a single spelling', async () => {
   const near = fc.tuple(
     fc.integer({ min: 0, max: key.length }),
     fc.constantFrom(...DIGITS, '-', '_', ' ', '\0', 'ä'),
@@ -56,7 +56,7 @@ t.test('whatever is let in has one spelling', async () => {
       const text = key.slice(0, at) + letter + key.slice(insert ? at : at + 1)
       const read = parseApiKey(text)
       if (text === key || read === null) return true
-      // Another key altogether: still exactly what the encoder would write for what it says.
+      // Another valid key: it must be the encoder's output for its content.
       let number = 0n
       for (const digit of text.slice(3)) number = number * 62n + BigInt(DIGITS.indexOf(digit))
       return reference(Buffer.from(number.toString(16), 'hex').toString('latin1')) === text
@@ -65,7 +65,7 @@ t.test('whatever is let in has one spelling', async () => {
   )
 })
 
-t.test('refused', async (t) => {
+t.test('refused keys', async (t) => {
   const plain = `acme_${id}_${random}`
   const refused: Record<string, string> = {
     empty: '',
@@ -100,7 +100,7 @@ t.test('refused', async (t) => {
   for (const [what, text] of Object.entries(refused)) t.equal(parseApiKey(text), null, what)
 })
 
-t.test('a field that would not be read back is not written', async (t) => {
+t.test('a field that does not parse back is not written', async (t) => {
   for (const fields of [
     ['a_b', id, random],
     ['', id, random],

@@ -16,7 +16,7 @@ t.test('known values', async (t) => {
   )
 })
 
-t.test('every id is an id, and sorts by its time', async () => {
+t.test('every id is valid and sorts by its time', async () => {
   fc.assert(
     fc.property(time, random, time, random, (timeA, randomA, timeB, randomB) => {
       const [a, b] = [ulid(timeA, randomA), ulid(timeB, randomB)]
@@ -25,7 +25,7 @@ t.test('every id is an id, and sorts by its time', async () => {
   )
 })
 
-t.test('ids sort in order of creation, whatever the clock does', async () => {
+t.test('ids sort in order of creation, even if the clock steps back', async () => {
   fc.assert(
     fc.property(fc.array(time, { minLength: 2, maxLength: 50 }), (clock) => {
       let last = 0
@@ -41,7 +41,7 @@ t.test('ids sort in order of creation, whatever the clock does', async () => {
   )
 })
 
-t.test('what is no id', async (t) => {
+t.test('invalid ids', async (t) => {
   const id = ulid(1, randomBytes(16))
   for (const no of [
     '',
@@ -57,12 +57,12 @@ t.test('what is no id', async (t) => {
   for (const letter of 'ILOU') t.equal(isUlid(id.slice(0, 25) + letter), false, letter)
 })
 
-t.test('bad input throws', async (t) => {
+t.test('invalid input throws', async (t) => {
   for (const no of [-1, 2 ** 48, Number.NaN, 1.5]) t.throws(() => ulid(no, new Uint8Array(16)), RangeError)
   t.throws(() => ulid(0, new Uint8Array(15)), RangeError)
 })
 
-t.test('every character is as likely as any other', async (t) => {
+t.test('all characters are equally likely', async (t) => {
   const counts = new Map<string, number>()
   for (const letter of crockford(Uint8Array.from({ length: 256 }, (_, at) => at))) {
     counts.set(letter, (counts.get(letter) ?? 0) + 1)

@@ -1,4 +1,4 @@
-/** What every driver of the store must do. Each test gets a store of its own, empty, from `openStore`. */
+/** Requirements of every store driver. Each test gets a new, empty store from `openStore`. */
 
 import type { Test } from 'tap'
 import {
@@ -25,7 +25,7 @@ export function writer(scope: Scope = ADMIN, now = Date.now(), tenant = 'acme'):
   return { tenant, by: 'alice', scope, now }
 }
 
-/** The result, where no refusal was expected. */
+/** The result; throws on a refusal. */
 export function done<V>(result: V | AdminRefusal): V {
   if (isRefusal(result)) throw new Error(`${result.refused}: ${JSON.stringify(result.faults)}`)
   return result as V
@@ -35,14 +35,14 @@ export function refused(result: unknown): string {
   return isRefusal(result) ? result.refused : 'not refused'
 }
 
-/** Of any store: before the first change. */
+/** The position before the first change. */
 export const BEGINNING: Position = { seq: 0, mark: 0 }
 
 function positionOf({ seq, mark }: Position): Position {
   return { seq, mark }
 }
 
-/** A write's changes as the feed tells them. */
+/** The changes of a write as in the feed. */
 export function numbered({ seq, mark, changes }: Committed): NumberedChange[] {
   return changes.map((change, at) => ({ ...change, seq: seq - changes.length + 1 + at, mark }))
 }
@@ -63,7 +63,7 @@ export function conformance(t: Test, openStore: (t: Test) => Promise<Store>): vo
   const namesOf = async (store: Store, scope: Scope, limit = 100, after: string | null = null) =>
     (await store.listSeats('acme', { limit, after, scope })).data.map((each) => each.name)
 
-  test('a store begins empty', async (t, store) => {
+  test('a new store is empty', async (t, store) => {
     for (const position of [BEGINNING, null])
       t.same(await store.changesSince(position), { head: BEGINNING, changes: [] })
     t.same(await store.seatByName('acme', 'x'), { ...BEGINNING, value: { seat: null, givenUpAt: null } })
@@ -80,7 +80,7 @@ export function conformance(t: Test, openStore: (t: Test) => Promise<Store>): vo
     })
   })
 
-  test('a Seat is found as it was made', async (t, store) => {
+  test('a Seat is read as it was created', async (t, store) => {
     const made = done(
       await store.createSeat(writer(ADMIN, 1234), {
         name: 'Viewer',
@@ -112,7 +112,7 @@ export function conformance(t: Test, openStore: (t: Test) => Promise<Store>): vo
     ])
   })
 
-  test('a small Seat answers every question, a large one the question that was asked', async (t, store) => {
+  test('the read of a small Seat answers every question, that of a large Seat only the one asked', async (t, store) => {
     const question = { space: 'one', permission: 'a:b' }
     const small = await seat(store, 'Small', ['one', 'two'], ['a:b', 'c:d'])
     const whole = { id: small.id, name: 'Small', spaces: ['one', 'two'], permissions: ['a:b', 'c:d'] }
@@ -139,7 +139,7 @@ export function conformance(t: Test, openStore: (t: Test) => Promise<Store>): vo
       t.same(await answer(`space-${at}`, `thing-${at}:read`), [[`space-${at}`], [`thing-${at}:read`]])
       t.same(await answer(`space-${at}`, 'thing-1:write'), [[`space-${at}`], []])
     }
-    // Parts of what it has, and what stands between two of them.
+    // Substrings of its spaces, and the separators between them.
     for (const space of ['space-', 'pace-1', 'space-300', ',', '"', '\\', '%', 'SPACE-1', ''])
       for (const permission of ['thing-1:rea', 'hing-1:read', '1:read', ',', '"', '","', '*', '_', ''])
         t.same(await answer(space, permission), [[], []], `${space} ${permission}`)
@@ -152,7 +152,7 @@ export function conformance(t: Test, openStore: (t: Test) => Promise<Store>): vo
     t.type(gone.givenUpAt, 'number')
   })
 
-  test('the spaces of a Seat are found by its name, without its permissions', async (t, store) => {
+  test('the spaces of a Seat are read by its name, without its permissions', async (t, store) => {
     const spaces = Array.from({ length: 300 }, (_, at) => `space-${at}`)
     const permissions = Array.from({ length: 3000 }, (_, at) => `thing-${at}:read`)
     const { id } = await seat(store, 'Large', spaces, permissions)
@@ -175,7 +175,7 @@ export function conformance(t: Test, openStore: (t: Test) => Promise<Store>): vo
     t.equal((await read('Larger')).value, null)
   })
 
-  test('a Seat has the size that it may have, and one that was larger may shrink', async (t, store) => {
+  test('a Seat has a maximum size, and a larger one may shrink', async (t, store) => {
     const as = { ...writer(), seatBytes: 100 }
     const of = (size: number) => [
       'x:'.padEnd(size - seatSize({ name: 'S', spaces: [], permissions: [''] }), 'y'),
@@ -202,7 +202,7 @@ export function conformance(t: Test, openStore: (t: Test) => Promise<Store>): vo
     done(await store.deleteSeat(late, id))
   })
 
-  test('an update changes the given fields only, and says who and when', async (t, store) => {
+  test('an update changes the given fields, and records user and time', async (t, store) => {
     const before = await seat(store, 'Viewer', ['one'], ['a:b'], writer(ADMIN, 1000))
     const as = { ...writer(ADMIN, 5000), by: 'bob' }
     for (const patch of [{}, { spaces: ['two'] }, { permissions: [] }, { name: 'Watcher' }]) {
@@ -213,7 +213,7 @@ export function conformance(t: Test, openStore: (t: Test) => Promise<Store>): vo
     }
   })
 
-  test('each write tells what it changed, in order and without gaps', async (t, store) => {
+  test('each write returns its changes, in order and without gaps', async (t, store) => {
     const change = (kind: string, changed: string) => ({ tenant: 'acme', kind, key: changed })
     const made = done(await store.createSeat(writer(), { name: 'A', spaces: [], permissions: [] }))
     const { id } = made.value
@@ -235,7 +235,7 @@ export function conformance(t: Test, openStore: (t: Test) => Promise<Store>): vo
     const revoked = done(await store.revokeApiKey(writer(), apiKey.value.id))
     t.same(revoked.changes, [change('api-key', apiKey.value.id)])
     const again = done(await store.revokeApiKey(writer(), apiKey.value.id))
-    t.same(again.changes, [change('api-key', apiKey.value.id)], 'told again to who asks again')
+    t.same(again.changes, [change('api-key', apiKey.value.id)], 'returned again by a repeated revocation')
 
     const writes = [made, apiKey, updated, renamed, deleted, revoked, again]
     const all = writes.flatMap(numbered)
@@ -253,11 +253,11 @@ export function conformance(t: Test, openStore: (t: Test) => Promise<Store>): vo
     t.same(
       (await store.changesSince({ seq: deleted.seq - 1, mark: deleted.mark })).changes,
       all.filter((each) => each.seq >= deleted.seq),
-      'also from amidst a write',
+      'also from within a write',
     )
   })
 
-  test('each commit has a mark of its own, and another history is noticed', async (t, store) => {
+  test('each commit has its own mark, and another history is detected', async (t, store) => {
     const { id } = await seat(store, 'A')
     const writes = []
     for (let round = 0; round < 20; round++) writes.push(done(await store.updateSeat(writer(), id, {})))
@@ -274,7 +274,7 @@ export function conformance(t: Test, openStore: (t: Test) => Promise<Store>): vo
     t.same(await store.changesSince(head), { head, changes: [] })
   })
 
-  test('a refused write leaves no trace', async (t, store) => {
+  test('a refused write changes nothing', async (t, store) => {
     const { id } = await seat(store, 'A')
     const other = await seat(store, 'B')
     const before = await store.changesSince(BEGINNING)
@@ -297,13 +297,13 @@ export function conformance(t: Test, openStore: (t: Test) => Promise<Store>): vo
     t.equal((await store.seatByName('acme', 'B')).value.givenUpAt, null)
   })
 
-  test('changes that are no longer all kept, or too many, are not told in part', async (t, store) => {
+  test('changes that are no longer all kept, or too many, are not returned in part', async (t, store) => {
     const { id } = await seat(store, 'A')
     for (let round = 0; round < 600; round++) done(await store.updateSeat(writer(), id, {}))
     const { head, changes } = await store.changesSince(BEGINNING)
     t.same([head.seq, changes], [1202, null])
     const kept = (await store.changesSince(null)).changes ?? []
-    t.same([kept.length, kept[0]?.seq, kept.at(-1)?.seq], [1202, 1, 1202], 'but from null all that are kept')
+    t.same([kept.length, kept[0]?.seq, kept.at(-1)?.seq], [1202, 1, 1202], 'but from null all kept changes')
     const from = async (seq: number) =>
       (await store.changesSince({ seq, mark: kept[seq - 1]?.mark ?? 0 })).changes
     t.same(await from(head.seq - 1000), kept.slice(-1000))
@@ -333,7 +333,7 @@ export function conformance(t: Test, openStore: (t: Test) => Promise<Store>): vo
     t.same(await namesOf(store, ADMIN), names, 'and listed in order of creation')
   })
 
-  test('of a hundred who make the same name at once, one does', async (t, store) => {
+  test('of 100 concurrent creations of one name, one succeeds', async (t, store) => {
     const results = await Promise.all(
       Array.from({ length: 100 }, () =>
         store.createSeat(writer(), { name: 'A', spaces: [], permissions: [] }),
@@ -343,7 +343,7 @@ export function conformance(t: Test, openStore: (t: Test) => Promise<Store>): vo
     t.equal(results.filter((each) => refused(each) === 'seat_name_taken').length, 99)
   })
 
-  test('ids sort in order of creation though the clock steps back', async (t, store) => {
+  test('ids sort in order of creation when the clock steps back', async (t, store) => {
     const ids: string[] = []
     for (const now of [5000, 4000, 4000, 0, 9000, 1]) {
       ids.push((await seat(store, `s${ids.length}`, [], [], writer(ADMIN, now))).id)
@@ -353,9 +353,9 @@ export function conformance(t: Test, openStore: (t: Test) => Promise<Store>): vo
     t.equal(new Set(ids).size, ids.length)
   })
 
-  test('a name given up stays marked for good', async (t, store) => {
+  test('a name given up stays marked forever', async (t, store) => {
     const givenUp = async (name: string) => (await store.seatByName('acme', name)).value.givenUpAt
-    // By a writer whose clock is ahead of the store's: its time counts.
+    // The writer's clock is ahead of the store's, so its time counts.
     const ahead = Math.floor(Date.now() / 1000) + 3600
     const at = (seconds: number) => writer(ADMIN, (ahead + seconds) * 1000 + 100)
     const { id } = await seat(store, 'A', [], [], at(10))
@@ -364,13 +364,13 @@ export function conformance(t: Test, openStore: (t: Test) => Promise<Store>): vo
     done(await store.updateSeat(at(30), id, { name: 'B' }))
     t.same([await givenUp('A'), await givenUp('B')], [ahead + 30, null])
     done(await store.updateSeat(at(40), id, { name: 'A' }))
-    t.same([await givenUp('A'), await givenUp('B')], [ahead + 30, ahead + 40], 'also when it comes back')
+    t.same([await givenUp('A'), await givenUp('B')], [ahead + 30, ahead + 40], 'also when it is used again')
     done(await store.deleteSeat(at(50), id))
     t.equal(await givenUp('A'), ahead + 50)
     const again = await seat(store, 'A')
-    t.equal(await givenUp('A'), ahead + 50, 'also when it is made again')
+    t.equal(await givenUp('A'), ahead + 50, 'also when a Seat is created with it again')
     done(await store.deleteSeat(at(20), again.id))
-    t.equal(await givenUp('A'), ahead + 50, 'and a clock that steps back unmarks nothing')
+    t.equal(await givenUp('A'), ahead + 50, 'a clock that steps back removes no mark')
     t.equal((await store.seatByName('globex', 'A')).value.givenUpAt, null, 'in its tenant only')
   })
 
@@ -383,16 +383,16 @@ export function conformance(t: Test, openStore: (t: Test) => Promise<Store>): vo
       return { before, mark: (await store.seatByName('acme', name)).value.givenUpAt ?? 0, after: seconds() }
     }
     const slow = await marked(-3000, 'A')
-    t.ok(slow.mark >= slow.before && slow.mark <= slow.after, 'a writer that is slow')
+    t.ok(slow.mark >= slow.before && slow.mark <= slow.after, 'a writer whose clock is behind')
     const fast = await marked(30_000, 'B')
-    t.ok(fast.mark >= fast.before + 30, 'a writer that is ahead')
+    t.ok(fast.mark >= fast.before + 30, 'a writer whose clock is ahead')
     const { id } = await seat(store, 'C')
     const before = seconds()
     done(await store.updateSeat(writer(ADMIN, 0), id, { name: 'D' }))
-    t.ok(((await store.seatByName('acme', 'C')).value.givenUpAt ?? 0) >= before, 'a rename, too')
+    t.ok(((await store.seatByName('acme', 'C')).value.givenUpAt ?? 0) >= before, 'by a rename too')
   })
 
-  test('an API key is found by its id, and its text is not kept', async (t, store) => {
+  test('an API key is found by its id, and its text is not stored', async (t, store) => {
     const a = await seat(store, 'A')
     const b = await seat(store, 'B')
     const made = done(
@@ -429,7 +429,7 @@ export function conformance(t: Test, openStore: (t: Test) => Promise<Store>): vo
     t.equal((await store.listApiKeys('acme', { limit: 9, after: null, scope: ADMIN })).data.length, 1)
   })
 
-  test('a key holds Seats by id: it follows a rename and is not revived by a name', async (t, store) => {
+  test('a key has Seats by id: it follows a rename, and a new Seat of the name does not revive it', async (t, store) => {
     const { id } = await seat(store, 'A')
     const made = await key(store, ['A'])
     const seatsOf = async () => done(await store.readApiKey('acme', made.id, ADMIN)).seats
@@ -443,7 +443,7 @@ export function conformance(t: Test, openStore: (t: Test) => Promise<Store>): vo
     t.same((await store.apiKeyById('acme', made.id)).value?.seatIds, [])
   })
 
-  test('unknown Seats of a key are named by their place', async (t, store) => {
+  test('unknown Seats of a key are reported by path', async (t, store) => {
     await seat(store, 'A')
     await seat(store, 'theirs', ['one'], [], writer(ADMIN, 1, 'globex'))
     const result = await store.createApiKey(writer(), {
@@ -458,7 +458,7 @@ export function conformance(t: Test, openStore: (t: Test) => Promise<Store>): vo
     ])
   })
 
-  test('nobody grants what they do not have', async (t, store) => {
+  test('a writer grants only permissions that it has', async (t, store) => {
     const mine = await seat(store, 'mine', ['one'], ['a:b'])
     const more = await seat(store, 'more', ['one'], ['a:b', 'a:c'])
     const wide = await seat(store, 'wide', ['one', 'two'], ['a:b'])
@@ -481,8 +481,12 @@ export function conformance(t: Test, openStore: (t: Test) => Promise<Store>): vo
     t.equal(await change(mine.id, { name: 'mine too' }), 'not refused')
     t.equal(await change(mine.id, { permissions: ['a:c'] }), 'grant_exceeds_own', 'after')
     t.equal(await change(mine.id, { spaces: ['two'] }), 'grant_exceeds_own', 'after')
-    t.equal(await change(more.id, { permissions: ['a:b'] }), 'grant_exceeds_own', 'before: not even down')
-    t.equal(await change(more.id, { name: 'x' }), 'grant_exceeds_own', 'nor renamed')
+    t.equal(
+      await change(more.id, { permissions: ['a:b'] }),
+      'grant_exceeds_own',
+      'before: not even to fewer permissions',
+    )
+    t.equal(await change(more.id, { name: 'x' }), 'grant_exceeds_own', 'nor a new name')
     t.equal(refused(await store.deleteSeat(as, more.id)), 'grant_exceeds_own')
     for (const seats of [['more'], ['mine too', 'more'], []]) {
       const made = await store.createApiKey(as, { name: 'k', seats, expiresAt: null })
@@ -499,7 +503,7 @@ export function conformance(t: Test, openStore: (t: Test) => Promise<Store>): vo
     t.equal(refused(await store.deleteSeat(as, mine.id)), 'not refused')
   })
 
-  test('what is out of sight is answered as what does not exist', async (t, store) => {
+  test('an invisible record gives the same answer as a missing one', async (t, store) => {
     const mine = await seat(store, 'mine', ['one'], ['a:b'])
     const hidden = [
       await seat(store, 'far', ['two'], ['a:b']),
@@ -533,10 +537,10 @@ export function conformance(t: Test, openStore: (t: Test) => Promise<Store>): vo
       for (const id of keys) t.strictSame(await onKey(id), noKey)
     }
     t.equal(refused(await store.updateSeat(writer(inSpace('one', '*')), mine.id, {})), 'not refused')
-    t.same(await namesOf(store, ADMIN), ['mine', 'far', 'wide', 'nowhere', 'boss'], 'and nothing was done')
+    t.same(await namesOf(store, ADMIN), ['mine', 'far', 'wide', 'nowhere', 'boss'], 'and nothing has changed')
   })
 
-  test('a name that a Seat out of sight has is refused like what may not be granted', async (t, store) => {
+  test('the name of an invisible Seat is refused like an exceeding grant', async (t, store) => {
     const mine = await seat(store, 'mine', ['one'], ['a:b'])
     for (const [name, spaces] of [
       ['far', ['two']],
@@ -553,13 +557,13 @@ export function conformance(t: Test, openStore: (t: Test) => Promise<Store>): vo
       t.strictSame(await make(name), exceeding, name)
       t.strictSame(await store.updateSeat(as, mine.id, { name }), exceeding, `renamed to ${name}`)
       const admin = await store.createSeat(writer(), { name, spaces: [], permissions: [] })
-      t.equal(refused(admin), 'seat_name_taken', 'who may see it is told')
+      t.equal(refused(admin), 'seat_name_taken', 'a writer that may see the Seat is told')
     }
     t.equal(refused(await make('mine')), 'seat_name_taken')
     t.equal(refused(await make('free')), 'not refused')
   })
 
-  test('the last Seat that administrates the tenant stays one', async (t, store) => {
+  test('the last Seat that administrates the tenant is protected', async (t, store) => {
     const both = ['seats:update', 'seats:grant']
     const make = (name: string, spaces: string[], permissions: string[]) =>
       seat(store, name, spaces, permissions)
@@ -590,30 +594,30 @@ export function conformance(t: Test, openStore: (t: Test) => Promise<Store>): vo
     ]
     for (const loss of losses) t.equal(await update(last, loss), 'last_administrator', JSON.stringify(loss))
     t.equal(await remove(last), 'last_administrator')
-    t.same(await store.changesSince(BEGINNING), before, 'a refusal leaves no trace')
+    t.same(await store.changesSince(BEGINNING), before, 'a refusal changes nothing')
     t.equal(done(await store.readSeat('acme', last, ADMIN)).name, 'last')
 
     t.equal(await update(last, {}), 'not refused')
-    t.equal(await update(last, { name: 'renamed' }), 'not refused', 'it still holds its rights')
-    t.equal(await update(last, { permissions: both }), 'not refused', 'in the other way')
-    t.equal(await update(last, { spaces: ['one', 'admin', 'two'] }), 'not refused', 'with other spaces')
+    t.equal(await update(last, { name: 'renamed' }), 'not refused', 'it keeps its rights')
+    t.equal(await update(last, { permissions: both }), 'not refused', 'by the other permissions')
+    t.equal(await update(last, { spaces: ['one', 'admin', 'two'] }), 'not refused', 'with additional spaces')
     t.equal(await remove(last), 'last_administrator')
     const second = (await make('second', ['two', 'admin'], ['a:b', ...both])).id
-    t.equal(await remove(last), 'not refused', 'with another one, whatever its other spaces')
+    t.equal(await remove(last), 'not refused', 'with a second administrator, whatever its other spaces')
     t.equal(await remove(second), 'last_administrator')
     const third = (await make('third', ['admin'], ['*'])).id
     t.equal(await update(second, { permissions: [] }), 'not refused')
-    t.equal(await update(second, { spaces: [] }), 'not refused', 'it is none any more')
+    t.equal(await update(second, { spaces: [] }), 'not refused', 'no longer an administrator')
     t.equal(await remove(second), 'not refused')
     t.equal(await remove(third), 'last_administrator')
     t.same(
       (await Promise.all((await allOf(store)).map(remove))).filter((each) => each !== 'not refused'),
       ['last_administrator'],
-      'all others go',
+      'all others are deleted',
     )
   })
 
-  test('a tenant without a Seat that administrates it is not worse off', async (t, store) => {
+  test('in a tenant without an administrator, Seats can lose rights and be deleted', async (t, store) => {
     const ids = []
     for (const [name, spaces] of [
       ['a', ['admin']],
@@ -626,7 +630,7 @@ export function conformance(t: Test, openStore: (t: Test) => Promise<Store>): vo
     }
   })
 
-  test('the admin space is the one of the configuration', async (t, store) => {
+  test('the admin space is the configured one', async (t, store) => {
     const { id } = await seat(store, 'ops', ['ops'], ['*'])
     await seat(store, 'admin', ['admin'], ['*'])
     const ops = writer({ ...ADMIN, space: 'ops' })
@@ -638,7 +642,7 @@ export function conformance(t: Test, openStore: (t: Test) => Promise<Store>): vo
     )
   })
 
-  test('of two who take the last two away at once, one does', async (t, store) => {
+  test('of two concurrent removals of the last two administrators, one succeeds', async (t, store) => {
     for (let round = 0; round < 10; round++) {
       const [a, b] = [await seat(store, 'a', ['admin'], ['*']), await seat(store, 'b', ['admin', 'x'], ['*'])]
       const results = await Promise.all([
@@ -654,7 +658,7 @@ export function conformance(t: Test, openStore: (t: Test) => Promise<Store>): vo
     }
   })
 
-  test('outside the admin space only what is all of that space is seen', async (t, store) => {
+  test('outside the admin space only records entirely of that space are visible', async (t, store) => {
     const one = await seat(store, 'one only', ['one'], ['*'])
     const both = await seat(store, 'both', ['one', 'two'])
     const none = await seat(store, 'none', [])
@@ -702,30 +706,30 @@ export function conformance(t: Test, openStore: (t: Test) => Promise<Store>): vo
     t.same(past, { data: [], hasMore: false })
   })
 
-  test('paging stays right while Seats come and go', async (t, store) => {
+  test('pages stay correct while Seats are created and deleted', async (t, store) => {
     const made = []
     for (let at = 0; at < 30; at++) made.push(await seat(store, `s${at}`))
-    const met: string[] = []
+    const listed: string[] = []
     for (let after: string | null = null, more = true; more;) {
       const { data, hasMore } = await store.listSeats('acme', { limit: 4, after, scope: ADMIN })
-      met.push(...data.map((each) => each.name))
+      listed.push(...data.map((each) => each.name))
       more = hasMore
       after = data.at(-1)?.id ?? null
-      // The last one met, on whose id the next page rests, goes; so does the next to come; another is made.
-      if (met.length >= 20) continue
+      // Deletes the last Seat read, which is the cursor, and the next one; creates another.
+      if (listed.length >= 20) continue
       if (after !== null) done(await store.deleteSeat(writer(), after))
-      const coming = made[met.length + 1]
+      const coming = made[listed.length + 1]
       if (coming !== undefined) done(await store.deleteSeat(writer(), coming.id))
-      await seat(store, `new ${met.length}`)
-      made.splice(met.length + 1, 1)
+      await seat(store, `new ${listed.length}`)
+      made.splice(listed.length + 1, 1)
     }
-    t.equal(new Set(met).size, met.length, 'none twice')
-    const expected = [...made.map((each) => each.name), ...met.filter((name) => name.startsWith('new'))]
-    t.same(met, expected, 'none that stayed left out, in order')
-    t.equal(met.filter((name) => name.startsWith('new')).length, 4)
+    t.equal(new Set(listed).size, listed.length, 'no duplicates')
+    const expected = [...made.map((each) => each.name), ...listed.filter((name) => name.startsWith('new'))]
+    t.same(listed, expected, 'every Seat that stayed, in order')
+    t.equal(listed.filter((name) => name.startsWith('new')).length, 4)
   })
 
-  test('members are those whose latest sign-in carried the Seat', async (t, store) => {
+  test('members are the users whose latest sign-in had the Seat', async (t, store) => {
     const a = (await seat(store, 'A')).id
     const b = (await seat(store, 'B')).id
     const counts = async () =>
@@ -740,18 +744,18 @@ export function conformance(t: Test, openStore: (t: Test) => Promise<Store>): vo
     await store.recordMember('acme', 'ann', [b])
     t.same(await counts(), [1, 1], 'the latest sign-in counts')
     await store.recordMember('acme', 'ann', [MISSING, a])
-    t.same(await counts(), [2, 0], 'a Seat that is gone is passed over')
+    t.same(await counts(), [2, 0], 'a deleted Seat is skipped')
     await store.recordMember('globex', 'ann', [a])
-    t.same(await counts(), [2, 0], 'nothing crosses tenants')
+    t.same(await counts(), [2, 0], 'tenants are separate')
     done(await store.deleteSeat(writer(), a))
     const again = (await seat(store, 'A')).id
-    t.same(await counts(), [0, 0], 'members go with their Seat')
+    t.same(await counts(), [0, 0], 'members are deleted with their Seat')
     await store.recordMember('acme', 'ann', [again])
     await store.recordMember('acme', 'ann', [])
     t.same(await counts(), [0, 0])
   })
 
-  test('nothing crosses tenants', async (t, store) => {
+  test('tenants are separate', async (t, store) => {
     const ours = await seat(store, 'A')
     const ourKey = await key(store, ['A'])
     const theirs = await seat(store, 'A', ['x'], ['x:x'], writer(ADMIN, 1, 'globex'))
@@ -768,7 +772,7 @@ export function conformance(t: Test, openStore: (t: Test) => Promise<Store>): vo
     t.same((await store.listApiKeys('globex', { limit: 9, after: null, scope: ADMIN })).data.length, 0)
   })
 
-  test('large Seats, and odd ids', async (t, store) => {
+  test('large Seats and unusual ids', async (t, store) => {
     const spaces = Array.from({ length: 2000 }, (_, at) => `space-${at}`)
     const permissions = Array.from({ length: 20_000 }, (_, at) => `resource-${at}:read`)
     const { id } = await seat(store, 'x'.repeat(256), spaces, permissions)
@@ -780,7 +784,7 @@ export function conformance(t: Test, openStore: (t: Test) => Promise<Store>): vo
     }
   })
 
-  test('a reader never sees a value newer than its seq, nor a seq newer than its value', async (t, store) => {
+  test('a read never has a value newer than its seq, nor a seq newer than its value', async (t, store) => {
     const { id } = await seat(store, 'A', ['0'])
     const history = new Map<number, string>([[(await store.changesSince(BEGINNING)).head.seq, '0']])
     let writing = true
@@ -804,12 +808,12 @@ export function conformance(t: Test, openStore: (t: Test) => Promise<Store>): vo
     t.same(wrong, [])
   })
 
-  test('who writes may be called anything', async (t, store) => {
+  test('the name of a writer may be any text', async (t, store) => {
     for (const by of ['', '\0', 'a\ud800b', 'x'.repeat(20_000), "'; --"]) {
       const made = done(await store.createSeat({ ...writer(), by }, { name: `of ${by.length}`, ...NOTHING }))
       const again = done(await store.updateSeat({ ...writer(), by }, made.value.id, {}))
       const read = done(await store.readSeat('acme', made.value.id, ADMIN))
-      t.equal(read.updatedBy?.length, by.length, 'what text can not hold has another character in its place')
+      t.equal(read.updatedBy?.length, by.length, 'characters that a store can not hold are replaced')
       t.same({ ...read, createdBy: by, updatedBy: by }, { ...again.value, createdBy: by, updatedBy: by })
       const { id } = await key(store, [], { ...writer(), by })
       t.equal(refused(await store.readApiKey('acme', id, ADMIN)), 'not refused')
@@ -822,7 +826,7 @@ export function conformance(t: Test, openStore: (t: Test) => Promise<Store>): vo
     )
   })
 
-  test('Seats of an API key that can not be names are unknown', async (t, store) => {
+  test('names of Seats that no Seat can have are unknown', async (t, store) => {
     await seat(store, '\ufffd')
     for (const name of ['\0', '\ud800', 'x'.repeat(100_000)])
       t.equal(
@@ -831,7 +835,7 @@ export function conformance(t: Test, openStore: (t: Test) => Promise<Store>): vo
       )
   })
 
-  test('a closed store says so, and closing twice is closing once', async (t, store) => {
+  test('a closed store reports this, and closing is idempotent', async (t, store) => {
     await seat(store, 'A')
     const last = store.createSeat(writer(), { name: 'B', spaces: [], permissions: [] })
     await Promise.all([store.close(), store.close()])

@@ -1,4 +1,4 @@
-/** What a store's health says after calls that fail and succeed. */
+/** A store's health after failed and successful calls. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
@@ -6,90 +6,90 @@ import { Health, type HealthState, type Work } from '../../../seats-admin/store/
 import { type StoreFault, StoreUnavailable } from '../../../seats-admin/store/store.ts'
 import { until } from '../../support/servers/wait.ts'
 
-const WELL: HealthState = { reads: null, lists: null, writes: null }
+const HEALTHY: HealthState = { reads: null, lists: null, writes: null }
 const unavailable = (fault: StoreFault | null) => new StoreUnavailable('not now', { fault })
 
 function setUp() {
   const health = new Health()
-  const told: HealthState[] = []
-  health.listen((state) => void told.push(state))
-  let asked = 0
-  const ask = (work: Work, outcome: () => Promise<unknown>) =>
+  const states: HealthState[] = []
+  health.listen((state) => void states.push(state))
+  let calls = 0
+  const call = (work: Work, outcome: () => Promise<unknown>) =>
     health
       .observe(work, () => {
-        asked++
+        calls++
         return outcome()
       })
       .catch(() => 'rejected')
-  return { health, told, ask, asked: () => asked }
+  return { health, states, call, calls: () => calls }
 }
 
-t.test('a read that fails again counts until it succeeds, whatever others do', async (t) => {
-  const { health, told, ask } = setUp()
+t.test('a repeated failure of a read counts until that read succeeds, whatever other reads do', async (t) => {
+  const { health, states, call } = setUp()
   let outcome: () => Promise<unknown> = () => Promise.reject(unavailable('corrupt'))
-  t.equal(await ask('reads', () => outcome()), 'rejected', 'the caller has its own answer')
+  t.equal(await call('reads', () => outcome()), 'rejected', 'the caller gets its own result')
   await until(
     () => health.state.reads !== null,
-    () => 'it is not said',
+    () => 'no fault is reported',
   )
-  t.same(health.state, { ...WELL, reads: 'corrupt' })
-  t.equal(await ask('reads', async () => 1), 1)
+  t.same(health.state, { ...HEALTHY, reads: 'corrupt' })
+  t.equal(await call('reads', async () => 1), 1)
   await sleep(700)
-  t.equal(health.state.reads, 'corrupt', 'other pages are another matter')
+  t.equal(health.state.reads, 'corrupt', 'other pages do not matter')
   outcome = async () => 1
   await until(
     () => health.state.reads === null,
-    () => 'it is not well',
+    () => 'the fault is still reported',
   )
-  t.same(told, [WELL, { ...WELL, reads: 'corrupt' }, WELL])
+  t.same(states, [HEALTHY, { ...HEALTHY, reads: 'corrupt' }, HEALTHY])
   health.close()
 })
 
-t.test('one that succeeds when it is tried again was no fault of the store', async (t) => {
-  const { health, told, ask, asked } = setUp()
+t.test('a call that succeeds when retried was no fault of the store', async (t) => {
+  const { health, states, call, calls } = setUp()
   let first = true
-  await ask('reads', async () => {
+  await call('reads', async () => {
     if (!first) return 1
     first = false
     throw unavailable('timeout')
   })
   await sleep(50)
-  t.same([asked(), told], [2, [WELL]])
-  t.same(health.state, WELL)
+  t.same([calls(), states], [2, [HEALTHY]])
+  t.same(health.state, HEALTHY)
 })
 
-t.test('what a value can bring about says nothing, and is not tried again', async (t) => {
-  const { health, ask, asked } = setUp()
-  await ask('reads', () => Promise.reject(unavailable(null)))
-  await ask('lists', () => Promise.reject(new Error('invalid byte sequence')))
+t.test('errors that a value can cause do not count, and are not retried', async (t) => {
+  const { health, call, calls } = setUp()
+  await call('reads', () => Promise.reject(unavailable(null)))
+  await call('lists', () => Promise.reject(new Error('invalid byte sequence')))
   await sleep(50)
-  t.same([asked(), health.state], [2, WELL])
+  t.same([calls(), health.state], [2, HEALTHY])
 })
 
-t.test('a write is never tried again: the newest one says how it is', async (t) => {
-  const { health, told, ask, asked } = setUp()
-  await ask('writes', () => Promise.reject(unavailable('disk_full')))
+t.test('a write is never retried: the newest write determines the state', async (t) => {
+  const { health, states, call, calls } = setUp()
+  await call('writes', () => Promise.reject(unavailable('disk_full')))
   await sleep(50)
-  t.same([asked(), health.state], [1, { ...WELL, writes: 'disk_full' }])
-  await ask('writes', () => Promise.reject(unavailable(null)))
+  t.same([calls(), health.state], [1, { ...HEALTHY, writes: 'disk_full' }])
+  await call('writes', () => Promise.reject(unavailable(null)))
   t.equal(health.state.writes, 'disk_full')
-  await ask('writes', async () => 1)
-  t.same(health.state, WELL)
-  t.equal(told.length, 3)
+  await call('writes', async () => 1)
+  t.same(health.state, HEALTHY)
+  t.equal(states.length, 3)
 })
 
-t.test('many that fail: eight are tried again, and none after the end', async (t) => {
-  const { health, ask, asked } = setUp()
+t.test('of many failures, eight are retried, and none after the close', async (t) => {
+  const { health, call, calls } = setUp()
   await Promise.all(
-    Array.from({ length: 100 }, () => ask('lists', () => Promise.reject(unavailable('io_error')))),
+    Array.from({ length: 100 }, () => call('lists', () => Promise.reject(unavailable('io_error')))),
   )
-  // The first that failed is tried alone, at once; with it, seven of those that came meanwhile.
+  // The first failure is retried alone, at once; the next retry includes seven of those that arrived meanwhile.
   await until(
-    () => asked() === 109,
-    () => `${asked()} calls`,
+    () => calls() === 109,
+    () => `${calls()} calls`,
   )
   t.equal(health.state.lists, 'io_error')
   health.close()
   await sleep(700)
-  t.equal(asked(), 109)
+  t.equal(calls(), 109)
 })

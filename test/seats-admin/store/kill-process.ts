@@ -1,4 +1,4 @@
-/** Writes Seats until it is killed, and says on stdout, at once, which were acknowledged. */
+/** Writes Seats until it is killed, and prints each acknowledged write at once. */
 
 import { writeSync } from 'node:fs'
 import { isRefusal, openStore } from '../../../seats-admin/index.ts'

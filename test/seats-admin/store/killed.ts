@@ -1,4 +1,4 @@
-/** Writers that die by `kill -9`, and what must be true of the store afterwards. For the drivers' `kill.test.ts`. */
+/** Writers that die by `kill -9`, and checks of the store afterwards. For the `kill.test.ts` of each driver. */
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -16,8 +16,8 @@ export function startWriter(location: StoreLocation, prefix: string, script = se
   })
 }
 
-/** Runs the writer until `ms` after its first acknowledged write; gives the lines it said. */
-export async function writeAndDie(
+/** Kills the writer `ms` after its first acknowledged write. Returns the lines that it printed. */
+export async function writeUntilKilled(
   location: StoreLocation,
   prefix: string,
   ms: number,
@@ -25,8 +25,8 @@ export async function writeAndDie(
 ): Promise<string[]> {
   const child = startWriter(location, prefix, script)
   const exit = once(child, 'exit')
-  const said: string[] = []
-  const lines = createInterface(child.stdout).on('line', (line) => said.push(line))
+  const acknowledged: string[] = []
+  const lines = createInterface(child.stdout).on('line', (line) => acknowledged.push(line))
   const ended = once(lines, 'close')
   await Promise.race([once(lines, 'line'), exit])
   await sleep(ms)
@@ -34,13 +34,13 @@ export async function writeAndDie(
   const [, signal] = await exit
   if (signal !== 'SIGKILL') throw new Error('the writer ended by itself')
   await ended
-  return said
+  return acknowledged
 }
 
-/** What of that which was said is not so. */
-export async function broken(store: Store, said: readonly string[]): Promise<string[]> {
+/** Acknowledged writes that the store lacks. */
+export async function lostWrites(store: Store, acknowledged: readonly string[]): Promise<string[]> {
   const found: string[] = []
-  const last = new Map(said.map((line) => line.split(' ').toReversed() as [string, string]))
+  const last = new Map(acknowledged.map((line) => line.split(' ').toReversed() as [string, string]))
   for (const [name, verb] of last) {
     const plain = (await store.seatByName('acme', name)).value
     const renamed = (await store.seatByName('acme', `${name}-renamed`)).value
@@ -55,8 +55,8 @@ export async function broken(store: Store, said: readonly string[]): Promise<str
   return found
 }
 
-/** Seats of which a part is missing, or another's. */
-export async function halves(store: Store): Promise<string[]> {
+/** Seats with missing or foreign parts. */
+export async function incompleteSeats(store: Store): Promise<string[]> {
   const found: string[] = []
   for (let after: string | null = null, more = true; more;) {
     const { data, hasMore } = await store.listSeats('acme', { limit: 100, after, scope: ADMIN })

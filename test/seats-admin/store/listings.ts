@@ -1,4 +1,4 @@
-/** Listings of the largest Seats, and of keys that name them: bounded, and in nobody's way. For each driver. */
+/** Listings of the largest Seats and of their keys: bounded, without delaying other calls. For each driver. */
 
 import type { Test } from 'tap'
 import type { Page, Store } from '../../../seats-admin/index.ts'
@@ -7,7 +7,7 @@ import { ADMIN, done, inSpace, refused, writer } from './conformance.ts'
 const SPACES = Array.from({ length: 100_000 }, (_, at) => `space-${at}`)
 export const ALL: Page = { limit: 100, after: null, scope: ADMIN }
 
-/** Of all Seats, page by page. */
+/** The names of all Seats, read by page. */
 export async function allNames(store: Store): Promise<string[]> {
   const found: string[] = []
   for (let after: string | null = null, more = true; more;) {
@@ -19,7 +19,7 @@ export async function allNames(store: Store): Promise<string[]> {
   return found
 }
 
-/** @param openStore with a timeout that leaves room for writing what is large */
+/** @param openStore with a timeout long enough for large writes */
 export function listings(t: Test, openStore: (t: Test) => Promise<Store>): void {
   const withSeats = async (t: Test, count: number, spaces: readonly string[]) => {
     const store = await openStore(t)
@@ -28,13 +28,13 @@ export function listings(t: Test, openStore: (t: Test) => Promise<Store>): void 
     return store
   }
 
-  t.test('keys of huge Seats are listed without a look at what the Seats hold', async (t) => {
+  t.test('keys of huge Seats are listed without reading the content of the Seats', async (t) => {
     const store = await withSeats(t, 40, SPACES)
     const seats = Array.from({ length: 40 }, (_, at) => `s${at}`)
     for (let at = 0; at < 60; at++)
       done(await store.createApiKey(writer(), { name: 'k', seats, expiresAt: null }))
     const { data } = await store.listApiKeys('acme', ALL)
-    t.equal(data.length, 60, 'of which all the spaces would be 3 GB')
+    t.equal(data.length, 60, 'all their spaces would be 3 GB')
     t.ok(data.every((key) => key.seats.length === 40))
     t.same(done(await store.readApiKey('acme', data[0]?.id ?? '', ADMIN)).seats, seats)
 
@@ -56,7 +56,7 @@ export function listings(t: Test, openStore: (t: Test) => Promise<Store>): void 
     }
   })
 
-  t.test('keys of Seats with huge permissions are judged by all of them', async (t) => {
+  t.test('keys of Seats with huge permissions are checked against all of them', async (t) => {
     const store = await openStore(t)
     const permissions = Array.from({ length: 80_000 }, (_, at) => `resource-${at}:read`)
     const seats = Array.from({ length: 6 }, (_, at) => `s${at}`)
@@ -76,7 +76,7 @@ export function listings(t: Test, openStore: (t: Test) => Promise<Store>): void 
     t.equal(await make(['more', ...seats]), 'grant_exceeds_own')
   })
 
-  t.test('a page ends at 256 KiB, and the next goes on behind it', async (t) => {
+  t.test('a page ends at 256 KiB, and the next one continues after it', async (t) => {
     const store = await withSeats(t, 12, SPACES.slice(0, SPACES.length / 15))
     const sizes: number[] = []
     const names: string[] = []
@@ -91,10 +91,10 @@ export function listings(t: Test, openStore: (t: Test) => Promise<Store>): void 
       names,
       Array.from({ length: 12 }, (_, at) => `s${at}`),
     )
-    t.same(sizes, [4, 4, 4], 'of 80 KB each, the last page exact')
+    t.same(sizes, [4, 4, 4], '80 KB each; the last page is exact')
   })
 
-  t.test('what administration reads waits in a queue of its own', async (t) => {
+  t.test('reads of administration have their own queue', async (t) => {
     const store = await withSeats(t, 8, SPACES)
     const settled: string[] = []
     const note = (what: string) => () => settled.push(what)

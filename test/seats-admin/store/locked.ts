@@ -1,20 +1,20 @@
 /**
- * Somebody else holds the lock that writers take turns by: reads go on, writes are refused in time, and all is well
- * once it lets go. For each driver.
+ * Another process holds the write lock: reads continue, writes fail after the timeout, and all works again once the lock
+ * is released. For each driver.
  */
 
 import type { Test } from 'tap'
 import { type Store, StoreUnavailable } from '../../../seats-admin/index.ts'
 import { ADMIN, BEGINNING, done, refused, writer } from './conformance.ts'
 
-/** An empty store's place, and another program that can lock it. */
+/** An empty store, and another process that can lock it. */
 export interface Lockable {
   open(timeout: number): Promise<Store>
-  /** Gives what lets go. */
+  /** Returns a function that releases the lock. */
   lock(): Promise<() => Promise<void>>
   /** Resolves once a write waits for the lock. */
   waiting(store: Store): Promise<void>
-  /** What a write says that has waited in vain. */
+  /** The error of a write that timed out. */
   readonly refusal: RegExp
 }
 
@@ -46,7 +46,7 @@ export function locked(t: Test, fresh: (t: Test) => Promise<Lockable>): void {
       t.same(await names(store), ['A'])
       await store.registry?.follow('a', reads + 1, before.head, before.head.seq)
     }
-    t.ok(reads > 2, `${reads} times all was read while one write waited`)
+    t.ok(reads > 2, `${reads} rounds of reads while one write waited`)
     await t.rejects(write, StoreUnavailable)
     await t.rejects(write, place.refusal)
 
@@ -59,14 +59,14 @@ export function locked(t: Test, fresh: (t: Test) => Promise<Lockable>): void {
     await t.rejects(store.recordMember('acme', 'ann', [id]), StoreUnavailable)
 
     const second = await place.open(1500)
-    t.equal((await second.seatById('acme', id)).value?.name, 'A', 'a gateway can even start')
+    t.equal((await second.seatById('acme', id)).value?.name, 'A', 'a new gateway can start')
 
     await release()
-    t.equal(refused(await store.createSeat(writer(), seat('D'))), 'not refused', 'and is well at once')
-    t.same(await names(store), ['A', 'D'], 'what was given up was not done behind its caller’s back')
+    t.equal(refused(await store.createSeat(writer(), seat('D'))), 'not refused', 'works again at once')
+    t.same(await names(store), ['A', 'D'], 'writes that timed out were not applied later')
   })
 
-  t.test('a write that waited for the lock is done once it is free', async (t) => {
+  t.test('a write that waited for the lock is applied once it is released', async (t) => {
     const place = await fresh(t)
     const store = await place.open(10_000)
     const release = await place.lock()
@@ -77,10 +77,10 @@ export function locked(t: Test, fresh: (t: Test) => Promise<Lockable>): void {
     t.equal(done(await write).value.createdAt, now)
   })
 
-  t.test('a name is given up when the Seat goes, not when its going was asked for', async (t) => {
+  t.test('a name is given up when the deletion is committed, not when it was requested', async (t) => {
     const place = await fresh(t)
     const store = await place.open(10_000)
-    // Ahead of the store's clock, so that it is the writer's time that counts.
+    // Ahead of the store's clock, so that the writer's time counts.
     const now = (Math.floor(Date.now() / 1000) + 3600) * 1000
     const { id } = done(await store.createSeat(writer(ADMIN, now), seat('A'))).value
     const release = await place.lock()
@@ -89,20 +89,20 @@ export function locked(t: Test, fresh: (t: Test) => Promise<Lockable>): void {
     await release()
     done(await write)
     const { givenUpAt } = (await store.seatByName('acme', 'A')).value
-    t.ok((givenUpAt ?? 0) > now / 1000, 'a token issued while it waited gains nothing later')
+    t.ok((givenUpAt ?? 0) > now / 1000, 'a token issued during the wait is older than the mark')
   })
 
-  t.test('calls that pile up are refused at once', async (t) => {
+  t.test('calls beyond the queue are refused at once', async (t) => {
     const place = await fresh(t)
     const store = await place.open(8000)
     const release = await place.lock()
     const make = () => store.createSeat(writer(), seat('A'))
     const first = make()
     await place.waiting(store)
-    // As many as wait, and some that have a connection.
+    // As many as may wait, and some more that have a connection.
     const rest = Promise.allSettled([first, ...Array.from({ length: 10_010 }, make)])
     await t.rejects(make(), /10000 pending calls/)
-    t.same((await store.changesSince(BEGINNING)).changes, [], 'reads have a queue of their own')
+    t.same((await store.changesSince(BEGINNING)).changes, [], 'reads have their own queue')
     await release()
     const results = await rest
     const made = results.filter(

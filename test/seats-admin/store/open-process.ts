@@ -1,4 +1,4 @@
-/** Opens a store as soon as it is told to, and adds a Seat. Run by tests of many that open one store at once. */
+/** Opens a store on a signal, and adds a Seat. For tests in which many processes open one store at once. */
 
 import { once } from 'node:events'
 import { openStore } from '../../../seats-admin/index.ts'

@@ -1,4 +1,4 @@
-/** What every store that a fleet shares must do with its list of instances. Passed over where it is one gateway's own. */
+/** Requirements of the list of instances in every store that a fleet can share; skipped for other stores. */
 
 import type { Test } from 'tap'
 import type { Registry, Store } from '../../../seats-admin/index.ts'
@@ -10,12 +10,12 @@ export function registryConformance(t: Test, openStore: (t: Test) => Promise<Sto
   const registered = (name: string, run: (t: Test, store: Store, list: Registry) => Promise<void>) =>
     t.test(name, async (t) => {
       const store = await openStore(t)
-      if (store.registry === null) t.pass('one gateway has this store to itself')
+      if (store.registry === null) t.pass('this store has a single gateway')
       else await run(t, store, store.registry)
     })
 
   registered(
-    'an instance that is not on the list is told so, and leaves no trace',
+    'an instance that is not listed gets `registered: false`, and leaves no trace',
     async (t, store, list) => {
       await seat(store, 'A')
       t.match(await list.follow('a', 1, BEGINNING, 0), {
@@ -29,7 +29,7 @@ export function registryConformance(t: Test, openStore: (t: Test) => Promise<Sto
     },
   )
 
-  registered('a sign of life is a reading of the feed', async (t, store, list) => {
+  registered('a sign of life is also a reading of the feed', async (t, store, list) => {
     await list.register('a', 'host 1')
     await list.register('b', 'host\0 2')
     t.match(await list.follow('a', 1, null, 0), { registered: true, head: BEGINNING, changes: [] })
@@ -49,7 +49,7 @@ export function registryConformance(t: Test, openStore: (t: Test) => Promise<Sto
     t.match(
       await list.instances(),
       [{ beat: 5, applied: 0 }, {}],
-      'what was applied in another history counts for nothing',
+      'changes applied in another history do not count',
     )
     t.same((await list.follow('a', 6, whole.head, whole.head.seq)).changes, [])
     t.match(await list.instances(), [
@@ -59,7 +59,7 @@ export function registryConformance(t: Test, openStore: (t: Test) => Promise<Sto
     for (const { age } of await list.instances()) t.ok(Number.isInteger(age) && age >= 0)
   })
 
-  registered('a beat that comes late says nothing', async (t, store, list) => {
+  registered('a late beat has no effect', async (t, store, list) => {
     await seat(store, 'A')
     const { head } = await store.changesSince(null)
     await list.register('a', 'a')
@@ -67,11 +67,11 @@ export function registryConformance(t: Test, openStore: (t: Test) => Promise<Sto
     for (const beat of [6, 7]) t.equal((await list.follow('a', beat, BEGINNING, 0)).registered, false)
     t.match(await list.instances(), [{ beat: 7, applied: 2 }])
     await list.register('a', 'again')
-    t.match(await list.instances(), [{ name: 'again', beat: 7, applied: 2 }], 'registered twice is once')
+    t.match(await list.instances(), [{ name: 'again', beat: 7, applied: 2 }], 'registration is idempotent')
     t.equal((await list.follow('a', 8, head, head.seq)).registered, true)
   })
 
-  registered('who is silent is forgotten, and nobody else', async (t, _, list) => {
+  registered('a silent instance is removed, and no other', async (t, _, list) => {
     for (const id of ['a', 'b', 'c']) await list.register(id, id)
     await list.follow('a', 1, null, 0)
     await list.follow('b', 1, null, 0)

@@ -1,6 +1,6 @@
 /**
- * What every session store must do, whatever it is made of: `seats-admin/store/session-store.ts`, promise by promise.
- * Run by each driver's own test, against the real thing.
+ * Requirements of every session store, one by one: `seats-admin/store/session-store.ts`. The test of each driver runs
+ * them on the real store.
  */
 
 import { randomBytes } from 'node:crypto'
@@ -9,7 +9,7 @@ import type { SessionChanged, SessionStore, Store, StoredSession } from '../../.
 
 export interface StoreUnderTest {
   readonly sessions: SessionStore
-  /** Ids of sessions that rows of the feed have named, in order; null where the store has no feed (the reference). */
+  /** Session ids in the feed, in order; null: the store has no feed (the reference implementation). */
   readonly feed: (() => Promise<readonly string[]>) | null
 }
 
@@ -49,15 +49,15 @@ export function underTest(store: Store): StoreUnderTest {
   return { sessions: store.sessions, feed: () => fedSessions(store) }
 }
 
-/** Ids that rows of the feed have named, in order. */
+/** Session ids in the feed, in order. */
 export async function fedSessions(store: Store): Promise<string[]> {
   const { changes } = await store.changesSince(null)
   return (changes ?? []).filter(({ kind }) => kind === 'session').map(({ key }) => key)
 }
 
-/** @param open a store of its own, empty, that ends with the test */
+/** @param open opens a new, empty store, which is closed with the test */
 export function sessionStoreConformance(t: Test, open: (t: Test) => Promise<StoreUnderTest>): void {
-  t.test('a session is found again as it was written', async (t) => {
+  t.test('a session is read as it was created', async (t) => {
     const { sessions } = await open(t)
     const all = [
       browserSession(),
@@ -78,12 +78,12 @@ export function sessionStoreConformance(t: Test, open: (t: Test) => Promise<Stor
     }
   })
 
-  t.test('whatever text an identity provider sends comes back as it was', async (t) => {
+  t.test('any text of an identity provider is stored unchanged', async (t) => {
     const { sessions } = await open(t)
     const texts = ['', '\0', 'a\0b', '\ud800', 'x\udc00y', '\ufffd', '"\\\n\u2028', '😀', 'null', '\ufeff ']
     for (const text of texts) {
-      const said = { user: text, email: text, name: text }
-      const session = family({ ...said, hashPerm: [text, `${text}:${text}`] })
+      const claims = { user: text, email: text, name: text }
+      const session = family({ ...claims, hashPerm: [text, `${text}:${text}`] })
       await sessions.create(session)
       same(t, await sessions.sessionById('acme', session.id), session)
       const { value } = await sessions.readSession('acme', session.id)
@@ -94,7 +94,7 @@ export function sessionStoreConformance(t: Test, open: (t: Test) => Promise<Stor
     }
   })
 
-  t.test('whatever text is asked for is not there', async (t) => {
+  t.test('any text may be the id of a lookup without a result', async (t) => {
     const { sessions } = await open(t)
     for (const id of ['', '\0', 'a\0b', '\ud800', "' OR 1=1 --", 'x'.repeat(100_000)]) {
       t.equal(await sessions.sessionById('acme', id), null)
@@ -107,7 +107,7 @@ export function sessionStoreConformance(t: Test, open: (t: Test) => Promise<Stor
     }
   })
 
-  t.test('nothing crosses tenants', async (t) => {
+  t.test('tenants are separate', async (t) => {
     const { sessions } = await open(t)
     const session = family()
     await sessions.create(session)
@@ -122,7 +122,7 @@ export function sessionStoreConformance(t: Test, open: (t: Test) => Promise<Stor
     same(t, await sessions.sessionById('acme', session.id), session)
   })
 
-  t.test('an id is given once', async (t) => {
+  t.test('an id can be used once', async (t) => {
     const { sessions } = await open(t)
     const session = browserSession()
     await sessions.create(session)
@@ -130,7 +130,7 @@ export function sessionStoreConformance(t: Test, open: (t: Test) => Promise<Stor
     same(t, await sessions.sessionById('acme', session.id), session)
   })
 
-  t.test('rotate: a handle is good once', async (t) => {
+  t.test('rotate: a handle is valid once', async (t) => {
     const { sessions } = await open(t)
     const session = family()
     await sessions.create(session)
@@ -146,7 +146,7 @@ export function sessionStoreConformance(t: Test, open: (t: Test) => Promise<Stor
       hash(),
       NOW,
     )
-    t.equal(onward.outcome, 'rotated', 'and the next one is')
+    t.equal(onward.outcome, 'rotated', 'and the next one is valid')
   })
 
   t.test('rotate: a used handle ends the family', async (t) => {
@@ -161,15 +161,15 @@ export function sessionStoreConformance(t: Test, open: (t: Test) => Promise<Stor
     if (replay.outcome === 'replayed') await announced(t, store, replay.committed, session.id)
     const ended = await sessions.sessionById('acme', session.id)
     t.equal(ended?.endedAt, NOW + 5)
-    t.equal(ended?.sealed, '', "the provider's tokens are gone")
-    t.equal(ended?.sealed, '', "as by `end`: the provider's tokens are gone")
+    t.equal(ended?.sealed, '', 'the tokens of the provider are removed')
+    t.equal(ended?.sealed, '', 'as by `end`: the tokens of the provider are removed')
     for (const handle of [next, session.handleHash ?? hash()]) {
       const proof = { ...proofOf(session), handle }
       t.equal((await sessions.rotate('acme', session.id, proof, hash(), NOW + 6)).outcome, 'ended')
     }
   })
 
-  t.test('rotate: of many uses at once exactly one wins, and the family ends', async (t) => {
+  t.test('rotate: of many concurrent uses exactly one succeeds, and the family ends', async (t) => {
     const { sessions } = await open(t)
     for (let round = 0; round < 10; round++) {
       const session = family()
@@ -183,12 +183,12 @@ export function sessionStoreConformance(t: Test, open: (t: Test) => Promise<Stor
     }
   })
 
-  t.test('rotate: who never held a handle of the family changes nothing', async (t) => {
+  t.test('rotate: a handle of another family changes nothing', async (t) => {
     const { sessions } = await open(t)
     const session = family()
     await sessions.create(session)
-    const stranger = { family: hash(), handle: session.handleHash ?? hash() }
-    t.equal((await sessions.rotate('acme', session.id, stranger, hash(), NOW)).outcome, 'unknown')
+    const foreign = { family: hash(), handle: session.handleHash ?? hash() }
+    t.equal((await sessions.rotate('acme', session.id, foreign, hash(), NOW)).outcome, 'unknown')
     t.equal((await sessions.rotate('acme', 'A'.repeat(22), proofOf(session), hash(), NOW)).outcome, 'unknown')
     const cookie = browserSession()
     await sessions.create(cookie)
@@ -201,7 +201,7 @@ export function sessionStoreConformance(t: Test, open: (t: Test) => Promise<Stor
     same(t, await sessions.sessionById('acme', session.id), session)
   })
 
-  t.test('rotate: expired, also by a used handle, and at the very moment', async (t) => {
+  t.test('rotate: expired, also with a used handle, and at the exact time', async (t) => {
     const { sessions } = await open(t)
     const session = family({ expiresAt: NOW })
     await sessions.create(session)
@@ -211,7 +211,7 @@ export function sessionStoreConformance(t: Test, open: (t: Test) => Promise<Stor
     same(t, await sessions.sessionById('acme', session.id), session)
   })
 
-  t.test('giveBack: the handle is good again, once', async (t) => {
+  t.test('giveBack: the handle is valid again, once', async (t) => {
     const { sessions } = await open(t)
     const session = family()
     await sessions.create(session)
@@ -222,7 +222,7 @@ export function sessionStoreConformance(t: Test, open: (t: Test) => Promise<Stor
     t.equal(
       await sessions.giveBack('acme', session.id, next, session.handleHash, 'no'),
       false,
-      'it is not there any more',
+      'no longer the current handle',
     )
     t.equal(await sessions.giveBack('acme', session.id, null, null, 'no'), false, 'a family has a handle')
     t.equal((await sessions.sessionById('acme', session.id))?.sealed, 'sealed again')
@@ -249,7 +249,7 @@ export function sessionStoreConformance(t: Test, open: (t: Test) => Promise<Stor
     t.equal(won.length, 1)
     same(t, won[0] ?? null, session)
     t.equal(await sessions.claimRenewal('acme', session.id, NOW + 999, NOW + 2000), null)
-    t.ok(await sessions.claimRenewal('acme', session.id, NOW + 1000, NOW + 2000), 'until it has run out')
+    t.ok(await sessions.claimRenewal('acme', session.id, NOW + 1000, NOW + 2000), 'once it has expired')
     t.equal(await sessions.giveBack('acme', session.id, null, null, 'newer'), true)
     const again = await sessions.claimRenewal('acme', session.id, NOW + 1000, NOW + 2000)
     t.equal(again?.sealed, 'newer', 'or was given back')
@@ -257,7 +257,7 @@ export function sessionStoreConformance(t: Test, open: (t: Test) => Promise<Stor
     t.ok(await sessions.claimRenewal('acme', session.id, NOW + 1000, NOW + 2000), 'or used')
   })
 
-  t.test('claimRenewal: not of what is over', async (t) => {
+  t.test('claimRenewal: not of an ended or expired session', async (t) => {
     const { sessions } = await open(t)
     const [ended, expired] = [browserSession(), browserSession({ expiresAt: NOW })]
     await sessions.create(ended)
@@ -268,7 +268,7 @@ export function sessionStoreConformance(t: Test, open: (t: Test) => Promise<Stor
     t.equal(await sessions.claimRenewal('acme', 'A'.repeat(22), NOW, NOW + 1), null)
   })
 
-  t.test('renew: for the handle that is good now, with a row in the feed', async (t) => {
+  t.test('renew: for the current handle, with a row in the feed', async (t) => {
     const store = await open(t)
     const { sessions } = store
     for (const session of [family(), browserSession()]) {
@@ -283,12 +283,12 @@ export function sessionStoreConformance(t: Test, open: (t: Test) => Promise<Stor
       t.equal(
         await sessions.renew('acme', session.id, session.handleHash, RENEWAL),
         null,
-        'never what was ended',
+        'never an ended session',
       )
     }
   })
 
-  t.test('end: at once, for good, and announced each time', async (t) => {
+  t.test('end: at once, permanently, and announced each time', async (t) => {
     const store = await open(t)
     const { sessions } = store
     const session = browserSession()
@@ -297,8 +297,8 @@ export function sessionStoreConformance(t: Test, open: (t: Test) => Promise<Stor
     t.equal((await sessions.readSession('acme', session.id)).value?.endedAt, NOW)
     await announced(t, store, await sessions.end('acme', session.id, NOW + 5), session.id)
     const ended = await sessions.sessionById('acme', session.id)
-    t.equal(ended?.endedAt, NOW, 'it keeps its time')
-    t.equal(ended?.sealed, '', "the provider's tokens are gone")
+    t.equal(ended?.endedAt, NOW, 'the time of the first end stays')
+    t.equal(ended?.sealed, '', 'the tokens of the provider are removed')
     t.equal(await sessions.end('acme', 'A'.repeat(22), NOW), null)
   })
 
@@ -313,7 +313,7 @@ export function sessionStoreConformance(t: Test, open: (t: Test) => Promise<Stor
     t.equal(after.value?.endedAt, NOW)
   })
 
-  t.test('the feed hears of what memory may hold, and of nothing else', async (t) => {
+  t.test('the feed contains changes that affect memory, and no others', async (t) => {
     const { sessions, feed } = await open(t)
     const [browser, program] = [browserSession(), family()]
     const wrong = { ...proofOf(program), family: hash() }
@@ -340,7 +340,7 @@ export function sessionStoreConformance(t: Test, open: (t: Test) => Promise<Stor
     t.equal(value?.endedAt, NOW)
   })
 
-  t.test('prune: what has expired, ended or not, so many at a time', async (t) => {
+  t.test('prune: expired sessions, ended or not, in limited batches', async (t) => {
     const { sessions } = await open(t)
     const [old, older, ended, live] = [
       browserSession({ expiresAt: NOW - 1 }),
@@ -355,10 +355,7 @@ export function sessionStoreConformance(t: Test, open: (t: Test) => Promise<Stor
     t.equal(await sessions.prune(NOW, 10), 0)
     t.equal(await sessions.sessionById('acme', old.id), null)
     t.equal(await sessions.sessionById('globex', older.id), null)
-    t.ok(
-      await sessions.sessionById('acme', ended.id),
-      'an ended one is answered as ended until it would have expired',
-    )
+    t.ok(await sessions.sessionById('acme', ended.id), 'an ended session stays until it would have expired')
     t.ok(await sessions.sessionById('acme', live.id))
   })
 }
@@ -394,5 +391,5 @@ async function announced(
   id: string,
 ): Promise<void> {
   t.match(committed, { changes: [{ tenant: 'acme', kind: 'session', key: id }] })
-  if (feed !== null) t.equal((await feed()).at(-1), id, 'the feed says so too')
+  if (feed !== null) t.equal((await feed()).at(-1), id, 'the feed contains it')
 }

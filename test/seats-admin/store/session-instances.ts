@@ -1,4 +1,4 @@
-/** Several gateways on one store, and what they do to one session at the same time. For each driver. */
+/** Several gateways on one store with concurrent calls on one session. For each driver. */
 
 import type { Test } from 'tap'
 import type { Rotation, Store, StoredSession } from '../../../seats-admin/index.ts'
@@ -14,14 +14,14 @@ import {
   same,
 } from './session-conformance.ts'
 
-/** Opens one more store on the same place, which was empty; it ends with the test. */
+/** Opens another store on the same, initially empty location. It is closed with the test. */
 export type Opener = () => Promise<Store>
 
 export async function two(open: Opener): Promise<[Store, Store]> {
   return [await open(), await open()]
 }
 
-/** One call of each of `count` numbers, all at once, by the stores in turn. */
+/** `count` concurrent calls, each with its number, distributed over the stores. */
 export function atOnce<V>(
   stores: readonly Store[],
   count: number,
@@ -31,14 +31,14 @@ export function atOnce<V>(
   return Promise.all(calls.flatMap(({ at, store }) => (store === undefined ? [] : [call(store, at)])))
 }
 
-/** How often each outcome came. */
+/** Outcome → count. */
 function counted(rotations: readonly Rotation[]): Record<string, number> {
   const found: Record<string, number> = {}
   for (const { outcome } of rotations) found[outcome] = (found[outcome] ?? 0) + 1
   return found
 }
 
-/** One handle is used twenty times at once, over and over. */
+/** Uses one handle twenty times at once, in several rounds. */
 export async function useAtOnce(t: Test, stores: readonly Store[], rounds: number): Promise<void> {
   for (let round = 0; round < rounds; round++) {
     const session = family()
@@ -48,7 +48,7 @@ export async function useAtOnce(t: Test, stores: readonly Store[], rounds: numbe
     )
     t.strictSame(counted(rotations), { rotated: 1, replayed: 1, ended: 18 })
     for (const { sessions } of stores)
-      t.equal((await sessions.sessionById('acme', session.id))?.endedAt, NOW + round, 'and it is over')
+      t.equal((await sessions.sessionById('acme', session.id))?.endedAt, NOW + round, 'the session is ended')
   }
 }
 
@@ -56,12 +56,12 @@ export function sessionInstances(t: Test, place: (t: Test) => Promise<Opener>): 
   const test = (name: string, run: (t: Test, one: Store, other: Store) => Promise<void>) =>
     t.test(name, async (t) => run(t, ...(await two(await place(t)))))
 
-  test('of twenty uses of one handle exactly one wins', async (t, one, other) => {
+  test('of twenty uses of one handle exactly one succeeds', async (t, one, other) => {
     await useAtOnce(t, [one, other], 10)
     t.equal((await fedSessions(one)).length, 10, 'each end was announced once')
   })
 
-  test('a handle that goes from one to the other is good each time', async (t, one, other) => {
+  test('a handle is valid at both stores in turn', async (t, one, other) => {
     const session = family()
     await one.sessions.create(session)
     let good = session.handleHash ?? hash()
@@ -74,7 +74,7 @@ export function sessionInstances(t: Test, place: (t: Test) => Promise<Opener>): 
     }
   })
 
-  test('of twenty claims exactly one wins', async (t, one, other) => {
+  test('of twenty claims exactly one succeeds', async (t, one, other) => {
     for (let round = 0; round < 10; round++) {
       const session = browserSession()
       await one.sessions.create(session)
@@ -85,7 +85,7 @@ export function sessionInstances(t: Test, place: (t: Test) => Promise<Opener>): 
     }
   })
 
-  test('what is ended stays ended, whatever is done to it at the same time', async (t, one, other) => {
+  test('an ended session stays ended under concurrent calls', async (t, one, other) => {
     for (let round = 0; round < 10; round++) {
       const session = family()
       await one.sessions.create(session)
@@ -104,7 +104,7 @@ export function sessionInstances(t: Test, place: (t: Test) => Promise<Opener>): 
     }
   })
 
-  test('what one has ended or renewed the other reads, as of the change', async (t, one, other) => {
+  test('after an end or a renewal at one store, the other reads the new state', async (t, one, other) => {
     for (let round = 0; round < 20; round++) {
       const session = browserSession()
       await one.sessions.create(session)
@@ -126,7 +126,7 @@ export function sessionInstances(t: Test, place: (t: Test) => Promise<Opener>): 
     t.strictSame(Object.keys(value ?? {}).toSorted(), record.split(' '))
   })
 
-  test('the same session may be sent twice, another one of its id may not', async (t, one, other) => {
+  test('the same session can be created twice, another one with its id can not', async (t, one, other) => {
     for (const session of [browserSession(), family()]) {
       await atOnce([one, other], 6, ({ sessions }) => sessions.create(session))
       const others: Partial<StoredSession>[] =
@@ -141,7 +141,7 @@ export function sessionInstances(t: Test, place: (t: Test) => Promise<Opener>): 
     }
   })
 
-  test('a browser session never gets a handle, nor does a family lose its own', async (t, one) => {
+  test('a browser session never gets a handle, and a family never loses its own', async (t, one) => {
     const [browser, program] = [browserSession(), family()]
     const tells = (cause: Error, secret: Uint8Array | null) =>
       `${cause.stack}${JSON.stringify(cause)}`.includes(Buffer.from(secret ?? []).toString('hex'))
@@ -157,7 +157,7 @@ export function sessionInstances(t: Test, place: (t: Test) => Promise<Opener>): 
     for (const id of ['both', 'none']) t.equal(await one.sessions.sessionById('acme', id), null)
   })
 
-  test('prune takes the oldest first, so many at a time', async (t, one) => {
+  test('prune removes the oldest first, in limited batches', async (t, one) => {
     const ages = Array.from({ length: 250 }, (_, at) => browserSession({ expiresAt: NOW - 1 - at }))
     await Promise.all(ages.map((session) => one.sessions.create(session)))
     const live = browserSession({ expiresAt: NOW + HOUR })
@@ -181,7 +181,7 @@ export function sessionInstances(t: Test, place: (t: Test) => Promise<Opener>): 
     same(t, await one.sessions.sessionById('acme', live.id), live)
   })
 
-  test('two that prune at once count each session once', async (t, one, other) => {
+  test('concurrent prunes count each session once', async (t, one, other) => {
     const old = Array.from({ length: 200 }, (_, at) =>
       family({ expiresAt: NOW - 1 - at, tenant: at % 2 === 0 ? 'acme' : 'globex' }),
     )

@@ -1,4 +1,4 @@
-/** Signs in, refreshes and signs out until it is killed, and says on stdout, at once, what was done. */
+/** Signs in, refreshes and signs out until it is killed, and prints each step at once. */
 
 import { writeSync } from 'node:fs'
 import { openStore } from '../../../seats-admin/index.ts'

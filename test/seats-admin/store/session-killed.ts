@@ -1,4 +1,4 @@
-/** Sessions of a process that was killed, and what must be true of them afterwards. For the drivers' tests. */
+/** Sessions of a killed process, and checks of them afterwards. For the tests of the drivers. */
 
 import { createHash } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
@@ -10,7 +10,7 @@ export const sessionScript = fileURLToPath(new URL('./session-kill-process.ts', 
 
 const ORDER = ['created', 'rotated', 'ended']
 
-/** A family whose secrets follow from its id, with enough in it to fill several pages. */
+/** A family with secrets derived from its id, large enough to fill several pages. */
 export function sessionNamed(id: string): StoredSession {
   return family({
     id,
@@ -24,11 +24,11 @@ export function nextHandle(id: string): Uint8Array {
   return digest(id, 'next')
 }
 
-/** What of that which was said is not so. */
-export async function brokenSessions(store: Store, said: readonly string[]): Promise<string[]> {
+/** Acknowledged steps that the store lacks. */
+export async function lostSessionSteps(store: Store, acknowledged: readonly string[]): Promise<string[]> {
   const found: string[] = []
   const announced = new Set(await fedSessions(store))
-  const last = new Map(said.map((line) => line.split(' ').toReversed() as [string, string]))
+  const last = new Map(acknowledged.map((line) => line.split(' ').toReversed() as [string, string]))
   for (const [id, verb] of last) {
     const session = await store.sessions.sessionById('acme', id)
     const here = stateOf(session)

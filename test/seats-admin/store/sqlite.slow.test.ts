@@ -1,4 +1,4 @@
-/** The embedded store is a store. */
+/** The embedded driver conforms. */
 
 import { join } from 'node:path'
 import t from 'tap'

@@ -1,4 +1,4 @@
-/** The last Seat that administrates a tenant, among several gateways on one database, and among many Seats. */
+/** The last administrator Seat of a tenant, with several gateways on one database and with many Seats. */
 
 import t from 'tap'
 import { Client } from 'pg'
@@ -12,7 +12,7 @@ import { emptyDatabase, open } from './support.ts'
 
 const server = await startPostgres(t, { fsync: false })
 
-t.test('of writers in several stores who take the last ones away at once, one is refused', async (t) => {
+t.test('of concurrent removals of the last administrators by several stores, one is refused', async (t) => {
   const url = await emptyDatabase(server)
   const stores = await Promise.all(Array.from({ length: 4 }, () => open(t, { url })))
   for (let round = 0; round < 10; round++) {
@@ -40,7 +40,7 @@ t.test('of writers in several stores who take the last ones away at once, one is
   }
 })
 
-t.test('it is looked for in the index of such Seats alone', async (t) => {
+t.test('the search uses the index of administrator Seats', async (t) => {
   const url = await emptyDatabase(server)
   const store = await open(t, { url })
   done(await store.createSeat(writer(), { name: 'admin', spaces: ['admin'], permissions: ['*'] }))

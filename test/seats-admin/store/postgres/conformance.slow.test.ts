@@ -1,4 +1,4 @@
-/** PostgreSQL is a store. */
+/** The PostgreSQL driver conforms. */
 
 import t from 'tap'
 import { startPostgres } from '../../../support/servers/postgres.ts'

@@ -1,4 +1,4 @@
-/** The server, or the way to it, goes away and comes back. */
+/** The server, or the connection to it, fails and recovers. */
 
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Server } from 'node:net'
@@ -25,7 +25,7 @@ async function withSeat(t: Test, options: { pool?: number; port?: number } = {})
   return { url, store, id }
 }
 
-/** One of each kind of call. */
+/** One call of each kind. */
 function calls(store: Store, id: string, beat: number): Promise<unknown>[] {
   return [
     store.seatById('acme', id),
@@ -44,18 +44,18 @@ async function allUnavailable(t: Test, all: Promise<unknown>[]): Promise<void> {
     t.ok(each.status === 'rejected' && each.reason instanceof StoreUnavailable, JSON.stringify(each))
 }
 
-/** Well again without a restart; the first calls may still meet what broke. */
-async function wellAgain(t: Test, store: Store, id: string): Promise<void> {
+/** Recovers without a restart; the first calls may still fail. */
+async function recovers(t: Test, store: Store, id: string): Promise<void> {
   let beat = 1000
   await until(
     async () =>
       (await Promise.allSettled(calls(store, id, ++beat))).every((each) => each.status === 'fulfilled'),
     () => 'the store does not come back',
   )
-  t.pass('well again')
+  t.pass('recovered')
 }
 
-t.test('connections that the server has dropped cost no request', async (t) => {
+t.test('connections closed by the server cost no request', async (t) => {
   const { store, id } = await withSeat(t)
   await Promise.all(Array.from({ length: 20 }, () => store.seatById('acme', id)))
   for (let round = 0; round < 3; round++) {
@@ -69,7 +69,7 @@ t.test('connections that the server has dropped cost no request', async (t) => {
   }
 })
 
-t.test('nor those that are found dead when they are used', async (t) => {
+t.test('nor do connections found closed at their next use', async (t) => {
   const proxy = await startTcpProxy(t, server)
   const { store, id } = await withSeat(t, { port: proxy.port })
   const uses: Record<string, () => Promise<unknown>> = {
@@ -80,15 +80,15 @@ t.test('nor those that are found dead when they are used', async (t) => {
   for (const [name, use] of Object.entries(uses)) {
     await use()
     const { head } = await store.changesSince(null)
-    // Nobody here can have heard of it before the next turn of the event loop.
+    // The pool can't have noticed before the next turn of the event loop.
     proxy.killConnections()
     await use()
     const { changes } = await store.changesSince(head)
-    t.equal(changes?.length, name === 'a write' ? 2 : 0, `${name} is done, once`)
+    t.equal(changes?.length, name === 'a write' ? 2 : 0, `${name} is applied once`)
   }
 })
 
-t.test('nor those that are ended in the middle of a reading', async (t) => {
+t.test('nor do connections terminated during a read', async (t) => {
   const { url, store, id } = await withSeat(t)
   let reading = true
   const counts = Array.from({ length: 8 }, () => 0)
@@ -98,12 +98,12 @@ t.test('nor those that are ended in the middle of a reading', async (t) => {
   })
   for (let round = 0; round < 10; round++) {
     const before = [...counts]
-    // Each has got a connection, which it is then to lose.
+    // Each reader has a connection, which it then loses.
     await until(
       () => counts.every((count, at) => count > (before[at] ?? 0) + 1),
       () => 'reading has ended',
     )
-    // But for those that are being opened at this moment: where all of them end, the store is out of reach.
+    // Spare the newest connections: if all of them end, the store counts as unreachable.
     await server.query(
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
        WHERE datname = $1 AND backend_start < clock_timestamp() - interval '50 milliseconds'`,
@@ -114,17 +114,17 @@ t.test('nor those that are ended in the middle of a reading', async (t) => {
   await Promise.all(readers)
 })
 
-t.test('the server is gone, and comes back', async (t) => {
+t.test('the server crashes and restarts', async (t) => {
   const { store, id } = await withSeat(t)
   await server.kill()
   for (let round = 0; round < 3; round++) await allUnavailable(t, calls(store, id, 2 + round))
   await server.restart()
-  await wellAgain(t, store, id)
+  await recovers(t, store, id)
   t.match((await store.registry?.instances())?.length, 1, 'a registration survives a crash')
 })
 
 t.test(
-  'the server stands still: each call is refused in time, and no late answer reaches another caller',
+  'the server is frozen: each call times out, and no late response reaches another caller',
   async (t) => {
     const { store, id } = await withSeat(t, { pool: 1 })
     const names = ['B', 'C', 'D']
@@ -136,14 +136,14 @@ t.test(
         ...names.map((name) => store.seatByName('acme', name)),
       ])
       server.thaw()
-      await wellAgain(t, store, id)
+      await recovers(t, store, id)
       for (let again = 0; again < 20; again++)
         for (const name of names) t.equal((await store.seatByName('acme', name)).value.seat?.name, name)
     }
   },
 )
 
-t.test('packets are lost on the way', async (t) => {
+t.test('packets are lost', async (t) => {
   const proxy = await startTcpProxy(t, server)
   const { url, store, id } = await withSeat(t, { port: proxy.port, pool: 2 })
   const direct = await open(t, { url: url.replace(`:${proxy.port}/`, `:${server.port}/`) })
@@ -151,27 +151,30 @@ t.test('packets are lost on the way', async (t) => {
   const cut = allUnavailable(t, calls(store, id, 2))
   done(await direct.updateSeat(writer(), id, { name: 'by another' }))
   await cut
-  t.equal((await direct.seatById('acme', id)).value?.name, 'by another', 'others are not held up')
+  t.equal((await direct.seatById('acme', id)).value?.name, 'by another', 'other clients are not blocked')
   await proxy.heal()
-  await wellAgain(t, store, id)
-  t.equal((await store.seatById('acme', id)).value?.name, 'by another', 'and nothing was written late')
+  await recovers(t, store, id)
+  t.equal((await store.seatById('acme', id)).value?.name, 'by another', 'and nothing was written later')
 })
 
-t.test('the answer to a commit is lost: the write may have been done, and is not done twice', async (t) => {
-  for (const loses of ['the commit', 'its answer'] as const) {
-    const line = await loseCommit(t, server.port, loses)
-    const { url, store, id } = await withSeat(t, { port: line.port })
-    const direct = await open(t, { url: url.replace(`:${line.port}/`, `:${server.port}/`) })
-    const { head } = await direct.changesSince(null)
-    line.armed = true
-    await t.rejects(store.updateSeat(writer(), id, { name: 'B' }), StoreUnavailable)
-    line.armed = false
-    t.equal((await direct.changesSince(head)).changes?.length, loses === 'the commit' ? 0 : 3)
-    await wellAgain(t, store, id)
-  }
-})
+t.test(
+  'the response to a commit is lost: the write may have been applied, and is not applied twice',
+  async (t) => {
+    for (const loses of ['the commit', 'its answer'] as const) {
+      const line = await loseCommit(t, server.port, loses)
+      const { url, store, id } = await withSeat(t, { port: line.port })
+      const direct = await open(t, { url: url.replace(`:${line.port}/`, `:${server.port}/`) })
+      const { head } = await direct.changesSince(null)
+      line.armed = true
+      await t.rejects(store.updateSeat(writer(), id, { name: 'B' }), StoreUnavailable)
+      line.armed = false
+      t.equal((await direct.changesSince(head)).changes?.length, loses === 'the commit' ? 0 : 3)
+      await recovers(t, store, id)
+    }
+  },
+)
 
-/** A way to the server on which, once armed, the first commit gets lost, or its answer, and the connection with it. */
+/** A proxy that, once armed, loses the first commit, or its response, and closes the connection. */
 async function loseCommit(t: Test, port: number, loses: 'the commit' | 'its answer') {
   const line = { port: 0, armed: false }
   const server = createServer((client) => {
@@ -196,7 +199,7 @@ async function loseCommit(t: Test, port: number, loses: 'the commit' | 'its answ
   return line
 }
 
-t.test('while nobody answers, connections are not tried all the time', async (t) => {
+t.test('while the server is silent, connection attempts are limited', async (t) => {
   const proxy = await startTcpProxy(t, server)
   const { store, id } = await withSeat(t, { port: proxy.port, pool: 2 })
   await proxy.cut()
@@ -209,11 +212,11 @@ t.test('while nobody answers, connections are not tried all the time', async (t)
   }
   const tries = 2 * ((performance.now() - began) / 100 + 1)
   t.ok(counter.count <= tries, `${counter.count} connections for ${refusals} calls`)
-  t.ok(counter.count >= 2, 'but again and again')
-  t.ok(refusals > 100, 'the calls in between are refused at once')
+  t.ok(counter.count >= 2, 'but repeated')
+  t.ok(refusals > 100, 'calls between attempts are refused at once')
   await counter.close()
   await proxy.heal()
-  await wellAgain(t, store, id)
+  await recovers(t, store, id)
 })
 
 async function countConnections(t: Test, port: number) {

@@ -1,4 +1,4 @@
-/** What a store in PostgreSQL says of itself after a right is revoked, and after writes are refused. */
+/** The health of a PostgreSQL store after a right is revoked, and after writes are refused. */
 
 import { Client } from 'pg'
 import t from 'tap'
@@ -10,7 +10,7 @@ import { emptyDatabase, open } from './support.ts'
 const server = await startPostgres(t)
 const seat = (name: string) => ({ name, spaces: [], permissions: [] })
 
-t.test('a right is revoked and given back', async (t) => {
+t.test('a right is revoked and granted again', async (t) => {
   const url = await emptyDatabase(server)
   const administrator = new Client(url)
   await administrator.connect()
@@ -32,7 +32,7 @@ t.test('a right is revoked and given back', async (t) => {
     () => health.state.reads === 'denied',
     () => JSON.stringify(health.state),
   )
-  t.equal(health.state.lists, null, 'nobody has asked')
+  t.equal(health.state.lists, null, 'no listing yet')
   await t.rejects(store.readSeat('acme', id, ADMIN))
   await until(
     () => health.state.lists === 'denied',
@@ -46,12 +46,12 @@ t.test('a right is revoked and given back', async (t) => {
     () => health.state.reads === null && health.state.lists === null,
     () => JSON.stringify(health.state),
   )
-  t.equal(health.state.writes, 'denied', 'until one succeeds')
+  t.equal(health.state.writes, 'denied', 'until a write succeeds')
   done(await store.createSeat(writer(), seat('C')))
   t.same(health.state, { reads: null, lists: null, writes: null })
 })
 
-t.test('writes are refused, reads go on; a value that no text can hold is nothing to speak of', async (t) => {
+t.test('writes are refused, reads continue; a value that no text can hold does not count', async (t) => {
   const url = await emptyDatabase(server)
   const store = await open(t, { url })
   const { id } = done(await store.createSeat(writer(), seat('A'))).value

@@ -1,4 +1,4 @@
-/** `kill -9` of writers beside others, and of the server: what was acknowledged is there, whole; the others go on. */
+/** `kill -9` of writers and of the server: acknowledged writes are complete, and other writers continue. */
 
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
@@ -6,14 +6,14 @@ import t from 'tap'
 import { isRefusal, StoreUnavailable } from '../../../../seats-admin/index.ts'
 import { startPostgres } from '../../../support/servers/postgres.ts'
 import { done, writer } from '../conformance.ts'
-import { broken, halves, startWriter, writeAndDie } from '../killed.ts'
+import { lostWrites, incompleteSeats, startWriter, writeUntilKilled } from '../killed.ts'
 import { emptyDatabase, open } from './support.ts'
 
 const server = await startPostgres(t)
 const LANES = 2
 const ROUNDS = 4
 
-t.test(`${LANES * ROUNDS} writers killed beside one that goes on`, async (t) => {
+t.test(`${LANES * ROUNDS} writers killed beside a running one`, async (t) => {
   const url = await emptyDatabase(server)
   const store = await open(t, { url })
   let dying = true
@@ -26,33 +26,33 @@ t.test(`${LANES * ROUNDS} writers killed beside one that goes on`, async (t) => 
     const all: string[] = []
     for (let round = 0; round < ROUNDS; round++) {
       const location = { kind: 'postgres', url, timeout: 10_000 } as const
-      all.push(...(await writeAndDie(location, `${number}-${round}`, Math.random() * 100)))
+      all.push(...(await writeUntilKilled(location, `${number}-${round}`, Math.random() * 100)))
     }
-    t.same(await broken(store, all), [], `lane ${number}: ${all.length} acknowledged`)
-    t.ok(all.length >= ROUNDS, 'each round had one at least')
+    t.same(await lostWrites(store, all), [], `lane ${number}: ${all.length} acknowledged`)
+    t.ok(all.length >= ROUNDS, 'at least one in each round')
   }
   await Promise.all(Array.from({ length: LANES }, (_, number) => lane(number)))
   dying = false
   const { seq } = await others
-  t.same(await halves(store), [])
+  t.same(await incompleteSeats(store), [])
   const { changes } = await store.changesSince(null)
   t.same(
     changes?.map((each) => each.seq),
     changes?.map((_, at) => seq - changes.length + 1 + at),
-    'no gap where one died',
+    'no gap where a writer died',
   )
 })
 
-t.test('the server is killed while many write', async (t) => {
+t.test('the server is killed during many writes', async (t) => {
   const url = await emptyDatabase(server)
   const store = await open(t, { url })
   for (let round = 0; round < 2; round++) {
     const children = [0, 1, 2].map((at) =>
       startWriter({ kind: 'postgres', url, timeout: 10_000 }, `${round}-${at}`),
     )
-    const said: string[] = []
+    const acknowledged: string[] = []
     const ends = children.map(async (child) => {
-      for await (const line of createInterface(child.stdout)) said.push(line)
+      for await (const line of createInterface(child.stdout)) acknowledged.push(line)
     })
     t.teardown(() => children.map((child) => child.kill('SIGKILL')))
     await Promise.all(children.map((child) => once(child.stdout, 'data')))
@@ -60,48 +60,51 @@ t.test('the server is killed while many write', async (t) => {
     await server.kill()
     await Promise.all(ends)
     await server.restart()
-    t.ok(said.length >= 3)
-    t.same(await broken(store, said), [], `${said.length} acknowledged`)
+    t.ok(acknowledged.length >= 3)
+    t.same(await lostWrites(store, acknowledged), [], `${acknowledged.length} acknowledged`)
   }
-  t.same(await halves(store), [])
+  t.same(await incompleteSeats(store), [])
 })
 
-t.test('the server is restarted while a store writes: each write is done, or may have been', async (t) => {
-  const store = await open(t, { url: await emptyDatabase(server) })
-  const acknowledged: string[] = []
-  const unknown: string[] = []
-  let writing = true
-  const lanes = [0, 1, 2, 3].map(async (lane) => {
-    for (let count = 0; writing; count++) {
-      const name = `${lane}-${count}`
-      try {
-        const made = await store.createSeat(writer(), { name, spaces: [], permissions: [] })
-        if (isRefusal(made)) throw new Error(made.detail)
-        acknowledged.push(name)
-      } catch (cause) {
-        if (!(cause instanceof StoreUnavailable)) throw cause
-        unknown.push(name)
-        await new Promise((resolve) => setTimeout(resolve, 20))
+t.test(
+  'the server is restarted during writes: each write is applied, or its outcome is unknown',
+  async (t) => {
+    const store = await open(t, { url: await emptyDatabase(server) })
+    const acknowledged: string[] = []
+    const unknown: string[] = []
+    let writing = true
+    const lanes = [0, 1, 2, 3].map(async (lane) => {
+      for (let count = 0; writing; count++) {
+        const name = `${lane}-${count}`
+        try {
+          const made = await store.createSeat(writer(), { name, spaces: [], permissions: [] })
+          if (isRefusal(made)) throw new Error(made.detail)
+          acknowledged.push(name)
+        } catch (cause) {
+          if (!(cause instanceof StoreUnavailable)) throw cause
+          unknown.push(name)
+          await new Promise((resolve) => setTimeout(resolve, 20))
+        }
       }
+    })
+    const enough = async (count: number) => {
+      while (acknowledged.length < count) await new Promise((resolve) => setTimeout(resolve, 5))
     }
-  })
-  const enough = async (count: number) => {
-    while (acknowledged.length < count) await new Promise((resolve) => setTimeout(resolve, 5))
-  }
-  for (let round = 1; round <= 2; round++) {
-    const { length } = acknowledged
-    await enough(length + 20)
-    await server.restart()
-  }
-  await enough(acknowledged.length + 20)
-  writing = false
-  await Promise.all(lanes)
-  for (const name of acknowledged) t.ok((await store.seatByName('acme', name)).value.seat, name)
-  t.ok(unknown.length > 0, 'some met the restart')
-  const { head } = await store.changesSince(null)
-  const made = await Promise.all(
-    unknown.map(async (name) => (await store.seatByName('acme', name)).value.seat),
-  )
-  const committed = acknowledged.length + made.filter((seat) => seat !== null).length
-  t.equal(head.seq, 2 * committed, 'nothing else was written')
-})
+    for (let round = 1; round <= 2; round++) {
+      const { length } = acknowledged
+      await enough(length + 20)
+      await server.restart()
+    }
+    await enough(acknowledged.length + 20)
+    writing = false
+    await Promise.all(lanes)
+    for (const name of acknowledged) t.ok((await store.seatByName('acme', name)).value.seat, name)
+    t.ok(unknown.length > 0, 'some writes met the restart')
+    const { head } = await store.changesSince(null)
+    const made = await Promise.all(
+      unknown.map(async (name) => (await store.seatByName('acme', name)).value.seat),
+    )
+    const committed = acknowledged.length + made.filter((seat) => seat !== null).length
+    t.equal(head.seq, 2 * committed, 'nothing else was written')
+  },
+)

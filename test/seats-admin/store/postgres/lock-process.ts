@@ -1,4 +1,4 @@
-/** Stands still in the middle of a write, the lock held, and says so. */
+/** Prints a line in the middle of a write, with the lock held, and stops. */
 
 import { StoreUnavailable } from '../../../../seats-admin/index.ts'
 import { withTimeout } from '../../../../seats-admin/store/postgres/call.ts'

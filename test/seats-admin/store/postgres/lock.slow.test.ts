@@ -1,4 +1,4 @@
-/** Another program, or a gateway that stands still, holds the counter row. */
+/** Another program, or a frozen gateway, holds the counter row. */
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -23,7 +23,7 @@ const server = await startPostgres(t)
 const seat = (name: string) => ({ name, spaces: [], permissions: [] })
 const page = { limit: 100, after: null, scope: ADMIN }
 
-/** As somebody with psql might. */
+/** As an administrator may with psql. */
 async function lock(t: Test, url: string): Promise<() => Promise<void>> {
   const client = new Client({ connectionString: url })
   await client.connect()
@@ -36,7 +36,7 @@ async function waiting(url: string): Promise<void> {
   const asked = `SELECT 1 FROM pg_stat_activity WHERE datname = $1 AND wait_event_type = 'Lock'`
   await until(
     async () => (await server.query(asked, [databaseOf(url)])).length > 0,
-    () => 'nobody waits for the lock',
+    () => 'no call waits for the lock',
   )
 }
 
@@ -50,7 +50,7 @@ locked(t, async (t) => {
   }
 })
 
-t.test('a gateway that stands still in its transaction does not keep the others out', async (t) => {
+t.test('a gateway frozen in its transaction does not block the others', async (t) => {
   const url = await emptyDatabase(server)
   const store = await open(t, { url })
   const script = fileURLToPath(new URL('./lock-process.ts', import.meta.url))
@@ -61,7 +61,7 @@ t.test('a gateway that stands still in its transaction does not keep the others 
   done(await store.createSeat(writer(), seat('B')))
   const exit = once(child, 'exit')
   child.kill('SIGCONT')
-  t.same(await exit, [0, null], 'it was told that its write was not done')
+  t.same(await exit, [0, null], 'its write failed')
   t.same(
     (await store.listSeats('acme', page)).data.map((each) => each.name),
     ['B'],
@@ -70,18 +70,18 @@ t.test('a gateway that stands still in its transaction does not keep the others 
 
 const questions = {
   'in its transaction': 'SELECT 1',
-  // More than all buffers on the way take: the server can't send it, and no timeout of a statement ends that.
+  // More than all buffers on the way: the server can't send it, and no statement timeout ends that.
   'amidst a large answer': `SELECT repeat('x', 100000000)`,
 }
 for (const [where, question] of Object.entries(questions)) {
-  t.test(`nor does one that is cut off ${where}`, async (t) => {
+  t.test(`nor does a gateway that is cut off ${where}`, async (t) => {
     const proxy = await startTcpProxy(t, server)
     const url = await emptyDatabase(server)
     const others = await open(t, { url, timeout: 20_000 })
     const target = parseUrl(url.replace(`:${server.port}/`, `:${proxy.port}/`))
     const pool = new Pool(target, sessionOf(2000), 1)
     const cut = Promise.withResolvers<void>()
-    // The caller, if it runs at all, is in no hurry: it is the server that has to end it.
+    // The client's timeout is longer: the server must end the transaction.
     const write = withTimeout(60_000, (call) =>
       transact(pool, call, async (transaction) => {
         proxy.freeze()

@@ -1,4 +1,4 @@
-/** Another history under the same numbers: a backup restored, a replica that lost writes, another database. */
+/** Another history with the same numbers: a restored backup, a replica that lost writes, another database. */
 
 import t, { type Test } from 'tap'
 import type { Store } from '../../../../seats-admin/index.ts'
@@ -24,28 +24,28 @@ async function write(store: Store, prefix: string, count: number): Promise<void>
     done(await store.createSeat(writer(), { name: `${prefix}${at}`, ...nothing }))
 }
 
-/** As if what was written since this number had been lost. */
+/** Simulates the loss of all writes from this number on. */
 const loseFrom = (seq: number) => `
   DELETE FROM changes WHERE seq >= ${seq};
   UPDATE counter SET (seq, mark) = (SELECT seq, mark FROM changes ORDER BY seq DESC LIMIT 1)`
 
-t.test('writes are lost, and their numbers given again', async (t) => {
+t.test('writes are lost, and their numbers are reused', async (t) => {
   const { store, query } = await opened(t, 5)
   const before = await store.changesSince(null)
   await query(loseFrom(7))
-  t.equal((await store.changesSince(before.head)).changes, null, 'ahead of what there is')
+  t.equal((await store.changesSince(before.head)).changes, null, 'ahead of the head')
   const kept = before.changes?.[5] ?? BEGINNING
-  t.same((await store.changesSince(kept)).changes, [], 'who knows only what was kept may go on')
+  t.same((await store.changesSince(kept)).changes, [], 'a reader that knows only kept changes continues')
   await write(store, 'b', 2)
   t.equal((await store.changesSince(null)).head.seq, before.head.seq, 'as far as before')
   t.equal((await store.changesSince(before.head)).changes, null)
   t.equal((await store.changesSince(before.changes?.[6] ?? null)).changes, null)
   t.equal((await store.changesSince(kept)).changes?.length, 4)
   await write(store, 'c', 3)
-  t.equal((await store.changesSince(before.head)).changes, null, 'and past it')
+  t.equal((await store.changesSince(before.head)).changes, null, 'and beyond')
 })
 
-t.test('an instance that follows is told so', async (t) => {
+t.test('an instance that follows gets no changes', async (t) => {
   const { store, query } = await opened(t, 2)
   const { registry } = store
   await registry?.register('a', 'a')
@@ -71,7 +71,11 @@ t.test('the newest 10,000 changes are kept', async (t) => {
   await query(`INSERT INTO api_keys SELECT 'acme', 'k' || n, 'k', '', 'x', 0, NULL, NULL FROM generate_series(0, 4999) n;
     INSERT INTO api_key_seats SELECT 'acme', 'k' || n, 0, '${made.value.id}' FROM generate_series(0, 4999) n`)
   const deleted = done(await store.deleteSeat(writer(), made.value.id))
-  t.same(new Set(deleted.changes.slice(2).map(({ key }) => key)), new Set(many), 'one write tells of all')
+  t.same(
+    new Set(deleted.changes.slice(2).map(({ key }) => key)),
+    new Set(many),
+    'one write returns all of them',
+  )
   t.equal(deleted.seq, 5006)
   const { id } = done(await store.createSeat(writer(), { name: 'b', ...nothing })).value
   await query(`INSERT INTO api_key_seats SELECT 'acme', 'k' || n, 0, '${id}' FROM generate_series(0, 4999) n`)

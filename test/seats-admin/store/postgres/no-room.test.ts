@@ -1,6 +1,6 @@
 /**
- * No room: the server's files may grow no further. Writes are refused, reads go on, nothing acknowledged is lost, and
- * room heals it without a restart.
+ * No disk space, simulated by a limit on the size of the server's files: writes fail, reads continue, no acknowledged
+ * write is lost, and the store recovers without a restart once there is space.
  */
 
 import { spawnSync } from 'node:child_process'
@@ -13,16 +13,16 @@ import { done, writer } from '../conformance.ts'
 import { allNames } from '../listings.ts'
 import { emptyDatabase, open } from './support.ts'
 
-/** Above what the server's log of 16 MB a file needs. */
+/** Above the size of a WAL segment, 16 MB. */
 const LIMIT = 20 * 1024 * 1024
 
-/** For a process, and those that it starts from now on. */
+/** Limits the files of a process, and of its future children. */
 function limitFiles(pid: number, limit: number | 'unlimited'): boolean {
   const asked = ['--pid', `${pid}`, `--fsize=${limit}:`]
   return spawnSync('prlimit', asked, { ...ordinaryUser() }).status === 0
 }
 
-/** Of what no compression makes less. */
+/** Incompressible. */
 function large(name: string) {
   const permissions = Array.from({ length: 20_000 }, () => `${crypto.randomUUID()}:read`)
   return { name, spaces: [], permissions }
@@ -40,20 +40,20 @@ async function fill(t: Test, store: Store): Promise<string[]> {
       return acknowledged
     }
     acknowledged.push(name)
-    if (acknowledged.length > 200) throw new Error('there is no end of room')
+    if (acknowledged.length > 200) throw new Error('the limit is never reached')
   }
 }
 
 t.test('files that can not grow', async (t) => {
   const server = await startPostgres(t)
   if (!existsSync('/proc/self/limits') || !limitFiles(server.pid, LIMIT)) {
-    t.pass('not tried: this machine does not limit the files of another process')
+    t.pass('skipped: this machine can not limit the files of another process')
     return
   }
   const store = await open(t, { url: await emptyDatabase(server), timeout: 20_000 })
   const acknowledged = await fill(t, store)
   t.ok(acknowledged.length > 5)
-  t.same(await allNames(store), acknowledged, 'what is there is read')
+  t.same(await allNames(store), acknowledged, 'reads continue')
   await t.rejects(store.createSeat(writer(), large('again')), StoreUnavailable)
   for (const { pid } of await server.query('SELECT pid FROM pg_stat_activity'))
     limitFiles(Number(pid), 'unlimited')
@@ -61,6 +61,6 @@ t.test('files that can not grow', async (t) => {
   done(await store.createSeat(writer(), large('healed')))
   t.same(await allNames(store), [...acknowledged, 'healed'])
   const { head, changes } = await store.changesSince(null)
-  t.equal(head.seq, 2 * (acknowledged.length + 1), 'refusals used up no numbers')
+  t.equal(head.seq, 2 * (acknowledged.length + 1), 'refused writes used no numbers')
   t.equal(changes?.length, head.seq)
 })

@@ -1,4 +1,4 @@
-/** Opening: an empty database becomes a store once, and what can't be one is refused with a reason that tells no secret. */
+/** Opening: an empty database becomes a store once, and any other is refused with a reason without secrets. */
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -20,7 +20,7 @@ import { databaseOf, emptyDatabase, open } from './support.ts'
 const server = await startPostgres(t)
 const page = { limit: 100, after: null, scope: ADMIN }
 
-/** The message of the refusal; fails where there is none, or where it tells a secret. */
+/** The message of the refusal; fails without a refusal, or if the message contains a secret. */
 async function refusalOf(t: Test, url: string): Promise<string> {
   const cause = await openPostgresStore({ url, timeout: 1000 }).then(
     (store) => store.close().then(() => new Error('it was opened')),
@@ -30,7 +30,7 @@ async function refusalOf(t: Test, url: string): Promise<string> {
   const { password } = new URL(url)
   t.notOk(
     `${cause.stack} ${JSON.stringify(cause)} ${String(cause.cause)}`.includes(password),
-    'tells no secret',
+    'no secret in the message',
   )
   return cause.message
 }
@@ -55,7 +55,7 @@ t.test('ten stores opened at once on an empty database', async (t) => {
       done(await store.createSeat(writer(), { name: `by ${at}`, spaces: [], permissions: [] })),
     ),
   )
-  t.equal((await stores[0]?.listSeats('acme', page))?.data.length, 10, 'all write to the same')
+  t.equal((await stores[0]?.listSeats('acme', page))?.data.length, 10, 'all write to the same store')
   t.equal((await stores[9]?.changesSince(null))?.head.seq, 20)
 })
 
@@ -80,7 +80,7 @@ t.test('five processes that open at once', async (t) => {
   t.same(names.toSorted(), ['by 0', 'by 1', 'by 2', 'by 3', 'by 4'])
 })
 
-t.test('connections that take the same step at once take it once', async (t) => {
+t.test('connections that apply the same migration at once apply it once', async (t) => {
   const url = await emptyDatabase(server)
   await (await openPostgresStore({ url })).close()
   const steps = [...MIGRATIONS, 'CREATE TABLE later (x integer); INSERT INTO later VALUES (1)']
@@ -91,7 +91,7 @@ t.test('connections that take the same step at once take it once', async (t) => 
   t.match(await refusalOf(t, url), why)
 })
 
-t.test('a step that fails leaves the store as it was', async (t) => {
+t.test('a failed migration leaves the store unchanged', async (t) => {
   const url = await emptyDatabase(server)
   await (await openPostgresStore({ url })).close()
   const connection = await connect(t, url)
@@ -104,7 +104,7 @@ t.test('a step that fails leaves the store as it was', async (t) => {
   await open(t, { url })
 })
 
-t.test('a role without rights is told what it lacks, and with its schema needs no more', async (t) => {
+t.test('the error for a role without rights names them; with its own schema it needs no more', async (t) => {
   const url = await emptyDatabase(server)
   const database = databaseOf(url)
   await server.query(`CREATE ROLE modest LOGIN PASSWORD 'modest-secret'`)
@@ -115,7 +115,7 @@ t.test('a role without rights is told what it lacks, and with its schema needs n
   done(await store.createSeat(writer(), { name: 'A', spaces: [], permissions: [] }))
 })
 
-t.test('a role that may read and write, and make nothing, opens what is there', async (t) => {
+t.test('a role with read and write rights only opens an existing store', async (t) => {
   const url = await emptyDatabase(server)
   const database = databaseOf(url)
   await (await openPostgresStore({ url })).close()
@@ -132,7 +132,7 @@ t.test('a role that may read and write, and make nothing, opens what is there', 
   done(await store.createSeat(writer(), { name: 'A', spaces: [], permissions: [] }))
 })
 
-t.test('what is not there, or not to be had', async (t) => {
+t.test('missing or unreachable servers and databases', async (t) => {
   const url = await emptyDatabase(server)
   const to = (change: (parts: URL) => void) => refusalOf(t, changed(url, change))
   const free = await reservePort(t)
@@ -148,7 +148,7 @@ t.test('what is not there, or not to be had', async (t) => {
   t.match(await refusalOf(t, `${url}?password=secret`), /unknown parameter, "password"/)
 })
 
-t.test('a database that is not in UTF-8', async (t) => {
+t.test('a database with an encoding other than UTF-8', async (t) => {
   await server.query(`CREATE DATABASE latin ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0`)
   t.match(
     await refusalOf(t, server.urlOf('latin')),

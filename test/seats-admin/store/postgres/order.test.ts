@@ -1,4 +1,4 @@
-/** Many writers of several stores at once: numbers without gaps, in the order in which commits can be seen. */
+/** Concurrent writers of several stores: numbers without gaps, in commit order. */
 
 import t from 'tap'
 import type { NumberedChange, Position, Store } from '../../../../seats-admin/index.ts'
@@ -11,21 +11,21 @@ const STORES = 4
 const LANES = 4
 const ROUNDS = 25
 
-/** Follows the feed until told to stop; gives all that it was told. */
-async function follow(store: Store, goesOn: () => boolean): Promise<NumberedChange[]> {
-  const told: NumberedChange[] = []
+/** Follows the feed while `goesOn`; returns all changes received. */
+async function follow(store: Store, continues: () => boolean): Promise<NumberedChange[]> {
+  const received: NumberedChange[] = []
   let position: Position = BEGINNING
   for (let last = false; !last;) {
-    last = !goesOn()
+    last = !continues()
     const { head, changes } = await store.changesSince(position)
     if (changes === null) throw new Error(`the reader fell behind at ${position.seq}`)
-    told.push(...changes)
+    received.push(...changes)
     position = head
   }
-  return told
+  return received
 }
 
-t.test('readers of the feed see every change once, in order', async (t) => {
+t.test('readers of the feed receive every change once, in order', async (t) => {
   const url = await emptyDatabase(server)
   const stores = await Promise.all(Array.from({ length: STORES }, () => open(t, { url })))
   let writing = true
@@ -46,12 +46,12 @@ t.test('readers of the feed see every change once, in order', async (t) => {
   t.same(
     acknowledged.map(({ seq }) => seq),
     acknowledged.map((_, at) => at + 1),
-    'no gap, and no number twice',
+    'no gap and no duplicate',
   )
-  for (const told of await Promise.all(readers)) t.same(told, acknowledged)
+  for (const received of await Promise.all(readers)) t.same(received, acknowledged)
 })
 
-t.test('what is written is read at once, by any store', async (t) => {
+t.test('a write is visible to all stores at once', async (t) => {
   const url = await emptyDatabase(server)
   const [one, two] = [await open(t, { url }), await open(t, { url })]
   const { id } = done(await one.createSeat(writer(), { name: 'A', spaces: [], permissions: [] })).value

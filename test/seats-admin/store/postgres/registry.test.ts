@@ -1,4 +1,4 @@
-/** The list of instances, where the server crashes or connections break. */
+/** The list of instances, with crashes of the server and broken connections. */
 
 import t, { type Test } from 'tap'
 import type { Registry } from '../../../../seats-admin/index.ts'
@@ -16,7 +16,7 @@ async function registryOf(t: Test, url: string): Promise<Registry> {
   return registry
 }
 
-/** The first beat that gets through; those before are lost. */
+/** Sends beats until one succeeds, and returns it; those before are lost. */
 async function nextBeat(registry: Registry, id: string, beat: number): Promise<number> {
   let sent = beat
   await until(
@@ -47,7 +47,7 @@ t.test('a crash of the server undoes no registration, and may undo beats', async
 })
 
 t.test(
-  'after a broken connection nobody is taken off for a while: a beat may have been undone',
+  'after a broken connection no instance is removed for a while: a beat may have been undone',
   async (t) => {
     const proxy = await startTcpProxy(t, server)
     const url = await emptyDatabase(server)
@@ -56,7 +56,7 @@ t.test(
     await registry.follow('a', 1, null, 0)
     t.equal((await registry.instances()).length, 4)
     await registry.forget('gone', 0)
-    t.equal((await registry.instances()).length, 3, 'as long as the connection holds')
+    t.equal((await registry.instances()).length, 3, 'removed while the connection was never broken')
     proxy.killConnections()
     await nextBeat(registry, 'a', 1)
     await t.rejects(registry.forget('dead', 0), { name: 'StoreUnavailable' })
@@ -66,11 +66,11 @@ t.test(
     await other.follow('b', 1, null, 0)
     await other.instances()
     await other.forget('dead', 0)
-    t.equal((await registry.instances()).length, 2, 'by one whose connection held, it is')
+    t.equal((await registry.instances()).length, 2, 'a store whose connection was never broken removes it')
   },
 )
 
-t.test('many instances beat and follow at once', async (t) => {
+t.test('many instances send beats and follow at once', async (t) => {
   const url = await emptyDatabase(server)
   const store = await open(t, { url })
   const ids = ['a', 'b', 'c', 'd', 'e', 'f']

@@ -1,4 +1,4 @@
-/** The line breaks just when a session was written: what is sent again knows what it has done. */
+/** The connection breaks after the write of a session: the repeated call recognizes its own effect. */
 
 import { Client } from 'pg'
 import t, { type Test } from 'tap'
@@ -12,8 +12,8 @@ import { databaseOf, emptyDatabase, open } from './support.ts'
 const server = await startPostgres(t)
 
 /**
- * A store whose next call is done while nothing comes back to it: the table is locked until the call waits for it, and
- * when its work can be seen, the connection is reset.
+ * A store whose next call takes effect without a response: the table is locked until the call waits for it, and once its
+ * effect is visible, the connection is reset.
  */
 async function losing(t: Test) {
   const proxy = await startTcpProxy(t, server)
@@ -44,7 +44,7 @@ async function losing(t: Test) {
   return { store, answerOf }
 }
 
-t.test('a handle that was used up by the lost call is not a replay', async (t) => {
+t.test('a handle used up by the lost call is not a replay', async (t) => {
   const { store, answerOf } = await losing(t)
   const session = family()
   await store.sessions.create(session)
@@ -58,18 +58,18 @@ t.test('a handle that was used up by the lost call is not a replay', async (t) =
   t.equal(
     (await store.sessions.rotate('acme', session.id, proofOf(session), hash(), NOW)).outcome,
     'replayed',
-    'the second use of it still is',
+    'the second use is still a replay',
   )
 })
 
-t.test('a session that was made by the lost call is made', async (t) => {
+t.test('a session created by the lost call exists', async (t) => {
   const { store, answerOf } = await losing(t)
   const session = browserSession()
   await answerOf(() => store.sessions.create(session), `id = '${session.id}'`)
   same(t, await store.sessions.sessionById('acme', session.id), session)
 })
 
-t.test('a claim that was taken by the lost call is nobody’s until it has run out', async (t) => {
+t.test('a claim taken by the lost call blocks all others until it expires', async (t) => {
   const { store, answerOf } = await losing(t)
   const session = browserSession()
   await store.sessions.create(session)
@@ -78,7 +78,7 @@ t.test('a claim that was taken by the lost call is nobody’s until it has run o
   t.ok(await store.sessions.claimRenewal('acme', session.id, NOW + 1000, NOW + 2000))
 })
 
-/** One of each kind of call. */
+/** One call of each kind. */
 function calls({ sessions }: Store, id: string): Promise<unknown>[] {
   return [
     sessions.create(browserSession()),
@@ -92,7 +92,7 @@ function calls({ sessions }: Store, id: string): Promise<unknown>[] {
   ]
 }
 
-t.test('while the server is away each call is unavailable, and well again after', async (t) => {
+t.test('without the server each call fails as unavailable, and works again afterwards', async (t) => {
   const own = await startPostgres(t)
   const store = await open(t, { url: await emptyDatabase(own), timeout: 5000 })
   await Promise.all(calls(store, 'x'))

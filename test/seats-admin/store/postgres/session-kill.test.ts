@@ -1,11 +1,11 @@
-/** `kill -9` of gateways, and of the server, while people sign in, refresh and sign out. */
+/** `kill -9` of gateways, and of the server, during sign-ins, refreshes and sign-outs. */
 
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import t from 'tap'
 import { startPostgres } from '../../../support/servers/postgres.ts'
-import { startWriter, writeAndDie } from '../killed.ts'
-import { brokenSessions, sessionScript } from '../session-killed.ts'
+import { startWriter, writeUntilKilled } from '../killed.ts'
+import { lostSessionSteps, sessionScript } from '../session-killed.ts'
 import { emptyDatabase, open } from './support.ts'
 
 t.test('gateways are killed', async (t) => {
@@ -16,10 +16,12 @@ t.test('gateways are killed', async (t) => {
     const all: string[] = []
     for (let round = 0; round < 2; round++) {
       const location = { kind: 'postgres', url, timeout: 10_000 } as const
-      all.push(...(await writeAndDie(location, `${number}-${round}`, Math.random() * 100, sessionScript)))
+      all.push(
+        ...(await writeUntilKilled(location, `${number}-${round}`, Math.random() * 100, sessionScript)),
+      )
     }
-    t.same(await brokenSessions(store, all), [], `lane ${number}: ${all.length} acknowledged`)
-    t.ok(all.length >= 2, 'each round had one at least')
+    t.same(await lostSessionSteps(store, all), [], `lane ${number}: ${all.length} acknowledged`)
+    t.ok(all.length >= 2, 'at least one in each round')
   }
   await Promise.all([lane(0), lane(1)])
 })
@@ -32,15 +34,15 @@ t.test('the server is killed', async (t) => {
     const location = { kind: 'postgres', url, timeout: 10_000 } as const
     const children = [0, 1].map((at) => startWriter(location, `${round}-${at}`, sessionScript))
     t.teardown(() => children.map((child) => child.kill('SIGKILL')))
-    const said: string[] = []
+    const acknowledged: string[] = []
     const ends = children.map(async (child) => {
-      for await (const line of createInterface(child.stdout)) said.push(line)
+      for await (const line of createInterface(child.stdout)) acknowledged.push(line)
     })
     await Promise.all(children.map((child) => once(child.stdout, 'data')))
     await server.kill()
     await Promise.all(ends)
     await server.restart()
-    t.ok(said.length >= 2)
-    t.same(await brokenSessions(store, said), [], `${said.length} acknowledged`)
+    t.ok(acknowledged.length >= 2)
+    t.same(await lostSessionSteps(store, acknowledged), [], `${acknowledged.length} acknowledged`)
   }
 })

@@ -1,4 +1,4 @@
-/** Who waits for whom: sign-ins for nobody but their own session, and nobody for sign-ins. */
+/** Lock waits: sign-ins wait only for their own session, and other calls never wait for sign-ins. */
 
 import { Client } from 'pg'
 import t, { type Test } from 'tap'
@@ -22,8 +22,8 @@ import { databaseOf, emptyDatabase, open } from './support.ts'
 const server = await startPostgres(t)
 const seat = (name: string) => ({ name, spaces: [], permissions: [] })
 
-/** Somebody else's transaction, with these statements done; gives what commits it. */
-async function begun(t: Test, url: string, script: string): Promise<() => Promise<void>> {
+/** Runs statements in another transaction; returns a function that commits it. */
+async function beginTransaction(t: Test, url: string, script: string): Promise<() => Promise<void>> {
   const client = new Client({ connectionString: url })
   await client.connect()
   t.teardown(() => client.end())
@@ -31,32 +31,37 @@ async function begun(t: Test, url: string, script: string): Promise<() => Promis
   return async () => void (await client.query('COMMIT'))
 }
 
-/** As somebody with psql might. Gives what lets go. */
-function held(t: Test, url: string, rows: string): Promise<() => Promise<void>> {
-  return begun(t, url, `SELECT * FROM ${rows} FOR UPDATE`)
+/** Locks rows, as an administrator may with psql. Returns a function that releases them. */
+function lockRows(t: Test, url: string, rows: string): Promise<() => Promise<void>> {
+  return beginTransaction(t, url, `SELECT * FROM ${rows} FOR UPDATE`)
 }
 
-/** Another gateway's change of the handle, about to be committed. */
-function handled(t: Test, url: string, id: string, handle: Uint8Array | null): Promise<() => Promise<void>> {
+/** Another gateway's change of the handle, not yet committed. */
+function changeHandle(
+  t: Test,
+  url: string,
+  id: string,
+  handle: Uint8Array | null,
+): Promise<() => Promise<void>> {
   const hex = Buffer.from(handle ?? []).toString('hex')
-  return begun(t, url, `UPDATE sessions SET handle_hash = '\\x${hex}' WHERE id = '${id}'`)
+  return beginTransaction(t, url, `UPDATE sessions SET handle_hash = '\\x${hex}' WHERE id = '${id}'`)
 }
 
 async function waiting(url: string, count: number): Promise<void> {
-  const asked = `SELECT 1 FROM pg_stat_activity WHERE datname = $1 AND wait_event_type = 'Lock'`
+  const query = `SELECT 1 FROM pg_stat_activity WHERE datname = $1 AND wait_event_type = 'Lock'`
   await until(
-    async () => (await server.query(asked, [databaseOf(url)])).length >= count,
+    async () => (await server.query(query, [databaseOf(url)])).length >= count,
     () => `less than ${count} wait for a lock`,
   )
 }
 
-t.test('while another holds the lock that writers take turns by', async (t) => {
+t.test('while another transaction holds the write lock', async (t) => {
   const url = await emptyDatabase(server)
   const { sessions } = await open(t, { url, timeout: 3000 })
   const [browser, program, over] = [browserSession(), family(), family()]
   for (const each of [browser, program, over, family({ expiresAt: NOW - 1 })]) await sessions.create(each)
   await sessions.end('acme', over.id, NOW)
-  const release = await held(t, url, 'counter')
+  const release = await lockRows(t, url, 'counter')
 
   await sessions.create(browserSession())
   t.equal((await sessions.readSession('acme', browser.id)).value?.endedAt, null)
@@ -82,41 +87,41 @@ t.test('while another holds the lock that writers take turns by', async (t) => {
   same(t, await sessions.sessionById('acme', program.id), program)
 
   await release()
-  t.equal(await rotate(program.id, hash()), 'replayed', 'and is well at once')
+  t.equal(await rotate(program.id, hash()), 'replayed', 'works again at once')
   t.ok(await sessions.end('acme', browser.id, NOW))
 })
 
-t.test('however many sign-ins wait, a Seat is written and sessions are read', async (t) => {
+t.test('while many sign-ins wait, Seats are written and sessions are read', async (t) => {
   const url = await emptyDatabase(server)
   const store = await open(t, { url, timeout: 20_000 })
   const { sessions } = store
   const [stuck, free] = [browserSession(), browserSession()]
   for (const each of [stuck, free]) await sessions.create(each)
-  const release = await held(t, url, `sessions WHERE id = '${stuck.id}'`)
+  const release = await lockRows(t, url, `sessions WHERE id = '${stuck.id}'`)
   const settled: string[] = []
   const note = (what: string) => () => settled.push(what)
   const claims = Array.from({ length: 50 }, () => sessions.claimRenewal('acme', stuck.id, NOW, NOW + 1))
   const creations = Array.from({ length: 50 }, () => sessions.create(browserSession()))
-  const flood = [...claims, ...creations].map((each) => each.then(note('flood')))
+  const signIns = [...claims, ...creations].map((each) => each.then(note('flood')))
   await waiting(url, 2)
 
   done(await store.createSeat(writer(), seat('A')))
   t.ok(await sessions.end('acme', free.id, NOW))
   t.equal((await sessions.readSession('acme', stuck.id)).value?.endedAt, null)
   same(t, await sessions.sessionById('acme', stuck.id), stuck)
-  t.strictSame(settled, [], 'nothing of the flood was done before')
+  t.strictSame(settled, [], 'all sign-ins still wait')
 
   await release()
-  await Promise.all(flood)
+  await Promise.all(signIns)
   t.equal((await Promise.all(claims)).filter((claim) => claim !== null).length, 1)
 })
 
-t.test('a handle that is just being given back is no replay', async (t) => {
+t.test('a handle whose return is being committed is no replay', async (t) => {
   const url = await emptyDatabase(server)
   const store = await open(t, { url, timeout: 20_000 })
   const session = family()
   await store.sessions.create({ ...session, handleHash: hash() })
-  const commit = await handled(t, url, session.id, session.handleHash)
+  const commit = await changeHandle(t, url, session.id, session.handleHash)
   const next = hash()
   const rotation = store.sessions.rotate('acme', session.id, proofOf(session), next, NOW)
   await waiting(url, 1)
@@ -126,12 +131,12 @@ t.test('a handle that is just being given back is no replay', async (t) => {
   t.strictSame(await fedSessions(store), [])
 })
 
-t.test('what is renewed for a handle that is just being used up is not', async (t) => {
+t.test('a renewal for a handle whose use is being committed has no effect', async (t) => {
   const url = await emptyDatabase(server)
   const store = await open(t, { url, timeout: 20_000 })
   const [session, next] = [family(), hash()]
   await store.sessions.create(session)
-  const commit = await handled(t, url, session.id, next)
+  const commit = await changeHandle(t, url, session.id, next)
   const renewal = store.sessions.renew('acme', session.id, session.handleHash, RENEWAL)
   await waiting(url, 1)
   await commit()
@@ -140,18 +145,18 @@ t.test('what is renewed for a handle that is just being used up is not', async (
   t.strictSame(await fedSessions(store), [])
 })
 
-t.test('prune leaves out what others are at', async (t) => {
+t.test('prune skips locked sessions', async (t) => {
   const url = await emptyDatabase(server)
   const { sessions } = await open(t, { url })
   const old = Array.from({ length: 5 }, (_, at) => family({ expiresAt: NOW - 10 + at }))
   for (const each of old) await sessions.create(each)
-  const release = await held(t, url, `sessions WHERE id = '${old[0]?.id}'`)
+  const release = await lockRows(t, url, `sessions WHERE id = '${old[0]?.id}'`)
   t.equal(await sessions.prune(NOW, 10), 4)
   await release()
   t.equal(await sessions.prune(NOW, 10), 1)
 })
 
-t.test('all that is done to a few sessions at once is done, and nobody waits in a circle', async (t) => {
+t.test('many concurrent calls on a few sessions all succeed, without a deadlock', async (t) => {
   const url = await emptyDatabase(server)
   const stores = await two(() => open(t, { url, timeout: 30_000 }))
   const [one] = stores
@@ -174,7 +179,7 @@ t.test('all that is done to a few sessions at once is done, and nobody waits in 
     ]
     return calls[at % calls.length]?.()
   })
-  t.equal(answers.length, 280, 'none was refused')
+  t.equal(answers.length, 280, 'no call was refused')
   const named = await fedSessions(one)
   for (const { id } of few) {
     t.ok((await one.sessions.sessionById('acme', id))?.endedAt)

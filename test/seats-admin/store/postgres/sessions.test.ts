@@ -29,14 +29,14 @@ sessionInstances(t, async (t) => {
   return () => open(t, { url, timeout: 20_000 })
 })
 
-t.test('a handle is good once in a database of any isolation', async (t) => {
+t.test('a handle is valid once, whatever the isolation level of the database', async (t) => {
   const url = await emptyDatabase(server)
   const set = `ALTER DATABASE "${databaseOf(url)}" SET default_transaction_isolation = 'serializable'`
   await server.query(set)
   await useAtOnce(t, await two(() => open(t, { url, timeout: 20_000 })), 5)
 })
 
-t.test('a store from before there were sessions', async (t) => {
+t.test('a store from before sessions existed', async (t) => {
   const url = await emptyDatabase(server)
   const connection = await Connection.open(parseUrl(url), sessionOf(10_000))
   await migrate(connection, MIGRATIONS.slice(0, 1))
@@ -61,6 +61,6 @@ t.test('a store from before there were sessions', async (t) => {
   same(t, await store.sessions.sessionById('acme', session.id), session)
   const proof = { ...proofOf(session), handle: hash() }
   const replay = await store.sessions.rotate('acme', session.id, proof, hash(), NOW)
-  t.equal(replay.outcome === 'replayed' && replay.committed.seq, 2, 'the feed goes on')
+  t.equal(replay.outcome === 'replayed' && replay.committed.seq, 2, 'the feed continues')
   t.strictSame((await store.changesSince(head)).changes?.length, 1)
 })

@@ -1,11 +1,11 @@
-/** What the server is asked, by its own log. */
+/** The statements that the server receives, by its own log. */
 
 import t from 'tap'
 import { startPostgres } from '../../../support/servers/postgres.ts'
 import { ADMIN, BEGINNING, done, writer } from '../conformance.ts'
 import { emptyDatabase, open } from './support.ts'
 
-t.test('how many statements each call costs', async (t) => {
+t.test('the number of statements of each call', async (t) => {
   const settings = [`log_statement = 'all'`, `log_line_prefix = '%d '`]
   const server = await startPostgres(t, { settings })
   const store = await open(t, { url: await emptyDatabase(server), pool: 1 })
@@ -43,7 +43,7 @@ t.test('how many statements each call costs', async (t) => {
   }
 })
 
-t.test('each connection is told how it is to be', async (t) => {
+t.test('each connection sets its parameters', async (t) => {
   const settings = ['synchronous_commit = off', `log_statement = 'all'`]
   const server = await startPostgres(t, { settings })
   const store = await open(t, { url: await emptyDatabase(server), timeout: 8000 })
@@ -52,7 +52,7 @@ t.test('each connection is told how it is to be', async (t) => {
   const durable = server.log.match(/SET synchronous_commit = on/g)?.length ?? 0
   t.ok(durable >= 3, 'whatever the server’s default: opening, writing and registering')
   const feeds = server.log.match(/SET synchronous_commit = off/g)?.length ?? 0
-  t.ok(feeds <= 1, 'but for the connection of the feed, which may be open already')
+  t.ok(feeds <= 1, 'except the connection of the feed, which may be open already')
   await store.registry?.follow('a', 1, null, 0)
   t.equal(server.log.match(/SET synchronous_commit = off/g)?.length, 1)
 })

@@ -1,4 +1,4 @@
-/** Text that PostgreSQL can't hold, or would compare by the rules of some language. */
+/** Text that PostgreSQL can't hold, or that a collation compares in its own way. */
 
 import t from 'tap'
 import { startPostgres } from '../../../support/servers/postgres.ts'
@@ -9,7 +9,7 @@ const server = await startPostgres(t)
 const nothing = { spaces: [], permissions: [] }
 const page = { limit: 100, after: null, scope: ADMIN }
 
-t.test('names that can not be stored are refused, and found nowhere', async (t) => {
+t.test('names that can not be stored are refused and never found', async (t) => {
   const store = await open(t, { url: await emptyDatabase(server) })
   const { id } = done(await store.createSeat(writer(), { name: 'A', ...nothing })).value
   for (const name of ['\0', 'A\0', '\0A', '\ud800', 'A\udc00']) {
@@ -25,19 +25,19 @@ t.test('names that can not be stored are refused, and found nowhere', async (t) 
   t.equal((await store.changesSince(null)).head.seq, 2)
 })
 
-t.test('in spaces and permissions they stay what they are', async (t) => {
+t.test('such spaces and permissions are stored unchanged', async (t) => {
   const store = await open(t, { url: await emptyDatabase(server) })
   const odd = { spaces: ['\0', '\ud800'], permissions: ['\udc00:\0', '💺'] }
   const { id } = done(await store.createSeat(writer(), { name: 'A', ...odd })).value
   t.match((await store.seatById('acme', id)).value, odd)
 })
 
-t.test('a database whose language holds small and capital letters, or accents, for the same', async (t) => {
+t.test('a database whose collation ignores case or accents', async (t) => {
   const made = server.query(
     `CREATE DATABASE german LOCALE_PROVIDER icu ICU_LOCALE 'de-u-ks-level1' TEMPLATE template0`,
   )
   if ((await Promise.allSettled([made]))[0].status === 'rejected') {
-    t.pass('not tried: this server has no such databases')
+    t.pass('skipped: this server has no such databases')
     return
   }
   const store = await open(t, { url: server.urlOf('german') })

@@ -1,4 +1,4 @@
-/** TLS to a real server: what each mode takes, and what it refuses. */
+/** TLS to a real server: what each mode accepts and refuses. */
 
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer } from 'node:net'
@@ -12,10 +12,10 @@ import { done, writer } from '../conformance.ts'
 import { emptyDatabase, open } from './support.ts'
 
 const { ca, client, clientKey, server: other } = CERTIFICATES.files
-/** A loopback address that the certificate doesn't name. */
+/** A loopback address that the certificate doesn't contain. */
 const OTHER = '127.0.0.2'
 
-/** The same server at another address; null where there is none. */
+/** The same server at another address; null if the machine has none. */
 async function forward(t: Test, port: number): Promise<number | null> {
   const server = createServer((socket) => pipeline(socket, connect(port, '127.0.0.1'), socket, () => {}))
   server.listen(0, OTHER)
@@ -39,7 +39,7 @@ async function refused(t: Test, url: string, why: RegExp): Promise<void> {
   await t.rejects(opening, why)
 }
 
-t.test('a server that shows a certificate', async (t) => {
+t.test('a server with a certificate', async (t) => {
   const server = await startPostgres(t, { tls: 'server' })
   const base = await emptyDatabase(server)
   const url = (query: string, host = '127.0.0.1') => `${base.replace('127.0.0.1', host)}?${query}`
@@ -53,13 +53,13 @@ t.test('a server that shows a certificate', async (t) => {
   await refused(t, url(`sslmode=verify-full&sslrootcert=${other}`), /certificate/)
   await refused(t, url(`sslmode=verify-ca&sslrootcert=${other}`), /certificate/)
   const port = await forward(t, server.port)
-  if (port === null) return t.pass('not tried under another address: this machine has none')
+  if (port === null) return t.pass('skipped: this machine has no other loopback address')
   const elsewhere = (query: string) => url(query).replace(`127.0.0.1:${server.port}`, `${OTHER}:${port}`)
   await works(t, elsewhere(`sslmode=verify-ca&sslrootcert=${ca}`))
   return refused(t, elsewhere(`sslmode=verify-full&sslrootcert=${ca}`), /not in the cert's list/)
 })
 
-t.test('a server that wants to see one', async (t) => {
+t.test('a server that requires a client certificate', async (t) => {
   const server = await startPostgres(t, { tls: 'mutual' })
   const url = `${await emptyDatabase(server)}?sslmode=verify-full&sslrootcert=${ca}`
   await refused(t, url, /certificate/)

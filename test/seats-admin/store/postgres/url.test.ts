@@ -10,7 +10,7 @@ function password(url: string): unknown {
   return typeof password === 'function' ? password() : password
 }
 
-t.test('what the parts say, and what stands for those left out', async (t) => {
+t.test('the parts of a URL, and their defaults', async (t) => {
   const whole = parseUrl('postgresql://anna:p%40ss@db.example:6432/seats?application_name=gate')
   t.equal(whole.place, 'postgres://db.example:6432/seats')
   t.match(whole.client, { user: 'anna', host: 'db.example', port: 6432, database: 'seats', ssl: false })
@@ -21,10 +21,10 @@ t.test('what the parts say, and what stands for those left out', async (t) => {
   t.match(parseUrl('postgres://a%2Fb@h/x%20y').client, { user: 'a/b', database: 'x y' })
 })
 
-t.test('passwords, with special characters too', async (t) => {
+t.test('passwords, also with special characters', async (t) => {
   t.equal(password('postgres://anna:p%40s%2Fs%3F%23%25@h/x'), 'p@s/s?#%')
-  t.equal(password('postgres://anna:p@ss@h/x'), 'p@ss', 'the last @ parts it from the host')
-  t.equal(password('postgres://anna@h/x'), '', 'none: nothing is looked up elsewhere')
+  t.equal(password('postgres://anna:p@ss@h/x'), 'p@ss', 'the last @ ends the password')
+  t.equal(password('postgres://anna@h/x'), '', 'none: no other source of passwords is used')
 })
 
 t.test('a password that breaks the URL is not shown in parts', async (t) => {
@@ -33,7 +33,7 @@ t.test('a password that breaks the URL is not shown in parts', async (t) => {
       const url = `postgres://anna:${secret}${end}`
       try {
         parseUrl(url)
-        t.fail(`${url} was read`)
+        t.fail(`${url} was accepted`)
       } catch (cause) {
         t.match(cause, /percent-encoded/)
         t.notMatch(String(cause), /tail|12/)
@@ -42,7 +42,7 @@ t.test('a password that breaks the URL is not shown in parts', async (t) => {
   }
 })
 
-t.test('what is refused', async (t) => {
+t.test('refused URLs', async (t) => {
   const faults: Record<string, RegExp> = {
     'http://anna@h/x': /must begin with postgres:/,
     '/var/lib/x': /the URL is not valid/,

@@ -1,4 +1,4 @@
-/** The last Seat that administrates a tenant, among many Seats: looked for in an index, and written down in one way. */
+/** The last administrator Seat of a tenant with many Seats: the search uses an index. */
 
 import { join } from 'node:path'
 import t from 'tap'
@@ -8,7 +8,7 @@ import { otherAdministratorValues, writeQueries } from '../../../../seats-admin/
 import { ADMIN, done, writer } from '../conformance.ts'
 import { open, temporaryFolder } from './support.ts'
 
-t.test('it is looked for in the index of such Seats alone', async (t) => {
+t.test('the search uses the index of administrator Seats', async (t) => {
   const path = join(temporaryFolder(t), 'seatgate.db')
   const store = await open(t, { path })
   done(await store.createSeat(writer(), { name: 'admin', spaces: ['admin'], permissions: ['*'] }))

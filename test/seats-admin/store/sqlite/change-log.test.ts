@@ -38,5 +38,5 @@ t.test('the newest 10,000 changes are kept, numbered without gaps', async (t) =>
     all?.slice(-2).map(({ tenant, kind, key }) => ({ tenant, kind, key })),
     changes.slice(-2),
   )
-  t.equal(new Set(all?.map(({ mark }) => mark)).size, 4, 'one mark a commit')
+  t.equal(new Set(all?.map(({ mark }) => mark)).size, 4, 'one mark for each commit')
 })

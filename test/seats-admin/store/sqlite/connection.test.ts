@@ -26,7 +26,7 @@ t.test('a commit is on disk before it is acknowledged', async (t) => {
   t.throws(() => database.exec('INSERT INTO child VALUES (1)'), /FOREIGN KEY/)
 })
 
-t.test('a file that is not there is not made', async (t) => {
+t.test('a missing file is not created', async (t) => {
   const path = join(temporaryFolder(t), 'x.db')
   for (const mode of ['ro', 'rw'] as const) t.throws(() => connect(path, mode, 0), /unable to open/)
 })
@@ -38,7 +38,7 @@ t.test('a reader can not write', async (t) => {
   t.throws(() => reader.exec('INSERT INTO parent VALUES (1)'), /readonly/)
 })
 
-t.test('what is refused, fails, or comes too late leaves no trace and no transaction', async (t) => {
+t.test('a refused, failed or late write leaves no trace and no transaction', async (t) => {
   const { database, count, insert } = connection(t)
   const refusal = { refused: 'seat_not_found', detail: '' }
   t.equal(

@@ -1,4 +1,4 @@
-/** Fills the disk that its folder is on, through the store, and says what it saw. */
+/** Fills the disk of its folder through the store, and prints the results. */
 
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

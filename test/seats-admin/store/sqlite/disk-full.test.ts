@@ -1,4 +1,4 @@
-/** A full disk: writes are refused, reads go on, nothing acknowledged is lost, and room heals it without a restart. */
+/** A full disk: writes fail, reads continue, no acknowledged write is lost, and the store recovers once there is space. */
 
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
@@ -7,7 +7,7 @@ import { canMount, onSmallDisk, temporaryFolder } from './support.ts'
 t.test('a full disk', async (t) => {
   const folder = temporaryFolder(t)
   if (!canMount(folder)) {
-    t.pass('not tried: this machine lets nobody mount a disk')
+    t.pass('skipped: this machine does not allow mounting a disk')
     return
   }
   const script = fileURLToPath(new URL('./disk-full-process.ts', import.meta.url))

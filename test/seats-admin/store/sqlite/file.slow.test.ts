@@ -1,4 +1,4 @@
-/** What lies where the store should be: made only where there is nothing, refused where it is anything else. */
+/** The file of the store: created only if nothing is there, and refused if it is anything else. */
 
 import {
   existsSync,
@@ -38,14 +38,14 @@ async function refuses(t: Test, path: string, why: RegExp): Promise<void> {
   })
 }
 
-t.test('a missing file is made, for its owner only, and nothing else is left', async (t) => {
+t.test('a missing file is created, for its owner only, and no other file is left', async (t) => {
   const path = join(temporaryFolder(t), 'a', 'b', 'säts #1?%20.db')
   const store = await open(t, { path })
   done(await store.createSeat(writer(), seat('A')))
   for (const suffix of ['', '-wal', '-shm']) t.equal(statSync(path + suffix).mode & 0o777, 0o600, suffix)
   for (const folder of ['..', '../..']) t.equal(statSync(join(path, folder)).mode & 0o777, 0o700)
   await store.close()
-  t.same(readdirSync(join(path, '..')), ['säts #1?%20.db'], 'closed: the log is back in the file')
+  t.same(readdirSync(join(path, '..')), ['säts #1?%20.db'], 'closed: the log has been merged into the file')
 })
 
 t.test('an existing file is used', async (t) => {
@@ -55,7 +55,7 @@ t.test('an existing file is used', async (t) => {
 
 t.test('a folder', async (t) => refuses(t, temporaryFolder(t), /it is not a regular file/))
 
-t.test('a file where a folder should be', async (t) => {
+t.test('a file instead of a parent folder', async (t) => {
   const file = join(temporaryFolder(t), 'file')
   writeFileSync(file, 'x')
   await refuses(t, join(file, 'seatgate.db'), /ENOTDIR|EEXIST/)
@@ -65,15 +65,15 @@ t.test('an empty file', async (t) => {
   const path = join(temporaryFolder(t), 'seatgate.db')
   writeFileSync(path, '')
   await refuses(t, path, /the file is empty/)
-  t.equal(statSync(path).size, 0, 'left as it was')
+  t.equal(statSync(path).size, 0, 'unchanged')
 })
 
-t.test('a file that is no database', async (t) => {
+t.test('a file that is not a database', async (t) => {
   const path = join(temporaryFolder(t), 'seatgate.db')
   writeFileSync(path, 'listen: 0.0.0.0:8080\n'.repeat(500))
   const before = readFileSync(path)
   await refuses(t, path, /file is not a database/)
-  t.same(readFileSync(path), before, 'left as it was')
+  t.same(readFileSync(path), before, 'unchanged')
 })
 
 t.test('the database of another program', async (t) => {
@@ -92,13 +92,13 @@ t.test('a store of a newer version', async (t) => {
   await refuses(t, path, /version 999, from a newer Seatgate/)
 })
 
-t.test('a file cut short', async (t) => {
+t.test('a truncated file', async (t) => {
   const path = await filled(t, 200)
   truncateSync(path, Math.floor(statSync(path).size / 8192) * 4096)
   await refuses(t, path, /damaged|malformed/)
 })
 
-t.test('a checkpoint that was cut short: the rest is in the log', async (t) => {
+t.test('an interrupted checkpoint: the rest is in the log', async (t) => {
   const path = await filled(t)
   const database = new DatabaseSync(path)
   database.exec('PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0')
@@ -108,7 +108,7 @@ t.test('a checkpoint that was cut short: the rest is in the log', async (t) => {
   database.exec('PRAGMA wal_checkpoint')
   const file = readFileSync(path)
   database.close()
-  // As a crash leaves it: the first page says how long the file is to become, and the log is still there.
+  // As after a crash: the first page states the final size of the file, and the log still exists.
   writeFileSync(path, file.subarray(0, Math.floor(file.length / 8192) * 4096))
   writeFileSync(`${path}-wal`, log)
   const store = await open(t, { path })
@@ -123,17 +123,17 @@ t.test('a damaged page', async (t) => {
   await refuses(t, path, /damaged|malformed/)
 })
 
-t.test('a missing file whose log is there', async (t) => {
+t.test('a missing file with a log', async (t) => {
   const path = await filled(t)
   renameSync(path, `${path}-wal`)
   await refuses(t, path, /its log .* exists/)
   t.notOk(existsSync(path))
 })
 
-t.test('a file that can only be read', async (t) => {
+t.test('a read-only file', async (t) => {
   const folder = temporaryFolder(t)
   if (!canMount(folder)) {
-    t.pass('not tried: this machine lets nobody mount a disk')
+    t.pass('skipped: this machine does not allow mounting a disk')
     return
   }
   const entrance = new URL('../../../../seats-admin/index.ts', import.meta.url).href
@@ -146,7 +146,7 @@ t.test('a file that can only be read', async (t) => {
   t.match(stdout, /^open\nthe store .*seatgate.db cannot be opened: EROFS/, stderr)
 })
 
-t.test('deleted while it is open: nothing is written to where nobody will find it', async (t) => {
+t.test('deleted while open: nothing is written to the deleted file', async (t) => {
   const path = await filled(t)
   const store = await open(t, { path })
   const { head } = await store.changesSince(null)
@@ -154,10 +154,10 @@ t.test('deleted while it is open: nothing is written to where nobody will find i
   await t.rejects(store.createSeat(writer(), seat('B')), StoreUnavailable)
   await t.rejects(store.changesSince(head), StoreUnavailable)
   await t.rejects(store.createSeat(writer(), seat('B')), /cannot be opened/)
-  t.notOk(existsSync(path), 'and it is not made again')
+  t.notOk(existsSync(path), 'and it is not created again')
 })
 
-t.test('replaced while it is open: the new file is used, and its reader told to forget', async (t) => {
+t.test('replaced while open: the new file is used, and its readers drop everything', async (t) => {
   const path = await filled(t)
   const store = await open(t, { path })
   const other = await filled(t, 3)
@@ -169,7 +169,11 @@ t.test('replaced while it is open: the new file is used, and its reader told to 
   const now = await store.changesSince(null)
   t.equal(now.changes?.length, 6)
   t.same((await store.changesSince(now.changes?.[3] ?? null)).changes, now.changes?.slice(4), 'once')
-  t.equal((await store.changesSince(head)).changes, null, 'but for who goes by the old one')
+  t.equal(
+    (await store.changesSince(head)).changes,
+    null,
+    'but not to readers with a position in the old file',
+  )
   t.equal((await store.seatByName('acme', 'A2')).value.seat?.name, 'A2')
   done(await store.createSeat(writer(), seat('B')))
   const after = await store.changesSince(now.head)

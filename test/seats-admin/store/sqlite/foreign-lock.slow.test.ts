@@ -29,7 +29,7 @@ locked(t, async (t) => {
       await (await open(t, { path })).close()
       return lock(t, path)
     },
-    // The writer's thread has got its call before that of another thread is answered.
+    // The writer's thread receives its call before the reader's thread responds.
     waiting: async (store) => void (await store.changesSince(null)),
     refusal: /database is locked/,
   }

@@ -11,7 +11,7 @@ import { open, temporaryFolder } from './support.ts'
 
 listings(t, (t) => open(t, { path: join(temporaryFolder(t), 'seatgate.db'), timeout: 30_000 }))
 
-t.test('a page that ended early reads no more', async (t) => {
+t.test('a page that ends early reads no more', async (t) => {
   const path = join(temporaryFolder(t), 'seatgate.db')
   const store = await open(t, { path, timeout: 30_000 })
   const spaces = Array.from({ length: 100_000 }, (_, at) => `space-${at}`)
@@ -24,7 +24,7 @@ t.test('a page that ended early reads no more', async (t) => {
   t.equal(busy, 0)
 })
 
-t.test('nothing is read for a caller who has given up', async (t) => {
+t.test('nothing is read for a caller that has timed out', async (t) => {
   const path = join(temporaryFolder(t), 'seatgate.db')
   const store = await open(t, { path })
   for (let at = 0; at < 8; at++)

@@ -1,4 +1,4 @@
-/** Tries to take the store's lock, says how it went, and holds it until it is told to let go. */
+/** Tries to take the store's lock, prints the result, and holds the lock until told to release it. */
 
 import { once } from 'node:events'
 import { lockStore } from '../../../../seats-admin/index.ts'

@@ -1,4 +1,4 @@
-/** Another program that holds the write lock of the store until it is told to let go. Run by tests. */
+/** Holds the write lock of the store until told to release it. Run by tests. */
 
 import { DatabaseSync } from 'node:sqlite'
 

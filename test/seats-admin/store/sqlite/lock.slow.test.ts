@@ -1,4 +1,4 @@
-/** Of all processes that want a store's lock, one has it, and has it until it lets go or ends. */
+/** Of all processes that take a store's lock, one holds it, until it releases it or ends. */
 
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -31,28 +31,28 @@ async function line({ lines }: Holder): Promise<string> {
   return (await lines.next()).value
 }
 
-t.test('another process has it until it lets go', async (t) => {
+t.test('another process holds it until it releases it', async (t) => {
   const path = join(temporaryFolder(t), 'seatgate.db')
   const other = holder(t, path)
   t.equal(await line(other), 'locked')
   t.equal(lockStore(path), null)
-  t.equal(lockStore(path), null, 'asking does not wear it out')
+  t.equal(lockStore(path), null, 'attempts do not release it')
   const third = holder(t, path)
   t.equal(await line(third), 'refused')
   third.child.stdin.end()
   await third.exit
-  t.equal(lockStore(path), null, 'nor does the end of who was refused')
+  t.equal(lockStore(path), null, 'nor does the end of a refused process')
 
   const store = await open(t, { path })
   done(await store.createSeat(writer(), { name: 'A', spaces: [], permissions: [] }))
   await store.close()
-  t.equal(lockStore(path), null, 'the store itself can be used, by the command line')
+  t.equal(lockStore(path), null, 'the command line can use the store itself')
 
   other.child.stdin.end()
   t.equal(await line(other), 'released')
   const lock = lockStore(path)
   t.not(lock, null)
-  t.equal(lockStore(path), null, 'not even this process gets it twice')
+  t.equal(lockStore(path), null, 'not twice in one process either')
   lock?.release()
   lock?.release()
   lockStore(path)?.release()
@@ -62,7 +62,7 @@ t.test('it ends with its process: kill -9', async (t) => {
   const path = join(temporaryFolder(t), 'seatgate.db')
   for (let round = 0; round < 3; round++) {
     const other = holder(t, path)
-    t.equal(await line(other), 'locked', 'whatever the one before left')
+    t.equal(await line(other), 'locked', 'whatever the previous process left')
     t.equal(lockStore(path), null)
     other.child.kill('SIGKILL')
     await other.exit
@@ -72,7 +72,7 @@ t.test('it ends with its process: kill -9', async (t) => {
   }
 })
 
-t.test('a process that is stopped still has it', async (t) => {
+t.test('a stopped process keeps it', async (t) => {
   const path = join(temporaryFolder(t), 'seatgate.db')
   const other = holder(t, path)
   t.equal(await line(other), 'locked')
@@ -80,7 +80,7 @@ t.test('a process that is stopped still has it', async (t) => {
   t.equal(lockStore(path), null)
 })
 
-t.test('it is held though nobody keeps it in hand', async (t) => {
+t.test('it is held without a reference to the lock', async (t) => {
   const path = join(temporaryFolder(t), 'seatgate.db')
   const entrance = new URL('../../../../seats-admin/index.ts', import.meta.url).href
   const program = `
@@ -95,20 +95,20 @@ t.test('it is held though nobody keeps it in hand', async (t) => {
   t.equal((await child.stdout.toArray()).join('').trim(), 'null')
 })
 
-t.test('of eight who try at once, one gets it', async (t) => {
+t.test('of eight concurrent attempts one succeeds', async (t) => {
   for (let round = 0; round < 3; round++) {
     const path = join(temporaryFolder(t), 'a', 'seatgate.db')
     const all = Array.from({ length: 8 }, () => holder(t, path, 'wait'))
     for (const each of all) t.equal(await line(each), 'ready')
     for (const each of all) each.child.stdin.write('go\n')
-    const said = await Promise.all(all.map(line))
-    t.equal(said.filter((word) => word === 'locked').length, 1, said.join())
+    const output = await Promise.all(all.map(line))
+    t.equal(output.filter((word) => word === 'locked').length, 1, output.join())
     for (const each of all) each.child.kill('SIGKILL')
     await Promise.all(all.map((each) => each.exit))
   }
 })
 
-t.test('the folder is made, and the file is for its owner only', async (t) => {
+t.test('the folder is created, and the file is for its owner only', async (t) => {
   const folder = join(temporaryFolder(t), 'a', 'b')
   const path = join(folder, 'säts #1?%20.db')
   const lock = lockStore(path)
@@ -118,7 +118,7 @@ t.test('the folder is made, and the file is for its owner only', async (t) => {
   lock?.release()
 })
 
-t.test('by a symbolic link it is the same lock', async (t) => {
+t.test('a symbolic link gives the same lock', async (t) => {
   const folder = temporaryFolder(t)
   const path = join(folder, 'seatgate.db')
   await (await open(t, { path })).close()
@@ -130,7 +130,7 @@ t.test('by a symbolic link it is the same lock', async (t) => {
   lock?.release()
 })
 
-t.test('what is there and no lock file is refused, not taken for a lock or for none', async (t) => {
+t.test('a path that exists and is not a lock file is refused', async (t) => {
   const path = join(temporaryFolder(t), 'seatgate.db')
   writeFileSync(`${path}.lock`, 'pid 1234\n'.repeat(1000))
   t.throws(() => lockStore(path), { name: StoreUnavailable.name })

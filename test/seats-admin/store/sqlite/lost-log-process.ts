@@ -1,6 +1,6 @@
 /**
- * Writes Seats, deletes the log of the store under itself once, and says on stdout, at once, which were acknowledged.
- * Then it waits to be killed.
+ * Writes Seats, deletes the log of the open store once, and prints each acknowledged write at once. Then it waits to be
+ * killed.
  */
 
 import { rmSync, writeSync } from 'node:fs'

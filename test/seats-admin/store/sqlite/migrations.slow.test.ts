@@ -11,7 +11,7 @@ import { MIGRATIONS, mark, migrate } from '../../../../seats-admin/store/sqlite/
 import { ADMIN, BEGINNING } from '../conformance.ts'
 import { open, temporaryFolder } from './support.ts'
 
-t.test('six processes that make the store at once make one', async (t) => {
+t.test('six processes that create the store at once create one store', async (t) => {
   const folder = temporaryFolder(t)
   const path = join(folder, 'seatgate.db')
   const script = fileURLToPath(new URL('../open-process.ts', import.meta.url))
@@ -29,10 +29,10 @@ t.test('six processes that make the store at once make one', async (t) => {
   const names = (await store.listSeats('acme', { limit: 9, after: null, scope: ADMIN })).data.map(
     (each) => each.name,
   )
-  t.same(names.toSorted(), ['by 0', 'by 1', 'by 2', 'by 3', 'by 4', 'by 5'], 'all wrote to the same')
+  t.same(names.toSorted(), ['by 0', 'by 1', 'by 2', 'by 3', 'by 4', 'by 5'], 'all wrote to the same store')
 })
 
-t.test('eight connections that take the same step at once take it once', async (t) => {
+t.test('eight connections that apply the same migration at once apply it once', async (t) => {
   const path = join(temporaryFolder(t), 'seatgate.db')
   await (await openSqliteStore({ path })).close()
   const steps = [...MIGRATIONS, 'CREATE TABLE later (x INTEGER); INSERT INTO later VALUES (1)']
@@ -63,7 +63,7 @@ t.test('eight connections that take the same step at once take it once', async (
   t.equal(database.prepare('PRAGMA user_version').get()?.user_version, steps.length)
 })
 
-t.test('a store from before there were marks', async (t) => {
+t.test('a store from before marks existed', async (t) => {
   const path = join(temporaryFolder(t), 'seatgate.db')
   const positions = []
   for (const copy of [path, `${path}.copy`]) {
@@ -88,7 +88,7 @@ t.test('a store from before there were marks', async (t) => {
   }
 })
 
-t.test('a step that fails leaves the store as it was', async (t) => {
+t.test('a failed migration leaves the store unchanged', async (t) => {
   const database = new DatabaseSync(':memory:')
   t.teardown(() => database.close())
   mark(database)
@@ -99,7 +99,7 @@ t.test('a step that fails leaves the store as it was', async (t) => {
   t.throws(() => database.exec('SELECT * FROM later'), /no such table/)
 })
 
-t.test('what is not marked as a store is left alone', async (t) => {
+t.test('a database that is not marked as a store is not changed', async (t) => {
   const database = new DatabaseSync(':memory:')
   t.teardown(() => database.close())
   t.throws(() => migrate(database), /not a Seatgate store/)

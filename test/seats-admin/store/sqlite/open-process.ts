@@ -1,4 +1,4 @@
-/** Another program that has the store open, and reads it, until it is told to close it. Run by tests. */
+/** Opens and reads the store as another program does, and closes it when told to. Run by tests. */
 
 import { DatabaseSync } from 'node:sqlite'
 

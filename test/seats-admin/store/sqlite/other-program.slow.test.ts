@@ -1,4 +1,4 @@
-/** What another program has at the store's path is refused as it is: no byte of it, and no file beside it, is another. */
+/** Another program's data at the store's path is refused, without changing a byte of it or of the files beside it. */
 
 import {
   chmodSync,
@@ -26,7 +26,7 @@ const COMMANDS: readonly (readonly [command: string[], opens: boolean])[] = [
   [['routes'], false],
 ]
 
-/** Names with kind, mode and bytes; the times of files are left out, as reading may change one. */
+/** Names with kind, mode and bytes; without times, as reading may change the access time. */
 function contents(folder: string): Record<string, string> {
   return Object.fromEntries(
     readdirSync(folder).map((name) => {
@@ -51,8 +51,8 @@ function bookmarks(
   database.close()
 }
 
-/** The files as they are at this moment, while the database is open: what a crash leaves. */
-function crashed(path: string, beside: string, mode: 'wal' | 'delete', work: string): void {
+/** Copies the files while the database is open, as after a crash. */
+function copyAsAfterCrash(path: string, beside: string, mode: 'wal' | 'delete', work: string): void {
   const folder = mkdtempSync(`${dirname(path)}-`)
   const open = join(folder, 'open.db')
   bookmarks(open, mode, (database) => {
@@ -70,12 +70,12 @@ const CASES: Readonly<Record<string, readonly [make: (path: string) => void, why
   ],
   'a WAL database': [(path) => bookmarks(path, 'wal'), /the file is not a Seatgate store/],
   'a WAL database with its log': [
-    (path) => crashed(path, '-wal', 'wal', "INSERT INTO bookmarks VALUES ('b')"),
+    (path) => copyAsAfterCrash(path, '-wal', 'wal', "INSERT INTO bookmarks VALUES ('b')"),
     /the file is not a Seatgate store/,
   ],
   'a database with a hot journal': [
     (path) =>
-      crashed(
+      copyAsAfterCrash(
         path,
         '-journal',
         'delete',
@@ -105,11 +105,11 @@ for (const [name, [make, why]] of Object.entries(CASES)) {
       t.equal(code, opens ? 1 : 0, `${command[0]}: ${err}`)
       if (opens) t.match(err, why)
     }
-    t.same(contents(folder), before, 'everything is as it was')
+    t.same(contents(folder), before, 'nothing has changed')
   })
 }
 
-t.test('a file that may not be read', async (t) => {
+t.test('an unreadable file', async (t) => {
   const cwd = folderWith(t, {})
   const path = join(cwd, 'their.db')
   bookmarks(path, 'delete')
@@ -120,7 +120,7 @@ t.test('a file that may not be read', async (t) => {
   t.equal(statSync(path).mtimeMs, before)
 })
 
-/** The administrator may read everything: then it is refused for what is in it. */
+/** An administrator can read every file, so the reason is the content. */
 function refused(t: Test, path: string): void {
   const why = process.getuid?.() === 0 ? /not a Seatgate store/ : /EACCES/
   t.throws(() => lockStore(path), { message: why })

@@ -1,4 +1,4 @@
-/** Who owns a store: by the lock file that the store names, and by who else has the database open. */
+/** Ownership of a store: by the lock file that the store names, and by other processes with the database open. */
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -21,7 +21,7 @@ async function empty(t: Test): Promise<string> {
   return path
 }
 
-/** Another program, which has the database open until the test ends or it is told to close it. */
+/** Another program with the database open until the test ends or it is told to close it. */
 async function otherProgram(t: Test, path: string): Promise<() => Promise<void>> {
   const script = fileURLToPath(new URL('./open-process.ts', import.meta.url))
   const child = spawn(process.execPath, [script, path], { stdio: ['pipe', 'pipe', 'inherit'] })
@@ -42,25 +42,25 @@ function ownerOf(path: string): unknown {
 }
 
 t.test(
-  'the first gateway takes it, with what its log still holds; the next one by the same lock too',
+  'the first gateway takes it, with the writes in its log; so does the next gateway with the same lock',
   async (t) => {
     const path = await empty(t)
     t.equal(ownerOf(path), '')
     for (let round = 0; round < 2; round++) {
       const store = await open(t, { path, owner: gateway('1:1') })
-      t.equal(store.ownership?.alone, round === 1, 'not where the owner changes')
+      t.equal(store.ownership?.alone, round === 1, 'not when the owner changes')
       t.equal(ownerOf(path), '1:1')
       done(await store.createSeat(writer(), { ...seat, name: `A${round}` }))
       await store.close()
     }
     const other = await open(t, { path, owner: gateway('1:2') })
     t.equal((await other.seatByName('acme', 'A1')).value.seat?.name, 'A1')
-    t.equal(ownerOf(path), '1:2', 'by another lock, where nobody has it open')
-    t.equal(other.ownership?.alone, false, 'the gateway before may have a lease')
+    t.equal(ownerOf(path), '1:2', 'by another lock, as no process has it open')
+    t.equal(other.ownership?.alone, false, 'the previous gateway may have a lease')
     const created = join(temporaryFolder(t), 'new.db')
     const first = await open(t, { path: created, owner: gateway('1:1') })
-    t.equal(first.ownership?.alone, true, 'made by this very opening: no gateway was before')
-    t.equal((await open(t, { path })).ownership, null, 'a command line owns nothing')
+    t.equal(first.ownership?.alone, true, 'created by this opening: there is no previous gateway')
+    t.equal((await open(t, { path })).ownership, null, 'the command line owns nothing')
   },
 )
 
@@ -70,7 +70,7 @@ t.test('another program has it open', async (t) => {
   await first.close()
   const close = await otherProgram(t, path)
   const again = await open(t, { path, owner: gateway('1:1') })
-  t.equal(again.ownership?.alone, false, 'by the same lock: it may be a worker of the gateway before')
+  t.equal(again.ownership?.alone, false, 'by the same lock: it may be a worker of the previous gateway')
   await again.close()
   const refused: Promise<Store> = openSqliteStore({ path, owner: gateway('1:2') })
   await t.rejects(refused, StoreUnavailable)
@@ -83,7 +83,7 @@ t.test('another program has it open', async (t) => {
   t.equal(ownerOf(path), '1:2', 'as soon as it is closed')
 })
 
-t.test('superseded: it reads no feed and writes nothing, in none of its processes', async (t) => {
+t.test('superseded: all its processes stop reading the feed and writing', async (t) => {
   const path = await empty(t)
   const store = await open(t, { path, owner: gateway('1:1') })
   const ofWorker = await open(t, { path, owner: worker('1:1') })
@@ -95,14 +95,14 @@ t.test('superseded: it reads no feed and writes nothing, in none of its processe
   await t.rejects(store.changesSince(head), /another gateway has taken over this store/)
   t.match(await store.ownership?.superseded, { message: /taken over this store/ })
   database.exec("UPDATE counter SET owner = '1:1'")
-  await t.rejects(store.changesSince(head), StoreUnavailable, 'for good')
+  await t.rejects(store.changesSince(head), StoreUnavailable, 'permanently')
   await t.rejects(store.createSeat(writer(), seat), StoreUnavailable)
   t.equal(database.prepare('SELECT count(*) AS n FROM seats').get()?.n, 0)
   await t.rejects(openSqliteStore({ path, owner: worker('1:2') }), /taken over this store/)
 })
 
 t.test(
-  'a store that is put in its place is taken as well, by the gateway and then by its workers',
+  'a store that names no gateway and is moved into its place is taken too, by the gateway and then by its workers',
   async (t) => {
     const path = await empty(t)
     const store = await open(t, { path, owner: gateway('1:1') })
@@ -119,7 +119,7 @@ t.test(
   },
 )
 
-t.test('a store that names no gateway is taken beside a program that has it open', async (t) => {
+t.test('a store that names no gateway is taken while another program has it open', async (t) => {
   for (const old of [false, true]) {
     const path = await empty(t)
     if (old) makeOld(path)
@@ -127,22 +127,22 @@ t.test('a store that names no gateway is taken beside a program that has it open
     t.teardown(() => reader.close())
     reader.prepare('SELECT * FROM counter').all()
     const store = await open(t, { path, owner: gateway('1:1') })
-    t.equal(store.ownership?.alone, false, 'it may be a gateway with a lease')
+    t.equal(store.ownership?.alone, false, 'the program may be a gateway with a lease')
     t.equal(ownerOf(path), '1:1')
     done(await store.createSeat(writer(), seat))
     const refused = openSqliteStore({ path, owner: gateway('1:2') })
-    await t.rejects(refused, /another process has the file open/, 'once, and by one')
+    await t.rejects(refused, /another process has the file open/, 'it is taken only once')
   }
 })
 
-/** As the version before the one that has owners left it. */
+/** Restores the schema from before owners existed. */
 function makeOld(path: string): void {
   const database = new DatabaseSync(path)
   database.exec('DROP INDEX administrators; ALTER TABLE counter DROP COLUMN owner; PRAGMA user_version = 3')
   database.close()
 }
 
-t.test('the store of another gateway is put in its place: superseded, for good', async (t) => {
+t.test('the store of another gateway is moved into its place: superseded permanently', async (t) => {
   for (const ended of [false, true]) {
     const path = await empty(t)
     const store = await open(t, { path, owner: gateway('1:1') })
@@ -161,25 +161,25 @@ t.test('the store of another gateway is put in its place: superseded, for good',
   }
 })
 
-t.test('superseded, then closed: a call is answered, and no rejection is left unheard', async (t) => {
+t.test('superseded, then closed: a call is answered, without unhandled rejections', async (t) => {
   const path = await empty(t)
   const store = await open(t, { path, owner: gateway('1:1') })
   const database = new DatabaseSync(path)
   database.exec("UPDATE counter SET owner = '1:2'")
   database.close()
   await t.rejects(store.changesSince(null), /taken over this store/)
-  const unheard: unknown[] = []
-  const hear = (cause: unknown) => unheard.push(cause)
-  process.on('unhandledRejection', hear)
-  t.teardown(() => process.off('unhandledRejection', hear))
+  const unhandled: unknown[] = []
+  const record = (cause: unknown) => unhandled.push(cause)
+  process.on('unhandledRejection', record)
+  t.teardown(() => process.off('unhandledRejection', record))
   const closing = store.close()
   await t.rejects(store.seatById('acme', 'x'), /the store is closed/)
   await closing
   await new Promise((resolve) => setImmediate(resolve))
-  t.same(unheard, [])
+  t.same(unhandled, [])
 })
 
-t.test('a second name: that of a draft is taken away, any other one is refused', async (t) => {
+t.test('a second hard link: that of a draft is removed, any other is refused', async (t) => {
   const path = await empty(t)
   const draft = `${path}.0a000000-0000-4000-8000-000000000000.new`
   linkSync(path, draft)

@@ -1,4 +1,4 @@
-/** A store whose file or log is taken away, or put there from elsewhere, while it is open. */
+/** The file or log of an open store is removed or replaced. */
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -38,7 +38,7 @@ async function names(store: Store): Promise<string[]> {
   return (await store.listSeats('acme', page)).data.map((each) => each.name)
 }
 
-/** What any other program finds. */
+/** The content that another program reads. */
 function onDisk(path: string): unknown[] {
   const database = new DatabaseSync(path, { readOnly: true })
   const found = database.prepare('SELECT name FROM seats ORDER BY id').all()
@@ -55,7 +55,7 @@ function backUp(path: string): string {
 }
 
 for (const first of ['createSeat', 'changesSince', 'listSeats'] as const) {
-  t.test(`the log is deleted, and ${first} comes next`, async (t) => {
+  t.test(`the log is deleted, and the next call is ${first}`, async (t) => {
     const { path, store } = await opened(t, 3)
     const { head } = await store.changesSince(null)
     for (const suffix of ['-wal', '-shm']) rmSync(path + suffix)
@@ -71,31 +71,31 @@ for (const first of ['createSeat', 'changesSince', 'listSeats'] as const) {
     t.same(
       await names(store),
       ['s0', 's1', 's2', 'B'],
-      'the next call goes on with all that was acknowledged',
+      'the next call continues with all acknowledged writes',
     )
-    t.same(onDisk(path), ['ok', 's0', 's1', 's2', 'B'], 'and so does anybody else')
+    t.same(onDisk(path), ['ok', 's0', 's1', 's2', 'B'], 'and so do other programs')
     t.equal((await store.changesSince(head)).changes, null)
     t.equal((await store.changesSince(head)).changes?.length, 2, 'once')
   })
 }
 
-t.test('the log is deleted: what was acknowledged before and after survives kill -9', async (t) => {
+t.test('the log is deleted: acknowledged writes from before and after survive kill -9', async (t) => {
   const path = join(temporaryFolder(t), 'seatgate.db')
   const script = fileURLToPath(new URL('./lost-log-process.ts', import.meta.url))
   const child = spawn(process.execPath, [script, path], { stdio: ['ignore', 'pipe', 'inherit'] })
   const exit = once(child, 'exit')
-  const said: string[] = []
+  const output: string[] = []
   for await (const line of createInterface(child.stdout)) {
     if (line === 'end') child.kill('SIGKILL')
-    else said.push(line)
+    else output.push(line)
   }
   t.same((await exit)[1], 'SIGKILL')
-  const acknowledged = said.filter((line) => /^s[0-9]+$/.test(line))
-  t.equal(acknowledged.length, 19, said.join())
+  const acknowledged = output.filter((line) => /^s[0-9]+$/.test(line))
+  t.equal(acknowledged.length, 19, output.join())
   t.same(onDisk(path), ['ok', ...acknowledged])
 })
 
-t.test('a backup takes the place of the file, and the log is left', async (t) => {
+t.test('a backup replaces the file, and the log is left', async (t) => {
   const { path, store } = await opened(t, 2)
   const { head } = await store.changesSince(null)
   const backup = backUp(path)
@@ -120,14 +120,14 @@ t.test('the file is moved away and back', async (t) => {
   renameSync(path, `${path}.away`)
   await t.rejects(make(store, 'x'), /moved, deleted or replaced/)
   await t.rejects(make(store, 'x'), /cannot be opened: ENOENT/)
-  t.notOk(existsSync(path), 'it is not made again')
+  t.notOk(existsSync(path), 'it is not created again')
   renameSync(`${path}.away`, path)
   await make(store, 'B')
-  t.same(await names(store), ['s0', 's1', 'B'], 'its own log is no stranger')
+  t.same(await names(store), ['s0', 's1', 'B'], 'its own log is accepted')
   t.same(onDisk(path), ['ok', 's0', 's1', 'B'])
 })
 
-t.test('what takes the place of the file is looked at as at the start', async (t) => {
+t.test('a file in its place is checked as at the start', async (t) => {
   const { path, store } = await opened(t, 200)
   const backup = backUp(path)
   const file = openSync(backup, 'r+')
@@ -146,7 +146,7 @@ t.test('what takes the place of the file is looked at as at the start', async (t
   await t.rejects(make(store, 'x'), /cannot be opened: the file is not a Seatgate store/)
 })
 
-t.test('through a symbolic link, the log beside the file itself is watched', async (t) => {
+t.test('a symbolic link: the log beside the target file is watched', async (t) => {
   const folder = temporaryFolder(t)
   const { path, store } = await opened(t, 1)
   await store.close()
@@ -158,25 +158,22 @@ t.test('through a symbolic link, the log beside the file itself is watched', asy
   t.same(await names(linked), ['s0', 'B'])
 })
 
-t.test(
-  'many calls at the moment of the loss: each is answered, and what is acknowledged is there',
-  async (t) => {
-    const { path, store } = await opened(t, 1)
-    const writes = Array.from({ length: 200 }, async (_, at) => {
-      if (at === 100) for (const suffix of ['-wal', '-shm']) rmSync(path + suffix)
-      return make(store, `n${at}`).then(() => `n${at}`)
-    })
-    const reads = Array.from({ length: 50 }, () => names(store))
-    const made = (await Promise.allSettled(writes)).flatMap((each) =>
-      each.status === 'fulfilled' ? [each.value] : [],
-    )
-    for (const each of await Promise.allSettled(reads))
-      t.ok(each.status === 'fulfilled' || each.reason instanceof StoreUnavailable)
-    await make(store, 'last')
-    const found = new Set(onDisk(path))
-    t.same(
-      [...made, 'last'].filter((name) => !found.has(name)),
-      [],
-    )
-  },
-)
+t.test('many calls at the time of the loss: each settles, and acknowledged writes exist', async (t) => {
+  const { path, store } = await opened(t, 1)
+  const writes = Array.from({ length: 200 }, async (_, at) => {
+    if (at === 100) for (const suffix of ['-wal', '-shm']) rmSync(path + suffix)
+    return make(store, `n${at}`).then(() => `n${at}`)
+  })
+  const reads = Array.from({ length: 50 }, () => names(store))
+  const made = (await Promise.allSettled(writes)).flatMap((each) =>
+    each.status === 'fulfilled' ? [each.value] : [],
+  )
+  for (const each of await Promise.allSettled(reads))
+    t.ok(each.status === 'fulfilled' || each.reason instanceof StoreUnavailable)
+  await make(store, 'last')
+  const found = new Set(onDisk(path))
+  t.same(
+    [...made, 'last'].filter((name) => !found.has(name)),
+    [],
+  )
+})

@@ -26,7 +26,7 @@ sessionInstances(t, async (t) => {
   return () => open(t, { path, timeout: 20_000 })
 })
 
-t.test('a store from before there were sessions', async (t) => {
+t.test('a store from before sessions existed', async (t) => {
   const path = join(temporaryFolder(t), 'seatgate.db')
   const database = new DatabaseSync(path)
   mark(database)
@@ -51,6 +51,6 @@ t.test('a store from before there were sessions', async (t) => {
   same(t, await store.sessions.sessionById('acme', session.id), session)
   const proof = { ...proofOf(session), handle: hash() }
   const replay = await store.sessions.rotate('acme', session.id, proof, hash(), NOW)
-  t.equal(replay.outcome === 'replayed' && replay.committed.seq, 2, 'the feed goes on')
+  t.equal(replay.outcome === 'replayed' && replay.committed.seq, 2, 'the feed continues')
   t.strictSame((await store.changesSince(head)).changes?.length, 1)
 })
