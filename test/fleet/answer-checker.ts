@@ -68,6 +68,6 @@ export class AnswerChecker {
     this.#tally.stale++
     const when = `[${start.toFixed(2)}, ${now().toFixed(2)}]`
     if (examples.length < EXAMPLES)
-      examples.push(`${name} said ${answer} ${when} about ${timeline.describe()}`)
+      examples.push(`${name} answered ${answer} ${when} about ${timeline.describe()}`)
   }
 }

@@ -35,7 +35,7 @@ t.test('kill -9 of the writer, at any moment between request and response', asyn
   const refused = new Map<number, number>()
   for (let round = 0; round < ROUNDS; round++) {
     const writing = seats.map((seat) => rewrite(fleet, dies, seat, refused))
-    await underWay(seats)
+    await someInFlight(seats)
     await dies.kill()
     await Promise.all(writing)
     await whole(t, fleet, stays, seats)
@@ -50,12 +50,12 @@ t.test('PostgreSQL crashes during writes, and restarts', async (t) => {
   const refused = new Map<number, number>()
   for (let round = 0; round < ROUNDS; round++) {
     const writing = seats.map((seat, index) => rewrite(fleet, fleet.at(index % 2), seat, refused))
-    await underWay(seats)
+    await someInFlight(seats)
     await fleet.postgres.kill()
     await Promise.all(writing)
     await fleet.postgres.restart()
     const back = async () => (await fleet.admin(fleet.first, 'GET', '/v1/seats')).status === 200
-    await until(back, () => 'the gateway does not find the store again')
+    await until(back, () => 'the gateway does not recover')
     await whole(t, fleet, fleet.first, seats)
   }
   t.same([...refused.keys()], [503], 'writes are refused with 503 only')
@@ -95,10 +95,10 @@ async function rewrite(
 }
 
 /** Waits until some writes have been acknowledged; others are in flight. */
-async function underWay(seats: readonly Rewritten[]): Promise<void> {
+async function someInFlight(seats: readonly Rewritten[]): Promise<void> {
   const goal = seats.map(({ answered }) => answered + 2)
   const isSo = () => seats.every(({ answered }, index) => answered >= (goal[index] ?? 0))
-  await until(isSo, () => 'nothing is written')
+  await until(isSo, () => 'no write is acknowledged')
   await sleep(Math.random() * 30)
 }
 

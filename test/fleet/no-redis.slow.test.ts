@@ -30,13 +30,13 @@ t.test('bootstrap beside a running fleet', async (t) => {
 async function bootstraps(t: Test, fleet: Fleet): Promise<void> {
   const token = await fleet.token(['admin:admin'], EMPTY_TENANT)
   const bearer = { authorization: `Bearer ${token}`, space: 'admin' }
-  t.same(await ask(fleet, bearer), [403, 403, 403])
+  t.same(await statuses(fleet, bearer), [403, 403, 403])
   for (let round = 0; round < 2; round++) {
     const args = ['bootstrap', '--tenant', EMPTY_TENANT, '--json', '--config', fleet.first.file]
     const { code, out, err } = await seatgate(dirname(fleet.first.file), args, { ...fleet.env })
     const [byToken, byKey] = await Promise.all([
-      ask(fleet, bearer),
-      ask(fleet, { 'x-api-key': String(JSON.parse(out).key), space: 'admin' }),
+      statuses(fleet, bearer),
+      statuses(fleet, { 'x-api-key': String(JSON.parse(out).key), space: 'admin' }),
     ])
     t.equal(code, 0, err)
     t.same(
@@ -51,7 +51,7 @@ async function bootstraps(t: Test, fleet: Fleet): Promise<void> {
 }
 
 /** Sends a request to each gateway at once, and returns the statuses. */
-async function ask(fleet: Fleet, headers: Record<string, string>): Promise<number[]> {
+async function statuses(fleet: Fleet, headers: Record<string, string>): Promise<number[]> {
   const clients = fleet.gateways.map(({ port }) => new Client(port))
   try {
     const answers = await Promise.all(clients.map((client) => client.send('GET', '/v1/trainings', headers)))

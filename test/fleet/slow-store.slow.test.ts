@@ -28,12 +28,12 @@ async function viewer(fleet: Fleet, name = 'Viewer'): Promise<string> {
 /** The status of the first decision: the store may be too slow for some. */
 async function decided(fleet: Fleet, gateway: FleetGateway, name: string): Promise<number> {
   for (;;) {
-    const status = await asked(fleet, gateway, name)
+    const status = await statusOf(fleet, gateway, name)
     if (status !== 503) return status
   }
 }
 
-async function asked(fleet: Fleet, gateway: FleetGateway, name: string): Promise<number> {
+async function statusOf(fleet: Fleet, gateway: FleetGateway, name: string): Promise<number> {
   const client = new Client(gateway.port)
   try {
     const authorization = `Bearer ${await fleet.token([`${SPACE}:${name}`])}`
@@ -63,7 +63,7 @@ async function onSlowStore(t: Test, fleet: Fleet, gateway: FleetGateway, late: n
   }
   await until(
     async () => (await gateway.ready())['status'] === 'ready',
-    () => 'it does not say that it is ready',
+    () => 'it is not ready',
   )
   t.equal(gateway.crash, null)
 }
@@ -82,7 +82,7 @@ t.test('a store that is unavailable when the gateway starts', async (t) => {
   const started = gateway.start()
   await until(
     async () => (await gateway.ready())['status'] === 'not_ready',
-    () => 'the operators are told nothing',
+    () => '/readyz does not show not_ready',
   )
   const { waiting_for: cause } = await gateway.ready()
   t.match(
@@ -93,11 +93,11 @@ t.test('a store that is unavailable when the gateway starts', async (t) => {
   t.equal((await fetch(`http://127.0.0.1:${gateway.opsPort}/livez`)).status, 200)
   await until(
     () => gateway.log.split('waiting for the store').length > 2,
-    () => 'it does not say so again',
+    () => 'the warning is not repeated',
   )
   await gateway.toStore?.heal()
   await started
-  t.equal(await asked(fleet, gateway, 'Viewer'), 200)
+  t.equal(await statusOf(fleet, gateway, 'Viewer'), 200)
 })
 
 t.test(

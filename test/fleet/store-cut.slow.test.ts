@@ -19,16 +19,16 @@ t.test('PostgreSQL is unreachable', async (t) => {
   const recovery: number[] = []
   const outage = async (
     load: Load,
-    concerned: readonly FleetGateway[],
+    affected: readonly FleetGateway[],
     begin: () => unknown,
     end: () => unknown,
   ) => {
     await begin()
-    await Promise.all(concerned.map((gateway) => untilRefused(load, gateway)))
-    if (concerned.length < gateways.length) await load.written(60)
+    await Promise.all(affected.map((gateway) => untilRefused(load, gateway)))
+    if (affected.length < gateways.length) await load.written(60)
     await end()
-    recovery.push(...(await Promise.all(concerned.map((gateway) => untilDecided(load, gateway)))))
-    await Promise.all(concerned.map((gateway) => load.decided(gateway, 50)))
+    recovery.push(...(await Promise.all(affected.map((gateway) => untilDecided(load, gateway)))))
+    await Promise.all(affected.map((gateway) => load.decided(gateway, 50)))
   }
 
   const others = { unavailable: [cut.name], through: (gateway: FleetGateway) => gateway !== cut }

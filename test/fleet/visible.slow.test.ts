@@ -36,7 +36,7 @@ t.test('the view of an operator', async (t) => {
           `gateway ${name} is listed`,
         )
       const caughtUp = async () => (await listed(fleet)).instances.every(({ behind }) => behind === 0)
-      await until(caughtUp, () => 'they do not come up to the newest change')
+      await until(caughtUp, () => 'the instances do not apply the newest change')
       const { code, out } = await run(fleet)
       t.equal(code, 0)
       for (const { pid } of fleet.gateways) t.match(out, String(pid))
@@ -48,7 +48,7 @@ t.test('the view of an operator', async (t) => {
     async (t) => {
       await fleet.at(2).freeze()
       const old = async () => (await listed(fleet)).instances.some(({ age_ms: age }) => age > 1500)
-      await until(old, () => 'all words stay young')
+      await until(old, () => 'no beat gets old')
       fleet.at(2).thaw()
       await fleet.at(1).end()
       const { instances } = await listed(fleet)

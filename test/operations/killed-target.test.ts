@@ -16,16 +16,16 @@ interface Target {
   readonly url: string
 }
 
-async function startTarget(t: Test, notes: string): Promise<Target> {
-  const child = spawn(process.execPath, [PROGRAM, notes], { stdio: ['ignore', 'pipe', 'inherit'] })
+async function startTarget(t: Test, recordFile: string): Promise<Target> {
+  const child = spawn(process.execPath, [PROGRAM, recordFile], { stdio: ['ignore', 'pipe', 'inherit'] })
   t.teardown(() => child.kill('SIGKILL'))
   const [port] = (await once(child.stdout as NodeJS.ReadableStream, 'data')) as [Buffer]
   return { child, url: `http://127.0.0.1:${Number(port.toString())}` }
 }
 
 t.test('500 requests a second, a third of them POSTs', async (t) => {
-  const notes = join(t.testdir({}), 'notes')
-  const targets = await Promise.all([startTarget(t, notes), startTarget(t, notes)])
+  const recordFile = join(t.testdir({}), 'notes')
+  const targets = await Promise.all([startTarget(t, recordFile), startTarget(t, recordFile)])
   const gateway = await OperatedGateway.start(t, { targets: targets.map(({ url }) => url) })
   const posts = { lost: 0, answered: [] as string[], odd: [] as string[] }
   const load = new Load({
@@ -47,7 +47,7 @@ t.test('500 requests a second, a third of them POSTs', async (t) => {
   await load.stop()
   t.same(load.failures, [], 'no GET failed')
   t.same(posts.odd, [], 'a POST is answered, or gets 502')
-  const recorded = readFileSync(notes, 'utf8').trim().split('\n')
+  const recorded = readFileSync(recordFile, 'utf8').trim().split('\n')
   t.equal(new Set(recorded).size, recorded.length, 'no POST twice')
   t.same(
     posts.answered.filter((body) => !recorded.includes(body)),

@@ -43,8 +43,10 @@ function scan(chunks: readonly Buffer[]): Reply[] {
   return found
 }
 
-function cut(bytes: Buffer, places: readonly number[]): Buffer[] {
-  const at = [0, ...places.map((place) => place % (bytes.length + 1)), bytes.length].toSorted((a, b) => a - b)
+function cut(bytes: Buffer, offsets: readonly number[]): Buffer[] {
+  const at = [0, ...offsets.map((offset) => offset % (bytes.length + 1)), bytes.length].toSorted(
+    (a, b) => a - b,
+  )
   return at.slice(1).map((end, index) => bytes.subarray(at[index], end))
 }
 
@@ -53,9 +55,9 @@ t.test('a serialized reply is parsed back from any chunks', async () => {
     fc.property(
       fc.array(reply, { maxLength: 5 }),
       fc.array(fc.nat(), { maxLength: 20 }),
-      (replies, places) => {
+      (replies, offsets) => {
         const bytes = Buffer.concat(replies.map(write))
-        t.same(scan(cut(bytes, places)), replies)
+        t.same(scan(cut(bytes, offsets)), replies)
         t.same(scan([...bytes].map((byte) => Buffer.of(byte))), replies)
       },
     ),
@@ -64,7 +66,7 @@ t.test('a serialized reply is parsed back from any chunks', async () => {
 })
 
 t.test('random bytes are parsed or refused, with the same result for any chunks', async () => {
-  const outcome = (chunks: readonly Buffer[]) => {
+  const result = (chunks: readonly Buffer[]) => {
     try {
       return scan(chunks).length
     } catch (cause) {
@@ -75,9 +77,9 @@ t.test('random bytes are parsed or refused, with the same result for any chunks'
   const likely = fc.constantFrom(...Buffer.from('+-:$*012\r\nab'))
   const bytes = fc.array(fc.oneof(likely, likely, fc.nat(255)), { maxLength: 60 })
   fc.assert(
-    fc.property(bytes, fc.array(fc.nat(), { maxLength: 9 }), (list, places) => {
+    fc.property(bytes, fc.array(fc.nat(), { maxLength: 9 }), (list, offsets) => {
       const whole = Buffer.from(list)
-      t.equal(outcome(cut(whole, places)), outcome([whole]))
+      t.equal(result(cut(whole, offsets)), result([whole]))
     }),
     { numRuns: 3000 },
   )

@@ -37,7 +37,7 @@ export async function lostSessionSteps(store: Store, acknowledged: readonly stri
     if (ahead < 0 || ahead > 1) found.push(`${id} was ${verb}, is ${here}`)
     if (session?.sealed !== (here === 'ended' ? '' : id.repeat(3000)))
       found.push(`${id}: of its tokens a part`)
-    if (announced.has(id) !== (here === 'ended')) found.push(`${id}: is ${here}, and the feed says otherwise`)
+    if (announced.has(id) !== (here === 'ended')) found.push(`${id}: is ${here}, unlike in the feed`)
   }
   return found
 }

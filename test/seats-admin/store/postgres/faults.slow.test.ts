@@ -50,7 +50,7 @@ async function recovers(t: Test, store: Store, id: string): Promise<void> {
   await until(
     async () =>
       (await Promise.allSettled(calls(store, id, ++beat))).every((each) => each.status === 'fulfilled'),
-    () => 'the store does not come back',
+    () => 'the store does not recover',
   )
   t.pass('recovered')
 }
@@ -101,7 +101,7 @@ t.test('nor do connections terminated during a read', async (t) => {
     // Each reader has a connection, which it then loses.
     await until(
       () => counts.every((count, at) => count > (before[at] ?? 0) + 1),
-      () => 'reading has ended',
+      () => 'a reader has stopped',
     )
     // Spare the newest connections: if all of them end, the store counts as unreachable.
     await server.query(

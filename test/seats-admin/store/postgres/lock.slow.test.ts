@@ -71,7 +71,7 @@ t.test('a gateway frozen in its transaction does not block the others', async (t
 const questions = {
   'in its transaction': 'SELECT 1',
   // More than all buffers on the way: the server can't send it, and no statement timeout ends that.
-  'amidst a large answer': `SELECT repeat('x', 100000000)`,
+  'during a large response': `SELECT repeat('x', 100000000)`,
 }
 for (const [where, question] of Object.entries(questions)) {
   t.test(`nor does a gateway that is cut off ${where}`, async (t) => {

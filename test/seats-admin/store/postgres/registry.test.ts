@@ -27,7 +27,7 @@ async function nextBeat(registry: Registry, id: string, beat: number): Promise<n
         () => false,
       )
     },
-    () => 'no beat gets through',
+    () => 'no beat succeeds',
   )
   return sent
 }

@@ -35,7 +35,7 @@ async function losing(t: Test) {
     await locker.query('COMMIT')
     await until(
       async () => (await query(`SELECT 1 FROM seatgate.sessions WHERE ${seen}`)).length > 0,
-      () => 'the call was not done',
+      () => 'the call has no effect',
     )
     proxy.killConnections()
     await proxy.heal()
@@ -102,6 +102,6 @@ t.test('without the server each call fails as unavailable, and works again after
   await own.restart()
   await until(
     async () => (await Promise.allSettled(calls(store, 'x'))).every(({ status }) => status === 'fulfilled'),
-    () => 'the store does not come back',
+    () => 'the store does not recover',
   )
 })

@@ -136,9 +136,9 @@ t.test('a read-only file', async (t) => {
     t.pass('skipped: this machine does not allow mounting a disk')
     return
   }
-  const entrance = new URL('../../../../seats-admin/index.ts', import.meta.url).href
+  const entryPoint = new URL('../../../../seats-admin/index.ts', import.meta.url).href
   const program = `
-    const { openSqliteStore } = await import('${entrance}')
+    const { openSqliteStore } = await import('${entryPoint}')
     const opened = openSqliteStore({ path: process.argv[1] + '/seatgate.db' })
     console.log(await opened.then((store) => store.close().then(() => 'open'), (cause) => cause.message))`
   const run = 'node="$1"; "$node" -e "$2" "$3" && mount -o remount,ro "$3" && "$node" -e "$2" "$3"'

@@ -82,9 +82,9 @@ t.test('a stopped process keeps it', async (t) => {
 
 t.test('it is held without a reference to the lock', async (t) => {
   const path = join(temporaryFolder(t), 'seatgate.db')
-  const entrance = new URL('../../../../seats-admin/index.ts', import.meta.url).href
+  const entryPoint = new URL('../../../../seats-admin/index.ts', import.meta.url).href
   const program = `
-    const { lockStore } = await import('${entrance}')
+    const { lockStore } = await import('${entryPoint}')
     lockStore(process.argv[1])
     for (let round = 0; round < 5; round++) { gc(); await new Promise((resolve) => setTimeout(resolve, 10)) }
     console.log(lockStore(process.argv[1]))
