@@ -92,7 +92,7 @@ t.test('discovery', async (t) => {
   }
   t.equal(elsewhere.asked.size, 0, 'no redirect was followed')
   for (const line of world.events('sign_in_failed')) t.equal(line.tenant, 'acme')
-  t.match(JSON.stringify(world.lines), 'another issuer', 'the log says what is wrong')
+  t.match(JSON.stringify(world.lines), 'differs from the configured issuer', 'the log says what is wrong')
 })
 
 t.test('keys', async (t) => {
