@@ -69,7 +69,7 @@ t.test('finished with states that were never given', async (t) => {
     t.ok(page instanceof Refusal && page.code === 'input_invalid')
   }
   t.equal(used.size, 0)
-  t.equal(world.acme.asked.size, 0, 'nor is the provider asked')
+  t.equal(world.acme.requestCounts.size, 0, 'nor is the provider asked')
 })
 
 t.test('finished with made-up codes until the memory is full: other tenants sign in', async (t) => {

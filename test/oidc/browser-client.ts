@@ -1,6 +1,6 @@
 /**
- * A browser, as far as sign-in needs one: it keeps cookies (by origin), sends them back, follows redirects, fills in the
- * provider's forms. It remembers every secret that passed through it, so that tests can look for them in the log.
+ * A browser, as far as sign-in needs one: it keeps cookies by origin, sends them back, follows redirects and fills in
+ * the provider's forms. It collects every secret that it receives, so that tests can search the log for them.
  */
 
 import { type IncomingHttpHeaders, request } from 'node:http'
@@ -10,7 +10,7 @@ export interface Page {
   readonly status: number
   readonly headers: IncomingHttpHeaders
   readonly body: string
-  /** The body, parsed; throws when it is no JSON. */
+  /** The body, parsed. Throws when it is not JSON. */
   // oxlint-disable-next-line typescript/no-explicit-any -- tests look into answers of any shape
   readonly json: any
 }
@@ -21,7 +21,7 @@ export interface Sent {
   readonly body?: string
 }
 
-/** As a browser that goes to a page. */
+/** The headers of a navigation. */
 export const NAVIGATION = {
   accept: 'text/html,application/xhtml+xml,*/*;q=0.8',
   'sec-fetch-mode': 'navigate',
@@ -36,13 +36,13 @@ export class Browser {
   readonly #secrets: Set<string>
   readonly #user: string
 
-  /** @param secrets filled with what must not be in a log */
+  /** @param secrets receives each value that must not be in a log */
   constructor(user: string, secrets: Set<string> = new Set()) {
     this.#user = user
     this.#secrets = secrets
   }
 
-  /** Cookies of an origin, to look at or to change. */
+  /** Cookies of an origin, for reading and changing. */
   cookies(origin: string): Map<string, string> {
     let cookies = this.#jar.get(origin)
     if (cookies === undefined) this.#jar.set(origin, (cookies = new Map()))
@@ -75,14 +75,14 @@ export class Browser {
   }
 
   /**
-   * Goes to a page, signs in where it is asked to, and stops at the first page that asks for nothing. `until`: stops
-   * before it would go there.
+   * Goes to a page, signs in where required, and stops at the first response that is neither a redirect nor a form.
+   * `until`: stops before a request to an address that it matches.
    */
   async walk(start: string, until?: (url: string) => boolean): Promise<Page> {
     return this.onward(await this.send(start, { headers: NAVIGATION }), until)
   }
 
-  /** Goes on from an answer. */
+  /** Continues from a response. */
   async onward(page: Page, until: (url: string) => boolean = () => false): Promise<Page> {
     let at = page
     for (let step = 0; step < MAX_STEPS; step++) {

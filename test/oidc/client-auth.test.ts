@@ -1,4 +1,4 @@
-/** Client authentication at token endpoints of both kinds, those that decode HTTP Basic and those that do not. */
+/** Client authentication at token endpoints that decode HTTP Basic credentials, and at those that do not. */
 
 import t from 'tap'
 import { HostileProvider } from './hostile-provider.ts'
@@ -19,14 +19,14 @@ const sent = ({ authorization }: Readonly<Record<string, unknown>>) =>
   Buffer.from(String(authorization).replace(/^Basic /, ''), 'base64').toString()
 const decoded = (text: string) => new URLSearchParams(`value=${text.replaceAll('&', '%26')}`).get('value')
 
-/** As glewlwyd and LemonLDAP::NG do. */
+/** As glewlwyd and LemonLDAP::NG do: no decoding. */
 const comparesAsSent: Accepts = (id, secret, headers) => sent(headers) === `${id}:${secret}`
-/** As RFC 6749, section 2.3.1, has it. */
+/** RFC 6749, section 2.3.1. */
 const decodes: Accepts = (id, secret, headers) => {
   const [first = '', second = '', ...more] = sent(headers).split(':')
   return more.length === 0 && decoded(first) === id && decoded(second) === secret
 }
-/** Refuses what would not have to be encoded, and white space. */
+/** Refuses encoded characters that need no encoding, and white space. */
 const decodesStrictly: Accepts = (id, secret, headers, form) =>
   /^(?:[A-Za-z0-9_.~:+-]|%(?!2D|2E|5F|7E)[0-9A-F]{2})*$/.test(sent(headers)) &&
   decodes(id, secret, headers, form)
@@ -44,14 +44,14 @@ async function provided(t: Tap, secret: string, accepts: Accepts, error = 'inval
     const make = async (nonce: string) => provider.sign(provider.claims({ aud: CLIENT_ID, nonce }))
     const browser = world.browser()
     const begun = await world.begin(browser)
-    const asked = new URL(begun.json.authorization_url).searchParams
-    const idToken = await make(asked.get('nonce') ?? '')
+    const parameters = new URL(begun.json.authorization_url).searchParams
+    const idToken = await make(parameters.get('nonce') ?? '')
     provider.answers.set('/token', (form, headers) =>
       accepts(CLIENT_ID, secret, headers, form)
         ? { body: { access_token: 'x', token_type: 'Bearer', id_token: idToken } }
         : { status: error === 'invalid_client' ? 401 : 400, body: { error } },
     )
-    const query = new URLSearchParams({ code: 'a-code', state: asked.get('state') ?? '' })
+    const query = new URLSearchParams({ code: 'a-code', state: parameters.get('state') ?? '' })
     return browser.send(`${world.origin}/auth/oidc/callback/acme?${query}`)
   }
   return { world, provider, take, signIn }
@@ -81,13 +81,13 @@ for (const error of ['invalid_client', 'unauthorized_client'])
     t.match(reasons(world).at(-1), 'set client_auth: client_secret_post')
     await take({ clientAuth: 'client_secret_post' })
     await signIn()
-    t.match(reasons(world).at(-1), 'set client_auth: client_secret_basic', 'and the other way round')
+    t.match(reasons(world).at(-1), 'set client_auth: client_secret_basic', 'the same in the other direction')
     await take({ clientAuth: 'none', clientSecret: null })
     await signIn()
     t.match(reasons(world).at(-1), 'set a client_secret')
   })
 
-t.test('the setting that the log names helps', async (t) => {
+t.test('the setting that the log names solves it', async (t) => {
   const { world, take, signIn } = await provided(t, RESERVED, readsBody, 'unauthorized_client')
   t.equal((await signIn()).status, 503)
   t.match(reasons(world), [/set client_auth: client_secret_post/])
@@ -95,7 +95,7 @@ t.test('the setting that the log names helps', async (t) => {
   t.equal((await signIn()).status, 200)
 })
 
-t.test('a 401 that says no more than that', async (t) => {
+t.test('a 401 without further detail', async (t) => {
   const { world, provider, signIn } = await provided(t, UNRESERVED, decodes)
   t.equal((await signIn()).status, 200)
   for (const headers of [{}, { 'www-authenticate': 'Basic realm="x"' }]) {

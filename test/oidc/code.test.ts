@@ -1,9 +1,9 @@
-/** The authorization code: replayed, or another's put in. The provider's PKCE check and our state make it worthless. */
+/** Authorization codes, replayed or injected. The provider's PKCE check and the gateway's state make them worthless. */
 
 import t from 'tap'
 import { startWorld } from './world.ts'
 
-t.test("replayed: a code that was redeemed, under a new sign-in's state", async (t) => {
+t.test('replay: a redeemed code under the state of a new sign-in', async (t) => {
   const world = await startWorld(t)
   world.user('alice', {})
   const browser = world.browser()
@@ -17,7 +17,7 @@ t.test("replayed: a code that was redeemed, under a new sign-in's state", async 
   t.match(world.events('sign_in_failed'), [{ reason: /invalid_grant/ }])
 })
 
-t.test("injected: a victim's code that was not redeemed yet, under the attacker's own state", async (t) => {
+t.test("injection: a victim's unredeemed code under the attacker's own state", async (t) => {
   const world = await startWorld(t)
   world.user('alice', {})
   world.user('mallory', {})
@@ -26,11 +26,11 @@ t.test("injected: a victim's code that was not redeemed yet, under the attacker'
   const own = await world.answer(browser)
   own.searchParams.set('code', victim.searchParams.get('code') ?? '')
   const page = await browser.send(own.href)
-  t.equal(page.status, 401, 'it was asked for with another code_challenge')
+  t.equal(page.status, 401, 'the code was requested with another code_challenge')
   t.equal(page.json.code, 'token_invalid')
 })
 
-t.test('missing, empty, or there twice', async (t) => {
+t.test('a missing, empty or repeated code', async (t) => {
   const world = await startWorld(t)
   world.user('alice', {})
   const browser = world.browser()
@@ -46,21 +46,21 @@ t.test('missing, empty, or there twice', async (t) => {
   t.equal(world.acme.count('/token'), 0)
 })
 
-t.test('every sign-in has a verifier, a nonce and a state of its own', async (t) => {
+t.test('each sign-in has its own verifier, nonce and state', async (t) => {
   const world = await startWorld(t)
   const seen = new Set<string>()
   for (let i = 0; i < 10; i++) {
     const begun = await world.begin(world.browser())
-    const asked = new URL(begun.json.authorization_url).searchParams
+    const parameters = new URL(begun.json.authorization_url).searchParams
     for (const name of ['state', 'nonce', 'code_challenge']) {
-      t.match(asked.get(name), /^[\w-]{43}$/)
-      seen.add(asked.get(name) ?? '')
+      t.match(parameters.get(name), /^[\w-]{43}$/)
+      seen.add(parameters.get(name) ?? '')
     }
   }
   t.equal(seen.size, 30)
 })
 
-t.test("another flow's answer is the client's fault, not the provider's", async (t) => {
+t.test("the response of another flow is the client's error, not the provider's", async (t) => {
   const world = await startWorld(t)
   world.user('alice', {})
   const browser = world.browser()
@@ -73,7 +73,7 @@ t.test("another flow's answer is the client's fault, not the provider's", async 
   t.same(world.events('sign_in_failed'), [])
 })
 
-t.test('HEAD is refused, and does not use the sign-in up', async (t) => {
+t.test('HEAD is refused and does not consume the sign-in', async (t) => {
   const world = await startWorld(t)
   world.user('alice', {})
   const browser = world.browser()

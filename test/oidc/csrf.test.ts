@@ -1,10 +1,10 @@
-/** Cross-site requests with the cookie: the session counts for nothing that may change something. */
+/** Cross-site requests with the session cookie: unsafe methods ignore the session. */
 
 import t from 'tap'
 import { isCookieAccepted, isNavigation, isSameOrigin } from '../../src/oidc/sign-in/browser.ts'
 import { startWorld } from './world.ts'
 
-t.test('requests that other sites make', async (t) => {
+t.test('cross-site requests', async (t) => {
   const world = await startWorld(t)
   world.user('alice', {})
   const browser = world.browser()
@@ -44,10 +44,10 @@ t.test('requests that other sites make', async (t) => {
     }
   }
   const read = await browser.send(url, { headers: { 'sec-fetch-site': 'cross-site' } })
-  t.equal(read.status, 200, 'reading is what the cookie is for')
+  t.equal(read.status, 200, 'safe methods accept the cookie')
 })
 
-t.test('logout', async (t) => {
+t.test('cross-site logout', async (t) => {
   const world = await startWorld(t)
   world.user('alice', {})
   const browser = world.browser()
@@ -57,16 +57,16 @@ t.test('logout', async (t) => {
     t.equal(page.status, 401)
     t.equal(page.headers['set-cookie'], undefined)
   }
-  t.equal((await browser.send(`${world.origin}/v1/me`)).status, 200, 'still signed in')
+  t.equal((await browser.send(`${world.origin}/v1/me`)).status, 200, 'the session is still valid')
 
-  // SameSite keeps the cookie from a form of another site; the answer must not take it away either.
+  // SameSite keeps the cookie out of another site's form. The response must not delete the cookie either.
   const bare = await world
     .browser()
     .post(`${world.origin}/auth/oidc/logout`, {}, { origin: 'https://evil.example' })
   t.equal(bare.headers['set-cookie'], undefined)
 })
 
-t.test('a WebSocket of another site', async (t) => {
+t.test('a cross-site WebSocket', async (t) => {
   const own = 'https://gw.example'
   const rawHeaders = ['Origin', 'https://evil.example', 'Upgrade', 'websocket']
   t.notOk(isCookieAccepted({ method: 'GET', rawHeaders, upgrade: true }, own))
@@ -74,14 +74,14 @@ t.test('a WebSocket of another site', async (t) => {
   t.ok(isCookieAccepted({ method: 'GET', rawHeaders, upgrade: false }, own))
 })
 
-t.test('headers that are there twice', async (t) => {
+t.test('repeated headers', async (t) => {
   const own = 'https://gw.example'
   t.notOk(isSameOrigin(['Origin', own, 'Origin', 'https://evil.example'], own))
   t.notOk(isSameOrigin(['Origin', own, 'origin', own], own))
   t.notOk(isSameOrigin(['Sec-Fetch-Site', 'same-origin', 'Sec-Fetch-Site', 'cross-site'], own))
 })
 
-t.test('who is navigating', async (t) => {
+t.test('which requests are navigations', async (t) => {
   const html = ['Accept', 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8']
   t.ok(isNavigation('GET', html))
   t.ok(isNavigation('GET', [...html, 'Sec-Fetch-Mode', 'navigate']))

@@ -1,6 +1,6 @@
 /**
- * A refresh token that the provider takes no more ends the session. A provider that can't answer, or does not know the
- * gateway, ends none.
+ * A refresh token that the provider rejects ends the session. A provider that is unavailable, or that rejects the
+ * client, ends no session.
  */
 
 import type { Test } from 'tap'
@@ -52,29 +52,29 @@ async function signedIn(t: Test) {
   const session = async (returnTo?: string) => {
     const browser = world.browser()
     const begun = await world.begin(browser, 'acme', returnTo === undefined ? {} : { return_to: returnTo })
-    const asked = new URL(begun.json.authorization_url).searchParams
-    const idToken = await provider.sign(provider.claims({ nonce: asked.get('nonce') }))
+    const parameters = new URL(begun.json.authorization_url).searchParams
+    const idToken = await provider.sign(provider.claims({ nonce: parameters.get('nonce') }))
     provider.gives(idToken, { refresh_token: 'a-refresh-token-of-the-provider' })
-    const query = new URLSearchParams({ code: 'a-code', state: asked.get('state') ?? '' })
+    const query = new URLSearchParams({ code: 'a-code', state: parameters.get('state') ?? '' })
     const page = await browser.send(`${world.origin}/auth/oidc/callback/acme?${query}`)
     return { browser, handle: page.body === '' ? '' : String(page.json.refresh_token) }
   }
   return { world, provider, session }
 }
 
-t.test('what ends a session: programs', async (t) => {
+t.test('responses that end the session of a program', async (t) => {
   const { world, provider, session } = await signedIn(t)
   for (const [name, answer] of Object.entries(ENDS)) {
     const { browser, handle } = await session()
     provider.answers.set('/token', answer)
     t.match((await world.refresh(browser, handle)).json, { status: 401, code: 'token_expired' }, name)
     provider.gives(null)
-    t.equal((await world.refresh(browser, handle)).status, 401, `${name}: for good`)
+    t.equal((await world.refresh(browser, handle)).status, 401, `${name}: the session stays ended`)
   }
-  t.equal(world.events('session_ended').length, Object.keys(ENDS).length, 'and each is logged')
+  t.equal(world.events('session_ended').length, Object.keys(ENDS).length, 'each end is logged')
 })
 
-t.test('what ends a session: browsers', async (t) => {
+t.test('responses that end the session of a browser', async (t) => {
   const { world, provider, session } = await signedIn(t)
   for (const [name, answer] of Object.entries(ENDS)) {
     world.ahead = 0
@@ -85,12 +85,20 @@ t.test('what ends a session: browsers', async (t) => {
     const navigation = { 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document', accept: 'text/html' }
     const page = await browser.send(`${world.origin}/pages/a`, { headers: navigation })
     t.equal(page.status, 303, name)
-    t.match(page.headers.location, `${provider.issuer}/authorize?`, `${name}: to the provider`)
-    t.equal((await browser.send(`${world.origin}/v1/me`)).status, 401, `${name}: what a page asks for`)
+    t.match(
+      page.headers.location,
+      `${provider.issuer}/authorize?`,
+      `${name}: a navigation is redirected to the provider`,
+    )
+    t.equal(
+      (await browser.send(`${world.origin}/v1/me`)).status,
+      401,
+      `${name}: a background request gets a 401`,
+    )
   }
 })
 
-t.test('what a page asks for in the background when its session ends', async (t) => {
+t.test('background requests of a page whose session ends', async (t) => {
   const { world, provider, session } = await signedIn(t)
   const { browser } = await session('/pages/a')
   world.ahead = HOUR + 1000
@@ -99,20 +107,20 @@ t.test('what a page asks for in the background when its session ends', async (t)
   t.match(page.json, { status: 401, code: 'token_expired' })
 })
 
-t.test('what ends none', async (t) => {
+t.test('responses that end no session', async (t) => {
   const { world, provider, session } = await signedIn(t)
   for (const [name, answer] of Object.entries(KEEPS)) {
     const { browser, handle } = await session()
     provider.answers.set('/token', answer)
     t.match((await world.refresh(browser, handle)).json, { status: 503, code: 'unavailable' }, name)
     provider.gives(null)
-    t.equal((await world.refresh(browser, handle)).status, 200, `${name}: the handle is still good`)
+    t.equal((await world.refresh(browser, handle)).status, 200, `${name}: the handle is still valid`)
   }
   t.equal(world.events('session_ended').length, 0)
   const advised = world
     .events('sign_in_failed')
     .filter(({ reason }) => /set a client_secret/.test(String(reason)))
-  t.equal(advised.length, 4, 'the log says what to change where the client is refused')
+  t.equal(advised.length, 4, 'the log names the setting to change where the client is rejected')
 })
 
 t.test('token_type', async (t) => {

@@ -1,4 +1,7 @@
-/** A discovery document behind the redirect of a framework that appends a slash, or takes it off. No other is followed. */
+/**
+ * A discovery document behind the redirect of a framework that appends or removes a trailing slash. The gateway
+ * follows no other redirect.
+ */
 
 import t from 'tap'
 import { HostileProvider } from './hostile-provider.ts'
@@ -6,7 +9,7 @@ import { startWorld } from './world.ts'
 
 const DISCOVERY = '/.well-known/openid-configuration'
 
-t.test('to the same address with a slash more', async (t) => {
+t.test('a redirect to the same address with a trailing slash added or removed', async (t) => {
   for (const status of [301, 302, 303, 307, 308])
     for (const absolute of [true, false]) {
       const world = await startWorld(t)
@@ -25,7 +28,7 @@ t.test('to the same address with a slash more', async (t) => {
     }
 })
 
-t.test('once', async (t) => {
+t.test('one redirect only', async (t) => {
   const world = await startWorld(t)
   const provider = await HostileProvider.start(t)
   const redirect = (location: string) => () => ({ status: 301, headers: { location }, body: '' })
@@ -37,7 +40,7 @@ t.test('once', async (t) => {
   t.equal(provider.count(`${DISCOVERY}/`), 1)
 })
 
-t.test('anywhere else', async (t) => {
+t.test('a redirect to any other address', async (t) => {
   const world = await startWorld(t)
   const provider = await HostileProvider.start(t)
   const elsewhere = await HostileProvider.start(t)
@@ -67,5 +70,5 @@ t.test('anywhere else', async (t) => {
     t.match((await world.begin(world.browser())).json, { status: 503, code: 'unavailable' }, location)
   }
   for (const path of paths) t.equal(provider.count(path), 0, path)
-  t.equal(elsewhere.asked.size, 0)
+  t.equal(elsewhere.requestCounts.size, 0)
 })

@@ -1,4 +1,4 @@
-/** Seat names → entries: one for each space of each Seat, of Seats that exist, and not without bound. */
+/** Seat names to entries: one entry for each space of each existing Seat, within bounds. */
 
 import t from 'tap'
 import { mapSeats } from '../../src/oidc/tokens/seat-mapping.ts'
@@ -25,7 +25,7 @@ t.test('one entry for each space of each Seat, in the order of the claim', async
   t.equal(lines.length, 0)
 })
 
-t.test('names match exactly, in the tenant alone', async (t) => {
+t.test('names match exactly, within the tenant', async (t) => {
   const { seats, lines, log } = given()
   seats.add('acme', 'Viewer', ['s1'])
   seats.add('globex', 'Editor', ['s1'])
@@ -34,7 +34,7 @@ t.test('names match exactly, in the tenant alone', async (t) => {
   t.match(lines, [{ event: 'seats_unknown', tenant: 'acme', count: 5 }])
 })
 
-t.test('a store that says more than it was asked, or an odd space, grants nothing by it', async (t) => {
+t.test('unrequested Seats and malformed spaces from a store grant nothing', async (t) => {
   const { log } = given()
   const seats = {
     seatsByName: async () => [
@@ -50,7 +50,7 @@ t.test('a store that says more than it was asked, or an odd space, grants nothin
   })
 })
 
-t.test('bounded', async (t) => {
+t.test('the number of entries is bounded', async (t) => {
   const { seats, lines, log } = given()
   const spaces = Array.from({ length: 100 }, (_, i) => `s${i}`)
   const names = Array.from({ length: 2000 }, (_, i) => `seat ${i}`)
@@ -64,7 +64,7 @@ t.test('bounded', async (t) => {
   )
 })
 
-t.test('nothing asked, nothing looked up', async (t) => {
+t.test('no names, no look-up', async (t) => {
   const { seats, log } = given()
   seats.fault = new Error('away')
   t.same(await mapSeats({ seats, log }, 'acme', []), { ids: [], names: [], hashPerm: [] })

@@ -1,6 +1,6 @@
 /**
- * A provider that answers whatever a test wants it to: a real server with keys of its own, for all that a certified
- * provider would never do.
+ * A provider with scripted responses: a real server with its own keys, for responses that a certified provider never
+ * sends.
  */
 
 import { createHash } from 'node:crypto'
@@ -16,7 +16,7 @@ export const CLIENT = 'seatgate'
 interface Reply {
   readonly status?: number
   readonly headers?: Readonly<Record<string, string>>
-  /** A text is sent as it is, anything else as JSON. */
+  /** A string is sent as it is, anything else as JSON. */
   readonly body: unknown
 }
 
@@ -26,13 +26,13 @@ export type Claims = Record<string, unknown>
 
 export class HostileProvider {
   readonly issuer: string
-  /** Changes to what discovery says; undefined takes a member away. */
+  /** Changes to the discovery document; undefined removes a member. */
   metadata: Record<string, unknown> = {}
   keys: JWK[] = []
-  /** Path → what it answers; null: nothing, ever. */
+  /** Path → its response; null: no response. */
   readonly answers = new Map<string, Answering>()
-  readonly asked = new Map<string, number>()
-  /** Forms that the token endpoint was sent. */
+  readonly requestCounts = new Map<string, number>()
+  /** Forms received by the token endpoint. */
   readonly forms: URLSearchParams[] = []
   readonly #waiting: ServerResponse[] = []
   key: CryptoKey | null = null
@@ -61,14 +61,17 @@ export class HostileProvider {
     return provider
   }
 
-  /** A world whose tenant acme signs in here. It does not say `iss`, so the tenant has a callback of its own. */
+  /**
+   * A world whose tenant acme signs in at this provider. The provider does not send `iss`, so the tenant has a
+   * callback of its own.
+   */
   async takes(world: SignInWorld, more: Parameters<SignInWorld['reopen']>[0] = {}): Promise<void> {
     const client = { clientId: CLIENT, clientSecret: null, clientAuth: null }
     const redirectUri = `${world.origin}/auth/oidc/callback/acme`
     await world.reopen({ ...more, acme: { issuer: this.issuer, ...client, redirectUri, ...more.acme } })
   }
 
-  /** An ES256 key, published under this name, and signed with from now on. */
+  /** Publishes an ES256 key under this name, and signs with it from now on. */
   async newKey(kid: string): Promise<void> {
     const { privateKey, publicKey } = await generateKeyPair('ES256', { extractable: true })
     this.keys.push({ ...(await exportJWK(publicKey)), kid, alg: 'ES256', use: 'sig' })
@@ -89,7 +92,7 @@ export class HostileProvider {
     }
   }
 
-  /** Members that are undefined are left out. */
+  /** Members that are undefined are omitted. */
   async sign(claims: Claims, header: Record<string, unknown> = {}, key = this.key): Promise<string> {
     if (key === null) throw new Error('no key')
     return new SignJWT(JSON.parse(JSON.stringify(claims)))
@@ -97,7 +100,7 @@ export class HostileProvider {
       .sign(key)
   }
 
-  /** What the token endpoint gives for any code or refresh token. */
+  /** The token endpoint's response to any code or refresh token. */
   gives(idToken: string | null, more: Claims = {}): void {
     this.answers.set('/token', () => ({
       body: {
@@ -109,7 +112,7 @@ export class HostileProvider {
     }))
   }
 
-  /** A sign-in of which the token endpoint answers with the ID token that `make` makes for its nonce. */
+  /** A sign-in for which the token endpoint returns the ID token that `make` makes with the sign-in's nonce. */
   async signIn(
     world: SignInWorld,
     browser: Browser,
@@ -117,20 +120,20 @@ export class HostileProvider {
     more: Claims = {},
   ): Promise<Page> {
     const begun = await world.begin(browser)
-    const asked = new URL(begun.json.authorization_url).searchParams
-    const idToken = await make(asked.get('nonce') ?? '')
+    const parameters = new URL(begun.json.authorization_url).searchParams
+    const idToken = await make(parameters.get('nonce') ?? '')
     world.secrets.add(idToken)
     this.gives(idToken, more)
-    return browser.send(callbackOf(world, asked.get('state') ?? ''))
+    return browser.send(callbackOf(world, parameters.get('state') ?? ''))
   }
 
-  /** Those that were never answered are answered now, with an error. */
+  /** Answers all pending requests with an error. */
   release(): void {
     for (const response of this.#waiting.splice(0)) response.writeHead(500).end()
   }
 
   count(path: string): number {
-    return this.asked.get(path) ?? 0
+    return this.requestCounts.get(path) ?? 0
   }
 
   #discovery(): Record<string, unknown> {
@@ -151,7 +154,7 @@ export class HostileProvider {
     headers: Readonly<Record<string, unknown>>,
     response: ServerResponse,
   ): void {
-    this.asked.set(path, this.count(path) + 1)
+    this.requestCounts.set(path, this.count(path) + 1)
     if (path === '/token') this.forms.push(form)
     const answer = this.answers.get(path)
     if (answer === undefined) return void response.writeHead(404).end()

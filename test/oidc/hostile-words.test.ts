@@ -1,4 +1,4 @@
-/** What a provider, or whoever writes a link, says in an error: never shown, and in the log only when cleaned. */
+/** Error texts from a provider or a forged link: never shown, and logged only after cleaning. */
 
 import type { Test } from 'tap'
 import t from 'tap'
@@ -15,7 +15,7 @@ const HOSTILE = [
   'Ünïcödé and 漢字',
 ]
 
-t.test('in the answer to the callback', async (t) => {
+t.test('error parameters of a callback', async (t) => {
   const world = await startWorld(t)
   const provider = await HostileProvider.start(t)
   await provider.takes(world)
@@ -34,16 +34,16 @@ t.test('in the answer to the callback', async (t) => {
     t.equal(page.json.detail, 'The identity provider did not sign the user in.')
     t.equal(page.headers.location, undefined)
   }
-  t.equal(provider.forms.length, 0, 'the code beside it was not redeemed')
+  t.equal(provider.forms.length, 0, 'the code in the same response was not redeemed')
   checkLines(t, world.lines)
   t.match(
     world.events('sign_in_failed').at(-3),
     { reason: 'access_denied access_denied' },
-    'codes of the standard stay',
+    'standard codes are kept',
   )
 })
 
-t.test('that it is unavailable', async (t) => {
+t.test('the provider reports that it is unavailable', async (t) => {
   const world = await startWorld(t)
   const provider = await HostileProvider.start(t)
   await provider.takes(world)
@@ -55,14 +55,14 @@ t.test('that it is unavailable', async (t) => {
   }
 })
 
-t.test('an error under a state that is not ours is not even logged', async (t) => {
+t.test('an error with an unknown state is not logged', async (t) => {
   const world = await startWorld(t)
   const page = await world.browser().send(`${world.origin}/auth/oidc/callback?error=access_denied&state=x`)
   t.equal(page.status, 400)
   t.equal(world.lines.length, 0)
 })
 
-t.test('at the token endpoint', async (t) => {
+t.test('errors of the token endpoint', async (t) => {
   const world = await startWorld(t)
   const provider = await HostileProvider.start(t)
   await provider.takes(world)
@@ -74,7 +74,7 @@ t.test('at the token endpoint', async (t) => {
       const begun = await world.begin(browser)
       const page = await browser.send(callbackOf(world, begun.json.state))
       const expected = error === 'invalid_grant' ? 'token_invalid' : 'unavailable'
-      t.equal(page.json.code, expected, 'only a bad grant is the user’s affair')
+      t.equal(page.json.code, expected, 'only a rejected grant is an error of the user')
       t.notMatch(page.body, 'evil')
       t.notMatch(page.body, 'script')
       t.notMatch(page.body, 'forged')
@@ -83,7 +83,7 @@ t.test('at the token endpoint', async (t) => {
   checkLines(t, world.lines)
 })
 
-t.test('in a challenge', async (t) => {
+t.test('errors in a WWW-Authenticate challenge', async (t) => {
   const world = await startWorld(t)
   const provider = await HostileProvider.start(t)
   await provider.takes(world)
@@ -101,7 +101,7 @@ t.test('in a challenge', async (t) => {
   checkLines(t, world.lines)
 })
 
-t.test('credentials that the provider says back', async (t) => {
+t.test('credentials that the provider echoes', async (t) => {
   const world = await startWorld(t)
   const provider = await HostileProvider.start(t)
   await provider.takes(world)
@@ -135,12 +135,12 @@ t.test('Seat names', async (t) => {
     provider.sign(provider.claims({ nonce, memberOf: memberOf.map((each) => each.slice(0, 2000)) })),
   )
   t.same(page.json.user.seats, ['Viewer'])
-  t.equal(world.events('seats_unknown').length, 1, 'one line')
-  t.match(world.events('seats_unknown'), [{ names: { length: 10 } }], 'with ten of them')
+  t.equal(world.events('seats_unknown').length, 1, 'one log line')
+  t.match(world.events('seats_unknown'), [{ names: { length: 10 } }], 'the line has ten of the names')
   checkLines(t, world.lines)
 })
 
-t.test('a claim of another form names no Seat, and is told', async (t) => {
+t.test('a claim of another shape names no Seat, and is logged', async (t) => {
   const world = await startWorld(t)
   const provider = await HostileProvider.start(t)
   await provider.takes(world)
@@ -154,7 +154,7 @@ t.test('a claim of another form names no Seat, and is told', async (t) => {
   t.equal(world.events('seats_claim_unreadable').length, 5)
 })
 
-t.test('userinfo about somebody else', async (t) => {
+t.test('userinfo of another subject', async (t) => {
   const world = await startWorld(t)
   const provider = await HostileProvider.start(t)
   provider.metadata = { userinfo_endpoint: `${provider.issuer}/userinfo` }
@@ -184,7 +184,7 @@ function checkLines(t: Test, lines: readonly unknown[]): void {
   t.ok(lines.length > 0)
   for (const line of lines) {
     const text = JSON.stringify(line)
-    t.ok(text.length < 4000, 'bounded')
-    t.notMatch(text, /[\u0000-\u001f\u2028\u2029]|\\u00|\\r|\\n/, 'on one line, without control characters')
+    t.ok(text.length < 4000, 'the line is bounded')
+    t.notMatch(text, /[\u0000-\u001f\u2028\u2029]|\\u00|\\r|\\n/, 'one line without control characters')
   }
 }

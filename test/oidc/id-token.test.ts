@@ -1,6 +1,6 @@
 /**
- * ID tokens that are not to be believed, from a provider that would send them: each at sign-in, and each at `validate`,
- * where no other check comes before ours.
+ * Invalid ID tokens from a hostile provider: each at sign-in, and each at `validate`, where the gateway's check is
+ * the first.
  */
 
 import { createHmac, createPrivateKey, generateKeyPairSync } from 'node:crypto'
@@ -24,7 +24,7 @@ const withClaims =
   (nonce) =>
     provider.sign(provider.claims({ nonce, ...more }))
 
-/** What a sign-in and a validation say: `200`, or the code. */
+/** The results of a sign-in and of a validation: `200`, or the error code. */
 async function verdicts(make: Make): Promise<{ signIn: string; validate: string }> {
   const page = await provider.signIn(world, world.browser(), make)
   const token = await make('a-nonce')
@@ -40,22 +40,22 @@ function attack(name: string, make: Make, code = 'token_invalid'): void {
     const said = await verdicts(make)
     t.equal(said.signIn, code, 'at sign-in')
     t.equal(said.validate, code, 'at validate')
-    t.equal(world.sessions.rows.size, 0, 'nothing was opened')
+    t.equal(world.sessions.rows.size, 0, 'no session was opened')
     t.equal(world.seats.members.has('acme mallory'), false)
   })
 }
 
-t.test('a good one', async (t) => {
+t.test('a valid ID token', async (t) => {
   t.same(await verdicts(withClaims({})), { signIn: '200', validate: '200' })
   const token = await provider.sign(provider.claims({ memberOf: ['Viewer', 'Nobody'] }))
   const answer = await world
     .browser()
     .postJson(`${world.origin}/auth/oidc/validate`, { tenant: 'acme', id_token: token })
   t.match(answer.json, { valid: true, seats: ['Viewer'], hash_perm: ['s1:Viewer'], claims: { sub: 'alice' } })
-  t.equal(world.events('seats_unknown').length, 1, 'a validation says which Seats it did not find')
+  t.equal(world.events('seats_unknown').length, 1, 'the validation lists the Seats that do not exist')
 })
 
-t.test('good ones of other forms', async (t) => {
+t.test('valid ID tokens of other shapes', async (t) => {
   const good: Record<string, Make> = {
     'aud as an array': withClaims({ aud: [CLIENT] }),
     'aud with others, azp us': withClaims({ aud: ['other', CLIENT], azp: CLIENT }),
@@ -180,12 +180,12 @@ for (const typ of ['logout+jwt', 'at+jwt', 'secevent+jwt', 'application/LOGOUT+J
 }
 attack('no token at all', () => 'nonsense')
 
-t.test('after all that, a good one is good', async (t) => {
+t.test('a valid ID token is still accepted after the attacks', async (t) => {
   t.same(await verdicts(withClaims({})), { signIn: '200', validate: '200' })
   world.sessions.rows.clear()
 })
 
-t.test('a nonce that is missing, or of another sign-in', async (t) => {
+t.test('a missing nonce, and the nonce of another sign-in', async (t) => {
   for (const nonce of [undefined, 'A'.repeat(43), 7, '']) {
     const page = await provider.signIn(world, world.browser(), () =>
       provider.sign(provider.claims({ nonce })),
@@ -195,7 +195,7 @@ t.test('a nonce that is missing, or of another sign-in', async (t) => {
   }
 })
 
-t.test('an at_hash of another access token', async (t) => {
+t.test('the at_hash of another access token', async (t) => {
   for (const at_hash of [atHash('another'), '', 7, atHash(ACCESS_TOKEN).slice(0, -1)]) {
     const page = await provider.signIn(world, world.browser(), (nonce) =>
       provider.sign(provider.claims({ nonce, at_hash })),
@@ -204,18 +204,18 @@ t.test('an at_hash of another access token', async (t) => {
   }
 })
 
-t.test('no kid, and several keys that fit', async (t) => {
+t.test('no kid, with several matching keys', async (t) => {
   await provider.newKey('another')
   await provider.takes(world)
   const said = await verdicts((nonce) => provider.sign(provider.claims({ nonce }), { kid: undefined }))
   t.same(said, { signIn: 'token_invalid', validate: 'token_invalid' })
 })
 
-t.test('nothing that a token named was ever asked for', async (t) => {
+t.test('no address named by a token was requested', async (t) => {
   t.equal(provider.count('/evil-jwks'), 0)
 })
 
-/** Signs a payload that is spelled by the caller. */
+/** Signs a payload whose serialization is the caller's. */
 function signBytes(payload: string): Promise<string> {
   return signInput(`${base64url({ alg: 'ES256', kid: provider.keys[0]?.kid })}.${base64url(payload)}`)
 }

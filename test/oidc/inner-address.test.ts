@@ -1,4 +1,4 @@
-/** Which addresses are of an inner network. */
+/** Which addresses belong to internal networks. */
 
 import t from 'tap'
 import { isInnerAddress } from '../../src/oidc/provider/inner-address.ts'

@@ -1,4 +1,4 @@
-/** The provider's keys: a change of them fails no sign-in, and tokens with made-up key names cause a handful of reads. */
+/** The provider's keys: key rotation fails no sign-in, and tokens with made-up key ids cause few reads. */
 
 import { randomBytes } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
@@ -10,7 +10,7 @@ import { KeySet } from '../../src/oidc/provider/jwks.ts'
 import { HostileProvider } from './hostile-provider.ts'
 import { startWorld } from './world.ts'
 
-t.test('new keys at the provider, again and again, without a failed sign-in', async (t) => {
+t.test('repeated key rotation at the provider fails no sign-in', async (t) => {
   const world = await startWorld(t)
   world.user('alice', {})
   let handle = ''
@@ -20,10 +20,10 @@ t.test('new keys at the provider, again and again, without a failed sign-in', as
     await world.acme.rotateKeys()
     handle = page.json.refresh_token
   }
-  t.equal((await world.refresh(world.browser(), handle)).status, 200, 'nor a failed refresh')
+  t.equal((await world.refresh(world.browser(), handle)).status, 200, 'no failed refresh')
 })
 
-t.test('the key that signed is gone from the set', async (t) => {
+t.test('the signing key is missing from the key set', async (t) => {
   const world = await startWorld(t)
   const provider = await HostileProvider.start(t)
   await provider.takes(world)
@@ -42,49 +42,46 @@ const begin = {
   rawHeaders: ['Content-Type', 'application/json'],
 }
 
-t.test(
-  '10,000 tokens with unknown kids cause a handful of reads, and no honest sign-in fails meanwhile',
-  async (t) => {
-    const world = await startWorld(t)
-    const provider = await HostileProvider.start(t)
-    await provider.takes(world, { acme: { acceptProviderTokens: true } })
-    const payload = Buffer.from(JSON.stringify(provider.claims())).toString('base64url')
-    const forged = (kid: string) => {
-      const header = Buffer.from(JSON.stringify({ alg: 'ES256', kid })).toString('base64url')
-      return `${header}.${payload}.${randomBytes(64).toString('base64url')}`
+t.test('10,000 tokens with unknown kids cause few reads, and valid sign-ins still succeed', async (t) => {
+  const world = await startWorld(t)
+  const provider = await HostileProvider.start(t)
+  await provider.takes(world, { acme: { acceptProviderTokens: true } })
+  const payload = Buffer.from(JSON.stringify(provider.claims())).toString('base64url')
+  const forged = (kid: string) => {
+    const header = Buffer.from(JSON.stringify({ alg: 'ES256', kid })).toString('base64url')
+    return `${header}.${payload}.${randomBytes(64).toString('base64url')}`
+  }
+  let accepted = 0
+  const began = performance.now()
+  const flood = async (from: number) => {
+    for (let i = from; i < 10_000; i += 20) {
+      const token = forged(`kid ${i}`)
+      const result =
+        i % 2 === 0
+          ? await world.oidc.verifyProviderToken(token)
+          : await world.oidc.serve({
+              ...begin,
+              body: Buffer.from(JSON.stringify({ tenant: 'acme', id_token: token })),
+            })
+      if (!(result instanceof Refusal)) accepted++
     }
-    let accepted = 0
-    const began = performance.now()
-    const flood = async (from: number) => {
-      for (let i = from; i < 10_000; i += 20) {
-        const token = forged(`kid ${i}`)
-        const outcome =
-          i % 2 === 0
-            ? await world.oidc.verifyProviderToken(token)
-            : await world.oidc.serve({
-                ...begin,
-                body: Buffer.from(JSON.stringify({ tenant: 'acme', id_token: token })),
-              })
-        if (!(outcome instanceof Refusal)) accepted++
-      }
-    }
-    const flooding = Promise.all(Array.from({ length: 20 }, (_, i) => flood(i)))
-    await provider.newKey('changed meanwhile')
-    const page = await provider.signIn(world, world.browser(), (nonce) =>
-      provider.sign(provider.claims({ nonce })),
-    )
-    t.equal(page.status, 200, 'signed by the new key')
-    await flooding
-    // Refused, whether as forged or because a slow machine did not have the keys in time.
-    t.equal(accepted, 0)
-    // The cooldown is ten seconds, and a slow machine may take some of them.
-    const allowed = 5 + Math.ceil((performance.now() - began) / 10_000)
-    t.ok(provider.count('/jwks') <= allowed, `${provider.count('/jwks')} reads`)
-  },
-)
+  }
+  const flooding = Promise.all(Array.from({ length: 20 }, (_, i) => flood(i)))
+  await provider.newKey('changed meanwhile')
+  const page = await provider.signIn(world, world.browser(), (nonce) =>
+    provider.sign(provider.claims({ nonce })),
+  )
+  t.equal(page.status, 200, 'signed by the new key')
+  await flooding
+  // Refused either as forged, or because a slow machine lacks the keys in time.
+  t.equal(accepted, 0)
+  // The cooldown is ten seconds, and the loop can take longer on a slow machine.
+  const allowed = 5 + Math.ceil((performance.now() - began) / 10_000)
+  t.ok(provider.count('/jwks') <= allowed, `${provider.count('/jwks')} reads`)
+})
 
-t.test('100 users at once', async (t) => {
-  // The providers share this process, and are what takes long.
+t.test('100 concurrent sign-ins', async (t) => {
+  // The providers share this process and take most of the time.
   const world = await startWorld(t, { limits: { total: 60_000 } })
   world.seats.add('acme', 'Viewer', ['s1'])
   const users = Array.from({ length: 100 }, (_, i) => `user-${i}`)
@@ -100,7 +97,7 @@ t.test('100 users at once', async (t) => {
   t.equal(new Set(pages.map(({ json }) => json.refresh_token)).size, 100)
 })
 
-t.test('begun on one instance, finished on another', async (t) => {
+t.test('a sign-in begins on one instance and ends on another', async (t) => {
   const world = await startWorld(t)
   world.user('alice', {})
   const browser = world.browser()
@@ -117,14 +114,14 @@ t.test('begun on one instance, finished on another', async (t) => {
   t.match(await other.serve(request), { status: 200, body: { token_type: 'Bearer' } })
 })
 
-t.test('a reload in the midst of a sign-in', async (t) => {
+t.test('a reload during a sign-in', async (t) => {
   const world = await startWorld(t)
   world.user('alice', {})
   const browser = world.browser()
   const answer = await world.answer(browser)
   let reloaded: Promise<void> | null = null
   world.acme.instead = (request) => {
-    // The provider is just being asked for its keys.
+    // The request for the provider's keys is pending.
     if (request.url === '/jwks') reloaded ??= world.reopen()
     return false
   }
@@ -133,7 +130,7 @@ t.test('a reload in the midst of a sign-in', async (t) => {
   await reloaded
 })
 
-/** The keys of a provider whose clock is ours, and who verifies what is signed with which of them. */
+/** The keys of a provider with a fake clock, and a verifier for tokens by each key. */
 async function keySet() {
   const at = { now: 0, reads: 0, published: ['first'], delay: 0 }
   const pairs = new Map<string, Awaited<ReturnType<typeof generateKeyPair>>>()
@@ -167,50 +164,50 @@ async function keySet() {
   return { at, verify }
 }
 
-t.test('keys that are changed right after they were read in the ordinary course', async (t) => {
+t.test('keys that change right after a scheduled read', async (t) => {
   const { at, verify } = await keySet()
   t.equal(await verify('request', 'first'), 'good')
   at.published = ['second']
   at.now = 1
-  t.equal(await verify('request', 'second'), 'good', 'what anybody sends may cause a reading at once')
+  t.equal(await verify('request', 'second'), 'good', 'any token may cause one immediate read')
   for (at.now = 2; at.now < 10_001; at.now += 100)
     t.equal(await verify('request', `made up ${at.now}`), 'ERR_JWKS_NO_MATCHING_KEY')
-  t.equal(at.reads, 2, 'and then none for ten seconds')
+  t.equal(at.reads, 2, 'no further read for ten seconds')
   at.now = 10_001
   await verify('request', 'made up')
   t.equal(at.reads, 3)
 })
 
 for (const source of ['provider', 'request'] as const) {
-  t.test(`keys that were changed since they were fresh: ${source}`, async (t) => {
+  t.test(`keys that changed while they were stale: ${source}`, async (t) => {
     const { at, verify } = await keySet()
     await verify(source, 'first')
     at.published = ['second']
-    // Old enough to be read again behind the back of whoever comes next.
+    // Old enough for a background read at the next request.
     at.now = 20 * 60_000
     t.equal(await verify(source, 'second'), 'good')
-    t.equal(at.reads, 2, 'by the reading that was begun anyway')
+    t.equal(at.reads, 2, 'by the read that was already pending')
   })
 
-  t.test(`tokens by a new key, while it is being read: ${source}`, async (t) => {
+  t.test(`tokens by a new key during its read: ${source}`, async (t) => {
     const { at, verify } = await keySet()
     await verify(source, 'first')
     at.published = ['second']
     at.delay = 20
     at.now = 30_000
     const clock = setInterval(() => at.now++, 1)
-    const outcomes = [0, 1, 5, 10].map(async (later) => {
+    const results = [0, 1, 5, 10].map(async (later) => {
       await sleep(later)
       return verify(source, 'second')
     })
-    t.same(await Promise.all(outcomes), ['good', 'good', 'good', 'good'])
+    t.same(await Promise.all(results), ['good', 'good', 'good', 'good'])
     clearInterval(clock)
     t.equal(at.reads, 2)
   })
 }
 
 t.test(
-  'a made-up token that joins a reading, or meets a failed one, does not use the cooldown up',
+  'a made-up token that joins a read, or meets a failed one, does not consume the cooldown',
   async (t) => {
     const { at, verify } = await keySet()
     await verify('request', 'first')

@@ -1,10 +1,10 @@
-/** Signing out: here at once and everywhere, then at the provider. */
+/** Signing out: on every instance at once, then at the provider. */
 
 import t from 'tap'
 import { SESSION_COOKIE } from '../../src/oidc/session/cookies.ts'
 import { startWorld } from './world.ts'
 
-t.test('from a page: the browser is sent to sign out at the provider, and comes back', async (t) => {
+t.test('a browser is redirected to sign out at the provider, and returns', async (t) => {
   const world = await startWorld(t)
   world.user('alice', {})
   const browser = world.browser()
@@ -26,18 +26,18 @@ t.test('from a page: the browser is sent to sign out at the provider, and comes 
 
   const thief = world.browser()
   thief.cookies(world.origin).set(SESSION_COOKIE, cookie)
-  t.equal((await thief.send(`${world.origin}/v1/me`)).status, 401, 'the cookie is worth nothing any more')
+  t.equal((await thief.send(`${world.origin}/v1/me`)).status, 401, 'the cookie is no longer valid')
   t.match(world.announced.at(-1), {
     changes: [{ tenant: 'acme', kind: 'session', key: cookie.split('.')[1] }],
   })
 
-  // Signed out at the provider too: it asks for a name again.
+  // The session at the provider has ended too: the provider asks for a login.
   const again = await browser.send(`${world.origin}/pages/a`, { headers: { accept: 'text/html' } })
   const login = await browser.walk(again.headers.location ?? '', (url) => url.includes('/interaction/'))
   t.match(login.headers.location, '/interaction/')
 })
 
-t.test('from a program, by cookie or by refresh handle', async (t) => {
+t.test('a program signs out by cookie or by refresh handle', async (t) => {
   const world = await startWorld(t)
   world.user('alice', {})
   const browser = world.browser()
@@ -53,28 +53,25 @@ t.test('from a program, by cookie or by refresh handle', async (t) => {
   t.equal((await world.refresh(program, refresh_token)).status, 401)
 })
 
-t.test(
-  "with a handle that was used: it may still end its session; a made-up one ends nobody's",
-  async (t) => {
-    const world = await startWorld(t)
-    world.user('alice', {})
-    const browser = world.browser()
-    const first = (await world.signIn(browser)).json.refresh_token
-    const second = (await world.refresh(browser, first)).json.refresh_token
-    const [tenant, id] = String(second).split('.')
-    for (const made of ['x', `${tenant}.${id}.${'A'.repeat(43)}.${'A'.repeat(43)}`]) {
-      const page = await browser.postJson(`${world.origin}/auth/oidc/logout`, { refresh_token: made })
-      t.equal(page.status, 200, 'nothing to end is signed out')
-      t.same(page.json, { logged_out: true })
-    }
-    const third = (await world.refresh(browser, second)).json.refresh_token
-    t.ok(third)
-    await browser.postJson(`${world.origin}/auth/oidc/logout`, { refresh_token: first })
-    t.equal((await world.refresh(browser, third)).status, 401)
-  },
-)
+t.test('a used handle still ends its session; a made-up handle ends none', async (t) => {
+  const world = await startWorld(t)
+  world.user('alice', {})
+  const browser = world.browser()
+  const first = (await world.signIn(browser)).json.refresh_token
+  const second = (await world.refresh(browser, first)).json.refresh_token
+  const [tenant, id] = String(second).split('.')
+  for (const made of ['x', `${tenant}.${id}.${'A'.repeat(43)}.${'A'.repeat(43)}`]) {
+    const page = await browser.postJson(`${world.origin}/auth/oidc/logout`, { refresh_token: made })
+    t.equal(page.status, 200, 'a request without a session succeeds')
+    t.same(page.json, { logged_out: true })
+  }
+  const third = (await world.refresh(browser, second)).json.refresh_token
+  t.ok(third)
+  await browser.postJson(`${world.origin}/auth/oidc/logout`, { refresh_token: first })
+  t.equal((await world.refresh(browser, third)).status, 401)
+})
 
-t.test('without anything', async (t) => {
+t.test('a request without cookie and handle', async (t) => {
   const world = await startWorld(t)
   const browser = world.browser()
   for (let i = 0; i < 2; i++) {
@@ -82,10 +79,10 @@ t.test('without anything', async (t) => {
     t.same(page.json, { logged_out: true })
     t.equal(page.headers['set-cookie'], undefined)
   }
-  t.equal(world.acme.asked.size, 0)
+  t.equal(world.acme.requestCounts.size, 0)
 })
 
-t.test('the provider is down: signed out here all the same', async (t) => {
+t.test('the provider is unavailable: the session ends at the gateway', async (t) => {
   const world = await startWorld(t)
   world.user('alice', {})
   const browser = world.browser()
@@ -102,7 +99,7 @@ t.test('the provider is down: signed out here all the same', async (t) => {
   )
 })
 
-t.test('the store is away: 503, and nobody is told that they are signed out', async (t) => {
+t.test('the store is unavailable: 503, and no response claims success', async (t) => {
   const world = await startWorld(t)
   world.user('alice', {})
   const browser = world.browser()
@@ -114,18 +111,18 @@ t.test('the store is away: 503, and nobody is told that they are signed out', as
   t.equal((await browser.send(`${world.origin}/v1/me`)).status, 200)
 })
 
-t.test("the provider's refresh token is revoked there", async (t) => {
+t.test("the provider's refresh token is revoked", async (t) => {
   const world = await startWorld(t)
   world.user('alice', {})
   const browser = world.browser()
   const { refresh_token } = (await world.signIn(browser)).json
   let revoked = () => {}
-  const asked = new Promise<void>((resolve) => (revoked = resolve))
+  const requested = new Promise<void>((resolve) => (revoked = resolve))
   world.acme.instead = (request) => {
     if (request.url === '/token/revocation') revoked()
     return false
   }
   await browser.postJson(`${world.origin}/auth/oidc/logout`, { refresh_token })
-  await asked
+  await requested
   t.equal(world.acme.count('/token/revocation'), 1)
 })

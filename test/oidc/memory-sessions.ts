@@ -1,6 +1,6 @@
 /**
- * A session store in memory: the plainest thing that keeps the promises of `session-store.ts`. For tests of the room,
- * and as the reference that shows the conformance suite can be passed. Everything between two awaits is a transaction.
+ * A session store in memory that keeps the contract of `session-store.ts`, for tests of sign-in. As the reference it
+ * shows that the conformance suite can pass. The code between two awaits is a transaction.
  */
 
 import type {
@@ -15,13 +15,13 @@ import type {
 
 interface Row {
   session: StoredSession
-  /** ms since the epoch; 0: nobody has claimed it. */
+  /** ms since the epoch; 0: not claimed. */
   claimedUntil: number
 }
 
 export class MemorySessions implements SessionStore {
   readonly rows = new Map<string, Row>()
-  /** What every method rejects with; null: they work. */
+  /** The error that every method rejects with; null: methods succeed. */
   fault: Error | null = null
   #seq = 0
 

@@ -1,7 +1,4 @@
-/**
- * The room behind a real server, as the gateway will have it: the endpoints, one page that asks for sign-in, and one
- * route for programs. The only place that tests of sign-in know of it.
- */
+/** Sign-in behind a real server: the endpoints, one page that requires sign-in, and one route for programs. */
 
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { verifyToken } from '../../src/decision/authn/token.ts'
@@ -20,7 +17,7 @@ export function mount(server: Server, world: SignInWorld): void {
   server.on('request', (request, response) => {
     serve(request, world)
       .catch(() => new Refusal('unavailable', 'The gateway cannot decide at the moment.'))
-      .then((outcome) => (outcome instanceof Refusal ? refuse(response, outcome) : reply(response, outcome)))
+      .then((result) => (result instanceof Refusal ? refuse(response, result) : reply(response, result)))
   })
 }
 
@@ -33,7 +30,7 @@ async function serve(request: IncomingMessage, world: SignInWorld): Promise<Sign
   if (path.startsWith('/auth/oidc/')) return world.oidc.serve({ method, path, query, rawHeaders, body })
   const caller = await authenticate(world, method, rawHeaders)
   if (path === '/pages/bye') return { status: 200, headers: [], body: { page: 'bye' } }
-  // What `sign_in: acme` on a route means.
+  // The behaviour of `sign_in: acme` on a route.
   if (
     caller instanceof Refusal &&
     caller.status === 401 &&

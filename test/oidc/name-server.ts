@@ -1,11 +1,11 @@
-/** A name server on loopback, by UDP: answers what a test wants it to, or nothing at all. */
+/** A DNS server on loopback over UDP with scripted answers, or none. */
 
 import { createSocket, type RemoteInfo, type Socket } from 'node:dgram'
 import { once } from 'node:events'
 import { isIPv4 } from 'node:net'
 import type { Test } from 'tap'
 
-/** Addresses, an error (RFC 1035, section 4.1.1), or silence (null). */
+/** Addresses, an error (RFC 1035, section 4.1.1), or no answer (null). */
 export type Records = readonly string[] | 'NXDOMAIN' | 'SERVFAIL' | null
 
 const CODES = { NXDOMAIN: 3, SERVFAIL: 2 }
@@ -15,10 +15,10 @@ const AAAA = 28
 export class NameServer {
   /** `127.0.0.1:port` */
   readonly address: string
-  /** By name; what is not there does not exist. A function is asked for each question. */
+  /** Name → records; other names do not exist. A function is called for each query. */
   readonly names = new Map<string, Records | ((type: 'A' | 'AAAA') => Records)>()
-  /** `name type`, in the order of the questions. */
-  readonly asked: string[] = []
+  /** `name type`, in the order of the queries. */
+  readonly queries: string[] = []
   readonly #socket: Socket
   #silent: { readonly question: Buffer; readonly from: RemoteInfo }[] = []
 
@@ -38,10 +38,10 @@ export class NameServer {
   }
 
   count(name: string): number {
-    return this.asked.filter((each) => each.startsWith(`${name} `)).length
+    return this.queries.filter((each) => each.startsWith(`${name} `)).length
   }
 
-  /** What was met with silence is told now that the name does not exist. */
+  /** Answers the pending queries with "no such name". */
   release(): void {
     for (const { question, from } of this.#silent.splice(0)) this.#send(question, from, 'NXDOMAIN', A)
   }
@@ -49,7 +49,7 @@ export class NameServer {
   #answer(question: Buffer, from: RemoteInfo): void {
     const { name, type } = questionOf(question)
     const kind = type === A ? 'A' : 'AAAA'
-    this.asked.push(`${name} ${kind}`)
+    this.queries.push(`${name} ${kind}`)
     const known = this.names.has(name) ? (this.names.get(name) ?? null) : 'NXDOMAIN'
     const records = typeof known === 'function' ? known(kind) : known
     if (records === null) this.#silent.push({ question, from })
@@ -64,9 +64,9 @@ export class NameServer {
     header.writeUInt16BE(0x8180 | (typeof records === 'string' ? CODES[records] : 0), 2)
     header.writeUInt16BE(1, 4)
     header.writeUInt16BE(addresses.length, 6)
-    const asked = question.subarray(12, questionOf(question).end)
+    const questionBytes = question.subarray(12, questionOf(question).end)
     this.#socket.send(
-      Buffer.concat([header, asked, ...addresses.map((each) => recordOf(each, type))]),
+      Buffer.concat([header, questionBytes, ...addresses.map((each) => recordOf(each, type))]),
       from.port,
       from.address,
     )
@@ -83,14 +83,14 @@ function questionOf(message: Buffer): { name: string; type: number; end: number 
   return { name: labels.join('.').toLowerCase(), type: message.readUInt16BE(at + 1), end: at + 5 }
 }
 
-/** Of the name in the question, for a second. */
+/** A record for the name in the query; its TTL is one second. */
 function recordOf(address: string, type: number): Buffer {
   const data = type === AAAA ? bytesOfV6(address) : Buffer.from(address.split('.').map(Number))
   const head = Buffer.from([0xc0, 0x0c, 0, type, 0, 1, 0, 0, 0, 1, 0, data.length])
   return Buffer.concat([head, data])
 }
 
-/** With all of its eight groups written. */
+/** With all eight groups written out. */
 function bytesOfV6(address: string): Buffer {
   return Buffer.from(
     address

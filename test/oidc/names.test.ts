@@ -1,4 +1,4 @@
-/** Name look-ups of a provider, with a real name server: the system's rules, and bounds. */
+/** Name look-ups for a provider against a real DNS server: the system's rules, and bounds. */
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -23,7 +23,7 @@ async function namesOf(t: Test, files: { hosts?: string; resolv?: string } = {},
   return { server, names, find, hostsFile }
 }
 
-t.test('both families, IPv4 first', async (t) => {
+t.test('both families are returned, IPv4 first', async (t) => {
   const { server, find } = await namesOf(t)
   server.names.set('login.acme.example', ['2001:db8:0:0:0:0:0:1', '192.0.2.1', '192.0.2.2'])
   t.same(await find('LOGIN.acme.example'), ['4 192.0.2.1', '4 192.0.2.2', '6 2001:db8::1'])
@@ -33,7 +33,7 @@ t.test('both families, IPv4 first', async (t) => {
   t.same(await find('six'), ['6 2001:db8::1'])
 })
 
-t.test('there is none', async (t) => {
+t.test('missing names, and names without addresses', async (t) => {
   const { server, find } = await namesOf(t)
   t.equal(await find('nowhere.example'), 'ENOTFOUND')
   server.names.set('empty.example', [])
@@ -44,11 +44,11 @@ t.test('there is none', async (t) => {
   t.same(await find('half.example'), ['4 192.0.2.1'])
 })
 
-t.test('localhost is loopback, and no name server is asked', async (t) => {
+t.test('localhost is loopback, without a DNS query', async (t) => {
   const { server, find } = await namesOf(t, { hosts: '192.0.2.1 localhost' })
   for (const name of ['localhost', 'LocalHost', 'localhost.', 'kc.localhost'])
     t.same(await find(name), ['4 127.0.0.1', '6 ::1'], name)
-  t.same(server.asked, [])
+  t.same(server.queries, [])
 })
 
 t.test('/etc/hosts comes before DNS', async (t) => {
@@ -62,12 +62,12 @@ t.test('/etc/hosts comes before DNS', async (t) => {
   const { server, find, hostsFile } = await namesOf(t, { hosts })
   t.same(await find('kc'), ['4 10.0.0.5', '6 fd00::5'])
   t.same(await find('KC.internal.'), ['4 10.0.0.5'])
-  t.same(server.asked, [])
+  t.same(server.queries, [])
   writeFileSync(hostsFile, '10.0.0.6 kc\n')
-  t.same(await find('kc'), ['4 10.0.0.6'], 'and is read anew')
+  t.same(await find('kc'), ['4 10.0.0.6'], 'the file is read again')
 })
 
-t.test('without the files', async (t) => {
+t.test('missing files', async (t) => {
   const missing = { hostsFile: '/nowhere/hosts', resolvFile: '/nowhere/resolv.conf' }
   const { server, find } = await namesOf(t, {}, missing)
   server.names.set('kc', ['10.0.0.5'])
@@ -77,21 +77,25 @@ t.test('without the files', async (t) => {
 t.test('the search list', async (t) => {
   const resolv = 'nameserver 192.0.2.1\ndomain x\nsearch auth.svc svc. cluster.local\noptions edns0 ndots:2\n'
   const { server, find } = await namesOf(t, { resolv })
-  const asked = async (name: string) => {
-    server.asked.length = 0
+  const lookUp = async (name: string) => {
+    server.queries.length = 0
     const found = await find(name)
-    return [found, [...new Set(server.asked.map((each) => each.split(' ')[0]))]]
+    return [found, [...new Set(server.queries.map((each) => each.split(' ')[0]))]]
   }
   server.names.set('kc.svc', ['10.0.0.5'])
   server.names.set('kc.auth.svc', 'SERVFAIL')
-  t.same(await asked('kc'), [['4 10.0.0.5'], ['kc.auth.svc', 'kc.svc']])
+  t.same(await lookUp('kc'), [['4 10.0.0.5'], ['kc.auth.svc', 'kc.svc']])
   server.names.set('login.acme.example', ['192.0.2.1'])
-  t.same(await asked('login.acme.example'), [['4 192.0.2.1'], ['login.acme.example']])
-  t.same(await asked('acme.example.'), ['ENOTFOUND', ['acme.example']], 'a last dot: nothing else is tried')
-  t.same(await asked('a.b'), ['ENOTFOUND', ['a.b.auth.svc', 'a.b.svc', 'a.b.cluster.local', 'a.b']])
+  t.same(await lookUp('login.acme.example'), [['4 192.0.2.1'], ['login.acme.example']])
+  t.same(
+    await lookUp('acme.example.'),
+    ['ENOTFOUND', ['acme.example']],
+    'a trailing dot disables the search list',
+  )
+  t.same(await lookUp('a.b'), ['ENOTFOUND', ['a.b.auth.svc', 'a.b.svc', 'a.b.cluster.local', 'a.b']])
 })
 
-t.test('a name server that answers for one family alone', async (t) => {
+t.test('a DNS server that answers for one family only', async (t) => {
   const { server, find } = await namesOf(t)
   for (const silent of ['A', 'AAAA'] as const) {
     server.names.set(silent, null)
@@ -101,27 +105,27 @@ t.test('a name server that answers for one family alone', async (t) => {
   }
 })
 
-t.test('a name server that never answers', async (t) => {
+t.test('a DNS server that never answers', async (t) => {
   const { server, find } = await namesOf(t, { resolv: 'search a b c d e f' }, { total: 200 })
   server.names.set('slow.example', null)
   for (const domain of ['a', 'b', 'c', 'd', 'e', 'f']) server.names.set(`slow.example.${domain}`, null)
   t.equal(await find('slow.example'), 'ETIMEOUT')
-  t.ok(server.count('slow.example') <= 2, 'and nothing is asked after the end')
+  t.ok(server.count('slow.example') <= 2, 'no query after the deadline')
   const { server: other, find: findThere } = await namesOf(t, {}, { timeout: 20 })
   other.names.set('slow.example', null)
-  t.equal(await findThere('slow.example'), 'ETIMEOUT', 'by the time of a question')
-  t.ok(other.count('slow.example') <= 4, 'twice for each family')
+  t.equal(await findThere('slow.example'), 'ETIMEOUT', 'the timeout of a query')
+  t.ok(other.count('slow.example') <= 4, 'two attempts for each family')
 })
 
-t.test('how many at once', async (t) => {
+t.test('the number of concurrent look-ups is bounded', async (t) => {
   const { server, find } = await namesOf(t, {}, { maxInFlight: 2 })
   for (const name of ['one', 'two', 'three']) server.names.set(name, null)
   const waiting = [find('one'), find('two'), find('one'), find('ONE')]
   t.equal(await find('three'), "too many look-ups of the provider's host names are pending")
-  while (server.asked.length < 4) await new Promise((resolve) => setTimeout(resolve, 10))
+  while (server.queries.length < 4) await new Promise((resolve) => setTimeout(resolve, 10))
   server.release()
   t.same(await Promise.all(waiting), Array(4).fill('ENOTFOUND'))
-  t.equal(server.count('one'), 2, 'one look-up for all that ask for the same name')
+  t.equal(server.count('one'), 2, 'concurrent look-ups of one name are shared')
   server.names.set('three', ['192.0.2.1'])
   t.same(await find('three'), ['4 192.0.2.1'])
 })

@@ -1,6 +1,6 @@
 /**
- * New keys where the old ones were known: under the old name, or at another address. They are found by readings whose
- * rate is bounded, whatever tokens with bad signatures come meanwhile.
+ * Key rotation under the old key id, and at a new address. The gateway finds the new keys by reads whose rate is
+ * bounded, whatever tokens with bad signatures arrive meanwhile.
  */
 
 import { randomBytes } from 'node:crypto'
@@ -33,24 +33,24 @@ async function known(t: Test) {
   return { world, provider, sign, signIn, validate, asBearer }
 }
 
-/** Another key under the name of the first. */
+/** Replaces the first key under the same kid. */
 async function replaceKey(provider: HostileProvider): Promise<void> {
   provider.keys.length = 0
   await provider.newKey('first')
 }
 
-/** A good token but for its signature. */
+/** Valid except for its signature. */
 function spoilt(token: string): string {
   return `${token.slice(0, token.lastIndexOf('.'))}.${randomBytes(64).toString('base64url')}`
 }
 
-t.test('a new key under the old name: a sign-in', async (t) => {
+t.test('a new key under the old kid: a sign-in', async (t) => {
   const { provider, signIn } = await known(t)
   await replaceKey(provider)
   t.equal(await signIn(), 200)
 })
 
-t.test('a new key under the old name: a token that came with a request', async (t) => {
+t.test('a new key under the old kid: a bearer token', async (t) => {
   const { provider, sign, validate, asBearer } = await known(t)
   await replaceKey(provider)
   t.equal(await validate(await sign()), 200)
@@ -58,7 +58,7 @@ t.test('a new key under the old name: a token that came with a request', async (
   t.equal(provider.count('/jwks'), 2)
 })
 
-t.test('a flood of bad signatures under the known name', async (t) => {
+t.test('a flood of bad signatures under the known kid', async (t) => {
   const { provider, sign, signIn, validate, asBearer } = await known(t)
   const token = await sign()
   const began = performance.now()
@@ -70,14 +70,14 @@ t.test('a flood of bad signatures under the known name', async (t) => {
   const flooding = Promise.all([flood(asBearer), flood(asBearer), flood(validate), flood(validate)])
   await flood(asBearer)
   await replaceKey(provider)
-  t.equal(await signIn(), 200, 'a sign-in by a new key under the old name')
-  t.equal(await validate(await sign()), 200, 'known for all from then on')
+  t.equal(await signIn(), 200, 'a sign-in by a new key under the old kid')
+  t.equal(await validate(await sign()), 200, 'the key is known from then on')
   await provider.newKey('second')
-  t.equal(await asBearer(await sign()), 200, 'a new name, which bad signatures have used up nothing of')
+  t.equal(await asBearer(await sign()), 200, 'bad signatures have consumed none of the reads for a new kid')
   t.same(await flooding, [[401], [401], [401], [401]])
   const allowed = 5 + Math.ceil((performance.now() - began) / 10_000)
-  t.ok(provider.count('/jwks') <= allowed, `${provider.count('/jwks')} readings of keys`)
-  t.ok(provider.count(DISCOVERY) <= allowed, `${provider.count(DISCOVERY)} readings of discovery`)
+  t.ok(provider.count('/jwks') <= allowed, `${provider.count('/jwks')} reads of keys`)
+  t.ok(provider.count(DISCOVERY) <= allowed, `${provider.count(DISCOVERY)} reads of discovery`)
 })
 
 for (const [name, left] of [
@@ -99,16 +99,16 @@ for (const [name, left] of [
     }
   })
 
-t.test('the keys have not moved, and discovery is away', async (t) => {
+t.test('the keys have not moved, and discovery is unavailable', async (t) => {
   const { provider, sign, validate } = await known(t)
   provider.answers.set(DISCOVERY, () => ({ status: 500, body: '' }))
   await provider.newKey('second')
   t.equal(await validate(await sign()), 200)
 })
 
-t.test('the keys have moved to where the gateway does not go', async (t) => {
+t.test('the keys have moved to a forbidden address', async (t) => {
   const { provider, sign, validate } = await known(t)
   provider.metadata = { jwks_uri: 'http://192.0.2.1/jwks' }
   await provider.newKey('second')
-  t.equal(await validate(await sign()), 200, 'the address that was good before still counts')
+  t.equal(await validate(await sign()), 200, 'the previous address still counts')
 })

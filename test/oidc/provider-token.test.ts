@@ -1,4 +1,4 @@
-/** Tokens of the provider as bearer tokens, for a tenant that accepts them: which do, and all that do not. */
+/** A provider's tokens as bearer tokens, for a tenant that accepts them. */
 
 import { generateKeyPair } from 'jose'
 import t from 'tap'
@@ -11,7 +11,7 @@ const provider = await HostileProvider.start(t)
 const API = 'https://api.acme.example'
 await provider.takes(world, { acme: { acceptProviderTokens: true, audience: [API] } })
 
-async function outcome(claims: Claims = {}, header: Record<string, unknown> = {}) {
+async function authenticate(claims: Claims = {}, header: Record<string, unknown> = {}) {
   const token = await provider.sign(provider.claims(claims), header)
   world.secrets.add(token)
   return verdict(token)
@@ -22,10 +22,15 @@ async function verdict(token: string): Promise<unknown> {
   return found instanceof Refusal ? found.code : found
 }
 
-t.test('accepted', async (t) => {
+t.test('accepted tokens', async (t) => {
   const now = Math.floor(Date.now() / 1000)
   t.match(
-    await outcome({ email: 'alice@acme.example', memberOf: ['Viewer', 'Editor'], iat: now, exp: now + 60 }),
+    await authenticate({
+      email: 'alice@acme.example',
+      memberOf: ['Viewer', 'Editor'],
+      iat: now,
+      exp: now + 60,
+    }),
     {
       tenant: 'acme',
       user: 'alice',
@@ -46,21 +51,21 @@ t.test('accepted', async (t) => {
     [{ nbf: now + 30 }, {}],
   ]
   for (const [claims, header] of good)
-    t.match(await outcome(claims, header), { user: 'alice' }, JSON.stringify(claims))
+    t.match(await authenticate(claims, header), { user: 'alice' }, JSON.stringify(claims))
 })
 
-t.test('for nobody here: somebody else may know it', async (t) => {
+t.test('tokens for another audience are left to other authenticators', async (t) => {
   for (const claims of [
     { iss: 'https://other.example' },
     { aud: 'other' },
     { aud: undefined },
     { iss: world.globex.issuer },
   ])
-    t.equal(await outcome(claims), null, JSON.stringify(claims))
+    t.equal(await authenticate(claims), null, JSON.stringify(claims))
   for (const text of ['', 'x', 'a.b.c', await world.ownToken()]) t.equal(await verdict(text), null)
 })
 
-t.test('refused', async (t) => {
+t.test('refused tokens', async (t) => {
   const now = Math.floor(Date.now() / 1000)
   const bad: [Claims, Record<string, unknown>, string?][] = [
     [{}, { typ: 'logout+jwt' }],
@@ -83,37 +88,37 @@ t.test('refused', async (t) => {
     [{}, { kid: 'unknown' }],
   ]
   for (const [claims, header, code = 'token_invalid'] of bad)
-    t.equal(await outcome(claims, header), code, JSON.stringify([claims, header]))
+    t.equal(await authenticate(claims, header), code, JSON.stringify([claims, header]))
   const { privateKey } = await generateKeyPair('ES256')
   t.equal(
     await verdict(await provider.sign(provider.claims(), {}, privateKey)),
     'token_invalid',
-    'another key',
+    'signed by another key',
   )
   const none = `${Buffer.from('{"alg":"none"}').toString('base64url')}.${(await provider.sign(provider.claims())).split('.')[1]}.`
-  t.equal(await verdict(none), 'token_invalid', 'none')
+  t.equal(await verdict(none), 'token_invalid', 'without a signature')
 })
 
-t.test('a tenant that does not accept them', async (t) => {
+t.test('a tenant that does not accept provider tokens', async (t) => {
   await provider.takes(world, { acme: { acceptProviderTokens: false } })
-  t.equal(await outcome(), null)
+  t.equal(await authenticate(), null)
 })
 
-t.test('two tenants that it could be for', async (t) => {
+t.test('one token that fits two tenants', async (t) => {
   const redirectUri = `${world.origin}/auth/oidc/callback/globex`
   const globex = { issuer: provider.issuer, clientId: CLIENT, acceptProviderTokens: true, redirectUri }
   await provider.takes(world, { acme: { acceptProviderTokens: true }, globex })
-  t.equal(await outcome(), 'token_invalid')
+  t.equal(await authenticate(), 'token_invalid')
   await provider.takes(world, {
     acme: { acceptProviderTokens: true },
     globex: { ...globex, clientId: 'another' },
   })
-  t.match(await outcome(), { tenant: 'acme' })
-  t.match(await outcome({ aud: 'another' }), { tenant: 'globex' })
+  t.match(await authenticate(), { tenant: 'acme' })
+  t.match(await authenticate({ aud: 'another' }), { tenant: 'globex' })
 })
 
-t.test('the keys can not be had', async (t) => {
+t.test('the keys are unavailable', async (t) => {
   await provider.takes(world, { acme: { acceptProviderTokens: true } })
   provider.answers.set('/jwks', () => ({ status: 500, body: {} }))
-  t.equal(await outcome(), 'unavailable')
+  t.equal(await authenticate(), 'unavailable')
 })

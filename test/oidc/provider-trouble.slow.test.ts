@@ -1,6 +1,6 @@
 /**
- * A provider that is down, slow, or not what it should be: 503 for its own tenant, nothing for the others, and back
- * without a restart. Nothing that it says leads a request of ours astray.
+ * A provider that is down, slow or malformed: 503 for its own tenant, no effect on others, and recovery without a
+ * restart. None of its responses redirects the gateway's requests.
  */
 
 import { createServer } from 'node:https'
@@ -14,7 +14,7 @@ import { SELF_SIGNED } from './self-signed.ts'
 import { type SignInWorld, startWorld } from './world.ts'
 
 const DISCOVERY = '/.well-known/openid-configuration'
-/** Would be good, but for its size. */
+/** Valid except for its size. */
 const huge = (good: object) => ({ body: { ...good, padding: 'a'.repeat(2 * 1024 * 1024) } })
 const QUICK = { limits: { total: 400, connect: 300 } }
 
@@ -23,7 +23,7 @@ function unavailable(t: Test, page: Page, what: string): void {
   t.equal(page.headers['set-cookie'], undefined, what)
 }
 
-/** Until it is 200: what failed is not tried again at once. */
+/** Repeats until the status is 200, because a failed read is not repeated at once. */
 async function recovered(ask: () => Promise<Page>): Promise<Page> {
   for (let i = 0; ; i++) {
     const page = await ask()
@@ -83,16 +83,16 @@ t.test('discovery', async (t) => {
     provider.answers.set(DISCOVERY, answer)
     unavailable(t, await world.begin(world.browser()), name)
     provider.answers.set(DISCOVERY, good)
-    t.equal((await recovered(() => world.begin(world.browser()))).status, 200, `${name}: and back`)
+    t.equal((await recovered(() => world.begin(world.browser()))).status, 200, `${name}: recovers`)
   }
   for (const [name, changes] of Object.entries(metadata)) {
     await provider.takes(world, QUICK)
     provider.metadata = changes
     unavailable(t, await world.begin(world.browser()), name)
   }
-  t.equal(elsewhere.asked.size, 0, 'no redirect was followed')
+  t.equal(elsewhere.requestCounts.size, 0, 'no redirect was followed')
   for (const line of world.events('sign_in_failed')) t.equal(line.tenant, 'acme')
-  t.match(JSON.stringify(world.lines), 'differs from the configured issuer', 'the log says what is wrong')
+  t.match(JSON.stringify(world.lines), 'differs from the configured issuer', 'the log has the reason')
 })
 
 t.test('keys', async (t) => {
@@ -121,7 +121,7 @@ t.test('keys', async (t) => {
     unavailable(t, await ask(), `${name}, at validate`)
     provider.answers.set('/jwks', good)
     if (name.startsWith('a point')) continue
-    t.equal((await recovered(ask)).status, 200, `${name}: and back`)
+    t.equal((await recovered(ask)).status, 200, `${name}: recovers`)
   }
   t.equal(provider.count('/elsewhere'), 0)
   t.equal(world.sessions.rows.size, 0)
@@ -152,15 +152,15 @@ t.test('the token endpoint', async (t) => {
     const page = await browser.send(callbackOf(world, begun.json.state))
     t.match(page.json, { status: 503, code: 'unavailable' }, name)
   }
-  t.equal(provider.count('/elsewhere'), 0, 'the code went nowhere else')
+  t.equal(provider.count('/elsewhere'), 0, 'no other address received the code')
   provider.gives(null)
   const browser = world.browser()
   const begun = await world.begin(browser)
   const page = await browser.send(callbackOf(world, begun.json.state))
-  t.match(page.json, { status: 401, code: 'token_invalid' }, 'no ID token, nobody signed in')
+  t.match(page.json, { status: 401, code: 'token_invalid' }, 'no ID token, no sign-in')
 })
 
-t.test('a provider that hangs holds up nobody else', async (t) => {
+t.test('a hanging provider delays no other tenant', async (t) => {
   const { world, provider } = await hostileWorld(t, { limits: { total: 60_000 } })
   world.user('bob', {}, world.globex)
   provider.answers.set(DISCOVERY, () => null)
@@ -173,22 +173,22 @@ t.test('a provider that hangs holds up nobody else', async (t) => {
   )
   const page = await world.signIn(world.browser('bob'), 'globex')
   t.equal(page.status, 200)
-  t.ok(waiting, 'while the others still waited')
+  t.ok(waiting, 'the others are still pending')
   provider.release()
   for (const each of await hanging) t.equal(each.status, 503)
-  t.equal(provider.count(DISCOVERY), 1, 'for one answer, all of them')
+  t.equal(provider.count(DISCOVERY), 1, 'all of them share one timeout')
 })
 
-t.test('a provider that is down is not asked by every request', async (t) => {
+t.test('requests do not each query a provider that is down', async (t) => {
   const { world, provider } = await hostileWorld(t)
   provider.answers.set(DISCOVERY, () => ({ status: 500, body: {} }))
   const begun = Date.now()
   for (let i = 0; i < 100; i++) await world.begin(world.browser())
   const seconds = Math.ceil((Date.now() - begun) / 1000)
-  t.ok(provider.count(DISCOVERY) <= seconds + 1, `${provider.count(DISCOVERY)} times in ${seconds} s`)
+  t.ok(provider.count(DISCOVERY) <= seconds + 1, `${provider.count(DISCOVERY)} reads in ${seconds} s`)
 })
 
-t.test('too many requests under way are refused', async (t) => {
+t.test('requests beyond the limit of pending ones are refused', async (t) => {
   const { world, provider } = await hostileWorld(t, { limits: { total: 2000, maxRequests: 5 } })
   const begun = await Promise.all(
     Array.from({ length: 20 }, async () => {
@@ -202,11 +202,11 @@ t.test('too many requests under way are refused', async (t) => {
   t.equal(provider.count('/token'), 5)
 })
 
-t.test('plain http, where it is not allowed, or not to loopback', async (t) => {
+t.test('plain HTTP that is not allowed, or not on loopback', async (t) => {
   const { world, provider } = await hostileWorld(t)
   await provider.takes(world, { acme: { allowInsecure: false } })
   unavailable(t, await world.begin(world.browser()), 'not allowed')
-  t.equal(provider.asked.size, 0, 'not even asked')
+  t.equal(provider.requestCounts.size, 0, 'the provider received no request')
   for (const issuer of [
     'http://192.0.2.1',
     'http://localhost.evil.example',
@@ -219,11 +219,11 @@ t.test('plain http, where it is not allowed, or not to loopback', async (t) => {
   t.match(world.events('sign_in_failed').at(-1), { reason: 'the issuer is not https' })
 })
 
-t.test('a certificate that nobody vouches for', async (t) => {
+t.test('an untrusted certificate', async (t) => {
   const world = await startWorld(t)
-  let asked = 0
+  let requests = 0
   const server = createServer(SELF_SIGNED, (_request, response) => {
-    asked++
+    requests++
     response.end('{}')
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -238,21 +238,21 @@ t.test('a certificate that nobody vouches for', async (t) => {
   const issuer = `https://localhost:${(server.address() as AddressInfo).port}`
   await world.reopen({ acme: { issuer, redirectUri } })
   unavailable(t, await world.begin(world.browser()), 'whatever the environment says')
-  t.equal(asked, 0)
+  t.equal(requests, 0)
   t.match(world.events('sign_in_failed'), [{ reason: /DEPTH_ZERO_SELF_SIGNED_CERT/ }])
 })
 
-t.test('the memory of used sign-ins can not be asked', async (t) => {
+t.test('the memory of used sign-ins is unavailable', async (t) => {
   const used = new ProcessEphemeral()
   let away = false
-  const asked = async <T>(work: () => Promise<T>): Promise<T> => {
+  const unlessAway = async <T>(work: () => Promise<T>): Promise<T> => {
     if (away) throw new Error('away')
     return work()
   }
   const world = await startWorld(t, {
     ephemeral: {
-      epoch: () => asked(() => used.epoch()),
-      use: (...call) => asked(() => used.use(...call)),
+      epoch: () => unlessAway(() => used.epoch()),
+      use: (...call) => unlessAway(() => used.use(...call)),
     },
   })
   world.user('alice', {})
@@ -260,8 +260,8 @@ t.test('the memory of used sign-ins can not be asked', async (t) => {
   const answer = await world.answer(browser)
   away = true
   t.equal((await world.begin(world.browser())).status, 503, 'no sign-in begins')
-  t.equal((await browser.send(answer.href)).status, 503, 'and none is finished')
+  t.equal((await browser.send(answer.href)).status, 503, 'no sign-in completes')
   t.equal(world.acme.count('/token'), 0, 'the code was not redeemed')
   away = false
-  t.equal((await browser.send(answer.href)).status, 200, 'nothing was used up')
+  t.equal((await browser.send(answer.href)).status, 200, 'the sign-in was not consumed')
 })

@@ -1,6 +1,6 @@
 /**
- * A real, certified OpenID provider (`oidc-provider`) on loopback, one for each tenant. Its accounts and keys can be
- * changed while it runs; what it is asked for is counted; it can be made to be down.
+ * A certified OpenID provider (`oidc-provider`) on loopback, one for each tenant. Its accounts and keys can change
+ * while it runs. It counts its requests, and can be stopped.
  */
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
@@ -13,26 +13,26 @@ import type { OidcConfig } from '../../src/config/config.ts'
 export const ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA'] as const
 export type Algorithm = (typeof ALGORITHMS)[number]
 
-/** Claims of a user; without the user, the provider knows nobody of that name any more. */
+/** Claims of each user; the provider rejects a user that is not here. */
 export type Account = Readonly<Record<string, unknown>>
 
 export interface ProviderOptions {
   readonly redirectUri: string
   readonly postLogoutRedirect?: string
-  /** False: claims of scopes are in userinfo only, as the standard has it. */
+  /** False: claims of scopes are in userinfo only, as OpenID Connect Core has it. */
   readonly claimsInIdToken?: boolean
 }
 
-/** A client for each way to authenticate and each algorithm: `client_secret_basic-RS256`, `none-EdDSA`, … */
+/** A client for each authentication method and each algorithm: `client_secret_basic-RS256`, `none-EdDSA`, … */
 export const METHODS = ['client_secret_basic', 'client_secret_post', 'none'] as const
 export const CLIENT_SECRET = 'a client secret: with + & = and / in it, to be encoded'
 
 export class TestProvider {
   readonly issuer: string
   readonly accounts = new Map<string, Account>()
-  /** Path → how often it was asked for. */
-  readonly asked = new Map<string, number>()
-  /** Whatever happens instead of an answer; null: nothing. */
+  /** Path → number of requests. */
+  readonly requestCounts = new Map<string, number>()
+  /** Replaces the response; null: no response. */
   instead: ((request: IncomingMessage, response: ServerResponse) => boolean) | null = null
   readonly #server: Server
   readonly #options: ProviderOptions
@@ -57,7 +57,7 @@ export class TestProvider {
     return provider
   }
 
-  /** New keys, and none of the old ones; sessions and clients stay. */
+  /** New keys replace all old ones; sessions and clients stay. */
   async rotateKeys(): Promise<void> {
     this.#open(await Promise.all(ALGORITHMS.map(newKey)))
   }
@@ -89,10 +89,10 @@ export class TestProvider {
   }
 
   count(path: string): number {
-    return this.asked.get(path) ?? 0
+    return this.requestCounts.get(path) ?? 0
   }
 
-  /** Nobody listens any more, until `up`. */
+  /** Stops listening, until `up`. */
   async down(): Promise<void> {
     this.#server.closeAllConnections()
     await new Promise((resolve) => this.#server.close(resolve))
@@ -105,7 +105,7 @@ export class TestProvider {
 
   #serve(request: IncomingMessage, response: ServerResponse): void {
     const path = new URL(request.url ?? '', this.issuer).pathname
-    this.asked.set(path, this.count(path) + 1)
+    this.requestCounts.set(path, this.count(path) + 1)
     if (this.instead?.(request, response) === true) return
     this.#handle(request, response)
   }
@@ -113,7 +113,7 @@ export class TestProvider {
 
 let keys = 0
 
-/** Making RSA keys takes long: those that providers start with are made once a process, two sets in turn. */
+/** Generating RSA keys is slow, so each process generates two sets of first keys and alternates between them. */
 const made: Promise<JWK[]>[] = []
 let turn = 0
 
@@ -164,7 +164,7 @@ function openProvider(
       AccessToken: 3600,
       AuthorizationCode: 60,
       Grant: 86_400,
-      // Tests move our clock, not the provider's.
+      // Tests move the gateway's clock, not the provider's.
       IdToken: 86_400,
       Interaction: 600,
       RefreshToken: 86_400,
@@ -191,7 +191,7 @@ function clientOf(method: (typeof METHODS)[number], alg: Algorithm, options: Pro
 type Payload = Record<string, unknown>
 type Storage = Map<string, Payload>
 
-/** oidc-provider's own keeps 1,000 entries for all providers of a process. */
+/** oidc-provider's default keeps 1,000 entries for all providers of a process. */
 function adapterOf(storage: Storage) {
   return class {
     readonly name: string

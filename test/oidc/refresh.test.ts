@@ -1,4 +1,7 @@
-/** Refresh: a new token, a new handle, Seats as the provider says now; and what ends the session or keeps it. */
+/**
+ * Refresh: a new token, a new handle and the Seats that the provider reports now. Which responses end the session,
+ * and which keep it.
+ */
 
 import { decodeJwt } from 'jose'
 import t from 'tap'
@@ -6,7 +9,7 @@ import { openProviderGrant } from '../../src/oidc/session/open-session.ts'
 import { ACCESS_TOKEN, HostileProvider } from './hostile-provider.ts'
 import { HOUR, startWorld } from './world.ts'
 
-t.test('Seats are mapped afresh, and the handle rotates', async (t) => {
+t.test('Seats are mapped again, and the handle rotates', async (t) => {
   const world = await startWorld(t)
   world.seats.add('acme', 'Viewer', ['s1'])
   const editor = world.seats.add('acme', 'Editor', ['s1', 's2'])
@@ -23,18 +26,22 @@ t.test('Seats are mapped afresh, and the handle rotates', async (t) => {
   t.equal(second.json.user.email, 'new@acme.example')
   const claims = decodeJwt(second.json.access_token)
   t.same(claims.hash_perm, ['s1:Editor', 's2:Editor'])
-  t.ok((claims.iat ?? 0) >= (decodeJwt(first.access_token).iat ?? 0) + 3600, 'issued now')
+  t.ok((claims.iat ?? 0) >= (decodeJwt(first.access_token).iat ?? 0) + 3600, 'the token was issued now')
   t.not(second.json.refresh_token, first.refresh_token)
-  t.same(world.seats.members.get('acme alice'), [editor], 'and recorded')
-  t.equal((await world.refresh(browser, second.json.refresh_token)).status, 200, 'and on')
+  t.same(world.seats.members.get('acme alice'), [editor], 'the member is recorded')
+  t.equal(
+    (await world.refresh(browser, second.json.refresh_token)).status,
+    200,
+    'the new handle refreshes too',
+  )
 })
 
-t.test('handles that are none', async (t) => {
+t.test('invalid handles', async (t) => {
   const world = await startWorld(t)
   world.user('alice', {})
   const browser = world.browser()
   const handle: string = (await world.signIn(browser)).json.refresh_token
-  const asked = world.acme.count('/token')
+  const tokenRequests = world.acme.count('/token')
   const [tenant, id, family, rotating] = handle.slice('sgr_'.length).split('.')
   const other = 'A'.repeat(43)
   for (const text of [
@@ -55,11 +62,11 @@ t.test('handles that are none', async (t) => {
     t.equal(page.status, 401, text.length.toString())
     t.equal(page.json.code, 'token_invalid')
   }
-  t.equal(world.acme.count('/token'), asked, 'the provider was not asked')
-  t.equal((await world.refresh(browser, handle)).status, 200, 'none of them ended the session')
+  t.equal(world.acme.count('/token'), tokenRequests, 'the provider received no request')
+  t.equal((await world.refresh(browser, handle)).status, 200, 'no session ended')
 })
 
-t.test('the user is gone at the provider: 401, and the session is over', async (t) => {
+t.test('the provider no longer has the user: 401, and the session ends', async (t) => {
   const world = await startWorld(t)
   world.user('alice', {})
   const browser = world.browser()
@@ -68,14 +75,14 @@ t.test('the user is gone at the provider: 401, and the session is over', async (
   const page = await world.refresh(browser, handle)
   t.match(page.json, { status: 401, code: 'token_expired' })
   const [row] = world.sessions.rows.values()
-  t.ok(row?.session.endedAt, 'it was ended')
-  t.equal(row?.session.sealed, '', "and the provider's tokens are kept no longer")
+  t.ok(row?.session.endedAt, 'the session has ended')
+  t.equal(row?.session.sealed, '', "the provider's tokens are removed")
   world.user('alice', {})
-  t.equal((await world.refresh(browser, handle)).status, 401, 'for good')
+  t.equal((await world.refresh(browser, handle)).status, 401, 'the session stays ended')
   t.match(world.events('session_ended'), [{ tenant: 'acme', reason: /invalid_grant/ }])
 })
 
-t.test('the session has a last moment', async (t) => {
+t.test('the session has a maximum age', async (t) => {
   const world = await startWorld(t, { acme: { sessionLifetime: 2 * HOUR } })
   world.user('alice', {})
   const browser = world.browser()
@@ -85,7 +92,7 @@ t.test('the session has a last moment', async (t) => {
   t.match(page.json, { status: 401, code: 'token_expired' })
 })
 
-t.test('the provider is down: 503, and the handle is still good', async (t) => {
+t.test('the provider is down: 503, and the handle stays valid', async (t) => {
   const world = await startWorld(t)
   world.user('alice', {})
   const browser = world.browser()
@@ -95,7 +102,7 @@ t.test('the provider is down: 503, and the handle is still good', async (t) => {
     t.match((await world.refresh(browser, handle)).json, { status: 503, code: 'unavailable' })
   await world.acme.up()
   const page = await world.refresh(browser, handle)
-  t.equal(page.status, 200, 'as if nothing had been')
+  t.equal(page.status, 200, 'the refresh then succeeds')
   t.match(world.events('sign_in_failed')[0], {
     level: 'warn',
     tenant: 'acme',
@@ -103,7 +110,7 @@ t.test('the provider is down: 503, and the handle is still good', async (t) => {
   })
 })
 
-t.test('the provider fails in other ways: 503, and the handle is still good', async (t) => {
+t.test('other failures of the provider: 503, and the handle stays valid', async (t) => {
   const world = await startWorld(t)
   world.user('alice', {})
   const browser = world.browser()
@@ -132,7 +139,7 @@ t.test('the provider fails in other ways: 503, and the handle is still good', as
 })
 
 t.test(
-  'the store fails after the provider has answered: 503, and the new refresh token is not lost',
+  "the store fails after the provider's response: 503, and the new refresh token is not lost",
   async (t) => {
     const world = await startWorld(t)
     world.user('alice', {})
@@ -141,23 +148,23 @@ t.test(
     world.seats.fault = new Error('the store is away')
     t.equal((await world.refresh(browser, handle)).status, 503)
     world.seats.fault = null
-    t.equal((await world.refresh(browser, handle)).status, 200, 'the provider took its new refresh token')
+    t.equal((await world.refresh(browser, handle)).status, 200, 'the provider accepted its new refresh token')
   },
 )
 
-t.test('the store is away', async (t) => {
+t.test('the store is unavailable', async (t) => {
   const world = await startWorld(t)
   world.user('alice', {})
   const browser = world.browser()
   const handle = (await world.signIn(browser)).json.refresh_token
   world.sessions.fault = new Error('the store is away')
   t.equal((await world.refresh(browser, handle)).status, 503)
-  t.equal((await world.signIn(world.browser())).status, 503, 'nor does anybody sign in')
+  t.equal((await world.signIn(world.browser())).status, 503, 'sign-in is refused too')
   world.sessions.fault = null
   t.equal((await world.refresh(browser, handle)).status, 200)
 })
 
-t.test('what the provider may send at a refresh', async (t) => {
+t.test("variants of the provider's refresh response", async (t) => {
   const world = await startWorld(t)
   const provider = await HostileProvider.start(t)
   provider.metadata = { userinfo_endpoint: `${provider.issuer}/userinfo` }
@@ -184,7 +191,7 @@ t.test('what the provider may send at a refresh', async (t) => {
     provider.sign(provider.claims({ memberOf: ['Editor'], email: 'a@acme.example', ...more }))
 
   await t.test(
-    'neither an ID token nor a new refresh token: userinfo says who, and the old one stays',
+    'neither an ID token nor a new refresh token: userinfo identifies the user, and the old refresh token stays',
     async (t) => {
       const { browser, handle } = await begin()
       claims = { sub: 'alice', memberOf: 'Editor' }
@@ -196,7 +203,7 @@ t.test('what the provider may send at a refresh', async (t) => {
     },
   )
 
-  await t.test('a new refresh token is the one that is used next', async (t) => {
+  await t.test('a new refresh token is used at the next refresh', async (t) => {
     const { browser, handle } = await begin()
     provider.gives(await sign({}), { refresh_token: 'provider-refresh-token-2' })
     const page = await world.refresh(browser, handle)
@@ -204,7 +211,7 @@ t.test('what the provider may send at a refresh', async (t) => {
     t.equal(provider.forms.at(-1)?.get('refresh_token'), 'provider-refresh-token-2')
   })
 
-  await t.test('an ID token without a nonce, or with the same', async (t) => {
+  await t.test('an ID token without a nonce, or with the same nonce', async (t) => {
     for (const same of [true, false]) {
       const { browser, handle } = await begin()
       provider.gives(await sign(same ? { nonce } : {}))
@@ -212,7 +219,7 @@ t.test('what the provider may send at a refresh', async (t) => {
     }
   })
 
-  await t.test('what ends the session', async (t) => {
+  await t.test('responses that end the session', async (t) => {
     const ends: Record<string, () => Promise<string | null>> = {
       'an ID token about somebody else': () => sign({ sub: 'mallory' }),
       'an ID token with another nonce': () => sign({ nonce: 'A'.repeat(43) }),
@@ -229,11 +236,11 @@ t.test('what the provider may send at a refresh', async (t) => {
       provider.gives(await make())
       t.equal((await world.refresh(browser, handle)).status, 401, name)
       provider.gives(await sign({}))
-      t.equal((await world.refresh(browser, handle)).status, 401, `${name}: for good`)
+      t.equal((await world.refresh(browser, handle)).status, 401, `${name}: the session stays ended`)
     }
   })
 
-  await t.test('no userinfo, and no ID token: nobody says who it is', async (t) => {
+  await t.test('neither userinfo nor an ID token: the user is not identified', async (t) => {
     provider.metadata = {}
     const { browser, handle } = await begin()
     provider.gives(null)
@@ -241,7 +248,7 @@ t.test('what the provider may send at a refresh', async (t) => {
   })
 })
 
-t.test('no refresh token of the provider, no handle', async (t) => {
+t.test('without a refresh token of the provider there is no handle', async (t) => {
   const world = await startWorld(t)
   const provider = await HostileProvider.start(t)
   await provider.takes(world)
@@ -253,7 +260,7 @@ t.test('no refresh token of the provider, no handle', async (t) => {
   t.equal(world.sessions.rows.size, 0)
 })
 
-t.test('at rest: neither handles nor the tokens of the provider', async (t) => {
+t.test('at rest, the store has neither handles nor plain provider tokens', async (t) => {
   const world = await startWorld(t)
   const provider = await HostileProvider.start(t)
   await provider.takes(world)
@@ -278,24 +285,35 @@ t.test('at rest: neither handles nor the tokens of the provider', async (t) => {
   const [tenant] = world.tenants({ acme: { issuer: provider.issuer } })
   const [other] = world.tenants()
   if (session === null || tenant === undefined || other === undefined) throw new Error('no session')
-  t.equal(openProviderGrant(session, tenant)?.refreshToken, 'provider-refresh-token-1', 'they are sealed')
-  t.equal(openProviderGrant({ ...session, id: 'A'.repeat(22) }, tenant), null, 'for this session alone')
-  t.equal(openProviderGrant(session, other), null, 'and for nobody but the provider that gave them')
+  t.equal(
+    openProviderGrant(session, tenant)?.refreshToken,
+    'provider-refresh-token-1',
+    'the tokens are sealed',
+  )
+  t.equal(
+    openProviderGrant({ ...session, id: 'A'.repeat(22) }, tenant),
+    null,
+    'sealed for this session alone',
+  )
+  t.equal(openProviderGrant(session, other), null, 'sealed for the issuing provider alone')
 })
 
-t.test("the tenant's secrets change: the old ones still open, until they are gone", async (t) => {
-  const world = await startWorld(t)
-  world.user('alice', {})
-  const browser = world.browser()
-  const handle = (await world.signIn(browser)).json.refresh_token
-  await world.newSecret('acme', 'keep')
-  const page = await world.refresh(browser, handle)
-  t.equal(page.status, 200, 'sealed under the new one from now on')
-  await world.newSecret('acme', 'drop')
-  t.equal((await world.refresh(browser, page.json.refresh_token)).status, 401)
-})
+t.test(
+  "after a change of the tenant's secrets the old ones open sealed text until they are removed",
+  async (t) => {
+    const world = await startWorld(t)
+    world.user('alice', {})
+    const browser = world.browser()
+    const handle = (await world.signIn(browser)).json.refresh_token
+    await world.newSecret('acme', 'keep')
+    const page = await world.refresh(browser, handle)
+    t.equal(page.status, 200, 'newly sealed under the new secret')
+    await world.newSecret('acme', 'drop')
+    t.equal((await world.refresh(browser, page.json.refresh_token)).status, 401)
+  },
+)
 
-t.test('more Seats than a token can carry: 503, and the handle is still good', async (t) => {
+t.test('more Seats than a token can carry: 503, and the handle stays valid', async (t) => {
   const world = await startWorld(t)
   world.seats.add('acme', 'Viewer', ['s1'])
   world.user('alice', { memberOf: ['Viewer'] })
@@ -311,6 +329,6 @@ t.test('more Seats than a token can carry: 503, and the handle is still good', a
   t.equal(world.events('token_too_long').length, 1)
   world.seats.add('acme', 'Viewer', ['s2'])
   const next = await world.refresh(browser, handle)
-  t.equal(next.status, 200, 'once the Seat has fewer spaces')
+  t.equal(next.status, 200, 'the refresh succeeds after the Seat loses spaces')
   t.same(decodeJwt(next.json.access_token).hash_perm, ['s2:Viewer'])
 })

@@ -1,4 +1,4 @@
-/** Open redirects, in every spelling: `return_to` leads to a path of our own origin, or nowhere. */
+/** Open redirects: `return_to` leads to a path of the gateway's own origin, or is refused. */
 
 import t from 'tap'
 import { pageOf, returnAddress, safeReturnTo } from '../../src/oidc/sign-in/return-to.ts'
@@ -75,12 +75,12 @@ const GOOD = [
   '/auth/oidcx',
 ]
 
-t.test('what is refused, and what is let through as it is', async (t) => {
+t.test('refused values, and values that pass unchanged', async (t) => {
   for (const text of BAD) t.equal(safeReturnTo(text), null, JSON.stringify(text))
   for (const text of GOOD) t.equal(safeReturnTo(text), text, JSON.stringify(text))
 })
 
-t.test('the address is one of ours, even of what should not have come through', async (t) => {
+t.test("the address has the gateway's origin, even for unsafe input", async (t) => {
   for (const text of [...GOOD, ...BAD]) {
     const url = new URL(returnAddress(text, ORIGIN))
     t.equal(url.origin, ORIGIN, JSON.stringify(text))
@@ -88,7 +88,7 @@ t.test('the address is one of ours, even of what should not have come through', 
   t.equal(returnAddress('//evil.example/', ORIGIN), `${ORIGIN}/`)
 })
 
-t.test('at the endpoint', async (t) => {
+t.test('return_to at the login endpoint', async (t) => {
   const world = await startWorld(t)
   world.user('alice', {})
   const browser = world.browser()
@@ -107,7 +107,7 @@ t.test('at the endpoint', async (t) => {
   }
 })
 
-t.test('nothing in the callback says where to go', async (t) => {
+t.test('the callback takes no destination from the request', async (t) => {
   const world = await startWorld(t)
   world.user('alice', {})
   const browser = world.browser()
@@ -117,10 +117,10 @@ t.test('nothing in the callback says where to go', async (t) => {
   const back = await browser.send(answer.href, {
     headers: { host: 'evil.example', 'x-forwarded-host': 'evil.example' },
   })
-  t.equal(back.headers.location, `${world.origin}/pages/a`, 'Host has no say in it')
+  t.equal(back.headers.location, `${world.origin}/pages/a`, 'Host has no influence')
 })
 
-t.test('a navigation to a path that is none to come back to leads to the start page', async (t) => {
+t.test('a navigation to a path that is no safe return address leads to the start page', async (t) => {
   const world = await startWorld(t)
   world.user('alice', {})
   const browser = world.browser()
@@ -131,24 +131,21 @@ t.test('a navigation to a path that is none to come back to leads to the start p
   t.equal(page.headers.location, `${world.origin}/`)
 })
 
-t.test(
-  'the page that a browser asked for is the same page, in characters that may stand in an address',
-  async (t) => {
-    const cases: Record<string, string | null> = {
-      '/pages/a?q=[1]|2': '/pages/a?q=[1]%7C2',
-      '/pages/a?q=\xc3\xa9^{}`': '/pages/a?q=%C3%A9%5E%7B%7D%60',
-      '/pages/a%2Fb?x=1': '/pages/a%2Fb?x=1',
-      '/pages/a%252Fb': null,
-      '/pages/%2F%2Fevil.example': null,
-      '/pages/a%2F..%2Fb': null,
-      '/%2Fevil.example': null,
-      '/pages/a%5Cb': null,
-      '/pages/\xc3\xa9': null,
-      '/auth/oidc/login': null,
-      '//evil.example/?q=|': null,
-      'http://evil.example/': null,
-    }
-    for (const [target, page] of Object.entries(cases)) t.equal(pageOf(target), page, target)
-    for (const text of GOOD) if (!/[#]/.test(text)) t.equal(pageOf(text), text, text)
-  },
-)
+t.test('the return address is the requested page, in characters that URLs allow', async (t) => {
+  const cases: Record<string, string | null> = {
+    '/pages/a?q=[1]|2': '/pages/a?q=[1]%7C2',
+    '/pages/a?q=\xc3\xa9^{}`': '/pages/a?q=%C3%A9%5E%7B%7D%60',
+    '/pages/a%2Fb?x=1': '/pages/a%2Fb?x=1',
+    '/pages/a%252Fb': null,
+    '/pages/%2F%2Fevil.example': null,
+    '/pages/a%2F..%2Fb': null,
+    '/%2Fevil.example': null,
+    '/pages/a%5Cb': null,
+    '/pages/\xc3\xa9': null,
+    '/auth/oidc/login': null,
+    '//evil.example/?q=|': null,
+    'http://evil.example/': null,
+  }
+  for (const [target, page] of Object.entries(cases)) t.equal(pageOf(target), page, target)
+  for (const text of GOOD) if (!/[#]/.test(text)) t.equal(pageOf(text), text, text)
+})

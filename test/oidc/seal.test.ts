@@ -1,4 +1,4 @@
-/** Sealed text opens with the tenant's secrets, at its own place, and unchanged; or not at all. */
+/** Sealed text opens with the tenant's secrets, for its own purpose and unchanged; otherwise it does not open. */
 
 import { randomBytes } from 'node:crypto'
 import t from 'tap'
@@ -7,11 +7,11 @@ import { open, seal } from '../../src/oidc/session/seal.ts'
 const secret = () => new Uint8Array(randomBytes(32))
 const place = ['session', 'acme', 'id']
 
-t.test('opens again, whatever the text', async (t) => {
+t.test('any text opens again', async (t) => {
   const secrets = [secret()]
   for (const text of ['', 'x', 'ünïcode 漢字', 'x'.repeat(100_000)])
     t.equal(open(seal(text, secrets, place), secrets, place), text)
-  t.not(seal('x', secrets, place), seal('x', secrets, place), 'never the same twice')
+  t.not(seal('x', secrets, place), seal('x', secrets, place), 'each sealing differs')
 })
 
 t.test('sealed by the first secret, opened by any', async (t) => {
@@ -26,7 +26,7 @@ t.test('sealed by the first secret, opened by any', async (t) => {
   t.throws(() => seal('x', [], place))
 })
 
-t.test('at another place it does not open', async (t) => {
+t.test('sealed text does not open for another purpose', async (t) => {
   const secrets = [secret()]
   const sealed = seal('x', secrets, place)
   for (const other of [
@@ -39,14 +39,14 @@ t.test('at another place it does not open', async (t) => {
     t.equal(open(sealed, secrets, other), null, other.join())
 })
 
-t.test('changed, cut or made up it does not open', async (t) => {
+t.test('changed, truncated or made-up text does not open', async (t) => {
   const secrets = [secret()]
   const bytes = Buffer.from(seal('some text', secrets, place), 'base64url')
   for (let at = 0; at < bytes.length; at++) {
     const changed = Buffer.from(bytes)
     changed[at] = (changed[at] ?? 0) ^ 1
     t.equal(open(changed.toString('base64url'), secrets, place), null, `bit of byte ${at}`)
-    t.equal(open(bytes.subarray(0, at).toString('base64url'), secrets, place), null, `cut at ${at}`)
+    t.equal(open(bytes.subarray(0, at).toString('base64url'), secrets, place), null, `truncated at ${at}`)
   }
   t.equal(open('', secrets, place), null)
   t.equal(open('x'.repeat(1000), secrets, place), null)

@@ -1,4 +1,4 @@
-/** A certificate for localhost that nobody vouches for, and its key: for servers that must not be believed. */
+/** A self-signed certificate for localhost and its key, for servers that the gateway must not trust. */
 
 export const SELF_SIGNED = {
   key: `-----BEGIN PRIVATE KEY-----

@@ -1,10 +1,10 @@
-/** Session fixation: a sign-in never goes on under a secret that was there before it. */
+/** Session fixation: a sign-in never continues under an existing secret. */
 
 import t from 'tap'
 import { SESSION_COOKIE } from '../../src/oidc/session/cookies.ts'
 import { startWorld } from './world.ts'
 
-t.test("an attacker's own session, planted in the victim's browser", async (t) => {
+t.test("the attacker's own session, planted in the victim's browser", async (t) => {
   const world = await startWorld(t)
   world.user('mallory', {})
   world.user('alice', {})
@@ -17,11 +17,11 @@ t.test("an attacker's own session, planted in the victim's browser", async (t) =
   const answer = await world.answer(victim, 'acme', { return_to: '/pages/a' })
   t.equal((await victim.send(answer.href)).status, 303)
   const own = victim.cookies(world.origin).get(SESSION_COOKIE) ?? ''
-  t.not(own, planted, 'the sign-in has a secret of its own')
+  t.not(own, planted, 'the sign-in has a new secret')
   t.equal((await victim.send(`${world.origin}/v1/me`)).json.user, 'alice')
 
   const after = await attacker.send(`${world.origin}/v1/me`)
-  t.equal(after.status, 401, 'the planted session is over, for whoever else has it')
+  t.equal(after.status, 401, 'the planted session has ended, also for its other holder')
   t.equal(after.json.code, 'token_invalid')
   t.equal(world.announced.length, 1, 'on every instance')
 })
@@ -36,11 +36,11 @@ t.test('a made-up session', async (t) => {
   const answer = await world.answer(browser, 'acme', { return_to: '/pages/a' })
   await browser.send(answer.href)
   const own = browser.cookies(world.origin).get(SESSION_COOKIE) ?? ''
-  t.notMatch(own, 'A'.repeat(22), 'neither its id nor its secret is taken over')
+  t.notMatch(own, 'A'.repeat(22), 'neither its id nor its secret is reused')
   t.equal((await browser.send(`${world.origin}/v1/me`)).status, 200)
 })
 
-t.test('signing in twice leaves one session', async (t) => {
+t.test('a second sign-in leaves one session', async (t) => {
   const world = await startWorld(t)
   world.user('alice', {})
   const browser = world.browser()

@@ -1,4 +1,4 @@
-/** The conformance suite of session stores, passed by the reference. Drivers run it against the real thing. */
+/** The conformance suite of session stores, run against the reference. Drivers run it against real databases. */
 
 import t from 'tap'
 import { MemorySessions } from './memory-sessions.ts'

@@ -1,11 +1,11 @@
-/** The browser's session: what its cookie is worth, how long, and when its Seats are mapped afresh. */
+/** The browser's session: its cookie, its lifetime, and when its Seats are mapped again. */
 
 import t from 'tap'
 import { SESSION_COOKIE } from '../../src/oidc/session/cookies.ts'
 import { HostileProvider } from './hostile-provider.ts'
 import { HOUR, startWorld } from './world.ts'
 
-t.test('the cookie', async (t) => {
+t.test('attributes of the cookie', async (t) => {
   const world = await startWorld(t)
   world.user('alice', {})
   const browser = world.browser()
@@ -19,21 +19,21 @@ t.test('the cookie', async (t) => {
   )
   t.notMatch(line, /domain/i)
   t.equal(back.headers['cache-control'], 'no-store')
-  t.equal(back.headers['referrer-policy'], 'no-referrer', 'the address has the code in it')
+  t.equal(back.headers['referrer-policy'], 'no-referrer', 'the address contains the code')
   t.equal(back.body, '')
   const secret = line.split(/[.;]/)[2] ?? ''
   const stored = JSON.stringify([...world.sessions.rows.values()])
   t.notMatch(stored, secret, 'hashed at rest')
 })
 
-t.test('cookies that are none', async (t) => {
+t.test('invalid cookies', async (t) => {
   const world = await startWorld(t)
   world.user('alice', {})
   const browser = world.browser()
   await world.signInAtPage(browser)
   const good = browser.cookies(world.origin).get(SESSION_COOKIE) ?? ''
   const [, id, secret] = good.split('.')
-  const stranger = world.browser()
+  const otherBrowser = world.browser()
   for (const text of [
     '',
     'x',
@@ -46,23 +46,23 @@ t.test('cookies that are none', async (t) => {
     good.toUpperCase(),
     'x'.repeat(4000),
   ]) {
-    const page = await stranger.send(`${world.origin}/v1/me`, {
+    const page = await otherBrowser.send(`${world.origin}/v1/me`, {
       headers: { cookie: `${SESSION_COOKIE}=${text}` },
     })
     t.equal(page.status, 401, text.slice(0, 8))
     t.equal(page.json.code, 'token_invalid')
   }
-  const both = await stranger.send(`${world.origin}/v1/me`, {
+  const both = await otherBrowser.send(`${world.origin}/v1/me`, {
     headers: { cookie: `${SESSION_COOKIE}=x; ${SESSION_COOKIE}=${good}` },
   })
   t.match(both.json, { status: 400, code: 'credentials_ambiguous' })
-  const inName = await stranger.send(`${world.origin}/v1/me`, {
+  const inName = await otherBrowser.send(`${world.origin}/v1/me`, {
     headers: { cookie: `x${SESSION_COOKIE}=${good}` },
   })
-  t.equal(inName.json.code, 'credentials_missing', 'another cookie is none of ours')
+  t.equal(inName.json.code, 'credentials_missing', 'a cookie of another name is ignored')
 })
 
-t.test('a refresh handle is no cookie, and a cookie no handle', async (t) => {
+t.test('a refresh handle is not accepted as a cookie, nor a cookie as a handle', async (t) => {
   const world = await startWorld(t)
   world.user('alice', {})
   const browser = world.browser()
@@ -78,7 +78,7 @@ t.test('a refresh handle is no cookie, and a cookie no handle', async (t) => {
   t.equal((await world.refresh(browser, `sgr_acme.${cookieId}.${secret}.${secret}`)).status, 401)
 })
 
-t.test('Seats are mapped afresh once in the lifetime of a token', async (t) => {
+t.test('Seats are mapped again once in the lifetime of a token', async (t) => {
   const world = await startWorld(t)
   world.seats.add('acme', 'Viewer', ['s1'])
   world.seats.add('acme', 'Editor', ['s2'])
@@ -90,16 +90,16 @@ t.test('Seats are mapped afresh once in the lifetime of a token', async (t) => {
   world.ahead = HOUR - 60_000
   t.same((await me()).json.entries, { s1: ['Viewer'] })
   world.ahead = HOUR + 1000
-  const asked = world.acme.count('/token')
+  const tokenRequests = world.acme.count('/token')
   const pages = await Promise.all(Array.from({ length: 20 }, me))
   for (const page of pages) t.same(page.json.entries, { s2: ['Editor'] })
-  t.equal(world.acme.count('/token') - asked, 1, 'by one request to the provider')
-  t.equal(world.announced.length, 1, 'and every instance hears of it')
+  t.equal(world.acme.count('/token') - tokenRequests, 1, 'with one request to the provider')
+  t.equal(world.announced.length, 1, 'the change is published to every instance')
   t.same((await me()).json.entries, { s2: ['Editor'] })
-  t.equal(world.acme.count('/token') - asked, 1)
+  t.equal(world.acme.count('/token') - tokenRequests, 1)
 })
 
-t.test('two instances: one asks, the other waits for what it writes', async (t) => {
+t.test('two instances: one queries the provider, the other waits for the result in the store', async (t) => {
   const world = await startWorld(t)
   world.seats.add('acme', 'Viewer', ['s1'])
   world.user('alice', { memberOf: ['Viewer'] })
@@ -108,34 +108,34 @@ t.test('two instances: one asks, the other waits for what it writes', async (t) 
   const id = (browser.cookies(world.origin).get(SESSION_COOKIE) ?? '').split('.')[1] ?? ''
   world.ahead = HOUR + 1000
   const other = world.instance()
-  const asked = world.acme.count('/token')
+  const tokenRequests = world.acme.count('/token')
   const [one, two] = await Promise.all([world.oidc.renew('acme', id), other.renew('acme', id)])
   t.match(one, { user: 'alice', hashPerm: ['s1:Viewer'] })
   t.match(two, { user: 'alice', hashPerm: ['s1:Viewer'] })
-  t.equal(world.acme.count('/token') - asked, 1)
+  t.equal(world.acme.count('/token') - tokenRequests, 1)
 })
 
-t.test('the user is gone at the provider', async (t) => {
+t.test('the provider no longer has the user', async (t) => {
   const world = await startWorld(t)
   world.user('alice', {})
   const browser = world.browser()
   await world.signInAtPage(browser)
   world.acme.accounts.delete('alice')
-  t.equal((await browser.send(`${world.origin}/v1/me`)).status, 200, 'not known here yet')
+  t.equal((await browser.send(`${world.origin}/v1/me`)).status, 200, 'not detected yet')
   world.ahead = HOUR + 1000
   const page = await browser.send(`${world.origin}/v1/me`)
   t.match(page.json, { status: 401, code: 'token_expired' })
   world.user('alice', {})
-  t.equal((await browser.send(`${world.origin}/v1/me`)).status, 401, 'for good')
+  t.equal((await browser.send(`${world.origin}/v1/me`)).status, 401, 'the session stays ended')
 })
 
-t.test('the provider is down: 503 when the Seats are too old, and all is well when it is back', async (t) => {
+t.test('the provider is down: 503 when the Seats are too old, and recovery afterwards', async (t) => {
   const world = await startWorld(t)
   world.user('alice', {})
   const browser = world.browser()
   await world.signInAtPage(browser)
   await world.acme.down()
-  t.equal((await browser.send(`${world.origin}/v1/me`)).status, 200, 'nobody needs it yet')
+  t.equal((await browser.send(`${world.origin}/v1/me`)).status, 200, 'the Seats are still fresh enough')
   world.ahead = HOUR + 1000
   for (let i = 0; i < 3; i++)
     t.match((await browser.send(`${world.origin}/v1/me`)).json, { status: 503, code: 'unavailable' })
@@ -144,7 +144,7 @@ t.test('the provider is down: 503 when the Seats are too old, and all is well wh
   t.equal((await browser.send(`${world.origin}/v1/me`)).status, 200)
 })
 
-t.test('a last moment, that no renewal moves', async (t) => {
+t.test('the session has a maximum age that no renewal extends', async (t) => {
   const world = await startWorld(t, { acme: { sessionLifetime: 2 * HOUR } })
   world.user('alice', {})
   const browser = world.browser()
@@ -155,14 +155,14 @@ t.test('a last moment, that no renewal moves', async (t) => {
   t.match((await browser.send(`${world.origin}/v1/me`)).json, { status: 401, code: 'token_expired' })
 })
 
-t.test('a provider without refresh tokens: the session is as long as a token', async (t) => {
+t.test('a provider without refresh tokens: the session lasts as long as a token', async (t) => {
   const world = await startWorld(t)
   const provider = await HostileProvider.start(t)
   await provider.takes(world)
   const browser = world.browser()
   const begun = await world.begin(browser, 'acme', { return_to: '/pages/a' })
-  const asked = new URL(begun.json.authorization_url).searchParams
-  provider.gives(await provider.sign(provider.claims({ nonce: asked.get('nonce') })))
+  const parameters = new URL(begun.json.authorization_url).searchParams
+  provider.gives(await provider.sign(provider.claims({ nonce: parameters.get('nonce') })))
   const query = new URLSearchParams({ code: 'a-code', state: begun.json.state })
   await browser.send(`${world.origin}/auth/oidc/callback/acme?${query}`)
   t.equal((await browser.send(`${world.origin}/v1/me`)).status, 200)
@@ -170,7 +170,7 @@ t.test('a provider without refresh tokens: the session is as long as a token', a
   t.match((await browser.send(`${world.origin}/v1/me`)).json, { status: 401, code: 'token_expired' })
 })
 
-t.test('the store is away', async (t) => {
+t.test('the store is unavailable', async (t) => {
   const world = await startWorld(t)
   world.user('alice', {})
   const browser = world.browser()

@@ -1,11 +1,11 @@
-/** Sign-in as it is meant to go, for programs and for browsers, against real providers. */
+/** Successful sign-in of programs and browsers, against real providers. */
 
 import t from 'tap'
 import { decodeJwt } from 'jose'
 import { ALGORITHMS, METHODS } from './provider.ts'
 import { startWorld } from './world.ts'
 
-t.test('a program signs in, and its token says what the contract says', async (t) => {
+t.test('a program signs in, and its token has the specified claims', async (t) => {
   const world = await startWorld(t)
   const viewer = world.seats.add('acme', 'Viewer', ['s1', 's2'])
   world.seats.add('acme', 'ns:Editor', ['s1'])
@@ -16,9 +16,9 @@ t.test('a program signs in, and its token says what the contract says', async (t
   const begun = await world.begin(browser)
   t.equal(begun.status, 200)
   t.match(begun.json, { authorization_url: String, state: /^[\w-]{43}$/, expires_in: 600 })
-  const asked = new URL(begun.json.authorization_url).searchParams
-  t.equal(asked.get('code_challenge_method'), 'S256')
-  t.equal(asked.get('redirect_uri'), `${world.origin}/auth/oidc/callback`)
+  const parameters = new URL(begun.json.authorization_url).searchParams
+  t.equal(parameters.get('code_challenge_method'), 'S256')
+  t.equal(parameters.get('redirect_uri'), `${world.origin}/auth/oidc/callback`)
   t.match(begun.headers['set-cookie'], [
     /^__Host-seatgate_signin_[\w-]{12}=acme\.\w+\.[\w-]+; Path=\/; Max-Age=3600; Secure; HttpOnly; SameSite=Lax$/,
   ])
@@ -59,7 +59,7 @@ t.test('a program signs in, and its token says what the contract says', async (t
   t.match(world.events('seats_unknown'), [{ level: 'warn', tenant: 'acme', count: 1, names: ['Admin'] }])
 })
 
-t.test('Seats from userinfo, where the ID token lacks the claim', async (t) => {
+t.test('Seats come from userinfo where the ID token lacks the claim', async (t) => {
   const world = await startWorld(t)
   world.seats.add('globex', 'Admin', ['s9'])
   world.user('bob', { memberOf: 'Admin' }, world.globex)
@@ -71,11 +71,11 @@ t.test('Seats from userinfo, where the ID token lacks the claim', async (t) => {
     tenant_id: 'globex',
     seats: ['Admin'],
   })
-  t.equal(world.globex.count('/me'), 1, 'userinfo was asked')
-  t.equal(world.acme.asked.size, 0, "the other tenant's provider was not")
+  t.equal(world.globex.count('/me'), 1, 'userinfo was requested')
+  t.equal(world.acme.requestCounts.size, 0, "the other tenant's provider received no request")
 })
 
-t.test('each way to authenticate, and each algorithm', async (t) => {
+t.test('each authentication method and each algorithm', async (t) => {
   for (const [i, alg] of ALGORITHMS.entries()) {
     const clientAuth = METHODS[i % METHODS.length] ?? 'none'
     await t.test(`${clientAuth}, ${alg}`, async (t) => {
@@ -86,10 +86,10 @@ t.test('each way to authenticate, and each algorithm', async (t) => {
       t.equal(answer.status, 200)
       t.match(answer.json.user, { sub: 'alice', seats: [] })
       const again = await world.refresh(world.browser(), answer.json.refresh_token)
-      t.equal(again.status, 200, 'and the refresh')
+      t.equal(again.status, 200, 'the refresh succeeds too')
     })
   }
-  await t.test('what discovery says, where nothing is configured', async (t) => {
+  await t.test('methods and algorithms come from discovery where none are configured', async (t) => {
     const world = await startWorld(t)
     await world.reopen({ acme: { clientAuth: null } })
     world.user('alice', {})
@@ -97,7 +97,7 @@ t.test('each way to authenticate, and each algorithm', async (t) => {
   })
 })
 
-t.test('a nested claim, one with dots in its name, and one that names nobody', async (t) => {
+t.test('a nested claim, a claim with dots in its name, and a missing claim', async (t) => {
   const world = await startWorld(t)
   world.seats.add('acme', 'Viewer', ['s1'])
   world.user('alice', {
@@ -118,7 +118,7 @@ t.test('a nested claim, one with dots in its name, and one that names nobody', a
   }
 })
 
-t.test('a browser is sent to sign in, comes back to where it was going, and has a session', async (t) => {
+t.test('a browser is redirected to sign in, returns to its page, and has a session', async (t) => {
   const world = await startWorld(t)
   world.seats.add('acme', 'Viewer', ['s1'])
   world.user('alice', { memberOf: ['Viewer'] })
@@ -127,14 +127,14 @@ t.test('a browser is sent to sign in, comes back to where it was going, and has 
   t.equal(page.url, `${world.origin}/pages/report?year=2026&q=a%20b`)
   t.match(page.json, { auth: 'session', tenant: 'acme', user: 'alice', entries: { s1: ['Viewer'] } })
   const names = [...browser.cookies(world.origin).keys()]
-  t.same(names, ['__Host-seatgate_session'], 'the cookie of the sign-in is gone')
+  t.same(names, ['__Host-seatgate_session'], 'the cookie of the sign-in is deleted')
 
   const program = await world.browser().send(`${world.origin}/pages/report`)
-  t.equal(program.status, 401, 'a program gets the 401')
+  t.equal(program.status, 401, 'a program gets a 401')
   t.equal(program.json.code, 'credentials_missing')
 })
 
-t.test('a form begins it too, with a 303', async (t) => {
+t.test('a form post begins a sign-in too, with a 303', async (t) => {
   const world = await startWorld(t)
   world.user('alice', {})
   const browser = world.browser()
@@ -147,7 +147,7 @@ t.test('a form begins it too, with a 303', async (t) => {
   t.equal(page.json.user, 'alice')
 })
 
-t.test('several sign-ins of one browser at once', async (t) => {
+t.test('concurrent sign-ins of one browser', async (t) => {
   const world = await startWorld(t)
   world.user('alice', {})
   const browser = world.browser()
@@ -158,7 +158,7 @@ t.test('several sign-ins of one browser at once', async (t) => {
   }
 })
 
-t.test('an address that the provider has not verified is not passed on', async (t) => {
+t.test('an unverified email address is not passed on', async (t) => {
   const world = await startWorld(t)
   world.user('mallory', { email: 'alice@acme.example', email_verified: false })
   const answer = await world.signIn(world.browser('mallory'))
@@ -166,7 +166,7 @@ t.test('an address that the provider has not verified is not passed on', async (
   t.notOk('email' in answer.json.user)
 })
 
-t.test('a tenant without a provider, and bodies that are none', async (t) => {
+t.test('a tenant without a provider, and malformed bodies', async (t) => {
   const world = await startWorld(t)
   const browser = world.browser()
   const login = `${world.origin}/auth/oidc/login`

@@ -1,6 +1,6 @@
 /**
- * State: the callback counts only for a sign-in that this browser began, once, for ten minutes, at this tenant. Until
- * that is known, nothing is sent to any provider.
+ * State: the callback accepts only a sign-in that this browser began at this tenant within the last ten minutes,
+ * once. Before that check the gateway sends no request to a provider.
  */
 
 import type { Test } from 'tap'
@@ -23,7 +23,7 @@ async function begunWorld(t: Test) {
   return { world, browser, answer: await world.answer(browser) }
 }
 
-t.test('missing', async (t) => {
+t.test('a missing state', async (t) => {
   const { world, browser, answer } = await begunWorld(t)
   answer.searchParams.delete('state')
   refused(t, world, await browser.send(answer.href), 'none')
@@ -31,10 +31,10 @@ t.test('missing', async (t) => {
   refused(t, world, await browser.send(answer.href), 'empty')
 })
 
-t.test('forged', async (t) => {
+t.test('a forged state', async (t) => {
   const { world, browser, answer } = await begunWorld(t)
   const state = answer.searchParams.get('state') ?? ''
-  // Under the name that each forged state would look for, the browser shows the cookie that it has.
+  // The browser sends its cookie under the name that each forged state refers to.
   const cookies = browser.cookies(world.origin)
   const binding = cookies.get(signInCookieName(state)) ?? ''
   for (const forged of ['x', 'A'.repeat(43), `${state}A`, state.slice(1), state.toLowerCase(), `${state} `]) {
@@ -44,36 +44,36 @@ t.test('forged', async (t) => {
   }
 })
 
-t.test('twice in one request', async (t) => {
+t.test('repeated in one request', async (t) => {
   const { world, browser, answer } = await begunWorld(t)
   const state = answer.searchParams.get('state') ?? ''
   for (const other of [state, 'x']) {
     const page = await browser.send(`${answer.href}&state=${other}`)
     refused(t, world, page, 'repeated')
   }
-  t.equal((await browser.send(answer.href)).status, 200, 'and the sign-in is not used up')
+  t.equal((await browser.send(answer.href)).status, 200, 'the sign-in is not consumed')
 })
 
-t.test('replayed', async (t) => {
+t.test('a replayed state', async (t) => {
   const { world, browser, answer } = await begunWorld(t)
   const before = new Map(browser.cookies(world.origin))
   t.equal((await browser.send(answer.href)).status, 200)
-  const asked = world.acme.count('/token')
+  const tokenRequests = world.acme.count('/token')
   for (const [name, value] of before) browser.cookies(world.origin).set(name, value)
   const again = await browser.send(answer.href)
   t.equal(again.status, 400)
   t.match(again.json, { errors: [{ path: '/state' }] })
-  t.equal(world.acme.count('/token'), asked, 'the provider was not asked again')
+  t.equal(world.acme.count('/token'), tokenRequests, 'the provider received no further request')
 })
 
-t.test('replayed at the same time: one of twenty is served', async (t) => {
+t.test('twenty concurrent replays: one succeeds', async (t) => {
   const { world, browser, answer } = await begunWorld(t)
   const pages = await Promise.all(Array.from({ length: 20 }, () => browser.send(answer.href)))
   t.equal(pages.filter(({ status }) => status === 200).length, 1)
   t.equal(world.acme.count('/token'), 1)
 })
 
-t.test('from another browser (login CSRF), which does not use it up', async (t) => {
+t.test('a state of another browser (login CSRF) is refused and not consumed', async (t) => {
   const { world, browser, answer } = await begunWorld(t)
   const other = world.browser('mallory')
   refused(t, world, await other.send(answer.href), 'without a cookie')
@@ -85,16 +85,16 @@ t.test('from another browser (login CSRF), which does not use it up', async (t) 
   const right = browser.cookies(world.origin).get(name) ?? ''
   const twice = await other.send(answer.href, { headers: { cookie: `${name}=${own}; ${name}=${right}` } })
   refused(t, world, twice, 'with both')
-  t.equal((await browser.send(answer.href)).status, 200, 'the browser that began it goes on')
+  t.equal((await browser.send(answer.href)).status, 200, 'the browser that began it can continue')
 })
 
-t.test("of another tenant's sign-in", async (t) => {
+t.test("a state of another tenant's sign-in", async (t) => {
   const { world, browser, answer } = await begunWorld(t)
   const begun = await world.begin(browser, 'globex')
   answer.searchParams.set('state', begun.json.state)
   const page = await browser.send(answer.href)
   t.equal(page.status, 400)
-  t.match(page.json, { errors: [{ path: '/iss' }] }, "acme's answer is none for globex")
+  t.match(page.json, { errors: [{ path: '/iss' }] }, "globex does not accept acme's response")
   t.equal(world.acme.count('/token') + world.globex.count('/token'), 0, 'no token request')
 })
 
@@ -110,28 +110,28 @@ t.test('just before ten minutes', async (t) => {
   const { world, browser, answer } = await begunWorld(t)
   world.ahead = 595_000
   const page = await browser.send(answer.href)
-  t.not(page.json.code, 'input_invalid', 'the state is still good')
+  t.not(page.json.code, 'input_invalid', 'the state is still valid')
 })
 
-t.test('of a configuration that has gone', async (t) => {
+t.test('a state of a removed configuration', async (t) => {
   const { world, browser, answer } = await begunWorld(t)
   await world.reopen({ acme: { clientId: 'client_secret_basic-PS256' } })
   refused(t, world, await browser.send(answer.href), 'another client')
 })
 
-t.test('at another address than the redirect_uri', async (t) => {
+t.test('a callback at an address other than the redirect_uri', async (t) => {
   const { world, browser, answer } = await begunWorld(t)
   answer.pathname = '/auth/oidc/callback/globex'
   refused(t, world, await browser.send(answer.href), "another tenant's callback")
 })
 
-t.test('the cookie: neither changed, nor of another state, tenant, client or time', async (t) => {
+t.test('the cookie is refused when changed, and for another state, tenant, client or time', async (t) => {
   const { world, browser, answer } = await begunWorld(t)
   const state = answer.searchParams.get('state') ?? ''
   const name = signInCookieName(state)
   const cookies = browser.cookies(world.origin)
   const good = cookies.get(name) ?? ''
-  t.notMatch(good, state, 'it does not tell the state')
+  t.notMatch(good, state, 'the cookie does not reveal the state')
   const [tenant = '', time = '', sealed = ''] = good.split('.')
   const other = await world.begin(browser)
   const later = (Number.parseInt(time, 36) + 1).toString(36)
@@ -160,7 +160,7 @@ t.test('the cookie: neither changed, nor of another state, tenant, client or tim
   t.equal((await browser.send(answer.href)).status, 200)
 })
 
-t.test('a changed secret: what was sealed before opens while the old one stands', async (t) => {
+t.test('after a change of secrets, sealed state opens while the old secret is configured', async (t) => {
   for (const before of ['keep', 'drop'] as const) {
     const { world, browser, answer } = await begunWorld(t)
     await world.newSecret('acme', before)
@@ -168,17 +168,17 @@ t.test('a changed secret: what was sealed before opens while the old one stands'
   }
 })
 
-t.test('another instance finishes it, and each of them only once', async (t) => {
+t.test('another instance can complete the sign-in, and each instance only once', async (t) => {
   const { world, browser, answer } = await begunWorld(t)
   const other = world.instance()
   const rawHeaders = ['Cookie', [...browser.cookies(world.origin)].map((pair) => pair.join('=')).join('; ')]
   const ask = { method: 'GET', path: answer.pathname, query: answer.search.slice(1), rawHeaders, body: null }
-  const outcomes = await Promise.all([world.oidc, other, world.oidc, other].map((each) => each.serve(ask)))
-  t.same(outcomes.map(({ status }) => status).toSorted(), [200, 400, 400, 400])
+  const responses = await Promise.all([world.oidc, other, world.oidc, other].map((each) => each.serve(ask)))
+  t.same(responses.map(({ status }) => status).toSorted(), [200, 400, 400, 400])
   t.equal(world.acme.count('/token'), 1)
 })
 
-t.test('begun in another memory, as one that has forgotten', async (t) => {
+t.test('a sign-in that began in another memory, such as after a restart', async (t) => {
   const { world, browser, answer } = await begunWorld(t)
   const forgetful = await startWorld(t)
   forgetful.user('alice', {})
@@ -189,7 +189,7 @@ t.test('begun in another memory, as one that has forgotten', async (t) => {
   refused(t, world, await browser.send(answer.href), 'the memory is another one')
 })
 
-t.test('thirty sign-ins at once, and their cookies are small', async (t) => {
+t.test('thirty concurrent sign-ins have small cookies', async (t) => {
   const { world } = await begunWorld(t)
   const browser = world.browser()
   const begun = await Promise.all(
@@ -208,24 +208,28 @@ t.test('thirty sign-ins at once, and their cookies are small', async (t) => {
   }
 })
 
-t.test('more than a browser should have: the oldest go, by number and by size', async (t) => {
+t.test('beyond the limits of number and size, the oldest cookies are deleted', async (t) => {
   const { world } = await begunWorld(t)
   const browser = world.browser()
   const names: string[] = []
   for (let i = 0; i < 60; i++) {
-    // The cookies tell their age in whole seconds.
+    // The cookies carry their age in whole seconds.
     world.ahead = i * 1000
     names.push(signInCookieName((await world.begin(browser)).json.state))
   }
-  t.same([...browser.cookies(world.origin).keys()].toSorted(), names.slice(-41).toSorted(), 'the newest stay')
+  t.same(
+    [...browser.cookies(world.origin).keys()].toSorted(),
+    names.slice(-41).toSorted(),
+    'the newest are kept',
+  )
   const return_to = `/${'a'.repeat(2000)}`
   for (let i = 0; i < 20; i++) await world.begin(browser, 'acme', { return_to })
   const sizes = [...browser.cookies(world.origin)].map((pair) => pair.join('=').length)
-  t.ok(Math.max(...sizes) < 4096, 'a cookie')
-  t.ok(sizes.reduce((sum, each) => sum + each) <= 16 * 1024, 'all of them')
+  t.ok(Math.max(...sizes) < 4096, 'one cookie')
+  t.ok(sizes.reduce((sum, each) => sum + each) <= 16 * 1024, 'all cookies')
 })
 
-t.test('cookies that are none of ours, or half, are none of a sign-in', async (t) => {
+t.test('foreign and partial cookies are not sign-in cookies', async (t) => {
   const name = signInCookieName('x'.repeat(43))
   const read = (...lines: string[]) => signInCookiesIn(lines).map((each) => each.name)
   t.same(read(`a=b; ${name}=1;${name}2=2`, ` ${name}3 =3`), [name, `${name}2`, `${name}3`])

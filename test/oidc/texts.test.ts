@@ -1,4 +1,4 @@
-/** Small readings: handles, cookies, the Seats claim, identity, algorithms, addresses. */
+/** Small parsers: handles, cookies, the Seats claim, identity, algorithms, addresses. */
 
 import t from 'tap'
 import { acceptedAlgorithms, hashOf } from '../../src/oidc/provider/algorithms.ts'
@@ -16,7 +16,7 @@ import { isAllowedScheme } from '../../src/oidc/provider/http.ts'
 import { identityOf } from '../../src/oidc/tokens/identity.ts'
 import { isDistributed, readSeatsClaim } from '../../src/oidc/tokens/seats-claim.ts'
 
-t.test('handles and cookies are read back, and nothing else is', async (t) => {
+t.test('handles and cookies are parsed, and malformed ones refused', async (t) => {
   const [id, one, two] = [newSessionId(), newSecret(), newSecret()]
   t.same(parseCookieText(cookieText('acme', id, one)), { tenant: 'acme', id, hash: sha256(one) })
   const handle = handleText('acme', id, one, two)
@@ -39,28 +39,28 @@ t.test('handles and cookies are read back, and nothing else is', async (t) => {
     t.equal(parseHandleText(text), null)
 })
 
-t.test('cookies in lines', async (t) => {
+t.test('cookies in header lines', async (t) => {
   const name = '__Host-seatgate_session'
   t.same(cookieValues([`a=b; ${name}=x; c=d`], name), ['x'])
   t.same(cookieValues([`${name}=x`, `${name}=y;${name}=z`], name), ['x', 'y', 'z'])
   t.same(cookieValues([`x${name}=x; ${name}x=y; y=${name}=z; ${name}`], name), [])
-  t.same(cookieValues([`${name}="x"`], name), ['"x"'], 'quotes are part of it')
+  t.same(cookieValues([`${name}="x"`], name), ['"x"'], 'quotes are part of the value')
   t.same(cookieValues([], name), [])
   t.equal(setCookie('n', 'v', 5), 'n=v; Path=/; Max-Age=5; Secure; HttpOnly; SameSite=Lax')
   const names = new Set(Array.from({ length: 2000 }, () => signInCookieName(newSecret())))
-  t.equal(names.size, 2000, 'each sign-in has a name of its own')
+  t.equal(names.size, 2000, 'each sign-in has its own cookie name')
 })
 
 t.test('the Seats claim', async (t) => {
   const read = (claims: Record<string, unknown>, path = 'memberOf') => readSeatsClaim(claims, path).names
   t.same(read({ memberOf: ['a', 'b', 'a'] }), ['a', 'b'])
-  t.same(read({ memberOf: 'a, b' }), ['a, b'], 'one text is one name')
+  t.same(read({ memberOf: 'a, b' }), ['a, b'], 'a string is one name')
   t.same(read({ memberOf: null }), [])
   t.equal(read({}), null)
   t.same(read({ realm_access: { roles: ['a'] } }, 'realm_access.roles'), ['a'])
   t.equal(read({ realm_access: ['roles'] }, 'realm_access.roles'), null)
   t.equal(read({ realm_access: null }, 'realm_access.roles'), null)
-  t.same(read({ 'a.b': 'x', a: { b: 'y' } }, 'a.b'), ['x'], 'a claim of that very name first')
+  t.same(read({ 'a.b': 'x', a: { b: 'y' } }, 'a.b'), ['x'], 'a claim of the full name comes first')
   for (const path of ['__proto__', 'constructor', 'toString', 'a.__proto__', 'a.constructor.name'])
     t.equal(read({ a: {} }, path), null, path)
   for (const value of [7, true, {}, [7], ['a', null], [['a']]])
@@ -93,7 +93,7 @@ t.test('algorithms', async (t) => {
   t.equal(hashOf('toString'), null)
 })
 
-t.test('addresses that may be asked', async (t) => {
+t.test('addresses that the gateway may request', async (t) => {
   for (const url of ['https://login.example', 'https://127.0.0.1/x']) t.ok(isAllowedScheme(url, false))
   for (const url of ['http://127.0.0.1:9', 'http://localhost', 'http://[::1]:8', 'http://127.255.0.1']) {
     t.ok(isAllowedScheme(url, true))

@@ -1,6 +1,6 @@
 /**
- * Sign-in as a whole, for a test: two tenants, each with a real provider of its own, and the room between them behind a
- * real server. Everything ends with the test, and then its log is searched for every secret that was seen.
+ * Sign-in as a whole: two tenants, each with a real provider, and the sign-in endpoints behind a real server.
+ * Everything stops with the test. Then the test searches the log for every secret that was seen.
  */
 
 import { createHash, randomBytes } from 'node:crypto'
@@ -39,10 +39,10 @@ export interface WorldOptions {
 
 export const HOUR = 3_600_000
 
-/** Seats of a tenant, and who was seen with them. */
+/** Seats of a tenant, and their recorded members. */
 export class Seats implements SeatDirectory {
   readonly #seats = new Map<string, SeatOfName>()
-  /** `tenant user` → ids of the latest sign-in. */
+  /** `tenant user` → Seat ids of the latest sign-in. */
   readonly members = new Map<string, readonly string[]>()
   fault: Error | null = null
 
@@ -74,7 +74,7 @@ export class SignInWorld {
   readonly lines: Line[] = []
   readonly secrets = new Set<string>([CLIENT_SECRET])
   readonly ephemeral: Ephemeral
-  /** Moves the clock. ms */
+  /** Offset of the clock, ms. */
   ahead = 0
   readonly #tokens: Record<string, TenantConfig>
   #oidc: Oidc
@@ -111,25 +111,25 @@ export class SignInWorld {
     return tenant
   }
 
-  /** Another one beside it, on the same store; ends with the test. */
+  /** A second instance on the same store; stops with the test. */
   instance(options: WorldOptions = {}): Oidc {
     const other = this.#open(options)
     this.t.teardown(() => other.close())
     return other
   }
 
-  /** As a reload does: other objects, the same store. */
+  /** As after a reload: new objects, the same store. */
   async reopen(options: WorldOptions = {}): Promise<void> {
     await this.#oidc.close()
     this.#oidc = this.#open(options)
   }
 
-  /** A token of the gateway's own. */
+  /** A token issued by the gateway. */
   ownToken(): Promise<string> {
     return mintToken(this.tenant('acme'), { sub: 'alice', hashPerm: [] }, this.now())
   }
 
-  /** Another first secret; the ones before it stay, or go. */
+  /** Adds a first secret; `before`: the earlier ones stay. */
   async newSecret(id: string, before: 'keep' | 'drop'): Promise<void> {
     const tenant = this.tenant(id)
     const secrets = [randomBytes(32), ...(before === 'keep' ? tenant.token.secrets : [])]
@@ -150,12 +150,12 @@ export class SignInWorld {
     })
   }
 
-  /** Begins a sign-in for a program; the browser is where its cookies are. */
+  /** Begins a sign-in for a program; the browser has its cookies. */
   begin(browser: Browser, tenant = 'acme', more: Readonly<Record<string, unknown>> = {}): Promise<Page> {
     return browser.postJson(`${this.origin}/auth/oidc/login`, { tenant, ...more })
   }
 
-  /** The provider's answer, on its way to the callback. */
+  /** The provider's response, as the URL of the callback. */
   async answer(
     browser: Browser,
     tenant = 'acme',
@@ -168,12 +168,12 @@ export class SignInWorld {
     return new URL(stopped.headers.location ?? 'nowhere:')
   }
 
-  /** From beginning to end, for a program. */
+  /** A complete sign-in for a program. */
   async signIn(browser: Browser, tenant = 'acme'): Promise<Page> {
     return browser.send((await this.answer(browser, tenant)).href)
   }
 
-  /** From beginning to end, for a page: the browser has a session then. */
+  /** A complete sign-in for a page; the browser then has a session. */
   signInAtPage(browser: Browser, path = '/pages/home'): Promise<Page> {
     return browser.walk(`${this.origin}${path}`)
   }
@@ -213,7 +213,7 @@ export class SignInWorld {
     return { info: write('info'), warn: write('warn'), error: write('error') }
   }
 
-  /** No token, code, secret or cookie in any line. */
+  /** No token, code, secret or cookie is in any line. */
   searchLog(): void {
     const text = JSON.stringify(this.lines)
     const found = [...this.secrets].filter((secret) => secret.length > 8 && text.includes(secret))
@@ -231,7 +231,7 @@ function tokenConfig(lifetime: number): TenantConfig['token'] {
 
 export async function startWorld(t: Test, options: WorldOptions = {}): Promise<SignInWorld> {
   let world: SignInWorld | null = null
-  // The first to be said is the last to be done.
+  // Teardowns run in reverse order.
   t.teardown(() => world?.searchLog())
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
