@@ -24,9 +24,9 @@ t.test('a browser is redirected to sign out at the provider, and returns', async
   const page = await browser.onward(out)
   t.equal(page.url, `${world.origin}/pages/bye`)
 
-  const thief = world.browser()
-  thief.cookies(world.origin).set(SESSION_COOKIE, cookie)
-  t.equal((await thief.send(`${world.origin}/v1/me`)).status, 401, 'the cookie is no longer valid')
+  const attacker = world.browser()
+  attacker.cookies(world.origin).set(SESSION_COOKIE, cookie)
+  t.equal((await attacker.send(`${world.origin}/v1/me`)).status, 401, 'the cookie is no longer valid')
   t.match(world.announced.at(-1), {
     changes: [{ tenant: 'acme', kind: 'session', key: cookie.split('.')[1] }],
   })

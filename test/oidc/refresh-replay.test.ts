@@ -3,7 +3,7 @@
 import t from 'tap'
 import { startWorld } from './world.ts'
 
-t.test('the thief replays the handle after its rotation', async (t) => {
+t.test('the attacker replays the handle after its rotation', async (t) => {
   const world = await startWorld(t)
   world.user('alice', {})
   const browser = world.browser()
@@ -25,15 +25,15 @@ t.test('the thief replays the handle after its rotation', async (t) => {
   t.equal(world.announced.length, 1, 'the end is published to every instance')
 })
 
-t.test("the thief uses the handle first, and the honest client's use detects it", async (t) => {
+t.test("the attacker uses the handle first, and the honest client's use detects it", async (t) => {
   const world = await startWorld(t)
   world.user('alice', {})
   const browser = world.browser()
   const stolen = (await world.signIn(browser)).json.refresh_token
-  const thief = await world.refresh(world.browser('mallory'), stolen)
-  t.equal(thief.status, 200, 'not detectable yet')
+  const attacker = await world.refresh(world.browser('mallory'), stolen)
+  t.equal(attacker.status, 200, 'not detectable yet')
   t.equal((await world.refresh(browser, stolen)).status, 401)
-  t.equal((await world.refresh(world.browser('mallory'), thief.json.refresh_token)).status, 401)
+  t.equal((await world.refresh(world.browser('mallory'), attacker.json.refresh_token)).status, 401)
 })
 
 t.test('an old handle, many rotations later', async (t) => {

@@ -1,4 +1,4 @@
-/** A browser on a whole gateway: sent to sign in, back on its page with a session, and signed out. */
+/** A browser on a whole gateway: the redirect to sign-in, the return to the page with a session, and sign-out. */
 
 import t from 'tap'
 import { SESSION_COOKIE } from '../../src/oidc/session/cookies.ts'
@@ -10,7 +10,7 @@ await world.gateway.seat('Viewer', ['main'], ['trainings:list'])
 world.user('alice', { memberOf: ['Viewer'] })
 const { upstream } = world.gateway
 
-t.test('a page that needs somebody signed in', async (t) => {
+t.test('a page that requires sign-in', async (t) => {
   const visitor = world.visitor()
   const target = '/pages/report?year=2026&q=a%20b'
   const sent = await visitor.ask(target, { headers: NAVIGATION })
@@ -19,14 +19,14 @@ t.test('a page that needs somebody signed in', async (t) => {
   t.equal(sent.headers['cache-control'], 'no-store')
   const before = upstream.seen.length
   const page = await visitor.onward(sent)
-  t.equal(page.url, world.origin + target, 'back on the page')
+  t.equal(page.url, world.origin + target, 'the browser returns to the page')
   t.equal(page.status, 200)
   t.same(
     [...visitor.cookies(world.origin).keys()],
     [SESSION_COOKIE],
-    'with a session, and nothing else of ours',
+    "the session cookie is the gateway's only cookie",
   )
-  t.equal(upstream.seen.length, before + 1, 'the upstream heard of it once')
+  t.equal(upstream.seen.length, before + 1, 'the upstream receives one request')
   t.equal(upstream.seen.at(-1)?.url, target)
   t.match(upstream.seen.at(-1)?.headers, {
     'x-seatgate-auth': 'session',
@@ -36,7 +36,7 @@ t.test('a page that needs somebody signed in', async (t) => {
   })
 })
 
-t.test('the session decides by Seats, as a token does', async (t) => {
+t.test('a session is authorized by its Seats, as a token is', async (t) => {
   const visitor = world.visitor()
   await visitor.page('/pages/a')
   t.equal((await visitor.ask('/v1/trainings', { space: 'main' })).status, 200)
@@ -45,23 +45,27 @@ t.test('the session decides by Seats, as a token does', async (t) => {
   const write = await visitor.ask('/v1/trainings', { space: 'main', method: 'POST', headers })
   t.equal(write.json.code, 'permission_denied')
   t.equal((await visitor.ask('/v1/trainings')).json.code, 'space_required')
-  t.equal((await visitor.ask('/lists/a', { headers: NAVIGATION })).status, 400, 'signed in: no redirect')
+  t.equal((await visitor.ask('/lists/a', { headers: NAVIGATION })).status, 400, 'no redirect while signed in')
 })
 
-t.test('the cookie goes no further than the gateway', async (t) => {
+t.test('the upstream does not receive the session cookie', async (t) => {
   const visitor = world.visitor()
   await visitor.page('/pages/a')
   visitor.cookies(world.origin).set('theme', 'dark')
   await visitor.ask('/pages/b', { headers: NAVIGATION })
   t.equal(upstream.seen.at(-1)?.headers.cookie, 'theme=dark')
   await visitor.ask('/bye')
-  t.match(upstream.seen.at(-1), { url: '/bye', headers: { cookie: 'theme=dark' } }, 'nor on a public route')
+  t.match(
+    upstream.seen.at(-1),
+    { url: '/bye', headers: { cookie: 'theme=dark' } },
+    'not on a public route either',
+  )
   const all = JSON.stringify(upstream.seen)
-  t.notMatch(all, '__Host-seatgate', 'neither now nor before')
+  t.notMatch(all, '__Host-seatgate', 'in no earlier request either')
   t.notOk([...world.secrets].some((secret) => secret.length > 8 && all.includes(secret)))
 })
 
-t.test('a form begins it too', async (t) => {
+t.test('a form post begins sign-in too', async (t) => {
   const visitor = world.visitor()
   const fields = { tenant: 'acme', return_to: '/pages/a' }
   const sent = await visitor.post(`${world.origin}/auth/oidc/login`, fields, { origin: world.origin })
@@ -74,7 +78,7 @@ t.test('a form begins it too', async (t) => {
   t.match(away.json, { status: 400, code: 'input_invalid', errors: [{ path: '/return_to' }] })
 })
 
-t.test('programs, and what pages do in the background, get the 401', async (t) => {
+t.test('programs and background requests of pages get a 401', async (t) => {
   for (const headers of [
     {},
     { accept: '*/*' },
@@ -92,7 +96,7 @@ t.test('programs, and what pages do in the background, get the 401', async (t) =
   t.equal(post.status, 405)
 })
 
-t.test('requests that other sites make with the cookie', async (t) => {
+t.test('cross-site requests with the cookie', async (t) => {
   const visitor = world.visitor()
   await visitor.page('/pages/a')
   const before = upstream.seen.length
@@ -111,10 +115,10 @@ t.test('requests that other sites make with the cookie', async (t) => {
         `${method} ${JSON.stringify(headers)}`,
       )
     }
-  t.equal(upstream.seen.length, before, 'none reached the upstream')
+  t.equal(upstream.seen.length, before, 'the upstream receives none of them')
   const out = await visitor.logout({}, 'https://evil.example')
   t.equal(out.status, 401)
-  t.equal((await visitor.ask('/v1/me')).status, 200, 'still signed in')
+  t.equal((await visitor.ask('/v1/me')).status, 200, 'the session is still valid')
   for (const headers of [{ origin: world.origin }, { 'sec-fetch-site': 'same-origin' }] as Record<
     string,
     string
@@ -122,22 +126,22 @@ t.test('requests that other sites make with the cookie', async (t) => {
     t.equal((await visitor.ask('/v1/me', { method: 'POST', headers })).status, 200, JSON.stringify(headers))
 })
 
-t.test('logout: the cookie is dead when it is answered, also who copied it', async (t) => {
+t.test('logout: the cookie and its copies are invalid once the response arrives', async (t) => {
   const visitor = world.visitor()
   await visitor.page('/pages/a')
-  const thief = world.visitor().withCookiesOf(visitor)
-  t.equal((await thief.ask('/v1/me')).status, 200)
+  const attacker = world.visitor().withCookiesOf(visitor)
+  t.equal((await attacker.ask('/v1/me')).status, 200)
   const out = await visitor.logout()
   t.match(out.json, { logged_out: true, end_session_url: world.acme.issuer })
-  t.match((await thief.ask('/v1/me')).json, { status: 401, code: 'token_invalid' })
+  t.match((await attacker.ask('/v1/me')).json, { status: 401, code: 'token_invalid' })
   t.notOk(visitor.cookies(world.origin).has(SESSION_COOKIE))
 
-  // One that has ended is as good as none: the browser is sent to sign in again.
-  const again = await thief.ask('/pages/a', { headers: NAVIGATION })
+  // An ended session counts as none: the browser is redirected to sign in again.
+  const again = await attacker.ask('/pages/a', { headers: NAVIGATION })
   t.equal(again.status, 303)
 })
 
-t.test('logout from a page, on to the provider, and back', async (t) => {
+t.test('logout from a page continues at the provider and returns', async (t) => {
   const visitor = world.visitor()
   await visitor.page('/pages/a')
   const out = await visitor.post(`${world.origin}/auth/oidc/logout`, {}, { origin: world.origin })
@@ -147,19 +151,19 @@ t.test('logout from a page, on to the provider, and back', async (t) => {
   t.equal((await visitor.ask('/v1/me')).status, 401)
 })
 
-t.test('a bearer token or a key that is no good is not mended by the cookie', async (t) => {
+t.test('a valid cookie does not replace an invalid bearer token or API key', async (t) => {
   const visitor = world.visitor()
   await visitor.page('/pages/a')
   t.equal((await visitor.ask('/v1/me', { token: 'x.y.z' })).json.code, 'token_invalid')
   for (const credential of [{ authorization: 'bearer x.y.z' }, { 'x-api-key': '' }]) {
     const headers = { ...NAVIGATION, ...credential } as Record<string, string>
-    t.equal((await visitor.ask('/pages/a', { headers })).status, 401, 'nor by signing in again')
+    t.equal((await visitor.ask('/pages/a', { headers })).status, 401, 'sign-in does not replace it either')
   }
   const basic = { ...NAVIGATION, authorization: 'Basic eDp5' }
   t.equal(
     (await world.visitor().ask('/pages/a', { headers: basic })).status,
     303,
-    "the service's own, not ours",
+    "a cookie of the service, not the gateway's",
   )
   t.equal((await visitor.ask('/v1/me', { headers: { 'x-api-key': 'sk_x' } })).json.code, 'api_key_invalid')
 })

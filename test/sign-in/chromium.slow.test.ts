@@ -1,4 +1,4 @@
-/** A real browser signs in, is on its page, and signs out: on plain http at localhost, and behind TLS. */
+/** A real browser signs in, sees its page and signs out: on plain HTTP at localhost, and behind TLS. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { BrowserContext, Page } from 'playwright-core'
@@ -13,7 +13,7 @@ const ORIGINS = {
   'https, ended before the gateway': async (port: number) => `https://localhost:${await endTls(t, port)}`,
 }
 
-/** The service's own pages. */
+/** The pages of the service. */
 function servePage({ headers }: IncomingMessage, response: ServerResponse): void {
   response.setHeader('content-type', 'text/html')
   response.end(`<h1>hello ${String(headers['x-seatgate-user'] ?? 'nobody')}</h1>
@@ -29,19 +29,19 @@ for (const [name, originOf] of Object.entries(ORIGINS)) {
     const browser = await startChromium(t, program)
     const page = await browser.newPage()
 
-    await t.test('signs in and lands on the page', async (t) => {
+    await t.test('a sign-in ends on the requested page', async (t) => {
       await page.goto(`${origin}/pages/home?year=2026`)
-      t.equal(new URL(page.url()).origin, world.acme.issuer, 'sent to the provider')
+      t.equal(new URL(page.url()).origin, world.acme.issuer, 'the browser is redirected to the provider')
       await signIn(page, 'alice', `${origin}/pages/home?year=2026`)
       t.equal(await page.textContent('h1'), 'hello alice')
       const cookies = await browser.cookies(origin)
       for (const { value } of cookies) secrets.add(value)
       t.match(cookies, [{ name: SESSION_COOKIE, httpOnly: true, secure: true, sameSite: 'Lax', path: '/' }])
-      t.equal(cookies.length, 1, 'the cookie of the sign-in is gone')
-      t.equal(await page.evaluate('document.cookie'), '', 'scripts see none')
+      t.equal(cookies.length, 1, 'the cookie of the sign-in is deleted')
+      t.equal(await page.evaluate('document.cookie'), '', 'scripts cannot read the cookies')
     })
 
-    await t.test('is signed in on other pages, and for what its own pages send', async (t) => {
+    await t.test('the session counts on other pages and for requests of its own pages', async (t) => {
       await page.goto(`${origin}/pages/other`)
       t.equal(await page.textContent('h1'), 'hello alice')
       t.equal(await page.evaluate("fetch('/v1/me', { method: 'POST' }).then(({ status }) => status)"), 200)
@@ -55,10 +55,10 @@ for (const [name, originOf] of Object.entries(ORIGINS)) {
         t.equal(world.gateway.upstream.seen.slice(before).filter(({ method }) => method === 'POST').length, 0)
       }
       await page.goto(`${origin}/pages/home`)
-      t.equal(await page.textContent('h1'), 'hello alice', 'still signed in')
+      t.equal(await page.textContent('h1'), 'hello alice', 'the session is still valid')
     })
 
-    await t.test('another site can not sign it in at another tenant', async (t) => {
+    await t.test('another site cannot start a sign-in at another tenant', async (t) => {
       const [session] = await browser.cookies(origin)
       const fields = '<input name="tenant" value="globex"><input name="return_to" value="/pages/a">'
       const answer = await postedByOtherSite(t, browser, `${origin}/auth/oidc/login`, fields)
@@ -66,13 +66,13 @@ for (const [name, originOf] of Object.entries(ORIGINS)) {
       t.same(await browser.cookies(origin), [session], 'no sign-in has begun')
     })
 
-    await t.test('signs out', async (t) => {
+    await t.test('sign-out', async (t) => {
       await page.click('#out')
       await page.click('button[name=logout]')
       await page.waitForURL(`${origin}/bye`)
       t.same(await browser.cookies(origin), [])
       await page.goto(`${origin}/pages/home`)
-      t.equal(new URL(page.url()).origin, world.acme.issuer, 'and is asked who they are again')
+      t.equal(new URL(page.url()).origin, world.acme.issuer, 'the provider asks for a login again')
       t.equal(await page.locator('input[name=login]').count(), 1)
     })
   })
@@ -90,7 +90,7 @@ t.test(
     const browser = await startChromium(t, program)
     const page = await browser.newPage()
 
-    await t.test('cancelled: a page with a link to begin again', async (t) => {
+    await t.test('cancelled: a page with a link to start again', async (t) => {
       await page.goto(`${origin}/pages/home`)
       await page.click('a[href$="/abort"]')
       await page.waitForURL(/callback\?error=access_denied/)
@@ -98,21 +98,17 @@ t.test(
       t.equal(
         await page.evaluate('getComputedStyle(document.body).maxWidth !== "none"'),
         true,
-        'with its style',
+        'the page has its style',
       )
       await page.click('text=Start again')
       t.equal(new URL(page.url()).origin, acme.issuer)
     })
 
-    await t.test('thirty tabs opened at once all arrive', async (t) => {
+    await t.test('thirty tabs that open at once all complete', async (t) => {
       const tabs = await Promise.all(Array.from({ length: 30 }, () => browser.newPage()))
       await Promise.all(tabs.map((tab, i) => tab.goto(`${origin}/pages/${i}?tab=${i}`)))
       const waiting = (await browser.cookies(origin)).map(({ name }) => name)
-      t.equal(
-        waiting.length,
-        32,
-        'each has its cookie, and so has the first page, and the one that was cancelled',
-      )
+      t.equal(waiting.length, 32, 'one cookie for each tab, for the first page and for the cancelled sign-in')
       for (const [i, tab] of tabs.entries()) {
         await answerProvider(tab, acme.issuer)
         t.equal(tab.url(), `${origin}/pages/${i}?tab=${i}`)
@@ -120,11 +116,11 @@ t.test(
       }
       const left = await browser.cookies(origin)
       for (const { value } of left) world.secrets.add(value)
-      t.equal(left.length, 3, 'the session, and those of the first page')
+      t.equal(left.length, 3, 'the session, and the cookies of the first page')
       for (const tab of tabs) await tab.close()
     })
 
-    await t.test('the answer of a sign-in again, as after Back', async (t) => {
+    await t.test('a callback that is repeated, as by Back', async (t) => {
       const requested = page.waitForRequest((request) => request.url().includes('/auth/oidc/callback'))
       await answerProvider(page, acme.issuer)
       const answer = (await requested).url()
@@ -136,19 +132,19 @@ t.test(
   },
 )
 
-/** Fills in the provider's pages until the browser is back. */
+/** Fills in the provider's pages until the browser returns. */
 async function signIn(page: Page, user: string, back: string): Promise<void> {
   await page.fill('input[name=login]', user)
   await page.fill('input[name=password]', 'a password')
   await page.click('button[type=submit]')
-  // What the user lets the client do; asked by its button alone.
+  // The consent page has only its button.
   await page.locator('form:not(:has(input[name=login])) button[type=submit]').click()
   await page.waitForURL(back)
 }
 
-/** Whatever the provider asks for: it knows the user after the first time, and what the client may do. */
+/** Handles each page of the provider: after the first time it remembers the user, and the consent. */
 async function answerProvider(page: Page, issuer: string): Promise<void> {
-  // A tab in the background draws nothing: a click would wait for it to stand still.
+  // A background tab draws no frames, and a click waits for the element to stop moving.
   await page.bringToFront()
   for (let steps = 0; new URL(page.url()).origin === issuer && steps < 5; steps++) {
     if ((await page.locator('input[name=login]').count()) > 0) {
@@ -161,7 +157,7 @@ async function answerProvider(page: Page, issuer: string): Promise<void> {
   }
 }
 
-/** A page elsewhere whose form is sent to the gateway. */
+/** A page of another origin whose form is posted to the gateway. */
 async function postedByOtherSite(t: Test, browser: BrowserContext, url: string, fields = '') {
   const html = `<form method="post" action="${url}">${fields}<button>Win a prize</button></form>`
   const site = await startSite(t, html)

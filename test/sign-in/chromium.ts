@@ -1,4 +1,4 @@
-/** A real browser for a test: Chromium, without a window, with a profile of its own. */
+/** Headless Chromium with a profile of its own. */
 
 import { createServer as createTlsServer } from 'node:tls'
 import { createServer } from 'node:http'
@@ -9,7 +9,7 @@ import { findProgram, type Program } from '../support/servers/binaries.ts'
 import { serverFolder } from '../support/servers/folder.ts'
 import { CERTIFICATES } from '../support/servers/tls.ts'
 
-/** What Chromium would do in a container, or say to its maker. */
+/** Switches off background network traffic, and the sandbox where a container has none. */
 const FLAGS = [
   '--no-sandbox',
   '--disable-gpu',
@@ -20,7 +20,7 @@ const FLAGS = [
   '--disable-sync',
 ]
 
-/** The reason why there is none, where there is none. */
+/** Returns the reason as a string where Chromium is unavailable. */
 export async function findChromium(): Promise<Program | string> {
   try {
     return await findProgram('chromium')
@@ -29,21 +29,21 @@ export async function findChromium(): Promise<Program | string> {
   }
 }
 
-/** Ends with the test. */
+/** Stops with the test. */
 export async function startChromium(t: Test, { path, env }: Program): Promise<BrowserContext> {
   const context = await chromium.launchPersistentContext(serverFolder(t, 'chromium'), {
     executablePath: path,
     headless: true,
     args: FLAGS,
     env: { ...process.env, ...env },
-    // The certificate is a test's own.
+    // The certificate is the test's own.
     ignoreHTTPSErrors: true,
   })
   t.teardown(() => context.close())
   return context
 }
 
-/** Ends TLS before a gateway, as a balancer would: bytes in, bytes out. Gives its port. */
+/** Terminates TLS in front of a gateway, as a load balancer does. Returns its port. */
 export async function endTls(t: Test, port: number): Promise<number> {
   const server = createTlsServer(CERTIFICATES.server, (socket) => {
     const inner = connect(port, '127.0.0.1')
@@ -56,7 +56,7 @@ export async function endTls(t: Test, port: number): Promise<number> {
   return (server.address() as AddressInfo).port
 }
 
-/** Another site, which has one page. Gives its origin. */
+/** Another site with one page. Returns its origin. */
 export async function startSite(t: Test, html: string): Promise<string> {
   const server = createServer((_request, response) => {
     response.setHeader('content-type', 'text/html')

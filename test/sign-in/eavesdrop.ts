@@ -1,4 +1,4 @@
-/** Notes every secret that passes between the gateway and a provider, for the search in log, metrics and store. */
+/** Collects every secret that the gateway and a provider exchange, for the search in log, metrics and store. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { TestProvider } from '../oidc/provider.ts'
@@ -6,7 +6,7 @@ import type { TestProvider } from '../oidc/provider.ts'
 const ASKED = ['code', 'code_verifier', 'refresh_token', 'token', 'client_secret']
 const ANSWERED = ['access_token', 'refresh_token', 'id_token']
 
-/** @param secrets filled with what must not be shown anywhere */
+/** @param secrets receives each value that must not appear anywhere */
 export function eavesdrop(provider: TestProvider, secrets: Set<string>): void {
   provider.instead = (request, response) => {
     noteRequest(request, secrets)
@@ -15,7 +15,7 @@ export function eavesdrop(provider: TestProvider, secrets: Set<string>): void {
   }
 }
 
-/** Looks on, and takes nothing away from who reads. */
+/** Observes the stream without consuming its data. */
 function noteRequest(request: IncomingMessage, secrets: Set<string>): void {
   const { authorization = '' } = request.headers
   secrets.add(authorization.replace(/^\w+ /, ''))

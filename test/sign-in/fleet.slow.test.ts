@@ -1,4 +1,7 @@
-/** Two gateways on one PostgreSQL and one Redis: what one has begun the other finishes, what one has ended is over. */
+/**
+ * Two gateways on one PostgreSQL and one Redis: sign-ins that begin on one complete on the other, and sessions that
+ * end on one end on both.
+ */
 
 import t from 'tap'
 import { NAVIGATION } from '../oidc/browser-client.ts'
@@ -14,19 +17,22 @@ const store = await postgres.createDatabase('sign_in')
 const fleet = await startProcesses(t, { names: ['a', 'b'], store, redis: redis.url })
 await fleet.admin('POST', '/v1/seats', { name: 'Viewer', spaces: ['main'], permissions: ['trainings:list'] })
 
-/** The same address at the other gateway, as a balancer would have it. */
+/** The same path at the other gateway, as behind a load balancer. */
 function atOther(url: URL): string {
   const other = new URL(url)
   other.port = String(fleet.at(1).port)
   return other.href
 }
 
-/** The same browser, sent to the other gateway by a balancer: browsers keep one jar for all ports of a host. */
+/**
+ * The same browser at the other gateway, as behind a load balancer. Browsers share cookies between the ports of a
+ * host.
+ */
 function throughOther(visitor: Visitor, user: string): Visitor {
   return fleet.visitor(user, 1).withCookiesOf(visitor)
 }
 
-/** A browser that is signed in, at the first gateway. */
+/** A browser that is signed in at the first gateway. */
 async function signedIn(user: string): Promise<Visitor> {
   const visitor = fleet.visitor(user)
   const page = await visitor.page('/pages/a')
@@ -34,7 +40,7 @@ async function signedIn(user: string): Promise<Visitor> {
   return visitor
 }
 
-t.test('begun on one and finished on the other', async (t) => {
+t.test('a sign-in begins on one gateway and completes on the other', async (t) => {
   fleet.user('alice', ['Viewer'])
   const visitor = fleet.visitor()
   const answer = await visitor.answer()
@@ -42,16 +48,20 @@ t.test('begun on one and finished on the other', async (t) => {
   const back = await other.send(atOther(answer))
   t.equal(back.status, 200)
   t.same(back.json.user.seats, ['Viewer'])
-  t.equal((await visitor.send(answer.href)).status, 400, 'used up on the first one too')
+  t.equal((await visitor.send(answer.href)).status, 400, 'the sign-in is consumed on the first gateway too')
   const token = back.json.access_token
   for (const each of [visitor, other])
     t.equal((await each.ask('/v1/trainings', { token, space: 'main' })).status, 200, each.origin)
 
-  const thief = await fleet.visitor('alice').answer()
-  t.equal((await fleet.visitor('mallory', 1).send(atOther(thief))).status, 400, 'not by another browser')
+  const attacker = await fleet.visitor('alice').answer()
+  t.equal(
+    (await fleet.visitor('mallory', 1).send(atOther(attacker))).status,
+    400,
+    'another browser cannot complete it',
+  )
 })
 
-t.test('of two gateways that get one callback at the same time, one signs in', async (t) => {
+t.test('one callback at two gateways at the same time: one of them accepts it', async (t) => {
   const visitor = fleet.visitor()
   const answer = await visitor.answer()
   const other = throughOther(visitor, 'alice')
@@ -72,7 +82,7 @@ t.test('a hundred users at once', async (t) => {
   t.same(
     tokens.map(({ user }) => user?.sub),
     names,
-    'each is who they are',
+    'each user has their own session',
   )
   t.equal(new Set(tokens.map(({ access_token }) => access_token)).size, 100)
   const { json } = await fleet.admin('GET', '/v1/seats?limit=100')
@@ -80,7 +90,7 @@ t.test('a hundred users at once', async (t) => {
   t.equal(viewer.member_count, 101)
 })
 
-t.test('logout on one: the cookie is dead on the other when it is answered', async (t) => {
+t.test('logout on one gateway: the cookie is invalid on the other once the response arrives', async (t) => {
   for (let round = 0; round < 10; round++) {
     const visitor = await signedIn('alice')
     const other = throughOther(visitor, 'alice')
@@ -90,7 +100,7 @@ t.test('logout on one: the cookie is dead on the other when it is answered', asy
   }
 })
 
-t.test('a Seat that is changed at one decides at the other, for its sessions', async (t) => {
+t.test('a change of a Seat at one gateway applies to sessions at the other', async (t) => {
   const body = { name: 'Brief', spaces: ['main'], permissions: ['trainings:list'] }
   const { id } = (await fleet.admin('POST', '/v1/seats', body)).json
   fleet.user('bob', ['Brief'])
@@ -101,7 +111,7 @@ t.test('a Seat that is changed at one decides at the other, for its sessions', a
   t.equal((await other.ask('/v1/trainings', { space: 'main' })).status, 403)
 })
 
-t.test('refresh at one and the other; a replay at either ends it at both', async (t) => {
+t.test('refresh at either gateway; a replay at either ends the session at both', async (t) => {
   const [one, other] = [fleet.visitor('alice', 0), fleet.visitor('alice', 1)]
   const first = (await one.signIn()).json.refresh_token
   const second = (await other.refresh(first)).json.refresh_token
@@ -111,24 +121,27 @@ t.test('refresh at one and the other; a replay at either ends it at both', async
   for (const each of [one, other]) t.equal((await each.refresh(third)).status, 401, each.origin)
 })
 
-t.test('one handle at both at the same time: at most one is served, and it is over', async (t) => {
-  const [one, other] = [fleet.visitor('alice', 0), fleet.visitor('alice', 1)]
-  const handle = (await one.signIn()).json.refresh_token
-  const asked = fleet.provider.count('/token')
-  const pages = await Promise.all([one, other, one, other].map((each) => each.refresh(handle)))
-  const served = pages.filter(({ status }) => status === 200)
-  t.ok(served.length <= 1)
-  t.equal(fleet.provider.count('/token') - asked, 1, 'the provider was asked once')
-  for (const { json } of served) t.equal((await one.refresh(json.refresh_token)).status, 401)
-})
+t.test(
+  'one handle at both gateways at the same time: at most one succeeds, and the session ends',
+  async (t) => {
+    const [one, other] = [fleet.visitor('alice', 0), fleet.visitor('alice', 1)]
+    const handle = (await one.signIn()).json.refresh_token
+    const tokenRequests = fleet.provider.count('/token')
+    const pages = await Promise.all([one, other, one, other].map((each) => each.refresh(handle)))
+    const served = pages.filter(({ status }) => status === 200)
+    t.ok(served.length <= 1)
+    t.equal(fleet.provider.count('/token') - tokenRequests, 1, 'the provider received one request')
+    for (const { json } of served) t.equal((await one.refresh(json.refresh_token)).status, 401)
+  },
+)
 
-t.test('Redis is away: nobody begins, and who is signed in stays so', async (t) => {
+t.test('Redis is unavailable: no sign-in begins, and sessions stay valid', async (t) => {
   const visitor = await signedIn('alice')
   const token = (await fleet.visitor().signIn()).json
   await redis.kill()
   t.match((await fleet.visitor().begin()).json, { status: 503, code: 'unavailable' })
   const sent = await fleet.visitor('alice', 1).ask('/pages/a', { headers: NAVIGATION })
-  t.equal(sent.status, 503, 'nor is a browser sent away in vain')
+  t.equal(sent.status, 503, 'a browser is not redirected to the provider either')
   t.equal((await visitor.ask('/v1/me')).status, 200)
   t.equal((await throughOther(visitor, 'alice').ask('/v1/me')).status, 200)
   t.equal((await fleet.visitor().refresh(token.refresh_token)).status, 200)
@@ -138,5 +151,5 @@ t.test('Redis is away: nobody begins, and who is signed in stays so', async (t) 
   await redis.restart()
   const again = async () => (await fleet.visitor().begin()).status === 200
   await until(again, () => 'nobody can begin again', 100)
-  t.equal((await fleet.visitor().signIn()).status, 200, 'with Redis back, as before')
+  t.equal((await fleet.visitor().signIn()).status, 200, 'sign-in works again when Redis is back')
 })

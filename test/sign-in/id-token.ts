@@ -1,10 +1,10 @@
-/** An ID token from a provider, had without the gateway: as a single-page application would come by one. */
+/** An ID token obtained without the gateway, as a single-page application obtains one. */
 
 import { createHash, randomBytes } from 'node:crypto'
 import { CLIENT_SECRET, type TestProvider } from '../oidc/provider.ts'
 import { isCallback, type Visitor } from './visitor.ts'
 
-/** @param visitor who signs in at the provider, and stops before the gateway is asked for anything */
+/** @param visitor signs in at the provider, and stops before any request to the gateway */
 export async function idTokenOf(visitor: Visitor, provider: TestProvider): Promise<string> {
   const { clientId, redirectUri } = provider.config()
   const verifier = randomBytes(32).toString('base64url')

@@ -1,4 +1,4 @@
-/** Browsers whose sign-in does not come to its end: a page in plain words. Programs get the problem document. */
+/** Browsers whose sign-in fails get an HTML page; programs get the problem document. */
 
 import type { Test } from 'tap'
 import t from 'tap'
@@ -11,7 +11,7 @@ world.user('alice')
 
 const CALLBACK = `${world.origin}/auth/oidc/callback`
 
-/** What the provider would send the browser back with. */
+/** The callback URL with which the provider would return the browser. */
 function answerTo(sent: Page, more: Readonly<Record<string, string>>): string {
   const state = new URL(sent.headers.location ?? sent.json.authorization_url).searchParams.get('state') ?? ''
   return `${CALLBACK}?${new URLSearchParams({ state, iss: world.acme.issuer, ...more })}`
@@ -22,7 +22,7 @@ async function begun(path = '/pages/a?x=1&y=2'): Promise<{ visitor: Visitor; sen
   return { visitor, sent: await visitor.ask(path, { headers: NAVIGATION }) }
 }
 
-/** A page for people: its policy, its link, and nothing of the request in it. */
+/** Checks an HTML page: its policy, its link, and that it repeats nothing of the request. */
 function isPage(
   t: Test,
   page: Page,
@@ -53,12 +53,12 @@ t.test('cancelled at the provider', async (t) => {
   isPage(t, await visitor.send(url, HTML), words)
   isPage(t, await visitor.send(url, HTML), words)
   t.match((await visitor.send(url)).json, { status: 401, code: 'credentials_missing' }, 'a program')
-  // Back, and yes after all: the provider answers the same question again.
+  // Back, then consent: the provider answers the same authorization request again.
   const page = await visitor.onward(sent)
   t.equal(page.url, `${world.origin}/pages/a?x=1&y=2`)
 })
 
-t.test('a state that is unknown, or was used: Back after the sign-in', async (t) => {
+t.test('an unknown or used state, as by Back after the sign-in', async (t) => {
   const { visitor, sent } = await begun()
   const stopped = await visitor.onward(sent, (url) => url.startsWith(CALLBACK))
   const answer = stopped.headers.location ?? ''
@@ -67,7 +67,8 @@ t.test('a state that is unknown, or was used: Back after the sign-in', async (t)
   isPage(t, await visitor.send(answer, HTML), { status: 400, words: /already completed/, link: '/' })
   t.match((await visitor.send(answer)).json, { code: 'input_invalid', errors: [{ path: '/state' }] })
 
-  // Two of the same at once: the second comes with what the first came with, or is signed in by it.
+  // The same callback twice at once: the second has the first one's cookie and gets a 400, or also has the session
+  // and is redirected.
   const twice = world.visitor()
   for (const [name, value] of cookies) twice.cookies(world.origin).set(name, value)
   const link = `${world.origin}/pages/a?x=1&amp;y=2`
@@ -78,7 +79,7 @@ t.test('a state that is unknown, or was used: Back after the sign-in', async (t)
   t.same([...visitor.cookies(world.origin).keys()].length, 1, 'the session')
 })
 
-t.test('signed in at another tenant: not sent on', async (t) => {
+t.test('a session of another tenant: not redirected again', async (t) => {
   const { visitor, sent } = await begun()
   const stopped = await visitor.onward(sent, (url) => url.startsWith(CALLBACK))
   const answer = stopped.headers.location ?? ''
@@ -92,7 +93,7 @@ t.test('signed in at another tenant: not sent on', async (t) => {
   t.equal((await other.send(answer, HTML)).status, 400)
 })
 
-t.test('no cookie, and words that somebody else chose', async (t) => {
+t.test('no cookie, and an error text of a third party', async (t) => {
   const evil = '"><script>alert(1)</script>'
   const query = new URLSearchParams({
     state: evil,
@@ -118,7 +119,7 @@ t.test('the provider is down', async (t) => {
   await world.configure()
 })
 
-t.test('at another host name', async (t) => {
+t.test('another host name', async (t) => {
   const { host, hostname, port } = new URL(world.origin)
   const at = (name: string, more: Record<string, string> = {}) => ({
     headers: { ...NAVIGATION, host: name, ...more },
@@ -139,7 +140,7 @@ t.test('at another host name', async (t) => {
     const sent = await world.visitor().send(`${world.origin}/pages/a`, headers)
     t.match(sent.headers.location, `${world.acme.issuer}/auth`, JSON.stringify(headers))
   }
-  // A proxy that always writes another Host: once around, then signed in.
+  // A proxy that always rewrites Host: one redirect, then signed in.
   const first = await visitor.send(`${world.origin}/pages/a`, at('gw.internal'))
   const second = await visitor.send(first.headers.location ?? '', at('gw.internal'))
   t.match(second.headers.location, `${world.acme.issuer}/auth`)
@@ -168,7 +169,7 @@ t.test('at another host name', async (t) => {
   })
 })
 
-t.test('a form of another site, sent by a browser', async (t) => {
+t.test('a cross-site form post of a browser', async (t) => {
   const headers = { ...NAVIGATION, origin: 'https://evil.example' }
   const page = await world.visitor().post(`${world.origin}/auth/oidc/login`, { tenant: 'acme' }, headers)
   isPage(t, page, { status: 403, words: /page of this origin/, link: '/' })

@@ -1,6 +1,6 @@
 /**
- * Sign-in on gateways that are processes of their own, as an operator would start them, with one tenant's provider.
- * Everything ends with the test; then logs and metrics are searched for every secret that was seen.
+ * Sign-in on gateways in processes of their own, with one tenant's provider. Everything stops with the test. Then the
+ * test searches logs and metrics for every secret that was seen.
  */
 
 import { randomBytes } from 'node:crypto'
@@ -55,7 +55,7 @@ export class SignInProcesses {
     return new Visitor(user, `http://127.0.0.1:${this.at(index).port}`, this.secrets)
   }
 
-  /** What browsers call all of them: the first one's address. */
+  /** The origin of all of them for browsers: the first one's address. */
   get origin(): string {
     return `http://127.0.0.1:${this.at(0).port}`
   }
@@ -78,7 +78,7 @@ export class SignInProcesses {
     }
   }
 
-  /** Ends the gateways, so that their logs are whole. */
+  /** Stops the gateways, so that their logs are complete. */
   async search(): Promise<void> {
     for (const gateway of this.gateways) {
       const metrics = await (await fetch(`http://127.0.0.1:${gateway.opsPort}/metrics`)).text()

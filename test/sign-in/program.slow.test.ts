@@ -1,4 +1,4 @@
-/** A program signs somebody in on a whole gateway, and the token it gets works as any other. */
+/** A program signs in a user on a whole gateway, and uses the token as any other. */
 
 import { decodeJwt } from 'jose'
 import t from 'tap'
@@ -61,7 +61,7 @@ t.test('login, callback, and the token on routes', async (t) => {
   t.match(world.events('seats_unknown'), [{ tenant: 'acme', names: ['Admin'] }], 'ignored, and logged')
 })
 
-t.test('the other tenant: its own provider, its own Seats, from userinfo', async (t) => {
+t.test('the other tenant: its own provider and Seats, from userinfo', async (t) => {
   world.user('bob', { memberOf: 'Admin' }, world.globex)
   const before = world.acme.count('/token')
   const visitor = world.visitor('bob')
@@ -69,10 +69,10 @@ t.test('the other tenant: its own provider, its own Seats, from userinfo', async
   t.match(answer.json.user, { sub: 'bob', tenant_id: 'globex', seats: ['Admin'] })
   const token = answer.json.access_token
   t.equal((await visitor.ask('/v1/trainings', { token, space: 'main', method: 'POST' })).status, 200)
-  t.equal(world.acme.count('/token'), before, "acme's provider was not asked")
+  t.equal(world.acme.count('/token'), before, "acme's provider received no request")
 })
 
-t.test('refresh: Seats as the provider has them then; a second use ends it', async (t) => {
+t.test('refresh: the Seats that the provider reports then; a second use ends the session', async (t) => {
   world.user('carol', { memberOf: ['Viewer'] })
   const visitor = world.visitor('carol')
   const first = (await visitor.signIn()).json
@@ -90,7 +90,7 @@ t.test('refresh: Seats as the provider has them then; a second use ends it', asy
   t.match(world.events('refresh_replayed'), [{ tenant: 'acme' }])
 })
 
-t.test('refresh: somebody who is gone at the provider', async (t) => {
+t.test('refresh: a user that the provider no longer has', async (t) => {
   world.user('dora')
   const visitor = world.visitor('dora')
   const { refresh_token } = (await visitor.signIn()).json
@@ -119,7 +119,7 @@ t.test('validate', async (t) => {
   t.match((await visitor.validate('no token')).json, { status: 401, code: 'token_invalid' })
 })
 
-t.test('logout by handle: the handle is dead when it is answered', async (t) => {
+t.test('logout by handle: the handle is invalid once the response arrives', async (t) => {
   world.user('frank')
   const visitor = world.visitor('frank')
   const { refresh_token } = (await visitor.signIn()).json
@@ -129,7 +129,7 @@ t.test('logout by handle: the handle is dead when it is answered', async (t) => 
   t.equal((await visitor.refresh(refresh_token)).status, 401)
 })
 
-t.test('requests that the endpoints do not read', async (t) => {
+t.test('requests that the endpoints refuse unread', async (t) => {
   const visitor = world.visitor()
   const type = { 'content-type': 'application/json' }
   const post = (body: string, headers: Record<string, string> = type) =>

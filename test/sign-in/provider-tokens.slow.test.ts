@@ -1,4 +1,7 @@
-/** Tokens that the tenant's provider signed, as bearer tokens on a whole gateway: only where the tenant takes them. */
+/**
+ * Tokens signed by the tenant's provider, as bearer tokens on a whole gateway: accepted only where the tenant enables
+ * them.
+ */
 
 import t from 'tap'
 import { idTokenOf } from './id-token.ts'
@@ -14,7 +17,7 @@ t.test('refused by default', async (t) => {
   t.match((await visitor.ask('/v1/me', { token })).json, { status: 401, code: 'token_invalid' })
 })
 
-t.test('accepted where the tenant says so', async (t) => {
+t.test('accepted where the tenant enables them', async (t) => {
   await world.configure({ acme: { acceptProviderTokens: true } })
   t.equal((await visitor.ask('/v1/trainings', { token, space: 'main' })).status, 200)
   t.match(world.gateway.upstream.seen.at(-1)?.headers, {
@@ -31,7 +34,7 @@ t.test('accepted where the tenant says so', async (t) => {
   t.equal((await visitor.ask('/v1/me', { token: `${token}A` })).status, 401)
 })
 
-t.test('the Seats it names are looked up at each request', async (t) => {
+t.test('its Seats are looked up at each request', async (t) => {
   await world.gateway.admin('PUT', `/v1/seats/${seat}`, { spaces: ['other'] })
   t.equal((await visitor.ask('/v1/trainings', { token, space: 'main' })).status, 403)
   t.equal((await visitor.ask('/v1/trainings', { token, space: 'other' })).status, 200)
@@ -39,36 +42,40 @@ t.test('the Seats it names are looked up at each request', async (t) => {
   t.equal((await visitor.ask('/v1/trainings', { token, space: 'main' })).status, 200)
 })
 
-t.test("the gateway's own tokens go on as before", async (t) => {
+t.test('tokens of the gateway stay valid', async (t) => {
   const own = (await visitor.signIn()).json.access_token
   t.equal((await visitor.ask('/v1/trainings', { token: own, space: 'main' })).status, 200)
 })
 
-t.test('for another client, or of another provider', async (t) => {
+t.test('tokens for another client, and of another provider', async (t) => {
   world.user('alice', { memberOf: ['Viewer'] }, world.globex)
   const foreign = await idTokenOf(world.visitor(), world.globex)
-  t.equal((await visitor.ask('/v1/me', { token: foreign })).status, 401, "a tenant's that takes none")
+  t.equal(
+    (await visitor.ask('/v1/me', { token: foreign })).status,
+    401,
+    'a tenant that accepts no provider tokens',
+  )
   await world.configure({ acme: { acceptProviderTokens: true, clientId: 'client_secret_basic-ES256' } })
   t.equal((await visitor.ask('/v1/me', { token })).status, 401, 'another client id')
   const audience = [world.acme.config().clientId]
   await world.configure({
     acme: { acceptProviderTokens: true, clientId: 'client_secret_basic-ES256', audience },
   })
-  t.equal((await visitor.ask('/v1/me', { token })).status, 200, 'unless the audience is configured')
+  t.equal((await visitor.ask('/v1/me', { token })).status, 200, 'except where the audience is configured')
 })
 
-t.test('no longer, once it is switched off', async (t) => {
+t.test('refused again once it is disabled', async (t) => {
   await world.configure()
   t.equal((await visitor.ask('/v1/me', { token })).status, 401)
 })
 
-t.test('new keys at the provider, while it runs', async (t) => {
+t.test('key rotation at the provider', async (t) => {
   await world.configure({ acme: { acceptProviderTokens: true } })
   t.equal((await visitor.ask('/v1/me', { token })).status, 200)
   await world.acme.rotateKeys()
   const other = world.visitor()
   const fresh = await idTokenOf(other, world.acme)
-  t.equal((await other.signIn()).status, 200, 'a sign-in has the keys read again')
+  t.equal((await other.signIn()).status, 200, 'a sign-in causes a read of the keys')
   t.equal((await visitor.ask('/v1/me', { token: fresh })).status, 200)
   t.equal((await visitor.ask('/v1/me', { token: `${token.slice(0, -8)}AAAAAAAA` })).status, 401)
 })

@@ -1,4 +1,4 @@
-/** A reload that changes who signs in where: what is under way, and sessions that are open. */
+/** Reloads that change the providers of tenants: pending sign-ins, and open sessions. */
 
 import t from 'tap'
 import { NAVIGATION } from '../oidc/browser-client.ts'
@@ -6,14 +6,14 @@ import { startSignIn } from './world.ts'
 
 const world = await startSignIn(t, { acme: null, globex: null, routes: ['ANY /v1/me: authenticated'] })
 
-t.test('no tenant signs in here', async (t) => {
+t.test('no tenant has a provider', async (t) => {
   const visitor = world.visitor()
   t.match((await visitor.begin()).json, { status: 404, code: 'route_not_found' })
   t.equal((await visitor.refresh('sgr_x')).status, 404)
   t.equal((await visitor.ask('/auth/oidc/callback?state=x&code=y')).status, 404)
 })
 
-t.test('one has a provider now, the other none', async (t) => {
+t.test('one tenant now has a provider, the other does not', async (t) => {
   await world.configure({ globex: null, routes: ['ANY /v1/me: authenticated'] })
   world.user('alice')
   const visitor = world.visitor()
@@ -25,21 +25,21 @@ t.test('one has a provider now, the other none', async (t) => {
   t.equal((await visitor.validate('x', 'globex')).status, 400)
 })
 
-t.test('a route may send browsers only to a tenant that has one', async (t) => {
+t.test('a route can name only a tenant with a provider for sign_in', async (t) => {
   const routes = ['GET /pages/*: { permission: authenticated, sign_in: globex }']
   await t.rejects(world.configure({ globex: null, routes }), /is not a tenant with oidc/)
   await world.configure()
   t.equal((await world.visitor().ask('/globex/a', { headers: NAVIGATION })).status, 303)
 })
 
-t.test('a sign-in under way is finished after a reload that leaves its provider', async (t) => {
+t.test('a pending sign-in completes after a reload that keeps its provider', async (t) => {
   const visitor = world.visitor()
   const answer = await visitor.answer()
   await world.configure()
   t.equal((await visitor.send(answer.href)).status, 200)
 })
 
-t.test("another provider: sign-ins under way begin anew, sessions stay their tenant's", async (t) => {
+t.test('another provider: pending sign-ins start again, sessions stay with their tenant', async (t) => {
   const browser = world.visitor()
   await browser.page('/pages/a')
   const program = world.visitor()
@@ -56,27 +56,31 @@ t.test("another provider: sign-ins under way begin anew, sessions stay their ten
   t.match(begun.json.authorization_url, `${issuer}/auth`)
   t.equal((await world.visitor().signIn()).status, 200)
   t.equal((await browser.ask('/v1/me')).status, 200)
-  const asked = world.globex.count('/token')
+  const tokenRequests = world.globex.count('/token')
   t.match((await program.refresh(refresh_token)).json, { status: 401, code: 'token_invalid' })
-  t.equal(world.globex.count('/token'), asked, 'what the old one gave is not shown to the new one')
+  t.equal(
+    world.globex.count('/token'),
+    tokenRequests,
+    "the new provider does not receive the old one's refresh token",
+  )
   const out = await browser.logout()
   t.match(out.json, { logged_out: true, end_session_url: issuer })
-  t.notMatch(out.json.end_session_url, 'id_token_hint', 'nor when signing out')
+  t.notMatch(out.json.end_session_url, 'id_token_hint', 'nor at sign-out')
   t.equal(world.globex.count('/token/revocation'), 0)
   await world.configure()
 })
 
-t.test('the provider is taken away: its sessions count for nothing', async (t) => {
+t.test('the provider is removed: its sessions are refused', async (t) => {
   const browser = world.visitor()
   await browser.page('/pages/a')
   t.equal((await browser.ask('/v1/me')).status, 200)
   await world.configure({ acme: null, routes: ['ANY /v1/me: authenticated'] })
   t.equal((await browser.ask('/v1/me')).json.code, 'token_invalid')
   await world.configure()
-  t.equal((await browser.ask('/v1/me')).status, 200, 'until it is there again')
+  t.equal((await browser.ask('/v1/me')).status, 200, 'until it is configured again')
 })
 
-t.test('a change of how long a session lasts', async (t) => {
+t.test('a change of the session lifetime', async (t) => {
   await world.configure({ acme: { sessionLifetime: 60_000 } })
   const visitor = world.visitor()
   const answer = await visitor.answer('acme', { return_to: '/pages/a' })

@@ -1,10 +1,10 @@
-/** Looks for secrets where none may be. Called when a test of this folder is over. */
+/** Searches for secrets where none may be, at the end of each test of this folder. */
 
 import type { Test } from 'tap'
 
-/** Shorter ones stand in any text by chance. */
+/** Shorter values occur in any text by chance. */
 const SHORTEST = 12
-/** A cookie and a refresh handle have parts; these are as long as the secret ones. */
+/** A cookie and a refresh handle have parts; the secret ones have this length. */
 const PART = 43
 
 export function searchIn(where: string, text: string, secrets: ReadonlySet<string>): void {
@@ -12,7 +12,7 @@ export function searchIn(where: string, text: string, secrets: ReadonlySet<strin
   if (found.length > 0) throw new Error(`${found.length} secrets are in ${where}`)
 }
 
-/** As it is, as a part of a URL, as a form has it, and its own secret parts. */
+/** The value as it is, URL-encoded, form-encoded, and its secret parts. */
 function spellings(secret: string): string[] {
   const form = new URLSearchParams({ '': secret }).toString().slice(1)
   const parts = secret.split('.').filter((part) => part.length === PART)
@@ -22,8 +22,8 @@ function spellings(secret: string): string[] {
 }
 
 /**
- * Call it before anything is started, and what it gives once all is. What is said last is done first at the end of a
- * test: so the search finds everything running, and its failure, told last, leaves nothing behind.
+ * Call it before anything starts, and call the function that it returns once everything has started. Teardowns run in
+ * reverse order, so the search runs while everything is up, and its failure is thrown last, after the cleanup.
  */
 export function searchAtEnd(t: Test): (search: () => Promise<void>) => void {
   let failure: unknown = null

@@ -1,4 +1,4 @@
-/** Seats and those who signed in: who counts as a member, and what a change of a Seat means to them. */
+/** Seats and their members: which users count as members, and the effect of changes of a Seat on them. */
 
 import t from 'tap'
 import { until } from '../support/servers/wait.ts'
@@ -24,7 +24,7 @@ t.test('member_count: distinct users whose latest sign-in carried the Seat', asy
   t.same(await counts(), [3, 1])
   await world.visitor('alice').signIn()
   await world.visitor('alice').page('/pages/a')
-  t.same(await counts(), [3, 1], 'one user, however often they sign in')
+  t.same(await counts(), [3, 1], 'repeated sign-ins count as one user')
 
   world.user('alice', { memberOf: ['Writer'] })
   await world.visitor('alice').signIn()
@@ -33,11 +33,11 @@ t.test('member_count: distinct users whose latest sign-in carried the Seat', asy
   const { refresh_token } = (await bob.signIn()).json
   world.user('bob', { memberOf: [] })
   await bob.refresh(refresh_token)
-  t.same(await counts(), [1, 2], 'so with a refresh')
-  t.equal(await members(world, 'Reader', 'globex'), 0, 'and nothing of another tenant')
+  t.same(await counts(), [1, 2], 'also at a refresh')
+  t.equal(await members(world, 'Reader', 'globex'), 0, 'other tenants are unaffected')
 })
 
-t.test('a change of a Seat decides at once, for tokens and sessions', async (t) => {
+t.test('a change of a Seat applies at once to tokens and sessions', async (t) => {
   const id = await world.gateway.seat('Auditor', ['main'], ['trainings:list'])
   world.user('dora', { memberOf: ['Auditor'] })
   const program = world.visitor('dora')
@@ -51,25 +51,25 @@ t.test('a change of a Seat decides at once, for tokens and sessions', async (t) 
   t.same(await both(), [200, 200])
   t.same(await both('POST'), [403, 403])
   await world.gateway.admin('PUT', `/v1/seats/${id}`, { permissions: ['trainings:create'] })
-  t.same(await both(), [403, 403], 'a permission less')
-  t.same(await both('POST'), [200, 200], 'and one more')
+  t.same(await both(), [403, 403], 'one permission less')
+  t.same(await both('POST'), [200, 200], 'one permission more')
   await world.gateway.admin('PUT', `/v1/seats/${id}`, { spaces: ['other'] })
-  t.same(await both('POST'), [403, 403], 'a space less')
+  t.same(await both('POST'), [403, 403], 'one space less')
   await world.gateway.admin('PUT', `/v1/seats/${id}`, { spaces: ['main'] })
   t.same(await both('POST'), [200, 200])
   await world.gateway.admin('DELETE', `/v1/seats/${id}`)
-  t.same(await both('POST'), [403, 403], 'gone')
+  t.same(await both('POST'), [403, 403], 'deleted')
   await world.gateway.seat('Auditor', ['main'], ['trainings:create'])
-  t.same(await both('POST'), [403, 403], 'a new Seat of that name is not what they signed in with')
+  t.same(await both('POST'), [403, 403], 'a new Seat of the same name is not the Seat of their sign-in')
 })
 
-t.test('who signs in after a name was given up and used again has the new Seat', async (t) => {
+t.test('a sign-in after a name is reused has the new Seat', async (t) => {
   const id = await world.gateway.seat('Pilot', ['main'], ['trainings:list'])
   await world.gateway.admin('DELETE', `/v1/seats/${id}`)
   await world.gateway.seat('Pilot', ['main'], ['trainings:create'])
   world.user('erin', { memberOf: ['Pilot'] })
   const visitor = world.visitor('erin')
-  // Times of issue are whole seconds: one of the second in which the name was given up gains nothing.
+  // Times of issue are whole seconds: a token of the second in which the name was given up gains nothing.
   await until(
     async () => {
       const token = (await visitor.signIn()).json.access_token
@@ -77,5 +77,5 @@ t.test('who signs in after a name was given up and used again has the new Seat',
     },
     () => 'the new Seat never counts',
   )
-  t.pass('in the next second it counts')
+  t.pass('it counts in the next second')
 })

@@ -1,7 +1,6 @@
 /**
- * Every flow of sign-in, good and bad, and then: no token, code, secret or cookie in any line of the log, in any
- * refusal, in any metric, or as it is in the store. The other tests of this folder are searched in the same way when
- * they end.
+ * Every flow of sign-in, successful and refused. Then no token, code, secret or cookie may be in a log line, a
+ * refusal or a metric, or unsealed in the store. The other tests of this folder end with the same search.
  */
 
 import t from 'tap'
@@ -16,7 +15,7 @@ await world.gateway.seat('Viewer', ['main'], ['trainings:list'])
 for (const name of ['alice', 'bob']) world.user(name, { memberOf: ['Viewer', 'Nobody'] })
 world.user('alice', { memberOf: ['Viewer'] }, world.globex)
 
-t.test('flows that succeed', async (t) => {
+t.test('successful flows', async (t) => {
   const program = world.visitor()
   const { access_token: token, refresh_token } = (await program.signIn()).json
   t.equal((await program.ask('/v1/me', { token })).status, 200)
@@ -31,7 +30,7 @@ t.test('flows that succeed', async (t) => {
   t.equal((await browser.logout()).status, 200)
 })
 
-t.test('callbacks that are refused', async (t) => {
+t.test('refused callbacks', async (t) => {
   const visitor = world.visitor()
   const answer = await visitor.answer()
   const wrong = (change: (query: URLSearchParams) => void) => {
@@ -39,13 +38,13 @@ t.test('callbacks that are refused', async (t) => {
     change(url.searchParams)
     return url.href
   }
-  t.equal((await world.visitor().send(answer.href)).status, 400, 'of another browser')
+  t.equal((await world.visitor().send(answer.href)).status, 400, 'a state of another browser')
   const head = await visitor.ask(`${answer.pathname}${answer.search}`, { method: 'HEAD' })
   t.match(head, { status: 405, headers: { allow: 'GET' } }, 'HEAD')
   t.equal((await visitor.send(wrong((query) => query.append('code', 'another')))).status, 400, 'two codes')
   t.equal((await visitor.send(wrong((query) => query.set('state', 'made-up-state')))).status, 400)
-  t.equal((await visitor.send(answer.href)).status, 200, 'none of which used it up')
-  t.equal((await visitor.send(answer.href)).status, 400, 'replayed')
+  t.equal((await visitor.send(answer.href)).status, 200, 'none of them consumed the sign-in')
+  t.equal((await visitor.send(answer.href)).status, 400, 'a replay')
 
   const injected = await visitor.answer()
   injected.searchParams.set('code', answer.searchParams.get('code') ?? '')
@@ -59,7 +58,7 @@ t.test('callbacks that are refused', async (t) => {
   t.notMatch(said.body, 'script')
 })
 
-t.test('credentials that are refused', async (t) => {
+t.test('refused credentials', async (t) => {
   const visitor = world.visitor()
   const { access_token: token, refresh_token } = (await visitor.signIn()).json
   t.equal((await visitor.ask('/v1/me', { token: `${token}A` })).status, 401)
@@ -85,7 +84,7 @@ t.test('credentials that are refused', async (t) => {
   t.equal((await browser.ask('/v1/me', { headers: { cookie: `${SESSION_COOKIE}=${cookie}x` } })).status, 401)
 })
 
-t.test('a provider that is down, in the midst of it', async (t) => {
+t.test('a provider that stops during a sign-in', async (t) => {
   const visitor = world.visitor()
   const { refresh_token } = (await visitor.signIn()).json
   const answer = await visitor.answer()
@@ -94,15 +93,15 @@ t.test('a provider that is down, in the midst of it', async (t) => {
   await world.acme.down()
   t.match((await visitor.send(answer.href)).json, { status: 503, code: 'unavailable' })
   t.equal((await visitor.refresh(refresh_token)).status, 503)
-  t.equal((await browser.ask('/v1/me')).status, 200, 'sessions go on')
+  t.equal((await browser.ask('/v1/me')).status, 200, 'sessions stay valid')
   t.match((await browser.logout()).json, { logged_out: true })
-  t.equal((await world.visitor().signIn('globex')).status, 200, 'the other tenant does not notice')
+  t.equal((await world.visitor().signIn('globex')).status, 200, 'the other tenant is unaffected')
   await world.acme.up()
-  t.equal((await visitor.refresh(refresh_token)).status, 200, 'the handle was given back')
+  t.equal((await visitor.refresh(refresh_token)).status, 200, 'the handle is valid again')
 })
 
-t.test('the search', async (t) => {
-  t.ok(world.secrets.size > 100, 'there is much to look for')
+t.test('the search itself', async (t) => {
+  t.ok(world.secrets.size > 100, 'the list of secrets is long')
   await world.search()
   const lines = world.gateway.log()
   t.ok(
@@ -110,12 +109,12 @@ t.test('the search', async (t) => {
     'callbacks are in the log',
   )
   t.ok(lines.some(({ event }) => event === 'sign_in_failed'))
-  // What the search is worth: it finds what is there.
+  // The search finds secrets that are there.
   t.throws(
     () => searchIn('x', world.gateway.logText(), new Set(['/auth/oidc/callback'])),
     /1 secrets are in x/,
   )
-  t.throws(() => searchIn('x', encodeURIComponent(CLIENT_SECRET), world.secrets), 'in another spelling')
+  t.throws(() => searchIn('x', encodeURIComponent(CLIENT_SECRET), world.secrets), 'in another encoding')
   const handle = [...world.secrets].find((secret) => secret.startsWith('sgr_')) ?? ''
   t.throws(() => searchIn('x', handle.split('.')[3] ?? '', world.secrets), 'a part of a handle')
 })

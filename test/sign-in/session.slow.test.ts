@@ -1,16 +1,16 @@
-/** A browser's session over time: its Seats are mapped afresh when a token would have expired, by itself. */
+/** A browser's session over time: its Seats are mapped again when a token would have expired. */
 
 import t from 'tap'
 import { NAVIGATION } from '../oidc/browser-client.ts'
 import { until } from '../support/servers/wait.ts'
 import { startSignIn } from './world.ts'
 
-/** Times of issue are whole seconds: two at least are left. */
+/** Times of issue are whole seconds: at least two are left. */
 const world = await startSignIn(t, { token: ['lifetime: 3s'] })
 await world.gateway.seat('Viewer', ['main'], ['trainings:list'])
 await world.gateway.seat('Editor', ['main'], ['trainings:create'])
 
-t.test('what changes at the provider', async (t) => {
+t.test('changes at the provider', async (t) => {
   world.user('alice', { memberOf: ['Viewer'] })
   const visitor = world.visitor()
   await visitor.page('/pages/a')
@@ -26,7 +26,7 @@ t.test('what changes at the provider', async (t) => {
   t.equal((await visitor.ask('/v1/trainings', { space: 'main', method: 'POST', headers })).status, 200)
 })
 
-t.test('however many requests come then, the provider is asked once', async (t) => {
+t.test('any number of requests cause one request to the provider', async (t) => {
   const visitor = world.visitor()
   await visitor.page('/pages/a')
   const before = world.acme.count('/token')
@@ -40,11 +40,11 @@ t.test('however many requests come then, the provider is asked once', async (t) 
     () => 'the provider is never asked',
     50,
   )
-  t.same(new Set(statuses), new Set([200]), 'nobody notices')
+  t.same(new Set(statuses), new Set([200]), 'all requests succeed')
   t.equal(world.acme.count('/token') - before, 1)
 })
 
-t.test('the provider is down: neither good nor over, until it is back', async (t) => {
+t.test('the provider is down: 503, until it is back', async (t) => {
   const visitor = world.visitor()
   await visitor.page('/pages/a')
   await world.acme.down()
@@ -57,10 +57,10 @@ t.test('the provider is down: neither good nor over, until it is back', async (t
   await answers(503)
   await world.acme.up()
   await answers(200)
-  t.pass('without signing in again')
+  t.pass('without a new sign-in')
 })
 
-t.test('somebody who is gone at the provider: the session has ended', async (t) => {
+t.test('a user that the provider no longer has: the session ends', async (t) => {
   world.user('bob', { memberOf: ['Viewer'] })
   const visitor = world.visitor('bob')
   await visitor.page('/pages/a')
@@ -74,40 +74,37 @@ t.test('somebody who is gone at the provider: the session has ended', async (t) 
   t.match(
     (await visitor.ask('/v1/me')).json,
     { status: 401, code: 'token_invalid' },
-    'also when they are back',
+    'it stays ended when the user is back',
   )
   t.equal((await visitor.ask('/pages/a', { headers: NAVIGATION })).status, 303, 'a browser signs in again')
 })
 
-t.test(
-  'a provider that takes the refresh token no more: a page leads to sign-in, and comes back',
-  async (t) => {
-    const visitor = world.visitor()
-    await visitor.page('/pages/a')
-    world.acme.instead = (request, response) => {
-      if (request.url !== '/token') return false
-      response.writeHead(400, { 'content-type': 'application/json' }).end('{"error":"invalid_request"}')
-      return true
-    }
-    let page = await visitor.ask('/pages/a', { headers: NAVIGATION })
-    await until(
-      async () => {
-        page = await visitor.ask('/pages/a', { headers: NAVIGATION })
-        return page.status !== 200
-      },
-      () => 'the session goes on',
-      50,
-    )
-    world.acme.instead = null
-    t.equal(page.status, 303)
-    t.match(page.headers.location, `${world.acme.issuer}/auth?`)
-    t.equal((await visitor.ask('/v1/me')).status, 401)
-    t.equal((await visitor.page('/pages/a')).status, 200)
-    t.match(world.events('session_ended').at(-1), { reason: /the provider answered invalid_request/ })
-  },
-)
+t.test('a refresh token that the provider rejects: a page redirects to sign-in and returns', async (t) => {
+  const visitor = world.visitor()
+  await visitor.page('/pages/a')
+  world.acme.instead = (request, response) => {
+    if (request.url !== '/token') return false
+    response.writeHead(400, { 'content-type': 'application/json' }).end('{"error":"invalid_request"}')
+    return true
+  }
+  let page = await visitor.ask('/pages/a', { headers: NAVIGATION })
+  await until(
+    async () => {
+      page = await visitor.ask('/pages/a', { headers: NAVIGATION })
+      return page.status !== 200
+    },
+    () => 'the session goes on',
+    50,
+  )
+  world.acme.instead = null
+  t.equal(page.status, 303)
+  t.match(page.headers.location, `${world.acme.issuer}/auth?`)
+  t.equal((await visitor.ask('/v1/me')).status, 401)
+  t.equal((await visitor.page('/pages/a')).status, 200)
+  t.match(world.events('session_ended').at(-1), { reason: /the provider answered invalid_request/ })
+})
 
-t.test("a program's token expires, and it gets another", async (t) => {
+t.test("a program's token expires, and the program gets another", async (t) => {
   const visitor = world.visitor()
   const { access_token: token, refresh_token } = (await visitor.signIn()).json
   await until(

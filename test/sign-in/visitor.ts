@@ -1,6 +1,6 @@
 /**
- * Somebody who signs in at a gateway: the cookie-jar browser of the sign-in room, with the steps of a sign-in as verbs.
- * Looks into every refusal for secrets.
+ * A user at a gateway: the browser client of the sign-in tests, with a method for each step of a sign-in. Checks
+ * every refusal for secrets.
  */
 
 import { Browser, type Page, type Sent } from '../oidc/browser-client.ts'
@@ -14,11 +14,11 @@ export interface Asked extends Sent {
 }
 
 export class Visitor extends Browser {
-  /** Of the gateway that is visited. */
+  /** The origin of the gateway. */
   readonly origin: string
   readonly #known: Set<string>
 
-  /** @param secrets filled with what must not be shown anywhere */
+  /** @param secrets receives each value that must not appear anywhere */
   constructor(user: string, origin: string, secrets: Set<string>) {
     super(user, secrets)
     this.origin = origin
@@ -31,7 +31,7 @@ export class Visitor extends Browser {
     return page
   }
 
-  /** A request to the gateway, as a program makes it. */
+  /** A request of a program to the gateway. */
   ask(path: string, { token, space, headers = {}, ...more }: Asked = {}): Promise<Page> {
     return this.send(this.origin + path, {
       ...more,
@@ -47,19 +47,19 @@ export class Visitor extends Browser {
     return this.postJson(`${this.origin}/auth/oidc/login`, { tenant, ...more })
   }
 
-  /** The provider's answer, on its way to the callback. */
+  /** The provider's response, as the URL of the callback. */
   async answer(tenant = 'acme', more: Fields = {}): Promise<URL> {
     const begun = await this.begin(tenant, more)
     const stopped = await this.walk(begun.json.authorization_url, isCallback)
     return new URL(stopped.headers.location ?? 'nowhere:')
   }
 
-  /** From beginning to end, for a program. */
+  /** A complete sign-in for a program. */
   async signIn(tenant = 'acme'): Promise<Page> {
     return this.send((await this.answer(tenant)).href)
   }
 
-  /** Goes to a page, by way of the provider where it is sent there. */
+  /** Goes to a page, by way of the provider where it is redirected there. */
   page(path: string): Promise<Page> {
     return this.walk(this.origin + path)
   }
@@ -72,12 +72,15 @@ export class Visitor extends Browser {
     return this.postJson(`${this.origin}/auth/oidc/validate`, { tenant, id_token: idToken })
   }
 
-  /** As a script of the gateway's own pages does. */
+  /** A request of a script on the gateway's own pages. */
   logout(fields: Fields = {}, origin = this.origin): Promise<Page> {
     return this.postJson(`${this.origin}/auth/oidc/logout`, fields, { origin })
   }
 
-  /** One who has these cookies too, at the same gateway or another: a thief, or the same browser behind a balancer. */
+  /**
+   * A visitor with copies of these cookies, at the same gateway or another: an attacker, or the same browser behind a
+   * load balancer.
+   */
   withCookiesOf(other: Visitor): this {
     for (const [name, value] of other.cookies(other.origin)) this.cookies(this.origin).set(name, value)
     return this

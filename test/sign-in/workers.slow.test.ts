@@ -1,4 +1,4 @@
-/** Two workers and no Redis: a sign-in is finished by whichever worker gets the callback, also a new one. */
+/** Two workers without Redis: any worker completes a sign-in, also a new one. */
 
 import t from 'tap'
 import { until } from '../support/servers/wait.ts'
@@ -14,7 +14,7 @@ const gateway = world.at(0)
 await world.admin('POST', '/v1/seats', { name: 'Viewer', spaces: ['main'], permissions: ['trainings:list'] })
 world.user('alice', ['Viewer'])
 
-t.test('each request on a connection of its own, to whichever worker takes it', async (t) => {
+t.test('each request on a new connection, to any worker', async (t) => {
   t.equal(gateway.workers.length, 2)
   const done = await Promise.all(Array.from({ length: 20 }, () => world.visitor().signIn()))
   t.same(new Set(done.map(({ status }) => status)), new Set([200]))
@@ -24,7 +24,7 @@ t.test('each request on a connection of its own, to whichever worker takes it', 
   t.same(new Set(replies.map(({ status }) => status)), new Set([200]))
 })
 
-t.test('one callback at both at the same time: once', async (t) => {
+t.test('one callback at both workers at the same time succeeds once', async (t) => {
   const visitor = world.visitor()
   const answer = await visitor.answer()
   const pages = await Promise.all(Array.from({ length: 8 }, () => visitor.send(answer.href)))
@@ -32,20 +32,20 @@ t.test('one callback at both at the same time: once', async (t) => {
   t.equal(pages.filter(({ status }) => status === 400).length, 7)
 })
 
-t.test('logout: the cookie is dead at both when it is answered', async (t) => {
+t.test('logout: the cookie is invalid at both workers once the response arrives', async (t) => {
   for (let round = 0; round < 5; round++) {
     const visitor = world.visitor()
     await visitor.page('/pages/a')
-    const thief = world.visitor().withCookiesOf(visitor)
-    const before = await Promise.all(Array.from({ length: 8 }, () => thief.ask('/v1/me')))
+    const attacker = world.visitor().withCookiesOf(visitor)
+    const before = await Promise.all(Array.from({ length: 8 }, () => attacker.ask('/v1/me')))
     t.same(new Set(before.map(({ status }) => status)), new Set([200]))
     await visitor.logout()
-    const after = await Promise.all(Array.from({ length: 8 }, () => thief.ask('/v1/me')))
+    const after = await Promise.all(Array.from({ length: 8 }, () => attacker.ask('/v1/me')))
     t.same(new Set(after.map(({ status }) => status)), new Set([401]), `round ${round}`)
   }
 })
 
-t.test('the workers that began it are gone', async (t) => {
+t.test('the workers that began it have stopped', async (t) => {
   const visitors = Array.from({ length: 4 }, () => world.visitor())
   const answers = await Promise.all(visitors.map((visitor) => visitor.answer()))
   const session = world.visitor()
@@ -65,5 +65,5 @@ t.test('the workers that began it are gone', async (t) => {
     back.map((page) => page?.status),
     [200, 200, 200, 200],
   )
-  t.equal((await session.ask('/v1/me')).status, 200, 'a session is in the store')
+  t.equal((await session.ask('/v1/me')).status, 200, 'sessions are in the store')
 })

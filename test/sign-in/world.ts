@@ -1,7 +1,7 @@
 /**
- * Sign-in on a whole gateway, for a test: the gateway of `support/world.ts` on its embedded store, and two tenants with
- * a real provider each. Everything ends with the test; before that, log, metrics and store are searched for every secret
- * that was seen.
+ * Sign-in on a whole gateway: the gateway of `support/world.ts` on its embedded store, and two tenants with a real
+ * provider each. Everything stops with the test. Before that, the test searches log, metrics and store for every
+ * secret that was seen.
  */
 
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -15,11 +15,11 @@ import { eavesdrop } from './eavesdrop.ts'
 import { searchAtEnd, searchIn } from './search.ts'
 import { Visitor } from './visitor.ts'
 
-/** Null: the tenant has no provider. Left out: its own, as configured by default. */
+/** Null: the tenant has no provider. Absent: its own, with the default configuration. */
 export interface Settings {
   readonly acme?: Partial<OidcConfig> | null
   readonly globex?: Partial<OidcConfig> | null
-  /** Of acme's token. */
+  /** Settings of acme's token. */
   readonly token?: readonly string[]
   readonly routes?: readonly string[]
 }
@@ -52,13 +52,13 @@ export class SignInWorld {
     return new Visitor(user, this.origin, this.secrets)
   }
 
-  /** Makes a user known to a provider, or changes one. */
+  /** Adds or changes a user at a provider. */
   user(name: string, claims: Account = {}, provider: TestProvider = this.acme): void {
     const email = `${name}@acme.example`
     provider.accounts.set(name, { email, email_verified: true, name: 'A. User', ...claims })
   }
 
-  /** Writes the configuration anew and reloads it. */
+  /** Writes a new configuration and reloads it. */
   async configure({ acme = {}, globex = {}, token = [], routes = ROUTES }: Settings = {}): Promise<void> {
     const { file } = this.gateway.config
     const text = readFileSync(file, 'utf8')
@@ -69,12 +69,12 @@ export class SignInWorld {
     await this.gateway.reload()
   }
 
-  /** Lines of the log about an event of sign-in. */
+  /** Log lines of a sign-in event. */
   events(event: string): Record<string, unknown>[] {
     return this.gateway.log().filter((line) => line['event'] === event)
   }
 
-  /** No token, code, secret or cookie in any line of the log, nor in the metrics, nor as it is in the store. */
+  /** No token, code, secret or cookie is in the log or the metrics, or unsealed in the store. */
   async search(): Promise<void> {
     if (this.secrets.size < 2) throw new Error('nobody came: the search would find nothing')
     const { ops, storeFile } = this.gateway
@@ -85,14 +85,14 @@ export class SignInWorld {
   }
 }
 
-/** A tenant as a line of the configuration. @param token lines more for its token */
+/** A tenant as a line of the configuration. @param token further lines for its token */
 export function tenantLine(id: string, oidc: OidcConfig | null, token: readonly string[] = []): string {
   const secret = `"\${${id.toUpperCase()}_SECRET}"`
   const parts = [`secrets: [${secret}]`, ...token].join(', ')
   return `  ${id}: { token: { ${parts} }${oidc === null ? '' : `, oidc: ${written(oidc)}`} }`
 }
 
-/** As JSON, which is YAML too. */
+/** In JSON, which is also YAML. */
 function written(oidc: OidcConfig): string {
   const settings = Object.entries(oidc)
     .filter(([, value]) => value !== null)
@@ -101,9 +101,9 @@ function written(oidc: OidcConfig): string {
 }
 
 export interface Start extends Settings {
-  /** The upstream's answer. */
+  /** The upstream's response. */
   readonly answer?: RequestListener
-  /** What browsers call the gateway, by its port. */
+  /** The gateway's origin for browsers, by its port. */
   readonly originOf?: (port: number) => string | Promise<string>
 }
 
