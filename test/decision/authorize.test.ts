@@ -26,7 +26,7 @@ const viewer = seat('Viewer', ['s1', 's2'], ['trainings:list'])
 const editor = seat('Editor', ['s1'], ['trainings:create'])
 const admin = seat('Admin', ['s1'], ['*'])
 
-t.test("the seed's check table", async (t) => {
+t.test('the specified table of checks', async (t) => {
   t.match(authorize(byName(), 's1', 'trainings:list'), { code: 'no_seat_in_space', seats: [] })
   t.equal(authorize(byName(entry(viewer)), 's1', 'trainings:create').code, 'permission_denied')
   t.equal(authorize(byName(entry(viewer)), 's1', 'trainings:list').code, 'allow')
@@ -34,7 +34,7 @@ t.test("the seed's check table", async (t) => {
   t.equal(authorize(byName(entry(viewer), entry(editor)), 's1', 'trainings:create').code, 'allow')
 })
 
-t.test('each Seat has its verdict, also behind one that grants', async (t) => {
+t.test('each Seat has its verdict, also after one that grants', async (t) => {
   const resolved = byName(
     entry(viewer),
     entry(admin),
@@ -52,7 +52,7 @@ t.test('a Seat that no longer lists the space grants nothing there', async (t) =
   t.equal(authorize(byName(entry(admin)), 's2', 'a:b').code, 'permission_denied')
 })
 
-t.test('a name given up grants nothing, whatever the Seat of that name holds now', async (t) => {
+t.test('a name that was given up grants nothing, whatever the new Seat of that name holds', async (t) => {
   t.equal(authorize(byName(entry(admin, { nameGivenUp: true })), 's1', 'a:b').code, 'permission_denied')
 })
 
@@ -65,25 +65,28 @@ t.test('an API key has an entry for each of its Seats that lists the space', asy
   t.equal(authorize(key(entry(editor), entry(viewer)), 's2', 'trainings:list').code, 'allow')
 })
 
-t.test('a permission is compared whole: no prefix, no case, no wildcard but * alone', async (t) => {
-  for (const held of [
-    'trainings',
-    'trainings:',
-    'trainings:lis',
-    'TRAININGS:LIST',
-    'trainings:*',
-    '*:list',
-    '**',
-  ]) {
-    t.equal(
-      authorize(byName(entry(seat('S', ['s1'], [held]))), 's1', 'trainings:list').code,
-      'permission_denied',
-      held,
-    )
-  }
-})
+t.test(
+  'permissions are compared exactly: case-sensitive, no prefixes, no wildcard except * alone',
+  async (t) => {
+    for (const held of [
+      'trainings',
+      'trainings:',
+      'trainings:lis',
+      'TRAININGS:LIST',
+      'trainings:*',
+      '*:list',
+      '**',
+    ]) {
+      t.equal(
+        authorize(byName(entry(seat('S', ['s1'], [held]))), 's1', 'trainings:list').code,
+        'permission_denied',
+        held,
+      )
+    }
+  },
+)
 
-t.test('allow if and only if a standing Seat lists the space and holds the permission or *', async () => {
+t.test('allowed if and only if a current Seat lists the space and holds the permission or *', async () => {
   const word = fc.constantFrom('a:a', 'a:b', '*', 'b:a')
   const space = fc.constantFrom('s1', 's10', 's')
   const anySeat = fc.record({

@@ -1,4 +1,4 @@
-/** What is remembered of a caller is what would be worked out now, and takes no more than it is said to. */
+/** A cached authorization equals one computed now, and takes no more memory than estimated. */
 
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
@@ -26,23 +26,26 @@ const entries = PERMISSIONS.map((requirement, at) => ({
 }))
 const { table } = compileTable(entries, upstreams, [])
 
-/** A store whose Seats the test changes, the memory that is told of it, and a judge of callers whom the test names. */
+/**
+ * A store whose Seats the test changes, the memory that receives the changes, and a decision engine with a given
+ * caller.
+ */
 class World {
   readonly seats = new Map<string, SeatRow>()
   readonly givenUp = new Map<string, number>()
   readonly memory: SeatMemory
-  /** Questions to the store. */
-  asked = 0
-  /** Questions to memory, and Seats that it gave at once. */
-  lookedUp = 0
-  readonly handedOut: WeakRef<Seat>[] = []
+  /** Reads of the store. */
+  reads = 0
+  /** Look-ups in memory, and the Seats that it returned synchronously. */
+  lookUpCount = 0
+  readonly returned: WeakRef<Seat>[] = []
   readonly #engine: DecisionEngine
   #caller: Principal = bearer({})
   #seq = 1
 
   constructor(bytes = BYTES) {
     const asOf = async <V>(value: V) => {
-      this.asked++
+      this.reads++
       return { seq: this.#seq, value: structuredClone(value) }
     }
     const byName = (name: string) => [...this.seats.values()].find((row) => row.name === name) ?? null
@@ -57,7 +60,7 @@ class World {
     const memory = new SeatMemory(source, { readSession: () => asOf(null) }, bytes)
     this.memory = memory
     const count = () => {
-      this.lookedUp++
+      this.lookUpCount++
       return memory
     }
     this.#engine = new DecisionEngine({
@@ -67,13 +70,13 @@ class World {
         get generation() {
           return memory.generation
         },
-        seatByName: (...asked) => {
-          const named = count().seatByName(...asked)
-          if (!(named instanceof Promise) && named.seat !== null) this.handedOut.push(new WeakRef(named.seat))
+        seatByName: (...query) => {
+          const named = count().seatByName(...query)
+          if (!(named instanceof Promise) && named.seat !== null) this.returned.push(new WeakRef(named.seat))
           return named
         },
-        seatById: (...asked) => count().seatById(...asked),
-        wholeSeat: (...asked) => memory.wholeSeat(...asked),
+        seatById: (...query) => count().seatById(...query),
+        wholeSeat: (...query) => memory.wholeSeat(...query),
       },
       fewSeats: 0,
       lease: { live: () => true, renewed: async () => {} },
@@ -117,8 +120,8 @@ class World {
 
 function bearer(names: Record<string, readonly string[]>, issuedAt = 100): Principal {
   const claims = { by: 'name', entries: new Map(Object.entries(names)), issuedAt } as const
-  const nobody = { email: null, session: null, validUntil: null }
-  return { method: 'bearer', tenant: 'acme', user: 'alice', claims, ...nobody }
+  const noSession = { email: null, session: null, validUntil: null }
+  return { method: 'bearer', tenant: 'acme', user: 'alice', claims, ...noSession }
 }
 
 function apiKey(names: readonly string[]): Principal {
@@ -126,11 +129,11 @@ function apiKey(names: readonly string[]): Principal {
   return { ...bearer({}), method: 'api-key', claims }
 }
 
-/** How often memory is asked when they ask in turn. */
+/** The number of look-ups in memory for these requests in sequence. */
 async function lookUps(world: World, ...turns: [caller: Principal, space?: string, permission?: string][]) {
-  const before = world.lookedUp
+  const before = world.lookUpCount
   for (const turn of turns) await world.code(...turn)
-  return world.lookedUp - before
+  return world.lookUpCount - before
 }
 
 async function known(t: Test, caller: Principal): Promise<World> {
@@ -141,7 +144,7 @@ async function known(t: Test, caller: Principal): Promise<World> {
   return world
 }
 
-t.test('who asks for the same again is not looked up, and gets the very same list', async (t) => {
+t.test('a repeated request needs no look-up and gets the same list', async (t) => {
   const alice = bearer({ s1: ['Viewer'] })
   const world = await known(t, alice)
   const [one, two] = [await world.decide(alice), await world.decide(alice)]
@@ -149,15 +152,15 @@ t.test('who asks for the same again is not looked up, and gets the very same lis
   t.match(one, { code: 'allow', seats: [{ name: 'Viewer', verdict: 'grants' }] })
 })
 
-t.test('what the store was asked for is not kept: meanwhile it may have changed', async (t) => {
+t.test('a result that needed the store is not cached, because it may have changed meanwhile', async (t) => {
   const alice = bearer({ s1: ['Viewer'] })
   const world = new World()
   world.put('Viewer', ['s1'], ['trainings:list'])
   t.equal(await lookUps(world, [alice], [alice], [alice]), 2)
-  t.equal(world.asked, 1)
+  t.equal(world.reads, 1)
 })
 
-t.test('a change that is heard of ends it, and so does a reading of the feed that shows none', async (t) => {
+t.test('a notified change invalidates it, and so does a read of the feed without changes', async (t) => {
   for (const caller of [bearer({ s1: ['Viewer'] }), apiKey(['Viewer'])]) {
     const world = await known(t, caller)
     world.put('Viewer', ['s1'], ['trainings:read'])
@@ -169,13 +172,13 @@ t.test('a change that is heard of ends it, and so does a reading of the feed tha
     world.memory.applyReading([])
     t.equal(await lookUps(world, [caller]), 1, 'it counts as used in memory')
     world.memory.applyReading(null)
-    t.equal(await lookUps(world, [caller], [caller]), 2, 'all was forgotten')
+    t.equal(await lookUps(world, [caller], [caller]), 2, 'all was invalidated')
     world.drop('Viewer', 200)
     t.not(await world.code(caller), 'allow')
   }
 })
 
-t.test('a change of what memory has pushed out ends it as well', async (t) => {
+t.test('a change of a Seat that memory has evicted invalidates it too', async (t) => {
   const alice = bearer({ s1: ['Viewer'] })
   const world = await known(t, alice)
   world.memory.resize(0)
@@ -183,7 +186,7 @@ t.test('a change of what memory has pushed out ends it as well', async (t) => {
   t.equal(await world.code(alice), 'permission_denied')
 })
 
-t.test('a name that was given up and taken again gives nothing to an older token', async (t) => {
+t.test('a name that was given up and reused grants nothing to an older token', async (t) => {
   const [older, newer] = [bearer({ s1: ['Viewer'] }, 150), bearer({ s1: ['Viewer'] }, 250)]
   const world = await known(t, older)
   world.drop('Viewer', 200)
@@ -192,7 +195,7 @@ t.test('a name that was given up and taken again gives nothing to an older token
   for (let i = 0; i < 2; i++) t.equal(await world.code(newer), 'allow')
 })
 
-t.test('each caller, space and permission has its own', async (t) => {
+t.test('each caller, space and permission has its own entry', async (t) => {
   const world = new World()
   world.put('Viewer', ['s1'], ['trainings:list'])
   world.put('Editor', ['s2'], ['trainings:write'])
@@ -234,7 +237,7 @@ const caller = fc.oneof(
   names.map(apiKey),
 )
 
-t.test('whatever happens in between, the answer is that of a memory that remembers nothing', async () => {
+t.test('after any sequence of events, the result equals that of an empty cache', async () => {
   const callers = fc.array(caller, { minLength: 4, maxLength: 4 })
   await fc.assert(
     fc.asyncProperty(callers, fc.array(step, { maxLength: 60 }), async (principals, steps) => {
@@ -262,7 +265,7 @@ t.test('whatever happens in between, the answer is that of a memory that remembe
   )
 })
 
-t.test('callers that stay keep no Seats that memory has pushed out', async (t) => {
+t.test('cached callers do not retain Seats that memory has evicted', async (t) => {
   const world = new World()
   const callers = NAMES.map((name) => bearer({ s1: [name] }))
   for (const name of NAMES) world.put(name, ['s1'], [])
@@ -270,39 +273,42 @@ t.test('callers that stay keep no Seats that memory has pushed out', async (t) =
     for (const principal of callers) t.equal(await world.code(principal), 'permission_denied')
   }
   for (let i = 0; i < 3; i++) await ask()
-  const held = () => world.handedOut.filter((ref) => ref.deref() !== undefined).length
+  const held = () => world.returned.filter((ref) => ref.deref() !== undefined).length
   await collected()
-  t.ok(held() >= NAMES.length, `${held()} are held`)
+  t.ok(held() >= NAMES.length, `${held()} are retained`)
   world.memory.resize(0)
   await collected()
   t.equal(held(), 0)
   t.equal(await lookUps(world, ...callers.map((each): [Principal] => [each])), 0)
 })
 
-t.test('it takes what it is said to take, or less', async (t) => {
+t.test('it takes at most the estimated memory', async (t) => {
   for (const count of [0, 1, 20, 150]) {
     const seats = (caller: string) =>
       Array.from({ length: count }, (_, at) => ({
         ...{ name: 'Viewer', verdict: 'grants' as const },
         id: structuredClone(`01JZ0000-${caller}-${at}`.padEnd(26, '0')),
       }))
-    const outcomes = new DecisionCache({ generation: 1 })
+    const cache = new DecisionCache({ generation: 1 })
     const callers = Array.from({ length: 2000 }, () => bearer({ s1: [] }))
     const before = (await collected()).heapUsed
     for (const [at, principal] of callers.entries()) {
       const list: ReturnType<typeof seats> = []
       for (const seat of seats(`${at}`)) list.push(seat)
-      outcomes.set(principal, 's1', 'trainings:list', { code: 'allow', seats: list })
+      cache.set(principal, 's1', 'trainings:list', { code: 'allow', seats: list })
     }
     const took = ((await collected()).heapUsed - before) / callers.length
     t.ok(took > 50 && took <= authorizationBytes(count), `${took} bytes of ${authorizationBytes(count)}`)
-    t.ok(authorizationBytes(count) < 3 * took, `${authorizationBytes(count)} bytes are said to be ${took}`)
-    t.equal(outcomes.get(callers[0] ?? bearer({}), 's1', 'trainings:list')?.code, 'allow')
+    t.ok(
+      authorizationBytes(count) < 3 * took,
+      `${authorizationBytes(count)} bytes estimated, ${took} measured`,
+    )
+    t.equal(cache.get(callers[0] ?? bearer({}), 's1', 'trainings:list')?.code, 'allow')
   }
 })
 
-t.test('no request is kept for the name of its space', async (t) => {
-  const outcomes = new DecisionCache({ generation: 1 })
+t.test('the cached name of a space does not retain the request', async (t) => {
+  const cache = new DecisionCache({ generation: 1 })
   const callers = Array.from({ length: 300 }, () => bearer({}))
   const request = (at: number) =>
     Buffer.from(`space-of-the-request-${'x'.repeat(20_000)}${at}`).toString('latin1')
@@ -310,9 +316,9 @@ t.test('no request is kept for the name of its space', async (t) => {
   for (let turn = 0; turn < 2; turn++)
     for (const [at, principal] of callers.entries()) {
       const space = request(at).slice(0, 13 + turn)
-      outcomes.set(principal, space, 'trainings:list', { code: 'no_seat_in_space', seats: [] })
+      cache.set(principal, space, 'trainings:list', { code: 'no_seat_in_space', seats: [] })
     }
   const took = ((await collected()).heapUsed - before) / callers.length
   t.ok(took < authorizationBytes(0), `${took} bytes`)
-  t.ok(outcomes.get(callers[299] ?? bearer({}), 'space-of-the-r', 'trainings:list'))
+  t.ok(cache.get(callers[299] ?? bearer({}), 'space-of-the-r', 'trainings:list'))
 })

@@ -1,26 +1,26 @@
 import t from 'tap'
 import { Refusal } from '../../../src/model/errors.ts'
-import { authenticator, claims, credentials, outcome, sign } from './support.ts'
+import { authenticator, claims, credentials, resultOf, sign } from './support.ts'
 
-const asked = authenticator()
+const authn = authenticator()
 const token = sign()
 const line = `Bearer ${token}`
 
 t.test('no credential', async (t) => {
-  t.equal(await outcome(asked, {}), 'credentials_missing')
-  t.equal(await outcome(asked, { cookie: ['a=b'], space: ['s1'] }), 'credentials_missing')
+  t.equal(await resultOf(authn, {}), 'credentials_missing')
+  t.equal(await resultOf(authn, { cookie: ['a=b'], space: ['s1'] }), 'credentials_missing')
 })
 
-t.test('a bad API key never falls through to a good token', async (t) => {
+t.test('an invalid API key never falls back to a valid token', async (t) => {
   for (const key of ['', 'sk_', 'sk_nonsense', token, 'x'.repeat(100_000)])
     t.equal(
-      await outcome(asked, { apiKey: [key], authorization: [line] }),
+      await resultOf(authn, { apiKey: [key], authorization: [line] }),
       'api_key_invalid',
       key.slice(0, 12),
     )
 })
 
-t.test('a header that says two things is refused, whichever would decide', async (t) => {
+t.test('conflicting headers are refused, whichever takes precedence', async (t) => {
   for (const given of [
     { authorization: [line, line] },
     { authorization: [line, 'Basic eDp5'] },
@@ -36,12 +36,12 @@ t.test('a header that says two things is refused, whichever would decide', async
     { apiKey: ['sk_a', 'sk_b'], authorization: [line] },
     { apiKey: ['sk_a'], authorization: [line, line] },
   ])
-    t.equal(await outcome(asked, given), 'credentials_ambiguous', JSON.stringify(given).slice(0, 60))
+    t.equal(await resultOf(authn, given), 'credentials_ambiguous', JSON.stringify(given).slice(0, 60))
 })
 
-t.test('the scheme is read in any case, with one space or more', async (t) => {
+t.test('the scheme is case-insensitive and followed by one or more spaces', async (t) => {
   for (const scheme of ['Bearer ', 'bearer ', 'BEARER ', 'bEaReR ', 'Bearer  ', 'bearer     '])
-    t.match(await outcome(asked, { authorization: [scheme + token] }), { user: 'alice' }, scheme)
+    t.match(await resultOf(authn, { authorization: [scheme + token] }), { user: 'alice' }, scheme)
 })
 
 t.test('Bearer without a token, or with more than one', async (t) => {
@@ -64,13 +64,13 @@ t.test('Bearer without a token, or with more than one', async (t) => {
     ' ',
   ])
     t.equal(
-      await outcome(asked, { authorization: [text] }),
+      await resultOf(authn, { authorization: [text] }),
       'token_invalid',
       JSON.stringify(text.slice(0, 20)),
     )
 })
 
-t.test('another scheme is not for the gateway: as good as none', async (t) => {
+t.test('other schemes count as no credential', async (t) => {
   for (const text of [
     'Basic eDp5',
     'Basic',
@@ -80,12 +80,12 @@ t.test('another scheme is not for the gateway: as good as none', async (t) => {
     `Bear ${token}`,
     `JWT ${token}`,
   ])
-    t.equal(await outcome(asked, { authorization: [text] }), 'credentials_missing', text.slice(0, 20))
+    t.equal(await resultOf(authn, { authorization: [text] }), 'credentials_missing', text.slice(0, 20))
 })
 
-t.test('a refusal is a value with public text, of 400 or 401', async (t) => {
+t.test('a refusal is a value with public text and status 400 or 401', async (t) => {
   for (const given of [{}, { apiKey: ['secret-key'] }, { authorization: ['Bearer secret-token'] }]) {
-    const answer = await asked.authenticate(credentials(given))
+    const answer = await authn.authenticate(credentials(given))
     t.ok(answer instanceof Refusal)
     if (!(answer instanceof Refusal)) continue
     t.equal(answer.status, 401)
@@ -93,13 +93,13 @@ t.test('a refusal is a value with public text, of 400 or 401', async (t) => {
   }
 })
 
-t.test('what no signature could make good is refused at once, without any cryptography', async (t) => {
+t.test('malformed tokens are refused at once, without any cryptography', async (t) => {
   const short = token.slice(0, -4)
   const hs384 = sign(claims, { header: { alg: 'HS384' }, hash: 'HS384' })
-  const nobody = sign({ ...claims, tenant_id: 'nobody' })
+  const unknown = sign({ ...claims, tenant_id: 'nobody' })
   const none = sign(claims, { header: { alg: 'none' } })
-  for (const text of ['a.b.c', none, short, hs384, nobody, `${token}.x`, sign('[]'), 'x'.repeat(20_000)]) {
-    const answer = asked.authenticate(credentials({ authorization: [`Bearer ${text}`] }))
+  for (const text of ['a.b.c', none, short, hs384, unknown, `${token}.x`, sign('[]'), 'x'.repeat(20_000)]) {
+    const answer = authn.authenticate(credentials({ authorization: [`Bearer ${text}`] }))
     t.ok(answer instanceof Refusal && answer.code === 'token_invalid', text.slice(0, 20))
   }
 })

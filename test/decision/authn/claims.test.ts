@@ -10,10 +10,10 @@ async function entries(hashPerm: unknown): Promise<Record<string, readonly strin
 t.test('hash_perm: split at the first colon', async (t) => {
   t.same(await entries(['s1:Viewer', 's1:Editor', 's2:Viewer']), { s1: ['Viewer', 'Editor'], s2: ['Viewer'] })
   t.same(await entries(['s1:Ops: on call', 's1::', 's1::x']), { s1: ['Ops: on call', ':', ':x'] })
-  t.same(await entries(['s1: Viewer']), { s1: [' Viewer'] }, 'nothing is trimmed')
+  t.same(await entries(['s1: Viewer']), { s1: [' Viewer'] }, 'no trimming')
 })
 
-t.test('hash_perm: a space is its whole id', async (t) => {
+t.test('hash_perm: the space is the whole id', async (t) => {
   const answer = await bearer(sign({ ...claims, hash_perm: ['s1:A', 's10:B', 's1.x:C', 'S1:D'] }))
   t.ok(typeof answer !== 'string' && answer.claims.by === 'name')
   if (typeof answer === 'string' || answer.claims.by !== 'name') return
@@ -24,7 +24,7 @@ t.test('hash_perm: a space is its whole id', async (t) => {
   t.equal(entries.get('s'), undefined)
 })
 
-t.test('hash_perm: entries named like members of objects', async (t) => {
+t.test('hash_perm: entries named like object members', async (t) => {
   t.same(await entries(['constructor:A', 'toString:__proto__']), {
     constructor: ['A'],
     toString: ['__proto__'],
@@ -42,12 +42,12 @@ t.test('hash_perm: malformed entries are ignored, the others count', async (t) =
   t.same(await entries([`${'a'.repeat(128)}:X`]), { ['a'.repeat(128)]: ['X'] })
 })
 
-t.test('hash_perm: a lone surrogate must not be read as another Seat', async (t) => {
+t.test("hash_perm: a lone surrogate does not become another Seat's name", async (t) => {
   t.same(await entries(['s1:Ops\ufffd']), { s1: ['Ops\ufffd'] })
   t.same(await entries(['s1:Ops\ud800', 's1:\udc00Ops', 's1:ok']), { s1: ['ok'] })
 })
 
-t.test('hash_perm: none, and the wrong type', async (t) => {
+t.test('hash_perm: absent, and of the wrong type', async (t) => {
   t.same(await entries(undefined), {})
   t.same(await entries([]), {})
   for (const wrong of [null, 's1:Viewer', {}, { 0: 's1:Viewer', length: 1 }, 1, true, false, ''])
@@ -70,7 +70,7 @@ t.test('email', async (t) => {
     t.equal(await bearer(sign({ ...claims, email })), 'token_invalid', JSON.stringify(email))
 })
 
-t.test('tenant_id: one string, exactly', async (t) => {
+t.test('tenant_id: exactly one string', async (t) => {
   for (const tenant of [
     null,
     '',
@@ -91,7 +91,7 @@ t.test('tenant_id: one string, exactly', async (t) => {
     t.equal(await bearer(sign({ ...claims, tenant_id: tenant })), 'token_invalid', JSON.stringify(tenant))
 })
 
-t.test('claims of other kinds of token give nothing', async (t) => {
+t.test('claims of other kinds of token grant nothing', async (t) => {
   const others = { memberOf: ['Admin'], seats: ['Admin'], scope: '*', roles: ['*'], permissions: ['*'] }
   const answer = await bearer(sign({ ...claims, hash_perm: undefined, ...others }))
   t.same(answer, {

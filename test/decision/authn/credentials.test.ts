@@ -1,7 +1,7 @@
 import t from 'tap'
 import { readCredentials } from '../../../src/decision/authn/credentials.ts'
 
-t.test('lines by name, in any case, each line by itself', async (t) => {
+t.test('header lines by name, case-insensitive, each line separate', async (t) => {
   t.same(
     readCredentials([
       'Host',
@@ -32,7 +32,7 @@ t.test('lines by name, in any case, each line by itself', async (t) => {
   )
 })
 
-t.test('names that are only like ours, and values that look like names', async (t) => {
+t.test('similar names, and values that look like names', async (t) => {
   t.same(
     readCredentials([
       ...['x_api_key', 'k', 'x-api-keys', 'k', ' x-api-key', 'k', 'proxy-authorization', 'Basic a'],
@@ -42,9 +42,9 @@ t.test('names that are only like ours, and values that look like names', async (
   )
 })
 
-t.test('requests without credentials share nothing that one of them could change', async (t) => {
+t.test('requests without credentials share no mutable state', async (t) => {
   const first = readCredentials([])
-  t.equal(first.apiKey, readCredentials(['a', 'b']).apiKey, 'one empty list for all')
+  t.equal(first.apiKey, readCredentials(['a', 'b']).apiKey, 'one shared empty list')
   t.throws(() => (first.apiKey as string[]).push('k'))
   t.same(readCredentials(['x-api-key', 'k']).apiKey, ['k'])
   t.same(readCredentials([]).apiKey, [])

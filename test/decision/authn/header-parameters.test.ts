@@ -1,4 +1,4 @@
-/** CVE-2026-35042 (crit ignored), and keys that a token names or brings: refused, and never looked at. */
+/** CVE-2026-35042 (crit ignored), and keys that a token names or embeds: refused, and never used. */
 
 import { createHmac, generateKeyPairSync } from 'node:crypto'
 import { createServer } from 'node:http'
@@ -8,12 +8,12 @@ import { base64url, bearer, claims, secrets, sign, signInput } from './support.t
 
 const withHeader = (more: object) => sign(claims, { header: { alg: 'HS256', ...more } })
 
-t.test('crit, whatever it lists', async (t) => {
+t.test('crit with any value', async (t) => {
   for (const crit of [[], ['b64'], ['exp'], ['alg'], ['x'], null, 'b64', {}, 0])
     t.equal(await bearer(withHeader({ crit })), 'token_invalid', JSON.stringify(crit))
 })
 
-t.test('the header of the token before counts for no other', async (t) => {
+t.test('the header of one token does not affect the next', async (t) => {
   const good = sign()
   const [header = '', payload, signature] = good.split('.')
   const none = base64url('{"alg":"none"}')
@@ -26,7 +26,11 @@ t.test('the header of the token before counts for no other', async (t) => {
     base64url('{"alg":"HS256","kid":"a"}'),
   ]) {
     t.match(await bearer(good), { user: 'alice' })
-    t.equal(await bearer(signInput(`${other}.${payload}`)), 'token_invalid', `'${other}', signed well`)
+    t.equal(
+      await bearer(signInput(`${other}.${payload}`)),
+      'token_invalid',
+      `'${other}', with a valid signature`,
+    )
     t.equal(await bearer(`${other}.${payload}.${signature}`), 'token_invalid', other)
     t.equal(await bearer(`.${header}.${payload}`), 'token_invalid')
   }
@@ -45,7 +49,7 @@ t.test('an unencoded payload (RFC 7797)', async (t) => {
   t.equal(await bearer(`${single}.${other}`), 'token_invalid')
 })
 
-t.test('a key named or brought along', async (t) => {
+t.test('a key named or embedded in the token', async (t) => {
   const own = Buffer.alloc(32, 7)
   const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const brought = [
@@ -64,11 +68,15 @@ t.test('a key named or brought along', async (t) => {
   for (const more of brought) {
     const header = { alg: 'HS256', ...more }
     t.equal(await bearer(sign(claims, { header, secret: own })), 'token_invalid', JSON.stringify(more))
-    t.equal(await bearer(sign(claims, { header })), 'token_invalid', `${JSON.stringify(more)}, signed well`)
+    t.equal(
+      await bearer(sign(claims, { header })),
+      'token_invalid',
+      `${JSON.stringify(more)}, with a valid signature`,
+    )
   }
 })
 
-t.test('a key at an address: nobody goes there', async (t) => {
+t.test('a key at a URL: no request is sent', async (t) => {
   let visits = 0
   const server = createServer((_request, response) => {
     visits++
@@ -79,14 +87,14 @@ t.test('a key at an address: nobody goes there', async (t) => {
   t.equal(await bearer(withHeader({ jku: url })), 'token_invalid')
   t.equal(await bearer(withHeader({ x5u: url })), 'token_invalid')
   await fetch(url)
-  t.equal(visits, 1, 'only this test')
+  t.equal(visits, 1, "only the test's own request")
   server.closeAllConnections()
   server.close()
 })
 
 t.test('typ', async (t) => {
   for (const typ of ['JWT', 'jwt', 'Jwt']) t.match(await bearer(withHeader({ typ })), { user: 'alice' }, typ)
-  t.match(await bearer(withHeader({})), { user: 'alice' }, 'none')
+  t.match(await bearer(withHeader({})), { user: 'alice' }, 'no request')
   for (const typ of [
     'at+jwt',
     'logout+jwt',
@@ -102,6 +110,6 @@ t.test('typ', async (t) => {
     t.equal(await bearer(withHeader({ typ })), 'token_invalid', JSON.stringify(typ))
 })
 
-t.test('a parameter that means nothing here is no harm (RFC 7515, section 4)', async (t) => {
+t.test('an unknown parameter is ignored (RFC 7515, section 4)', async (t) => {
   t.match(await bearer(withHeader({ note: 'x', toString: 'y' })), { user: 'alice' })
 })

@@ -1,4 +1,4 @@
-/** What remembered tokens and keys are said to take is what they take, rather more: `memory.tokens` is a bound. */
+/** The estimated size of cached tokens and keys covers their real size: `memory.tokens` is a bound. */
 
 import { randomBytes } from 'node:crypto'
 import t from 'tap'
@@ -7,9 +7,9 @@ import { DEFAULT_MEMORY } from '../../support/default-settings.ts'
 import { collected } from '../../support/garbage.ts'
 import { authenticator, claims, credentials, sign } from './support.ts'
 
-/** Bytes that may be remembered. */
+/** Bound of the cache, bytes. */
 const BOUND = 4 * 1024 * 1024
-/** What is made in the meantime, by whatever else runs in this process. */
+/** Allowance for other allocations in this process meanwhile, bytes. */
 const REST = 256 * 1024
 
 const times = (count: number, text: (at: number) => string) =>
@@ -35,20 +35,20 @@ async function grownBy(remember: () => Promise<void> | void): Promise<number> {
   return (await held()) - before
 }
 
-/** What goes by turns goes first. */
+/** Garbage is collected first. */
 async function held(): Promise<number> {
   return (await collected()).heapUsed
 }
 
 for (const [kind, entries] of Object.entries(ENTRIES)) {
   t.test(`tokens with entries: ${kind}`, async (t) => {
-    const asked = authenticator({ memory: { ...DEFAULT_MEMORY, tokens: BOUND } })
+    const authn = authenticator({ memory: { ...DEFAULT_MEMORY, tokens: BOUND } })
     const ask = (user: string) => {
       const token = sign({ ...claims, sub: user, hash_perm: entries(user) })
-      return asked.authenticate(credentials({ authorization: [`Bearer ${token}`] }))
+      return authn.authenticate(credentials({ authorization: [`Bearer ${token}`] }))
     }
     ask('first')
-    // Enough of them to fill it more than once, whatever they take.
+    // Enough of them to exceed the bound at any size.
     const count = Math.ceil(BOUND / (60 * entries('user-1').length + 500))
     const taken = await grownBy(() => {
       for (let i = 0; i < count; i++) ask(`user-${i}`)
@@ -71,8 +71,8 @@ t.test('API keys', async (t) => {
     const hash = hashes.get(key) ?? new Uint8Array(32)
     return { id: key, tenant, hash, seatIds: [], expiresAt: null, revokedAt: null }
   }
-  const asked = authenticator({ apiKeyById: record, memory: { ...DEFAULT_MEMORY, apiKeys: BOUND } })
-  const ask = (key = '') => asked.authenticate(credentials({ apiKey: [key] }))
+  const authn = authenticator({ apiKeyById: record, memory: { ...DEFAULT_MEMORY, apiKeys: BOUND } })
+  const ask = (key = '') => authn.authenticate(credentials({ apiKey: [key] }))
   ask(keys[0])
   const taken = await grownBy(() => {
     for (const key of keys) ask(key)

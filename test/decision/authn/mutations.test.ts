@@ -1,10 +1,10 @@
-/** Nothing but the very text that was signed gets in; nothing at all makes authentication throw. */
+/** Only the exact signed text authenticates. No input makes authentication throw. */
 
 import fc from 'fast-check'
 import t from 'tap'
 import { readCredentials } from '../../../src/decision/authn/credentials.ts'
 import { Refusal } from '../../../src/model/errors.ts'
-import { authenticator, credentials, outcome, sign } from './support.ts'
+import { authenticator, credentials, resultOf, sign } from './support.ts'
 
 const token = sign()
 const character = fc.oneof(
@@ -32,14 +32,14 @@ function apply(
 }
 
 t.test('an edited token never authenticates', async (t) => {
-  // One authenticator, so that the good token's entry in its cache is there to be hit.
-  const asked = authenticator()
-  t.match(await outcome(asked, { authorization: [`Bearer ${token}`] }), { user: 'alice' })
+  // One authenticator, so that the valid token is in its cache.
+  const authn = authenticator()
+  t.match(await resultOf(authn, { authorization: [`Bearer ${token}`] }), { user: 'alice' })
   await fc.assert(
     fc.asyncProperty(fc.array(edit, { minLength: 1, maxLength: 4 }), async (edits) => {
       const text = edits.reduce(apply, token)
-      const answer = await outcome(asked, { authorization: [`Bearer ${text}`] })
-      // Leading spaces part the scheme from the token, and are no part of it.
+      const answer = await resultOf(authn, { authorization: [`Bearer ${text}`] })
+      // Leading spaces separate the scheme from the token, and are not part of it.
       return (typeof answer !== 'string') === (text.replace(/^ +/, '') === token)
     }),
     { numRuns: 5000 },
@@ -47,22 +47,22 @@ t.test('an edited token never authenticates', async (t) => {
 })
 
 t.test('every character of a token counts', async (t) => {
-  const asked = authenticator()
-  await outcome(asked, { authorization: [`Bearer ${token}`] })
+  const authn = authenticator()
+  await resultOf(authn, { authorization: [`Bearer ${token}`] })
   let passed = 0
   for (let at = 0; at < token.length; at++) {
     for (const other of ['A', 'B', '-', '.', 'z']) {
       if (token[at] === other) continue
       const text = token.slice(0, at) + other + token.slice(at + 1)
-      if (typeof (await outcome(asked, { authorization: [`Bearer ${text}`] })) !== 'string') passed++
+      if (typeof (await resultOf(authn, { authorization: [`Bearer ${text}`] })) !== 'string') passed++
     }
   }
   t.equal(passed, 0)
 })
 
-t.test('any text in any header is an answer, never a throw', async () => {
-  const asked = authenticator()
-  const jwtish = fc
+t.test('any header text gives a result, never an exception', async () => {
+  const authn = authenticator()
+  const tokenLike = fc
     .tuple(fc.json(), fc.json(), fc.base64String())
     .map(([header, payload, signature]) =>
       [Buffer.from(header).toString('base64url'), Buffer.from(payload).toString('base64url'), signature].join(
@@ -71,28 +71,28 @@ t.test('any text in any header is an answer, never a throw', async () => {
     )
   const value = fc.oneof(
     fc.string({ unit: 'binary' }),
-    jwtish.map((it) => `Bearer ${it}`),
+    tokenLike.map((it) => `Bearer ${it}`),
     fc.string().map((it) => `sk_${it}`),
   )
   const name = fc.constantFrom('x-api-key', 'Authorization', 'cookie', 'space', 'host')
   await fc.assert(
     fc.asyncProperty(fc.array(fc.tuple(name, value), { maxLength: 3 }), async (headers) => {
-      const answer = await asked.authenticate(readCredentials(headers.flat()))
+      const answer = await authn.authenticate(readCredentials(headers.flat()))
       return answer instanceof Refusal
     }),
     { numRuns: 2000 },
   )
 })
 
-t.test('any claims, well signed, are an answer, never a throw', async () => {
-  const asked = authenticator()
+t.test('any signed claims give a result, never an exception', async () => {
+  const authn = authenticator()
   const names = ['sub', 'exp', 'nbf', 'iat', 'tenant_id', 'email', 'hash_perm']
   const claim = fc.oneof(fc.jsonValue(), fc.constantFrom('acme', 1.9e9, 1e308, -1, ['s1:A']), fc.double())
   const payload = fc.dictionary(fc.constantFrom(...names), claim)
   await fc.assert(
     fc.asyncProperty(payload, async (claims) => {
       const given = credentials({ authorization: [`Bearer ${sign(claims)}`] })
-      const answer = await asked.authenticate(given)
+      const answer = await authn.authenticate(given)
       return answer instanceof Refusal || (typeof answer.user === 'string' && answer.user !== '')
     }),
     { numRuns: 2000 },

@@ -1,6 +1,4 @@
-/**
- * What is remembered of a request keeps nothing else of it in memory: a part that is cut out of a text holds all of it.
- */
+/** Cached parts of a request do not retain the rest of it: in V8 a substring can keep the whole string alive. */
 
 import t from 'tap'
 import { BearerTokens } from '../../../src/decision/authn/bearer.ts'
@@ -10,7 +8,7 @@ import { collect } from '../../support/garbage.ts'
 import { acme } from './support.ts'
 
 const TIMES = 200
-/** Bytes that came with each. */
+/** Bytes beside each cached part. */
 const REST = 64 * 1024
 
 async function grownBy(fill: (textWith: (part: string) => string) => Promise<void>): Promise<number> {
@@ -25,7 +23,7 @@ async function grownBy(fill: (textWith: (part: string) => string) => Promise<voi
   return process.memoryUsage().heapUsed - before
 }
 
-t.test('a token that was verified', async (t) => {
+t.test('a verified token', async (t) => {
   const tokens = new BearerTokens({
     tenants: new Map([[acme.id, acme]]),
     defaultTenant: null,

@@ -11,16 +11,16 @@ t.test('one space id', async (t) => {
   for (const space of ['s1', 'A', '0', 'a.b_c~d-e', 'a'.repeat(128)]) t.equal(read(space), space)
 })
 
-t.test('none', async (t) => {
+t.test('no space id', async (t) => {
   t.equal(read(), 'space_required')
 })
 
-t.test('more than one', async (t) => {
+t.test('more than one space id', async (t) => {
   for (const lines of [['s1', 's1'], ['s1', ''], ['s1,s2'], ['s1,'], [',']])
     t.equal(read(...lines), 'request_malformed', JSON.stringify(lines))
 })
 
-t.test('no space id', async (t) => {
+t.test('malformed space ids', async (t) => {
   for (const text of [
     '',
     ' ',

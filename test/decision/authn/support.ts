@@ -1,6 +1,6 @@
 /**
- * For the tests of this folder: two tenants, and tokens made by hand, down to the last character, by a signer that
- * shares nothing with the gateway's.
+ * For the tests of this folder: two tenants, and tokens built character by character, by a signer that shares no code
+ * with the gateway's.
  */
 
 import { createHmac } from 'node:crypto'
@@ -11,7 +11,7 @@ import { Refusal } from '../../../src/model/errors.ts'
 import type { Credentials } from '../../../src/model/authorization-request.ts'
 import type { Principal } from '../../../src/model/principal.ts'
 
-/** ms; in the midst of a second. */
+/** ms; in the middle of a second. */
 export const NOW = 1_800_000_000_500
 /** The same in whole seconds. */
 export const SECOND = 1_800_000_000
@@ -38,7 +38,7 @@ export function tenants(...all: TenantConfig[]): ReadonlyMap<string, TenantConfi
   return new Map(all.map((each) => [each.id, each]))
 }
 
-/** At `NOW`, with both tenants, acme the default, and no API keys. */
+/** At `NOW`, with both tenants, acme as the default, and no API keys. */
 export function authenticator(options: Partial<AuthenticatorOptions> = {}): Authenticator {
   return new Authenticator({
     tenants: tenants(acme, globex),
@@ -54,25 +54,25 @@ export function credentials(given: Partial<Credentials>): Credentials {
   return { apiKey: [], authorization: [], cookie: [], space: [], ...given }
 }
 
-/** What the authenticator says of a bearer token: the Principal, or the code of the refusal. */
+/** The result for a bearer token: the Principal, or the code of the refusal. */
 export async function bearer(
   text: string,
   options: Partial<AuthenticatorOptions> = {},
 ): Promise<Principal | string> {
-  return outcome(authenticator(options), { authorization: [`Bearer ${text}`] })
+  return resultOf(authenticator(options), { authorization: [`Bearer ${text}`] })
 }
 
-export async function outcome(
-  asked: Authenticator,
+export async function resultOf(
+  authn: Authenticator,
   given: Partial<Credentials>,
 ): Promise<Principal | string> {
-  const answer = await asked.authenticate(credentials(given))
+  const answer = await authn.authenticate(credentials(given))
   return answer instanceof Refusal ? answer.code : answer
 }
 
 export const base64url = (text: string | Uint8Array) => Buffer.from(text).toString('base64url')
 
-/** Claims of a good token of acme's. */
+/** Claims of a valid token of acme's. */
 export const claims = Object.freeze({
   sub: 'alice',
   email: 'alice@acme.example',
@@ -85,7 +85,7 @@ export const claims = Object.freeze({
 
 const HASHES: Readonly<Record<string, string>> = { HS256: 'sha256', HS384: 'sha384', HS512: 'sha512' }
 
-/** A token of exactly these bytes. `header` and `payload`: the JSON as text, or what it is to be made of. */
+/** A token of exactly these bytes. `header` and `payload`: JSON text, or a value to serialize. */
 export function sign(
   payload: unknown = claims,
   {
@@ -101,7 +101,7 @@ export function sign(
   return signInput(`${part(header)}.${part(payload)}`, secret, hash)
 }
 
-/** Signs header and payload parts spelled by the caller. */
+/** Signs header and payload parts that the caller has encoded. */
 export function signInput(input: string, secret: Uint8Array = secrets.acme, hash = 'HS256'): string {
   return `${input}.${createHmac(HASHES[hash] ?? hash, secret)
     .update(input)

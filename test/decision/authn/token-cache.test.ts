@@ -10,7 +10,7 @@ import {
   claims,
   credentials,
   NOW,
-  outcome,
+  resultOf,
   SECOND,
   secrets,
   sign,
@@ -20,59 +20,59 @@ import {
 
 const line = (token: string) => ({ authorization: [`Bearer ${token}`] })
 
-/** More than the tokens of these tests weigh, but not by half. */
+/** Bytes; at least the weight of one test token, and less than twice that. */
 const TOKEN = 2500
 
-/** With a clock that the test sets. @param tokens as many are remembered */
-function clocked(tokens = 1000) {
+/** An authenticator with a settable clock. @param tokens the number of tokens that fit into the cache */
+function withClock(tokens = 1000) {
   const clock = { now: NOW }
   const memory = { ...DEFAULT_MEMORY, tokens: tokens * TOKEN }
-  return { clock, asked: authenticator({ now: () => clock.now, memory }) }
+  return { clock, authn: authenticator({ now: () => clock.now, memory }) }
 }
 
-t.test('a verified token is answered at once, with the same Principal', async (t) => {
-  const { asked } = clocked()
+t.test('a verified token is accepted synchronously, with the same Principal', async (t) => {
+  const { authn } = withClock()
   const given = credentials(line(sign()))
-  const first = asked.authenticate(given)
+  const first = authn.authenticate(given)
   t.match(first, { user: 'alice' })
-  t.equal(asked.authenticate(given), first)
+  t.equal(authn.authenticate(given), first)
 })
 
-t.test('exp is looked at again on a hit', async (t) => {
-  const { clock, asked } = clocked()
+t.test('exp is checked again on a hit', async (t) => {
+  const { clock, authn } = withClock()
   const token = sign({ ...claims, exp: SECOND + 60 })
-  t.match(await outcome(asked, line(token)), { user: 'alice' })
+  t.match(await resultOf(authn, line(token)), { user: 'alice' })
   clock.now = (SECOND + 60) * 1000 - 1
-  t.match(await outcome(asked, line(token)), { user: 'alice' })
+  t.match(await resultOf(authn, line(token)), { user: 'alice' })
   clock.now++
-  t.equal(await outcome(asked, line(token)), 'token_expired')
-  t.equal(await outcome(asked, line(token)), 'token_expired', 'and again')
+  t.equal(await resultOf(authn, line(token)), 'token_expired')
+  t.equal(await resultOf(authn, line(token)), 'token_expired', 'on the next hit too')
   clock.now = NOW
-  t.match(await outcome(asked, line(token)), { user: 'alice' }, 'a clock set back')
+  t.match(await resultOf(authn, line(token)), { user: 'alice' }, 'the clock moves back')
 })
 
-t.test('nbf and iat are looked at again on a hit', async (t) => {
-  const { clock, asked } = clocked()
+t.test('nbf and iat are checked again on a hit', async (t) => {
+  const { clock, authn } = withClock()
   const token = sign()
-  t.match(await outcome(asked, line(token)), { user: 'alice' })
+  t.match(await resultOf(authn, line(token)), { user: 'alice' })
   clock.now = SECOND * 1000 - 1
-  t.equal(await outcome(asked, line(token)), 'token_not_yet_valid')
+  t.equal(await resultOf(authn, line(token)), 'token_not_yet_valid')
   clock.now = NOW
-  t.match(await outcome(asked, line(token)), { user: 'alice' })
+  t.match(await resultOf(authn, line(token)), { user: 'alice' })
 })
 
-t.test('a token that became valid is let in: a no is never remembered', async (t) => {
-  const { clock, asked } = clocked()
+t.test('a token that becomes valid is accepted: refusals are not cached', async (t) => {
+  const { clock, authn } = withClock()
   const token = sign({ ...claims, nbf: SECOND + 60 })
-  t.equal(await outcome(asked, line(token)), 'token_not_yet_valid')
+  t.equal(await resultOf(authn, line(token)), 'token_not_yet_valid')
   clock.now += 60_000
-  t.match(await outcome(asked, line(token)), { user: 'alice' })
+  t.match(await resultOf(authn, line(token)), { user: 'alice' })
 })
 
 t.test('a hit needs the whole token', async (t) => {
-  const { asked } = clocked()
+  const { authn } = withClock()
   const token = sign()
-  await outcome(asked, line(token))
+  await resultOf(authn, line(token))
   const [header, payload, signature = ''] = token.split('.')
   for (const other of [
     `${header}.${payload}.`,
@@ -83,27 +83,30 @@ t.test('a hit needs the whole token', async (t) => {
     ` ${token} `,
     `${header}.${sign({ ...claims, sub: 'bob' }).split('.')[1]}.${signature}`,
   ])
-    t.equal(await outcome(asked, line(other)), 'token_invalid', other.slice(-12))
+    t.equal(await resultOf(authn, line(other)), 'token_invalid', other.slice(-12))
 })
 
-t.test('many requests with one new token get one Principal; with a bad one all are refused', async (t) => {
-  const { asked } = clocked()
-  const given = line(sign())
-  const all = await Promise.all(Array.from({ length: 50 }, () => outcome(asked, given)))
-  t.equal(new Set(all).size, 1)
-  t.match(all[0], { user: 'alice' })
-  const forged = line(sign(claims, { secret: secrets.globex }))
-  const refused = await Promise.all(Array.from({ length: 50 }, () => outcome(asked, forged)))
-  t.same(new Set(refused), new Set(['token_invalid']))
-})
+t.test(
+  'concurrent requests with one new token get one Principal; with an invalid one all are refused',
+  async (t) => {
+    const { authn } = withClock()
+    const given = line(sign())
+    const all = await Promise.all(Array.from({ length: 50 }, () => resultOf(authn, given)))
+    t.equal(new Set(all).size, 1)
+    t.match(all[0], { user: 'alice' })
+    const forged = line(sign(claims, { secret: secrets.globex }))
+    const refused = await Promise.all(Array.from({ length: 50 }, () => resultOf(authn, forged)))
+    t.same(new Set(refused), new Set(['token_invalid']))
+  },
+)
 
-t.test('tokens under way at once do not mix', async (t) => {
-  const { asked } = clocked()
+t.test('concurrent verifications do not mix', async (t) => {
+  const { authn } = withClock()
   const names = Array.from({ length: 200 }, (_, at) => `user-${at}`)
   const all = await Promise.all(
     names.flatMap((sub) => [
-      outcome(asked, line(sign({ ...claims, sub }))),
-      outcome(asked, line(sign({ ...claims, sub }, { secret: secrets.globex }))),
+      resultOf(authn, line(sign({ ...claims, sub }))),
+      resultOf(authn, line(sign({ ...claims, sub }, { secret: secrets.globex }))),
     ]),
   )
   t.same(
@@ -112,98 +115,98 @@ t.test('tokens under way at once do not mix', async (t) => {
   )
 })
 
-t.test('bounded: the least recently used is verified anew', async (t) => {
-  const { asked } = clocked(2)
+t.test('the cache is bounded, and evicts the least recently used token', async (t) => {
+  const { authn } = withClock(2)
   const [a, b, c] = ['a', 'b', 'c'].map((sub) => credentials(line(sign({ ...claims, sub }))))
   t.ok(a && b && c)
   if (!a || !b || !c) return
-  const ask = (given: typeof a) => asked.authenticate(given)
+  const ask = (given: typeof a) => authn.authenticate(given)
   const [first, second] = [ask(a), ask(b)]
   t.equal(ask(a), first)
   const third = ask(c)
   t.equal(ask(a), first, 'used since')
   t.equal(ask(c), third)
   const again = ask(b)
-  t.not(again, second, 'pushed out')
+  t.not(again, second, 'evicted')
   t.match(again, { user: 'b' })
-  t.equal(ask(b), again, 'and remembered again')
+  t.equal(ask(b), again, 'cached again')
 })
 
-t.test('bad tokens push out no good ones', async (t) => {
-  const { clock, asked } = clocked(1)
+t.test('invalid tokens evict no valid ones', async (t) => {
+  const { clock, authn } = withClock(1)
   const good = credentials(line(sign()))
-  const first = asked.authenticate(good)
+  const first = authn.authenticate(good)
   for (let at = 0; at < 20; at++) {
-    await outcome(asked, line(sign({ ...claims, at }, { secret: secrets.globex })))
-    await outcome(asked, line(sign({ ...claims, at, sub: '' })))
-    await outcome(asked, line(sign({ ...claims, at, exp: SECOND })))
-    await outcome(asked, line(sign({ ...claims, at, nbf: SECOND + 60 })))
-    await outcome(asked, line(`${at}.a.b`))
+    await resultOf(authn, line(sign({ ...claims, at }, { secret: secrets.globex })))
+    await resultOf(authn, line(sign({ ...claims, at, sub: '' })))
+    await resultOf(authn, line(sign({ ...claims, at, exp: SECOND })))
+    await resultOf(authn, line(sign({ ...claims, at, nbf: SECOND + 60 })))
+    await resultOf(authn, line(`${at}.a.b`))
   }
-  t.equal(asked.authenticate(good), first)
+  t.equal(authn.authenticate(good), first)
   clock.now += 1
-  t.match(asked.authenticate(good), { user: 'alice' })
+  t.match(authn.authenticate(good), { user: 'alice' })
 })
 
-t.test('credentials that come again and again', async (t) => {
-  const { clock, asked } = clocked()
+t.test('repeated credentials', async (t) => {
+  const { clock, authn } = withClock()
   const token = sign({ ...claims, exp: SECOND + 60 })
   const [one, two, spelled] = [
     credentials(line(token)),
     credentials(line(token)),
     credentials({ authorization: [`bearer ${token}`] }),
   ]
-  const first = asked.authenticate(one)
-  for (let i = 0; i < 3; i++) for (const each of [one, two, spelled]) t.equal(asked.authenticate(each), first)
+  const first = authn.authenticate(one)
+  for (let i = 0; i < 3; i++) for (const each of [one, two, spelled]) t.equal(authn.authenticate(each), first)
   const twice = credentials({ authorization: [`Bearer ${token}`, 'Basic a'] })
-  for (let i = 0; i < 3; i++) t.match(asked.authenticate(twice), { code: 'credentials_ambiguous' })
+  for (let i = 0; i < 3; i++) t.match(authn.authenticate(twice), { code: 'credentials_ambiguous' })
   const none = credentials({ cookie: ['a=b'] })
-  for (let i = 0; i < 3; i++) t.match(asked.authenticate(none), { code: 'credentials_missing' })
+  for (let i = 0; i < 3; i++) t.match(authn.authenticate(none), { code: 'credentials_missing' })
   const others = authenticator({ tenants: tenants(tenant('acme', { secrets: [secrets.acmeOld] })) })
   for (const each of [one, two, spelled])
     t.match(
       await others.authenticate(each),
       { code: 'token_invalid' },
-      'another configuration knows nothing of it',
+      'another configuration has its own cache',
     )
   clock.now = (SECOND + 60) * 1000
   for (let i = 0; i < 2; i++)
-    for (const each of [one, two, spelled]) t.match(asked.authenticate(each), { code: 'token_expired' })
+    for (const each of [one, two, spelled]) t.match(authn.authenticate(each), { code: 'token_expired' })
 })
 
-t.test('one token, however its line is spelled, pushes out no others', async (t) => {
-  const { asked } = clocked(2)
+t.test('one token in many spellings of its header line evicts no others', async (t) => {
+  const { authn } = withClock(2)
   const other = credentials(line(sign({ ...claims, sub: 'other' })))
   const token = sign()
-  const known = asked.authenticate(other)
-  const first = asked.authenticate(credentials(line(token)))
+  const known = authn.authenticate(other)
+  const first = authn.authenticate(credentials(line(token)))
   const spaces = Array.from({ length: 50 }, (_, i) => `Bearer ${' '.repeat(i)}${token}`)
   for (const spelling of [`bearer ${token}`, `BEARER  ${token}`, ...spaces])
-    t.equal(asked.authenticate(credentials({ authorization: [spelling] })), first)
-  t.equal(asked.authenticate(other), known)
+    t.equal(authn.authenticate(credentials({ authorization: [spelling] })), first)
+  t.equal(authn.authenticate(other), known)
 })
 
-t.test('a changed secret counts at once: what was verified goes with the configuration', async (t) => {
+t.test('a changed secret applies at once: the cache belongs to the configuration', async (t) => {
   const token = sign()
-  t.match(await outcome(authenticator(), line(token)), { user: 'alice' })
+  t.match(await resultOf(authenticator(), line(token)), { user: 'alice' })
   const rotated = authenticator({ tenants: tenants(tenant('acme', { secrets: [secrets.acmeOld] })) })
-  t.equal(await outcome(rotated, line(token)), 'token_invalid')
+  t.equal(await resultOf(rotated, line(token)), 'token_invalid')
 })
 
-t.test('a fault of the machine is no verdict on the token, and is not remembered', async (t) => {
-  // A secret that can't be a key makes verification itself fail, as a broken crypto library would.
+t.test('an internal fault is no refusal, and is not cached', async (t) => {
+  // A secret that cannot be a key makes verification itself fail, as a broken crypto library does.
   const broken = { ...acme, token: { ...acme.token, secrets: [null as unknown as Uint8Array] } }
-  const asked = new BearerTokens({
+  const authn = new BearerTokens({
     tenants: tenants(broken),
     defaultTenant: null,
     now: () => NOW,
     memory: 2 ** 24,
   })
   const token = sign()
-  for (let at = 0; at < 2; at++) t.throws(() => asked.authenticate(`Bearer ${token}`), TypeError)
+  for (let at = 0; at < 2; at++) t.throws(() => authn.authenticate(`Bearer ${token}`), TypeError)
 })
 
-t.test('what is remembered is frozen', async (t) => {
+t.test('cached values are frozen', async (t) => {
   const principal = await authenticator().authenticate(credentials(line(sign())))
   t.notOk(principal instanceof Refusal)
   t.ok(Object.isFrozen(principal))

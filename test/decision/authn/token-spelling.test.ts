@@ -1,4 +1,6 @@
-/** One token has one text. jose alone takes padding, white space, spare bits and duplicate members. */
+/**
+ * A token has exactly one valid spelling. jose alone accepts padding, white space, spare bits and duplicate members.
+ */
 
 import t from 'tap'
 import { MAX_TOKEN } from '../../../src/decision/authn/jws.ts'
@@ -8,7 +10,7 @@ const good = sign()
 const [header = '', payload = '', signature = ''] = good.split('.')
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
 
-/** The part with another last character that decodes to the same bytes; null where there is none. */
+/** The part with another last character that decodes to the same bytes; null where none exists. */
 function spareBits(part: string): string | null {
   const bytes = Buffer.from(part, 'base64url')
   for (const last of ALPHABET) {
@@ -18,7 +20,7 @@ function spareBits(part: string): string | null {
   return null
 }
 
-t.test('the token these are made from is good', async (t) => {
+t.test('the original token is valid', async (t) => {
   t.match(await bearer(good), { user: 'alice' })
 })
 
@@ -26,8 +28,8 @@ t.test('padding', async (t) => {
   for (const pad of ['=', '==', '%3D']) {
     t.equal(await bearer(`${good}${pad}`), 'token_invalid', `signature ${pad}`)
     t.equal(await bearer(`${header}${pad}.${payload}.${signature}`), 'token_invalid', `header ${pad}`)
-    t.equal(await bearer(signInput(`${header}${pad}.${payload}`)), 'token_invalid', 'signed so')
-    t.equal(await bearer(signInput(`${header}.${payload}${pad}`)), 'token_invalid', 'signed so')
+    t.equal(await bearer(signInput(`${header}${pad}.${payload}`)), 'token_invalid', 'signed with the padding')
+    t.equal(await bearer(signInput(`${header}.${payload}${pad}`)), 'token_invalid', 'signed with the padding')
   }
 })
 
@@ -37,13 +39,13 @@ t.test('white space and other characters that a lax decoder skips', async (t) =>
     t.equal(await bearer(`${good}${odd}`), 'token_invalid', `after ${name}`)
     t.equal(await bearer(`${good.slice(0, -5)}${odd}${good.slice(-5)}`), 'token_invalid', `in ${name}`)
     t.equal(await bearer(`${header}${odd}.${payload}.${signature}`), 'token_invalid', `header ${name}`)
-    t.equal(await bearer(signInput(`${header}.${payload}${odd}`)), 'token_invalid', `signed so ${name}`)
+    t.equal(await bearer(signInput(`${header}.${payload}${odd}`)), 'token_invalid', `signed with ${name}`)
   }
 })
 
 t.test('spare bits of the last character', async (t) => {
   const other = spareBits(signature)
-  t.ok(other, 'an HMAC of 32 bytes has some')
+  t.ok(other, 'an HMAC of 32 bytes has spare bits')
   t.equal(await bearer(`${header}.${payload}.${other}`), 'token_invalid')
   const oddHeader = spareBits(base64url('{"alg":"HS256"}  '))
   t.ok(oddHeader)
@@ -54,8 +56,8 @@ t.test('spare bits of the last character', async (t) => {
   t.equal(await bearer(signInput(`${header}.${oddPayload}`)), 'token_invalid')
 })
 
-t.test('the other alphabet of base64', async (t) => {
-  // Claims whose text has both characters that differ.
+t.test('the other base64 alphabet', async (t) => {
+  // Claims whose encoding contains both characters in which the alphabets differ.
   const text = JSON.stringify({ ...claims, note: 'ÿÿÿ>>>???~~~' })
   const part = [text, `${text} `, `${text}  `].map(base64url).find((it) => /-/.test(it) && /_/.test(it))
   t.ok(part)
@@ -65,7 +67,7 @@ t.test('the other alphabet of base64', async (t) => {
   for (const other of [plus, slash]) t.equal(await bearer(signInput(`${header}.${other}`)), 'token_invalid')
 })
 
-t.test('parts: too few, too many, empty', async (t) => {
+t.test('too few, too many and empty parts', async (t) => {
   for (const text of [
     '.',
     '..',
@@ -88,7 +90,7 @@ t.test('parts: too few, too many, empty', async (t) => {
   t.equal(await bearer(signInput(`.${payload}`)), 'token_invalid', 'empty header, signed')
 })
 
-t.test('a signature cut short, or longer', async (t) => {
+t.test('truncated and extended signatures', async (t) => {
   for (const bytes of [0, 1, 16, 31])
     t.equal(
       await bearer(
@@ -109,7 +111,7 @@ t.test('edited parts', async (t) => {
   t.equal(await bearer(`${payload}.${header}.${signature}`), 'token_invalid')
 })
 
-t.test('duplicate members, also under another spelling', async (t) => {
+t.test('duplicate members, also with escapes', async (t) => {
   const json = JSON.stringify(claims).slice(0, -1)
   for (const more of [
     '"exp":9999999999',
@@ -129,7 +131,7 @@ t.test('duplicate members, also under another spelling', async (t) => {
     t.equal(await bearer(sign(claims, { header: odd })), 'token_invalid', odd)
 })
 
-t.test('header or payload that is no JSON object', async (t) => {
+t.test('a header or payload that is no JSON object', async (t) => {
   for (const json of ['[]', `[${JSON.stringify(claims)}]`, 'null', '1', '"x"', 'true', '', '{', '{}x', ' ']) {
     t.equal(await bearer(sign(json)), 'token_invalid', `payload ${json}`)
     t.equal(await bearer(sign(claims, { header: json })), 'token_invalid', `header ${json}`)
@@ -138,7 +140,7 @@ t.test('header or payload that is no JSON object', async (t) => {
   t.equal(await bearer(sign('{}')), 'token_invalid')
 })
 
-t.test('bytes that are no UTF-8', async (t) => {
+t.test('bytes that are not UTF-8', async (t) => {
   const json = JSON.stringify(claims)
   for (const bytes of [[0xff], [0xc0, 0xaf], [0xed, 0xa0, 0x80], [0xe2, 0x82], [0x80]]) {
     const spoiled = Buffer.from(json.replace('alice"', 'al"'))
@@ -154,7 +156,7 @@ t.test('a byte order mark', async (t) => {
   t.equal(await bearer(sign(claims, { header: '\ufeff{"alg":"HS256"}' })), 'token_invalid')
 })
 
-t.test('lone surrogates: two users must not become one', async (t) => {
+t.test('lone surrogates: two users do not become one', async (t) => {
   const user = (sub: string) => sign(`{"exp":9999999999,"sub":"${sub}"}`)
   t.equal(await bearer(user('a\\ud800')), 'token_invalid')
   t.equal(await bearer(user('\\udfff\\ud800')), 'token_invalid')
@@ -162,15 +164,15 @@ t.test('lone surrogates: two users must not become one', async (t) => {
   t.equal(await bearer(sign('{"exp":9999999999,"sub":"a","email":"\\ud800"}')), 'token_invalid')
 })
 
-t.test('huge, and deep', async (t) => {
+t.test('oversized and deeply nested tokens', async (t) => {
   const fill = (length: number) => {
     const text = sign({ ...claims, note: 'x'.repeat(length) })
     return text
   }
   let most = Math.floor((MAX_TOKEN * 3) / 4)
   while (fill(most).length > MAX_TOKEN) most--
-  t.match(await bearer(fill(most)), { user: 'alice' }, 'the longest')
-  t.equal(await bearer(fill(most + 3)), 'token_invalid', 'longer')
+  t.match(await bearer(fill(most)), { user: 'alice' }, 'the maximum length')
+  t.equal(await bearer(fill(most + 3)), 'token_invalid', 'one character longer')
   t.equal(await bearer('a'.repeat(50_000_000)), 'token_invalid')
   t.equal(await bearer('.'.repeat(MAX_TOKEN)), 'token_invalid')
   const deep = (depth: number) => sign({ ...claims, x: JSON.parse('['.repeat(depth) + ']'.repeat(depth)) })
@@ -179,7 +181,7 @@ t.test('huge, and deep', async (t) => {
   t.equal(await bearer(signInput(`${header}.${base64url('['.repeat(12_000))}`)), 'token_invalid')
 })
 
-t.test('the details show nothing of the token', async (t) => {
+t.test('details of refusals contain nothing of the token', async (t) => {
   const { authenticator, credentials } = await import('./support.ts')
   for (const text of [good.slice(0, -1), sign({ ...claims, exp: 'never' }), sign({ ...claims, sub: '' })]) {
     const answer = await authenticator().authenticate(credentials({ authorization: [`Bearer ${text}`] }))

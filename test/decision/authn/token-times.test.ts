@@ -1,7 +1,7 @@
 import t from 'tap'
 import { bearer, claims, NOW, SECOND, secrets, sign, tenant, tenants } from './support.ts'
 
-/** The claims as JSON text, so that numbers no JavaScript value can hold are written as they are. */
+/** The claims as JSON text, so that numbers beyond JavaScript's range stay as written. */
 function written(name: string, literal: string): string {
   const { exp, iat, nbf, ...others } = claims
   const times: Record<string, string> = { exp: `${exp}`, iat: `${iat}`, nbf: `${nbf}`, [name]: literal }
@@ -15,7 +15,7 @@ const leeway = (ms: number) => ({
   tenants: tenants(tenant('acme', { secrets: [secrets.acme], leeway: ms })),
 })
 
-t.test('a time that is no finite number', async (t) => {
+t.test('a time that is not a finite number', async (t) => {
   for (const name of ['exp', 'iat', 'nbf']) {
     for (const literal of [
       '"1900000000"',
@@ -33,7 +33,7 @@ t.test('a time that is no finite number', async (t) => {
     ])
       t.equal(await bearer(written(name, literal)), 'token_invalid', `${name}: ${literal}`)
     for (const literal of ['NaN', 'Infinity', '01900000000', '0x70000000', '1_900_000_000', '+1900000000'])
-      t.equal(await bearer(written(name, literal)), 'token_invalid', `${name}: ${literal}, which is no JSON`)
+      t.equal(await bearer(written(name, literal)), 'token_invalid', `${name}: ${literal}, which is not JSON`)
   }
 })
 
@@ -72,7 +72,7 @@ t.test('nbf: valid at and after, not before', async (t) => {
   t.match(await bearer(token, leeway(29_500)), { user: 'alice' })
 })
 
-t.test('iat: not from the future, this very second is fine', async (t) => {
+t.test('iat: not in the future; the current second is accepted', async (t) => {
   for (const literal of [`${SECOND}`, `${SECOND}.9`, '0', '-1'])
     t.match(await bearer(written('iat', literal)), { user: 'alice' }, literal)
   for (const literal of [`${SECOND + 1}`, `${SECOND + 3600}`, '1e300', `${NOW}`])
@@ -85,11 +85,11 @@ t.test('issuedAt is the iat in whole seconds', async (t) => {
   t.match(await bearer(written('iat', '-0.5')), { claims: { issuedAt: -1 } })
 })
 
-t.test('a bad signature is told before anything about the times', async (t) => {
+t.test('a bad signature is reported before the times', async (t) => {
   const expired = sign({ ...claims, exp: 1 }, { secret: secrets.globex })
   t.equal(await bearer(expired), 'token_invalid')
 })
 
-t.test('a clock that tells nothing lets nobody in', async (t) => {
+t.test('with an invalid clock every token is refused', async (t) => {
   t.equal(await bearer(sign(), { now: () => Number.NaN }), 'token_expired')
 })

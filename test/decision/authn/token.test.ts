@@ -11,7 +11,7 @@ const alice = {
   isSso: true,
 }
 
-t.test('a minted token has exactly the claims of the contract', async (t) => {
+t.test('an issued token has exactly the specified claims', async (t) => {
   const token = await mintToken(acme, alice, NOW)
   t.same(decodeProtectedHeader(token), { alg: 'HS256', typ: 'JWT' })
   t.same(decodeJwt(token), {
@@ -27,7 +27,7 @@ t.test('a minted token has exactly the claims of the contract', async (t) => {
   })
 })
 
-t.test('what is not known is left out', async (t) => {
+t.test('unknown values are omitted', async (t) => {
   const token = await mintToken(acme, { sub: 'bob', hashPerm: [] }, NOW, 1500)
   t.same(decodeJwt(token), {
     sub: 'bob',
@@ -41,7 +41,7 @@ t.test('what is not known is left out', async (t) => {
   })
 })
 
-t.test('a minted token verifies at once, with each algorithm', async (t) => {
+t.test('an issued token verifies with each algorithm', async (t) => {
   for (const algorithm of ['HS256', 'HS384', 'HS512'] as const) {
     const own = tenant('own', { secrets: [secrets.acme], algorithm })
     const principal = await bearer(await mintToken(own, alice, NOW), { tenants: tenants(own) })
@@ -64,7 +64,7 @@ t.test('a minted token verifies at once, with each algorithm', async (t) => {
   }
 })
 
-t.test('the first secret signs, all verify, a removed one no longer does', async (t) => {
+t.test('the first secret signs, all verify, a removed one does not', async (t) => {
   const before = tenant('acme', { secrets: [secrets.acmeOld] })
   const after = tenant('acme', { secrets: [secrets.acme] })
   const old = await mintToken(before, alice, NOW)
@@ -82,14 +82,18 @@ t.test("another tenant's secret does not verify", async (t) => {
   t.match(await bearer(await mintToken(globex, alice, NOW)), { tenant: 'globex' })
 })
 
-t.test('a token without tenant_id is for the default tenant, if there is one', async (t) => {
+t.test('a token without tenant_id belongs to the default tenant, if there is one', async (t) => {
   const token = sign({ sub: 'alice', exp: SECOND + 60 })
   t.match(await bearer(token), { tenant: 'acme' })
   t.equal(await bearer(token, { defaultTenant: null }), 'token_invalid')
-  t.equal(await bearer(token, { defaultTenant: 'globex' }), 'token_invalid', 'by its secrets')
+  t.equal(
+    await bearer(token, { defaultTenant: 'globex' }),
+    'token_invalid',
+    "verified by the default tenant's secrets",
+  )
 })
 
-t.test('a token too long to verify is not minted', async (t) => {
+t.test('a token too long to verify is not issued', async (t) => {
   const hashPerm = Array.from({ length: 2000 }, (_, at) => `space-${at}:Viewer`)
   await t.rejects(mintToken(acme, { sub: 'alice', hashPerm }, NOW), RangeError)
 })

@@ -1,4 +1,4 @@
-/** What `check` says of entries whose other methods fall back to an entry that requires less. */
+/** The warnings of `check` about entries whose other methods fall back to an entry that requires less. */
 
 import fc from 'fast-check'
 import t from 'tap'
@@ -26,17 +26,22 @@ function compile(lines: readonly string[]) {
   return compileTable(entries, upstreams, [])
 }
 
-const told = (...lines: string[]) =>
+const warningsOf = (...lines: string[]) =>
   compile(lines)
     .warnings.filter(({ message }) => message.includes('can fall back to'))
     .map(({ place, message }) => `${place?.line} ${message.replace(/\. To resolve .*/, '')}`)
 
-t.test('the entry, the methods, and where they fall to', async (t) => {
-  t.same(told('GET /v1/admin/x: admin:x', 'ANY /v1/*: public'), [
+t.test('a warning names the entry, the methods, and the fallback', async (t) => {
+  t.same(warningsOf('GET /v1/admin/x: admin:x', 'ANY /v1/*: public'), [
     '1 GET /v1/admin/x requires admin:x, but POST, PUT, PATCH, DELETE of its path can fall back to ANY /v1/* (routes/a.yaml:2), which requires less: public',
   ])
   t.same(
-    told('POST /a/{x}: authenticated', 'GET /{y}/*: p:q', 'GET /{y}/{z}: authenticated', 'GET /a/*: public'),
+    warningsOf(
+      'POST /a/{x}: authenticated',
+      'GET /{y}/*: p:q',
+      'GET /{y}/{z}: authenticated',
+      'GET /a/*: public',
+    ),
     [
       '1 POST /a/{x} requires authenticated, but GET of its path can fall back to GET /a/* (routes/a.yaml:4), which requires less: public',
     ],
@@ -67,13 +72,13 @@ for (const [name, lines, count] of [
   ['a path that is narrower', ['GET /a/*: x:y', 'ANY /a/b: public', 'POST /a/{c}/d: public'], 0],
   ['a path that the other does not reach', ['GET /a/{x}: x:y', 'POST /{y}/b: public', 'ANY /a/b: p:q'], 0],
 ] as const)
-  t.test(`${count === 0 ? 'not told' : 'told'}: ${name}`, async (t) => {
+  t.test(`${count === 0 ? 'no warning' : 'warning'}: ${name}`, async (t) => {
     const { faults } = compile(lines)
     t.same(faults, [])
-    t.equal(told(...lines).length, count, told(...lines).join('\n'))
+    t.equal(warningsOf(...lines).length, count, warningsOf(...lines).join('\n'))
   })
 
-t.test('what is told happens, and what happens is told', async () => {
+t.test('exactly the warned fallbacks happen', async () => {
   const segment = fc.constantFrom('a', 'b', '{x}', '*')
   const path = fc
     .array(segment, { minLength: 1, maxLength: 3 })
@@ -98,7 +103,7 @@ t.test('what is told happens, and what happens is told', async () => {
           answers.some((to) => {
             if (from === null || to === null || from === to || from.method === 'ANY') return false
             if ((RANK[to.requirement] ?? 0) >= (RANK[from.requirement] ?? 0)) return false
-            // The other one stands at a wider path, not at the same or a narrower one.
+            // The fallback's path is wider, not the same or narrower.
             return (
               from.path.replaceAll(/\{x\d\}/g, '{}') !== to.path.replaceAll(/\{x\d\}/g, '{}') &&
               isFirst(from.path, to.path)
@@ -106,13 +111,13 @@ t.test('what is told happens, and what happens is told', async () => {
           }),
         )
       })
-      if (happens && !known) throw new Error(`not told: ${lines.join(' | ')}`)
+      if (happens && !known) throw new Error(`no warning: ${lines.join(' | ')}`)
     }),
     { numRuns: 5000 },
   )
 })
 
-/** Whether the first path is asked before the second: at the first segment that differs it is the narrower one. */
+/** Whether the first path is matched before the second: it is narrower at the first segment that differs. */
 function isFirst(one: string, two: string): boolean {
   const kind = (text = '') => (text === '*' ? 2 : text.startsWith('{') ? 1 : 0)
   const [a, b] = [one.split('/'), two.split('/')]
@@ -120,7 +125,7 @@ function isFirst(one: string, two: string): boolean {
   return at >= 0 && kind(a[at]) < kind(b[at])
 }
 
-t.test('parameters in the way of other routers', async (t) => {
+t.test('parameters in the syntax of other routers', async (t) => {
   const foreign = (path: string) =>
     compile([`GET ${path}: x:y`]).warnings.map(({ place, message }) => `${place?.line} ${message}`)
   t.same(foreign('/a/:id'), ['1 GET /a/:id: ":id" is a static segment; write a parameter as {id}'])
@@ -129,8 +134,8 @@ t.test('parameters in the way of other routers', async (t) => {
     t.same(foreign(path), [], path)
 })
 
-t.test('ten thousand entries take no time to look through', async (t) => {
+t.test('ten thousand entries are checked', async (t) => {
   const lines = ['ANY /*: public']
   for (let at = 0; at < 10_000; at++) lines.push(`ANY /s${at}/{x}/t: x:y`)
-  t.same(told(...lines), [])
+  t.same(warningsOf(...lines), [])
 })

@@ -11,7 +11,7 @@ function read(target: string, host: string | null = 'gw.example') {
   return result instanceof Refusal ? result.code : result.path + result.query
 }
 
-t.test('what may pass, passes as it came', async (t) => {
+t.test('valid targets pass unchanged', async (t) => {
   for (const target of [
     '/',
     '/v1/trainings',
@@ -107,30 +107,33 @@ for (const [what, targets] of Object.entries(refused)) {
   })
 }
 
-t.test('a semicolon is told, for the upstream to decide', async (t) => {
+t.test("a semicolon is reported, for the upstream's settings to decide", async (t) => {
   t.match(readTarget('/a;b/c', null), { semicolon: true })
-  t.match(readTarget('/a%3bb', null), { semicolon: true }, 'its escape, too')
+  t.match(readTarget('/a%3bb', null), { semicolon: true }, 'the escape too')
   t.match(readTarget('/a?x;y%3b', null), { semicolon: false })
 })
 
-t.test('an encoded slash is told, for the upstream to decide, and stays in its segment', async (t) => {
-  for (const [sent, path] of [
-    ['/a%2fb', '/a%2Fb'],
-    ['/%2F', '/%2F'],
-    ['/%40scope%2fname', '/%40scope%2Fname'],
-    ['/a%2F%2Fb/...%2f..c', '/a%2F%2Fb/...%2F..c'],
-  ] as const)
-    t.match(readTarget(sent, null), { path, encodedSlash: true })
-  t.match(readTarget('/a%252fb', null), { path: '/a%252fb', encodedSlash: false })
-  t.match(readTarget('/a?b=%2F', null), { query: '?b=%2F', encodedSlash: false })
-})
+t.test(
+  "an encoded slash is reported, for the upstream's settings to decide, and stays in its segment",
+  async (t) => {
+    for (const [sent, path] of [
+      ['/a%2fb', '/a%2Fb'],
+      ['/%2F', '/%2F'],
+      ['/%40scope%2fname', '/%40scope%2Fname'],
+      ['/a%2F%2Fb/...%2f..c', '/a%2F%2Fb/...%2F..c'],
+    ] as const)
+      t.match(readTarget(sent, null), { path, encodedSlash: true })
+    t.match(readTarget('/a%252fb', null), { path: '/a%252fb', encodedSlash: false })
+    t.match(readTarget('/a?b=%2F', null), { query: '?b=%2F', encodedSlash: false })
+  },
+)
 
-t.test('what the query holds passes as it came, bytes beyond ASCII too', async (t) => {
+t.test('the query passes unchanged, also bytes beyond ASCII', async (t) => {
   t.equal(read('/a?q=caf\xc3\xa9&\xff\x80=\xe2\x82\xac'), '/a?q=caf\xc3\xa9&\xff\x80=\xe2\x82\xac')
   t.equal(read('/caf\xc3\xa9?q=\xc3\xa9'), 'path_ambiguous')
 })
 
-t.test('absolute-form names the host that Host names', async (t) => {
+t.test('absolute-form must name the same host as Host', async (t) => {
   t.equal(read('http://gw.example/a?b'), '/a?b')
   t.equal(read('HTTPS://GW.example/a'), '/a')
   t.equal(read('http://gw.example'), '/')
@@ -157,7 +160,7 @@ t.test('a target longer than the limit', async (t) => {
   t.equal(read(`/${'a'.repeat(MAX_TARGET)}`), 'uri_too_long')
 })
 
-t.test('reading twice changes nothing, and no reading gains a segment', async () => {
+t.test('normalization is idempotent and adds no segment', async () => {
   const piece = fc.oneof(
     fc.constantFrom(
       '/',
@@ -188,13 +191,15 @@ t.test('reading twice changes nothing, and no reading gains a segment', async ()
       const again = readTarget(result.path + result.query, null)
       if (again instanceof Refusal) throw new Error(`refused on second reading: ${again.code}`)
       if (again.path !== result.path || again.query !== result.query) throw new Error('not stable')
-      // What any server would make of it by full decoding has the same segments.
+      // Full decoding, as any server may do it, gives the same segments.
       const decoded = result.path.split('/').map(decodeURIComponent)
       if (decoded.some((each) => /[\\\0]/.test(each))) throw new Error('ambiguous')
       const apart = decoded.flatMap((each) => each.split('/'))
       if (apart.some((each) => /^\.\.?(?:;|$)/.test(each))) throw new Error('ambiguous')
-      if (result.encodedSlash !== decoded.some((each) => each.includes('/'))) throw new Error('slash untold')
-      if (result.semicolon !== decoded.some((each) => each.includes(';'))) throw new Error('semicolon untold')
+      if (result.encodedSlash !== decoded.some((each) => each.includes('/')))
+        throw new Error('slash not reported')
+      if (result.semicolon !== decoded.some((each) => each.includes(';')))
+        throw new Error('semicolon not reported')
       if (new URL(`http://h${result.path}`).pathname.split('/').length !== decoded.length)
         throw new Error('URL differs')
     }),

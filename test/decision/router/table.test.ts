@@ -58,7 +58,7 @@ function finder(entries: string[], own: Route[] = []) {
   }
 }
 
-t.test('static beats {param}, which beats *', async (t) => {
+t.test('static precedes {param}, which precedes *', async (t) => {
   const find = finder(['GET /a/b', 'GET /a/{x}', 'GET /a/*', 'GET /*'])
   t.equal(find('GET /a/b'), 'GET /a/b')
   t.equal(find('GET /a/c'), 'GET /a/{x}')
@@ -68,21 +68,21 @@ t.test('static beats {param}, which beats *', async (t) => {
   t.equal(find('GET /'), 'GET /*')
 })
 
-t.test('a parameter is one segment, never empty', async (t) => {
+t.test('a parameter is one non-empty segment', async (t) => {
   const find = finder(['GET /a/{x}', 'GET /a/{x}/c'])
   t.equal(find('GET /a/'), null)
   t.equal(find('GET /a/b/'), null)
   t.equal(find('GET /a/b/c'), 'GET /a/{x}/c')
 })
 
-t.test('a trailing slash counts', async (t) => {
+t.test('a trailing slash is significant', async (t) => {
   const find = finder(['GET /a', 'GET /b/'])
   t.equal(find('GET /a/'), null)
   t.equal(find('GET /b'), null)
   t.equal(find('GET /b/'), 'GET /b/')
 })
 
-t.test('a dead end under a static segment gives way to a parameter', async (t) => {
+t.test('matching backtracks from a static segment to a parameter', async (t) => {
   const find = finder(['GET /a/b/c', 'GET /a/{x}/d', 'GET /{y}/b/e', 'GET /a/*'])
   t.equal(find('GET /a/b/d'), 'GET /a/{x}/d')
   t.equal(find('GET /a/b/e'), 'GET /{y}/b/e'.replace('/{y}/b/e', '/a/*'), 'the first segment decides first')
@@ -96,7 +96,7 @@ t.test('HEAD uses the entry of GET unless it has its own', async (t) => {
   t.equal(find('HEAD /c'), 'POST')
 })
 
-t.test('ANY stands for every method but TRACE, and gives way to the method itself', async (t) => {
+t.test('ANY stands for every method except TRACE; the method itself precedes it', async (t) => {
   const find = finder(['ANY /a', 'GET /a', 'GET /{x}'])
   t.equal(find('GET /a'), 'GET /a')
   t.equal(find('HEAD /a'), 'GET /a')
@@ -104,13 +104,13 @@ t.test('ANY stands for every method but TRACE, and gives way to the method itsel
   t.equal(find('TRACE /a'), 'DELETE GET HEAD OPTIONS PATCH POST PUT')
 })
 
-t.test('an entry without the method gives way to a wider one that has it', async (t) => {
+t.test('where an entry lacks the method, a wider entry with it matches', async (t) => {
   const find = finder(['POST /trainings/import', 'GET /trainings/{id}'])
   t.equal(find('GET /trainings/import'), 'GET /trainings/{id}')
   t.equal(find('PUT /trainings/import'), 'GET HEAD POST')
 })
 
-t.test('parameters carry what the path holds', async (t) => {
+t.test('parameters contain the text of the path', async (t) => {
   const { table } = compile(['GET /a/{x}/b/{y}/*'])
   t.same(table.match('GET', '/a/1/b/2/3/4')?.params.toObject(), { x: '1', y: '2', '*': '3/4' })
   t.same(compile(['GET /a']).table.match('GET', '/a')?.params.toObject(), {})
@@ -136,7 +136,7 @@ t.test('two entries that match the same requests', async (t) => {
   )
 })
 
-t.test('an entry no request can reach, or that is no pattern', async (t) => {
+t.test('unreachable entries and invalid patterns', async (t) => {
   for (const path of [
     '/a//b',
     '/a/../b',
@@ -168,28 +168,32 @@ t.test('an entry no request can reach, or that is no pattern', async (t) => {
   t.same(compile(['GET /caf%C3%A9']).faults, [])
 })
 
-t.test('entries that cross are told, once, from the one that answers', async (t) => {
-  const told = (...entries: string[]) =>
+t.test('crossing entries give one warning, at the entry that matches', async (t) => {
+  const warningsOf = (...entries: string[]) =>
     compile(entries).warnings.map((each) => `${each.place.line} ${each.message}`)
   const crossed = (from: string, to: string, at: number) =>
     `${from}: some requests match ${to} (routes/a.yaml:${at}) too; this entry takes precedence`
-  t.same(told('GET /a/{x}', 'GET /{y}/b'), [`1 ${crossed('GET /a/{x}', 'GET /{y}/b', 2)}`])
-  t.same(told('GET /{y}/b', 'GET /a/{x}'), [`2 ${crossed('GET /a/{x}', 'GET /{y}/b', 1)}`])
-  t.same(told('GET /a/{x}/c', 'ANY /{y}/b/{z}'), [`1 ${crossed('GET /a/{x}/c', 'ANY /{y}/b/{z}', 2)}`])
-  t.same(told('GET /a/{x}/c', 'GET /{y}/b/*'), [`1 ${crossed('GET /a/{x}/c', 'GET /{y}/b/*', 2)}`])
-  t.same(told('GET /a/{x}', 'POST /{y}/b'), [], 'other methods')
-  t.same(told('GET /a/{x}', 'GET /{y}/b/c'), [], 'other lengths')
-  t.same(told('GET /a/b', 'GET /a/{x}', 'GET /{y}/{x}', 'GET /a/*', 'GET /*'), [], 'one within the other')
+  t.same(warningsOf('GET /a/{x}', 'GET /{y}/b'), [`1 ${crossed('GET /a/{x}', 'GET /{y}/b', 2)}`])
+  t.same(warningsOf('GET /{y}/b', 'GET /a/{x}'), [`2 ${crossed('GET /a/{x}', 'GET /{y}/b', 1)}`])
+  t.same(warningsOf('GET /a/{x}/c', 'ANY /{y}/b/{z}'), [`1 ${crossed('GET /a/{x}/c', 'ANY /{y}/b/{z}', 2)}`])
+  t.same(warningsOf('GET /a/{x}/c', 'GET /{y}/b/*'), [`1 ${crossed('GET /a/{x}/c', 'GET /{y}/b/*', 2)}`])
+  t.same(warningsOf('GET /a/{x}', 'POST /{y}/b'), [], 'other methods')
+  t.same(warningsOf('GET /a/{x}', 'GET /{y}/b/c'), [], 'other lengths')
+  t.same(
+    warningsOf('GET /a/b', 'GET /a/{x}', 'GET /{y}/{x}', 'GET /a/*', 'GET /*'),
+    [],
+    'one within the other',
+  )
 })
 
-t.test('a semicolon where the upstream takes it', async (t) => {
+t.test('a semicolon where the upstream accepts it', async (t) => {
   for (const path of ['/a;b', '/a%3Bb']) {
     t.same(compileTable([entry(`GET ${path}`, 1, 'semi')], upstreams, []).faults, [])
     t.match(compileTable([entry(`GET ${path}`, 1)], upstreams, []).faults, [{ message: /allow_semicolons/ }])
   }
 })
 
-t.test('an encoded slash where the upstream takes it: one segment, and no other', async (t) => {
+t.test('an encoded slash where the upstream accepts it stays within its segment', async (t) => {
   t.match(compileTable([entry('GET /a%2Fb', 1)], upstreams, []).faults, [
     { message: /allow_encoded_slashes/ },
   ])
@@ -215,7 +219,7 @@ t.test('an encoded slash where the upstream takes it: one segment, and no other'
     t.equal(table.match('GET', path)?.route.id, id, path)
 })
 
-t.test('built-in paths: nothing of a table answers there, whatever the method', async (t) => {
+t.test('built-in paths: no entry of a table matches there, with any method', async (t) => {
   const own = [builtIn('GET /v1/seats'), builtIn('GET /v1/seats/{seat_id}')]
   for (const id of [
     'GET /v1/seats',
@@ -242,7 +246,7 @@ t.test('built-in paths: nothing of a table answers there, whatever the method', 
   t.equal(find('PUT /v1/seats/'), 'ANY /v1/*')
 })
 
-t.test('segments named like properties of objects are ordinary', async (t) => {
+t.test('segments named like object properties are ordinary', async (t) => {
   const find = finder(['GET /constructor', 'GET /__proto__/{x}'])
   t.equal(find('GET /toString'), null)
   t.equal(find('GET /__proto__/a'), 'GET /__proto__/{x}')

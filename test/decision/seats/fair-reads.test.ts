@@ -1,11 +1,11 @@
-/** One tenant's reads of the store neither hold up nor starve another's. */
+/** One tenant's reads of the store neither delay nor starve another's. */
 
 import t from 'tap'
 import { FairReads, type FairReadsOptions } from '../../../src/decision/seats/fair-reads.ts'
 
 const settled = () => new Promise((resolve) => setImmediate(resolve))
 
-/** Reads that end when the test says so. */
+/** Reads that the test completes. */
 function setUp(options: Partial<FairReadsOptions> = {}) {
   let time = 0
   const reads = new FairReads({
@@ -29,7 +29,7 @@ function setUp(options: Partial<FairReadsOptions> = {}) {
   return { reads, started, names, run, later: (ms: number) => (time += ms) }
 }
 
-t.test('a tenant has so many under way, and all together so many', async (t) => {
+t.test('the number of concurrent reads is bounded, for a tenant and in total', async (t) => {
   const { run, names, started } = setUp()
   for (const what of ['a 1', 'a 2', 'a 3', 'b 1', 'b 2', 'b 3', 'c 1']) void run(what)
   t.same(names(), ['a 1', 'a 2', 'b 1', 'b 2'])
@@ -38,7 +38,7 @@ t.test('a tenant has so many under way, and all together so many', async (t) => 
   t.equal(started.length, 5)
 })
 
-t.test('tenants that wait take turns, however many reads one of them has waiting', async (t) => {
+t.test('waiting tenants take turns, however many reads one of them queues', async (t) => {
   const { run, names, started } = setUp({ perTenant: 1, total: 1 })
   for (let at = 0; at < 5; at++) void run(`a ${at}`)
   for (let at = 0; at < 3; at++) void run(`b ${at}`)
@@ -50,7 +50,7 @@ t.test('tenants that wait take turns, however many reads one of them has waiting
   t.same(names(), ['a 0', 'b 0', 'c 0', 'a 1', 'b 1', 'a 2', 'b 2', 'a 3', 'a 4'])
 })
 
-t.test('each gets its own answer, and a failure is its own as well', async (t) => {
+t.test('each read has its own result, and its own failure', async (t) => {
   const { run, started, reads } = setUp({ perTenant: 1, total: 1 })
   const answers = [run('a 1'), run('a 2'), run('b 1')]
   started[0]?.end(new Error('no store'))
@@ -64,7 +64,7 @@ t.test('each gets its own answer, and a failure is its own as well', async (t) =
   t.equal(reads.waiting, 0)
 })
 
-t.test('a read that throws before it gives a promise is rejected, and holds no place', async (t) => {
+t.test('a read that throws synchronously is rejected, and frees its slot', async (t) => {
   const { run, started, reads } = setUp({ perTenant: 1, total: 2, waiting: 5000 })
   const broken = () =>
     reads.run('a', (): Promise<string> => {
@@ -83,7 +83,7 @@ t.test('a read that throws before it gives a promise is rejected, and holds no p
   t.equal(await last, 'a 2')
 })
 
-t.test('reads beyond the bound are refused, and no other tenant’s', async (t) => {
+t.test("reads beyond a tenant's bound are refused, and other tenants' are not", async (t) => {
   const { run, reads, started } = setUp()
   for (let at = 0; at < 12; at++) void run(`a ${at}`).catch(() => {})
   await t.rejects(run('a 12'), /tenant a has 10 reads of the store waiting/)
@@ -92,18 +92,18 @@ t.test('reads beyond the bound are refused, and no other tenant’s', async (t) 
   t.equal(reads.waiting, 10)
 })
 
-t.test('a read that waits too long is refused, and holds no place', async (t) => {
+t.test('a read that waits too long is refused, and frees its slot', async (t) => {
   const { run, reads, later } = setUp()
   const all = ['a 1', 'a 2', 'a 3'].map((what) => run(what))
   later(1001)
-  // The look for late reads keeps no process alive.
+  // The timer for late reads keeps no process alive.
   const awake = setInterval(() => {}, 50)
   t.teardown(() => clearInterval(awake))
   await t.rejects(Promise.resolve(all[2]), /waited more than 1000 ms/)
   t.equal(reads.waiting, 0)
 })
 
-t.test('whatever order they end in, all are run, and the bounds hold', async (t) => {
+t.test('in any order of completion all reads run, and the bounds hold', async (t) => {
   let seed = 11
   const random = (below: number) => {
     seed = (seed * 48_271) % 2_147_483_647

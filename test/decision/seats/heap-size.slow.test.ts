@@ -1,4 +1,4 @@
-/** What memory is said to hold is what it takes, rather more: somebody has set a bound by it. */
+/** The estimated size of memory covers its real size, because operators set a bound by it. */
 
 import t from 'tap'
 import { SeatQuestion } from '../../../src/model/seat.ts'
@@ -6,19 +6,19 @@ import { SeatMemory, type SeatRow } from '../../../src/decision/seats/memory.ts'
 import { collected } from '../../support/garbage.ts'
 
 const TIMES = 1000
-const QUESTION = new SeatQuestion('s1', 'a:b')
+const QUERY = new SeatQuestion('s1', 'a:b')
 
 const list = (count: number, text: (at: number) => string) =>
   Array.from({ length: count }, (_, at) => text(at))
 
-/** Texts that are nobody else's, as they come from a store. */
+/** Unshared strings, as from a store. */
 const own = <V>(value: V): V => structuredClone(value)
 
 function seat(id: string, spaces: string[], permissions: string[]): SeatRow {
   return { id, name: `Seat ${id}`, spaces, permissions, complete: true }
 }
 
-/** Words that no other Seat has: V8 keeps each text of a Set once, whoever has it. */
+/** Words are unique to a Seat, because V8 shares equal strings in a Set. */
 const SEATS: Record<string, (id: string) => SeatRow> = {
   bare: (id) => seat(id, [], []),
   'of words that all have': (id) => seat(id, ['s1', 's2'], ['trainings:list', 'trainings:read']),
@@ -48,7 +48,7 @@ const SEATS: Record<string, (id: string) => SeatRow> = {
     ),
 }
 
-/** As drivers give them: a piece of the block that all small ones are cut from, with others in between. */
+/** As database drivers return it: a slice of the pool for small buffers, with others in between. */
 function hash(): Uint8Array {
   Buffer.from('x'.repeat(3000))
   return Buffer.from('a'.repeat(64), 'hex')
@@ -76,9 +76,9 @@ function memoryOf(row: (id: string) => SeatRow): SeatMemory {
 }
 
 const READS: Record<string, (memory: SeatMemory, id: string) => unknown> = {
-  'by name': (memory, id) => memory.seatByName('acme', id, QUESTION),
-  'by id': (memory, id) => memory.seatById('acme', id, QUESTION),
-  'a Seat that is gone': (memory, id) => memory.seatById('acme', `gone ${id}`, QUESTION),
+  'by name': (memory, id) => memory.seatByName('acme', id, QUERY),
+  'by id': (memory, id) => memory.seatById('acme', id, QUERY),
+  'a Seat that is gone': (memory, id) => memory.seatById('acme', `gone ${id}`, QUERY),
   'a key that is gone': (memory, id) => memory.apiKeyById('acme', `gone ${id}`),
   'an API key': (memory, id) => memory.apiKeyById('acme', id),
   'a session': (memory, id) => memory.sessionById('acme', id),
@@ -92,18 +92,18 @@ for (const [kind, row] of Object.entries(SEATS)) {
       const [heap, counted] = [await held(), memory.bytes]
       for (let i = 0; i < TIMES; i++) await read(memory, `01JZ00000000000000000${i}`)
       const [took, said] = [((await held()) - heap) / TIMES, (memory.bytes - counted) / TIMES]
-      t.ok(took > 50, `${way}: it is held`)
+      t.ok(took > 50, `${way}: it is cached`)
       t.ok(took <= said, `${way}: ${took} bytes of ${said}`)
-      // What requests make of a session or a key, which nobody does here, is counted as well.
+      // The estimate includes the values that requests derive from a session or a key, and no request runs here.
       t.ok(
         said < (/^a session|API key$/.test(way) ? 8 : 4) * took,
-        `${way}: ${said} bytes are said to be ${took}`,
+        `${way}: ${said} bytes estimated, ${took} measured`,
       )
     }
   })
 }
 
-/** Small arrays of bytes lie outside of the heap. What goes by turns goes first. */
+/** Small byte arrays lie outside the heap. Garbage is collected first. */
 async function held(): Promise<number> {
   const { heapUsed, arrayBuffers } = await collected()
   return heapUsed + arrayBuffers

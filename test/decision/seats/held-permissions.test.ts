@@ -1,4 +1,4 @@
-/** What a caller may hand on: all that its Seats grant in the space, as they are when it does. */
+/** The permissions that a caller may pass on: all that its Seats grant in the space at that time. */
 
 import t from 'tap'
 import type { ResolvedSeats } from '../../../src/model/decision.ts'
@@ -26,14 +26,14 @@ const stored = (whole: Record<string, { spaces: string[]; permissions: string[] 
 const viewer = seat('Viewer', ['s1', 's2'], ['trainings:list'])
 const editor = seat('Editor', ['s1'], ['trainings:create'])
 
-t.test('those of the space alone, of Seats that stand', async (t) => {
+t.test('permissions of the space alone, from current Seats', async (t) => {
   const held = await heldPermissions(stored(), 'acme', resolved(viewer, editor, null), 's2')
   t.same(held, { all: false, permissions: new Set(['trainings:list']) })
   const givenUp = { by: 'name' as const, entries: [{ name: 'Viewer', seat: viewer, nameGivenUp: true }] }
   t.equal((await heldPermissions(stored(), 'acme', givenUp, 's1')).permissions.size, 0)
 })
 
-t.test('* and seats:grant settle it, and nothing more is read', async (t) => {
+t.test('* and seats:grant suffice, without further reads', async (t) => {
   const large = seat('Large', ['s1'], [], false)
   const admin = seat('Admin', ['s1'], ['*'])
   t.equal((await heldPermissions(stored(), 'acme', resolved(admin, large), 's1')).all, true)
@@ -46,7 +46,7 @@ t.test('* and seats:grant settle it, and nothing more is read', async (t) => {
   t.same([held.all, held.permissions.has('seats:grant')], [false, true])
 })
 
-t.test('a large Seat is read whole, as it is by then', async (t) => {
+t.test('a large Seat is read whole, in its current state', async (t) => {
   const large = seat('Large', ['s1'], ['a:b'], false)
   const read = (whole: { spaces: string[]; permissions: string[] } | null) =>
     heldPermissions(stored({ 'id-Large': whole }), 'acme', resolved(viewer, large), 's1')
@@ -57,14 +57,14 @@ t.test('a large Seat is read whole, as it is by then', async (t) => {
   t.equal((await read({ spaces: ['s1'], permissions: ['x:y', '*'] })).all, true)
 })
 
-t.test('so many count, and what is beyond can not be handed on', async (t) => {
+t.test('permissions count up to a limit, and those beyond cannot be passed on', async (t) => {
   const permissions = Array.from({ length: MAX_HELD + 5 }, (_, at) => `r:p${at}`)
   const whole = { 'id-Large': { spaces: ['s1'], permissions } }
   const held = await heldPermissions(stored(whole), 'acme', resolved(seat('Large', ['s1'], [], false)), 's1')
   t.same([held.permissions.size, held.permissions.has(`r:p${MAX_HELD}`)], [MAX_HELD, false])
 })
 
-t.test('it fails where the store can not be asked', async (t) => {
+t.test('a store failure is an error', async (t) => {
   await t.rejects(
     heldPermissions(stored(), 'acme', resolved(seat('L', ['s1'], [], false)), 's1'),
     /not to be read/,

@@ -4,11 +4,11 @@ import type { Trace } from '../../../src/model/decision.ts'
 import { SeatQuestion } from '../../../src/model/seat.ts'
 import { type SeatChange, SeatMemory, type SeatRow } from '../../../src/decision/seats/memory.ts'
 
-const QUESTION = new SeatQuestion('s1', 'trainings:list')
+const QUERY = new SeatQuestion('s1', 'trainings:list')
 
-/** A store that answers at once, of what the test has put there. */
+/** A store that returns the test's values at once. */
 function setUp() {
-  const asked: string[] = []
+  const reads: string[] = []
   const store = { seq: 1, source: 'store' as 'redis' | 'store', permissions: ['trainings:list'] }
   const seat = (id: string, name: string): SeatRow => ({
     id,
@@ -17,8 +17,8 @@ function setUp() {
     permissions: store.permissions,
     complete: true,
   })
-  const answer = <V>(question: string, value: V) => {
-    asked.push(question)
+  const answer = <V>(query: string, value: V) => {
+    reads.push(query)
     return Promise.resolve({ seq: store.seq, source: store.source, value })
   }
   const source = {
@@ -41,23 +41,23 @@ function setUp() {
     readSession: (tenant: string, id: string) =>
       answer<SessionRecord | null>(`session ${tenant} ${id}`, null),
   }
-  return { asked, store, memory: new SeatMemory(source, sessions, 2 ** 24) }
+  return { reads, store, memory: new SeatMemory(source, sessions, 2 ** 24) }
 }
 
 const change = (kind: string, key: string, seq = 2, tenant = 'acme') =>
   ({ seq, tenant, kind, key }) as SeatChange
 
-/** Asks for one of each kind. */
+/** Looks up one of each kind. */
 async function askAll(memory: SeatMemory, tenant = 'acme'): Promise<void> {
-  await memory.seatByName(tenant, 'Viewer', QUESTION)
-  await memory.seatById(tenant, 'Viewer', QUESTION)
+  await memory.seatByName(tenant, 'Viewer', QUERY)
+  await memory.seatById(tenant, 'Viewer', QUERY)
   await memory.apiKeyById(tenant, 'Viewer')
   await memory.sessionById(tenant, 'Viewer')
 }
 
-t.test('gives what the store gave, compiled, and asks once', async (t) => {
-  const { asked, memory } = setUp()
-  const named = await memory.seatByName('acme', 'Viewer', QUESTION)
+t.test("returns the store's values, compiled, and reads once", async (t) => {
+  const { reads, memory } = setUp()
+  const named = await memory.seatByName('acme', 'Viewer', QUERY)
   t.equal(named.givenUpAt, 5)
   t.same([...(named.seat?.spaces ?? [])], ['s1', 's2'])
   t.ok(named.seat?.permissions.has('trainings:list'))
@@ -65,49 +65,49 @@ t.test('gives what the store gave, compiled, and asks once', async (t) => {
   const key = await memory.apiKeyById('acme', 'k1')
   t.match(key, { id: 'k1', tenant: 'acme', seatIds: ['a', 'b'], revokedAt: 9 })
   t.ok(Object.isFrozen(key))
-  t.equal(memory.seatByName('acme', 'Viewer', QUESTION), named, 'at once')
+  t.equal(memory.seatByName('acme', 'Viewer', QUERY), named, 'synchronously')
   t.equal(memory.apiKeyById('acme', 'k1'), key)
-  t.same(asked, ['name acme Viewer', 'key acme k1'])
+  t.same(reads, ['name acme Viewer', 'key acme k1'])
 })
 
-t.test('what is not there is remembered too', async (t) => {
-  const { asked, memory } = setUp()
-  t.equal((await memory.seatByName('acme', 'Nobody', QUESTION)).seat, null)
-  t.equal(await memory.seatById('acme', 'none', QUESTION), null)
+t.test('absent values are cached too', async (t) => {
+  const { reads, memory } = setUp()
+  t.equal((await memory.seatByName('acme', 'Nobody', QUERY)).seat, null)
+  t.equal(await memory.seatById('acme', 'none', QUERY), null)
   t.equal(await memory.apiKeyById('acme', 'none'), null)
-  t.equal(memory.seatById('acme', 'none', QUESTION), null)
+  t.equal(memory.seatById('acme', 'none', QUERY), null)
   t.equal(memory.apiKeyById('acme', 'none'), null)
-  t.equal(asked.length, 3)
+  t.equal(reads.length, 3)
 })
 
-t.test('a change makes forget what it names: of that kind, that key, that tenant', async (t) => {
+t.test('a change invalidates the key that it names, of that kind and tenant', async (t) => {
   const kinds = { 'seat-name': 'name', seat: 'seat', 'api-key': 'key', session: 'session' }
   for (const [kind, asks] of Object.entries(kinds)) {
-    const { asked, store, memory } = setUp()
+    const { reads, store, memory } = setUp()
     await askAll(memory)
     await askAll(memory, 'other')
     store.seq = 2
     memory.applyAnnouncement([change(kind, 'Viewer')])
-    asked.length = 0
+    reads.length = 0
     await askAll(memory)
     await askAll(memory, 'other')
-    t.same(asked, [`${asks} acme Viewer`])
+    t.same(reads, [`${asks} acme Viewer`])
   }
 })
 
-t.test('a reading does so as well; where its changes are unknown, it makes forget everything', async (t) => {
-  const { asked, store, memory } = setUp()
+t.test('a read of the feed does too; with unknown changes it invalidates everything', async (t) => {
+  const { reads, store, memory } = setUp()
   await askAll(memory)
   store.seq = 2
-  asked.length = 0
+  reads.length = 0
   memory.applyReading([change('seat', 'Viewer')])
   await askAll(memory)
-  t.same(asked, ['seat acme Viewer'])
+  t.same(reads, ['seat acme Viewer'])
   memory.applyReading(null)
   t.same(memory.sizes, { names: 0, seats: 0, keys: 0, sessions: 0 })
 })
 
-t.test('a kind of change that it does not know may be of anything', async (t) => {
+t.test('an unknown kind of change may affect any key', async (t) => {
   const { memory } = setUp()
   await askAll(memory)
   t.same(memory.sizes, { names: 1, seats: 1, keys: 1, sessions: 1 })
@@ -115,19 +115,19 @@ t.test('a kind of change that it does not know may be of anything', async (t) =>
   t.same(memory.sizes, { names: 0, seats: 0, keys: 0, sessions: 0 })
 })
 
-t.test('names and ids are kept apart, whatever is in them', async (t) => {
-  const { asked, memory } = setUp()
-  await memory.seatByName('a', 'b\0c', QUESTION)
-  await memory.seatByName('a', 'b', QUESTION)
-  await memory.seatById('a', 'b', QUESTION)
-  t.same(asked, ['name a b\0c', 'name a b', 'seat a b'])
+t.test('any text is safe as a name or id', async (t) => {
+  const { reads, memory } = setUp()
+  await memory.seatByName('a', 'b\0c', QUERY)
+  await memory.seatByName('a', 'b', QUERY)
+  await memory.seatById('a', 'b', QUERY)
+  t.same(reads, ['name a b\0c', 'name a b', 'seat a b'])
 })
 
-t.test('says where a decision has its Seats from', async (t) => {
+t.test("the trace has the sources of a decision's Seats", async (t) => {
   const { store, memory } = setUp()
   const ask = async () => {
     const trace: Trace = { source: 'memory' }
-    await memory.seatByName('acme', 'Viewer', QUESTION, trace)
+    await memory.seatByName('acme', 'Viewer', QUERY, trace)
     await memory.apiKeyById('acme', 'k1', trace)
     return trace.source
   }
@@ -139,11 +139,11 @@ t.test('says where a decision has its Seats from', async (t) => {
   t.equal(await ask(), 'redis')
 })
 
-/** A store that has everything but what begins with `none`, and the questions it was asked. */
+/** A store that has everything except ids that begin with `none`, and the reads that it received. */
 function stocked(permissions: (name: string) => string[]) {
-  const asked: string[] = []
-  const asOf = async <V>(question: string, value: V) => {
-    asked.push(question)
+  const reads: string[] = []
+  const asOf = async <V>(query: string, value: V) => {
+    reads.push(query)
     return { seq: 1, value }
   }
   const seat = (name: string) => ({
@@ -171,43 +171,43 @@ function stocked(permissions: (name: string) => string[]) {
     { readSession: (_tenant, id) => asOf(id, null) },
     2 ** 20,
   )
-  return { asked, memory }
+  return { reads, memory }
 }
 
-t.test('keys and sessions that are invented push out nothing that is there', async (t) => {
-  const { asked, memory } = stocked(() => ['a:b'])
-  for (let i = 0; i < 200; i++) await memory.seatByName('acme', `Seat ${i}`, QUESTION)
+t.test('invented keys and sessions evict no existing ones', async (t) => {
+  const { reads, memory } = stocked(() => ['a:b'])
+  for (let i = 0; i < 200; i++) await memory.seatByName('acme', `Seat ${i}`, QUERY)
   await memory.apiKeyById('acme', 'k1')
   for (let i = 0; i < 20_000; i++) {
     await memory.apiKeyById('acme', `none-${i}`)
     await memory.sessionById('acme', `none-${i}`)
   }
   t.ok(memory.bytes <= 2 ** 20)
-  asked.length = 0
-  for (let i = 0; i < 200; i++) await memory.seatByName('acme', `Seat ${i}`, QUESTION)
+  reads.length = 0
+  for (let i = 0; i < 200; i++) await memory.seatByName('acme', `Seat ${i}`, QUERY)
   await memory.apiKeyById('acme', 'k1')
   await memory.apiKeyById('acme', 'none-19999')
-  t.same(asked, [], 'and the last of them is remembered')
+  t.same(reads, [], 'the last of them is cached')
   memory.applyAnnouncement([change('api-key', 'none-19999')])
   await memory.apiKeyById('acme', 'none-19999')
-  t.same(asked, ['none-19999'], 'until it is made')
+  t.same(reads, ['none-19999'], 'until it is created')
 })
 
-t.test('a Seat of thousands of permissions pushes out nobody', async (t) => {
-  const { asked, memory } = stocked((name) =>
+t.test('a Seat of thousands of permissions evicts no others', async (t) => {
+  const { reads, memory } = stocked((name) =>
     name === 'Huge' ? Array.from({ length: 5000 }, (_, at) => `resource-${at}:read`) : ['a:b'],
   )
-  for (let i = 0; i < 200; i++) await memory.seatByName('acme', `Seat ${i}`, QUESTION)
+  for (let i = 0; i < 200; i++) await memory.seatByName('acme', `Seat ${i}`, QUERY)
   for (let i = 0; i < 50; i++) {
-    const { seat } = await memory.seatByName('globex', 'Huge', QUESTION)
+    const { seat } = await memory.seatByName('globex', 'Huge', QUERY)
     t.equal(seat?.permissions.size, 5000)
   }
-  asked.length = 0
-  for (let i = 0; i < 200; i++) await memory.seatByName('acme', `Seat ${i}`, QUESTION)
-  t.same(asked, [])
+  reads.length = 0
+  for (let i = 0; i < 200; i++) await memory.seatByName('acme', `Seat ${i}`, QUERY)
+  t.same(reads, [])
 })
 
-t.test('a hash that is a piece of something larger is kept by itself', async (t) => {
+t.test('a hash that is a slice of a larger buffer is copied', async (t) => {
   const [key, cookie] = [Buffer.from('ab'.repeat(32), 'hex'), Buffer.from('cd'.repeat(32), 'hex')]
   t.ok(key.buffer.byteLength > 1000)
   const asOf = async <V>(value: V) => ({ seq: 1, value })
