@@ -1,4 +1,4 @@
-/** What happens to a connection between the arrival of its bytes and the stage that looks at them. */
+/** A connection between the arrival of its bytes and their processing by the next stage. */
 
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -10,12 +10,15 @@ import { Wire } from '../proxy/support.ts'
 import { openListener } from '../support/listener.ts'
 import { startWorld } from '../support/world.ts'
 
-/** The whole process stands still, gateway and all: what its clients do meanwhile comes in one turn. */
-function standStill(ms: number): void {
+/**
+ * Blocks the whole process, including the gateway, so that everything its clients do meanwhile arrives in one turn of
+ * the event loop.
+ */
+function blockFor(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
 }
 
-/** Clients of their own thread, which goes on while this one stands still. */
+/** Clients in a thread of their own, which keeps running while this one is blocked. */
 function clients(t: Test, port: number, program: string): Worker {
   const worker = new Worker(
     `const net = require('node:net'); const { workerData: port, parentPort: parent } = require('node:worker_threads')\n${program}`,
@@ -25,7 +28,7 @@ function clients(t: Test, port: number, program: string): Worker {
   return worker
 }
 
-t.test('a connection that brings a request makes no room for another one', async (t) => {
+t.test('a connection with an unread request is not evicted for another one', async (t) => {
   const world = await startWorld(t, { top: ['limits: { connections: 8 }'] })
   const worker = clients(
     t,
@@ -42,30 +45,30 @@ t.test('a connection that brings a request makes no room for another one', async
        setTimeout(() => net.connect(port, '127.0.0.1').on('error', () => {}), 5)
      })`,
   )
-  const heard: string[] = []
-  worker.on('message', (text: string) => heard.push(text))
-  while (heard.length < 8) await sleep(5)
+  const messages: string[] = []
+  worker.on('message', (text: string) => messages.push(text))
+  while (messages.length < 8) await sleep(5)
   worker.postMessage('go')
-  standStill(150)
-  while (heard.length < 16) await sleep(5)
-  const second = heard.slice(8).sort()
+  blockFor(150)
+  while (messages.length < 16) await sleep(5)
+  const second = messages.slice(8).sort()
   t.same(
     second,
     Array.from({ length: 8 }, (_, i) => `${i} 200`),
-    'each has its answer',
+    'each has its response',
   )
   t.equal(world.upstream.seen.length, 16)
 })
 
-t.test('a body is handed on as it comes, however much comes in one turn', async (t) => {
+t.test('a body is forwarded as it arrives, however much arrives in one turn', async (t) => {
   let largest = 0
   let bytes = 0
-  const door = await openListener((request, response) => {
+  const listener = await openListener((request, response) => {
     const sink = {
       data: (chunk: Buffer) => {
         largest = Math.max(largest, chunk.length)
         bytes += chunk.length
-        if (bytes % 7 === 0) standStill(5)
+        if (bytes % 7 === 0) blockFor(5)
       },
       end: () => {
         response.writeHead(204, new ResponseFields([]))
@@ -76,27 +79,27 @@ t.test('a body is handed on as it comes, however much comes in one turn', async 
     request.deliver(sink)
     return new Exchange(request, response, 'id', 0)
   })
-  t.teardown(() => door.close(0))
+  t.teardown(() => listener.close(0))
   const size = 16 * 1024 * 1024
   const worker = clients(
     t,
-    door.address.port,
+    listener.address.port,
     `const socket = net.connect(port, '127.0.0.1')
      socket.write('POST / HTTP/1.1\\r\\nHost: a\\r\\nContent-Length: ${size}\\r\\n\\r\\n')
      socket.write(Buffer.alloc(${size}))
      socket.on('data', (data) => parent.postMessage(String(data).slice(9, 12)))`,
   )
-  const said = once(worker, 'message')
+  const reply = once(worker, 'message')
   for (let i = 0; i < 30 && bytes < size; i++) {
-    standStill(20)
+    blockFor(20)
     await sleep(1)
   }
-  t.same(await said, ['204'])
+  t.same(await reply, ['204'])
   t.equal(bytes, size)
   t.ok(largest <= 256 * 1024, `${largest} bytes`)
 })
 
-t.test('a handshake whose client has ended its side goes nowhere', async (t) => {
+t.test('a handshake whose client has ended its side is not forwarded', async (t) => {
   const world = await startWorld(t, {
     answer: (_request, response) => void setTimeout(() => response.end('done'), 200),
   })
@@ -112,5 +115,5 @@ t.test('a handshake whose client has ended its side goes nowhere', async (t) => 
   wire.socket.end(handshake.slice(30))
   await wire.ended
   await sleep(50)
-  t.equal(world.upstream.seen.length, 1, 'the upstream has heard of the first request alone')
+  t.equal(world.upstream.seen.length, 1, 'the upstream receives the first request only')
 })

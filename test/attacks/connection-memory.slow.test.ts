@@ -1,4 +1,7 @@
-/** Clients make the gateway hold as much of their messages as they can: memory keeps its bound, and others are served. */
+/**
+ * Clients make the gateway buffer as much of their messages as they can: memory stays within its bound, and others
+ * are served.
+ */
 
 import { connect, type Socket } from 'node:net'
 import t, { type Test } from 'tap'
@@ -10,8 +13,8 @@ import { until } from '../runtime/workers/support.ts'
 const MiB = 1024 * 1024
 const BOUND = 4 * MiB
 /**
- * MiB that the process may grow by beside the bound: the connections themselves, and what waits for a garbage
- * collection. Without the bound it grows by 240.
+ * MiB that the process may grow by beyond the bound: the connections themselves, and garbage that is not collected
+ * yet. Without the bound it grows by 240.
  */
 const SLACK = 140
 const BIG = Buffer.alloc(256 * 1024, 'a')
@@ -43,10 +46,10 @@ async function served(t: Test, gateway: OperatedGateway, count: number): Promise
 }
 
 const held = (gateway: OperatedGateway) => gateway.metric('seatgate_connection_memory_bytes')
-const relieved = (gateway: OperatedGateway, of: string) =>
+const evictedCount = (gateway: OperatedGateway, of: string) =>
   gateway.metric(`seatgate_connections_relieved_total{of="${of}"}`)
 
-/** Connections that read nothing of what they are answered. @param each called for each when it stands */
+/** Connections that do not read their responses. @param each called for each connection once it is open */
 async function attack(t: Test, port: number, count: number, bytes: Buffer): Promise<Socket[]> {
   const sockets: Socket[] = []
   t.teardown(() => sockets.forEach((socket) => socket.destroy()))
@@ -76,34 +79,34 @@ async function holds(
     await served(t, gateway, 25)
     t.ok((await held(gateway)) <= BOUND, `${await held(gateway)} bytes`)
   }
-  t.ok((await relieved(gateway, of)) > 0)
+  t.ok((await evictedCount(gateway, of)) > 0)
   const grown = gateway.rss('VmHWM') - before
   t.comment(`grown by ${grown} MiB at most`)
-  t.ok(grown < BOUND / MiB + SLACK, `grown by ${grown} MiB at most`)
+  t.ok(grown < BOUND / MiB + SLACK, `grown by at most ${grown} MiB`)
   await served(t, gateway, 25)
 }
 
-t.test('heads that are not whole', async (t) => {
+t.test('incomplete header sections', async (t) => {
   const { gateway, before } = await start(t)
   const head = Buffer.from(`GET /docs/a HTTP/1.1\r\nHost: a\r\nX-A: ${'a'.repeat(31_000)}`)
   await holds(t, gateway, before, 'head', () => attack(t, gateway.port, 1500, head))
 })
 
-t.test('requests ahead, behind one that is not answered', async (t) => {
+t.test('pipelined requests behind a request without a response', async (t) => {
   const { gateway, before } = await start(t)
   const first = 'GET /docs/held HTTP/1.1\r\nHost: a\r\n\r\n'
   const ahead = Buffer.from(first + GET.repeat(7000))
   await holds(t, gateway, before, 'ahead', () => attack(t, gateway.port, 400, ahead))
 })
 
-t.test('answers that nobody takes', async (t) => {
+t.test('responses that clients do not read', async (t) => {
   const { gateway, before } = await start(t)
-  // The system takes some megabytes of them.
+  // Socket buffers hold some megabytes of them.
   const many = Buffer.from('GET /docs/big HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(40))
   await holds(t, gateway, before, 'request', () => attack(t, gateway.port, 150, many))
 })
 
-t.test('who is relieved is told, as far as there is anything to be told', async (t) => {
+t.test('an evicted connection gets a 503 where a response can still be written', async (t) => {
   const { gateway } = await start(t, '1MiB')
   const partial = new Wire(gateway.port).send(`GET /docs/a HTTP/1.1\r\nHost: a\r\nX-A: ${'a'.repeat(8_000)}`)
   await until(async () => (await held(gateway)) >= 8_000)
@@ -112,7 +115,7 @@ t.test('who is relieved is told, as far as there is anything to be told', async 
   )
   const ended = () => wires.filter(({ socket }) => socket.destroyed)
   await until(() => ended().length > 0)
-  t.notOk(partial.socket.destroyed, 'larger ones of the same address go first')
+  t.notOk(partial.socket.destroyed, 'larger buffers of the same address are evicted first')
   for (const wire of ended()) {
     t.match(
       wire.received,
@@ -122,7 +125,7 @@ t.test('who is relieved is told, as far as there is anything to be told', async 
   t.match(await partial.send('\r\n\r\n').until('served'), /^HTTP\/1\.1 200/)
 })
 
-t.test('an answer under way comes, and what was sent ahead goes', async (t) => {
+t.test('a response in progress is completed, and pipelined requests are dropped', async (t) => {
   const answers: (() => void)[] = []
   const { url } = await startService(t, 'main', (request, response) => {
     if (request.url === '/docs/held') answers.push(() => response.end('late'))
@@ -135,7 +138,7 @@ t.test('an answer under way comes, and what was sent ahead goes', async (t) => {
   })
   const bytes = 'GET /docs/held HTTP/1.1\r\nHost: a\r\n\r\n' + GET.repeat(2500)
   const wires = Array.from({ length: 30 }, () => new Wire(gateway.port).send(bytes))
-  await until(async () => answers.length === wires.length && (await relieved(gateway, 'ahead')) > 0)
+  await until(async () => answers.length === wires.length && (await evictedCount(gateway, 'ahead')) > 0)
   t.ok((await held(gateway)) <= MiB)
   for (const answer of answers) answer()
   const isDone = ({ socket, received }: Wire) => socket.destroyed || received.split('served').length > 2500
@@ -143,13 +146,13 @@ t.test('an answer under way comes, and what was sent ahead goes', async (t) => {
   const received = wires.map((wire) => wire.received)
   t.ok(
     received.every((each) => each.startsWith('HTTP/1.1 200')),
-    'each has its first answer',
+    'each has its first response',
   )
   const cut = received.filter((each) => !each.includes('served'))
   t.ok(cut.length > 0)
   for (const each of cut) t.match(each, /\r\nConnection: close\r\n[\s\S]*\r\nlate$/)
   t.ok(
     received.some((each) => each.includes('served')),
-    'others have all of theirs',
+    'others have all their responses',
   )
 })

@@ -1,4 +1,6 @@
-/** One address, one client behind a proxy, or one tenant takes as many connections as it can: others find room. */
+/**
+ * One address, one client behind a proxy, or one tenant opens as many connections as it can: others still find room.
+ */
 
 import t, { type Test } from 'tap'
 import { codeOf, Wire } from '../proxy/support.ts'
@@ -9,13 +11,13 @@ const CONNECTIONS = 32
 const GREEDY = '127.0.0.66'
 const OTHERS = ['127.0.0.1', '127.0.0.2', '127.0.0.3', '127.0.0.4']
 
-interface Crowd {
+interface Shares {
   readonly world: World
-  /** Requests to `/held` that the upstream has. */
+  /** Requests to `/held` that the upstream holds. */
   readonly held: (() => void)[]
 }
 
-async function crowd(t: Test, limits = '', top: readonly string[] = []): Promise<Crowd> {
+async function startShares(t: Test, limits = '', top: readonly string[] = []): Promise<Shares> {
   const held: (() => void)[] = []
   const world = await startWorld(t, {
     top: [`limits: { connections: ${CONNECTIONS}${limits} }`, ...top],
@@ -38,7 +40,7 @@ const open = (world: World, count: number, from: string) =>
   Array.from({ length: count }, () => new Wire(world.port, from))
 const get = (path: string, ...lines: string[]) =>
   [`GET ${path} HTTP/1.1`, 'Host: a', ...lines, '', ''].join('\r\n')
-const evicted = ({ world }: Crowd, state: string) =>
+const evicted = ({ world }: Shares, state: string) =>
   metric(world, `seatgate_connections_evicted_total{state="${state}"}`)
 
 async function ask(wire: Wire, ...lines: string[]): Promise<string> {
@@ -47,8 +49,8 @@ async function ask(wire: Wire, ...lines: string[]): Promise<string> {
   return wire.received
 }
 
-/** Holds as many as it is let, from one address. */
-async function hold({ world, held }: Crowd, count: number, from: string, prefix = ''): Promise<Wire[]> {
+/** Opens connections from one address, each with a held request. */
+async function hold({ world, held }: Shares, count: number, from: string, prefix = ''): Promise<Wire[]> {
   const before = held.length
   const wires = open(world, count, from).map((wire) => wire.send(prefix + get('/held')))
   await until(() => held.length === before + count)
@@ -56,22 +58,26 @@ async function hold({ world, held }: Crowd, count: number, from: string, prefix 
 }
 
 t.test(
-  'requests of one address that never end: others take its places, it takes none of theirs',
+  'requests of one address that never end: others replace them, and are not replaced by them',
   async (t) => {
-    const crowded = await crowd(t)
-    const greedy = await hold(crowded, CONNECTIONS, GREEDY)
+    const shares = await startShares(t)
+    const greedy = await hold(shares, CONNECTIONS, GREEDY)
     const others: Wire[] = []
-    for (const from of OTHERS) others.push(...(await hold(crowded, 1, from)))
-    t.equal(await evicted(crowded, 'active'), OTHERS.length)
+    for (const from of OTHERS) others.push(...(await hold(shares, 1, from)))
+    t.equal(await evicted(shares, 'active'), OTHERS.length)
     await until(() => greedy.filter(({ socket }) => socket.destroyed).length === OTHERS.length)
-    t.match(await new Wire(crowded.world.port, GREEDY).ended, /^HTTP\/1\.1 503/, 'it takes none of theirs')
+    t.match(
+      await new Wire(shares.world.port, GREEDY).ended,
+      /^HTTP\/1\.1 503/,
+      'it replaces none of the others',
+    )
     t.notOk(others.some(({ socket }) => socket.destroyed))
   },
 )
 
-t.test('idle connections of one address go first, though others are idle longer', async (t) => {
-  const crowded = await crowd(t)
-  const { world } = crowded
+t.test('idle connections of one address are evicted first, though others are idle longer', async (t) => {
+  const shares = await startShares(t)
+  const { world } = shares
   const honest = OTHERS.map((from) => new Wire(world.port, from))
   for (const wire of honest) await ask(wire)
   const greedy = open(world, CONNECTIONS - OTHERS.length, GREEDY)
@@ -80,11 +86,11 @@ t.test('idle connections of one address go first, though others are idle longer'
   for (let i = 0; i < 8; i++) t.match(await ask(new Wire(world.port, '127.0.0.9')), /^HTTP\/1\.1 200/)
   for (const wire of honest) t.match(await ask(wire), /^HTTP\/1\.1 200/)
   await until(() => greedy.filter(({ socket }) => socket.destroyed).length === 8)
-  t.equal(await evicted(crowded, 'idle'), 8)
+  t.equal(await evicted(shares, 'idle'), 8)
 })
 
-t.test('connections of one address that send no request go first', async (t) => {
-  const { world } = await crowd(t)
+t.test('connections of one address without a request are evicted first', async (t) => {
+  const { world } = await startShares(t)
   const honest = OTHERS.slice(0, 2).map((from) => new Wire(world.port, from).send('GET /docs/a HTTP/1.1\r\n'))
   await until(async () => (await metric(world, 'seatgate_connections{state="opening"}')) === honest.length)
   const greedy = open(world, CONNECTIONS * 2, GREEDY)
@@ -92,15 +98,15 @@ t.test('connections of one address that send no request go first', async (t) => 
   for (const wire of honest) t.match(await wire.send('Host: a\r\n\r\n').until('done'), /^HTTP\/1\.1 200/)
 })
 
-t.test('limits.connections_per_address: its own idle ones make room, then 503', async (t) => {
-  const crowded = await crowd(t, ', connections_per_address: 4')
-  const { world } = crowded
-  const kept = open(world, 4, GREEDY)
-  for (const wire of kept) await ask(wire)
+t.test('limits.connections_per_address: its own idle connections are evicted, then 503', async (t) => {
+  const shares = await startShares(t, ', connections_per_address: 4')
+  const { world } = shares
+  const idle = open(world, 4, GREEDY)
+  for (const wire of idle) await ask(wire)
   t.match(await ask(new Wire(world.port, GREEDY)), /^HTTP\/1\.1 200/)
-  await until(() => kept.filter(({ socket }) => socket.destroyed).length === 1)
-  t.equal(await evicted(crowded, 'idle'), 1)
-  await hold(crowded, 4, GREEDY)
+  await until(() => idle.filter(({ socket }) => socket.destroyed).length === 1)
+  t.equal(await evicted(shares, 'idle'), 1)
+  await hold(shares, 4, GREEDY)
   const answer = await new Wire(world.port, GREEDY).ended
   t.match(answer, /^HTTP\/1\.1 503 [\s\S]*\r\nRetry-After: 1\r\n[\s\S]*one address/)
   t.equal(await metric(world, 'seatgate_connections_refused_total{reason="address"}'), 1)
@@ -109,21 +115,26 @@ t.test('limits.connections_per_address: its own idle ones make room, then 503', 
 
 const IPV6 = (host: number) => `PROXY TCP6 2001:db8:0:7::${host} 2001:db8::1 1234 80\r\n`
 
-t.test('by the PROXY protocol: the client is counted, an IPv6 network of 64 bits as one', async (t) => {
-  const top = ['trusted_proxies: [127.0.0.1]', 'proxy_protocol: true']
-  const crowded = await crowd(t, ', connections_per_address: 4', top)
-  const { world } = crowded
-  for (let host = 1; host <= 4; host++) await hold(crowded, 1, '127.0.0.1', IPV6(host))
-  t.match(await new Wire(world.port).send(IPV6(5)).ended, /^HTTP\/1\.1 503 [\s\S]*one address/)
-  for (const client of ['2001:db8:0:8::1', '2001:db8:1::1', '::2']) {
-    const wire = new Wire(world.port).send(`PROXY TCP6 ${client} ::1 1234 80\r\n`)
-    t.match(await ask(wire), /^HTTP\/1\.1 200/, client)
-  }
-})
+t.test(
+  'PROXY protocol: connections count by client, and an IPv6 /64 network counts as one client',
+  async (t) => {
+    const top = ['trusted_proxies: [127.0.0.1]', 'proxy_protocol: true']
+    const shares = await startShares(t, ', connections_per_address: 4', top)
+    const { world } = shares
+    for (let host = 1; host <= 4; host++) await hold(shares, 1, '127.0.0.1', IPV6(host))
+    t.match(await new Wire(world.port).send(IPV6(5)).ended, /^HTTP\/1\.1 503 [\s\S]*one address/)
+    for (const client of ['2001:db8:0:8::1', '2001:db8:1::1', '::2']) {
+      const wire = new Wire(world.port).send(`PROXY TCP6 ${client} ::1 1234 80\r\n`)
+      t.match(await ask(wire), /^HTTP\/1\.1 200/, client)
+    }
+  },
+)
 
-t.test('behind a proxy: its connections are not counted as one client, its clients are', async (t) => {
-  const crowded = await crowd(t, ', connections_per_address: 4', ['trusted_proxies: [127.0.0.1, 10.0.0.0/8]'])
-  const { world, held } = crowded
+t.test('behind a proxy: connections count by client, not by proxy', async (t) => {
+  const shares = await startShares(t, ', connections_per_address: 4', [
+    'trusted_proxies: [127.0.0.1, 10.0.0.0/8]',
+  ])
+  const { world, held } = shares
   const greedy = open(world, 12, '127.0.0.1')
   for (const [i, wire] of greedy.entries())
     wire.send(get('/held', `X-Forwarded-For: 198.51.100.${i}, 192.0.2.1, 10.1.1.1`))
@@ -142,14 +153,14 @@ t.test('behind a proxy: its connections are not counted as one client, its clien
   t.match(
     await ask(new Wire(world.port), 'X-Forwarded-For: 192.0.2.1'),
     /^HTTP\/1\.1 200/,
-    'it has places again',
+    'it can connect again',
   )
 })
 
 t.test(
-  'behind a proxy, where nothing is set: a client has no more than a share while they are scarce',
+  'behind a proxy, without a setting: a client has no more than a share while connections are scarce',
   async (t) => {
-    const { world, held } = await crowd(t, '', ['trusted_proxies: [127.0.0.1]'])
+    const { world, held } = await startShares(t, '', ['trusted_proxies: [127.0.0.1]'])
     const greedy = open(world, CONNECTIONS - 4, '127.0.0.1')
     for (const wire of greedy) wire.send(get('/held', 'X-Forwarded-For: 192.0.2.1'))
     await until(() => held.length + greedy.filter(({ received }) => received !== '').length === greedy.length)
@@ -160,7 +171,7 @@ t.test(
 )
 
 t.test('one tenant, from many addresses', async (t) => {
-  const { world, held } = await crowd(t)
+  const { world, held } = await startShares(t)
   const bearer = async (tenant: string) => `Authorization: Bearer ${await world.token([], { tenant })}`
   const [acme, globex] = [await bearer('acme'), await bearer('globex')]
   const greedy = Array.from({ length: CONNECTIONS }, (_, i) => new Wire(world.port, `127.0.1.${i + 1}`))

@@ -1,6 +1,6 @@
 /**
- * An upload that is cut, by its client or by a revocation, ends at the upstream by RST. A FIN can be taken for the end
- * of the body: gunicorn ran the application with 5 of 100 bytes.
+ * An upload that is cut, by its client or by a revocation, ends at the upstream by RST. A FIN can be taken for the
+ * end of the body: gunicorn ran the application with 5 of 100 bytes.
  */
 
 import { spawn } from 'node:child_process'
@@ -15,7 +15,7 @@ import { until } from '../runtime/workers/support.ts'
 
 interface Seen {
   text: string
-  /** How the connection ended; '' while it has not. */
+  /** How the connection ended; '' while it is open. */
   end: '' | 'FIN' | 'RST'
 }
 
@@ -24,7 +24,7 @@ interface Upstream {
   readonly options: WorldOptions
 }
 
-/** Reads requests and never answers. */
+/** Reads requests and never responds. */
 async function startReader(t: Test, tls: boolean): Promise<Upstream> {
   const seen: Seen[] = []
   const sockets: Socket[] = []
@@ -79,7 +79,7 @@ const CUTS: Record<string, (wire: Wire, world: World, seat: string) => Promise<v
   'the Seat is deleted': async (wire, world, seat) => {
     await world.admin('DELETE', `/v1/seats/${seat}`)
     await wire.until('permission_denied')
-    // It sends on, as a client does that has not read the answer yet.
+    // It keeps sending, as a client that has not read the response yet.
     wire.send('f')
   },
 }
@@ -102,7 +102,7 @@ for (const tls of [false, true]) {
   })
 }
 
-t.test('whole requests go on to end as they did', async (t) => {
+t.test('complete requests end as before', async (t) => {
   const { seen, options } = await startReader(t, false)
   const world = await startWorld(t, options)
   const { wire } = await begin(world, 'Content-Length: 5\r\n\r\nabcde')
@@ -127,34 +127,34 @@ print('port', server.server_port, flush=True)
 server.serve_forever()
 `
 
-t.test('a WSGI server does not run its application with a part', async (t) => {
+t.test('a WSGI server does not run its application with a partial body', async (t) => {
   const python = spawn('python3', ['-c', WSGI], { stdio: ['ignore', 'pipe', 'ignore'] })
-  let said = ''
+  let output = ''
   let failed = false
   python.on('error', () => {
     failed = true
   })
-  python.stdout.on('data', (chunk) => (said += chunk))
+  python.stdout.on('data', (chunk) => (output += chunk))
   t.teardown(() => python.kill())
-  await until(() => failed || said.includes('\n'))
+  await until(() => failed || output.includes('\n'))
   if (failed) {
-    t.pass('no python3 here')
+    t.pass('python3 is not installed')
     return
   }
-  const target = `http://127.0.0.1:${said.split(/\s/)[1]}`
+  const target = `http://127.0.0.1:${output.split(/\s/)[1]}`
   const world = await startWorld(t, { target, routes: ['POST /v1/trainings: trainings:create'] })
   let cuts = 0
   for (const end of ['end', 'resetAndDestroy'] as const) {
     const { wire } = await begin(world, FRAMINGS.sized)
-    // The application waits for the rest of it by then.
+    // The application is waiting for the rest of the body.
     await new Promise((resolve) => setTimeout(resolve, 300))
     wire.socket[end]()
     cuts++
     await until(() => world.log().filter(({ aborted }) => aborted === true).length === cuts)
   }
-  // It takes one connection after the other: those before are done with.
+  // It serves one connection at a time, so the earlier ones have ended.
   const { wire } = await begin(world, 'Content-Length: 5\r\n\r\nabcde')
   await wire.until('200 OK')
-  t.same(said.match(/ran with .*/g), ['ran with 5'])
+  t.same(output.match(/ran with .*/g), ['ran with 5'])
   wire.socket.destroy()
 })

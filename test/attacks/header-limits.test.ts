@@ -1,10 +1,10 @@
-/** Over-long everything: its own code, and the gateway goes on. */
+/** Over-long targets, header sections and fields: each has its own code, and the gateway keeps running. */
 
 import t from 'tap'
 import { raw } from '../support/client.ts'
 import { startWorld } from '../support/world.ts'
 
-t.test('targets, header sections and fields beyond their bounds', async (t) => {
+t.test('targets, header sections and fields beyond their limits', async (t) => {
   const world = await startWorld(t)
   const get = (target: string, more = '') => `GET ${target} HTTP/1.1\r\nHost: a\r\n${more}\r\n`
   const codeOf = (answer: string) => /"code":"([a-z_]+)"/.exec(answer)?.[1]

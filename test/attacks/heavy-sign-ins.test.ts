@@ -1,7 +1,7 @@
 /**
- * Many users of one tenant sign in at once, and each claim names 60 Seats of 55 KiB: the reads of the change feed and of
- * other tenants do not wait for them. Before, each sign-in read 8 whole Seats at once, so that a reading of the feed
- * stood behind 1,280 of them for 1.4 s, and every tenant lost its lease.
+ * Many users of one tenant sign in at once, and each claim names 60 Seats of 55 KiB: the reads of the change feed and
+ * of other tenants do not wait for them. Before, each sign-in read 8 whole Seats at once. A read of the feed waited
+ * behind 1,280 of them for 1.4 s, and every tenant lost its lease.
  */
 
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ import { seatsByName } from '../../src/runtime/sign-in.ts'
 import { open, temporaryFolder } from '../seats-admin/store/sqlite/support.ts'
 
 const SIGN_INS = 40
-/** Reads of one tenant, and of all, that sign-in has under way. */
+/** Concurrent reads for sign-in, of one tenant and in total. */
 const [OF_ONE, OF_ALL] = [4, 16]
 const NAMES = Array.from({ length: 60 }, (_, at) => `Heavy ${at}`)
 const PERMISSIONS = Array.from({ length: 2500 }, (_, at) => `resource-${at}:operation`)
@@ -64,16 +64,16 @@ t.test('40 sign-ins of 60 Seats of 55 KiB', async (t) => {
   const attack = Array.from({ length: SIGN_INS }, () => signIn('a', NAMES))
   const light = await signIn('b', ['Light'])
   t.same(light.hashPerm, ['main:Light'])
-  t.ok(seen.started.indexOf('b') <= OF_ONE, 'another tenant reads among the first')
-  t.ok(seen.answered <= 3 * OF_ONE, `${seen.answered} reads were answered by then`)
+  t.ok(seen.started.indexOf('b') <= OF_ONE, "another tenant's read is among the first")
+  t.ok(seen.answered <= 3 * OF_ONE, `${seen.answered} reads were done before it`)
 
   const before = seen.answered
   await store.changesSince(null)
-  t.ok(seen.answered - before <= 2 * OF_ONE, `the feed stood behind ${seen.answered - before} reads`)
+  t.ok(seen.answered - before <= 2 * OF_ONE, `the feed waited behind ${seen.answered - before} reads`)
   const decided = seen.answered
   t.equal((await memory.apiKeyById('a', 'none')) ?? null, null)
-  t.ok(seen.answered - decided <= 2 * OF_ONE, 'nor does a decision of the same tenant wait')
-  t.ok(seen.answered < SIGN_INS * NAMES.length, 'the attack still goes on')
+  t.ok(seen.answered - decided <= 2 * OF_ONE, 'a decision of the same tenant does not wait either')
+  t.ok(seen.answered < SIGN_INS * NAMES.length, 'the attack is still running')
 
   for (const { names, hashPerm } of await Promise.all(attack)) {
     t.same(names, NAMES)
@@ -87,7 +87,7 @@ t.test('40 sign-ins of 60 Seats of 55 KiB', async (t) => {
   t.equal(memory.waiting, 0)
 })
 
-t.test('sign-ins of many tenants at once', async (t) => {
+t.test('concurrent sign-ins of many tenants', async (t) => {
   const { seen, signIn } = await given(t)
   const tenants = ['a', 'b', 'c', 'd', 'e', 'f']
   await Promise.all(tenants.flatMap((tenant) => Array.from({ length: 10 }, () => signIn(tenant, NAMES))))

@@ -1,4 +1,4 @@
-/** What stands behind a request that closes its connection is no request, however much it looks like one. */
+/** Bytes behind a request that closes its connection are not a request, even where they look like one. */
 
 import t from 'tap'
 import { raw } from '../support/client.ts'
@@ -6,7 +6,7 @@ import { startWorld, type World } from '../support/world.ts'
 
 const post = (more: string, body = '') => `POST /open HTTP/1.1\r\nHost: a\r\n${more}\r\n${body}`
 
-/** A request that is refused and closes, as one that other parsers would read on behind. */
+/** A request that is refused and closes the connection; other parsers may keep reading behind it. */
 const closing: Record<string, string> = {
   'HTTP/1.0 with chunks': 'POST /open HTTP/1.0\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
   'gzip, chunked': post('Transfer-Encoding: gzip, chunked\r\n', '0\r\n\r\n'),
@@ -22,7 +22,7 @@ const closing: Record<string, string> = {
   'an upgrade': 'GET /docs/a HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n',
 }
 
-/** The upstream has idle connections: what slips through reaches it at once. */
+/** The upstream has idle connections, so that a smuggled request would reach it at once. */
 async function warm(world: World): Promise<void> {
   for (let i = 0; i < 3; i++) await world.client.send('POST', '/open', {}, 'warm')
 }

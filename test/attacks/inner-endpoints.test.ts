@@ -1,6 +1,7 @@
 /**
- * A discovery document that leads the gateway to services of its own network: by address in every spelling, by name, and
- * by a name whose address changes. Only the issuer's own place, and those that the operator names, may be inner.
+ * A discovery document that directs the gateway to services of its own network: by address in every spelling, by
+ * name, and by a name whose address changes. Only the issuer's own origin, and addresses that the operator lists, may
+ * be internal.
  */
 
 import { createServer as createHttps } from 'node:https'
@@ -24,7 +25,7 @@ const DISCOVERED = [
 ]
 const INNER = /an inner address that is neither the issuer's nor in endpoint_hosts/
 
-/** Counts who connects. */
+/** Counts connections. */
 async function innerService(t: Test) {
   const seen = { connections: 0, port: 0 }
   const server = createServer((socket) => {
@@ -46,15 +47,15 @@ async function attack(t: Test, acme: Partial<OidcConfig> = {}) {
   const take = () => provider.takes(world, { limits, acme })
   await take()
   const reason = () => world.events('sign_in_failed').at(-1)?.reason
-  /** To the end of a sign-in, whatever comes of it. */
+  /** A whole sign-in, with any result. */
   const signIn = async () => {
     const browser = world.browser()
     const begun = await world.begin(browser)
     if (begun.status !== 200) return begun
-    const asked = new URL(begun.json.authorization_url).searchParams
-    const idToken = await provider.sign(provider.claims({ nonce: asked.get('nonce') }))
+    const parameters = new URL(begun.json.authorization_url).searchParams
+    const idToken = await provider.sign(provider.claims({ nonce: parameters.get('nonce') }))
     provider.gives(idToken, { refresh_token: 'a-refresh-token-of-the-provider' })
-    return browser.send(callbackOf(world, asked.get('state') ?? ''))
+    return browser.send(callbackOf(world, parameters.get('state') ?? ''))
   }
   return { world, provider, nameServer, take, reason, signIn }
 }
@@ -95,7 +96,7 @@ t.test('by address, in every spelling', async (t) => {
   t.equal(inner.connections, 0)
 })
 
-t.test('at another port of the issuer, without TLS', async (t) => {
+t.test('another port of the issuer, without TLS', async (t) => {
   const { provider, take, reason, signIn } = await attack(t)
   const inner = await innerService(t)
   for (const name of ['token_endpoint', 'jwks_uri', 'userinfo_endpoint']) {
@@ -127,13 +128,13 @@ t.test('by name', async (t) => {
       nameServer.names.set('inner.evil.example', records)
       provider.metadata = { [name]: `https://inner.evil.example:${inner.port}/x` }
       await take()
-      const asked = nameServer.count('inner.evil.example')
+      const queries = nameServer.count('inner.evil.example')
       t.equal((await signIn()).status, 503, `${name}: ${what}`)
       t.match(reason(), INNER)
       t.equal(
-        nameServer.count('inner.evil.example') - asked,
+        nameServer.count('inner.evil.example') - queries,
         2,
-        'one look-up: what was checked is connected to',
+        'one look-up: the checked address is the one that is used',
       )
     }
   t.equal(inner.connections, 0)
@@ -148,7 +149,7 @@ t.test('for a name whose address has changed since', async (t) => {
   t.equal((await signIn()).status, 503)
   t.match(reason(), /ENOTFOUND/)
   nameServer.names.set('rebound.evil.example', ['127.0.0.1'])
-  t.equal((await signIn()).status, 503, 'discovery was good, and is not read again')
+  t.equal((await signIn()).status, 503, 'discovery was valid, and is not read again')
   t.match(reason(), INNER)
   t.equal(inner.connections, 0)
 })
@@ -161,7 +162,7 @@ t.test('for new keys, and for the end of a session', async (t) => {
   t.equal(page.status, 200)
   provider.metadata = { jwks_uri: `http://127.0.0.1:${inner.port}/jwks` }
   await provider.newKey('second')
-  t.equal((await signIn()).status, 200, 'the keys are still where they were')
+  t.equal((await signIn()).status, 200, 'the keys are still at the old address')
   const body = { refresh_token: page.json.refresh_token }
   t.equal((await world.browser().postJson(`${world.origin}/auth/oidc/logout`, body)).status, 200)
   while (world.events('logout_incomplete').length === 0)
@@ -169,7 +170,7 @@ t.test('for new keys, and for the end of a session', async (t) => {
   t.equal(inner.connections, 0)
 })
 
-t.test('where the operator has said so', async (t) => {
+t.test('where the operator allows it', async (t) => {
   const seen: string[] = []
   const server = createHttps(SELF_SIGNED, (incoming, outgoing) => {
     const { method, url = '', headers } = incoming

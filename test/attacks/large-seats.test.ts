@@ -1,7 +1,7 @@
 /**
- * A tenant's administrator gives a key hundreds of Seats, each of thousands of permissions: one short request of that
- * key must not bring them all into the process. Before, 300 Seats of 10,000 permissions stopped all tenants for 6 s, and
- * took 360 MB.
+ * A tenant's administrator gives a key hundreds of Seats with thousands of permissions each: one short request of
+ * that key must not load them all into the process. Before, 300 Seats of 10,000 permissions stopped all tenants for 6
+ * s, and took 360 MB.
  */
 
 import t, { type Test } from 'tap'
@@ -15,7 +15,7 @@ const PERMISSIONS = Array.from({ length: 10_000 }, (_, at) => `resource-${at}:op
 
 const ROUTES = ['GET /v1/last: resource-9999:operation', 'GET /v1/none: resource-10000:operation']
 
-/** Written beside the gateway, as by a version that had no bound, before it has read any of them. */
+/** Written beside the gateway, as by a version without a bound, before the gateway has read any of them. */
 async function heavyKey(world: World): Promise<{ key: string; names: string[] }> {
   const store = await openStore(world.config.store)
   const scope = { space: 'admin', admin: true, all: true, permissions: ['*'] }
@@ -29,7 +29,7 @@ async function heavyKey(world: World): Promise<{ key: string; names: string[] }>
   return { key: made.value.key, names }
 }
 
-/** Requests of another tenant that are answered, one after the other, until `attack` is. */
+/** The number of another tenant's requests, in sequence, that are answered during `attack`. */
 async function answeredDuring(t: Test, world: World, attack: Promise<unknown>): Promise<number> {
   const client = new Client(world.port)
   t.teardown(() => client.close())
@@ -63,7 +63,7 @@ t.test('a key of 300 Seats of 10,000 permissions', async (t) => {
   t.equal(headers?.['x-seatgate-seats-count'], '300')
   t.equal((await ask('/v1/none')).status, 403)
   const taken = (await heap()) - before
-  t.ok(taken < 8 * 1024 * 1024, `${taken} bytes are left of it`)
+  t.ok(taken < 8 * 1024 * 1024, `${taken} bytes are retained`)
 
   const token = await world.token(names.map((name) => `main:${name}`))
   const bearer = { authorization: `Bearer ${token}`, space: 'main' }
@@ -73,7 +73,7 @@ t.test('a key of 300 Seats of 10,000 permissions', async (t) => {
   t.equal((await world.client.send('GET', '/v1/none', bearer)).status, 403)
 })
 
-t.test('what it holds is decided as it is now, though never held whole', async (t) => {
+t.test('decisions on a large Seat use its current state, although it is never cached whole', async (t) => {
   const world = await startWorld(t, {
     routes: ['GET /v1/first: resource-0:operation', 'GET /v1/second: resource-1:operation'],
     top: ['limits: { seat_bytes: 1MiB }'],
@@ -110,7 +110,7 @@ t.test('what it holds is decided as it is now, though never held whole', async (
   t.same(await statuses('main'), [403, 200], 'small by now')
 })
 
-t.test('a Seat that is too large is refused, and says so', async (t) => {
+t.test('a Seat that is too large is refused, with an error that says so', async (t) => {
   const world = await startWorld(t)
   const body = { name: 'Large', spaces: ['main'], permissions: PERMISSIONS }
   const made = await world.admin('POST', '/v1/seats', body)
@@ -124,7 +124,7 @@ t.test('a Seat that is too large is refused, and says so', async (t) => {
   t.match([grown.status, grown.json.code], [400, 'input_invalid'])
 })
 
-t.test('who holds a large Seat hands on what it holds, and nothing else', async (t) => {
+t.test('the holder of a large Seat can pass on its permissions, and no others', async (t) => {
   const world = await startWorld(t)
   const held = ['seats:create', ...PERMISSIONS.slice(0, 2000)]
   await world.seat('Large', ['main'], held)

@@ -1,4 +1,4 @@
-/** A body held back until after its sender lost what let them in: the change is decided when it has arrived. */
+/** A body held back until after its sender has lost the permission: the change is decided when the body has arrived. */
 
 import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -6,7 +6,7 @@ import t from 'tap'
 import { Wire } from '../proxy/support.ts'
 import { startWorld, type World } from '../support/world.ts'
 
-/** Sends a POST but for the end of its body; gives back what ends it. */
+/** Sends a POST without the end of its body, and returns a function that sends the end. */
 async function begin(world: World, path: string, key: string, body: unknown) {
   const text = JSON.stringify(body)
   const socket = connect(world.port, '127.0.0.1')
@@ -24,7 +24,7 @@ async function begin(world: World, path: string, key: string, body: unknown) {
   }
 }
 
-t.test('a revoked key, and a key whose Seat is gone', async (t) => {
+t.test('a revoked key, and a key whose Seat is deleted', async (t) => {
   const world = await startWorld(t)
   const boss = await world.seat('Boss', ['admin'], ['*'])
   const first = await world.admin('POST', '/v1/api-keys', { name: 'first', seats: ['Boss'] })
@@ -40,7 +40,7 @@ t.test('a revoked key, and a key whose Seat is gone', async (t) => {
   t.notOk(names.includes('Late'))
 })
 
-t.test('one who holds less by then grants less', async (t) => {
+t.test('a caller that has fewer permissions by then can grant fewer', async (t) => {
   const world = await startWorld(t)
   const id = await world.seat('Boss', ['admin'], ['*'])
   const key = await world.admin('POST', '/v1/api-keys', { name: 'key', seats: ['Boss'] })
@@ -50,7 +50,7 @@ t.test('one who holds less by then grants less', async (t) => {
   t.match(await late(), /^HTTP\/1\.1 403 [\s\S]*grant_exceeds_own/)
 })
 
-t.test('an answer to who was never told to send the body is the last of its connection', async (t) => {
+t.test('without 100 Continue, the response is the last of its connection', async (t) => {
   const world = await startWorld(t)
   for (const path of ['/docs/a', '/v1/seats', '/nowhere']) {
     const head = `GET ${path} HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 36\r\n\r\n`
@@ -58,18 +58,18 @@ t.test('an answer to who was never told to send the body is the last of its conn
     const wire = new Wire(world.port).send(head)
     await wire.until('\r\n\r\n')
     if (wire.received.startsWith('HTTP/1.1 100')) {
-      t.pass(`${path}: it was told`)
+      t.pass(`${path}: 100 Continue was sent`)
       wire.socket.destroy()
       continue
     }
     wire.send(hidden)
     const text = await wire.ended
-    t.equal(text.split('HTTP/1.1 ').length - 1, 1, `${path}: one answer`)
+    t.equal(text.split('HTTP/1.1 ').length - 1, 1, `${path}: one response`)
     t.match(text, /\r\nConnection: close\r\n/i, path)
   }
 })
 
-t.test('nor is one kept whose client expects what its version of HTTP does not have', async (t) => {
+t.test('an Expect header in HTTP/1.0 closes the connection too', async (t) => {
   const world = await startWorld(t)
   const head =
     'POST /nowhere HTTP/1.0\r\nConnection: keep-alive\r\nExpect: 100-continue\r\nContent-Length: 4\r\n\r\n'

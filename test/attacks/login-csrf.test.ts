@@ -1,6 +1,6 @@
 /**
- * Login CSRF: a page of another site sends a form that begins a sign-in in its visitor's browser, at a tenant of its
- * choice, whose provider signs in whom it likes. The visitor's own session must not end by it.
+ * Login CSRF: a page of another site posts a form that begins a sign-in in its visitor's browser, at a tenant of its
+ * choice, whose provider signs in any user. The visitor's own session must not end by it.
  */
 
 import t from 'tap'
@@ -57,10 +57,10 @@ t.test('the form of another site', async (t) => {
     t.equal(page.headers.location, undefined)
   }
   t.equal(victim.cookies(world.origin).size, before)
-  t.equal((await victim.send(`${world.origin}/v1/me`)).json.tenant, 'acme', 'still signed in')
+  t.equal((await victim.send(`${world.origin}/v1/me`)).json.tenant, 'acme', 'the session is still valid')
 })
 
-t.test('forms of our own pages, and of those that the tenant names', async (t) => {
+t.test("forms of the gateway's own pages, and of origins that the tenant lists", async (t) => {
   const { world, post } = await victimWorld(t)
   for (const headers of [
     { origin: world.origin },
@@ -71,17 +71,17 @@ t.test('forms of our own pages, and of those that the tenant names', async (t) =
   ] as Record<string, string>[])
     t.equal((await post(headers)).status, 303, JSON.stringify(headers))
   const other = await post({ origin: LISTED }, { tenant: 'acme' })
-  t.equal(other.status, 403, "another tenant's list counts for nothing")
+  t.equal(other.status, 403, "another tenant's list does not count")
   for (const type of ['text/plain', 'multipart/form-data; boundary=x'])
     t.equal((await post({ origin: world.origin, 'content-type': type })).status, 415)
 })
 
-t.test('programs send JSON, and no Origin', async (t) => {
+t.test('programs send JSON without Origin', async (t) => {
   const { world } = await victimWorld(t)
   t.equal((await world.signIn(world.browser('victim'), 'globex')).status, 200)
 })
 
-t.test("a sign-in ends no session of another tenant's", async (t) => {
+t.test('a sign-in ends no session of another tenant', async (t) => {
   const { world, victim, post } = await victimWorld(t)
   const acme = victim.cookies(world.origin).get(SESSION_COOKIE) ?? ''
   const page = await victim.onward(await post({ origin: world.origin, ...NAVIGATION }))

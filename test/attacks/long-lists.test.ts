@@ -1,4 +1,7 @@
-/** Lists of thousands of elements, and names of thousands of characters, which cost milliseconds to read: refused, or not read. */
+/**
+ * Lists of thousands of elements, and names of thousands of characters, whose parsing costs milliseconds: refused, or
+ * not read.
+ */
 
 import { createServer } from 'node:net'
 import t, { type Test } from 'tap'
@@ -22,7 +25,7 @@ async function answerTo(port: number, request: string): Promise<string> {
   return answer
 }
 
-t.test('lists of a request that the gateway reads', async (t) => {
+t.test('lists in requests that the gateway reads', async (t) => {
   const world = await startWorld(t)
   const refused: Record<string, string[]> = {
     'nothing but commas': [`Connection: ${','.repeat(ALL)}`],
@@ -55,7 +58,7 @@ t.test('lists of a request that the gateway reads', async (t) => {
     t.match(await answerTo(world.port, get(line)), /^HTTP\/1\.1 200/, line.slice(0, 30))
 })
 
-t.test('what Connection names is dropped, up to the last element', async (t) => {
+t.test('headers that Connection names are removed, up to the last element', async (t) => {
   const world = await startWorld(t)
   await answerTo(
     world.port,
@@ -65,18 +68,18 @@ t.test('what Connection names is dropped, up to the last element', async (t) => 
   t.notOk('a0' in seen || 'a63' in seen)
   t.match(seen, { a64: 'z', ['b_'.repeat(100)]: 'w' })
   await answerTo(world.port, get(`Connection: ${'B-'.repeat(100)}`, `${'b_'.repeat(100)}: w`))
-  t.notOk('b_'.repeat(100) in (world.upstream.seen[1]?.headers ?? {}), 'long names are compared to their end')
+  t.notOk('b_'.repeat(100) in (world.upstream.seen[1]?.headers ?? {}), 'long names are compared completely')
 })
 
-t.test('what a trusted proxy tells: of a chain that is too long, the last hops count', async (t) => {
+t.test('headers of a trusted proxy: of a chain that is too long, the last hops count', async (t) => {
   const world = await startWorld(t, { top: ['trusted_proxies: [127.0.0.1]'] })
   const chain = (count: number) => Array.from({ length: count }, (_, i) => `192.0.2.${i}`).join(', ')
   await answerTo(world.port, get(`X-Forwarded-For: ${chain(64)}`))
   await answerTo(world.port, get(`X-Forwarded-For: ${chain(65)}`))
   await answerTo(world.port, get(`Forwarded: ${'for=a,'.repeat(64)}for=a`))
-  const told = world.upstream.seen.map(({ headers }) => headers['x-forwarded-for'])
+  const forwarded = world.upstream.seen.map(({ headers }) => headers['x-forwarded-for'])
   const last = chain(65).slice('192.0.2.0, '.length)
-  t.same(told, [`${chain(64)}, 127.0.0.1`, `${last}, 127.0.0.1`, '127.0.0.1'])
+  t.same(forwarded, [`${chain(64)}, 127.0.0.1`, `${last}, 127.0.0.1`, '127.0.0.1'])
   t.notOk('forwarded' in (world.upstream.seen[2]?.headers ?? {}))
 })
 
@@ -96,7 +99,7 @@ t.test('handshakes', async (t) => {
   }
 })
 
-/** Answers each request with these lines. */
+/** Sends these lines in response to each request. */
 async function answering(t: Test, lines: readonly string[]): Promise<string> {
   const server = createServer((socket) => {
     socket.on('error', () => {})
@@ -110,7 +113,7 @@ async function answering(t: Test, lines: readonly string[]): Promise<string> {
   return `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`
 }
 
-t.test('answers of an upstream', async (t) => {
+t.test('responses of an upstream', async (t) => {
   const cases: [string[], number][] = [
     [[`Connection: ${list(64)}`], 200],
     [[`Connection: ${list(65)}`], 502],
@@ -144,7 +147,7 @@ t.test('Accept: a browser sends few media ranges', async (t) => {
     t.notOk(navigates(never), never)
 })
 
-t.test('names of any length are told from those that matter, and not remembered', async (t) => {
+t.test('long names are distinguished from known ones, and not cached', async (t) => {
   for (const length of [1, 63, 64, 65, 1000]) {
     const tail = 'x'.repeat(length)
     t.equal(requestHeaderRules.treatment(`X_Seatgate.${tail}`), 'drop', `${length}`)
@@ -154,14 +157,14 @@ t.test('names of any length are told from those that matter, and not remembered'
   }
 })
 
-t.test('hosts that a proxy names, where a sign-in looks at them', async (t) => {
+t.test('hosts that a proxy sends, where a sign-in compares them', async (t) => {
   const home = 'https://gw.example/auth/oidc/callback'
   const isElsewhere = (name: string, value: string) =>
     isAtNonCanonicalHost(['Host', 'other.example', name, value], home)
   t.ok(isElsewhere('X-Forwarded-Host', 'third.example'))
   t.notOk(isElsewhere('X-Forwarded-Host', 'third.example, gw.example'))
   for (const separator of [',', 'a,', 'xn--a,', '%41,'])
-    t.notOk(isElsewhere('X-Forwarded-Host', separator.repeat(ALL / separator.length)), 'not looked at')
+    t.notOk(isElsewhere('X-Forwarded-Host', separator.repeat(ALL / separator.length)), 'not compared')
   t.notOk(isElsewhere('Forwarded', ',host=a'.repeat(ALL / 7)))
   t.notOk(isElsewhere('Forwarded', ';host=a'.repeat(ALL / 7)))
 })

@@ -1,4 +1,4 @@
-/** Bytes that no parser takes, behind or within a request: each request has its one answer, and none has two. */
+/** Unparsable bytes behind or within a request: each request has exactly one response. */
 
 import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -13,7 +13,7 @@ const slow = (ms: number) => ({
     void setTimeout(() => response.end('the whole answer'), ms),
 })
 
-t.test('a request in flight keeps its answer, whatever follows it', async (t) => {
+t.test('a request in flight gets its response, whatever follows it', async (t) => {
   const world = await startWorld(t, slow(150))
   for (const [name, bytes] of Object.entries({
     'stray bytes': `${get('/docs/a')}\x00\x01garbage\r\n\r\n`,
@@ -24,13 +24,14 @@ t.test('a request in flight keeps its answer, whatever follows it', async (t) =>
     const text = await raw(world.port, bytes)
     const [answer = '', ...others] = text.split(/(?=HTTP\/1\.1 )/)
     t.match(answer, /^HTTP\/1\.1 200 [\s\S]*the whole answer(?:\r\n0\r\n\r\n)?$/, name)
-    // Behind the last request of a connection nothing is read; elsewhere it has an answer of its own, in its turn.
+    // Behind the last request of a connection nothing is read; otherwise the bytes get a response of their own, in
+    // order.
     const last = /after/.test(name)
     t.same(answers(others.join('')), last ? [] : [400], name)
   }
 })
 
-t.test('nothing is written in the midst of an answer', async (t) => {
+t.test('no response is written in the middle of another', async (t) => {
   const world = await startWorld(t, {
     answer: (_request, response) => {
       response.writeHead(200, { 'content-length': 30 })
@@ -41,13 +42,13 @@ t.test('nothing is written in the midst of an answer', async (t) => {
   const text = await raw(world.port, `${get('/docs/1')}${get('/docs/2')}\x01garbage\r\n\r\n`)
   t.same(answers(text), [200, 200, 400])
   for (const [index, answer] of text.split('HTTP/1.1 ').slice(1, 3).entries())
-    t.match(answer, /^200 [\s\S]*\r\n\r\n0123456789abcdefghijklmnopqrst$/, `answer ${index + 1}`)
+    t.match(answer, /^200 [\s\S]*\r\n\r\n0123456789abcdefghijklmnopqrst$/, `response ${index + 1}`)
 })
 
-t.test('a refused body that turns out to be broken has one answer', async (t) => {
+t.test('a refused body that turns out to be malformed has one response', async (t) => {
   const world = await startWorld(t)
   const head = 'POST /nowhere HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n'
-  // What came with the head is read before anybody is asked.
+  // Bytes that arrive with the header section are parsed before any upstream is used.
   t.same(answers(await raw(world.port, `${head}1\r\na\r\nzz\r\n`)), [400])
   const socket = connect(world.port, '127.0.0.1')
   let text = ''
@@ -61,7 +62,7 @@ t.test('a refused body that turns out to be broken has one answer', async (t) =>
   t.same(answers(text), [404])
 })
 
-t.test('a forwarded body that turns out to be broken is 400, and reaches nobody whole', async (t) => {
+t.test('a forwarded body that turns out to be malformed is 400, and reaches no upstream whole', async (t) => {
   const world = await startWorld(t)
   const text = await raw(
     world.port,
@@ -72,7 +73,7 @@ t.test('a forwarded body that turns out to be broken is 400, and reaches nobody 
   t.equal(world.upstream.seen.length, 0)
 })
 
-t.test('CONNECT and gone: the process stays', async (t) => {
+t.test('CONNECT followed by a disconnect: the process keeps running', async (t) => {
   const world = await startWorld(t)
   for (let i = 0; i < 200; i++) {
     const socket = connect(world.port, '127.0.0.1')
@@ -85,7 +86,7 @@ t.test('CONNECT and gone: the process stays', async (t) => {
   t.equal((await world.client.send('GET', '/docs/a')).status, 200)
 })
 
-t.test('what could not be read is logged without its query, host or userinfo', async (t) => {
+t.test('an unparsable request is logged without its query, host or userinfo', async (t) => {
   const world = await startWorld(t)
   for (const target of ['//x?access_token=HUSH', '/a%2fb?password=HUSH', '/a#HUSH', 'http://u:HUSH@b/x'])
     t.match(await raw(world.port, get(target), /}$/), /^HTTP\/1\.1 400 /, target)

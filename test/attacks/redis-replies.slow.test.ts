@@ -1,7 +1,7 @@
 /**
- * Any bytes from Redis are survived: a reply of a kind that SUBSCRIBE does not have (`:5`, `$-1`, `*-1`, `*0`) made the
- * client throw outside any catch, and all gateways of a fleet ended at once, also while they started. Real gateways, by
- * every way to reach a Redis: plain, TLS, sentinels, a cluster.
+ * The gateway survives any bytes from Redis. A reply of a kind that SUBSCRIBE does not have (`:5`, `$-1`, `*-1`,
+ * `*0`) made the client throw outside any catch, and all gateways of a fleet ended at once, also while they started.
+ * Real gateways, with each kind of connection to Redis: plain, TLS, Sentinel, Cluster.
  */
 
 import t from 'tap'
@@ -10,12 +10,12 @@ import { fuzz } from '../redis/fuzz/fuzz.ts'
 import { startModes } from '../redis/fuzz/modes.ts'
 import { BROKEN, KINDS, RESP3 } from '../redis/fuzz/replies.ts'
 
-/** Bytes: a few replies of 4 MiB, and what V8 has not collected yet. */
+/** Bytes: a few replies of 4 MiB, and garbage that is not collected yet. */
 const GROWTH = 300 * 1024 * 1024
 const ALL = [...KINDS, ...RESP3, ...BROKEN].map((reply) => Buffer.from(reply, 'latin1'))
 
-t.test('from the first command on, and for as long as it runs', async (t) => {
-  // Of the commands of a connection, each is answered wrongly once in a while, by each reply in turn.
+t.test('from the first command on', async (t) => {
+  // Now and then one of a connection's commands gets a wrong reply, each kind in turn.
   let turn = 0
   const says = () => (turn++ % 3 === 0 ? (ALL[((turn / 3) % ALL.length) | 0] ?? null) : null)
   const { fleet, servers } = await startModes(t, says)
@@ -37,18 +37,18 @@ t.test('from the first command on, and for as long as it runs', async (t) => {
     }
   })
 
-  await t.test('anything, to anything', async (t) => {
+  await t.test('any reply to any command', async (t) => {
     const found = await Promise.all(
       servers.map((server, at) => fuzz(fleet, fleet.at(at), server, { cases: 30, seed: 1 + at })),
     )
     for (const { faults, requests, writes, grown } of found) {
-      t.same(faults, [], 'no exit, and no 503 while the store answers')
+      t.same(faults, [], 'no exit, and no 503 while the store is available')
       t.ok(requests > 0 && writes > 0, `${requests} requests, ${writes} writes`)
-      t.ok(grown < GROWTH, `${Math.round(grown / 1024 / 1024)} MiB more`)
+      t.ok(grown < GROWTH, `grown by ${Math.round(grown / 1024 / 1024)} MiB`)
     }
   })
 
-  await t.test('and once it answers as it should, it is used again', async () => {
+  await t.test('Redis is used again once its replies are correct', async () => {
     let parts: string[] = []
     const healthy = async () => {
       parts = await Promise.all(fleet.gateways.map(async (each) => JSON.stringify(await each.ready())))

@@ -1,6 +1,7 @@
 /**
- * Large uploads that are refused: clients that read the answer only when they have sent all, or that take a failed write
- * for the end, read it as they do from nginx. What they send meanwhile is thrown away, within bounds.
+ * Large uploads that are refused. Clients that read the response only after sending everything, or that treat a
+ * failed write as the end, read it as they do from nginx. The gateway discards what they send meanwhile, within
+ * limits.
  */
 
 import { execFile, spawnSync } from 'node:child_process'
@@ -52,7 +53,7 @@ for (const [name, of] of Object.entries(CLIENTS)) {
   t.test(name, async (t) => {
     const [command] = of('')
     if (spawnSync(command, ['--version']).error !== undefined) {
-      t.pass('it is not here')
+      t.pass('not installed')
       return
     }
     const world = await startWorld(t, { routes: ROUTES })
@@ -75,7 +76,7 @@ function bounded(t: Test, limits: string): Promise<World> {
   return startWorld(t, { routes: ROUTES, top: [`limits: { ${limits} }`] })
 }
 
-/** Refused, and its client is not done. */
+/** A refused request whose client has not finished. */
 async function refused(t: Test, world: World, head = 'Content-Length: 20000000'): Promise<Wire> {
   const wire = new Wire(world.port)
   t.teardown(() => wire.socket.destroy())
@@ -85,7 +86,7 @@ async function refused(t: Test, world: World, head = 'Content-Length: 20000000')
   return wire
 }
 
-t.test('a client that sends for ever is cut at the bound', async (t) => {
+t.test('a client that never stops sending is cut at the limit', async (t) => {
   const world = await bounded(t, 'lingering_time: 1s, lingering_timeout: 60s')
   for (const head of ['Content-Length: 20000000', 'Content-Length: 99999999999']) {
     const wire = await refused(t, world, head)
@@ -98,7 +99,7 @@ t.test('a client that sends for ever is cut at the bound', async (t) => {
   }
 })
 
-t.test('a client that sends as much as it can costs no more than it may', async (t) => {
+t.test('a client that sends at full speed stays within the rate', async (t) => {
   const world = await bounded(t, 'lingering_time: 2s')
   const chunk = Buffer.alloc(1024 * 1024)
   const wires = await Promise.all(
@@ -113,25 +114,25 @@ t.test('a client that sends as much as it can costs no more than it may', async 
   }
   await Promise.all(wires.map(({ ended }) => ended))
   const sent = wires.reduce((sum, { socket }) => sum + socket.bytesWritten - socket.writableLength, 0)
-  // 64 MiB a second, and what lies in the buffers of the system.
+  // 64 MiB a second, and the contents of the system's buffers.
   t.ok(sent < 200 * 1024 * 1024, `${(sent / 1024 ** 2).toFixed()} MiB`)
 })
 
-t.test('a client that is silent is cut sooner', async (t) => {
+t.test('a silent client is cut sooner', async (t) => {
   const world = await bounded(t, 'lingering_time: 10m, lingering_timeout: 200ms')
   await refused(t, world)
   await until(async () => (await lingering(world)) === 0)
-  t.pass('it is gone')
+  t.pass('the connection is closed')
 })
 
-t.test('no longer than a body that is taken might stand still', async (t) => {
+t.test('no longer than an accepted body may stall', async (t) => {
   const world = await bounded(t, 'lingering_time: 10m, lingering_timeout: 10m, body_timeout: 200ms')
   await refused(t, world)
   await until(async () => (await lingering(world)) === 0)
-  t.pass('it is gone')
+  t.pass('the connection is closed')
 })
 
-t.test('they keep nobody out, and there are so many at most', async (t) => {
+t.test('they do not use up connections, and their number is bounded', async (t) => {
   const world = await bounded(t, 'connections: 16, lingering_connections: 8')
   const wires: Wire[] = []
   for (let i = 0; i < 40; i++) wires.push(await refused(t, world))
@@ -140,7 +141,7 @@ t.test('they keep nobody out, and there are so many at most', async (t) => {
   t.equal(await metric(world, 'seatgate_connections_refused_total{reason="limit"}'), 0)
   const closed = () => {
     const first = wires.slice(0, 32)
-    // They hear of it when they send on.
+    // They notice when they send more.
     for (const { socket } of first) if (socket.writable) socket.write('a')
     return first.every(({ socket }) => socket.destroyed)
   }
@@ -148,7 +149,7 @@ t.test('they keep nobody out, and there are so many at most', async (t) => {
   t.ok(wires.every(({ received }) => received.startsWith('HTTP/1.1 413 ')))
 })
 
-t.test('the end of the gateway does not wait for them', async (t) => {
+t.test("the gateway's shutdown does not wait for them", async (t) => {
   const world = await bounded(t, 'lingering_time: 10m, lingering_timeout: 10m')
   const wire = await refused(t, world)
   const drip = setInterval(() => wire.socket.writable && wire.socket.write('a'), 50)

@@ -1,4 +1,4 @@
-/** What was read of the last answer on an upstream's connection never becomes part of the next one. */
+/** The parsed lines of one response on an upstream connection never become part of the next one. */
 
 import fc from 'fast-check'
 import t from 'tap'
@@ -14,7 +14,7 @@ import { collected } from '../support/garbage.ts'
 
 type Read = Omit<ParsedResponseHead, 'lines'> & { fields: string[] }
 
-/** The heads of answers, one behind the other on one connection. */
+/** The header sections of responses, in sequence on one connection. */
 class Reading implements MessageSink<ParsedResponseHead> {
   readonly #reader = new MessageParser(responseGrammar, MAX_HEAD_BYTES, this)
   #last: ParsedResponseHead | null = null
@@ -28,9 +28,9 @@ class Reading implements MessageSink<ParsedResponseHead> {
   end(): void {}
 
   /**
-   * What its head says, or what is wrong with it, in words. Nothing is kept of it.
+   * The content of a header section, or its error in words; retains nothing of it.
    *
-   * @param bodiless it is the answer to HEAD
+   * @param bodiless it is the response to HEAD
    */
   read(text: string, bodiless = true): Read | string {
     this.#reader.begin(bodiless)
@@ -81,21 +81,21 @@ const LINES = [
   ],
 ]
 
-t.test('whatever was said before: it is read as if it were the first', async (t) => {
+t.test('each response is parsed as if it were the first, whatever came before', async (t) => {
   const head = fc
     .tuple(
       fc.constantFrom('200 OK', '204 A', '304 B', '103 C'),
       fc.array(fc.constantFrom(...LINES), { maxLength: 6 }),
     )
     .map(([status, lines]) => `HTTP/1.1 ${status}\r\n${lines.map((line) => `${line}\r\n`).join('')}\r\n`)
-  // The same one again, most of the time with one line of it changed.
+  // Usually the same header section again with one changed line.
   const drawn = fc.tuple(head, fc.nat(8), fc.constantFrom(...LINES), fc.boolean())
   const heads = fc.array(drawn, { minLength: 1, maxLength: 4 })
   let read = 0
   fc.assert(
-    fc.property(heads, (said) => {
+    fc.property(heads, (sequence) => {
       const connection = new Reading()
-      for (const [text, at, line, bodiless] of said.flatMap((it) => [it, it])) {
+      for (const [text, at, line, bodiless] of sequence.flatMap((it) => [it, it])) {
         const lines = text.split('\r\n')
         if (at > 0 && at < lines.length - 2) lines[at] = line
         for (const head of [text, lines.join('\r\n'), text]) {
@@ -107,12 +107,12 @@ t.test('whatever was said before: it is read as if it were the first', async (t)
     }),
     { numRuns: 500 },
   )
-  t.ok(read > 500, `${read} of them are answers`)
+  t.ok(read > 500, `${read} of them are responses`)
 })
 
 const SAME = ['Server: up', 'X-One: a', 'Content-Length: 1']
 
-/** What an upstream says, one answer after the other, and what of it passes. */
+/** The responses of an upstream in sequence, and their lines that are forwarded. */
 const ANSWERS = [
   [SAME, SAME],
   [SAME, SAME],
@@ -148,23 +148,23 @@ const ANSWERS = [
   ],
 ] as const
 
-t.test('each client gets the lines of its own answer', async (t) => {
-  const rest = ANSWERS.map(([said]) => said)
+t.test('each client gets the lines of its own response', async (t) => {
+  const rest = ANSWERS.map(([sequence]) => sequence)
   let connections = 0
   const port = await serveRaw(t, (socket) => {
     connections++
     socket.on('data', () => socket.write(`HTTP/1.1 200 OK\r\n${rest.shift()?.join('\r\n')}\r\n\r\n1`))
   })
-  const { port: gate } = await front(t, port)
-  const wire = new Wire(gate)
+  const { port: gatewayPort } = await front(t, port)
+  const wire = new Wire(gatewayPort)
   t.teardown(() => wire.socket.destroy())
   for (const [at, [, passes]] of ANSWERS.entries()) {
     wire.received = ''
     wire.send('GET / HTTP/1.1\r\nHost: a\r\n\r\n')
-    const told = fieldsOf(await wire.until(/\r\n\r\n1$/))
+    const forwarded = fieldsOf(await wire.until(/\r\n\r\n1$/))
     const ours = ['date', 'connection', 'keep-alive']
     t.same(
-      told.filter(([name]) => !ours.includes(name)),
+      forwarded.filter(([name]) => !ours.includes(name)),
       [
         ...passes.map((line) => [
           line.slice(0, line.indexOf(':')).toLowerCase(),
@@ -177,7 +177,7 @@ t.test('each client gets the lines of its own answer', async (t) => {
   t.equal(connections, 1)
 })
 
-t.test('one answer, told again and again, to clients of different kinds', async (t) => {
+t.test('one repeated response, to clients of different kinds', async (t) => {
   let connections = 0
   const port = await serveRaw(t, (socket) => {
     connections++
@@ -186,7 +186,7 @@ t.test('one answer, told again and again, to clients of different kinds', async 
       socket.write(`HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X-Sum\r\n\r\n${body}`)
     })
   })
-  const { port: gate } = await front(t, port)
+  const { port: gatewayPort } = await front(t, port)
   const of = {
     'GET / HTTP/1.1':
       /^HTTP\/1\.1 200 OK\r\ntrailer: X-Sum\r\n[\s\S]*Transfer-Encoding: chunked[\s\S]*1\r\nx\r\n0\r\nX-Sum: 1\r\n\r\n$/i,
@@ -195,13 +195,13 @@ t.test('one answer, told again and again, to clients of different kinds', async 
   }
   for (let round = 0; round < 4; round++)
     for (const [line, expected] of Object.entries(of)) {
-      const wire = new Wire(gate).send(`${line}\r\nHost: a\r\nConnection: close\r\n\r\n`)
+      const wire = new Wire(gatewayPort).send(`${line}\r\nHost: a\r\nConnection: close\r\n\r\n`)
       t.match(await wire.ended, expected, line)
     }
   t.equal(connections, 1)
 })
 
-t.test('a line that is not whole, or none, behind those that were right before', async (t) => {
+t.test('an incomplete or malformed line behind lines that were valid before', async (t) => {
   for (const bad of [
     'X-One: a\n',
     ' folded',
@@ -209,19 +209,19 @@ t.test('a line that is not whole, or none, behind those that were right before',
     'X-One: a\0',
     'Content-Length: 1\r\nContent-Length: 1',
   ]) {
-    let asked = 0
+    let requests = 0
     let connections = 0
     const port = await serveRaw(t, (socket) => {
       connections++
       socket.on('data', () => {
-        const last = asked++ === 2 ? bad : 'X-One: a'
+        const last = requests++ === 2 ? bad : 'X-One: a'
         socket.write(`HTTP/1.1 200 OK\r\nServer: up\r\n${last}\r\nContent-Length: 1\r\n\r\n1`)
       })
     })
-    const { port: gate } = await front(t, port)
+    const { port: gatewayPort } = await front(t, port)
     const statuses: string[] = []
     for (let i = 0; i < 3; i++) {
-      const wire = new Wire(gate).send(get())
+      const wire = new Wire(gatewayPort).send(get())
       statuses.push((await wire.ended).slice(9, 12))
     }
     t.same(statuses, ['200', '200', '502'], JSON.stringify(bad))
@@ -233,7 +233,7 @@ async function held(): Promise<number> {
   return (await collected()).heapUsed
 }
 
-t.test('a connection keeps nothing of an answer', async (t) => {
+t.test('a connection retains nothing of a response', async (t) => {
   const head = `HTTP/1.1 200 OK\r\nServer: up\r\nX-Long: ${'x'.repeat(1000)}\r\nContent-Length: 7000\r\n\r\n`
   const before = await held()
   const connections = Array.from({ length: 1000 }, () => new Reading())

@@ -1,10 +1,10 @@
-/** What was kept of the last request on a connection never decides about the next one. */
+/** The cached headers of the last request on a connection never decide about the next one. */
 
 import t, { type Test } from 'tap'
 import { Wire } from '../proxy/support.ts'
 import { startWorld, type World } from '../support/world.ts'
 
-/** One request after the other on one connection: its status, and what its upstream was told of it. */
+/** Sends requests in sequence on one connection; returns each status and the headers that the upstream received. */
 async function asking(t: Test, world: World, host = () => 'a', from?: string) {
   const wire = new Wire(world.port, from)
   t.teardown(() => wire.socket.destroy())
@@ -17,7 +17,7 @@ async function asking(t: Test, world: World, host = () => 'a', from?: string) {
   }
 }
 
-t.test('a change between two requests that say the same', async (t) => {
+t.test('a change between two identical requests', async (t) => {
   const world = await startWorld(t)
   const id = await world.seat('Reader', ['s1'], ['trainings:list'])
   const key = await world.admin('POST', '/v1/api-keys', { name: 'reader', seats: ['Reader'] })
@@ -31,7 +31,7 @@ t.test('a change between two requests that say the same', async (t) => {
   t.equal((await ask('GET /v1/trainings/7 HTTP/1.1', headers)).status, 401)
 })
 
-t.test('another caller in as many bytes, and nobody', async (t) => {
+t.test('another caller in as many bytes, and an anonymous request', async (t) => {
   const world = await startWorld(t)
   await world.seat('Reader', ['s1'], ['trainings:list'])
   const ask = await asking(t, world)
@@ -50,33 +50,33 @@ t.test('another caller in as many bytes, and nobody', async (t) => {
   t.equal((await ask('GET /v1/trainings HTTP/1.1', 'Space: s1\r\n')).status, 401)
 })
 
-t.test('one caller whose Seats change, and who asks for another permission', async (t) => {
+t.test('one caller whose Seats change, and another permission', async (t) => {
   const world = await startWorld(t)
   const id = await world.seat('Reader', ['s1'], ['trainings:list'])
   const other = await world.seat('Editor', ['s1'], ['trainings:read'])
   const ask = await asking(t, world)
   const token = await world.token(['s1:Reader', 's1:Editor'], { sub: 'ann' })
   const headers = `Authorization: Bearer ${token}\r\nSpace: s1\r\n`
-  const told = async (path: string) => {
+  const forwarded = async (path: string) => {
     const { status, seen } = await ask(`GET ${path} HTTP/1.1`, headers)
     return [status, seen?.headers['x-seatgate-permission'], seen?.headers['x-seatgate-seats']]
   }
   for (let i = 0; i < 2; i++) {
-    t.same(await told('/v1/trainings'), [200, 'trainings:list', 'Reader'])
-    t.same(await told('/v1/trainings/7'), [200, 'trainings:read', 'Editor'])
-    t.same(await told('/v1/me'), [200, undefined, undefined])
-    t.same(await told('/docs/a'), [200, undefined, undefined])
+    t.same(await forwarded('/v1/trainings'), [200, 'trainings:list', 'Reader'])
+    t.same(await forwarded('/v1/trainings/7'), [200, 'trainings:read', 'Editor'])
+    t.same(await forwarded('/v1/me'), [200, undefined, undefined])
+    t.same(await forwarded('/docs/a'), [200, undefined, undefined])
   }
   await world.admin('PUT', `/v1/seats/${other}`, { permissions: ['trainings:read', 'trainings:list'] })
-  t.same(await told('/v1/trainings'), [200, 'trainings:list', 'Reader,Editor'])
+  t.same(await forwarded('/v1/trainings'), [200, 'trainings:list', 'Reader,Editor'])
   await world.admin('PUT', `/v1/seats/${id}`, { permissions: ['trainings:read'] })
-  t.same(await told('/v1/trainings'), [200, 'trainings:list', 'Editor'])
-  t.same(await told('/v1/trainings/7'), [200, 'trainings:read', 'Reader,Editor'])
+  t.same(await forwarded('/v1/trainings'), [200, 'trainings:list', 'Editor'])
+  t.same(await forwarded('/v1/trainings/7'), [200, 'trainings:read', 'Reader,Editor'])
   await world.admin('PUT', `/v1/seats/${other}`, { spaces: ['s2'] })
-  t.same(await told('/v1/trainings'), [403, undefined, undefined])
+  t.same(await forwarded('/v1/trainings'), [403, undefined, undefined])
 })
 
-t.test('each has its own id, and no header of one before', async (t) => {
+t.test('each request has its own id, and no header of an earlier one', async (t) => {
   const world = await startWorld(t)
   const ask = await asking(t, world)
   const ids = new Set<unknown>()
@@ -90,7 +90,7 @@ t.test('each has its own id, and no header of one before', async (t) => {
   t.equal(ids.size, 5)
 })
 
-t.test('one connection, and another host each third time', async (t) => {
+t.test('one connection, with another host in each third request', async (t) => {
   const world = await startWorld(t)
   let host = ''
   const ask = await asking(t, world, () => host)
@@ -120,7 +120,7 @@ t.test('a public route and one with a permission, in turn', async (t) => {
   }
 })
 
-t.test('two clients that say the same, to the byte', async (t) => {
+t.test('two clients whose requests are identical to the byte', async (t) => {
   const world = await startWorld(t)
   const id = await world.seat('Reader', ['s1'], ['trainings:list'])
   const places = ['127.0.0.1', '127.0.0.2', '127.0.0.3']
@@ -137,14 +137,14 @@ t.test('two clients that say the same, to the byte', async (t) => {
   await world.admin('PUT', `/v1/seats/${id}`, { permissions: ['trainings:read'] })
   for (let i = 0; i < 2; i++) await round(403)
   await world.gateway.close(1000)
-  const asked = world.log().filter((line) => line.msg === 'request' && line.path === '/v1/trainings')
+  const logged = world.log().filter((line) => line.msg === 'request' && line.path === '/v1/trainings')
   t.same(
-    asked.map(({ client, status }) => [client, status]),
+    logged.map(({ client, status }) => [client, status]),
     [200, 200, 200, 200, 403, 403].flatMap((status) => places.map((place) => [place, status])),
   )
 })
 
-t.test('the log says of each request whose it was, and for what', async (t) => {
+t.test('the log has the caller and the permission of each request', async (t) => {
   const world = await startWorld(t)
   const id = await world.seat('Reader', ['s1'], ['trainings:list'])
   await world.seat('Editor', ['s1'], ['trainings:read'])
@@ -163,7 +163,7 @@ t.test('the log says of each request whose it was, and for what', async (t) => {
   await world.admin('PUT', `/v1/seats/${id}`, { permissions: ['trainings:read'] })
   await ask('GET /v1/trainings HTTP/1.1', headers)
   await ask('GET /v1/trainings HTTP/1.1', headers)
-  // No method of HTTP: that was the last on this connection.
+  // Not an HTTP method, so the connection closes.
   await ask("!#$%&'*+.^_`|~ /v1/trainings HTTP/1.1", headers)
   await world.gateway.close(1000)
   const [reads, lists] = ['trainings:read', 'trainings:list']

@@ -1,6 +1,7 @@
 /**
- * Sign-ins that strangers begin and never finish: no other is lost by them, and nothing is kept for them. Finishing with
- * a state that the gateway did not give costs no memory either; with one that it gave, a place of that tenant's only.
+ * Sign-ins that are begun anonymously and never finished: no other sign-in is lost by them, and no memory is kept for
+ * them. A callback with an unknown state costs no memory either; a callback with a valid state takes a place of that
+ * tenant only.
  */
 
 import { performance } from 'node:perf_hooks'
@@ -14,7 +15,7 @@ import { startWorld } from '../oidc/world.ts'
 
 const LONG = `/${'a'.repeat(2000)}`
 
-t.test('12,000 begun by strangers: whoever began before them arrives', async (t) => {
+t.test('12,000 anonymous starts: sign-ins begun before them complete', async (t) => {
   const world = await startWorld(t)
   world.user('alice', {})
   const browser = world.browser()
@@ -34,7 +35,7 @@ t.test('12,000 begun by strangers: whoever began before them arrives', async (t)
   t.equal((await browser.send(answer.href)).status, 200)
 })
 
-t.test('begun by strangers, with Redis: it keeps nothing of them', async (t) => {
+t.test('anonymous starts with Redis leave no keys in it', async (t) => {
   const redis = await startRedis(t)
   const world = await startProcesses(t, { names: ['a'], store: 'sqlite:./seatgate.db', redis: redis.url })
   world.user('alice', ['Viewer'])
@@ -45,13 +46,13 @@ t.test('begun by strangers, with Redis: it keeps nothing of them', async (t) => 
     await Promise.all(Array.from({ length: 50 }, () => world.visitor().begin('acme', { return_to: LONG })))
   t.equal((await keys()) - before, 0, 'keys for 1,000 starts')
   t.equal((await world.visitor().signIn()).status, 200)
-  t.equal((await keys()) - before, 1, 'one for a sign-in that was finished')
+  t.equal((await keys()) - before, 1, 'one key for a completed sign-in')
   const used = String(await redis.command('KEYS', '*sign-in:acme:*')).split(',')
   const left = Number(await redis.command('PTTL', used[0] ?? ''))
-  t.ok(left > 600_000 && left <= 660_000, `for eleven minutes at most: ${left} ms`)
+  t.ok(left > 600_000 && left <= 660_000, `for at most eleven minutes: ${left} ms`)
 })
 
-t.test('finished with states that were never given', async (t) => {
+t.test('callbacks with unknown states', async (t) => {
   const used = new ProcessEphemeral()
   const world = await startWorld(t, { ephemeral: used })
   const time = Math.floor(Date.now() / 1000).toString(36)
@@ -69,10 +70,10 @@ t.test('finished with states that were never given', async (t) => {
     t.ok(page instanceof Refusal && page.code === 'input_invalid')
   }
   t.equal(used.size, 0)
-  t.equal(world.acme.requestCounts.size, 0, 'nor is the provider asked')
+  t.equal(world.acme.requestCounts.size, 0, 'the provider receives no request')
 })
 
-t.test('finished with made-up codes until the memory is full: other tenants sign in', async (t) => {
+t.test('callbacks with made-up codes until the memory is full: other tenants can sign in', async (t) => {
   const used = new ProcessEphemeral({ reserved: 3, pool: 5, perTenant: 6 }, () => performance.now())
   const world = await startWorld(t, { ephemeral: used })
   world.user('alice', {})
@@ -81,10 +82,10 @@ t.test('finished with made-up codes until the memory is full: other tenants sign
   const answer = await world.answer(honest)
   const statuses: number[] = []
   for (let i = 0; i < 10; i++) {
-    const stranger = world.browser('mallory')
-    const { state } = (await world.begin(stranger)).json
+    const attacker = world.browser('mallory')
+    const { state } = (await world.begin(attacker)).json
     const query = new URLSearchParams({ state, code: 'x', iss: world.acme.issuer })
-    statuses.push((await stranger.send(`${world.origin}/auth/oidc/callback?${query}`)).status)
+    statuses.push((await attacker.send(`${world.origin}/auth/oidc/callback?${query}`)).status)
   }
   t.same(statuses, [...Array(6).fill(401), ...Array(4).fill(503)])
   t.equal(world.acme.count('/token'), 6, 'no code is redeemed that could be redeemed again')

@@ -1,6 +1,6 @@
 /**
- * The name server of one tenant's provider does not answer. The look-ups that wait for it hold nothing of the others':
- * libuv runs two getaddrinfo at once for the whole process. With eight look-ups that wait, one of localhost took 39.7 s.
+ * The DNS server of one tenant's provider does not respond. The look-ups that wait for it block no others: libuv runs
+ * at most two getaddrinfo at once for the whole process. With eight look-ups that wait, one of localhost took 39.7 s.
  */
 
 import { scrypt } from 'node:crypto'
@@ -15,10 +15,10 @@ import { startWorld } from '../oidc/world.ts'
 import { startRedis } from '../support/servers/redis.ts'
 
 const WAITING = 64
-/** ms: nothing of it ends by itself. */
+/** ms: longer than the test, so that nothing times out. */
 const PATIENT = 250_000
 
-t.test('other tenants, the store and Redis go on', async (t) => {
+t.test('other tenants, the store and Redis are unaffected', async (t) => {
   const world = await startWorld(t)
   const redis = await startRedis(t)
   const nameServer = await NameServer.start(t)
@@ -28,7 +28,7 @@ t.test('other tenants, the store and Redis go on', async (t) => {
   const limits = { connect: PATIENT, total: PATIENT, names }
   const redirectUri = `${world.origin}/auth/oidc/callback/acme`
   let waiting = WAITING
-  // An instance each: a process with as many tenants.
+  // One instance each, as in a process with that many tenants.
   const begun = issuers.map(async (issuer) => {
     const instance = world.instance({ limits, acme: { issuer, redirectUri } })
     const reply = await instance.signIn('acme', '/pages/a', [])
@@ -37,7 +37,7 @@ t.test('other tenants, the store and Redis go on', async (t) => {
   })
   const isAsked = () => issuers.every((issuer) => nameServer.count(new URL(issuer).hostname) > 0)
   while (!isAsked() && waiting > 0) await new Promise((resolve) => setTimeout(resolve, 10))
-  t.equal(waiting, WAITING, 'all of them wait for the name server')
+  t.equal(waiting, WAITING, 'all of them wait for the DNS server')
 
   world.user('bob', {}, world.globex)
   t.equal((await world.signIn(world.browser('bob'), 'globex')).status, 200, 'another tenant signs in')
@@ -48,14 +48,14 @@ t.test('other tenants, the store and Redis go on', async (t) => {
   await client.connect()
   t.equal(await client.ping(), 'PONG', 'a new connection to Redis, by name')
   client.disconnect()
-  t.equal(waiting, WAITING, 'while all of them still wait')
+  t.equal(waiting, WAITING, 'all of them still wait')
 
   nameServer.release()
   for (const reply of await Promise.all(begun)) t.match(reply, { status: 503 })
   t.match(world.events('sign_in_failed').at(-1), { tenant: 'acme', reason: /is unreachable \(ENOTFOUND\)/ })
 })
 
-t.test('a look-up has an end, and its number a bound', async (t) => {
+t.test('a look-up has a timeout, and their number is bounded', async (t) => {
   const world = await startWorld(t)
   const nameServer = await NameServer.start(t)
   nameServer.names.set('slow.example', null)
@@ -69,7 +69,7 @@ t.test('a look-up has an end, and its number a bound', async (t) => {
   const pages = await Promise.all(Array.from({ length: 100 }, () => world.begin(world.browser())))
   for (const page of pages) t.match(page.json, { status: 503, code: 'unavailable' })
   t.match(world.events('sign_in_failed')[0], { reason: /is unreachable \(ETIMEOUT\)/ })
-  // Two questions for each family a look-up, and a second between look-ups on a slow machine.
+  // Each look-up sends two queries for each family, and on a slow machine a second passes between look-ups.
   const allowed = 4 * Math.ceil((performance.now() - began) / 1000)
   t.ok(nameServer.count('slow.example') <= allowed, 'one look-up for all of them')
 })

@@ -1,6 +1,6 @@
 /**
- * CVE-2026-54762, CVE-2026-27586, Unkey #5282: a part that is gone must close the door, not open it. The store is taken
- * away under a running gateway by a real program that changes its tables.
+ * CVE-2026-54762, CVE-2026-27586, Unkey #5282: a failed dependency must close access, not open it. Another program
+ * takes the store away under a running gateway by changing its tables.
  */
 
 import { DatabaseSync } from 'node:sqlite'
@@ -15,7 +15,7 @@ function tamper(world: World, statement: string): void {
   database.close()
 }
 
-t.test('nothing is allowed once the lease has run out; all is well again without a restart', async (t) => {
+t.test('nothing is allowed after the lease expires; the gateway recovers without a restart', async (t) => {
   const world = await startWorld(t)
   await world.seat('Viewer', ['s1'], ['trainings:list'])
   const headers = { authorization: `Bearer ${await world.token(['s1:Viewer'])}`, space: 's1' }
@@ -29,12 +29,12 @@ t.test('nothing is allowed once the lease has run out; all is well again without
     const answer = await ask()
     t.match(answer, { status: 503, json: { code: 'unavailable' } })
     t.ok(answer.headers['retry-after'])
-    t.notMatch(answer.body, /seatgate\.db|counter|SQL/i, 'nothing of the inside is shown')
+    t.notMatch(answer.body, /seatgate\.db|counter|SQL/i, 'no internals are shown')
   }
   t.equal((await world.client.send('GET', '/v1/me', { 'x-api-key': world.keys.acme ?? '' })).status, 503)
   t.equal((await world.admin('POST', '/v1/seats', { name: 'New', spaces: [], permissions: [] })).status, 503)
   t.equal(world.upstream.seen.length, before, 'nothing was forwarded')
-  t.equal((await world.client.send('GET', '/docs/a')).status, 200, 'what needs no decision goes on')
+  t.equal((await world.client.send('GET', '/docs/a')).status, 200, 'requests without a decision still work')
   t.equal((await fetch(`${world.ops}/readyz`)).status, 503)
   t.equal((await fetch(`${world.ops}/livez`)).status, 200)
   t.match(await (await fetch(`${world.ops}/metrics`)).text(), 'seatgate_lease_live 0')
@@ -45,7 +45,7 @@ t.test('nothing is allowed once the lease has run out; all is well again without
   t.ok(world.log().some((line) => line.level === 'error' && /does not respond/.test(String(line.msg))))
 })
 
-t.test('a Seat that can not be read grants nothing, though others are in memory', async (t) => {
+t.test('an unreadable Seat grants nothing, though others are in memory', async (t) => {
   const world = await startWorld(t)
   await world.seat('Viewer', ['s1'], ['trainings:list'])
   await world.seat('Unread', ['s1'], ['trainings:list'])
@@ -60,7 +60,7 @@ t.test('a Seat that can not be read grants nothing, though others are in memory'
   t.equal(
     (await world.client.send('GET', '/v1/trainings', known)).status,
     200,
-    'the lease still lives: its feed is read',
+    'the lease is alive, as the feed can be read',
   )
   tamper(world, 'ALTER TABLE gone RENAME TO seats')
   t.equal((await world.client.send('GET', '/v1/trainings', unread)).status, 200)

@@ -1,6 +1,6 @@
 /**
- * A second gateway on the store of a running one would be deaf to its writes. The lock file is deleted or replaced, the
- * database is reached under other names, the owner is overwritten: never do two gateways decide.
+ * A second gateway on the store of a running one would not notice its writes. The lock file is deleted or replaced,
+ * the database is opened by other names, the owner is overwritten: two gateways never decide at the same time.
  */
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
@@ -16,10 +16,10 @@ import { startUpstream } from '../support/world.ts'
 
 interface Started {
   readonly child: ChildProcess
-  /** Null where it ended before it listened. */
+  /** Null where the process ended before it listened. */
   readonly url: string | null
   readonly exit: Promise<unknown[]>
-  said(): string
+  output(): string
 }
 
 async function start(t: Test, cwd: string, env: NodeJS.ProcessEnv, through: string[] = []): Promise<Started> {
@@ -30,18 +30,18 @@ async function start(t: Test, cwd: string, env: NodeJS.ProcessEnv, through: stri
     child.kill('SIGKILL')
     await exit
   })
-  let said = ''
+  let output = ''
   const url = await new Promise<string | null>((resolve) => {
-    const hear = (chunk: Buffer) => {
-      said += chunk
-      const found = /listening on (http:\S+) \(front/.exec(said)?.[1]
+    const collect = (chunk: Buffer) => {
+      output += chunk
+      const found = /listening on (http:\S+) \(front/.exec(output)?.[1]
       if (found !== undefined) resolve(found)
     }
-    child.stdout.on('data', hear)
-    child.stderr.on('data', hear)
+    child.stdout.on('data', collect)
+    child.stderr.on('data', collect)
     child.once('close', () => resolve(null))
   })
-  return { child, url, exit, said: () => said }
+  return { child, url, exit, output: () => output }
 }
 
 async function prepare(t: Test, more = '') {
@@ -75,7 +75,7 @@ async function ask(url: string, token: string): Promise<number> {
   return (await fetch(`${url}/v1/trainings`, { headers })).status
 }
 
-/** Writes at the first gateway, then asks the second: how many of its decisions are on the state before. */
+/** Writes at the first gateway, then sends requests to the second, and counts its decisions on older state. */
 async function staleDecisions(first: string, second: string, key: string, token: string): Promise<number> {
   const id = await makeViewer(first, key)
   let stale = 0
@@ -88,7 +88,7 @@ async function staleDecisions(first: string, second: string, key: string, token:
   return stale
 }
 
-t.test('beside a running gateway, whatever becomes of the lock file and the names', async (t) => {
+t.test('beside a running gateway, with any lock file and any name', async (t) => {
   const { cwd, env, path, key, token } = await prepare(t)
   const first = await start(t, cwd, env)
   const url = first.url ?? ''
@@ -100,16 +100,16 @@ t.test('beside a running gateway, whatever becomes of the lock file and the name
     t.equal(second.url, null, 'it does not listen')
     if (second.url !== null) second.child.kill('SIGKILL')
     t.equal((await second.exit)[0], 1)
-    t.match(second.said(), why)
-    t.equal(await ask(url, token), 403, 'the first one goes on')
+    t.match(second.output(), why)
+    t.equal(await ask(url, token), 403, 'the first one keeps running')
   }
 
-  await t.test('nothing was touched', (t) => refused(t, /another gateway runs on the store/))
+  await t.test('the store is unchanged', (t) => refused(t, /another gateway runs on the store/))
   await t.test('the lock file is deleted', (t) => {
     rmSync(`${path}.lock`)
     return refused(t, /another process has the file open/)
   })
-  await t.test('the lock file is moved away, and a copy takes its place', (t) => {
+  await t.test('the lock file is moved away and replaced by a copy', (t) => {
     renameSync(`${path}.lock`, `${path}.away`)
     copyFileSync(`${path}.away`, `${path}.lock`)
     return refused(t, /another process has the file open/)
@@ -127,7 +127,7 @@ t.test('beside a running gateway, whatever becomes of the lock file and the name
     await refused(t, /the file has 2 hard links/)
     rmSync(join(cwd, 'other', 'other.db'))
   })
-  await t.test('by a file that it is mounted on', async (t): Promise<void> => {
+  await t.test('by a bind mount of the file', async (t): Promise<void> => {
     const mounted = join(cwd, 'other', 'mounted.db')
     writeFileSync(mounted, '')
     const bind = [
@@ -140,7 +140,7 @@ t.test('beside a running gateway, whatever becomes of the lock file and the name
     ]
     const [program = '', ...args] = [...bind, path, mounted, 'true']
     if (spawnSync(program, args).status !== 0) {
-      t.pass('not tried: this machine lets nobody mount a file')
+      t.pass('skipped: this machine does not permit bind mounts')
       return
     }
     useStore(cwd, './other/mounted.db')
@@ -163,31 +163,34 @@ function useStore(cwd: string, path: string): void {
   writeFileSync(join(cwd, 'gateway.config.yaml'), CONFIG.replace('./seatgate.db', path))
 }
 
-t.test('of four that start at once without a lock file between them, one decides', async (t) => {
+t.test('of four that start at once without a common lock file, one decides', async (t) => {
   const { cwd, env, path } = await prepare(t)
   const deleting = setInterval(() => rmSync(`${path}.lock`, { force: true }), 1)
   const all = await Promise.all(Array.from({ length: 4 }, () => start(t, cwd, env)))
   clearInterval(deleting)
-  t.equal(all.filter(({ url }) => url !== null).length, 1, all.map(({ said }) => said()).join('\n'))
+  t.equal(all.filter(({ url }) => url !== null).length, 1, all.map(({ output }) => output()).join('\n'))
 })
 
 for (const workers of [1, 2]) {
-  t.test(`another owner stands in the store, ${workers} workers: it stops deciding and ends`, async (t) => {
-    const { cwd, env, path, key, token } = await prepare(t, `workers: ${workers}\n`)
-    const gateway = await start(t, cwd, env)
-    const url = gateway.url ?? ''
-    await makeViewer(url, key)
-    t.equal(await ask(url, token), 200)
-    // It is frozen meanwhile: what it holds in memory is as it was when it thaws.
-    gateway.child.kill('SIGSTOP')
-    const store = new DatabaseSync(path)
-    store.exec("UPDATE counter SET owner = '0:0'")
-    store.close()
-    gateway.child.kill('SIGCONT')
-    t.equal((await gateway.exit)[0], 1)
-    t.match(gateway.said(), /another gateway has taken over this store/)
-    await t.rejects(ask(url, token))
-  })
+  t.test(
+    `another owner is recorded in the store, ${workers} workers: the gateway stops deciding and ends`,
+    async (t) => {
+      const { cwd, env, path, key, token } = await prepare(t, `workers: ${workers}\n`)
+      const gateway = await start(t, cwd, env)
+      const url = gateway.url ?? ''
+      await makeViewer(url, key)
+      t.equal(await ask(url, token), 200)
+      // It is stopped meanwhile, so that its memory is unchanged when it continues.
+      gateway.child.kill('SIGSTOP')
+      const store = new DatabaseSync(path)
+      store.exec("UPDATE counter SET owner = '0:0'")
+      store.close()
+      gateway.child.kill('SIGCONT')
+      t.equal((await gateway.exit)[0], 1)
+      t.match(gateway.output(), /another gateway has taken over this store/)
+      await t.rejects(ask(url, token))
+    },
+  )
 }
 
 t.test('superseded: no write is committed', async (t) => {
@@ -211,7 +214,7 @@ t.test('superseded: no write is committed', async (t) => {
 
 for (const workers of [1, 2]) {
   t.test(
-    `a restored folder takes its place, and a second gateway starts on it, ${workers} workers`,
+    `a restored folder replaces the store, and a second gateway starts on it, ${workers} workers`,
     async (t) => {
       const { cwd, env, path, key, token } = await prepare(t, `workers: ${workers}\n`)
       const first = await start(t, cwd, env)
@@ -229,13 +232,13 @@ for (const workers of [1, 2]) {
       const second = await start(t, cwd, env)
       const put = await admin(second.url ?? '', key, 'PUT', `/v1/seats/${id}`, { permissions: [] })
       t.equal(put.status, 200)
-      const asked = ask(first.url ?? '', token).catch(() => 'cut')
-      t.ok([503, 'cut'].includes(await asked), 'after that the first one decides nothing')
+      const answer = ask(first.url ?? '', token).catch(() => 'cut')
+      t.ok([503, 'cut'].includes(await answer), 'after that the first one decides nothing')
       const asking = setInterval(() => void ask(first.url ?? '', token).catch(() => null), 100)
       t.teardown(() => clearInterval(asking))
-      t.equal((await first.exit)[0], 1, 'and ends')
+      t.equal((await first.exit)[0], 1, 'it ends')
       clearInterval(asking)
-      t.match(first.said(), /another gateway has taken over this store/)
+      t.match(first.output(), /another gateway has taken over this store/)
       t.equal(await ask(second.url ?? '', token), 403)
     },
   )

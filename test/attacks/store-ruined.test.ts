@@ -1,6 +1,6 @@
 /**
- * `/readyz` said ok while pages of the store were ruined and every read of a Seat that was not in memory was 503. Its
- * parts follow what calls find, and are ok again when calls succeed.
+ * `/readyz` said ok while pages of the store were corrupt and every read of a Seat outside memory was 503. Its parts
+ * follow the results of calls, and are ok again when calls succeed.
  */
 
 import { closeSync, openSync, readFileSync, writeSync } from 'node:fs'
@@ -24,8 +24,8 @@ async function fill(world: World): Promise<void> {
   store.close()
 }
 
-/** All pages but the first one. Calling the result puts them back. */
-function ruin(path: string): () => void {
+/** Overwrites all pages except the first. The returned function restores them. */
+function corrupt(path: string): () => void {
   const whole = readFileSync(path)
   const write = (bytes: Buffer) => {
     const file = openSync(path, 'r+')
@@ -44,7 +44,7 @@ async function asker(world: World) {
   }
 }
 
-/** How long it takes until `/readyz` is so. */
+/** Waits up to `ms` until `/readyz` has this state. */
 async function within(t: Test, world: World, ms: number, wanted: object): Promise<void> {
   const begun = performance.now()
   let found: object = {}
@@ -57,25 +57,25 @@ async function within(t: Test, world: World, ms: number, wanted: object): Promis
 }
 
 for (const workers of [1, 2]) {
-  t.test(`ruined pages, ${workers} workers`, async (t) => {
+  t.test(`corrupt pages, ${workers} workers`, async (t) => {
     const world = await startWorld(t, { top: [`workers: ${workers}`] })
     await fill(world)
     const ask = await asker(world)
     await until(async () => (await readiness(world)).status === 200)
     t.match(await readiness(world), { status: 200, store: 'ok', store_lists: 'ok', store_writes: 'ok' })
-    const mend = ruin(world.storeFile)
+    const restore = corrupt(world.storeFile)
     t.equal(await ask(0), 503)
     await within(t, world, 5000, { status: 503 })
     t.match((await readiness(world)).store, /^failing: corrupt$|^unavailable$/)
     t.ok(world.log().some((line) => line.work === 'reads' && line.fault === 'corrupt'))
     t.equal((await fetch(`${world.ops}/livez`)).status, 200)
-    mend()
+    restore()
     await within(t, world, 5000, { status: 200, store: 'ok' })
     for (let seat = 0; seat < SEATS; seat += 10) t.equal(await ask(seat), 200)
   })
 }
 
-t.test('writes that fail are shown, and what reads can decide is decided', async (t) => {
+t.test('failed writes are shown, and decisions that need only reads still work', async (t) => {
   const world = await startWorld(t)
   await world.seat('Viewer', ['s1'], ['trainings:list'])
   const make = () => world.admin('POST', '/v1/seats', { name: `New${made++}`, spaces: [], permissions: [] })
@@ -91,7 +91,7 @@ t.test('writes that fail are shown, and what reads can decide is decided', async
   t.match(await readiness(world), { status: 200, store_writes: 'ok' })
 })
 
-t.test('a table that is gone', async (t) => {
+t.test('a missing table', async (t) => {
   const world = await startWorld(t)
   await world.seat('Viewer', ['s1'], ['trainings:list'])
   const headers = { authorization: `Bearer ${await world.token(['s1:Viewer'])}`, space: 's1' }

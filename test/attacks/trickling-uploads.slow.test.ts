@@ -1,6 +1,6 @@
 /**
- * Uploads of one token, each as slow as is let through, took all room for bodies at an upstream: 512 of them, 5.9 Mbit/s
- * in all, kept everybody else's out for two hours. Now the greediest caller loses first.
+ * Uploads of one token, each as slow as permitted, took all connections for bodies to an upstream: 512 of them, 5.9
+ * Mbit/s in all, blocked all other uploads for two hours. Now the caller with the most connections loses one first.
  */
 
 import t, { type Test } from 'tap'
@@ -14,7 +14,7 @@ const ROUTES = [
   'GET /v1/trainings: trainings:create',
   'POST /open: public',
 ]
-/** Bytes that each of the attacker's sends in a tick, and milliseconds between two: more than 1 KiB/s. */
+/** Bytes that each of the attacker's uploads sends at a time, and milliseconds between two: more than 1 KiB/s. */
 const DRIP = Buffer.alloc(720, 'a')
 const TICK = 500
 
@@ -23,13 +23,13 @@ async function uploader(world: World, sub: string, tenant: string): Promise<Reco
   return { authorization: `Bearer ${token}`, space: 's1' }
 }
 
-async function crowd(t: Test, upstream: readonly string[] = []): Promise<World> {
+async function startUploads(t: Test, upstream: readonly string[] = []): Promise<World> {
   const world = await startWorld(t, { routes: ROUTES, upstream })
   for (const tenant of ['acme', 'globex']) await world.seat('Uploader', ['s1'], ['trainings:create'], tenant)
   return world
 }
 
-/** As many uploads as asked for, all of which trickle until the test ends. */
+/** As many uploads as `count`, all of which trickle until the test ends. */
 async function trickle(t: Test, world: World, count: number, path: string, headers: object): Promise<Wire[]> {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
   const head = `POST ${path} HTTP/1.1\r\nHost: a\r\n${lines.join('')}Content-Length: 10000000\r\n\r\n`
@@ -46,7 +46,7 @@ async function trickle(t: Test, world: World, count: number, path: string, heade
   return wires
 }
 
-/** An honest upload on a connection of its own; its status. */
+/** A legitimate upload on a connection of its own; its status. */
 async function upload(
   world: World,
   headers: Record<string, string>,
@@ -59,7 +59,7 @@ async function upload(
   return answer.status === 200 ? 200 : `${answer.status} ${answer.json.code}`
 }
 
-/** Head first, and the body in two pieces some milliseconds later: as most programs send it. */
+/** Header section first, and the body in two pieces some milliseconds later, as most programs send it. */
 async function inPieces(world: World, headers: Record<string, string>): Promise<string> {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
   const wire = new Wire(world.port)
@@ -75,11 +75,11 @@ async function inPieces(world: World, headers: Record<string, string>): Promise<
 
 const LARGE = Buffer.alloc(3 * 1024 * 1024, 'b')
 
-t.test('others are served, whoever they are', async (t) => {
-  const world = await crowd(t)
-  const mallory = await uploader(world, 'mallory', 'acme')
-  const wires = await trickle(t, world, 600, '/v1/trainings', mallory)
-  // All room is taken: those beyond it are refused.
+t.test('all others are served', async (t) => {
+  const world = await startUploads(t)
+  const attacker = await uploader(world, 'mallory', 'acme')
+  const wires = await trickle(t, world, 600, '/v1/trainings', attacker)
+  // All connections are in use: further ones are refused.
   await until(() => wires.filter(({ received }) => received.includes(' 503 ')).length >= 600 - 512)
   for (const [sub, tenant] of [
     ['bob', 'acme'],
@@ -96,44 +96,48 @@ t.test('others are served, whoever they are', async (t) => {
     t.same(new Set(many), new Set([200]), `${tenant}: many at once`)
   }
   t.equal(await upload(world, {}, LARGE, '/open'), 200, 'without a credential')
-  t.equal(await upload(world, mallory, '{}'), 200, 'the same token, small')
+  t.equal(await upload(world, attacker, '{}'), 200, 'the same token, small')
   const lost = wires.filter(({ received }) => received.includes('HTTP/1.1'))
   t.same(new Set(lost.map(({ received }) => codeOf(received))), new Set(['unavailable']))
   t.ok(lost.every(({ received }) => /^HTTP\/1\.1 503 [\s\S]*\r\nRetry-After: 1\r\n/.test(received)))
-  t.ok(wires.length - lost.length > 256, 'and most of the attackers stay')
+  t.ok(wires.length - lost.length > 256, "most of the attacker's uploads stay")
 })
 
-t.test('a place that is held is given up, and its upstream connection is cut', async (t) => {
-  const world = await crowd(t, ['connections: 8', 'eviction_delay: 100ms'])
+t.test('a connection in use is taken away, and closed at the upstream', async (t) => {
+  const world = await startUploads(t, ['connections: 8', 'eviction_delay: 100ms'])
   const wires = await trickle(t, world, 4, '/v1/trainings', await uploader(world, 'mallory', 'acme'))
   await until(() => world.upstream.seen.length === 0 && wires.every(({ socket }) => socket.bytesWritten > 0))
   t.equal(await upload(world, await uploader(world, 'carol', 'globex'), LARGE), 200)
   const [lost, ...more] = wires.filter(({ received }) => received !== '')
   t.match(lost?.received, /slowest request was ended/)
   t.same(more, [], 'one for one')
-  t.equal(world.upstream.seen.filter(({ body }) => body.startsWith('a')).length, 0, 'none of it is whole')
+  t.equal(
+    world.upstream.seen.filter(({ body }) => body.startsWith('a')).length,
+    0,
+    'none of them is complete',
+  )
 })
 
-t.test("uploads whose clients have left end nobody else's", async (t) => {
-  const world = await crowd(t, ['connections: 16', 'eviction_delay: 1s'])
+t.test('uploads whose clients have left end no others', async (t) => {
+  const world = await startUploads(t, ['connections: 16', 'eviction_delay: 1s'])
   const inFlight = (count: number) =>
     until(async () => (await metric(world, 'seatgate_requests_in_flight')) === count)
   const wires = await trickle(t, world, 8, '/v1/trainings', await uploader(world, 'alice', 'acme'))
   await inFlight(8)
-  const mallory = await uploader(world, 'mallory', 'globex')
-  const heads = await trickle(t, world, 4, '/v1/trainings', mallory)
+  const attacker = await uploader(world, 'mallory', 'globex')
+  const heads = await trickle(t, world, 4, '/v1/trainings', attacker)
   await inFlight(12)
-  // Judged after those, with the same credential: they wait in the line by now.
-  t.equal(await upload(world, mallory, '{}'), 200)
+  // Decided after those, with the same credential: they are in the queue by now.
+  t.equal(await upload(world, attacker, '{}'), 200)
   for (const { socket } of heads) socket.resetAndDestroy()
   await inFlight(8)
   t.equal(await upload(world, await uploader(world, 'carol', 'globex'), LARGE), 200)
-  // She has waited for as long as those would have, had they stayed.
+  // Carol has waited as long as those would have, had they stayed.
   t.equal(wires.filter(({ received }) => received !== '').length, 1, 'one, for one that is alive')
 })
 
-t.test('callers with as many places wait for one another', async (t) => {
-  const world = await crowd(t, ['connections: 4', 'eviction_delay: 50ms'])
+t.test('callers with equal numbers of connections wait for one another', async (t) => {
+  const world = await startUploads(t, ['connections: 4', 'eviction_delay: 50ms'])
   const one = await trickle(t, world, 1, '/v1/trainings', await uploader(world, 'alice', 'acme'))
   const other = await trickle(t, world, 1, '/v1/trainings', await uploader(world, 'bob', 'acme'))
   const waiting = upload(world, await uploader(world, 'carol', 'acme'), LARGE)
@@ -141,13 +145,13 @@ t.test('callers with as many places wait for one another', async (t) => {
   t.same(
     [...one, ...other].map(({ received }) => received),
     ['', ''],
-    'neither has lost its place',
+    'neither has lost a connection',
   )
   one[0]?.socket.destroy()
-  t.equal(await waiting, 200, 'and who waits has the next one')
+  t.equal(await waiting, 200, 'the waiting upload gets the next one')
 })
 
-t.test('an answer that is read slowly gives way, too', async (t) => {
+t.test('a response that is read slowly is evicted too', async (t) => {
   const world = await startWorld(t, {
     routes: ROUTES,
     upstream: ['connections: 4', 'max_pending: 6', 'eviction_delay: 100ms'],

@@ -1,4 +1,4 @@
-/** WebSockets are opened until there is no room: neither other requests nor other callers are kept out. */
+/** WebSockets are opened up to the limit: neither other requests nor other callers are blocked. */
 
 import t, { type Test } from 'tap'
 import { Wire } from '../proxy/support.ts'
@@ -42,7 +42,7 @@ async function start(
 const count = (statuses: readonly number[], status: number) =>
   statuses.filter((each) => each === status).length
 
-t.test('all that there may be: other requests find room all the same', async (t) => {
+t.test('at the limit for WebSockets, other requests are still served', async (t) => {
   const { world, clients, shakes, refused } = await start(t, 'connections: 32, websockets_per_caller: 18')
   const statuses = await shakes(32, '/open')
   t.same([count(statuses, 101), count(statuses, 503)], [18, 14])
@@ -64,29 +64,33 @@ t.test('all that there may be: other requests find room all the same', async (t)
   t.equal(count(await shakes(2, '/open'), 503), 2)
 })
 
-t.test('one caller, one tenant, all', async (t) => {
+t.test('limits of a caller, of a tenant, and in total', async (t) => {
   const limits = 'connections: 100, websockets: 20, websockets_per_tenant: 12, websockets_per_caller: 5'
   const { world, shakes, caller, refused } = await start(t, limits)
   t.equal(count(await shakes(10, '/mine', await caller('alice')), 101), 5)
   t.equal(await refused('caller'), 5)
-  t.equal(count(await shakes(5, '/mine', [`x-api-key: ${world.keys['acme']}`]), 101), 5, 'her key is another')
+  t.equal(
+    count(await shakes(5, '/mine', [`x-api-key: ${world.keys['acme']}`]), 101),
+    5,
+    'her key is a caller of its own',
+  )
   t.equal(count(await shakes(5, '/mine', await caller('bob')), 101), 2)
   t.equal(await refused('tenant'), 3)
   t.equal(
     count(await shakes(5, '/mine', await caller('alice', 'globex')), 101),
     5,
-    'another tenant has another alice',
+    "another tenant's alice is another caller",
   )
   t.equal(count(await shakes(5, '/open'), 101), 3)
   t.equal(await refused('all'), 2)
   t.equal(
     count(await shakes(2, '/mine', ['Authorization: Bearer no']), 401),
     2,
-    'decided before it is counted',
+    'authorized before it is counted',
   )
 })
 
-t.test('handshakes that come to nothing hold no place', async (t) => {
+t.test('failed handshakes take no place', async (t) => {
   const { shakes, caller, refused, world } = await start(t, 'connections: 100, websockets_per_caller: 3')
   const alice = await caller('alice')
   for (let i = 0; i < 5; i++)
@@ -96,7 +100,7 @@ t.test('handshakes that come to nothing hold no place', async (t) => {
   t.equal(await metric(world, 'seatgate_websockets_open'), 3)
 })
 
-t.test('a refused handshake holds its place no longer than its client stays', async (t) => {
+t.test('a refused handshake takes its place no longer than its client stays', async (t) => {
   let left = 0
   const answer: UpstreamBehaviour['answer'] = (_request, socket) => {
     socket
@@ -129,7 +133,7 @@ t.test('callers of public routes behind a proxy are its clients', async (t) => {
   t.equal(
     count(await shakes(5, '/open', ['X-Forwarded-For: "[2001:db8::1]:1"']), 101),
     3,
-    'not known: as one',
+    'unknown clients count as one',
   )
   t.equal(count(await shakes(5, '/open', ['X-Forwarded-For: [2001:db8::1]:1']), 101), 3)
   t.equal(await refused('caller'), 6)
