@@ -1,9 +1,9 @@
-/** What comes on a connection after a request on it was refused: nothing of it is a request, and the answer arrives. */
+/** Bytes on a connection behind a refused request: none of them is a request, and the response arrives. */
 
 import { connect } from 'node:net'
 import t from 'tap'
 import { readAnswers } from './answers.ts'
-import { type Door, get, onlyAlive, openDoor, post } from './door.ts'
+import { type TestGateway, get, onlyAlive, startGateway, post } from './gateway.ts'
 
 const malformed: Readonly<Record<string, string>> = {
   'the parser gave up': get('X-A : a\r\n'),
@@ -20,28 +20,28 @@ const malformed: Readonly<Record<string, string>> = {
 }
 
 t.test('thousands of requests behind it, in the same packet', async (t) => {
-  const door = await openDoor(t)
+  const gateway = await startGateway(t)
   for (const [name, bytes] of Object.entries(malformed)) {
-    const { all, rest, end } = await door.send(bytes + get('', '/docs/hidden').repeat(5000))
-    t.same([all.length, rest], [1, ''], `${name}: one answer`)
+    const { all, rest, end } = await gateway.send(bytes + get('', '/docs/hidden').repeat(5000))
+    t.same([all.length, rest], [1, ''], `${name}: one response`)
     t.ok((all[0]?.status ?? 0) >= 400)
     t.not(end, 'open', name)
-    await onlyAlive(t, door, name)
+    await onlyAlive(t, gateway, name)
   }
 })
 
-t.test('requests in packets of their own, when the answer is there', async (t) => {
-  const door = await openDoor(t)
+t.test('requests in separate packets after the response', async (t) => {
+  const gateway = await startGateway(t)
   for (const [name, bytes] of Object.entries(malformed)) {
-    const text = await goingOn(door, bytes, get('', '/docs/hidden'))
+    const text = await goingOn(gateway, bytes, get('', '/docs/hidden'))
     t.same([readAnswers(text).all.length, readAnswers(text).rest], [1, ''], name)
-    await onlyAlive(t, door, name)
+    await onlyAlive(t, gateway, name)
   }
 })
 
-/** Writes on and on, whatever is answered, until the gateway closes for good. */
-async function goingOn(door: Door, first: string, more: string): Promise<string> {
-  const socket = connect({ port: door.world.port, host: '127.0.0.1', allowHalfOpen: true })
+/** Keeps writing, whatever the responses, until the gateway closes both sides. */
+async function goingOn(gateway: TestGateway, first: string, more: string): Promise<string> {
+  const socket = connect({ port: gateway.world.port, host: '127.0.0.1', allowHalfOpen: true })
   let text = ''
   let open = true
   socket.on('data', (chunk) => {
@@ -58,8 +58,8 @@ async function goingOn(door: Door, first: string, more: string): Promise<string>
   return text
 }
 
-t.test('a refusal that leaves the connection open leaves it in order', async (t) => {
-  const door = await openDoor(t)
+t.test('a refusal that keeps the connection open leaves it usable', async (t) => {
+  const gateway = await startGateway(t)
   const bytes = [
     get('', '/nowhere'),
     'DELETE /docs/a HTTP/1.1\r\nHost: a\r\n\r\n',
@@ -67,28 +67,28 @@ t.test('a refusal that leaves the connection open leaves it in order', async (t)
     get('', '/docs/%2e%2e/a'),
     post('Content-Length: 4\r\n', 'abcd'),
   ]
-  const { all, rest } = await door.send(bytes.join(''), { answers: 5 })
+  const { all, rest } = await gateway.send(bytes.join(''), { answers: 5 })
   t.same([all.map(({ status }) => status), rest], [[404, 405, 401, 400, 200], ''])
   t.same(
-    door.upstream.requests.map(({ target }) => target),
+    gateway.upstream.requests.map(({ target }) => target),
     ['/open'],
   )
-  await door.agrees(t)
+  await gateway.agrees(t)
 })
 
-t.test('a client that leaves in the midst of anything leaves nothing behind', async (t) => {
-  const door = await openDoor(t)
+t.test('a client that disconnects at any point leaves nothing behind', async (t) => {
+  const gateway = await startGateway(t)
   const whole = post('Content-Length: 4\r\nX-A: a\r\n', 'abcd')
   for (let at = 1; at < whole.length; at++) {
-    const { all } = await door.send(whole.slice(0, at), { finish: true, patience: 3000 })
+    const { all } = await gateway.send(whole.slice(0, at), { finish: true, patience: 3000 })
     t.notOk(
       all.some(({ status }) => status < 400),
       `at ${at}`,
     )
     t.notOk(
-      door.upstream.requests.some((request) => request.whole),
-      `at ${at}: nothing whole upstream`,
+      gateway.upstream.requests.some((request) => request.whole),
+      `at ${at}: no complete request upstream`,
     )
   }
-  door.forget()
+  gateway.forget()
 })

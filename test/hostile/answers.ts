@@ -1,23 +1,23 @@
-/** What came back on a client's connection, read strictly: the gateway's own answers are held to RFC 9112 too. */
+/** The responses on a client's connection, parsed strictly: RFC 9112 applies to the gateway's own responses too. */
 
 export interface GivenAnswer {
   readonly status: number
   readonly fields: readonly (readonly [string, string])[]
   readonly body: string
-  /** Of a problem document; null for any other answer. */
+  /** The code of a problem document; null for any other response. */
   readonly code: string | null
-  /** It says that the connection closes. */
+  /** The response has `Connection: close`. */
   readonly closes: boolean
 }
 
 export interface Answers {
-  /** Whole ones, in order; interim answers left out. */
+  /** Complete responses, in order, without interim ones. */
   readonly all: readonly GivenAnswer[]
-  /** What is no whole answer: '' where nothing is left. */
+  /** The bytes behind the last complete response; '' where none are left. */
   readonly rest: string
 }
 
-/** @param heads for each answer in order, where it is known: its request was a HEAD */
+/** @param heads for each response in order, where known: its request was a HEAD */
 export function readAnswers(text: string, heads: readonly boolean[] = []): Answers {
   const all: GivenAnswer[] = []
   let at = 0
@@ -44,7 +44,7 @@ function answerAt(
   const fields = fieldsOf(parts[2] ?? '')
   const status = Number(parts[1])
   const value = (name: string) => fields.find(([each]) => each === name)?.[1]
-  // What could not be read was perhaps no HEAD: the last answer may have a body then.
+  // An unparsable request was perhaps no HEAD, so that the last response may have a body.
   const length = Number(value('content-length') ?? 0)
   const last = isClose(fields) && status >= 400 && length > 0 && end + 4 + length === text.length
   const bodiless = (head === true && !last) || status < 200 || status === 204 || status === 304
@@ -54,18 +54,18 @@ function answerAt(
       ? chunksAt(text, end + 4)
       : sizedAt(text, end + 4, Number(value('content-length') ?? NaN))
   if (body === null) {
-    // A HEAD that could not be read to its end: the answer has no body, and nothing follows it.
+    // A HEAD that could not be read to its end: its response has no body, and nothing follows it.
     if (head !== undefined || status < 400 || end + 4 !== text.length) return null
     return { given: { status, fields, body: '', code: null, closes: isClose(fields) }, end: end + 4 }
   }
   const problem = value('content-type') === 'application/problem+json' && !bodiless
   const code = problem ? codeOf(body.text) : null
-  // The length of the answer says that the next one is a part of it: what follows can't be told.
+  // By its length the response contains the next one: what follows cannot be determined.
   if (code === undefined) return null
   return { given: { status, fields, body: body.text, code, closes: isClose(fields) }, end: body.end }
 }
 
-/** undefined where the text is no problem document. */
+/** undefined where the text is not a problem document. */
 function codeOf(text: string): string | undefined {
   try {
     return String((JSON.parse(text) as { code: unknown }).code)

@@ -1,17 +1,17 @@
 /** Chunks that two parsers could read differently (RFC 9112, section 7.1; CVE-2024-22019, CVE-2025-22871). */
 
 import t from 'tap'
-import { chunked, openDoor, passesAll, refusesAll, type Packets } from './door.ts'
+import { chunked, startGateway, passesAll, refusesAll, type Packets } from './gateway.ts'
 
 const LAST = '0\r\n\r\n'
 const all = (bodies: Readonly<Record<string, string>>): Record<string, Packets> =>
   Object.fromEntries(Object.entries(bodies).map(([name, body]) => [name, chunked(body)]))
 
 t.test('sizes', async (t) => {
-  const door = await openDoor(t)
+  const gateway = await startGateway(t)
   await refusesAll(
     t,
-    door,
+    gateway,
     all({
       none: `\r\nabcd\r\n${LAST}`,
       'a sign': `+4\r\nabcd\r\n${LAST}`,
@@ -41,10 +41,10 @@ t.test('sizes', async (t) => {
 })
 
 t.test('line ends', async (t) => {
-  const door = await openDoor(t)
+  const gateway = await startGateway(t)
   await refusesAll(
     t,
-    door,
+    gateway,
     all({
       'LF behind the size': `4\nabcd\r\n${LAST}`,
       'CR behind the size': `4\rabcd\r\n${LAST}`,
@@ -68,10 +68,10 @@ t.test('line ends', async (t) => {
 })
 
 t.test('extensions', async (t) => {
-  const door = await openDoor(t)
+  const gateway = await startGateway(t)
   await refusesAll(
     t,
-    door,
+    gateway,
     all({
       'LF in one': `4;a\nb\r\nabcd\r\n${LAST}`,
       'CR in one': `4;a\rb\r\nabcd\r\n${LAST}`,
@@ -92,11 +92,11 @@ t.test('extensions', async (t) => {
 })
 
 t.test('trailers', async (t) => {
-  const door = await openDoor(t)
+  const gateway = await startGateway(t)
   const trailers = (lines: string) => `4\r\nabcd\r\n0\r\n${lines}\r\n`
   await refusesAll(
     t,
-    door,
+    gateway,
     all({
       'a space before the colon': trailers('X-A : a\r\n'),
       'a space in the name': trailers('X A: a\r\n'),
@@ -114,7 +114,7 @@ t.test('trailers', async (t) => {
   )
   await refusesAll(
     t,
-    door,
+    gateway,
     all({
       'more bytes than a header section has': trailers(`X-A: ${'a'.repeat(40_000)}\r\n`),
       'lines without end': trailers('X-A: a\r\n'.repeat(10_000)),
@@ -124,11 +124,11 @@ t.test('trailers', async (t) => {
   )
 })
 
-t.test('what RFC 9112 allows passes, framed afresh', async (t) => {
-  const door = await openDoor(t)
+t.test('chunked bodies that RFC 9112 allows pass, with new framing', async (t) => {
+  const gateway = await startGateway(t)
   await passesAll(
     t,
-    door,
+    gateway,
     all({
       'one chunk': `4\r\nabcd\r\n${LAST}`,
       none: LAST,
@@ -148,16 +148,18 @@ t.test('what RFC 9112 allows passes, framed afresh', async (t) => {
   t.pass()
 })
 
-t.test('no trailer of a client’s reaches the upstream', async (t) => {
-  const door = await openDoor(t)
-  await door.send(chunked('4\r\nabcd\r\n0\r\nX-Seatgate-User: root\r\nX-A: trailer\r\n\r\n'), { answers: 1 })
-  const [bytes = ''] = door.upstream.streams
+t.test('the upstream receives no trailer of a client', async (t) => {
+  const gateway = await startGateway(t)
+  await gateway.send(chunked('4\r\nabcd\r\n0\r\nX-Seatgate-User: root\r\nX-A: trailer\r\n\r\n'), {
+    answers: 1,
+  })
+  const [bytes = ''] = gateway.upstream.streams
   t.match(bytes, /abcd/)
   t.notMatch(bytes, /root|trailer/)
 })
 
-t.test('a body that ends before its last chunk was never a request', async (t) => {
-  const door = await openDoor(t)
+t.test('a body that ends before its last chunk is not a complete request', async (t) => {
+  const gateway = await startGateway(t)
   for (const body of [
     '',
     '4',
@@ -169,16 +171,16 @@ t.test('a body that ends before its last chunk was never a request', async (t) =
     '4\r\nabcd\r\n0',
     '4\r\nabcd\r\n0\r\n',
   ]) {
-    const { all: answers, end } = await door.send(chunked(body), { finish: true })
+    const { all: answers, end } = await gateway.send(chunked(body), { finish: true })
     t.notOk(
       answers.some(({ status }) => status < 400),
       JSON.stringify(body),
     )
     t.not(end, 'open')
     t.notOk(
-      door.upstream.requests.some(({ whole }) => whole),
-      'nothing whole upstream',
+      gateway.upstream.requests.some(({ whole }) => whole),
+      'no complete request upstream',
     )
-    door.forget()
+    gateway.forget()
   }
 })

@@ -1,13 +1,13 @@
 /** Content-Length that two parsers could read differently (RFC 9112, section 6.3; CVE-2022-32214, CVE-2026-1525). */
 
 import t from 'tap'
-import { openDoor, passesAll, post, refusesAll } from './door.ts'
+import { startGateway, passesAll, post, refusesAll } from './gateway.ts'
 
 const sized = (...values: string[]) =>
   post(values.map((value) => `Content-Length: ${value}\r\n`).join(''), 'abcd')
 
-t.test('one number, and nothing but digits', async (t) => {
-  const door = await openDoor(t)
+t.test('one number, of digits only', async (t) => {
+  const gateway = await startGateway(t)
   const values = {
     empty: '',
     'a sign': '+4',
@@ -46,14 +46,14 @@ t.test('one number, and nothing but digits', async (t) => {
   }
   await refusesAll(
     t,
-    door,
+    gateway,
     Object.fromEntries(Object.entries(values).map(([name, each]) => [name, sized(each)])),
   )
 })
 
-t.test('one line', async (t) => {
-  const door = await openDoor(t)
-  await refusesAll(t, door, {
+t.test('one field line', async (t) => {
+  const gateway = await startGateway(t)
+  await refusesAll(t, gateway, {
     'two equal ones': sized('4', '4'),
     'two different ones': sized('4', '5'),
     'two, the first of them nothing': sized('0', '4'),
@@ -65,15 +65,15 @@ t.test('one line', async (t) => {
   })
 })
 
-t.test('a length that is beyond what anybody sends', async (t) => {
-  const door = await openDoor(t)
+t.test('a length beyond any real one', async (t) => {
+  const gateway = await startGateway(t)
   const huge = { '2^63': sized('9223372036854775808') }
-  await refusesAll(t, door, huge, 'body_too_large', 413)
+  await refusesAll(t, gateway, huge, 'body_too_large', 413)
 })
 
-t.test('what is no other length passes as it is', async (t) => {
-  const door = await openDoor(t)
-  await passesAll(t, door, {
+t.test('unusual valid lengths pass unchanged', async (t) => {
+  const gateway = await startGateway(t)
+  await passesAll(t, gateway, {
     'one length': sized('4'),
     'zeros before': sized('0004'),
     'white space around': post('Content-Length: \t 4 \t\r\n', 'abcd'),
@@ -85,9 +85,9 @@ t.test('what is no other length passes as it is', async (t) => {
   })
 })
 
-t.test('names that only look like it are none', async (t) => {
-  const door = await openDoor(t)
-  await passesAll(t, door, {
+t.test('similar field names are ordinary fields', async (t) => {
+  const gateway = await startGateway(t)
+  await passesAll(t, gateway, {
     'an underscore': post('Content_Length: 40\r\nContent-Length: 4\r\n', 'abcd'),
     'a dot': post('Content.Length: 40\r\nContent-Length: 4\r\n', 'abcd'),
     'an end too much': post('Content-Lengths: 40\r\nContent-Length: 4\r\n', 'abcd'),
@@ -95,11 +95,11 @@ t.test('names that only look like it are none', async (t) => {
   })
 })
 
-t.test('a request hidden in a body stays a body', async (t) => {
-  const door = await openDoor(t)
+t.test('a request hidden in a body stays in the body', async (t) => {
+  const gateway = await startGateway(t)
   const inner = 'GET /docs/inner HTTP/1.1\r\nHost: a\r\n\r\n'
   for (const method of ['GET', 'POST', 'PUT', 'DELETE', 'OPTIONS']) {
     const bytes = `${method} /open HTTP/1.1\r\nHost: a\r\nContent-Length: ${inner.length}\r\n\r\n${inner}`
-    await passesAll(t, door, { [method]: bytes })
+    await passesAll(t, gateway, { [method]: bytes })
   }
 })

@@ -1,15 +1,15 @@
-/** Header fields with names and bytes that parsers don't agree on (RFC 9110, section 5; RFC 9112, section 5). */
+/** Header fields with names and bytes on which parsers disagree (RFC 9110, section 5; RFC 9112, section 5). */
 
 import t from 'tap'
 import { fieldOf } from './reading.ts'
-import { get, openDoor, passesAll, refusesAll } from './door.ts'
+import { get, startGateway, passesAll, refusesAll } from './gateway.ts'
 
-/** All that RFC 9110 lets stand in a name, beside letters and digits. */
+/** The characters that RFC 9110 allows in a name, besides letters and digits. */
 const TCHAR = "!#$%&'*+-.^_`|~"
 
 t.test('white space around a name', async (t) => {
-  const door = await openDoor(t)
-  await refusesAll(t, door, {
+  const gateway = await startGateway(t)
+  await refusesAll(t, gateway, {
     'a space before the colon': get('X-A : a\r\n'),
     'a tab before the colon': get('X-A\t: a\r\n'),
     'two spaces before the colon': get('X-A  : a\r\n'),
@@ -27,8 +27,8 @@ t.test('white space around a name', async (t) => {
 })
 
 t.test('no name, or no colon', async (t) => {
-  const door = await openDoor(t)
-  await refusesAll(t, door, {
+  const gateway = await startGateway(t)
+  await refusesAll(t, gateway, {
     'a colon first': get(': a\r\n'),
     'a colon alone': get(':\r\n'),
     'two colons first': get(':: a\r\n'),
@@ -39,8 +39,8 @@ t.test('no name, or no colon', async (t) => {
   })
 })
 
-t.test('each byte that may not stand in a name', async (t) => {
-  const door = await openDoor(t)
+t.test('each byte that is invalid in a name', async (t) => {
+  const gateway = await startGateway(t)
   const cases: Record<string, string> = {}
   for (let code = 0; code < 256; code++) {
     const byte = String.fromCharCode(code)
@@ -48,30 +48,30 @@ t.test('each byte that may not stand in a name', async (t) => {
     cases[`0x${code.toString(16)}`] = get(`X${byte}A: a\r\n`)
   }
   t.equal(Object.keys(cases).length, 256 - 62 - 1 - TCHAR.length)
-  await refusesAll(t, door, cases)
+  await refusesAll(t, gateway, cases)
 })
 
-t.test('each byte that may not stand in a value', async (t) => {
-  const door = await openDoor(t)
+t.test('each byte that is invalid in a value', async (t) => {
+  const gateway = await startGateway(t)
   const cases: Record<string, string> = {}
   for (let code = 0; code < 0x20; code++)
     if (code !== 9) cases[`0x${code.toString(16)}`] = get(`X-A: a${String.fromCharCode(code)}b\r\n`)
   cases['0x7f'] = get('X-A: a\x7fb\r\n')
-  await refusesAll(t, door, cases)
+  await refusesAll(t, gateway, cases)
 })
 
-t.test('each byte that may, passes as it came', async (t) => {
-  const door = await openDoor(t)
+t.test('each valid byte passes unchanged', async (t) => {
+  const gateway = await startGateway(t)
   let value = ''
   for (let code = 0x20; code < 256; code++) if (code !== 0x7f) value += String.fromCharCode(code)
-  await door.send(get(`X-A: a\t${value}b\r\n`), { answers: 1 })
-  const [request] = door.upstream.requests
+  await gateway.send(get(`X-A: a\t${value}b\r\n`), { answers: 1 })
+  const [request] = gateway.upstream.requests
   t.equal(request && fieldOf(request, 'x-a'), `a\t${value}b`)
-  await door.agrees(t)
+  await gateway.agrees(t)
 })
 
-t.test('names that mean something to JavaScript, and odd ones that are names', async (t) => {
-  const door = await openDoor(t)
+t.test('names of JavaScript object properties, and unusual valid names', async (t) => {
+  const gateway = await startGateway(t)
   const names = [
     '__proto__',
     'constructor',
@@ -85,17 +85,17 @@ t.test('names that mean something to JavaScript, and odd ones that are names', a
     '_',
   ]
   for (const name of [...names, ...TCHAR]) {
-    await door.send(get(`${name}: a\r\n`), { answers: 1 })
-    const [request] = door.upstream.requests
+    await gateway.send(get(`${name}: a\r\n`), { answers: 1 })
+    const [request] = gateway.upstream.requests
     t.equal(request && fieldOf(request, name.toLowerCase()), 'a', name)
-    await door.agrees(t)
-    door.forget()
+    await gateway.agrees(t)
+    gateway.forget()
   }
 })
 
-t.test('a value may be empty, or white space, or long', async (t) => {
-  const door = await openDoor(t)
-  await passesAll(t, door, {
+t.test('a value may be empty, white space, or long', async (t) => {
+  const gateway = await startGateway(t)
+  await passesAll(t, gateway, {
     empty: get('X-A:\r\n'),
     'white space': get('X-A: \t \r\n'),
     colons: get('X-A: :a:b::\r\n'),
@@ -103,11 +103,11 @@ t.test('a value may be empty, or white space, or long', async (t) => {
   })
 })
 
-t.test('Connection names nothing that frames, routes or tells who it is', async (t) => {
-  const door = await openDoor(t)
+t.test('Connection cannot remove fields that frame, route or identify a request', async (t) => {
+  const gateway = await startGateway(t)
   const names =
     'Host, Content-Length, Transfer-Encoding, X-Seatgate-User, X-Request-Id, X-Forwarded-For, Connection'
-  await passesAll(t, door, {
+  await passesAll(t, gateway, {
     'all of them': `POST /open HTTP/1.1\r\nHost: a\r\nConnection: ${names}\r\nContent-Length: 4\r\n\r\nabcd`,
     'with chunks': `POST /open HTTP/1.1\r\nHost: a\r\nConnection: ${names}\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nabcd\r\n0\r\n\r\n`,
   })

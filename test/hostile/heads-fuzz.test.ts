@@ -1,6 +1,6 @@
 /**
- * Anything at the door: no 5xx, no crash, nothing upstream but what the decision allowed. An oracle of a few lines,
- * written from the contract and not from the code, says what may be allowed at most.
+ * Fuzzed headers and paths: no 5xx, no crash, and only what the decision allows upstream. An oracle of a few lines,
+ * written from the specification and not from the code, gives the most that may be allowed.
  */
 
 import fc from 'fast-check'
@@ -82,7 +82,7 @@ t.test('paths, headers, tokens and bodies', async (t) => {
       if (body !== undefined && type !== '') headers['content-type'] = type
       const ask = () => world.client.send(method, path + query, headers, body).catch((error: Error) => error)
       let answer = await ask()
-      // A machine that stood still for longer than a lease: refused for that, and only once.
+      // A machine that stalled for longer than a lease: refused for that reason, and only once.
       if (!(answer instanceof Error) && answer.status === 503) answer = await ask()
       if (answer instanceof Error) throw new Error(`no answer: ${answer.message}`)
       if (answer.status >= 500) throw new Error(`${answer.status} ${answer.body}`)
@@ -102,7 +102,7 @@ interface Sent {
   readonly 'x-api-key'?: string
 }
 
-/** What the contract lets pass at most: the token reads in s1, the key does everything in admin. */
+/** The most that the specification allows: the token reads in s1, the key may do everything in admin. */
 function mayPass(
   method: string,
   path: string,

@@ -1,14 +1,14 @@
-/** Which host is meant must have one answer (RFC 9112, section 3.2; RFC 9110, section 7.2). */
+/** The host of a request must be unambiguous (RFC 9112, section 3.2; RFC 9110, section 7.2). */
 
 import t from 'tap'
-import { openDoor, passesAll, refusesAll } from './door.ts'
+import { startGateway, passesAll, refusesAll } from './gateway.ts'
 
 const to = (...hosts: string[]) =>
   `GET /docs/a HTTP/1.1\r\n${hosts.map((host) => `Host:${host}\r\n`).join('')}\r\n`
 
-t.test('not one', async (t) => {
-  const door = await openDoor(t)
-  await refusesAll(t, door, {
+t.test('no host, or several', async (t) => {
+  const gateway = await startGateway(t)
+  await refusesAll(t, gateway, {
     none: to(),
     'none, but its cousins': 'GET /docs/a HTTP/1.1\r\nX-Host: a\r\nX-Forwarded-Host: a\r\nHosts: a\r\n\r\n',
     'none, in absolute form': 'GET http://a/docs/a HTTP/1.1\r\n\r\n',
@@ -23,8 +23,8 @@ t.test('not one', async (t) => {
   })
 })
 
-t.test('not a host', async (t) => {
-  const door = await openDoor(t)
+t.test('invalid hosts', async (t) => {
+  const gateway = await startGateway(t)
   const values = [
     '',
     ' ',
@@ -73,11 +73,11 @@ t.test('not a host', async (t) => {
     ' a%zz',
     ' a%2',
   ]
-  await refusesAll(t, door, Object.fromEntries(values.map((each) => [JSON.stringify(each), to(each)])))
+  await refusesAll(t, gateway, Object.fromEntries(values.map((each) => [JSON.stringify(each), to(each)])))
 })
 
-t.test('a host', async (t) => {
-  const door = await openDoor(t)
+t.test('valid hosts', async (t) => {
+  const gateway = await startGateway(t)
   const values = [
     ' a',
     'a',
@@ -94,18 +94,18 @@ t.test('a host', async (t) => {
     ' xn--caf-dma.example',
     ' a%20b',
   ]
-  await passesAll(t, door, Object.fromEntries(values.map((each) => [JSON.stringify(each), to(each)])))
+  await passesAll(t, gateway, Object.fromEntries(values.map((each) => [JSON.stringify(each), to(each)])))
 })
 
-t.test('none of it goes upstream: the Host there is the target’s', async (t) => {
-  const door = await openDoor(t)
-  await door.send(to(' evil.example:81'), { answers: 1 })
-  const [request] = door.upstream.requests
+t.test("the upstream receives the target's Host instead", async (t) => {
+  const gateway = await startGateway(t)
+  await gateway.send(to(' evil.example:81'), { answers: 1 })
+  const [request] = gateway.upstream.requests
   t.equal(
     request?.fields
       .filter(([name]) => name.toLowerCase() === 'host')
       .map(([, value]) => value)
       .join(),
-    new URL(door.upstream.url).host,
+    new URL(gateway.upstream.url).host,
   )
 })

@@ -1,6 +1,6 @@
 /**
- * An upstream that answers with whatever bytes a test has it say, and a whole gateway in front: what the client gets,
- * what becomes of the connection, and whether the next request is unharmed. For test/proxy/hostile-*.test.ts.
+ * An upstream that sends scripted bytes, with a whole gateway in front. Shows the client's response, the fate of the
+ * connection, and whether the next request is unaffected. For test/proxy/hostile-*.test.ts.
  */
 
 import { once } from 'node:events'
@@ -9,39 +9,39 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Test } from 'tap'
 import { hopTo, upstreamEnd } from '../proxy/hop.ts'
 import { startWorld, type World } from '../support/world.ts'
-import { type Outcome, type Packets, send } from './door.ts'
+import { type Exchange, type Packets, send } from './gateway.ts'
 import { strict } from './leniency.ts'
 import { readRequests } from './reading.ts'
 
 export interface Script {
-  /** Said when the request has come whole. */
+  /** Sent once the whole request has arrived. */
   readonly packets: Packets
-  /** Done to the connection when that is out. */
+  /** Called with the connection once that is flushed. */
   readonly after?: (socket: Socket) => void
-  /** Said as soon as the connection stands, before any request. */
+  /** Sent as soon as the connection is open, before any request. */
   readonly early?: string
-  /** Said when the head of the request is there, whatever of its body is. */
+  /** Sent once the header section has arrived, with any part of the body. */
   readonly atHead?: boolean
 }
 
-const GOOD = 'HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ngood'
+const VALID = 'HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ngood'
 
 export class HostileUpstream {
   readonly world: World
   readonly #server
   readonly #sockets = new Set<Socket>()
   #script: Script = { packets: '' }
-  /** Connections on which the script was played and that are open still. */
-  readonly spoilt = new Set<Socket>()
-  /** Scripts so far. */
+  /** Open connections on which the script was played. */
+  readonly tainted = new Set<Socket>()
+  /** Number of scripts so far. */
   played = 0
-  /** Good requests that came on a connection where the script was played. */
+  /** Valid requests on a connection where the script was played. */
   reused = 0
 
   private constructor(world: World, server: ReturnType<typeof createServer>) {
     this.world = world
     this.#server = server
-    server.on('connection', (connection: Socket) => this.#converse(upstreamEnd(connection)))
+    server.on('connection', (connection: Socket) => this.#serve(upstreamEnd(connection)))
   }
 
   static async start(t: Test): Promise<HostileUpstream> {
@@ -56,16 +56,16 @@ export class HostileUpstream {
     return hostile
   }
 
-  /** The client's side of one hostile answer. */
-  async play(script: Script, request = 'GET /evil HTTP/1.1\r\nHost: a\r\n\r\n'): Promise<Outcome> {
+  /** The client's side of one hostile response. */
+  async play(script: Script, request = 'GET /evil HTTP/1.1\r\nHost: a\r\n\r\n'): Promise<Exchange> {
     this.#script = script
     this.reused = 0
     this.played++
     return send(this.world.port, request, { answers: 1, heads: [request.startsWith('HEAD')] })
   }
 
-  /** Whether each of some further requests has the answer that is its own. */
-  async goesOn(): Promise<boolean> {
+  /** Whether each of several further requests gets its own response. */
+  async nextRequestsWork(): Promise<boolean> {
     this.#script = { packets: '' }
     for (let i = 0; i < 2; i++) {
       const { all } = await send(this.world.port, 'GET /good HTTP/1.1\r\nHost: a\r\n\r\n', { answers: 1 })
@@ -74,23 +74,23 @@ export class HostileUpstream {
     return true
   }
 
-  /** Whether the gateway has given up each connection that carried the script. */
+  /** Whether the gateway has closed each connection that carried the script. */
   async dropped(): Promise<boolean> {
-    for (let i = 0; i < 300 && this.spoilt.size > 0; i++) await sleep(10)
-    return this.spoilt.size === 0
+    for (let i = 0; i < 300 && this.tainted.size > 0; i++) await sleep(10)
+    return this.tainted.size === 0
   }
 
-  #converse(socket: Socket): void {
+  #serve(socket: Socket): void {
     let bytes = ''
     let evil = false
     this.#sockets.add(socket)
     socket.on('error', () => {})
     socket.on('close', () => {
       this.#sockets.delete(socket)
-      this.spoilt.delete(socket)
+      this.tainted.delete(socket)
     })
     if (this.#script.early !== undefined) {
-      this.spoilt.add(socket)
+      this.tainted.add(socket)
       socket.write(this.#script.early, 'latin1')
     }
     socket.on('data', (chunk) => {
@@ -103,14 +103,14 @@ export class HostileUpstream {
         void this.#say(socket)
       } else {
         if (evil) this.reused++
-        socket.write(GOOD)
+        socket.write(VALID)
       }
     })
   }
 
   async #say(socket: Socket): Promise<void> {
     const { packets, after } = this.#script
-    this.spoilt.add(socket)
+    this.tainted.add(socket)
     for (const packet of typeof packets === 'string' ? [packets] : packets) {
       if (!socket.writable) return
       await new Promise((resolve) => socket.write(packet, 'latin1', resolve))
@@ -125,7 +125,7 @@ export class HostileUpstream {
   }
 }
 
-/** Nothing of it reaches the client but a 502; its connection is dropped, and the next request is unharmed. */
+/** The client gets only a 502, the connection is closed, and the next request is unaffected. */
 export async function refused(
   t: Test,
   hostile: HostileUpstream,
@@ -144,7 +144,7 @@ export async function refused(
   await harmless(t, hostile, name)
 }
 
-/** A part of it may have reached the client, but nobody can take that for a whole answer. */
+/** A part of it may reach the client, but not as a complete response. */
 export async function broken(
   t: Test,
   hostile: HostileUpstream,
@@ -158,14 +158,14 @@ export async function broken(
   await harmless(t, hostile, name)
 }
 
-/** The connection that carried the script is not used again, and the next requests have their own answers. */
+/** The connection that carried the script is not reused, and the next requests get their own responses. */
 export async function harmless(t: Test, hostile: HostileUpstream, name: string) {
-  t.ok(await hostile.dropped(), `${name}: the connection is dropped`)
-  t.ok(await hostile.goesOn(), `${name}: the next requests are unharmed`)
+  t.ok(await hostile.dropped(), `${name}: the connection is closed`)
+  t.ok(await hostile.nextRequestsWork(), `${name}: the next requests are unaffected`)
   t.equal(hostile.reused, 0, name)
 }
 
-/** It passes. @param kept whether the connection is used again */
+/** The response is forwarded. @param kept whether the connection is reused */
 export async function passes(
   t: Test,
   hostile: HostileUpstream,
@@ -180,6 +180,6 @@ export async function passes(
   t.equal(all[0]?.body, body, name)
   t.ok((all[0]?.status ?? 500) < 500, name)
   if (!kept) return harmless(t, hostile, name)
-  t.ok(await hostile.goesOn(), `${name}: the next requests are unharmed`)
-  t.ok(hostile.reused > 0, `${name}: the connection is kept`)
+  t.ok(await hostile.nextRequestsWork(), `${name}: the next requests are unaffected`)
+  t.ok(hostile.reused > 0, `${name}: the connection stays open`)
 }

@@ -1,35 +1,35 @@
 /**
- * The ways in which servers have read HTTP/1.1 that RFC 9112 forbids or leaves open: each has parted a proxy from what
- * stood behind it somewhere.
+ * Ways in which servers have read HTTP/1.1 that RFC 9112 forbids or leaves open. Each has made some proxy and its
+ * upstream disagree.
  */
 
 export interface Leniency {
   readonly name: string
-  /** What ends a line beside CRLF. */
+  /** Line ends besides CRLF. */
   readonly lineEnd: 'CRLF' | 'LF' | 'CR'
-  /** A line that begins with white space goes on with the one before. */
+  /** A line that begins with white space continues the previous one. */
   readonly folds: boolean
-  /** White space, also before the colon, belongs to no name. */
+  /** White space, also before the colon, is not part of a name. */
   readonly trimsNames: boolean
   /** `_` in a name is read as `-`. */
   readonly foldsNames: boolean
-  /** A line without a colon, or with an odd name, is passed over. */
+  /** A line without a colon, or with an invalid name, is skipped. */
   readonly skipsBadLines: boolean
   /** NUL ends a value. */
   readonly nulEnds: boolean
-  /** With both Content-Length and Transfer-Encoding. */
+  /** The reading of both Content-Length and Transfer-Encoding. */
   readonly both: 'refused' | 'length' | 'chunks'
-  /** With several Content-Lengths. */
+  /** The reading of several Content-Lengths. */
   readonly lengths: 'refused' | 'first' | 'last'
-  /** Length and chunk size: digits alone, or what C's and JavaScript's readers make of a text that begins with a number. */
+  /** Length and chunk size: digits alone, or as C's and JavaScript's parsers read a text that begins with a number. */
   readonly numbers: 'digits' | 'prefix' | 'prefix in 32 bits'
-  /** Which Transfer-Encoding means chunks. */
+  /** The values of Transfer-Encoding that mean chunks. */
   readonly coding: 'chunked' | 'last' | 'any'
-  /** Where a chunk's extension ends beside CRLF. */
+  /** Ends of a chunk's extension besides CRLF. */
   readonly extensionEnd: 'CRLF' | 'LF'
-  /** What stands behind a chunk's data: CRLF, any two bytes, or nothing that must be. */
+  /** The bytes behind a chunk's data: CRLF, any two bytes, or none. */
   readonly chunkEnd: 'CRLF' | 'two bytes' | 'maybe'
-  /** What parts a request line. With any white space, its version may be missing. */
+  /** The separators of a request line. With any white space, the version may be missing. */
   readonly parting: 'one space' | 'spaces' | 'white space'
 }
 
@@ -52,12 +52,12 @@ export const strict: Leniency = {
 
 const withOne = (name: string, more: Partial<Leniency>): Leniency => ({ ...strict, ...more, name })
 
-/** As Node's parser reads: what it takes beside RFC 9112 has one meaning only, and goes upstream in the RFC's words. */
+/** As Node's parser reads: what it accepts beyond RFC 9112 has only one meaning, and is forwarded in the RFC's form. */
 export const tolerated: Leniency = withOne('RFC 9112, spaces and other protocols’ names', {
   parting: 'spaces',
 })
 
-/** One way each, then all that go together. */
+/** Each leniency alone, then all compatible ones together. */
 export const leniencies: readonly Leniency[] = [
   strict,
   withOne('LF ends a line', { lineEnd: 'LF', extensionEnd: 'LF' }),

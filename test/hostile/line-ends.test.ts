@@ -1,11 +1,11 @@
-/** Line ends that are not CRLF, and lines that go on (RFC 9112, sections 2.2 and 5.2; CVE-2025-23167, CVE-2024-27982). */
+/** Line ends that are not CRLF, and folded lines (RFC 9112, sections 2.2 and 5.2; CVE-2025-23167, CVE-2024-27982). */
 
 import t from 'tap'
-import { get, openDoor, passesAll, post, refusesAll } from './door.ts'
+import { get, startGateway, passesAll, post, refusesAll } from './gateway.ts'
 
 t.test('LF alone', async (t) => {
-  const door = await openDoor(t)
-  await refusesAll(t, door, {
+  const gateway = await startGateway(t)
+  await refusesAll(t, gateway, {
     everywhere: 'GET /docs/a HTTP/1.1\nHost: a\n\n',
     'behind the request line': 'GET /docs/a HTTP/1.1\nHost: a\r\n\r\n',
     'behind a field': 'GET /docs/a HTTP/1.1\r\nHost: a\nX-A: a\r\n\r\n',
@@ -24,8 +24,8 @@ t.test('LF alone', async (t) => {
 })
 
 t.test('CR alone', async (t) => {
-  const door = await openDoor(t)
-  await refusesAll(t, door, {
+  const gateway = await startGateway(t)
+  await refusesAll(t, gateway, {
     everywhere: 'GET /docs/a HTTP/1.1\rHost: a\r\r',
     'behind the request line': 'GET /docs/a HTTP/1.1\rHost: a\r\n\r\n',
     'behind a field': 'GET /docs/a HTTP/1.1\r\nHost: a\rX-A: a\r\n\r\n',
@@ -43,12 +43,12 @@ t.test('CR alone', async (t) => {
     'in place of a space': 'GET\r/docs/a HTTP/1.1\r\nHost: a\r\n\r\n',
   })
   const inTarget = { 'in the target': 'GET /docs/a\rb HTTP/1.1\r\nHost: a\r\n\r\n' }
-  await refusesAll(t, door, inTarget, 'path_ambiguous')
+  await refusesAll(t, gateway, inTarget, 'path_ambiguous')
 })
 
-t.test('lines that go on', async (t) => {
-  const door = await openDoor(t)
-  await refusesAll(t, door, {
+t.test('folded lines', async (t) => {
+  const gateway = await startGateway(t)
+  await refusesAll(t, gateway, {
     'with a space': get('X-A: a\r\n b\r\n'),
     'with a tab': get('X-A: a\r\n\tb\r\n'),
     'with white space alone': get('X-A: a\r\n \r\n'),
@@ -66,25 +66,25 @@ t.test('lines that go on', async (t) => {
   })
 })
 
-t.test('empty lines before a request line mean nothing', async (t) => {
-  const door = await openDoor(t)
-  await passesAll(t, door, {
+t.test('empty lines before a request line are ignored', async (t) => {
+  const gateway = await startGateway(t)
+  await passesAll(t, gateway, {
     one: `\r\n${get('')}`,
     several: `${'\r\n'.repeat(20)}${get('')}`,
     'one behind a body': `${post('Content-Length: 4\r\n', 'abcd')}\r\n`,
   })
 })
 
-t.test('other ends of lines are none', async (t) => {
-  const door = await openDoor(t)
-  await refusesAll(t, door, {
+t.test('other line separators end no line', async (t) => {
+  const gateway = await startGateway(t)
+  await refusesAll(t, gateway, {
     'a vertical tab': get('X-A: a\x0bX-B: b\r\n'),
     'a form feed': get('X-A: a\x0cX-B: b\r\n'),
     NUL: get('X-A: a\x00X-B: b\r\n'),
     'a record separator': get('X-A: a\x1eX-B: b\r\n'),
   })
-  // NEL and U+2028 are bytes of a value like others: what goes upstream holds them as they came.
-  await passesAll(t, door, {
+  // NEL and U+2028 are ordinary bytes of a value, and are forwarded unchanged.
+  await passesAll(t, gateway, {
     NEL: get('X-A: a\x85X-B: b\r\n'),
     'U+2028': get('X-A: a\xe2\x80\xa8X-B: b\r\n'),
   })

@@ -1,9 +1,9 @@
-/** The request target as it stands on the wire: SPEC 4.1 in full. What passes is matched and forwarded as one string. */
+/** The request target as sent: SPEC 4.1 in full. The same string is matched and forwarded. */
 
 import t from 'tap'
-import { get, openDoor, passesAll } from './door.ts'
+import { get, startGateway, passesAll } from './gateway.ts'
 
-/** A route stands behind every path: what is refused would have been forwarded. */
+/** A route exists for every path, so that a path that is not refused would be forwarded. */
 const routes = ['GET /*: public', 'GET /admin/*: trainings:list']
 const at = (targets: readonly string[]) => Object.fromEntries(targets.map((each) => [each, get('', each)]))
 
@@ -97,43 +97,43 @@ const ambiguous: Readonly<Record<string, readonly string[]>> = {
 
 for (const [what, targets] of Object.entries(ambiguous)) {
   t.test(what, async (t) => {
-    const door = await openDoor(t, { routes: [...routes] })
+    const gateway = await startGateway(t, { routes: [...routes] })
     for (const target of targets) {
-      const { all } = await door.send(get('', target), { answers: 1 })
+      const { all } = await gateway.send(get('', target), { answers: 1 })
       t.match(all, [{ status: 400 }], JSON.stringify(target))
       t.ok(['path_ambiguous', 'request_malformed'].includes(all[0]?.code ?? ''))
-      t.same(door.upstream.requests, [], target)
+      t.same(gateway.upstream.requests, [], target)
     }
   })
 }
 
-t.test('which bytes may stand in a path: each of the 256', async (t) => {
-  const door = await openDoor(t, { routes: [...routes] })
+t.test('each of the 256 bytes in a path', async (t) => {
+  const gateway = await startGateway(t, { routes: [...routes] })
   const may = /^[A-Za-z0-9\-._~!$&'()*+,=:@|^`{}"<>[\]?/]$/
   for (let code = 0; code < 256; code++) {
     const byte = String.fromCharCode(code)
-    const { all } = await door.send(get('', `/a${byte}b`), { answers: 1 })
+    const { all } = await gateway.send(get('', `/a${byte}b`), { answers: 1 })
     t.equal(all[0]?.status, may.test(byte) ? 200 : 400, `0x${code.toString(16)}`)
   }
-  await door.agrees(t)
+  await gateway.agrees(t)
 })
 
-t.test('each of the 256 escapes: decoded, kept in capital letters, or refused', async (t) => {
-  const door = await openDoor(t, { routes: [...routes] })
+t.test('each of the 256 escapes: decoded, kept with upper-case hex, or refused', async (t) => {
+  const gateway = await startGateway(t, { routes: [...routes] })
   for (let code = 0; code < 256; code++) {
     const hex = code.toString(16).padStart(2, '0')
     const byte = String.fromCharCode(code)
-    const { all } = await door.send(get('', `/a%${hex}b`), { answers: 1 })
-    const [got] = door.upstream.requests
-    door.forget()
+    const { all } = await gateway.send(get('', `/a%${hex}b`), { answers: 1 })
+    const [got] = gateway.upstream.requests
+    gateway.forget()
     if (/[A-Za-z0-9\-._~]/.test(byte)) t.equal(got?.target, `/a${byte}b`, hex)
     else if (code < 0x20 || code >= 0x7f || '/\\;'.includes(byte)) t.equal(all[0]?.status, 400, hex)
     else t.equal(got?.target, `/a%${hex.toUpperCase()}b`, hex)
   }
 })
 
-t.test('a path is one string for the match and for the upstream', async (t) => {
-  const door = await openDoor(t, { routes: [...routes] })
+t.test('the matched and the forwarded path are one string', async (t) => {
+  const gateway = await startGateway(t, { routes: [...routes] })
   for (const [sent, got] of [
     ['/%64ocs/%61', '/docs/a'],
     ['/docs/%7e%2d%5f%2E', '/docs/~-_.'],
@@ -149,15 +149,15 @@ t.test('a path is one string for the match and for the upstream', async (t) => {
     ['/docs/a?', '/docs/a?'],
     ['/', '/'],
   ] as const) {
-    await door.send(get('', sent), { answers: 1 })
-    t.equal(door.upstream.requests[0]?.target, got, sent)
-    await door.agrees(t)
-    door.forget()
+    await gateway.send(get('', sent), { answers: 1 })
+    t.equal(gateway.upstream.requests[0]?.target, got, sent)
+    await gateway.agrees(t)
+    gateway.forget()
   }
 })
 
-t.test('no spelling of a guarded path finds another route', async (t) => {
-  const door = await openDoor(t, { routes: [...routes] })
+t.test('no spelling of a protected path matches another route', async (t) => {
+  const gateway = await startGateway(t, { routes: [...routes] })
   for (const target of [
     '/admin/a',
     '/%61dmin/a',
@@ -166,90 +166,89 @@ t.test('no spelling of a guarded path finds another route', async (t) => {
     '/admin/',
     '/admin/%2561',
   ])
-    t.match((await door.send(get('', target), { answers: 1 })).all, [{ status: 401 }], target)
-  t.same(door.upstream.requests, [])
+    t.match((await gateway.send(get('', target), { answers: 1 })).all, [{ status: 401 }], target)
+  t.same(gateway.upstream.requests, [])
 })
 
-t.test('a semicolon passes where the upstream is said to take it, and never behind dots', async (t) => {
-  const door = await openDoor(t, { routes: [...routes], upstream: ['allow_semicolons: true'] })
-  await passesAll(t, door, { ...at(['/a;b', '/a;b=c/d', '/;a', '/a%3bb']), next: get('', '/docs/next') })
+t.test('a semicolon passes where the upstream accepts it, and never after dots', async (t) => {
+  const gateway = await startGateway(t, { routes: [...routes], upstream: ['allow_semicolons: true'] })
+  await passesAll(t, gateway, { ...at(['/a;b', '/a;b=c/d', '/;a', '/a%3bb']), next: get('', '/docs/next') })
   for (const target of ['/..;/a', '/docs/..;a=b/c', '/%2e%2e;/a', '/.;/a', '/..%3b/a', '/.%3Bx/a'])
-    t.match((await door.send(get('', target), { answers: 1 })).all, [{ status: 400, code: 'path_ambiguous' }])
+    t.match((await gateway.send(get('', target), { answers: 1 })).all, [
+      { status: 400, code: 'path_ambiguous' },
+    ])
 })
 
-t.test(
-  'an encoded slash passes where the upstream is said to take it, as a part of its segment',
-  async (t) => {
-    const door = await openDoor(t, {
-      routes: [
-        'GET /*: public',
-        'GET /admin/{x}: trainings:list',
-        'GET /pkg/{name}: public',
-        'GET /plain/*: public',
-      ],
-      upstream: ['allow_encoded_slashes: true'],
-      beside: {
-        name: 'opaque',
-        upstream: [],
-        routes: ['GET /without/*: public', 'GET /without/a/{x}: public'],
-      },
-    })
-    for (const [sent, got] of [
-      ['/pkg/%40scope%2fname', '/pkg/%40scope%2Fname'],
-      ['/pkg/@scope%2Fname?a=%2f', '/pkg/@scope%2Fname?a=%2f'],
-      ['/api/v4/projects/group%2Fsub%2Fproject/issues', '/api/v4/projects/group%2Fsub%2Fproject/issues'],
-      ['/api/queues/%2f/orders', '/api/queues/%2F/orders'],
-      ['/b/o/a%2F%2Fb%2F', '/b/o/a%2F%2Fb%2F'],
-      ['/a%252Fb', '/a%252Fb'],
-      ['/a%2F...%2F..b', '/a%2F...%2F..b'],
-    ] as const) {
-      await door.send(get('', sent), { answers: 1 })
-      t.equal(door.upstream.requests[0]?.target, got, sent)
-      await door.agrees(t)
-      door.forget()
-    }
-    const routeOf = async (target: string) => {
-      await door.send(get('', target), { answers: 1 })
-      await door.agrees(t)
-      const line = door.world.log().findLast(({ msg }) => msg === 'request')
-      door.forget()
-      return [line?.status, line?.route]
-    }
-    t.same(await routeOf('/pkg/a%2Fb'), [200, 'GET /pkg/{name}'])
-    t.same(await routeOf('/admin%2Fa'), [200, 'GET /*'], 'one segment, which no entry names')
-    t.same(await routeOf('/admin/a%2Fb'), [401, 'GET /admin/{x}'])
-    for (const target of [
-      '/a%2f..',
-      '/..%2fadmin/a',
-      '/pkg/..%2F..%2Fadmin/a',
-      '/pkg/%2e%2e%2fadmin/a',
-      '/pkg/a%2F%2e%2E%2Fb',
-      '/pkg/%2F.%2Fb',
-      '/pkg/%2f..',
-      '/pkg/a%2F..;x',
-      '/pkg/a%2F..%3bx',
-      '/pkg/a%5cb',
-      '/pkg/a%2F%5Cb',
-      '/pkg/a%2F%00',
-      '/pkg/a%2F%0a',
-      '/pkg/a%2F%c0%af',
-      '/pkg//a%2Fb',
-      '/pkg/a%2',
-      '/pkg/a%2Fb;c',
-      '/without/a%2Fb',
-      '/without/a/b%2fc',
-      '/v1/seats/a%2Fb',
-      '/v1%2Fseats/a;',
-    ]) {
-      const { all } = await door.send(get('', target), { answers: 1 })
-      t.match(all, [{ status: 400, code: 'path_ambiguous' }], target)
-    }
-    t.same(door.upstream.requests, [])
-  },
-)
+t.test('an encoded slash passes where the upstream accepts it, as a part of its segment', async (t) => {
+  const gateway = await startGateway(t, {
+    routes: [
+      'GET /*: public',
+      'GET /admin/{x}: trainings:list',
+      'GET /pkg/{name}: public',
+      'GET /plain/*: public',
+    ],
+    upstream: ['allow_encoded_slashes: true'],
+    beside: {
+      name: 'opaque',
+      upstream: [],
+      routes: ['GET /without/*: public', 'GET /without/a/{x}: public'],
+    },
+  })
+  for (const [sent, got] of [
+    ['/pkg/%40scope%2fname', '/pkg/%40scope%2Fname'],
+    ['/pkg/@scope%2Fname?a=%2f', '/pkg/@scope%2Fname?a=%2f'],
+    ['/api/v4/projects/group%2Fsub%2Fproject/issues', '/api/v4/projects/group%2Fsub%2Fproject/issues'],
+    ['/api/queues/%2f/orders', '/api/queues/%2F/orders'],
+    ['/b/o/a%2F%2Fb%2F', '/b/o/a%2F%2Fb%2F'],
+    ['/a%252Fb', '/a%252Fb'],
+    ['/a%2F...%2F..b', '/a%2F...%2F..b'],
+  ] as const) {
+    await gateway.send(get('', sent), { answers: 1 })
+    t.equal(gateway.upstream.requests[0]?.target, got, sent)
+    await gateway.agrees(t)
+    gateway.forget()
+  }
+  const routeOf = async (target: string) => {
+    await gateway.send(get('', target), { answers: 1 })
+    await gateway.agrees(t)
+    const line = gateway.world.log().findLast(({ msg }) => msg === 'request')
+    gateway.forget()
+    return [line?.status, line?.route]
+  }
+  t.same(await routeOf('/pkg/a%2Fb'), [200, 'GET /pkg/{name}'])
+  t.same(await routeOf('/admin%2Fa'), [200, 'GET /*'], 'one segment that no entry matches')
+  t.same(await routeOf('/admin/a%2Fb'), [401, 'GET /admin/{x}'])
+  for (const target of [
+    '/a%2f..',
+    '/..%2fadmin/a',
+    '/pkg/..%2F..%2Fadmin/a',
+    '/pkg/%2e%2e%2fadmin/a',
+    '/pkg/a%2F%2e%2E%2Fb',
+    '/pkg/%2F.%2Fb',
+    '/pkg/%2f..',
+    '/pkg/a%2F..;x',
+    '/pkg/a%2F..%3bx',
+    '/pkg/a%5cb',
+    '/pkg/a%2F%5Cb',
+    '/pkg/a%2F%00',
+    '/pkg/a%2F%0a',
+    '/pkg/a%2F%c0%af',
+    '/pkg//a%2Fb',
+    '/pkg/a%2',
+    '/pkg/a%2Fb;c',
+    '/without/a%2Fb',
+    '/without/a/b%2fc',
+    '/v1/seats/a%2Fb',
+    '/v1%2Fseats/a;',
+  ]) {
+    const { all } = await gateway.send(get('', target), { answers: 1 })
+    t.match(all, [{ status: 400, code: 'path_ambiguous' }], target)
+  }
+  t.same(gateway.upstream.requests, [])
+})
 
-t.test('no header names another path or method', async (t) => {
-  const door = await openDoor(t, { routes: [...routes] })
+t.test('no header changes path or method', async (t) => {
+  const gateway = await startGateway(t, { routes: [...routes] })
   const names = [
     'X-Original-URL',
     'X-Rewrite-URL',
@@ -260,7 +259,7 @@ t.test('no header names another path or method', async (t) => {
     'X-Original-Method',
     'X_Original_URL',
   ]
-  await door.send(get(names.map((name) => `${name}: /admin/a\r\n`).join(''), '/docs/a'), { answers: 1 })
-  t.equal(door.upstream.requests.length, 1)
-  t.notMatch(door.upstream.streams.join(''), '/admin')
+  await gateway.send(get(names.map((name) => `${name}: /admin/a\r\n`).join(''), '/docs/a'), { answers: 1 })
+  t.equal(gateway.upstream.requests.length, 1)
+  t.notMatch(gateway.upstream.streams.join(''), '/admin')
 })

@@ -1,23 +1,25 @@
-/** Many requests on one connection, however their bytes come: as many answers, in their order, and each its own. */
+/** Many requests on one connection, with any division into packets: each gets its own response, in order. */
 
 import t from 'tap'
-import { chunked, get, openDoor, post } from './door.ts'
+import { chunked, get, startGateway, post } from './gateway.ts'
 
 const statuses = (all: readonly { status: number }[]) => all.map(({ status }) => status)
 
 t.test('a hundred in one packet', async (t) => {
-  const door = await openDoor(t)
+  const gateway = await startGateway(t)
   const targets = Array.from({ length: 100 }, (_, index) => `/docs/${index}`)
-  const { all, rest } = await door.send(targets.map((target) => get('', target)).join(''), { answers: 100 })
+  const { all, rest } = await gateway.send(targets.map((target) => get('', target)).join(''), {
+    answers: 100,
+  })
   t.same([statuses(all), rest], [targets.map(() => 200), ''])
-  t.same(door.upstream.requests.map(({ target }) => target).toSorted(), targets.toSorted())
-  await door.agrees(t)
+  t.same(gateway.upstream.requests.map(({ target }) => target).toSorted(), targets.toSorted())
+  await gateway.agrees(t)
 })
 
 t.test(
-  'answers come in the order of their requests, though the upstream gives them in another',
+  'responses are in the order of their requests, though the upstream completes them in another',
   async (t) => {
-    const door = await openDoor(t)
+    const gateway = await startGateway(t)
     const unknown = (n: number) => get('', `/nowhere/${n}`)
     const bytes = [
       get('', '/docs/1'),
@@ -26,15 +28,15 @@ t.test(
       unknown(4),
       get('', '/docs/5'),
     ]
-    const { all, rest } = await door.send(bytes.join(''), { answers: 5 })
+    const { all, rest } = await gateway.send(bytes.join(''), { answers: 5 })
     t.same([statuses(all), rest], [[200, 404, 200, 404, 200], ''])
-    t.equal(door.upstream.requests.length, 3)
-    await door.agrees(t)
+    t.equal(gateway.upstream.requests.length, 3)
+    await gateway.agrees(t)
   },
 )
 
-t.test('bodies of all framings behind each other', async (t) => {
-  const door = await openDoor(t)
+t.test('bodies of all framings in sequence', async (t) => {
+  const gateway = await startGateway(t)
   const bytes = [
     post('Content-Length: 4\r\n', 'abcd'),
     chunked('4\r\nabcd\r\n0\r\n\r\n'),
@@ -46,28 +48,37 @@ t.test('bodies of all framings behind each other', async (t) => {
     get('', '/docs/last'),
   ]
   const heads = bytes.map((each) => each.startsWith('HEAD'))
-  const { all, rest } = await door.send(bytes.join(''), { answers: 8, heads })
+  const { all, rest } = await gateway.send(bytes.join(''), { answers: 8, heads })
   t.same([statuses(all), rest], [bytes.map(() => 200), ''])
-  t.same(door.upstream.requests.map(({ body }) => body).toSorted(), ['', '', '', '', '', 'a', 'abcd', 'abcd'])
-  await door.agrees(t)
+  t.same(gateway.upstream.requests.map(({ body }) => body).toSorted(), [
+    '',
+    '',
+    '',
+    '',
+    '',
+    'a',
+    'abcd',
+    'abcd',
+  ])
+  await gateway.agrees(t)
 })
 
-t.test('a refused body is read away, and is no request', async (t) => {
-  const door = await openDoor(t)
+t.test('a refused body is discarded, and is not read as a request', async (t) => {
+  const gateway = await startGateway(t)
   const inner = get('', '/docs/inner')
   const refused = `POST /nowhere HTTP/1.1\r\nHost: a\r\nContent-Length: ${inner.length}\r\n\r\n${inner}`
   const hexed = inner.length.toString(16)
   const inChunks = `POST /nowhere HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n${hexed}\r\n${inner}\r\n0\r\n\r\n`
-  const { all, rest } = await door.send(`${refused}${inChunks}${get('', '/docs/last')}`, { answers: 3 })
+  const { all, rest } = await gateway.send(`${refused}${inChunks}${get('', '/docs/last')}`, { answers: 3 })
   t.same([statuses(all), rest], [[404, 404, 200], ''])
   t.same(
-    door.upstream.requests.map(({ target }) => target),
+    gateway.upstream.requests.map(({ target }) => target),
     ['/docs/last'],
   )
-  await door.agrees(t)
+  await gateway.agrees(t)
 })
 
-/** Everything at once: what splits between any two of its bytes must not change. */
+/** All framings in one stream, which must be read the same when split between any two bytes. */
 const mixed = [
   post('Content-Length: 4\r\n', 'abcd'),
   get('X-A: a\r\n'),
@@ -77,68 +88,70 @@ const mixed = [
 ].join('')
 
 t.test('split in two at every position', async (t) => {
-  const door = await openDoor(t)
+  const gateway = await startGateway(t)
   for (let at = 1; at < mixed.length; at++) {
-    const { all, rest } = await door.send([mixed.slice(0, at), mixed.slice(at)], { answers: 5 })
+    const { all, rest } = await gateway.send([mixed.slice(0, at), mixed.slice(at)], { answers: 5 })
     t.same([statuses(all), rest], [[200, 200, 200, 404, 200], ''], `at ${at}`)
   }
-  t.equal(door.upstream.requests.length, 4 * (mixed.length - 1))
-  await door.agrees(t)
+  t.equal(gateway.upstream.requests.length, 4 * (mixed.length - 1))
+  await gateway.agrees(t)
 })
 
 t.test('byte by byte', async (t) => {
-  const door = await openDoor(t)
-  const { all, rest } = await door.send([...mixed], { answers: 5 })
+  const gateway = await startGateway(t)
+  const { all, rest } = await gateway.send([...mixed], { answers: 5 })
   t.same([statuses(all), rest], [[200, 200, 200, 404, 200], ''])
-  t.same(door.upstream.requests.map(({ body }) => body).toSorted(), ['', '', 'abcd', 'abcd'])
-  await door.agrees(t)
+  t.same(gateway.upstream.requests.map(({ body }) => body).toSorted(), ['', '', 'abcd', 'abcd'])
+  await gateway.agrees(t)
 })
 
-t.test('what is malformed is refused wherever it is split', async (t) => {
-  const door = await openDoor(t)
+t.test('a malformed request is refused wherever it is split', async (t) => {
+  const gateway = await startGateway(t)
   const bad = post('Content-Length: 4\r\nTransfer-Encoding: chunked\r\n', '0\r\n\r\n')
   for (let at = 1; at < bad.length; at += 3) {
-    const { all, end } = await door.send([bad.slice(0, at), bad.slice(at)])
+    const { all, end } = await gateway.send([bad.slice(0, at), bad.slice(at)])
     t.same([all.map(({ code }) => code), end], [['request_malformed'], 'closed'], `at ${at}`)
   }
-  t.same(door.upstream.requests, [])
+  t.same(gateway.upstream.requests, [])
 })
 
-t.test('behind good ones, a malformed one ends the connection when they have been answered', async (t) => {
-  const door = await openDoor(t)
+t.test('a malformed request behind valid ones closes the connection after their responses', async (t) => {
+  const gateway = await startGateway(t)
   for (const bad of [
     get('X-A : a\r\n'),
     get('Host: b\r\n'),
     'CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n',
     '\x00\x01',
   ]) {
-    const { all, rest, end } = await door.send(`${get('')}${get('')}${bad}${get('', '/docs/hidden')}`)
+    const { all, rest, end } = await gateway.send(`${get('')}${get('')}${bad}${get('', '/docs/hidden')}`)
     t.same([statuses(all).slice(0, 2), rest, end], [[200, 200], '', 'closed'], JSON.stringify(bad))
     t.ok(all.length <= 3 && all.slice(2).every(({ status }) => status === 400))
-    t.equal(door.upstream.requests.length, 2)
-    await door.agrees(t)
-    door.forget()
+    t.equal(gateway.upstream.requests.length, 2)
+    await gateway.agrees(t)
+    gateway.forget()
   }
 })
 
-t.test('behind "Connection: close" nothing is a request', async (t) => {
-  const door = await openDoor(t)
+t.test('nothing behind "Connection: close" is a request', async (t) => {
+  const gateway = await startGateway(t)
   for (const value of ['close', 'Close', 'x, close', 'close, keep-alive']) {
-    const { all, rest, end } = await door.send(`${get(`Connection: ${value}\r\n`)}${get('', '/docs/hidden')}`)
+    const { all, rest, end } = await gateway.send(
+      `${get(`Connection: ${value}\r\n`)}${get('', '/docs/hidden')}`,
+    )
     t.same([statuses(all), rest, end], [[200], '', 'closed'], value)
-    t.equal(door.upstream.requests.length, 1)
-    door.forget()
+    t.equal(gateway.upstream.requests.length, 1)
+    gateway.forget()
   }
 })
 
-t.test('"100 Continue" comes before its own answer, and in no other', async (t) => {
-  const door = await openDoor(t)
+t.test('"100 Continue" comes before the response of its own request only', async (t) => {
+  const gateway = await startGateway(t)
   const expecting = post('Expect: 100-continue\r\nContent-Length: 4\r\n', 'abcd')
-  const { all, rest, text } = await door.send(get('') + expecting + expecting + get('', '/docs/last'), {
+  const { all, rest, text } = await gateway.send(get('') + expecting + expecting + get('', '/docs/last'), {
     answers: 4,
   })
   t.same([statuses(all), rest], [[200, 200, 200, 200], ''])
   t.ok(all.every(({ body }) => body === 'ok'))
-  t.notMatch(text, /ok[\s\S]*\r\n\r\nHTTP\/1\.1 100 Continue\r\n\r\nok/, 'not behind a head')
-  await door.agrees(t)
+  t.notMatch(text, /ok[\s\S]*\r\n\r\nHTTP\/1\.1 100 Continue\r\n\r\nok/, 'not behind a HEAD')
+  await gateway.agrees(t)
 })

@@ -1,6 +1,7 @@
 /**
- * Reads a stream of HTTP/1.1 requests as RFC 9112 says, or as lenient servers do. Written from the RFC and not from the
- * gateway, to be an oracle for it: the upstream of these tests reads by it what reached it, the fuzzer what it sent.
+ * Parses a stream of HTTP/1.1 requests by RFC 9112, or as lenient servers do. Written from the RFC and not from the
+ * gateway, as an oracle for it: the upstream of these tests parses the bytes that it receives, and the fuzzer those
+ * that it sends.
  */
 
 import type { Leniency } from './leniency.ts'
@@ -9,18 +10,18 @@ export interface ReadRequest {
   readonly method: string
   readonly target: string
   readonly version: string
-  /** Name, value; names as they came. */
+  /** Name and value; names as received. */
   readonly fields: readonly (readonly [string, string])[]
   readonly body: string
-  /** Its body has come whole. */
+  /** The whole body has arrived. */
   readonly whole: boolean
 }
 
 export interface Read {
   readonly requests: readonly ReadRequest[]
-  /** Why the reading ended: all was read, the bytes ended in the midst of something, or this is no HTTP. */
+  /** Why the parsing ended: all was read, the bytes ended within a message, or they are not HTTP. */
   readonly end: 'all' | 'part' | 'malformed'
-  /** Bytes that belong to the requests. */
+  /** Number of bytes that belong to the requests. */
   readonly taken: number
 }
 
@@ -41,7 +42,7 @@ export function readRequests(bytes: string, leniency: Leniency): Read {
   }
 }
 
-/** The value of a field of the request; null when it has none, or several. */
+/** The value of a field of the request; null when it is absent or repeated. */
 export function fieldOf({ fields }: ReadRequest, name: string): string | null {
   const values = fields.filter(([each]) => each.toLowerCase() === name)
   return values.length === 1 ? (values[0]?.[1] ?? null) : null
@@ -51,12 +52,12 @@ const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 /** Visible, white space, or beyond ASCII. */
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
 const METHOD = "([!#$%&'*+\\-.^_`|~0-9A-Za-z]+)"
-/** Visible ASCII, and in the query also what is beyond it: no part of it decides anything. */
+/** Visible ASCII; the query may also have bytes beyond it, because no decision depends on them. */
 const TARGET = '([\\x21-\\x7e]+|[\\x21-\\x3e\\x40-\\x7e]*\\?[\\x21-\\x7e\\x80-\\xff]*)'
 const REQUEST_LINE: Readonly<Record<Leniency['parting'], RegExp>> = {
   'one space': new RegExp(`^${METHOD} ${TARGET} HTTP/(1\\.[01])$`),
   spaces: new RegExp(`^${METHOD} +${TARGET} +(?:HTTP|RTSP|ICE)/(1\\.[01])$`),
-  // White space of C's isspace: what Unicode adds are bytes of UTF-8 here.
+  // The white space of C's isspace: in these bytes, Unicode's further white space is UTF-8.
   'white space': /^[\t-\r ]*([^\t-\r ]+)[\t-\r ]+([^\t-\r ]+)(?:[\t-\r ]+HTTP\/?([0-9.]*))?[\t-\r ]*$/i,
 }
 /** RFC 9112, section 7.1.1. */
@@ -66,7 +67,7 @@ const EXTENSIONS =
 const LOOSE_EXTENSIONS =
   /^(?:;[!#$%&'*+\-.^_`|~\w]*(?:=[!#$%&'*+\-.^_`|~\w]*(?:"(?:[\t \x21\x23-\x5b\x5d-\x7e\x80-\xff]|\\[\t\x20-\x7e\x80-\xff])*")?)?)*$/
 
-/** What 64 bits hold: a length beyond is none, one below may be meant. */
+/** The range of 64 bits: a length beyond it is invalid. */
 const MOST = 2n ** 64n - 1n
 
 class Reader {
@@ -74,7 +75,7 @@ class Reader {
   readonly #how: Leniency
   #at = 0
   taken = 0
-  /** The last request's body was no body. */
+  /** The last request's body is malformed. */
   broken = false
 
   constructor(bytes: string, how: Leniency) {
@@ -109,7 +110,7 @@ class Reader {
     return { ...head, body: '', whole: false }
   }
 
-  /** RFC 9112, section 2.2: before a request line they mean nothing. */
+  /** RFC 9112, section 2.2: empty lines before a request line are ignored. */
   #emptyLines(): Cut | null {
     const lines = this.#how.parting === 'one space' ? /(?:\r\n|\n)*/y : /[\r\n]*/y
     lines.lastIndex = this.#at

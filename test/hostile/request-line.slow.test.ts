@@ -1,13 +1,13 @@
-/** Request lines that are none (RFC 9112, section 3), and methods and forms that are not for a gateway. */
+/** Invalid request lines (RFC 9112, section 3), and methods and forms that a gateway does not serve. */
 
 import t from 'tap'
-import { openDoor, passesAll, refusesAll } from './door.ts'
+import { startGateway, passesAll, refusesAll } from './gateway.ts'
 
 const line = (text: string) => `${text}\r\nHost: a\r\n\r\n`
 
 t.test('methods', async (t) => {
-  const door = await openDoor(t)
-  await refusesAll(t, door, {
+  const gateway = await startGateway(t)
+  await refusesAll(t, gateway, {
     'in small letters': line('get /docs/a HTTP/1.1'),
     'in mixed letters': line('Get /docs/a HTTP/1.1'),
     'a letter more': line('GETT /docs/a HTTP/1.1'),
@@ -36,12 +36,12 @@ t.test('methods', async (t) => {
     'of RTSP': line('DESCRIBE /docs/a RTSP/1.0'),
     'of RTSP, in HTTP': line('GET_PARAMETER /docs/a HTTP/1.1'),
   })
-  await refusesAll(t, door, { TRACE: line('TRACE /docs/a HTTP/1.1') }, 'method_not_allowed', 405)
+  await refusesAll(t, gateway, { TRACE: line('TRACE /docs/a HTTP/1.1') }, 'method_not_allowed', 405)
 })
 
 t.test('white space', async (t) => {
-  const door = await openDoor(t)
-  await refusesAll(t, door, {
+  const gateway = await startGateway(t)
+  await refusesAll(t, gateway, {
     'a space first': line(' GET /docs/a HTTP/1.1'),
     'a tab first': line('\tGET /docs/a HTTP/1.1'),
     'a tab behind the method': line('GET\t/docs/a HTTP/1.1'),
@@ -56,11 +56,11 @@ t.test('white space', async (t) => {
     'no target, one space': line('GET HTTP/1.1'),
   })
   const unread = { 'a tab behind the target': line('GET /docs/a\tHTTP/1.1') }
-  await refusesAll(t, door, unread, 'path_ambiguous')
+  await refusesAll(t, gateway, unread, 'path_ambiguous')
 })
 
 t.test('versions', async (t) => {
-  const door = await openDoor(t)
+  const gateway = await startGateway(t)
   const versions = [
     '',
     'HTTP',
@@ -96,14 +96,17 @@ t.test('versions', async (t) => {
   ]
   await refusesAll(
     t,
-    door,
+    gateway,
     Object.fromEntries([...versions, ...odd].map((each) => [each, line(`GET /docs/a ${each}`)])),
   )
-  await refusesAll(t, door, { 'a line of HTTP/0.9': 'GET /docs/a\r\n', 'the same, in LF': 'GET /docs/a\n' })
+  await refusesAll(t, gateway, {
+    'a line of HTTP/0.9': 'GET /docs/a\r\n',
+    'the same, in LF': 'GET /docs/a\n',
+  })
 })
 
-t.test('targets that are no path', async (t) => {
-  const door = await openDoor(t)
+t.test('targets that are not paths', async (t) => {
+  const gateway = await startGateway(t)
   const targets = {
     'an asterisk for GET': 'GET *',
     'an asterisk for OPTIONS, of which no route knows': 'OPTIONS *',
@@ -122,7 +125,7 @@ t.test('targets that are no path', async (t) => {
   }
   await refusesAll(
     t,
-    door,
+    gateway,
     Object.fromEntries(Object.entries(targets).map(([name, each]) => [name, line(`${each} HTTP/1.1`)])),
   )
   const unread = {
@@ -140,14 +143,14 @@ t.test('targets that are no path', async (t) => {
   }
   await refusesAll(
     t,
-    door,
+    gateway,
     Object.fromEntries(Object.entries(unread).map(([name, each]) => [name, line(`${each} HTTP/1.1`)])),
     'path_ambiguous',
   )
 })
 
-t.test('bytes that no target has', async (t) => {
-  const door = await openDoor(t)
+t.test('bytes that are invalid in a target', async (t) => {
+  const gateway = await startGateway(t)
   const cases: Record<string, string> = {}
   for (let code = 0x80; code < 0x100; code++)
     cases[`0x${code.toString(16)}`] = line(`GET /docs/${String.fromCharCode(code)} HTTP/1.1`)
@@ -165,25 +168,25 @@ t.test('bytes that no target has', async (t) => {
   cases['DEL behind UTF-8 in the query'] = line('GET /docs/a?\xc3\xa9\x7f HTTP/1.1')
   cases['beyond ASCII in path and query'] = line('GET /docs/\xc3\xa9?\xc3\xa9 HTTP/1.1')
   cases['beyond ASCII in the host'] = line('GET http://\xc3\xa9/docs/a?\xc3\xa9 HTTP/1.1')
-  await refusesAll(t, door, cases, 'path_ambiguous')
+  await refusesAll(t, gateway, cases, 'path_ambiguous')
 })
 
-t.test('bytes beyond ASCII in a query pass as they came: each of them', async (t) => {
-  const door = await openDoor(t)
+t.test('each byte beyond ASCII in a query passes unchanged', async (t) => {
+  const gateway = await startGateway(t)
   for (let code = 0x80; code < 0x100; code++) {
     const target = `/docs/a?${String.fromCharCode(code)}=%e9&\xe2\x82\xac`
-    await door.send(line(`GET ${target} HTTP/1.1`), { answers: 1 })
-    t.equal(door.upstream.requests[0]?.target, target, `0x${code.toString(16)}`)
-    await door.agrees(t)
-    door.forget()
+    await gateway.send(line(`GET ${target} HTTP/1.1`), { answers: 1 })
+    t.equal(gateway.upstream.requests[0]?.target, target, `0x${code.toString(16)}`)
+    await gateway.agrees(t)
+    gateway.forget()
   }
-  await passesAll(t, door, {
+  await passesAll(t, gateway, {
     'cut in the midst of a character': ['GET /docs/a?\xc3', '\xa9 HTTP/1.1\r\nHost: a\r\n\r\n'],
     'behind a query of its own kind': line('GET /docs/a?a?\xc3\xa9? HTTP/1.1'),
     'in absolute form': line('GET http://a/docs/a?\xc3\xa9 HTTP/1.1'),
     'in a long query': [`GET /docs/a?${'\xc3\xa9'.repeat(1500)}`, '\xc3\xa9 HTTP/1.1\r\nHost: a\r\n\r\n'],
   })
-  await refusesAll(t, door, {
+  await refusesAll(t, gateway, {
     'a space behind UTF-8': line('GET /docs/a?\xc3\xa9 b HTTP/1.1'),
     'another version behind UTF-8': line('GET /docs/a?\xc3\xa9 HTTP/1.2'),
     'no version behind UTF-8': line('GET /docs/a?\xc3\xa9'),
@@ -191,62 +194,62 @@ t.test('bytes beyond ASCII in a query pass as they came: each of them', async (t
   })
 })
 
-t.test('methods that the configuration lists', async (t) => {
-  const door = await openDoor(t)
-  await passesAll(t, door, { LIST: line('LIST /docs/a HTTP/1.1') })
-  await door.send(line('LIST /docs/a HTTP/1.1'), { answers: 1 })
-  t.equal(door.upstream.requests[0]?.method, 'LIST')
-  const { all } = await door.send(line('LIST /open HTTP/1.1'), { answers: 1 })
-  t.match(all, [{ status: 405, code: 'method_not_allowed' }], 'where no entry takes it')
+t.test('methods listed in the configuration', async (t) => {
+  const gateway = await startGateway(t)
+  await passesAll(t, gateway, { LIST: line('LIST /docs/a HTTP/1.1') })
+  await gateway.send(line('LIST /docs/a HTTP/1.1'), { answers: 1 })
+  t.equal(gateway.upstream.requests[0]?.method, 'LIST')
+  const { all } = await gateway.send(line('LIST /open HTTP/1.1'), { answers: 1 })
+  t.match(all, [{ status: 405, code: 'method_not_allowed' }], 'where no entry has the method')
 })
 
-t.test('ANY covers registered and listed methods, and no other', async (t) => {
-  const door = await openDoor(t, { routes: ['ANY /*: public'], top: ['methods: [LIST, ban]'] })
-  await passesAll(t, door, {
+t.test('ANY covers registered and listed methods, and no others', async (t) => {
+  const gateway = await startGateway(t, { routes: ['ANY /*: public'], top: ['methods: [LIST, ban]'] })
+  await passesAll(t, gateway, {
     LIST: line('LIST /docs/a HTTP/1.1'),
     ban: line('ban /docs/a HTTP/1.1'),
     PROPFIND: line('PROPFIND /docs/a HTTP/1.1'),
     'VERSION-CONTROL': line('VERSION-CONTROL /docs/a HTTP/1.1'),
     QUERY: line('QUERY /docs/a HTTP/1.1'),
   })
-  await refusesAll(t, door, {
+  await refusesAll(t, gateway, {
     BAN: line('BAN /docs/a HTTP/1.1'),
     PURGE: line('PURGE /docs/a HTTP/1.1'),
     CONNECT: line('CONNECT /docs/a HTTP/1.1'),
   })
-  await refusesAll(t, door, { TRACE: line('TRACE /docs/a HTTP/1.1') }, 'method_not_allowed', 405)
+  await refusesAll(t, gateway, { TRACE: line('TRACE /docs/a HTTP/1.1') }, 'method_not_allowed', 405)
 })
 
-t.test('absolute form of the host that Host names', async (t) => {
-  const door = await openDoor(t)
+t.test('absolute form with the same host as Host', async (t) => {
+  const gateway = await startGateway(t)
   const absolute = (target: string, host = 'gw.example') => `GET ${target} HTTP/1.1\r\nHost: ${host}\r\n\r\n`
-  await passesAll(t, door, {
+  await passesAll(t, gateway, {
     plain: absolute('http://gw.example/docs/a'),
     'in capital letters': absolute('HTTP://GW.EXAMPLE/docs/a'),
     'with a port': absolute('http://gw.example:8080/docs/a', 'gw.example:8080'),
     https: absolute('https://gw.example/docs/a?x=y'),
   })
-  await door.send(absolute('http://gw.example/docs/a?x=//b'), { answers: 1 })
-  t.equal(door.upstream.requests[0]?.target, '/docs/a?x=//b', 'upstream it is a path')
+  await gateway.send(absolute('http://gw.example/docs/a?x=//b'), { answers: 1 })
+  t.equal(gateway.upstream.requests[0]?.target, '/docs/a?x=//b', 'the upstream receives a path')
 })
 
-t.test('HTTP/1.0 passes, and closes unless told otherwise', async (t) => {
-  const door = await openDoor(t)
-  const plain = await door.send('GET /docs/a HTTP/1.0\r\n\r\n')
+t.test('HTTP/1.0 passes, and closes unless keep-alive is requested', async (t) => {
+  const gateway = await startGateway(t)
+  const plain = await gateway.send('GET /docs/a HTTP/1.0\r\n\r\n')
   t.match(plain, { end: 'closed', all: [{ status: 200, closes: true }] })
-  const kept = await door.send('GET /docs/a HTTP/1.0\r\nConnection: keep-alive\r\n\r\n'.repeat(2), {
+  const kept = await gateway.send('GET /docs/a HTTP/1.0\r\nConnection: keep-alive\r\n\r\n'.repeat(2), {
     answers: 2,
   })
   t.same(
     kept.all.map(({ status }) => status),
     [200, 200],
   )
-  await door.agrees(t)
+  await gateway.agrees(t)
 })
 
-t.test('what lenient parsers let pass: several spaces, and protocols of other names', async (t) => {
-  const door = await openDoor(t)
-  await refusesAll(t, door, {
+t.test('forms that lenient parsers accept: several spaces, and other protocol names', async (t) => {
+  const gateway = await startGateway(t)
+  await refusesAll(t, gateway, {
     'two spaces before the target': line('GET  /docs/a HTTP/1.1'),
     'three behind it': line('GET /docs/a   HTTP/1.1'),
     RTSP: line('GET /docs/a RTSP/1.1'),

@@ -1,29 +1,38 @@
-/** Over-long everything: its own code, the connection closed, and nothing upstream. */
+/**
+ * Over-long targets, header sections and bodies: each has its own code, the connection closes, and nothing goes
+ * upstream.
+ */
 
 import t from 'tap'
-import { chunked, get, openDoor, passesAll, post, refusesAll } from './door.ts'
+import { chunked, get, startGateway, passesAll, post, refusesAll } from './gateway.ts'
 
 t.test('targets', async (t) => {
-  const door = await openDoor(t)
+  const gateway = await startGateway(t)
   const ofLength = (length: number) => get('', `/docs/${'a'.repeat(length - 6)}`)
-  await passesAll(t, door, { 'of 8192 bytes': ofLength(8192) })
-  await refusesAll(t, door, { 'of 8193': ofLength(8193), 'of 30,000': ofLength(30_000) }, 'uri_too_long', 414)
+  await passesAll(t, gateway, { 'of 8192 bytes': ofLength(8192) })
+  await refusesAll(
+    t,
+    gateway,
+    { 'of 8193': ofLength(8193), 'of 30,000': ofLength(30_000) },
+    'uri_too_long',
+    414,
+  )
   const query = { 'of a query': get('', `/docs/a?${'a'.repeat(8192)}`) }
-  await refusesAll(t, door, query, 'uri_too_long', 414)
+  await refusesAll(t, gateway, query, 'uri_too_long', 414)
   const beyond = { 'of 40,000': ofLength(40_000), 'without end': `GET /${'a'.repeat(200_000)}` }
-  await refusesAll(t, door, beyond, 'uri_too_long', 414)
+  await refusesAll(t, gateway, beyond, 'uri_too_long', 414)
 })
 
 t.test('header sections', async (t) => {
-  const door = await openDoor(t)
-  await passesAll(t, door, {
+  const gateway = await startGateway(t)
+  await passesAll(t, gateway, {
     'of nearly 32 KiB': get(`X-A: ${'a'.repeat(32_000)}\r\n`),
     'of 200 fields': get('X-A: a\r\n'.repeat(199)),
     'of one field with a long name': get(`${'a'.repeat(30_000)}: a\r\n`),
   })
   await refusesAll(
     t,
-    door,
+    gateway,
     {
       'of 201 fields': get('X-A: a\r\n'.repeat(200)),
       'of 4000 fields': get('A:\r\n'.repeat(4000)),
@@ -46,15 +55,15 @@ t.test('header sections', async (t) => {
 })
 
 t.test('methods and Hosts', async (t) => {
-  const door = await openDoor(t)
-  await refusesAll(t, door, { 'a method of 100,000 letters': `${'A'.repeat(100_000)} / HTTP/1.1\r\n` })
-  await passesAll(t, door, {
+  const gateway = await startGateway(t)
+  await refusesAll(t, gateway, { 'a method of 100,000 letters': `${'A'.repeat(100_000)} / HTTP/1.1\r\n` })
+  await passesAll(t, gateway, {
     'a Host of 10,000 letters': `GET /docs/a HTTP/1.1\r\nHost: ${'a'.repeat(10_000)}\r\n\r\n`,
   })
 })
 
 t.test('bodies', async (t) => {
-  const door = await openDoor(t)
+  const gateway = await startGateway(t)
   const small = (headers: string, body: string) => `POST /small HTTP/1.1\r\nHost: a\r\n${headers}\r\n${body}`
   const many = '1\r\na\r\n'.repeat(1025)
   for (const [name, bytes] of Object.entries({
@@ -66,19 +75,19 @@ t.test('bodies', async (t) => {
       `ffffffffffffffff\r\n${'a'.repeat(2000)}`,
     ),
   })) {
-    const { all } = await door.send(bytes, { answers: 1 })
+    const { all } = await gateway.send(bytes, { answers: 1 })
     t.match(all, [{ status: 413, code: 'body_too_large' }], name)
     t.notOk(
-      door.upstream.requests.some(({ whole }) => whole),
-      `${name}: nothing whole upstream`,
+      gateway.upstream.requests.some(({ whole }) => whole),
+      `${name}: no complete request upstream`,
     )
-    door.forget()
+    gateway.forget()
   }
 })
 
-t.test('a body as long as the route takes', async (t) => {
-  const door = await openDoor(t)
-  await passesAll(t, door, {
+t.test("a body of exactly the route's limit", async (t) => {
+  const gateway = await startGateway(t)
+  await passesAll(t, gateway, {
     '1 KiB': `POST /small HTTP/1.1\r\nHost: a\r\nContent-Length: 1024\r\n\r\n${'a'.repeat(1024)}`,
   })
 })

@@ -1,13 +1,13 @@
-/** Transfer-Encoding in every form but the one (RFC 9112, sections 6.1 and 6.3). */
+/** Transfer-Encoding in every form except the valid one (RFC 9112, sections 6.1 and 6.3). */
 
 import t from 'tap'
-import { chunked, openDoor, passesAll, post, refusesAll } from './door.ts'
+import { chunked, startGateway, passesAll, post, refusesAll } from './gateway.ts'
 
 const BODY = '4\r\nabcd\r\n0\r\n\r\n'
 const coded = (value: string) => post(`Transfer-Encoding:${value}\r\n`, BODY)
 
-t.test('anything but "chunked"', async (t) => {
-  const door = await openDoor(t)
+t.test('any value except "chunked"', async (t) => {
+  const gateway = await startGateway(t)
   const values = {
     nothing: '',
     'nothing but white space': ' \t',
@@ -49,14 +49,14 @@ t.test('anything but "chunked"', async (t) => {
   }
   await refusesAll(
     t,
-    door,
+    gateway,
     Object.fromEntries(Object.entries(values).map(([name, each]) => [name, coded(each)])),
   )
 })
 
-t.test('a name that is not quite it', async (t) => {
-  const door = await openDoor(t)
-  await refusesAll(t, door, {
+t.test('similar field names', async (t) => {
+  const gateway = await startGateway(t)
+  await refusesAll(t, gateway, {
     'a space behind': post('Transfer-Encoding : chunked\r\n', BODY),
     'a tab behind': post('Transfer-Encoding\t: chunked\r\n', BODY),
     'a space before': post(' Transfer-Encoding: chunked\r\n', BODY),
@@ -70,9 +70,9 @@ t.test('a name that is not quite it', async (t) => {
 })
 
 t.test('more framings than one', async (t) => {
-  const door = await openDoor(t)
+  const gateway = await startGateway(t)
   const both = (first: string, second: string) => post(`${first}\r\n${second}\r\n`, BODY)
-  await refusesAll(t, door, {
+  await refusesAll(t, gateway, {
     'a length, then chunks': both('Content-Length: 14', 'Transfer-Encoding: chunked'),
     'chunks, then a length': both('Transfer-Encoding: chunked', 'Content-Length: 14'),
     'a length of nothing and chunks': both('Content-Length: 0', 'Transfer-Encoding: chunked'),
@@ -93,27 +93,27 @@ t.test('more framings than one', async (t) => {
   })
 })
 
-t.test('chunks before HTTP/1.1 had them', async (t) => {
-  const door = await openDoor(t)
-  await refusesAll(t, door, {
+t.test('chunks in HTTP/1.0', async (t) => {
+  const gateway = await startGateway(t)
+  await refusesAll(t, gateway, {
     'HTTP/1.0': `POST /open HTTP/1.0\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n${BODY}`,
     'HTTP/1.0, kept alive': `POST /open HTTP/1.0\r\nHost: a\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n${BODY}`,
   })
 })
 
-t.test('the one form, on every method, is one request upstream', async (t) => {
-  const door = await openDoor(t)
+t.test('the valid form, with every method, is one request upstream', async (t) => {
+  const gateway = await startGateway(t)
   const inner = 'GET /docs/inner HTTP/1.1\r\nHost: a\r\n\r\n'
   const body = `${inner.length.toString(16)}\r\n${inner}\r\n0\r\n\r\n`
   for (const method of ['GET', 'POST', 'PUT', 'DELETE', 'OPTIONS']) {
     const bytes = `${method} /open HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n${body}`
-    await passesAll(t, door, { [method]: bytes })
+    await passesAll(t, gateway, { [method]: bytes })
   }
 })
 
-t.test('its letters may be of any case, and names that only look like it are none', async (t) => {
-  const door = await openDoor(t)
-  await passesAll(t, door, {
+t.test('its value is case-insensitive, and similar field names are ordinary fields', async (t) => {
+  const gateway = await startGateway(t)
+  await passesAll(t, gateway, {
     'capital letters': coded(' CHUNKED'),
     'spaces before': coded('   chunked'),
     'a tab before': coded('\tchunked'),

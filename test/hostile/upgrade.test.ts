@@ -1,7 +1,7 @@
-/** Upgrade to anything but a WebSocket: not asked of the upstream, and nothing behind it is a request. */
+/** Upgrade to protocols other than WebSocket: not forwarded, and nothing behind the request is a request. */
 
 import t from 'tap'
-import { get, openDoor, post } from './door.ts'
+import { get, startGateway, post } from './gateway.ts'
 
 const PREFACE = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\x04\x00\x00\x00\x00\x00'
 
@@ -16,28 +16,28 @@ for (const [name, headers] of Object.entries({
   'what is no token': 'Connection: Upgrade\r\nUpgrade: ,;=\r\n',
 })) {
   t.test(name, async (t) => {
-    const door = await openDoor(t)
+    const gateway = await startGateway(t)
     for (const bytes of [get(headers), post(`${headers}Content-Length: 4\r\n`, 'abcd')]) {
-      const { all, rest, end } = await door.send(bytes + get('', '/docs/hidden') + PREFACE)
+      const { all, rest, end } = await gateway.send(bytes + get('', '/docs/hidden') + PREFACE)
       t.equal(end, 'closed')
       t.equal(rest, '')
-      t.equal(all.length, 1, 'one answer, and it is no 101')
-      const got = door.upstream.requests
+      t.equal(all.length, 1, 'one response, and it is not 101')
+      const got = gateway.upstream.requests
       t.ok(got.length <= 1 && got.every(({ target }) => target !== '/docs/hidden'))
       for (const { fields } of got)
         t.notOk(
           fields.some(([each]) => /^(?:upgrade|http2-settings)$/i.test(each)),
-          'nobody asks the upstream',
+          'the upstream receives no Upgrade',
         )
-      await door.agrees(t)
-      door.forget()
+      await gateway.agrees(t)
+      gateway.forget()
     }
   })
 }
 
-t.test('HTTP/2 without asking', async (t) => {
-  const door = await openDoor(t)
-  const { all, end } = await door.send(PREFACE)
+t.test('HTTP/2 with prior knowledge', async (t) => {
+  const gateway = await startGateway(t)
+  const { all, end } = await gateway.send(PREFACE)
   t.match([all, end], [[{ status: 400, code: 'request_malformed', closes: true }], 'closed'])
-  t.same(door.upstream.requests, [])
+  t.same(gateway.upstream.requests, [])
 })

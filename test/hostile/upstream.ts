@@ -1,6 +1,7 @@
 /**
- * The upstream of these tests: a real server that keeps the bytes of each connection and answers what RFC 9112 reads in
- * them. Afterwards they are read again in the ways of lenient servers, and all must find what the gateway decided on.
+ * The upstream of these tests: a real server that records the bytes of each connection, and answers the requests that
+ * RFC 9112 finds in them. Afterwards the bytes are parsed again as lenient servers do, and every reading must find
+ * what the gateway decided.
  */
 
 import { once } from 'node:events'
@@ -15,10 +16,10 @@ export interface Decided {
   readonly path: string
 }
 
-interface Conversation {
+interface Recorded {
   open: boolean
   bytes: string
-  /** Bytes that have been answered. */
+  /** The number of bytes that are answered. */
   answered: number
 }
 
@@ -29,12 +30,12 @@ export class RecordingUpstream {
   readonly url: string
   readonly #server
   readonly #sockets = new Set<Socket>()
-  #conversations: Conversation[] = []
+  #connections: Recorded[] = []
 
   private constructor(server: ReturnType<typeof createServer>) {
     this.#server = server
     this.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-    server.on('connection', (socket: Socket) => this.#converse(socket))
+    server.on('connection', (socket: Socket) => this.#serve(socket))
   }
 
   static async start(): Promise<RecordingUpstream> {
@@ -43,28 +44,28 @@ export class RecordingUpstream {
     return new RecordingUpstream(server)
   }
 
-  /** What came on each connection since `forget`. */
+  /** The bytes of each connection since `forget`. */
   get streams(): string[] {
-    return this.#conversations.map(({ bytes }) => bytes).filter((bytes) => bytes !== '')
+    return this.#connections.map(({ bytes }) => bytes).filter((bytes) => bytes !== '')
   }
 
-  /** All that came since `forget`, as RFC 9112 reads it; connection by connection. */
+  /** The requests since `forget` as RFC 9112 reads them, connection by connection. */
   get requests(): ReadRequest[] {
     return this.streams.flatMap((bytes) => readRequests(bytes, strict).requests)
   }
 
-  /** What has been answered, or has ended, is dropped; what is under way stays. */
+  /** Drops what is answered or has ended; requests in flight stay. */
   forget(): void {
-    this.#conversations = this.#conversations.filter(({ open }) => open)
-    for (const each of this.#conversations) {
+    this.#connections = this.#connections.filter(({ open }) => open)
+    for (const each of this.#connections) {
       each.bytes = each.bytes.slice(each.answered)
       each.answered = 0
     }
   }
 
-  /** No connection that is open holds a request that is not answered yet. */
+  /** No open connection has a request without a response. */
   get settled(): boolean {
-    return this.#conversations.every(({ open, bytes, answered }) => !open || bytes.length === answered)
+    return this.#connections.every(({ open, bytes, answered }) => !open || bytes.length === answered)
   }
 
   close(): void {
@@ -72,33 +73,33 @@ export class RecordingUpstream {
     this.#server.close()
   }
 
-  #converse(socket: Socket): void {
-    const conversation: Conversation = { open: true, bytes: '', answered: 0 }
-    this.#conversations.push(conversation)
+  #serve(socket: Socket): void {
+    const connection: Recorded = { open: true, bytes: '', answered: 0 }
+    this.#connections.push(connection)
     this.#sockets.add(socket)
     socket
       .on('error', () => {})
       .on('close', () => {
-        conversation.open = false
+        connection.open = false
         this.#sockets.delete(socket)
       })
     socket.on('data', (chunk) => {
-      conversation.bytes += chunk.toString('latin1')
-      answer(conversation, socket)
+      connection.bytes += chunk.toString('latin1')
+      answer(connection, socket)
     })
   }
 }
 
-function answer(conversation: Conversation, socket: Socket): void {
-  const { requests, end, taken } = readRequests(conversation.bytes.slice(conversation.answered), strict)
+function answer(connection: Recorded, socket: Socket): void {
+  const { requests, end, taken } = readRequests(connection.bytes.slice(connection.answered), strict)
   const whole = requests.filter((request) => request.whole)
   for (const { method } of whole) socket.write(method === 'HEAD' ? EMPTY : OK)
-  if (whole.length === requests.length) conversation.answered += taken
-  // The bytes stay, for the test to look at.
+  if (whole.length === requests.length) connection.answered += taken
+  // The bytes stay, for the test to inspect.
   if (end === 'malformed') socket.destroy()
 }
 
-/** What is wrong with what the upstream got, for a person to read; null when every reading finds the same in it. */
+/** A description of the disagreement; null when every reading finds the same. */
 export function sameForAll(streams: readonly string[], decided: readonly Decided[]): string | null {
   const known = new Map(decided.map((each) => [each.id, `${each.method} ${each.path} ${each.id}`]))
   const seen = new Set<string>()
@@ -119,13 +120,13 @@ export function sameForAll(streams: readonly string[], decided: readonly Decided
 
 interface Line {
   readonly id: string
-  /** Method, path and id: what the gateway decided on. */
+  /** Method, path and id: the decision of the gateway. */
   readonly line: string
   /** The body, and the target with its query. */
   readonly rest: string
 }
 
-/** The requests of a stream; null where the reading meets what is no HTTP. */
+/** The requests of a stream; null where a reader finds bytes that are not HTTP. */
 function linesOf(bytes: string, reading: number): Line[] | null {
   const { requests, end } = readRequests(bytes, leniencies[reading] ?? strict)
   if (end === 'malformed') return null

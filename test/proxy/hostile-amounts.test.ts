@@ -88,7 +88,7 @@ t.test('interim answers without end meet the response timeout', async (t) => {
   const { all } = await hostile.play({ packets: '', after: flood('HTTP/1.1 103 X\r\nX-A: a\r\n\r\n') })
   t.match(all, [{ status: 504, code: 'upstream_timeout' }])
   t.ok(await hostile.dropped())
-  t.ok(await hostile.goesOn())
+  t.ok(await hostile.nextRequestsWork())
 })
 
 t.test('more than its length, without end', async (t) => {

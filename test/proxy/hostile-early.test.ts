@@ -3,7 +3,7 @@
 import type { Socket } from 'node:net'
 import t from 'tap'
 import { HostileUpstream, harmless } from '../hostile/hostile-upstream.ts'
-import { send } from '../hostile/door.ts'
+import { send } from '../hostile/gateway.ts'
 
 const EVIL = 'HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nEVIL'
 const sized = 'HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nbody'
@@ -23,7 +23,7 @@ t.test('before any request: dropped', async (t) => {
     t.equal(all.length, 1)
     // What came as the request went out may be taken for its answer, as nobody could tell; but for no other's.
     t.ok(all[0]?.status === 502 || all[0]?.body === 'body' || early === EVIL, JSON.stringify(early))
-    t.ok(await hostile.goesOn(), JSON.stringify(early))
+    t.ok(await hostile.nextRequestsWork(), JSON.stringify(early))
   }
 })
 
@@ -58,7 +58,7 @@ t.test('before the request is whole, and the client goes on: the next request is
   const statuses = all.map(({ status }) => status)
   t.ok(statuses.length === 2 || all[0]?.closes === true, String(statuses))
   t.notOk(all.some(({ body }) => body === 'EVIL'))
-  t.ok(await hostile.goesOn())
+  t.ok(await hostile.nextRequestsWork())
 })
 
 t.test('broken before the request is whole: 502', async (t) => {

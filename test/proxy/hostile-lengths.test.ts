@@ -1,7 +1,7 @@
 /** Lengths that two readers could read differently: 502, the connection dropped, the next request unharmed. */
 
 import t from 'tap'
-import { cut, goesOn, hostile, refusedWhole } from './support.ts'
+import { cut, nextRequestsWork, hostile, refusedWhole } from './support.ts'
 
 const sized = (...lines: string[]) => `HTTP/1.1 200 OK\r\n${lines.join('\r\n')}\r\n\r\nok`
 
@@ -95,6 +95,6 @@ for (const [name, bytes, method] of [
     const [, body, ...more] = first.split('\r\n\r\n')
     t.equal(body, name.includes('behind') ? 'ok' : '')
     t.same(more, [])
-    goesOn(t, next, connections)
+    nextRequestsWork(t, next, connections)
   })
 }

@@ -12,7 +12,7 @@ t.test('200 to 999 pass, with their bodies where they have one', async (t) => {
     t.same([all.map((each) => each.status), rest], [[status], ''], String(status))
     t.equal(all[0]?.body, status === 204 || status === 304 ? '' : 'body', String(status))
   }
-  t.ok(await hostile.goesOn())
+  t.ok(await hostile.nextRequestsWork())
 })
 
 t.test('100 to 199, without end or answer behind them, are no answer', async (t) => {
@@ -47,7 +47,7 @@ t.test('a length or a coding in an interim answer frames nothing', async (t) => 
     const got = all.map(({ status, body }) => ({ status, body }))
     t.ok(got.length === 1 && (got[0]?.status === 502 || got[0]?.body === 'body'), line)
     t.equal(rest, '')
-    t.ok(await hostile.goesOn(), line)
+    t.ok(await hostile.nextRequestsWork(), line)
   }
 })
 

@@ -1,7 +1,7 @@
 /** Malformed status lines: 502, the connection closed, the next request unharmed. */
 
 import t from 'tap'
-import { cut, goesOn, hostile, refusedWhole } from './support.ts'
+import { cut, nextRequestsWork, hostile, refusedWhole } from './support.ts'
 
 const REST = '\r\nContent-Length: 2\r\n\r\nok'
 
@@ -55,7 +55,7 @@ t.test('a continuation that was not asked for is no answer', async (t) => {
 for (const version of ['HTTP/0.9', 'HTTP/2.0', 'HTTP/1.0', 'RTSP/1.0']) {
   t.test(`${version}: the connection is not used again`, async (t) => {
     const { next, connections } = await hostile(t, `${version} 200 OK${REST}`)
-    goesOn(t, next, connections)
+    nextRequestsWork(t, next, connections)
   })
   t.test(`${version} without a length, and reset: not taken for whole`, async (t) => {
     const die = (socket: import('node:net').Socket) => setTimeout(() => socket.resetAndDestroy(), 50)

@@ -1,4 +1,4 @@
-/** Answers of an upstream, valid and mutated, and what a client may be given of them at most. */
+/** Responses of an upstream, valid and mutated, and the most that a client may receive of them. */
 
 import { mutate } from './mutations.ts'
 import type { Random } from './random.ts'
@@ -24,7 +24,7 @@ const FIELDS = [
 ]
 const BODIES = ['', 'a', 'abcd', 'HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nEVIL', '0\r\n\r\n']
 
-/** @param bytes perhaps mutated */
+/** @param bytes possibly mutated */
 export interface MadeAnswer {
   readonly bytes: string
   readonly valid: boolean
@@ -67,7 +67,9 @@ export interface ReadAnswer {
 const HEAD =
   /^HTTP\/1\.([01]) ([1-9][0-9]{2})(?: [^\r\n]*)?\r\n((?:[!#$%&'*+\-.^_`|~\w]+:[\t\x20-\x7e\x80-\xff]*\r\n)*)$/
 
-/** The one whole answer that the RFC's strictest reader finds first in the bytes; null where it finds none. */
+/**
+ * The one complete response that the strictest reader of the RFC finds first in the bytes; null where it finds none.
+ */
 export function readAnswer(bytes: string): ReadAnswer | null {
   const end = bytes.indexOf('\r\n\r\n')
   const [, minor = '', digits = '', lines = ''] = HEAD.exec(bytes.slice(0, end + 2)) ?? []

@@ -1,4 +1,4 @@
-/** One case: the bytes of one connection, and in which packets they go. */
+/** One case: the bytes of one connection, and their division into packets. */
 
 import { validRequest } from './grammar.ts'
 import { mutate } from './mutations.ts'
@@ -8,11 +8,11 @@ export interface Case {
   readonly index: number
   readonly bytes: string
   readonly packets: readonly string[]
-  /** Nothing was done to it: each of its requests is due its answer. */
+  /** Not mutated: each of its requests gets its response. */
   readonly valid: boolean
 }
 
-/** The same for the same seed and index. */
+/** Deterministic in seed and index. */
 export function makeCase(seed: number, index: number): Case {
   const random = new Random(seed, index)
   let marks = 0

@@ -1,10 +1,10 @@
 /**
- * The fuzzer: cases in batches against one real gateway, and after each batch the question whether what reached the
- * upstream, what was logged and what was answered agree with each other and with the oracle.
+ * The fuzzer: runs batches of cases against one real gateway. After each batch it checks that the requests at the
+ * upstream, the log, the responses and the oracle agree.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Door, type Outcome, send } from '../door.ts'
+import { type TestGateway, type Exchange, send } from '../gateway.ts'
 import { strict } from '../leniency.ts'
 import { readRequests } from '../reading.ts'
 import { type Decided, sameForAll } from '../upstream.ts'
@@ -16,29 +16,29 @@ export interface FuzzOptions {
   readonly seed: number
   /** Index of the first case. */
   readonly from?: number
-  /** Ends at the first batch that has a fault. */
+  /** Stops after the first batch with a fault. */
   readonly stopAtFault?: boolean
 }
 
 export interface FuzzResult {
   readonly cases: number
   readonly valid: number
-  /** Requests that a strict parser sees in the cases, and those that the upstream got. */
+  /** Requests that a strict parser finds in the cases, and those that the upstream received. */
   readonly requests: number
   readonly forwarded: number
   readonly refused: number
-  /** Sentences. */
+  /** Descriptions in sentences. */
   readonly faults: readonly string[]
 }
 
 const BATCH = 1000
 const CONCURRENCY = 128
-/** Milliseconds without a byte after which a client says that it is done; then the connection has to end. */
+/** Milliseconds without a byte after which a client ends its side; then the connection has to end. */
 const PATIENCE = 150
 const VALID_PATIENCE = 10_000
 const END_PATIENCE = 10_000
 
-export async function fuzz(door: Door, options: FuzzOptions): Promise<FuzzResult> {
+export async function fuzz(gateway: TestGateway, options: FuzzOptions): Promise<FuzzResult> {
   const { cases, seed, from = 0, stopAtFault = false } = options
   const totals = { cases: 0, valid: 0, requests: 0, forwarded: 0, refused: 0, faults: [] as string[] }
   let ledger = newLedger()
@@ -46,7 +46,7 @@ export async function fuzz(door: Door, options: FuzzOptions): Promise<FuzzResult
     const batch = Array.from({ length: Math.min(BATCH, from + cases - first) }, (_, i) =>
       makeCase(seed, first + i),
     )
-    ledger = await runBatch(door, batch, ledger, totals)
+    ledger = await runBatch(gateway, batch, ledger, totals)
     if (stopAtFault && totals.faults.length > 0) break
   }
   return totals
@@ -61,53 +61,61 @@ interface Totals {
   faults: string[]
 }
 
-/** Requests that may be forwarded and were not yet, and what was decided: of this batch and, where it came late, the last. */
+/** Requests that may still be forwarded, and decisions: of this batch and, for late ones, of the last. */
 interface Ledger {
   readonly allowed: Map<string, number>
   decided: Decided[]
-  /** Answers of the upstream's that clients got. */
+  /** Responses of the upstream that clients received. */
   answered: number
 }
 
 const newLedger = (): Ledger => ({ allowed: new Map(), decided: [], answered: 0 })
 
-async function runBatch(door: Door, batch: readonly Case[], before: Ledger, totals: Totals): Promise<Ledger> {
+async function runBatch(
+  gateway: TestGateway,
+  batch: readonly Case[],
+  before: Ledger,
+  totals: Totals,
+): Promise<Ledger> {
   const ledger = newLedger()
   const waiting = [...batch].toReversed()
   const work = async () => {
     for (let each = waiting.pop(); each !== undefined; each = waiting.pop())
-      await runCase(door, each, ledger, totals)
+      await runCase(gateway, each, ledger, totals)
   }
   await Promise.all(Array.from({ length: CONCURRENCY }, work))
-  const { forwarded, faults } = await checkUpstream(door, before, ledger)
+  const { forwarded, faults } = await checkUpstream(gateway, before, ledger)
   totals.forwarded += forwarded
   totals.faults.push(...faults.map((fault) => `cases ${batch[0]?.index}–${batch.at(-1)?.index}: ${fault}`))
   return ledger
 }
 
-async function runCase(door: Door, each: Case, ledger: Ledger, totals: Totals): Promise<void> {
+async function runCase(gateway: TestGateway, each: Case, ledger: Ledger, totals: Totals): Promise<void> {
   const verdict = engine(each.bytes)
   for (const request of verdict.requests)
     if (request !== null) ledger.allowed.set(request.key, (ledger.allowed.get(request.key) ?? 0) + 1)
-  const outcome = await run(door, each, verdict)
-  ledger.answered += outcome.all.filter(({ status }) => status === 200).length
+  const exchange = await run(gateway, each, verdict)
+  ledger.answered += exchange.all.filter(({ status }) => status === 200).length
   totals.cases++
   totals.valid += Number(each.valid)
   totals.requests += verdict.requests.length
-  totals.refused += outcome.all.filter(({ status }) => status >= 400).length
-  const fault = faultOf(each, verdict, outcome)
-  if (fault !== null) totals.faults.push(`case ${each.index}: ${fault}\n${show(each, outcome)}`)
+  totals.refused += exchange.all.filter(({ status }) => status >= 400).length
+  const fault = faultOf(each, verdict, exchange)
+  if (fault !== null) totals.faults.push(`case ${each.index}: ${fault}\n${show(each, exchange)}`)
 }
 
-/** Waits for the answers that are due, or for silence; then the client ends its side, and the gateway must too. */
-function run(door: Door, each: Case, { heads, due }: Verdict): Promise<Outcome> {
+/**
+ * Waits for the expected responses, or for silence; then the client ends its side, and the gateway must end the
+ * connection.
+ */
+function run(gateway: TestGateway, each: Case, { heads, due }: Verdict): Promise<Exchange> {
   const patience = each.valid ? VALID_PATIENCE : PATIENCE
   const answers = each.valid ? due : Infinity
-  return send(door.world.port, each.packets, { answers, heads, patience, finishAfter: END_PATIENCE })
+  return send(gateway.world.port, each.packets, { answers, heads, patience, finishAfter: END_PATIENCE })
 }
 
-/** What the answers of one case say. */
-function faultOf({ valid }: Case, { requests, due }: Verdict, { all, rest, end }: Outcome): string | null {
+/** The fault in the responses of one case. */
+function faultOf({ valid }: Case, { requests, due }: Verdict, { all, rest, end }: Exchange): string | null {
   if (end === 'open' && !(valid && all.length >= due)) return 'the connection neither answers nor ends'
   if (rest !== '' && end !== 'reset') return `what came is no answer: ${JSON.stringify(rest)}`
   for (const [index, { status, code, closes }] of all.entries()) {
@@ -122,11 +130,11 @@ function faultOf({ valid }: Case, { requests, due }: Verdict, { all, rest, end }
   return null
 }
 
-async function checkUpstream(door: Door, before: Ledger, ledger: Ledger) {
+async function checkUpstream(gateway: TestGateway, before: Ledger, ledger: Ledger) {
   const faults: string[] = []
-  const { upstream } = door
-  await quiet(door)
-  ledger.decided = door.decided()
+  const { upstream } = gateway
+  await quiet(gateway)
+  ledger.decided = gateway.decided()
   const disagreement = sameForAll(upstream.streams, [...before.decided, ...ledger.decided])
   if (disagreement !== null) faults.push(disagreement)
   const got = upstream.streams
@@ -139,7 +147,7 @@ async function checkUpstream(door: Door, before: Ledger, ledger: Ledger) {
   }
   if (got.length < ledger.answered)
     faults.push(`${ledger.answered} answers of an upstream that got ${got.length} requests`)
-  door.forget()
+  gateway.forget()
   return { forwarded: got.length, faults }
 }
 
@@ -149,8 +157,8 @@ function take(allowed: Map<string, number>, key: string): boolean {
   return times > 0
 }
 
-/** Until nothing is under way: neither at the gateway nor at the upstream. */
-async function quiet({ world, upstream }: Door): Promise<void> {
+/** Waits until neither the gateway nor the upstream has a request in flight. */
+async function quiet({ world, upstream }: TestGateway): Promise<void> {
   for (let i = 0; i < 500; i++) {
     await sleep(20)
     const metrics = await (await fetch(`${world.ops}/metrics`)).text()
@@ -158,6 +166,6 @@ async function quiet({ world, upstream }: Door): Promise<void> {
   }
 }
 
-function show({ packets }: Case, { text, end }: Outcome): string {
+function show({ packets }: Case, { text, end }: Exchange): string {
   return `  sent ${JSON.stringify(packets)}\n  got ${JSON.stringify(text.slice(0, 600))} (${end})`
 }

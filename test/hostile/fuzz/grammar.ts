@@ -1,4 +1,4 @@
-/** Valid requests of all kinds, one behind the other: what the mutations begin with. */
+/** Pipelined valid requests of all kinds, from which the mutations start. */
 
 import type { Random } from './random.ts'
 
@@ -60,7 +60,7 @@ const BODIES = [
   '0\r\n\r\n',
 ]
 
-/** @param mark found again in what the upstream gets */
+/** @param mark identifies the request at the upstream */
 export function validRequest(random: Random, mark: string): string {
   const method = random.pick(METHODS)
   const body =

@@ -1,8 +1,8 @@
-/** What is done to valid requests, so that parsers may come to differ about them. */
+/** Mutations of valid requests, on which parsers may come to disagree. */
 
 import type { Random } from './random.ts'
 
-/** Bytes that mean something to some parser. */
+/** Bytes that are significant to some parser. */
 const NASTY = [
   '\r',
   '\n',
@@ -31,7 +31,7 @@ const NASTY = [
   'x',
 ]
 
-/** Put in between any two bytes. */
+/** Inserted between any two bytes. */
 const TOKENS = [
   '\r\n',
   '\n',
@@ -87,7 +87,7 @@ const TOKENS = [
   '\t',
 ] as const
 
-/** Put into targets. */
+/** Inserted into targets. */
 const PATHS = [
   '/../',
   '/./',
@@ -120,7 +120,7 @@ const PATHS = [
   '\xe9',
 ] as const
 
-/** Put behind any line. */
+/** Inserted after any line. */
 const LINES = [
   'Content-Length: 0',
   'Content-Length: 4',
@@ -194,7 +194,7 @@ const cutAt = (bytes: string, at: number, removed: number, added: string) =>
   bytes.slice(0, at) + added + bytes.slice(at + removed)
 const somewhere = (bytes: string, random: Random) => random.below(bytes.length + 1)
 
-/** A place behind a line end, or anywhere where there is none. */
+/** A position after a line end, or anywhere where there is none. */
 function behindLine(bytes: string, random: Random): number {
   const end = bytes.indexOf('\r\n', somewhere(bytes, random))
   return end < 0 ? somewhere(bytes, random) : end + 2
@@ -209,19 +209,19 @@ const MUTATIONS: readonly Mutation[] = [
   (bytes, random) => cutAt(bytes, behindLine(bytes, random), 0, random.pick(TOKENS)),
   (bytes, random) => cutAt(bytes, behindLine(bytes, random), 0, `${random.pick(LINES)}\r\n`),
   (bytes, random) => cutAt(bytes, behindLine(bytes, random), 0, `${random.pick(LINES)}\r\n`),
-  /** In place of a line. */
+  /** Replaces a line. */
   (bytes, random) => {
     const at = behindLine(bytes, random)
     const end = bytes.indexOf('\r\n', at)
     return cutAt(bytes, at, end < 0 ? 0 : end - at, random.pick(LINES))
   },
-  /** A line again, somewhere else. */
+  /** Repeats a line somewhere else. */
   (bytes, random) => {
     const at = behindLine(bytes, random)
     const end = bytes.indexOf('\r\n', at)
     return cutAt(bytes, behindLine(bytes, random), 0, bytes.slice(at, end < 0 ? bytes.length : end + 2))
   },
-  /** One line end is another. */
+  /** Replaces a line end. */
   (bytes, random) => {
     const end = bytes.indexOf('\r\n', somewhere(bytes, random))
     return end < 0
@@ -233,7 +233,7 @@ const MUTATIONS: readonly Mutation[] = [
           random.pick(['\n', '\r', '\r\r\n', '\n\r', '', '\r\n\r\n', '\r\n ', '\x0b', '\x85']),
         )
   },
-  /** One number is another. */
+  /** Replaces a number. */
   (bytes, random) => {
     const from = somewhere(bytes, random)
     const number = /[0-9a-f]+(?=\r\n|;)/.exec(bytes.slice(from))
@@ -263,14 +263,14 @@ const MUTATIONS: readonly Mutation[] = [
       ]),
     )
   },
-  /** Something in a target. */
+  /** Inserts into a target. */
   (bytes, random) => {
     const target = /(?<= )(?:http:\/\/|\/)[^ ]* HTTP/.exec(bytes.slice(somewhere(bytes, random)))
     if (target === null) return bytes
     const at = bytes.indexOf(target[0]) + random.below(target[0].length - 4)
     return cutAt(bytes, at, 0, random.pick(PATHS))
   },
-  /** Something behind a path. */
+  /** Appends to a path. */
   (bytes, random) => {
     const path = /(?<= )(?:http:\/\/|\/)[^ ?]*(?=[ ?])/.exec(bytes.slice(somewhere(bytes, random)))
     if (path === null) return bytes
@@ -278,7 +278,7 @@ const MUTATIONS: readonly Mutation[] = [
   },
   (bytes, random) => bytes.slice(0, somewhere(bytes, random)),
   (bytes, random) => bytes.slice(somewhere(bytes, random)),
-  /** The beginning of this and the end of another. */
+  /** Joins the beginning of this case and the end of another. */
   (bytes, random, other) => {
     const second = other()
     return bytes.slice(0, somewhere(bytes, random)) + second.slice(somewhere(second, random))

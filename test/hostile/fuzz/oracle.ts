@@ -1,4 +1,4 @@
-/** What may be made of a case at most, read from the contract and not from the code. */
+/** The most that may be made of a case, from the specification and not from the code. */
 
 import { tolerated } from '../leniency.ts'
 import { fieldOf, type ReadRequest, readRequests } from '../reading.ts'
@@ -7,11 +7,11 @@ export interface Verdict {
   /** In order; null for a request that has to be refused. */
   readonly requests: readonly (Forwarded | null)[]
   readonly heads: readonly boolean[]
-  /** Answers that are due where nothing was done to the case: those of whole requests. */
+  /** Expected responses of an unmutated case: those of complete requests. */
   readonly due: number
 }
 
-/** A request as the upstream may get it. */
+/** A request as the upstream may receive it. */
 export interface Forwarded {
   readonly key: string
   readonly whole: boolean
@@ -28,12 +28,12 @@ export function engine(bytes: string): Verdict {
   }
 }
 
-/** The client may then leave its body out or send it: nobody can say where its next request begins. */
+/** The client may then omit the body or send it, so that the start of its next request is undetermined. */
 function isRefusedEarly(request: ReadRequest): boolean {
   return request.fields.some(([name]) => name.toLowerCase() === 'expect') && forwarded(request) === null
 }
 
-/** The request is known by its mark, which passes through the gateway. */
+/** The request is identified by its mark, which passes through the gateway. */
 export function keyOf({ method, fields, body }: ReadRequest, target: string): string {
   const marks = fields.filter(([name]) => name.toLowerCase() === 'x-case').map(([, value]) => value)
   return `${method} ${target} ${marks.join()} ${JSON.stringify(body)}`

@@ -1,4 +1,4 @@
-/** Numbers that look random and come again with the same seed (sfc32): a case that fails can be had again. */
+/** Pseudo-random numbers from a seed (sfc32), so that a failing case can be repeated. */
 
 export class Random {
   #a: number
@@ -18,7 +18,7 @@ export class Random {
     return this.#next() % below
   }
 
-  /** One time in `times`. */
+  /** True once in `times` on average. */
   once(times: number): boolean {
     return this.below(times) === 0
   }

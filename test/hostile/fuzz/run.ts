@@ -1,6 +1,6 @@
 /**
- * `node test/hostile/fuzz/run.ts --cases 100000 --seed 1`: the fuzzer by itself. Exit 1 when it found something.
- * `--from` begins at a case; `--weak` breaks the gateway first (see weak.ts).
+ * `node test/hostile/fuzz/run.ts --cases 100000 --seed 1` runs the fuzzer alone. It exits with 1 after a fault.
+ * `--from` starts at a case; `--weak` breaks the gateway first (see weak.ts).
  */
 
 import { parseArgs } from 'node:util'
@@ -17,16 +17,16 @@ const { values } = parseArgs({
 })
 if (values.weak !== undefined) weaken(values.weak)
 
-// Only now is the gateway loaded.
-const { openDoor } = await import('../door.ts')
+// The gateway must be loaded after the weakness is applied.
+const { startGateway } = await import('../gateway.ts')
 const { fuzz } = await import('./fuzz.ts')
 
 const ends: (() => unknown)[] = []
 const scope = { teardown: (end: () => unknown) => void ends.push(end) } as unknown as Test
 const started = performance.now()
 try {
-  const door = await openDoor(scope)
-  const { faults, ...figures } = await fuzz(door, {
+  const gateway = await startGateway(scope)
+  const { faults, ...figures } = await fuzz(gateway, {
     cases: Number(values.cases),
     seed: Number(values.seed),
     from: Number(values.from),

@@ -1,8 +1,11 @@
-/** A gateway broken on purpose, before it is loaded: the fuzzer has to see each. For fuzz.test.ts and run.ts alone. */
+/**
+ * Breaks a gateway on purpose before it is loaded; the fuzzer has to find each fault. For fuzz.test.ts and run.ts
+ * alone.
+ */
 
 import { registerHooks } from 'node:module'
 
-/** What is done to a file of the source: a text in it, and what stands there in its place. */
+/** An edit of a source file: a text in it, and its replacement. */
 interface Edit {
   readonly file: string
   readonly text: string

@@ -1,6 +1,6 @@
 /**
- * A gateway in front of the recording upstream, and a client that writes bytes: what each file of this folder begins
- * with. Public routes only, as it is the reading of requests that is tried here.
+ * A gateway in front of the recording upstream, and a client that writes bytes. Public routes only, because these
+ * tests cover the parsing of requests.
  */
 
 import { truncateSync } from 'node:fs'
@@ -24,16 +24,16 @@ const ROUTES = [
   'GET /v1/trainings: trainings:list',
 ]
 
-/** Milliseconds that a client waits for more before it says that nothing more comes. */
+/** Milliseconds without data after which a client stops waiting. */
 const PATIENCE = 8000
 
-export interface Outcome extends Answers {
+export interface Exchange extends Answers {
   readonly text: string
-  /** How the connection ended: closed in order, reset, or not at all. */
+  /** How the connection ended: closed in order, reset, or still open. */
   readonly end: 'closed' | 'reset' | 'open'
 }
 
-export class Door {
+export class TestGateway {
   readonly world: World
   readonly upstream: RecordingUpstream
 
@@ -42,11 +42,11 @@ export class Door {
     this.upstream = upstream
   }
 
-  send(packets: Packets, options: SendOptions = {}): Promise<Outcome> {
+  send(packets: Packets, options: SendOptions = {}): Promise<Exchange> {
     return send(this.world.port, packets, options)
   }
 
-  /** What the gateway has logged as decided, for the upstream. */
+  /** The forwarding decisions in the gateway's log. */
   decided(): Decided[] {
     return this.world
       .log()
@@ -54,13 +54,16 @@ export class Door {
       .map((line) => ({ id: String(line.request_id), method: String(line.method), path: String(line.path) }))
   }
 
-  /** What has been answered, and its log. */
+  /** Drops the requests that are answered, and the log. */
   forget(): void {
     this.upstream.forget()
     truncateSync(join(this.world.folder, 'log'))
   }
 
-  /** Each reading of what the upstream got finds what was decided, and nothing else. The log comes after the answer. */
+  /**
+   * Checks that every reading of the upstream's bytes finds exactly the decided requests. The log is written after
+   * the response.
+   */
   async agrees(t: Test): Promise<void> {
     const check = () => sameForAll(this.upstream.streams, this.decided())
     for (let i = 0; i < 100 && check() !== null; i++) await sleep(10)
@@ -68,7 +71,10 @@ export class Door {
   }
 }
 
-export async function openDoor(t: Test, options: Omit<WorldOptions, 'target'> = {}): Promise<Door> {
+export async function startGateway(
+  t: Test,
+  options: Omit<WorldOptions, 'target'> = {},
+): Promise<TestGateway> {
   const upstream = await RecordingUpstream.start()
   t.teardown(() => upstream.close())
   const world = await startWorld(t, {
@@ -78,31 +84,31 @@ export async function openDoor(t: Test, options: Omit<WorldOptions, 'target'> = 
     ...options,
     target: upstream.url,
   })
-  return new Door(world, upstream)
+  return new TestGateway(world, upstream)
 }
 
-/** Bytes, one character each; several are written one after the other, each when the one before has gone out. */
+/** Bytes, one character each; several are written in sequence, each once the previous one is flushed. */
 export type Packets = string | readonly string[]
 
 export interface SendOptions {
-  /** Ends the wait: so many answers are here. */
+  /** Stops waiting after this number of responses. */
   readonly answers?: number
-  /** Says FIN when all is written. */
+  /** Sends FIN once everything is written. */
   readonly finish?: boolean
-  /** Says FIN in place of giving up, and gives up so many milliseconds later. */
+  /** On a timeout, sends FIN first, and stops waiting this number of milliseconds later. */
   readonly finishAfter?: number
   readonly heads?: readonly boolean[]
   readonly patience?: number
 }
 
-/** Writes, and reads until the gateway closes, the answers wanted are there, or nothing comes any more. */
-export function send(port: number, packets: Packets, options: SendOptions = {}): Promise<Outcome> {
+/** Writes, and reads until the gateway closes, the wanted responses have arrived, or no more data arrives. */
+export function send(port: number, packets: Packets, options: SendOptions = {}): Promise<Exchange> {
   const { answers = Infinity, finish = false, finishAfter = null, heads = [], patience = PATIENCE } = options
   const all = typeof packets === 'string' ? [packets] : packets
   return new Promise((resolve) => {
     const socket = connect({ port, host: '127.0.0.1', noDelay: true, allowHalfOpen: true })
     let text = ''
-    const done = (end: Outcome['end']) => {
+    const done = (end: Exchange['end']) => {
       socket.destroy()
       resolve({ text, end, ...readAnswers(text, heads) })
     }
@@ -130,7 +136,7 @@ async function writeAll(
   for (const packet of packets) {
     if (!socket.writable) return
     await new Promise((resolve) => socket.write(packet, 'latin1', resolve))
-    // Two writes in one turn of the loop may be read as one.
+    // Two writes in one turn of the event loop may be read as one.
     await new Promise(setImmediate)
   }
   if (finish && socket.writable) socket.end()
@@ -141,60 +147,68 @@ export const get = (headers: string, target = '/docs/a') =>
   `GET ${target} HTTP/1.1\r\nHost: a\r\n${headers}\r\n`
 export const chunked = (body: string, more = '') => post(`Transfer-Encoding: chunked\r\n${more}`, body)
 
-/** Behind what is refused: must be no request to anybody. */
+/** Follows a refused request, and must not be read as a request. */
 const HIDDEN = 'GET /docs/hidden HTTP/1.1\r\nHost: a\r\n\r\n'
 
 /**
- * Each is refused in one answer with this code, its connection closed, nothing of it upstream, and the gateway is well.
+ * Each case is refused with one response of this code and a closed connection, nothing of it reaches the upstream,
+ * and the gateway keeps working.
  *
  * @param cases name → bytes
  */
 export async function refusesAll(
   t: Test,
-  door: Door,
+  gateway: TestGateway,
   cases: Readonly<Record<string, Packets>>,
   code = 'request_malformed',
   status = 400,
 ): Promise<void> {
-  for (const [name, packets] of Object.entries(cases)) await refuses(t, door, name, packets, code, status)
+  for (const [name, packets] of Object.entries(cases)) await refuses(t, gateway, name, packets, code, status)
 }
 
-async function refuses(t: Test, door: Door, name: string, packets: Packets, code: string, status: number) {
+async function refuses(
+  t: Test,
+  gateway: TestGateway,
+  name: string,
+  packets: Packets,
+  code: string,
+  status: number,
+) {
   const all = typeof packets === 'string' ? [packets + HIDDEN] : [...packets, HIDDEN]
-  const { all: answers, rest, end, text } = await door.send(all)
+  const { all: answers, rest, end, text } = await gateway.send(all)
   const got = answers.map((each) => ({ status: each.status, code: each.code, closes: each.closes }))
   t.same({ got, rest, end }, { got: [{ status, code, closes: true }], rest: '', end: 'closed' }, name, {
     text,
   })
-  await onlyAlive(t, door, name)
+  await onlyAlive(t, gateway, name)
 }
 
-/** Each has one 200 of the upstream's, as the request after it has. @param cases name → bytes */
+/** Each case gets one 200 of the upstream, and so does the request after it. @param cases name → bytes */
 export async function passesAll(
   t: Test,
-  door: Door,
+  gateway: TestGateway,
   cases: Readonly<Record<string, Packets>>,
 ): Promise<void> {
   for (const [name, packets] of Object.entries(cases)) {
     const all = typeof packets === 'string' ? [packets] : packets
-    const { all: answers, rest, text } = await door.send([...all, get('', '/docs/next')], { answers: 2 })
+    const { all: answers, rest, text } = await gateway.send([...all, get('', '/docs/next')], { answers: 2 })
     t.same([answers.map(({ status }) => status), rest], [[200, 200], ''], name, { text })
-    const paths = door.upstream.requests.map(({ target }) => target)
-    t.equal(paths.length, 2, `${name}: as many upstream`)
+    const paths = gateway.upstream.requests.map(({ target }) => target)
+    t.equal(paths.length, 2, `${name}: as many requests upstream`)
     t.ok(paths.includes('/docs/next'), name)
-    await door.agrees(t)
-    door.forget()
+    await gateway.agrees(t)
+    gateway.forget()
   }
 }
 
-/** The gateway answers, and the upstream has seen nothing but that. */
-export async function onlyAlive(t: Test, door: Door, name: string): Promise<void> {
-  const alive = await door.send(get('', '/docs/alive'), { answers: 1 })
+/** The gateway responds, and the upstream has received only that request. */
+export async function onlyAlive(t: Test, gateway: TestGateway, name: string): Promise<void> {
+  const alive = await gateway.send(get('', '/docs/alive'), { answers: 1 })
   t.same(
-    [alive.all.map(({ status }) => status), door.upstream.requests.map(({ target }) => target)],
+    [alive.all.map(({ status }) => status), gateway.upstream.requests.map(({ target }) => target)],
     [[200], ['/docs/alive']],
-    `${name}: nothing upstream, and the gateway goes on`,
+    `${name}: nothing upstream, and the gateway keeps working`,
   )
-  await door.agrees(t)
-  door.forget()
+  await gateway.agrees(t)
+  gateway.forget()
 }
