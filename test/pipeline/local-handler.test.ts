@@ -11,7 +11,7 @@ import type { ClientResponse } from '../../src/http/server/client-response.ts'
 import { heldPermissions } from '../../src/decision/seats/held-permissions.ts'
 import { serveLocal } from '../../src/pipeline/local-handler.ts'
 import { isAwaited, openListener } from '../support/listener.ts'
-import { codeOf, judgementOf, refuse, roundTrip, routeTo, valuesOf, Wire } from '../proxy/support.ts'
+import { codeOf, evaluationOf, refuse, roundTrip, routeTo, valuesOf, Wire } from '../proxy/support.ts'
 
 const NO_STORE = { wholeSeat: () => Promise.reject(new Error('no store')) }
 
@@ -41,7 +41,7 @@ async function local(t: Test, handler: LocalHandler, publicRoute = false) {
     const maxBody = 1024 * 1024
     const route = routeTo(publicRoute ? { requirement: 'public', target, maxBody } : { target, maxBody })
     const evaluation = {
-      ...judgementOf(request, route),
+      ...evaluationOf(request, route),
       resolved: GRANTS,
       params: new PathParams(['id'], ['x']),
     }

@@ -1,4 +1,4 @@
-/** An upstream response after the request was answered otherwise: it is dropped, and the connection survives. */
+/** An upstream response after the gateway has sent another response: it is dropped, and the connection survives. */
 
 import t, { type Test } from 'tap'
 import { Refusal } from '../../src/model/errors.ts'
@@ -10,7 +10,7 @@ import { codeOf, get, refuse, Wire } from './support.ts'
 
 const denied = new Refusal('permission_denied', 'It was decided again.')
 
-/** A request that has just been refused, and what its client will have got. */
+/** A request that was just refused, and the expected response of its client. */
 async function refused(t: Test) {
   const { port, asked } = await firstExchange(t)
   const wire = new Wire(port).send(get())
@@ -55,12 +55,12 @@ for (const [name, act] of Object.entries({
     const { exchange, answer, ended } = await refused(t)
     refuse(exchange, denied, null)
     act(answer)
-    const got = await ended
-    t.equal(codeOf(got), 'permission_denied')
-    t.notMatch(got, /evil|HTTP\/1\.1 20/)
+    const expected = await ended
+    t.equal(codeOf(expected), 'permission_denied')
+    t.notMatch(expected, /evil|HTTP\/1\.1 20/)
     t.equal(exchange.bytesOut, 0)
   })
-  t.test(`${name}, and then the refusal, before anything of it is out`, async (t) => {
+  t.test(`${name}, then the refusal before any of it is sent`, async (t) => {
     if (name !== 'the head alone') return
     const { exchange, answer, ended } = await refused(t)
     act(answer)

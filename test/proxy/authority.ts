@@ -1,6 +1,6 @@
 /**
- * A certificate authority for the tests of TLS: X.509 v3 certificates (RFC 5280), made as they are needed, so that no
- * key lies in the repository and nothing of it grows old. Node.js signs, but has no writer for certificates.
+ * A certificate authority for the tests of TLS. It makes X.509 v3 certificates (RFC 5280) on demand, so that no key
+ * lies in the repository and no certificate expires. Node.js signs, but does not write certificates.
  */
 
 import { generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto'
@@ -13,7 +13,7 @@ export interface Identity {
 }
 
 export interface Subject {
-  /** Names and IPv4 addresses it is good for. */
+  /** The names and IPv4 addresses of the certificate. */
   readonly names: readonly string[]
   readonly notBefore?: Date
   readonly notAfter?: Date
@@ -51,7 +51,7 @@ function alternativeNames(names: readonly string[]): Buffer {
   return sequence(oid('551d11'), octets(sequence(...each)))
 }
 
-/** basicConstraints, critical: it may sign others. */
+/** basicConstraints, critical: it may sign other certificates. */
 const isAuthority = sequence(oid('551d13'), boolean, octets(sequence(boolean)))
 
 function pem(key: KeyObject): string {
@@ -70,12 +70,12 @@ export class Authority {
     this.cert = this.#certificate(name, publicKey, isAuthority, {})
   }
 
-  /** Itself, as if it were a server: signed by itself, and by nobody else. */
+  /** Its own certificate as a server's: self-signed. */
   get identity(): Identity {
     return { cert: this.cert, key: pem(this.#key) }
   }
 
-  /** A server's or client's. */
+  /** A certificate for a server or a client. */
   issue(subject: Subject): Identity {
     const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
     const cert = this.#certificate('Test', publicKey, alternativeNames(subject.names), subject)

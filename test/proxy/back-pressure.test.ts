@@ -7,7 +7,7 @@ import { eventually, front, serve, serveRaw, Wire } from './support.ts'
 const MEBIBYTE = 1024 * 1024
 const chunk = Buffer.alloc(MEBIBYTE, 'a')
 
-/** Waits until the counter stands still. */
+/** Waits until the counter stops changing. */
 async function standstill(count: () => number): Promise<number> {
   let last = -1
   while (last !== count()) {
@@ -30,18 +30,18 @@ t.test('a client that does not read stops the upstream', async (t) => {
     response.on('drain', more)
     more()
   })
-  const { port: gate, exchanges } = await front(t, port)
-  const socket = connect(gate, '127.0.0.1')
+  const { port: gatewayPort, exchanges } = await front(t, port)
+  const socket = connect(gatewayPort, '127.0.0.1')
   socket.on('error', () => {})
   socket.write('GET / HTTP/1.1\r\nHost: gw\r\n\r\n')
   socket.pause()
   await eventually(() => sent > 0)
   const stopped = await standstill(() => sent)
-  t.ok(stopped < 60 * MEBIBYTE, `${stopped / MEBIBYTE} MiB were taken from the upstream`)
-  t.ok((exchanges[0]?.response.writableLength ?? Infinity) < MEBIBYTE, 'little waits here')
+  t.ok(stopped < 60 * MEBIBYTE, `${stopped / MEBIBYTE} MiB were read from the upstream`)
+  t.ok((exchanges[0]?.response.writableLength ?? Infinity) < MEBIBYTE, 'the gateway buffers little')
   socket.resume()
   await eventually(() => exchanges[0]?.response.writableFinished === true)
-  t.equal(exchanges[0]?.bytesOut, 500 * MEBIBYTE, 'and it goes on when the client does')
+  t.equal(exchanges[0]?.bytesOut, 500 * MEBIBYTE, 'it continues when the client does')
   socket.destroy()
 })
 
@@ -56,14 +56,16 @@ t.test('an upstream that does not read stops the client', async (t) => {
       })
     }
   })
-  const { port: gate, exchanges } = await front(t, port)
+  const { port: gatewayPort, exchanges } = await front(t, port)
   const total = 200 * MEBIBYTE
-  const wire = new Wire(gate).send(`POST / HTTP/1.1\r\nHost: gw\r\nContent-Length: ${total + 3}\r\n\r\n`)
+  const wire = new Wire(gatewayPort).send(
+    `POST / HTTP/1.1\r\nHost: gw\r\nContent-Length: ${total + 3}\r\n\r\n`,
+  )
   for (let i = 0; i < 200; i++) wire.socket.write(chunk)
   wire.send('END')
   await eventually(() => (exchanges[0]?.bytesIn ?? 0) > 0)
   const stopped = await standstill(() => exchanges[0]?.bytesIn ?? 0)
-  t.ok(stopped < 60 * MEBIBYTE, `${stopped / MEBIBYTE} MiB were taken from the client`)
+  t.ok(stopped < 60 * MEBIBYTE, `${stopped / MEBIBYTE} MiB were read from the client`)
   go()
   await wire.until('HTTP/1.1 200')
   t.equal(exchanges[0]?.bytesIn, total + 3)
@@ -81,8 +83,8 @@ t.test('a client that reads nothing for too long is cut off, and the upstream is
     })
     more()
   })
-  const { port: gate, exchanges } = await front(t, port, { bodyTimeout: 300 })
-  const wire = new Wire(gate).send('GET / HTTP/1.1\r\nHost: gw\r\n\r\n')
+  const { port: gatewayPort, exchanges } = await front(t, port, { bodyTimeout: 300 })
+  const wire = new Wire(gatewayPort).send('GET / HTTP/1.1\r\nHost: gw\r\n\r\n')
   wire.socket.pause()
   await eventually(() => gone)
   t.match(exchanges[0], { aborted: true })
@@ -90,7 +92,7 @@ t.test('a client that reads nothing for too long is cut off, and the upstream is
 })
 
 t.test('a client that leaves only the end of a response unread is cut off too', async (t) => {
-  // Ends when the first bytes have to wait at the gateway: few enough that nothing else was held.
+  // Stops when the first bytes have to wait at the gateway: few enough that nothing else is buffered.
   const port = await serve(t, async (_, response) => {
     while ((exchanges[0]?.response.writableLength ?? 0) === 0) {
       response.write(Buffer.alloc(16 * 1024))
@@ -98,8 +100,8 @@ t.test('a client that leaves only the end of a response unread is cut off too', 
     }
     response.end()
   })
-  const { port: gate, exchanges } = await front(t, port, { bodyTimeout: 300 })
-  const wire = new Wire(gate).send('GET / HTTP/1.1\r\nHost: gw\r\n\r\n')
+  const { port: gatewayPort, exchanges } = await front(t, port, { bodyTimeout: 300 })
+  const wire = new Wire(gatewayPort).send('GET / HTTP/1.1\r\nHost: gw\r\n\r\n')
   wire.socket.pause()
   await eventually(() => exchanges[0]?.response.destroyed === true)
   t.equal(exchanges[0]?.response.writableFinished, false)

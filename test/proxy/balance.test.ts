@@ -18,12 +18,12 @@ import {
 
 /** Targets that respond on demand, behind a gateway. */
 class Fleet {
-  readonly gate: Front
-  /** Requests that each target holds. */
+  readonly front: Front
+  /** Requests in flight at each target. */
   readonly held: ServerResponse[][]
 
-  private constructor(gate: Front, held: ServerResponse[][]) {
-    this.gate = gate
+  private constructor(front: Front, held: ServerResponse[][]) {
+    this.front = front
     this.held = held
   }
 
@@ -37,16 +37,16 @@ class Fleet {
     return this.held.map((each) => each.length)
   }
 
-  /** Sends one, and waits until a target, or the gateway, has it. */
+  /** Sends a request, and waits until a target or the gateway has it. */
   async send(): Promise<Wire> {
     const had = this.#seen()
-    const wire = new Wire(this.gate.port).send(get())
+    const wire = new Wire(this.front.port).send(get())
     await eventually(() => this.#seen() > had)
     return wire
   }
 
   #seen(): number {
-    const refused = this.gate.exchanges.filter(({ refusal }) => refusal !== null).length
+    const refused = this.front.exchanges.filter(({ refusal }) => refusal !== null).length
     return refused + this.counts.reduce((sum, count) => sum + count, 0)
   }
 }
@@ -54,14 +54,14 @@ class Fleet {
 t.test('the target with the fewest requests in flight', async (t) => {
   const fleet = await Fleet.start(t, 3)
   for (let i = 0; i < 6; i++) await fleet.send()
-  t.same(fleet.counts, [2, 2, 2], 'among equals in turn')
+  t.same(fleet.counts, [2, 2, 2], 'equal ones in turn')
   fleet.held[1]?.splice(0).forEach((response) => response.end())
-  await eventually(() => fleet.gate.upstream.targets()[1]?.pending === 0)
+  await eventually(() => fleet.front.upstream.targets()[1]?.pending === 0)
   for (let i = 0; i < 3; i++) await fleet.send()
   t.ok((fleet.counts[1] ?? 0) >= 2, 'the idle one until it has as many as the others')
   t.ok(Math.max(...fleet.counts) === 3, 'then any')
   t.same(
-    fleet.gate.upstream.targets().map(({ pending }) => pending),
+    fleet.front.upstream.targets().map(({ pending }) => pending),
     fleet.counts,
   )
 })
@@ -88,7 +88,7 @@ t.test('round-robin ignores requests in flight', async (t) => {
   const fleet = await Fleet.start(t, 2, { balance: 'round-robin' })
   for (let i = 0; i < 4; i++) await fleet.send()
   fleet.held[0]?.splice(0).forEach((response) => response.end())
-  await eventually(() => fleet.gate.upstream.targets()[0]?.pending === 0)
+  await eventually(() => fleet.front.upstream.targets()[0]?.pending === 0)
   await fleet.send()
   await fleet.send()
   t.same(fleet.counts, [1, 3])
@@ -119,43 +119,43 @@ t.test('beyond the limit of one target the others serve; beyond that of all, 503
     t.equal(codeOf(answer), 'unavailable')
     t.match(answer, 'too many requests waiting')
     t.same(valuesOf(answer, 'retry-after'), ['1'])
-    t.same(fleet.counts, Array(size).fill(2), 'it went nowhere')
+    t.same(fleet.counts, Array(size).fill(2), 'not forwarded')
     fleet.held[0]?.shift()?.end()
-    await eventually(() => fleet.gate.upstream.targets()[0]?.pending === 1)
+    await eventually(() => fleet.front.upstream.targets()[0]?.pending === 1)
     await fleet.send()
-    t.equal(fleet.counts[0], 2, 'room is used again')
+    t.equal(fleet.counts[0], 2, 'freed slots are used again')
   }
 })
 
 t.test('waiting requests count, cancelled ones do not', async (t) => {
   const fleet = await Fleet.start(t, 1, { maxPending: 3, connections: 1 })
   await fleet.send()
-  const waiting = [new Wire(fleet.gate.port).send(get()), new Wire(fleet.gate.port).send(get())]
-  const pending = () => fleet.gate.upstream.targets()[0]?.pending
+  const waiting = [new Wire(fleet.front.port).send(get()), new Wire(fleet.front.port).send(get())]
+  const pending = () => fleet.front.upstream.targets()[0]?.pending
   await eventually(() => pending() === 3)
-  t.equal(codeOf(await roundTrip(fleet.gate.port, get())), 'unavailable')
+  t.equal(codeOf(await roundTrip(fleet.front.port, get())), 'unavailable')
   for (const wire of waiting) wire.socket.destroy()
-  await eventually(() => fleet.gate.exchanges.filter(({ aborted }) => aborted).length === 2)
+  await eventually(() => fleet.front.exchanges.filter(({ aborted }) => aborted).length === 2)
   t.equal(pending(), 1)
   fleet.held[0]?.shift()?.end()
   await eventually(() => pending() === 0)
 })
 
-t.test('the count returns to zero after requests of any outcome', async (t) => {
+t.test('the count returns to zero after requests with any result', async (t) => {
   const port = await serve(t, (request, response) => {
     if (request.url === '/reset') request.socket.resetAndDestroy()
     else if (request.url === '/half') response.write('half', () => request.socket.destroy())
     else if (request.url === '/early') response.end('early')
     else if (request.url !== '/silent') request.resume().on('end', () => response.end('ok'))
   })
-  const { port: gate, upstream } = await front(t, port, { config: { responseTimeout: 100 } })
+  const { port: front, upstream } = await front(t, port, { config: { responseTimeout: 100 } })
   const ask = (line: string, more = '') => `${line} HTTP/1.1\r\nHost: gw\r\n${more}`
   for (const path of ['/', '/reset', '/half', '/silent'])
-    await roundTrip(gate, ask(`GET ${path}`, 'Connection: close\r\n\r\n'))
-  const leaver = new Wire(gate).send(ask('POST /', 'Content-Length: 10\r\n\r\nabc'))
+    await roundTrip(front, ask(`GET ${path}`, 'Connection: close\r\n\r\n'))
+  const leaver = new Wire(front).send(ask('POST /', 'Content-Length: 10\r\n\r\nabc'))
   await eventually(() => upstream.targets()[0]?.pending === 1)
   leaver.socket.destroy()
-  const early = new Wire(gate).send(ask('POST /early', 'Content-Length: 10\r\n\r\nabc'))
+  const early = new Wire(front).send(ask('POST /early', 'Content-Length: 10\r\n\r\nabc'))
   await early.until('early')
   early.socket.destroy()
   await eventually(() => upstream.targets()[0]?.pending === 0)

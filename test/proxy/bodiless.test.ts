@@ -4,8 +4,8 @@ import t from 'tap'
 import { answering, front, serveRaw, valuesOf, Wire } from './support.ts'
 
 /** Two requests on one connection: an awaited or added body would hide the second response. */
-async function twice(gate: number, method: string): Promise<[string, string]> {
-  const wire = new Wire(gate).send(`${method} /1 HTTP/1.1\r\nHost: gw\r\n\r\n`)
+async function twice(gatewayPort: number, method: string): Promise<[string, string]> {
+  const wire = new Wire(gatewayPort).send(`${method} /1 HTTP/1.1\r\nHost: gw\r\n\r\n`)
   const first = await wire.until('\r\n\r\n')
   wire.received = ''
   wire.send(`${method} /2 HTTP/1.1\r\nHost: gw\r\nConnection: close\r\n\r\n`)
@@ -26,8 +26,8 @@ for (const [method, status, head, length] of [
 ] as const) {
   t.test(`${method}: ${status}, ${head.trim() || 'no length'}`, async (t) => {
     const port = await answering(t, `HTTP/1.1 ${status}\r\n${head}\r\n`)
-    const { port: gate, exchanges } = await front(t, port)
-    for (const answer of await twice(gate, method)) {
+    const { port: gatewayPort, exchanges } = await front(t, port)
+    for (const answer of await twice(gatewayPort, method)) {
       t.match(answer, `HTTP/1.1 ${status}\r\n`)
       t.ok(answer.endsWith('\r\n\r\n') && answer.split('\r\n\r\n').length === 2, 'no body')
       t.same(valuesOf(answer, 'content-length'), length)
@@ -48,8 +48,8 @@ t.test('a body in the response to HEAD is dropped', async (t) => {
       )
     }),
   )
-  const { port: gate } = await front(t, port)
-  const wire = new Wire(gate).send('HEAD / HTTP/1.1\r\nHost: gw\r\n\r\n')
+  const { port: gatewayPort } = await front(t, port)
+  const wire = new Wire(gatewayPort).send('HEAD / HTTP/1.1\r\nHost: gw\r\n\r\n')
   await wire.until('\r\n\r\n')
   wire.send('GET / HTTP/1.1\r\nHost: gw\r\nConnection: close\r\n\r\n')
   const all = await wire.ended

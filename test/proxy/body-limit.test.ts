@@ -13,22 +13,22 @@ const sized = (body: string) =>
 
 t.test('exactly the limit passes, in either framing', async (t) => {
   const port = await serve(t, (request, response) => void request.pipe(response))
-  const { port: gate } = await front(t, port, LIMIT)
-  t.match(await roundTrip(gate, sized('0123456789')), /200[\s\S]*0123456789/)
-  t.match(await roundTrip(gate, chunked('01234', '56789')), /^HTTP\/1\.1 200 /)
+  const { port: gatewayPort } = await front(t, port, LIMIT)
+  t.match(await roundTrip(gatewayPort, sized('0123456789')), /200[\s\S]*0123456789/)
+  t.match(await roundTrip(gatewayPort, chunked('01234', '56789')), /^HTTP\/1\.1 200 /)
 })
 
 t.test('an announced length over it never reaches the upstream', async (t) => {
-  let asked = 0
+  let requests = 0
   const port = await serve(t, (_, response) => {
-    asked++
+    requests++
     response.end()
   })
-  const { port: gate } = await front(t, port, { route: { maxBody: 300_000 } })
-  const answer = await roundTrip(gate, sized('a'.repeat(300_001)))
+  const { port: gatewayPort } = await front(t, port, { route: { maxBody: 300_000 } })
+  const answer = await roundTrip(gatewayPort, sized('a'.repeat(300_001)))
   t.match(answer, /^HTTP\/1\.1 413 /)
   t.equal(codeOf(answer), 'body_too_large')
-  t.equal(asked, 0)
+  t.equal(requests, 0)
 })
 
 t.test('a chunked body over it is cut, and never looks complete to the upstream', async (t) => {
@@ -36,9 +36,9 @@ t.test('a chunked body over it is cut, and never looks complete to the upstream'
   const port = await serve(t, (request) => {
     request.resume().on('end', () => whole++)
   })
-  const { port: gate } = await front(t, port, LIMIT)
-  t.equal(codeOf(await roundTrip(gate, chunked('01234', '56789a'))), 'body_too_large')
-  const wire = new Wire(gate).send(
+  const { port: gatewayPort } = await front(t, port, LIMIT)
+  t.equal(codeOf(await roundTrip(gatewayPort, chunked('01234', '56789a'))), 'body_too_large')
+  const wire = new Wire(gatewayPort).send(
     'POST / HTTP/1.1\r\nHost: gw\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n01234\r\n',
   )
   wire.send('6\r\n56789a\r\n')
@@ -52,8 +52,8 @@ t.test('over it after the response has begun: the response is cut', async (t) =>
     request.resume()
     response.write('begun')
   })
-  const { port: gate } = await front(t, port, LIMIT)
-  const wire = new Wire(gate).send(
+  const { port: gatewayPort } = await front(t, port, LIMIT)
+  const wire = new Wire(gatewayPort).send(
     'POST / HTTP/1.1\r\nHost: gw\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n01234\r\n',
   )
   await wire.until('begun')

@@ -15,7 +15,7 @@ const broken: Record<string, string> = {
     'HTTP/1.1 200 OK\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n0\r\n\r\n',
   'chunks, then a length':
     'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Length: 3\r\n\r\n2\r\nab\r\n0\r\n\r\n',
-  'a coding that the client would not be told of': 'HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\nab',
+  'a coding without a field for the client': 'HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\nab',
   'the same under chunks': 'HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n2\r\nab\r\n0\r\n\r\n',
   'chunks in chunks': 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked, chunked\r\n\r\n2\r\nab\r\n0\r\n\r\n',
   'a space before the colon': 'HTTP/1.1 200 OK\r\nX-A : a\r\nContent-Length: 0\r\n\r\n',
@@ -26,7 +26,7 @@ const broken: Record<string, string> = {
   'a control byte in an interim answer': 'HTTP/1.1 103 Early Hints\r\nX-A: a\x01b\r\n\r\n',
   'a status below 100': 'HTTP/1.1 099 Low\r\nContent-Length: 0\r\n\r\n',
   'a status of two digits': 'HTTP/1.1 20 OK\r\nContent-Length: 0\r\n\r\n',
-  'a switch of protocols that nobody asked for':
+  'an unrequested switch of protocols':
     'HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n',
   'a switch to nothing':
     'HTTP/1.1 101 Switching Protocols\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n',
@@ -39,11 +39,11 @@ const broken: Record<string, string> = {
 for (const [name, bytes] of Object.entries(broken)) {
   t.test(`${name}: 502 upstream_protocol_error`, async (t) => {
     const port = await answering(t, bytes)
-    const { port: gate, exchanges } = await front(t, port)
-    const answer = await roundTrip(gate, get())
+    const { port: gatewayPort, exchanges } = await front(t, port)
+    const answer = await roundTrip(gatewayPort, get())
     t.match(answer, /^HTTP\/1\.1 502 Bad Gateway\r\n/)
     t.equal(codeOf(answer), 'upstream_protocol_error')
-    t.ok(exchanges[0]?.cause instanceof Error, 'the cause is for the log')
+    t.ok(exchanges[0]?.cause instanceof Error, 'the log has the cause')
   })
 }
 
@@ -54,17 +54,17 @@ for (const [name, act] of Object.entries({
   'closes after an interim answer': (socket: import('node:net').Socket) =>
     socket.end('HTTP/1.1 103 Early Hints\r\n\r\n'),
 })) {
-  t.test(`${name}: 502 upstream_protocol_error, and asked once`, async (t) => {
-    let asked = 0
+  t.test(`${name}: 502 upstream_protocol_error after one request`, async (t) => {
+    let requests = 0
     const port = await serveRaw(t, (socket) =>
       socket.on('data', () => {
-        asked++
+        requests++
         act(socket)
       }),
     )
-    const { port: gate } = await front(t, port)
-    t.equal(codeOf(await roundTrip(gate, get())), 'upstream_protocol_error')
-    t.equal(asked, 1)
+    const { port: gatewayPort } = await front(t, port)
+    t.equal(codeOf(await roundTrip(gatewayPort, get())), 'upstream_protocol_error')
+    t.equal(requests, 1)
   })
 }
 
@@ -79,19 +79,19 @@ for (const [name, head, then] of [
   ['chunks, then none', CHUNKS, (socket) => socket.write('zz\r\n')],
 ] satisfies [string, string, (socket: import('node:net').Socket) => unknown][]) {
   for (const version of ['1.1', '1.0']) {
-    t.test(`${name}, in the midst: HTTP/${version} sees it`, async (t) => {
+    t.test(`${name}, in the middle: HTTP/${version} detects it`, async (t) => {
       const port = await serveRaw(t, (socket) => {
         socket.once('data', () => {
           socket.write(`HTTP/1.1 200 OK\r\n${head}`)
           setTimeout(() => then(socket), 50)
         })
       })
-      const { port: gate, exchanges } = await front(t, port)
-      const wire = new Wire(gate).send(`GET / HTTP/${version}\r\nHost: gw\r\n\r\n`)
+      const { port: gatewayPort, exchanges } = await front(t, port)
+      const wire = new Wire(gatewayPort).send(`GET / HTTP/${version}\r\nHost: gw\r\n\r\n`)
       const answer = await wire.ended
       t.notMatch(answer, /0\r\n\r\n$/, 'no last chunk')
       t.notMatch(answer, 'HTTP/1.1 502', 'and nothing written into it')
-      if (version === '1.0') t.equal(wire.reset, true, 'reset, as a plain end would be a whole body')
+      if (version === '1.0') t.equal(wire.reset, true, 'reset, because a plain end would complete the body')
       t.match(exchanges[0], { refusal: { code: 'upstream_protocol_error' } })
     })
   }
@@ -105,7 +105,7 @@ t.test('an upstream that stops inside its response times out', async (t) => {
       gone = true
     })
   })
-  const { port: gate } = await front(t, port, { bodyTimeout: 300 })
-  t.ok((await roundTrip(gate, get())).endsWith('\r\n\r\npart'))
+  const { port: gatewayPort } = await front(t, port, { bodyTimeout: 300 })
+  t.ok((await roundTrip(gatewayPort, get())).endsWith('\r\n\r\npart'))
   await eventually(() => gone)
 })

@@ -1,6 +1,6 @@
 /**
- * CVE-2026-29057 (Next.js rewrites, http-proxy), and http-proxy-3: a chunked DELETE or OPTIONS went on with
- * Content-Length: 0 and its body behind it, so that the upstream read the body as a second request.
+ * CVE-2026-29057 (Next.js rewrites, http-proxy), and http-proxy-3: a chunked DELETE or OPTIONS was forwarded with
+ * Content-Length: 0 and its body after it, so that the upstream read the body as a second request.
  */
 
 import t from 'tap'
@@ -17,18 +17,18 @@ for (const method of ['DELETE', 'OPTIONS', 'GET', 'TRACE', 'POST', 'PATCH', 'PUR
       seen.push(`${request.method} ${request.url} ${body}`)
       response.end('ok')
     })
-    const { port: gate } = await front(t, port)
+    const { port: gatewayPort } = await front(t, port)
     const half = SMUGGLED.length >> 1
     const chunks = [SMUGGLED.slice(0, half), SMUGGLED.slice(half)]
       .map((chunk) => `${chunk.length.toString(16)}\r\n${chunk}\r\n`)
       .join('')
     const answer = await roundTrip(
-      gate,
+      gatewayPort,
       `${method} /one HTTP/1.1\r\nHost: gw\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n${chunks}0\r\n\r\n`,
     )
     t.match(answer, /^HTTP\/1\.1 200 /)
     const sized = await roundTrip(
-      gate,
+      gatewayPort,
       `${method} /two HTTP/1.1\r\nHost: gw\r\nContent-Length: ${SMUGGLED.length}\r\nConnection: close\r\n\r\n${SMUGGLED}`,
     )
     t.match(sized, /^HTTP\/1\.1 200 /)
@@ -44,10 +44,10 @@ t.test('an empty chunked body is no body', async (t) => {
     seen.push(`${request.method} ${request.url} ${body}`)
     response.end('ok')
   })
-  const { port: gate } = await front(t, port)
+  const { port: gatewayPort } = await front(t, port)
   for (const method of ['DELETE', 'POST'])
     await roundTrip(
-      gate,
+      gatewayPort,
       `${method} / HTTP/1.1\r\nHost: gw\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n0\r\n\r\n`,
     )
   t.same(seen, ['DELETE / ', 'POST / '])

@@ -4,16 +4,18 @@ import t from 'tap'
 import { eventually, front, serve, Wire } from './support.ts'
 
 t.test('before the response', async (t) => {
-  let asked = 0
+  let requests = 0
   let cancelled = 0
   const port = await serve(t, (request, response) => {
-    asked++
+    requests++
     request.resume()
     response.on('close', () => cancelled++)
   })
-  const { port: gate, exchanges } = await front(t, port)
-  const wires = Array.from({ length: 50 }, () => new Wire(gate).send('GET / HTTP/1.1\r\nHost: gw\r\n\r\n'))
-  await eventually(() => asked === 50)
+  const { port: gatewayPort, exchanges } = await front(t, port)
+  const wires = Array.from({ length: 50 }, () =>
+    new Wire(gatewayPort).send('GET / HTTP/1.1\r\nHost: gw\r\n\r\n'),
+  )
+  await eventually(() => requests === 50)
   for (const wire of wires) wire.socket.destroy()
   await eventually(() => cancelled === 50)
   t.ok(exchanges.every(({ aborted, refusal }) => aborted && refusal === null))
@@ -22,9 +24,9 @@ t.test('before the response', async (t) => {
 t.test('during the upload', async (t) => {
   let cancelled = false
   let whole = false
-  let asked = 0
+  let requests = 0
   const port = await serve(t, (request) => {
-    asked++
+    requests++
     request.resume().on('end', () => {
       whole = true
     })
@@ -32,42 +34,42 @@ t.test('during the upload', async (t) => {
       cancelled = true
     })
   })
-  const { port: gate, exchanges } = await front(t, port)
+  const { port: gatewayPort, exchanges } = await front(t, port)
   for (const [i, framing] of ['Content-Length: 100', 'Transfer-Encoding: chunked'].entries()) {
     cancelled = false
-    const wire = new Wire(gate).send(`POST / HTTP/1.1\r\nHost: gw\r\n${framing}\r\n\r\n2\r\nab\r\n`)
-    await eventually(() => (exchanges[i]?.bytesIn ?? 0) > 0 && asked === i + 1)
+    const wire = new Wire(gatewayPort).send(`POST / HTTP/1.1\r\nHost: gw\r\n${framing}\r\n\r\n2\r\nab\r\n`)
+    await eventually(() => (exchanges[i]?.bytesIn ?? 0) > 0 && requests === i + 1)
     wire.socket.destroy()
     await eventually(() => cancelled)
-    t.equal(whole, false, 'a part is not taken for the whole')
+    t.equal(whole, false, 'a partial body is not read as complete')
   }
 })
 
 t.test('while it waits in the queue: it leaves the queue at once', async (t) => {
-  let asked = 0
+  let requests = 0
   const held: (() => void)[] = []
   const port = await serve(t, (request, response) => {
-    asked++
+    requests++
     request.resume()
     held.push(() => response.end('done'))
   })
-  const { port: gate, upstream, exchanges } = await front(t, port, { connections: 2, uploads: 1 })
+  const { port: gatewayPort, upstream, exchanges } = await front(t, port, { connections: 2, uploads: 1 })
   const pending = () => upstream.targets()[0]?.pending
   const post = 'POST / HTTP/1.1\r\nHost: gw\r\nContent-Length: 100000\r\n\r\n'
   const read = 'GET / HTTP/1.1\r\nHost: gw\r\nConnection: close\r\n\r\n'
-  const wires = [post, read].map((text) => new Wire(gate).send(text))
-  await eventually(() => asked === 2)
-  // For a place for its body, and for a connection.
-  const waiting = [post, read, post, read].map((text) => new Wire(gate).send(text))
+  const wires = [post, read].map((text) => new Wire(gatewayPort).send(text))
+  await eventually(() => requests === 2)
+  // Each waits for an upload slot, and for a connection.
+  const waiting = [post, read, post, read].map((text) => new Wire(gatewayPort).send(text))
   await eventually(() => pending() === 6)
   for (const { socket } of waiting.slice(0, 3)) socket.resetAndDestroy()
   await eventually(() => pending() === 3)
   t.equal(exchanges.filter(({ aborted, refusal }) => aborted && refusal === null).length, 3)
-  t.equal(asked, 2)
-  // One that holds a place for its body, and waits for a connection: that place is free again.
+  t.equal(requests, 2)
+  // One holds an upload slot and waits for a connection: the slot is free again.
   wires[0]?.socket.destroy()
-  await eventually(() => asked === 3 && pending() === 2)
-  const [next, last] = [post, post].map((text) => new Wire(gate).send(text))
+  await eventually(() => requests === 3 && pending() === 2)
+  const [next, last] = [post, post].map((text) => new Wire(gatewayPort).send(text))
   await eventually(() => pending() === 4)
   next?.socket.destroy()
   await eventually(() => pending() === 3)
@@ -87,8 +89,8 @@ t.test('during the response', async (t) => {
       cancelled = true
     })
   })
-  const { port: gate, exchanges } = await front(t, port)
-  const wire = new Wire(gate).send('GET / HTTP/1.1\r\nHost: gw\r\n\r\n')
+  const { port: gatewayPort, exchanges } = await front(t, port)
+  const wire = new Wire(gatewayPort).send('GET / HTTP/1.1\r\nHost: gw\r\n\r\n')
   await wire.until('one')
   wire.socket.destroy()
   await eventually(() => cancelled)
@@ -97,12 +99,12 @@ t.test('during the response', async (t) => {
 
 t.test('before a connection is available', async (t) => {
   const port = await serve(t, (_, response) => response.end('ok'))
-  const { port: gate, exchanges } = await front(t, port)
-  const wire = new Wire(gate).send('GET / HTTP/1.1\r\nHost: gw\r\n\r\n')
+  const { port: gatewayPort, exchanges } = await front(t, port)
+  const wire = new Wire(gatewayPort).send('GET / HTTP/1.1\r\nHost: gw\r\n\r\n')
   await eventually(() => exchanges.length === 1)
   wire.socket.resetAndDestroy()
   await eventually(() => exchanges[0]?.response.destroyed === true)
-  const next = new Wire(gate).send('GET / HTTP/1.1\r\nHost: gw\r\n\r\n')
+  const next = new Wire(gatewayPort).send('GET / HTTP/1.1\r\nHost: gw\r\n\r\n')
   await next.until('ok')
   next.socket.destroy()
 })

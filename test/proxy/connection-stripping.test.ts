@@ -29,7 +29,7 @@ for (const spell of [
   (name: string) => name.toUpperCase(),
   (name: string) => name.replaceAll('-', '_'),
 ]) {
-  t.test(`ours stay, named as ${spell('x-seatgate-user')}`, async (t) => {
+  t.test(`the gateway's fields stay, named as ${spell('x-seatgate-user')}`, async (t) => {
     const seen = await seenBy(t, request(`Connection: close, ${OURS.map(spell).join(' , ')}`))
     const names = fieldsOf(seen).map(([name]) => name)
     for (const name of OURS) t.ok(names.includes(name), name)
@@ -38,7 +38,7 @@ for (const spell of [
   })
 }
 
-t.test('theirs go, over several lines and in any case', async (t) => {
+t.test("the client's fields are removed, over several lines and in any case", async (t) => {
   const seen = await seenBy(
     t,
     request(
@@ -54,14 +54,14 @@ t.test('theirs go, over several lines and in any case', async (t) => {
   t.same(valuesOf(seen, 'x-four'), ['4'])
 })
 
-t.test('the length of the body can not be taken away, nor the Host', async (t) => {
+t.test('Connection can remove neither the length of the body nor the Host', async (t) => {
   const seen = await seenBy(t, request('Connection: close, content-length, host, transfer-encoding'))
   t.same(valuesOf(seen, 'content-length'), ['2'])
   t.equal(valuesOf(seen, 'host').length, 1)
   t.ok(seen.endsWith('\r\n\r\nok'))
 })
 
-t.test('what a trusted proxy tells is continued, named or not', async (t) => {
+t.test('fields of a trusted proxy are continued, named or not', async (t) => {
   const seen = await seenBy(t, request('X-Forwarded-For: 192.0.2.1', 'Connection: close, X-Forwarded-For'), {
     trustedProxies: ['127.0.0.1'],
   })

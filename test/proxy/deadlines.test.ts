@@ -4,7 +4,7 @@ import { performance } from 'node:perf_hooks'
 import t from 'tap'
 import { Deadlines, type Timed } from '../../src/proxy/deadlines.ts'
 
-/** Told how it went: how long before its time it was called would be negative. */
+/** Resolves `called` with its lateness in ms; a negative value is too early. */
 class Waiter implements Timed {
   deadline = 0
   index = -1
@@ -39,7 +39,7 @@ class Waiter implements Timed {
 const held = setInterval(() => {}, 1000)
 t.teardown(() => clearInterval(held))
 
-t.test('each at its time, however they were added and moved', async (t) => {
+t.test('each expires at its time, in any order of adding and moving', async (t) => {
   const deadlines = new Deadlines()
   const order: string[] = []
   const waiters = Object.entries({ c: 90, a: 30, d: 120, b: 60 }).map(([name, inMs]) => {
@@ -57,13 +57,13 @@ t.test('each at its time, however they were added and moved', async (t) => {
   removed.move(1)
   for (const late of await Promise.all([...waiters, earlier, later].map(({ called }) => called)))
     t.ok(late >= 0)
-  // In one look if the process stood still, and then in any order.
+  // In one check if the process was stopped, and then in any order.
   t.same(order.toSorted(), ['a', 'b', 'c', 'd'])
   t.equal(removed.times, 0)
   t.ok(waiters.every(({ times }) => times === 1))
 })
 
-t.test('an expired entry may remove another, or wait on', async (t) => {
+t.test('an expired entry may remove another, or wait again', async (t) => {
   const deadlines = new Deadlines()
   let victim = null as Waiter | null
   let calls = 0
@@ -81,7 +81,7 @@ t.test('an expired entry may remove another, or wait on', async (t) => {
     }
     deadlines.add(due, performance.now() + 19)
     victim = new Waiter(deadlines, 20)
-    // Both are late by then, and in one look.
+    // Both are late by then, and in one check.
     const until = performance.now() + 40
     while (performance.now() < until);
   })

@@ -3,7 +3,7 @@
 import t from 'tap'
 import { eventually, front, serve, serveRaw, Wire } from './support.ts'
 
-t.test('the response arrives during the upload, and the connection goes on after the body', async (t) => {
+t.test('the response arrives during the upload, and the connection continues after the body', async (t) => {
   const seen: string[] = []
   const port = await serve(t, (request, response) => {
     seen.push(`${request.method} ${request.url}`)
@@ -11,8 +11,8 @@ t.test('the response arrives during the upload, and the connection goes on after
     response.writeHead(413, { 'Content-Length': 5 })
     response.end('first')
   })
-  const { port: gate } = await front(t, port)
-  const wire = new Wire(gate).send('POST / HTTP/1.1\r\nHost: gw\r\nContent-Length: 100000\r\n\r\n')
+  const { port: gatewayPort } = await front(t, port)
+  const wire = new Wire(gatewayPort).send('POST / HTTP/1.1\r\nHost: gw\r\nContent-Length: 100000\r\n\r\n')
   wire.send('a'.repeat(1000))
   await wire.until('\r\n\r\nfirst')
   wire.send(`${'GET /admin HTTP/1.1\r\nHost: gw\r\n\r\n'.padEnd(99_000, 'a')}`)
@@ -27,8 +27,8 @@ t.test('also when the upstream closes at once after it', async (t) => {
       socket.end('HTTP/1.1 401 Unauthorized\r\nConnection: close\r\nContent-Length: 2\r\n\r\nno'),
     ),
   )
-  const { port: gate } = await front(t, port)
-  const wire = new Wire(gate).send(
+  const { port: gatewayPort } = await front(t, port)
+  const wire = new Wire(gatewayPort).send(
     'POST / HTTP/1.1\r\nHost: gw\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n',
   )
   await wire.until('\r\n\r\nno')
@@ -42,8 +42,8 @@ t.test('a client that sends beyond the limit loses the connection', async (t) =>
     response.writeHead(401, { 'Content-Length': 0 })
     response.end()
   })
-  const { port: gate } = await front(t, port, { route: { maxBody: 200_000 } })
-  const wire = new Wire(gate).send(
+  const { port: gatewayPort } = await front(t, port, { route: { maxBody: 200_000 } })
+  const wire = new Wire(gatewayPort).send(
     'POST / HTTP/1.1\r\nHost: gw\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n',
   )
   await wire.until('HTTP/1.1 401')
@@ -65,8 +65,8 @@ t.test('a body that the upstream never reads does not delay its response', async
       setTimeout(() => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'), 50)
     })
   })
-  const { port: gate, exchanges } = await front(t, port)
-  const wire = new Wire(gate).send('POST / HTTP/1.1\r\nHost: gw\r\nContent-Length: 20000000\r\n\r\n')
+  const { port: gatewayPort, exchanges } = await front(t, port)
+  const wire = new Wire(gatewayPort).send('POST / HTTP/1.1\r\nHost: gw\r\nContent-Length: 20000000\r\n\r\n')
   wire.send('a'.repeat(20_000_000))
   await wire.until('\r\n\r\nok')
   await eventually(() => exchanges[0]?.request.complete === true)

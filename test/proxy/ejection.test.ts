@@ -22,7 +22,7 @@ import {
   Wire,
 } from './support.ts'
 
-/** No back-off is waited for: whatever comes back does so by other means. */
+/** No test waits for a back-off to end: targets return by other means. */
 const HOUR = 3_600_000
 const forLong = { ...EJECTION, backoff: HOUR, maxBackoff: HOUR }
 const briefly = { ...EJECTION, backoff: 40, maxBackoff: 40 }
@@ -53,23 +53,23 @@ async function listenAt(t: Test, port: number): Promise<Server> {
 
 const isOk = (answer: string) => answer.startsWith('HTTP/1.1 200 ')
 
-t.test('one of two is dead: every request is answered, and the dead one is soon avoided', async (t) => {
+t.test('one of two is dead: every request gets a response, and the dead one is soon avoided', async (t) => {
   const dead = await closedPort()
   const port = await serve(
     t,
     (request, response) => void request.resume().on('end', () => response.end('ok')),
   )
-  const told = listener()
-  const { port: gate, upstream } = await front(t, 0, {
+  const events = listener()
+  const { port: gatewayPort, upstream } = await front(t, 0, {
     config: targetsAt(dead, port),
     ejection: forLong,
-    listener: told,
+    listener: events,
   })
   for (let i = 0; i < 20; i++) {
     const post = `POST / HTTP/1.1\r\nHost: gw\r\nContent-Length: 4\r\nConnection: close\r\n\r\nbody`
-    t.ok(isOk(await roundTrip(gate, i % 2 === 0 ? get() : post)))
+    t.ok(isOk(await roundTrip(gatewayPort, i % 2 === 0 ? get() : post)))
   }
-  t.match(told.ejected, [
+  t.match(events.ejected, [
     {
       upstream: 'trainings',
       target: `http://127.0.0.1:${dead}`,
@@ -83,21 +83,21 @@ t.test('one of two is dead: every request is answered, and the dead one is soon 
 t.test('it is restored after its ejection time by one probe', async (t) => {
   const dead = await closedPort()
   const port = await serve(t, (_, response) => response.end('ok'))
-  const told = listener()
-  const options = { config: targetsAt(dead, port), ejection: briefly, listener: told }
-  const { port: gate } = await front(t, 0, options)
-  await eventuallyAnswers(gate, () => told.ejected.length === 1)
+  const events = listener()
+  const options = { config: targetsAt(dead, port), ejection: briefly, listener: events }
+  const { port: gatewayPort } = await front(t, 0, options)
+  await eventuallyAnswers(gatewayPort, () => events.ejected.length === 1)
   await listenAt(t, dead)
-  await eventuallyAnswers(gate, () => told.returned.length === 1)
+  await eventuallyAnswers(gatewayPort, () => events.returned.length === 1)
   let seen = false
-  for (let i = 0; i < 4; i++) seen ||= (await roundTrip(gate, get())).endsWith('back')
-  t.ok(seen, 'and is asked again')
+  for (let i = 0; i < 4; i++) seen ||= (await roundTrip(gatewayPort, get())).endsWith('back')
+  t.ok(seen, 'it gets requests again')
 })
 
-/** Sends requests, all of which must be answered well, until something has come to pass. */
-async function eventuallyAnswers(gate: number, holds: () => boolean): Promise<void> {
+/** Sends requests, all of which must succeed, until the event is logged. */
+async function eventuallyAnswers(gatewayPort: number, holds: () => boolean): Promise<void> {
   while (!holds()) {
-    const answer = await roundTrip(gate, get())
+    const answer = await roundTrip(gatewayPort, get())
     if (!isOk(answer)) throw new Error(answer)
   }
 }
@@ -109,28 +109,35 @@ t.test('one probe at a time', async (t) => {
     socket.on('data', () => (resets ? socket.resetAndDestroy() : held.push(socket)))
   })
   const port = await serve(t, (_, response) => response.end('ok'))
-  const { port: gate, upstream } = await front(t, 0, { config: targetsAt(flaky, port), ejection: briefly })
-  await eventuallyAnswers(gate, () => upstream.targets()[0]?.state === 'ejected')
+  const { port: gatewayPort, upstream } = await front(t, 0, {
+    config: targetsAt(flaky, port),
+    ejection: briefly,
+  })
+  await eventuallyAnswers(gatewayPort, () => upstream.targets()[0]?.state === 'ejected')
   resets = false
-  // Until one is picked for it, which then waits.
+  // Until it is chosen for one request, which then waits.
   const tester = async (number: number) => {
     for (;;) {
-      const wire = new Wire(gate).send(get())
+      const wire = new Wire(gatewayPort).send(get())
       await eventually(() => held.length === number || wire.socket.destroyed)
       if (held.length === number) return wire
     }
   }
   const first = await tester(1)
-  for (let i = 0; i < 30; i++) t.ok((await roundTrip(gate, get())).endsWith('ok'))
+  for (let i = 0; i < 30; i++) t.ok((await roundTrip(gatewayPort, get())).endsWith('ok'))
   t.equal(held.length, 1)
   first.socket.destroy()
   await tester(2)
-  t.match(upstream.targets()[0], { state: 'ejected' }, 'the first left before it found out, so another does')
+  t.match(
+    upstream.targets()[0],
+    { state: 'ejected' },
+    'the first left before it had a result, so another probes',
+  )
   held[1]?.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n')
   await eventually(() => upstream.targets()[0]?.state === 'in')
 })
 
-/** Takes connections and says nothing, so that each handshake takes all the time it is given. */
+/** Accepts connections and sends nothing, so that each handshake takes until its timeout. */
 const silent = (t: Test) => serveRaw(t, () => {})
 
 function tlsTo(...ports: readonly number[]): Partial<UpstreamConfig> {
@@ -138,45 +145,52 @@ function tlsTo(...ports: readonly number[]): Partial<UpstreamConfig> {
 }
 
 t.test('no target connects in time: 503 at once, with Retry-After', async (t) => {
-  const { port: gate, exchanges } = await front(t, 0, {
+  const { port: gatewayPort, exchanges } = await front(t, 0, {
     config: tlsTo(await silent(t), await silent(t)),
     ejection: { ...forLong, testInterval: HOUR },
   })
   const codes: (string | undefined)[] = []
   let answer = ''
-  for (let i = 0; i < 12; i++) codes.push(codeOf((answer = await roundTrip(gate, get()))))
+  for (let i = 0; i < 12; i++) codes.push(codeOf((answer = await roundTrip(gatewayPort, get()))))
   t.same(new Set(codes), new Set(['upstream_unreachable', 'unavailable']))
   t.match(answer, /^HTTP\/1\.1 503 /)
   t.match(answer, 'Nothing was sent')
   t.same(valuesOf(answer, 'retry-after'), ['1'])
-  t.notMatch(answer, '127.0.0.1', 'no inner address')
-  t.match(exchanges.at(-1)?.cause, { code: 'UPSTREAM_CONNECT_TIMEOUT' }, 'the log knows why')
+  t.notMatch(answer, '127.0.0.1', 'no internal address')
+  t.match(exchanges.at(-1)?.cause, { code: 'UPSTREAM_CONNECT_TIMEOUT' }, 'the log has the reason')
 })
 
 for (const size of [1, 2]) {
-  t.test(`nobody listens at all ${size}: 502 each time, and back with the first request after`, async (t) => {
-    const ports = await Promise.all(Array.from({ length: size }, () => closedPort()))
-    const { port: gate, upstream } = await front(t, 0, { config: targetsAt(...ports), ejection: forLong })
-    for (let i = 0; i < 12; i++) t.equal(codeOf(await roundTrip(gate, get())), 'upstream_unreachable')
-    t.equal(upstream.targets().filter(({ state }) => state === 'in').length, 1, 'the last stays in')
-    for (const port of ports) await listenAt(t, port)
-    t.ok(isOk(await roundTrip(gate, get())))
-  })
+  t.test(
+    `no target listens at all ${size}: 502 each time, and recovery with the first request after`,
+    async (t) => {
+      const ports = await Promise.all(Array.from({ length: size }, () => closedPort()))
+      const { port: gatewayPort, upstream } = await front(t, 0, {
+        config: targetsAt(...ports),
+        ejection: forLong,
+      })
+      for (let i = 0; i < 12; i++)
+        t.equal(codeOf(await roundTrip(gatewayPort, get())), 'upstream_unreachable')
+      t.equal(upstream.targets().filter(({ state }) => state === 'in').length, 1, 'the last stays available')
+      for (const port of ports) await listenAt(t, port)
+      t.ok(isOk(await roundTrip(gatewayPort, get())))
+    },
+  )
 }
 
 t.test('no target is reachable: the number of probes is bounded', async (t) => {
-  const told = listener()
-  const { port: gate, exchanges } = await front(t, 0, {
+  const events = listener()
+  const { port: gatewayPort, exchanges } = await front(t, 0, {
     config: tlsTo(await silent(t)),
     ejection: { ...forLong, testInterval: HOUR },
-    listener: told,
+    listener: events,
   })
-  while (told.ejected.length === 0) await roundTrip(gate, get())
+  while (events.ejected.length === 0) await roundTrip(gatewayPort, get())
   const from = exchanges.length
-  await Promise.all(Array.from({ length: 200 }, () => roundTrip(gate, get())))
+  await Promise.all(Array.from({ length: 200 }, () => roundTrip(gatewayPort, get())))
   const tests = exchanges.slice(from).filter(({ forwardedAt }) => forwardedAt > 0)
   t.equal(tests.length, 1, 'one in that time')
-  t.equal(told.ejected.length, 1, 'and what it found is told once')
+  t.equal(events.ejected.length, 1, 'the result is reported once')
 })
 
 t.test('a 500 is not a failure of the target', async (t) => {
@@ -184,8 +198,8 @@ t.test('a 500 is not a failure of the target', async (t) => {
     response.statusCode = 500
     response.end()
   })
-  const { port: gate, upstream } = await front(t, port)
-  for (let i = 0; i < 10; i++) t.match(await roundTrip(gate, get()), /^HTTP\/1\.1 500 /)
+  const { port: gatewayPort, upstream } = await front(t, port)
+  for (let i = 0; i < 10; i++) t.match(await roundTrip(gatewayPort, get()), /^HTTP\/1\.1 500 /)
   t.match(upstream.targets(), [{ state: 'in' }])
 })
 
@@ -194,45 +208,45 @@ const faults: Record<string, (socket: Socket) => void> = {
   reset: (socket) => socket.resetAndDestroy(),
 }
 for (const [how, act] of Object.entries(faults)) {
-  t.test(`connections that are ${how} before an answer: out, where another is left`, async (t) => {
+  t.test(`connections that are ${how} before a response: ejected where another target is left`, async (t) => {
     const bad = await serveRaw(t, (socket) => void socket.on('data', () => act(socket)))
     const port = await serve(t, (_, response) => response.end('ok'))
-    const told = listener()
-    const { port: gate } = await front(t, 0, {
+    const events = listener()
+    const { port: gatewayPort } = await front(t, 0, {
       config: targetsAt(bad, port),
       ejection: forLong,
-      listener: told,
+      listener: events,
     })
-    await eventuallyAnswers(gate, () => told.ejected.length === 1)
-    t.match(told.ejected, [{ blame: 'reset' }])
+    await eventuallyAnswers(gatewayPort, () => events.ejected.length === 1)
+    t.match(events.ejected, [{ blame: 'reset' }])
   })
-  t.test(`connections that are ${how}: never the last, since a request may be the cause`, async (t) => {
+  t.test(`connections that are ${how}: never the last, because a request may be the cause`, async (t) => {
     const port = await serveRaw(t, (socket) => {
       socket.on('data', (bytes) => {
         if (bytes.includes('/bad')) act(socket)
         else socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n')
       })
     })
-    const { port: gate, upstream } = await front(t, port, { ejection: forLong })
+    const { port: gatewayPort, upstream } = await front(t, port, { ejection: forLong })
     const bad = 'GET /bad HTTP/1.1\r\nHost: gw\r\nConnection: close\r\n\r\n'
-    for (let i = 0; i < 20; i++) t.equal(codeOf(await roundTrip(gate, bad)), 'upstream_protocol_error')
+    for (let i = 0; i < 20; i++) t.equal(codeOf(await roundTrip(gatewayPort, bad)), 'upstream_protocol_error')
     t.match(upstream.targets(), [{ state: 'in' }])
-    t.ok(isOk(await roundTrip(gate, get())))
+    t.ok(isOk(await roundTrip(gatewayPort, get())))
   })
 }
 
-t.test('nor is a fault of the client', async (t) => {
+t.test('a client error is not a failure of the target', async (t) => {
   const port = await serve(t, (_, response) => response.end('ok'))
-  const { port: gate, upstream } = await front(t, port, { decision: { path: 'not-a-path' } })
-  for (let i = 0; i < 5; i++) t.equal(codeOf(await roundTrip(gate, get())), 'request_malformed')
+  const { port: gatewayPort, upstream } = await front(t, port, { decision: { path: 'not-a-path' } })
+  for (let i = 0; i < 5; i++) t.equal(codeOf(await roundTrip(gatewayPort, get())), 'request_malformed')
   t.match(upstream.targets(), [{ state: 'in', pending: 0 }])
 })
 
-t.test('nor is a client that disconnects', async (t) => {
+t.test('a client that disconnects is not', async (t) => {
   const port = await serve(t, () => {})
-  const { port: gate, upstream } = await front(t, port)
+  const { port: gatewayPort, upstream } = await front(t, port)
   for (let i = 1; i <= 5; i++) {
-    const wire = new Wire(gate).send(get())
+    const wire = new Wire(gatewayPort).send(get())
     await eventually(() => upstream.targets()[0]?.pending === 1)
     wire.socket.destroy()
     await eventually(() => upstream.targets()[0]?.pending === 0)
@@ -240,19 +254,19 @@ t.test('nor is a client that disconnects', async (t) => {
   t.match(upstream.targets(), [{ state: 'in' }])
 })
 
-t.test('nor is one that disconnects before a connection is available', async (t) => {
+t.test('a client that disconnects before a connection is available is not', async (t) => {
   const held: (() => void)[] = []
   const port = await serve(t, (_, response) => void held.push(() => response.end()))
-  const { port: gate, upstream } = await front(t, port, { connections: 1 })
+  const { port: gatewayPort, upstream } = await front(t, port, { connections: 1 })
   const pending = () => upstream.targets()[0]?.pending
-  const first = new Wire(gate).send(get())
+  const first = new Wire(gatewayPort).send(get())
   await eventually(() => held.length === 1)
-  const waiting = Array.from({ length: 5 }, () => new Wire(gate).send(get()))
+  const waiting = Array.from({ length: 5 }, () => new Wire(gatewayPort).send(get()))
   await eventually(() => pending() === 6)
   for (const wire of waiting) wire.socket.destroy()
-  // Those that have left wait no longer.
+  // Requests of disconnected clients no longer wait.
   await eventually(() => pending() === 1)
-  const again = new Wire(gate).send(get())
+  const again = new Wire(gatewayPort).send(get())
   await eventually(() => pending() === 2)
   held[0]?.()
   await first.ended
@@ -263,28 +277,25 @@ t.test('nor is one that disconnects before a connection is available', async (t)
   t.match(upstream.targets(), [{ state: 'in' }])
 })
 
-t.test('nor is a response timeout', async (t) => {
+t.test('a response timeout is not', async (t) => {
   const port = await serve(t, () => {})
-  const { port: gate, upstream } = await front(t, port, { config: { responseTimeout: 30 } })
-  for (let i = 0; i < 5; i++) t.equal(codeOf(await roundTrip(gate, get())), 'upstream_timeout')
-  t.match(upstream.targets(), [{ state: 'in' }], 'slowness is for checks to find')
+  const { port: gatewayPort, upstream } = await front(t, port, { config: { responseTimeout: 30 } })
+  for (let i = 0; i < 5; i++) t.equal(codeOf(await roundTrip(gatewayPort, get())), 'upstream_timeout')
+  t.match(upstream.targets(), [{ state: 'in' }], 'health checks detect slowness')
 })
 
-t.test(
-  'a connection that takes too long to stand counts, also when the client has left by then',
-  async (t) => {
-    const port = await serveRaw(t, (socket) => socket.resume())
-    const told = listener()
-    const options: FrontOptions = {
-      config: { connectTimeout: 200, targets: [new URL(`https://127.0.0.1:${port}`)] },
-      ejection: forLong,
-      listener: told,
-    }
-    const { port: gate, upstream } = await front(t, 0, options)
-    const wires = Array.from({ length: 3 }, () => new Wire(gate).send(get()))
-    await eventually(() => upstream.targets()[0]?.pending === 3)
-    wires[0]?.socket.destroy()
-    await eventually(() => told.ejected.length === 1)
-    t.match(told.ejected, [{ blame: 'unreachable', cause: { code: 'UPSTREAM_CONNECT_TIMEOUT' } }])
-  },
-)
+t.test('a connection that takes too long to open counts, even if the client has left by then', async (t) => {
+  const port = await serveRaw(t, (socket) => socket.resume())
+  const events = listener()
+  const options: FrontOptions = {
+    config: { connectTimeout: 200, targets: [new URL(`https://127.0.0.1:${port}`)] },
+    ejection: forLong,
+    listener: events,
+  }
+  const { port: gatewayPort, upstream } = await front(t, 0, options)
+  const wires = Array.from({ length: 3 }, () => new Wire(gatewayPort).send(get()))
+  await eventually(() => upstream.targets()[0]?.pending === 3)
+  wires[0]?.socket.destroy()
+  await eventually(() => events.ejected.length === 1)
+  t.match(events.ejected, [{ blame: 'unreachable', cause: { code: 'UPSTREAM_CONNECT_TIMEOUT' } }])
+})

@@ -8,7 +8,7 @@ import { pipeline } from 'node:stream/promises'
 import t from 'tap'
 import { codeOf, eventually, front, portOf, roundTrip, serve, serveRaw, valuesOf, Wire } from './support.ts'
 
-t.test('method, target, body and answer pass', async (t) => {
+t.test('method, target, body and response pass', async (t) => {
   const port = await serve(t, (request, response) => {
     let body = ''
     request.on('data', (chunk) => {
@@ -21,9 +21,9 @@ t.test('method, target, body and answer pass', async (t) => {
       response.end('hello')
     })
   })
-  const { port: gate, exchanges } = await front(t, port)
+  const { port: gatewayPort, exchanges } = await front(t, port)
   const answer = await roundTrip(
-    gate,
+    gatewayPort,
     'POST /a%20b/c?x=1&y=%2f?z HTTP/1.1\r\nHost: gw\r\nContent-Length: 3\r\nConnection: close\r\n\r\nabc',
   )
   t.match(answer, /^HTTP\/1\.1 201 Made\r\n/)
@@ -42,13 +42,13 @@ t.test('a method without a body gets none, POST gets Content-Length: 0', async (
       socket.write('HTTP/1.1 204 No Content\r\n\r\n')
     }),
   )
-  const { port: gate } = await front(t, port)
+  const { port: gatewayPort } = await front(t, port)
   for (const method of ['GET', 'DELETE', 'POST'])
     await roundTrip(
-      gate,
+      gatewayPort,
       `${method} / HTTP/1.1\r\nHost: gw\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`,
     )
-  await roundTrip(gate, 'POST / HTTP/1.1\r\nHost: gw\r\nConnection: close\r\n\r\n')
+  await roundTrip(gatewayPort, 'POST / HTTP/1.1\r\nHost: gw\r\nConnection: close\r\n\r\n')
   t.same(
     seen.map((request) => valuesOf(request, 'content-length')),
     [[], [], ['0'], ['0']],
@@ -71,8 +71,8 @@ t.test('50 MB up and down, byte for byte', async (t) => {
     response.setHeader('x-digest', hash.digest('hex'))
     await pipeline(Readable.from(repeated(chunk, chunks)), response)
   })
-  const { port: gate, exchanges } = await front(t, port)
-  const sending = httpRequest({ port: gate, host: '127.0.0.1', method: 'POST', path: '/' })
+  const { port: gatewayPort, exchanges } = await front(t, port)
+  const sending = httpRequest({ port: gatewayPort, host: '127.0.0.1', method: 'POST', path: '/' })
   const answered = new Promise<string[]>((resolve, reject) => {
     sending.on('error', reject).on('response', async (response) => {
       const hash = createHash('sha256')
@@ -95,8 +95,8 @@ t.test('the head of a response passes before its body arrives', async (t) => {
     response.flushHeaders()
     finish = () => response.end('late')
   })
-  const { port: gate } = await front(t, port)
-  const wire = new Wire(gate).send('GET / HTTP/1.1\r\nHost: gw\r\n\r\n')
+  const { port: gatewayPort } = await front(t, port)
+  const wire = new Wire(gatewayPort).send('GET / HTTP/1.1\r\nHost: gw\r\n\r\n')
   await wire.until('\r\n\r\n')
   finish()
   t.ok((await wire.until('0\r\n\r\n')).endsWith('4\r\nlate\r\n0\r\n\r\n'))
@@ -108,8 +108,8 @@ t.test('bodies are streamed, in both directions at once', async (t) => {
     response.flushHeaders()
     request.pipe(response)
   })
-  const { port: gate } = await front(t, port)
-  const wire = new Wire(gate).send(
+  const { port: gatewayPort } = await front(t, port)
+  const wire = new Wire(gatewayPort).send(
     'POST / HTTP/1.1\r\nHost: gw\r\nTransfer-Encoding: chunked\r\n\r\n3\r\none\r\n',
   )
   await wire.until('3\r\none')
@@ -126,20 +126,21 @@ t.test('upstream connections are reused', async (t) => {
     connections++
     socket.on('data', () => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'))
   })
-  const { port: gate } = await front(t, port)
-  for (let i = 0; i < 5; i++) await roundTrip(gate, 'GET / HTTP/1.1\r\nHost: gw\r\nConnection: close\r\n\r\n')
+  const { port: gatewayPort } = await front(t, port)
+  for (let i = 0; i < 5; i++)
+    await roundTrip(gatewayPort, 'GET / HTTP/1.1\r\nHost: gw\r\nConnection: close\r\n\r\n')
   t.equal(connections, 1)
 })
 
-t.test('to HTTP/1.0 an answer without a length ends with the connection, and has no chunks', async (t) => {
+t.test('to HTTP/1.0 a response without a length ends with the connection, and has no chunks', async (t) => {
   const port = await serve(t, (_, response) => {
     response.setHeader('trailer', 'x-sum')
     response.write('one')
     response.addTrailers({ 'x-sum': '1' })
     response.end('two')
   })
-  const { port: gate } = await front(t, port)
-  const answer = await roundTrip(gate, 'GET / HTTP/1.0\r\n\r\n')
+  const { port: gatewayPort } = await front(t, port)
+  const answer = await roundTrip(gatewayPort, 'GET / HTTP/1.0\r\n\r\n')
   t.match(answer, /^HTTP\/1\.1 200 OK\r\n/)
   t.ok(answer.endsWith('\r\n\r\nonetwo'))
   t.same(valuesOf(answer, 'trailer'), [])
@@ -147,15 +148,15 @@ t.test('to HTTP/1.0 an answer without a length ends with the connection, and has
 
 t.test('a request decided before a reload closed its upstream is still served', async (t) => {
   const port = await serve(t, (_, response) => response.end('ok'))
-  const { port: gate, upstream } = await front(t, port)
-  await roundTrip(gate, 'GET / HTTP/1.1\r\nHost: gw\r\nConnection: close\r\n\r\n')
+  const { port: gatewayPort, upstream } = await front(t, port)
+  await roundTrip(gatewayPort, 'GET / HTTP/1.1\r\nHost: gw\r\nConnection: close\r\n\r\n')
   await upstream.close()
-  const answer = await roundTrip(gate, 'GET / HTTP/1.1\r\nHost: gw\r\nConnection: close\r\n\r\n')
+  const answer = await roundTrip(gatewayPort, 'GET / HTTP/1.1\r\nHost: gw\r\nConnection: close\r\n\r\n')
   t.match(answer, /^HTTP\/1\.1 200 /)
 })
 
 t.test(
-  'what waits for a connection, and is given up, does not cost the connection that comes free',
+  'a request that is cancelled while it waits for a connection does not use up the next free connection',
   async (t) => {
     let connections = 0
     const held: (() => void)[] = []
@@ -163,10 +164,10 @@ t.test(
       connections++
       socket.on('data', () => held.push(() => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n')))
     })
-    const { port: gate, exchanges } = await front(t, port, { connections: 1 })
-    const first = new Wire(gate).send('GET /1 HTTP/1.1\r\nHost: gw\r\n\r\n')
+    const { port: gatewayPort, exchanges } = await front(t, port, { connections: 1 })
+    const first = new Wire(gatewayPort).send('GET /1 HTTP/1.1\r\nHost: gw\r\n\r\n')
     await eventually(() => held.length === 1)
-    const second = new Wire(gate).send('GET /2 HTTP/1.1\r\nHost: gw\r\n\r\n')
+    const second = new Wire(gatewayPort).send('GET /2 HTTP/1.1\r\nHost: gw\r\n\r\n')
     await eventually(() => exchanges.length === 2)
     second.socket.destroy()
     await eventually(() => exchanges[1]?.aborted === true)
@@ -181,10 +182,10 @@ t.test(
   },
 )
 
-t.test('a request that can not be written is refused, not fatal', async (t) => {
+t.test('a request that cannot be written is refused, not fatal', async (t) => {
   const port = await serve(t, (_, response) => response.end())
-  const { port: gate } = await front(t, port, { decision: { path: 'not-a-path' } })
-  const answer = await roundTrip(gate, 'GET / HTTP/1.1\r\nHost: gw\r\nConnection: close\r\n\r\n')
+  const { port: gatewayPort } = await front(t, port, { decision: { path: 'not-a-path' } })
+  const answer = await roundTrip(gatewayPort, 'GET / HTTP/1.1\r\nHost: gw\r\nConnection: close\r\n\r\n')
   t.equal(codeOf(answer), 'request_malformed')
 })
 
@@ -195,9 +196,9 @@ t.test('requests that a client pipelines are answered in order', async (t) => {
       request.url === '/1' ? 50 : 0,
     )
   })
-  const { port: gate } = await front(t, port)
+  const { port: gatewayPort } = await front(t, port)
   const answer = await roundTrip(
-    gate,
+    gatewayPort,
     'GET /1 HTTP/1.1\r\nHost: gw\r\n\r\nGET /2 HTTP/1.1\r\nHost: gw\r\n\r\nGET /3 HTTP/1.1\r\nHost: gw\r\nConnection: close\r\n\r\n',
   )
   t.same(answer.match(/answer \/\d/g), ['answer /1', 'answer /2', 'answer /3'])
@@ -210,11 +211,11 @@ t.test('a target by IPv6', async (t) => {
     server.closeAllConnections()
     server.close()
   })
-  const { port: gate } = await front(t, 1, {
+  const { port: gatewayPort } = await front(t, 1, {
     config: { targets: [new URL(`http://[::1]:${portOf(server)}`)] },
   })
   t.match(
-    await roundTrip(gate, 'GET / HTTP/1.1\r\nHost: gw\r\nConnection: close\r\n\r\n'),
+    await roundTrip(gatewayPort, 'GET / HTTP/1.1\r\nHost: gw\r\nConnection: close\r\n\r\n'),
     /^HTTP\/1\.1 200 /,
   )
 })

@@ -39,21 +39,21 @@ async function checked(t: Test, ports: number[], options: FrontOptions & { healt
 /** A service that reports its health. */
 async function service(t: Test, answer: RequestListener) {
   const checks: string[] = []
-  const asked: string[] = []
+  const requests: string[] = []
   const port = await serve(t, (request, response) => {
     if (request.url !== '/healthz') {
-      asked.push(`${request.method} ${request.url}`)
+      requests.push(`${request.method} ${request.url}`)
       return void response.end('ok')
     }
     checks.push(JSON.stringify([request.method, request.rawHeaders]))
     return answer(request, response)
   })
-  return { port, checks, asked }
+  return { port, checks, requests }
 }
 
 t.test('a check is a plain GET on a connection of its own, and no traffic', async (t) => {
-  const { port, checks, asked } = await service(t, (_, response) => response.end())
-  const { port: gate, exchanges, upstream } = await checked(t, [port])
+  const { port, checks, requests } = await service(t, (_, response) => response.end())
+  const { port: gatewayPort, exchanges, upstream } = await checked(t, [port])
   await eventually(() => checks.length >= 3)
   t.match(checks[0], '"GET"')
   t.match(checks[0], '"seatgate-health"')
@@ -62,11 +62,11 @@ t.test('a check is a plain GET on a connection of its own, and no traffic', asyn
   t.notMatch(checks[0], /x-/i)
   t.same(exchanges, [])
   t.same(upstream.targets(), [{ target: `http://127.0.0.1:${port}`, state: 'in', pending: 0 }])
-  await roundTrip(gate, get())
-  t.same(asked, ['GET /a'])
+  await roundTrip(gatewayPort, get())
+  t.same(requests, ['GET /a'])
 })
 
-const ills: Record<string, RequestListener> = {
+const faults: Record<string, RequestListener> = {
   'status 500': (_, response) => void response.writeHead(500).end(),
   'status 503': (_, response) => void response.writeHead(503).end(),
   'status 302': (_, response) => void response.writeHead(302, { location: '/' }).end(),
@@ -74,24 +74,29 @@ const ills: Record<string, RequestListener> = {
   'no answer': (request) => void request.socket.destroy(),
   silence: () => {},
 }
-for (const [name, ill] of Object.entries(ills)) {
-  t.test(`${name}: out until it is well again`, async (t) => {
+for (const [name, ill] of Object.entries(faults)) {
+  t.test(`${name}: unavailable until it is healthy again`, async (t) => {
     let well = false
-    const sick = await service(t, (request, response) =>
+    const failing = await service(t, (request, response) =>
       well ? void response.end() : ill(request, response),
     )
     const { port } = await service(t, (_, response) => response.end())
     const health = { ...settings, timeout: name === 'silence' ? 50 : 2000 }
-    const { port: gate, upstream, unhealthy, returned } = await checked(t, [sick.port, port], { health })
+    const {
+      port: gatewayPort,
+      upstream,
+      unhealthy,
+      returned,
+    } = await checked(t, [failing.port, port], { health })
     await eventually(() => unhealthy.length === 1)
-    t.match(unhealthy, [{ upstream: 'trainings', target: `http://127.0.0.1:${sick.port}`, cause: Error }])
+    t.match(unhealthy, [{ upstream: 'trainings', target: `http://127.0.0.1:${failing.port}`, cause: Error }])
     t.match(upstream.targets(), [{ state: 'unhealthy' }, { state: 'in' }])
-    for (let i = 0; i < 6; i++) t.match(await roundTrip(gate, get()), /^HTTP\/1\.1 200 /)
-    t.same(sick.asked, [])
+    for (let i = 0; i < 6; i++) t.match(await roundTrip(gatewayPort, get()), /^HTTP\/1\.1 200 /)
+    t.same(failing.requests, [])
     well = true
     await eventually(() => returned.length === 1)
-    for (let i = 0; i < 2; i++) await roundTrip(gate, get())
-    t.equal(sick.asked.length, 1)
+    for (let i = 0; i < 2; i++) await roundTrip(gatewayPort, get())
+    t.equal(failing.requests.length, 1)
   })
 }
 
@@ -110,12 +115,12 @@ t.test('an endless body is not awaited, and an interim response does not count',
 })
 
 t.test('all unhealthy: 503 at once, without probes', async (t) => {
-  const { port, asked } = await service(t, (_, response) => void response.writeHead(503).end())
-  const { port: gate, unhealthy, exchanges } = await checked(t, [port])
+  const { port, requests } = await service(t, (_, response) => void response.writeHead(503).end())
+  const { port: gatewayPort, unhealthy, exchanges } = await checked(t, [port])
   await eventually(() => unhealthy.length === 1)
-  for (let i = 0; i < 5; i++) t.equal(codeOf(await roundTrip(gate, get())), 'unavailable')
+  for (let i = 0; i < 5; i++) t.equal(codeOf(await roundTrip(gatewayPort, get())), 'unavailable')
   t.match(exchanges[0]?.cause, { message: 'status 503' })
-  t.same(asked, [])
+  t.same(requests, [])
 })
 
 t.test('a closed port is unhealthy, and healthy once it is opened', async (t) => {

@@ -1,6 +1,6 @@
 /**
- * What the hostile upstreams of the tests are spoken to by: plain TCP, or TLS once `speakTls` has been called, as
- * `hostile-tls.test.ts` does.
+ * The connection from the gateway to the hostile upstreams of the tests: plain TCP, or TLS once `speakTls` has been
+ * called, as in `hostile-tls.test.ts`.
  */
 
 import type { Socket } from 'node:net'
@@ -22,7 +22,7 @@ export interface Hop {
   readonly lines: readonly string[]
 }
 
-/** How the gateway comes to an upstream at this port. */
+/** The upstream configuration for this port. */
 export function hopTo(port: number): Hop {
   if (!secured) return { target: new URL(`http://127.0.0.1:${port}`), tls: null, lines: [] }
   const { files, server } = CERTIFICATES
@@ -30,7 +30,7 @@ export function hopTo(port: number): Hop {
   return { target, tls: { ca: server.ca }, lines: [`tls: { ca: ${JSON.stringify(files.ca)} }`] }
 }
 
-/** The upstream's end of a connection that has just come. */
+/** The upstream's end of a new connection. */
 export function upstreamEnd(socket: Socket): Socket {
   return secured ? new SecuredEnd(socket) : socket
 }
@@ -46,7 +46,7 @@ class SecuredEnd extends TLSSocket {
     this.#below = below
   }
 
-  /** Node resets only what is TCP itself. */
+  /** Node can reset only plain TCP sockets. */
   override resetAndDestroy(): this {
     this.#below.resetAndDestroy()
     return this

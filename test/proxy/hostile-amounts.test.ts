@@ -7,7 +7,7 @@ import { broken, HostileUpstream, passes, refused } from '../hostile/hostile-ups
 const around = (lines: string) => `HTTP/1.1 200 OK\r\n${lines}Content-Length: 4\r\n\r\nbody`
 const chunks = (bytes: string) => `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${bytes}`
 
-/** Writes the same on and on, as fast as it is taken, and leaves others their turn. */
+/** Keeps writing the same as fast as it is read, and yields between writes. */
 const flood = (bytes: string) => (socket: Socket) => {
   const piece = bytes.repeat(Math.ceil(16_384 / bytes.length))
   const more = () => {
@@ -38,7 +38,7 @@ t.test('header sections', async (t) => {
     await refused(t, hostile, name, { packets: around(lines) })
 })
 
-t.test('sections without end', async (t) => {
+t.test('endless header sections', async (t) => {
   const hostile = await HostileUpstream.start(t)
   await refused(t, hostile, 'lines', {
     packets: 'HTTP/1.1 200 OK\r\n',
@@ -83,7 +83,7 @@ t.test('chunks', async (t) => {
   })
 })
 
-t.test('interim answers without end meet the response timeout', async (t) => {
+t.test('endless interim responses meet the response timeout', async (t) => {
   const hostile = await HostileUpstream.start(t)
   const { all } = await hostile.play({ packets: '', after: flood('HTTP/1.1 103 X\r\nX-A: a\r\n\r\n') })
   t.match(all, [{ status: 504, code: 'upstream_timeout' }])
@@ -91,7 +91,7 @@ t.test('interim answers without end meet the response timeout', async (t) => {
   t.ok(await hostile.nextRequestsWork())
 })
 
-t.test('more than its length, without end', async (t) => {
+t.test('an endless body beyond its length', async (t) => {
   const hostile = await HostileUpstream.start(t)
   await passes(t, hostile, 'a length', { packets: around(''), after: flood('x'.repeat(1000)) }, 'body', false)
   await passes(

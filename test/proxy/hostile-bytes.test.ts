@@ -1,10 +1,13 @@
-/** Each of the 256 bytes, at each kind of place in an answer's head: it passes as it is, or the answer is refused. */
+/**
+ * Each of the 256 bytes, at each kind of position in a header section: it passes unchanged, or the response is
+ * refused.
+ */
 
 import t, { type Test } from 'tap'
 import { harmless, HostileUpstream, type Script } from '../hostile/hostile-upstream.ts'
 
 const around = (line: string) => `HTTP/1.1 200 OK\r\n${line}\r\nContent-Length: 4\r\n\r\nbody`
-/** Nothing of it reaches the client; that the next is unharmed is looked at now and then. */
+/** Nothing of it reaches the client; now and then the next requests are checked too. */
 async function refused(t: Test, hostile: HostileUpstream, name: string, script: Script) {
   const { all, rest } = await hostile.play(script)
   t.match([all, rest], [[{ status: 502, code: 'upstream_protocol_error' }], ''], name)
@@ -37,7 +40,7 @@ t.test('in a value', async (t) => {
   }
 })
 
-t.test('before, within and behind a length', async (t) => {
+t.test('before, within and after a length', async (t) => {
   const hostile = await HostileUpstream.start(t)
   for (let code = 0; code < 256; code++) {
     const byte = String.fromCharCode(code)
@@ -72,7 +75,7 @@ t.test('before the status line, and in it', async (t) => {
   }
 })
 
-t.test('no byte of a phrase is a line to the client', async (t) => {
+t.test('no byte of a reason phrase becomes a line at the client', async (t) => {
   const hostile = await HostileUpstream.start(t)
   for (let code = 0; code < 256; code++) {
     const packets = `HTTP/1.1 200 O${String.fromCharCode(code)}K\r\nContent-Length: 4\r\n\r\nbody`

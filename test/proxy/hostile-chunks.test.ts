@@ -1,4 +1,4 @@
-/** Malformed chunks after the response has begun: it is cut; the next request is unharmed. */
+/** Malformed chunks after the response has begun: it is cut, and the next request is unaffected. */
 
 import t from 'tap'
 import { cut, nextRequestsWork, hostile } from './support.ts'
@@ -49,14 +49,14 @@ for (const [name, chunks] of Object.entries({
   }
 }
 
-t.test('more trailers than clients read: no end of the answer either', async (t) => {
+t.test('more trailers than clients read: the response does not end either', async (t) => {
   const { first, next, exchange } = await hostile(t, `${HEAD}2\r\nok\r\n0\r\n${'A: b\r\n'.repeat(2001)}\r\n`)
   t.notMatch(first, '\r\n0\r\n')
   t.equal(exchange?.refusal?.code, 'upstream_protocol_error')
   t.ok(next.endsWith('\r\n\r\ngood'))
 })
 
-t.test('an extension without end (CVE-2024-22019) is silence', async (t) => {
+t.test('an endless extension (CVE-2024-22019) is silence', async (t) => {
   const flood = (socket: import('node:net').Socket) => {
     const timer = setInterval(() => socket.write('a'.repeat(100)), 10)
     socket.on('close', () => clearInterval(timer))

@@ -21,7 +21,8 @@ t.test('before any request: dropped', async (t) => {
   ]) {
     const { all } = await hostile.play({ early, packets: sized })
     t.equal(all.length, 1)
-    // What came as the request went out may be taken for its answer, as nobody could tell; but for no other's.
+    // Bytes that arrive as the request is sent may be read as its response, because the two cannot be told apart; but
+    // never as another request's.
     t.ok(all[0]?.status === 502 || all[0]?.body === 'body' || early === EVIL, JSON.stringify(early))
     t.ok(await hostile.nextRequestsWork(), JSON.stringify(early))
   }
@@ -42,26 +43,29 @@ t.test('on an idle connection: the connection is closed', async (t) => {
 const length = 300_000
 const head = `POST /evil HTTP/1.1\r\nHost: a\r\nContent-Length: ${length}\r\n\r\n`
 
-t.test('before the request is whole: the answer passes, the connection is not used again', async (t) => {
+t.test('before the request is complete: the response passes, the connection is not reused', async (t) => {
   const hostile = await HostileUpstream.start(t)
   const { all } = await hostile.play({ packets: sized, atHead: true }, head + 'a'.repeat(1000))
   t.match(all, [{ status: 200, body: 'body' }])
   await harmless(t, hostile, 'half a body')
 })
 
-t.test('before the request is whole, and the client goes on: the next request is its own', async (t) => {
-  const hostile = await HostileUpstream.start(t)
-  const rest = 'a'.repeat(length - 1000)
-  const packets = [head + 'a'.repeat(1000), rest, 'GET /good HTTP/1.1\r\nHost: a\r\n\r\n']
-  await hostile.play({ packets: sized, atHead: true }, head + 'a'.repeat(1000))
-  const { all } = await send(hostile.world.port, packets, { answers: 2 })
-  const statuses = all.map(({ status }) => status)
-  t.ok(statuses.length === 2 || all[0]?.closes === true, String(statuses))
-  t.notOk(all.some(({ body }) => body === 'EVIL'))
-  t.ok(await hostile.nextRequestsWork())
-})
+t.test(
+  'before the request is complete, and the client continues: the next request gets its own response',
+  async (t) => {
+    const hostile = await HostileUpstream.start(t)
+    const rest = 'a'.repeat(length - 1000)
+    const packets = [head + 'a'.repeat(1000), rest, 'GET /good HTTP/1.1\r\nHost: a\r\n\r\n']
+    await hostile.play({ packets: sized, atHead: true }, head + 'a'.repeat(1000))
+    const { all } = await send(hostile.world.port, packets, { answers: 2 })
+    const statuses = all.map(({ status }) => status)
+    t.ok(statuses.length === 2 || all[0]?.closes === true, String(statuses))
+    t.notOk(all.some(({ body }) => body === 'EVIL'))
+    t.ok(await hostile.nextRequestsWork())
+  },
+)
 
-t.test('broken before the request is whole: 502', async (t) => {
+t.test('malformed before the request is complete: 502', async (t) => {
   const hostile = await HostileUpstream.start(t)
   for (const packets of [
     'garbage\r\n\r\n',
@@ -73,18 +77,18 @@ t.test('broken before the request is whole: 502', async (t) => {
   }
 })
 
-t.test('interim answers behind another request stand in no answer', async (t) => {
+t.test('interim responses behind another request appear in no response', async (t) => {
   const hostile = await HostileUpstream.start(t)
   const bytes = `HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n${sized}`
-  let asked = 0
+  let requests = 0
   const script = {
     packets: '',
-    // The first is late: what comes for the second has to wait.
+    // The first response is late: bytes for the second have to wait.
     after: (socket: Socket) =>
-      void (asked++ === 0 ? setTimeout(() => socket.write(bytes), 100) : socket.write(bytes)),
+      void (requests++ === 0 ? setTimeout(() => socket.write(bytes), 100) : socket.write(bytes)),
   }
   await hostile.play(script)
-  asked = 0
+  requests = 0
   const evil = 'GET /evil HTTP/1.1\r\nHost: a\r\n\r\n'
   const { all, rest } = await send(hostile.world.port, evil.repeat(3), { answers: 3 })
   t.same([all.map(({ body }) => body), rest], [['body', 'body', 'body'], ''])

@@ -1,4 +1,7 @@
-/** Connections that end, or stand still, when they should not: no part is taken for a whole, and nobody waits for ever. */
+/**
+ * Connections that end or stall at the wrong time: no partial response is read as complete, and no request waits for
+ * ever.
+ */
 
 import type { Socket } from 'node:net'
 import t from 'tap'
@@ -8,7 +11,7 @@ const fin = (socket: Socket) => void socket.end()
 const rst = (socket: Socket) => void socket.resetAndDestroy()
 const sized = (length: number, body: string) => `HTTP/1.1 200 OK\r\nContent-Length: ${length}\r\n\r\n${body}`
 
-t.test('a body that lasts as long as its connection', async (t) => {
+t.test('a body that ends with its connection', async (t) => {
   const hostile = await HostileUpstream.start(t)
   for (const [name, head] of Object.entries({
     'without a length': 'HTTP/1.1 200 OK\r\n\r\n',
@@ -23,7 +26,7 @@ t.test('a body that lasts as long as its connection', async (t) => {
   }
 })
 
-t.test('a part of a body, and then', async (t) => {
+t.test('a partial body, and then', async (t) => {
   const hostile = await HostileUpstream.start(t)
   for (const [name, after] of Object.entries({ FIN: fin, RST: rst, silence: () => {} })) {
     await broken(t, hostile, `${name} before the first byte`, { packets: sized(4, ''), after })
@@ -39,7 +42,7 @@ t.test('a part of a body, and then', async (t) => {
   }
 })
 
-t.test('HTTP/1.0 clients see it as well', async (t) => {
+t.test('HTTP/1.0 clients detect it too', async (t) => {
   const hostile = await HostileUpstream.start(t)
   const request = 'GET /evil HTTP/1.0\r\nHost: a\r\n\r\n'
   for (const [name, after] of Object.entries({ FIN: fin, RST: rst, silence: () => {} })) {
@@ -54,7 +57,7 @@ t.test('HTTP/1.0 clients see it as well', async (t) => {
   }
 })
 
-t.test('no answer at all', async (t) => {
+t.test('no response at all', async (t) => {
   const hostile = await HostileUpstream.start(t)
   for (const [name, after] of Object.entries({ FIN: fin, RST: rst })) {
     const { all } = await hostile.play({ packets: '', after })
@@ -66,11 +69,11 @@ t.test('no answer at all', async (t) => {
   await harmless(t, hostile, 'silence')
 })
 
-t.test('an end behind a whole answer harms nobody', async (t) => {
+t.test('an end after a complete response has no effect', async (t) => {
   const hostile = await HostileUpstream.start(t)
   await passes(t, hostile, 'FIN', { packets: sized(4, 'body'), after: fin }, 'body', false)
   const { all } = await hostile.play({ packets: sized(4, 'body'), after: rst })
-  t.ok([200, 502].includes(all[0]?.status ?? 0), 'RST: the answer, or none')
+  t.ok([200, 502].includes(all[0]?.status ?? 0), 'RST: the response, or none')
   await harmless(t, hostile, 'RST')
   const closing = `HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 4\r\n\r\nbody`
   await passes(t, hostile, 'announced, and not done', { packets: closing }, 'body', false)

@@ -1,4 +1,4 @@
-/** Header sections that two readers could read differently: 502, the connection dropped, the next request unharmed. */
+/** Header sections that two parsers could read differently: 502, the connection closed, the next request unaffected. */
 
 import t from 'tap'
 import { hostile, refusedWhole, valuesOf } from './support.ts'
@@ -30,7 +30,7 @@ for (const [name, lines] of Object.entries({
   t.test(name, async (t) => refusedWhole(t, await hostile(t, around(lines))))
 }
 
-t.test('LF for the end of the section', async (t) => {
+t.test('LF as the end of the section', async (t) => {
   refusedWhole(t, await hostile(t, 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\nok'))
 })
 
@@ -38,11 +38,11 @@ t.test('more fields than clients read', async (t) => {
   refusedWhole(t, await hostile(t, around('A: b\r\n'.repeat(2000).trimEnd())))
 })
 
-t.test('more bytes than anybody needs', async (t) => {
+t.test('more bytes than the limit', async (t) => {
   refusedWhole(t, await hostile(t, around(`X-A: ${'a'.repeat(70_000)}`)))
 })
 
-t.test('a section without end, from an upstream that goes on and on', async (t) => {
+t.test('an endless section', async (t) => {
   const flood = (socket: import('node:net').Socket) => {
     const more = () => {
       while (socket.writable && socket.write('X-A: aaaaaaaaaaaaaaaa\r\n'));
@@ -53,7 +53,7 @@ t.test('a section without end, from an upstream that goes on and on', async (t) 
   refusedWhole(t, await hostile(t, 'HTTP/1.1 200 OK\r\n', flood))
 })
 
-t.test('as many fields as clients read, and names that objects have already, pass', async (t) => {
+t.test('as many fields as clients read, and names of object properties, pass', async (t) => {
   const names = ['__proto__', 'constructor', 'hasOwnProperty', 'toString']
   const lines = [...names.map((name) => `${name}: x`), ...Array.from({ length: 1900 }, () => 'A: b')]
   const { first, exchange } = await hostile(t, around(lines.join('\r\n')))

@@ -105,7 +105,7 @@ t.test('codings', async (t) => {
     await passes(t, hostile, value, { packets: answer(`Transfer-Encoding: ${value}`, CHUNKS) }, 'body', true)
 })
 
-t.test('chunks in HTTP/1.0 are no chunks', async (t) => {
+t.test('chunks in HTTP/1.0 are not decoded', async (t) => {
   const hostile = await HostileUpstream.start(t)
   const packets = `HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${CHUNKS}`
   await broken(t, hostile, 'HTTP/1.0', {
@@ -150,7 +150,7 @@ t.test('a body where none is permitted', async (t) => {
   await passes(t, hostile, 'HEAD in chunks', chunked, '', false, head)
 })
 
-t.test('the length of an answer to HEAD, and of 304, is that of another answer', async (t) => {
+t.test('the length of a response to HEAD, and of 304, describes another response', async (t) => {
   const hostile = await HostileUpstream.start(t)
   const head = 'HEAD /evil HTTP/1.1\r\nHost: a\r\n\r\n'
   await passes(t, hostile, 'HEAD', { packets: answer('Content-Length: 4000', '') }, '', true, head)

@@ -1,4 +1,4 @@
-/** Lengths that two readers could read differently: 502, the connection dropped, the next request unharmed. */
+/** Lengths that two parsers could read differently: 502, the connection closed, the next request unaffected. */
 
 import t from 'tap'
 import { cut, nextRequestsWork, hostile, refusedWhole } from './support.ts'
@@ -73,7 +73,7 @@ for (const [name, length, end] of [
     const then = (socket: import('node:net').Socket) => void setTimeout(() => socket[end](), 50)
     const hostility = await hostile(t, sized(`Content-Length: ${length}`), then)
     cut(t, hostility)
-    t.ok(hostility.first.endsWith('\r\n\r\nok'), 'what came has come')
+    t.ok(hostility.first.endsWith('\r\n\r\nok'), 'bytes already forwarded stay')
   })
 }
 
@@ -90,7 +90,7 @@ for (const [name, bytes, method] of [
   ['an answer behind the answer', sized('Content-Length: 2').repeat(2), 'GET'],
   ['half an answer behind the answer', `${sized('Content-Length: 2')}HTTP/1.1 200 OK\r\nX-A: a`, 'GET'],
 ] as const) {
-  t.test(`${name}: the rest reaches nobody`, async (t) => {
+  t.test(`${name}: no client receives the rest`, async (t) => {
     const { first, next, connections } = await hostile(t, bytes, () => {}, method)
     const [, body, ...more] = first.split('\r\n\r\n')
     t.equal(body, name.includes('behind') ? 'ok' : '')

@@ -1,6 +1,6 @@
 /**
- * Mutated answers: the client gets what the strictest reader finds in them, or nothing whole; and the next request on
- * the same connections has its own answer. The seed is in the failure's name.
+ * Mutated responses: the client receives what the strictest reader finds in them, or nothing complete, and the next
+ * request on the same connections gets its own response. The failure has the seed.
  */
 
 import t from 'tap'
@@ -10,7 +10,7 @@ import { HostileUpstream } from '../hostile/hostile-upstream.ts'
 
 const CASES = 3000
 
-t.test(`${CASES} answers`, async (t) => {
+t.test(`${CASES} responses`, async (t) => {
   const seed = Date.now() % 1_000_000_000
   const hostile = await HostileUpstream.start(t)
   let whole = 0
@@ -35,7 +35,7 @@ t.test(`${CASES} answers`, async (t) => {
     if (valid && given?.code !== null) t.fail(`${name} did not pass: ${JSON.stringify(text)}`)
     if (given !== undefined && given.code !== null && given.status !== 502)
       t.fail(`${name} is ${given.status}`)
-    if (index % 10 === 0) t.ok(await hostile.nextRequestsWork(), 'the next requests are unharmed')
+    if (index % 10 === 0) t.ok(await hostile.nextRequestsWork(), 'the next requests are unaffected')
   }
   t.comment(JSON.stringify({ seed, whole, refused }))
   t.ok(whole > CASES / 6 && refused > CASES / 6)

@@ -1,4 +1,4 @@
-/** Responses in any split of the bytes: the client gets the same, and malformed ones are refused. */
+/** Responses split at any byte: the client receives the same, and malformed ones are refused. */
 
 import t from 'tap'
 import { broken, HostileUpstream, passes, refused } from '../hostile/hostile-upstream.ts'
@@ -21,7 +21,7 @@ for (const [name, bytes] of Object.entries(good)) {
   })
 }
 
-t.test('what is malformed, cut at each byte', async (t) => {
+t.test('malformed responses, split at each byte', async (t) => {
   const hostile = await HostileUpstream.start(t)
   const bytes = `${HEAD}X-A: a\r\n Content-Length: 4\r\nContent-Length: 4\r\n\r\nbody`
   for (let at = 1; at < bytes.length; at += 3)
@@ -31,7 +31,7 @@ t.test('what is malformed, cut at each byte', async (t) => {
     await broken(t, hostile, `at ${at}`, { packets: [chunks.slice(0, at), chunks.slice(at)] })
 })
 
-t.test('an answer that stops at any byte is never whole', async (t) => {
+t.test('a response that stops at any byte is never complete', async (t) => {
   const hostile = await HostileUpstream.start(t)
   for (const [name, bytes] of Object.entries(good))
     for (let at = 1; at < bytes.length; at += 2)

@@ -15,7 +15,7 @@ t.test('200 to 999 pass, with their bodies where they have one', async (t) => {
   t.ok(await hostile.nextRequestsWork())
 })
 
-t.test('100 to 199, without end or answer behind them, are no answer', async (t) => {
+t.test('100 to 199 without an end or a final response are no response', async (t) => {
   const hostile = await HostileUpstream.start(t)
   for (const status of [100, 102, 103, 104, 150, 199]) {
     const script = {
@@ -28,7 +28,7 @@ t.test('100 to 199, without end or answer behind them, are no answer', async (t)
   }
 })
 
-t.test('100 to 199, but 101, come before the answer and change nothing of it', async (t) => {
+t.test('100 to 199, except 101, precede the response and do not change it', async (t) => {
   const hostile = await HostileUpstream.start(t)
   for (let status = 100; status < 200; status++) {
     if (status === 101) continue
@@ -38,7 +38,7 @@ t.test('100 to 199, but 101, come before the answer and change nothing of it', a
   }
 })
 
-t.test('a length or a coding in an interim answer frames nothing', async (t) => {
+t.test('a length or a coding in an interim response frames nothing', async (t) => {
   const hostile = await HostileUpstream.start(t)
   for (const line of ['Content-Length: 4', 'Transfer-Encoding: chunked', 'Content-Length: 0']) {
     const { all, rest } = await hostile.play({
@@ -51,7 +51,7 @@ t.test('a length or a coding in an interim answer frames nothing', async (t) => 
   }
 })
 
-t.test('a thousand interim answers', async (t) => {
+t.test('a thousand interim responses', async (t) => {
   const hostile = await HostileUpstream.start(t)
   const packets = 'HTTP/1.1 103 X\r\nLink: </a>\r\n\r\n'.repeat(1000) + sized('200 OK')
   await passes(t, hostile, 'and then an answer', { packets }, 'body', true)

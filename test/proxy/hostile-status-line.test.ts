@@ -1,4 +1,4 @@
-/** Malformed status lines: 502, the connection closed, the next request unharmed. */
+/** Malformed status lines: 502, the connection closed, the next request unaffected. */
 
 import t from 'tap'
 import { cut, nextRequestsWork, hostile, refusedWhole } from './support.ts'
@@ -40,24 +40,24 @@ for (const [name, bytes] of Object.entries({
 }
 
 for (const phrase of ['O\x01K', 'O\x00K', 'K\xf6nnte', '']) {
-  t.test(`the phrase ${JSON.stringify(phrase)} is replaced, and does no harm`, async (t) => {
+  t.test(`the phrase ${JSON.stringify(phrase)} is replaced, and has no effect`, async (t) => {
     const { first, next } = await hostile(t, `HTTP/1.1 200 ${phrase}${REST}`)
     t.match(first, /^HTTP\/1\.1 200 OK\r\n[\s\S]*\r\n\r\nok$/)
     t.ok(next.endsWith('good'))
   })
 }
 
-t.test('a continuation that was not asked for is no answer', async (t) => {
+t.test('an unsolicited 100 Continue is not the response', async (t) => {
   const { first } = await hostile(t, `HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK${REST}`)
   t.match(first, /^HTTP\/1\.1 200 OK\r\n[\s\S]*\r\n\r\nok$/)
 })
 
 for (const version of ['HTTP/0.9', 'HTTP/2.0', 'HTTP/1.0', 'RTSP/1.0']) {
-  t.test(`${version}: the connection is not used again`, async (t) => {
+  t.test(`${version}: the connection is not reused`, async (t) => {
     const { next, connections } = await hostile(t, `${version} 200 OK${REST}`)
     nextRequestsWork(t, next, connections)
   })
-  t.test(`${version} without a length, and reset: not taken for whole`, async (t) => {
+  t.test(`${version} without a length, and reset: not complete`, async (t) => {
     const die = (socket: import('node:net').Socket) => setTimeout(() => socket.resetAndDestroy(), 50)
     cut(t, await hostile(t, `${version} 200 OK\r\nX-A: a\r\n\r\nok`, die))
   })

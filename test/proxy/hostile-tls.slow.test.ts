@@ -11,5 +11,5 @@ const itself = basename(import.meta.url)
 const files = globSync('hostile-*.test.ts', { cwd: folder }).filter((file) => file !== itself)
 
 speakTls()
-t.ok(files.length > 10, 'found the others')
+t.ok(files.length > 10, 'the other files were found')
 for (const file of files.sort()) await import(`./${file}`)

@@ -5,7 +5,7 @@ import t from 'tap'
 import { headerText, identity } from '../../src/proxy/identity-headers.ts'
 import { ALICE, get, seenBy, valuesOf } from './support.ts'
 
-t.test('visible ASCII stays, all else is encoded', async (t) => {
+t.test('visible ASCII stays, everything else is encoded', async (t) => {
   const cases: [string, string][] = [
     ['alice@acme.example', 'alice@acme.example'],
     ['auth0|5f7c', 'auth0|5f7c'],
@@ -33,13 +33,13 @@ t.test('any text: a valid value, and decoding gives the text back', async () => 
   )
 })
 
-t.test('two texts never look alike, lone surrogates included', async () => {
+t.test('different texts stay different, lone surrogates included', async () => {
   const unit = fc.integer({ min: 0, max: 0xffff }).map((code) => String.fromCharCode(code))
   const text = fc.array(unit, { maxLength: 4 }).map((units) => units.join(''))
   fc.assert(fc.property(text, text, (a, b) => a === b || headerText(a) !== headerText(b)))
 })
 
-t.test('on the wire it is one header', async (t) => {
+t.test('it is one header field on the wire', async (t) => {
   const seen = await seenBy(t, get(), {
     decision: { principal: { ...ALICE, user: 'eve\r\nx-seatgate-tenant: globex', email: 'é\u0000' } },
   })
@@ -49,31 +49,31 @@ t.test('on the wire it is one header', async (t) => {
 })
 
 t.test(
-  'of many long names, the first that granted go in 4 KiB, and the count says how many there were',
+  'of many long names, the first granting ones fit into 4 KiB, and the count includes all',
   async (t) => {
     const seats = (count: number, name: (at: number) => string) =>
       Array.from({ length: count }, (_, at) => ({ name: name(at), id: null, verdict: 'grants' as const }))
-    const told = (all: ReturnType<typeof seats>) => {
+    const fields = (all: ReturnType<typeof seats>) => {
       const lines = identity({ principal: ALICE, space: 's1', permission: 'a:b', seats: all })
       const value = (name: string) => lines[lines.indexOf(name) + 1] ?? ''
       return { names: value('x-seatgate-seats'), count: value('x-seatgate-seats-count') }
     }
-    t.same(told(seats(2, (at) => `Seat ${at}`)), { names: 'Seat%200,Seat%201', count: '2' })
-    const long = told(seats(1000, (at) => `${at}-`.padEnd(256, '☃')))
+    t.same(fields(seats(2, (at) => `Seat ${at}`)), { names: 'Seat%200,Seat%201', count: '2' })
+    const long = fields(seats(1000, (at) => `${at}-`.padEnd(256, '☃')))
     t.equal(long.count, '1000')
     t.ok(long.names.length > 2000 && long.names.length <= 4096, `${long.names.length}`)
     t.same(
       long.names.split(',').map((name) => decodeURIComponent(name)),
       [`0-`.padEnd(256, '☃')],
     )
-    const short = told(seats(1000, (at) => `seat${at}`.padEnd(11, 'x')))
+    const short = fields(seats(1000, (at) => `seat${at}`.padEnd(11, 'x')))
     t.equal(short.names.split(',').length, Math.floor((4096 + 1) / 12))
     const denied = [{ name: 'Denied', id: null, verdict: 'lacks_permission' as const }]
-    t.same(told([...denied, ...seats(1, () => 'B')] as never), { names: 'B', count: '1' })
+    t.same(fields([...denied, ...seats(1, () => 'B')] as never), { names: 'B', count: '1' })
   },
 )
 
-t.test('a lone surrogate is encoded as before', async (t) => {
+t.test('a lone surrogate is encoded too', async (t) => {
   const seat = { name: '\ud800 ', id: null, verdict: 'grants' as const }
   const lines = identity({ principal: ALICE, space: 's1', permission: 'a:b', seats: [seat] })
   t.ok(lines.includes('%ED%A0%80%20'))

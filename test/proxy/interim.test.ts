@@ -3,7 +3,7 @@
 import t from 'tap'
 import { codeOf, eventually, front, get, roundTrip, serve, serveRaw, Wire } from './support.ts'
 
-t.test('103 and 102 come before the answer, with their fields', async (t) => {
+t.test('103 and 102 precede the response, with their fields', async (t) => {
   let finish = () => {}
   const port = await serveRaw(t, (socket) =>
     socket.on('data', () => {
@@ -15,8 +15,8 @@ t.test('103 and 102 come before the answer, with their fields', async (t) => {
       finish = () => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok')
     }),
   )
-  const { port: gate } = await front(t, port)
-  const wire = new Wire(gate).send(get())
+  const { port: gatewayPort } = await front(t, port)
+  const wire = new Wire(gatewayPort).send(get())
   const hints = await wire.until('102 Processing\r\n\r\n')
   t.equal(
     hints,
@@ -31,8 +31,8 @@ t.test('not to HTTP/1.0', async (t) => {
     response.writeEarlyHints({ link: '</a.css>; rel=preload' })
     response.end('ok')
   })
-  const { port: gate } = await front(t, port)
-  t.match(await roundTrip(gate, 'GET / HTTP/1.0\r\n\r\n'), /^HTTP\/1\.1 200 /)
+  const { port: gatewayPort } = await front(t, port)
+  t.match(await roundTrip(gatewayPort, 'GET / HTTP/1.0\r\n\r\n'), /^HTTP\/1\.1 200 /)
 })
 
 t.test('an upstream that sends nothing else meets the response timeout', async (t) => {
@@ -44,8 +44,8 @@ t.test('an upstream that sends nothing else meets the response timeout', async (
       clearInterval(timer)
     })
   })
-  const { port: gate } = await front(t, port, { config: { responseTimeout: 200 } })
-  const answer = await roundTrip(gate, get())
+  const { port: gatewayPort } = await front(t, port, { config: { responseTimeout: 200 } })
+  const answer = await roundTrip(gatewayPort, get())
   t.match(answer, /102 Processing[\s\S]*HTTP\/1\.1 504 /)
   t.equal(codeOf(answer), 'upstream_timeout')
   await eventually(() => gone)
@@ -59,8 +59,8 @@ t.test('a flood of them is dropped for a client that does not read', async (t) =
     }
     socket.on('data', flood).on('drain', flood)
   })
-  const { port: gate, exchanges } = await front(t, port, { config: { responseTimeout: 500 } })
-  const wire = new Wire(gate).send(get())
+  const { port: gatewayPort, exchanges } = await front(t, port, { config: { responseTimeout: 500 } })
+  const wire = new Wire(gatewayPort).send(get())
   wire.socket.pause()
   const buffered: number[] = []
   const timer = setInterval(() => buffered.push(exchanges[0]?.response.socket?.writableLength ?? 0), 10)

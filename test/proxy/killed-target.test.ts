@@ -30,9 +30,9 @@ async function kill(child: ChildProcess): Promise<void> {
   await once(child, 'exit')
 }
 
-/** Clients that ask on and on, until told to stop. */
+/** Clients that send requests until they are stopped. */
 class Load {
-  /** `METHOD /path` → status; 0: no answer. */
+  /** `METHOD /path` → status; 0: no response. */
   readonly answers = new Map<string, number>()
   #stopped = false
   readonly #done: Promise<unknown>
@@ -52,7 +52,7 @@ class Load {
     client.close()
   }
 
-  /** Until so many more requests have been answered. */
+  /** Waits until this number of further requests have a response. */
   async more(count: number): Promise<void> {
     const wanted = this.answers.size + count
     while (this.answers.size < wanted) await new Promise((resolve) => setTimeout(resolve, 5))
@@ -64,7 +64,7 @@ class Load {
   }
 }
 
-t.test('killed, three times over', async (t) => {
+t.test('killed three times', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'seatgate-killed-'))
   t.teardown(() => rmSync(folder, { recursive: true, force: true }))
   const file = join(folder, 'seen')
@@ -86,15 +86,15 @@ t.test('killed, three times over', async (t) => {
   for (const line of readFileSync(file, 'utf8').trim().split('\n')) seen.set(line, (seen.get(line) ?? 0) + 1)
   const all = [...load.answers]
   const failed = all.filter(([line, status]) => !line.startsWith('POST') && status !== 200)
-  t.same(failed, [], 'what may be repeated never failed')
+  t.same(failed, [], 'no idempotent request failed')
   const doubled = [...seen].filter(([line, times]) => line.startsWith('POST') && times > 1)
-  t.same(doubled, [], 'no POST came twice')
+  t.same(doubled, [], 'no POST arrived twice')
   const lost = all.filter(([line, status]) => status === 200 && !seen.has(line))
-  t.same(lost, [], 'what was answered had arrived')
+  t.same(lost, [], 'every successful POST had arrived')
   const unlucky = all.filter(([line, status]) => line.startsWith('POST') && status !== 200)
   t.ok(
     unlucky.every(([, status]) => status === 502),
-    `${unlucky.length} of ${all.length} were POSTs under way, and told so`,
+    `${unlucky.length} of ${all.length} were POSTs in flight, and reported as failed`,
   )
-  t.ok(unlucky.length <= 3 * CLIENTS, 'no more than were under way')
+  t.ok(unlucky.length <= 3 * CLIENTS, 'no more than were in flight')
 })

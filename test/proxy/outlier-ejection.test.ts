@@ -9,15 +9,15 @@ const ejection = { failures: 3, backoff: 1000, maxBackoff: 30_000, testInterval:
 const health = { path: '/healthz', interval: 5000, timeout: 1000, healthy: 2, unhealthy: 3 }
 
 function subject(checked = false) {
-  const told: string[] = []
+  const events: string[] = []
   const backoffs: number[] = []
   const made = new OutlierEjection(ejection, checked ? health : null, {
     ejected: (blame, _, backoff) => {
-      told.push(`ejected: ${blame}`)
+      events.push(`ejected: ${blame}`)
       backoffs.push(backoff)
     },
-    unhealthy: () => told.push('unhealthy'),
-    returned: () => told.push('returned'),
+    unhealthy: () => events.push('unhealthy'),
+    returned: () => events.push('returned'),
   })
   const fail = (times: number, now = 0, blame: Blame = 'unreachable', last = false) => {
     for (let i = 0; i < times; i++) {
@@ -26,16 +26,16 @@ function subject(checked = false) {
       made.end(epoch)
     }
   }
-  return { made, told, backoffs, fail }
+  return { made, events, backoffs, fail }
 }
 
 t.test('ejected after consecutive failures, not before', async (t) => {
-  const { made, told, fail } = subject()
+  const { made, events, fail } = subject()
   fail(2)
   t.equal(made.available, true)
   fail(1)
   t.match(made, { available: false, state: 'ejected', cause })
-  t.same(told, ['ejected: unreachable'])
+  t.same(events, ['ejected: unreachable'])
 })
 
 t.test('a response resets the count', async (t) => {
@@ -55,53 +55,53 @@ t.test('a connection alone does not', async (t) => {
 })
 
 t.test('results of attempts from before an ejection are ignored', async (t) => {
-  const { made, told, fail } = subject()
+  const { made, events, fail } = subject()
   const slow = made.begin(0)
   const slower = made.begin(0)
   fail(3)
   made.failed(slow, 'unreachable', cause, false, 0)
   made.responseStarted(slower, 0)
   t.equal(made.available, false)
-  t.same(told, ['ejected: unreachable'])
+  t.same(events, ['ejected: unreachable'])
   made.connected(made.begin(2000), 2000)
   for (let i = 0; i < 5; i++) made.failed(slow, 'unreachable', cause, false, 2000)
-  t.equal(made.available, true, 'nor after it came back')
+  t.equal(made.available, true, 'nor after its return')
 })
 
 t.test('one probe at a time, and not before the ejection time is over', async (t) => {
   const { made, backoffs, fail } = subject()
   fail(3)
   const [backoff = 0] = backoffs
-  t.ok(backoff >= 750 && backoff <= 1250, 'about what was set')
+  t.ok(backoff >= 750 && backoff <= 1250, 'close to the configured time')
   t.equal(made.probeDue(backoff - 1, true), false)
   t.equal(made.probeDue(backoff, true), true)
   const test = made.begin(backoff)
   t.equal(made.probeDue(backoff, true), false, 'the other waits for the first')
   made.end(test)
-  t.equal(made.probeDue(backoff, true), true, 'that ended without a result')
+  t.equal(made.probeDue(backoff, true), true, 'the probe ended without a result')
 })
 
 t.test('a connection restores an unreachable target', async (t) => {
-  const { made, told, fail } = subject()
+  const { made, events, fail } = subject()
   fail(3)
   made.connected(made.begin(2000), 2000)
   t.equal(made.available, true)
-  t.same(told, ['ejected: unreachable', 'returned'])
+  t.same(events, ['ejected: unreachable', 'returned'])
 })
 
 t.test('after resets only a response restores it', async (t) => {
-  const { made, told, fail } = subject()
+  const { made, events, fail } = subject()
   fail(3, 0, 'reset')
   const test = made.begin(2000)
   made.connected(test, 2000)
   t.equal(made.available, false)
   made.responseStarted(test, 2000)
   t.equal(made.available, true)
-  t.same(told, ['ejected: reset', 'returned'])
+  t.same(events, ['ejected: reset', 'returned'])
 })
 
 t.test(
-  'where connections end early, what can’t be repeated tests it only if nothing else did for long',
+  'where connections end early, a request that cannot be repeated probes it only if nothing else did for long',
   async (t) => {
     const { made, backoffs, fail } = subject()
     fail(3, 0, 'reset')
@@ -116,7 +116,7 @@ t.test(
 )
 
 t.test('each failed probe doubles the time, up to a limit; it is reported once', async (t) => {
-  const { made, told, fail } = subject()
+  const { made, events, fail } = subject()
   fail(3)
   let now = 0
   const waits: number[] = []
@@ -130,7 +130,7 @@ t.test('each failed probe doubles the time, up to a limit; it is reported once',
     const middle = Math.min(1000 * 2 ** i, 30_000)
     t.ok(wait >= middle * 0.75 && wait <= middle * 1.25 + 10, `about ${middle}: ${wait}`)
   }
-  t.same(told, ['ejected: unreachable'])
+  t.same(events, ['ejected: unreachable'])
 })
 
 t.test('an early probe does not change the time', async (t) => {
@@ -158,11 +158,11 @@ t.test('resets, which a request may have caused, never eject the last target', a
   fail(50, 0, 'reset', true)
   t.equal(made.available, true)
   fail(1, 0, 'unreachable', true)
-  t.equal(made.available, false, 'no request keeps a server from listening')
+  t.equal(made.available, false, 'a request cannot stop a server from listening')
 })
 
 t.test('failed checks make it unavailable, passed ones restore it', async (t) => {
-  const { made, told } = subject(true)
+  const { made, events } = subject(true)
   for (const bad of [cause, cause, null, cause, cause]) made.checked(bad, 0)
   t.equal(made.available, true)
   made.checked(cause, 0)
@@ -173,7 +173,7 @@ t.test('failed checks make it unavailable, passed ones restore it', async (t) =>
   t.equal(made.available, false)
   made.checked(null, 0)
   t.match(made, { available: true, state: 'in' })
-  t.same(told, ['unhealthy', 'returned'])
+  t.same(events, ['unhealthy', 'returned'])
 })
 
 t.test('no request probes an unhealthy target', async (t) => {
@@ -205,7 +205,7 @@ t.test('passed checks restore an ejected target, counted from its ejection', asy
   t.equal(made.available, true)
 })
 
-t.test('once another one is back, this one may be probed at once', async (t) => {
+t.test('once another one has returned, this one may be probed at once', async (t) => {
   const { made, fail } = subject()
   fail(3)
   made.probeNow()

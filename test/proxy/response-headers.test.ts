@@ -5,8 +5,8 @@ import { answering, fieldsOf, front, get, roundTrip, serveRaw, valuesOf } from '
 
 async function answered(t: Parameters<typeof answering>[0], head: string[], body = ''): Promise<string> {
   const port = await answering(t, `${head.join('\r\n')}\r\n\r\n${body}`)
-  const { port: gate } = await front(t, port)
-  return roundTrip(gate, get())
+  const { port: gatewayPort } = await front(t, port)
+  return roundTrip(gatewayPort, get())
 }
 
 t.test('order, repetition, spelling and bytes are kept', async (t) => {
@@ -27,7 +27,7 @@ t.test('order, repetition, spelling and bytes are kept', async (t) => {
   )
 })
 
-t.test('hop-by-hop headers, and those that Connection names, end here', async (t) => {
+t.test('hop-by-hop headers, and those that Connection names, are removed', async (t) => {
   const answer = await answered(t, [
     'HTTP/1.1 200 OK',
     'Connection: keep-alive, X-Hop, content-length',
@@ -68,12 +68,12 @@ t.test('an unknown status passes', async (t) => {
   t.match(await answered(t, ['HTTP/1.1 799 Odd', 'Content-Length: 0']), /^HTTP\/1\.1 799 Odd\r\n/)
 })
 
-t.test('an answer of HTTP/1.0, ended by the connection, becomes chunks', async (t) => {
+t.test('an HTTP/1.0 response that ends with the connection becomes chunked', async (t) => {
   const port = await serveRaw(t, (socket) =>
     socket.on('data', () => socket.end('HTTP/1.0 200 OK\r\n\r\nto the end')),
   )
-  const { port: gate } = await front(t, port)
-  const answer = await roundTrip(gate, get())
+  const { port: gatewayPort } = await front(t, port)
+  const answer = await roundTrip(gatewayPort, get())
   t.same(valuesOf(answer, 'transfer-encoding'), ['chunked'])
   t.ok(answer.endsWith('a\r\nto the end\r\n0\r\n\r\n'))
 })

@@ -1,6 +1,6 @@
 /**
- * CVE-2026-48931 (Node's http.Agent): what an upstream wrote behind its answer was taken for the answer to the next
- * request on that connection, which was somebody else's.
+ * CVE-2026-48931 (Node's http.Agent): bytes that an upstream wrote after its response were used as the response to
+ * the next request on that connection, which was another client's.
  */
 
 import t from 'tap'
@@ -13,7 +13,7 @@ for (const [name, later] of [
   ['in the next tick', 0],
   ['a moment later, on the idle connection', 20],
 ] as const) {
-  t.test(`a second answer ${name}`, async (t) => {
+  t.test(`a second response ${name}`, async (t) => {
     let connections = 0
     const port = await serveRaw(t, (socket) => {
       connections++
@@ -26,27 +26,29 @@ for (const [name, later] of [
         }
       })
     })
-    const { port: gate } = await front(t, port)
+    const { port: gatewayPort } = await front(t, port)
     for (let i = 0; i < 10; i++) {
-      const answer = await roundTrip(gate, 'GET / HTTP/1.1\r\nHost: gw\r\nConnection: close\r\n\r\n')
+      const answer = await roundTrip(gatewayPort, 'GET / HTTP/1.1\r\nHost: gw\r\nConnection: close\r\n\r\n')
       t.ok(answer.endsWith('good'))
       await new Promise((resolve) => setTimeout(resolve, 2 * Math.max(later, 5)))
     }
-    t.equal(connections, 10, 'no connection was trusted twice')
+    t.equal(connections, 10, 'no connection was reused')
   })
 }
 
-t.test('with the answer, while others wait for the connection', async (t) => {
+t.test('with the response, while others wait for the connection', async (t) => {
   const port = await serveRaw(t, (socket) =>
     socket.on('data', (bytes) => {
       const path = bytes.toString().split(' ')[1] ?? ''
       socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${path.length}\r\n\r\n${path}${EVIL}${EVIL}`)
     }),
   )
-  const { port: gate } = await front(t, port, { connections: 2 })
+  const { port: gatewayPort } = await front(t, port, { connections: 2 })
   const paths = Array.from({ length: 100 }, (_, i) => `/${i}`)
   const answers = await Promise.all(
-    paths.map((path) => roundTrip(gate, `GET ${path} HTTP/1.1\r\nHost: gw\r\nConnection: close\r\n\r\n`)),
+    paths.map((path) =>
+      roundTrip(gatewayPort, `GET ${path} HTTP/1.1\r\nHost: gw\r\nConnection: close\r\n\r\n`),
+    ),
   )
   t.same(
     answers.map((answer) => answer.split('\r\n\r\n')[1]),
@@ -58,8 +60,8 @@ t.test('bytes beyond the length of a response are dropped', async (t) => {
   const port = await serveRaw(t, (socket) =>
     socket.on('data', () => socket.write(`HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok and more`)),
   )
-  const { port: gate } = await front(t, port)
-  const wire = new Wire(gate)
+  const { port: gatewayPort } = await front(t, port)
+  const wire = new Wire(gatewayPort)
   for (let i = 1; i <= 3; i++) {
     wire.send('GET / HTTP/1.1\r\nHost: gw\r\n\r\n')
     while (wire.received.split('\r\n\r\nok').length <= i)

@@ -10,20 +10,20 @@ t.test('silence: 504, and the connection is closed', async (t) => {
       gone = true
     })
   })
-  const { port: gate } = await front(t, port, { config: { responseTimeout: 150 } })
-  const answer = await roundTrip(gate, get())
+  const { port: gatewayPort } = await front(t, port, { config: { responseTimeout: 150 } })
+  const answer = await roundTrip(gatewayPort, get())
   t.match(answer, /^HTTP\/1\.1 504 /)
   t.equal(codeOf(answer), 'upstream_timeout')
   await eventually(() => gone)
 })
 
-t.test('an endless head times out', async (t) => {
+t.test('an endless header section times out', async (t) => {
   const port = await serveRaw(t, (socket) => {
     const timer = setInterval(() => socket.write('X-A: a\r\n'), 20)
     socket.once('data', () => socket.write('HTTP/1.1 200 OK\r\n')).on('close', () => clearInterval(timer))
   })
-  const { port: gate } = await front(t, port, { config: { responseTimeout: 150 } })
-  t.equal(codeOf(await roundTrip(gate, get())), 'upstream_timeout')
+  const { port: gatewayPort } = await front(t, port, { config: { responseTimeout: 150 } })
+  t.equal(codeOf(await roundTrip(gatewayPort, get())), 'upstream_timeout')
 })
 
 t.test('the timeout of the route precedes that of the upstream', async (t) => {
@@ -44,8 +44,8 @@ t.test('a slow upload does not time out', async (t) => {
   const port = await serve(t, (request, response) => {
     request.resume().on('end', () => response.end('ok'))
   })
-  const { port: gate } = await front(t, port, { config: { responseTimeout: 400 } })
-  const wire = new Wire(gate).send(
+  const { port: gatewayPort } = await front(t, port, { config: { responseTimeout: 400 } })
+  const wire = new Wire(gatewayPort).send(
     'POST / HTTP/1.1\r\nHost: gw\r\nContent-Length: 3\r\nConnection: close\r\n\r\n',
   )
   for (const part of ['a', 'b', 'c']) {
@@ -57,8 +57,8 @@ t.test('a slow upload does not time out', async (t) => {
 
 t.test('an upstream that stops reading the body times out', async (t) => {
   const port = await serveRaw(t, (socket) => socket.once('data', () => socket.pause()))
-  const { port: gate } = await front(t, port, { config: { responseTimeout: 200 } })
-  const wire = new Wire(gate).send('POST / HTTP/1.1\r\nHost: gw\r\nContent-Length: 50000000\r\n\r\n')
+  const { port: gatewayPort } = await front(t, port, { config: { responseTimeout: 200 } })
+  const wire = new Wire(gatewayPort).send('POST / HTTP/1.1\r\nHost: gw\r\nContent-Length: 50000000\r\n\r\n')
   wire.send('a'.repeat(50_000_000))
   await wire.until('upstream_timeout')
   wire.socket.destroy()
@@ -71,8 +71,8 @@ t.test('a client that stops inside its body: 408', async (t) => {
       gone = true
     })
   })
-  const { port: gate } = await front(t, port, { bodyTimeout: 200, config: { responseTimeout: 100 } })
-  const wire = new Wire(gate).send('POST / HTTP/1.1\r\nHost: gw\r\nContent-Length: 3\r\n\r\na')
+  const { port: gatewayPort } = await front(t, port, { bodyTimeout: 200, config: { responseTimeout: 100 } })
+  const wire = new Wire(gatewayPort).send('POST / HTTP/1.1\r\nHost: gw\r\nContent-Length: 3\r\n\r\na')
   await wire.until('request_timeout')
   t.match(wire.received, /^HTTP\/1\.1 408 /)
   await eventually(() => gone)
@@ -81,20 +81,24 @@ t.test('a client that stops inside its body: 408', async (t) => {
 
 t.test('waiting for a connection times out too', async (t) => {
   const port = await serveRaw(t, (socket) => socket.resume())
-  const { port: gate } = await front(t, port, {
+  const { port: gatewayPort } = await front(t, port, {
     connections: 1,
     config: { connectTimeout: 100, responseTimeout: 400 },
   })
-  const answers = await Promise.all([roundTrip(gate, get()), roundTrip(gate, get()), roundTrip(gate, get())])
+  const answers = await Promise.all([
+    roundTrip(gatewayPort, get()),
+    roundTrip(gatewayPort, get()),
+    roundTrip(gatewayPort, get()),
+  ])
   t.same(answers.map(codeOf), ['upstream_timeout', 'upstream_timeout', 'upstream_timeout'])
 })
 
-t.test('the timeout ends with the response head', async (t) => {
+t.test("the timeout ends with the response's header section", async (t) => {
   const port = await serve(t, (_, response) => {
     response.write('one')
     setTimeout(() => response.end('two'), 900)
   })
-  const { port: gate, exchanges } = await front(t, port, { config: { responseTimeout: 500 } })
-  t.match(await roundTrip(gate, get()), /one[\s\S]*two/)
+  const { port: gatewayPort, exchanges } = await front(t, port, { config: { responseTimeout: 500 } })
+  t.match(await roundTrip(gatewayPort, get()), /one[\s\S]*two/)
   t.equal(exchanges[0]?.refusal, null)
 })

@@ -15,7 +15,7 @@ t.test('with few requests, three a second of the window', async (t) => {
   const budget = new RetryBudget(settings)
   t.equal(taken(budget, 0), 30)
   t.equal(budget.takeRetry(9_999), false)
-  t.equal(taken(budget, 10_000), 30, 'they are forgotten after ten seconds')
+  t.equal(taken(budget, 10_000), 30, 'they expire after ten seconds')
 })
 
 t.test('with many, a share of them', async (t) => {
@@ -31,12 +31,12 @@ t.test('of the last ten seconds only', async (t) => {
   t.equal(taken(budget, 12_000), 100)
 })
 
-t.test('after a long pause nothing is left over', async (t) => {
+t.test('nothing accumulates in a long pause', async (t) => {
   const budget = new RetryBudget(settings)
   for (let i = 0; i < 1000; i++) budget.countRequest(3_000)
   t.equal(taken(budget, 1_003_000), 30)
 })
 
-t.test('none, if so set', async (t) => {
+t.test('none, if set to zero', async (t) => {
   t.equal(taken(new RetryBudget({ perRequest: 2, share: 0, perSecond: 0 }), 0), 0)
 })

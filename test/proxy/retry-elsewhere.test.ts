@@ -16,10 +16,10 @@ import {
   Wire,
 } from './support.ts'
 
-/** None goes out: each request meets each target. */
+/** Disabled ejection, so that each request meets each target. */
 const never = { ...EJECTION, failures: 1_000_000 }
 
-/** Targets by hand that note what they are asked. They are asked in this order. */
+/** Scripted targets that record their requests. They are tried in this order. */
 async function targets(t: Test, ...acts: ((socket: Socket) => void)[]) {
   const seen: string[] = []
   const ports = await Promise.all(
@@ -44,7 +44,7 @@ const request = (line: string, body = '') =>
 
 for (const [how, die] of Object.entries({ closed: close, reset })) {
   for (const method of ['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS']) {
-    t.test(`${method} on a new connection that is ${how}: the other is asked, once`, async (t) => {
+    t.test(`${method} on a new connection that is ${how}: the other target gets it, once`, async (t) => {
       const { seen, config } = await targets(t, die, answer)
       const { port } = await front(t, 0, { config, ejection: never })
       t.match(await roundTrip(port, request(`${method} /`)), /^HTTP\/1\.1 200 /)
@@ -59,7 +59,7 @@ for (const [how, die] of Object.entries({ closed: close, reset })) {
     ['PUT', 'body'],
     ['DELETE', 'body'],
   ] as const) {
-    t.test(`${method} ${body} may have arrived before it was ${how}: nobody else is asked`, async (t) => {
+    t.test(`${method} ${body} may have arrived before the connection was ${how}: no retry`, async (t) => {
       const { seen, config } = await targets(t, die, answer)
       const { port } = await front(t, 0, { config, ejection: never })
       t.equal(codeOf(await roundTrip(port, request(`${method} /`, body))), 'upstream_protocol_error')
@@ -69,7 +69,7 @@ for (const [how, die] of Object.entries({ closed: close, reset })) {
 }
 
 for (const method of ['GET', 'POST', 'PATCH', 'PUT']) {
-  t.test(`${method}, and no connection was had: another is asked, with the whole body`, async (t) => {
+  t.test(`${method} without a connection: another target gets it, with the whole body`, async (t) => {
     const bodies: string[] = []
     const port = await serve(t, async (request, response) => {
       let body = ''
@@ -78,21 +78,21 @@ for (const method of ['GET', 'POST', 'PATCH', 'PUT']) {
       response.end('ok')
     })
     const config = targetsAt(await closedPort(), await closedPort(), port)
-    const { port: gate } = await front(t, 0, { config, ejection: never })
+    const { port: gatewayPort } = await front(t, 0, { config, ejection: never })
     const body = method === 'GET' ? '' : 'a'.repeat(100_000)
-    t.match(await roundTrip(gate, request(`${method} /`, body)), /^HTTP\/1\.1 200 /)
+    t.match(await roundTrip(gatewayPort, request(`${method} /`, body)), /^HTTP\/1\.1 200 /)
     t.same(bodies, [body])
   })
 }
 
-t.test('a body that waits to be called for is called for once', async (t) => {
+t.test('a body with Expect: 100-continue is requested once', async (t) => {
   const port = await serve(
     t,
     (request, response) => void request.resume().on('end', () => response.end('ok')),
   )
   const config = targetsAt(await closedPort(), port)
-  const { port: gate } = await front(t, 0, { config, ejection: never })
-  const wire = new Wire(gate).send(
+  const { port: gatewayPort } = await front(t, 0, { config, ejection: never })
+  const wire = new Wire(gatewayPort).send(
     'POST / HTTP/1.1\r\nHost: gw\r\nContent-Length: 4\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n',
   )
   await wire.until('HTTP/1.1 100 Continue\r\n\r\n')
@@ -108,7 +108,7 @@ const begun: Record<string, string> = {
   garbage: 'hello there\r\n\r\n',
 }
 for (const [name, bytes] of Object.entries(begun)) {
-  t.test(`${name}, and then nothing: nobody else is asked`, async (t) => {
+  t.test(`${name}, and then nothing: no retry`, async (t) => {
     const { seen, config } = await targets(t, (socket) => void socket.end(bytes), answer)
     const { port } = await front(t, 0, { config, ejection: never })
     t.match(await roundTrip(port, request('GET /')), 'upstream_protocol_error')
@@ -124,14 +124,14 @@ t.test('a truncated response is cut, not retried', async (t) => {
   t.same(seen, ['0 GET /'])
 })
 
-t.test('a timeout is not retried: the target may be at work', async (t) => {
+t.test('a timeout is not retried: the target may be working on it', async (t) => {
   const { seen, config } = await targets(t, () => {}, answer)
   const { port } = await front(t, 0, { config: { ...config, responseTimeout: 50 }, ejection: never })
   t.equal(codeOf(await roundTrip(port, request('GET /'))), 'upstream_timeout')
   t.same(seen, ['0 GET /'])
 })
 
-t.test('twice at most, each at a new target', async (t) => {
+t.test('at most two retries, each at a new target', async (t) => {
   const { seen, config } = await targets(t, reset, close, reset, answer)
   const retries: Retry[] = []
   const listener = { onRetry: (retry: Retry) => void retries.push(retry) }
@@ -157,25 +157,26 @@ t.test('as the budget allows', async (t) => {
   const { seen, config } = await targets(t, reset, answer)
   const retries = { perRequest: 2, share: 0.2, perSecond: 0 }
   const { port } = await front(t, 0, { config, ejection: never, retries, balance: 'round-robin' })
-  const asked = 40
-  let well = 0
-  for (let i = 0; i < asked; i++) if ((await roundTrip(port, request('GET /'))).includes(' 200 ')) well++
-  const retried = seen.length - asked
-  t.ok(retried > 0 && retried <= asked * 0.2, `${retried} of ${asked}`)
+  const requests = 40
+  let succeeded = 0
+  for (let i = 0; i < requests; i++)
+    if ((await roundTrip(port, request('GET /'))).includes(' 200 ')) succeeded++
+  const retried = seen.length - requests
+  t.ok(retried > 0 && retried <= requests * 0.2, `${retried} of ${requests}`)
   const failed = seen.filter((each) => each.startsWith('0')).length
-  t.equal(well, asked - failed + retried, 'what was retried was answered, the others were not')
+  t.equal(succeeded, requests - failed + retried, 'retried requests succeeded, the others did not')
 })
 
 t.test('a keep-alive race does not count against the budget', async (t) => {
   let connections = 0
   const port = await serveRaw(t, (socket) => {
     const number = ++connections
-    let asked = 0
-    socket.on('data', () => (asked++ === 0 || number > 1 ? answer(socket) : reset(socket)))
+    let requests = 0
+    socket.on('data', () => (requests++ === 0 || number > 1 ? answer(socket) : reset(socket)))
   })
   const retries = { perRequest: 2, share: 0, perSecond: 0 }
-  const { port: gate } = await front(t, port, { retries })
-  for (let i = 0; i < 2; i++) t.match(await roundTrip(gate, request('GET /')), /^HTTP\/1\.1 200 /)
+  const { port: gatewayPort } = await front(t, port, { retries })
+  for (let i = 0; i < 2; i++) t.match(await roundTrip(gatewayPort, request('GET /')), /^HTTP\/1\.1 200 /)
   await eventually(() => connections === 2)
   t.equal(connections, 2)
 })

@@ -1,13 +1,13 @@
 /**
- * A kept connection that dies as it is used again (RFC 9110, section 9.2.2): what may be repeated is, once; what may
- * have had an effect never is.
+ * A reused connection that closes as the request is sent (RFC 9110, section 9.2.2): a repeatable request is retried,
+ * once; one that may have had an effect never is.
  */
 
 import type { Socket } from 'node:net'
 import t from 'tap'
 import { codeOf, front, roundTrip, serveRaw, Wire } from './support.ts'
 
-/** Answers the first request of each connection and dies at the second. */
+/** Answers the first request of each connection and closes at the second. */
 async function dying(t: Parameters<typeof serveRaw>[0], die: (socket: Socket) => void, answers = 1) {
   const seen: string[] = []
   const port = await serveRaw(t, (socket) => {
@@ -29,63 +29,63 @@ for (const [how, die] of [
   ['reset', (socket: Socket) => socket.resetAndDestroy()],
 ] as const) {
   for (const method of ['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS']) {
-    t.test(`${method} is asked again when the connection was ${how}`, async (t) => {
+    t.test(`${method} is retried when the connection was ${how}`, async (t) => {
       const { port, seen } = await dying(t, die)
-      const { port: gate } = await front(t, port)
-      await roundTrip(gate, request('GET /1'))
-      t.match(await roundTrip(gate, request(`${method} /2`)), /^HTTP\/1\.1 200 /)
+      const { port: gatewayPort } = await front(t, port)
+      await roundTrip(gatewayPort, request('GET /1'))
+      t.match(await roundTrip(gatewayPort, request(`${method} /2`)), /^HTTP\/1\.1 200 /)
       t.same(seen, ['GET /1', `${method} /2`, `${method} /2`])
     })
   }
   for (const method of ['POST', 'PATCH', 'PURGE']) {
-    t.test(`${method} never is, ${how}`, async (t) => {
+    t.test(`${method} is never retried, ${how}`, async (t) => {
       const { port, seen } = await dying(t, die)
-      const { port: gate } = await front(t, port)
-      await roundTrip(gate, request('GET /1'))
-      t.equal(codeOf(await roundTrip(gate, request(`${method} /2`))), 'upstream_protocol_error')
+      const { port: gatewayPort } = await front(t, port)
+      await roundTrip(gatewayPort, request('GET /1'))
+      t.equal(codeOf(await roundTrip(gatewayPort, request(`${method} /2`))), 'upstream_protocol_error')
       t.same(seen, ['GET /1', `${method} /2`])
     })
   }
-  t.test(`nor is what has a body, ${how}`, async (t) => {
+  t.test(`a request with a body is not, ${how}`, async (t) => {
     const { port, seen } = await dying(t, die)
-    const { port: gate } = await front(t, port)
-    await roundTrip(gate, request('GET /1'))
-    t.equal(codeOf(await roundTrip(gate, request('PUT /2', 'body'))), 'upstream_protocol_error')
+    const { port: gatewayPort } = await front(t, port)
+    await roundTrip(gatewayPort, request('GET /1'))
+    t.equal(codeOf(await roundTrip(gatewayPort, request('PUT /2', 'body'))), 'upstream_protocol_error')
     t.same(seen, ['GET /1', 'PUT /2'])
   })
-  t.test(`a new connection that is ${how} is not tried again`, async (t) => {
+  t.test(`a new connection that is ${how} is not retried`, async (t) => {
     const { port, seen } = await dying(t, die, 0)
-    const { port: gate } = await front(t, port)
-    t.equal(codeOf(await roundTrip(gate, request('GET /1'))), 'upstream_protocol_error')
+    const { port: gatewayPort } = await front(t, port)
+    t.equal(codeOf(await roundTrip(gatewayPort, request('GET /1'))), 'upstream_protocol_error')
     t.same(seen, ['GET /1'])
   })
 }
 
-t.test('nor is an answer that had begun', async (t) => {
+t.test('a response that had begun is not', async (t) => {
   const { port, seen } = await dying(t, (socket) => socket.end('HTTP/1.1 20'))
-  const { port: gate } = await front(t, port)
-  await roundTrip(gate, request('GET /1'))
-  t.equal(codeOf(await roundTrip(gate, request('GET /2'))), 'upstream_protocol_error')
+  const { port: gatewayPort } = await front(t, port)
+  await roundTrip(gatewayPort, request('GET /1'))
+  t.equal(codeOf(await roundTrip(gatewayPort, request('GET /2'))), 'upstream_protocol_error')
   t.same(seen, ['GET /1', 'GET /2'])
 })
 
-t.test('whenever it is that a kept connection dies, GET is answered', async (t) => {
+t.test('GET succeeds whenever a reused connection closes', async (t) => {
   for (const die of [(socket: Socket) => socket.end(), (socket: Socket) => socket.resetAndDestroy()]) {
     const port = await serveRaw(t, (socket) =>
       socket.on('data', () => {
         socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok', () => setTimeout(die, 5, socket))
       }),
     )
-    const { port: gate } = await front(t, port)
+    const { port: gatewayPort } = await front(t, port)
     for (let i = 0; i < 50; i++) {
       // Around that moment.
       await new Promise((resolve) => setTimeout(resolve, i % 8))
-      t.match(await roundTrip(gate, request(`GET /${i}`)), /^HTTP\/1\.1 200 /)
+      t.match(await roundTrip(gatewayPort, request(`GET /${i}`)), /^HTTP\/1\.1 200 /)
     }
   }
 })
 
-t.test('a reset that comes between the taking up and the writing: POST arrives, once', async (t) => {
+t.test('a reset between the choice of the connection and the write: POST arrives, once', async (t) => {
   const seen: string[] = []
   const idle: Socket[] = []
   const port = await serveRaw(t, (socket) =>
@@ -95,12 +95,12 @@ t.test('a reset that comes between the taking up and the writing: POST arrives, 
       socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok')
     }),
   )
-  const { port: gate } = await front(t, port)
-  const wire = new Wire(gate)
+  const { port: gatewayPort } = await front(t, port)
+  const wire = new Wire(gatewayPort)
   for (let i = 0; i < 20; i++) {
     wire.received = ''
     wire.send(`POST /${i} HTTP/1.1\r\nHost: gw\r\nContent-Length: 4\r\n\r\nbody`)
-    // The gateway reads both in one turn of the loop, the request first.
+    // The gateway reads both in one turn of the event loop, the request first.
     idle.pop()?.resetAndDestroy()
     t.match(await wire.until(/ok$|"}$/), /^HTTP\/1\.1 200 /)
     await new Promise((resolve) => setTimeout(resolve, 5))

@@ -36,7 +36,7 @@ t.test('the session cookie is removed at any position', async (t) => {
   for (const [cookie, rest] of cases) t.equal(withoutSession(cookie), rest, cookie)
 })
 
-t.test('each Cookie line by itself', async (t) => {
+t.test('each Cookie line is separate', async (t) => {
   const seen = await seenBy(
     t,
     get('Cookie: a=1', 'cookie: __Host-seatgate-session=x', 'COOKIE: b=2; __Host-seatgate=y'),
@@ -44,11 +44,11 @@ t.test('each Cookie line by itself', async (t) => {
   t.same(valuesOf(seen, 'cookie'), ['a=1', 'b=2'])
 })
 
-t.test('an upstream can not plant one', async (t) => {
+t.test('an upstream cannot set one', async (t) => {
   const port = await answering(
     t,
     'HTTP/1.1 200 OK\r\nContent-Length: 0\r\nSet-Cookie: a=1\r\nSet-Cookie: __Host-seatgate-session=evil; Path=/\r\nSet-Cookie: =__Host-seatgate_session=evil\r\nSet-Cookie: \t=\t__Host-seatgate_session=evil; Secure\r\nSet-Cookie: =x\r\nSet-Cookie: x\r\nSet-Cookie: x; a=b\r\nSet-Cookie:\r\nSet-Cookie: __Host-seatgate_session; a=b\r\nset-cookie:  __host-SEATGATE=evil\r\nSet-Cookie: b=2\r\n\r\n',
   )
-  const { port: gate } = await front(t, port)
-  t.same(valuesOf(await roundTrip(gate, get()), 'set-cookie'), ['a=1', 'b=2'])
+  const { port: gatewayPort } = await front(t, port)
+  t.same(valuesOf(await roundTrip(gatewayPort, get()), 'set-cookie'), ['a=1', 'b=2'])
 })

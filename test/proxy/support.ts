@@ -1,4 +1,4 @@
-/** Real servers for the tests of the proxy: upstreams, hostile or not, and a front that only forwards. */
+/** Real servers for the tests of the proxy: upstreams, hostile or not, and a server that only forwards. */
 
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
@@ -64,7 +64,7 @@ export function targetsAt(...ports: number[]): Pick<UpstreamConfig, 'targets'> {
   return { targets: ports.map((port) => new URL(`http://127.0.0.1:${port}`)) }
 }
 
-/** A port where nobody listens. */
+/** A port without a listener. */
 export async function closedPort(): Promise<number> {
   const server = net.createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -89,7 +89,7 @@ export function routeTo(more: Partial<Route> = {}): Route {
   }
 }
 
-export function judgementOf(request: ClientRequest, route: Route, more: Partial<Decision> = {}): Evaluation {
+export function evaluationOf(request: ClientRequest, route: Route, more: Partial<Decision> = {}): Evaluation {
   const [path = '', ...query] = request.url.split('?')
   const isPublic = route.requirement === 'public'
   return {
@@ -115,7 +115,7 @@ export function judgementOf(request: ClientRequest, route: Route, more: Partial<
   }
 }
 
-/** An upstream by Node's server. Closed with the test. */
+/** An upstream on Node's HTTP server. Closed with the test. */
 export async function serve(t: Test, listener: RequestListener): Promise<number> {
   const server = createServer({ keepAliveTimeout: 60_000 }, listener)
   server.listen(0, '127.0.0.1')
@@ -127,7 +127,7 @@ export async function serve(t: Test, listener: RequestListener): Promise<number>
   return portOf(server)
 }
 
-/** An upstream by hand: bytes in, bytes out. */
+/** An upstream that reads and writes bytes. */
 export async function serveRaw(t: Test, onSocket: (socket: net.Socket) => void): Promise<number> {
   const sockets = new Set<net.Socket>()
   const server = net.createServer((connection) => {
@@ -145,12 +145,12 @@ export async function serveRaw(t: Test, onSocket: (socket: net.Socket) => void):
   return portOf(server)
 }
 
-/** Answers each request on a connection with the same bytes. */
+/** Sends the same bytes in response to each request on a connection. */
 export function answering(t: Test, bytes: string): Promise<number> {
   return serveRaw(t, (socket) => socket.on('data', () => socket.write(bytes, 'latin1')))
 }
 
-/** What a client gets of an upstream whose first answer is these bytes, and of its next request, which is answered well. */
+/** The client's view of an upstream whose first response is these bytes, and whose next response is valid. */
 export interface Hostility {
   readonly first: string
   readonly next: string
@@ -166,45 +166,52 @@ export async function hostile(
   method = 'GET',
 ): Promise<Hostility> {
   let connections = 0
-  let asked = 0
+  let requests = 0
   const port = await serveRaw(t, (socket) => {
     connections++
     socket.on('data', () => {
-      if (asked++ > 0) return socket.write('HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ngood')
+      if (requests++ > 0) return socket.write('HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ngood')
       socket.write(bytes, 'latin1')
       return then(socket)
     })
   })
   const { target, tls } = hopTo(port)
   const options = { bodyTimeout: 500, config: { targets: [target] }, tls }
-  const { port: gate, exchanges } = await front(t, port, options)
-  const ask = (line: string) => roundTrip(gate, `${line} HTTP/1.1\r\nHost: gw\r\nConnection: close\r\n\r\n`)
+  const { port: gatewayPort, exchanges } = await front(t, port, options)
+  const ask = (line: string) =>
+    roundTrip(gatewayPort, `${line} HTTP/1.1\r\nHost: gw\r\nConnection: close\r\n\r\n`)
   const first = await ask(`${method} /1`)
   const next = await ask('GET /2')
   return { first, next, connections, exchange: exchanges[0] }
 }
 
-/** Nothing of it reached the client, the connection is gone, and the next request has its own answer. */
+/** Nothing of it reaches the client, the connection is closed, and the next request gets its own response. */
 export function refusedWhole(t: Test, { first, next, connections, exchange }: Hostility): void {
   t.match(first, /^HTTP\/1\.1 502 Bad Gateway\r\n/)
   t.equal(codeOf(first), 'upstream_protocol_error')
-  t.ok(exchange?.cause instanceof Error, 'the cause is for the log')
-  goesOn(t, next, connections)
+  t.ok(exchange?.cause instanceof Error, 'the log has the cause')
+  nextRequestsWork(t, next, connections)
 }
 
-/** Refused whole or, where the answer had begun, cut so that nobody can take it for whole; the next has its own. */
+/**
+ * Refused or, where the response has begun, cut so that it cannot be read as complete; the next request gets its own
+ * response.
+ */
 export function cut(t: Test, hostility: Hostility): void {
   const { first, next, connections, exchange } = hostility
   if (first.startsWith('HTTP/1.1 502 ')) return refusedWhole(t, hostility)
   t.match(first, /^HTTP\/1\.1 200 OK\r\n/)
   t.notMatch(first, /\r\n0\r\n/, 'no last chunk')
   t.notMatch(first, 'HTTP/1.1 502', 'and nothing written into it')
-  t.ok(exchange?.refusal !== null, 'the log says so')
-  goesOn(t, next, connections)
+  t.ok(exchange?.refusal !== null, 'the log has it')
+  nextRequestsWork(t, next, connections)
 }
 
-export function goesOn(t: Test, next: string, connections: number): void {
-  t.ok(next.startsWith('HTTP/1.1 200 OK\r\n') && next.endsWith('\r\n\r\ngood'), 'the next is unharmed')
+export function nextRequestsWork(t: Test, next: string, connections: number): void {
+  t.ok(
+    next.startsWith('HTTP/1.1 200 OK\r\n') && next.endsWith('\r\n\r\ngood'),
+    'the next request is unaffected',
+  )
   t.equal(connections, 2, 'on another connection')
 }
 
@@ -234,17 +241,17 @@ export async function front(t: Test, port: number, options: FrontOptions = {}): 
   const handle = (request: ClientRequest, response: ClientResponse) => {
     const id = `id-${exchanges.length + 1}`
     const exchange = new Exchange(request, response, id, performance.now(), isAwaited(request))
-    exchange.evaluation = judgementOf(request, route, options.decision)
+    exchange.evaluation = evaluationOf(request, route, options.decision)
     exchanges.push(exchange)
     forward(exchange, upstream, refuse)
     return exchange
   }
-  const door = await openListener(handle, { headerBytes: 128 * 1024 })
+  const listener = await openListener(handle, { headerBytes: 128 * 1024 })
   t.teardown(async () => {
-    await door.close(0)
+    await listener.close(0)
     await upstream.destroy()
   })
-  return { port: door.address.port, upstream, exchanges }
+  return { port: listener.address.port, upstream, exchanges }
 }
 
 function configOf(port: number, options: FrontOptions): UpstreamConfig {
@@ -256,7 +263,7 @@ function configOf(port: number, options: FrontOptions): UpstreamConfig {
   return { ...upstreamConfig(port, options.config), ...set, tls: tls ? { ...noTls, ...tls } : null }
 }
 
-/** As the pipeline does it. */
+/** As in the pipeline. */
 export const refuse: Refuse = (exchange, refusal, cause) => {
   const { request, response } = exchange
   if (exchange.refusal !== null) return
@@ -267,7 +274,7 @@ export const refuse: Refuse = (exchange, refusal, cause) => {
     writeProblem(request, response, refusal, exchange.id, exchange.expectsContinue)
 }
 
-/** A client by hand. `ended` resolves with all it was sent once the connection is gone. */
+/** A raw client. `ended` resolves with all received bytes once the connection is closed. */
 export class Wire {
   readonly socket: net.Socket
   readonly ended: Promise<string>
@@ -276,7 +283,7 @@ export class Wire {
   reset = false
   #waiting: (() => void)[] = []
 
-  /** @param from of loopback */
+  /** @param from an address of loopback */
   constructor(port: number, from = '127.0.0.1') {
     this.socket = net.connect({ port, host: '127.0.0.1', localAddress: from })
     this.socket.setEncoding('latin1')
@@ -300,7 +307,7 @@ export class Wire {
     return this
   }
 
-  /** Resolves when the text, or a match, has come. Rejects when the connection ends without. */
+  /** Resolves when the text, or a match, has arrived. Rejects when the connection ends without it. */
   async until(wanted: string | RegExp): Promise<string> {
     const found = () =>
       typeof wanted === 'string' ? this.received.includes(wanted) : wanted.test(this.received)
@@ -316,7 +323,7 @@ export class Wire {
   }
 }
 
-/** One request on a connection of its own; resolves with all that was answered. */
+/** One request on a connection of its own; resolves with all received bytes. */
 export function roundTrip(port: number, request: string): Promise<string> {
   return new Wire(port).send(request).ended
 }
@@ -325,7 +332,7 @@ export function codeOf(answer: string): string | undefined {
   return /"code":"(\w+)"/.exec(answer)?.[1]
 }
 
-/** The header lines of an answer or a request, lower-case names. */
+/** The header lines of a response or a request, lower-case names. */
 export function fieldsOf(message: string): [string, string][] {
   const [head = ''] = message.split('\r\n\r\n')
   return head
@@ -343,12 +350,12 @@ export function valuesOf(message: string, name: string): string[] {
     .map(([, value]) => value)
 }
 
-/** Polls until true; for counters that nothing announces. */
+/** Polls until true, for counters without events. */
 export async function eventually(holds: () => boolean): Promise<void> {
   while (!holds()) await new Promise((resolve) => setTimeout(resolve, 5))
 }
 
-/** What an upstream by hand is sent for this request, head and body. */
+/** The bytes that a raw upstream receives for this request. */
 export async function seenBy(t: Test, request: string, options: FrontOptions = {}): Promise<string> {
   let seen = ''
   const port = await serveRaw(t, (socket) =>
@@ -357,8 +364,8 @@ export async function seenBy(t: Test, request: string, options: FrontOptions = {
       if (seen.includes('\r\n\r\n')) socket.end('HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n')
     }),
   )
-  const { port: gate } = await front(t, port, options)
-  await roundTrip(gate, request)
+  const { port: gatewayPort } = await front(t, port, options)
+  await roundTrip(gatewayPort, request)
   return seen
 }
 

@@ -1,6 +1,6 @@
 /**
- * A target in a process of its own, to be killed: answers after a moment, and notes each request in a file before it
- * does, so that nothing it was asked is forgotten with it.
+ * A target in a process of its own, which tests kill. It responds after a moment, and first records each request in a
+ * file, so that no request is lost with it.
  */
 
 import { appendFileSync } from 'node:fs'

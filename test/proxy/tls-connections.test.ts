@@ -21,7 +21,7 @@ interface Speaking {
   readonly more?: TLSSocketOptions
 }
 
-/** An upstream by hand. */
+/** A raw upstream. */
 async function serve(t: Test, { onSocket, context = {}, more = {} }: Speaking): Promise<number> {
   const all = new Set<Socket>()
   const secureContext = createSecureContext({ ...identity, ...context })
@@ -39,12 +39,12 @@ async function serve(t: Test, { onSocket, context = {}, more = {} }: Speaking): 
   return portOf(server)
 }
 
-function gate(t: Test, ports: readonly number[], more: FrontOptions = {}): Promise<Front> {
+function gatewayPort(t: Test, ports: readonly number[], more: FrontOptions = {}): Promise<Front> {
   const targets = ports.map((port) => new URL(`https://127.0.0.1:${port}`))
   return front(t, 0, { config: { targets }, tls: { ca: authority.cert }, ...more })
 }
 
-/** A message as it comes: its body is too large to keep. */
+/** A message as it arrives: its body is too large to keep. */
 class Body {
   head = ''
   length = 0
@@ -65,7 +65,7 @@ class Body {
   }
 }
 
-/** Until the counter has stood still for a while. */
+/** Waits until the counter has not changed for a while. */
 async function standstill(count: () => number): Promise<number> {
   let last = -1
   while (last !== count()) {
@@ -76,42 +76,39 @@ async function standstill(count: () => number): Promise<number> {
 }
 
 for (const fragment of [512, 5000, 16_384]) {
-  t.test(
-    `records of ${fragment}, to a client that stops for a while: nothing lost, nothing twice`,
-    async (t) => {
-      const block = randomBytes(MEBIBYTE)
-      const blocks = 96
-      const given = createHash('sha256')
-      let sent = 0
-      const onSocket = (socket: TLSSocket) => {
-        const more = () => {
-          let room = true
-          while (room && sent < blocks) {
-            const next = Buffer.from(block)
-            next.writeUInt32BE(sent++)
-            given.update(next)
-            room = socket.write(next)
-          }
+  t.test(`records of ${fragment}, to a client that pauses: nothing lost, nothing repeated`, async (t) => {
+    const block = randomBytes(MEBIBYTE)
+    const blocks = 96
+    const given = createHash('sha256')
+    let sent = 0
+    const onSocket = (socket: TLSSocket) => {
+      const more = () => {
+        let room = true
+        while (room && sent < blocks) {
+          const next = Buffer.from(block)
+          next.writeUInt32BE(sent++)
+          given.update(next)
+          room = socket.write(next)
         }
-        socket.once('data', () => {
-          socket.setMaxSendFragment(fragment)
-          socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${blocks * MEBIBYTE}\r\n\r\n`)
-          socket.on('drain', more)
-          more()
-        })
       }
-      const { port } = await gate(t, [await serve(t, { onSocket })])
-      const client = connect(port, '127.0.0.1').pause()
-      client.write(get())
-      while (sent === 0) await new Promise((resolve) => setTimeout(resolve, 5))
-      const stopped = await standstill(() => sent)
-      t.ok(stopped < 60, `${stopped} MiB were taken from the upstream`)
-      const got = new Body()
-      for await (const chunk of client as AsyncIterable<Buffer>) got.take(chunk)
-      t.match(got.head, /^HTTP\/1\.1 200 OK\r\n/)
-      t.equal(got.hash.digest('hex'), given.digest('hex'))
-    },
-  )
+      socket.once('data', () => {
+        socket.setMaxSendFragment(fragment)
+        socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${blocks * MEBIBYTE}\r\n\r\n`)
+        socket.on('drain', more)
+        more()
+      })
+    }
+    const { port } = await gatewayPort(t, [await serve(t, { onSocket })])
+    const client = connect(port, '127.0.0.1').pause()
+    client.write(get())
+    while (sent === 0) await new Promise((resolve) => setTimeout(resolve, 5))
+    const stopped = await standstill(() => sent)
+    t.ok(stopped < 60, `${stopped} MiB were read from the upstream`)
+    const got = new Body()
+    for await (const chunk of client as AsyncIterable<Buffer>) got.take(chunk)
+    t.match(got.head, /^HTTP\/1\.1 200 OK\r\n/)
+    t.equal(got.hash.digest('hex'), given.digest('hex'))
+  })
 }
 
 t.test('a second response in a record of its own does not reach a waiting request', async (t) => {
@@ -123,78 +120,78 @@ t.test('a second response in a record of its own does not reach a waiting reques
       if (evil) socket.write(sized('EVIL'))
     })
   }
-  const { port } = await gate(t, [await serve(t, { onSocket })], { connections: 1 })
+  const { port } = await gatewayPort(t, [await serve(t, { onSocket })], { connections: 1 })
   const answers = await Promise.all(
     ['/1', '/2', '/3'].map((path) => roundTrip(port, get().replace('/a', path))),
   )
   for (const answer of answers) t.ok(answer.endsWith('\r\n\r\ngood'), answer)
-  t.equal(connections, 2, 'that connection is not used again')
+  t.equal(connections, 2, 'that connection is not reused')
 })
 
 t.test('bytes with the end of the handshake belong to no response', async (t) => {
-  let asked = 0
+  let requests = 0
   const onSocket = (socket: TLSSocket) => {
     socket.write(sized('EVIL'))
-    socket.on('data', () => asked++)
+    socket.on('data', () => requests++)
   }
-  // By TLS 1.3 it comes later, when the request may be out.
-  const { port, exchanges } = await gate(t, [
+  // In TLS 1.3 it comes later, when the request may be sent already.
+  const { port, exchanges } = await gatewayPort(t, [
     await serve(t, { onSocket, context: { maxVersion: 'TLSv1.2' } }),
   ])
   const answer = await roundTrip(port, get())
   t.equal(codeOf(answer), 'upstream_unreachable')
   t.match(exchanges[0]?.cause, { message: 'bytes on an idle connection' })
-  t.equal(asked, 0, 'nothing was sent there')
+  t.equal(requests, 0, 'nothing was sent there')
 })
 
-t.test('HTTP/1.1 is all that is offered', async (t) => {
+t.test('ALPN offers HTTP/1.1 only', async (t) => {
   const offered: string[][] = []
   const ALPNCallback = ({ protocols }: { protocols: string[] }) => {
     offered.push(protocols)
     return 'http/1.1'
   }
   const onSocket = (socket: TLSSocket) => void socket.on('data', () => socket.write(sized('ok')))
-  const { port } = await gate(t, [await serve(t, { onSocket, more: { ALPNCallback } })])
+  const { port } = await gatewayPort(t, [await serve(t, { onSocket, more: { ALPNCallback } })])
   t.match(await roundTrip(port, get()), /^HTTP\/1\.1 200 /)
   t.same(offered, [['http/1.1']])
-  const other = await gate(t, [await serve(t, { onSocket, more: { ALPNProtocols: ['h2'] } })])
-  t.equal(codeOf(await roundTrip(other.port, get())), 'upstream_unreachable', 'to whom that is not enough')
+  const other = await gatewayPort(t, [await serve(t, { onSocket, more: { ALPNProtocols: ['h2'] } })])
+  t.equal(
+    codeOf(await roundTrip(other.port, get())),
+    'upstream_unreachable',
+    'a target that requires another protocol',
+  )
 })
 
-// What has no length is not among them: Node doesn't tell whether it was TLS that ended, or the connection below.
+// Bodies without a length are excluded: Node does not report whether TLS or the TCP connection ended.
 for (const [name, bytes] of Object.entries({
   'a length': 'HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nbody',
   chunks: 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nbody\r\n',
 })) {
-  t.test(`${name}, ended by somebody on the way: a part is no whole`, async (t) => {
+  t.test(`${name}, truncated below TLS: a partial response is not complete`, async (t) => {
     const onSocket = (socket: TLSSocket, below: Socket) =>
       void socket.on('data', () => socket.write(bytes, () => below.end()))
-    const { port, exchanges } = await gate(t, [await serve(t, { onSocket })])
+    const { port, exchanges } = await gatewayPort(t, [await serve(t, { onSocket })])
     const answer = await roundTrip(port, get())
     t.notMatch(answer, /\r\n0\r\n/)
     t.equal(exchanges[0]?.refusal?.code, 'upstream_protocol_error')
   })
 }
 
-t.test('bytes that are no TLS: an answer that is none, and no mere end', async (t) => {
+t.test('bytes that are not TLS: a malformed response, not a plain end', async (t) => {
   const bad = await serve(t, {
     onSocket: (socket, below) => void socket.on('data', () => below.write('HTTP/1.1 200 OK\r\n\r\n')),
   })
   const good = await serve(t, {
     onSocket: (socket) => void socket.on('data', () => socket.write(sized('ok'))),
   })
-  const { port, exchanges } = await gate(t, [bad, good])
+  const { port, exchanges } = await gatewayPort(t, [bad, good])
   const answers = [await roundTrip(port, get()), await roundTrip(port, get())]
-  t.same(
-    answers.map(codeOf).sort(),
-    ['upstream_protocol_error', undefined],
-    'it was not tried again elsewhere',
-  )
+  t.same(answers.map(codeOf).sort(), ['upstream_protocol_error', undefined], 'not retried at another target')
   const refused = exchanges.find(({ refusal }) => refusal !== null)
   t.match(refused?.cause, { code: /^ERR_SSL_/ })
 })
 
-t.test('a body on its way up, larger than what a connection holds', async (t) => {
+t.test("an upload larger than a connection's buffers", async (t) => {
   const body = randomBytes(8 * MEBIBYTE)
   const got = new Body()
   const onSocket = (socket: TLSSocket) =>
@@ -202,7 +199,7 @@ t.test('a body on its way up, larger than what a connection holds', async (t) =>
       got.take(bytes as Buffer)
       if (got.length === body.length) socket.write(sized('ok'))
     })
-  const { port } = await gate(t, [await serve(t, { onSocket })])
+  const { port } = await gatewayPort(t, [await serve(t, { onSocket })])
   const wire = new Wire(port).send(`POST / HTTP/1.1\r\nHost: gw\r\nContent-Length: ${body.length}\r\n\r\n`)
   wire.socket.write(body)
   await wire.until('\r\n\r\nok')

@@ -28,7 +28,13 @@ async function serveTls(t: Test, identity: Identity, more: ServerOptions = {}): 
   return portOf(listening)
 }
 
-function gate(t: Test, port: number, tls: TlsSettings | null, host = 'localhost', more = {}): Promise<Front> {
+function startFront(
+  t: Test,
+  port: number,
+  tls: TlsSettings | null,
+  host = 'localhost',
+  more = {},
+): Promise<Front> {
   const config = { targets: [new URL(`https://${host}:${port}`)], ...more }
   return front(t, 0, { config, tls, ejection: { ...EJECTION, failures: 1000 } })
 }
@@ -37,16 +43,16 @@ async function refused(t: Test, { port, exchanges }: Front, cause: object): Prom
   const answer = await roundTrip(port, get())
   t.match(answer, /^HTTP\/1\.1 502 /)
   t.equal(codeOf(answer), 'upstream_unreachable')
-  t.match(exchanges[0]?.cause, cause, 'the reason is in the log')
+  t.match(exchanges[0]?.cause, cause, 'the log has the reason')
   const { code } = cause as { code: string | RegExp }
-  t.notMatch(answer, code, 'and only there')
+  t.notMatch(answer, code, 'only the log has it')
 }
 
 t.test('a known authority', async (t) => {
   const port = await serveTls(t, server)
   for (const host of ['localhost', '127.0.0.1']) {
-    const { port: door } = await gate(t, port, { ca: authority.cert }, host)
-    const answer = await roundTrip(door, get())
+    const { port: gatewayPort } = await startFront(t, port, { ca: authority.cert }, host)
+    const answer = await roundTrip(gatewayPort, get())
     t.match(answer, /^HTTP\/1\.1 200 /)
     t.match(answer, `"host":"${host}:${port}"`)
     t.match(answer, host === 'localhost' ? '"servername":"localhost"' : '"servername":false')
@@ -55,14 +61,16 @@ t.test('a known authority', async (t) => {
 
 t.test('one of several', async (t) => {
   const port = await serveTls(t, server)
-  const { port: door } = await gate(t, port, { ca: `${other.cert}\n${authority.cert}` })
-  t.match(await roundTrip(door, get()), /^HTTP\/1\.1 200 /)
+  const { port: gatewayPort } = await startFront(t, port, { ca: `${other.cert}\n${authority.cert}` })
+  t.match(await roundTrip(gatewayPort, get()), /^HTTP\/1\.1 200 /)
 })
 
-t.test('the client’s Host changes nothing about whose certificate it must be', async (t) => {
+t.test("the client's Host does not change the expected name of the certificate", async (t) => {
   const port = await serveTls(t, server)
-  const { port: door } = await gate(t, port, { ca: authority.cert }, 'localhost', { passHost: true })
-  const answer = await roundTrip(door, get())
+  const { port: gatewayPort } = await startFront(t, port, { ca: authority.cert }, 'localhost', {
+    passHost: true,
+  })
+  const answer = await roundTrip(gatewayPort, get())
   t.match(answer, '"host":"gw.example"')
   t.match(answer, '"servername":"localhost"')
 })
@@ -70,78 +78,78 @@ t.test('the client’s Host changes nothing about whose certificate it must be',
 t.test('another authority', async (t) => {
   const port = await serveTls(t, server)
   const code = /^(UNABLE_TO_VERIFY_LEAF_SIGNATURE|CERT_SIGNATURE_FAILURE|UNABLE_TO_GET_ISSUER_CERT_LOCALLY)$/
-  await refused(t, await gate(t, port, { ca: other.cert }), { code })
+  await refused(t, await startFront(t, port, { ca: other.cert }), { code })
 })
 
-t.test('the public authorities don’t know it', async (t) => {
+t.test('not trusted by the public authorities', async (t) => {
   const port = await serveTls(t, server)
-  await refused(t, await gate(t, port, null), { code: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE' })
+  await refused(t, await startFront(t, port, null), { code: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE' })
 })
 
 t.test('the environment does not change that', async (t) => {
   process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0'
   t.teardown(() => delete process.env.NODE_TLS_REJECT_UNAUTHORIZED)
   const port = await serveTls(t, server)
-  await refused(t, await gate(t, port, null), { code: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE' })
+  await refused(t, await startFront(t, port, null), { code: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE' })
 })
 
 t.test('self-signed', async (t) => {
   const port = await serveTls(t, new Authority().identity)
-  await refused(t, await gate(t, port, { ca: authority.cert }), { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' })
+  await refused(t, await startFront(t, port, { ca: authority.cert }), { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' })
 })
 
-t.test('expired, or not yet good', async (t) => {
+t.test('expired, or not yet valid', async (t) => {
   const ago = (days: number) => new Date(Date.now() - days * DAY)
   const expired = authority.issue({ names: ['localhost'], notBefore: ago(9), notAfter: ago(2) })
   const early = authority.issue({ names: ['localhost'], notBefore: ago(-2), notAfter: ago(-9) })
   const tls = { ca: authority.cert }
-  await refused(t, await gate(t, await serveTls(t, expired), tls), { code: 'CERT_HAS_EXPIRED' })
-  await refused(t, await gate(t, await serveTls(t, early), tls), { code: 'CERT_NOT_YET_VALID' })
+  await refused(t, await startFront(t, await serveTls(t, expired), tls), { code: 'CERT_HAS_EXPIRED' })
+  await refused(t, await startFront(t, await serveTls(t, early), tls), { code: 'CERT_NOT_YET_VALID' })
 })
 
 t.test('for another name', async (t) => {
   const port = await serveTls(t, authority.issue({ names: ['elsewhere.example'] }))
   const code = 'ERR_TLS_CERT_ALTNAME_INVALID'
   for (const host of ['localhost', '127.0.0.1'])
-    await refused(t, await gate(t, port, { ca: authority.cert }, host), { code })
+    await refused(t, await startFront(t, port, { ca: authority.cert }, host), { code })
 })
 
 t.test('for the configured server_name', async (t) => {
   const port = await serveTls(t, authority.issue({ names: ['trainings.internal'] }))
   const tls = { ca: authority.cert, serverName: 'trainings.internal' }
-  const { port: door } = await gate(t, port, tls)
-  const answer = await roundTrip(door, get())
+  const { port: gatewayPort } = await startFront(t, port, tls)
+  const answer = await roundTrip(gatewayPort, get())
   t.match(answer, '"servername":"trainings.internal"')
   t.match(answer, `"host":"localhost:${port}"`)
   const wrong = await serveTls(t, server)
-  await refused(t, await gate(t, wrong, tls), { code: 'ERR_TLS_CERT_ALTNAME_INVALID' })
+  await refused(t, await startFront(t, wrong, tls), { code: 'ERR_TLS_CERT_ALTNAME_INVALID' })
 })
 
-t.test('any, with insecure_skip_verify', async (t) => {
+t.test('any certificate, with insecure_skip_verify', async (t) => {
   const port = await serveTls(t, other.issue({ names: ['elsewhere.example'] }))
-  const { port: door } = await gate(t, port, { insecureSkipVerify: true })
-  t.match(await roundTrip(door, get()), /^HTTP\/1\.1 200 /)
+  const { port: gatewayPort } = await startFront(t, port, { insecureSkipVerify: true })
+  t.match(await roundTrip(gatewayPort, get()), /^HTTP\/1\.1 200 /)
 })
 
 t.test('a target that requests a client certificate', async (t) => {
   const port = await serveTls(t, server, { ca: authority.cert, requestCert: true, rejectUnauthorized: true })
   const ours = authority.issue({ names: ['gateway.internal'] })
-  const { port: door } = await gate(t, port, { ca: authority.cert, ...ours })
-  t.match(await roundTrip(door, get()), '"authorized":true')
-  // By TLS 1.3 a target says no only after the connection stands, and may just close it.
+  const { port: gatewayPort } = await startFront(t, port, { ca: authority.cert, ...ours })
+  t.match(await roundTrip(gatewayPort, get()), '"authorized":true')
+  // In TLS 1.3 a target refuses only after the connection is open, and may just close it.
   for (const tls of [{}, other.issue({ names: ['gateway.internal'] })]) {
-    const { port: closed } = await gate(t, port, { ca: authority.cert, ...tls })
+    const { port: closed } = await startFront(t, port, { ca: authority.cert, ...tls })
     for (let i = 0; i < 2; i++) t.match(await roundTrip(closed, get()), /^HTTP\/1\.1 502 /)
   }
 })
 
-t.test('a connection that TLS alone was spoken on is a new one: its end is no race', async (t) => {
+t.test('a connection with a TLS handshake only is new: its end is no keep-alive race', async (t) => {
   const seen: string[] = []
   const act = (die: number) => {
-    let asked = 0
+    let requests = 0
     const listening = createServer(server, (request, response) => {
       seen.push(`${request.method} ${request.url}`)
-      if (++asked === die) request.socket.destroy()
+      if (++requests === die) request.socket.destroy()
       else response.end('ok')
     }).listen(0)
     t.teardown(() => {
@@ -152,19 +160,19 @@ t.test('a connection that TLS alone was spoken on is a new one: its end is no ra
   }
   const ask = async ({ port }: Front, line: string) =>
     roundTrip(port, `${line} HTTP/1.1\r\nHost: gw\r\nConnection: close\r\n\r\n`)
-  const fresh = await gate(t, await act(1), { ca: authority.cert })
+  const fresh = await startFront(t, await act(1), { ca: authority.cert })
   t.equal(codeOf(await ask(fresh, 'GET /1')), 'upstream_protocol_error')
-  t.same(seen.splice(0), ['GET /1'], 'not asked again')
-  const kept = await gate(t, await act(2), { ca: authority.cert })
+  t.same(seen.splice(0), ['GET /1'], 'no retry')
+  const kept = await startFront(t, await act(2), { ca: authority.cert })
   for (const line of ['GET /1', 'GET /2']) t.match(await ask(kept, line), /^HTTP\/1\.1 200 /)
-  t.same(seen.splice(0), ['GET /1', 'GET /2', 'GET /2'], 'that was one')
-  const posted = await gate(t, await act(2), { ca: authority.cert })
+  t.same(seen.splice(0), ['GET /1', 'GET /2', 'GET /2'], 'that was a reused one')
+  const posted = await startFront(t, await act(2), { ca: authority.cert })
   await ask(posted, 'GET /1')
   t.equal(codeOf(await ask(posted, 'POST /2')), 'upstream_protocol_error')
   t.same(seen, ['GET /1', 'POST /2'])
 })
 
-t.test('what can’t be read is told at load', async (t) => {
+t.test('unreadable files are reported at load', async (t) => {
   const target = (tls: TlsSettings) =>
     front(t, 0, { config: { targets: [new URL('https://127.0.0.1:1')] }, tls })
   const { cert, key } = server

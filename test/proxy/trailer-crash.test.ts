@@ -5,12 +5,12 @@ import { front, get, roundTrip, serve, valuesOf } from './support.ts'
 
 t.test('a request with a Trailer header is served, and so is the next', async (t) => {
   const port = await serve(t, (_, response) => response.end('ok'))
-  const { port: gate } = await front(t, port)
+  const { port: gatewayPort } = await front(t, port)
   for (let i = 0; i < 2; i++)
-    t.match(await roundTrip(gate, get('Trailer: X-Sum', 'TE: trailers')), /^HTTP\/1\.1 200 /)
+    t.match(await roundTrip(gatewayPort, get('Trailer: X-Sum', 'TE: trailers')), /^HTTP\/1\.1 200 /)
 })
 
-t.test('request trailers are read and go nowhere', async (t) => {
+t.test('request trailers are read and not forwarded', async (t) => {
   let trailers = {}
   let headers = {}
   const port = await serve(t, (request, response) => {
@@ -20,9 +20,9 @@ t.test('request trailers are read and go nowhere', async (t) => {
       response.end('ok')
     })
   })
-  const { port: gate } = await front(t, port)
+  const { port: gatewayPort } = await front(t, port)
   const answer = await roundTrip(
-    gate,
+    gatewayPort,
     'POST / HTTP/1.1\r\nHost: gw\r\nTransfer-Encoding: chunked\r\nTrailer: X-Seatgate-User\r\nConnection: close\r\n\r\n2\r\nok\r\n0\r\nX-Seatgate-User: root\r\n\r\n',
   )
   t.match(answer, /^HTTP\/1\.1 200 /)
@@ -30,15 +30,15 @@ t.test('request trailers are read and go nowhere', async (t) => {
   t.match(headers, { 'x-seatgate-user': 'alice' })
 })
 
-t.test('an answer that announces trailers it can not have does not end the process', async (t) => {
+t.test('a response that announces trailers it cannot have does not end the process', async (t) => {
   const port = await serve(t, (request, response) => {
     const sized = request.url === '/sized'
     response.writeHead(200, { Trailer: 'X-Sum', ...(sized ? {} : { 'Transfer-Encoding': 'chunked' }) })
     response.end()
   })
-  const { port: gate } = await front(t, port)
+  const { port: gatewayPort } = await front(t, port)
   for (const line of ['HEAD /', 'GET /']) {
-    const answer = await roundTrip(gate, `${line} HTTP/1.1\r\nHost: gw\r\nConnection: close\r\n\r\n`)
+    const answer = await roundTrip(gatewayPort, `${line} HTTP/1.1\r\nHost: gw\r\nConnection: close\r\n\r\n`)
     t.match(answer, /^HTTP\/1\.1 200 /)
     t.same(valuesOf(answer, 'trailer'), line.startsWith('HEAD') ? [] : ['X-Sum'])
   }

@@ -15,33 +15,33 @@ t.test('they are relayed, announced or not, repeated or not', async (t) => {
       'Trailer: X-Sum\r\nTrailer: Server-Timing\r\n',
     ),
   )
-  const { port: gate } = await front(t, port)
-  const answer = await roundTrip(gate, get())
+  const { port: gatewayPort } = await front(t, port)
+  const answer = await roundTrip(gatewayPort, get())
   t.same(valuesOf(answer, 'trailer'), ['X-Sum, Server-Timing'])
   t.ok(answer.endsWith('2\r\nok\r\n0\r\nX-Sum: 1\r\nX-Sum: \xe4\r\nServer-Timing: a;dur=1\r\n\r\n'))
 })
 
-t.test('fields of framing, routing and the gateway’s own are not', async (t) => {
+t.test("framing and routing fields and the gateway's own are not", async (t) => {
   const port = await answering(
     t,
     chunkedWith(
       'Set-Cookie: a=b\r\nConnection: close\r\nX-Request-Id: evil\r\nX-Seatgate-User: evil\r\nContent-Type: a/b\r\nX-Ok: 1\r\n',
     ),
   )
-  const { port: gate } = await front(t, port)
-  t.ok((await roundTrip(gate, get())).endsWith('0\r\nX-Ok: 1\r\n\r\n'))
+  const { port: gatewayPort } = await front(t, port)
+  t.ok((await roundTrip(gatewayPort, get())).endsWith('0\r\nX-Ok: 1\r\n\r\n'))
 })
 
-t.test('an answer with a length has none, and announces none', async (t) => {
+t.test('a response with a length has none, and announces none', async (t) => {
   const port = await answering(t, 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTrailer: X-Sum\r\n\r\nok')
-  const { port: gate } = await front(t, port)
-  const answer = await roundTrip(gate, get())
+  const { port: gatewayPort } = await front(t, port)
+  const answer = await roundTrip(gatewayPort, get())
   t.same(valuesOf(answer, 'trailer'), [])
   t.ok(answer.endsWith('\r\n\r\nok'))
 })
 
 t.test('HTTP/1.0 gets none', async (t) => {
   const port = await answering(t, chunkedWith('X-Sum: 1\r\n', 'Trailer: X-Sum\r\n'))
-  const { port: gate } = await front(t, port)
-  t.ok((await roundTrip(gate, 'GET / HTTP/1.0\r\n\r\n')).endsWith('\r\n\r\nok'))
+  const { port: gatewayPort } = await front(t, port)
+  t.ok((await roundTrip(gatewayPort, 'GET / HTTP/1.0\r\n\r\n')).endsWith('\r\n\r\nok'))
 })

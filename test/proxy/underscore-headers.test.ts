@@ -1,6 +1,6 @@
 /**
  * CVE-2025-64484 (oauth2-proxy), CVE-2026-52845 (Caddy), CVE-2026-39858 (Traefik): a header that was dropped in one
- * spelling came through in another, and CGI, WSGI and PHP fold both into one variable.
+ * spelling passed in another, and CGI, WSGI and PHP fold both into one variable.
  */
 
 import t from 'tap'
@@ -39,7 +39,7 @@ for (const name of spellings) {
   })
 }
 
-t.test('nor does trust in the peer, or pass_overrides, let a second spelling through', async (t) => {
+t.test('neither trust in the peer nor pass_overrides lets a second spelling through', async (t) => {
   const seen = await seenBy(
     t,
     get('x_forwarded_for: 66601', 'x_original_url: 66602', 'x_seatgate_user: 66603'),

@@ -8,7 +8,7 @@ import { ResponseFields } from '../../src/http/wire/response-fields.ts'
 import { accessLine } from '../../src/telemetry/access-log.ts'
 import { firstExchange } from '../support/listener.ts'
 
-function judgementOf(more: Partial<Decision>): Evaluation {
+function evaluationOf(more: Partial<Decision>): Evaluation {
   const decision: Decision = {
     answer: 'deny',
     code: 'permission_denied',
@@ -38,7 +38,7 @@ t.test('the first twenty Seats are named', async (t) => {
       id: null,
       verdict: 'unknown' as const,
     }))
-    exchange.evaluation = judgementOf({ seats })
+    exchange.evaluation = evaluationOf({ seats })
     return JSON.parse(`{${accessLine(exchange)}}`)['seats'] as string[] | undefined
   }
   t.equal(seatsOf(0), undefined)
@@ -58,7 +58,7 @@ t.test('of the same headers from many places, for many routes, each line is of i
   const { request, response } = await asked
   const line = (permission: string) => {
     const exchange = new Exchange(request, response, 'id', 0)
-    exchange.evaluation = judgementOf({ permission, space: `of ${permission}` })
+    exchange.evaluation = evaluationOf({ permission, space: `of ${permission}` })
     return JSON.parse(`{${accessLine(exchange)}}`) as Record<string, unknown>
   }
   for (const routes of [1, 2, 8, 9, 20])
