@@ -6,7 +6,7 @@ import { startWorld } from '../support/world.ts'
 import { metric, until as untilMetric } from '../runtime/workers/support.ts'
 import {
   type RawClient,
-  shake,
+  sendHandshake,
   startWebSocketUpstream,
   type UpstreamBehaviour,
   until,
@@ -27,7 +27,7 @@ async function start(
   const clients: RawClient[] = []
   t.teardown(() => clients.forEach(({ socket }) => socket.destroy()))
   const shakes = async (count: number, path: string, lines: readonly string[] = []): Promise<number[]> => {
-    const some = Array.from({ length: count }, () => shake(world.port, path, lines))
+    const some = Array.from({ length: count }, () => sendHandshake(world.port, path, lines))
     clients.push(...some)
     await until(() => some.every(({ status }) => status !== 0), 'the answers')
     return some.map(({ status }) => status)

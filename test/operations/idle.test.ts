@@ -1,7 +1,7 @@
 /** Idle kept connections stay open, need little memory, and work when they are used again. */
 
 import t from 'tap'
-import { type RawClient, shake, startWebSocketUpstream } from '../websocket/support.ts'
+import { type RawClient, sendHandshake, startWebSocketUpstream } from '../websocket/support.ts'
 import { until } from '../runtime/workers/support.ts'
 import { OperatedGateway } from './gateway.ts'
 import { WireClient } from './wire-client.ts'
@@ -40,10 +40,10 @@ t.test('2,000 connections and 1,000 WebSockets', async (t) => {
   const sockets: RawClient[] = []
   t.teardown(() => sockets.forEach(({ socket }) => socket.destroy()))
   for (let i = 0; i < WEB_SOCKETS; i += 50) {
-    const some = Array.from({ length: 50 }, () => shake(gateway.port, '/docs/ws'))
+    const some = Array.from({ length: 50 }, () => sendHandshake(gateway.port, '/docs/ws'))
     sockets.push(...(await Promise.all(some.map((client) => client.opened()))))
   }
-  await Promise.all(sockets.map((client, i) => client.say(`${i}`).hears(`${i}`)))
+  await Promise.all(sockets.map((client, i) => client.sendText(`${i}`).receives(`${i}`)))
   const all = gateway.rss()
   t.ok(all < MOST, `${all.toFixed(0)} MiB with the WebSockets`)
   t.equal(await round(), CLIENTS, 'the other connections are still open')

@@ -6,7 +6,7 @@ const bearer = (token: string, space?: string) => ({
   ...(space === undefined ? {} : { space }),
 })
 
-t.test("the seed's check table, through the door", async (t) => {
+t.test('the specified table of checks, through the listener', async (t) => {
   const world = await startWorld(t)
   await world.seat('Viewer', ['s1', 's2'], ['trainings:list'])
   await world.seat('Creator', ['s1'], ['trainings:create'])
@@ -16,7 +16,11 @@ t.test("the seed's check table, through the door", async (t) => {
     return answer.status === 200 ? 200 : `${answer.status} ${answer.json.code}`
   }
   t.equal(await ask('GET', ['s2:Viewer']), '403 no_seat_in_space', 'no entry for the space')
-  t.equal(await ask('POST', ['s1:Viewer']), '403 permission_denied', 'an entry, but none that holds it')
+  t.equal(
+    await ask('POST', ['s1:Viewer']),
+    '403 permission_denied',
+    'an entry, but none that holds the permission',
+  )
   t.equal(await ask('GET', ['s1:Viewer']), 200, 'one Seat holds it')
   t.equal(await ask('POST', ['s1:Everything']), 200, 'one Seat holds *')
   t.equal(await ask('POST', ['s1:Viewer', 's1:Creator']), 200, 'one of several holds it')
@@ -25,7 +29,7 @@ t.test("the seed's check table, through the door", async (t) => {
   t.equal(await ask('GET', []), '403 no_seat_in_space')
 })
 
-t.test('spaces are compared whole', async (t) => {
+t.test('spaces are compared exactly', async (t) => {
   const world = await startWorld(t)
   await world.seat('Viewer', ['s1', 's', 's1.x'], ['trainings:list'])
   const token = await world.token(['s1:Viewer'])
@@ -63,17 +67,17 @@ t.test('the first credential present decides', async (t) => {
   await world.seat('Viewer', ['s1'], ['trainings:list'])
   const good = bearer(await world.token(['s1:Viewer']), 's1')
   const bad = await world.client.send('GET', '/v1/trainings', { ...good, 'x-api-key': 'sk_nonsense' })
-  t.equal(bad.json.code, 'api_key_invalid', 'an invalid API key never falls through to a good token')
+  t.equal(bad.json.code, 'api_key_invalid', 'an invalid API key never falls back to a valid token')
   const key = await world.client.send('GET', '/v1/trainings', {
     'x-api-key': world.keys.acme ?? '',
     authorization: 'Bearer nonsense',
     space: 'admin',
   })
-  t.equal(key.status, 200, 'a good key is not hurt by a bad token')
+  t.equal(key.status, 200, 'an invalid token does not affect a valid key')
   t.equal(world.upstream.seen.at(-1)?.headers['x-seatgate-auth'], 'api-key')
 })
 
-t.test('what the upstream is told of the caller', async (t) => {
+t.test('the caller in the headers for the upstream', async (t) => {
   const world = await startWorld(t)
   await world.seat('Zoë, boss%', ['s1'], ['trainings:list'])
   await world.seat('Viewer', ['s1'], ['trainings:list'])
@@ -96,17 +100,17 @@ t.test('what the upstream is told of the caller', async (t) => {
   t.match(seen?.headers['x-seatgate-email'], /^alice(@|%40)example\.com$/)
   t.same(String(seen?.headers['x-seatgate-seats']).split(',').sort(), ['Viewer', 'Zo%C3%AB%2C%20boss%25'])
   t.equal(seen?.headers['x-request-id'], answer.headers['x-request-id'])
-  t.notOk('authorization' in (seen?.headers ?? {}), 'the token stays at the door')
+  t.notOk('authorization' in (seen?.headers ?? {}), 'the gateway removes the token')
 })
 
-t.test('an API key is told by its id', async (t) => {
+t.test('an API key is identified by its id', async (t) => {
   const world = await startWorld(t)
   const made = await world.admin('POST', '/v1/api-keys', { name: 'ci', seats: ['admin'] })
   await world.client.send('GET', '/v1/me', { 'x-api-key': made.json.key })
   t.match(world.upstream.seen[0]?.headers, { 'x-seatgate-user': made.json.id, 'x-seatgate-auth': 'api-key' })
 })
 
-t.test('public routes look at no credential and pass none on', async (t) => {
+t.test('public routes read no credential and forward none', async (t) => {
   const world = await startWorld(t)
   const answer = await world.client.send('GET', '/docs/a/b', {
     authorization: 'Bearer nonsense',
@@ -131,7 +135,7 @@ t.test('authenticated routes need a credential and no space', async (t) => {
   t.notOk('x-seatgate-space' in (world.upstream.seen[0]?.headers ?? {}))
 })
 
-t.test('what no entry matches is never forwarded', async (t) => {
+t.test('a request without a matching entry is never forwarded', async (t) => {
   const world = await startWorld(t)
   const key = { 'x-api-key': world.keys.acme ?? '', space: 'admin' }
   t.equal((await world.client.send('GET', '/nowhere', key)).json.code, 'route_not_found')
@@ -174,10 +178,10 @@ t.test('the log has one line a request, with the decision and without the creden
     t.notOk(text.includes(secret))
 })
 
-t.test('an id that a trusted proxy gave goes on; anyone else gets a new one', async (t) => {
+t.test('the request id of a trusted proxy is kept; any other client gets a new one', async (t) => {
   const trusting = await startWorld(t, { top: ['trusted_proxies: [127.0.0.0/8]'] })
-  const told = await trusting.client.send('GET', '/docs/a', { 'x-request-id': 'from-the-proxy' })
-  t.equal(told.headers['x-request-id'], 'from-the-proxy')
+  const kept = await trusting.client.send('GET', '/docs/a', { 'x-request-id': 'from-the-proxy' })
+  t.equal(kept.headers['x-request-id'], 'from-the-proxy')
   t.equal(trusting.upstream.seen[0]?.headers['x-request-id'], 'from-the-proxy')
   const odd = await trusting.client.send('GET', '/docs/a', { 'x-request-id': 'no id {}' })
   t.match(odd.headers['x-request-id'], /^[0-9a-f-]{36}$/)
@@ -187,7 +191,7 @@ t.test('an id that a trusted proxy gave goes on; anyone else gets a new one', as
   t.equal(world.upstream.seen[0]?.headers['x-request-id'], own.headers['x-request-id'])
 })
 
-t.test('what is no space id is none anywhere', async (t) => {
+t.test('an invalid space id is refused on every route that reads it', async (t) => {
   const world = await startWorld(t)
   const token = await world.token([])
   for (const path of ['/v1/me', '/v1/trainings']) {
@@ -197,7 +201,7 @@ t.test('what is no space id is none anywhere', async (t) => {
   t.equal(
     (await world.client.send('GET', '/docs/a', { space: 'a b' })).status,
     200,
-    'a public route looks at none',
+    'a public route reads none',
   )
 })
 

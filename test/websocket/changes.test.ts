@@ -1,11 +1,11 @@
-/** What is noted of changes until somebody looks: each once, not more than there is room for, and nothing is overlooked. */
+/** The record of changes until the next check: each once, within a bound, and none is missed. */
 
 import t from 'tap'
 import { Changes } from '../../src/pipeline/pending-changes.ts'
 
 const seat = (key: string, tenant = 'acme') => ({ tenant, kind: 'seat', key })
 
-t.test('what was told since the last look, by message or by reading', async (t) => {
+t.test('changes since the last check, by message or by reading', async (t) => {
   const changes = new Changes()
   t.equal(changes.sinceLastCheck(), null)
   changes.applyAnnouncement([seat('1')])

@@ -1,11 +1,17 @@
-/** Clients as people have them: Node's own WebSocket; a thousand at once; TLS to the upstream. */
+/** Real clients: Node's own WebSocket, a thousand at once, and TLS to the upstream. */
 
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import t, { type Test } from 'tap'
 import { CERTIFICATES } from '../support/servers/tls.ts'
 import { startWorld, type WorldOptions } from '../support/world.ts'
-import { type RawClient, shake, startWebSocketUpstream, type UpstreamBehaviour, until } from './support.ts'
+import {
+  type RawClient,
+  sendHandshake,
+  startWebSocketUpstream,
+  type UpstreamBehaviour,
+  until,
+} from './support.ts'
 
 async function setUp(t: Test, behaviour: UpstreamBehaviour = {}, options: WorldOptions = {}) {
   const upstream = await startWebSocketUpstream(t, behaviour)
@@ -13,7 +19,7 @@ async function setUp(t: Test, behaviour: UpstreamBehaviour = {}, options: WorldO
   const world = await startWorld(t, { routes, target: upstream.url, ...options })
   await world.seat('Viewer', ['s1'], ['trainings:list'])
   const headers = { authorization: `Bearer ${await world.token(['s1:Viewer'])}`, space: 's1' }
-  /** undici's, which takes headers, as no browser's does. */
+  /** undici's WebSocket, which accepts headers, unlike a browser's. */
   const open = (path: string, more: object = {}) =>
     new WebSocket(`ws://127.0.0.1:${world.port}${path}`, { headers, ...more } as unknown as string[])
   return { world, upstream, open }
@@ -41,7 +47,7 @@ t.test("Node's client: messages of all sizes, both kinds, and Close with its rea
   )
 })
 
-t.test("Node's client: a refusal is an error, and a Seat that is taken away a 1008", async (t) => {
+t.test("Node's client: a refusal is an error, and the removal of a Seat a 1008", async (t) => {
   const { world, open } = await setUp(t)
   const refused = open('/ws', { headers: {} })
   t.match(await once(refused, 'error'), [{ type: 'error' }])
@@ -54,28 +60,28 @@ t.test("Node's client: a refusal is an error, and a Seat that is taken away a 10
   t.match({ code: close.code, reason: close.reason }, { code: 1008, reason: 'permission_denied' })
 })
 
-t.test('a thousand at once, each with its own words', async (t) => {
+t.test('a thousand at once, each with its own messages', async (t) => {
   const { world, upstream } = await setUp(t, {}, { top: ['limits: { websockets_per_caller: 1000 }'] })
   const clients: RawClient[] = []
   for (let i = 0; i < 1000; i += 100)
     clients.push(
-      ...(await Promise.all(Array.from({ length: 100 }, () => shake(world.port, '/open').opened()))),
+      ...(await Promise.all(Array.from({ length: 100 }, () => sendHandshake(world.port, '/open').opened()))),
     )
-  clients.forEach((client, i) => client.say(`word ${i}`))
-  await Promise.all(clients.map((client, i) => client.hears(`word ${i}`)))
+  clients.forEach((client, i) => client.sendText(`word ${i}`))
+  await Promise.all(clients.map((client, i) => client.receives(`word ${i}`)))
   t.equal(upstream.sockets.length, 1000)
   t.match(await (await fetch(`${world.ops}/metrics`)).text(), /^seatgate_websockets_open 1000$/m)
-  t.equal((await world.client.send('GET', '/open')).status, 200, 'and others are served')
+  t.equal((await world.client.send('GET', '/open')).status, 200, 'others are served')
   for (const client of clients) client.socket.destroy()
   await until(() => upstream.sockets.every(({ closed }) => closed), 'the end at the upstream')
-  // The upstream's end of a connection may be gone before ours is.
+  // The upstream's end of a connection may close before the client's.
   let metrics = ''
   for (let i = 0; i < 200 && !/^seatgate_websockets_open 0$/m.test(metrics); i++)
     metrics = await (await fetch(`${world.ops}/metrics`)).text()
   t.match(metrics, /^seatgate_websockets_open 0$/m)
 })
 
-t.test('by TLS, to an upstream that asks for a certificate', async (t) => {
+t.test('TLS to an upstream that requires a certificate', async (t) => {
   const { files, server } = CERTIFICATES
   const mutual = { ...server, requestCert: true, rejectUnauthorized: true }
   const keys = (more: string) => ({ upstream: [`tls: { ca: ${files.ca}${more} }`] })
@@ -95,9 +101,9 @@ t.test('by TLS, to an upstream that asks for a certificate', async (t) => {
   t.ok(world.port)
 })
 
-t.test('by TLS, to one whose certificate is not trusted: a 502', async (t) => {
+t.test('TLS to an upstream whose certificate is not trusted: a 502', async (t) => {
   const { world, upstream } = await setUp(t, { tls: CERTIFICATES.server })
-  const client = await shake(world.port, '/open').gone()
+  const client = await sendHandshake(world.port, '/open').gone()
   t.same([client.status, client.code], [502, 'upstream_unreachable'])
   t.equal(upstream.sockets.length, 0)
 })

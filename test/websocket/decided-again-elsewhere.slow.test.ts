@@ -17,7 +17,7 @@ import { routeTable, startWorld } from '../support/world.ts'
 import { Held, HELD_ROUTES, serveEvents } from './held.ts'
 import { startWebSocketUpstream } from './support.ts'
 
-t.test('two gateways on one PostgreSQL: a write at one cuts what is open at the other', async (t) => {
+t.test('two gateways on one PostgreSQL: a write at one closes open exchanges at the other', async (t) => {
   const { gateways, key, token } = await startTwo(t)
   const [here, there] = gateways.map((gateway) => new Client(gateway.addresses.front.port))
   t.teardown(() => [here, there].forEach((client) => client?.close()))
@@ -32,12 +32,12 @@ t.test('two gateways on one PostgreSQL: a write at one cuts what is open at the 
   const byKey = await Held.open(gateways[0]?.addresses.front.port ?? 0, [`x-api-key: ${opened}`, 'Space: s1'])
   await there?.send('DELETE', `/v1/api-keys/${keyId}`, { 'x-api-key': key, space: 'admin' })
   await byKey.cut(t, 'api_key_revoked')
-  await held.goesOn(t)
+  await held.staysOpen(t)
   await send('PUT', `/v1/seats/${id}`, { permissions: [] })
   await held.cut(t, 'permission_denied')
 })
 
-/** Two gateways in this process, on one store, with nothing between them but that. */
+/** Two gateways in this process that share only a store. */
 async function startTwo(t: Test) {
   const folder = mkdtempSync(join(tmpdir(), 'seatgate-two-'))
   t.teardown(() => rmSync(folder, { recursive: true, force: true }))
@@ -70,7 +70,7 @@ routes: [routes/*.yaml]
   return { gateways, key: made.key, token }
 }
 
-t.test('three workers: whichever has it open', async (t) => {
+t.test('three workers: the exchange may be open at any of them', async (t) => {
   const upstream = await startWebSocketUpstream(t, { serve: serveEvents })
   const world = await startWorld(t, { routes: HELD_ROUTES, target: upstream.url, top: ['workers: 3'] })
   const id = await world.seat('Viewer', ['s1'], ['trainings:list'])
@@ -80,7 +80,7 @@ t.test('three workers: whichever has it open', async (t) => {
   await Promise.all(all.map((held) => held.cut(t, 'permission_denied')))
 })
 
-t.test('a reload: a secret that is gone, a route that is gone, one that asks for more', async (t) => {
+t.test('a reload: a removed secret, a removed route, and a route that requires more', async (t) => {
   const upstream = await startWebSocketUpstream(t, { serve: serveEvents })
   const world = await startWorld(t, { routes: HELD_ROUTES, target: upstream.url })
   await world.seat('Viewer', ['s1'], ['trainings:list'])
@@ -95,17 +95,17 @@ t.test('a reload: a secret that is gone, a route that is gone, one that asks for
     writeFileSync(join(world.folder, 'routes', 'main.yaml'), routeTable(lines))
   routes([...HELD_ROUTES, 'GET /more: public'])
   await world.reload()
-  for (const held of [byToken, elsewhere, open]) await held.goesOn(t)
+  for (const held of [byToken, elsewhere, open]) await held.staysOpen(t)
   routes(HELD_ROUTES.map((line) => line.replace('public', 'authenticated')))
   await world.reload()
   await open.cut(t, 'credentials_missing')
-  for (const held of [byToken, elsewhere]) await held.goesOn(t)
+  for (const held of [byToken, elsewhere]) await held.staysOpen(t)
   const { readFileSync } = await import('node:fs')
   const text = readFileSync(world.config.file, 'utf8')
   writeFileSync(world.config.file, text.replace(/^  globex: .*$/m, ''))
   await world.reload()
   await elsewhere.cut(t, 'token_invalid')
-  await byToken.goesOn(t)
+  await byToken.staysOpen(t)
   routes(['GET /other: public'])
   await world.reload()
   await byToken.cut(t, 'route_not_found')

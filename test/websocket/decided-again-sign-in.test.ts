@@ -5,7 +5,7 @@ import t from 'tap'
 import { idTokenOf } from '../sign-in/id-token.ts'
 import { startSignIn } from '../sign-in/world.ts'
 import { Held, HELD_ROUTES, serveEvents } from './held.ts'
-import { shake, startWebSocketUpstream, until } from './support.ts'
+import { sendHandshake, startWebSocketUpstream, until } from './support.ts'
 
 const upstream = await startWebSocketUpstream(t, { serve: serveEvents })
 const routes = [
@@ -19,7 +19,7 @@ const { file } = gateway.config
 writeFileSync(file, readFileSync(file, 'utf8').replace(gateway.upstream.url, upstream.url))
 await world.configure({ routes })
 
-/** Header lines of somebody who has signed in with a browser. */
+/** Header lines of a user who has signed in with a browser. */
 async function signedIn(user: string) {
   world.user(user, { memberOf: ['Viewer'] })
   const visitor = world.visitor(user)
@@ -30,20 +30,20 @@ async function signedIn(user: string) {
 
 const seat = await gateway.seat('Viewer', ['main'], ['trainings:list'])
 
-t.test('a session that has logged out', async (t) => {
+t.test('a session after logout', async (t) => {
   const { visitor, lines } = await signedIn('alice')
   const other = await signedIn('bob')
   const [held, kept] = [await Held.open(gateway.port, lines), await Held.open(gateway.port, other.lines)]
   t.equal((await visitor.logout()).status, 200)
   await held.cut(t, 'token_invalid')
-  await kept.goesOn(t)
+  await kept.staysOpen(t)
   kept.end()
 })
 
-t.test('a cookie opens a WebSocket to pages of our own origin only', async (t) => {
+t.test("a cookie opens a WebSocket only for pages of the gateway's own origin", async (t) => {
   const { lines } = await signedIn('carol')
   for (const origin of [['Origin: https://evil.example'], [], ['Origin: null']]) {
-    const client = await shake(gateway.port, '/ws', [
+    const client = await sendHandshake(gateway.port, '/ws', [
       ...lines.filter((line) => !line.startsWith('Origin')),
       ...origin,
     ]).gone()
@@ -60,12 +60,12 @@ t.test("a provider's token whose Seat has changed", async (t) => {
   const elsewhere = await Held.open(gateway.port, lines, '/me')
   await gateway.admin('PUT', `/v1/seats/${seat}`, { permissions: ['trainings:read'] })
   await held.cut(t, 'permission_denied')
-  await elsewhere.goesOn(t)
+  await elsewhere.staysOpen(t)
   await world.configure({ routes })
   await elsewhere.cut(t, 'token_invalid')
 })
 
-t.test('Seats that are taken away at the provider count when the session is mapped afresh', async (t) => {
+t.test('Seats that are removed at the provider apply when the session is mapped again', async (t) => {
   await gateway.admin('PUT', `/v1/seats/${seat}`, { permissions: ['trainings:list'] })
   await world.configure({ token: ['lifetime: 3s'], routes })
   const { lines } = await signedIn('erin')
@@ -73,7 +73,7 @@ t.test('Seats that are taken away at the provider count when the session is mapp
   const [held, kept] = [await Held.open(gateway.port, lines), await Held.open(gateway.port, others)]
   world.user('erin', { memberOf: [] })
   await held.cut(t, 'no_seat_in_space')
-  await kept.goesOn(t)
+  await kept.staysOpen(t)
   kept.end()
   await until(() => upstream.sockets.every(({ closed }) => closed), 'the end at the upstream')
 })

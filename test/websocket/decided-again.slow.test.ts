@@ -3,15 +3,15 @@
 import { DatabaseSync } from 'node:sqlite'
 import t, { type Test } from 'tap'
 import { startWorld } from '../support/world.ts'
-import { reevaluated, get, Held, HELD_ROUTES, looksAgain, serveEvents } from './held.ts'
+import { reevaluated, get, Held, HELD_ROUTES, reevaluatedAgain, serveEvents } from './held.ts'
 import { header } from './frames.ts'
-import { RawClient, shake, startWebSocketUpstream, until } from './support.ts'
+import { RawClient, sendHandshake, startWebSocketUpstream, until } from './support.ts'
 
 const upstream = await startWebSocketUpstream(t, { serve: serveEvents })
 const world = await startWorld(t, { routes: HELD_ROUTES, target: upstream.url })
 let count = 0
 
-/** A Seat of its own, a token that names it, and a key. */
+/** A new Seat, a token that names it, and a key. */
 async function member(permissions: readonly string[] = ['trainings:list']) {
   const name = `Seat ${++count}`
   const id = await world.seat(name, ['s1', 's2'], permissions)
@@ -27,7 +27,7 @@ async function member(permissions: readonly string[] = ['trainings:list']) {
   return { id, name, bearer, change, key }
 }
 
-/** Changes that were made before are known, and so is what rests on them. */
+/** Waits until earlier changes have been read, and the decisions that depend on them are renewed. */
 async function settled(t: Test): Promise<void> {
   const { bearer, change } = await member()
   const held = await Held.open(world.port, bearer)
@@ -35,7 +35,7 @@ async function settled(t: Test): Promise<void> {
   await held.cut(t, 'permission_denied')
 }
 
-/** The last lines about requests that were cut by this code. */
+/** The last log lines of requests that were cut with this code. */
 const linesOf = (code: string) => world.log().filter((line) => line.code === code)
 
 t.test('a Seat that is renamed', async (t) => {
@@ -54,24 +54,24 @@ t.test('a Seat that is renamed', async (t) => {
   )
   const [socket] = upstream.sockets.slice(-1)
   await until(() => socket?.closed === true, 'the end at the upstream')
-  t.equal(socket?.close?.payload.readUInt16BE(), 1008, 'the upstream is told, too')
+  t.equal(socket?.close?.payload.readUInt16BE(), 1008, 'the upstream gets it too')
 })
 
-t.test('a Seat that is deleted', async (t) => {
+t.test('a deleted Seat', async (t) => {
   const { id, bearer } = await member()
   const held = await Held.open(world.port, bearer)
   t.equal((await world.admin('DELETE', `/v1/seats/${id}`)).status, 204)
   await held.cut(t, 'permission_denied')
 })
 
-t.test('a permission that is taken away', async (t) => {
+t.test('a removed permission', async (t) => {
   const { bearer, change } = await member()
   const held = await Held.open(world.port, bearer)
   await change({ permissions: ['trainings:read'] })
   await held.cut(t, 'permission_denied')
 })
 
-t.test('a space that is taken away', async (t) => {
+t.test('a removed space', async (t) => {
   const { bearer, change } = await member()
   const held = await Held.open(world.port, bearer)
   await change({ spaces: ['s2'] })
@@ -87,7 +87,7 @@ t.test('the Seat of an API key', async (t) => {
 
 t.test('inside a frame no Close is sent: both ends are cut', async (t) => {
   const { bearer, change } = await member()
-  const client = await shake(world.port, '/ws', bearer).opened()
+  const client = await sendHandshake(world.port, '/ws', bearer).opened()
   const [socket] = upstream.sockets.slice(-1)
   socket?.socket.write(header(2, 1000, false))
   client.write(header(2, 1000, true))
@@ -101,19 +101,19 @@ t.test('inside a frame no Close is sent: both ends are cut', async (t) => {
 
 t.test('nothing passes after the 1008', async (t) => {
   const { bearer, change } = await member()
-  const client = await shake(world.port, '/ws', bearer).opened()
+  const client = await sendHandshake(world.port, '/ws', bearer).opened()
   const [socket] = upstream.sockets.slice(-1)
-  const talk = setInterval(() => client.socket.writable && client.say('more'), 5)
-  await client.hears('more')
+  const talk = setInterval(() => client.socket.writable && client.sendText('more'), 5)
+  await client.receives('more')
   await change({ permissions: [] })
   await until(() => client.close !== undefined && socket?.close !== undefined, 'Close')
   await client.gone()
   clearInterval(talk)
-  t.equal(client.frames.at(-1), client.close, 'Close is the last that the client hears')
-  t.equal(socket?.frames.at(-1), socket?.close, 'and the upstream')
+  t.equal(client.frames.at(-1), client.close, "Close is the client's last frame")
+  t.equal(socket?.frames.at(-1), socket?.close, "the upstream's too")
 })
 
-t.test('a key that is revoked, also where no Seat is asked for', async (t) => {
+t.test('a revoked key, also where no Seat is required', async (t) => {
   const { id, lines } = await (await member()).key()
   const held = await Held.open(world.port, lines)
   const elsewhere = await Held.open(world.port, lines, '/me')
@@ -147,20 +147,20 @@ t.test('a change that keeps the decision', async (t) => {
   const held = await Held.open(world.port, bearer)
   const before = await reevaluated(world)
   await change({ permissions: ['trainings:list', 'trainings:read'], spaces: ['s1'] })
-  await looksAgain(world, before, 2)
-  await held.goesOn(t)
+  await reevaluatedAgain(world, before, 2)
+  await held.staysOpen(t)
   t.equal((await world.admin('DELETE', `/v1/seats/${id}`)).status, 204)
   await held.cut(t, 'permission_denied')
 })
 
-t.test('one Seat of two, and then the other', async (t) => {
+t.test('one of two Seats, and then the other', async (t) => {
   const [one, two] = [await member(), await member()]
   const token = await world.token([`s1:${one.name}`, `s1:${two.name}`])
   const held = await Held.open(world.port, [`Authorization: Bearer ${token}`, 'Space: s1'])
   const before = await reevaluated(world)
   await one.change({ permissions: [] })
-  await looksAgain(world, before, 2)
-  await held.goesOn(t)
+  await reevaluatedAgain(world, before, 2)
+  await held.staysOpen(t)
   await two.change({ permissions: [] })
   await held.cut(t, 'permission_denied')
 })
@@ -174,7 +174,7 @@ t.test('of 200, only those of the changed Seat are re-evaluated', async (t) => {
   const before = await reevaluated(world)
   await one.change({ permissions: [] })
   await Promise.all(all.filter((_, i) => i % 10 === 0).map((held) => held.cut(t, 'permission_denied')))
-  await Promise.all(all.filter((_, i) => i % 10 !== 0).map((held) => held.goesOn(t)))
+  await Promise.all(all.filter((_, i) => i % 10 !== 0).map((held) => held.staysOpen(t)))
   t.equal((await reevaluated(world)) - before, 20)
   for (const held of all) held.end()
 })
@@ -184,19 +184,19 @@ t.test("another tenant's Seat of the same name", async (t) => {
   const id = await world.seat(name, ['s1'], ['trainings:list'], 'globex')
   await settled(t)
   const held = await Held.open(world.port, bearer)
-  const judged = async () =>
+  const evaluations = async () =>
     (await (await fetch(`${world.ops}/metrics`)).text()).match(
       /^seatgate_decisions_again_total\{code="allow"\} .*$/m,
     )?.[0]
-  const before = await judged()
+  const before = await evaluations()
   await world.admin('PUT', `/v1/seats/${id}`, { permissions: [] }, 'globex')
   await settled(t)
-  await held.goesOn(t)
-  t.equal(await judged(), before, 'it was not even asked about')
+  await held.staysOpen(t)
+  t.equal(await evaluations(), before, 'it was not even evaluated')
   held.end()
 })
 
-t.test('a request that is not answered yet gets the refusal', async (t) => {
+t.test('a request without a response yet gets the refusal', async (t) => {
   const { bearer, change } = await member()
   const client = get(world.port, '/slow', bearer)
   await until(() => upstream.requests.at(-1)?.url === '/slow', 'the request')
@@ -223,14 +223,14 @@ t.test('an upload is stopped', async (t) => {
     await until(() => client.status !== 0, 'an answer')
     t.same([client.status, client.code], [403, 'permission_denied'], framing)
     await until(() => request?.socket.destroyed === true, 'the end at the upstream')
-    t.notOk(request?.complete, 'not a whole body')
+    t.notOk(request?.complete, 'not a complete body')
     clearInterval(upload)
     client.socket.destroy()
     upstream.requests.length = 0
   }
 })
 
-t.test('to HTTP/1.0 the end is a reset: a plain one would be the end of the body', async (t) => {
+t.test('HTTP/1.0 gets a reset, because a plain end would complete the body', async (t) => {
   const { bearer, change } = await member()
   const client = new RawClient(world.port)
   client.write(['GET /sse HTTP/1.0', 'Host: gw', ...bearer, '', ''].join('\r\n'))
@@ -240,7 +240,7 @@ t.test('to HTTP/1.0 the end is a reset: a plain one would be the end of the body
   t.ok(client.reset)
 })
 
-t.test('one that stands behind it on the same connection hides nothing', async (t) => {
+t.test('a pipelined request behind an open one is re-evaluated too', async (t) => {
   const [one, other] = [await member(), await member()]
   const both = [
     ['GET /sse HTTP/1.1', 'Host: gw', ...one.bearer, '', ''].join('\r\n'),
@@ -253,7 +253,7 @@ t.test('one that stands behind it on the same connection hides nothing', async (
   t.notMatch(client.http, /\r\n0\r\n/)
 })
 
-t.test('while the store is not available they go on; afterwards the decision counts', async (t) => {
+t.test('while the store is unavailable they stay open; afterwards the decision applies', async (t) => {
   const { bearer, change } = await member()
   await settled(t)
   const held = await Held.open(world.port, bearer)
@@ -264,14 +264,14 @@ t.test('while the store is not available they go on; afterwards the decision cou
   while ((await ask()).status !== 503) await new Promise((resolve) => setTimeout(resolve, 50))
   const before = await reevaluated(world)
   await world.reload()
-  // Time for several looks, each of which finds both suspect.
+  // Time for several checks, each of which finds both affected.
   await new Promise((resolve) => setTimeout(resolve, 3000))
-  await held.goesOn(t)
+  await held.staysOpen(t)
   t.equal(await reevaluated(world), before, 'nothing could be decided')
-  t.equal((await ask()).status, 503, 'and nothing new is allowed')
+  t.equal((await ask()).status, 503, 'nothing new is allowed')
   database.exec('ALTER TABLE gone RENAME TO counter')
-  await looksAgain(world, before, 2)
-  await held.goesOn(t)
+  await reevaluatedAgain(world, before, 2)
+  await held.staysOpen(t)
   await change({ permissions: [] })
   await held.cut(t, 'permission_denied')
 })

@@ -1,4 +1,4 @@
-/** One direction: only whole frames pass, in any split, whenever the gateway sends Close. */
+/** One direction of a WebSocket: only whole frames pass, in any split, whenever the gateway sends Close. */
 
 import fc from 'fast-check'
 import t from 'tap'

@@ -20,7 +20,7 @@ async function setUp(t: Test, lines: readonly string[] = []) {
   return { world: await startWorld(t, options), open, gone }
 }
 
-t.test('the head at once, and each event before the next one is written', async (t) => {
+t.test('the header section passes at once, and each event before the next one is written', async (t) => {
   const { world, open } = await setUp(t)
   const client = get(world.port, '/sse', [])
   await until(() => client.http.includes('text/event-stream'), 'the head')
@@ -33,7 +33,7 @@ t.test('the head at once, and each event before the next one is written', async 
   client.socket.destroy()
 })
 
-t.test('comments keep it, beyond body_timeout; without them it is cut', async (t) => {
+t.test('comments keep it open beyond body_timeout; without them it is cut', async (t) => {
   const { world, open, gone } = await setUp(t, ['body_timeout: 400ms'])
   const client = get(world.port, '/sse', [])
   await until(() => open.length === 1, 'the request')
@@ -43,11 +43,11 @@ t.test('comments keep it, beyond body_timeout; without them it is cut', async (t
   }
   t.notOk(client.closed)
   await client.gone()
-  t.notMatch(client.http, /\r\n0\r\n/, 'it does not look whole')
+  t.notMatch(client.http, /\r\n0\r\n/, 'it does not look complete')
   await until(() => gone.length === 1, 'the end at the upstream')
 })
 
-t.test('a client that leaves takes the stream with it', async (t) => {
+t.test('a client that disconnects closes the stream', async (t) => {
   const { world, open, gone } = await setUp(t)
   const client = get(world.port, '/sse', [])
   await until(() => open.length === 1, 'the request')

@@ -5,7 +5,7 @@ import t from 'tap'
 import { Frames } from '../../src/proxy/websocket/frames.ts'
 import { BINARY, CLOSE, fromClient, fromServer, header, PING, status, TEXT } from './frames.ts'
 
-/** Cut at these places, in order. */
+/** Split at these positions, in order. */
 function pieces(bytes: Buffer, cuts: readonly number[]): Buffer[] {
   const places = [...new Set(cuts.map((cut) => cut % (bytes.length + 1)))].sort((a, b) => a - b)
   return [0, ...places].map((from, i) => bytes.subarray(from, places[i] ?? bytes.length))
@@ -49,7 +49,7 @@ t.test('until the next boundary', async (t) => {
   t.notOk(follower.boundary)
   t.equal(follower.take(bytes.subarray(3), true), 2)
   t.ok(follower.boundary)
-  t.equal(follower.take(bytes.subarray(5), true), 0, 'there we are already')
+  t.equal(follower.take(bytes.subarray(5), true), 0, 'already at a boundary')
 })
 
 t.test('nothing passes after Close, and its status is read in any split', async (t) => {
@@ -74,7 +74,7 @@ t.test('nothing passes after Close, and its status is read in any split', async 
   }
 })
 
-t.test('an invalid frame does not pass, not even its beginning', async (t) => {
+t.test('no byte of an invalid frame passes', async (t) => {
   const mask = Buffer.from([1, 2, 3, 4])
   const bad: Record<string, Buffer> = {
     'without mask': fromServer(TEXT, 'x'),
@@ -97,7 +97,7 @@ t.test('an invalid frame does not pass, not even its beginning', async (t) => {
     let passed = 0
     for (const byte of Buffer.concat([good, bytes, good])) passed += single.take(Buffer.from([byte]))
     t.ok(passed < good.length + bytes.length, `${name}, byte by byte`)
-    t.equal(single.boundary, passed === good.length, 'its beginning has passed: no boundary any more')
+    t.equal(single.boundary, passed === good.length, 'its beginning has passed: no boundary is left')
   }
   const server = new Frames(false)
   t.equal(server.take(good), 0)

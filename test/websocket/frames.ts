@@ -1,4 +1,4 @@
-/** Frames for tests (RFC 6455, section 5): written whole or badly, and read back one by one. */
+/** Frames for tests (RFC 6455, section 5): serializes valid and invalid frames, and parses them. */
 
 export interface Frame {
   readonly fin: boolean
@@ -32,13 +32,13 @@ export function header(opcode: number, length: number, mask: boolean): Buffer {
   return long
 }
 
-/** As a server sends it. */
+/** A frame of a server. */
 export function fromServer(opcode: number, payload: string | Buffer): Buffer {
   const bytes = Buffer.from(payload as string)
   return Buffer.concat([header(opcode, bytes.length, false), bytes])
 }
 
-/** As a client sends it. */
+/** A frame of a client. */
 export function fromClient(opcode: number, payload: string | Buffer): Buffer {
   const bytes = Buffer.from(payload as string)
   return Buffer.concat([header(opcode, bytes.length, true), MASK, masked(bytes)])
@@ -50,12 +50,12 @@ export function status(code: number, reason = ''): Buffer {
   return Buffer.concat([payload, Buffer.from(reason)])
 }
 
-/** Of a Close frame's payload. */
+/** The status code in a Close frame's payload. */
 export function codeOf({ payload }: Frame): number | null {
   return payload.length >= 2 ? payload.readUInt16BE() : null
 }
 
-/** Gathers bytes and gives back whole frames. */
+/** Collects bytes and returns whole frames. */
 export class FrameReader {
   #bytes: Buffer = Buffer.alloc(0)
 
@@ -66,7 +66,7 @@ export class FrameReader {
     return frames
   }
 
-  /** Bytes of a frame that is not whole yet. */
+  /** Bytes of an incomplete frame. */
   get left(): number {
     return this.#bytes.length
   }

@@ -1,6 +1,6 @@
 /**
- * Handshakes with their bytes mixed up, and noise behind them, against an upstream that mixes up its answers. Whatever
- * reaches the upstream was decided on by the gateway, one for one; everything ends; and the gateway is well afterwards.
+ * Mutated handshakes with noise behind them, against an upstream with mutated responses. Every request at the
+ * upstream matches one decision of the gateway, everything ends, and the gateway works afterwards.
  */
 
 import type { Socket } from 'node:net'
@@ -52,7 +52,7 @@ function mutated(text: string, splices: readonly { at: number; cut: number; put:
   )
 }
 
-t.test('mixed up', async (t) => {
+t.test('mutated handshakes and responses', async (t) => {
   const seed = Date.now() % 2 ** 31
   t.comment(`seed ${seed}`)
   const cases = fc.sample(one, { seed, numRuns: CASES })

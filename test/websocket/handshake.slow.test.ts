@@ -6,7 +6,7 @@ import t, { type Test } from 'tap'
 import { raw } from '../support/client.ts'
 import { startWorld, type WorldOptions } from '../support/world.ts'
 import { fromClient, PING, PONG } from './frames.ts'
-import { acceptOf, handshake, KEY, shake, startWebSocketUpstream, until } from './support.ts'
+import { acceptOf, handshake, KEY, sendHandshake, startWebSocketUpstream, until } from './support.ts'
 
 const ROUTES = [
   'GET /ws: trainings:list',
@@ -29,26 +29,26 @@ const rawHeadersOf = ({ rawHeaders }: { rawHeaders: readonly string[] }) =>
     (_, i) => `${rawHeaders[i * 2]?.toLowerCase()}: ${rawHeaders[i * 2 + 1]}`,
   )
 
-t.test('allowed: the 101 is right, and frames pass both ways', async (t) => {
+t.test('allowed: the 101 is valid, and frames pass both ways', async (t) => {
   const { world, upstream, bearer } = await setUp(t)
-  const client = await shake(world.port, '/ws', bearer).opened()
+  const client = await sendHandshake(world.port, '/ws', bearer).opened()
   const head = client.http.toLowerCase()
   t.match(client.http, `Sec-WebSocket-Accept: ${acceptOf(KEY)}\r\n`)
   t.match(head, /\r\nupgrade: websocket\r\n/)
   t.match(head, /\r\nconnection: upgrade\r\n/)
   t.match(head, /\r\nx-request-id: /)
   t.notMatch(head, /content-length|transfer-encoding|keep-alive/)
-  client.say('hello').write(fromClient(PING, 'p'))
-  await client.hears('hello')
+  client.sendText('hello').write(fromClient(PING, 'p'))
+  await client.receives('hello')
   await until(() => client.frames.some(({ opcode }) => opcode === PONG), 'a pong')
   t.same(upstream.sockets[0]?.texts, ['hello'])
   t.ok(upstream.sockets[0]?.frames.every(({ masked }) => masked))
   client.socket.destroy()
 })
 
-t.test('identity goes with it, and nothing a client says about itself', async (t) => {
+t.test('the upstream gets the identity, and no identity headers of the client', async (t) => {
   const { world, upstream, bearer } = await setUp(t)
-  const client = await shake(world.port, '/ws', [
+  const client = await sendHandshake(world.port, '/ws', [
     ...bearer,
     'x-seatgate-user: root',
     'X_Seatgate_Tenant: globex',
@@ -81,7 +81,7 @@ t.test('identity goes with it, and nothing a client says about itself', async (t
   const lines = rawHeadersOf(request)
   t.equal(lines.filter((line) => line.startsWith('connection:')).length, 1)
   t.ok(lines.includes('connection: Upgrade'))
-  t.equal(new Set(lines.map((line) => line.split(':')[0])).size, lines.length, 'no line twice')
+  t.equal(new Set(lines.map((line) => line.split(':')[0])).size, lines.length, 'no line is repeated')
   client.socket.destroy()
 })
 
@@ -89,7 +89,7 @@ function never(): never {
   throw new Error('nothing reached the upstream')
 }
 
-t.test('the path is the one that was matched, byte for byte, and so is the query', async (t) => {
+t.test('path and query are forwarded unchanged', async (t) => {
   const { world, upstream, bearer } = await setUp(t)
   const paths = {
     '/files/%7euser/caf%c3%a9?q=%2e%2e/..&x=a%20b': '/files/~user/caf%C3%A9?q=%2e%2e/..&x=a%20b',
@@ -97,12 +97,12 @@ t.test('the path is the one that was matched, byte for byte, and so is the query
     '/files/[x]|y^`{z}?a=[1]|^`{}\\': '/files/[x]|y^`{z}?a=[1]|^`{}\\',
   }
   for (const [sent, seen] of Object.entries(paths)) {
-    const client = await shake(world.port, sent, bearer.slice(0, 1)).opened()
+    const client = await sendHandshake(world.port, sent, bearer.slice(0, 1)).opened()
     t.equal(upstream.sockets.at(-1)?.request.url, seen)
     client.socket.destroy()
   }
   for (const bad of ['/files/%2e%2e/ws', '/files/../ws', '/files//ws', '/files/a%2fb', '/files/a\\b']) {
-    const client = await shake(world.port, bad, bearer).gone()
+    const client = await sendHandshake(world.port, bad, bearer).gone()
     t.same([client.status, client.code], [400, 'path_ambiguous'], bad)
   }
   t.equal(upstream.sockets.length, 3)
@@ -114,7 +114,7 @@ t.test('subprotocols and extensions pass', async (t) => {
     'Sec-WebSocket-Extensions: permessage-deflate; server_no_context_takeover',
   ]
   const { world, upstream, bearer } = await setUp(t, [...lines, 'Set-Cookie: a=b', 'X-Two: 1', 'X-Two: 2'])
-  const client = await shake(world.port, '/ws', [
+  const client = await sendHandshake(world.port, '/ws', [
     ...bearer,
     'Sec-WebSocket-Protocol: chat.v1, chat.v2',
     'Sec-WebSocket-Extensions: permessage-deflate; client_max_window_bits',
@@ -128,7 +128,7 @@ t.test('subprotocols and extensions pass', async (t) => {
   client.socket.destroy()
 })
 
-t.test('refused as any request is, by an HTTP answer, and nothing reaches the upstream', async (t) => {
+t.test('refused like any request, with an HTTP response, and nothing reaches the upstream', async (t) => {
   const { world, upstream, token, bearer } = await setUp(t)
   const forged = `${token.slice(0, -4)}AAAA`
   const expected: [string, readonly string[], number, string][] = [
@@ -143,7 +143,7 @@ t.test('refused as any request is, by an HTTP answer, and nothing reaches the up
     ['/ws', [...bearer, 'Host: other'], 400, 'request_malformed'],
   ]
   for (const [path, lines, status, code] of expected) {
-    const client = await shake(world.port, path, lines).gone()
+    const client = await sendHandshake(world.port, path, lines).gone()
     t.same([client.status, client.code], [status, code], `${path} ${code}`)
     t.match(client.http, /\r\nConnection: close\r\n/i)
     t.match(client.http, /application\/problem\+json/)
@@ -154,10 +154,13 @@ t.test('refused as any request is, by an HTTP answer, and nothing reaches the up
   for (const [, , , code] of expected) t.ok(codes.includes(code), `${code} is in the log`)
 })
 
-t.test("another tenant's Seat of the same name opens nothing", async (t) => {
+t.test("another tenant's Seat of the same name grants nothing", async (t) => {
   const { world, upstream } = await setUp(t)
   const token = await world.token(['s1:Viewer'], { tenant: 'globex' })
-  const client = await shake(world.port, '/ws', [`Authorization: Bearer ${token}`, 'Space: s1']).gone()
+  const client = await sendHandshake(world.port, '/ws', [
+    `Authorization: Bearer ${token}`,
+    'Space: s1',
+  ]).gone()
   t.same([client.status, client.code], [403, 'permission_denied'])
   t.equal(upstream.sockets.length, 0)
 })
@@ -197,7 +200,7 @@ t.test('an invalid handshake is a 400, another version a 426', async (t) => {
   t.equal(upstream.sockets.length + upstream.requests.length, 0)
 })
 
-t.test('in any case of the letters', async (t) => {
+t.test('case-insensitive', async (t) => {
   const { world } = await setUp(t)
   const odd = handshake('/docs/a')
     .replace('Upgrade: websocket', 'UPGRADE: WebSocket')
@@ -207,14 +210,14 @@ t.test('in any case of the letters', async (t) => {
 
 t.test('an empty body is permitted and not announced', async (t) => {
   const { world, upstream } = await setUp(t)
-  const client = await shake(world.port, '/docs/a', ['Content-Length: 0']).opened()
-  client.say('hello')
-  await client.hears('hello')
+  const client = await sendHandshake(world.port, '/docs/a', ['Content-Length: 0']).opened()
+  client.sendText('hello')
+  await client.receives('hello')
   t.notOk('content-length' in (upstream.sockets[0]?.request.headers ?? {}))
   client.socket.destroy()
 })
 
-t.test('another protocol is a request like any other, and the connection ends after it', async (t) => {
+t.test('another protocol is an ordinary request, and the connection closes after it', async (t) => {
   const { world, upstream } = await setUp(t)
   const answer = await raw(world.port, handshake('/docs/a').replace('Upgrade: websocket', 'Upgrade: h2c'))
   t.match(answer, /^HTTP\/1\.1 200 /)
@@ -222,10 +225,10 @@ t.test('another protocol is a request like any other, and the connection ends af
   t.same(upstream.requests[0]?.headers.upgrade, undefined)
 })
 
-t.test('built-in endpoints answer as ever', async (t) => {
+t.test('built-in endpoints respond as usual', async (t) => {
   const { world } = await setUp(t)
   const key = `x-api-key: ${world.keys.acme}`
-  const client = await shake(world.port, '/v1/seats', [key, 'Space: admin']).gone()
+  const client = await sendHandshake(world.port, '/v1/seats', [key, 'Space: admin']).gone()
   t.equal(client.status, 200)
   t.match(client.http, '"name":"Viewer"')
 })
@@ -233,7 +236,7 @@ t.test('built-in endpoints answer as ever', async (t) => {
 t.test('no connection is a 502, after another target was tried', async (t) => {
   const gone = await closedPort()
   const { world } = await setUp(t, [], { target: `http://127.0.0.1:${gone}` })
-  const client = await shake(world.port, '/docs/a').gone()
+  const client = await sendHandshake(world.port, '/docs/a').gone()
   t.same([client.status, client.code], [502, 'upstream_unreachable'])
   const upstream = await startWebSocketUpstream(t)
   const both = await startWorld(t, {
@@ -241,7 +244,7 @@ t.test('no connection is a 502, after another target was tried', async (t) => {
     target: `http://127.0.0.1:${gone}", "${upstream.url}`,
     upstream: ['balance: round-robin'],
   })
-  for (let i = 0; i < 6; i++) (await shake(both.port, '/docs/a').opened()).socket.destroy()
+  for (let i = 0; i < 6; i++) (await sendHandshake(both.port, '/docs/a').opened()).socket.destroy()
   const metrics = await (await fetch(`${both.ops}/metrics`)).text()
   t.match(metrics, /seatgate_upstream_retries_total\{upstream="main"\} 3$/m)
   t.match(metrics, /seatgate_upstream_ejections_total\{upstream="main"\} 1$/m)
@@ -254,16 +257,16 @@ t.test('an upstream that does not answer the handshake meets response_timeout', 
     target: upstream.url,
     upstream: ['response_timeout: 200ms'],
   })
-  const client = await shake(world.port, '/docs/a').gone()
+  const client = await sendHandshake(world.port, '/docs/a').gone()
   t.same([client.status, client.code], [504, 'upstream_timeout'])
 })
 
 t.test('a client that disconnects before the response cancels the handshake', async (t) => {
   let closed = false
-  let asked = false
+  let arrived = false
   const upstream = await startWebSocketUpstream(t, {
     answer: (_request, socket) => {
-      asked = true
+      arrived = true
       socket.on('close', () => {
         closed = true
       })
@@ -272,17 +275,17 @@ t.test('a client that disconnects before the response cancels the handshake', as
   })
   const world = await startWorld(t, { routes: ROUTES, target: upstream.url })
   for (const leave of ['end', 'resetAndDestroy'] as const) {
-    asked = false
+    arrived = false
     closed = false
-    const client = shake(world.port, '/docs/a')
-    await until(() => asked, 'the handshake')
+    const client = sendHandshake(world.port, '/docs/a')
+    await until(() => arrived, 'the handshake')
     client.socket[leave]()
     await until(() => closed, 'the end at the upstream')
   }
 })
 
-t.test('the target goes on byte for byte: an encoded slash, and UTF-8 in the query', async (t) => {
-  // Node.js' own server takes no such query: the bytes are looked at as they come.
+t.test('the target passes unchanged: an encoded slash, and UTF-8 in the query', async (t) => {
+  // Node.js' own server rejects such a query, so the test reads the raw bytes.
   const lines: string[] = []
   const server = createServer((socket) => {
     socket

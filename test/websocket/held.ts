@@ -1,12 +1,15 @@
-/** Somebody who has a WebSocket and an event stream open, and what the end of both must look like. For the tests of this folder. */
+/**
+ * A client with an open WebSocket and an open event stream, and the checks of how both end. For the tests of this
+ * folder.
+ */
 
 import type { RequestListener } from 'node:http'
 import type { Test } from 'tap'
 import type { World } from '../support/world.ts'
 import { codeOf } from './frames.ts'
-import { RawClient, shake, until } from './support.ts'
+import { RawClient, sendHandshake, until } from './support.ts'
 
-/** An event at once, and comments ever after; `/slow` is never answered; the rest at once. */
+/** Sends an event at once, then comments; `/slow` never gets a response; other paths get one at once. */
 export const serveEvents: RequestListener = (request, response) => {
   const path = request.url ?? ''
   if (path.startsWith('/slow')) return void request.resume()
@@ -42,32 +45,32 @@ export class Held {
     this.stream = stream
   }
 
-  /** @param at of `/ws` and `/sse` */
+  /** @param at prefix of `/ws` and `/sse` */
   static async open(port: number, lines: readonly string[], at = ''): Promise<Held> {
-    const held = new Held(shake(port, `${at}/ws`, lines), get(port, `${at}/sse`, lines))
+    const held = new Held(sendHandshake(port, `${at}/ws`, lines), get(port, `${at}/sse`, lines))
     await held.socket.opened()
     await until(() => held.stream.http.includes('data: first') || held.stream.closed, 'the first event')
     if (!held.stream.http.includes('data: first')) throw new Error(held.stream.http)
     return held
   }
 
-  /** Both are cut, each so that nobody takes it for a good end. */
+  /** Both are cut, in a way that cannot be read as a normal end. */
   async cut(t: Test, code: string): Promise<void> {
     await until(() => this.socket.closed && this.stream.closed, `cut: ${code}`, 10_000)
     const { close } = this.socket
     t.equal(close && codeOf(close), 1008, 'Close 1008')
     t.equal(close?.payload.subarray(2).toString(), code)
     t.match(this.stream.http, /^HTTP\/1\.1 200 /)
-    t.notMatch(this.stream.http, /\r\n0\r\n/, 'the stream does not look whole')
+    t.notMatch(this.stream.http, /\r\n0\r\n/, 'the stream does not look complete')
   }
 
-  /** Both go on: what is said from now on arrives. */
-  async goesOn(t: Test): Promise<void> {
+  /** Both stay open: further data arrives. */
+  async staysOpen(t: Test): Promise<void> {
     const before = this.stream.http.length
-    this.socket.say('still here')
-    await this.socket.hears('still here')
+    this.socket.sendText('still here')
+    await this.socket.receives('still here')
     await until(() => this.stream.http.length > before, 'a beat')
-    t.notOk(this.socket.closed || this.stream.closed, 'both go on')
+    t.notOk(this.socket.closed || this.stream.closed, 'both stay open')
     t.equal(this.socket.close, undefined)
   }
 
@@ -77,15 +80,19 @@ export class Held {
   }
 }
 
-/** How often what is open has been decided again, whatever came of it. */
+/** The number of re-evaluations, with any result. */
 export async function reevaluated({ ops }: Pick<World, 'ops'>): Promise<number> {
   const text = await (await fetch(`${ops}/metrics`)).text()
   const found = text.matchAll(/^seatgate_decisions_again_total\{[^}]*\} (\d+)$/gm)
   return [...found].reduce((sum, [, count]) => sum + Number(count), 0)
 }
 
-/** Resolves when at least so many more decisions have been made again than before. */
-export async function looksAgain(world: Pick<World, 'ops'>, before: number, more: number): Promise<void> {
+/** Resolves after at least this number of further re-evaluations. */
+export async function reevaluatedAgain(
+  world: Pick<World, 'ops'>,
+  before: number,
+  more: number,
+): Promise<void> {
   const end = Date.now() + 10_000
   while ((await reevaluated(world)) < before + more) {
     if (Date.now() > end) throw new Error('it was not decided again')

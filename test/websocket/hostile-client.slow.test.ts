@@ -6,7 +6,7 @@ import { codeOf, fromClient, fromServer, header, TEXT } from './frames.ts'
 import {
   handshake,
   RawClient,
-  shake,
+  sendHandshake,
   startWebSocketUpstream,
   type UpstreamBehaviour,
   until,
@@ -28,25 +28,25 @@ t.test('bytes after a handshake never become a request, refused or not', async (
     for (const behind of [hidden, handshake('/ws?hidden'), fromClient(TEXT, 'early').toString('latin1')]) {
       const client = await new RawClient(world.port).write(handshake(path) + behind).gone()
       t.same([client.status, client.code], [400, 'request_malformed'], path)
-      t.equal(client.http.split('HTTP/1.1').length, 2, 'one answer')
+      t.equal(client.http.split('HTTP/1.1').length, 2, 'one response')
     }
   }
   t.equal(upstream.requests.length + upstream.sockets.length, 0)
 })
 
-t.test('nor do bytes before its response', async (t) => {
-  let asked = 0
+t.test('bytes before its response are not a request either', async (t) => {
+  let handshakes = 0
   let gone = 0
   const received: string[] = []
   const { world } = await setUp(t, {
     answer: (_request, socket) => {
-      asked++
+      handshakes++
       socket.on('end', () => socket.end()).on('close', () => gone++)
       socket.on('data', (chunk) => received.push(chunk.toString('latin1')))
     },
   })
-  const client = shake(world.port, '/ws')
-  await until(() => asked === 1, 'the handshake')
+  const client = sendHandshake(world.port, '/ws')
+  await until(() => handshakes === 1, 'the handshake')
   client.write(hidden)
   await client.gone()
   t.same([client.status, client.code], [400, 'request_malformed'])
@@ -54,7 +54,7 @@ t.test('nor do bytes before its response', async (t) => {
   t.same(received, [])
 })
 
-t.test('a handshake behind a request that is not answered yet has its turn after that', async (t) => {
+t.test('a handshake behind a pending request waits for its response', async (t) => {
   const { world, upstream } = await setUp(t)
   const first = 'GET /slow HTTP/1.1\r\nHost: a\r\n\r\n'
   const client = new RawClient(world.port).write(first + handshake('/ws'))
@@ -66,22 +66,22 @@ t.test('a handshake behind a request that is not answered yet has its turn after
   client.socket.destroy()
 })
 
-t.test('behind one that is answered it is as good as any', async (t) => {
+t.test('a handshake behind an answered request is accepted', async (t) => {
   const { world } = await setUp(t)
   const client = new RawClient(world.port).write('GET /slow HTTP/1.1\r\nHost: a\r\n\r\n')
   await until(() => client.http.endsWith('plain'), 'the answer')
   client.http = ''
   client.write(handshake('/ws'))
   await client.opened()
-  client.say('kept')
-  await client.hears('kept')
+  client.sendText('kept')
+  await client.receives('kept')
   client.socket.destroy()
 })
 
 t.test('HTTP in the tunnel is an invalid frame and is dropped', async (t) => {
   const { world, upstream } = await setUp(t)
-  const client = await shake(world.port, '/ws').opened()
-  client.say('first').write(hidden)
+  const client = await sendHandshake(world.port, '/ws').opened()
+  client.sendText('first').write(hidden)
   await client.gone()
   const [socket] = upstream.sockets
   await until(() => socket?.closed === true, 'the end at the upstream')
@@ -98,7 +98,7 @@ t.test('HTTP in the tunnel is an invalid frame and is dropped', async (t) => {
 
 t.test('a frame of any size passes at the pace of the slower end, in bounded memory', async (t) => {
   const { world, upstream } = await setUp(t, { silent: true })
-  const client = await shake(world.port, '/ws').opened()
+  const client = await sendHandshake(world.port, '/ws').opened()
   await until(() => upstream.sockets.length === 1, 'the socket')
   const socket = upstream.sockets[0]?.socket
   socket?.removeAllListeners('data').pause()
@@ -106,7 +106,7 @@ t.test('a frame of any size passes at the pace of the slower end, in bounded mem
   client.write(header(2, size, true)).write(Buffer.from([0, 0, 0, 0]))
   const piece = Buffer.alloc(1024 * 1024, 7)
   for (let i = 0; i < size / piece.length; i++) client.write(piece)
-  // Nothing is read there: the client is held back long before all of it has left.
+  // Nothing is read there, so that backpressure stops the client early.
   await stands(() => client.socket.writableLength)
   t.ok(client.socket.writableLength > size / 2, 'most of it is still with the client')
   let received = 0
@@ -119,9 +119,9 @@ t.test('a frame of any size passes at the pace of the slower end, in bounded mem
   client.socket.destroy()
 })
 
-t.test('and the other way round', async (t) => {
+t.test('the same in the other direction', async (t) => {
   const { world, upstream } = await setUp(t, { silent: true })
-  const client = await shake(world.port, '/ws').opened()
+  const client = await sendHandshake(world.port, '/ws').opened()
   await until(() => upstream.sockets.length === 1, 'the socket')
   client.socket.removeAllListeners('data').pause()
   const socket = upstream.sockets[0]?.socket ?? client.socket
@@ -141,7 +141,7 @@ t.test('and the other way round', async (t) => {
   client.socket.destroy()
 })
 
-/** Resolves when the figure has been the same for a while. */
+/** Resolves when the figure has not changed for a while. */
 async function stands(figure: () => number): Promise<void> {
   let last = -1
   for (let same = 0; same < 10;) {
@@ -154,9 +154,9 @@ async function stands(figure: () => number): Promise<void> {
 t.test('a client reset closes the upstream connection, also inside a frame', async (t) => {
   const { world, upstream } = await setUp(t)
   for (const bytes of ['', fromClient(TEXT, 'half of it').subarray(0, 8)]) {
-    const client = await shake(world.port, '/ws').opened()
-    client.say('whole')
-    await client.hears('whole')
+    const client = await sendHandshake(world.port, '/ws').opened()
+    client.sendText('whole')
+    await client.receives('whole')
     client.write(bytes)
     await new Promise((resolve) => client.socket.write('', resolve))
     client.socket.resetAndDestroy()
@@ -168,25 +168,25 @@ t.test('a client reset closes the upstream connection, also inside a frame', asy
     t.match(line, { status: 101, ended_by: 'client', close_code: 1006, aborted: true })
 })
 
-t.test('half-closed: what the client said arrives, and what it is told in return', async (t) => {
+t.test("half-closed: the client's data arrives, and so does the upstream's reply", async (t) => {
   const { world, upstream } = await setUp(t, { silent: true })
-  const client = await shake(world.port, '/ws').opened()
-  client.say('last words')
+  const client = await sendHandshake(world.port, '/ws').opened()
+  client.sendText('last words')
   client.socket.end()
   const [socket] = upstream.sockets
   await until(() => socket?.ended === true, 'the end of its side')
   t.same(socket?.texts, ['last words'])
   socket?.socket.end(fromServer(TEXT, 'the answer'))
-  await client.hears('the answer')
+  await client.receives('the answer')
   await client.gone()
 })
 
 t.test('bytes after the Close of the client are dropped', async (t) => {
   const { world, upstream } = await setUp(t, { silent: true })
-  const client = await shake(world.port, '/ws').opened()
+  const client = await sendHandshake(world.port, '/ws').opened()
   client.write(Buffer.concat([fromClient(8, Buffer.from([3, 0xe8])), fromClient(TEXT, 'after')]))
   await until(() => upstream.sockets[0]?.close !== undefined, 'Close')
-  client.say('later still')
+  client.sendText('later still')
   upstream.sockets[0]?.socket.end(fromServer(8, Buffer.from([3, 0xe8])))
   await client.gone()
   t.same(upstream.sockets[0]?.texts, [])

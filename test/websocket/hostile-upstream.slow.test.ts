@@ -1,10 +1,10 @@
-/** Invalid responses to a handshake: never a tunnel, and the next request is unharmed. */
+/** Invalid responses to a handshake: never a tunnel, and the next request is unaffected. */
 
 import type { Socket } from 'node:net'
 import t, { type Test } from 'tap'
 import { startWorld } from '../support/world.ts'
 import { codeOf, fromClient, fromServer, TEXT } from './frames.ts'
-import { acceptOf, KEY, shake, startWebSocketUpstream, switching, until } from './support.ts'
+import { acceptOf, KEY, sendHandshake, startWebSocketUpstream, switching, until } from './support.ts'
 
 const ROUTES = ['GET /ws: public']
 const OFFERED = ['Sec-WebSocket-Protocol: a, b', 'Sec-WebSocket-Extensions: permessage-deflate']
@@ -16,7 +16,7 @@ interface Hostile {
   readonly received: string[]
 }
 
-/** A gateway before an upstream that answers with whatever bytes it has been given. */
+/** A gateway in front of an upstream that sends the given bytes. */
 async function setUp(t: Test) {
   const hostile: Hostile = { bytes: '', after: () => {}, received: [] }
   const upstream = await startWebSocketUpstream(t, {
@@ -53,7 +53,7 @@ t.test('an invalid 101 is a 502', async (t) => {
   const { world, hostile, received, lines } = await setUp(t)
   for (const [name, bytes] of Object.entries(broken)) {
     hostile.bytes = bytes
-    const client = await shake(world.port, '/ws', OFFERED).gone()
+    const client = await sendHandshake(world.port, '/ws', OFFERED).gone()
     t.same([client.status, client.code], [502, 'upstream_protocol_error'], name)
     t.same(received, [], `${name}: nothing reached the upstream behind the handshake`)
     t.match(lines().at(-1), { status: 502, code: 'upstream_protocol_error', cause: String }, name)
@@ -68,7 +68,7 @@ t.test('a disconnect instead of a response is a 502', async (t) => {
   })) {
     for (const bytes of ['', 'HTTP/1.1 101 Swi']) {
       Object.assign(hostile, { bytes, after: end })
-      const client = await shake(world.port, '/ws').gone()
+      const client = await sendHandshake(world.port, '/ws').gone()
       t.same([client.status, client.code], [502, 'upstream_protocol_error'], `${name} after "${bytes}"`)
     }
   }
@@ -106,9 +106,9 @@ t.test('any other response passes to the client, complete, and ends the connecti
   const { world, hostile, received, lines } = await setUp(t)
   for (const [bytes, status, match] of answers) {
     hostile.bytes = bytes
-    const client = shake(world.port, '/ws')
+    const client = sendHandshake(world.port, '/ws')
     await until(() => client.status !== 0, 'an answer')
-    // As if a tunnel had begun; and as if the answer were for a connection that goes on.
+    // Written as if a tunnel had begun, and as if the connection continued after the response.
     client.write(fromClient(TEXT, 'frame')).write(smuggled)
     await client.gone()
     t.equal(client.status, status)
@@ -125,7 +125,7 @@ t.test('a truncated response is cut, not ended', async (t) => {
   const { world, hostile } = await setUp(t)
   hostile.bytes = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n'
   hostile.after = (socket) => setTimeout(() => socket.destroy(), 50)
-  const client = await shake(world.port, '/ws').gone()
+  const client = await sendHandshake(world.port, '/ws').gone()
   t.equal(client.status, 200)
   t.match(client.http, 'abc')
   t.notMatch(client.http, /\r\n0\r\n/)
@@ -134,8 +134,8 @@ t.test('a truncated response is cut, not ended', async (t) => {
 t.test('bytes after a valid 101 are the first frame', async (t) => {
   const { world, hostile } = await setUp(t)
   hostile.bytes = good + fromServer(TEXT, 'at once').toString('latin1')
-  const client = await shake(world.port, '/ws').opened()
-  await client.hears('at once')
+  const client = await sendHandshake(world.port, '/ws').opened()
+  await client.receives('at once')
   client.socket.destroy()
 })
 
@@ -150,8 +150,8 @@ t.test('an invalid frame closes it with 1002, after the earlier frames have pass
   let count = 0
   for (const [name, bytes] of Object.entries(bad)) {
     hostile.after = (socket) => socket.write(Buffer.concat([fromServer(TEXT, 'before'), bytes]))
-    const client = await shake(world.port, '/ws').opened()
-    await client.hears('before')
+    const client = await sendHandshake(world.port, '/ws').opened()
+    await client.receives('before')
     await until(() => client.close !== undefined, 'Close')
     t.equal(client.close && codeOf(client.close), 1002, name)
     client.socket.destroy()
@@ -165,10 +165,10 @@ t.test('an upstream reset inside a frame closes the client connection', async (t
   const { world, hostile, lines } = await setUp(t)
   hostile.bytes = good + '\x82\x7e\x01\x00half a frame'
   hostile.after = (socket) => setTimeout(() => socket.resetAndDestroy(), 50)
-  const client = await shake(world.port, '/ws').opened()
+  const client = await sendHandshake(world.port, '/ws').opened()
   await client.gone()
-  t.equal(client.close, undefined, 'no Close is put into a frame')
-  t.equal(client.reader.left, 16, 'what was there of the frame had passed')
+  t.equal(client.close, undefined, 'no Close is inserted into a frame')
+  t.equal(client.reader.left, 16, 'the partial frame had passed')
   await until(() => lines().length === 1, 'the line')
   t.match(lines()[0], { status: 101, ended_by: 'upstream', close_code: 1006, aborted: true })
 })

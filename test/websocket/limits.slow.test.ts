@@ -1,10 +1,10 @@
-/** The gateway closes idle and old WebSockets, and all of them at shutdown; and the metrics of it. */
+/** The gateway closes idle and old WebSockets, and all of them at shutdown; and their metrics. */
 
 import type { Socket } from 'node:net'
 import t, { type Test } from 'tap'
 import { startWorld } from '../support/world.ts'
 import { CLOSE, codeOf, fromClient, fromServer, header, PING, status, TEXT } from './frames.ts'
-import { shake, startWebSocketUpstream, switching, type UpstreamBehaviour, until } from './support.ts'
+import { sendHandshake, startWebSocketUpstream, switching, type UpstreamBehaviour, until } from './support.ts'
 
 const ROUTES = ['GET /ws: public']
 
@@ -21,9 +21,9 @@ async function setUp(t: Test, lines: readonly string[], behaviour: UpstreamBehav
 
 t.test('idle: both ends get 1001 at a frame boundary', async (t) => {
   const { world, upstream, line } = await setUp(t, ['websocket_idle: 1s'])
-  const client = await shake(world.port, '/ws').opened()
-  client.say('hello')
-  await client.hears('hello')
+  const client = await sendHandshake(world.port, '/ws').opened()
+  client.sendText('hello')
+  await client.receives('hello')
   await until(() => client.close !== undefined, 'Close')
   t.equal(client.close && codeOf(client.close), 1001)
   t.equal(client.close?.payload.subarray(2).toString(), 'idle')
@@ -40,7 +40,7 @@ t.test('idle: both ends get 1001 at a frame boundary', async (t) => {
 
 t.test('a ping of either end counts as activity', async (t) => {
   const { world, upstream } = await setUp(t, ['websocket_idle: 1s'], { silent: true })
-  const client = await shake(world.port, '/ws').opened()
+  const client = await sendHandshake(world.port, '/ws').opened()
   await until(() => upstream.sockets.length === 1, 'the socket')
   const [socket] = upstream.sockets
   for (let i = 0; i < 8; i++) {
@@ -55,8 +55,8 @@ t.test('a ping of either end counts as activity', async (t) => {
 
 t.test('lifetime: the same, despite activity', async (t) => {
   const { world, upstream, line } = await setUp(t, ['websocket_lifetime: 1s'])
-  const client = await shake(world.port, '/ws').opened()
-  const talk = setInterval(() => client.closed || client.say('still here'), 50)
+  const client = await sendHandshake(world.port, '/ws').opened()
+  const talk = setInterval(() => client.closed || client.sendText('still here'), 50)
   await until(() => client.close !== undefined, 'Close')
   clearInterval(talk)
   t.equal(client.close && codeOf(client.close), 1001)
@@ -69,7 +69,7 @@ t.test('lifetime: the same, despite activity', async (t) => {
 
 t.test('ends that do not reply to Close are cut', async (t) => {
   const { world, upstream } = await setUp(t, ['websocket_idle: 1s'], { silent: true })
-  const client = await shake(world.port, '/ws').opened()
+  const client = await sendHandshake(world.port, '/ws').opened()
   await until(() => client.close !== undefined, 'Close')
   await client.gone()
   await until(() => upstream.sockets[0]?.ended === true, 'the end at the upstream')
@@ -77,7 +77,7 @@ t.test('ends that do not reply to Close are cut', async (t) => {
 
 t.test('inside a frame no Close is sent: it is cut', async (t) => {
   const { world, upstream, line } = await setUp(t, ['websocket_idle: 1s'], { silent: true })
-  const client = await shake(world.port, '/ws').opened()
+  const client = await sendHandshake(world.port, '/ws').opened()
   await until(() => upstream.sockets.length === 1, 'the socket')
   client.write(header(2, 1000, true))
   upstream.sockets[0]?.socket.write(header(2, 1000, false))
@@ -91,13 +91,13 @@ t.test('inside a frame no Close is sent: it is cut', async (t) => {
 
 t.test('the current frame passes before Close', async (t) => {
   const { world, upstream } = await setUp(t, ['websocket_lifetime: 1s'], { silent: true })
-  const client = await shake(world.port, '/ws').opened()
+  const client = await sendHandshake(world.port, '/ws').opened()
   await until(() => upstream.sockets.length === 1, 'the socket')
   const [socket] = upstream.sockets
   const frame = fromServer(TEXT, 'whole after all')
   socket?.socket.write(frame.subarray(0, 5))
   await until(() => socket?.close !== undefined, 'Close at the upstream')
-  t.equal(client.close, undefined, 'the client is in the midst of a frame')
+  t.equal(client.close, undefined, 'the client is in the middle of a frame')
   socket?.socket.write(Buffer.concat([frame.subarray(5), fromServer(TEXT, 'too late')]))
   await until(() => client.close !== undefined, 'Close')
   t.same(client.texts, ['whole after all'])
@@ -106,7 +106,9 @@ t.test('the current frame passes before Close', async (t) => {
 
 t.test('drain: 1001 at its start, and the shutdown waits for both replies', async (t) => {
   const { world, upstream, line } = await setUp(t, [])
-  const clients = await Promise.all(Array.from({ length: 20 }, () => shake(world.port, '/ws').opened()))
+  const clients = await Promise.all(
+    Array.from({ length: 20 }, () => sendHandshake(world.port, '/ws').opened()),
+  )
   await until(() => upstream.sockets.length === 20, 'the sockets')
   let ended = false
   const closed = world.gateway.close(20_000).then(() => {
@@ -126,7 +128,7 @@ t.test('drain: 1001 at its start, and the shutdown waits for both replies', asyn
 
 t.test('drain: remaining WebSockets are cut at its end', async (t) => {
   const { world, upstream } = await setUp(t, [], { silent: true })
-  const client = await shake(world.port, '/ws').opened()
+  const client = await sendHandshake(world.port, '/ws').opened()
   client.write(header(2, 1000, true))
   await until(() => upstream.sockets[0]?.reader.left === 4, 'the frame')
   await world.gateway.close(300)
@@ -135,15 +137,15 @@ t.test('drain: remaining WebSockets are cut at its end', async (t) => {
 })
 
 t.test('drain: one that opens meanwhile gets 1001 at once', async (t) => {
-  const asked: { key: string; socket: Socket }[] = []
+  const handshakes: { key: string; socket: Socket }[] = []
   const upstream = await startWebSocketUpstream(t, {
-    answer: ({ headers }, socket) => asked.push({ key: headers['sec-websocket-key'] ?? '', socket }),
+    answer: ({ headers }, socket) => handshakes.push({ key: headers['sec-websocket-key'] ?? '', socket }),
   })
   const world = await startWorld(t, { routes: ROUTES, target: upstream.url })
-  const client = shake(world.port, '/ws')
-  await until(() => asked.length === 1, 'the handshake')
+  const client = sendHandshake(world.port, '/ws')
+  await until(() => handshakes.length === 1, 'the handshake')
   const closed = world.gateway.close(2000)
-  for (const { key, socket } of asked) {
+  for (const { key, socket } of handshakes) {
     socket.on('data', () => {}).on('end', () => socket.end())
     socket.write(switching(key))
   }
@@ -157,7 +159,7 @@ t.test('drain: one that opens meanwhile gets 1001 at once', async (t) => {
 t.test('metrics: open ones, how they ended, and the handshake as a request', async (t) => {
   const { world, upstream, line } = await setUp(t, [])
   const metrics = async () => (await fetch(`${world.ops}/metrics`)).text()
-  const clients = await Promise.all([1, 2, 3].map(() => shake(world.port, '/ws').opened()))
+  const clients = await Promise.all([1, 2, 3].map(() => sendHandshake(world.port, '/ws').opened()))
   const open = await metrics()
   t.match(open, /^seatgate_websockets_open 3$/m)
   t.match(open, /^seatgate_requests_in_flight 0$/m)
@@ -166,9 +168,9 @@ t.test('metrics: open ones, how they ended, and the handshake as a request', asy
   t.same(
     world.log().filter(({ path }) => path === '/ws'),
     [],
-    'a line at the end only',
+    'one line, at the end',
   )
-  clients[0]?.say('12345').write(fromClient(CLOSE, status(1000, 'bye')))
+  clients[0]?.sendText('12345').write(fromClient(CLOSE, status(1000, 'bye')))
   await clients[0]?.gone()
   t.match(await line(), {
     status: 101,
@@ -181,9 +183,9 @@ t.test('metrics: open ones, how they ended, and the handshake as a request', asy
     route: 'GET /ws',
   })
   upstream.sockets.find(({ ended }) => !ended)?.socket.write(fromServer(CLOSE, ''))
-  const told = () => clients.slice(1).find(({ close }) => close !== undefined)
-  await until(() => told() !== undefined, 'Close')
-  told()?.write(fromClient(CLOSE, ''))
+  const closedClient = () => clients.slice(1).find(({ close }) => close !== undefined)
+  await until(() => closedClient() !== undefined, 'Close')
+  closedClient()?.write(fromClient(CLOSE, ''))
   await until(() => world.log().some(({ ended_by }) => ended_by === 'upstream'), 'the line')
   t.match(
     world.log().find(({ ended_by }) => ended_by === 'upstream'),

@@ -1,6 +1,6 @@
 /**
- * Both ends of a WebSocket for the tests: an upstream on Node's server that remembers what reached it and echoes, and a
- * client on a bare socket that can do what no honest one does.
+ * Both ends of a WebSocket: an upstream on Node's server that records its input and echoes, and a client on a raw
+ * socket that can violate the protocol.
  */
 
 import { createHash } from 'node:crypto'
@@ -17,7 +17,7 @@ export function acceptOf(key: string): string {
   return createHash('sha1').update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest('base64')
 }
 
-/** Polls until true; for what nothing announces. Bounded. */
+/** Polls until true, for states without events. Bounded. */
 export async function until(holds: () => boolean, what = 'it', ms = 15_000): Promise<void> {
   const end = Date.now() + ms
   while (!holds()) {
@@ -26,7 +26,7 @@ export async function until(holds: () => boolean, what = 'it', ms = 15_000): Pro
   }
 }
 
-/** One WebSocket as the upstream has it. */
+/** The upstream's end of a WebSocket. */
 export class UpstreamSocket {
   readonly request: IncomingMessage
   readonly socket: Socket
@@ -73,21 +73,21 @@ export class UpstreamSocket {
 export interface WebSocketUpstream {
   readonly url: string
   readonly server: Server
-  /** Ordinary requests that reached it. */
+  /** Ordinary requests that it received. */
   readonly requests: IncomingMessage[]
   readonly sockets: UpstreamSocket[]
 }
 
 export interface UpstreamBehaviour {
-  /** Lines of the 101 beside the usual three. */
+  /** Lines of the 101 besides the usual three. */
   readonly lines?: readonly string[]
-  /** In place of the whole answer. */
+  /** Replaces the whole response. */
   readonly answer?: (request: IncomingMessage, socket: Socket) => void
-  /** Of ordinary requests; else `plain`. */
+  /** Handles ordinary requests; default: `plain`. */
   readonly serve?: RequestListener
-  /** Served by https. */
+  /** Served over HTTPS. */
   readonly tls?: ServerOptions
-  /** Frames are not answered. */
+  /** Frames are not echoed. */
   readonly silent?: boolean
 }
 
@@ -124,7 +124,7 @@ export async function startWebSocketUpstream(
   return { url: `${scheme}://127.0.0.1:${(server.address() as AddressInfo).port}`, server, requests, sockets }
 }
 
-/** The 101 of a good server. */
+/** The 101 of a valid server. */
 export function switching(key: string, lines: readonly string[] = []): string {
   const usual = ['Upgrade: websocket', 'Connection: Upgrade', `Sec-WebSocket-Accept: ${acceptOf(key)}`]
   return ['HTTP/1.1 101 Switching Protocols', ...usual, ...lines, '', ''].join('\r\n')
@@ -136,10 +136,10 @@ export function handshake(path: string, lines: readonly string[] = []): string {
   return [`GET ${path} HTTP/1.1`, ...usual, `Sec-WebSocket-Key: ${KEY}`, ...lines, '', ''].join('\r\n')
 }
 
-/** A client by hand. */
+/** A raw client. */
 export class RawClient {
   readonly socket: Socket
-  /** Bytes of HTTP: all that came, until a 101. */
+  /** HTTP bytes: all that is received before a 101. */
   http = ''
   readonly frames: Frame[] = []
   readonly reader = new FrameReader()
@@ -176,7 +176,7 @@ export class RawClient {
     this.frames.push(...this.reader.read(chunk))
   }
 
-  /** The head of a 101 has come. */
+  /** The header section of a 101 has arrived. */
   get open(): boolean {
     return this.http.startsWith('HTTP/1.1 101 ') && this.http.includes('\r\n\r\n')
   }
@@ -202,24 +202,24 @@ export class RawClient {
     return this
   }
 
-  say(text: string): this {
+  sendText(text: string): this {
     return this.write(fromClient(TEXT, text))
   }
 
-  /** Resolves when the handshake has been answered 101. */
+  /** Resolves when the response to the handshake is a 101. */
   async opened(): Promise<this> {
     await until(() => this.open || this.closed, 'a 101')
     if (!this.open) throw new Error(`no 101: ${this.http}`)
     return this
   }
 
-  /** Resolves when the connection is gone. */
+  /** Resolves when the connection is closed. */
   async gone(): Promise<this> {
     await until(() => this.closed, 'the end of the connection')
     return this
   }
 
-  async hears(text: string): Promise<this> {
+  async receives(text: string): Promise<this> {
     await until(() => this.texts.includes(text) || this.closed, `"${text}"`)
     if (!this.texts.includes(text)) throw new Error(`closed without "${text}"`)
     return this
@@ -227,6 +227,6 @@ export class RawClient {
 }
 
 /** Sends a handshake on a connection of its own. */
-export function shake(port: number, path: string, lines: readonly string[] = []): RawClient {
+export function sendHandshake(port: number, path: string, lines: readonly string[] = []): RawClient {
   return new RawClient(port).write(handshake(path, lines))
 }

@@ -57,7 +57,7 @@ class Result implements ResponseReceiver {
 interface Served {
   readonly client: ConnectionPool
   readonly sockets: Socket[]
-  /** What came on all connections. */
+  /** Bytes received on all connections. */
   seen(): string
 }
 
@@ -184,21 +184,21 @@ t.test('no listener: every request fails, and none was begun', async (t) => {
 })
 
 t.test('connect timeout', async (t) => {
-  // Nobody takes connections off this line, and it is short.
+  // The accept queue is short, and nothing accepts from it.
   const server = createServer().listen({ port: 0, host: '127.0.0.1', backlog: 1 })
   await once(server, 'listening')
   t.teardown(() => server.close())
   const client = new ConnectionPool({ ...defaults(portOf(server)), connectTimeout: 1 })
   t.teardown(() => client.destroy())
   const results = Array.from({ length: 5 }, () => ask(client, get()))
-  // The loop is held until all of them are late.
+  // The event loop is blocked until all of them are late.
   const until = performance.now() + 20
   while (performance.now() < until);
   await Promise.all(results.map(({ over }) => over))
   t.ok(results.every(({ error }) => error instanceof Error))
 })
 
-t.test('bytes that could end a line or the head are never written', async (t) => {
+t.test('bytes that could end a line or the header section are never written', async (t) => {
   const { client, seen } = await served(t, (socket) => socket.write(OK))
   const evil = 'a\r\nX-Evil: b'
   for (const request of [
@@ -227,7 +227,7 @@ t.test('bytes that could end a line or the head are never written', async (t) =>
 })
 
 t.test(
-  'the client frames bodies, and a body of another length than announced closes the connection',
+  'the client frames bodies, and a body that differs from the announced length closes the connection',
   async (t) => {
     const body = (...parts: string[]) => Readable.from(parts.map((part) => Buffer.from(part)))
     const whole = async (request: UpstreamRequest) => {

@@ -1,4 +1,4 @@
-/** No ambiguous head is written. */
+/** No ambiguous header section is written. */
 
 import t from 'tap'
 import { fieldLines } from '../../../src/http/wire/field-line.ts'
@@ -10,25 +10,25 @@ import { firstExchange } from '../../support/listener.ts'
 const EVIL = ['a\r\nX-Evil: b', 'a\r\n\r\nevil', 'a\n', '\r', 'a\0b', '\u0100', '\ud800', '\x7f']
 const fields = (...all: string[]) => new ResponseFields(fieldLines(all))
 
-t.test('an unwritable head is refused, and another response can follow', async (t) => {
+t.test('an unwritable header section is refused, and another response can follow', async (t) => {
   const { port, asked } = await firstExchange(t)
   const wire = new Wire(port).send(get())
   const { response } = await asked
   for (const status of [99, 1000, 200.5, NaN, Infinity, -200])
     t.throws(() => response.writeHead(status, fields()), { message: /status/ }, String(status))
   for (const evil of EVIL) {
-    const said = JSON.stringify(evil)
-    t.throws(() => response.writeHead(200, fields(), evil), { message: /phrase/ }, `phrase ${said}`)
+    const shown = JSON.stringify(evil)
+    t.throws(() => response.writeHead(200, fields(), evil), { message: /phrase/ }, `phrase ${shown}`)
     for (const [name, value] of [
       ['X-A', evil],
       [evil, 'a'],
     ] as const) {
-      t.throws(() => response.writeHead(200, fields(name, value)), { message: /head/ }, said)
-      t.throws(() => response.writeHead(200, fields(), null, new FieldLines([name, value])), said)
-      t.throws(() => response.writeInformation(103, fields(name, value)), said)
+      t.throws(() => response.writeHead(200, fields(name, value)), { message: /head/ }, shown)
+      t.throws(() => response.writeHead(200, fields(), null, new FieldLines([name, value])), shown)
+      t.throws(() => response.writeInformation(103, fields(name, value)), shown)
     }
   }
-  // What one piece lacks of lines, another one can't make up for.
+  // Each list of fields is checked by itself.
   t.throws(() => response.writeHead(200, fields('A', 'b\r\nC: d', 'E', 'f'), null, new FieldLines([])))
   t.equal(response.headersSent, false)
   response.writeHead(

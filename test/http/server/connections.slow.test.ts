@@ -7,8 +7,8 @@ import { metric, until } from '../../runtime/workers/support.ts'
 
 const GET = 'GET /docs/a HTTP/1.1\r\nHost: a\r\n\r\n'
 
-/** With 16 connections, and requests that wait for `release`. */
-async function crowd(t: Test) {
+/** A gateway with 16 connections, whose requests wait for `release`. */
+async function startGateway(t: Test) {
   const held: (() => void)[] = []
   const world = await startWorld(t, {
     top: ['limits: { connections: 16 }'],
@@ -35,12 +35,12 @@ async function ask(wire: Wire): Promise<string> {
   return wire.send(GET).until('done')
 }
 
-t.test('the connection that is idle longest is evicted', async (t) => {
-  const { world } = await crowd(t)
+t.test('the connection that has been idle longest is evicted', async (t) => {
+  const { world } = await startGateway(t)
   const kept = open(world, 16)
   for (const wire of kept) await ask(wire)
   await until(async () => (await of(world, 'idle')) === 16)
-  // Used again: now it is the second one that is idle longest.
+  // Used again, so that the second one has been idle longest.
   await ask(kept[0] as Wire)
   t.match(await ask(new Wire(world.port)), /^HTTP\/1\.1 200/)
   t.notMatch(await (kept[1] as Wire).ended, 'HTTP/1.1 408')
@@ -50,7 +50,7 @@ t.test('the connection that is idle longest is evicted', async (t) => {
 })
 
 t.test('all busy: 503 and close at once; later connections are admitted again', async (t) => {
-  const { world, held, release } = await crowd(t)
+  const { world, held, release } = await startGateway(t)
   const busy = open(world, 16).map((wire) => wire.send('GET /held HTTP/1.1\r\nHost: a\r\n\r\n'))
   await until(() => held.length === 16)
   const answer = await new Wire(world.port).send(GET).ended
@@ -67,7 +67,7 @@ t.test('all busy: 503 and close at once; later connections are admitted again', 
 })
 
 t.test('many refusals at once are logged once', async (t) => {
-  const { world, held } = await crowd(t)
+  const { world, held } = await startGateway(t)
   for (const wire of open(world, 16)) wire.send('GET /held HTTP/1.1\r\nHost: a\r\n\r\n')
   await until(() => held.length === 16)
   const answers = await Promise.all(open(world, 300).map((wire) => wire.send(GET).ended))
@@ -77,7 +77,7 @@ t.test('many refusals at once are logged once', async (t) => {
 })
 
 t.test('connections without a request are evicted first', async (t) => {
-  const { world } = await crowd(t)
+  const { world } = await startGateway(t)
   const slow = open(world, 100)
   for (const wire of slow.slice(0, 50)) wire.send('GET /docs/a HTTP/1.1\r\nX-')
   await until(() => slow.filter(({ socket }) => socket.destroyed).length >= 84)
@@ -87,12 +87,12 @@ t.test('connections without a request are evicted first', async (t) => {
 })
 
 t.test('a partial next request counts as no request', async (t) => {
-  const { world } = await crowd(t)
+  const { world } = await startGateway(t)
   const kept = open(world, 16)
   for (const wire of kept) await ask(wire)
   for (const wire of kept.slice(0, 15)) wire.send('GET /docs/a HTTP/1.1\r\nX-')
   await until(() => kept.slice(0, 15).every(({ socket }) => socket.bytesWritten > GET.length))
-  // Idle longest is the last one, though all others were idle before it.
+  // The last one has been idle longest, though all others were idle before it.
   t.match(await ask(new Wire(world.port)), /^HTTP\/1\.1 200/)
   await (kept[15] as Wire).ended
   t.equal(await evicted(world, 'idle'), 1)
@@ -100,8 +100,8 @@ t.test('a partial next request counts as no request', async (t) => {
   t.equal(await refused(world), 0)
 })
 
-t.test('a closed connection frees its place', async (t) => {
-  const { world, held } = await crowd(t)
+t.test('a closed connection frees its slot', async (t) => {
+  const { world, held } = await startGateway(t)
   for (let round = 0; round < 5; round++) {
     const wires = open(world, 16).map((wire) => wire.send('GET /held HTTP/1.1\r\nHost: a\r\n\r\n'))
     await until(() => held.length === 16 * (round + 1))
@@ -112,7 +112,7 @@ t.test('a closed connection frees its place', async (t) => {
   t.equal((await of(world, 'idle')) + (await of(world, 'opening')), 0)
 })
 
-t.test('a client that is slow at sending or reading is evicted', async (t) => {
+t.test('a client that sends or reads slowly is evicted', async (t) => {
   const big = 'a'.repeat(8 * 1024 * 1024)
   const world = await startWorld(t, {
     top: ['limits: { connections: 16 }'],
@@ -156,10 +156,10 @@ t.test('unread responses of the gateway itself are cut as well', async (t) => {
   })
   const wire = new Wire(world.port)
   wire.socket.pause()
-  // One answer fits into the system's buffers, but these don't.
+  // One response fits into the system's buffers, but these do not.
   wire.send('GET /none HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(40_000))
   await until(async () => (await of(world, 'active')) === 1)
   await until(async () => (await of(world, 'active')) + (await of(world, 'idle')) === 0)
-  t.pass('it is gone')
+  t.pass('the connection is closed')
   wire.socket.destroy()
 })

@@ -1,4 +1,4 @@
-/** Connections whose last request was refused are deferred, but not for ever. */
+/** Connections whose last request was refused are deferred, but not indefinitely. */
 
 import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
@@ -13,11 +13,11 @@ t.test('a few in each iteration of the event loop, in order', async (t) => {
   for (let i = 0; i < 100; i++) turns.add({ run: () => gone.push(i) })
   t.same(gone, [])
   let before = 0
-  for (let looks = 0; gone.length < 100; looks++) {
+  for (let iterations = 0; gone.length < 100; iterations++) {
     await turn()
-    t.ok(gone.length - before <= 8, 'others have their turn between them')
+    t.ok(gone.length - before <= 8, 'others are processed between them')
     before = gone.length
-    t.ok(looks < 200)
+    t.ok(iterations < 200)
   }
   t.same(
     gone,
@@ -25,7 +25,7 @@ t.test('a few in each iteration of the event loop, in order', async (t) => {
   )
 })
 
-t.test('pipelined requests after refused ones are all answered', async (t) => {
+t.test('pipelined requests behind refused ones all get a response', async (t) => {
   const world = await startWorld(t)
   const refused = 'GET /nowhere HTTP/1.1\r\nHost: a\r\n\r\n'
   const last = 'GET /docs/a HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'
@@ -52,6 +52,6 @@ t.test('also if the refusal is for a busy upstream', async (t) => {
   let turns = 0
   for (; !over; turns++) await turn()
   t.equal([...(await text).matchAll(/HTTP\/1\.1 503 /g)].length, requests)
-  t.ok(turns > requests / 8, `others had ${turns} turns between them`)
+  t.ok(turns > requests / 8, `others were processed ${turns} times between them`)
   first.socket.destroy()
 })

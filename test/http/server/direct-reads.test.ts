@@ -45,7 +45,7 @@ for (const [name, pair] of Object.entries({ plain, 'over TLS': overTls } satisfi
         else setTimeout(() => socket.resume(), 1)
       } else if (reads % 5 === 0) socket.pause().resume()
       if (reads % 4 !== 0) return true
-      // Stopped, and told to go on at once, or later: also while it is paused.
+      // Stopped, and resumed at once or later, also while it is paused.
       if (reads % 8 === 0) setImmediate(() => direct.more())
       else setTimeout(() => direct.more(), 2)
       return false
@@ -75,14 +75,14 @@ for (const [name, pair] of Object.entries({ plain, 'over TLS': overTls } satisfi
     t.equal(received, 0)
     t.ok(
       socket.readableLength < 1024 * 1024,
-      `no more than is worth it is read: ${socket.readableLength} bytes`,
+      `reads at most a bounded amount: ${socket.readableLength} bytes`,
     )
     socket.resume()
     await once(socket, 'end')
     t.equal(received, size)
   })
 
-  t.test(`${name}: whoever has it next gets the rest`, async (t) => {
+  t.test(`${name}: the next reader gets the rest`, async (t) => {
     const { client, socket } = await pair(t)
     const received: string[] = []
     const take = (chunk: Buffer) => {
@@ -101,7 +101,7 @@ for (const [name, pair] of Object.entries({ plain, 'over TLS': overTls } satisfi
     t.same(received, ['direct one', 'usual two'])
   })
 
-  t.test(`${name}: stopped, its sender waits; and whoever has it next gets the rest`, async (t) => {
+  t.test(`${name}: stopped, its sender waits, and the next reader gets the rest`, async (t) => {
     const { client, socket } = await pair(t)
     let received = 0
     const take = (chunk: Buffer) => {

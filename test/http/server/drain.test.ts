@@ -29,14 +29,14 @@ t.test('requests in flight finish, with Connection: close; then the port is clos
   const closed = world.gateway.close(10_000)
   t.equal((await fetch(`${world.ops}/readyz`)).status, 503)
   t.equal((await fetch(`${world.ops}/livez`)).status, 200)
-  // The listener ends in a moment when nobody connects.
+  // The listener stops at once when no client connects.
   await until(() => refuses(world.port))
   for (const answer of await Promise.all(answers)) t.match(answer, { status: 200, body: 'done' })
   await closed
 })
 
 t.test(
-  'an answer in flight says that it is the last, and the end does not wait for its connection',
+  'a response in flight has Connection: close, and the end does not wait for its connection',
   async (t) => {
     const world = await startWorld(t, {
       answer: (_request, response) => void setTimeout(() => response.end('done'), 300),
@@ -57,7 +57,7 @@ t.test('unfinished requests are cut at the end of the drain', async (t) => {
   t.type(await answer, Error)
 })
 
-t.test('an idle connection may bring one more request, answered with Connection: close', async (t) => {
+t.test('an idle connection may send one more request, whose response has Connection: close', async (t) => {
   const world = await startWorld(t)
   const kept = Array.from({ length: 10 }, () => new Wire(world.port))
   const ask = async (wire: Wire) => {
@@ -69,7 +69,7 @@ t.test('an idle connection may bring one more request, answered with Connection:
   await until(() => refuses(world.port))
   for (const wire of kept.slice(1)) t.match(await ask(wire), /^HTTP\/1\.1 200 [\s\S]*connection: close/i)
   await Promise.all(kept.map(({ ended }) => ended))
-  t.equal(kept[0]?.reset, false, 'and the one that had none is closed, not reset')
+  t.equal(kept[0]?.reset, false, 'a connection without a request is closed, not reset')
   await closed
 })
 
@@ -82,7 +82,7 @@ t.test('a connection with a partial request is not idle', async (t) => {
   const silent = new Wire(world.port)
   await until(async () => (await opening(world)) === 2)
   const closed = world.gateway.close(30_000)
-  // Its grace is over, and so is theirs who have the same.
+  // Its grace period is over, and so is that of the connections with the same one.
   await silent.ended
   begun.send('Host: a\r\n\r\n')
   kept.send('/1.1\r\nHost: a\r\n\r\n')

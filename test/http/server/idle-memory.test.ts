@@ -8,16 +8,16 @@ import { Wire } from '../../proxy/support.ts'
 import { collect } from '../../support/garbage.ts'
 import { openListener } from '../../support/listener.ts'
 
-t.test('the header sections of its requests are given up', async (t) => {
+t.test('the header sections of its requests are released', async (t) => {
   const sections: WeakRef<object>[] = []
-  const door = await openListener((request, response) => {
+  const listener = await openListener((request, response) => {
     sections.push(new WeakRef(request.section))
     response.writeHead(204, new ResponseFields([]))
     response.end()
     return new Exchange(request, response, 'id', 0)
   })
-  t.teardown(() => door.close(0))
-  const wire = new Wire(door.address.port)
+  t.teardown(() => listener.close(0))
+  const wire = new Wire(listener.address.port)
   t.teardown(() => wire.socket.destroy())
   for (let i = 1; i <= 3; i++) {
     wire.send('GET / HTTP/1.1\r\nHost: a\r\nX-A: b\r\n\r\n')

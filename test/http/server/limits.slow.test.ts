@@ -42,7 +42,7 @@ t.test('fields, bytes and targets', async (t) => {
   t.equal(await statusOf(world, get(path(1024))), '200')
   t.match(await roundTrip(world.port, get(path(1025))), /^HTTP\/1\.1 414 [\s\S]* longer than 1024 bytes/)
   await limit(world, 'header_fields: 300, header_bytes: 64KiB, target_bytes: 16KiB')
-  // Refused for what it is, and no longer for its length.
+  // Refused for its content, and no longer for its length.
   const none = (path: string, ...more: string[]) => statusOf(world, get(path, ...more))
   t.equal(await none(`/none${'a'.repeat(16_379)}`, ...fields(297)), '404')
   t.equal(await none('/none', `X-A: ${'a'.repeat(60_000)}`), '404')
@@ -71,7 +71,7 @@ t.test('the idle timeout, also of existing connections', async (t) => {
     await limit(world, `idle_timeout: ${seconds}s`)
     t.match(await ask(), `\r\nKeep-Alive: timeout=${seconds}\r\n`)
   }
-  t.equal(await wire.ended, wire.received, 'closed without a word')
+  t.equal(await wire.ended, wire.received, 'closed without a response')
 })
 
 t.test("bodies: the default of routes and of the gateway's own endpoints", async (t) => {
@@ -110,7 +110,7 @@ t.test('connections', async (t) => {
   t.match(await held().ended, /^HTTP\/1\.1 503/)
   t.ok(
     first.every(({ socket }) => !socket.destroyed),
-    'those that are there stay',
+    'existing ones stay',
   )
   await limit(world, 'connections: 4')
   held()

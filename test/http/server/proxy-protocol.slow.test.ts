@@ -9,7 +9,7 @@ import { metric } from '../../runtime/workers/support.ts'
 
 const SIGNATURE = '\r\n\r\n\0\r\nQUIT\n'
 
-/** Version 2: command, family, and the rest; the length is right unless given. */
+/** Version 2: command, family and data; the length is correct unless given. */
 function v2(command: number, family: number, body: string, length = body.length): string {
   return `${SIGNATURE}${String.fromCharCode(command, family, length >> 8, length & 255)}${body}`
 }
@@ -27,7 +27,7 @@ const GOOD: [string, string, string | null][] = [
   ['v1, as long as it may be', `PROXY UNKNOWN ${'x'.repeat(91)}\r\n`, null],
   ['v2, IPv4', v2(0x21, 0x11, V4), '192.0.2.7'],
   ['v2, IPv6', v2(0x21, 0x21, V6), '2001:db8::1'],
-  ['v2, more told', v2(0x21, 0x11, V4 + tlv(1, 'h2') + tlv(4, '')), '192.0.2.7'],
+  ['v2, with extensions', v2(0x21, 0x11, V4 + tlv(1, 'h2') + tlv(4, '')), '192.0.2.7'],
   ['v2, LOCAL', v2(0x20, 0x00, ''), null],
   ['v2, LOCAL with addresses', v2(0x20, 0x11, V4), null],
   ['v2, unspecified', v2(0x21, 0x00, 'anything'), null],
@@ -69,8 +69,8 @@ const BAD: [string, string][] = [
   ['v2, too short for IPv4', v2(0x21, 0x11, V4.slice(1))],
   ['v2, too short for IPv6', v2(0x21, 0x21, V4)],
   ['v2, too long', v2(0x21, 0x11, V4 + tlv(4, 'x'.repeat(5000)))],
-  ['v2, what is told is cut', v2(0x21, 0x11, V4 + tlv(1, 'h2').slice(0, -1))],
-  ['v2, what is told has no length', v2(0x21, 0x11, `${V4}\x01`)],
+  ['v2, a truncated extension', v2(0x21, 0x11, V4 + tlv(1, 'h2').slice(0, -1))],
+  ['v2, an extension without a length', v2(0x21, 0x11, `${V4}\x01`)],
 ]
 
 t.test('each form, in one piece and byte by byte', async (t) => {
@@ -95,7 +95,7 @@ const TRUSTING = ['trusted_proxies: [127.0.0.0/8]', 'proxy_protocol: true']
 const GET = 'GET /docs/a HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: 203.0.113.9\r\n\r\n'
 
 for (const workers of [1, 2]) {
-  t.test(`over sockets, ${workers} processes: the client is who the balancer says`, async (t) => {
+  t.test(`over sockets, ${workers} processes: the client is the one that the balancer reports`, async (t) => {
     const world = await startWorld(t, { top: [...TRUSTING, `workers: ${workers}`] })
     for (const [name, header, address] of GOOD) {
       const expected = address ?? '127.0.0.1'
@@ -134,7 +134,7 @@ t.test('anything else is closed without a response, counted, and logged at a bou
   for (const [name, text] of BAD) t.equal(await new Wire(world.port).send(text).ended, '', name)
   const early = new Wire(world.port)
   early.socket.end('PROXY TCP4')
-  t.equal(await early.ended, '', 'ended in the midst of it')
+  t.equal(await early.ended, '', 'ended in the middle of it')
   const series = 'seatgate_connections_refused_total{reason="proxy_protocol"}'
   t.equal(await metric(world, series), BAD.length + 1)
   const lines = world.log().filter(({ msg }) => String(msg).includes('PROXY protocol'))
@@ -157,7 +157,7 @@ t.test('a late header closes the connection', async (t) => {
   const wires = [new Wire(world.port), new Wire(world.port).send('PROXY TCP4 192.0.2.7')]
   t.same(await Promise.all(wires.map(({ ended }) => ended)), ['', ''])
   const after = new Wire(world.port).send(`${GOOD[0]?.[1]}GET /docs/a HTTP/1.1\r\n`)
-  t.match(await after.ended, /^HTTP\/1\.1 408/, 'and so is what comes behind it')
+  t.match(await after.ended, /^HTTP\/1\.1 408/, 'bytes after it close the connection too')
 })
 
 t.test('shutdown does not wait for a silent connection', async (t) => {

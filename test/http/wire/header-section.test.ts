@@ -1,4 +1,4 @@
-/** Requests on one connection are read as each would be by itself. */
+/** Requests on one connection are parsed like single requests. */
 
 import fc from 'fast-check'
 import t from 'tap'
@@ -6,7 +6,7 @@ import { MessageParser } from '../../../src/http/wire/message-parser.ts'
 import { MalformedRequest } from '../../../src/http/wire/malformed-request.ts'
 import { requestGrammar, type RequestHead } from '../../../src/http/wire/request-parser.ts'
 
-/** Parses requests that come on one connection. */
+/** Parses requests of one connection. */
 function parseAll(texts: readonly string[], head: (head: RequestHead) => void): void {
   const parser: MessageParser<RequestHead> = new MessageParser(requestGrammar(4096), 4096, {
     head,
@@ -21,20 +21,20 @@ function parseAll(texts: readonly string[], head: (head: RequestHead) => void): 
   }
 }
 
-interface Asked {
+interface GeneratedRequest {
   readonly method: string
   readonly version: string
   readonly lines: readonly string[]
   readonly body: readonly [string, string]
 }
 
-function textOf({ method, version, lines, body: [framing, content] }: Asked): string {
+function textOf({ method, version, lines, body: [framing, content] }: GeneratedRequest): string {
   const fields = ['Host: a', ...lines, framing].filter((line) => line !== '')
   return `${method} / HTTP/${version}\r\n${fields.join('\r\n')}\r\n\r\n${content}`
 }
 
-/** What was read of it, or what is wrong with it. */
-function outcomes(texts: readonly string[]): unknown[] {
+/** The content of the message, or its error. */
+function results(texts: readonly string[]): unknown[] {
   const found: unknown[] = []
   try {
     parseAll(texts, (head) => found.push(head))
@@ -45,9 +45,9 @@ function outcomes(texts: readonly string[]): unknown[] {
   return found
 }
 
-t.test('a connection reads what each request by itself would be', async (t) => {
+t.test('a connection parses what each single request would give', async (t) => {
   const lines = ['X-A: b', 'X-A:  b', 'x-a: b', 'X-A: c', 'Space: s1', 'Space: s2', 'Connection: close']
-  const request: fc.Arbitrary<Asked> = fc.record({
+  const request: fc.Arbitrary<GeneratedRequest> = fc.record({
     method: fc.constantFrom('GET', 'POST'),
     version: fc.constantFrom('1.1', '1.1', '1.1', '1.0'),
     lines: fc.array(fc.constantFrom(...lines), { maxLength: 2 }),
@@ -62,12 +62,12 @@ t.test('a connection reads what each request by itself would be', async (t) => {
   fc.assert(
     fc.property(fc.array(request, { maxLength: 12 }), (requests) => {
       const texts = requests.map(textOf)
-      const alone = texts.flatMap((text) => outcomes([text]))
+      const alone = texts.flatMap((text) => results([text]))
       const fault = alone.findIndex((each) => typeof each === 'string')
       if (fault >= 0) faults++
-      t.strictSame(outcomes(texts), fault < 0 ? alone : alone.slice(0, fault + 1))
+      t.strictSame(results(texts), fault < 0 ? alone : alone.slice(0, fault + 1))
     }),
     { numRuns: 300 },
   )
-  t.ok(faults > 0, 'HTTP/1.0 has no chunks, also where the same lines were right before')
+  t.ok(faults > 0, 'HTTP/1.0 has no chunks, even where the same lines were valid before')
 })

@@ -11,13 +11,13 @@ const MOST = 4096
 interface Read {
   readonly heads: RequestHead[]
   body: string
-  /** Times that a part of a body was handed on. */
+  /** The number of parts of a body. */
   parts: number
   ended: number
   fault: string | null
 }
 
-/** One after the other, as on a connection. */
+/** In sequence, as on a connection. */
 function read(pieces: readonly Buffer[]): Read {
   const found: Read = { heads: [], body: '', parts: 0, ended: 0, fault: null }
   const reader = new MessageParser(requestGrammar(MOST), MOST, {
@@ -108,16 +108,16 @@ for (const [name, [text, kind]] of Object.entries(BAD)) {
   })
 }
 
-t.test('tiny chunks are combined: each would cost more than a kilobyte', async (t) => {
+t.test('tiny chunks are combined, because each would cost more than a kilobyte', async (t) => {
   const head = 'POST /a HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n'
   const { body, parts } = read([bytes(head), bytes('1\r\na\r\n'.repeat(10_000)), bytes('0\r\n\r\n')])
   t.equal(body, 'a'.repeat(10_000))
   t.equal(parts, 1)
   const mixed = read([bytes(`${head}1\r\na\r\n2000\r\n${'b'.repeat(8192)}\r\n1\r\nc\r\n0\r\n\r\n`)])
-  t.equal(mixed.body, `a${'b'.repeat(8192)}c`, 'and in their order')
+  t.equal(mixed.body, `a${'b'.repeat(8192)}c`, 'in order')
 })
 
-t.test('all chunk extensions together have a limit', async (t) => {
+t.test('the total of all chunk extensions is limited', async (t) => {
   const head = 'POST /a HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n'
   const extended = `1;${'e'.repeat(1000)}\r\na\r\n`
   t.equal(read([bytes(head + extended.repeat(10))]).fault, null)

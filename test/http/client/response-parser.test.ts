@@ -16,7 +16,7 @@ interface Read {
   ended: boolean
   trailers: readonly string[]
   error: string | null
-  /** Bytes behind the answer. */
+  /** Bytes behind the response. */
   left: number
 }
 
@@ -34,7 +34,7 @@ function read(pieces: readonly Buffer[], { head = false, closes = false } = {}):
     end: (trailers) => Object.assign(found, { ended: true, trailers }),
   })
   reader.begin(head)
-  // All pieces come by in one buffer, as they do on a connection: the reader must keep nothing of it.
+  // All pieces pass through one buffer, as on a connection: the parser must retain nothing of it.
   const buffer = Buffer.alloc(64 * 1024)
   try {
     for (const piece of pieces) {
@@ -68,7 +68,7 @@ const GOOD: Record<string, string> = {
 }
 
 for (const [name, text] of Object.entries(GOOD)) {
-  t.test(`${name}: cut anywhere`, async (t) => {
+  t.test(`${name}: split anywhere`, async (t) => {
     const whole = read([bytes(text)])
     t.match(whole, { ended: true, error: null, left: 0 })
     for (let at = 1; at < text.length; at++)
@@ -85,7 +85,7 @@ t.test('bytes after a response are neither consumed nor reported', async (t) => 
   }
 })
 
-t.test('a body that the end of the connection delimits', async (t) => {
+t.test('a body that ends with the connection', async (t) => {
   const text = 'HTTP/1.0 200 OK\r\nX-A: b\r\n\r\nsome'
   t.match(read([bytes(text)], { closes: true }), { body: 'some', ended: true })
   t.equal(read([bytes(text)]).ended, false)
@@ -102,7 +102,7 @@ t.test('the end of the connection completes no other body', async (t) => {
     t.equal(read([bytes(text)], { closes: true }).ended, false)
 })
 
-t.test('a response to HEAD has no body, whatever its head says', async (t) => {
+t.test('a response to HEAD has no body, whatever its fields', async (t) => {
   for (const field of ['Content-Length: 5', 'Transfer-Encoding: chunked', 'X-A: b'])
     t.match(read([bytes(`HTTP/1.1 200 OK\r\n${field}\r\n\r\n`)], { head: true }), { ended: true, body: '' })
 })
@@ -155,7 +155,7 @@ t.test('never both an error and an end, for any bytes in any reads', async (t) =
       const cut = read(edges.slice(1).map((to, i) => bytes(text.slice(edges[i], to))))
       const whole = read([bytes(text)])
       t.notOk(cut.ended && cut.error !== null)
-      // How early a fault is seen depends on the pieces; what an answer is does not.
+      // The read at which an error is found depends on the split; the parsed response does not.
       if (whole.ended || cut.ended) t.same({ ...cut, left: 0 }, { ...whole, left: 0 })
       t.equal(cut.ended, whole.ended, JSON.stringify(text))
     }),

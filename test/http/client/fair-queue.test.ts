@@ -15,32 +15,32 @@ const owner = (text: string): RequestOwner => {
 }
 
 /** @param texts `tenant/caller/name` in order of arrival */
-function lineOf(texts: readonly string[]): FairQueue {
-  const line = new FairQueue()
+function queueOf(texts: readonly string[]): FairQueue {
+  const queue = new FairQueue()
   for (const [since, text] of texts.entries()) {
     const request = { path: text } as UpstreamRequest
     const receiver = { owner: owner(text) } as ResponseReceiver
-    line.add({ request, receiver, uploads: false, since })
+    queue.add({ request, receiver, uploads: false, since })
   }
-  return line
+  return queue
 }
 
 const nameOf = (one: QueuedRequest | undefined) => one?.request.path.split('/')[2]
 
-function all(line: FairQueue, take: () => QueuedRequest | undefined): string {
+function all(queue: FairQueue, take: () => QueuedRequest | undefined): string {
   let names = ''
   for (let one = take(); one !== undefined; one = take()) names += nameOf(one)
-  t.equal(line.size, 0)
+  t.equal(queue.size, 0)
   return names
 }
 
-t.test('tenants take turns, and within them their callers', async (t) => {
-  const line = lineOf(['a/x/1', 'a/x/2', 'a/x/3', 'a/y/4', 'b/z/5', 'b/z/6', 'a/y/7'])
+t.test('tenants take turns, and within a tenant its callers', async (t) => {
+  const queue = queueOf(['a/x/1', 'a/x/2', 'a/x/3', 'a/y/4', 'b/z/5', 'b/z/6', 'a/y/7'])
   t.equal(
-    all(line, () => line.take()),
+    all(queue, () => queue.take()),
     '1' + '5' + '4' + '6' + '2' + '7' + '3',
   )
-  const alone = lineOf(['a/x/1', 'a/x/2', 'a/x/3'])
+  const alone = queueOf(['a/x/1', 'a/x/2', 'a/x/3'])
   t.equal(
     all(alone, () => alone.take()),
     '123',
@@ -48,55 +48,55 @@ t.test('tenants take turns, and within them their callers', async (t) => {
 })
 
 t.test('a free slot goes to the owner with the fewest', async (t) => {
-  const line = lineOf(['a/x/1', 'a/y/2', 'b/z/3', 'b/z/4'])
+  const queue = queueOf(['a/x/1', 'a/y/2', 'b/z/3', 'b/z/4'])
   const shares = new OwnerUsage()
   shares.add(owner('a/x'), 2)
   shares.add(owner('a/w'), 1)
   shares.add(owner('b/z'), 2)
   const taken: (string | undefined)[] = []
   for (let i = 0; i < 4; i++) {
-    const one = line.takeFewest(shares)
+    const one = queue.takeFewest(shares)
     taken.push(nameOf(one))
     if (one !== undefined) shares.add(one.receiver.owner)
   }
   t.same(taken, ['3', '2', '4', '1'])
-  t.equal(line.takeFewest(shares), undefined)
+  t.equal(queue.takeFewest(shares), undefined)
 })
 
 t.test(
-  'the newest request of the largest owner is evicted, unless the other would then hold as many',
+  'the newest request of the largest owner is evicted, unless the other owner would then hold as many',
   async (t) => {
-    const line = lineOf(['a/x/1', 'a/y/2', 'a/y/3', 'a/y/4', 'b/z/5', 'b/z/6'])
-    t.equal(nameOf(line.takeFromGreediest(owner('c/v'))), '4')
-    t.equal(line.takeFromGreediest(owner('b/z')), undefined, 'three are not two more than two')
-    t.equal(line.takeFromGreediest(owner('a/x')), undefined)
-    t.equal(nameOf(line.takeFromGreediest(owner('a/v'))), '3')
-    t.equal(line.takeFromGreediest(owner('a/v')), undefined)
-    t.equal(nameOf(line.takeFromGreediest(owner('c/v'))), '6')
-    t.equal(line.size, 3)
+    const queue = queueOf(['a/x/1', 'a/y/2', 'a/y/3', 'a/y/4', 'b/z/5', 'b/z/6'])
+    t.equal(nameOf(queue.takeFromGreediest(owner('c/v'))), '4')
+    t.equal(queue.takeFromGreediest(owner('b/z')), undefined, 'three are less than two more than two')
+    t.equal(queue.takeFromGreediest(owner('a/x')), undefined)
+    t.equal(nameOf(queue.takeFromGreediest(owner('a/v'))), '3')
+    t.equal(queue.takeFromGreediest(owner('a/v')), undefined)
+    t.equal(nameOf(queue.takeFromGreediest(owner('c/v'))), '6')
+    t.equal(queue.size, 3)
     t.equal(new FairQueue().takeFromGreediest(owner('a/x')), undefined)
   },
 )
 
-t.test('a cancelled request leaves the queue, and the turns of the others stay', async (t) => {
-  const line = lineOf(['a/x/1', 'a/x/2', 'a/y/3', 'b/z/4', 'a/x/5'])
-  const receivers = [...line].map((one) => [nameOf(one), one.receiver] as const)
+t.test('a cancelled request leaves the queue, and the order of the others stays', async (t) => {
+  const queue = queueOf(['a/x/1', 'a/x/2', 'a/y/3', 'b/z/4', 'a/x/5'])
+  const receivers = [...queue].map((one) => [nameOf(one), one.receiver] as const)
   const remove = (name: string) => {
     const receiver = receivers.find(([each]) => each === name)?.[1]
-    return nameOf(receiver && line.remove(receiver))
+    return nameOf(receiver && queue.remove(receiver))
   }
   t.equal(remove('2'), '2')
-  t.equal(line.size, 4)
+  t.equal(queue.size, 4)
   t.equal(remove('2'), undefined, 'once')
-  t.equal(line.remove({ owner: owner('a/x') } as ResponseReceiver), undefined, 'another one of that caller')
-  t.equal(line.remove({ owner: owner('a/v') } as ResponseReceiver), undefined)
-  t.equal(line.remove({ owner: owner('c/x') } as ResponseReceiver), undefined)
+  t.equal(queue.remove({ owner: owner('a/x') } as ResponseReceiver), undefined, 'another one of that caller')
+  t.equal(queue.remove({ owner: owner('a/v') } as ResponseReceiver), undefined)
+  t.equal(queue.remove({ owner: owner('c/x') } as ResponseReceiver), undefined)
   t.equal(remove('3'), '3')
   t.equal(
-    all(line, () => line.take()),
+    all(queue, () => queue.take()),
     '145',
   )
-  const last = lineOf(['a/x/1'])
+  const last = queueOf(['a/x/1'])
   for (const { receiver } of [...last]) t.equal(nameOf(last.remove(receiver)), '1')
   t.equal(last.size, 0)
   t.same([...last.overdue(9)], [])
@@ -120,17 +120,17 @@ t.test('victims: the largest tenant, its largest caller, its slowest request', a
 })
 
 t.test('overdue requests', async (t) => {
-  const line = lineOf(['a/x/1', 'a/y/2', 'a/x/3', 'b/z/4'])
+  const queue = queueOf(['a/x/1', 'a/y/2', 'a/x/3', 'b/z/4'])
   t.same(
-    [...line.overdue(1)],
+    [...queue.overdue(1)],
     [
       [owner('a/x'), 1],
       [owner('a/y'), 1],
     ],
   )
-  t.same([...line.overdue(-1)], [])
+  t.same([...queue.overdue(-1)], [])
   t.equal(
-    [...line.overdue(9)].reduce((sum, [, count]) => sum + count, 0),
+    [...queue.overdue(9)].reduce((sum, [, count]) => sum + count, 0),
     4,
   )
 })
