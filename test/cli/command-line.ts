@@ -39,7 +39,7 @@ export function seatgate(
   })
 }
 
-/** A folder with a configuration and the given files beside it. */
+/** A folder with a configuration and the given files. */
 export function folderWith(t: Test, files: Record<string, string>): string {
   const folder = mkdtempSync(join(tmpdir(), 'seatgate-cli-'))
   t.teardown(() => rmSync(folder, { recursive: true, force: true }))

@@ -3,7 +3,7 @@ import { CONFIG, folderWith, ROUTES, seatgate } from './command-line.ts'
 
 const files = { 'gateway.config.yaml': CONFIG, 'routes/trainings.yaml': ROUTES }
 
-t.test('bad usage is exit 2, on standard error, with the usage', async (t) => {
+t.test('invalid usage is exit 2, with the usage on standard error', async (t) => {
   const cwd = folderWith(t, files)
   for (const args of [
     [],
@@ -37,7 +37,7 @@ t.test('help is exit 0, on standard output', async (t) => {
   t.match(await seatgate(cwd, ['explain', '--help']), { code: 0, out: /^usage: seatgate explain/ })
 })
 
-t.test('check: no faults, or all of them by place', async (t) => {
+t.test('check: no errors, or all of them by position', async (t) => {
   const good = folderWith(t, files)
   t.match(await seatgate(good, ['check']), { code: 0, out: /no faults \(3 routes, 1 upstream\)/, err: '' })
   const bad = folderWith(t, {
@@ -72,11 +72,11 @@ routes:
       ][0],
     )
     t.match(err, /^routes\/trainings\.yaml:5:3: warning: GET \/v2\/:id: ":id" is a static segment/m)
-    t.match((await seatgate(cwd, ['explain', 'POST', '/v1/admin/x'])).out, /^allow\n/, 'which is so')
+    t.match((await seatgate(cwd, ['explain', 'POST', '/v1/admin/x'])).out, /^allow\n/, 'the fallback happens')
   },
 )
 
-t.test('check: entries that cross are a warning', async (t) => {
+t.test('check: crossing entries are a warning', async (t) => {
   const cwd = folderWith(t, {
     ...files,
     'routes/more.yaml': 'upstream: trainings\nroutes:\n  GET /v1/{x}/b: public\n  GET /v1/a/{y}: public\n',
@@ -89,7 +89,7 @@ t.test('check: entries that cross are a warning', async (t) => {
   )
 })
 
-t.test('check: a file that is not there', async (t) => {
+t.test('check: a missing file', async (t) => {
   const { code, err } = await seatgate(folderWith(t, {}), ['check', '--config', 'nowhere.yaml'])
   t.equal(code, 1)
   t.match(err, /^nowhere\.yaml:1:1: /)

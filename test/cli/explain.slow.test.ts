@@ -1,4 +1,4 @@
-/** `explain` reads its question as the gateway reads a request, and prints all of the record. */
+/** `explain` parses its arguments as the gateway parses a request, and prints the whole record. */
 
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -53,14 +53,14 @@ const decision: Decision = {
   timings: { match: 1, authenticate: 1, resolve: 1, decide: 1, total: 1 },
 }
 
-t.test('what JSON has no word for', async (t) => {
+t.test('values that JSON cannot represent', async (t) => {
   const record = JSON.parse(recordAsJson(decision))
   t.equal(record.route.maxBody, 'unlimited')
   t.equal(record.principal.claims.issuedAt, null)
   t.same(Object.entries(record.principal.claims.entries), [['__proto__', ['A', 'B']]])
 })
 
-t.test('the record names the claims of the caller', async (t) => {
+t.test('the record has the claims of the caller', async (t) => {
   const cwd = folderWith(t, files)
   t.equal((await seatgate(cwd, ['bootstrap', '--tenant', 'acme'])).code, 0)
   const { out } = await seatgate(cwd, [
@@ -74,7 +74,7 @@ t.test('the record names the claims of the caller', async (t) => {
   })
 })
 
-t.test('a key, a token and a space lose the white space at their edges', async (t) => {
+t.test('a key, a token and a space are trimmed', async (t) => {
   const cwd = folderWith(t, files)
   const { key } = JSON.parse((await seatgate(cwd, ['bootstrap', '--tenant', 'acme', '--json'])).out)
   const token = (await seatgate(cwd, ['token', '--tenant', 'acme', '--sub', 'a', '--seat', 'admin'])).out
@@ -87,7 +87,7 @@ t.test('a key, a token and a space lose the white space at their edges', async (
   }
 })
 
-t.test('what no header can carry is bad usage', async (t) => {
+t.test('values that no header can carry are invalid usage', async (t) => {
   const cwd = folderWith(t, files)
   for (const args of [
     ['GET', '/docs/a', '--api-key', 'a\nb'],
@@ -100,7 +100,7 @@ t.test('what no header can carry is bad usage', async (t) => {
   }
 })
 
-t.test('an option that takes one value is given once', async (t) => {
+t.test('an option with one value may be given once', async (t) => {
   const cwd = folderWith(t, files)
   for (const args of [
     ['token', '--tenant', 'acme', '--tenant=globex', '--sub', 'a', '--seat', 'b'],
@@ -113,7 +113,7 @@ t.test('an option that takes one value is given once', async (t) => {
   }
 })
 
-t.test('without a store there is no token, and none is made', async (t) => {
+t.test('without a store no token is issued, and no store is created', async (t) => {
   const cwd = folderWith(t, files)
   const { code, out, err } = await seatgate(cwd, [
     ...['token', '--tenant', 'acme', '--sub', 'a', '--seat', 'admin'],
@@ -124,7 +124,7 @@ t.test('without a store there is no token, and none is made', async (t) => {
   t.notOk(existsSync(join(cwd, 'seatgate.db')))
 })
 
-t.test('without a store it decides as on an empty one, says so, and makes none', async (t) => {
+t.test('without a store it decides as on an empty one, says so, and creates none', async (t) => {
   const cwd = folderWith(t, files)
   const admin = ['--space', 'admin', '--tenant', 'acme', '--seat', 'admin']
   for (const [args, answer] of [
@@ -141,7 +141,7 @@ t.test('without a store it decides as on an empty one, says so, and makes none',
   t.notOk(existsSync(join(cwd, 'seatgate.db')))
 })
 
-t.test('methods and targets are read as from the wire', async (t) => {
+t.test('methods and targets are parsed as in a request', async (t) => {
   const opaque = '  opaque: { targets: ["http://127.0.0.1:9"], allow_encoded_slashes: true }\n'
   const cwd = folderWith(t, {
     'gateway.config.yaml': CONFIG.replace('routes:', () => `${opaque}methods: [LIST]\nroutes:`),
@@ -186,7 +186,7 @@ t.test('methods and targets are read as from the wire', async (t) => {
   }
 })
 
-t.test('several Seats, each with --seat before it or not', async (t) => {
+t.test('several Seats, each with or without --seat before it', async (t) => {
   const cwd = folderWith(t, files)
   await seatgate(cwd, ['bootstrap', '--tenant', 'acme'])
   const route = ['GET', '/v1/trainings']
@@ -218,7 +218,7 @@ t.test('several Seats, each with --seat before it or not', async (t) => {
     t.match(await seatgate(cwd, args), { code: 2, out: '', err: /argument/ })
 })
 
-t.test('a user id can not write lines of its own', async (t) => {
+t.test('a user id cannot forge output lines', async (t) => {
   const cwd = folderWith(t, files)
   await seatgate(cwd, ['bootstrap', '--tenant', 'acme'])
   const { tenants } = await loadConfig(join(cwd, 'gateway.config.yaml'), { ACME_SECRET: SECRET })
@@ -229,7 +229,7 @@ t.test('a user id can not write lines of its own', async (t) => {
   t.match(out, 'a\\u000aallow\\u001b[2J of acme')
 })
 
-t.test('a name given up while a token is made stands against it', async (t) => {
+t.test('a name given up while a token is issued applies to the token', async (t) => {
   const cwd = folderWith(t, files)
   await seatgate(cwd, ['bootstrap', '--tenant', 'acme'])
   const config = await loadConfig(join(cwd, 'gateway.config.yaml'), { ACME_SECRET: SECRET })
@@ -255,28 +255,34 @@ t.test('a name given up while a token is made stands against it', async (t) => {
   t.ok(givenUpAt !== null && iat <= givenUpAt, `${iat} is not after ${givenUpAt}`)
 })
 
-t.test('a built-in path that the configuration does not serve: what the gateway answers', async (t) => {
-  const cwd = folderWith(t, files)
-  const { url } = await startGateway(t, cwd)
-  const asks = [
-    ['POST', '/auth/oidc/login'],
-    ['GET', '/auth/oidc/callback'],
-    ['GET', '/auth/oidc/callback/acme'],
-    ['POST', '/auth/oidc/validate'],
-    ['POST', '/auth/oidc/refresh'],
-    ['POST', '/auth/oidc/logout'],
-    ['GET', '/auth/oidc/login'],
-    ['GET', '/auth/oidc'],
-  ] as const
-  for (const [method, path] of asks) {
-    const headers = { 'content-type': 'application/json' }
-    const answer = await fetch(url + path, { method, headers, body: method === 'POST' ? '{}' : null })
-    const { code } = (await answer.json()) as { code: string }
-    t.equal(code, path === '/auth/oidc/login' && method === 'GET' ? 'method_not_allowed' : 'route_not_found')
-    const { out } = await seatgate(cwd, ['explain', method, path, '--json'])
-    t.match(JSON.parse(out), { answer: 'deny', code, route: null }, `${method} ${path}`)
-  }
-})
+t.test(
+  "a built-in path that the configuration does not serve: the result is the gateway's response",
+  async (t) => {
+    const cwd = folderWith(t, files)
+    const { url } = await startGateway(t, cwd)
+    const asks = [
+      ['POST', '/auth/oidc/login'],
+      ['GET', '/auth/oidc/callback'],
+      ['GET', '/auth/oidc/callback/acme'],
+      ['POST', '/auth/oidc/validate'],
+      ['POST', '/auth/oidc/refresh'],
+      ['POST', '/auth/oidc/logout'],
+      ['GET', '/auth/oidc/login'],
+      ['GET', '/auth/oidc'],
+    ] as const
+    for (const [method, path] of asks) {
+      const headers = { 'content-type': 'application/json' }
+      const answer = await fetch(url + path, { method, headers, body: method === 'POST' ? '{}' : null })
+      const { code } = (await answer.json()) as { code: string }
+      t.equal(
+        code,
+        path === '/auth/oidc/login' && method === 'GET' ? 'method_not_allowed' : 'route_not_found',
+      )
+      const { out } = await seatgate(cwd, ['explain', method, path, '--json'])
+      t.match(JSON.parse(out), { answer: 'deny', code, route: null }, `${method} ${path}`)
+    }
+  },
+)
 
 async function startGateway(t: Test, cwd: string): Promise<{ url: string }> {
   const env = { ...process.env, ACME_SECRET: SECRET }

@@ -1,4 +1,4 @@
-/** `seatgate` on a Node.js that can't read TypeScript hands over to the runtime that the project brings along. */
+/** On a Node.js that cannot read TypeScript, `seatgate` starts the project's own runtime. */
 
 import { execFileSync, spawn } from 'node:child_process'
 import { delimiter, dirname } from 'node:path'
@@ -13,7 +13,7 @@ function oldNode(): string | null {
       const version = execFileSync(`${folder}/node`, ['-p', 'process.versions.node'], { encoding: 'utf8' })
       if (Number(version.split('.')[0]) < 26) return `${folder}/node`
     } catch {
-      // Not here.
+      // Not in this folder of PATH.
     }
   }
   return null
@@ -21,7 +21,7 @@ function oldNode(): string | null {
 
 t.test('exit codes, signals and output pass through', async (t) => {
   const node = oldNode()
-  if (node === null) return void t.pass('not tried: this machine has no older Node.js')
+  if (node === null) return void t.pass('skipped: this machine has no older Node.js')
   const cwd = folderWith(t, { 'gateway.config.yaml': CONFIG, 'routes/trainings.yaml': ROUTES })
   const run = (...args: string[]) => {
     const child = spawn(node, [MAIN, ...args], { cwd, env: { ...process.env, ACME_SECRET: SECRET } })

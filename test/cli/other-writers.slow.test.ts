@@ -1,4 +1,4 @@
-/** Programs that write to the store beside a running gateway: what they did is decided on when they report success. */
+/** Programs that write to the store beside a running gateway: decisions use their changes once they report success. */
 
 import { spawn } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -39,7 +39,7 @@ t.test('bootstrap: the key works as soon as it is printed', async (t) => {
   }
 })
 
-t.test('explain says what the gateway does, on the same store', async (t) => {
+t.test('explain agrees with the gateway, on the same store', async (t) => {
   const { cwd, url } = await startGateway(t)
   const { key } = JSON.parse((await seatgate(cwd, ['bootstrap', '--tenant', 'acme', '--json'])).out)
   const token = (
@@ -72,7 +72,7 @@ t.test('explain says what the gateway does, on the same store', async (t) => {
         const answer = await fetch(url + path, { method, headers })
         const problem = answer.headers.get('content-type') === 'application/problem+json'
         const code = problem ? ((await answer.json()) as { code: string }).code : 'allow'
-        // `fetch` resolves dot segments by itself: that one is compared with its own answer only.
+        // `fetch` resolves dot segments itself, so this path is compared with its own response only.
         if (path !== '/%2e')
           t.equal(JSON.parse(explained.out).code, code, `${method} ${path} ${caller[0]} ${space}`)
         else t.equal(JSON.parse(explained.out).code, 'path_ambiguous')
@@ -81,7 +81,7 @@ t.test('explain says what the gateway does, on the same store', async (t) => {
   }
 })
 
-t.test('frozen across a write and thawed: not one decision on the old state', async (t) => {
+t.test('stopped during a write and continued: no decision uses the old state', async (t) => {
   const { child, cwd, url, env } = await startGateway(t)
   const config = await loadConfig(`${cwd}/gateway.config.yaml`, env)
   const tenant = config.tenants.get('acme')
@@ -108,7 +108,7 @@ t.test('frozen across a write and thawed: not one decision on the old state', as
     const permissions = grant ? ['trainings:list'] : ['trainings:read']
     await store.updateSeat(writer(), made.value.id, { permissions })
     await sleep(LEASE + MARGIN)
-    // Sent while it is frozen, so that they are the first that it sees when it thaws.
+    // Sent while it is stopped, so that they are the first that it reads.
     const answers = Promise.all(Array.from({ length: 20 }, ask))
     await sleep(100)
     child.kill('SIGCONT')

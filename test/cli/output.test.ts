@@ -1,4 +1,4 @@
-/** Standard output that takes nothing: said in a line, or not at all where its reader has gone; never with a stack. */
+/** Standard output that accepts nothing: one line, or none where its reader is gone; never a stack. */
 
 import { spawn } from 'node:child_process'
 import { closeSync, existsSync, openSync } from 'node:fs'
@@ -7,7 +7,7 @@ import { CONFIG, folderWith, MAIN, ROUTES, SECRET } from './command-line.ts'
 
 const files = { 'gateway.config.yaml': CONFIG, 'routes/trainings.yaml': ROUTES }
 
-/** Runs with standard output into a full disk, or into a pipe whose reader is gone. */
+/** Runs with standard output into a full disk, or into a pipe without a reader. */
 function run(t: Test, args: string[], into: 'full' | 'gone'): Promise<{ code: number | null; err: string }> {
   const out = into === 'full' ? openSync('/dev/full', 'w') : 'pipe'
   const child = spawn(process.execPath, [MAIN, ...args], {
@@ -22,7 +22,7 @@ function run(t: Test, args: string[], into: 'full' | 'gone'): Promise<{ code: nu
   return new Promise((resolve) => child.on('close', (code) => resolve({ code, err })))
 }
 
-t.test('a reader that is gone', async (t) => {
+t.test('a pipe without a reader', async (t) => {
   for (const args of [
     ['routes'],
     ['routes', '--json'],
@@ -42,7 +42,7 @@ t.test('a reader that is gone', async (t) => {
 })
 
 t.test('a full disk', async (t) => {
-  if (!existsSync('/dev/full')) return void t.pass('not tried: this machine has no /dev/full')
+  if (!existsSync('/dev/full')) return void t.pass('skipped: this machine has no /dev/full')
   for (const args of [['routes'], ['check'], ['--help']]) {
     const { code, err } = await run(t, args, 'full')
     t.equal(code, 1, args.join(' '))
@@ -53,7 +53,7 @@ t.test('a full disk', async (t) => {
   t.match(made.err, /API key \S+ was created but could not be printed: .*ENOSPC/)
 })
 
-t.test('standard error that takes nothing', async (t) => {
+t.test('standard error that accepts nothing', async (t) => {
   const child = spawn(process.execPath, [MAIN, 'nonsense'], { stdio: ['ignore', 'ignore', 'pipe'] })
   child.stderr.destroy()
   t.equal(await new Promise((resolve) => child.on('close', resolve)), 2)

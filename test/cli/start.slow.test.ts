@@ -47,7 +47,7 @@ async function until(condition: () => boolean | Promise<boolean>): Promise<void>
 
 const status = async (url: string) => (await fetch(url)).status
 
-/** Whether an entry of the table matches; the service behind it may know nothing of the path. */
+/** Whether an entry of the table matches; the service behind it may not have the path. */
 const routed = async (url: string) => !(await (await fetch(url)).text()).includes('route_not_found')
 
 t.test('one line a listener, in JSON; SIGTERM ends it with 0', async (t) => {
@@ -69,7 +69,7 @@ t.test('one line a listener, in JSON; SIGTERM ends it with 0', async (t) => {
   t.equal(lines.at(-1).msg, 'ended')
 })
 
-t.test('a changed file and SIGHUP reload; a faulty change is reported and changes nothing', async (t) => {
+t.test('a changed file and SIGHUP reload; an invalid change is reported and has no effect', async (t) => {
   const service = await startTrainingsService()
   t.teardown(() => service.close())
   const running = await start(t, folderWith(t, files), service.url)
@@ -82,7 +82,7 @@ t.test('a changed file and SIGHUP reload; a faulty change is reported and change
   writeFileSync(table, `${ROUTES}  GET /docs/*: public\n`)
   await until(() => running.out().includes('reload refused'))
   t.match(running.out(), /routes\/trainings\.yaml:6:3: /)
-  t.ok(await routed(`${running.front}/docs2/a`), 'the table before it goes on')
+  t.ok(await routed(`${running.front}/docs2/a`), 'the previous table stays active')
 
   rmSync(table)
   writeFileSync(
@@ -94,7 +94,7 @@ t.test('a changed file and SIGHUP reload; a faulty change is reported and change
   t.notOk(await routed(`${running.front}/docs2/a`))
 })
 
-t.test('told to end as soon as it says that it listens', async (t) => {
+t.test('stopped as soon as it reports its listeners', async (t) => {
   const env = { ...process.env, ACME_SECRET: SECRET }
   for (let i = 0; i < 3; i++) {
     const child = spawn(process.execPath, [MAIN, 'start'], { cwd: folderWith(t, files), env })
@@ -112,7 +112,7 @@ t.test('told to end as soon as it says that it listens', async (t) => {
   }
 })
 
-t.test('a signal that is passed on twice is one, a second one later means: now', async (t) => {
+t.test('a repeated signal counts once; a second one later ends it at once', async (t) => {
   const waiting = createServer(() => {})
   await new Promise<void>((resolve) => waiting.listen(0, '127.0.0.1', resolve))
   t.teardown(() => waiting.close())
@@ -124,16 +124,16 @@ t.test('a signal that is passed on twice is one, a second one later means: now',
   for (let i = 0; i < 3; i++) running.child.kill('SIGINT')
   await until(() => running.out().includes('draining'))
   await sleep(1500)
-  t.equal(running.child.exitCode, null, 'the request under way is waited for')
+  t.equal(running.child.exitCode, null, 'the gateway waits for the request in flight')
   running.child.kill('SIGINT')
   t.same(await running.ended, { code: 1, signal: null })
   t.equal(await answer, 'cut')
 })
 
-t.test('told to end while its store keeps it waiting', async (t) => {
-  let asked = false
+t.test('stopped while it waits for its store', async (t) => {
+  let contacted = false
   const silent = createServer(() => {
-    asked = true
+    contacted = true
   })
   await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
   t.teardown(() => silent.close())
@@ -151,7 +151,7 @@ t.test('told to end while its store keeps it waiting', async (t) => {
     out += chunk
   })
   const ended = new Promise((resolve) => child.once('close', (code, signal) => resolve({ code, signal })))
-  await until(() => asked)
+  await until(() => contacted)
   child.kill('SIGTERM')
   t.same(await ended, { code: 0, signal: null })
   t.match(out, /ended before listening/)
@@ -183,11 +183,11 @@ t.test('npm start passes the signal on', async (t) => {
   const ops = /listening on (http:\S+) \(\/livez/.exec(out)?.[1] ?? ''
   child.kill('SIGTERM')
   await until(() => out.includes('"msg":"ended"'))
-  await t.rejects(fetch(`${ops}/livez`), 'nobody is left behind')
+  await t.rejects(fetch(`${ops}/livez`), 'no process is left')
 })
 
 t.test(
-  'a fault between two tables is mended in the one that only the faulty configuration names',
+  'a conflict of two tables is resolved in the one that only the invalid configuration names',
   async (t) => {
     const cwd = folderWith(t, files)
     const running = await start(t, cwd, 'http://127.0.0.1:1')
@@ -204,7 +204,7 @@ t.test(
   },
 )
 
-t.test('memory that the heap has no room for is warned of, by a start and by a reload', async (t) => {
+t.test('a start and a reload warn of memory settings that the heap cannot hold', async (t) => {
   const warnings = (out: string) => out.match(/memory may take \d+ MiB of a process[^"]*/g) ?? []
   const cwd = folderWith(t, files)
   const running = await start(t, cwd, 'http://127.0.0.1:1')
@@ -221,7 +221,7 @@ t.test('memory that the heap has no room for is warned of, by a start and by a r
   t.pass('at the start')
 })
 
-t.test('what keeps it from starting is said in a line, with exit 1', async (t) => {
+t.test('a failed start prints one line and exits with 1', async (t) => {
   const taken = createServer()
   await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve))
   t.teardown(() => taken.close())
@@ -249,7 +249,7 @@ t.test('what keeps it from starting is said in a line, with exit 1', async (t) =
 })
 
 t.test(
-  'one gateway a store: a second one is refused, until the first is gone, however it went',
+  'one gateway for a store: a second one is refused, until the first has ended in any way',
   async (t) => {
     const service = await startTrainingsService()
     t.teardown(() => service.close())

@@ -13,7 +13,7 @@ function at(text: string): Address {
   return read
 }
 
-t.test('where to listen', async (t) => {
+t.test('listener addresses', async (t) => {
   t.same(address('0.0.0.0:8080'), { host: '0.0.0.0', port: 8080 })
   t.same(address('[::1]:0'), { host: '::1', port: 0 })
   t.same(address('gw_1.internal:65535'), { host: 'gw_1.internal', port: 65535 })
@@ -73,7 +73,7 @@ t.test('two listeners on one address', async (t) => {
   )
 })
 
-t.test('what is said to clash does, and the other way round', async (t) => {
+t.test('conflicting addresses cannot both be bound, others can', async (t) => {
   const listen = (host: string, port: number) =>
     new Promise<ReturnType<typeof createServer> | null>((resolve) => {
       const server = createServer()
@@ -94,7 +94,7 @@ t.test('what is said to clash does, and the other way round', async (t) => {
   }
 })
 
-t.test('what to forward to', async (t) => {
+t.test('target URLs', async (t) => {
   const good = {
     'http://127.0.0.1:9001': 'http://127.0.0.1:9001',
     'HTTPS://Ex.Ample:443': 'https://ex.ample',
@@ -139,7 +139,7 @@ t.test('what to forward to', async (t) => {
   for (const [text, expected] of Object.entries(refused)) t.match(message(origin(text)), expected, text)
 })
 
-t.test('whom to believe', async (t) => {
+t.test('trusted proxies', async (t) => {
   for (const text of [
     '10.0.0.0/8',
     '0.0.0.0/0',
@@ -172,7 +172,7 @@ t.test('whom to believe', async (t) => {
     t.ok(cidr(text) instanceof InvalidValue, text)
 })
 
-t.test('names that ops answers to', async (t) => {
+t.test('host names of the ops listener', async (t) => {
   const config = await configOf(t, `${BASE}ops_hosts: [gateway.internal, Gate_Way.]\n`)
   t.same(config.opsHosts, ['gateway.internal', 'gate_way'])
   t.same((await configOf(t, BASE)).opsHosts, [])

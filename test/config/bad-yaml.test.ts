@@ -1,4 +1,4 @@
-/** Every way a file can be no YAML, or YAML that two readers would read differently: one clear line, never a stack. */
+/** Files that are not YAML, or YAML that two parsers could read differently: one clear line, never a stack. */
 
 import t from 'tap'
 import { BASE, configOf, faultsOf } from './support.ts'
@@ -69,17 +69,17 @@ for (const [name, text, fault] of CASES) {
   })
 }
 
-t.test('not UTF-8, at its place', async (t) => {
+t.test('invalid UTF-8 is reported at its position', async (t) => {
   const bytes = (...tail: number[]) => Buffer.concat([Buffer.from(`${BASE}# é`), Buffer.from(tail)])
   t.same(await faultsOf(t, bytes(0xff, 0x0a)), ['3:4: is not valid UTF-8 here'])
-  t.same(await faultsOf(t, bytes(0xe2, 0x82)), ['3:4: is not valid UTF-8 here'], 'cut off')
+  t.same(await faultsOf(t, bytes(0xe2, 0x82)), ['3:4: is not valid UTF-8 here'], 'truncated')
   t.same(await faultsOf(t, bytes(0xc0, 0xaf)), ['3:4: is not valid UTF-8 here'], 'overlong')
   t.same(await faultsOf(t, bytes(0xed, 0xa0, 0x80)), ['3:4: is not valid UTF-8 here'], 'a surrogate')
   t.same(await faultsOf(t, Buffer.from(BASE, 'utf16le')).then((all) => all.length), 1, 'UTF-16')
   t.same(await faultsOf(t, Buffer.from([0xff])), ['1:1: is not valid UTF-8 here'])
 })
 
-t.test('a BOM and CRLF are fine, and places stay right', async (t) => {
+t.test('a BOM and CRLF are permitted, and positions stay correct', async (t) => {
   const text = `\ufeff${BASE}drain: x\n`.replaceAll('\n', '\r\n')
   t.match(await faultsOf(t, text), [/^3:8: drain: "x" is not a duration/])
   t.match(await faultsOf(t, '\ufeffa: 1\n'), [
@@ -88,7 +88,7 @@ t.test('a BOM and CRLF are fine, and places stay right', async (t) => {
   ])
 })
 
-t.test('aliases stand for what was written before them', async (t) => {
+t.test('aliases repeat the anchored value', async (t) => {
   const config = await configOf(
     t,
     `tenants: { a: { token: { secrets: [${'a'.repeat(32)}], lifetime: &t 2h, leeway: *t } } }\n`.replace(
@@ -99,7 +99,7 @@ t.test('aliases stand for what was written before them', async (t) => {
   t.match(config.tenants.get('a')?.token, { lifetime: 3_600_000, leeway: 3_600_000 })
 })
 
-t.test('a fault of an aliased value is told at the alias too', async (t) => {
+t.test('an error in an aliased value is reported at the alias too', async (t) => {
   const faults = await faultsOf(t, `${BASE}drain: &d 1x\nlisten: *d\n`)
   t.match(faults, [/^3:11: drain: "1x" is not/, /^4:9: listen: "\*d" is not/])
   t.equal(faults.length, 2)

@@ -1,4 +1,4 @@
-/** PEM files of certificates: one that can't be read is a fault wherever it stands, as OpenSSL would pass over it. */
+/** PEM files of certificates: an unparsable certificate is an error at any position, because OpenSSL skips it. */
 
 import { readFileSync } from 'node:fs'
 import t from 'tap'
@@ -11,17 +11,17 @@ const truncated = lines.slice(0, 4).join('\n')
 const broken = good.replace('-----BEGIN CERTIFICATE-----\n', (line) => `${line}-`)
 const garbage = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n'
 
-t.test('whole ones', async (t) => {
+t.test('valid files', async (t) => {
   for (const text of [good, good + good, `subject=/CN=a\n${good}`, good.replaceAll('\n', '\r\n')])
     t.equal(certificateFault(text), null)
 })
 
-t.test('none', async (t) => {
+t.test('files without a certificate', async (t) => {
   const key = readFileSync(CERTIFICATES.files.clientKey, 'latin1')
   for (const text of ['', 'x', key]) t.match(certificateFault(text), /contains no PEM certificate/)
 })
 
-t.test('one that can not be read, alone, first, or last', async (t) => {
+t.test('an unparsable one alone, first, or last', async (t) => {
   for (const bad of [truncated, broken, garbage]) {
     for (const text of [bad, `${bad}\n${good}`, `${good}\n${bad}`, `${good}\n${bad}\n${good}`])
       t.match(certificateFault(text), /cannot be parsed/)

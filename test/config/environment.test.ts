@@ -5,7 +5,7 @@ import { BASE, configOf, faultsOf, tableFaults } from './support.ts'
 
 const env = { A: 'alpha', EMPTY: '', BRACES: '${A}', DOLLAR: '$', _x1: 'under' }
 
-t.test('replaced, and what came out is not looked at again', async (t) => {
+t.test('variables are replaced once; the result is not expanded again', async (t) => {
   const cases = {
     '': '',
     plain: 'plain',
@@ -29,7 +29,7 @@ t.test('replaced, and what came out is not looked at again', async (t) => {
   for (const [text, expected] of Object.entries(cases)) t.equal(substitute(text, env), expected, text)
 })
 
-t.test('anything else with ${ is a fault', async (t) => {
+t.test('any other use of ${ is an error', async (t) => {
   const cases = [
     '${',
     '${A',
@@ -45,7 +45,7 @@ t.test('anything else with ${ is a fault', async (t) => {
   ]
   for (const text of cases) t.ok(substitute(text, env) instanceof InvalidValue, text)
   t.match(substitute('${NONE}', env), { message: 'uses the environment variable NONE, which is not set' })
-  t.ok(substitute('${toString}', env) instanceof InvalidValue, 'what every object has is not set')
+  t.ok(substitute('${toString}', env) instanceof InvalidValue, 'an inherited property is not set')
 })
 
 t.test('a variable changes a value, never the structure around it', async (t) => {
@@ -62,7 +62,7 @@ t.test('a variable changes a value, never the structure around it', async (t) =>
   t.equal(config.tenants.get('a')?.token.secrets.length, 1)
 })
 
-t.test('a variable is text, and true, false or a number where the schema has one', async (t) => {
+t.test('a variable is a string, and true, false or a number where the schema has one', async (t) => {
   const text = `tenants: { '007': { token: { secrets: ['\${S}'] } } }
 upstreams: { u: { targets: ['\${U}'], pass_host: \${T}, allow_semicolons: "\${F:-true}" } }
 default_tenant: \${N}
@@ -82,7 +82,7 @@ workers: \${W:-1}
   )
 })
 
-t.test('an unset variable is a fault at its place, wherever it stands', async (t) => {
+t.test('an unset variable is an error at its position, in any place', async (t) => {
   t.same(await faultsOf(t, `${BASE}drain: 1s # \${COMMENT}\nlisten: x\${NONE}\n`), [
     '4:9: the value uses the environment variable NONE, which is not set',
   ])
@@ -92,13 +92,13 @@ t.test('an unset variable is a fault at its place, wherever it stands', async (t
   ])
 })
 
-t.test('keys are taken as they are', async (t) => {
+t.test('variables in keys are not replaced', async (t) => {
   t.match(await faultsOf(t, `${BASE}'\${A}': 1\n`, { A: 'listen' }), [
     /^3:1: variables are replaced in values only/,
   ])
 })
 
-t.test('whole numbers, true and false from a variable are what they would be in its place', async (t) => {
+t.test('numbers, true and false from a variable equal literal ones', async (t) => {
   const numbers = 'limits: { connections: "${N}", header_fields: "${M:-50}" }\nproxy_protocol: ${P}\n'
   const text = `${BASE}trusted_proxies: [10.0.0.0/8]\n${numbers}`
   const config = await configOf(t, text, { N: '100', P: 'true' })

@@ -1,4 +1,4 @@
-/** `limits:`, `memory:` and what else bounds clients: read, bounded, and said well when it is wrong. */
+/** `limits:`, `memory:` and other limits of clients: parsed and bounded, with clear errors. */
 
 import t from 'tap'
 import { DEFAULT_LIMITS, DEFAULT_MEMORY } from '../support/default-settings.ts'
@@ -57,7 +57,7 @@ const ALL = `limits:
 drain_delay: 5s
 `
 
-t.test('all of it, and what follows it', async (t) => {
+t.test('all settings, and the defaults derived from them', async (t) => {
   const folder = new Folder(t, {
     'gateway.config.yaml': `${BASE}${ALL}routes: [a.yaml]\n`,
     'a.yaml':
@@ -84,11 +84,11 @@ t.test('all of it, and what follows it', async (t) => {
     seatBytes: 65_536,
   })
   t.equal(config?.drainDelay, 5000)
-  t.equal(config?.upstreams.get('main')?.bodyTimeout, 20_000, 'an upstream that says nothing else')
+  t.equal(config?.upstreams.get('main')?.bodyTimeout, 20_000, 'an upstream without settings of its own')
   t.same(
     config?.routes.map(({ maxBody }) => maxBody),
     [Infinity, 1024],
-    'a route that says nothing else',
+    'a route without settings of its own',
   )
   t.same(
     (unpack(structuredClone(pack(config as NonNullable<typeof config>))) as typeof config)?.limits,
@@ -96,7 +96,7 @@ t.test('all of it, and what follows it', async (t) => {
   )
 })
 
-t.test('shares of connections that are left out follow what is there', async (t) => {
+t.test('omitted shares of connections follow the number of connections', async (t) => {
   const of = async (limits: string, base = BASE) => {
     const { limits: found } = await configOf(t, `${base}limits: { ${limits} }\n`)
     const { connectionsPerTenant, websockets, websocketsPerTenant, websocketsPerCaller } = found
@@ -109,7 +109,7 @@ t.test('shares of connections that are left out follow what is there', async (t)
   t.same(await of('connections: 1000, websockets: 100'), [1000, 100, 100, 16])
   const secret = "secrets: ['another secret of more than thirty-two bytes']"
   const two = BASE.replace('tenants: {', `tenants: { globex: { token: { ${secret} } },`)
-  t.same(await of('connections: 1000', two), [750, 750, 562, 35], 'several tenants have a part each')
+  t.same(await of('connections: 1000', two), [750, 750, 562, 35], 'each of several tenants has a share')
 })
 
 t.test('an upstream has its own body_timeout', async (t) => {
@@ -120,13 +120,13 @@ t.test('an upstream has its own body_timeout', async (t) => {
   )
 })
 
-t.test('memory, each by itself', async (t) => {
+t.test('memory, each setting alone', async (t) => {
   const { memory } = await configOf(t, `${BASE}memory: { tokens: 64MiB, seats: 1GiB }\n`)
   t.same(memory, { ...DEFAULT_MEMORY, tokens: 67_108_864, seats: 1_073_741_824 })
   t.equal((await configOf(t, `${BASE}memory: { api_keys: 1MiB }\n`)).memory.apiKeys, 1_048_576)
 })
 
-t.test('what is wrong', async (t) => {
+t.test('invalid settings', async (t) => {
   const cases: [string, RegExp][] = [
     ['limits: []', /^3:9: limits must be a map, not a list$/],
     ['limits: { header_byte: 1KiB }', /^3:11: "header_byte" is not a known key \(did you mean /],
@@ -192,7 +192,7 @@ t.test('what is wrong', async (t) => {
   }
 })
 
-t.test('the PROXY protocol from those who are trusted', async (t) => {
+t.test('the PROXY protocol from trusted peers', async (t) => {
   const text = `${BASE}trusted_proxies: [10.0.0.0/8]\nproxy_protocol: true\n`
   t.match(await configOf(t, text), { proxyProtocol: true, trustedProxies: ['10.0.0.0/8'] })
 })

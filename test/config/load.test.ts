@@ -6,7 +6,7 @@ import { loadConfig, loadConfigWithFaults } from '../../src/config/load.ts'
 import { compileTable } from '../../src/decision/router/table.ts'
 import { BASE, configOf, Folder, SECRET } from './support.ts'
 
-t.test('what is left out has its default', async (t) => {
+t.test('omitted settings have their defaults', async (t) => {
   const folder = new Folder(t, { 'gateway.config.yaml': BASE })
   const { config } = await folder.load()
   t.match(config, {
@@ -38,7 +38,7 @@ t.test('what is left out has its default', async (t) => {
   )
 })
 
-t.test('what is given counts', async (t) => {
+t.test('given settings apply', async (t) => {
   const config = await configOf(
     t,
     `listen: '[::1]:0'
@@ -90,7 +90,7 @@ upstreams:
   t.equal(config.upstreams.get('u')?.targets[0]?.origin, 'https://example.com')
 })
 
-t.test('every fault of every file at once, main file first, by place', async (t) => {
+t.test('all errors of all files at once, main file first, by position', async (t) => {
   const folder = new Folder(t, {
     'gateway.config.yaml': `drain: 5
 tenants: { acme: { token: { secrets: [short] } } }
@@ -134,7 +134,7 @@ upstreams: { main: { targets: ['\${NOT_SET}'] } }
 })
 
 t.test(
-  'a file is named as the user would: relative below the working directory, else absolute',
+  'a file is named as the user names it: relative below the working directory, otherwise absolute',
   async (t) => {
     const before = process.cwd()
     t.teardown(() => process.chdir(before))
@@ -148,7 +148,7 @@ t.test(
   },
 )
 
-t.test('the result can not be changed', async (t) => {
+t.test('the result is immutable', async (t) => {
   const folder = new Folder(t, {
     'gateway.config.yaml': `${BASE}routes: [r.yaml]\ntrusted_proxies: ['::1']\n`,
     'r.yaml': 'upstream: main\nroutes: { GET /a: a:b }\n',
@@ -193,7 +193,7 @@ t.test('route tables by name and by glob', async (t) => {
   )
 })
 
-t.test('a table that is named and is none', async (t) => {
+t.test('a named table that is missing', async (t) => {
   const folder = new Folder(t, {
     'gateway.config.yaml': `${BASE}routes:\n  - none.yaml\n  - no/*.yaml\n  - folder\n  - dangling.yaml\n  - ${'x'.repeat(70_000)}*\n`,
     'folder/a.yaml': '',
@@ -208,7 +208,7 @@ t.test('a table that is named and is none', async (t) => {
   t.same(faults.slice(3), ['folder:1:1: is a folder, not a file', 'dangling.yaml:1:1: no such file'])
 })
 
-t.test('what a glob matches and is no file is a fault: no table vanishes in silence', async (t) => {
+t.test('a match of a glob that is not a file is an error: no table is dropped silently', async (t) => {
   const folder = new Folder(t, {
     'gateway.config.yaml': `${BASE}routes: ['tables/*.yaml', 'deep/**/*.yaml']\n`,
     'tables/a.yaml': 'upstream: main\nroutes: { GET /a: a:b }\n',
@@ -229,7 +229,7 @@ t.test('what a glob matches and is no file is a fault: no table vanishes in sile
   ])
 })
 
-t.test('entries are given beside other faults, so that the router can add its own', async (t) => {
+t.test('entries are returned beside other errors, so that the router can add its own', async (t) => {
   const folder = new Folder(t, {
     'gateway.config.yaml': `${BASE}drain: x\nroutes: [r.yaml]\n`,
     'r.yaml': 'upstream: main\nroutes:\n  GET /a/{x}: a:b\n  GET /a/{y}: a:*\n  GET a: a:b\n',
@@ -238,7 +238,7 @@ t.test('entries are given beside other faults, so that the router can add its ow
   t.equal(config, null)
   t.equal(faults.length, 2)
   t.equal(entries.length, 3)
-  t.equal(entries[1]?.requirement, '*', 'a faulty permission leaves the strictest')
+  t.equal(entries[1]?.requirement, '*', 'an invalid permission becomes the strictest')
   const compiled = compileTable(entries, upstreams, [])
   t.same(
     compiled.faults.map(({ place }) => `${place.line}:${place.column}`),
@@ -247,7 +247,7 @@ t.test('entries are given beside other faults, so that the router can add its ow
 })
 
 t.test(
-  'a dangling upstream is not reported for every table when the main file could not be read',
+  'a missing upstream is not reported for every table when the main file could not be read',
   async (t) => {
     const folder = new Folder(t, {
       'gateway.config.yaml': 'routes: [r.yaml]\na: [\n',
@@ -271,7 +271,7 @@ t.test('ten thousand routes in one table', async (t) => {
   t.match(config?.routes[9_999], { path: '/v1/things9999/{id}', place: { line: 10_002, column: 3 } })
 })
 
-t.test('the shipped configuration is faultless with nothing but the secret set', async (t) => {
+t.test('the shipped configuration is valid with only the secret set', async (t) => {
   const file = resolve('gateway.config.yaml')
   const { config, faults } = await loadConfigWithFaults(file, { ACME_TOKEN_SECRET: SECRET })
   t.same(faults, [])

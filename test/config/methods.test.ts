@@ -1,4 +1,4 @@
-/** `methods:`: names beyond IANA's registry, which requests and route tables may have. */
+/** `methods:`: method names beyond IANA's registry for requests and route tables. */
 
 import t, { type Test } from 'tap'
 import { methodsOf, REGISTERED_METHODS } from '../../src/config/methods.ts'
@@ -10,21 +10,21 @@ async function one(t: Test, text: string, message: RegExp): Promise<void> {
   t.match(faults[0], message, text)
 }
 
-t.test('none by default, and the registered ones always', async (t) => {
+t.test('none by default, and always the registered ones', async (t) => {
   const config = await configOf(t, BASE)
   t.same(config.methods, [])
   t.same(methodsOf(config), new Set(REGISTERED_METHODS))
   for (const no of ['PRI', '*', 'ANY', 'PURGE', 'M-SEARCH', 'get']) t.notOk(methodsOf(config).has(no), no)
 })
 
-t.test('those that are listed, in the case that they are listed in', async (t) => {
+t.test('the listed ones, case-sensitive', async (t) => {
   const config = await configOf(t, `${BASE}methods: [LIST, ban, x!y, PATCH]\n`)
   t.same(config.methods, ['LIST', 'ban', 'x!y', 'PATCH'])
   t.ok(['LIST', 'ban', 'x!y', 'GET'].every((each) => methodsOf(config).has(each)))
   t.notOk(methodsOf(config).has('BAN'))
 })
 
-t.test('what is no method, or none that the gateway serves', async (t) => {
+t.test('invalid methods, and those that the gateway does not serve', async (t) => {
   const methods = (text: string) => `${BASE}methods: [${text}]\n`
   for (const [text, message] of [
     ["'A B'", /not a method/],
@@ -47,7 +47,7 @@ t.test('what is no method, or none that the gateway serves', async (t) => {
   await one(t, `${BASE}methods: LIST\n`, /methods must be a list/)
 })
 
-t.test('a table may name them, and no others', async (t) => {
+t.test('a table may use the listed ones, and no others', async (t) => {
   const folder = (methods: string, routes: string) =>
     new Folder(t, {
       'gateway.config.yaml': `${BASE}routes: [a.yaml]\n${methods}`,

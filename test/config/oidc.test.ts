@@ -9,13 +9,13 @@ const MINIMUM: Readonly<Record<string, unknown>> = {
   redirect_uri: 'https://gw.example/auth/oidc/callback',
 }
 
-/** @param more settings beside those that must be there; undefined takes one away */
+/** @param more further settings; undefined removes a required one */
 function textOf(more: Readonly<Record<string, unknown>>): string {
   const oidc = JSON.stringify({ ...MINIMUM, ...more })
   return `tenants: { acme: { token: { secrets: ['${SECRET}'] }, oidc: ${oidc} } }\n`
 }
 
-t.test('what is left out', async (t) => {
+t.test('omitted settings', async (t) => {
   const { tenants } = await configOf(t, textOf({}))
   t.same(tenants.get('acme')?.oidc, {
     issuer: 'https://login.acme.example',
@@ -34,10 +34,10 @@ t.test('what is left out', async (t) => {
     origins: [],
     tenantClaim: null,
   })
-  t.equal((await configOf(t, BASE)).tenants.get('acme')?.oidc, null, 'all of it')
+  t.equal((await configOf(t, BASE)).tenants.get('acme')?.oidc, null, 'all settings')
 })
 
-t.test('what is accepted', async (t) => {
+t.test('valid settings', async (t) => {
   const cases: [Record<string, unknown>, Record<string, unknown>][] = [
     [{ issuer: 'https://login.example/realms/acme' }, { issuer: 'https://login.example/realms/acme' }],
     [{ issuer: 'https://login.example/' }, { issuer: 'https://login.example/' }],
@@ -83,7 +83,7 @@ t.test('what is accepted', async (t) => {
   }
 })
 
-t.test('what is not', async (t) => {
+t.test('invalid settings', async (t) => {
   const cases: [Record<string, unknown>, RegExp][] = [
     [{ issuer: undefined }, /issuer/],
     [{ client_id: undefined }, /client_id/],
@@ -188,7 +188,7 @@ t.test('what is not', async (t) => {
   }
 })
 
-t.test('an empty one, and one that is no map', async (t) => {
+t.test('an empty value, and one that is no map', async (t) => {
   for (const oidc of ['{}', '[]', 'https://login.acme.example', ''])
     t.ok(
       (await faultsOf(t, `tenants: { acme: { token: { secrets: ['${SECRET}'] }, oidc: ${oidc} } }\n`))
@@ -197,7 +197,7 @@ t.test('an empty one, and one that is no map', async (t) => {
     )
 })
 
-t.test('faults have their place, and no secret in them', async (t) => {
+t.test('errors have a position, and contain no secret', async (t) => {
   const text = `tenants:
   acme:
     token: { secrets: ['${SECRET}'] }
@@ -254,7 +254,7 @@ t.test('sign_in of a route', async (t) => {
   t.match(without.faults, [/is not a tenant with oidc/], 'a tenant without a provider')
 })
 
-t.test('two tenants, each with a callback of its own, or one that they share', async (t) => {
+t.test('tenants with a callback of their own, and with a shared one', async (t) => {
   const tenant = (id: string, redirect: string) =>
     `  ${id}: { token: { secrets: ['${id} ${SECRET}'] }, oidc: ${JSON.stringify({ ...MINIMUM, client_id: id, redirect_uri: redirect })} }\n`
   const shared = 'https://gw.example/auth/oidc/callback'
@@ -268,7 +268,7 @@ t.test('two tenants, each with a callback of its own, or one that they share', a
   )
 })
 
-t.test('two tenants that are one client of one provider', async (t) => {
+t.test('two tenants that share one client of one provider', async (t) => {
   const text = (globex: Record<string, unknown>, acme: Record<string, unknown> = {}) => `tenants:
   acme:
     token: { secrets: ['acme ${SECRET}'] }
@@ -294,7 +294,7 @@ ${Object.entries({ ...MINIMUM, ...globex })
   }
   t.match(await faultsOf(t, text(claim('acme'), claim('acme'))), [/^11:21: tenant_claim: tenant acme/])
   const faulty = await faultsOf(t, text({ tenant_claim: { name: '', value: 'x' } }, claim('acme')))
-  t.match(faulty, [/name: .* is empty/], 'one that is faulty is not taken for missing')
+  t.match(faulty, [/name: .* is empty/], 'an invalid one does not count as missing')
   t.equal(faulty.length, 1)
   for (const [globex, acme] of [
     [claim('globex'), claim('acme')],

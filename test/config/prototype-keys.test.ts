@@ -1,4 +1,4 @@
-/** `__proto__` and its kin are keys like any other: unknown ones. */
+/** `__proto__` and similar names are ordinary unknown keys. */
 
 import t from 'tap'
 import { BASE, faultsOf, SECRET, tableFaults } from './support.ts'
@@ -32,7 +32,7 @@ for (const key of ['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnP
   })
 }
 
-t.test('nothing came to stand on Object.prototype', async (t) => {
+t.test('Object.prototype is unchanged', async (t) => {
   await faultsOf(t, `${BASE}__proto__: { polluted: 1 }\nconstructor: { prototype: { polluted: 1 } }\n`)
   t.equal(Reflect.get({}, 'polluted'), undefined)
 })

@@ -4,7 +4,7 @@ import t from 'tap'
 import { MAX_FILE, readSource } from '../../src/config/read-file.ts'
 import { BASE, Folder } from './support.ts'
 
-t.test('what is no readable file is at fault from 1:1 on', async (t) => {
+t.test('an unreadable file is an error at 1:1', async (t) => {
   const folder = new Folder(t, { 'file.yaml': '', 'folder.yaml/x': '' })
   symlinkSync('loop.yaml', folder.file('loop.yaml'))
   symlinkSync('nowhere.yaml', folder.file('dangling.yaml'))
@@ -38,7 +38,7 @@ t.test('a file larger than the limit is not read', async (t) => {
   t.same(await folder.faults(), ['gateway.config.yaml:1:1: is larger than 16 MiB'])
 })
 
-t.test('the limit itself is allowed', async (t) => {
+t.test('a file of exactly the limit is read', async (t) => {
   const folder = new Folder(t)
   writeFileSync(folder.file('a'), Buffer.alloc(MAX_FILE, 0x20))
   writeFileSync(folder.file('b'), Buffer.alloc(MAX_FILE + 1, 0x20))
@@ -47,7 +47,7 @@ t.test('the limit itself is allowed', async (t) => {
   t.match(await readSource(folder.file('b')), { line: 1, column: 1, message: 'is larger than 16 MiB' })
 })
 
-t.test('content that does not fit what the file system said', async (t) => {
-  // Files of /proc have a size of 0 and content all the same, like a file that another process is writing to.
+t.test('content that differs from the size in the file system', async (t) => {
+  // Files of /proc have size 0 and content, like a file that another process is writing.
   t.match(await readSource('/proc/self/status'), { message: 'changed while it was read' })
 })

@@ -1,4 +1,4 @@
-/** `redis:` in every form it has. */
+/** `redis:` in every form. */
 
 import t from 'tap'
 import { InvalidValue } from '../../src/config/invalid-value.ts'
@@ -23,7 +23,7 @@ const PLAIN = {
   key: null,
 }
 
-t.test('what is accepted', async (t) => {
+t.test('valid forms', async (t) => {
   t.same(read('redis://127.0.0.1:6379'), PLAIN)
   t.same(read('redis://127.0.0.1'), PLAIN)
   t.same(read('redis://127.0.0.1/'), PLAIN)
@@ -65,7 +65,7 @@ t.test('what is accepted', async (t) => {
   })
 })
 
-t.test('what is not', async (t) => {
+t.test('invalid forms', async (t) => {
   const cases: [string, RegExp][] = [
     ['http://h', /is not redis:/],
     ['redis:h', /is not redis:/],
@@ -93,7 +93,7 @@ t.test('what is not', async (t) => {
   }
 })
 
-t.test('a file that can not be read is a fault, not a failure of the start', async (t) => {
+t.test('an unreadable file is a configuration error', async (t) => {
   for (const name of ['ca', 'cert=own.pem&key']) {
     const [fault] = await faultsOf(t, `${BASE}redis: rediss://127.0.0.1:6379?${name}=missing.pem\n`)
     t.match(fault, /^3:8: redis: .*has the parameter (ca|cert) with a file that cannot be read: ENOENT/)

@@ -13,7 +13,7 @@ async function entries(t: Parameters<typeof tableFaults>[0], lines: string): Pro
   return config.routes
 }
 
-t.test('entries with their limits and places', async (t) => {
+t.test('entries with their limits and positions', async (t) => {
   const routes = await entries(
     t,
     `  GET /v1/trainings: trainings:list
@@ -45,7 +45,7 @@ t.test('entries with their limits and places', async (t) => {
   t.equal(routes.length, 6)
 })
 
-t.test('every method that a request can have, but CONNECT and TRACE', async (t) => {
+t.test('every method of a request, except CONNECT and TRACE', async (t) => {
   const served = REGISTERED_METHODS.filter((method) => method !== 'CONNECT' && method !== 'TRACE')
   const routes = await entries(t, served.map((method) => `  ${method} /a: public\n`).join(''))
   t.same(
@@ -60,7 +60,7 @@ const key = async (t: Parameters<typeof tableFaults>[0], text: string) => {
   return faults[0]
 }
 
-t.test('a key that is no METHOD /path', async (t) => {
+t.test('keys other than METHOD /path', async (t) => {
   for (const text of [
     '',
     ' ',
@@ -94,7 +94,7 @@ t.test('a key that is no METHOD /path', async (t) => {
   t.match(await key(t, 'GET,POST /a'), /not begin with an HTTP method or ANY/)
 })
 
-t.test('a value that is no permission', async (t) => {
+t.test('invalid permissions', async (t) => {
   const value = (text: string) => tableFaults(t, `upstream: main\nroutes:\n  GET /a: ${text}\n`)
   t.match(await value('trainings:*'), [/^3:11: GET \/a: "trainings:\*" has a wildcard in one part/])
   t.match(await value("'*:read'"), [/has a wildcard in one part/])
@@ -129,7 +129,7 @@ t.test('a value that is no permission', async (t) => {
   ])
 })
 
-t.test('limits that are none', async (t) => {
+t.test('invalid limits', async (t) => {
   const limit = (text: string) =>
     tableFaults(t, `upstream: main\nroutes:\n  GET /a: { permission: a:b, ${text} }\n`)
   t.match(await limit('max_body: 10MB'), [/^3:40: max_body: "10MB" is not a size: write MiB/])
@@ -141,7 +141,7 @@ t.test('limits that are none', async (t) => {
   t.match(await limit('response_timeout: unlimited'), [/is not a duration/])
 })
 
-t.test('a table without its parts', async (t) => {
+t.test('a table without its required keys', async (t) => {
   t.match(await tableFaults(t, 'routes: {}\n'), [/^1:1: the file must have the key "upstream"$/])
   t.match(await tableFaults(t, 'upstream: main\n'), [/^1:1: the file must have the key "routes"$/])
   t.match(await tableFaults(t, 'upstream: main\nroutes:\n'), [/^2:8: routes must be a map, not empty$/])
@@ -154,7 +154,11 @@ t.test('a table without its parts', async (t) => {
   t.match(await tableFaults(t, 'upstream: mian\nroutes: {}\n'), [
     /^1:11: .* is not an upstream of the configuration \(did you mean "main"\?\)$/,
   ])
-  t.match(await tableFaults(t, 'upstream: Main\nroutes: {}\n'), [/is not an upstream/], 'case counts')
+  t.match(
+    await tableFaults(t, 'upstream: Main\nroutes: {}\n'),
+    [/is not an upstream/],
+    'keys are case-sensitive',
+  )
   t.match(await tableFaults(t, 'upstream: main\nroutes: {}\nlisten: a:1\n'), [
     /^3:1: "listen" is not a known key \(known keys: upstream, routes\)$/,
   ])

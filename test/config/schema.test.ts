@@ -1,4 +1,4 @@
-/** The schemas serve editors, the readers serve the gateway: what one of them refuses the other does not praise. */
+/** The schemas serve editors, the parsers serve the gateway: the schemas recommend nothing that the parsers refuse. */
 
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -34,15 +34,15 @@ const SAMPLES =
 unlimited acme a-b Acme -a a_b ${'a'.repeat(64)} admin a.b~c a:b .a http://a https://a:1 http://a/b http://u@a ftp://a
 trainings:read * a:* public authenticated Public a:b:c`.split(/\s+/)
 
-t.test('no pattern refuses what is accepted', async (t) => {
+t.test('no pattern refuses a valid value', async (t) => {
   for (const [name, pattern, accepts] of PAIRS) {
     const accepted = SAMPLES.filter(accepts)
-    t.ok(accepted.length > 0, `${name} has good samples`)
+    t.ok(accepted.length > 0, `${name} has valid samples`)
     for (const text of accepted) t.match(text, new RegExp(pattern, 'u'), `${name}: ${text}`)
   }
 })
 
-t.test('patterns refuse what is plainly wrong, and let variables through', async (t) => {
+t.test('patterns refuse clearly invalid values, and permit variables', async (t) => {
   for (const [name, pattern, accepts] of PAIRS) {
     const refused = SAMPLES.filter((text) => !accepts(text) && !new RegExp(pattern, 'u').test(text))
     t.ok(refused.length > 5, name)
@@ -50,7 +50,7 @@ t.test('patterns refuse what is plainly wrong, and let variables through', async
   }
 })
 
-t.test('every setting tells what it is for, and its examples are good ones', async (t) => {
+t.test('every setting has a description, and valid examples', async (t) => {
   for (const [key, value] of Object.entries(properties)) t.ok(value.description, key)
   for (const [key, value] of Object.entries(definitions.upstream.properties)) t.ok(value.description, key)
   for (const [key, value] of Object.entries(definitions.token.properties)) t.ok(value.description, key)

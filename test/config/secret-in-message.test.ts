@@ -1,4 +1,4 @@
-/** No message holds a secret: not where it belongs, not where it was put by mistake, not where YAML stumbles over it. */
+/** No message contains a secret: not in its own setting, not in a wrong one, not in a YAML syntax error. */
 
 import { readFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
@@ -7,11 +7,11 @@ import { faultsOf, tableFaults } from './support.ts'
 const VALUE = 'hunter2-hunter2-hunter2-hunter2-hunter2'
 
 async function silent(t: Test, faults: string[], name: string): Promise<void> {
-  t.ok(faults.length > 0, `${name}: is faulty`)
+  t.ok(faults.length > 0, `${name}: has an error`)
   t.notMatch(faults.join('\n'), /hunter2/, name)
 }
 
-t.test('a secret that is faulty itself', async (t) => {
+t.test('an invalid secret', async (t) => {
   const secrets = (list: string) => `tenants: { a: { token: { secrets: ${list} } } }\n`
   const cases = {
     short: secrets("['hunter2']"),
@@ -36,7 +36,7 @@ t.test('a secret that is faulty itself', async (t) => {
   for (const [name, text] of Object.entries(cases)) await silent(t, await faultsOf(t, text), name)
 })
 
-/** Every setting that takes a text, from the schema itself: none is forgotten when one is added. */
+/** Every string setting, taken from the schema so that new ones are included. */
 function textSettings(): string[] {
   const schema = JSON.parse(readFileSync('src/config/gateway.schema.json', 'utf8'))
   const found: string[] = []
@@ -60,7 +60,7 @@ interface Schema {
   additionalProperties?: Schema | boolean
 }
 
-t.test('a variable with a secret, put into any other setting by mistake', async (t) => {
+t.test('a variable with a secret in any other setting', async (t) => {
   const settings = textSettings().filter((path) => !path.endsWith('/secrets/0'))
   t.ok(settings.length > 20)
   for (const path of settings) {
@@ -82,14 +82,14 @@ t.test('a variable with a secret, put into any other setting by mistake', async 
     await silent(t, await tableFaults(t, text, { S: VALUE }), text)
 })
 
-t.test('a secret that an alias carries elsewhere', async (t) => {
+t.test('an alias to a secret', async (t) => {
   for (const value of [`'\${S}'`, VALUE]) {
     const text = `tenants: { a: { token: { secrets: [&s ${value}] } } }\nlisten: *s\ndrain: *s\ndefault_tenant: *s\n`
     await silent(t, await faultsOf(t, text, { S: VALUE }), value)
   }
 })
 
-t.test('addresses with a password in them', async (t) => {
+t.test('addresses with a password', async (t) => {
   const base = `tenants: { a: { token: { secrets: ['${'a'.repeat(32)}'] } } }\n`
   await silent(t, await faultsOf(t, `${base}store: postgres://u:hunter2@h\n`), 'store')
   await silent(t, await faultsOf(t, `${base}store: postgre://u:hunter2@h/d\n`), 'store of an unknown kind')

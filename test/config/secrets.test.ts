@@ -8,16 +8,16 @@ const message = (text: string) => {
   return read instanceof InvalidValue ? read.message : `read as ${read.length} bytes`
 }
 
-t.test('text is its UTF-8 bytes, 32 at least', async (t) => {
+t.test('a text secret is its UTF-8 bytes, at least 32', async (t) => {
   t.equal(message('x'.repeat(31)), 'has 31 bytes: a secret must have at least 32')
   t.equal(message('x'.repeat(32)), 'read as 32 bytes')
   t.equal(message('é'.repeat(16)), 'read as 32 bytes')
   t.equal(message('é'.repeat(15)), 'has 30 bytes: a secret must have at least 32')
   t.equal(message(''), 'has 0 bytes: a secret must have at least 32')
-  t.equal(message(`BASE64URL:${'A'.repeat(43)}`), 'read as 53 bytes', 'another prefix is text')
+  t.equal(message(`BASE64URL:${'A'.repeat(43)}`), 'read as 53 bytes', 'any other prefix is text')
 })
 
-t.test('base64url: is raw bytes, in their one spelling', async (t) => {
+t.test('base64url: gives raw bytes, in their canonical spelling', async (t) => {
   t.same(secret(`base64url:${Buffer.alloc(32, 7).toString('base64url')}`), new Uint8Array(32).fill(7))
   t.equal(
     message(`base64url:${Buffer.alloc(31).toString('base64url')}`),
@@ -38,7 +38,7 @@ t.test('base64url: is raw bytes, in their one spelling', async (t) => {
     t.match(message(`base64url:${text}`), /^is not canonical/, name)
 })
 
-t.test('any 32 bytes and more come back as they were', async () => {
+t.test('any 32 or more bytes round-trip', async () => {
   fc.assert(
     fc.property(fc.uint8Array({ minLength: 32, maxLength: 80 }), (bytes) => {
       const read = secret(`base64url:${Buffer.from(bytes).toString('base64url')}`)

@@ -1,4 +1,4 @@
-/** Faults of single settings in the main file: structure, tenants, upstreams, store. */
+/** Errors of single settings in the main file: structure, tenants, upstreams, store. */
 
 import { availableParallelism } from 'node:os'
 import t from 'tap'
@@ -72,7 +72,7 @@ t.test('tenants', async (t) => {
   await one(t, algorithm('HS256, leeway: 61m'), /leeway: "61m" is too long: the maximum is 1h$/)
 })
 
-t.test('one secret, one tenant', async (t) => {
+t.test('a secret belongs to one tenant', async (t) => {
   const bytes = `base64url:${Buffer.from(SECRET).toString('base64url')}`
   await one(
     t,
@@ -88,8 +88,8 @@ t.test('one secret, one tenant', async (t) => {
 
 t.test('the default tenant', async (t) => {
   const two = `tenants: { a: { token: { secrets: ['${SECRET}'] } }, b: { token: { secrets: ['${SECRET}2'] } } }\n`
-  t.equal((await configOf(t, BASE)).defaultTenant, 'acme', 'the only one')
-  t.equal((await configOf(t, two)).defaultTenant, null, 'several: none')
+  t.equal((await configOf(t, BASE)).defaultTenant, 'acme', 'the only tenant')
+  t.equal((await configOf(t, two)).defaultTenant, null, 'none of several')
   t.equal((await configOf(t, `${two}default_tenant: b\n`)).defaultTenant, 'b')
   await one(t, `${BASE}default_tenant: acmee\n`, /is not a tenant \(did you mean "acme"\?\)$/)
   await one(t, `${BASE}default_tenant: ACME\n`, /is not a tenant/)
@@ -160,7 +160,7 @@ t.test('the store', async (t) => {
   })
 })
 
-t.test('workers: a number, or one a core', async (t) => {
+t.test('workers: a number, or one for each core', async (t) => {
   t.equal((await configOf(t, BASE)).workers, 1)
   t.equal((await configOf(t, `${BASE}workers: 3\n`)).workers, 3)
   t.equal((await configOf(t, `${BASE}workers: auto\n`)).workers, availableParallelism())
@@ -169,14 +169,14 @@ t.test('workers: a number, or one a core', async (t) => {
   await one(t, `${BASE}workers: x\n`, /^3:10: workers/)
 })
 
-t.test('a store on PostgreSQL is a whole URL; nothing of it is shown', async (t) => {
+t.test('a PostgreSQL store needs a complete URL, which no message shows', async (t) => {
   for (const url of ['postgres://u:secret@h:5432/d?sslmode=require', 'postgresql://u@h/d'])
     t.same((await configOf(t, `${BASE}store: '${url}'\n`)).store, { kind: 'postgres', url })
   for (const url of ['postgres://u:secret@h', 'postgres:///d', 'postgres:d', 'postgres://u:secret@h:x/d'])
     await one(t, `${BASE}store: '${url}'\n`, /^3:8: store: the value is not postgres:\/\/user:password@host/)
 })
 
-t.test('a PostgreSQL that could not be asked as it is written', async (t) => {
+t.test('PostgreSQL URLs with unsupported or missing parts', async (t) => {
   for (const [url, fault] of [
     ['postgres://db/seatgate', /the URL has no user name/],
     ['postgres://anna:hush@db/x?sslmode=prefer', /sslmode must be one of/],
@@ -189,6 +189,6 @@ t.test('a PostgreSQL that could not be asked as it is written', async (t) => {
   ] as const) {
     const faults = await faultsOf(t, `${BASE}store: "${url}"\n`)
     t.match(faults, [fault], url)
-    t.notMatch(faults.join(), 'hush', 'and no password is shown')
+    t.notMatch(faults.join(), 'hush', 'no password is shown')
   }
 })

@@ -1,4 +1,4 @@
-/** Real files in a folder of their own, loaded as `seatgate check` would. For the tests of this room. */
+/** Real files in a folder of their own, loaded as by `seatgate check`. For the tests of this folder. */
 
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,7 +10,7 @@ import { type LoadResult, loadConfigWithFaults } from '../../src/config/load.ts'
 
 export const SECRET = 'secret-of-acme-secret-of-acme-secret'
 
-/** A tenant and an upstream, on two lines: what a test adds begins in line 3. */
+/** A tenant and an upstream on two lines; settings of a test start in line 3. */
 export const BASE = `tenants: { acme: { token: { secrets: ['${SECRET}'] } } }
 upstreams: { main: { targets: ['http://127.0.0.1:9001'] } }
 `
@@ -41,14 +41,14 @@ export class Folder {
     return loadConfigWithFaults(this.file(name), env)
   }
 
-  /** Faults as printed, with file names relative to this folder. */
+  /** Errors as printed, with file names relative to this folder. */
   async faults(env: NodeJS.ProcessEnv = {}, name = 'gateway.config.yaml'): Promise<string[]> {
     const { faults } = await this.load(env, name)
     return faults.map((fault) => formatFault(fault).replace(`${this.path}/`, ''))
   }
 }
 
-/** Faults of one main file, without its name: `line:column: message`. */
+/** Errors of one main file, without its name: `line:column: message`. */
 export async function faultsOf(
   t: Test,
   text: string | Uint8Array,
@@ -64,7 +64,7 @@ export async function configOf(t: Test, text: string, env: NodeJS.ProcessEnv = {
   return config
 }
 
-/** Faults of one route table, without its name. */
+/** Errors of one route table, without its name. */
 export async function tableFaults(t: Test, table: string, env: NodeJS.ProcessEnv = {}): Promise<string[]> {
   const folder = new Folder(t, {
     'gateway.config.yaml': `${BASE}routes: [routes.yaml]\n`,

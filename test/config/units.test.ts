@@ -52,7 +52,7 @@ t.test('sizes, in bytes', async (t) => {
   t.equal(size('9007199254740991B'), Number.MAX_SAFE_INTEGER)
 })
 
-t.test('a range, ends included', async (t) => {
+t.test('a range includes its ends', async (t) => {
   const read = durationWithin('1s', '1m')
   t.equal(read('1s'), 1000)
   t.equal(read('60s'), 60_000)
@@ -60,7 +60,7 @@ t.test('a range, ends included', async (t) => {
   t.match(refused(read('61s')), /^is too long: the maximum is 1m$/)
 })
 
-t.test('whatever the text: a safe whole number, or a complaint that does not repeat it', async () => {
+t.test('any text gives a safe integer, or an error that does not repeat it', async () => {
   fc.assert(
     fc.property(
       fc.oneof(fc.string({ unit: 'binary' }), fc.stringMatching(/^[0-9]{0,20}[a-zA-Z]{0,4}$/)),

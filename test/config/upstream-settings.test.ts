@@ -1,4 +1,4 @@
-/** What an upstream can be told: several targets, checks of their health, TLS. */
+/** Settings of an upstream: several targets, health checks, TLS. */
 
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -37,7 +37,7 @@ async function faultOf(t: Test, lines: readonly string[]): Promise<string> {
   }
 }
 
-t.test('defaults, and all of it', async (t) => {
+t.test('defaults, and all settings', async (t) => {
   t.match(await upstreamOf(t, ["targets: ['http://a:1']"]), {
     balance: 'least-pending',
     connections: 256,
@@ -79,7 +79,7 @@ t.test('defaults, and all of it', async (t) => {
   t.match(whole?.tls?.cert, /BEGIN CERTIFICATE/)
 })
 
-t.test('what is wrong is said at load, and no key is shown', async (t) => {
+t.test('errors are reported at load, and no key is shown', async (t) => {
   const https = "targets: ['https://a:1']"
   const cases: [string[], RegExp][] = [
     [
@@ -108,7 +108,7 @@ t.test('what is wrong is said at load, and no key is shown', async (t) => {
   }
 })
 
-t.test('places for uploads are some of the connections', async (t) => {
+t.test('upload slots are some of the connections', async (t) => {
   const lines = (more: string[]) => ["targets: ['http://a:1']", ...more]
   t.match(await upstreamOf(t, lines(['connections: 3'])), { uploads: 2 })
   t.match(

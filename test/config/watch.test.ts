@@ -5,7 +5,7 @@ import type { Config } from '../../src/config/config.ts'
 import { watchConfig } from '../../src/config/watch.ts'
 import { BASE, Folder } from './support.ts'
 
-// Each spends its time waiting.
+// The tests mostly wait, so they run in parallel.
 t.jobs = 8
 
 const TABLE = 'upstream: main\nroutes: { GET /a: a:b }\n'
@@ -35,7 +35,7 @@ class Watched {
     this.#watch.close()
   }
 
-  /** Until it noticed as many changes, or it is clear that it won't. */
+  /** Waits until this number of changes is noticed, or for 10 s. */
   async noticed(changes: number): Promise<number> {
     for (let waited = 0; this.changes < changes && waited < 10_000; waited += 50) await wait(50)
     return this.changes
@@ -54,23 +54,23 @@ async function watched(t: Test, more: Record<string, string> = {}) {
   return { folder, config, watch: new Watched(t, config.files, config.signature) }
 }
 
-t.test('each file, whatever was done to it', { buffered: true }, async (t) => {
+t.test('any change of each file', { buffered: true }, async (t) => {
   const { folder, watch } = await watched(t)
   folder.write({ 'gateway.config.yaml': `${BASE}drain: 1s\n` })
   t.equal(await watch.noticed(1), 1, 'the main file was written')
   folder.write({ 'routes/a.yaml': `${TABLE}#\n` })
   t.equal(await watch.noticed(2), 2, 'a table was written')
   folder.write({ 'routes/b.yaml': TABLE })
-  t.equal(await watch.noticed(3), 3, 'a table came that a glob matches')
+  t.equal(await watch.noticed(3), 3, 'a new table matched a glob')
   rmSync(folder.file('routes/b.yaml'))
-  t.equal(await watch.noticed(4), 4, 'it went')
+  t.equal(await watch.noticed(4), 4, 'it was deleted')
   rmSync(folder.file('one.yaml'))
-  t.equal(await watch.noticed(5), 5, 'a table went that was named')
+  t.equal(await watch.noticed(5), 5, 'a named table was deleted')
   folder.write({ 'one.yaml': TABLE })
-  t.equal(await watch.noticed(6), 6, 'it came back')
+  t.equal(await watch.noticed(6), 6, 'it was restored')
 })
 
-t.test('a file put in the place of another, of the same size and age', { buffered: true }, async (t) => {
+t.test('a file replaced by another of the same size and time', { buffered: true }, async (t) => {
   const { folder, watch } = await watched(t)
   const { atime, mtime } = statSync(folder.file('one.yaml'))
   folder.write({ 'new.yaml': TABLE.replace('/a', '/two') })
@@ -79,7 +79,7 @@ t.test('a file put in the place of another, of the same size and age', { buffere
   t.equal(await watch.noticed(1), 1)
 })
 
-t.test('a file written in place, of the same size, its age set back', { buffered: true }, async (t) => {
+t.test('a file rewritten with the same size, and its time set back', { buffered: true }, async (t) => {
   const { folder, watch } = await watched(t)
   const { atime, mtime } = statSync(folder.file('one.yaml'))
   utimesSync(folder.file('one.yaml'), atime, mtime)
@@ -89,21 +89,18 @@ t.test('a file written in place, of the same size, its age set back', { buffered
   t.equal(await watch.noticed(2), 2)
 })
 
-t.test(
-  'a symbolic link on the way that leads elsewhere now, as a mounted ConfigMap is changed',
-  async (t) => {
-    const folder = new Folder(t, { 'v1/g.yaml': BASE, 'v2/g.yaml': BASE })
-    symlinkSync('v1', folder.file('data'))
-    symlinkSync('data/g.yaml', folder.file('gateway.config.yaml'))
-    const config = await load(folder)
-    const watch = new Watched(t, config.files, config.signature)
-    symlinkSync('v2', folder.file('next'))
-    renameSync(folder.file('next'), folder.file('data'))
-    t.equal(await watch.noticed(1), 1)
-  },
-)
+t.test('a symbolic link in the path that is switched, as by updates of a mounted ConfigMap', async (t) => {
+  const folder = new Folder(t, { 'v1/g.yaml': BASE, 'v2/g.yaml': BASE })
+  symlinkSync('v1', folder.file('data'))
+  symlinkSync('data/g.yaml', folder.file('gateway.config.yaml'))
+  const config = await load(folder)
+  const watch = new Watched(t, config.files, config.signature)
+  symlinkSync('v2', folder.file('next'))
+  renameSync(folder.file('next'), folder.file('data'))
+  t.equal(await watch.noticed(1), 1)
+})
 
-t.test('a change made after loading and before watching', { buffered: true }, async (t) => {
+t.test('a change between loading and watching', { buffered: true }, async (t) => {
   const { folder, config } = await watched(t)
   folder.write({ 'routes/b.yaml': TABLE })
   const late = new Watched(t, config.files, config.signature)
@@ -111,7 +108,7 @@ t.test('a change made after loading and before watching', { buffered: true }, as
 })
 
 t.test(
-  'nothing changed: nothing is noticed, in a folder named like a glob either',
+  'without a change nothing is noticed, also in a folder named like a glob',
   { buffered: true },
   async (t) => {
     const folder = new Folder(t)
@@ -135,7 +132,7 @@ t.test(
   },
 )
 
-t.test('the files to watch are asked for each time', { buffered: true }, async (t) => {
+t.test('the list of files is read each time', { buffered: true }, async (t) => {
   const folder = new Folder(t, { a: '1', b: '1' })
   let files = [folder.file('a')]
   let changes = 0
@@ -164,7 +161,7 @@ t.test('after close nothing is noticed', { buffered: true }, async (t) => {
   t.equal(watch.changes, 0)
 })
 
-t.test('closed while it looks', { buffered: true }, async (t) => {
+t.test('closed during a check', { buffered: true }, async (t) => {
   const folder = new Folder(t, { a: '1' })
   let looks = 0
   const watch = watchConfig(
