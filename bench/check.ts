@@ -1,6 +1,6 @@
 /**
- * A peer that answers wrongly is disqualified: what it saved by that would be no measure. Asked before it is measured,
- * with an upstream that notes what reaches it.
+ * A peer with wrong answers is disqualified, because its savings would not be comparable. Checked before the
+ * measurement, with an upstream that records its requests.
  */
 
 import { once } from 'node:events'
@@ -11,10 +11,10 @@ import type { Peer } from './peers/peer.ts'
 import { SPACE, seatName } from './names.ts'
 import { token, type World } from './world.ts'
 
-/** Milliseconds for an answer. */
-const PATIENCE = 10_000
+/** Milliseconds for a response. */
+const TIMEOUT = 10_000
 
-interface Question {
+interface Check {
   readonly what: string
   readonly token: string | null
   readonly good: boolean
@@ -22,21 +22,21 @@ interface Question {
 
 interface Answer {
   readonly status: number
-  /** It came through to the upstream. */
+  /** The request reached the upstream. */
   readonly seen: boolean
 }
 
-/** What is wrong with its answers; empty when nothing is. */
+/** The errors in its responses; empty where there are none. */
 export async function faultsOf(peer: Peer, world: World, folder: string): Promise<string[]> {
   mkdirSync(folder, { recursive: true })
-  const upstream = new NotingUpstream()
+  const upstream = new RecordingUpstream()
   const origin = await upstream.listen()
   const setup = { world, folder, routes: 10, workers: 1 }
   const port = Number(new URL(origin).port)
   try {
     const running = await peer.start({ ...setup, upstream: { port, origin, ca: null } })
     try {
-      return await ask(peer, running.port, upstream, questions(peer, world))
+      return await ask(peer, running.port, upstream, checks(peer, world))
     } finally {
       await running.stop()
     }
@@ -45,7 +45,7 @@ export async function faultsOf(peer: Peer, world: World, folder: string): Promis
   }
 }
 
-function questions(peer: Peer, world: World): Question[] {
+function checks(peer: Peer, world: World): Check[] {
   const good = { what: 'a good token', token: token(world), good: true }
   if (!peer.authorises) return [good]
   const bad = (what: string, text: string | null) => ({ what, token: text, good: false })
@@ -59,13 +59,13 @@ function questions(peer: Peer, world: World): Question[] {
     bad('an expired token', token(world, { expiresIn: -30 })),
     bad('a token without an entry for the space', token(world, { hashPerm: [`s2:${seatName(0)}`] })),
     good,
-    // Asked again, with the good one known: what was remembered must not let another one in.
+    // Repeated with the valid token known, whose cached verification must not admit another one.
     bad('a token signed by somebody else, later', token(world, { secret: 'y'.repeat(64) })),
     good,
   ]
 }
 
-async function ask(peer: Peer, port: number, upstream: NotingUpstream, all: readonly Question[]) {
+async function ask(peer: Peer, port: number, upstream: RecordingUpstream, all: readonly Check[]) {
   const faults: string[] = []
   for (const { what, token: text, good } of all) {
     const before = upstream.seen
@@ -76,16 +76,16 @@ async function ask(peer: Peer, port: number, upstream: NotingUpstream, all: read
   return faults
 }
 
-/** Node.js's server alone has nobody behind it. */
+/** Node.js's server alone has no upstream. */
 function isRight({ name }: Peer, { status, seen }: Answer, good: boolean): boolean {
   if (good) return status === 200 && (seen || name === 'node')
   return (status === 401 || status === 403) && !seen
 }
 
 async function statusOf(port: number, text: string | null): Promise<number> {
-  const signal = AbortSignal.timeout(PATIENCE)
+  const signal = AbortSignal.timeout(TIMEOUT)
   const headers = { Space: SPACE, ...(text === null ? {} : { Authorization: `Bearer ${text}` }) }
-  const asked = request({
+  const sent = request({
     host: '127.0.0.1',
     port,
     path: '/v1/trainings/7',
@@ -93,13 +93,13 @@ async function statusOf(port: number, text: string | null): Promise<number> {
     agent: false,
     signal,
   }).end()
-  const [response] = (await once(asked, 'response')) as [IncomingMessage]
+  const [response] = (await once(sent, 'response')) as [IncomingMessage]
   response.resume()
   await once(response, 'end')
   return response.statusCode ?? 0
 }
 
-class NotingUpstream {
+class RecordingUpstream {
   seen = 0
   readonly #server = createServer((_request, response) => {
     this.seen++

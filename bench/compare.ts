@@ -1,7 +1,7 @@
 /**
  * `npm run bench -- --compare REV [--rounds N] [--only NAME[,NAME]] [--threshold T]`: the regression guard. Another
- * revision of Seatgate and this tree by turns, fresh processes each round, and the ratio of their CPU a request for
- * each workload.
+ * revision of Seatgate and this tree in turn, with fresh processes each round, and the ratio of their CPU a request
+ * for each workload.
  */
 
 import { execFileSync } from 'node:child_process'
@@ -27,11 +27,11 @@ export interface CompareSetup {
   readonly only: readonly string[] | null
   readonly quick: boolean
   readonly rounds: number
-  /** Times the base that a workload may cost. */
+  /** The permitted cost of a workload as a multiple of the base's. */
   readonly threshold: number
 }
 
-/** And a store that its own code has made. */
+/** With a store that its own code has made. */
 interface Revision {
   readonly peer: Peer
   readonly place: Place
@@ -46,7 +46,7 @@ export interface Comparison {
   readonly slower: boolean
 }
 
-/** The exit code: 1 where a workload got slower. Rejects, with nothing left behind, when they can't be compared. */
+/** The exit code: 1 where a workload got slower. Rejects, with everything cleaned up, when they cannot be compared. */
 export async function compare(revision: string, setup: CompareSetup): Promise<number> {
   const known = workloads.map(({ name }) => name)
   const unknown = (setup.only ?? []).filter((name) => !known.includes(name))
@@ -88,7 +88,7 @@ async function compareOn(
   return comparisonOf(workload.label, ratios, threshold)
 }
 
-/** Slower: beyond the threshold, and so in three turns of four: not by one bad one. */
+/** Slower: the median exceeds the threshold, and three turns of four are slower than the base. */
 export function comparisonOf(workload: string, ratios: readonly number[], threshold: number): Comparison {
   const [ratio, low, high] = [median(ratios), quantile(ratios, 0.25), quantile(ratios, 0.75)]
   return { workload, ratio, low, high, slower: ratio > threshold && low > 1 }
@@ -113,7 +113,7 @@ async function sidesOf(revision: string, ending: Ending): Promise<[base: Revisio
   return [await side(seatgateOf(before, 'base'), before), await side({ ...seatgate, name: 'branch' }, root)]
 }
 
-/** A work tree of its own, with the packages of this one; nothing of it is left in the repository. */
+/** A work tree of its own, with the packages of this one; nothing of it remains in the repository. */
 function checkOut(revision: string, folder: string, ending: Ending): string {
   const git = (...args: string[]) =>
     execFileSync('git', ['-C', root, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
@@ -126,7 +126,7 @@ function checkOut(revision: string, folder: string, ending: Ending): string {
   return folder
 }
 
-/** Once, be it by the end of the work or of the process. */
+/** Runs once, at the end of the work or of the process. */
 function onEnd(ending: Ending, step: () => void): void {
   let done = false
   const once = () => {

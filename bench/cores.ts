@@ -1,6 +1,6 @@
 /**
- * Which core does what: the first for the peer, the others for load and upstream, so that neither takes the other's
- * time. Without taskset, or on a single core, nobody is bound. Called by whoever starts a program.
+ * The assignment of cores: the first for the peer, the others for load and upstream, so that they do not share CPU
+ * time. Without taskset, or on a single core, no process is bound.
  */
 
 import { execFileSync } from 'node:child_process'
@@ -8,7 +8,7 @@ import { accessSync, constants } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { delimiter, join } from 'node:path'
 
-/** Of the machine: read before this process is bound to some of them. */
+/** The cores of the machine, read before this process is bound to some of them. */
 export const CORES = availableParallelism()
 
 export const pinned = CORES > 1 && which('taskset') !== null
@@ -19,14 +19,14 @@ export function peerCores(workers: number): string | null {
   return workers <= 1 ? '0' : `0-${Math.min(workers, CORES) - 1}`
 }
 
-/** Those that the peer leaves; all, where it leaves none. */
+/** The cores that the peer does not use, or all where it uses all. */
 export function loadCores(workers: number): string | null {
   if (!pinned) return null
   const first = workers >= CORES ? 0 : Math.max(1, workers)
   return first === CORES - 1 ? String(first) : `${first}-${CORES - 1}`
 }
 
-/** This process goes where the load goes: it may be the one that loads. */
+/** Binds this process to the cores of the load, because it may generate the load. */
 export function bindThisProcess(): void {
   const cores = loadCores(1)
   if (cores !== null) execFileSync('taskset', ['-apc', cores, `${process.pid}`], { stdio: 'ignore' })
@@ -37,7 +37,7 @@ export function bound(cores: string | null, command: readonly string[]): string[
   return cores === null ? [...command] : ['taskset', '-c', cores, ...command]
 }
 
-/** Where a program is; null where it is not installed. */
+/** The path of a program; null where it is not installed. */
 export function which(name: string): string | null {
   const folders = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin', '/sbin']
   return folders.map((folder) => join(folder, name)).find(isExecutable) ?? null

@@ -1,6 +1,6 @@
 /**
- * Whether a flood of bad tokens starves good requests: these come at a fixed rate, first alone and then while as many
- * bad ones as go come beside them.
+ * Whether a flood of invalid tokens delays valid requests: these are sent at a fixed rate, first alone, and then
+ * beside as many invalid ones as possible.
  */
 
 import { type Place, withPeer } from './measure.ts'
@@ -10,18 +10,18 @@ import { RequestsOf } from './rounds.ts'
 import { Traffic } from './traffic.ts'
 import type { Workload } from './workloads.ts'
 
-/** Good requests a second, and the connections that they come on. */
+/** Valid requests a second, and their connections. */
 export const GOOD_RATE = 1000
 const GOOD_CONNECTIONS = 16
-/** Seconds, of each kind, at most. */
+/** Maximum seconds of each kind. */
 const WARM_UP = 3
 
 export interface Flood {
   readonly peer: string
-  /** Of the good ones. */
+  /** Of the valid requests. */
   readonly alone: Latency
   readonly flooded: Latency
-  /** Bad ones a second. */
+  /** Invalid requests a second. */
   readonly bad: number
 }
 

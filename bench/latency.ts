@@ -7,18 +7,18 @@ export interface RatedLoad extends Omit<Load, 'countStatuses'> {
   readonly rate: number
 }
 
-/** Milliseconds, from when a request was due to the end of its answer. */
+/** Milliseconds, from when a request was due to the end of its response. */
 export interface Latency {
   readonly p50: number
   readonly p99: number
   readonly p999: number
   readonly most: number
-  /** p99 of what the client itself was late in sending: it is part of all the others. */
+  /** p99 of the client's own delay in sending, which is part of all the others. */
   readonly late: number
-  /** Answered, and of these not with 200. */
+  /** Responses, and those of them with a status other than 200. */
   readonly requests: number
   readonly refused: number
   readonly failed: number
-  /** Requests a second that were asked for. */
+  /** The intended requests a second. */
   readonly rate: number
 }

@@ -1,6 +1,4 @@
-/**
- * Load as hard as it goes: by wrk, which is never the bottleneck, or by autocannon where wrk is not installed.
- */
+/** Load at full speed, by wrk, which is never the bottleneck, or by autocannon where wrk is not installed. */
 
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
@@ -13,10 +11,10 @@ import type { Requests } from './requests.ts'
 const SCRIPT = fileURLToPath(new URL('./wrk.lua', import.meta.url))
 const MEBIBYTE = 1024 * 1024
 /** Milliseconds beyond its time that wrk may take. */
-const PATIENCE = 30_000
+const MARGIN = 30_000
 
 const wrk = which('wrk')
-/** Which program loads. */
+/** The load program in use. */
 export const loader = wrk === null ? 'autocannon' : 'wrk'
 
 export interface Load {
@@ -24,7 +22,7 @@ export interface Load {
   readonly requests: Requests
   /** Number of the first request. */
   readonly from: number
-  /** Answers are counted by their status, which the load program pays for. */
+  /** Responses are counted by their status, at the cost of the load program. */
   readonly countStatuses: boolean
   readonly connections: number
   readonly seconds: number
@@ -33,20 +31,20 @@ export interface Load {
 }
 
 export interface Loaded {
-  /** Answered. */
+  /** Responses. */
   readonly requests: number
   readonly sent: number
-  /** Of those answered, with a status of 400 or above. */
+  /** Of these, with a status of 400 or above. */
   readonly refused: number
-  /** Connections that broke, and answers that did not come. */
+  /** Broken connections, and missing responses. */
   readonly failed: number
-  /** A second. */
+  /** Requests a second. */
   readonly rate: number
-  /** Answers by status; empty where they were not counted. */
+  /** Responses by status; empty where they were not counted. */
   readonly statuses: Readonly<Record<string, number>>
 }
 
-/** Rejects when tokens that are sent once have run out: the rest would measure something else. */
+/** Rejects when the single-use tokens have run out, because the rest would measure something else. */
 export function saturate(load: Load): Promise<Loaded> {
   return wrk === null ? byAutocannon(load) : byWrk(wrk, load)
 }
@@ -55,22 +53,29 @@ async function byWrk(program: string, load: Load): Promise<Loaded> {
   const { port, requests, from, countStatuses, connections, seconds, workers } = load
   const url = `http://127.0.0.1:${port}/`
   const options = ['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '10s', '-s', SCRIPT, url, '--']
-  const told = [requests.list, `${from}`, requests.newTokens?.list ?? '-', countStatuses ? 'statuses' : '-']
-  const [file = '', ...args] = bound(loadCores(workers), [program, ...options, ...told])
-  const limits = { maxBuffer: MEBIBYTE, timeout: seconds * 1000 + PATIENCE }
+  const scriptArgs = [
+    requests.list,
+    `${from}`,
+    requests.newTokens?.list ?? '-',
+    countStatuses ? 'statuses' : '-',
+  ]
+  const [file = '', ...args] = bound(loadCores(workers), [program, ...options, ...scriptArgs])
+  const limits = { maxBuffer: MEBIBYTE, timeout: seconds * 1000 + MARGIN }
   const { stdout } = await promisify(execFile)(file, args, limits).catch(asError)
-  const { microseconds, exhausted, ...loaded } = JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '') as Said
+  const { microseconds, exhausted, ...loaded } = JSON.parse(
+    stdout.trimEnd().split('\n').at(-1) ?? '',
+  ) as WrkOutput
   if (exhausted) throw new Error('the tokens that are sent once are not enough')
   return { ...loaded, rate: (loaded.requests * 1e6) / microseconds }
 }
 
-/** In its own words: those of the command have all its arguments. */
+/** The program's own message: that of the command contains all its arguments. */
 function asError(cause: Error & { stderr?: string }): never {
   throw new Error(`wrk: ${cause.stderr?.trim() || cause.message}`, { cause })
 }
 
-/** What wrk.lua prints. */
-interface Said extends Omit<Loaded, 'rate'> {
+/** The output of wrk.lua. */
+interface WrkOutput extends Omit<Loaded, 'rate'> {
   readonly microseconds: number
   readonly exhausted: boolean
 }

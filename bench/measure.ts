@@ -1,4 +1,4 @@
-/** One run: a fresh peer, warmed up, loaded as hard as it goes, then at a fixed rate. */
+/** One run: a fresh peer, warmed up, loaded at full speed, then at a fixed rate. */
 
 import type { Peer } from './peers/peer.ts'
 import type { Workload } from './workloads.ts'
@@ -19,7 +19,7 @@ export interface Job {
 
 /** Seconds of each part. */
 export interface Lengths {
-  /** At most: a second at a time, until there have been enough requests. */
+  /** Maximum: one second at a time, until enough requests are sent. */
   readonly warmUp: number
   readonly saturated: number
   /** 0: no latency is measured. */
@@ -27,7 +27,7 @@ export interface Lengths {
 }
 
 export interface Sample {
-  /** CPU microseconds a request, of the peer's whole tree of processes. */
+  /** CPU microseconds a request, of the peer's whole process tree. */
   readonly cpu: number
   /** Requests a second at saturation. */
   readonly rate: number
@@ -49,7 +49,7 @@ export function measure(job: Job, requests: Requests, place: Place, lengths: Len
   return withPeer(job, place, (running) => run(running, job, requests, lengths))
 }
 
-/** Starts a fresh one, and ends it and all that it wrote, whatever happens. */
+/** Starts a fresh peer, and always stops it and removes its files. */
 export async function withPeer<V>(
   { peer, workload }: Job,
   { world, upstreams, folder: parent }: Place,

@@ -1,4 +1,4 @@
-/** The results of a run, as the report and the picture take them. */
+/** The results of a run, for the report and the picture. */
 
 import type { Curves } from './curves/report.ts'
 import type { Flood } from './flood.ts'
@@ -15,14 +15,14 @@ export interface Measured {
   readonly quick: boolean
   readonly rounds: number
   readonly upstream: string
-  /** Of the last minute, before and after. */
+  /** Load averages of the last minute, before and after. */
   readonly load: readonly [number, number]
   readonly peers: readonly Peer[]
   readonly workloads: readonly Workload[]
-  /** The workload that the table of peers is of. */
+  /** The workload of the table of peers. */
   readonly table: string
   readonly results: readonly Result[]
-  /** Peers that were left out, and why. */
+  /** Excluded peers, and the reasons. */
   readonly left: readonly string[]
   readonly turns: readonly Turns[]
   readonly floods: readonly Flood[]

@@ -1,4 +1,6 @@
-/** `npm run bench:micro`: what each stage of a request costs by itself. Prints Markdown; `npm run bench` has it too. */
+/**
+ * `npm run bench:micro`: the cost of each stage of a request by itself. Prints Markdown; `npm run bench` includes it.
+ */
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

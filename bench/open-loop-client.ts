@@ -1,8 +1,8 @@
 /**
- * Sends requests at a fixed rate on a set of connections, whether or not earlier ones have been answered: each has a
- * time at which it is due, waits where all connections are in use, and its latency counts from when it was due. So a
- * peer that stands still is charged for every request that came due meanwhile (no coordinated omission). Its own
- * pacing, up to 0.1 ms, is part of every latency. Prints one line of JSON.
+ * Sends requests at a fixed rate on a set of connections, whether or not earlier ones have responses. Each request
+ * has a due time, waits while all connections are in use, and its latency counts from the due time. So a stalled peer
+ * is charged for every request that became due meanwhile (no coordinated omission). The client's own pacing, up to
+ * 0.1 ms, is part of every latency. Prints one line of JSON.
  */
 
 import { connect, type Socket } from 'node:net'
@@ -11,7 +11,7 @@ import type { Latency } from './latency.ts'
 import { readRequests } from './read-requests.ts'
 import { quantile } from './scale/statistics.ts'
 
-/** Milliseconds: the longest nap, and how long the last answers are waited for. */
+/** Milliseconds: the longest sleep, and the wait for the last responses. */
 const NAP = 0.1
 const LAST_WAIT = 5000
 
@@ -19,7 +19,7 @@ const load = JSON.parse(process.argv[2] ?? '') as RatedLoad
 const messages = messagesOf(load)
 const napping = new Int32Array(new SharedArrayBuffer(4))
 
-/** Milliseconds, an answer each; and a request each, of what this process was late in noticing that it was due. */
+/** Milliseconds: the latency of each response, and the client's own delay of each request. */
 const latencies: number[] = []
 const lateness: number[] = []
 let refused = 0
@@ -31,7 +31,7 @@ class Connection {
   #due = 0
   #busy = false
   #received = ''
-  /** Characters that the answer has in all; 0 while its head is not whole. */
+  /** Total length of the response in characters; 0 while its header section is incomplete. */
   #length = 0
 
   constructor() {
@@ -88,13 +88,13 @@ const free = Array.from({ length: load.connections }, () => new Connection())
 const all = [...free]
 const begun = performance.now() + 200
 const total = messages.length
-/** So many have come due, and so many of these have been sent. */
+/** Numbers of requests that became due, and that were sent. */
 let due = 0
 let sent = 0
 
 setTimeout(turn, 200)
 
-/** Naps are short, so that answers are read soon; and long enough to leave the core to others. */
+/** Sleeps are short, so that responses are read soon, and long enough to leave the core to others. */
 function turn(): void {
   if (ended) return
   const now = performance.now()
@@ -157,7 +157,7 @@ function lengthOf(text: string): number {
   return end + 4 + Number(length)
 }
 
-/** The text of so many requests. */
+/** The text of the requests. */
 function messagesOf({ port, requests, from, rate, seconds }: RatedLoad): Buffer[] {
   const reader = readRequests(requests, from)
   return Array.from({ length: Math.round(rate * seconds) }, () => {

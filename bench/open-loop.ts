@@ -1,4 +1,4 @@
-/** Load at a fixed rate, and how long each answer took, by `open-loop-client.ts` in a process of its own. */
+/** Load at a fixed rate, and the latency of each response, by `open-loop-client.ts` in a process of its own. */
 
 import type { Latency, RatedLoad } from './latency.ts'
 import { type ChildProcess, spawn } from 'node:child_process'
@@ -9,7 +9,7 @@ import { bound, loadCores } from './cores.ts'
 const CLIENT = fileURLToPath(new URL('./open-loop-client.ts', import.meta.url))
 
 /** Milliseconds beyond its time that the client may take. */
-const PATIENCE = 30_000
+const MARGIN = 30_000
 
 /** Rejects when the client fails. */
 export function atRate(load: RatedLoad): Promise<Latency> {
@@ -18,7 +18,7 @@ export function atRate(load: RatedLoad): Promise<Latency> {
     CLIENT,
     JSON.stringify(load),
   ])
-  const timeout = load.seconds * 1000 + PATIENCE
+  const timeout = load.seconds * 1000 + MARGIN
   return resultOf(spawn(file, args, { stdio: ['ignore', 'pipe', 'inherit'], timeout }))
 }
 

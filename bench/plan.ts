@@ -1,10 +1,10 @@
-/** What of all there is gets measured, and in which order. Pure; called by `run.ts`. */
+/** The selection of measurements, and their order. Pure functions. */
 
 export interface Named {
   readonly name: string
 }
 
-/** Beside the runs of peers on workloads. */
+/** Parts beside the runs of peers on workloads. */
 export const PARTS = ['turns', 'flood', 'neighbour', 'websockets', 'micro', 'curves'] as const
 export type Part = (typeof PARTS)[number]
 
@@ -19,11 +19,10 @@ interface WorkloadName extends Named {
 }
 
 /**
- * Names of peers choose among the peers, those of workloads among the workloads; of the kind that none is named of, all
- * are taken. The first workload is the table's.
+ * Names of peers select among the peers, and those of workloads among the workloads; a kind without a selection runs
+ * whole. The first workload is the table's.
  *
- * @param only null: everything
- * @returns the names that nothing is called, where there are any
+ * @param only null: everything @returns the unknown names, if any
  */
 export function choose<P extends Named, W extends WorkloadName>(
   peers: readonly P[],
@@ -47,7 +46,7 @@ export function choose<P extends Named, W extends WorkloadName>(
   }
 }
 
-/** Each round the other way round: what drifts while it is measured drifts for all. */
+/** Each round is in reverse order of the last, so that a drift affects all alike. */
 export function inTurn<T>(list: readonly T[], round: number): readonly T[] {
   return round % 2 === 0 ? list : list.toReversed()
 }

@@ -1,7 +1,4 @@
-/**
- * What a process and all its descendants have cost so far: CPU and memory from /proc. Called by the measurements; Linux
- * alone has it.
- */
+/** The cost of a process and all its descendants so far: CPU and memory from /proc, which only Linux has. */
 
 import { readdirSync, readFileSync } from 'node:fs'
 
@@ -11,11 +8,11 @@ const TICKS = 100
 export interface ProcessStat {
   readonly pid: number
   readonly parent: number
-  /** User and system, its own and that of its children which have ended and were waited for. */
+  /** User and system time, its own and that of its children that have ended and were waited for. */
   readonly ticks: number
 }
 
-/** The text of /proc/PID/stat. A name may hold spaces and brackets: what counts comes after the last bracket. */
+/** The text of /proc/PID/stat. A name may contain spaces and brackets: the fields start after the last bracket. */
 export function parseStat(text: string): ProcessStat {
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
   const number = (index: number) => Number(fields[index] ?? Number.NaN)
@@ -24,7 +21,7 @@ export function parseStat(text: string): ProcessStat {
   return { pid: Number.parseInt(text, 10), parent: number(1), ticks }
 }
 
-/** The processes, and all that descend from them. */
+/** The processes and all their descendants. */
 export function descendants(all: readonly ProcessStat[], roots: readonly number[]): ProcessStat[] {
   const found = new Set(roots)
   let before = 0
@@ -41,7 +38,7 @@ export function cpuOf(roots: readonly number[]): number {
   return (ticks / TICKS) * 1e6
 }
 
-/** Resident bytes; pages that several of the processes share are shared out among them. */
+/** Resident bytes; pages that several of the processes share are divided among them. */
 export function memoryOf(roots: readonly number[]): number {
   return descendants(allProcesses(), roots).reduce((sum, { pid }) => sum + residentOf(pid), 0)
 }

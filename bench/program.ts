@@ -1,6 +1,6 @@
 /**
- * A program that listens on a port: started on its cores, waited for, ended. What it prints goes to a file, as an access
- * log would. Called by the peers and for the upstream.
+ * A program that listens on a port: started on its cores, awaited, stopped. Its output goes to a file, like an access
+ * log.
  */
 
 import { type ChildProcess, spawn } from 'node:child_process'
@@ -12,15 +12,15 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { unwatch, watch } from '../test/support/servers/watch.ts'
 import { bound } from './cores.ts'
 
-/** Milliseconds: to accept its first connection, and to end when it is told to. */
-const PATIENCE = 60_000
+/** Milliseconds: until it accepts its first connection, and until it ends after the signal. */
+const TIMEOUT = 60_000
 const LAST_WAIT = 5000
 
 export interface Launch {
   readonly command: readonly string[]
   readonly port: number
   readonly cores: string | null
-  /** For what it prints; goes with the process at the latest. */
+  /** For its output; removed with the process at the latest. */
   readonly folder: string
   readonly env?: NodeJS.ProcessEnv
 }
@@ -28,7 +28,7 @@ export interface Launch {
 export class Program {
   readonly pid: number
   readonly port: number
-  /** Milliseconds from the start of the process to connections accepted. */
+  /** Milliseconds from the start of the process until it accepts connections. */
   readonly startedIn: number
   readonly #child: ChildProcess
   readonly #exited: Promise<unknown>
@@ -47,7 +47,7 @@ export class Program {
     this.startedIn = time
   }
 
-  /** Resolves once it accepts connections; rejects, with what it printed, when it ends before. */
+  /** Resolves once it accepts connections; rejects, with its output, when it ends before. */
   static async start({ command, port, cores, folder, env }: Launch): Promise<Program> {
     const [file = '', ...args] = bound(cores, command)
     const printed = join(folder, `out-${port}.log`)
@@ -68,7 +68,7 @@ export class Program {
     return new Program(child, pid, exited, port, performance.now() - begun)
   }
 
-  /** Told to, or made to. */
+  /** Ends by signal, or is killed. */
   async stop(): Promise<void> {
     const running = () => this.#child.exitCode === null && this.#child.signalCode === null
     if (!running()) return void (await this.#exited)
@@ -80,7 +80,7 @@ export class Program {
 }
 
 async function accepting(port: number, child: ChildProcess): Promise<void> {
-  const end = performance.now() + PATIENCE
+  const end = performance.now() + TIMEOUT
   while (!(await accepts(port))) {
     if (child.exitCode !== null || child.signalCode !== null) throw new Error('it ended')
     if (performance.now() > end) throw new Error('it does not listen')
@@ -93,14 +93,14 @@ function accepts(port: number): Promise<boolean> {
     const socket = connect(port, '127.0.0.1')
     socket.on('error', () => resolve(false))
     socket.on('connect', () => {
-      // Where nobody listens yet, a connection may be given that very port on its own side, and so reach itself.
+      // Without a listener, a connection may get this very port as its own, and so connect to itself.
       resolve(socket.localPort !== port)
       socket.destroy()
     })
   })
 }
 
-/** One that nobody listens on now. */
+/** A port without a listener. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')

@@ -1,4 +1,4 @@
-/** Lists of requests, read by the load programs that are in Node.js. `wrk.lua` reads them for wrk. */
+/** Lists of requests for the load programs in Node.js. `wrk.lua` reads them for wrk. */
 
 import { readFileSync } from 'node:fs'
 import { NEW_TOKEN, type Requests } from './requests.ts'
@@ -10,7 +10,7 @@ export interface ReadRequest {
   readonly body: string
 }
 
-/** The requests in their order, from one of them on. Throws when the tokens that are sent once run out. */
+/** The requests in order, starting at one of them. Throws when the single-use tokens run out. */
 export function* readRequests({ list, newTokens }: Requests, from: number): Generator<ReadRequest, never> {
   const requests = linesOf(list).map(requestOf)
   const tokens = newTokens === null ? [] : linesOf(newTokens.list)

@@ -1,14 +1,11 @@
-/**
- * Lists of requests as the load programs read them, a request a line, and which status each is planned to get. Made by the
- * workloads.
- */
+/** Lists of requests in the format of the load programs, a request a line, and the planned status of each. */
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 export type Status = 200 | 401 | 403
 
-/** In a header line: here a load program puts a token that it sends only once. */
+/** Placeholder in a header line: a load program replaces it by a single-use token. */
 export const NEW_TOKEN = '{new}'
 
 export interface PlannedRequest {
@@ -17,19 +14,19 @@ export interface PlannedRequest {
   readonly headers: readonly string[]
   /** Bytes. */
   readonly body?: number
-  /** Of the answer. */
+  /** Of the response. */
   readonly status?: Status
 }
 
 export interface Requests {
   /**
-   * A file, sent over and over: method, path, bytes of the body, and the header lines, all parted by tabs. `wrk.lua` and
-   * `readRequests` read it.
+   * A file that is sent repeatedly: method, path, bytes of the body, and the header lines, separated by tabs.
+   * `wrk.lua` and `readRequests` read it.
    */
   readonly list: string
-  /** Of the answer to each. */
+  /** Of the response to each. */
   readonly statuses: readonly Status[]
-  /** Tokens that are sent once each, a line each; null where the list needs none. */
+  /** Single-use tokens, a line each; null where the list needs none. */
   readonly newTokens: NewTokens | null
 }
 
@@ -62,7 +59,7 @@ function lineOf({ method = 'GET', path, headers, body = 0 }: PlannedRequest): st
   return [method, path, `${body}`, ...headers].join('\t')
 }
 
-/** How many of so many requests, the list sent over and over, are planned to get the status. */
+/** The number of requests with this planned status, among this many of the repeated list. */
 export function plannedOf({ statuses }: Requests, status: Status, from: number, count: number): number {
   const within = (end: number) => statuses.slice(0, end).filter((each) => each === status).length
   const before = (end: number) =>

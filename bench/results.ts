@@ -1,4 +1,4 @@
-/** What was measured as Markdown: `bench/RESULTS.md`. The machine is named by what counts alone. */
+/** The results as Markdown: `bench/RESULTS.md`. The machine is described by its relevant properties only. */
 
 import type { Measured } from './measured.ts'
 import { CORES, pinned } from './cores.ts'

@@ -1,4 +1,4 @@
-/** All runs of peers on workloads, round by round. A run that fails is told of, and the others go on. */
+/** All runs of peers on workloads, round by round. A failed run is reported, and the others continue. */
 
 import type { Job } from './measure.ts'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ import { inTurn } from './plan.ts'
 import type { Requests } from './requests.ts'
 import type { Workload } from './workloads.ts'
 
-/** Made once for all peers that can be asked the same. */
+/** Made once for all peers with the same requests. */
 export class RequestsOf {
   readonly #place: Place
   readonly #made = new Map<string, Requests>()
@@ -31,16 +31,16 @@ export interface Result {
   readonly peer: string
   readonly workload: string
   readonly samples: readonly Sample[]
-  /** Of runs that gave none. */
+  /** Errors of failed runs. */
   readonly failures: readonly string[]
 }
 
-/** The first workload is warmed up longer than the others, and is the only one whose latency is measured. */
+/** The first workload has a longer warm-up than the others, and is the only one whose latency is measured. */
 export interface RoundLengths extends Lengths {
   readonly shortWarmUp: number
 }
 
-/** Seatgate does every workload; the others what they can. */
+/** Seatgate runs every workload; the others run those that they support. */
 export function jobsOf(peers: readonly Peer[], workloads: readonly Workload[]): Job[] {
   const can = ({ rivals }: Workload, { name }: Peer) =>
     rivals === 'all' || name === 'seatgate' || rivals.includes(name)

@@ -1,8 +1,8 @@
 /**
- * `npm run bench`: Seatgate and what else one could put in front of a service, measured side by side. A run has a fresh
- * process, the order is reversed each round, medians are compared.
+ * `npm run bench`: Seatgate and its alternatives in front of a service, measured side by side. A run has a fresh
+ * process, the order is reversed each round, and medians are compared.
  *
- * `--quick` is a short look; `--only NAME[,NAME]` takes some peers, workloads or parts; `--rounds N`. A whole run writes
+ * `--quick` is a short run; `--only NAME[,NAME]` selects peers, workloads or parts; `--rounds N`. A whole run writes
  * its results into this folder, any other one into the temporary folder. `--compare REV` is the regression guard: see
  * `compare.ts`.
  */
@@ -40,7 +40,7 @@ bindThisProcess()
 process.once('SIGINT', () => process.exit(130)).once('SIGTERM', () => process.exit(143))
 process.exitCode = values.compare === undefined ? await bench() : await guard(values.compare)
 
-/** The exit code: 1 where a run gave nothing, 2 for a name that nothing has. */
+/** The exit code: 1 where a run failed, 2 for an unknown name. */
 async function bench(): Promise<number> {
   const choice = choose(peers, workloads, only, quick)
   if (!('parts' in choice)) {
@@ -62,7 +62,7 @@ async function bench(): Promise<number> {
   }
 }
 
-/** 2 where nothing could be compared: not to be taken for slower. */
+/** 2 where nothing could be compared, as distinct from slower. */
 async function guard(revision: string): Promise<number> {
   try {
     return await compare(revision, {
@@ -77,7 +77,7 @@ async function guard(revision: string): Promise<number> {
   }
 }
 
-/** Ends the process where there is anything else among them. */
+/** Ends the process where an unknown option is among them. */
 function readOptions() {
   try {
     const { values } = parseArgs({

@@ -1,8 +1,8 @@
 /**
- * `npm run bench:scale`: the fleet at scale, measured and drawn. A million Seats in ten thousand tenants on PostgreSQL,
- * with real gateways on it and a Redis; and fleets of up to fifty instances that write to each other. Prints Markdown,
- * and draws `bench/scale.svg`. `--quick` is for trying it out: all is smaller, and the drawing goes to the temporary
- * folder, where the raw numbers are kept either way.
+ * `npm run bench:scale`: the fleet at scale, measured and drawn. A million Seats in ten thousand tenants on
+ * PostgreSQL, with real gateways and a Redis; and fleets of up to fifty instances that write to each other. Prints
+ * Markdown, and draws `bench/scale.svg`. `--quick` is a trial: all is smaller, and the drawing goes to the temporary
+ * folder, which receives the raw numbers in either case.
  */
 
 import { randomBytes } from 'node:crypto'
@@ -100,7 +100,7 @@ async function measureFleets(ending: Ending): Promise<FleetCost[]> {
   return measured
 }
 
-/** Whatever happens, all that was started ends. */
+/** Stops everything that was started, whatever happens. */
 async function ended<V>(work: (ending: Ending) => Promise<V>): Promise<V> {
   const ending = new Ending()
   try {
@@ -110,7 +110,7 @@ async function ended<V>(work: (ending: Ending) => Promise<V>): Promise<V> {
   }
 }
 
-/** How far it has come; what is printed is the table alone. */
+/** Reports progress; only the table is printed to standard output. */
 function say(line: string): void {
   console.error(line)
 }

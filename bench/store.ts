@@ -1,6 +1,6 @@
 /**
- * A store of any number of Seats, filled faster than by its own writes. Its feed of changes knows nothing of them,
- * which is as good as long ago.
+ * A store of any number of Seats, filled faster than by its own writes. Its feed of changes does not contain them, as
+ * if they were older than the feed.
  */
 
 import { randomBytes } from 'node:crypto'
@@ -14,9 +14,9 @@ const INSERT = `INSERT INTO seats (tenant, id, name, spaces, permissions, create
   VALUES (?, ?, ?, ?, ?, 'bench', ?)`
 
 /**
- * Gives it as a configuration names it. Made when it is not there yet.
+ * Returns the store as a configuration names it, and creates it if it does not exist.
  *
- * @param open makes the tables: of another revision, where two are compared
+ * @param open creates the tables: of another revision, where two are compared
  */
 export async function storeOf(path: string, seats: number, open = openStore): Promise<string> {
   if (existsSync(path)) return `sqlite:${path}`

@@ -1,4 +1,4 @@
-/** What samples come to: medians, their spread, and ratios of what was measured in the same round. Called by the reports. */
+/** Summaries of samples: medians, their spread, and ratios of figures from the same round. */
 
 import type { Sample } from './measure.ts'
 import type { Result } from './rounds.ts'
@@ -14,7 +14,7 @@ export interface Summary {
   readonly startedIn: number
   /** Milliseconds: p50, p99, p99.9. Null where none were measured. */
   readonly latency: readonly [number, number, number] | null
-  /** Milliseconds that the load itself was late, p99. */
+  /** The load's own delay in milliseconds, p99. */
   readonly late: number | null
 }
 

@@ -1,4 +1,4 @@
-/** What the drawings share: an SVG with a ground of its own, light or dark as the reader has it. */
+/** Shared parts of the drawings: an SVG with a background of its own, light or dark by the reader's preference. */
 
 const STYLE = `
   .ground { fill: #ffffff; stroke: #d0d7de }
@@ -40,7 +40,7 @@ function escaped(words: string): string {
   return words.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;')
 }
 
-/** Round, not much above the value, and with a half that is a short number too. */
+/** A round number, slightly above the value, whose half is short too. */
 export function ceiling(value: number): number {
   const power = 10 ** Math.floor(Math.log10(value))
   return ([1, 1.2, 1.6, 2, 3, 4, 5, 6, 8, 10].find((each) => each * power >= value) ?? 10) * power

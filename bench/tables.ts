@@ -44,7 +44,7 @@ function peerRow(
   return `| ${cells.join(' | ')} |`
 }
 
-/** What issue and README promise, in one place. */
+/** The goals of the README, in one place. */
 export function ratios({ peers, results, table }: Measured): string[] {
   const seatgate = resultOf(results, 'seatgate', table)
   const rows = peers.flatMap(({ name, label }) => {

@@ -1,6 +1,6 @@
 /**
- * The requests of a workload as one running peer gets them: each load goes on where the one before it ended, and every
- * load rejects where the answers are not those that are planned. Called by the measurements.
+ * The requests of a workload for one running peer: each load starts where the last one ended, and every load rejects
+ * where the responses are not the planned ones.
  */
 
 import { type Loaded, saturate } from './load.ts'
@@ -9,14 +9,17 @@ import { atRate } from './open-loop.ts'
 import { plannedOf, type Requests, type Status } from './requests.ts'
 
 export const CONNECTIONS = 64
-/** Requests that warm a peer up: by then, what is compiled as it runs has been (Seatgate: 40, 27, 26, 24, 24, 24 µs by 40,000). */
+/**
+ * Requests that warm a peer up: by then, run-time compilation has settled (Seatgate: 40, 27, 26, 24, 24, 24 µs by
+ * 40,000).
+ */
 const WARM = 200_000
 const STATUSES: readonly Status[] = [200, 401, 403]
 
 export interface TrafficSetup {
   readonly port: number
   readonly requests: Requests
-  /** False: the peer looks at no token, and answers all with 200. */
+  /** False: the peer checks no token, and every response is 200. */
   readonly authorises: boolean
   /** Cores that the peer may use, and the load may not. */
   readonly workers: number
@@ -31,7 +34,7 @@ export class Traffic {
     this.#setup = setup
   }
 
-  /** A second at a time, until there have been enough requests. Each answer's status is looked at in the first second. */
+  /** One second at a time, until enough requests are sent. The first second checks the status of each response. */
   async warmUp(seconds: number): Promise<void> {
     const { newTokens, statuses } = this.#setup.requests
     // Where every request takes a new token, half of them are left for the rest of the run.
@@ -72,19 +75,19 @@ export class Traffic {
     return status === 200 ? count : 0
   }
 
-  /** What was sent last may be unanswered: there may be so many fewer of each status, and no more. */
+  /** The last requests may have no response: each status may lack this many, and no more. */
   #assertPlanned({ requests, sent, refused, failed, statuses }: Loaded, from: number): void {
     if (requests === 0) throw new Error('nothing was answered')
     const open = sent - requests
     const isPlanned = (count: number, planned: number) => count <= planned && count >= planned - open
     const planned = STATUSES.map((status) => this.#planned(status, from, sent))
-    const told = Object.keys(statuses).length > 0
+    const counted = Object.keys(statuses).length > 0
     const counts = STATUSES.map((status) => statuses[status] ?? 0)
     const right =
       isPlanned(refused, sent - (planned[0] ?? 0)) &&
-      (!told || counts.every((count, i) => isPlanned(count, planned[i] ?? 0)))
+      (!counted || counts.every((count, i) => isPlanned(count, planned[i] ?? 0)))
     if (right && failed === 0) return
-    const shares = told ? `${STATUSES.join('/')}: ${counts.join('/')}` : `${refused} refused`
+    const shares = counted ? `${STATUSES.join('/')}: ${counts.join('/')}` : `${refused} refused`
     throw new Error(
       `of ${requests} answers ${shares}, planned ${STATUSES.join('/')}: ${planned.join('/')} of ${sent}; ${failed} failed`,
     )

@@ -1,7 +1,7 @@
 /**
- * Several peers by turns, as Seatgate and those that its goals name: all of them run, and one after the other is loaded
- * for a second. What slows the machine down for some seconds slows them alike: so they can be compared in an hour in
- * which runs that are half a minute apart can't be.
+ * Several peers in turn, such as Seatgate and those that its goals name: all of them run, and each is loaded for a
+ * second in turn. A slowdown of the machine affects them alike, so that they can be compared when runs half a minute
+ * apart cannot.
  */
 
 import { copyFileSync } from 'node:fs'
@@ -16,7 +16,7 @@ import { median, quantile } from './scale/statistics.ts'
 import { Traffic } from './traffic.ts'
 import type { Workload } from './workloads.ts'
 
-/** What a request of a workload may cost at most, as a multiple of what it costs each of these. */
+/** The maximum cost of a request of a workload, as a multiple of its cost at each of these. */
 export const GOALS: Readonly<Record<string, Readonly<Record<string, number>>>> = {
   mixed: { 'haproxy-jwt': 1, 'nginx-auth-request': 0.65 },
   'one-token': {
@@ -35,31 +35,31 @@ export interface Turns {
   readonly peer: string
   /** CPU microseconds a request, median. */
   readonly cpu: number
-  /** Of Seatgate's and its own, turn by turn: median and quartiles. Of Seatgate itself: 1. */
+  /** The ratio of Seatgate's cost and its own, turn by turn: median and quartiles. Of Seatgate itself: 1. */
   readonly ratio: number
   readonly low: number
   readonly high: number
-  /** How many there were. */
+  /** Number of turns. */
   readonly turns: number
 }
 
 export interface TurnsSetup {
   readonly workload: Workload
-  /** Seconds, at most. */
+  /** Maximum seconds. */
   readonly warmUp: number
-  /** With fresh processes each. */
+  /** Each with fresh processes. */
   readonly rounds: number
   readonly turns: number
 }
 
-/** One of those that take turns: no two of them have the same store. */
+/** A peer that takes turns: no two of them have the same store. */
 export interface Side {
   readonly peer: Peer
   readonly place: Place
   readonly requests: Requests
 }
 
-/** Of those among the peers that a goal names, and of Seatgate. Rejects where one of them answers wrongly. */
+/** Of Seatgate, and of the selected peers that a goal names. Rejects where one of them has wrong answers. */
 export async function measureTurns(
   peers: readonly Peer[],
   place: Place,
@@ -111,7 +111,7 @@ function withAll<V>(
   )
 }
 
-/** A store takes one gateway at a time. */
+/** A store permits one gateway at a time. */
 function ownStore(place: Place, { name }: Peer): Place {
   const path = join(place.folder, `${name}.db`)
   copyFileSync(place.world.store.slice(SCHEME.length), path)

@@ -1,8 +1,8 @@
 /**
- * The upstream in Node.js, in a process of its own: small JSON, as fast as Node.js gives it, and the sizes that
- * `upstreams.ts` speaks of. Told ports, it listens there: by TLS on the second one, and
- * with the answers of the mixed workload on the third. Forked without, as by
- * `scale/servers.ts`, it tells its parent the port, and ends with it.
+ * The upstream in Node.js, in a process of its own: small JSON, as fast as Node.js can, and the sizes of
+ * `upstreams.ts`. With ports as arguments it listens there: by TLS on the second one, and with the responses of the
+ * mixed workload on the third. Forked without ports, as by `scale/servers.ts`, it reports its port to its parent, and
+ * ends with it.
  */
 
 import { randomBytes } from 'node:crypto'
@@ -16,7 +16,7 @@ import { CONTENT_TYPES, mixedResponses, VARIABLES, WRITTEN } from './mixed/respo
 const PREFIX = '/v1/sizes/'
 const sized = new Map(Object.entries(SIZES).map(([name, size]) => [PREFIX + name, filler(size)]))
 
-/** Once the body has come. */
+/** Once the body has arrived. */
 const answer: RequestListener = (request, response) => {
   const body = sized.get(request.url ?? '') ?? SMALL
   request.resume()
@@ -31,7 +31,7 @@ function send(response: ServerResponse, body: string): void {
 
 const responses = mixedResponses()
 
-/** A read by its target, and a write once its body has come. */
+/** Reads are selected by target; writes respond once the body has arrived. */
 function answerMixed(request: IncomingMessage, response: ServerResponse): void {
   request.resume()
   const { method, url = '' } = request

@@ -1,7 +1,7 @@
 /**
  * The service behind the peers: nginx where it is installed, so that it is never the bottleneck, or else Node.js.
- * Answers small JSON, 1 KiB and 64 KiB, and takes uploads; the same by TLS on a second port, and the answers of the
- * mixed workload on a third.
+ * Responds with small JSON, 1 KiB and 64 KiB, and accepts uploads; the same by TLS on a second port, and the
+ * responses of the mixed workload on a third.
  */
 
 import { mkdirSync, writeFileSync } from 'node:fs'
@@ -16,16 +16,16 @@ import { freePort, Program } from './program.ts'
 export interface Upstream {
   readonly port: number
   readonly origin: string
-  /** The file of the authority that vouches for it; null: it speaks no TLS. */
+  /** The file of the authority that issued its certificate; null: no TLS. */
   readonly ca: string | null
 }
 
 export interface Upstreams {
   readonly plain: Upstream
   readonly tls: Upstream
-  /** Answers of many kinds. */
+  /** Responses of many kinds. */
   readonly mixed: Upstream
-  /** Which program answers. */
+  /** The program in use. */
   readonly by: string
   stop(): Promise<void>
 }
@@ -84,7 +84,9 @@ function writeNginx(folder: string, [port, tlsPort, mixedPort]: Ports): string {
   return file
 }
 
-/** What nginx needs to run in the foreground, in a folder of its own, and not to close connections under load. */
+/**
+ * The settings with which nginx runs in the foreground, in a folder of its own, and closes no connections under load.
+ */
 export function nginxConfiguration(folder: string, workers: number, http: string): string {
   const user = process.getuid?.() === 0 ? 'user root;\n' : ''
   const kinds = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']

@@ -1,6 +1,4 @@
-/**
- * Opens WebSockets and sends a short message on each as soon as the last one has come back. Prints one line of JSON.
- */
+/** Opens WebSockets, and sends a short message on each as soon as the last one is echoed. Prints one line of JSON. */
 
 import type { WebSocketLoad } from './websocket-load.ts'
 import { randomBytes } from 'node:crypto'
@@ -9,7 +7,7 @@ import { readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 
 const SIZE = 64
-/** As the upstream sends them: without a mask. */
+/** As the upstream sends them: unmasked. */
 const ECHO = 2 + SIZE
 
 const load = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8')) as WebSocketLoad

@@ -1,5 +1,5 @@
 /**
- * What a message on a WebSocket costs a proxy: 64 bytes to an upstream that sends them back, on connections that were
+ * The cost of a message on a WebSocket at a proxy: 64 bytes to an upstream that echoes them, on connections that were
  * authorised as they opened.
  */
 
@@ -23,14 +23,14 @@ const CLIENT = fileURLToPath(new URL('./websocket-client.ts', import.meta.url))
 const ECHO = fileURLToPath(new URL('./servers/websocket-echo.ts', import.meta.url))
 
 /** Milliseconds beyond its time that the client may take. */
-const PATIENCE = 30_000
+const MARGIN = 30_000
 
-/** Peers whose set-up here passes WebSockets on. */
+/** Peers whose set-up here forwards WebSockets. */
 export const SPEAKERS = ['seatgate', 'haproxy-jwt', 'haproxy', 'nginx-auth-request', 'nginx', 'caddy']
 
 export interface WebSocketCost {
   readonly peer: string
-  /** CPU microseconds of a message there and back. */
+  /** CPU microseconds of a message and its echo. */
   readonly cpu: number
   /** Messages a second. */
   readonly rate: number
@@ -63,11 +63,11 @@ export function measureWebSockets(
   })
 }
 
-/** Told in a file: a command line, which a failure shows, is no place for a token. */
+/** Passed in a file, because a failure shows the command line, which must not contain a token. */
 async function talk({ folder }: Place, load: WebSocketLoad): Promise<{ messages: number; rate: number }> {
   const file = join(folder, 'websockets.json')
   writeFileSync(file, JSON.stringify(load), { mode: 0o600 })
   const [program = '', ...args] = bound(loadCores(1), [process.execPath, CLIENT, file])
-  const { stdout } = await promisify(execFile)(program, args, { timeout: load.seconds * 1000 + PATIENCE })
+  const { stdout } = await promisify(execFile)(program, args, { timeout: load.seconds * 1000 + MARGIN })
   return JSON.parse(stdout) as { messages: number; rate: number }
 }

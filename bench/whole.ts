@@ -1,6 +1,4 @@
-/**
- * Everything that was chosen, one part after the other. What can't be measured is told of, and the rest goes on.
- */
+/** All selected parts in sequence. A part that cannot be measured is reported, and the rest continues. */
 
 import { loadavg } from 'node:os'
 import { join } from 'node:path'
@@ -26,14 +24,14 @@ export interface Wanted extends Choice<Peer, Workload> {
   readonly quick: boolean
   readonly rounds: number
   readonly lengths: RoundLengths
-  /** Says how far it has come. */
+  /** Reports progress. */
   readonly say: (line: string) => void
 }
 
 export class WholeBench {
   readonly #wanted: Wanted
   readonly #place: Place
-  /** What was left out, and why. */
+  /** Excluded items, and the reasons. */
   readonly #left: string[] = []
 
   constructor(wanted: Wanted, place: Place) {
@@ -79,7 +77,7 @@ export class WholeBench {
     }
   }
 
-  /** Those that are there and answer rightly; none, where nothing is asked of them. */
+  /** The available peers with correct answers; none, where no part needs them. */
   async #peers(): Promise<Peer[]> {
     const { peers, workloads, parts } = this.#wanted
     if (workloads.length === 0 && !parts.some((part) => OF_PEERS.includes(part))) return []

@@ -1,4 +1,4 @@
-/** What is asked of the peers: each workload a kind of request, and what it takes of the set-up. */
+/** The requests to the peers: each workload is a kind of request, with its set-up. */
 
 import { mixedRequests } from './mixed/requests.ts'
 import { routeEntry, SEATS, SPACE, seatName } from './names.ts'
@@ -7,31 +7,34 @@ import type { Upstreams } from './upstreams.ts'
 import { token, type TokenSetup, type World } from './world.ts'
 
 export interface Workload {
-  /** As `--only` takes it. */
+  /** Its name for `--only`. */
   readonly name: string
-  /** In the table. */
+  /** Its row in the table. */
   readonly label: string
   /** Entries of Seatgate's table. */
   readonly routes: number
   /** Cores that the peer may use. */
   readonly workers: number
   readonly upstream: Exclude<keyof Upstreams, 'by' | 'stop'>
-  /** Peers beside Seatgate that can do it, by name; 'all' of them. */
+  /** Names of the other peers that support it, or 'all' of them. */
   readonly rivals: readonly string[] | 'all'
-  /** In the short run too. */
+  /** Also in the short run. */
   readonly quick: boolean
   /**
-   * Of a run.
+   * The requests of a run.
    *
-   * @param apiKeys the peer knows them
+   * @param apiKeys the peer supports them
    */
   requests(world: World, folder: string, apiKeys: boolean): Requests
 }
 
 const ROUTES = 10_000
-/** Who else knows tokens, fastest first. */
+/** Other peers that check tokens, fastest first. */
 const VERIFIERS = ['haproxy-jwt', 'nginx-auth-request']
-/** Half of them for the warm-up; the other half is three seconds of what the fastest verify on a core, and a little more. */
+/**
+ * Half of them for the warm-up; the other half is slightly more than the fastest peer verifies on a core in three
+ * seconds.
+ */
 const NEW_TOKENS = 360_000
 
 const DEFAULTS = {
@@ -73,7 +76,7 @@ const userOf = (number: number): TokenSetup => ({
   hashPerm: [`${SPACE}:${seatName(number % SEATS)}`],
 })
 
-/** As behind a load balancer: the one that the table of peers rests on. */
+/** As behind a load balancer: the workload of the table of peers. */
 export const mixed: Workload = {
   ...DEFAULTS,
   name: 'mixed',
@@ -90,7 +93,7 @@ export const oneToken = workload('one-token', 'one token, 10,000 routes', {
   each: one(PATH),
 })
 
-/** The flood is of these too. */
+/** The flood uses these too. */
 export const badTokens = workload('bad-tokens', '401: 1,000 tokens signed by somebody else', {
   ...refused(401),
   quick: true,

@@ -1,6 +1,6 @@
 /**
- * What the peers are asked about: a tenant, its secret, its Seats in a store, and tokens of its users. The same for all
- * of them. Made once a run of the bench, by `run.ts`.
+ * The data behind the requests: a tenant, its secret, its Seats in a store, and tokens of its users. The same for all
+ * peers. Made once in a run of the bench.
  */
 
 import { createHmac, randomBytes } from 'node:crypto'
@@ -11,21 +11,21 @@ import type { Store } from '../seats-admin/index.ts'
 import { PERMISSION, PERMISSIONS, routeEntry, SEATS, SPACE, seatName, TENANT } from './names.ts'
 import { storeOf } from './store.ts'
 
-/** Seconds that a token lives: longer than all of this takes. */
+/** Lifetime of tokens in seconds: longer than a whole run. */
 const LIFETIME = 12 * 3600
 /** API keys that are used in turn. */
 const KEYS = 100
 
 export interface World {
   readonly folder: string
-  /** Of the tenant's tokens, as text. */
+  /** Secret of the tenant's tokens, as text. */
   readonly secret: string
   /** `sqlite:PATH` */
   readonly store: string
   readonly apiKeys: readonly string[]
 }
 
-/** @param root of the source that is to read the store: another one where revisions are compared */
+/** @param root of the source that reads the store: another one where revisions are compared */
 export async function makeWorld(folder: string, root = new URL('..', import.meta.url)): Promise<World> {
   mkdirSync(folder, { recursive: true })
   const path = join(folder, 'seatgate.db')
@@ -49,7 +49,7 @@ async function makeKey(store: Store, seat: string): Promise<string> {
   return made.value.key
 }
 
-/** Whom a token is about, and what differs from a good one. */
+/** The subject of a token, and its differences from a valid one. */
 export interface TokenSetup {
   readonly tenant?: string
   readonly user?: string
@@ -61,7 +61,7 @@ export interface TokenSetup {
 
 const HEADER = encode({ alg: 'HS256', typ: 'JWT' })
 
-/** As the gateway mints them, only faster: many are wanted. */
+/** The same tokens as the gateway's, made faster, because many are needed. */
 export function token(world: Pick<World, 'secret'>, setup: TokenSetup = {}): string {
   const {
     tenant = TENANT,
@@ -90,7 +90,7 @@ function encode(value: unknown): string {
   return Buffer.from(JSON.stringify(value)).toString('base64url')
 }
 
-/** Writes Seatgate's configuration into the folder; gives its path. */
+/** Writes Seatgate's configuration into the folder; returns its path. */
 export function writeConfiguration(folder: string, setup: ConfigurationSetup): string {
   mkdirSync(join(folder, 'routes'))
   writeFileSync(join(folder, 'routes', 'main.yaml'), routeTable(setup.routes))
@@ -115,13 +115,13 @@ export interface ConfigurationSetup {
   readonly port: number
   /** An origin. */
   readonly upstream: string
-  /** Certificate of the authority behind it; null: it speaks no TLS. */
+  /** Certificate of its authority; null: no TLS. */
   readonly ca: string | null
   readonly routes: number
   readonly workers: number
 }
 
-/** Entries of the table that are there whatever its size. */
+/** Entries in a table of any size. */
 const FIXED = [
   `GET /v1/trainings/{id}: ${PERMISSION}`,
   `POST /v1/trainings/{id}: ${PERMISSION}`,

@@ -1,6 +1,6 @@
 -- Requests for wrk from a list (requests.ts writes it). Prints one line of JSON.
--- Arguments: the list, the number of the first request to send, the list of tokens that are sent once or "-", and
--- "statuses" to count the answers by status, which costs this program a few microseconds an answer.
+-- Arguments: the list, the number of the first request to send, the list of single-use tokens or "-", and
+-- "statuses" to count the responses by status, which costs this program a few microseconds a response.
 
 local PLACE = "{new}"
 
@@ -16,7 +16,7 @@ local function build(line)
   return table.concat(lines, "\r\n") .. "\r\n\r\n" .. string.rep("x", size)
 end
 
--- The text before the place of the token, and behind it; nil where it has no such place.
+-- The text before and behind the placeholder of the token; nil where there is none.
 local function split(text)
   local first, last = text:find(PLACE, 1, true)
   if first == nil then return text, nil end
@@ -43,7 +43,7 @@ function init(args)
 
   local token, verified = "", false
   request = function()
-    -- wrk's first call is its own, to see whether it can read the request: nothing is sent.
+    -- wrk calls this once at its start to check the request, which it does not send.
     if not verified then
       verified = true
       return heads[1] .. (tails[1] or "")
@@ -61,7 +61,7 @@ function init(args)
   end
 end
 
--- The thread that sends and the one that reports have globals of their own.
+-- The sending threads and the reporting thread have separate globals.
 function setup(thread)
   sender = thread
 end

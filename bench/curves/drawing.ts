@@ -1,11 +1,11 @@
-/** The curves, drawn: one small chart each, with sizes on a logarithmic axis. */
+/** The drawing of the curves: one small chart each, with sizes on a logarithmic axis. */
 
 import { ceiling, round, svg, text } from '../svg.ts'
 import type { Curve, Curves } from './measure.ts'
 
 const WIDTH = 760
 const COLUMNS = 2
-/** Of a chart, with all around it. */
+/** Size of a chart with its margins. */
 const CHART = { width: 370, height: 190 }
 /** Between the axis and the first point: room for its number. */
 const INSET = 24

@@ -1,6 +1,6 @@
 /**
- * What a decision costs against the size of everything: routes, Seats stored, tenants, tokens remembered, entries of a
- * token; and the memory that a connection, a remembered token and a Seat take.
+ * The cost of a decision against the size of everything: routes, stored Seats, tenants, cached tokens, entries of a
+ * token; and the memory of a connection, a cached token and a Seat.
  */
 
 import { join } from 'node:path'
@@ -23,7 +23,7 @@ export interface Curves {
   readonly memory: readonly MemoryCost[]
 }
 
-/** What grows, and what is made and asked at each size. */
+/** The growing quantity, and the set-up and requests at each size. */
 interface Axis {
   readonly label: string
   readonly sizes: readonly number[]
@@ -34,11 +34,11 @@ interface Axis {
 interface Case {
   readonly size: number
   readonly subject: Subject
-  readonly asks: readonly AuthorizationRequest[]
+  readonly requests: readonly AuthorizationRequest[]
 }
 
 export async function measureCurves(place: Place, quick: boolean): Promise<Curves> {
-  // First: what the curves leave behind would be counted, or be missed.
+  // Memory comes first, because objects of the curves would distort it.
   const memory = await memoryCosts(place)
   const curves: Curve[] = []
   for (const [i, axis] of axesOf(place, quick).entries())
@@ -82,8 +82,8 @@ async function curveOf(place: Place, axis: Axis, number: number, rounds: number)
   const cases: Case[] = []
   try {
     for (const size of axis.sizes) cases.push(await caseOf(place, axis, size, `curve-${number}-${size}`))
-    const timed = cases.map(({ size, subject, asks }) =>
-      repeated(`${size}`, (turn) => subject.engine(asks[turn % asks.length] as AuthorizationRequest)),
+    const timed = cases.map(({ size, subject, requests }) =>
+      repeated(`${size}`, (turn) => subject.engine(requests[turn % requests.length] as AuthorizationRequest)),
     )
     const costs = await costsOf(timed, rounds, async () => {
       for (const { subject } of cases) await subject.lease()
@@ -97,7 +97,7 @@ async function curveOf(place: Place, axis: Axis, number: number, rounds: number)
 
 async function caseOf({ world, folder }: Place, axis: Axis, size: number, name: string): Promise<Case> {
   const subject = await Subject.open(world, join(folder, name), (await axis.setup?.(size)) ?? {})
-  const asks = (axis.tokens?.(size) ?? [{}]).map((setup) => subject.ask(setup))
-  for (const ask of asks) await subject.meet(ask)
-  return { size, subject, asks }
+  const requests = (axis.tokens?.(size) ?? [{}]).map((setup) => subject.ask(setup))
+  for (const ask of requests) await subject.meet(ask)
+  return { size, subject, requests }
 }

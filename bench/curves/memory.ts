@@ -1,4 +1,4 @@
-/** What memory a connection, a remembered token and a Seat in use take. */
+/** The memory of a connection, a cached token and a Seat in use. */
 
 import { once } from 'node:events'
 import { join } from 'node:path'
@@ -31,15 +31,15 @@ export async function memoryCosts(place: Place): Promise<MemoryCost[]> {
   ]
 }
 
-/** Of the process as a whole: what Node.js and the kernel's share of it take too. */
+/** Of the process as a whole, including Node.js and the kernel's share of it. */
 function ofConnections(place: Place): Promise<number> {
   return withPeer({ peer: seatgate, workload: oneToken }, place, async ({ port, pids }) => {
     const text = `GET /v1/trainings/7 HTTP/1.1\r\nHost: gw\r\nSpace: ${SPACE}\r\nAuthorization: Bearer ${token(place.world)}\r\n\r\n`
     const sockets: Socket[] = []
     const open = async (count: number) => {
-      for (let i = 0; i < count; i++) sockets.push(await asked(port, text))
+      for (let i = 0; i < count; i++) sockets.push(await openAnswered(port, text))
     }
-    // What is loaded and made once is no connection's.
+    // One-time loading does not count as memory of a connection.
     await open(200)
     const before = memoryOf(pids)
     await open(CONNECTIONS)
@@ -49,7 +49,7 @@ function ofConnections(place: Place): Promise<number> {
   })
 }
 
-async function asked(port: number, text: string): Promise<Socket> {
+async function openAnswered(port: number, text: string): Promise<Socket> {
   const socket = connect(port, '127.0.0.1')
   socket.write(text)
   await once(socket, 'data')
@@ -63,11 +63,11 @@ async function inProcess({ world, folder }: Place): Promise<MemoryCost[]> {
     const tokens = new BearerTokens({ tenants, defaultTenant, now: Date.now, memory: 2 ** 30 })
     const line = (i: number) => `Bearer ${token(world, { user: `user-${i}` })}`
     const { memory } = subject.decisionPoint
-    const question = new SeatQuestion(SPACE, 'trainings:list')
+    const query = new SeatQuestion(SPACE, 'trainings:list')
     const ofToken = await grownBy(TOKENS, async (i) => void (await tokens.authenticate(line(i))))
     const ofSeat = await grownBy(
       SEATS,
-      async (i) => void (await memory.seatByName(TENANT, seatName(i), question)),
+      async (i) => void (await memory.seatByName(TENANT, seatName(i), query)),
     )
     await tokens.authenticate(line(0))
     return [
@@ -79,7 +79,7 @@ async function inProcess({ world, folder }: Place): Promise<MemoryCost[]> {
   }
 }
 
-/** Bytes of the heap that are reachable, by each of them. */
+/** Reachable bytes of the heap, for each of them. */
 async function grownBy(count: number, make: (number: number) => Promise<void>): Promise<number> {
   await make(0)
   const before = await reachable()
@@ -90,7 +90,7 @@ async function grownBy(count: number, make: (number: number) => Promise<void>): 
 setFlagsFromString('--expose-gc')
 const collect = runInNewContext('gc') as () => void
 
-/** What goes by turns, as worker threads that have ended do, goes first. */
+/** Garbage, such as worker threads that have ended, is collected first. */
 async function reachable(): Promise<number> {
   for (let turn = 0; turn < 5; turn++) {
     collect()

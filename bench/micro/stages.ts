@@ -1,4 +1,4 @@
-/** What each stage of a request costs by itself, in nanoseconds, on the very code and objects of the gateway. */
+/** The cost of each stage of a request by itself, in nanoseconds, on the gateway's own code and objects. */
 
 import { join } from 'node:path'
 import { BearerTokens } from '../../src/decision/authn/bearer.ts'
@@ -21,11 +21,11 @@ import { type Cost, costsOf, repeated, type Timed } from './timing.ts'
 
 export type StageCost = Cost
 
-/** Tokens that are verified in turn: more than fit into these bytes, so that none is known. */
+/** Tokens that are verified in turn: more than fit into this number of bytes, so that none is cached. */
 const TOKENS = 4000
 const MEMORY = 2 ** 20
 
-/** As an upstream answers. */
+/** A response of an upstream. */
 const ANSWERED: ResponseHead = {
   status: 200,
   phrase: 'OK',
@@ -56,8 +56,8 @@ async function stagesOf(subject: Subject, world: World, log: AccessLog): Promise
   const { principal, path } = evaluation.decision
   const upstream = config.upstreams.get('main')
   if (principal === null || upstream === undefined) throw new Error('nothing was decided')
-  const question = new SeatQuestion(SPACE, PERMISSION)
-  const resolved = await resolve(decisionPoint.memory, principal, question, { source: 'memory' })
+  const query = new SeatQuestion(SPACE, PERMISSION)
+  const resolved = await resolve(decisionPoint.memory, principal, query, { source: 'memory' })
   const proxies = new TrustedProxies([])
   const metrics = new Metrics()
   const now = exchange.startedAt + 2
@@ -66,9 +66,7 @@ async function stagesOf(subject: Subject, world: World, log: AccessLog): Promise
     repeated('match it among 10,000 routes', () => compiled.table.match('GET', path)),
     await tokenHit(subject, authorization),
     tokenMiss(subject, world),
-    repeated('resolve a Seat', () =>
-      resolve(decisionPoint.memory, principal, question, { source: 'memory' }),
-    ),
+    repeated('resolve a Seat', () => resolve(decisionPoint.memory, principal, query, { source: 'memory' })),
     repeated('decide', () => authorize(resolved, SPACE, PERMISSION)),
     repeated('judge: all of the above, token known', () => subject.engine(ask)),
     repeated('headers to the upstream', () =>
@@ -93,7 +91,7 @@ async function tokenHit(subject: Subject, authorization: string): Promise<Timed>
   return repeated('a token that is known', () => tokens.authenticate(authorization))
 }
 
-/** One after the other, each waited for. */
+/** In sequence, each awaited. */
 function tokenMiss(subject: Subject, world: World): Timed {
   const tokens = tokensOf(subject)
   const lines = Array.from({ length: TOKENS }, (_, i) => `Bearer ${token(world, { user: `user-${i}` })}`)

@@ -1,5 +1,5 @@
 /**
- * The gateway's deciding part in this process, on a real store and configuration, and a request that came by a real
+ * The gateway's decision engine in this process, on a real store and configuration, and a request from a real
  * connection.
  */
 
@@ -27,7 +27,7 @@ export interface SubjectSetup {
   readonly routes?: number
   /** Tenants beside the one in use. */
   readonly tenants?: number
-  /** In place of the world's. */
+  /** Replaces the world's store. */
   readonly store?: string
 }
 
@@ -79,14 +79,14 @@ export class Subject {
     return askOf(`Bearer ${token(this.#world, setup)}`)
   }
 
-  /** By memory, which has been asked the same before. Throws where it must ask the store. */
+  /** From memory, after the same request. Throws where it would read the store. */
   engine(ask: AuthorizationRequest): Evaluation {
     const evaluation = this.compiled.engine.evaluate(ask)
     if (evaluation instanceof Promise) throw new Error('memory could not answer')
     return evaluation
   }
 
-  /** Asks once, so that memory knows. */
+  /** Decides once, so that memory has the data. */
   async meet(ask: AuthorizationRequest): Promise<Evaluation> {
     const evaluation = await this.compiled.engine.evaluate(ask)
     if (evaluation.refusal !== null) throw new Error(evaluation.refusal.detail)
@@ -121,10 +121,10 @@ function withTenants(config: Config, count: number): Config {
 
 const ID = '0c1e3c5e-5d0e-4d0e-9c58-0f3f6e5c8b1a'
 
-/** A request that was answered, as the log and the metrics meet it: the second of its client, on the same connection. */
+/** A request with its response, as the log and the metrics get it: the second of its client, on the same connection. */
 export async function exchangeWith(evaluation: Evaluation, authorization: string): Promise<Exchange> {
   let last: Exchange | null = null
-  const door = await openListener((request, response) => {
+  const listener = await openListener((request, response) => {
     const exchange = new Exchange(request, response, ID, performance.now())
     last = exchange
     exchange.evaluation = evaluation
@@ -135,13 +135,13 @@ export async function exchangeWith(evaluation: Evaluation, authorization: string
     return exchange
   })
   const headers = { Space: SPACE, Authorization: authorization, Accept: '*/*' }
-  const client = new Client(`http://127.0.0.1:${door.address.port}`)
+  const client = new Client(`http://127.0.0.1:${listener.address.port}`)
   for (let i = 0; i < 2; i++) {
     const { body } = await client.request({ path: TARGET, method: 'GET', headers })
     await body.dump()
   }
   await client.close()
-  await door.close(0)
+  await listener.close(0)
   if (last === null) throw new Error('nothing was asked')
   return last
 }

@@ -1,16 +1,16 @@
-/** Nanoseconds of small things: warmed up, measured by turns, the median of it. */
+/** Nanoseconds of short operations: warmed up, measured in turn, the median of it. */
 
 import { median } from '../scale/statistics.ts'
 
-/** Milliseconds that a sample should take, and the most repetitions in one. */
+/** Milliseconds of a sample, and its maximum number of repetitions. */
 const SAMPLE = 30
 const MOST = 200_000
-/** Samples before the first one that counts: code is compiled anew until then. */
+/** Samples before the first one that counts, because code is still being compiled until then. */
 const WARM_UP = 3
 
 export interface Timed {
   readonly label: string
-  /** Does it this many times. */
+  /** Runs it this number of times. */
   readonly run: (times: number) => void | Promise<void>
 }
 
@@ -19,7 +19,7 @@ export interface Cost {
   readonly nanoseconds: number
 }
 
-/** @param before each sample: brings about what it rests on */
+/** @param before runs before each sample to set it up */
 export async function costsOf(
   all: readonly Timed[],
   rounds: number,
@@ -51,7 +51,7 @@ async function sample({ run }: Timed, times: number): Promise<number> {
 
 let sink: unknown = null
 
-/** The value counts as used: what made it can't be left out. */
+/** Marks the value as used, so that the compiler cannot drop its computation. */
 export function keep(value: unknown): void {
   sink = value
 }

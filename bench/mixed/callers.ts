@@ -1,6 +1,6 @@
 /**
- * Who calls in the mixed workload: browsers, apps and services behind a load balancer, each with header lines of its
- * own, most of them the same with every call and some that differ.
+ * The callers of the mixed workload: browsers, apps and services behind a load balancer. Each has header lines of its
+ * own, most of them the same in every request.
  */
 
 import { SPACE } from '../names.ts'
@@ -9,7 +9,7 @@ import type { Random } from './random.ts'
 export interface Caller {
   /** A header line, whose name is in lower case. */
   readonly credential: string
-  /** Header lines of all its calls. */
+  /** Header lines of all its requests. */
   readonly lines: readonly string[]
   readonly kind: Kind
 }
@@ -39,7 +39,7 @@ const SERVICES = [
   'axios/1.9.0',
 ] as const
 
-/** @param isService it has an API key, which a person has not */
+/** @param isService it has an API key, unlike a user */
 export function callerOf(random: Random, credential: string, isService: boolean): Caller {
   const kind = isService ? 'service' : random.happens(0.7) ? 'browser' : 'app'
   const address = `${10 + random.integer(200)}.${random.integer(256)}.${random.integer(256)}.${random.integer(256)}`
@@ -87,7 +87,7 @@ function cookies(random: Random): string {
   return [first, ...more].join('; ')
 }
 
-/** The header lines of one call; a service that came by another way has names in another case. */
+/** The header lines of one request; a service over another path has names in another case. */
 export function linesOf(random: Random, { credential, lines, kind }: Caller, path: string): string[] {
   const own = [credential, `space: ${SPACE}`]
   if (random.happens(0.8)) own.push(`traceparent: 00-${random.hex(32)}-${random.hex(16)}-01`)

@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { CONTENT_TYPES, HEADER_NAMES, mixedResponses, WRITTEN } from './responses.ts'
 
-/** @param folder exists; the bodies go there */
+/** @param folder exists; receives the bodies */
 export function mixedServer(folder: string, port: number): string {
   const responses = mixedResponses()
   const root = join(folder, 'mixed')
@@ -35,7 +35,7 @@ export function mixedServer(folder: string, port: number): string {
   }`
 }
 
-/** Empty, where the response has no such line: then nginx leaves it out. */
+/** Empty where the response has no such line, so that nginx omits it. */
 function mapOf(name: string, values: readonly (string | undefined)[]): string {
   const lines = values.map((value, i) =>
     value === undefined ? '' : `${i} "${value.replaceAll('"', '\\"')}";`,

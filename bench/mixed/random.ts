@@ -1,4 +1,4 @@
-/** Numbers that look random and are the same in every run. Used by the mixed workload. */
+/** Pseudo-random numbers that are the same in every run, for the mixed workload. */
 
 export class Random {
   #state: number
@@ -39,13 +39,13 @@ export class Random {
     return text.slice(0, digits)
   }
 
-  /** From the least to the most, each factor between two of them as likely as another one of the same size. */
+  /** Log-uniform between the least and the most. */
   size(least: number, most: number): number {
     return Math.round(least * (most / least) ** this.next())
   }
 }
 
-/** The items of a list, the first ones the most often: the item n with a weight of 1 / n. */
+/** Items of a list by Zipf's law: item n has the weight 1 / n. */
 export class Zipf<T> {
   readonly #items: readonly T[]
   readonly #sums: readonly number[]

@@ -1,6 +1,6 @@
 /**
- * The requests of the mixed workload: many callers share the connections, so that each request on a connection differs
- * from the one before it in caller, route and header lines. The same in every run but for signatures and times.
+ * The requests of the mixed workload: many callers share the connections, so that consecutive requests on a
+ * connection differ in caller, route and header lines. The same in every run except for signatures and times.
  */
 
 import { routeEntry, SEATS, SPACE, seatName } from '../names.ts'
@@ -10,20 +10,20 @@ import { type Caller, callerOf, linesOf } from './callers.ts'
 import { Random, Zipf } from './random.ts'
 
 const SEED = 16
-/** In the list, before it begins anew: five of each token. */
+/** Length of the list before it repeats: five requests for each token. */
 const LENGTH = 25_000
 const TOKENS = 5000
 /** Of each kind. */
 const REFUSED = 200
-/** One request in a hundred takes one: enough for two million. */
+/** One request in a hundred uses one: enough for two million. */
 const NEW_TOKENS = 20_000
 
-/** Of all requests. */
+/** Share of all requests. */
 const SHARE = { apiKey: 0.1, newToken: 0.01, unauthorized: 0.01, forbidden: 0.01 }
 const WRITES = 0.05
 const DELETIONS = 0.01
 
-/** @param apiKeys false: tokens in place of API keys */
+/** @param apiKeys false: tokens replace API keys */
 export function mixedRequests(world: World, folder: string, apiKeys: boolean): Requests {
   const random = new Random(SEED)
   const groups = groupsOf(random, world, apiKeys)
@@ -35,15 +35,15 @@ export function mixedRequests(world: World, folder: string, apiKeys: boolean): R
   return writeRequests(folder, 'mixed', requests, newTokens)
 }
 
-/** Callers that are treated alike. */
+/** Callers with the same treatment. */
 interface Group {
-  /** Of all requests. */
+  /** Share of all requests. */
   readonly share: number
   readonly status: Status
   readonly callers: readonly Caller[]
 }
 
-/** The last one takes what the shares leave. */
+/** The last one takes the remaining share. */
 function groupsOf(random: Random, world: World, apiKeys: boolean): Group[] {
   const bearer = (setup: TokenSetup) => `authorization: Bearer ${token(world, setup)}`
   const people = (count: number, credentialOf: (number: number) => string) =>
@@ -81,7 +81,7 @@ function userOf(number: number, more = 0): TokenSetup {
   return { user: `user-${number}`, hashPerm: [`${SPACE}:${seatName(number % SEATS)}`, ...seats] }
 }
 
-/** Three of four are signed by somebody else, the fourth is expired. */
+/** Three of four are signed by another key, the fourth is expired. */
 function badToken(number: number): TokenSetup {
   return { ...userOf(number), ...(number % 4 === 0 ? { expiresIn: -30 } : { secret: 'x'.repeat(64) }) }
 }
@@ -90,7 +90,7 @@ function elsewhere(number: number): TokenSetup {
   return { user: `user-${number}`, hashPerm: [`s2:${seatName(number)}`] }
 }
 
-/** Numbers of the entries of Seatgate's route table that are in use: 240 of reads, 60 of writes. */
+/** Indexes of the entries of Seatgate's route table in use: 240 of reads, 60 of writes. */
 const entries = {
   reads: numbers(240).map((i) => 41 * i - ((41 * i) % 10 === 9 ? 1 : 0)),
   writes: numbers(60).map((i) => 150 * i + 9),

@@ -1,24 +1,24 @@
 /**
- * What the upstream answers in the mixed workload: 64 bodies of 0.2 to 20 KB, each with header lines of its own, of which
- * some differ from answer to answer. A request's target says which of them it gets. Used by the upstreams.
+ * The upstream's responses in the mixed workload: 64 bodies of 0.2 to 20 KB, each with header lines of its own, some
+ * of which vary. The target of a request selects the response.
  */
 
 import { Random } from './random.ts'
 
-/** In a value: what differs from answer to answer, as nginx names it. */
+/** In a value: the varying part, by its name in nginx. */
 export const VARIABLES = ['$request_id', '$msec', '$connection_requests'] as const
 
 export interface MixedResponse {
-  /** Of the file. */
+  /** Extension of the file. */
   readonly extension: keyof typeof CONTENT_TYPES
   readonly body: string
-  /** Name and value; those of `VARIABLES` stand for what differs. */
+  /** Name and value; placeholders of `VARIABLES` stand for varying parts. */
   readonly headers: ReadonlyMap<string, string>
 }
 
 export const CONTENT_TYPES = { json: 'application/json', html: 'text/html', txt: 'text/plain' } as const
 
-/** To writes. */
+/** The response to writes. */
 export const WRITTEN = '{"accepted":true}'
 
 const SEED = 17

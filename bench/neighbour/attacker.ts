@@ -1,4 +1,4 @@
-/** Runs one attack until it is told to end, and prints what came of it. A process of its own: started by `measure.ts`. */
+/** Runs one attack until it is stopped, and prints its count. A process of its own, started by `measure.ts`. */
 
 import { ATTACKS } from './attacks.ts'
 import type { AttackSetup } from './clients.ts'

@@ -1,19 +1,19 @@
-/** What one tenant, or one address without a credential, does at its worst while another tenant works. */
+/** The worst that one tenant, or one address without a credential, can do while another tenant works. */
 
 import type { AttackCount } from './clients.ts'
 import { type AttackSetup, closedLoop, holdOpen, trickle } from './clients.ts'
 
 export interface Attack {
   readonly name: string
-  /** In the table. */
+  /** The row in the table. */
   readonly label: string
-  /** What the honest tenant sends meanwhile. */
+  /** The honest tenant's requests meanwhile. */
   readonly honest: 'GET' | 'POST'
-  /** Goes on until the signal. */
+  /** Runs until the signal. */
   readonly run: (setup: AttackSetup) => Promise<AttackCount>
 }
 
-/** Connections of an attack that asks as fast as it is answered. */
+/** Connections of an attack that sends each request as soon as the last response arrives. */
 const CONNECTIONS = 8
 /** Routes with permissions of their own. */
 export const HEAVY_ROUTES = 50

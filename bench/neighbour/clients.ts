@@ -1,10 +1,10 @@
-/** Ways to ask for much, on plain sockets of this machine. Each ends with the signal, and with all of its connections. */
+/** Load generators on plain sockets of this machine. Each stops at the signal, with all of its connections. */
 
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 export interface AttackCount {
-  /** Requests that were answered, or connections that were opened. */
+  /** Responses, or opened connections. */
   readonly done: number
   /** Of these, with a status of 400 or above, or closed by the gateway. */
   readonly refused: number
@@ -12,18 +12,18 @@ export interface AttackCount {
 
 export interface AttackSetup {
   readonly port: number
-  /** API keys of the tenant that attacks. */
+  /** API keys of the attacking tenant. */
   readonly keys: { readonly large: string; readonly long: string }
-  /** A token of it. */
+  /** A token of the attacking tenant. */
   readonly token: string
   readonly signal: AbortSignal
 }
 
 const HEAD_END = Buffer.from('\r\n\r\n')
-/** Milliseconds after which what was closed is opened again. */
+/** Milliseconds after which a closed connection is reopened. */
 const AGAIN = 50
 
-/** One request after the other on each connection, as fast as they are answered. */
+/** Requests in sequence on each connection, each as soon as the last response arrives. */
 export async function closedLoop(
   { port, signal }: AttackSetup,
   connections: number,
@@ -59,7 +59,7 @@ export async function closedLoop(
   return { done, refused }
 }
 
-/** Connections that begin with `first` and then wait; what the gateway closes is opened again, now and then. */
+/** Connections that send `first` and then wait; those that the gateway closes are reopened periodically. */
 export async function holdOpen(
   { port, signal }: AttackSetup,
   connections: number,
@@ -68,7 +68,7 @@ export async function holdOpen(
   return keepOpen(port, signal, connections, first, new Set())
 }
 
-/** @param sockets those that are open, for the caller to write to */
+/** @param sockets the open ones, for the caller to write to */
 async function keepOpen(
   port: number,
   signal: AbortSignal,
@@ -96,7 +96,7 @@ async function keepOpen(
   return { done, refused }
 }
 
-/** Uploads that go on, `part` at a time. */
+/** Continuous uploads, `part` at a time. */
 export async function trickle(
   setup: AttackSetup,
   connections: number,
@@ -114,7 +114,7 @@ export async function trickle(
   return count
 }
 
-/** Of the first answer; 0 while its head is not whole. */
+/** Length of the first response; 0 while its header section is incomplete. */
 function sizeOf(received: Buffer): number {
   const end = received.indexOf(HEAD_END)
   if (end < 0) return 0

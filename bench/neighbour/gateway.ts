@@ -1,4 +1,4 @@
-/** A gateway of two tenants: one that works, and one that has made all that it attacks with. */
+/** A gateway of two tenants: one that works, and an attacker with all that its attacks need. */
 
 import { randomBytes } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
@@ -26,7 +26,7 @@ const PERMISSIONS = Array.from({ length: 10_000 }, (_, at) => `resource-${at}:op
 export interface Neighbourhood {
   readonly port: number
   readonly pid: number
-  /** Of the tenant that works, and of the one that attacks. */
+  /** Of the working and of the attacking tenant. */
   readonly honest: string
   readonly token: string
   readonly keys: { readonly large: string; readonly long: string }
@@ -146,7 +146,7 @@ async function key(store: Store, seats: readonly string[]): Promise<string> {
   return made.value.key
 }
 
-/** A real one, in this process: signing in begins with its discovery document. */
+/** A real one, in this process: sign-in begins with its discovery document. */
 async function startProvider(): Promise<{ issuer: string; close: () => void }> {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

@@ -1,6 +1,6 @@
 /**
- * What an honest tenant notices of a neighbour: its latency at a fixed rate, first alone and then while another tenant
- * does its worst in one way after the other. A fresh gateway each time.
+ * A neighbour's effect on an honest tenant: its latency at a fixed rate, first alone and then during each kind of
+ * attack by another tenant. A fresh gateway each time.
  */
 
 import { spawn } from 'node:child_process'
@@ -22,10 +22,10 @@ import { type Neighbourhood, openNeighbourhood } from './gateway.ts'
 
 const ATTACKER = fileURLToPath(new URL('./attacker.ts', import.meta.url))
 
-/** Requests a second of the honest tenant, and the connections that they come on. */
+/** Requests a second of the honest tenant, and their connections. */
 export const HONEST_RATE = 200
 const HONEST_CONNECTIONS = 16
-/** Milliseconds that an attack has before it is looked at. */
+/** Milliseconds of attack before the measurement. */
 const AHEAD = 2000
 
 export interface Neighbour {
@@ -61,7 +61,7 @@ async function measureNeighbour(attack: Attack, place: Place, seconds: number): 
     const before = memoryOf([opened.pid])
     const calm = await ask()
     const under = startAttack(attack, opened, seconds + (2 * AHEAD) / 1000)
-    // Awaited last: its failure must not end this process before the gateway is stopped.
+    // Awaited last: its failure must not end this process before the gateway has stopped.
     under.catch(() => {})
     await sleep(AHEAD)
     const attacked = await ask()
@@ -104,8 +104,8 @@ async function startAttack(
   { port, keys, token }: Neighbourhood,
   seconds: number,
 ): Promise<AttackCount> {
-  const told = JSON.stringify({ attack: name, port, keys, token, seconds })
-  const [file = '', ...args] = bound(loadCores(1), [process.execPath, ATTACKER, told])
+  const argument = JSON.stringify({ attack: name, port, keys, token, seconds })
+  const [file = '', ...args] = bound(loadCores(1), [process.execPath, ATTACKER, argument])
   const child = spawn(file, args, { stdio: ['ignore', 'pipe', 'inherit'], timeout: (seconds + 30) * 1000 })
   let text = ''
   child.stdout.setEncoding('utf8').on('data', (chunk: string) => {

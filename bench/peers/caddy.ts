@@ -1,4 +1,4 @@
-/** Caddy as a plain reverse proxy, and with forward_auth to the same decision service that nginx asks. */
+/** Caddy as a plain reverse proxy, and with forward_auth to the same decision service as nginx. */
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'

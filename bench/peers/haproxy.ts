@@ -1,7 +1,7 @@
 /**
- * HAProxy as a plain proxy, and with `jwt_verify`: signature, expiry and a claim (the token's first entry must be one for
- * the space), and the user told to the upstream. It knows no Seats, and reads no lists, so there is no more that it could
- * look at. Its log goes to standard output, a file here: a write a line, as HAProxy has it.
+ * HAProxy as a plain proxy, and with `jwt_verify`: signature, expiry and a claim (the token's first entry must be one
+ * for the space), and the user forwarded to the upstream. It has no Seats and reads no lists, so that it can check no
+ * more. Its log goes to standard output, here a file: one write a line, as in HAProxy.
  */
 
 import { writeFileSync } from 'node:fs'

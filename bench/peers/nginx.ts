@@ -1,6 +1,6 @@
 /**
- * nginx as a plain proxy, and with auth_request to a decision service in Node.js. Connections to both are kept open; the
- * access log is its own format, buffered, as on a busy server.
+ * nginx as a plain proxy, and with auth_request to a decision service in Node.js. Connections to both are kept alive;
+ * the access log is its own format, buffered, as on a busy server.
  */
 
 import { writeFileSync } from 'node:fs'
@@ -77,7 +77,7 @@ function tls(ca: string | null): string {
   return `proxy_ssl_trusted_certificate ${ca}; proxy_ssl_verify on; proxy_ssl_name localhost;`
 }
 
-/** The token stays here, and the upstream is told who calls, as Seatgate has it. */
+/** The token is removed, and the upstream gets the caller, as in Seatgate. */
 const ASK = `auth_request /decision;
       auth_request_set $user $upstream_http_x_user;
       proxy_set_header X-User $user;

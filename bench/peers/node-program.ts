@@ -1,4 +1,4 @@
-/** A peer that is a program of `../servers/`, run by the bench's own Node.js. Called by the peers that are. */
+/** A peer that is a program of `../servers/`, run by the bench's own Node.js. */
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,19 +8,19 @@ import { freePort, Program } from '../program.ts'
 import { PERMISSION, SEATS, SPACE, seatName, TENANT } from '../names.ts'
 import type { RunningPeer, Setup } from './peer.ts'
 
-/** What such a program is told, as JSON in the file that is its one argument. */
+/** The configuration of such a program, as JSON in the file that is its one argument. */
 export interface ServerSetup {
   readonly port: number
   /** Origin. */
   readonly upstream: string
-  /** File of the authority behind the upstream's certificate; null: no TLS. */
+  /** File of the authority that issued the upstream's certificate; null: no TLS. */
   readonly ca: string | null
   readonly log: string
-  /** Null: it looks at no token. */
+  /** Null: it checks no token. */
   readonly rules: Rules | null
 }
 
-/** What a request must show: a token of the tenant, and in it a Seat that holds the permission in the space. */
+/** The requirements for a request: a token of the tenant, with a Seat that holds the permission in the space. */
 export interface Rules {
   readonly secret: string
   readonly tenant: string
@@ -39,14 +39,14 @@ export async function launchServer(script: string, setup: Setup, authorises: boo
   const { world, upstream, folder } = setup
   const port = await freePort()
   const file = join(folder, `setup-${port}.json`)
-  const told: ServerSetup = {
+  const configuration: ServerSetup = {
     port,
     upstream: upstream.origin,
     ca: upstream.ca,
     log: join(folder, `access-${port}.log`),
     rules: authorises ? rulesOf(world.secret) : null,
   }
-  writeFileSync(file, JSON.stringify(told), { mode: 0o600 })
+  writeFileSync(file, JSON.stringify(configuration), { mode: 0o600 })
   const path = fileURLToPath(new URL(`../servers/${script}.ts`, import.meta.url))
   return Program.start({
     command: [process.execPath, path, file],
@@ -63,7 +63,7 @@ function rulesOf(secret: string): Rules {
   return { secret, tenant: TENANT, space: SPACE, permission: PERMISSION, permissions }
 }
 
-/** Of several programs the last one is the door. */
+/** Of several programs, the last one accepts the clients' connections. */
 export function runningOf(programs: readonly Program[]): RunningPeer {
   return {
     port: programs.at(-1)?.port ?? 0,

@@ -1,4 +1,4 @@
-/** Node.js's own server, which answers by itself: what no proxy in Node.js can be cheaper than. */
+/** Node.js's own server, which responds by itself: the lower bound for proxies in Node.js. */
 
 import { startServer } from './node-program.ts'
 import type { Peer } from './peer.ts'

@@ -1,4 +1,4 @@
-/** What the bench measures: a proxy that is started afresh for each run. Every other file of this folder is one of them. */
+/** A peer of the benchmark: a proxy that is started afresh for each run. Every other file of this folder is one. */
 
 import type { Upstream } from '../upstreams.ts'
 import type { World } from '../world.ts'
@@ -6,7 +6,7 @@ import type { World } from '../world.ts'
 export interface Setup {
   readonly world: World
   readonly upstream: Upstream
-  /** Empty, and gone after the run. */
+  /** Empty, and removed after the run. */
   readonly folder: string
   /** Of Seatgate's route table; the others have none. */
   readonly routes: number
@@ -18,21 +18,21 @@ export interface RunningPeer {
   readonly port: number
   /** Its processes, without their descendants. */
   readonly pids: readonly number[]
-  /** Milliseconds from the start to connections accepted. */
+  /** Milliseconds from the start until it accepts connections. */
   readonly startedIn: number
   stop(): Promise<void>
 }
 
 export interface Peer {
-  /** As `--only` takes it. */
+  /** Its name for `--only`. */
   readonly name: string
-  /** In the table. */
+  /** Its row in the table. */
   readonly label: string
-  /** Whether it looks at tokens: it must then turn bad ones away. */
+  /** Whether it checks tokens: it must then refuse invalid ones. */
   readonly authorises: boolean
-  /** It knows API keys; a workload has tokens in their place for those that do not. */
+  /** It supports API keys; for other peers a workload has tokens instead. */
   readonly apiKeys?: boolean
-  /** Null: it can be started. Otherwise how to get it. */
+  /** Null: it can be started. Otherwise how to install it. */
   available(): string | null
   /** Rejects, with nothing left running. */
   start(setup: Setup): Promise<RunningPeer>

@@ -1,6 +1,6 @@
 /**
- * Seatgate as an operator would start it, its log in a file; and the same with routing and authorization switched off, and
- * without log and metrics besides, which are programs of the bench and no settings.
+ * Seatgate as an operator starts it, with its log in a file; and with routing and authorization switched off, and
+ * also without log and metrics. The latter two are programs of the bench, not settings.
  */
 
 import { join } from 'node:path'

@@ -1,6 +1,6 @@
 /**
- * What a write costs in a fleet of some size: the time until every instance has acknowledged it, and the messages; and
- * what the fleet asks the store for while nothing happens.
+ * The cost of a write in a fleet of some size: the time until every instance has acknowledged it, and the messages;
+ * and the fleet's statements in the store while idle.
  */
 
 import { randomBytes } from 'node:crypto'
@@ -13,36 +13,36 @@ import type { Messages, Target, WriteTimes } from './simulated-instance.ts'
 import { median, quantile } from './statistics.ts'
 
 const TENANT = 'acme'
-/** Not measured: connections are made and code is compiled when they are used first. */
+/** Not measured: connections are opened and code is compiled at first use. */
 const FIRST_WRITES = 3
 
 export interface FleetCost {
   readonly instances: number
-  /** Milliseconds from the commit until the write may be answered. */
+  /** Milliseconds from the commit until the response to the write may be sent. */
   readonly median: number
   readonly p99: number
   /** Milliseconds of the write and its commit themselves. */
   readonly commit: number
-  /** Writes that were answered by time, not by acknowledgement. */
+  /** Writes that were answered after a timeout, without all acknowledgements. */
   readonly waited: number
-  /** Messages a write, by the count of the instances. */
+  /** Messages a write, as the instances count them. */
   readonly messages: Messages
   readonly rest: AtRest
   readonly samples: readonly WriteTimes[]
 }
 
-/** A second and instance, while nothing is written or asked. */
+/** For each second and instance, without writes or requests. */
 interface AtRest {
-  /** By the store's count. */
+  /** As the store counts them. */
   readonly statements: number
-  /** Published, by the count of Redis. */
+  /** Published, as Redis counts them. */
   readonly messages: number
 }
 
 export interface FleetSetup {
   readonly instances: number
   readonly writes: number
-  /** Milliseconds that it is watched at rest. */
+  /** Milliseconds of observation at rest. */
   readonly rest: number
 }
 
@@ -80,7 +80,7 @@ async function makeSeat(url: string): Promise<Target> {
   }
 }
 
-/** One after the other. After each of them nobody may be left who could decide on the state before. */
+/** In sequence. After each of them no instance may be able to decide on the state before. */
 async function writeAll(fleet: SimulatedFleet, target: Target, count: number): Promise<WriteTimes[]> {
   const samples: WriteTimes[] = []
   for (let turn = 0; turn < count; turn++) {
@@ -103,10 +103,10 @@ async function atRest(servers: Servers, database: string, { instances, rest }: F
   }
 }
 
-/** At rest each statement is a transaction of its own, and nobody else uses the database, or Redis. */
+/** At rest each statement is a transaction of its own, and there are no other users of the database and of Redis. */
 async function counted({ postgres, redis }: Servers, database: string): Promise<AtRest> {
-  const question = 'SELECT xact_commit + xact_rollback AS done FROM pg_stat_database WHERE datname = $1'
-  const [row] = await postgres.query(question, [database])
+  const query = 'SELECT xact_commit + xact_rollback AS done FROM pg_stat_database WHERE datname = $1'
+  const [row] = await postgres.query(query, [database])
   const messages = await redisNumber(redis, 'commandstats', 'cmdstat_publish')
   return { statements: Number(row?.['done']), messages }
 }

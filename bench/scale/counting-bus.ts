@@ -2,7 +2,7 @@
 
 import type { Acknowledgement, Announcement, Bus, BusReceiver } from '../../src/coherence/bus.ts'
 
-/** Redis counts what is published, signs of life of its subscribers among it, and not to how many it goes. */
+/** Redis counts published messages, including heartbeats of its subscribers, but not their receivers. */
 export class CountingBus implements Bus {
   readonly #bus: Bus
   sent = 0

@@ -1,6 +1,6 @@
 /**
- * What a decision costs, on a small store and on a large one: the very same requests by turns, and the gateway's own
- * CPU. The machine is shared, so runs alternate, and each ratio is of two runs that were next to each other.
+ * The cost of a decision on a small store and on a large one: the same requests in turn, and the gateway's own CPU.
+ * The machine is shared, so runs alternate, and each ratio is of two consecutive runs.
  */
 
 import { type ScaleGateway, sourcesBetween } from './gateway.ts'
@@ -8,9 +8,12 @@ import { type Request, send } from './requests.ts'
 import { median } from './statistics.ts'
 
 const CONNECTIONS = 32
-/** Runs' worth of requests before the first one that counts: code is compiled anew until then. */
+/** Runs' worth of requests before the first one that counts, because code is still being compiled until then. */
 const WARM_UP = 2
-/** Of the decisions in a run: if more were not from memory, it was not the decision that was measured. */
+/**
+ * Maximum share of the decisions in a run that may come from elsewhere than memory; beyond it the run measures
+ * something else.
+ */
 const MOST_ELSEWHERE = 0.001
 
 export interface Case {
@@ -21,17 +24,14 @@ export interface Case {
 
 export interface Cost {
   readonly name: string
-  /** CPU microseconds of the gateway a request, a run each. */
+  /** CPU microseconds of the gateway a request, for each run. */
   readonly samples: readonly number[]
   readonly cpu: number
-  /** To the first case; median of the rounds. */
+  /** Relative to the first case; median of the rounds. */
   readonly ratio: number
 }
 
-/**
- * @param cases each on a gateway of its own
- * @param total requests of a run
- */
+/** @param cases each on a gateway of its own @param total requests of a run */
 export async function measureCosts(cases: readonly Case[], rounds: number, total: number): Promise<Cost[]> {
   const samples = cases.map(() => [] as number[])
   for (const each of cases) await run(each, Math.max(WARM_UP * total, each.requests.length))

@@ -13,16 +13,16 @@ import { PERMISSION, type Seat, tenantId, usedSeatOf } from './population.ts'
 import type { Request } from './requests.ts'
 import type { Servers } from './servers.ts'
 
-/** Milliseconds that a token lives: longer than any of this takes. */
+/** Lifetime of tokens in milliseconds: longer than the whole measurement. */
 const LIFETIME = 12 * 3_600_000
 
 export interface Setup {
   /** Of the database and of the keys in Redis. */
   readonly name: string
   readonly upstream: string
-  /** Those in the configuration, by number. */
+  /** Indexes of the tenants in the configuration. */
   readonly tenants: readonly number[]
-  /** A tenant's is the same in all deployments, and so its tokens are good in all. */
+  /** A tenant has the same secret in all deployments, so that its tokens are valid in all. */
   readonly secretOf: (tenant: number) => string
   readonly seats: Iterable<Seat>
   readonly count: number
@@ -75,14 +75,14 @@ export class Deployment {
     })
   }
 
-  /** One more gateway of the fleet. */
+  /** Starts another gateway of the fleet. */
   async gateway(): Promise<ScaleGateway> {
     const gateway = await ScaleGateway.start(this.#file, this.#folder)
     this.#ending.teardown(() => gateway.stop())
     return gateway
   }
 
-  /** One request for each: a user of the tenant whose token names its Seat in use, there where it grants. */
+  /** One request for each tenant: a user whose token names the Seat in use, in a space where it grants. */
   requests(tenants: readonly number[]): Promise<Request[]> {
     return Promise.all(tenants.map((tenant) => this.#request(tenant)))
   }

@@ -1,6 +1,6 @@
 /**
- * The drawing: acknowledgement time against instances, and a decision's cost on a small and on a large store. An SVG
- * with a ground of its own, light or dark as the reader has it.
+ * The drawing: acknowledgement time against instances, and the cost of a decision on a small and on a large store. An
+ * SVG with a background of its own, light or dark by the reader's preference.
  */
 
 import { availableParallelism } from 'node:os'
@@ -24,7 +24,7 @@ export function drawing({ fleets, costs, filled, load }: Measured): string {
   ])
 }
 
-/** What all of it ran on, servers included: a busy machine is slower than the fleet would be. */
+/** The machine that ran everything, servers included: it is busier, and so slower, than a real fleet's. */
 function machine(load: Measured['load']): string {
   const [before, after] = load.map(([minute = 0]) => minute.toFixed(0))
   return `${availableParallelism()} cores for all; load ${before} before, ${after} after`
@@ -56,7 +56,7 @@ function acknowledgements(fleets: readonly FleetCost[]): string {
   ].join('\n')
 }
 
-/** The numbers of the higher line stand above it, those of the lower one below. */
+/** The numbers of the higher line are above it, those of the lower one below. */
 function series(
   kind: string,
   name: string,

@@ -1,7 +1,4 @@
-/**
- * Stands in for a test where the test servers ask for one: they say what is to be done when it is over, and need no
- * more of it.
- */
+/** Stands in for a test where the test servers need one to register their teardown. */
 
 import type { Test } from 'tap'
 
@@ -19,7 +16,7 @@ export class Ending {
     this.#steps.push(step)
   }
 
-  /** The last first, as tap does it; one that fails keeps none of the others. */
+  /** In reverse order, like tap; a failing step does not prevent the others. */
   async run(): Promise<void> {
     const failures: unknown[] = []
     for (let step = this.#steps.pop(); step !== undefined; step = this.#steps.pop()) {

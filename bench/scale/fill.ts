@@ -1,6 +1,6 @@
 /**
- * Fills a store faster than by its own writes, thousands of rows in a statement, and leaves it as those would have: ids
- * in order, the counter at the last change, the newest changes in the feed.
+ * Fills a store faster than its own writes do, with thousands of rows in a statement, and leaves it in the same
+ * state: ids in order, the counter at the last change, the newest changes in the feed.
  */
 
 import { randomBytes } from 'node:crypto'
@@ -30,14 +30,14 @@ interface Row extends Seat {
 export interface Filled {
   readonly seats: number
   readonly seconds: number
-  /** Bytes of the Seats and of their indexes, once the server has tidied up. */
+  /** Bytes of the Seats and of their indexes, after VACUUM. */
   readonly rows: number
   readonly indexes: number
 }
 
-/** @param count of all the Seats that come */
+/** @param count of all Seats */
 export async function fill(url: string, count: number, seats: Iterable<Seat>): Promise<Filled> {
-  // Opening makes the tables.
+  // Opening creates the tables.
   await (await openStore({ kind: 'postgres', url })).close()
   const client = new Client({ connectionString: url })
   await client.connect()
@@ -85,7 +85,7 @@ async function insert(client: Client, rows: readonly Row[]): Promise<void> {
   ])
 }
 
-/** Each Seat made is two changes: the Seat, and what its name means. The feed keeps the newest. */
+/** Each Seat is two changes: the Seat, and the meaning of its name. The feed keeps the newest. */
 async function announceAll(client: Client, count: number, newest: readonly Row[]): Promise<void> {
   const from = 2 * (count - newest.length)
   const marked = newest.map((row) => ({ ...row, mark: drawMark() }))

@@ -17,7 +17,7 @@ interface Member {
 
 export class SimulatedFleet {
   readonly #members: readonly Member[]
-  /** Where each instance is. */
+  /** The process of each instance. */
   readonly #seating: readonly { readonly channel: Channel; readonly index: number }[]
 
   private constructor(members: readonly Member[]) {
@@ -42,7 +42,7 @@ export class SimulatedFleet {
     }
   }
 
-  /** By each instance in its turn. */
+  /** By each instance in turn. */
   async write(turn: number, target: Target, permissions: readonly string[]): Promise<WriteTimes> {
     const place = this.#seating[turn % this.#seating.length]
     if (place === undefined) throw new Error('a fleet of nobody')

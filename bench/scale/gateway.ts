@@ -1,4 +1,4 @@
-/** A gateway in a process of its own, as an operator would start it, and what can be seen of it. */
+/** A gateway in a process of its own, as an operator starts it, and its figures. */
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -11,7 +11,7 @@ const MAIN = fileURLToPath(new URL('../../src/cli/seatgate.js', import.meta.url)
 const FRONT = /listening on (http:\/\/[^ ]+) \(front door\)/
 const OPS = /listening on (http:\/\/[^ ]+) \(\/livez/
 
-/** Decisions so far, by the slowest place that they took a Seat from. */
+/** Decisions so far, by the slowest source of their Seats. */
 export interface Sources {
   readonly memory: number
   readonly redis: number
@@ -24,7 +24,7 @@ export class ScaleGateway {
   readonly #exited: Promise<unknown>
   readonly url: string
   readonly #ops: string
-  /** Milliseconds from the start of the process to connections accepted. */
+  /** Milliseconds from the start of the process until it accepts connections. */
   readonly startedIn: number
 
   private constructor(
@@ -40,10 +40,10 @@ export class ScaleGateway {
     this.startedIn = startedIn
   }
 
-  /** @param folder goes, and the process with it, at the latest with this one */
+  /** @param folder is removed, and the process stopped, at the latest with this process */
   static async start(file: string, folder: string): Promise<ScaleGateway> {
     const begun = performance.now()
-    // Any free port, if it is told to open its inspector.
+    // Any free port, in case it is told to open its inspector.
     const args = ['--inspect-port=127.0.0.1:0', MAIN, 'start', '--config', file]
     const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] })
     if (child.pid === undefined) throw (await once(child, 'error'))[0]
@@ -62,7 +62,7 @@ export class ScaleGateway {
     return memoryOf(this.#pid)
   }
 
-  /** Bytes that are reachable. Its inspector is open from then on: to be asked when its speed counts no more. */
+  /** Reachable bytes. The inspector stays open afterwards, so call it when speed no longer matters. */
   heap(): Promise<number> {
     return liveHeap(this.#child, this.#pid)
   }
@@ -83,7 +83,7 @@ export class ScaleGateway {
   }
 }
 
-/** The two URLs, from what `start` prints once it accepts. What it prints later is thrown away. */
+/** The two URLs, from the output of `start` once it accepts. Later output is discarded. */
 function listening(child: ChildProcess): Promise<[front: string, ops: string]> {
   return new Promise((resolve, reject) => {
     let text = ''

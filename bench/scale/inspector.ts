@@ -1,6 +1,6 @@
 /**
- * What a Node.js process really holds: told by its inspector, which it opens when it gets SIGUSR1, after a full garbage
- * collection. Resident memory says what the process has taken, not what it needs.
+ * The reachable memory of a Node.js process after a full garbage collection, from its inspector, which it opens at
+ * SIGUSR1. Resident memory is what the process has taken, not what it needs.
  */
 
 import type { ChildProcess } from 'node:child_process'
@@ -9,13 +9,13 @@ const LISTENING = /Debugger listening on (ws:\/\/\S+)/
 
 interface Usage {
   readonly usedSize: number
-  /** Array buffers, which lie outside of the heap. */
+  /** Array buffers, which lie outside the heap. */
   readonly backingStorageSize?: number
 }
 
 const known = new WeakMap<ChildProcess, Promise<string>>()
 
-/** Bytes that are reachable, array buffers included. */
+/** Reachable bytes, array buffers included. */
 export async function liveHeap(child: ChildProcess, pid: number): Promise<number> {
   const place = known.get(child) ?? opened(child, pid)
   known.set(child, place)
@@ -30,7 +30,7 @@ export async function liveHeap(child: ChildProcess, pid: number): Promise<number
   }
 }
 
-/** It says where it listens, on standard error. */
+/** Standard error has the inspector's address. */
 function opened(child: ChildProcess, pid: number): Promise<string> {
   return new Promise((resolve, reject) => {
     let text = ''
@@ -65,7 +65,7 @@ class Session {
     })
   }
 
-  /** One at a time. Rejects when the process ends before it answers. */
+  /** One command at a time. Rejects when the process ends before it answers. */
   call(method: string): Promise<unknown> {
     const id = ++this.#calls
     return new Promise((resolve, reject) => {

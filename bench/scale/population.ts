@@ -1,10 +1,10 @@
 /**
- * Whom the store is filled with, by number: tenants, their Seats, and which of them are in use. The same number is the
- * same Seat in a store of any size.
+ * The contents of the store, by number: tenants, their Seats, and the Seats in use. The same number is the same Seat
+ * in a store of any size.
  */
 
 export const SEATS_EACH = 100
-/** What the route of the requests needs; every Seat holds it. */
+/** The permission of the requests' route; every Seat holds it. */
 export const PERMISSION = 'trainings:list'
 
 const RESOURCES = ['trainings', 'files', 'courses', 'reports', 'invoices', 'machines', 'people', 'sites']
@@ -39,7 +39,7 @@ function permissionOf(turn: number): string {
   return `${resource}:${operation}`
 }
 
-/** One Seat of a tenant is in use, not the same one of each: a hundredth of all. */
+/** One Seat of a tenant is in use, at varying positions: a hundredth of all. */
 export function usedSeatOf(tenant: number): Seat {
   return seatOf(tenant, (tenant * 37) % SEATS_EACH)
 }

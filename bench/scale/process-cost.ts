@@ -1,4 +1,4 @@
-/** What a process has cost so far: CPU and memory from /proc. */
+/** The cost of a process so far: CPU and memory from /proc. */
 
 import { readFileSync } from 'node:fs'
 

@@ -1,4 +1,4 @@
-/** What was measured, as Markdown tables. */
+/** The results as Markdown tables. */
 
 import { availableParallelism } from 'node:os'
 import type { FleetCost } from './acknowledgement.ts'
@@ -12,12 +12,12 @@ export interface Measured {
   readonly filled: Filled
   /** Milliseconds. */
   readonly configLoad: number
-  /** Milliseconds to connections accepted, by configuration. */
+  /** Milliseconds until it accepts connections, by configuration. */
   readonly starts: { readonly small: number; readonly large: number }
   readonly inUse: InUse
   readonly costs: readonly Cost[]
   readonly fleets: readonly FleetCost[]
-  /** Of the machine, before and after: 1, 5 and 15 minutes. */
+  /** Load averages of the machine, before and after: 1, 5 and 15 minutes. */
   readonly load: readonly (readonly number[])[]
 }
 

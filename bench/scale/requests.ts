@@ -1,8 +1,8 @@
-/** Sends requests, a fixed number of them in a fixed order of turns. Every one must be allowed. Called by the measurements. */
+/** Sends a fixed number of requests in a fixed order. Every one must be allowed. */
 
 import { Pool } from 'undici'
 
-/** The headers that tell one request from another. */
+/** The headers in which requests differ. */
 export interface Request {
   readonly authorization: string
   readonly space: string
@@ -10,7 +10,7 @@ export interface Request {
 
 export interface Load {
   readonly requests: readonly Request[]
-  /** How many are sent: the list over and over. */
+  /** The number of requests: the list is repeated. */
   readonly total: number
   readonly connections: number
 }

@@ -1,6 +1,6 @@
 /**
- * What it costs to use one Seat in a hundred: Redis, the memory of an instance, and what a second instance that meets
- * the same Seats asks the store for.
+ * The cost of using one Seat in a hundred: Redis, the memory of an instance, and the store look-ups of a second
+ * instance with the same Seats.
  */
 
 import { until } from '../../test/support/servers/wait.ts'
@@ -9,31 +9,31 @@ import { type ScaleGateway, type Sources, sourcesBetween } from './gateway.ts'
 import { type Request, send } from './requests.ts'
 import { redisNumber, type Servers } from './servers.ts'
 
-/** Few at once: what is measured is size, and a crowd would have Redis answer too late. */
+/** Few at once: this measures size, and more would delay Redis beyond its timeout. */
 const CONNECTIONS = 4
 
 export interface InUse {
   readonly seats: number
-  /** Bytes that Redis took, and the Seats that it then kept. */
+  /** Bytes that Redis used, and its number of Seats. */
   readonly redis: number
   readonly kept: number
   readonly first: Met
-  /** Another instance, which meets the same Seats after the first one. */
+  /** Another instance, which uses the same Seats after the first one. */
   readonly second: Met & {
-    /** Bytes reachable, after a garbage collection. */
+    /** Reachable bytes, after a garbage collection. */
     readonly heap: readonly [before: number, after: number]
-    /** Lookups in the store's table of Seats, by the store's own count. */
+    /** Look-ups in the store's table of Seats, as the store counts them. */
     readonly lookups: number
   }
 }
 
 interface Met {
   readonly sources: Sources
-  /** Bytes resident. */
+  /** Resident bytes. */
   readonly memory: readonly [before: number, after: number]
 }
 
-/** @param first has met none of the Seats yet */
+/** @param first has used none of the Seats yet */
 export async function measureInUse(
   servers: Servers,
   deployment: Deployment,
@@ -45,7 +45,7 @@ export async function measureInUse(
   const [before, lookups] = [await keysOf(servers), await lookupsOf(servers, deployment)]
   const met = await meet(first, requests)
   await settled(servers, before + requests.length)
-  // Counted late, they would be taken for the second one's.
+  // Counted late, they would be attributed to the second one.
   await until(
     async () => (await lookupsOf(servers, deployment)) >= lookups + met.sources.store,
     () => 'the store does not count its lookups',
@@ -67,7 +67,7 @@ async function measureSecond(
   const before = await lookupsOf(servers, deployment)
   const met = await meet(gateway, requests)
   const heap = [heapBefore, await gateway.heap()] as const
-  // A server's process hands in what it has counted when its connection ends, at the latest.
+  // A server process reports its counts when its connection ends, at the latest.
   await gateway.stop()
   return { ...met, heap, lookups: (await lookupsOf(servers, deployment)) - before }
 }
@@ -83,7 +83,7 @@ async function keysOf({ redis }: Servers): Promise<number> {
   return Number(await redis.command('DBSIZE'))
 }
 
-/** What a gateway writes to Redis nobody waits for. If it could not write all, there is no more to come. */
+/** Gateways do not wait for their writes to Redis. When the counts stop changing, no more will follow. */
 async function settled(servers: Servers, wanted: number): Promise<void> {
   let last = -1
   const comesToRest = async () => {
@@ -96,7 +96,7 @@ async function settled(servers: Servers, wanted: number): Promise<void> {
 }
 
 async function lookupsOf({ postgres }: Servers, { name }: Deployment): Promise<number> {
-  const question = `SELECT idx_scan + seq_scan AS lookups FROM pg_stat_user_tables
+  const query = `SELECT idx_scan + seq_scan AS lookups FROM pg_stat_user_tables
     WHERE schemaname = 'seatgate' AND relname = 'seats'`
-  return Number((await postgres.query(question, [], name))[0]?.['lookups'])
+  return Number((await postgres.query(query, [], name))[0]?.['lookups'])
 }

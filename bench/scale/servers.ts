@@ -1,4 +1,4 @@
-/** The servers that a deployment runs on: PostgreSQL, Redis and a service, each a real one. */
+/** The servers of a deployment: PostgreSQL, Redis and a service, each a real one. */
 
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -12,7 +12,7 @@ export interface Servers {
   readonly redis: RedisServer
 }
 
-/** Durable as an operator would have it; only the sizes are not those of a small test. */
+/** Durable, as in production; only the sizes are larger than those of a small test. */
 const SETTINGS = ['shared_buffers = 256MB', 'max_wal_size = 4GB', 'max_connections = 500']
 
 /** @param settings further lines for postgresql.conf */
@@ -21,7 +21,7 @@ export async function startServers({ t }: Ending, settings: readonly string[] = 
   return { postgres, redis: await startRedis(t) }
 }
 
-/** The service behind the gateways; ends with this process. Gives its URL. */
+/** The service behind the gateways; ends with this process. Returns its URL. */
 export async function startUpstream(ending: Ending): Promise<string> {
   const child = fork(fileURLToPath(new URL('../upstream.ts', import.meta.url)))
   ending.teardown(() => child.disconnect())
@@ -29,7 +29,7 @@ export async function startUpstream(ending: Ending): Promise<string> {
   return `http://127.0.0.1:${port}`
 }
 
-/** The number behind a name in `INFO`. */
+/** The number of a name in `INFO`. */
 export async function redisNumber(redis: RedisServer, section: string, name: string): Promise<number> {
   const text = (await redis.info(section))[name] ?? ''
   return Number(/^(?:calls=)?(\d+)/.exec(text)?.[1] ?? 0)

@@ -1,6 +1,6 @@
 /**
- * An instance of a fleet without a front door: the real protocol on real connections, with a lease over a memory that
- * only notes what it has heard of.
+ * An instance of a fleet without a listener: the real protocol on real connections, with a lease over a memory that
+ * only records the newest change.
  */
 
 import { randomUUID } from 'node:crypto'
@@ -27,7 +27,7 @@ const MOST_TRIES = 20
 export interface Places {
   readonly store: string
   readonly redis: string
-  /** What messages are sealed with: text, the same for all instances. */
+  /** The secret that seals messages: text, the same for all instances. */
   readonly secret: string
 }
 
@@ -38,18 +38,18 @@ export interface Messages {
   readonly received: number
 }
 
-/** A write, in milliseconds. */
+/** Times of a write, in milliseconds. */
 export interface WriteTimes {
   /** Of its last change. */
   readonly seq: number
   /** From the call to the end of its commit. */
   readonly commit: number
-  /** From there until it may be answered. */
+  /** From there until its response may be sent. */
   readonly acknowledgement: number
   readonly by: WriteResult['by']
 }
 
-/** What a write changes: a Seat of this tenant. */
+/** The subject of writes: a Seat of this tenant. */
 export interface Target {
   readonly tenant: string
   readonly id: string
@@ -59,7 +59,7 @@ export class SimulatedInstance {
   readonly #store: Store
   readonly #bus: CountingBus
   readonly #instance: Instance
-  readonly #memory = new NotingMemory()
+  readonly #memory = new RecordingMemory()
   readonly #lease: Lease
   readonly #disconnect: () => void
   #by: WriteResult['by'] = 'waited'
@@ -89,7 +89,7 @@ export class SimulatedInstance {
     this.#instance.join(this.#lease)
   }
 
-  /** Resolves once it may decide from memory, and hears the others. */
+  /** Resolves once it may decide from memory, and is connected to the others. */
   static async start(places: Places): Promise<SimulatedInstance> {
     const store = await openStore({ kind: 'postgres', url: places.store })
     const simulated = new SimulatedInstance(store, places)
@@ -111,7 +111,7 @@ export class SimulatedInstance {
     return this.#lease.live() && this.#memory.newest < seq
   }
 
-  /** Changes the Seat's permissions, as an endpoint of administration would. */
+  /** Changes the Seat's permissions, like an endpoint of the Admin API. */
   async write({ tenant, id }: Target, permissions: readonly string[]): Promise<WriteTimes> {
     const begun = performance.now()
     const scope = { space: 'admin', admin: true, all: true, permissions: ['*'] }
@@ -142,8 +142,8 @@ export class SimulatedInstance {
   }
 }
 
-/** Holds nothing but how far it has heard. */
-class NotingMemory implements ChangeListener {
+/** Stores only the number of the newest change. */
+class RecordingMemory implements ChangeListener {
   newest = 0
 
   applyAnnouncement(changes: readonly NumberedChange[]): void {

@@ -1,6 +1,6 @@
-/** Medians and their kin. Called by the measurements. */
+/** Medians and quantiles. */
 
-/** Of an even number, what lies between the two in the middle. */
+/** Of an even number, the mean of the middle two. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b)
   const [low, high] = [sorted[Math.ceil(sorted.length / 2) - 1], sorted[Math.floor(sorted.length / 2)]]

@@ -1,4 +1,4 @@
-/** A proxy of @fastify/http-proxy, as its readme has it, with fastify's own log. */
+/** A proxy with @fastify/http-proxy, as in its readme, with fastify's own log. */
 
 import { readFileSync } from 'node:fs'
 import httpProxy from '@fastify/http-proxy'

@@ -1,4 +1,4 @@
-/** A proxy of http-proxy-3, as its readme has it, with connections kept open. */
+/** A proxy with http-proxy-3, as in its readme, with keep-alive connections. */
 
 import { readFileSync } from 'node:fs'
 import * as http from 'node:http'

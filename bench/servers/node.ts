@@ -1,4 +1,4 @@
-/** Answers small JSON, as the upstream does. */
+/** Sends small JSON, as the upstream does. */
 
 import { createServer } from 'node:http'
 import { SMALL } from '../answers.ts'

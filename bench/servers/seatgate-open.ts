@@ -1,7 +1,7 @@
 /**
- * Seatgate with routing and authorization switched off, for the bench alone: the gateway as it is, but for the judge,
- * who allows everything without a look; and with `bare` also without its log and its metrics. No setting does this, and
- * nothing of it is in the gateway: methods are replaced here, in this process.
+ * Seatgate with routing and authorization switched off, for the bench alone: the decision engine is replaced by one
+ * that allows everything without a check; with `bare` also without log and metrics. No setting does this, and the
+ * gateway has no code for it: methods are replaced here, in this process.
  */
 
 import { enableCompileCache } from 'node:module'
@@ -10,7 +10,7 @@ import type { AuthorizationRequest } from '../../src/model/authorization-request
 import { type Evaluation, PathParams } from '../../src/model/decision.ts'
 import type { Route } from '../../src/model/route.ts'
 
-// As `seatgate.js` does, before any of the code is read.
+// As in `seatgate.js`, before any of the code is read.
 enableCompileCache()
 setFlagsFromString('--semi-space-growth-factor=1')
 const { DecisionEngine } = await import('../../src/decision/engine.ts')
@@ -32,7 +32,7 @@ const route: Route = Object.freeze({
 const NO_SEATS = Object.freeze([])
 const NO_TIME = Object.freeze({ match: 0, authenticate: 0, resolve: 0, decide: 0, total: 0 })
 
-/** The path is cut from its query, and not looked at. */
+/** The path is split from its query, and not checked. */
 DecisionEngine.prototype.evaluate = ({ method, target }: AuthorizationRequest): Evaluation => {
   const mark = target.indexOf('?')
   return {

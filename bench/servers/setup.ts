@@ -1,4 +1,4 @@
-/** What a program of the bench is told, and the access log that it keeps. */
+/** The configuration of a program of the bench, and its access log. */
 
 import { readFileSync } from 'node:fs'
 import pino from 'pino'
@@ -9,12 +9,12 @@ export function readSetup(): ServerSetup {
   return JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8')) as ServerSetup
 }
 
-/** pino into a file, 4 KiB at a time: as Seatgate itself logs, and the fastest that Node.js has. */
+/** pino into a file, 4 KiB at a time, as in Seatgate: the fastest logging in Node.js. */
 export function openAccessLog({ log }: ServerSetup): pino.Logger {
   return pino({ base: null }, pino.destination({ dest: log, minLength: 4096, sync: true }))
 }
 
-/** The fields that any access log has. */
+/** The usual fields of an access log. */
 export function line(
   { method = '', url = '', socket }: LoggedRequest,
   status: number,

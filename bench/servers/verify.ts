@@ -1,13 +1,10 @@
-/**
- * What someone would write who puts a token check in front of a service: jose, a cache of verified tokens, and the
- * permission of a Seat.
- */
+/** A typical token check in front of a service: jose, a cache of verified tokens, and the permission of a Seat. */
 
 import { jwtVerify } from 'jose'
 import { LRUCache } from 'lru-cache'
 import type { Rules } from '../peers/node-program.ts'
 
-/** Tokens remembered: as many as Seatgate remembers. */
+/** Number of cached tokens, the same as in Seatgate. */
 const MOST = 10_000
 
 export interface Caller {
@@ -36,7 +33,7 @@ export class Verifier {
     this.#secret = Buffer.from(rules.secret)
   }
 
-  /** At once where the token is known. */
+  /** Synchronous where the token is cached. */
   check(authorization: string | undefined): Verdict | Promise<Verdict> {
     if (authorization?.startsWith('Bearer ') !== true) return unknown
     const token = authorization.slice(7)

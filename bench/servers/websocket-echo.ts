@@ -1,4 +1,4 @@
-/** An upstream that sends each short WebSocket message back. */
+/** An upstream that echoes each short WebSocket message. */
 
 import { createHash } from 'node:crypto'
 import { createServer } from 'node:http'
@@ -32,7 +32,7 @@ function echo(socket: Duplex): void {
   })
 }
 
-/** Of a client's frame of less than 126 bytes (RFC 6455, section 5.2); Infinity while that is not known. */
+/** Length of a client's frame of less than 126 bytes (RFC 6455, section 5.2); Infinity while it is not known. */
 function sizeOf(frame: Buffer): number {
   return frame.length < 2 ? Infinity : 6 + ((frame[1] ?? 0) & 0x7f)
 }
