@@ -53,14 +53,14 @@ function checks(peer: Peer, world: World): Check[] {
   const none = Buffer.from('{"alg":"none","typ":"JWT"}').toString('base64url')
   return [
     bad('no token', null),
-    bad('a token signed by somebody else', token(world, { secret: 'x'.repeat(64) })),
+    bad('a token signed by another key', token(world, { secret: 'x'.repeat(64) })),
     bad('a token without its signature', `${header}.${payload}.`),
     bad('a token of algorithm none', `${none}.${payload}.`),
     bad('an expired token', token(world, { expiresIn: -30 })),
     bad('a token without an entry for the space', token(world, { hashPerm: [`s2:${seatName(0)}`] })),
     good,
     // Repeated with the valid token known, whose cached verification must not admit another one.
-    bad('a token signed by somebody else, later', token(world, { secret: 'y'.repeat(64) })),
+    bad('a token signed by another key, later', token(world, { secret: 'y'.repeat(64) })),
     good,
   ]
 }

@@ -103,7 +103,7 @@ const routes = {
 }
 
 function requestOf(random: Random, caller: Caller | undefined): PlannedRequest {
-  if (caller === undefined) throw new Error('a group of nobody')
+  if (caller === undefined) throw new Error('an empty group')
   const kind = random.next()
   const isWrite = kind < WRITES
   const isDeletion = !isWrite && kind < WRITES + DELETIONS

@@ -45,7 +45,7 @@ export class SimulatedFleet {
   /** By each instance in turn. */
   async write(turn: number, target: Target, permissions: readonly string[]): Promise<WriteTimes> {
     const place = this.#seating[turn % this.#seating.length]
-    if (place === undefined) throw new Error('a fleet of nobody')
+    if (place === undefined) throw new Error('an empty fleet')
     const { channel, index } = place
     return (await channel.call('write', { index, target, permissions })) as WriteTimes
   }

@@ -15,7 +15,7 @@ const closing: Record<string, string> = {
   'no Host': 'GET /docs/a HTTP/1.1\r\n\r\n',
   'an odd Expect': post('Expect: tea\r\nContent-Length: 0\r\n'),
   'two Spaces': 'GET /v1/trainings HTTP/1.1\r\nHost: a\r\nSpace: a\r\nSpace: b\r\n\r\n',
-  'two Spaces where none is asked for': 'GET /docs/a HTTP/1.1\r\nHost: a\r\nSpace: a\r\nSpace: b\r\n\r\n',
+  'two Spaces where none is required': 'GET /docs/a HTTP/1.1\r\nHost: a\r\nSpace: a\r\nSpace: b\r\n\r\n',
   'a refused Expect: 100-continue':
     'POST /nowhere HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\nabcde',
   'a refused long body': `POST /nowhere HTTP/1.1\r\nHost: a\r\nContent-Length: 1100000\r\n\r\n${'a'.repeat(1_100_000)}`,

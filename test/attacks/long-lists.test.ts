@@ -28,15 +28,15 @@ async function answerTo(port: number, request: string): Promise<string> {
 t.test('lists in requests that the gateway reads', async (t) => {
   const world = await startWorld(t)
   const refused: Record<string, string[]> = {
-    'nothing but commas': [`Connection: ${','.repeat(ALL)}`],
+    'commas only': [`Connection: ${','.repeat(ALL)}`],
     'one element too many': [`Connection: ${list(65)}`],
     'in several lines': Array.from({ length: 65 }, (_, i) => `Connection: a${i}`),
-    'in lines of several': [`Connection: ${list(33)}`, `Connection: ${list(32)}`],
+    'several lines of lists': [`Connection: ${list(33)}`, `Connection: ${list(32)}`],
     'protocols to change to': [`Upgrade: ${','.repeat(ALL)}`, 'Connection: upgrade'],
     'one protocol too many': [`Upgrade: ${list(65)}`],
     cookies: [`Cookie: ${';'.repeat(ALL)}`],
     'one cookie too many': [`Cookie: ${list(513, ';')}`],
-    'cookies in lines of several': [`Cookie: ${list(300, ';')}`, `Cookie: ${list(213, ';')}`],
+    'several lines of cookies': [`Cookie: ${list(300, ';')}`, `Cookie: ${list(213, ';')}`],
   }
   for (const [what, lines] of Object.entries(refused)) {
     const answer = await answerTo(world.port, get(...lines))

@@ -77,7 +77,7 @@ t.test('who remembers that somebody was let in, and not whom', async (t) => {
     return response.writeHead(status === 200 ? 500 : status).end()
   }
   const faults = await faultsOf(peerOf(lax), world, join(folder, 'lax'))
-  t.match(faults, [/signed by somebody else, later: 200, forwarded$/])
+  t.match(faults, [/signed by another key, later: 200, forwarded$/])
 })
 
 t.test('who decides after the upstream has done it', async (t) => {

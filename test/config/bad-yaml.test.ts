@@ -51,13 +51,13 @@ const CASES: readonly [name: string, text: string, fault: RegExp][] = [
   ['a vertical tab', `${BASE}# \v\n`, /^3:3: has an invisible character here \(U\+000B\)/],
   ['DEL', `${BASE}ops: x\x7f\n`, /^3:7: has an invisible character here \(U\+007F\)/],
   [
-    'NEL, a line break to some',
+    'NEL, a line break in some parsers',
     `${BASE}# x\x85ops: y\n`,
     /^3:4: has an invisible character here \(U\+0085\)/,
   ],
-  ['U+2028, a line break to some', `${BASE}# x\u2028ops: y\n`, /^3:4: .*U\+2028/],
-  ['a lone CR, a line break to some', `${BASE}# x\rops: y\n`, /^3:4: has a CR without an LF here$/],
-  ['writing turned around', `${BASE}# \u202e\n`, /^3:3: .*U\+202E/],
+  ['U+2028, a line break in some parsers', `${BASE}# x\u2028ops: y\n`, /^3:4: .*U\+2028/],
+  ['a lone CR, a line break in some parsers', `${BASE}# x\rops: y\n`, /^3:4: has a CR without an LF here$/],
+  ['a bidirectional control character', `${BASE}# \u202e\n`, /^3:3: .*U\+202E/],
 ]
 
 for (const [name, text, fault] of CASES) {

@@ -10,13 +10,14 @@ t.test('no host, or several', async (t) => {
   const gateway = await startGateway(t)
   await refusesAll(t, gateway, {
     none: to(),
-    'none, but its cousins': 'GET /docs/a HTTP/1.1\r\nX-Host: a\r\nX-Forwarded-Host: a\r\nHosts: a\r\n\r\n',
+    'none, but similar fields':
+      'GET /docs/a HTTP/1.1\r\nX-Host: a\r\nX-Forwarded-Host: a\r\nHosts: a\r\n\r\n',
     'none, in absolute form': 'GET http://a/docs/a HTTP/1.1\r\n\r\n',
     two: to(' a', ' b'),
     'two equal ones': to(' a', ' a'),
     'two, the first empty': to('', ' a'),
     'two, the second empty': to(' a', ''),
-    'two in other letters': 'GET /docs/a HTTP/1.1\r\nHOST: a\r\nhost: a\r\n\r\n',
+    'two with different case': 'GET /docs/a HTTP/1.1\r\nHOST: a\r\nhost: a\r\n\r\n',
     'two with others between': 'GET /docs/a HTTP/1.1\r\nHost: a\r\nX-A: a\r\nHost: a\r\n\r\n',
     'two in HTTP/1.0': 'GET /docs/a HTTP/1.0\r\nHost: a\r\nHost: b\r\n\r\n',
     'a hundred': to(...Array.from({ length: 100 }, () => ' a')),

@@ -18,7 +18,7 @@ t.test('methods', async (t) => {
     'one that is listed, in small letters': line('list /docs/a HTTP/1.1'),
     'one that is listed, in mixed letters': line('List /docs/a HTTP/1.1'),
     'one that is listed, and more': line('LISTS /docs/a HTTP/1.1'),
-    'the word of route tables': line('ANY /docs/a HTTP/1.1'),
+    'ANY, as in route tables': line('ANY /docs/a HTTP/1.1'),
     PRI: line('PRI /docs/a HTTP/1.1'),
     none: line(' /docs/a HTTP/1.1'),
     'with a bracket': line('GE[T /docs/a HTTP/1.1'),
@@ -109,7 +109,7 @@ t.test('targets that are not paths', async (t) => {
   const gateway = await startGateway(t)
   const targets = {
     'an asterisk for GET': 'GET *',
-    'an asterisk for OPTIONS, of which no route knows': 'OPTIONS *',
+    'an asterisk for OPTIONS, without a route': 'OPTIONS *',
     'an asterisk and more': 'OPTIONS *a',
     'another host': 'GET http://b/docs/a',
     'the host with a port': 'GET http://a:80/docs/a',
@@ -121,7 +121,7 @@ t.test('targets that are not paths', async (t) => {
     'a web socket': 'GET ws://a/docs/a',
     'a file': 'GET file:///etc/passwd',
     'a host with a space escaped': 'GET http://a%20/docs/a',
-    'a host in other digits': 'GET http://[::1]/docs/a',
+    'an IPv6 host': 'GET http://[::1]/docs/a',
   }
   await refusesAll(
     t,
@@ -181,7 +181,7 @@ t.test('each byte beyond ASCII in a query passes unchanged', async (t) => {
     gateway.forget()
   }
   await passesAll(t, gateway, {
-    'cut in the midst of a character': ['GET /docs/a?\xc3', '\xa9 HTTP/1.1\r\nHost: a\r\n\r\n'],
+    'cut within a character': ['GET /docs/a?\xc3', '\xa9 HTTP/1.1\r\nHost: a\r\n\r\n'],
     'behind a query of its own kind': line('GET /docs/a?a?\xc3\xa9? HTTP/1.1'),
     'in absolute form': line('GET http://a/docs/a?\xc3\xa9 HTTP/1.1'),
     'in a long query': [`GET /docs/a?${'\xc3\xa9'.repeat(1500)}`, '\xc3\xa9 HTTP/1.1\r\nHost: a\r\n\r\n'],

@@ -40,7 +40,7 @@ t.test('header sections', async (t) => {
       'one value without end': `GET /docs/a HTTP/1.1\r\nHost: a\r\nX-A: ${'a'.repeat(300_000)}`,
       'one name': get(`${'a'.repeat(40_000)}: a\r\n`),
       'one name without end': `GET /docs/a HTTP/1.1\r\nHost: a\r\n${'a'.repeat(300_000)}`,
-      'many fields of which each is short': get('X-A: aaaaaaaaaaaaaaaaaaaaaaaaa\r\n'.repeat(2000)),
+      'many short fields': get('X-A: aaaaaaaaaaaaaaaaaaaaaaaaa\r\n'.repeat(2000)),
       'lines without end': `GET /docs/a HTTP/1.1\r\nHost: a\r\n${'X-A: a\r\n'.repeat(50_000)}`,
       'before a body': post(`X-A: ${'a'.repeat(40_000)}\r\nContent-Length: 4\r\n`, 'abcd'),
       'before chunks': chunked('4\r\nabcd\r\n0\r\n\r\n', 'X-A: a\r\n'.repeat(300)),
@@ -70,7 +70,7 @@ t.test('bodies', async (t) => {
     'by their length': small('Content-Length: 1025\r\n', 'a'.repeat(1025)),
     'in one chunk': small('Transfer-Encoding: chunked\r\n', `401\r\n${'a'.repeat(1025)}\r\n0\r\n\r\n`),
     'in many chunks': small('Transfer-Encoding: chunked\r\n', `${many}0\r\n\r\n`),
-    'in a chunk as long as 64 bits can say': small(
+    'in a chunk of the maximum 64-bit size': small(
       'Transfer-Encoding: chunked\r\n',
       `ffffffffffffffff\r\n${'a'.repeat(2000)}`,
     ),

@@ -10,7 +10,7 @@ t.test('any value except "chunked"', async (t) => {
   const gateway = await startGateway(t)
   const values = {
     nothing: '',
-    'nothing but white space': ' \t',
+    'white space only': ' \t',
     identity: ' identity',
     gzip: ' gzip',
     'gzip under chunks': ' gzip, chunked',
@@ -85,7 +85,7 @@ t.test('more framings than one', async (t) => {
     'chunks, then nothing': both('Transfer-Encoding: chunked', 'Transfer-Encoding:'),
     'nothing, then chunks': both('Transfer-Encoding:', 'Transfer-Encoding: chunked'),
     'gzip, then chunks': both('Transfer-Encoding: gzip', 'transfer-encoding: chunked'),
-    'in other letters': both('TRANSFER-ENCODING: chunked', 'Content-Length: 14'),
+    'with different case': both('TRANSFER-ENCODING: chunked', 'Content-Length: 14'),
     'the length with an empty line’s look': post(
       'Content-Length: 14\r\nX-A:\r\nTransfer-Encoding: chunked\r\n',
       BODY,

@@ -11,9 +11,9 @@ for (const [name, headers] of Object.entries({
   'TLS within HTTP': 'Connection: Upgrade\r\nUpgrade: TLS/1.0\r\n',
   'HTTP/3': 'Connection: Upgrade\r\nUpgrade: HTTP/3.0\r\n',
   several: 'Connection: Upgrade\r\nUpgrade: h2c, IRC/6.9\r\n',
-  'a protocol nobody knows': 'Connection: upgrade\r\nUpgrade: foo/2\r\n',
+  'an unknown protocol': 'Connection: upgrade\r\nUpgrade: foo/2\r\n',
   nothing: 'Connection: Upgrade\r\nUpgrade:\r\n',
-  'what is no token': 'Connection: Upgrade\r\nUpgrade: ,;=\r\n',
+  'an invalid token': 'Connection: Upgrade\r\nUpgrade: ,;=\r\n',
 })) {
   t.test(name, async (t) => {
     const gateway = await startGateway(t)

@@ -110,7 +110,7 @@ export function sameForAll(streams: readonly string[], decided: readonly Decided
       if (!same(linesOf(bytes, index), expected))
         return `"${name}" reads another thing: ${JSON.stringify(bytes)}`
     for (const { id, line } of expected) {
-      if (known.get(id) !== line) return `nobody decided on ${line}: ${known.get(id)}`
+      if (known.get(id) !== line) return `no decision for ${line}: ${known.get(id)}`
       if (seen.has(id)) return `${line} came twice`
       seen.add(id)
     }

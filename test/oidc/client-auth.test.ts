@@ -62,9 +62,9 @@ type Tap = Parameters<typeof startWorld>[0]
 const reasons = (world: SignInWorld) => world.events('sign_in_failed').map(({ reason }) => String(reason))
 
 for (const [name, accepts, secrets] of [
-  ['that compares what is sent', comparesAsSent, [UNRESERVED]],
+  ['that compares without decoding', comparesAsSent, [UNRESERVED]],
   ['that decodes', decodes, [UNRESERVED, RESERVED]],
-  ['that decodes, and refuses what needs no encoding', decodesStrictly, [UNRESERVED, RESERVED]],
+  ['that decodes, and refuses unnecessary encoding', decodesStrictly, [UNRESERVED, RESERVED]],
 ] as const)
   t.test(`Basic, with default settings, at a token endpoint ${name}`, async (t) => {
     for (const secret of secrets) {

@@ -56,7 +56,7 @@ t.test('discovery', async (t) => {
     'no object': () => ({ body: [] }),
     nothing: () => ({ body: '' }),
     huge: () => huge(good(new URLSearchParams(), {})?.body as object),
-    'compressed, which nobody asked for': () => ({
+    'compressed without Accept-Encoding': () => ({
       headers: { 'content-encoding': 'gzip' },
       body: '\x1f\x8b',
     }),
@@ -143,7 +143,7 @@ t.test('the token endpoint', async (t) => {
     'the same member twice': () => ({
       body: '{"access_token":"x","access_token":"y","token_type":"Bearer"}',
     }),
-    'we are not its client': () => ({ status: 401, body: { error: 'invalid_client' } }),
+    'an unknown client': () => ({ status: 401, body: { error: 'invalid_client' } }),
   }
   for (const [name, answer] of Object.entries(bad)) {
     provider.answers.set('/token', answer)
@@ -237,7 +237,7 @@ t.test('an untrusted certificate', async (t) => {
   const redirectUri = `${world.origin}/auth/oidc/callback/acme`
   const issuer = `https://localhost:${(server.address() as AddressInfo).port}`
   await world.reopen({ acme: { issuer, redirectUri } })
-  unavailable(t, await world.begin(world.browser()), 'whatever the environment says')
+  unavailable(t, await world.begin(world.browser()), 'with any environment')
   t.equal(requests, 0)
   t.match(world.events('sign_in_failed'), [{ reason: /DEPTH_ZERO_SELF_SIGNED_CERT/ }])
 })

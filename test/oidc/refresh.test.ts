@@ -221,12 +221,12 @@ t.test("variants of the provider's refresh response", async (t) => {
 
   await t.test('responses that end the session', async (t) => {
     const ends: Record<string, () => Promise<string | null>> = {
-      'an ID token about somebody else': () => sign({ sub: 'mallory' }),
+      'an ID token of another subject': () => sign({ sub: 'mallory' }),
       'an ID token with another nonce': () => sign({ nonce: 'A'.repeat(43) }),
       'an ID token for another client': () => sign({ aud: 'other' }),
       'an ID token of another issuer': () => sign({ iss: 'https://evil.example' }),
       'an expired ID token': () => sign({ exp: 1 }),
-      'userinfo about somebody else': async () => {
+      'userinfo of another subject': async () => {
         claims = { sub: 'mallory', memberOf: 'Editor' }
         return null
       },

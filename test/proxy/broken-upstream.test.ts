@@ -5,7 +5,7 @@ import { answering, codeOf, eventually, front, get, roundTrip, serveRaw, Wire } 
 
 const broken: Record<string, string> = {
   'bare garbage': 'hello there\r\n\r\n',
-  'TLS where HTTP is meant': '\x15\x03\x01\x00\x02\x02\x46',
+  'TLS instead of HTTP': '\x15\x03\x01\x00\x02\x02\x46',
   'two lengths': 'HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab',
   'the same length twice': 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 2\r\n\r\nab',
   'a list of lengths': 'HTTP/1.1 200 OK\r\nContent-Length: 1,1\r\n\r\na',
@@ -48,9 +48,10 @@ for (const [name, bytes] of Object.entries(broken)) {
 }
 
 for (const [name, act] of Object.entries({
-  'closes without a word': (socket: import('node:net').Socket) => socket.end(),
-  'resets without a word': (socket: import('node:net').Socket) => socket.resetAndDestroy(),
-  'closes within the head': (socket: import('node:net').Socket) => socket.end('HTTP/1.1 200 OK\r\nX-A'),
+  'closes without a byte': (socket: import('node:net').Socket) => socket.end(),
+  'resets without a byte': (socket: import('node:net').Socket) => socket.resetAndDestroy(),
+  'closes within the header section': (socket: import('node:net').Socket) =>
+    socket.end('HTTP/1.1 200 OK\r\nX-A'),
   'closes after an interim answer': (socket: import('node:net').Socket) =>
     socket.end('HTTP/1.1 103 Early Hints\r\n\r\n'),
 })) {

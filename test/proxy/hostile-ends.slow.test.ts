@@ -15,7 +15,7 @@ t.test('a body that ends with its connection', async (t) => {
   const hostile = await HostileUpstream.start(t)
   for (const [name, head] of Object.entries({
     'without a length': 'HTTP/1.1 200 OK\r\n\r\n',
-    'said so': 'HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n',
+    'with Connection: close': 'HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n',
     'HTTP/1.0': 'HTTP/1.0 200 OK\r\n\r\n',
   })) {
     await passes(t, hostile, name, { packets: `${head}body`, after: fin }, 'body', false)

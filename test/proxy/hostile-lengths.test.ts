@@ -31,7 +31,7 @@ for (const value of [
 for (const [name, ...lines] of [
   ['two lengths', 'Content-Length: 2', 'Content-Length: 3'],
   ['two equal ones', 'Content-Length: 2', 'Content-Length: 2'],
-  ['in other letters', 'Content-Length: 2', 'content-length: 3'],
+  ['with different case', 'Content-Length: 2', 'content-length: 3'],
   ['a length and chunks', 'Content-Length: 2', 'Transfer-Encoding: chunked'],
   ['chunks and a length', 'Transfer-Encoding: chunked', 'Content-Length: 2'],
   ['a length and a coding', 'Content-Length: 2', 'Transfer-Encoding: gzip'],
@@ -78,7 +78,7 @@ for (const [name, length, end] of [
 }
 
 for (const [name, bytes, method] of [
-  ['an answer to HEAD that has a body', sized('Content-Length: 2'), 'HEAD'],
+  ['a response to HEAD with a body', sized('Content-Length: 2'), 'HEAD'],
   ['204 with a body', 'HTTP/1.1 204 No Content\r\nContent-Length: 2\r\n\r\nok', 'GET'],
   [
     '204 in chunks',
@@ -86,9 +86,9 @@ for (const [name, bytes, method] of [
     'GET',
   ],
   ['304 with a body', 'HTTP/1.1 304 Not Modified\r\nContent-Length: 2\r\n\r\nok', 'GET'],
-  ['a body behind the length', `${sized('Content-Length: 2')} and more`, 'GET'],
-  ['an answer behind the answer', sized('Content-Length: 2').repeat(2), 'GET'],
-  ['half an answer behind the answer', `${sized('Content-Length: 2')}HTTP/1.1 200 OK\r\nX-A: a`, 'GET'],
+  ['bytes beyond the length', `${sized('Content-Length: 2')} and more`, 'GET'],
+  ['a second response', sized('Content-Length: 2').repeat(2), 'GET'],
+  ['half of a second response', `${sized('Content-Length: 2')}HTTP/1.1 200 OK\r\nX-A: a`, 'GET'],
 ] as const) {
   t.test(`${name}: no client receives the rest`, async (t) => {
     const { first, next, connections } = await hostile(t, bytes, () => {}, method)

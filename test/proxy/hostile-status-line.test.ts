@@ -9,7 +9,7 @@ for (const [name, line] of Object.entries({
   'no version': 'HTTP 200 OK',
   'half a version': 'HTTP/1 200 OK',
   'a version of two digits': 'HTTP/1.10 200 OK',
-  'a version that is not there yet': 'HTTP/1.2 200 OK',
+  'an unknown version': 'HTTP/1.2 200 OK',
   'small letters': 'http/1.1 200 OK',
   'another protocol': 'ICY 200 OK',
   'a space first': ' HTTP/1.1 200 OK',

@@ -150,6 +150,6 @@ t.test('Redis is unavailable: no sign-in begins, and sessions stay valid', async
 
   await redis.restart()
   const again = async () => (await fleet.visitor().begin()).status === 200
-  await until(again, () => 'nobody can begin again', 100)
+  await until(again, () => 'no sign-in begins again', 100)
   t.equal((await fleet.visitor().signIn()).status, 200, 'sign-in works again when Redis is back')
 })

@@ -76,7 +76,7 @@ export class SignInWorld {
 
   /** No token, code, secret or cookie is in the log or the metrics, or unsealed in the store. */
   async search(): Promise<void> {
-    if (this.secrets.size < 2) throw new Error('nobody came: the search would find nothing')
+    if (this.secrets.size < 2) throw new Error('no secret was seen, so that the search would find nothing')
     const { ops, storeFile } = this.gateway
     searchIn('the log', this.gateway.logText(), this.secrets)
     searchIn('the metrics', await (await fetch(`${ops}/metrics`)).text(), this.secrets)

@@ -22,10 +22,9 @@ t.test('changes since the last check, by message or by reading', async (t) => {
 t.test('anything may have changed', async (t) => {
   const lots = Array.from({ length: 10_001 }, (_, i) => seat(String(i)))
   const causes: Record<string, (changes: Changes) => void> = {
-    'a reading that does not join the last one': (changes) => changes.applyReading(null),
-    'more than there is room for': (changes) => changes.applyAnnouncement(lots),
-    'a kind that a newer program wrote': (changes) =>
-      changes.applyAnnouncement([{ ...seat('1'), kind: 'role' }]),
+    'a reading with a gap to the last one': (changes) => changes.applyReading(null),
+    'more than the bound': (changes) => changes.applyAnnouncement(lots),
+    'a kind of a newer program': (changes) => changes.applyAnnouncement([{ ...seat('1'), kind: 'role' }]),
   }
   for (const [name, cause] of Object.entries(causes)) {
     const changes = new Changes()

@@ -95,7 +95,7 @@ export async function reevaluatedAgain(
 ): Promise<void> {
   const end = Date.now() + 10_000
   while ((await reevaluated(world)) < before + more) {
-    if (Date.now() > end) throw new Error('it was not decided again')
+    if (Date.now() > end) throw new Error('there was no re-evaluation')
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
 }

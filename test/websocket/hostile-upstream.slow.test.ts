@@ -144,7 +144,7 @@ t.test('an invalid frame closes it with 1002, after the earlier frames have pass
   const bad: Record<string, Buffer> = {
     'a mask': fromClient(TEXT, 'masked'),
     'a long ping': Buffer.from([0x89, 126, 0, 126]),
-    'a length that is spelled too long': Buffer.from([0x82, 127, 0, 0, 0, 0, 0, 0, 0, 1]),
+    'a length in a longer form than needed': Buffer.from([0x82, 127, 0, 0, 0, 0, 0, 0, 0, 1]),
   }
   hostile.bytes = good
   let count = 0

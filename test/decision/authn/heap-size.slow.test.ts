@@ -20,11 +20,12 @@ const ENTRIES: Record<string, (user: string) => string[]> = {
   one: () => ['s1:Viewer'],
   '150 of one space': (user) => times(150, (at) => `s1:${user} ${at}`),
   '150 of as many spaces': (user) => times(150, (at) => `${user}-${at}:Viewer`),
-  'as short as can be': () => times(900, (at) => `${at.toString(36)}:s`),
+  'of minimum length': () => times(900, (at) => `${at.toString(36)}:s`),
   'two of each space': () => times(400, (at) => `${(at >> 1).toString(36)}:${at % 2}`),
-  'a long space, and names of it': (user) =>
+  'a long space with many names': (user) =>
     times(60, (at) => `${'s'.repeat(128)}:${user.padEnd(11, '-')}${at + 10}`),
-  'the same, wide': (user) => times(60, (at) => `${'s'.repeat(128)}:${user.padEnd(10, '-')}☃${at + 10}`),
+  'the same with two-byte characters': (user) =>
+    times(60, (at) => `${'s'.repeat(128)}:${user.padEnd(10, '-')}☃${at + 10}`),
   long: (user) => times(20, (at) => `s${at}:${'e'.repeat(90)}${user}`),
   wide: (user) => times(20, (at) => `s${at}:${'☃'.repeat(90)}${user}`),
 }

@@ -57,13 +57,7 @@ const refused: Record<string, string[]> = {
     '/.%3b/a',
     '/%2e%3B',
   ],
-  'an encoded slash beside what is refused without it': [
-    '/a%2f%00',
-    '/a%2f%ff',
-    '/a%2f%',
-    '//a%2fb',
-    '/a%2fb//',
-  ],
+  'an encoded slash beside another invalid part': ['/a%2f%00', '/a%2f%ff', '/a%2f%', '//a%2fb', '/a%2fb//'],
   'an encoded NUL or control byte': ['/a%00', '/%0a', '/%0D%0A', '/%7f', '/%1F'],
   'a dot segment, plain or encoded': [
     '/.',

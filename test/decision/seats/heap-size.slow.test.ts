@@ -21,7 +21,7 @@ function seat(id: string, spaces: string[], permissions: string[]): SeatRow {
 /** Words are unique to a Seat, because V8 shares equal strings in a Set. */
 const SEATS: Record<string, (id: string) => SeatRow> = {
   bare: (id) => seat(id, [], []),
-  'of words that all have': (id) => seat(id, ['s1', 's2'], ['trainings:list', 'trainings:read']),
+  'of shared words': (id) => seat(id, ['s1', 's2'], ['trainings:list', 'trainings:read']),
   'of its own words': (id) =>
     seat(
       id,
@@ -40,7 +40,7 @@ const SEATS: Record<string, (id: string) => SeatRow> = {
       [id],
       list(3, (at) => `${'e'.repeat(90)}${id}${at}:*`),
     ),
-  'of wide words': (id) =>
+  'of words with two-byte characters': (id) =>
     seat(
       id,
       [id],
@@ -78,8 +78,8 @@ function memoryOf(row: (id: string) => SeatRow): SeatMemory {
 const READS: Record<string, (memory: SeatMemory, id: string) => unknown> = {
   'by name': (memory, id) => memory.seatByName('acme', id, QUERY),
   'by id': (memory, id) => memory.seatById('acme', id, QUERY),
-  'a Seat that is gone': (memory, id) => memory.seatById('acme', `gone ${id}`, QUERY),
-  'a key that is gone': (memory, id) => memory.apiKeyById('acme', `gone ${id}`),
+  'a deleted Seat': (memory, id) => memory.seatById('acme', `gone ${id}`, QUERY),
+  'a deleted key': (memory, id) => memory.apiKeyById('acme', `gone ${id}`),
   'an API key': (memory, id) => memory.apiKeyById('acme', id),
   'a session': (memory, id) => memory.sessionById('acme', id),
 }

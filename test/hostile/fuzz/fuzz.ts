@@ -117,7 +117,7 @@ function run(gateway: TestGateway, each: Case, { heads, due }: Verdict): Promise
 /** The fault in the responses of one case. */
 function faultOf({ valid }: Case, { requests, due }: Verdict, { all, rest, end }: Exchange): string | null {
   if (end === 'open' && !(valid && all.length >= due)) return 'the connection neither answers nor ends'
-  if (rest !== '' && end !== 'reset') return `what came is no answer: ${JSON.stringify(rest)}`
+  if (rest !== '' && end !== 'reset') return `not a response: ${JSON.stringify(rest)}`
   for (const [index, { status, code, closes }] of all.entries()) {
     const request = requests[index]
     if (status >= 500) return `${status}`
@@ -143,7 +143,7 @@ async function checkUpstream(gateway: TestGateway, before: Ledger, ledger: Ledge
   for (const request of got) {
     const key = keyOf(request, request.target)
     if (!take(ledger.allowed, key) && !take(before.allowed, key))
-      faults.push(`forwarded what no strict reading allows: ${key}`)
+      faults.push(`forwarded a request that no strict reading allows: ${key}`)
   }
   if (got.length < ledger.answered)
     faults.push(`${ledger.answered} answers of an upstream that got ${got.length} requests`)

@@ -64,7 +64,7 @@ const GOOD: Record<string, string> = {
   trailers: 'HTTP/1.1 200 OK\r\nTransfer-Encoding: Chunked\r\n\r\n1\r\na\r\n0\r\nX-A: b\r\nX-C: d\r\n\r\n',
   'interim answers before it':
     'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 102 P\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok',
-  'every byte but those that end lines': `HTTP/1.1 200 OK\r\nContent-Length: 256\r\nX-A: ${Array.from({ length: 128 }, (_, i) => String.fromCharCode(128 + i)).join('')}\r\n\r\n${Array.from({ length: 256 }, (_, i) => String.fromCharCode(i)).join('')}`,
+  'every byte except line ends': `HTTP/1.1 200 OK\r\nContent-Length: 256\r\nX-A: ${Array.from({ length: 128 }, (_, i) => String.fromCharCode(128 + i)).join('')}\r\n\r\n${Array.from({ length: 256 }, (_, i) => String.fromCharCode(i)).join('')}`,
 }
 
 for (const [name, text] of Object.entries(GOOD)) {

@@ -77,9 +77,9 @@ const BAD: Record<string, readonly [string, string]> = {
     'malformed',
   ],
   'chunks by HTTP/1.0': ['GET / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n', 'malformed'],
-  'a head that is too long': [`GET / HTTP/1.1\r\nX: ${'a'.repeat(MOST)}\r\n\r\n`, 'large-head'],
+  'a header section that is too long': [`GET / HTTP/1.1\r\nX: ${'a'.repeat(MOST)}\r\n\r\n`, 'large-head'],
   'white space that is too long': [`GET / HTTP/1.1\r\nX:${' '.repeat(MOST)}a\r\n\r\n`, 'large-head'],
-  'a length that nobody counts': ['GET / HTTP/1.1\r\nContent-Length: 9999999999999999\r\n\r\n', 'large-body'],
+  'a length beyond the limit': ['GET / HTTP/1.1\r\nContent-Length: 9999999999999999\r\n\r\n', 'large-body'],
 }
 
 for (const [name, text] of Object.entries(GOOD)) {
