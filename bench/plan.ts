@@ -22,7 +22,8 @@ interface WorkloadName extends Named {
  * Names of peers select among the peers, and those of workloads among the workloads; a kind without a selection runs
  * whole. The first workload is the table's.
  *
- * @param only null: everything @returns the unknown names, if any
+ * @param only null: everything
+ * @returns the selection, or the unknown names
  */
 export function choose<P extends Named, W extends WorkloadName>(
   peers: readonly P[],

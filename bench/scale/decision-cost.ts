@@ -31,7 +31,10 @@ export interface Cost {
   readonly ratio: number
 }
 
-/** @param cases each on a gateway of its own @param total requests of a run */
+/**
+ * @param cases each on a gateway of its own
+ * @param total requests of a run
+ */
 export async function measureCosts(cases: readonly Case[], rounds: number, total: number): Promise<Cost[]> {
   const samples = cases.map(() => [] as number[])
   for (const each of cases) await run(each, Math.max(WARM_UP * total, each.requests.length))

@@ -1,4 +1,4 @@
-/** A rival that answers wrongly is found out: by real requests to real servers. */
+/** A peer with wrong answers is detected, by real requests to real servers. */
 
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -27,7 +27,10 @@ function peerOf(answers: Answers, authorises = true): Peer {
     authorises,
     available: () => null,
     start: async (setup) => {
-      const server = createServer((asked, response) => answers(setup, asked, response)).listen(0, '127.0.0.1')
+      const server = createServer((incoming, response) => answers(setup, incoming, response)).listen(
+        0,
+        '127.0.0.1',
+      )
       await once(server, 'listening')
       const { port } = server.address() as AddressInfo
       const stop = async () => void server.close()
@@ -53,36 +56,36 @@ const verifierOf = ({ secret }: World) =>
     permissions: { 'Role 0': ['trainings:list'] },
   })
 
-t.test('who lets everybody through', async (t) => {
+t.test('a peer that allows every request', async (t) => {
   const faults = await faultsOf(peerOf(forward), world, join(folder, 'all'))
-  t.equal(faults.length, 7, 'every bad request is a fault, and no good one')
+  t.equal(faults.length, 7, 'every invalid request is a fault, and no valid one')
   t.match(faults[0], /^no token: 200, forwarded$/)
   t.same(await faultsOf(peerOf(forward, false), world, join(folder, 'bare')), [], 'a bare proxy may')
 })
 
-t.test('who answers by himself', async (t) => {
+t.test('a peer that responds without the upstream', async (t) => {
   const alone: Answers = (_setup, _request, response) => response.end('{}')
   t.match(await faultsOf(peerOf(alone, false), world, join(folder, 'alone')), [
     /^a good token: 200, not forwarded$/,
   ])
 })
 
-t.test('who remembers that somebody was let in, and not whom', async (t) => {
+t.test('a peer whose cache ignores which token it verified', async (t) => {
   let known = false
   const verifier = verifierOf(world)
-  const lax: Answers = async (setup, asked, response) => {
-    const { status } = await verifier.check(asked.headers.authorization)
+  const lax: Answers = async (setup, incoming, response) => {
+    const { status } = await verifier.check(incoming.headers.authorization)
     known ||= status === 200
-    if (known && asked.headers.authorization !== undefined) return forward(setup, asked, response)
+    if (known && incoming.headers.authorization !== undefined) return forward(setup, incoming, response)
     return response.writeHead(status === 200 ? 500 : status).end()
   }
   const faults = await faultsOf(peerOf(lax), world, join(folder, 'lax'))
   t.match(faults, [/signed by another key, later: 200, forwarded$/])
 })
 
-t.test('who decides after the upstream has done it', async (t) => {
-  const late: Answers = async (setup, asked, response) => {
-    const { status } = await verifierOf(world).check(asked.headers.authorization)
+t.test('a peer that decides after forwarding', async (t) => {
+  const late: Answers = async (setup, incoming, response) => {
+    const { status } = await verifierOf(world).check(incoming.headers.authorization)
     const sent = request({ host: '127.0.0.1', port: setup.upstream.port, path: '/', agent: false }).end()
     const [answer] = (await once(sent, 'response')) as [IncomingMessage]
     answer.resume()
@@ -93,11 +96,11 @@ t.test('who decides after the upstream has done it', async (t) => {
   t.match(faults[0], /^no token: 401, forwarded$/)
 })
 
-t.test('the verifier that the Node.js rivals use, and Seatgate, answer rightly', async (t) => {
+t.test('the verifier of the Node.js peers, and Seatgate, have the right answers', async (t) => {
   const verifier = verifierOf(world)
-  const right: Answers = async (setup, asked, response) => {
-    const { status } = await verifier.check(asked.headers.authorization)
-    return status === 200 ? forward(setup, asked, response) : response.writeHead(status).end()
+  const right: Answers = async (setup, incoming, response) => {
+    const { status } = await verifier.check(incoming.headers.authorization)
+    return status === 200 ? forward(setup, incoming, response) : response.writeHead(status).end()
   }
   t.same(await faultsOf(peerOf(right), world, join(folder, 'right')), [])
   t.same(await faultsOf(seatgate, world, join(folder, 'seatgate')), [])

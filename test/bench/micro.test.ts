@@ -1,4 +1,4 @@
-/** The micro-bench runs on the code as it is, and has a figure for each stage. */
+/** The micro-benchmark runs on the current code, and has a figure for each stage. */
 
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'

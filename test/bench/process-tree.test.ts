@@ -1,4 +1,4 @@
-/** The CPU that the bench charges a peer with: its whole tree, whatever the processes are called. */
+/** The CPU of a peer's whole process tree, with any process names. */
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -14,7 +14,7 @@ t.test('a line of /proc/PID/stat', async (t) => {
   t.same(parseStat(odd), { pid: 8, parent: 3, ticks: 10 }, 'a name with brackets and spaces')
 })
 
-t.test('descendants, whatever their order', async (t) => {
+t.test('descendants, in any order', async (t) => {
   const parents = [
     [5, 4],
     [4, 2],
@@ -39,9 +39,9 @@ t.test('a child that has ended is counted', { skip: process.platform !== 'linux'
   await once(child.stdout, 'data')
   const pid = child.pid ?? 0
   t.ok(cpuOf([pid]) >= 300_000, 'its 0.3 s are its parent’s')
-  t.ok(memoryOf([pid]) > 5 * 1024 * 1024, 'and memory is that of those alive')
+  t.ok(memoryOf([pid]) > 5 * 1024 * 1024, 'memory is that of running processes')
   const exited = once(child, 'exit')
   child.stdin.end()
   await exited
-  t.equal(cpuOf([pid]), 0, 'nothing is left of it')
+  t.equal(cpuOf([pid]), 0, 'none is left')
 })

@@ -1,4 +1,4 @@
-/** What the bench makes of its samples: which are taken, medians, ratios, tables and drawings. */
+/** The results of samples: selection, medians, ratios, tables and drawings. */
 
 import t, { type Test } from 'tap'
 import { comparisonOf } from '../../bench/compare.ts'
@@ -36,7 +36,7 @@ t.test('--only', async (t) => {
   t.same(chosen(['api-keys']), { peers: all, workloads: ['api-keys'], parts: [] })
   t.same(chosen(['nginx', 'public', 'micro']), { peers: ['nginx'], workloads: ['public'], parts: ['micro'] })
   t.same(chosen(['micro']), { peers: all, workloads: [], parts: ['micro'] })
-  t.same(chosen(['nginx', 'nginy']), ['nginy'], 'what nothing is called is told')
+  t.same(chosen(['nginx', 'nginy']), ['nginy'], 'unknown names are reported')
   const quick = chosen(null, true)
   t.ok('workloads' in quick && quick.workloads.length < everything.length)
   t.ok('workloads' in quick && quick.workloads[0] === 'mixed', 'the table of peers is always there')
@@ -46,7 +46,7 @@ t.test('jobs: all peers on the first workload, Seatgate on every one', async (t)
   const jobs = jobsOf(peers, workloads).map((job) => `${job.workload.name} ${job.peer.name}`)
   for (const { name } of peers) t.ok(jobs.includes(`mixed ${name}`))
   for (const { name } of workloads) t.ok(jobs.includes(`${name} seatgate`))
-  t.notOk(jobs.includes('api-keys haproxy-jwt'), 'who has no keys is not asked for them')
+  t.notOk(jobs.includes('api-keys haproxy-jwt'), 'a peer without API keys gets no such requests')
   t.equal(new Set(jobs).size, jobs.length)
   t.same(inTurn([1, 2, 3], 0), [1, 2, 3])
   t.same(inTurn([1, 2, 3], 1), [3, 2, 1])
@@ -94,7 +94,7 @@ t.test('slower: by more than the threshold, and in most rounds', async (t) => {
   const slower = (...ratios: number[]) => comparisonOf('a', ratios, 1.05).slower
   t.ok(slower(1.1, 1.12, 1.08, 1.1, 1.2))
   t.notOk(slower(1.04, 1.03, 1.02, 1.04, 1.01), 'by less')
-  t.notOk(slower(0.9, 0.95, 1.06, 1.3, 1.4), 'not beyond the spread')
+  t.notOk(slower(0.9, 0.95, 1.06, 1.3, 1.4), 'within the spread')
   t.notOk(slower(0.8, 0.9, 0.7), 'faster')
 })
 
@@ -128,7 +128,7 @@ const measured: Measured = {
   },
 }
 
-t.test('the report: every table has as many cells in each row as in its head', async (t) => {
+t.test('the report: every row of a table has as many cells as its head', async (t) => {
   const text = report(measured)
   const tables = text.split('\n\n').filter((block) => block.startsWith('|'))
   t.equal(tables.length, 7)
@@ -136,23 +136,23 @@ t.test('the report: every table has as many cells in each row as in its head', a
     const cells = table.split('\n').map((row) => row.split('|').length)
     t.equal(new Set(cells).size, 1, table)
   }
-  t.match(text, /\| 1\.05 \|/, 'the ratio to the one rival that was measured in the same round')
+  t.match(text, /\| 1\.05 \|/, 'the ratio to the one peer that was measured in the same round')
   t.match(text, '| 41.0 µs | 0.97 | 0.94 to 1.02 | 1.10 |')
   t.match(text, 'nginx, one-token: none')
   t.match(text, 'Caddy: not installed')
   t.notMatch(text, 'NaN')
 })
 
-t.test('the drawings are well-formed, and say what was measured', async (t) => {
+t.test('the drawings are well-formed, and have the measured figures', async (t) => {
   const drawing = picture(measured)
   wellFormed(t, drawing)
   t.match(drawing, '&lt;seatgate> &amp; &quot;co&quot;')
   t.match(drawing, '21.0')
-  t.notMatch(drawing, 'nginx', 'who has no sample has no bar')
+  t.notMatch(drawing, 'nginx', 'a peer without samples has no bar')
   if (measured.curves !== null) wellFormed(t, curveDrawing(measured.curves, measured.machine))
 })
 
-/** Every element is closed in its turn, no attribute holds what is no number, and no bare ampersand is left. */
+/** Elements are closed in order, no attribute has an invalid number, and no bare ampersand is left. */
 function wellFormed(t: Test, text: string): void {
   const open: string[] = []
   for (const [, close, name = '', alone] of text.matchAll(/<(\/?)(\w+)[^<>]*?(\/?)>/g)) {

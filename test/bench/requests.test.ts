@@ -1,4 +1,4 @@
-/** Lists of requests: what the load programs read of them, and which statuses are planned. */
+/** Lists of requests: how the load programs read them, and the planned statuses. */
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -11,7 +11,7 @@ import { NEW_TOKEN, plannedOf, writeRequests } from '../../bench/requests.ts'
 const folder = mkdtempSync(join(tmpdir(), 'seatgate-requests-'))
 t.teardown(() => rmSync(folder, { recursive: true, force: true }))
 
-t.test('the list is sent over and over, and a new token once', async (t) => {
+t.test('the list repeats, and a new token is used once', async (t) => {
   const requests = writeRequests(
     folder,
     'three',
@@ -90,5 +90,5 @@ t.test('the mixed workload: its shares, and the same sequence with and without A
   const credentials = new Set(lines.map((line) => /\tauthorization: Bearer ([^\t]+)/.exec(line)?.[1]))
   t.ok(credentials.size > 5000)
   const alike = lines.filter((line, i) => line.split('\t')[1] === lines[i - 1]?.split('\t')[1])
-  t.ok(alike.length < 5, 'hardly a request is like the one before')
+  t.ok(alike.length < 5, 'consecutive requests are almost always different')
 })

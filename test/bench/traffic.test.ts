@@ -1,4 +1,4 @@
-/** A peer whose answers are not the planned ones has no figures: with real loads on real servers. */
+/** A peer whose responses are not the planned ones has no figures: with real loads on real servers. */
 
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -38,7 +38,7 @@ async function trafficOf(t: Test, statusOf: (request: IncomingMessage) => number
 
 const planned = ({ url = '' }: IncomingMessage) => Number(url.slice(1))
 
-t.test('the planned answers, one load after the other', async (t) => {
+t.test('the planned responses, one load after the other', async (t) => {
   const traffic = await trafficOf(t, planned)
   const { requests, refused, statuses } = await traffic.saturate(1, true)
   t.ok(requests > 0)
@@ -48,19 +48,19 @@ t.test('the planned answers, one load after the other', async (t) => {
   t.equal(latency.requests, 200)
 })
 
-t.test('403 in place of 401: only counting the statuses shows it', async (t) => {
+t.test('403 in place of 401: only the count of statuses shows it', async (t) => {
   const swapped = (request: IncomingMessage) => (planned(request) === 401 ? 403 : planned(request))
   await t.rejects((await trafficOf(t, swapped)).saturate(1, true), /planned 200\/401\/403/)
 })
 
-t.test('one that lets all through, and one that refuses too much', async (t) => {
+t.test('a peer that allows everything, and one that refuses too much', async (t) => {
   const all = await trafficOf(t, () => 200)
   await t.rejects(all.saturate(1), /planned/)
   await t.rejects(all.atRate(200, 1), /were refused/)
   await t.rejects((await trafficOf(t, () => 403)).saturate(1), /planned/)
 })
 
-t.test('a peer that looks at no token answers all with 200', async (t) => {
+t.test('a peer that checks no token answers every request with 200', async (t) => {
   t.ok((await (await trafficOf(t, () => 200, false)).saturate(1, true)).requests > 0)
   await t.rejects((await trafficOf(t, planned, false)).saturate(1), /planned/)
 })
