@@ -126,7 +126,7 @@ t.test(
       const answer = (await requested).url()
       world.secrets.add(new URL(answer).searchParams.get('code') ?? '')
       await page.goto(answer)
-      t.match(await page.textContent('main'), /finished already/)
+      t.match(await page.textContent('main'), /already completed/)
       t.equal(await page.getAttribute('main a', 'href'), '/')
     })
   },

@@ -101,7 +101,7 @@ t.test('a refresh token that the provider rejects: a page redirects to sign-in a
   t.match(page.headers.location, `${world.acme.issuer}/auth?`)
   t.equal((await visitor.ask('/v1/me')).status, 401)
   t.equal((await visitor.page('/pages/a')).status, 200)
-  t.match(world.events('session_ended').at(-1), { reason: /the provider answered invalid_request/ })
+  t.match(world.events('session_ended').at(-1), { reason: /the provider responded with invalid_request/ })
 })
 
 t.test("a program's token expires, and the program gets another", async (t) => {

@@ -187,6 +187,6 @@ t.test('a second hard link: that of a draft is removed, any other is refused', a
   t.notOk(existsSync(draft))
   linkSync(path, `${path}.backup`)
   await t.rejects(openSqliteStore({ path }), /the file has 2 hard links/)
-  await t.rejects(openSqliteStore({ path: `${path}.backup` }), /the file has 2 names/)
+  await t.rejects(openSqliteStore({ path: `${path}.backup` }), /the file has 2 hard links/)
   t.same(readdirSync(join(path, '..')), ['seatgate.db', 'seatgate.db.backup'])
 })
