@@ -6,17 +6,23 @@ import { Load } from './load.ts'
 import { startService } from './service.ts'
 import { until } from '../runtime/workers/support.ts'
 
+/** The kernel resets connections that arrive while the listener closes; how many depends on the machine. */
+const NOT_ACCEPTED = 'ECONNRESET after 0 bytes'
+
 for (const workers of [1, 2]) {
   t.test(`${workers} processes: 500 requests a second, kept and fresh connections`, async (t) => {
     const service = await startService(t, 'one')
     const gateway = await OperatedGateway.start(t, { targets: [service.url], top: [`workers: ${workers}`] })
-    // The kernel resets connections that arrive while the listener closes: keep them few.
     const load = new Load({ port: gateway.port, rate: 500, fresh: 0.2 })
     await load.more(1000)
     gateway.signal('SIGTERM')
     t.same(await gateway.ended, { code: 0, signal: null })
     await load.stop()
-    t.same(load.failures, [])
+    t.same(
+      load.failures.filter((failure) => failure !== NOT_ACCEPTED),
+      [],
+    )
+    t.notMatch(gateway.log, '"aborted":true', 'no request was received and left without its response')
     t.ok(load.refused > 0, 'then connections are refused')
     t.match(gateway.remarks.at(-1), { msg: 'ended' })
   })
