@@ -93,7 +93,8 @@ for (const [name, bytes, method] of [
   t.test(`${name}: no client receives the rest`, async (t) => {
     const { first, next, connections } = await hostile(t, bytes, () => {}, method)
     const [, body, ...more] = first.split('\r\n\r\n')
-    t.equal(body, name.includes('behind') ? 'ok' : '')
+    // A response with its length is whole before the bytes behind it arrive.
+    t.equal(body, bytes.startsWith('HTTP/1.1 200') && method === 'GET' ? 'ok' : '')
     t.same(more, [])
     nextRequestsWork(t, next, connections)
   })

@@ -86,7 +86,8 @@ export class ReadThrough<V, Q extends Question = Question> {
     const cached = this.#cached.get(key) ?? this.#missing.get(key)
     if (cached !== undefined) {
       const { whole, byQuestion } = cached.value
-      const value = whole ?? byQuestion.get(question.id)
+      // Null is a value: a missing record.
+      const value = whole === undefined ? byQuestion.get(question.id) : whole
       if (value !== undefined) {
         this.#lookups.hits++
         return value
