@@ -124,7 +124,7 @@ t.test('each code', async (t) => {
   seen.add('headers_too_large')
 
   // Shown where their causes are made: test/attacks/login-csrf.test.ts, test/http/server/slow-headers.slow.test.ts and
-  // test/attacks/store-gone.test.ts.
+  // test/attacks/store-gone.slow.test.ts.
   seen.add('origin_refused')
   seen.add('request_timeout')
   seen.add('unavailable')
