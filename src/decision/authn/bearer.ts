@@ -32,10 +32,27 @@ export interface BearerOptions extends TokenIssuers {
   readonly lookups?: Lookups
 }
 
+interface CachedToken {
+  readonly line: string
+  readonly verified: VerifiedToken
+}
+
+/** Characters, of the token's signature. */
+const HASHED = 16
+
+/** FNV-1a. Tokens with the same hash replace each other in the cache; the whole line is always compared. */
+function hashOfEnd(line: string): number {
+  let hash = 0
+  for (let i = Math.max(0, line.length - HASHED); i < line.length; i++)
+    hash = Math.imul(hash ^ line.charCodeAt(i), 0x01000193)
+  return hash
+}
+
 export class BearerTokens {
   readonly #options: BearerOptions
   readonly #lookups: Lookups
-  readonly #verified: LRUCache<string, VerifiedToken>
+  /** By the hash of the line's end: V8 would hash a new string at each use. */
+  readonly #verified: LRUCache<number, CachedToken>
   /** Verifications in flight at the other issuer, by token: concurrent requests with one token share one. */
   readonly #pending = new Map<string, Promise<VerifiedToken | Refusal | null>>()
 
@@ -44,7 +61,7 @@ export class BearerTokens {
     this.#lookups = options.lookups ?? new Lookups()
     this.#verified = new LRUCache({
       maxSize: options.memory,
-      sizeCalculation: (verified, line) => asciiBytes(line) + verifiedBytes(verified),
+      sizeCalculation: ({ line, verified }) => asciiBytes(line) + verifiedBytes(verified),
     })
   }
 
@@ -52,10 +69,10 @@ export class BearerTokens {
    * Null when the line has another scheme, which is not for the gateway.
    */
   authenticate(line: string): Principal | Refusal | Promise<Principal | Refusal> | null {
-    const cached = this.#verified.get(line)
-    if (cached !== undefined) {
+    const cached = this.#verified.get(hashOfEnd(line))
+    if (cached?.line === line) {
       this.#lookups.hits++
-      return this.#admit(line, cached)
+      return this.#admit(line, cached.verified)
     }
     const token = readBearer(line)
     if (token === null || token instanceof Refusal) return token
@@ -80,14 +97,15 @@ export class BearerTokens {
   #admit(key: string, verified: VerifiedToken): Principal | Refusal {
     const refusal = timeRefusal(verified, this.#options.now())
     if (refusal === null) return verified.principal
-    this.#verified.delete(key)
+    this.#verified.delete(hashOfEnd(key))
     return refusal
   }
 
   #cache(key: string, verified: VerifiedToken): Principal | Refusal {
     const refusal = timeRefusal(verified, this.#options.now())
     if (refusal !== null) return refusal
-    this.#verified.set(detachedText(key), verified, { ttl: verified.cacheFor ?? 0 })
+    const line = detachedText(key)
+    this.#verified.set(hashOfEnd(line), { line, verified }, { ttl: verified.cacheFor ?? 0 })
     return verified.principal
   }
 

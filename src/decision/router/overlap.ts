@@ -48,7 +48,7 @@ function cross(
 }
 
 function sameAs(node: Node, segment: Segment): Node | null {
-  return segment.kind === 'static' ? (node.statics.get(segment.text) ?? null) : node.param
+  return segment.kind === 'static' ? node.statics.get(segment.text) : node.param
 }
 
 /** Visits the leaves that the remaining segments reach on any branch. */

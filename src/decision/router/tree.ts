@@ -15,8 +15,50 @@ export interface Placed {
   readonly names: readonly string[]
 }
 
+/** Nodes by static segment. A lookup reads the segment in its path: V8 would hash a new string at each use. */
+class StaticSegments {
+  readonly #byText = new Map<string, Node>()
+  readonly #byHash = new Map<number, { readonly text: string; readonly node: Node }[]>()
+
+  /** @param hash of the segment, which is the part of `path` from `start` to `end` */
+  find(path: string, start: number, end: number, hash: number): Node | null {
+    for (const { text, node } of this.#byHash.get(hash) ?? NO_NODES)
+      if (text.length === end - start && path.startsWith(text, start)) return node
+    return null
+  }
+
+  get(text: string): Node | null {
+    return this.#byText.get(text) ?? null
+  }
+
+  add(text: string, node: Node): void {
+    this.#byText.set(text, node)
+    const hash = hashOf(text)
+    this.#byHash.set(hash, [...(this.#byHash.get(hash) ?? NO_NODES), { text, node }])
+  }
+
+  [Symbol.iterator](): MapIterator<[string, Node]> {
+    return this.#byText[Symbol.iterator]()
+  }
+}
+
+const NO_NODES: readonly never[] = Object.freeze([])
+
+const SLASH = 0x2f
+
+/** FNV-1a. A match of hashes is always confirmed by the text. */
+function addToHash(hash: number, code: number): number {
+  return Math.imul(hash ^ code, 0x01000193)
+}
+
+function hashOf(text: string): number {
+  let hash = 0
+  for (let i = 0; i < text.length; i++) hash = addToHash(hash, text.charCodeAt(i))
+  return hash
+}
+
 export class Node {
-  readonly statics = new Map<string, Node>()
+  readonly statics = new StaticSegments()
   param: Node | null = null
   leaf: Leaf | null = null
   rest: Leaf | null = null
@@ -36,18 +78,19 @@ export function find(
   start: number,
   values: string[],
 ): Placed | null {
-  const slash = path.indexOf('/', start)
-  const segment = slash < 0 ? path.slice(start) : path.slice(start, slash)
-  // A slice has no cached hash, and hashing it costs more than the lookup: skipped where there are no static segments.
-  const next = node.statics.size === 0 ? undefined : node.statics.get(segment)
-  if (next !== undefined) {
-    const found = slash < 0 ? pick(next.leaf, method) : find(next, method, path, slash + 1, values)
+  let end = start
+  let hash = 0
+  for (let code = path.charCodeAt(end); end < path.length && code !== SLASH; code = path.charCodeAt(++end))
+    hash = addToHash(hash, code)
+  const isLast = end === path.length
+  const next = node.statics.find(path, start, end, hash)
+  if (next !== null) {
+    const found = isLast ? pick(next.leaf, method) : find(next, method, path, end + 1, values)
     if (found !== null) return found
   }
-  if (node.param !== null && segment !== '') {
-    values.push(segment)
-    const found =
-      slash < 0 ? pick(node.param.leaf, method) : find(node.param, method, path, slash + 1, values)
+  if (node.param !== null && end > start) {
+    values.push(path.slice(start, end))
+    const found = isLast ? pick(node.param.leaf, method) : find(node.param, method, path, end + 1, values)
     if (found !== null) return found
     values.pop()
   }
@@ -74,7 +117,7 @@ function collectAllowed(node: Node, path: string, start: number, found: Set<stri
   const slash = path.indexOf('/', start)
   const segment = slash < 0 ? path.slice(start) : path.slice(start, slash)
   for (const next of [node.statics.get(segment), segment === '' ? null : node.param]) {
-    if (next == null) continue
+    if (next === null) continue
     if (slash >= 0) {
       if (collectAllowed(next, path, slash + 1, found)) return true
     } else if (collect(next.leaf, found)) return true
@@ -120,9 +163,9 @@ function child(node: Node, segment: Exclude<Segment, { kind: 'rest' }>): Node {
     return node.param
   }
   const known = node.statics.get(segment.text)
-  if (known !== undefined) return known
+  if (known !== null) return known
   const created = new Node()
-  node.statics.set(segment.text, created)
+  node.statics.add(segment.text, created)
   return created
 }
 

@@ -3,17 +3,18 @@
  * run time, and is shared among tenants. A new entry evicts the least recently used entry of the tenant that holds
  * most, so that no tenant evicts another that holds less than an equal share.
  *
- * Keys begin with the tenant's id and a NUL.
+ * A lookup takes the tenant and the id as two strings: callers have both at hand, and V8 hashes a new string at each use.
  */
 
 /** A link of the tenant's ring in order of use. */
 interface Link {
   newer: Link
   older: Link
-  readonly key: string
+  readonly tenant: string
+  readonly id: string
   readonly bytes: number
   /** Null for the sentinel. */
-  readonly map: { delete(key: string): void } | null
+  readonly map: { delete(tenant: string, id: string): void } | null
   readonly share: Share
 }
 
@@ -35,7 +36,7 @@ class Share {
 
   constructor(tenant: string) {
     this.tenant = tenant
-    const sentinel = { key: '', bytes: 0, map: null, share: this } as unknown as Link
+    const sentinel = { tenant, id: '', bytes: 0, map: null, share: this } as unknown as Link
     sentinel.newer = sentinel
     sentinel.older = sentinel
     this.sentinel = sentinel
@@ -76,9 +77,7 @@ export class MemoryBudget {
     return bytes <= this.#limit * MAX_ENTRY
   }
 
-  share(key: string): Share {
-    const at = key.indexOf('\0')
-    const tenant = at < 0 ? '' : key.slice(0, at)
+  share(tenant: string): Share {
     const known = this.#shares.get(tenant)
     if (known !== undefined) return known
     const created = new Share(tenant)
@@ -125,7 +124,7 @@ export class MemoryBudget {
       const share = this.#largestShare()
       const oldest = share?.sentinel.newer
       if (oldest === undefined || oldest.map === null) return
-      oldest.map.delete(oldest.key)
+      oldest.map.delete(oldest.tenant, oldest.id)
     }
   }
 
@@ -158,52 +157,60 @@ function unlink({ newer, older }: Link): void {
 
 export class LruMap<V> {
   readonly #budget: MemoryBudget
-  readonly #sizeOf: (key: string, value: V) => number
-  readonly #entries = new Map<string, Entry<V>>()
+  readonly #sizeOf: (tenant: string, id: string, value: V) => number
+  /** By tenant and id; no map of a tenant is empty. */
+  readonly #entries = new Map<string, Map<string, Entry<V>>>()
+  #size = 0
 
-  /** @param weigh bytes of an entry */
-  constructor(budget: MemoryBudget, sizeOf: (key: string, value: V) => number) {
+  /** @param sizeOf bytes of an entry */
+  constructor(budget: MemoryBudget, sizeOf: (tenant: string, id: string, value: V) => number) {
     this.#budget = budget
     this.#sizeOf = sizeOf
   }
 
   get size(): number {
-    return this.#entries.size
+    return this.#size
   }
 
-  get(key: string): { readonly value: V } | undefined {
-    const entry = this.#entries.get(key)
+  get(tenant: string, id: string): { readonly value: V } | undefined {
+    const entry = this.#entries.get(tenant)?.get(id)
     if (entry !== undefined) this.#budget.touch(entry)
     return entry
   }
 
-  set(key: string, value: V): void {
-    this.delete(key)
-    const bytes = this.#sizeOf(key, value)
+  set(tenant: string, id: string, value: V): void {
+    this.delete(tenant, id)
+    const bytes = this.#sizeOf(tenant, id, value)
     if (!this.#budget.accepts(bytes)) return
-    const share = this.#budget.share(key)
-    const entry: Entry<V> = {
-      newer: share.sentinel,
-      older: share.sentinel,
-      key,
-      bytes,
-      map: this,
-      share,
-      value,
-    }
-    this.#entries.set(key, entry)
+    const share = this.#budget.share(tenant)
+    const links = { newer: share.sentinel, older: share.sentinel }
+    const entry: Entry<V> = { ...links, tenant, id: copied(id), bytes, map: this, share, value }
+    const ofTenant = this.#entries.get(tenant)
+    if (ofTenant === undefined) this.#entries.set(tenant, new Map([[entry.id, entry]]))
+    else ofTenant.set(entry.id, entry)
+    this.#size++
     this.#budget.add(entry)
   }
 
-  delete(key: string): void {
-    const entry = this.#entries.get(key)
-    if (entry === undefined) return
-    this.#entries.delete(key)
+  delete(tenant: string, id: string): void {
+    const ofTenant = this.#entries.get(tenant)
+    const entry = ofTenant?.get(id)
+    if (ofTenant === undefined || entry === undefined) return
+    ofTenant.delete(id)
+    if (ofTenant.size === 0) this.#entries.delete(tenant)
+    this.#size--
     this.#budget.remove(entry)
   }
 
   clear(): void {
-    for (const entry of this.#entries.values()) this.#budget.remove(entry)
+    for (const ofTenant of this.#entries.values())
+      for (const entry of ofTenant.values()) this.#budget.remove(entry)
     this.#entries.clear()
+    this.#size = 0
   }
+}
+
+/** A substring would keep the whole string that it was cut from in memory, perhaps a token. */
+function copied(text: string): string {
+  return `\0${text}`.slice(1)
 }

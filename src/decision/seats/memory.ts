@@ -54,9 +54,6 @@ export interface SessionSource {
   readSession(tenant: string, id: string): Promise<AsOf<SessionRecord | null>>
 }
 
-/** A tenant id contains no NUL, so the first one separates the fields, whatever the rest contains. */
-const SEPARATOR = '\0'
-
 /** Bounds of reads in flight. SQLite answers 8 of the largest Seats in half a millisecond. `maxWait` in ms. */
 const READS = { perTenant: 8, total: 64, waiting: 5000, maxWait: 2000, now: () => performance.now() }
 
@@ -120,10 +117,10 @@ export class SeatMemory {
   }
 
   #map<V>(budget: MemoryBudget, bytesOf: (value: V) => number): LruMap<Cached<V>> {
-    return new LruMap(budget, (key, { whole, byQuestion }) => {
+    return new LruMap(budget, (tenant, id, { whole, byQuestion }) => {
       let bytes = whole === undefined ? 0 : bytesOf(whole)
       for (const [question, value] of byQuestion) bytes += entryBytes(question, bytesOf(value))
-      return entryBytes(key, bytes)
+      return entryBytes(tenant + id, bytes)
     })
   }
 
@@ -156,7 +153,7 @@ export class SeatMemory {
     question: SeatQuestion,
     trace?: Trace,
   ): NamedSeat | Promise<NamedSeat> {
-    return this.#names.get(tenant + SEPARATOR + name, question, trace)
+    return this.#names.get(tenant, name, question, trace)
   }
 
   seatById(
@@ -165,7 +162,7 @@ export class SeatMemory {
     question: SeatQuestion,
     trace?: Trace,
   ): Seat | null | Promise<Seat | null> {
-    return this.#seats.get(tenant + SEPARATOR + id, question, trace)
+    return this.#seats.get(tenant, id, question, trace)
   }
 
   /** Reads the whole Seat from the store; not cached. */
@@ -179,7 +176,7 @@ export class SeatMemory {
   }
 
   apiKeyById(tenant: string, id: string, trace?: Trace): StoredApiKey | null | Promise<StoredApiKey | null> {
-    return this.#keys.get(tenant + SEPARATOR + id, WHOLE, trace)
+    return this.#keys.get(tenant, id, WHOLE, trace)
   }
 
   sessionById(
@@ -187,7 +184,7 @@ export class SeatMemory {
     id: string,
     trace?: Trace,
   ): SessionRecord | null | Promise<SessionRecord | null> {
-    return this.#sessions.get(tenant + SEPARATOR + id, WHOLE, trace)
+    return this.#sessions.get(tenant, id, WHOLE, trace)
   }
 
   /** Increases with each announcement and with each reading of the feed, even an empty one. */
@@ -207,11 +204,10 @@ export class SeatMemory {
   }
 
   #forget({ tenant, kind, key, seq }: SeatChange): void {
-    const at = tenant + SEPARATOR + key
-    if (kind === 'seat') this.#seats.invalidate(at, seq)
-    else if (kind === 'seat-name') this.#names.invalidate(at, seq)
-    else if (kind === 'api-key') this.#keys.invalidate(at, seq)
-    else if (kind === 'session') this.#sessions.invalidate(at, seq)
+    if (kind === 'seat') this.#seats.invalidate(tenant, key, seq)
+    else if (kind === 'seat-name') this.#names.invalidate(tenant, key, seq)
+    else if (kind === 'api-key') this.#keys.invalidate(tenant, key, seq)
+    else if (kind === 'session') this.#sessions.invalidate(tenant, key, seq)
     // A newer program wrote a kind that is unknown here: it may concern anything.
     else this.#forgetAll()
   }
@@ -239,23 +235,15 @@ export class SeatMemory {
   }
 }
 
-function fields(key: string): [tenant: string, rest: string] {
-  const at = key.indexOf(SEPARATOR)
-  return [key.slice(0, at), key.slice(at + 1)]
-}
-
 /** The divisor of the bound that gives the share of missing keys and sessions. */
 const MISSING_SHARE = 16
 
-/** Splits the key into its fields and runs the load in its tenant's turn. */
+/** Runs the load in its tenant's turn. */
 function scheduled<V, Q>(
   reads: FairReads,
-  load: (tenant: string, rest: string, question: Q) => Promise<AsOf<V>>,
-): (key: string, question: Q) => Promise<AsOf<V>> {
-  return (key, question) => {
-    const [tenant, rest] = fields(key)
-    return reads.run(tenant, () => load(tenant, rest, question))
-  }
+  load: (tenant: string, id: string, question: Q) => Promise<AsOf<V>>,
+): (tenant: string, id: string, question: Q) => Promise<AsOf<V>> {
+  return (tenant, id, question) => reads.run(tenant, () => load(tenant, id, question))
 }
 
 function compile(row: SeatRow | null): Seat | null {

@@ -2,7 +2,7 @@
  * A read-through cache of the store. It keeps a value until it is invalidated, coalesces concurrent reads, and never
  * keeps a value older than an invalidation that it has received. The lease says whether the cache may be used at all.
  *
- * Key: a string that the caller builds. Question: what is asked about the key; a value may cover all questions or only
+ * Key: tenant and id. Question: what is asked about the key; a value may cover all questions or only
  * that one. Value: immutable. Bound: the budgets of the maps, least recently used first out.
  */
 
@@ -40,7 +40,7 @@ interface Read<V> {
 }
 
 export interface ReadThroughOptions<V, Q> {
-  readonly load: (key: string, question: Q) => Promise<AsOf<V>>
+  readonly load: (tenant: string, id: string, question: Q) => Promise<AsOf<V>>
   readonly cache: LruMap<Cached<V>>
   /** Where null, a missing record, is cached; left out: in `cache`. */
   readonly missing?: LruMap<Cached<V>>
@@ -51,6 +51,21 @@ export interface ReadThroughOptions<V, Q> {
 
 const NONE_BY_QUESTION: ReadonlyMap<string, never> = new Map<string, never>()
 
+/** A record: its tenant, which contains no NUL, and its id or name. */
+class Key {
+  readonly tenant: string
+  readonly id: string
+
+  constructor(tenant: string, id: string) {
+    this.tenant = tenant
+    this.id = id
+  }
+
+  get text(): string {
+    return `${this.tenant}\0${this.id}`
+  }
+}
+
 /** Distinguishes the questions about one key. */
 export interface Question {
   readonly id: string
@@ -60,7 +75,7 @@ export interface Question {
 export const WHOLE: Question = { id: '' }
 
 export class ReadThrough<V, Q extends Question = Question> {
-  readonly #load: (key: string, question: Q) => Promise<AsOf<V>>
+  readonly #load: (tenant: string, id: string, question: Q) => Promise<AsOf<V>>
   readonly #cached: LruMap<Cached<V>>
   readonly #missing: LruMap<Cached<V>>
   readonly #isWhole: (value: V) => boolean
@@ -82,8 +97,8 @@ export class ReadThrough<V, Q extends Question = Question> {
   }
 
   /** Synchronous on a hit. Rejects as the store does. */
-  get(key: string, question: Q, trace?: Trace): V | Promise<V> {
-    const cached = this.#cached.get(key) ?? this.#missing.get(key)
+  get(tenant: string, id: string, question: Q, trace?: Trace): V | Promise<V> {
+    const cached = this.#cached.get(tenant, id) ?? this.#missing.get(tenant, id)
     if (cached !== undefined) {
       const { whole, byQuestion } = cached.value
       // Null is a value: a missing record.
@@ -94,7 +109,8 @@ export class ReadThrough<V, Q extends Question = Question> {
       }
     }
     this.#lookups.misses++
-    const reads = this.#reads.get(key)
+    const key = new Key(tenant, id)
+    const reads = this.#reads.get(key.text)
     const same = reads?.find((read) => read.question === question.id)
     if (same !== undefined) return settled(same, trace)
     // One value mostly covers all questions: wait once for the read in flight before starting another.
@@ -106,10 +122,11 @@ export class ReadThrough<V, Q extends Question = Question> {
     )
   }
 
-  invalidate(key: string, seq: number): void {
-    this.#cached.delete(key)
-    this.#missing.delete(key)
-    for (const read of this.#reads.get(key) ?? []) read.minSeq = Math.max(read.minSeq, seq)
+  invalidate(tenant: string, id: string, seq: number): void {
+    this.#cached.delete(tenant, id)
+    this.#missing.delete(tenant, id)
+    for (const read of this.#reads.get(new Key(tenant, id).text) ?? [])
+      read.minSeq = Math.max(read.minSeq, seq)
   }
 
   /** Earlier numbers have no meaning any more: another store may have taken its place. */
@@ -123,27 +140,27 @@ export class ReadThrough<V, Q extends Question = Question> {
       }
   }
 
-  #join(key: string, question: Q, trace: Trace | undefined): Promise<V> {
-    const same = this.#reads.get(key)?.find((read) => read.question === question.id)
+  #join(key: Key, question: Q, trace: Trace | undefined): Promise<V> {
+    const same = this.#reads.get(key.text)?.find((read) => read.question === question.id)
     return settled(same ?? this.#begin(key, question), trace)
   }
 
-  #begin(key: string, question: Q): Read<V> {
+  #begin(key: Key, question: Q): Read<V> {
     const { promise, resolve, reject } = Promise.withResolvers<V>()
     const { id } = question
     const read: Read<V> = { question: id, minSeq: 0, void: false, source: 'memory', result: promise }
-    const reads = this.#reads.get(key)
-    if (reads === undefined) this.#reads.set(key, [read])
+    const reads = this.#reads.get(key.text)
+    if (reads === undefined) this.#reads.set(key.text, [read])
     else reads.push(read)
     this.#readUntilFresh(key, question, read).then(resolve, reject)
     return read
   }
 
-  async #readUntilFresh(key: string, question: Q, read: Read<V>): Promise<V> {
+  async #readUntilFresh(key: Key, question: Q, read: Read<V>): Promise<V> {
     try {
       for (let tries = 0; tries < MAX_TRIES; tries++) {
         read.void = false
-        const { seq, value, source = 'store' } = await this.#load(key, question)
+        const { seq, value, source = 'store' } = await this.#load(key.tenant, key.id, question)
         read.source = source
         if (read.void || seq < read.minSeq) continue
         this.#store(key, read.question, value)
@@ -155,21 +172,21 @@ export class ReadThrough<V, Q extends Question = Question> {
     }
   }
 
-  #removeRead(key: string, read: Read<V>): void {
-    const rest = this.#reads.get(key)?.filter((other) => other !== read) ?? []
-    if (rest.length === 0) this.#reads.delete(key)
-    else this.#reads.set(key, rest)
+  #removeRead(key: Key, read: Read<V>): void {
+    const rest = this.#reads.get(key.text)?.filter((other) => other !== read) ?? []
+    if (rest.length === 0) this.#reads.delete(key.text)
+    else this.#reads.set(key.text, rest)
   }
 
-  #store(key: string, id: string, value: V): void {
+  #store({ tenant, id }: Key, question: string, value: V): void {
     if (this.#isWhole(value)) {
       const map = value === null ? this.#missing : this.#cached
-      return map.set(key, { whole: value, byQuestion: NONE_BY_QUESTION })
+      return map.set(tenant, id, { whole: value, byQuestion: NONE_BY_QUESTION })
     }
-    const byQuestion = new Map(this.#cached.get(key)?.value.byQuestion).set(id, value)
+    const byQuestion = new Map(this.#cached.get(tenant, id)?.value.byQuestion).set(question, value)
     const [oldest] = byQuestion.keys()
     if (byQuestion.size > MAX_QUESTIONS && oldest !== undefined) byQuestion.delete(oldest)
-    this.#cached.set(key, { whole: undefined, byQuestion })
+    this.#cached.set(tenant, id, { whole: undefined, byQuestion })
   }
 }
 

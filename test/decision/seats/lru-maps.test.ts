@@ -3,10 +3,44 @@
 import t from 'tap'
 import { LruMap, MemoryBudget } from '../../../src/decision/seats/lru-maps.ts'
 
+/** Takes `tenant NUL id` as one string. */
+class KeyedMap {
+  readonly #map: LruMap<number>
+
+  constructor(map: LruMap<number>) {
+    this.#map = map
+  }
+
+  get size(): number {
+    return this.#map.size
+  }
+
+  get(key: string) {
+    return this.#map.get(...fieldsOf(key))
+  }
+
+  set(key: string, value: number): void {
+    this.#map.set(...fieldsOf(key), value)
+  }
+
+  delete(key: string): void {
+    this.#map.delete(...fieldsOf(key))
+  }
+
+  clear(): void {
+    this.#map.clear()
+  }
+}
+
+function fieldsOf(key: string): [tenant: string, id: string] {
+  const [tenant = '', id] = key.split('\0')
+  return id === undefined ? ['', tenant] : [tenant, id]
+}
+
 /** Two maps with one shared bound, and values that are their own weight. */
 function setUp(bytes: number) {
   const maps = new MemoryBudget(bytes)
-  const map = () => new LruMap<number>(maps, (_key, value) => value)
+  const map = () => new KeyedMap(new LruMap<number>(maps, (_tenant, _id, value) => value))
   return { maps, a: map(), b: map() }
 }
 

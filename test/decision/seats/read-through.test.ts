@@ -17,7 +17,7 @@ function source() {
   const loads: { key: string; answer: (value: AsOf<string>) => void; fail: (error: Error) => void }[] = []
   const cache = new ReadThrough<string>({
     cache: remembered(),
-    load: (key) => new Promise<AsOf<string>>((answer, fail) => loads.push({ key, answer, fail })),
+    load: (_tenant, key) => new Promise<AsOf<string>>((answer, fail) => loads.push({ key, answer, fail })),
   })
   return { loads, cache }
 }
@@ -26,40 +26,44 @@ const settled = () => new Promise((resolve) => setImmediate(resolve))
 
 t.test('concurrent look-ups share one read, later ones are synchronous', async (t) => {
   const { loads, cache } = source()
-  const waiting = [cache.get('a', WHOLE), cache.get('a', WHOLE), cache.get('a', WHOLE)]
+  const waiting = [
+    cache.get('acme', 'a', WHOLE),
+    cache.get('acme', 'a', WHOLE),
+    cache.get('acme', 'a', WHOLE),
+  ]
   t.equal(loads.length, 1)
   loads[0]?.answer({ seq: 1, value: 'A' })
   t.same(await Promise.all(waiting), ['A', 'A', 'A'])
-  t.equal(cache.get('a', WHOLE), 'A', 'not a promise')
+  t.equal(cache.get('acme', 'a', WHOLE), 'A', 'not a promise')
 })
 
 t.test('a notified change invalidates', async (t) => {
   const { loads, cache } = source()
-  const first = cache.get('a', WHOLE)
+  const first = cache.get('acme', 'a', WHOLE)
   loads[0]?.answer({ seq: 1, value: 'old' })
   await first
-  cache.invalidate('a', 2)
-  const second = cache.get('a', WHOLE)
+  cache.invalidate('acme', 'a', 2)
+  const second = cache.get('acme', 'a', WHOLE)
   loads[1]?.answer({ seq: 2, value: 'new' })
   t.equal(await second, 'new')
 })
 
 t.test('a slow read that began before a change is not used', async (t) => {
   const { loads, cache } = source()
-  const waiting = cache.get('a', WHOLE)
-  cache.invalidate('a', 7)
+  const waiting = cache.get('acme', 'a', WHOLE)
+  cache.invalidate('acme', 'a', 7)
   loads[0]?.answer({ seq: 6, value: 'old' })
   await settled()
   t.equal(loads.length, 2, 'read again')
   loads[1]?.answer({ seq: 7, value: 'new' })
   t.equal(await waiting, 'new')
-  t.equal(cache.get('a', WHOLE), 'new')
+  t.equal(cache.get('acme', 'a', WHOLE), 'new')
 })
 
 t.test('the same after everything is invalidated, with any sequence numbers', async (t) => {
   const { loads, cache } = source()
-  const waiting = cache.get('a', WHOLE)
-  cache.invalidate('a', 2015)
+  const waiting = cache.get('acme', 'a', WHOLE)
+  cache.invalidate('acme', 'a', 2015)
   cache.clear()
   loads[0]?.answer({ seq: 2010, value: 'old' })
   await settled()
@@ -70,8 +74,8 @@ t.test('the same after everything is invalidated, with any sequence numbers', as
 
 t.test('a change of another key causes no read', async (t) => {
   const { loads, cache } = source()
-  const waiting = cache.get('a', WHOLE)
-  cache.invalidate('b', 9)
+  const waiting = cache.get('acme', 'a', WHOLE)
+  cache.invalidate('acme', 'b', 9)
   loads[0]?.answer({ seq: 1, value: 'A' })
   t.equal(await waiting, 'A')
   t.equal(loads.length, 1)
@@ -79,10 +83,10 @@ t.test('a change of another key causes no read', async (t) => {
 
 t.test('a failure reaches all waiting callers, and the next one reads again', async (t) => {
   const { loads, cache } = source()
-  const waiting = [cache.get('a', WHOLE), cache.get('a', WHOLE)]
+  const waiting = [cache.get('acme', 'a', WHOLE), cache.get('acme', 'a', WHOLE)]
   loads[0]?.fail(new Error('gone'))
   for (const each of waiting) await t.rejects(Promise.resolve(each), { message: 'gone' })
-  const again = cache.get('a', WHOLE)
+  const again = cache.get('acme', 'a', WHOLE)
   loads[1]?.answer({ seq: 1, value: 'A' })
   t.equal(await again, 'A')
 })
@@ -92,29 +96,29 @@ t.test('a store that stays behind its own feed gives an error, not a loop', asyn
     cache: remembered(),
     load: async () => ({ seq: 1, value: 'old' }),
   })
-  const waiting = cache.get('a', WHOLE)
-  cache.invalidate('a', 2)
+  const waiting = cache.get('acme', 'a', WHOLE)
+  cache.invalidate('acme', 'a', 2)
   await t.rejects(Promise.resolve(waiting), /older than its own change feed/)
 })
 
 t.test('it holds no more than its bound, least recently used first', async (t) => {
   const cache = new ReadThrough<string>({
     cache: remembered(),
-    load: async (key) => ({ seq: 1, value: key }),
+    load: async (_tenant, key) => ({ seq: 1, value: key }),
   })
-  await cache.get('used', WHOLE)
+  await cache.get('acme', 'used', WHOLE)
   for (let i = 0; i < 100; i++) {
-    await cache.get(`key ${i}`, WHOLE)
+    await cache.get('acme', `key ${i}`, WHOLE)
     t.ok(cache.size <= 8)
-    t.equal(cache.get('used', WHOLE), 'used')
+    t.equal(cache.get('acme', 'used', WHOLE), 'used')
   }
-  t.type(cache.get('key 1', WHOLE), Promise, 'the oldest was evicted')
+  t.type(cache.get('acme', 'key 1', WHOLE), Promise, 'the oldest was evicted')
 })
 
 t.test('the trace has the source of a value, or the slowest of several', async (t) => {
   const { loads, cache } = source()
   const ask = async (trace: Trace, answer: Partial<AsOf<string>>) => {
-    const waiting = cache.get('a', WHOLE, trace)
+    const waiting = cache.get('acme', 'a', WHOLE, trace)
     loads.at(-1)?.answer({ seq: 1, value: 'A', ...answer })
     t.equal(await waiting, 'A')
     return trace.source
@@ -133,7 +137,7 @@ t.test('the trace has the source of a value, or the slowest of several', async (
 t.test('all callers that wait for one read have its source', async (t) => {
   const { loads, cache } = source()
   const traces: Trace[] = [{ source: 'memory' }, { source: 'memory' }]
-  const waiting = traces.map((trace) => cache.get('a', WHOLE, trace))
+  const waiting = traces.map((trace) => cache.get('acme', 'a', WHOLE, trace))
   loads[0]?.answer({ seq: 1, value: 'A', source: 'redis' })
   await Promise.all(waiting)
   t.same(traces, [{ source: 'redis' }, { source: 'redis' }])
@@ -142,8 +146,8 @@ t.test('all callers that wait for one read have its source', async (t) => {
 t.test('a discarded read is not the source', async (t) => {
   const { loads, cache } = source()
   const trace: Trace = { source: 'memory' }
-  const waiting = cache.get('a', WHOLE, trace)
-  cache.invalidate('a', 7)
+  const waiting = cache.get('acme', 'a', WHOLE, trace)
+  cache.invalidate('acme', 'a', 7)
   loads[0]?.answer({ seq: 6, value: 'old', source: 'store' })
   await settled()
   loads[1]?.answer({ seq: 7, value: 'new', source: 'redis' })
@@ -154,7 +158,7 @@ t.test('a discarded read is not the source', async (t) => {
 t.test('a failure leaves the trace unchanged', async (t) => {
   const { loads, cache } = source()
   const trace: Trace = { source: 'memory' }
-  const waiting = cache.get('a', WHOLE, trace)
+  const waiting = cache.get('acme', 'a', WHOLE, trace)
   loads[0]?.fail(new Error('gone'))
   await t.rejects(Promise.resolve(waiting), { message: 'gone' })
   t.equal(trace.source, 'memory')
@@ -165,10 +169,11 @@ function partial() {
   const loads: { key: string; query: string; answer: (value: AsOf<string>) => void }[] = []
   const cache = new ReadThrough<string, Question>({
     cache: new LruMap<Cached<string>>(new MemoryBudget(8), () => 1),
-    load: (key, { id }) => new Promise<AsOf<string>>((answer) => loads.push({ key, query: id, answer })),
+    load: (_tenant, key, { id }) =>
+      new Promise<AsOf<string>>((answer) => loads.push({ key, query: id, answer })),
     isWhole: (value) => value.startsWith('all'),
   })
-  const get = (id: string) => cache.get('k', { id })
+  const get = (id: string) => cache.get('acme', 'k', { id })
   return { loads, cache, get }
 }
 
@@ -217,7 +222,7 @@ t.test('a change invalidates every pending query', async (t) => {
   loads[0]?.answer({ seq: 1, value: 'part 1' })
   await first
   const [second, third] = [get('q2'), get('q3')]
-  cache.invalidate('k', 5)
+  cache.invalidate('acme', 'k', 5)
   for (const query of loads.splice(0)) query.answer({ seq: 4, value: 'part old' })
   await settled()
   t.same(
