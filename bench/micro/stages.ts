@@ -3,7 +3,6 @@
 import { join } from 'node:path'
 import { BearerTokens } from '../../src/decision/authn/bearer.ts'
 import { authorize } from '../../src/decision/authorize.ts'
-import { fieldLines } from '../../src/http/wire/field-line.ts'
 import { TrustedProxies } from '../../src/proxy/forwarded.ts'
 import type { ResponseHead } from '../../src/http/client/upstream-request.ts'
 import { requestHeaders } from '../../src/proxy/request-headers.ts'
@@ -18,6 +17,7 @@ import { token, type World } from '../world.ts'
 import { SeatQuestion } from '../../src/model/seat.ts'
 import { exchangeWith, Subject, TARGET } from './subject.ts'
 import { type Cost, costsOf, repeated, type Timed } from './timing.ts'
+import { fieldTable } from '../../test/support/field-table.ts'
 
 export type StageCost = Cost
 
@@ -29,10 +29,10 @@ const MEMORY = 2 ** 20
 const ANSWERED: ResponseHead = {
   status: 200,
   phrase: 'OK',
-  lines: fieldLines([
+  fields: fieldTable(
     ...['Server', 'nginx', 'Date', 'Sat, 21 Nov 2026 11:00:00 GMT', 'Content-Type', 'application/json'],
     ...['Content-Length', '70', 'Connection', 'keep-alive'],
-  ]),
+  ),
 }
 
 export async function stageCosts(world: World, folder: string, rounds: number): Promise<StageCost[]> {

@@ -6,14 +6,14 @@
 import { mkdirSync, rmSync } from 'node:fs'
 import { Client } from 'undici'
 import { openStore, type Store } from '../../seats-admin/index.ts'
-import { readCredentials } from '../../src/decision/authn/credentials.ts'
+import { credentialsOf } from '../../src/pipeline/request-input.ts'
+import { fieldTable } from '../../test/support/field-table.ts'
 import type { Config, TenantConfig } from '../../src/config/config.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { type CompiledConfig, DecisionPoint } from '../../src/runtime/decision-point.ts'
 import { Exchange } from '../../src/http/server/exchange.ts'
 import type { AuthorizationRequest } from '../../src/model/authorization-request.ts'
 import type { Evaluation } from '../../src/model/decision.ts'
-import { fieldLines } from '../../src/http/wire/field-line.ts'
 import { ResponseFields } from '../../src/http/wire/response-fields.ts'
 import { ProcessEphemeral } from '../../src/oidc/sign-in/ephemeral.ts'
 import { openListener } from '../../test/support/listener.ts'
@@ -106,7 +106,7 @@ export function askOf(authorization: string): AuthorizationRequest {
     method: 'GET',
     target: TARGET,
     host: 'gw.example',
-    credentials: readCredentials(rawHeaders),
+    credentials: credentialsOf(fieldTable(...rawHeaders)),
     browser: { method: 'GET', rawHeaders, upgrade: false },
   }
 }
@@ -130,7 +130,7 @@ export async function exchangeWith(evaluation: Evaluation, authorization: string
     exchange.evaluation = evaluation
     exchange.forwardedAt = performance.now()
     exchange.respondedAt = exchange.forwardedAt + 1
-    response.writeHead(200, new ResponseFields(fieldLines(['Content-Length', '2'])))
+    response.writeHead(200, ResponseFields.of(['Content-Length', '2']))
     response.end('{}')
     return exchange
   })

@@ -22,7 +22,9 @@ export function refusalOfRequestLine(method: string, target: string, config: Con
     if (head.length > headerBytes) throw grammar.tooLong('head', head)
     const fault = grammar.checkPrefix(head, 0)
     if (fault !== null) throw fault
-    return validateMethod(grammar.readHead(head, false).method, { methods: methodsOf(config) })
+    const bytes = Buffer.from(head, 'latin1')
+    const source = { text: head, bytes, offset: 0, start: 0, end: head.length }
+    return validateMethod(grammar.readHead(source, false).method, { methods: methodsOf(config) })
   } catch (fault) {
     if (fault instanceof MalformedRequest) return refusalOf(fault)
     throw fault

@@ -3,7 +3,6 @@
 import { performance } from 'node:perf_hooks'
 import type { Exchange } from '../http/server/exchange.ts'
 import type { LocalResponse } from '../model/route.ts'
-import { fieldLines } from '../http/wire/field-line.ts'
 import { ResponseFields } from '../http/wire/response-fields.ts'
 import { discardBody } from '../proxy/discard-body.ts'
 
@@ -25,12 +24,12 @@ export function sendHandlerResponse(
   if (body === undefined) {
     // 204 and 304 have no Content-Length (RFC 9110, section 8.6).
     if (status !== 204 && status !== 304) headers.push('content-length', '0')
-    response.writeHead(status, new ResponseFields(fieldLines(headers)))
+    response.writeHead(status, ResponseFields.of(headers))
     response.end()
   } else {
     const bytes = Buffer.from(JSON.stringify(body))
     headers.push('content-type', 'application/json', 'content-length', String(bytes.length))
-    response.writeHead(status, new ResponseFields(fieldLines(headers)))
+    response.writeHead(status, ResponseFields.of(headers))
     if (request.method !== 'HEAD') exchange.bytesOut += bytes.length
     response.end(bytes)
   }

@@ -44,7 +44,26 @@ export class ForwardedContext {
   proto = ''
   host = ''
   forwarded = ''
+
+  addFor(value: string): void {
+    this.for = this.for === '' ? value : `${this.for}, ${value}`
+  }
+
+  addProto(value: string): void {
+    this.proto = this.proto === '' ? value : MALFORMED
+  }
+
+  addHost(value: string): void {
+    this.host = this.host === '' ? value : MALFORMED
+  }
+
+  addForwarded(value: string): void {
+    this.forwarded = this.forwarded === '' ? value : `${this.forwarded}, ${value}`
+  }
 }
+
+/** In place of a repeated value that is not a list: {@link forwardedFields} drops it. */
+const MALFORMED = ','
 
 /** RFC 7239, section 4: pairs `token=token` or `token="quoted"`, separated by `;`, in elements separated by `,`. */
 const FORWARDED = (() => {

@@ -1,26 +1,17 @@
-/**
- * The treatment of a header field by its name. Each spelling of a name is classified once and then cached, as most
- * requests repeat the same names.
- */
+/** The treatment of a header field by its name. */
 
-/**
- * The limit of cached spellings. Beyond it, new spellings are classified each time, so that clients cannot grow the
- * cache.
- */
-const MAX_CACHED = 1024
-/** Characters of a name that count: no name with a treatment of its own is as long. */
-const MAX_SIGNIFICANT = 64
+import { type FieldName, fieldName } from '../http/wire/field-name.ts'
+import type { FieldTable } from '../http/wire/field-table.ts'
 
-/**
- * The name as the most lenient reader sees it. CGI folds case, and maps all but letters and digits to one character:
- * `X_Seatgate.User` would reach an application as `x-seatgate-user`.
- */
+/** Characters of a name that are folded in one step: for long names, the regular expression takes ten times as long. */
+const MAX_SHORT = 64
+
+/** The name as the most lenient reader sees it; see `field-name.ts`. */
 export function foldName(name: string): string {
-  if (name.length > MAX_SIGNIFICANT) return foldLong(name)
+  if (name.length > MAX_SHORT) return foldLong(name)
   return name.toLowerCase().replace(/[^a-z0-9]/g, '-')
 }
 
-/** As `foldName`: for long names the regular expression takes ten times as long. */
 function foldLong(name: string): string {
   const bytes = Buffer.from(name.toLowerCase(), 'latin1')
   for (let i = 0; i < bytes.length; i++) {
@@ -30,42 +21,53 @@ function foldLong(name: string): string {
   return bytes.toString('latin1')
 }
 
-export class HeaderRules<Treatment> {
-  readonly #cache = new Map<string, Treatment>()
-  readonly #classify: (folded: string, exact: boolean) => Treatment
-  readonly #maxSize: number
-
-  /**
-   * @param names frequent names, cached in advance
-   * @param classify gets the folded name, and whether the name equals it but for case
-   */
-  constructor(names: Iterable<string>, classify: (folded: string, exact: boolean) => Treatment) {
-    this.#classify = classify
-    for (const name of names) {
-      this.#cache.set(name, this.#classifyName(name))
-      this.#cache.set(titleCase(name), this.#classifyName(name))
-    }
-    this.#maxSize = this.#cache.size + MAX_CACHED
-  }
-
-  treatment(name: string): Treatment {
-    const cache = this.#cache.get(name)
-    if (cache !== undefined) return cache
-    if (name.length > MAX_SIGNIFICANT) return this.#classifyName(name.slice(0, MAX_SIGNIFICANT))
-    const found = this.#classifyName(name)
-    if (this.#cache.size < this.#maxSize) this.#cache.set(name, found)
-    return found
-  }
-
-  #classifyName(name: string): Treatment {
-    const folded = foldName(name)
-    return this.#classify(folded, folded === name.toLowerCase())
-  }
+/** The treatments of a name and of its other spellings, such as `x_api_key` for `x-api-key`. */
+export interface Treatments<Treatment> {
+  readonly exact: Treatment
+  readonly other: Treatment
 }
 
-/** `x-request-id` → `X-Request-Id`. */
-function titleCase(name: string): string {
-  return name.replace(/(^|-)[a-z]/g, (start) => start.toUpperCase())
+interface Rule<Treatment> extends Treatments<Treatment> {
+  readonly name: FieldName
+}
+
+/** For all names that equal the prefix or begin with it and `-`. */
+export interface PrefixRule<Treatment> extends Treatments<Treatment> {
+  readonly prefix: string
+}
+
+export class HeaderRules<Treatment> {
+  /** By hash. */
+  readonly #rules = new Map<number, Rule<Treatment>[]>()
+  readonly #prefixes: readonly PrefixRule<Treatment>[]
+  readonly #unlisted: Treatment
+
+  /**
+   * @param names folded, with their treatments
+   * @param unlisted the treatment of all other names
+   */
+  constructor(
+    names: ReadonlyMap<string, Treatments<Treatment>>,
+    prefixes: readonly PrefixRule<Treatment>[],
+    unlisted: Treatment,
+  ) {
+    for (const [folded, treatments] of names) {
+      const name = fieldName(folded)
+      this.#rules.set(name.hash, [...(this.#rules.get(name.hash) ?? []), { name, ...treatments }])
+    }
+    this.#prefixes = prefixes
+    this.#unlisted = unlisted
+  }
+
+  treatment(fields: FieldTable, i: number): Treatment {
+    const rules = this.#rules.get(fields.hash(i))
+    if (rules !== undefined)
+      for (const { name, exact, other } of rules)
+        if (fields.isSpelling(i, name)) return fields.isOdd(i) ? other : exact
+    for (const { prefix, exact, other } of this.#prefixes)
+      if (fields.hasPrefix(i, prefix)) return fields.isOdd(i) ? other : exact
+    return this.#unlisted
+  }
 }
 
 /**
@@ -82,16 +84,4 @@ export function connectionNames(value: string, before: Set<string> | null): Set<
     names.add(name)
   }
   return names
-}
-
-/** Removes the named fields from a flat header list, in place. */
-export function removeNamed(headers: string[], named: ReadonlySet<string>): void {
-  let end = 0
-  for (let i = 0; i < headers.length; i += 2) {
-    const name = headers[i] ?? ''
-    if (named.has(foldName(name))) continue
-    headers[end++] = name
-    headers[end++] = headers[i + 1] ?? ''
-  }
-  headers.length = end
 }

@@ -108,39 +108,20 @@ const BY_NAME = [
   'x-forwarded-proto',
 ] as const
 
-/** Fields without a special treatment, cached in advance as they are frequent. */
-const USUAL = [
-  'accept',
-  'accept-encoding',
-  'accept-language',
-  'cache-control',
-  'content-type',
-  'if-none-match',
-  'origin',
-  'referer',
-  'space',
-  'user-agent',
+/** Another spelling of a name with a treatment is dropped, as only an attack sends such. */
+const treated = (exact: Treatment) => ({ exact, other: 'drop' }) as const
+
+const names = new Map(
+  [
+    ...DROPPED.map((name) => [name, 'drop'] as const),
+    ...OVERRIDES.map((name) => [name, 'override'] as const),
+    ...FROM_PROXIES.map((name) => [name, 'proxy'] as const),
+    ...BY_NAME.map((name) => [name, name] as const),
+  ].map(([name, treatment]) => [name, treated(treatment)]),
+)
+const prefixes = [
+  { prefix: 'x-seatgate', ...treated('drop') },
+  { prefix: 'x-forwarded', ...treated('proxy') },
 ]
 
-const special = new Map<string, Treatment>()
-for (const name of DROPPED) special.set(name, 'drop')
-for (const name of OVERRIDES) special.set(name, 'override')
-for (const name of FROM_PROXIES) special.set(name, 'proxy')
-for (const name of BY_NAME) special.set(name, name)
-
-function classify(folded: string, exact: boolean): Treatment {
-  const known = special.get(folded) ?? byPrefix(folded)
-  // Another spelling of a name with a treatment is dropped, as only an attack sends such.
-  if (!exact && known !== 'pass') return 'drop'
-  return known
-}
-
-function byPrefix(folded: string): Treatment {
-  if (folded === 'x-seatgate' || folded.startsWith('x-seatgate-')) return 'drop'
-  return folded === 'x-forwarded' || folded.startsWith('x-forwarded-') ? 'proxy' : 'pass'
-}
-
-export const requestHeaderRules: HeaderRules<Treatment> = new HeaderRules(
-  [...DROPPED, ...OVERRIDES, ...FROM_PROXIES, ...BY_NAME, ...USUAL],
-  classify,
-)
+export const requestHeaderRules: HeaderRules<Treatment> = new HeaderRules<Treatment>(names, prefixes, 'pass')

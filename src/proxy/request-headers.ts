@@ -6,7 +6,7 @@ import { FieldLines } from '../http/wire/field-lines.ts'
 import type { HeaderSection } from '../http/wire/header-section.ts'
 import { withoutSession } from './reserved-cookies.ts'
 import { forwardedFields, peerAddress, ForwardedContext, type TrustedProxies } from './forwarded.ts'
-import { connectionNames, removeNamed } from './header-rules.ts'
+import { connectionNames, foldName } from './header-rules.ts'
 import { identity } from './identity-headers.ts'
 import { requestHeaderRules } from './request-header-rules.ts'
 
@@ -24,76 +24,82 @@ export function requestHeaders(
   const forwardedContext = proxies.has(peer) ? new ForwardedContext() : null
   const decision = evaluation?.decision ?? null
   const isPublic = decision === null || decision.permission === 'public'
-  const passes = {
+  const allowed = {
     overrides: config.passOverrides,
     authorization: config.passAuthorization && !isPublic,
   }
-  const client = new FieldLines(passing(request.section, passes, forwardedContext))
-  const caller = isPublic ? FieldLines.none : new FieldLines(identity(decision))
+  const client = new FieldLines(passing(request.section, allowed, forwardedContext), null)
+  const caller = isPublic ? FieldLines.none : FieldLines.of(identity(decision))
   const proto = 'encrypted' in request.socket ? 'https' : 'http'
-  const forwarded = new FieldLines(forwardedFields(forwardedContext, peer, proto, request.host ?? ''))
+  const forwarded = FieldLines.of(forwardedFields(forwardedContext, peer, proto, request.host ?? ''))
   return [client, caller, exchange.requestIdLine, forwarded]
 }
 
-/** The fields that pass beside the usual ones. */
-interface Passes {
+/** Whether fields pass that usually do not. */
+interface Allowed {
   readonly overrides: boolean
   readonly authorization: boolean
 }
 
 /**
- * The client's fields that pass: name, value, … The values of a trusted proxy about its own client go into
+ * The client's fields that pass, serialized. The values of a trusted proxy about its own client go into
  * `forwardedContext`, which is null for an untrusted peer.
  */
 function passing(
-  { fields }: HeaderSection,
-  passes: Passes,
+  { fields, connection }: HeaderSection,
+  allowed: Allowed,
   forwardedContext: ForwardedContext | null,
-): string[] {
-  const headers: string[] = []
-  let named: Set<string> | null = null
-  for (let i = 0; i < fields.length; i += 2) {
-    const name = fields[i] ?? ''
-    const value = fields[i + 1] ?? ''
-    switch (requestHeaderRules.treatment(name)) {
+): string {
+  const named = connection === null ? null : connectionNames(connection, null)
+  let text = ''
+  /** The fields from this one on are not in `text` yet, and pass as received. */
+  let first = 0
+  for (let i = 0; i < fields.count; i++) {
+    let passes = true
+    let line = ''
+    switch (requestHeaderRules.treatment(fields, i)) {
       case 'pass':
-        headers.push(name, value)
         break
       case 'override':
-        if (passes.overrides) headers.push(name, value)
+        passes = allowed.overrides
         break
       case 'proxy':
-        if (forwardedContext !== null) headers.push(name, value)
+        passes = forwardedContext !== null
         break
       case 'authorization':
-        if (passes.authorization) headers.push(name, value)
+        passes = allowed.authorization
         break
       case 'cookie': {
-        const rest = withoutSession(value)
-        if (rest !== null) headers.push(name, rest)
+        const cookies = fields.value(i)
+        const others = withoutSession(cookies)
+        passes = others === cookies
+        if (!passes && others !== null) line = `${fields.name(i)}: ${others}\r\n`
         break
       }
-      case 'connection':
-        named = connectionNames(value, named)
-        break
       case 'x-forwarded-for':
-        if (forwardedContext !== null)
-          forwardedContext.for = forwardedContext.for === '' ? value : `${forwardedContext.for}, ${value}`
+        passes = false
+        forwardedContext?.addFor(fields.value(i))
         break
       case 'x-forwarded-proto':
-        // A repeated field becomes a value that `forwardedFields` drops as malformed.
-        if (forwardedContext !== null) forwardedContext.proto = forwardedContext.proto === '' ? value : ','
+        passes = false
+        forwardedContext?.addProto(fields.value(i))
         break
       case 'x-forwarded-host':
-        if (forwardedContext !== null) forwardedContext.host = forwardedContext.host === '' ? value : ','
+        passes = false
+        forwardedContext?.addHost(fields.value(i))
         break
       case 'forwarded':
-        if (forwardedContext !== null)
-          forwardedContext.forwarded =
-            forwardedContext.forwarded === '' ? value : `${forwardedContext.forwarded}, ${value}`
+        passes = false
+        forwardedContext?.addForwarded(fields.value(i))
         break
+      default:
+        passes = false
     }
+    const isNamed = named !== null && named.has(foldName(fields.name(i)))
+    if (passes && !isNamed) continue
+    text += fields.lines(first, i)
+    if (!isNamed) text += line
+    first = i + 1
   }
-  if (named !== null) removeNamed(headers, named)
-  return headers
+  return text + fields.lines(first, fields.count)
 }

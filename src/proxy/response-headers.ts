@@ -1,14 +1,15 @@
 /** The header and trailer fields of a forwarded response. */
 
-import { FieldLine } from '../http/wire/field-line.ts'
+import type { ResponseHead } from '../http/client/upstream-request.ts'
+import { fieldName } from '../http/wire/field-name.ts'
+import { FieldTable } from '../http/wire/field-table.ts'
 import { isLongList, joinValues, MAX_LIST_ELEMENTS } from '../http/wire/fields.ts'
 import { ResponseFields } from '../http/wire/response-fields.ts'
-import { maySet } from './reserved-cookies.ts'
 import { connectionNames, foldName, HeaderRules } from './header-rules.ts'
-import type { ResponseHead } from '../http/client/upstream-request.ts'
+import { maySet } from './reserved-cookies.ts'
 
 type Treatment =
-  'pass' | 'drop' | 'connection' | 'content-length' | 'set-cookie' | 'trailer' | 'transfer-encoding'
+  'pass' | 'drop' | 'connection' | 'content-length' | 'date' | 'set-cookie' | 'trailer' | 'transfer-encoding'
 
 /**
  * Hop-by-hop fields (RFC 9110, section 7.6.1), and the request id, which is the gateway's. The response to the client has
@@ -24,99 +25,120 @@ const DROPPED = [
   'upgrade',
   'x-request-id',
 ]
-const BY_NAME = ['connection', 'content-length', 'set-cookie', 'trailer', 'transfer-encoding'] as const
-/** They pass unchanged; listed only because they are frequent. */
-const USUAL = ['cache-control', 'content-encoding', 'content-type', 'date', 'etag', 'last-modified', 'vary']
+const BY_NAME = [
+  'connection',
+  'content-length',
+  'date',
+  'set-cookie',
+  'trailer',
+  'transfer-encoding',
+] as const
 
-const special = new Map<string, Treatment>()
-for (const name of DROPPED) special.set(name, 'drop')
-for (const name of BY_NAME) special.set(name, name)
+const names = new Map(
+  [...DROPPED.map((name) => [name, 'drop'] as const), ...BY_NAME.map((name) => [name, name] as const)].map(
+    ([name, exact]) => [name, { exact, other: 'pass' } as const],
+  ),
+)
 
-const responseHeaderRules: HeaderRules<Treatment> = new HeaderRules(
-  [...DROPPED, ...BY_NAME, ...USUAL],
-  (folded, exact) => {
-    // Reserved for the gateway.
-    if (folded === 'x-seatgate' || folded.startsWith('x-seatgate-')) return 'drop'
-    return exact ? (special.get(folded) ?? 'pass') : 'pass'
-  },
+/** `x-seatgate` is reserved for the gateway. */
+const responseHeaderRules = new HeaderRules<Treatment>(
+  names,
+  [{ prefix: 'x-seatgate', exact: 'drop', other: 'drop' }],
+  'pass',
 )
 
 /** Clients built on Node.js silently drop further fields, so a response with more is refused. */
 const MAX_FIELDS = 2000
 
 /**
- * The fields to write, without the request id.
+ * The fields to write, without the request id. Their order, duplicates and bytes (as latin1) stay.
  *
  * @param chunks the client accepts a chunked body
  * @returns a string: the fault of the response
  */
-export function responseHeaders(head: ResponseHead, chunks: boolean): ResponseFields | string {
-  const lines = passing(head, chunks)
-  return typeof lines === 'string' ? lines : new ResponseFields(lines)
-}
-
-/**
- * The lines that pass. Their order, duplicates and bytes (as latin1) stay.
- *
- * @param chunks as for `responseHeaders`
- * @returns a string: the fault of the response
- */
-export function passing({ status, lines }: ResponseHead, chunks: boolean): FieldLine[] | string {
-  if (lines.length > MAX_FIELDS) return `more than ${MAX_FIELDS} header fields`
-  let headers: FieldLine[] = []
-  let named: Set<string> | null = null
-  let connection: string | null = null
-  let trailer = ''
+export function responseHeaders({ status, fields }: ResponseHead, chunks: boolean): ResponseFields | string {
+  if (fields.count > MAX_FIELDS) return `more than ${MAX_FIELDS} header fields`
+  const connection = fields.values(CONNECTION)
+  const named = connection.length === 0 ? null : namesIn(connection)
+  if (typeof named === 'string') return named
+  let text = ''
+  /** The fields from this one on are not in `text` yet, and pass. */
+  let first = 0
+  let trailer: string | null = null
+  let length: string | null = null
+  let hasDate = false
   let sized = false
   let chunked = false
-  for (const line of lines) {
-    const { name, value } = line
-    switch (responseHeaderRules.treatment(name)) {
+  for (let i = 0; i < fields.count; i++) {
+    let passes = true
+    switch (responseHeaderRules.treatment(fields, i)) {
       case 'pass':
-        headers.push(line)
+        break
+      case 'date':
+        hasDate = true
         break
       case 'set-cookie':
-        if (maySet(value)) headers.push(line)
+        passes = maySet(fields.value(i))
         break
       case 'content-length':
         sized = true
         // RFC 9110, section 8.6.
-        if (status !== 204) headers.push(line)
+        passes = status !== 204
+        if (passes) length = fields.value(i)
         break
       case 'transfer-encoding':
         // The parser does not decode any other coding, and the client would not learn of it.
-        if (value.toLowerCase() !== 'chunked') return `Transfer-Encoding: ${value}`
+        if (fields.value(i).toLowerCase() !== 'chunked') return `Transfer-Encoding: ${fields.value(i)}`
         // A repeated line is a list of two codings (RFC 9110, section 5.3): chunks within chunks.
         if (chunked) return 'two of Transfer-Encoding'
         chunked = true
-        break
-      case 'connection':
-        connection = joinValues(connection, value)
-        if (isLongList(connection)) return `more than ${MAX_LIST_ELEMENTS} elements of Connection`
-        named = connectionNames(value, named)
+        passes = false
         break
       case 'trailer':
-        trailer = trailer === '' ? value : `${trailer}, ${value}`
+        trailer = joinValues(trailer, fields.value(i))
+        passes = false
         break
+      default:
+        passes = false
     }
+    // Content-Length stays even if Connection names it, because it frames the message.
+    if (passes && (named === null || !named.has(foldName(fields.name(i))) || fields.is(i, CONTENT_LENGTH)))
+      continue
+    text += fields.lines(first, i)
+    first = i + 1
   }
-  if (named !== null) headers = withoutNamed(headers, named)
+  text += fields.lines(first, fields.count)
   const hasBody = status !== 204 && status !== 304
-  if (trailer !== '' && !sized && chunks && hasBody) headers.push(new FieldLine('trailer', trailer))
-  return headers
+  if (trailer !== null && !sized && chunks && hasBody) text += `trailer: ${trailer}\r\n`
+  if (named?.has('date') === true) hasDate = false
+  return new ResponseFields(text, { length, connection: null, hasDate }, null)
 }
 
-/** Content-Length stays even if Connection names it, because it frames the message. */
-function withoutNamed(lines: readonly FieldLine[], named: ReadonlySet<string>): FieldLine[] {
-  return lines.filter(({ name }) => {
-    const folded = foldName(name)
-    return !named.has(folded) || folded === 'content-length'
-  })
+const CONNECTION = fieldName('connection')
+const CONTENT_LENGTH = fieldName('content-length')
+
+/** The fields that Connection names; null for none. @returns a string: the fault of the response */
+function namesIn(lines: readonly string[]): ReadonlySet<string> | null | string {
+  let combined: string | null = null
+  let names: Set<string> | null = null
+  for (const value of lines) {
+    combined = joinValues(combined, value)
+    if (isLongList(combined)) return `more than ${MAX_LIST_ELEMENTS} elements of Connection`
+    names = connectionNames(value, names)
+  }
+  return names
 }
 
 /** The fields of an interim response (1xx), which has no body and no fields about one. */
-export function interimHeaders({ lines }: ResponseHead): ResponseFields {
-  return new ResponseFields(lines.filter(({ name }) => responseHeaderRules.treatment(name) === 'pass'))
+export function interimHeaders({ fields }: ResponseHead): ResponseFields {
+  let text = ''
+  for (let i = 0; i < fields.count; i++)
+    if (isPlain(responseHeaderRules.treatment(fields, i))) text += fields.lines(i, i + 1)
+  return new ResponseFields(text, { length: null, connection: null, hasDate: false }, null)
+}
+
+function isPlain(treatment: Treatment): boolean {
+  return treatment === 'pass' || treatment === 'date'
 }
 
 /** Fields that are not allowed in trailers (RFC 9110, section 6.5.1). */
@@ -142,13 +164,15 @@ const NO_TRAILERS: readonly string[] = Object.freeze([])
 
 /** The trailer fields that pass: name, value, … Throws when there are too many. */
 export function responseTrailers(raw: readonly string[]): readonly string[] {
-  if (raw.length > MAX_FIELDS * 2) throw new Error(`more than ${MAX_FIELDS} trailer fields`)
   if (raw.length === 0) return NO_TRAILERS
+  if (raw.length > MAX_FIELDS * 2) throw new Error(`more than ${MAX_FIELDS} trailer fields`)
+  const fields = FieldTable.of(raw)
+  if (fields === null) throw new Error('a malformed trailer field')
   const trailers: string[] = []
-  for (let i = 0; i < raw.length; i += 2) {
-    const name = raw[i] ?? ''
-    if (responseHeaderRules.treatment(name) !== 'pass' || NOT_TRAILERS.has(name.toLowerCase())) continue
-    trailers.push(name, raw[i + 1] ?? '')
+  for (let i = 0; i < fields.count; i++) {
+    const name = fields.name(i)
+    if (responseHeaderRules.treatment(fields, i) !== 'pass' || NOT_TRAILERS.has(name.toLowerCase())) continue
+    trailers.push(name, fields.value(i))
   }
   return trailers
 }

@@ -53,7 +53,7 @@ function exchangeFields(exchange: Exchange): string {
   const { id, request, refusal, webSocket, cause } = exchange
   const decision = exchange.evaluation?.decision
   const code = refusal?.code ?? decision?.code ?? null
-  let text = `"request_id":"${id}","method":"${request.method}","path":${JSON.stringify(decision?.path ?? null)}`
+  let text = `"request_id":"${id}","method":"${request.method}","path":${decision === undefined ? 'null' : quoted(decision.path)}`
   text += `,"status":${statusOf(exchange)},"code":${code === null ? 'null' : `"${code}"`}`
   if (exchange.aborted) text += ',"aborted":true'
   if (webSocket !== null) text += webSocketFields(webSocket)

@@ -71,7 +71,7 @@ t.test('a body is forwarded as it arrives, however much arrives in one turn', as
         if (bytes % 7 === 0) blockFor(5)
       },
       end: () => {
-        response.writeHead(204, new ResponseFields([]))
+        response.writeHead(204, ResponseFields.of([]))
         response.end()
       },
       aborted: () => {},

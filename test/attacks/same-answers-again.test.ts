@@ -12,7 +12,7 @@ import {
 import { fieldsOf, front, get, serveRaw, Wire } from '../proxy/support.ts'
 import { collected } from '../support/garbage.ts'
 
-type Read = Omit<ParsedResponseHead, 'lines'> & { fields: string[] }
+type Read = Omit<ParsedResponseHead, 'fields'> & { fields: readonly string[] }
 
 /** The header sections of responses, in sequence on one connection. */
 class Reading implements MessageSink<ParsedResponseHead> {
@@ -44,8 +44,8 @@ class Reading implements MessageSink<ParsedResponseHead> {
     const head = this.#last
     this.#last = null
     if (head === null) return 'not whole'
-    const { lines, ...rest } = head
-    return { ...rest, fields: lines.flatMap(({ name, value, text: line }) => [name, value, line]) }
+    const { fields, ...rest } = head
+    return { ...rest, fields: [...fields.pairs, fields.lines(0, fields.count)] }
   }
 }
 

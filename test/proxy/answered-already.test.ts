@@ -2,8 +2,8 @@
 
 import t, { type Test } from 'tap'
 import { Refusal } from '../../src/model/errors.ts'
-import { fieldLines } from '../../src/http/wire/field-line.ts'
 import { ResponseRelay } from '../../src/proxy/response-relay.ts'
+import { fieldTable } from '../support/field-table.ts'
 import type { ResponseHead } from '../../src/http/client/upstream-request.ts'
 import { firstExchange } from '../support/listener.ts'
 import { codeOf, get, refuse, Wire } from './support.ts'
@@ -28,7 +28,7 @@ async function refused(t: Test) {
 const headOf = (status: number, fields: string[]): ResponseHead => ({
   status,
   phrase: 'A',
-  lines: fieldLines(fields),
+  fields: fieldTable(...fields),
 })
 const HEAD = headOf(200, ['content-length', '4'])
 

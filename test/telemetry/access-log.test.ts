@@ -3,7 +3,6 @@
 import t from 'tap'
 import { Exchange } from '../../src/http/server/exchange.ts'
 import { type Decision, type Evaluation, PathParams } from '../../src/model/decision.ts'
-import { fieldLines } from '../../src/http/wire/field-line.ts'
 import { ResponseFields } from '../../src/http/wire/response-fields.ts'
 import { accessLine } from '../../src/telemetry/access-log.ts'
 import { firstExchange } from '../support/listener.ts'
@@ -47,7 +46,7 @@ t.test('the first twenty Seats are named', async (t) => {
   const many = seatsOf(5000) ?? []
   t.equal(many.length, 21)
   t.equal(many.at(-1), '+4980 more')
-  response.writeHead(200, new ResponseFields(fieldLines(['content-length', '0'])))
+  response.writeHead(200, ResponseFields.of(['content-length', '0']))
   response.end()
   t.equal((await answer).status, 200)
 })
@@ -72,7 +71,7 @@ t.test('of the same headers from many places, for many routes, each line is of i
     const permission = `p:${turn % 3}`
     t.match(line(permission), { client, permission })
   }
-  response.writeHead(200, new ResponseFields(fieldLines(['content-length', '0'])))
+  response.writeHead(200, ResponseFields.of(['content-length', '0']))
   response.end()
   t.equal((await answer).status, 200)
 })

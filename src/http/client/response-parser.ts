@@ -3,13 +3,13 @@
  * and framing out. An ambiguous response is refused, not repaired.
  */
 
-import type { FieldLine } from '../wire/field-line.ts'
+import { fieldName } from '../wire/field-name.ts'
+import { FieldTable, type HeadText } from '../wire/field-table.ts'
 import {
   equalsIgnoreCase,
   joinValues,
   isPersistent,
   parseContentLength,
-  parseFieldLines,
   isLongList,
   MAX_LIST_ELEMENTS,
 } from '../wire/fields.ts'
@@ -47,44 +47,52 @@ function checkPrefix(text: string, before: number): Error | null {
   return 'HTTP/1.'.startsWith(text.slice(0, 7)) ? null : new ProtocolError('the status line is malformed')
 }
 
-function readHead(text: string, bodiless: boolean): ParsedResponseHead {
-  const end = text.indexOf('\r\n')
-  const line = STATUS_LINE.exec(text.slice(0, end))
+function readHead(head: HeadText, bodiless: boolean): ParsedResponseHead {
+  const { text, start } = head
+  const end = text.indexOf('\r\n', start)
+  const line = STATUS_LINE.exec(text.slice(start, end))
   if (line === null) throw new ProtocolError('the status line is malformed')
-  const lines = parseFieldLines(text, end + 2)
-  if (lines === null) throw new ProtocolError('a header field is malformed')
+  const fields = FieldTable.parse(head, end + 2)
+  if (fields === null) throw new ProtocolError('a header field is malformed')
   const status = Number(line[2])
-  const framing = framingOf(status, line[1] === '1' ? 1 : 0, lines, bodiless)
-  return { status, phrase: line[3] ?? '', lines, ...framing }
+  const framing = framingOf(status, line[1] === '1' ? 1 : 0, fields, bodiless)
+  return { status, phrase: line[3] ?? '', fields, ...framing }
 }
+
+const CONNECTION = fieldName('connection')
+const KEEP_ALIVE = fieldName('keep-alive')
+const CONTENT_LENGTH = fieldName('content-length')
+const TRANSFER_ENCODING = fieldName('transfer-encoding')
 
 function framingOf(
   status: number,
   minor: 0 | 1,
-  lines: readonly FieldLine[],
+  fields: FieldTable,
   bodiless: boolean,
 ): Pick<ParsedResponseHead, 'length' | 'keepAlive' | 'keepAliveSeconds'> {
   let length = UNTIL_CLOSE
   let chunked = false
   let connection: string | null = null
   let keepAliveSeconds = 0
-  for (const { name, value } of lines) {
-    // The length excludes most names without a copy.
-    switch (name.length) {
-      case 10:
-        if (equalsIgnoreCase(name, 'connection')) connection = joinValues(connection, value)
-        else if (equalsIgnoreCase(name, 'keep-alive'))
-          keepAliveSeconds = Number(/timeout=(\d{1,6})/i.exec(value)?.[1] ?? 0)
+  for (let i = 0; i < fields.count; i++) {
+    // Few fields have one of these hashes; `is` then compares the name.
+    switch (fields.hash(i)) {
+      case CONNECTION.hash:
+        if (fields.is(i, CONNECTION)) connection = joinValues(connection, fields.value(i))
         break
-      case 14:
-        if (!equalsIgnoreCase(name, 'content-length')) break
+      case KEEP_ALIVE.hash:
+        if (fields.is(i, KEEP_ALIVE))
+          keepAliveSeconds = Number(/timeout=(\d{1,6})/i.exec(fields.value(i))?.[1] ?? 0)
+        break
+      case CONTENT_LENGTH.hash:
+        if (!fields.is(i, CONTENT_LENGTH)) break
         if (length !== UNTIL_CLOSE) throw new ProtocolError('more than one Content-Length')
-        length = parseContentLength(value) ?? Infinity
+        length = parseContentLength(fields.value(i)) ?? Infinity
         if (length === Infinity) throw new ProtocolError('the Content-Length is malformed')
         break
-      case 17:
-        if (!equalsIgnoreCase(name, 'transfer-encoding')) break
-        if (chunked || !equalsIgnoreCase(value, 'chunked'))
+      case TRANSFER_ENCODING.hash:
+        if (!fields.is(i, TRANSFER_ENCODING)) break
+        if (chunked || !equalsIgnoreCase(fields.value(i), 'chunked'))
           throw new ProtocolError('a Transfer-Encoding other than a single "chunked"')
         chunked = true
         break

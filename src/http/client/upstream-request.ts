@@ -4,8 +4,8 @@
  */
 
 import type { Readable } from 'node:stream'
-import type { FieldLine } from '../wire/field-line.ts'
 import type { FieldLines } from '../wire/field-lines.ts'
+import type { FieldTable } from '../wire/field-table.ts'
 
 /** The owner of a request. Slots at a target are shared among tenants, and among the callers of a tenant. */
 export interface RequestOwner {
@@ -42,8 +42,7 @@ export interface RequestControl {
 export interface ResponseHead {
   readonly status: number
   readonly phrase: string
-  /** As received. */
-  readonly lines: readonly FieldLine[]
+  readonly fields: FieldTable
 }
 
 /** Receives the events of a request. `ended` or `failed` comes once, and last. */

@@ -32,8 +32,6 @@ export class ClientRequest {
   /** The minor HTTP version. */
   readonly minor: 0 | 1
   readonly section: HeaderSection
-  /** Name, value, … as latin1, in order. */
-  readonly rawHeaders: readonly string[]
   /** The number of Host fields, and the value of the first; null without one. */
   readonly hosts: number
   readonly host: string | null
@@ -58,7 +56,6 @@ export class ClientRequest {
     this.url = head.target
     this.minor = head.minor
     this.section = section
-    this.rawHeaders = section.fields
     this.hosts = section.hosts
     this.host = section.host
     this.upgrade = section.upgrade
@@ -69,6 +66,11 @@ export class ClientRequest {
     this.paused = head.length !== 0
     this.#buffered = head.length === 0 ? null : []
     this.#flow = flow
+  }
+
+  /** Name, value, … as latin1, in order. */
+  get rawHeaders(): readonly string[] {
+    return this.section.fields.pairs
   }
 
   get socket(): Socket {

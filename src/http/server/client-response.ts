@@ -235,7 +235,7 @@ function lastChunks(text: string, trailers: readonly string[]): string {
   return `${chunk}0\r\n${lines}\r\n`
 }
 
-const NO_FIELDS = new ResponseFields([])
+const NO_FIELDS = ResponseFields.of([])
 
 /** RFC 9112, section 4. Throws if status or phrase is invalid. @param phrase null for the standard one */
 function statusLine(status: number, phrase: string | null): string {

@@ -63,7 +63,8 @@ export class Exchange {
 
   /** The request id for the upstream, and for the client with the response of the upstream. */
   get requestIdLine(): FieldLines {
-    this.#requestIdLine ??= new FieldLines(['x-request-id', this.id])
+    // Ids are validated or generated: `requestIdOf` in pipeline/request-input.ts.
+    this.#requestIdLine ??= new FieldLines(`x-request-id: ${this.id}\r\n`, null)
     return this.#requestIdLine
   }
 

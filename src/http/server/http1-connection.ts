@@ -189,7 +189,7 @@ export class Http1Connection implements MessageSink<RequestHead>, BodyFlow, Resp
   get #mayHoldMemory(): boolean {
     const { request } = this
     if (this.#reportedBytes !== 0 || this.#unparsed !== null) return true
-    return request === null ? !this.#parser.atStart : request.section.text.length > LARGE_HEAD
+    return request === null ? !this.#parser.atStart : request.section.fields.bytes > LARGE_HEAD
   }
 
   /** Reports the number of buffered bytes. */
@@ -203,7 +203,7 @@ export class Http1Connection implements MessageSink<RequestHead>, BodyFlow, Resp
   }
 
   get #inputBytes(): number {
-    const head = this.request?.section.text.length ?? 0
+    const head = this.request?.section.fields.bytes ?? 0
     return (
       this.#parser.partialBytes +
       this.#compactUnparsed() +

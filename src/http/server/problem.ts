@@ -3,7 +3,6 @@
 import { type ErrorCode, errors, type Refusal } from '../../model/errors.ts'
 import type { BodySink, ClientRequest } from './client-request.ts'
 import type { ClientResponse } from './client-response.ts'
-import { fieldLines } from '../wire/field-line.ts'
 import { ResponseFields } from '../wire/response-fields.ts'
 
 /** Unread request bytes that are discarded to keep the connection. */
@@ -85,7 +84,7 @@ export function writeProblem(
   if (expectsContinue || CLOSING_CODES.has(refusal.code) || (unread && tooLong))
     response.shouldKeepAlive = false
   const close = !response.shouldKeepAlive
-  response.writeHead(refusal.status, new ResponseFields(fieldLines(headers)))
+  response.writeHead(refusal.status, ResponseFields.of(headers))
   response.end(body)
   // The lingering close reads from connections that are to be closed.
   if (unread && !close) request.deliver(new BodyDiscard(request))

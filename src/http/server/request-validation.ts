@@ -39,7 +39,7 @@ export function validateRequest(request: ClientRequest, limits: ValidationLimits
   const { headerFields } = limits
   const method = validateMethod(request.method, limits)
   if (method !== null) return method
-  if (request.rawHeaders.length > headerFields * 2) return tooManyFields(headerFields)
+  if (request.section.fields.count > headerFields) return tooManyFields(headerFields)
   if (request.hosts > 1) return manyHosts
   if (request.expect !== null && !isContinue(request.expect)) return expectation
   return host(request)

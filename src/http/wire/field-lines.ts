@@ -1,30 +1,43 @@
-/** Several field lines as one serialized piece of a head. `field-line.ts` has single lines as parsed. */
+/** Field lines as one serialized piece of a head. */
 
 import { areWritable } from './fields.ts'
 
 export class FieldLines {
-  static readonly none: FieldLines = new FieldLines([])
-  /** Name, value, … in order. */
-  readonly fields: readonly string[]
-  #text: string | null = null
-  #writable: boolean | null = null
+  static readonly none: FieldLines = new FieldLines('', null)
+  /** Each line with its CRLF. The text may hold invalid bytes: the writer of the head checks `writable` first. */
+  readonly text: string
+  readonly #count: number
+  #writable: boolean | null
 
-  constructor(fields: readonly string[]) {
-    this.fields = fields
+  /** @param count the number of lines; null if they are validated */
+  constructor(text: string, count: number | null) {
+    this.text = text
+    this.#count = count ?? 0
+    this.#writable = count === null ? true : null
   }
 
-  /** Each line with its CRLF. The text may hold invalid bytes: the writer of the head checks `writable` first. */
-  get text(): string {
-    if (this.#text !== null) return this.#text
+  /** @param pairs name, value, … */
+  static of(pairs: readonly string[]): FieldLines {
     let text = ''
-    for (let i = 0; i < this.fields.length; i += 2) text += `${this.fields[i]}: ${this.fields[i + 1]}\r\n`
-    this.#text = text
-    return text
+    for (let i = 0; i < pairs.length; i += 2) text += `${pairs[i]}: ${pairs[i + 1]}\r\n`
+    return new FieldLines(text, pairs.length / 2)
   }
 
   /** Checked once, then cached. */
   get writable(): boolean {
-    this.#writable ??= areWritable(this.text, this.fields.length / 2)
+    this.#writable ??= areWritable(this.text, this.#count)
     return this.#writable
+  }
+
+  /** Name, value, … of writable lines. */
+  get pairs(): string[] {
+    const pairs: string[] = []
+    for (let at = 0; at < this.text.length;) {
+      const colon = this.text.indexOf(': ', at)
+      const end = this.text.indexOf('\r\n', colon)
+      pairs.push(this.text.slice(at, colon), this.text.slice(colon + 2, end))
+      at = end + 2
+    }
+    return pairs
   }
 }

@@ -3,8 +3,6 @@
  * neither parsed nor written.
  */
 
-import { FieldLine } from './field-line.ts'
-
 /** A `tchar` (RFC 9110, section 5.6.2), as a regular expression source. */
 export const TOKEN: string = "[!#$%&'*+.^_`|~0-9A-Za-z-]"
 /** A field value with its optional whitespace (RFC 9110, section 5.5), as a regular expression source. */
@@ -42,20 +40,6 @@ export function parseFields(text: string, start: number): string[] | null {
     at = end + 2
   }
   return fields
-}
-
-/** As `parseFields`, for lines that are forwarded as received. */
-export function parseFieldLines(text: string, start: number): FieldLine[] | null {
-  if (!isFieldSection(text, start)) return null
-  const lines: FieldLine[] = []
-  for (let at = start; at < text.length;) {
-    const colon = text.indexOf(':', at)
-    const end = text.indexOf('\r\n', colon)
-    const raw = text.slice(at, end + 2)
-    lines.push(new FieldLine(text.slice(at, colon), trimmed(text, colon + 1, end), raw))
-    at = end + 2
-  }
-  return lines
 }
 
 /** Whether the text is a valid field section from `start` to its end. */

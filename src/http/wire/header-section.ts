@@ -1,37 +1,42 @@
 /** The header section of a request (RFC 9112, section 5): its fields, and what they say of framing and connection. */
 
+import { fieldName } from './field-name.ts'
+import { FieldTable, type HeadText } from './field-table.ts'
 import {
-  equalsIgnoreCase,
+  countSeparators,
   isLongList,
   joinValues,
-  parseContentLength,
   MAX_COOKIES,
   MAX_LIST_ELEMENTS,
-  parseFields,
-  countSeparators,
+  parseContentLength,
 } from './fields.ts'
-import { CHUNKED } from './message-parser.ts'
 import { bodyTooLong, malformed, type MalformedRequest } from './malformed-request.ts'
+import { CHUNKED } from './message-parser.ts'
 
 export interface HeaderSection {
-  /** As it came: field lines, each with its CRLF. */
-  readonly text: string
-  /** Name, value, … in their order; values without the blanks around them. */
-  readonly fields: readonly string[]
-  /** Host fields, and the value of the first; null without one. */
+  readonly fields: FieldTable
+  /** The number of Host fields, and the value of the first; null without one. */
   readonly hosts: number
   readonly host: string | null
-  /** All lines of Upgrade, Expect and Connection, joined; null without one. */
+  /** The values of all lines of Upgrade, Expect and Connection, combined; null without one. */
   readonly upgrade: string | null
   readonly expect: string | null
   readonly connection: string | null
-  /** Bytes of the body, or {@link CHUNKED}. */
+  /** The body length in bytes, or {@link CHUNKED}. */
   readonly length: number
 }
 
-/** Throws a MalformedRequest. */
-export function headerSection(text: string): HeaderSection {
-  const fields = parseFields(text, 0)
+const HOST = fieldName('host')
+const EXPECT = fieldName('expect')
+const COOKIE = fieldName('cookie')
+const UPGRADE = fieldName('upgrade')
+const CONNECTION = fieldName('connection')
+const CONTENT_LENGTH = fieldName('content-length')
+const TRANSFER_ENCODING = fieldName('transfer-encoding')
+
+/** Throws a MalformedRequest. @param from the position of the first field line */
+export function headerSection(head: HeadText, from: number): HeaderSection {
+  const fields = FieldTable.parse(head, from)
   if (fields === null) throw malformed('The request is not valid HTTP/1.1: a header field is malformed.')
   let hosts = 0
   let host: string | null = null
@@ -40,35 +45,35 @@ export function headerSection(text: string): HeaderSection {
   let length = NO_LENGTH
   let connection: string | null = null
   let cookies = 0
-  for (let i = 0; i < fields.length; i += 2) {
-    const name = fields[i] ?? ''
-    const value = fields[i + 1] ?? ''
-    // The length excludes most names without a copy.
-    switch (name.length) {
-      case 4:
-        if (!equalsIgnoreCase(name, 'host')) break
+  for (let i = 0; i < fields.count; i++) {
+    // Few fields have one of these hashes; `is` then compares the name.
+    switch (fields.hash(i)) {
+      case HOST.hash:
+        if (!fields.is(i, HOST)) break
         hosts++
-        host ??= value
+        host ??= fields.value(i)
         break
-      case 6:
-        if (equalsIgnoreCase(name, 'expect')) expect = joinValues(expect, value)
-        else if (equalsIgnoreCase(name, 'cookie')) cookies += 1 + countSeparators(value, ';', MAX_COOKIES)
+      case EXPECT.hash:
+        if (fields.is(i, EXPECT)) expect = joinValues(expect, fields.value(i))
         break
-      case 7:
-        if (equalsIgnoreCase(name, 'upgrade')) upgrade = joinValues(upgrade, value)
+      case COOKIE.hash:
+        if (fields.is(i, COOKIE)) cookies += 1 + countSeparators(fields.value(i), ';', MAX_COOKIES)
         break
-      case 10:
-        if (equalsIgnoreCase(name, 'connection')) connection = joinValues(connection, value)
+      case UPGRADE.hash:
+        if (fields.is(i, UPGRADE)) upgrade = joinValues(upgrade, fields.value(i))
         break
-      case 14:
-        if (!equalsIgnoreCase(name, 'content-length')) break
+      case CONNECTION.hash:
+        if (fields.is(i, CONNECTION)) connection = joinValues(connection, fields.value(i))
+        break
+      case CONTENT_LENGTH.hash:
+        if (!fields.is(i, CONTENT_LENGTH)) break
         if (length !== NO_LENGTH) throw twoFramings()
-        length = countable(parseContentLength(value))
+        length = countable(parseContentLength(fields.value(i)))
         break
-      case 17:
-        if (!equalsIgnoreCase(name, 'transfer-encoding')) break
+      case TRANSFER_ENCODING.hash:
+        if (!fields.is(i, TRANSFER_ENCODING)) break
         if (length !== NO_LENGTH) throw twoFramings()
-        if (!CHUNKED_LINE.test(text)) throw malformed('The Transfer-Encoding is not "chunked".')
+        if (!CHUNKED_LINE.test(fields.received(i))) throw malformed('The Transfer-Encoding is not "chunked".')
         length = CHUNKED
         break
     }
@@ -77,12 +82,12 @@ export function headerSection(text: string): HeaderSection {
   if (cookies > MAX_COOKIES) throw malformed(`The request has more than ${MAX_COOKIES} cookies.`)
   if (connection !== null && isLongList(connection)) throw longList('Connection')
   if (upgrade !== null && isLongList(upgrade)) throw longList('Upgrade')
-  return { text, fields, hosts, host, upgrade, expect, connection, length }
+  return { fields, hosts, host, upgrade, expect, connection, length }
 }
 
 const NO_LENGTH = -3
-/** To the byte: what another reader may take for another coding is none. */
-const CHUNKED_LINE = /(?:^|\r\n)transfer-encoding:[\t ]*chunked *\r\n/i
+/** To the byte: a value that another parser could read as a further coding is refused. */
+const CHUNKED_LINE = /^transfer-encoding:[\t ]*chunked *\r\n$/i
 
 function longList(name: string): MalformedRequest {
   return malformed(`The ${name} of the request has more than ${MAX_LIST_ELEMENTS} elements.`)

@@ -4,6 +4,7 @@
  * responses.
  */
 
+import type { HeadText } from './field-table.ts'
 import { equalsIgnoreCase, parseFields, TOKEN } from './fields.ts'
 
 export interface Framed {
@@ -31,10 +32,10 @@ export interface Grammar<Head extends Framed> {
   /**
    * Throws if the head is malformed.
    *
-   * @param text from the start line to the end of the last field line, CRLF included
+   * @param head from the start line to the end of the last field line, CRLF included
    * @param bodiless as given to `begin`
    */
-  readHead(text: string, bodiless: boolean): Head
+  readHead(head: HeadText, bodiless: boolean): Head
   /**
    * Detects a malformed head before all of it is received.
    *
@@ -218,7 +219,9 @@ export class MessageParser<Head extends Framed> {
       )
     if (end - start > this.#maxHead) throw this.#grammar.tooLong('head', partial.slice(start))
     this.#partial = ''
-    const head = this.#grammar.readHead(partial.slice(start, end + 2), this.#bodiless)
+    const whole = before === 0
+    const source = whole ? { bytes, offset: at } : { bytes: Buffer.from(partial, 'latin1'), offset: 0 }
+    const head = this.#grammar.readHead({ text: partial, ...source, start, end: end + 2 }, this.#bodiless)
     const next = at + end + 4 - before
     return this.#startBody(head, partial, end + 4, next, to)
   }

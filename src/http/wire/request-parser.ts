@@ -4,6 +4,8 @@
  */
 
 import { METHODS } from 'node:http'
+import { foldByte } from './field-name.ts'
+import type { HeadText } from './field-table.ts'
 import { isPersistent, TOKEN } from './fields.ts'
 import { type HeaderSection, headerSection } from './header-section.ts'
 import { CHUNKED, type Grammar, hasBareCrLf } from './message-parser.ts'
@@ -25,7 +27,8 @@ export interface RequestHead {
 const INTERNED_METHODS = new Map(METHODS.map((method) => [method, method]))
 
 /** Longer than any registered method. */
-const METHOD = `${TOKEN}{1,64}`
+const MAX_METHOD = 64
+const METHOD = `${TOKEN}{1,${MAX_METHOD}}`
 /**
  * The ASCII alternative comes first, as nearly all targets match it. The gateway does not interpret the query, so its
  * non-ASCII bytes (mostly raw UTF-8) are not ambiguous here. In a path they could be.
@@ -91,18 +94,67 @@ function isRequestPrefix(text: string, before: number): boolean {
     : REQUEST_LINE_PREFIX.test(text)
 }
 
-function readHead(text: string): RequestHead {
-  const line = REQUEST_LINE.exec(text)
-  if (line === null) throw requestLineFault(text)
-  const [whole, method = '', target = ''] = line
-  const minor = line[3] === '1' ? 1 : 0
+function readHead(head: HeadText): RequestHead {
+  const { text, bytes, offset, start } = head
+  const methodEnd = endOfMethod(bytes, start + offset) - offset
+  const targetEnd = endOfTarget(bytes, methodEnd + 1 + offset) - offset
+  const lineEnd = targetEnd + VERSION.length + 3
+  const minor = bytes[targetEnd + VERSION.length + offset] === 0x31 ? 1 : 0
+  if (!isRequestLine(head, methodEnd, targetEnd)) throw requestLineFault(text.slice(start, head.end))
+  const method = text.slice(start, methodEnd)
+  const target = text.slice(methodEnd + 1, targetEnd)
   if (method === 'CONNECT') throw malformed('The gateway does not support CONNECT.')
   if (target.charCodeAt(0) !== SLASH && !TARGET.test(target)) throw invalidTarget()
-  const section = headerSection(text.slice(whole.length))
+  const section = headerSection(head, lineEnd)
   const { length } = section
   if (minor === 0 && length === CHUNKED) throw malformed('HTTP/1.0 has no Transfer-Encoding.')
   const keepAlive = isPersistent(section.connection, minor)
   return { method: internedMethod(method), target, minor, section, length, keepAlive }
+}
+
+/** Before the digit of the minor version. */
+const VERSION = ' HTTP/1.'
+
+/** The position of the first byte that cannot be part of a method. */
+function endOfMethod(bytes: Uint8Array, from: number): number {
+  let at = from
+  while (foldByte(bytes, at) !== 0) at++
+  return at
+}
+
+/** The position of the first byte that cannot be part of a target. */
+function endOfTarget(bytes: Uint8Array, from: number): number {
+  let at = from
+  let query = false
+  for (
+    let byte = bytes[at] ?? 0;
+    byte > 0x20 && byte !== 0x7f && (byte < 0x7f || query);
+    byte = bytes[++at] ?? 0
+  )
+    if (byte === 0x3f) query = true
+  return at
+}
+
+/** Whether a space, a version and CRLF follow, and method and target are neither empty nor too long. */
+function isRequestLine(
+  { bytes, offset, start, end }: HeadText,
+  methodEnd: number,
+  targetEnd: number,
+): boolean {
+  const at = targetEnd + offset
+  for (let i = 0; i < VERSION.length; i++) if (bytes[at + i] !== VERSION.charCodeAt(i)) return false
+  const digit = bytes[at + VERSION.length]
+  const length = methodEnd - start
+  return (
+    (digit === 0x30 || digit === 0x31) &&
+    bytes[at + VERSION.length + 1] === 0x0d &&
+    bytes[at + VERSION.length + 2] === 0x0a &&
+    bytes[methodEnd + offset] === 0x20 &&
+    length > 0 &&
+    length <= MAX_METHOD &&
+    targetEnd > methodEnd + 1 &&
+    targetEnd + VERSION.length + 3 <= end
+  )
 }
 
 /** All requests of a method share one string, so comparisons are by pointer. */

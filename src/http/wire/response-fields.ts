@@ -1,36 +1,50 @@
 /** The field lines of a response, and their framing fields. */
 
-import type { FieldLine } from './field-line.ts'
 import { areWritable, equalsIgnoreCase } from './fields.ts'
 
-export class ResponseFields {
-  /** Each line with its CRLF. The text may hold invalid bytes: the writer of the head checks `writable` first. */
-  readonly text: string
+/** The fields that the writer of the head needs to know. */
+export interface FramingFields {
   /** The last value of Content-Length and of Connection; null if absent. */
   readonly length: string | null
   readonly connection: string | null
   /** The lines include Date. */
   readonly hasDate: boolean
-  readonly #count: number
-  #writable: boolean | null = null
+}
 
-  constructor(lines: readonly FieldLine[]) {
-    let text = ''
-    let length: string | null = null
-    let connection: string | null = null
-    let dated = false
-    for (const line of lines) {
-      const { name, value } = line
-      text += line.text
-      if (name.length === 14 && equalsIgnoreCase(name, 'content-length')) length = value
-      else if (name.length === 10 && equalsIgnoreCase(name, 'connection')) connection = value
-      else if (name.length === 4 && equalsIgnoreCase(name, 'date')) dated = true
-    }
+export class ResponseFields implements FramingFields {
+  /** Each line with its CRLF. The text may hold invalid bytes: the writer of the head checks `writable` first. */
+  readonly text: string
+  readonly length: string | null
+  readonly connection: string | null
+  readonly hasDate: boolean
+  readonly #count: number
+  #writable: boolean | null
+
+  /** @param count the number of lines; null if they are validated */
+  constructor(text: string, { length, connection, hasDate }: FramingFields, count: number | null) {
     this.text = text
     this.length = length
     this.connection = connection
-    this.hasDate = dated
-    this.#count = lines.length
+    this.hasDate = hasDate
+    this.#count = count ?? 0
+    this.#writable = count === null ? true : null
+  }
+
+  /** @param pairs name, value, … */
+  static of(pairs: readonly string[]): ResponseFields {
+    let text = ''
+    let length: string | null = null
+    let connection: string | null = null
+    let hasDate = false
+    for (let i = 0; i < pairs.length; i += 2) {
+      const name = pairs[i] ?? ''
+      const value = pairs[i + 1] ?? ''
+      text += `${name}: ${value}\r\n`
+      if (name.length === 14 && equalsIgnoreCase(name, 'content-length')) length = value
+      else if (name.length === 10 && equalsIgnoreCase(name, 'connection')) connection = value
+      else if (name.length === 4 && equalsIgnoreCase(name, 'date')) hasDate = true
+    }
+    return new ResponseFields(text, { length, connection, hasDate }, pairs.length / 2)
   }
 
   /** Checked once, then cached. */

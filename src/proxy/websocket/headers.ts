@@ -7,13 +7,13 @@ import type { IncomingMessage } from 'node:http'
 import type { UpstreamConfig } from '../../config/config.ts'
 import type { Exchange } from '../../http/server/exchange.ts'
 import type { ClientRequest } from '../../http/server/client-request.ts'
-import { fieldLines } from '../../http/wire/field-line.ts'
+import { FieldTable } from '../../http/wire/field-table.ts'
 import { ResponseFields } from '../../http/wire/response-fields.ts'
 import type { TrustedProxies } from '../forwarded.ts'
 import { foldName } from '../header-rules.ts'
 import type { ResponseHead } from '../../http/client/upstream-request.ts'
 import { requestHeaders } from '../request-headers.ts'
-import { passing } from '../response-headers.ts'
+import { responseHeaders as forwardedHeaders } from '../response-headers.ts'
 import { acceptOf, keyOf } from './handshake.ts'
 
 /** Fields that the gateway writes, whatever the client sends or names in Connection. */
@@ -36,11 +36,9 @@ export function handshakeHeaders(
   proxies: TrustedProxies,
 ): string[] {
   const headers: string[] = []
-  for (const { fields } of requestHeaders(exchange, config, proxies)) {
-    for (let i = 0; i < fields.length; i += 2) {
-      const name = fields[i] ?? ''
-      if (passes(name)) headers.push(name, fields[i + 1] ?? '')
-    }
+  for (const lines of requestHeaders(exchange, config, proxies)) {
+    if (!lines.writable) throw new Error('the request contains bytes that can not be written')
+    headers.push(...passingPairs(lines.pairs))
   }
   const { host } = exchange.request
   if (config.passHost && host !== null) headers.push('host', host)
@@ -49,18 +47,27 @@ export function handshakeHeaders(
   return headers
 }
 
-/** As the head of any response. */
-export function headOf({ statusCode, statusMessage, rawHeaders }: IncomingMessage): ResponseHead {
-  return { status: statusCode ?? 0, phrase: statusMessage ?? '', lines: fieldLines(rawHeaders) }
+/** As the head of any response. Throws on malformed fields. @param pairs name, value, … */
+export function headOf(
+  { statusCode, statusMessage }: IncomingMessage,
+  pairs: readonly string[],
+): ResponseHead {
+  const fields = FieldTable.of(pairs)
+  if (fields === null) throw new Error('a header field is malformed')
+  return { status: statusCode ?? 0, phrase: statusMessage ?? '', fields }
 }
 
 /** The fields of a validated 101. Throws if they cannot be passed to the client. */
 export function responseHeaders(response: IncomingMessage, request: ClientRequest): ResponseFields {
-  const headers = passing(headOf(response), true)
-  if (typeof headers === 'string') throw new Error(headers)
-  const added = ['Connection', 'Upgrade', 'Upgrade', 'websocket']
-  added.push('Sec-WebSocket-Accept', acceptOf(keyOf(request)))
-  return new ResponseFields([...headers.filter(({ name }) => passes(name)), ...fieldLines(added)])
+  const fields = forwardedHeaders(headOf(response, passingPairs(response.rawHeaders)), true)
+  if (typeof fields === 'string') throw new Error(fields)
+  const own = `Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Accept: ${acceptOf(keyOf(request))}\r\n`
+  const { length, hasDate } = fields
+  return new ResponseFields(fields.text + own, { length, connection: 'Upgrade', hasDate }, null)
+}
+
+function passingPairs(pairs: readonly string[]): string[] {
+  return pairs.filter((_, i) => passes(pairs[i - (i % 2)] ?? ''))
 }
 
 function passes(name: string): boolean {

@@ -146,7 +146,7 @@ class Opening implements UpstreamHandshakeListener, ResponseListener {
     })
     try {
       if ((upstreamResponse.statusCode ?? 0) < 200) throw new Error(`status ${upstreamResponse.statusCode}`)
-      this.#upstreamResponse.begin(headOf(upstreamResponse))
+      this.#upstreamResponse.begin(headOf(upstreamResponse, upstreamResponse.rawHeaders))
     } catch (error) {
       return this.#fail(protocolError, error)
     }

@@ -38,11 +38,6 @@ const EDITS: Readonly<Record<string, Edit>> = {
     text: 'if (target.encodedSlash && (match === null || !allowsEncodedSlash(match.route)))',
     by: 'if (target.encodedSlash && match === null)',
   },
-  'names are not folded': {
-    file: 'src/proxy/header-rules.ts',
-    text: "name.toLowerCase().replace(/[^a-z0-9]/g, '-')",
-    by: 'name.toLowerCase()',
-  },
   'requests behind the last': {
     file: 'src/http/server/http1-connection.ts',
     text: 'this.#discardsPipelined ||\n      !response.shouldKeepAlive ||',
@@ -55,17 +50,22 @@ const EDITS: Readonly<Record<string, Edit>> = {
   },
   'headers of the request before': {
     file: 'src/http/wire/header-section.ts',
-    text: 'export function headerSection(text: string): HeaderSection {',
+    text: 'export function headerSection(head: HeadText, from: number): HeaderSection {',
     by: `const before: HeaderSection[] = []
-export function headerSection(text: string): HeaderSection {
-  return (before[text.length] ??= readSection(text))
+export function headerSection(head: HeadText, from: number): HeaderSection {
+  return (before[head.end - from] ??= readSection(head, from))
 }
-function readSection(text: string): HeaderSection {`,
+function readSection(head: HeadText, from: number): HeaderSection {`,
   },
   'blanks in names': {
-    file: 'src/http/wire/fields.ts',
-    text: '(?:${TOKEN}+:',
-    by: '(?:[ ${TOKEN.slice(1)}+:',
+    file: 'src/http/wire/field-name.ts',
+    text: 'if (!token.test(character)) return 0',
+    by: "if (character !== ' ' && !token.test(character)) return 0",
+  },
+  'names are not folded': {
+    file: 'src/http/wire/field-name.ts',
+    text: 'return HYPHEN | ODD',
+    by: 'return byte',
   },
 }
 

@@ -24,9 +24,8 @@ interface Read {
 function read(pieces: readonly Buffer[], { head = false, closes = false } = {}): Read {
   const found: Read = { heads: [], body: '', ended: false, trailers: [], error: null, left: 0 }
   const reader = new MessageParser(responseGrammar, MAX_HEAD_BYTES, {
-    head: ({ status, phrase, lines, keepAlive }: ParsedResponseHead) => {
-      const fields = lines.flatMap(({ name, value }) => [name, value])
-      found.heads.push({ status, phrase, fields, keepAlive })
+    head: ({ status, phrase, fields, keepAlive }: ParsedResponseHead) => {
+      found.heads.push({ status, phrase, fields: [...fields.pairs], keepAlive })
     },
     body: (chunk) => {
       found.body += typeof chunk === 'string' ? chunk : chunk.toString('latin1')

@@ -1,14 +1,13 @@
 /** No ambiguous header section is written. */
 
 import t from 'tap'
-import { fieldLines } from '../../../src/http/wire/field-line.ts'
 import { FieldLines } from '../../../src/http/wire/field-lines.ts'
 import { ResponseFields } from '../../../src/http/wire/response-fields.ts'
 import { get, Wire } from '../../proxy/support.ts'
 import { firstExchange } from '../../support/listener.ts'
 
 const EVIL = ['a\r\nX-Evil: b', 'a\r\n\r\nevil', 'a\n', '\r', 'a\0b', '\u0100', '\ud800', '\x7f']
-const fields = (...all: string[]) => new ResponseFields(fieldLines(all))
+const fields = (...all: string[]) => ResponseFields.of(all)
 
 t.test('an unwritable header section is refused, and another response can follow', async (t) => {
   const { port, asked } = await firstExchange(t)
@@ -24,18 +23,18 @@ t.test('an unwritable header section is refused, and another response can follow
       [evil, 'a'],
     ] as const) {
       t.throws(() => response.writeHead(200, fields(name, value)), { message: /head/ }, shown)
-      t.throws(() => response.writeHead(200, fields(), null, new FieldLines([name, value])), shown)
+      t.throws(() => response.writeHead(200, fields(), null, FieldLines.of([name, value])), shown)
       t.throws(() => response.writeInformation(103, fields(name, value)), shown)
     }
   }
   // Each list of fields is checked by itself.
-  t.throws(() => response.writeHead(200, fields('A', 'b\r\nC: d', 'E', 'f'), null, new FieldLines([])))
+  t.throws(() => response.writeHead(200, fields('A', 'b\r\nC: d', 'E', 'f'), null, FieldLines.of([])))
   t.equal(response.headersSent, false)
   response.writeHead(
     299,
     fields('X-A', '\xe4', 'Content-Length', '2'),
     'Fine, \xe4',
-    new FieldLines(['b', 'c']),
+    FieldLines.of(['b', 'c']),
   )
   response.shouldKeepAlive = false
   response.end('ok')

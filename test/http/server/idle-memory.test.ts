@@ -12,7 +12,7 @@ t.test('the header sections of its requests are released', async (t) => {
   const sections: WeakRef<object>[] = []
   const listener = await openListener((request, response) => {
     sections.push(new WeakRef(request.section))
-    response.writeHead(204, new ResponseFields([]))
+    response.writeHead(204, ResponseFields.of([]))
     response.end()
     return new Exchange(request, response, 'id', 0)
   })

@@ -4,7 +4,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { Exchange } from '../../../src/http/server/exchange.ts'
 import type { ClientResponse } from '../../../src/http/server/client-response.ts'
-import { fieldLines } from '../../../src/http/wire/field-line.ts'
 import { ResponseFields } from '../../../src/http/wire/response-fields.ts'
 import { Wire } from '../../proxy/support.ts'
 import { openListener } from '../../support/listener.ts'
@@ -13,7 +12,7 @@ import { openListener } from '../../support/listener.ts'
 async function echo(t: Test) {
   const waiting: (() => void)[] = []
   const answer = (response: ClientResponse, target: string) => {
-    response.writeHead(200, new ResponseFields(fieldLines(['content-length', String(target.length + 1)])))
+    response.writeHead(200, ResponseFields.of(['content-length', String(target.length + 1)]))
     response.end(`${target};`)
   }
   const listener = await openListener((request, response) => {
@@ -81,7 +80,7 @@ t.test('pieces of any size, some with bodies, answered at random times', async (
 
 t.test('a client that ends its side after a request gets the response', async (t) => {
   const listener = await openListener((request, response) => {
-    response.writeHead(200, new ResponseFields(fieldLines(['content-length', '2'])))
+    response.writeHead(200, ResponseFields.of(['content-length', '2']))
     response.end('ok')
     return new Exchange(request, response, 'id', 0)
   })

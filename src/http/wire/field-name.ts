@@ -1,0 +1,57 @@
+/**
+ * Names of fields, folded as the most lenient reader sees them: CGI ignores case, and maps all characters but letters and
+ * digits to one. `X_Seatgate.User` would reach an application as `x-seatgate-user`.
+ */
+
+import { TOKEN } from './fields.ts'
+
+/** A name to look for. */
+export interface FieldName {
+  /** Lower case; letters, digits and `-`. */
+  readonly folded: string
+  readonly hash: number
+}
+
+/** Set in the code of a token character that is not a letter, a digit or `-`. */
+export const ODD = 0x80
+
+const HYPHEN = 0x2d
+const token = new RegExp(`^${TOKEN}$`)
+
+/** By byte: the folded character, with ODD; 0 if the byte is not a token character (RFC 9110, section 5.6.2). */
+const FOLDED = Uint8Array.from({ length: 256 }, (_, byte) => {
+  const character = String.fromCharCode(byte)
+  if (!token.test(character)) return 0
+  if (/[A-Za-z0-9-]/.test(character)) return character.toLowerCase().charCodeAt(0)
+  return HYPHEN | ODD
+})
+
+/** By byte: whether a value may contain it (RFC 9110, section 5.5). */
+const IN_VALUE = Uint8Array.from({ length: 256 }, (_, byte) =>
+  byte === 0x09 || (byte >= 0x20 && byte !== 0x7f) ? 1 : 0,
+)
+
+export function foldByte(bytes: Uint8Array, at: number): number {
+  return FOLDED[bytes[at] ?? 0] ?? 0
+}
+
+/** The folded character of a name, without ODD. @param code latin1 */
+export function foldCharacter(code: number): number {
+  return (FOLDED[code] ?? 0) & ~ODD
+}
+
+export function isValueByte(bytes: Uint8Array, at: number): boolean {
+  return IN_VALUE[bytes[at] ?? 0] === 1
+}
+
+/** FNV-1a over the folded characters. A match of hashes is always confirmed by the characters. */
+export function fieldHash(hash: number, code: number): number {
+  return Math.imul(hash ^ (code & ~ODD), 0x01000193)
+}
+
+/** @param folded lower case; letters, digits and `-` */
+export function fieldName(folded: string): FieldName {
+  let hash = 0
+  for (let i = 0; i < folded.length; i++) hash = fieldHash(hash, folded.charCodeAt(i))
+  return Object.freeze({ folded, hash })
+}
