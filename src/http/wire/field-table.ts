@@ -56,7 +56,7 @@ export class FieldTable {
       while (bytes[at] === SPACE || bytes[at] === TAB) at++
       const valueStart = at
       while (isValueByte(bytes, at)) at++
-      if (bytes[at] !== CR || bytes[at + 1] !== LF || at >= to) return null
+      if (bytes[at] !== CR || bytes[at + 1] !== LF || at + 1 >= to) return null
       let valueEnd = at
       while (valueEnd > valueStart && (bytes[valueEnd - 1] === SPACE || bytes[valueEnd - 1] === TAB))
         valueEnd--
