@@ -31,7 +31,7 @@ const port = parentPort
  * Niceness of the reader and the lister. On a shared core the event loop has priority and they get a quarter: large Seats
  * then delay other tenants half as much as with equal priorities.
  */
-const NICENESS = 5
+const NICENESS = 10
 /** Milliseconds between retries without SQLite's page cache. */
 const RETRY_INTERVAL = 250
 let nextRetry = 0
