@@ -28,7 +28,7 @@ import { withReserve } from './reserve.ts'
 if (parentPort === null) throw new Error('this file is a thread of the store')
 const port = parentPort
 /**
- * Niceness of the reader and the lister. On a shared core the event loop has priority and they get a quarter: large Seats
+ * Niceness of the reader and the lister. On a shared core the event loop has priority and they get a tenth: large Seats
  * then delay other tenants half as much as with equal priorities.
  */
 const NICENESS = 10
