@@ -10,6 +10,7 @@
 
 import { LRUCache } from 'lru-cache'
 import { Lookups } from '../../model/cache-lookups.ts'
+import { hashOf } from '../../lib/text-hash.ts'
 import { Refusal } from '../../model/errors.ts'
 import type { Principal } from '../../model/principal.ts'
 import { asciiBytes, detachedText } from '../../lib/heap-size.ts'
@@ -40,18 +41,15 @@ interface CachedToken {
 /** Characters, of the token's signature. */
 const HASHED = 16
 
-/** FNV-1a. Tokens with the same hash replace each other in the cache; the whole line is always compared. */
+/** Tokens with the same hash replace each other in the cache; the whole line is always compared. */
 function hashOfEnd(line: string): number {
-  let hash = 0
-  for (let i = Math.max(0, line.length - HASHED); i < line.length; i++)
-    hash = Math.imul(hash ^ line.charCodeAt(i), 0x01000193)
-  return hash
+  return hashOf(line, Math.max(0, line.length - HASHED))
 }
 
 export class BearerTokens {
   readonly #options: BearerOptions
   readonly #lookups: Lookups
-  /** By the hash of the line's end: V8 would hash a new string at each use. */
+  /** By the hash of the line's end. */
   readonly #verified: LRUCache<number, CachedToken>
   /** Verifications in flight at the other issuer, by token: concurrent requests with one token share one. */
   readonly #pending = new Map<string, Promise<VerifiedToken | Refusal | null>>()

@@ -1,5 +1,6 @@
 /** The tree of the route table: one node a segment. */
 
+import { addToHash, hashOf } from '../../lib/text-hash.ts'
 import type { Route } from '../../model/route.ts'
 import type { Pattern, Segment } from './pattern.ts'
 
@@ -15,7 +16,7 @@ export interface Placed {
   readonly names: readonly string[]
 }
 
-/** Nodes by static segment. A lookup reads the segment in its path: V8 would hash a new string at each use. */
+/** Nodes by static segment. A lookup reads the segment in its path, without a string of its own. */
 class StaticSegments {
   readonly #byText = new Map<string, Node>()
   readonly #byHash = new Map<number, { readonly text: string; readonly node: Node }[]>()
@@ -45,17 +46,6 @@ class StaticSegments {
 const NO_NODES: readonly never[] = Object.freeze([])
 
 const SLASH = 0x2f
-
-/** FNV-1a. A match of hashes is always confirmed by the text. */
-function addToHash(hash: number, code: number): number {
-  return Math.imul(hash ^ code, 0x01000193)
-}
-
-function hashOf(text: string): number {
-  let hash = 0
-  for (let i = 0; i < text.length; i++) hash = addToHash(hash, text.charCodeAt(i))
-  return hash
-}
 
 export class Node {
   readonly statics = new StaticSegments()

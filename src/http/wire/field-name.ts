@@ -3,6 +3,7 @@
  * digits to one. `X_Seatgate.User` would reach an application as `x-seatgate-user`.
  */
 
+import { addToHash, hashOf } from '../../lib/text-hash.ts'
 import { TOKEN } from './fields.ts'
 
 /** A name to look for. */
@@ -44,14 +45,12 @@ export function isValueByte(bytes: Uint8Array, at: number): boolean {
   return IN_VALUE[bytes[at] ?? 0] === 1
 }
 
-/** FNV-1a over the folded characters. A match of hashes is always confirmed by the characters. */
+/** Adds a folded character to the hash of a name. @param code with or without ODD */
 export function fieldHash(hash: number, code: number): number {
-  return Math.imul(hash ^ (code & ~ODD), 0x01000193)
+  return addToHash(hash, code & ~ODD)
 }
 
 /** @param folded lower case; letters, digits and `-` */
 export function fieldName(folded: string): FieldName {
-  let hash = 0
-  for (let i = 0; i < folded.length; i++) hash = fieldHash(hash, folded.charCodeAt(i))
-  return Object.freeze({ folded, hash })
+  return Object.freeze({ folded, hash: hashOf(folded) })
 }

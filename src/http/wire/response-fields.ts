@@ -1,6 +1,7 @@
 /** The field lines of a response, and their framing fields. */
 
-import { areWritable, equalsIgnoreCase } from './fields.ts'
+import { FieldLines } from './field-lines.ts'
+import { equalsIgnoreCase } from './fields.ts'
 
 /** The fields that the writer of the head needs to know. */
 export interface FramingFields {
@@ -11,27 +12,21 @@ export interface FramingFields {
   readonly hasDate: boolean
 }
 
-export class ResponseFields implements FramingFields {
-  /** Each line with its CRLF. The text may hold invalid bytes: the writer of the head checks `writable` first. */
-  readonly text: string
+export class ResponseFields extends FieldLines implements FramingFields {
   readonly length: string | null
   readonly connection: string | null
   readonly hasDate: boolean
-  readonly #count: number
-  #writable: boolean | null
 
   /** @param count the number of lines; null if they are validated */
   constructor(text: string, { length, connection, hasDate }: FramingFields, count: number | null) {
-    this.text = text
+    super(text, count)
     this.length = length
     this.connection = connection
     this.hasDate = hasDate
-    this.#count = count ?? 0
-    this.#writable = count === null ? true : null
   }
 
   /** @param pairs name, value, … */
-  static of(pairs: readonly string[]): ResponseFields {
+  static override of(pairs: readonly string[]): ResponseFields {
     let text = ''
     let length: string | null = null
     let connection: string | null = null
@@ -45,11 +40,5 @@ export class ResponseFields implements FramingFields {
       else if (name.length === 4 && equalsIgnoreCase(name, 'date')) hasDate = true
     }
     return new ResponseFields(text, { length, connection, hasDate }, pairs.length / 2)
-  }
-
-  /** Checked once, then cached. */
-  get writable(): boolean {
-    this.#writable ??= areWritable(this.text, this.#count)
-    return this.#writable
   }
 }
