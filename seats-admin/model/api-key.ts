@@ -5,7 +5,7 @@
  * text `{tenant}_{id}_{random}`, most significant first. Each key has one spelling: no leading zero digits.
  */
 
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { isTenantId } from './tenant.ts'
 import { isUlid } from './ulid.ts'
 
@@ -70,8 +70,8 @@ export function parseApiKey(text: string): ApiKeyFields | null {
 }
 
 /** SHA-256 of the key's text. With at least 128 random bits a key needs no salt and no slow hash. */
-export function hashApiKey(text: string): Uint8Array {
-  return createHash('sha256').update(text).digest()
+export function hashApiKey(text: string): Buffer {
+  return hash('sha256', text, 'buffer')
 }
 
 function toBase62(ascii: string): string {

@@ -60,7 +60,7 @@ export class ApiKeys {
   authenticate(text: string, trace?: Trace): Principal | Refusal | Promise<Principal | Refusal> {
     if (text.length > MAX_KEY) return invalid
     const hash = hashApiKey(text)
-    const cacheKey = Buffer.from(hash).toString('latin1')
+    const cacheKey = hash.toString('latin1')
     const accepted = this.#accepted.get(cacheKey)
     this.#lookups[accepted === undefined ? 'misses' : 'hits']++
     const address = accepted ?? parseApiKey(text)
