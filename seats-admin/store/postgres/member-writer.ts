@@ -1,7 +1,7 @@
 /** Records the Seats of each user's latest sign-in. */
 
 import { createHash } from 'node:crypto'
-import type { Connection } from './connection.ts'
+import type { ConnectionPools } from './connection-pools.ts'
 import { isStorable } from './dialect.ts'
 import { sql, type Values } from './sql.ts'
 import type { Transaction } from './transaction.ts'
@@ -31,8 +31,8 @@ export function memberValues(tenant: string, user: string, seatIds: readonly str
 }
 
 /** An unchanged sign-in needs neither the lock nor a write. */
-export async function membersDiffer(connection: Connection, values: Values): Promise<boolean> {
-  const [row] = await connection.query(DIFFERS, values)
+export async function membersDiffer(pools: ConnectionPools, values: Values): Promise<boolean> {
+  const [row] = await pools.query(pools.administration, DIFFERS, values)
   return row?.differs === true
 }
 

@@ -9,9 +9,9 @@
  * then change nothing.
  */
 
-import { integer, type Row } from '../rows.ts'
+import { integer } from '../rows.ts'
 import { sessionOrNull, sessionValues, storedSession } from '../session-rows.ts'
-import type { HandleProof, Renewal, Rotation, SessionStore, StoredSession } from '../session-store.ts'
+import type { Rotation, SessionStore } from '../session-store.ts'
 import {
   CLAIM,
   CREATE,
@@ -26,7 +26,6 @@ import {
 import type { Connection } from './connection.ts'
 import { storableOrEmpty } from './dialect.ts'
 import type { ConnectionPools } from './connection-pools.ts'
-import { readSession } from './reader.ts'
 import { endSession, renewSession, rotateInTurn } from './session-writer.ts'
 import { type Sql, sql, type Values } from './sql.ts'
 
@@ -44,77 +43,45 @@ const PRUNE = sql(
    SELECT count(*) AS gone FROM gone`,
 )
 
-export class PostgresSessions implements SessionStore {
-  readonly #pools: ConnectionPools
+export function sessionsOf(pools: ConnectionPools): Omit<SessionStore, 'readSession'> {
+  const query = (question: Sql, values: Values) => pools.query(pools.signIns, question, values)
+  return {
+    async sessionById(tenant, id) {
+      return sessionOrNull((await pools.query(pools.reads, WHOLE, { tenant, id: storableOrEmpty(id) }))[0])
+    },
 
-  constructor(pools: ConnectionPools) {
-    this.#pools = pools
-  }
+    async create(session) {
+      if ((await query(INSERT, sessionValues(session))).length === 0) throw idTaken()
+    },
 
-  async create(session: StoredSession): Promise<void> {
-    if ((await this.#query(INSERT, sessionValues(session))).length === 0) throw idTaken()
-  }
+    /** Locks the counter only to end a family: a request without a secret of the family never gets that far. */
+    async rotate(tenant, id, proof, next, now) {
+      const asked = useOf(tenant, storableOrEmpty(id), proof, next, now)
+      const rotation = await pools.runRetryable(pools.signIns, (connection) =>
+        rotateAtOnce(connection, asked),
+      )
+      return rotation ?? pools.write((transaction) => rotateInTurn(transaction, asked))
+    },
 
-  readSession(tenant: string, id: string) {
-    return this.#pools.runRetryable(this.#pools.reads, (connection) => readSession(connection, tenant, id))
-  }
+    async giveBack(tenant, id, from, to, sealed) {
+      const values = { tenant, id: storableOrEmpty(id), from_hash: from, to_hash: to, sealed }
+      return (await query(HANDLE_RETURN, values)).length > 0
+    },
 
-  async sessionById(tenant: string, id: string): Promise<StoredSession | null> {
-    const values = { tenant, id: storableOrEmpty(id) }
-    const rows = await this.#pools.runRetryable(this.#pools.reads, (connection) =>
-      connection.query(WHOLE, values),
-    )
-    return sessionOrNull(rows[0])
-  }
+    async claimRenewal(tenant, id, now, until) {
+      return sessionOrNull((await query(RENEWAL_CLAIM, { tenant, id: storableOrEmpty(id), now, until }))[0])
+    },
 
-  /** Locks the counter only to end a family: a request without a secret of the family never gets that far. */
-  async rotate(
-    tenant: string,
-    id: string,
-    proof: HandleProof,
-    next: Uint8Array,
-    now: number,
-  ): Promise<Rotation> {
-    const asked = useOf(tenant, storableOrEmpty(id), proof, next, now)
-    const { signIns } = this.#pools
-    const rotation = await this.#pools.runRetryable(signIns, (connection) => rotateAtOnce(connection, asked))
-    return rotation ?? this.#pools.write((transaction) => rotateInTurn(transaction, asked))
-  }
+    renew: (tenant, id, handle, renewal) =>
+      pools.write((transaction) => renewSession(transaction, tenant, storableOrEmpty(id), handle, renewal)),
 
-  async giveBack(
-    tenant: string,
-    id: string,
-    from: Uint8Array | null,
-    to: Uint8Array | null,
-    sealed: string | null,
-  ): Promise<boolean> {
-    const values = { tenant, id: storableOrEmpty(id), from_hash: from, to_hash: to, sealed }
-    return (await this.#query(HANDLE_RETURN, values)).length > 0
-  }
+    end: (tenant, id, now) =>
+      pools.write((transaction) => endSession(transaction, tenant, storableOrEmpty(id), now)),
 
-  async claimRenewal(tenant: string, id: string, now: number, until: number): Promise<StoredSession | null> {
-    return sessionOrNull(
-      (await this.#query(RENEWAL_CLAIM, { tenant, id: storableOrEmpty(id), now, until }))[0],
-    )
-  }
-
-  renew(tenant: string, id: string, handle: Uint8Array | null, renewal: Renewal) {
-    return this.#pools.write((transaction) =>
-      renewSession(transaction, tenant, storableOrEmpty(id), handle, renewal),
-    )
-  }
-
-  end(tenant: string, id: string, now: number) {
-    return this.#pools.write((transaction) => endSession(transaction, tenant, storableOrEmpty(id), now))
-  }
-
-  async prune(before: number, limit: number): Promise<number> {
-    const [row] = await this.#query(PRUNE, { before, limit })
-    return row === undefined ? 0 : integer(row, 'gone')
-  }
-
-  #query(question: Sql, values: Values): Promise<Row[]> {
-    return this.#pools.runRetryable(this.#pools.signIns, (connection) => connection.query(question, values))
+    async prune(before, limit) {
+      const [row] = await query(PRUNE, { before, limit })
+      return row === undefined ? 0 : integer(row, 'gone')
+    },
   }
 }
 

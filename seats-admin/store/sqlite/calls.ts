@@ -65,6 +65,11 @@ export interface RunningCall {
 /** The methods of a thread, by name. */
 export type Operations = { [method: string]: (...args: never[]) => unknown }
 
+/** Methods of the store as a thread runs them. */
+export type Synchronous<T> = {
+  readonly [M in keyof T]: T[M] extends (...args: infer A) => Promise<infer V> ? (...args: A) => V : never
+}
+
 /** The reply, {@link Opened}, follows when the database is open. */
 export const READY = 'ready'
 /** Ends the thread after all earlier calls; has no reply. */

@@ -79,6 +79,11 @@ export class Thread<O extends Operations> {
     })
   }
 
+  /** {@link call} for one method. */
+  method<M extends keyof O & string>(name: M): (...args: Parameters<O[M]>) => Promise<ReturnType<O[M]>> {
+    return (...args) => this.call(name, ...args)
+  }
+
   /** Rejects pending calls and abandons the running thread; the next call starts another one. */
   drop(cause: StoreUnavailable): void {
     this.#worker = null

@@ -4,7 +4,9 @@ import { Health } from '../health.ts'
 import { StoreUnavailable } from '../store.ts'
 import type { Owner, Role, ThreadData } from './calls.ts'
 import type { StoreFiles } from './file.ts'
-import type { ListerOperations, ReaderOperations, WriterOperations } from './operations.ts'
+import type { ListerOperations } from './admin-reader.ts'
+import type { ReaderOperations } from './reader.ts'
+import type { WriterOperations } from './writer.ts'
 import { Thread, type ThreadOwner } from './thread.ts'
 
 /** Milliseconds to open the file: creation, migration, waiting for other users, WAL recovery and the integrity check. */

@@ -7,6 +7,7 @@ import { setPriority } from 'node:os'
 import type { DatabaseSync } from 'node:sqlite'
 import { parentPort, workerData } from 'node:worker_threads'
 import { monotonic } from '../clock.ts'
+import { listerOperations } from './admin-reader.ts'
 import {
   type ThreadReply,
   type Call,
@@ -21,9 +22,10 @@ import { checkIntegrity, connect, faultOf, CallExpired, transact, enableWal } fr
 import { fileReplacement, ensureFile, identityOf, logOf, refuseStaleLog } from './file.ts'
 import { checkFile } from './inspect.ts'
 import { migrate } from './migrations.ts'
-import { listerOperations, readerOperations, writerOperations } from './operations.ts'
 import { type FileOrigin, Guard, Superseded, takeOwnership } from './ownership.ts'
+import { readerOperations } from './reader.ts'
 import { withReserve } from './reserve.ts'
+import { writerOperations } from './writer.ts'
 
 if (parentPort === null) throw new Error('this file is a thread of the store')
 const port = parentPort
