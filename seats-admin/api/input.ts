@@ -1,7 +1,8 @@
 /** Validates request bodies. @returns typed input, or a refusal that lists each fault with its JSON Pointer */
 
 import { type AdminRefusal, inputInvalid, isRefusal } from '../model/refusal.ts'
-import type { ApiKeyInput, SeatInput } from '../store/store.ts'
+import type { SeatInput } from '../model/seat.ts'
+import type { ApiKeyInput } from '../store/store.ts'
 import { parseDateTime } from './date-time.ts'
 import { apiKeySchema, seatPatchSchema, seatSchema } from './schemas.ts'
 import { checker } from './validate.ts'

@@ -5,6 +5,7 @@
 
 import type { StoredApiKey } from '../model/api-key.ts'
 import { EVERY_PERMISSION, isPermission } from '../model/permission.ts'
+import type { AsOf, GrantReading, Named, SeatQuestion, SpacesReading } from '../model/readings.ts'
 import type { StoredSeat } from '../model/seat.ts'
 import type { SessionRecord } from '../model/session.ts'
 import { isSpaceId } from '../model/space.ts'
@@ -19,14 +20,6 @@ import {
   text,
 } from './rows.ts'
 import { RECORD_COLUMNS, sessionRecord } from './session-rows.ts'
-import type {
-  AsOf,
-  GrantReading,
-  NamedGrantReading,
-  NameReading,
-  SeatQuestion,
-  SpacesReading,
-} from './store.ts'
 
 /**
  * Bytes of `spaces` and `permissions` up to which a decision reads the complete Seat, about 150 permissions. Of a larger
@@ -117,7 +110,7 @@ export function asOf<V>(found: Row | undefined, valueOf: (row: Row) => V): AsOf<
   return { seq: integer(row, 'seq'), mark: integer(row, 'mark'), value: valueOf(row) }
 }
 
-export function namedGrant(row: Row): NamedGrantReading {
+export function namedGrant(row: Row): Named<GrantReading> {
   return { seat: grantOrNull(row), givenUpAt: integerOrNull(row, 'given_up_at') }
 }
 
@@ -138,7 +131,7 @@ function spacesOf(row: Row): SpacesReading {
   return { id: text(row, 'id'), name: text(row, 'name'), spaces: JSON.parse(text(row, 'spaces')) }
 }
 
-export function namedSeat(row: Row): NameReading {
+export function namedSeat(row: Row): Named<StoredSeat> {
   return { seat: seatOrNull(row), givenUpAt: integerOrNull(row, 'given_up_at') }
 }
 

@@ -4,9 +4,9 @@ import { randomBytes } from 'node:crypto'
 import type { Change } from '../model/change.ts'
 import { type AdminRefusal, grantExceedsOwn, inputInvalid, seatNotFound } from '../model/refusal.ts'
 import { administrates, mayManage } from '../model/scope.ts'
-import { listSize, seatSize, type StoredSeat } from '../model/seat.ts'
+import { listSize, type SeatInput, type SeatLists, seatSize, type StoredSeat } from '../model/seat.ts'
 import { ulid } from '../model/ulid.ts'
-import type { SeatInput, Writer } from './store.ts'
+import type { Writer } from './store.ts'
 
 export interface SeatUpdate {
   readonly after: StoredSeat
@@ -78,7 +78,7 @@ export function largerThanAllowed(
   return inputInvalid([{ path, message }])
 }
 
-function listsSize({ spaces, permissions }: SeatInput): number {
+function listsSize({ spaces, permissions }: SeatLists): number {
   return listSize(spaces) + listSize(permissions)
 }
 

@@ -3,10 +3,10 @@
  * atomically.
  */
 
-import type { Position } from '../model/change.ts'
+import type { Change } from '../model/change.ts'
 import type { Row } from './rows.ts'
 import { SESSION_COLUMNS, sessionOrNull } from './session-rows.ts'
-import type { HandleProof, Rotation, SessionChanged, StoredSession } from './session-store.ts'
+import type { HandleProof, Rotation, StoredSession } from './session-store.ts'
 
 const THIS = 'tenant = :tenant AND id = :id'
 
@@ -70,12 +70,8 @@ export function mayRenew(session: StoredSession | null, handle: Uint8Array | nul
   return session !== null && session.endedAt === null && sameBytes(session.handleHash, handle)
 }
 
-export function sessionChange(tenant: string, id: string): SessionChanged['changes'][number] {
+export function sessionChange(tenant: string, id: string): Change {
   return { tenant, kind: 'session', key: id }
-}
-
-export function sessionChanged({ seq, mark }: Position, tenant: string, id: string): SessionChanged {
-  return { seq, mark, changes: [sessionChange(tenant, id)] }
 }
 
 /** Ids are random, so this indicates a bug. */

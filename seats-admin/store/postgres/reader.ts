@@ -1,5 +1,6 @@
 /** Point reads of the data plane, and readings of the change feed. */
 
+import type { ChangeReader } from '../../model/change.ts'
 import { feedParameters, feedQuery, feedReading } from '../feed.ts'
 import {
   apiKeyOrNull,
@@ -15,7 +16,7 @@ import {
 } from '../point-reads.ts'
 import type { Row } from '../rows.ts'
 import type { SessionStore } from '../session-store.ts'
-import type { ChangeReader, SeatReader } from '../store.ts'
+import type { SeatReader } from '../store.ts'
 import type { ConnectionPools } from './connection-pools.ts'
 import { postgres, storableOrEmpty } from './dialect.ts'
 import { prepared, type Sql, type Values } from './sql.ts'

@@ -2,7 +2,7 @@
 
 import { type AdminRefusal, grantExceedsOwn, isRefusal, lastAdministrator } from '../../model/refusal.ts'
 import { mayManage } from '../../model/scope.ts'
-import type { StoredSeat } from '../../model/seat.ts'
+import type { SeatInput, StoredSeat } from '../../model/seat.ts'
 import { seatById, visibilityOf } from '../pages.ts'
 import { storedSeat, text } from '../rows.ts'
 import { otherAdministratorValues, nameTaken, writeQueries } from '../seat-queries.ts'
@@ -16,7 +16,7 @@ import {
   planDeletion,
   planUpdate,
 } from '../seat-rules.ts'
-import type { SeatInput, Writer, Written } from '../store.ts'
+import type { Writer, Written } from '../store.ts'
 import { isStorable, nameNotStorable, postgres, storableOrEmpty } from './dialect.ts'
 import { sql } from './sql.ts'
 import { logged, type Transaction } from './transaction.ts'

@@ -3,20 +3,11 @@
  * locks the session's row before it reads the row.
  */
 
+import type { Committed } from '../../model/change.ts'
 import type { Row } from '../rows.ts'
 import { renewalValues, sessionOrNull, storedSession } from '../session-rows.ts'
-import type { Renewal, Rotation, SessionChanged } from '../session-store.ts'
-import {
-  END,
-  FIND,
-  mayRenew,
-  outcomeOf,
-  RENEW,
-  sessionChange,
-  sessionChanged,
-  USE,
-  type Use,
-} from '../session-writes.ts'
+import type { Renewal, Rotation } from '../session-store.ts'
+import { END, FIND, mayRenew, outcomeOf, RENEW, sessionChange, USE, type Use } from '../session-writes.ts'
 import { type Sql, sql, type Values } from './sql.ts'
 import { logged, type Transaction } from './transaction.ts'
 
@@ -43,7 +34,7 @@ export async function renewSession(
   id: string,
   handle: Uint8Array | null,
   renewal: Renewal,
-): Promise<SessionChanged | null> {
+): Promise<Committed | null> {
   if (!mayRenew(sessionOrNull(await locked(transaction, tenant, id)), handle)) return null
   return write(transaction, LOGGED_RENEWAL, tenant, id, renewalValues(renewal))
 }
@@ -54,7 +45,7 @@ export async function endSession(
   tenant: string,
   id: string,
   now: number,
-): Promise<SessionChanged | null> {
+): Promise<Committed | null> {
   if ((await locked(transaction, tenant, id)) === undefined) return null
   return write(transaction, LOGGED_END, tenant, id, { now })
 }
@@ -63,13 +54,12 @@ async function locked(transaction: Transaction, tenant: string, id: string): Pro
   return (await transaction.query(LOCK, { tenant, id }))[0]
 }
 
-async function write(
+function write(
   transaction: Transaction,
   work: Sql,
   tenant: string,
   id: string,
   values: Values,
-): Promise<SessionChanged> {
-  const committed = await transaction.write(work, [sessionChange(tenant, id)], { ...values, tenant, id })
-  return sessionChanged(committed, tenant, id)
+): Promise<Committed> {
+  return transaction.write(work, [sessionChange(tenant, id)], { ...values, tenant, id })
 }

@@ -3,7 +3,8 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { hashApiKey } from '../../model/api-key.ts'
 import { apiKeyNotFound, grantExceedsOwn, isRefusal } from '../../model/refusal.ts'
-import { type Granting, grantsAny, mayManageKey, type Scope } from '../../model/scope.ts'
+import { grantsAny, mayManageKey, type Scope } from '../../model/scope.ts'
+import type { SeatLists } from '../../model/seat.ts'
 import { apiKeyChange, newApiKey, seatIdsOf } from '../api-key-rules.ts'
 import { seatIsVisible, visibilityOf } from '../pages.ts'
 import { text } from '../rows.ts'
@@ -65,7 +66,7 @@ export function apiKeyWrites(
   }
 
   /** What the Seats grant, as far as the scope requires. Reads one at a time and stops when the call expires. */
-  function* grants(tenant: string, seatIds: readonly string[], scope: Scope): Generator<Granting> {
+  function* grants(tenant: string, seatIds: readonly string[], scope: Scope): Generator<SeatLists> {
     const needed = { tenant, admin: Number(scope.admin), any: Number(grantsAny(scope)) }
     for (const id of seatIds) {
       running.throwIfExpired()

@@ -1,6 +1,7 @@
 /** Point reads of the data plane, and readings of the feed. Run in the reader's thread. */
 
 import type { DatabaseSync } from 'node:sqlite'
+import type { ChangeReader } from '../../model/change.ts'
 import { feedParameters, feedQuery, feedReading } from '../feed.ts'
 import {
   apiKeyOrNull,
@@ -17,7 +18,7 @@ import {
 import { sessionOrNull } from '../session-rows.ts'
 import type { SessionStore } from '../session-store.ts'
 import { FIND } from '../session-writes.ts'
-import type { ChangeReader, SeatReader } from '../store.ts'
+import type { SeatReader } from '../store.ts'
 import type { Synchronous } from './calls.ts'
 import { prepareAll } from './connection.ts'
 import { sqlite } from './dialect.ts'

@@ -1,9 +1,10 @@
 /** Writes to sessions. Run in the writer's thread, each in its own transaction. */
 
 import type { DatabaseSync } from 'node:sqlite'
+import type { Committed } from '../../model/change.ts'
 import type { Row } from '../rows.ts'
 import { renewalValues, sessionOrNull, sessionValues, storedSession } from '../session-rows.ts'
-import type { SessionChanged, SessionStore } from '../session-store.ts'
+import type { SessionStore } from '../session-store.ts'
 import {
   CLAIM,
   CREATE,
@@ -15,7 +16,6 @@ import {
   outcomeOf,
   RENEW,
   sessionChange,
-  sessionChanged,
   USE,
   useOf,
 } from '../session-writes.ts'
@@ -71,13 +71,13 @@ export function sessionWrites(
     prune: (before, limit) => Number(statements.prune.run(before, limit).changes),
   }
 
-  function ended(tenant: string, id: string, now: number): SessionChanged {
+  function ended(tenant: string, id: string, now: number): Committed {
     statements.end.run({ tenant, id, now })
     return changed(tenant, id)
   }
 
-  function changed(tenant: string, id: string): SessionChanged {
-    return sessionChanged(log.append([sessionChange(tenant, id)]), tenant, id)
+  function changed(tenant: string, id: string): Committed {
+    return log.append([sessionChange(tenant, id)])
   }
 
   function find(tenant: string, id: string): Row | undefined {

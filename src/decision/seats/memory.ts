@@ -7,44 +7,24 @@ import { CacheLookups } from '../../model/cache-lookups.ts'
 import type { NumberedChange } from '../../../seats-admin/model/change.ts'
 import { performance } from 'node:perf_hooks'
 import type { StoredApiKey } from '../../../seats-admin/model/api-key.ts'
+import type { GrantReading, Named, SpacesReading } from '../../../seats-admin/model/readings.ts'
+import type { SeatLists } from '../../../seats-admin/model/seat.ts'
 import type { SessionRecord } from '../../../seats-admin/model/session.ts'
 import type { Trace } from '../../model/decision.ts'
 import type { NamedSeat, Seat, SeatQuestion } from '../../model/seat.ts'
 import { FairReads } from './fair-reads.ts'
 import { type AsOf, ReadThrough, type Cached, WHOLE } from './read-through.ts'
-import type { SeatLists } from './held-permissions.ts'
 import { LruMap, MemoryBudget } from './lru-maps.ts'
 import { entryBytes, keyBytes, seatBytes, sessionBytes } from './weight.ts'
-
-/** The attributes of a Seat that sign-in uses. */
-export interface SeatSpaces {
-  readonly id: string
-  readonly name: string
-  readonly spaces: readonly string[]
-}
-
-/** A Seat as the store returns it for a question. */
-export interface SeatRow {
-  readonly id: string
-  readonly name: string
-  readonly spaces: readonly string[]
-  readonly permissions: readonly string[]
-  /** Valid for every question; false: only for the one that was asked. */
-  readonly complete: boolean
-}
 
 /** Invalidates an entry. A read in flight counts only if its state includes change `seq`. */
 export type SeatChange = Omit<NumberedChange, 'mark'>
 
 /** The reads that memory sends to the store. */
 export interface SeatSource {
-  grantByName(
-    tenant: string,
-    name: string,
-    question: SeatQuestion,
-  ): Promise<AsOf<{ readonly seat: SeatRow | null; readonly givenUpAt: number | null }>>
-  grantById(tenant: string, id: string, question: SeatQuestion): Promise<AsOf<SeatRow | null>>
-  spacesByName(tenant: string, name: string): Promise<AsOf<SeatSpaces | null>>
+  grantByName(tenant: string, name: string, question: SeatQuestion): Promise<AsOf<Named<GrantReading>>>
+  grantById(tenant: string, id: string, question: SeatQuestion): Promise<AsOf<GrantReading | null>>
+  spacesByName(tenant: string, name: string): Promise<AsOf<SpacesReading | null>>
   seatById(tenant: string, id: string): Promise<AsOf<SeatLists | null>>
   apiKeyById(tenant: string, id: string): Promise<AsOf<StoredApiKey | null>>
 }
@@ -171,7 +151,7 @@ export class SeatMemory {
   }
 
   /** Reads a Seat without its permissions from the store, for sign-in; not cached. */
-  async spacesByName(tenant: string, name: string): Promise<SeatSpaces | null> {
+  async spacesByName(tenant: string, name: string): Promise<SpacesReading | null> {
     return (await this.#signInReads.run(tenant, () => this.#source.spacesByName(tenant, name))).value
   }
 
@@ -246,7 +226,7 @@ function scheduled<V, Q>(
   return (tenant, id, question) => reads.run(tenant, () => load(tenant, id, question))
 }
 
-function compile(row: SeatRow | null): Seat | null {
+function compile(row: GrantReading | null): Seat | null {
   if (row === null) return null
   return Object.freeze({
     id: row.id,
