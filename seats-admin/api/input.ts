@@ -13,18 +13,10 @@ interface ApiKeyBody {
   readonly expires_at?: string | null
 }
 
-const seatInput = checker<SeatInput>(seatSchema)
-const seatPatch = checker<Partial<SeatInput>>(seatPatchSchema)
-const apiKeyBody = checker<ApiKeyBody>(apiKeySchema)
-
-export function readSeatInput(body: unknown): SeatInput | AdminRefusal {
-  return seatInput(body)
-}
-
+export const readSeatInput = checker<SeatInput>(seatSchema)
 /** Any subset of a Seat's fields, also the empty one. */
-export function readSeatPatch(body: unknown): Partial<SeatInput> | AdminRefusal {
-  return seatPatch(body)
-}
+export const readSeatPatch = checker<Partial<SeatInput>>(seatPatchSchema)
+const apiKeyBody = checker<ApiKeyBody>(apiKeySchema)
 
 /** @param now ms since the epoch; `expires_at` must be later */
 export function readApiKeyInput(body: unknown, now: number): ApiKeyInput | AdminRefusal {
