@@ -200,12 +200,7 @@ export class SeatMemory {
   }
 
   /** Cached entries by kind, for metrics. */
-  get sizes(): {
-    readonly names: number
-    readonly seats: number
-    readonly keys: number
-    readonly sessions: number
-  } {
+  get sizes() {
     return {
       names: this.#names.size,
       seats: this.#seats.size,
@@ -228,13 +223,7 @@ function scheduled<V, Q>(
 
 function compile(row: GrantReading | null): Seat | null {
   if (row === null) return null
-  return Object.freeze({
-    id: row.id,
-    name: row.name,
-    complete: row.complete,
-    spaces: new Set(row.spaces),
-    permissions: new Set(row.permissions),
-  })
+  return Object.freeze({ ...row, spaces: new Set(row.spaces), permissions: new Set(row.permissions) })
 }
 
 /** A copy: a driver's buffer may be a slice of a 64 KiB block, which it would retain. */
@@ -248,12 +237,5 @@ function compileSession(row: SessionRecord): SessionRecord {
 }
 
 function compileKey(row: StoredApiKey): StoredApiKey {
-  return Object.freeze({
-    id: row.id,
-    tenant: row.tenant,
-    hash: copied(row.hash),
-    seatIds: row.seatIds,
-    expiresAt: row.expiresAt,
-    revokedAt: row.revokedAt,
-  })
+  return Object.freeze({ ...row, hash: copied(row.hash) })
 }
