@@ -2,38 +2,40 @@
  * Sign-in sessions in the shared store.
  *
  * A write without a row in the feed is one statement under a row lock, on a separate pool, so that writes to Seats never
- * wait for sign-ins. A write with a row in the feed locks the counter first and then the row. No transaction waits for the
- * counter while it holds the row.
+ * wait for sign-ins. A write with a row in the feed locks the counter first, then the row, and then reads the row. No
+ * transaction waits for the counter while it holds the row.
  *
  * A statement may be repeated after a lost response. `create` and `rotate` recognize their own first execution; the others
  * then change nothing.
  */
 
-import { integer } from '../rows.ts'
-import { sessionOrNull, sessionValues, storedSession } from '../session-rows.ts'
+import type { Committed } from '../../model/change.ts'
+import { integer, type Row } from '../rows.ts'
+import { renewalValues, sessionOrNull, sessionValues, storedSession } from '../session-rows.ts'
 import type { Rotation, SessionStore } from '../session-store.ts'
 import {
-  CLAIM,
-  CREATE,
-  FIND,
-  GIVE_BACK,
   idTaken,
+  mayRenew,
   outcomeOf,
-  USE,
+  sessionChange,
+  sessionQueries,
   type Use,
   useOf,
 } from '../session-writes.ts'
 import type { Connection } from './connection.ts'
-import { storableOrEmpty } from './dialect.ts'
 import type { ConnectionPools } from './connection-pools.ts'
-import { endSession, renewSession, rotateInTurn } from './session-writer.ts'
+import { storableOrEmpty } from './dialect.ts'
 import { type Sql, sql, type Values } from './sql.ts'
+import { logged, type Transaction } from './transaction.ts'
 
-const INSERT = sql(CREATE)
-const WHOLE = sql(FIND)
-const HANDLE_USE = sql(USE)
-const HANDLE_RETURN = sql(GIVE_BACK)
-const RENEWAL_CLAIM = sql(CLAIM)
+const CREATE = sql(sessionQueries.create)
+const FIND = sql(sessionQueries.find)
+const LOCK = sql(`${sessionQueries.find} FOR UPDATE`)
+const USE = sql(sessionQueries.use)
+const GIVE_BACK = sql(sessionQueries.giveBack)
+const CLAIM = sql(sessionQueries.claim)
+const RENEW = logged(`renewed AS (${sessionQueries.renew}),`)
+const END = logged(`ended AS (${sessionQueries.end}),`)
 
 /** Skips locked rows, so that concurrent prunes share the work. */
 const PRUNE = sql(
@@ -47,11 +49,11 @@ export function sessionsOf(pools: ConnectionPools): Omit<SessionStore, 'readSess
   const query = (question: Sql, values: Values) => pools.query(pools.signIns, question, values)
   return {
     async sessionById(tenant, id) {
-      return sessionOrNull((await pools.query(pools.reads, WHOLE, { tenant, id: storableOrEmpty(id) }))[0])
+      return sessionOrNull((await pools.query(pools.reads, FIND, { tenant, id: storableOrEmpty(id) }))[0])
     },
 
     async create(session) {
-      if ((await query(INSERT, sessionValues(session))).length === 0) throw idTaken()
+      if ((await query(CREATE, sessionValues(session))).length === 0) throw idTaken()
     },
 
     /** Locks the counter only to end a family: a request without a secret of the family never gets that far. */
@@ -65,18 +67,28 @@ export function sessionsOf(pools: ConnectionPools): Omit<SessionStore, 'readSess
 
     async giveBack(tenant, id, from, to, sealed) {
       const values = { tenant, id: storableOrEmpty(id), from_hash: from, to_hash: to, sealed }
-      return (await query(HANDLE_RETURN, values)).length > 0
+      return (await query(GIVE_BACK, values)).length > 0
     },
 
     async claimRenewal(tenant, id, now, until) {
-      return sessionOrNull((await query(RENEWAL_CLAIM, { tenant, id: storableOrEmpty(id), now, until }))[0])
+      return sessionOrNull((await query(CLAIM, { tenant, id: storableOrEmpty(id), now, until }))[0])
     },
 
-    renew: (tenant, id, handle, renewal) =>
-      pools.write((transaction) => renewSession(transaction, tenant, storableOrEmpty(id), handle, renewal)),
+    renew: (tenant, wantedId, handle, renewal) => {
+      const id = storableOrEmpty(wantedId)
+      return pools.write(async (transaction) => {
+        if (!mayRenew(sessionOrNull(await locked(transaction, tenant, id)), handle)) return null
+        return write(transaction, RENEW, tenant, id, renewalValues(renewal))
+      })
+    },
 
-    end: (tenant, id, now) =>
-      pools.write((transaction) => endSession(transaction, tenant, storableOrEmpty(id), now)),
+    end: (tenant, wantedId, now) => {
+      const id = storableOrEmpty(wantedId)
+      return pools.write(async (transaction) => {
+        if ((await locked(transaction, tenant, id)) === undefined) return null
+        return write(transaction, END, tenant, id, { now })
+      })
+    },
 
     async prune(before, limit) {
       const [row] = await query(PRUNE, { before, limit })
@@ -87,8 +99,34 @@ export function sessionsOf(pools: ConnectionPools): Omit<SessionStore, 'readSess
 
 /** @returns null when the decision or the end of the family requires the counter's lock */
 async function rotateAtOnce(connection: Connection, asked: Use): Promise<Rotation | null> {
-  const [row] = await connection.query(HANDLE_USE, asked)
+  const [row] = await connection.query(USE, asked)
   if (row !== undefined) return { outcome: 'rotated', session: storedSession(row) }
-  const outcome = outcomeOf((await connection.query(WHOLE, asked))[0], asked)
+  const outcome = outcomeOf((await connection.query(FIND, asked))[0], asked)
   return outcome === 'rotated' || outcome === 'replayed' ? null : { outcome }
+}
+
+/** For a handle that was not valid in a first check. It may have been restored since. */
+async function rotateInTurn(transaction: Transaction, asked: Use): Promise<Rotation> {
+  const { tenant, id, now } = asked
+  const outcome = outcomeOf(await locked(transaction, tenant, id), asked)
+  if (outcome === 'replayed')
+    return { outcome, committed: await write(transaction, END, tenant, id, { now }) }
+  if (outcome !== 'rotated') return { outcome }
+  const [row] = await transaction.query(USE, asked)
+  if (row === undefined) throw new Error('the session changed while its row was locked')
+  return { outcome, session: storedSession(row) }
+}
+
+async function locked(transaction: Transaction, tenant: string, id: string): Promise<Row | undefined> {
+  return (await transaction.query(LOCK, { tenant, id }))[0]
+}
+
+function write(
+  transaction: Transaction,
+  work: Sql,
+  tenant: string,
+  id: string,
+  values: Values,
+): Promise<Committed> {
+  return transaction.write(work, [sessionChange(tenant, id)], { ...values, tenant, id })
 }

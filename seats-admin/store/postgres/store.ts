@@ -86,19 +86,14 @@ function writesOf(
   pools: ConnectionPools,
 ): Omit<AdminStore, 'readSeat' | 'listSeats' | 'readApiKey' | 'listApiKeys'> {
   return {
-    async createSeat(writer, seat) {
-      const refusal = refuseSeat(writer, seat)
-      if (refusal !== null) return refusal
-      return pools.write((transaction) => createSeat(transaction, storable(writer), seat))
-    },
+    createSeat: async (writer, seat) =>
+      refuseSeat(writer, seat) ??
+      pools.write((transaction) => createSeat(transaction, storable(writer), seat)),
     updateSeat: (writer, id, patch) =>
       pools.write((transaction) => updateSeat(transaction, storable(writer), id, patch)),
     deleteSeat: (writer, id) => pools.write((transaction) => deleteSeat(transaction, writer, id)),
-    async createApiKey(writer, key) {
-      const refusal = refuseApiKey(key)
-      if (refusal !== null) return refusal
-      return pools.write((transaction) => createApiKey(transaction, storable(writer), key))
-    },
+    createApiKey: async (writer, key) =>
+      refuseApiKey(key) ?? pools.write((transaction) => createApiKey(transaction, storable(writer), key)),
     revokeApiKey: (writer, id) => pools.write((transaction) => revokeApiKey(transaction, writer, id)),
     async recordMember(tenant, user, seatIds) {
       const values = memberValues(tenant, user, seatIds)

@@ -17,7 +17,7 @@ import {
 } from '../point-reads.ts'
 import { sessionOrNull } from '../session-rows.ts'
 import type { SessionStore } from '../session-store.ts'
-import { FIND } from '../session-writes.ts'
+import { sessionQueries } from '../session-writes.ts'
 import type { SeatReader } from '../store.ts'
 import type { Synchronous } from './calls.ts'
 import { prepareAll } from './connection.ts'
@@ -28,7 +28,7 @@ export type ReaderOperations = Synchronous<
   SeatReader & ChangeReader & Pick<SessionStore, 'readSession' | 'sessionById'>
 >
 
-const QUERIES = { ...pointReads(sqlite), session: FIND, changes: feedQuery('c.owner,') }
+const QUERIES = { ...pointReads(sqlite), session: sessionQueries.find, changes: feedQuery('c.owner,') }
 
 /** @param owner the gateway that follows the feed; null for other programs */
 export function readerOperations(database: DatabaseSync, owner: string | null): ReaderOperations {

@@ -5,32 +5,13 @@ import type { Committed } from '../../model/change.ts'
 import type { Row } from '../rows.ts'
 import { renewalValues, sessionOrNull, sessionValues, storedSession } from '../session-rows.ts'
 import type { SessionStore } from '../session-store.ts'
-import {
-  CLAIM,
-  CREATE,
-  END,
-  FIND,
-  GIVE_BACK,
-  idTaken,
-  mayRenew,
-  outcomeOf,
-  RENEW,
-  sessionChange,
-  USE,
-  useOf,
-} from '../session-writes.ts'
+import { idTaken, mayRenew, outcomeOf, sessionChange, sessionQueries, useOf } from '../session-writes.ts'
 import type { Synchronous } from './calls.ts'
 import type { ChangeLog } from './change-log.ts'
 import { prepareAll } from './connection.ts'
 
 const QUERIES = {
-  insert: CREATE,
-  find: FIND,
-  use: USE,
-  giveBack: GIVE_BACK,
-  claim: CLAIM,
-  renew: RENEW,
-  end: END,
+  ...sessionQueries,
   prune: `DELETE FROM sessions WHERE rowid IN
     (SELECT rowid FROM sessions WHERE expires_at < ? ORDER BY expires_at LIMIT ?)`,
 }
@@ -42,7 +23,7 @@ export function sessionWrites(
   const statements = prepareAll(database, QUERIES)
   return {
     create(session) {
-      if (statements.insert.get(sessionValues(session)) === undefined) throw idTaken()
+      if (statements.create.get(sessionValues(session)) === undefined) throw idTaken()
     },
 
     rotate(tenant, id, proof, next, now) {
