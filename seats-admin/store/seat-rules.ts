@@ -17,6 +17,11 @@ export interface SeatUpdate {
   readonly changes: readonly Change[]
 }
 
+/** Refusals of a new Seat that do not depend on stored data. */
+export function refuseNewSeat(writer: Writer, input: SeatInput): AdminRefusal | null {
+  return mayManage(writer.scope, input) ? largerThanAllowed(writer, input) : grantExceedsOwn
+}
+
 /** @param idTime the time part of the id */
 export function newSeat(writer: Writer, idTime: number, input: SeatInput): StoredSeat {
   const { tenant, by, now } = writer
@@ -62,7 +67,7 @@ export function endsAdministration(
  * @param before null for a new Seat
  * @returns null if the size is allowed, or the Seat was larger than allowed before and its lists don't grow
  */
-export function largerThanAllowed(
+function largerThanAllowed(
   { seatBytes = Infinity }: Writer,
   after: SeatInput,
   before: SeatInput | null = null,

@@ -21,14 +21,7 @@ export interface StoredSession extends SessionRecord {
 }
 
 /** The fields that a renewal of the Seats changes. */
-export interface Renewal {
-  readonly email: string | null
-  readonly name: string | null
-  readonly hashPerm: readonly string[]
-  readonly issuedAt: number
-  readonly renewAt: number
-  readonly sealed: string
-}
+export type Renewal = Pick<StoredSession, 'email' | 'name' | 'hashPerm' | 'issuedAt' | 'renewAt' | 'sealed'>
 
 /** A refresh handle as presented: hashes of its two secrets. */
 export interface HandleProof {

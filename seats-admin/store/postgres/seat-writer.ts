@@ -1,7 +1,6 @@
 /** Writes to Seats. Each function runs in its own transaction. */
 
-import { type AdminRefusal, grantExceedsOwn, isRefusal, lastAdministrator } from '../../model/refusal.ts'
-import { mayManage } from '../../model/scope.ts'
+import { type AdminRefusal, isRefusal, lastAdministrator } from '../../model/refusal.ts'
 import type { SeatInput, StoredSeat } from '../../model/seat.ts'
 import { seatById, visibilityOf } from '../pages.ts'
 import { storedSeat, text } from '../rows.ts'
@@ -11,10 +10,10 @@ import {
   deletionChanges,
   endsAdministration,
   givenUpAt,
-  largerThanAllowed,
   newSeat,
   planDeletion,
   planUpdate,
+  refuseNewSeat,
 } from '../seat-rules.ts'
 import type { Writer, Written } from '../store.ts'
 import { isStorable, nameNotStorable, postgres, storableOrEmpty } from './dialect.ts'
@@ -49,10 +48,7 @@ const DELETE = logged(`${GIVE_UP} deleted AS (DELETE FROM seats WHERE tenant = :
 
 /** Refusals that do not depend on stored data, checked before the transaction. */
 export function refuseSeat(writer: Writer, input: SeatInput): AdminRefusal | null {
-  if (!mayManage(writer.scope, input)) return grantExceedsOwn
-  const tooLarge = largerThanAllowed(writer, input)
-  if (tooLarge !== null) return tooLarge
-  return isStorable(input.name) ? null : nameNotStorable
+  return refuseNewSeat(writer, input) ?? (isStorable(input.name) ? null : nameNotStorable)
 }
 
 export async function createSeat(

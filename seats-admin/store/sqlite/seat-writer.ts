@@ -1,8 +1,7 @@
 /** Writes to Seats. Run in the writer's thread, each in its own transaction. */
 
 import type { DatabaseSync } from 'node:sqlite'
-import { type AdminRefusal, grantExceedsOwn, isRefusal, lastAdministrator } from '../../model/refusal.ts'
-import { mayManage } from '../../model/scope.ts'
+import { type AdminRefusal, isRefusal, lastAdministrator } from '../../model/refusal.ts'
 import type { StoredSeat } from '../../model/seat.ts'
 import { seatById, visibilityOf } from '../pages.ts'
 import { storedSeat, text } from '../rows.ts'
@@ -12,10 +11,10 @@ import {
   deletionChanges,
   endsAdministration,
   givenUpAt,
-  largerThanAllowed,
   newSeat,
   planDeletion,
   planUpdate,
+  refuseNewSeat,
 } from '../seat-rules.ts'
 import type { AdminStore, Writer } from '../store.ts'
 import type { RunningCall, Synchronous } from './calls.ts'
@@ -48,10 +47,9 @@ export function seatWrites(
   const statements = prepareAll(database, QUERIES)
   return {
     createSeat(writer, input) {
-      const { tenant, by, scope, now } = writer
+      const { tenant, by, now } = writer
       const { name, spaces, permissions } = input
-      if (!mayManage(scope, input)) return grantExceedsOwn
-      const refusal = largerThanAllowed(writer, input) ?? taken(writer, name)
+      const refusal = refuseNewSeat(writer, input) ?? taken(writer, name)
       if (refusal !== null) return refusal
       const seat = newSeat(writer, log.idTime(now), input)
       statements.insert.run(

@@ -2,14 +2,12 @@
 
 import { EVERY_PERMISSION } from '../../../seats-admin/model/permission.ts'
 import { GRANT_ANY } from '../../../seats-admin/model/scope.ts'
-import type { SeatLists } from '../../../seats-admin/model/seat.ts'
 import type { ResolvedSeats } from '../../model/decision.ts'
 import type { HeldPermissions } from '../../model/route.ts'
+import type { SeatMemory } from './memory.ts'
 
 /** Reads a whole Seat from the store, whatever its size. */
-export interface WholeSeats {
-  wholeSeat(tenant: string, id: string): Promise<SeatLists | null>
-}
+export type WholeSeats = Pick<SeatMemory, 'wholeSeat'>
 
 /**
  * Bound of one caller's permissions, in the order of the credential's Seats. A caller that holds more, and neither `*`

@@ -61,36 +61,28 @@ export class SeatMemory {
     this.#source = source
     this.resize(bytes)
     this.#names = new ReadThrough<NamedSeat, SeatQuestion>({
-      load: scheduled(this.#reads, async (tenant, name, question) => {
-        const { value, ...asOf } = await source.grantByName(tenant, name, question)
-        return { ...asOf, value: { seat: compile(value.seat), givenUpAt: value.givenUpAt } }
-      }),
+      load: loader(
+        this.#reads,
+        (tenant, name, question) => source.grantByName(tenant, name, question),
+        ({ seat, givenUpAt }) => ({ seat: compile(seat), givenUpAt }),
+      ),
       cache: this.#map(this.#budget, ({ seat }) => seatBytes(seat)),
       isWhole: ({ seat }) => seat === null || seat.complete,
       lookups: lookups.seat_names,
     })
     this.#seats = new ReadThrough<Seat | null, SeatQuestion>({
-      load: scheduled(this.#reads, async (tenant, id, question) => {
-        const { value, ...asOf } = await source.grantById(tenant, id, question)
-        return { ...asOf, value: compile(value) }
-      }),
+      load: loader(this.#reads, (tenant, id, question) => source.grantById(tenant, id, question), compile),
       cache: this.#map(this.#budget, seatBytes),
       isWhole: (seat) => seat === null || seat.complete,
       lookups: lookups.seats,
     })
     this.#keys = new ReadThrough<StoredApiKey | null>({
-      load: scheduled(this.#credentialReads, async (tenant, id) => {
-        const { value, ...asOf } = await source.apiKeyById(tenant, id)
-        return { ...asOf, value: value === null ? null : compileKey(value) }
-      }),
+      load: loader(this.#credentialReads, (tenant, id) => source.apiKeyById(tenant, id), compileKey),
       ...this.#maps(keyBytes),
       lookups: lookups.api_key_records,
     })
     this.#sessions = new ReadThrough<SessionRecord | null>({
-      load: scheduled(this.#credentialReads, async (tenant, id) => {
-        const { value, ...asOf } = await sessions.readSession(tenant, id)
-        return { ...asOf, value: value === null ? null : compileSession(value) }
-      }),
+      load: loader(this.#credentialReads, (tenant, id) => sessions.readSession(tenant, id), compileSession),
       ...this.#maps(sessionBytes),
       lookups: lookups.sessions,
     })
@@ -213,12 +205,17 @@ export class SeatMemory {
 /** The divisor of the bound that gives the share of missing keys and sessions. */
 const MISSING_SHARE = 16
 
-/** Runs the load in its tenant's turn. */
-function scheduled<V, Q>(
+/** Reads in the tenant's turn, and compiles what the store returns. */
+function loader<R, V, Q>(
   reads: FairReads,
-  load: (tenant: string, id: string, question: Q) => Promise<AsOf<V>>,
+  read: (tenant: string, id: string, question: Q) => Promise<AsOf<R>>,
+  compiled: (row: R) => V,
 ): (tenant: string, id: string, question: Q) => Promise<AsOf<V>> {
-  return (tenant, id, question) => reads.run(tenant, () => load(tenant, id, question))
+  return (tenant, id, question) =>
+    reads.run(tenant, async () => {
+      const { value, ...asOf } = await read(tenant, id, question)
+      return { ...asOf, value: compiled(value) }
+    })
 }
 
 function compile(row: GrantReading | null): Seat | null {
@@ -231,11 +228,12 @@ function copied(hash: Uint8Array): Uint8Array {
   return Uint8Array.from(hash)
 }
 
-function compileSession(row: SessionRecord): SessionRecord {
+function compileSession(row: SessionRecord | null): SessionRecord | null {
+  if (row === null) return null
   const { cookieHash } = row
   return Object.freeze({ ...row, cookieHash: cookieHash === null ? null : copied(cookieHash) })
 }
 
-function compileKey(row: StoredApiKey): StoredApiKey {
-  return Object.freeze({ ...row, hash: copied(row.hash) })
+function compileKey(row: StoredApiKey | null): StoredApiKey | null {
+  return row && Object.freeze({ ...row, hash: copied(row.hash) })
 }

@@ -4,22 +4,10 @@ import { EVERY_PERMISSION, holds } from '../../../seats-admin/model/permission.t
 import type { ResolvedSeats, ResolvedSeat, Trace } from '../../model/decision.ts'
 import type { Principal } from '../../model/principal.ts'
 import type { NamedSeat, Seat, SeatQuestion } from '../../model/seat.ts'
+import type { SeatMemory } from './memory.ts'
 
 /** Lookups in memory: synchronous on a hit, a promise while the store is asked. */
-export interface SeatLookup {
-  seatByName(
-    tenant: string,
-    name: string,
-    question: SeatQuestion,
-    trace: Trace,
-  ): NamedSeat | Promise<NamedSeat>
-  seatById(
-    tenant: string,
-    id: string,
-    question: SeatQuestion,
-    trace: Trace,
-  ): Seat | null | Promise<Seat | null>
-}
+export type SeatLookup = Pick<SeatMemory, 'seatByName' | 'seatById'>
 
 /** Concurrent reads of the store for one credential. */
 const CONCURRENCY = 8
