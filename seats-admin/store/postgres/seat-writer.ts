@@ -1,7 +1,7 @@
-/** Writes to Seats. Each function runs in its own transaction. */
+/** Writes to Seats, each in its own transaction. */
 
 import { type AdminRefusal, isRefusal, lastAdministrator } from '../../model/refusal.ts'
-import type { SeatInput, StoredSeat } from '../../model/seat.ts'
+import type { StoredSeat } from '../../model/seat.ts'
 import { seatById, visibilityOf } from '../pages.ts'
 import { storedSeat, text } from '../rows.ts'
 import { otherAdministratorValues, nameTaken, writeQueries } from '../seat-queries.ts'
@@ -15,8 +15,9 @@ import {
   planUpdate,
   refuseNewSeat,
 } from '../seat-rules.ts'
-import type { Writer, Written } from '../store.ts'
-import { isStorable, nameNotStorable, postgres, storableOrEmpty } from './dialect.ts'
+import type { AdminStore, Writer } from '../store.ts'
+import type { ConnectionPools } from './connection-pools.ts'
+import { isStorable, nameNotStorable, postgres, storableOrEmpty, storableWriter } from './dialect.ts'
 import { sql } from './sql.ts'
 import { logged, type Transaction } from './transaction.ts'
 
@@ -46,52 +47,51 @@ const UPDATE = logged(`${GIVE_UP}
 /** Members and assignments to API keys are deleted by cascade. */
 const DELETE = logged(`${GIVE_UP} deleted AS (DELETE FROM seats WHERE tenant = :tenant AND id = :id),`)
 
-/** Refusals that do not depend on stored data, checked before the transaction. */
-export function refuseSeat(writer: Writer, input: SeatInput): AdminRefusal | null {
-  return refuseNewSeat(writer, input) ?? (isStorable(input.name) ? null : nameNotStorable)
-}
+export function seatWritesOf(
+  pools: ConnectionPools,
+): Pick<AdminStore, 'createSeat' | 'updateSeat' | 'deleteSeat'> {
+  return {
+    async createSeat(author, input) {
+      const refusal = refuseNewSeat(author, input) ?? (isStorable(input.name) ? null : nameNotStorable)
+      if (refusal !== null) return refusal
+      const writer = storableWriter(author)
+      return pools.write(async (transaction) => {
+        const taken = await refuseTaken(transaction, writer, input.name)
+        if (taken !== null) return taken
+        const seat = newSeat(writer, transaction.idTime(writer.now), input)
+        const committed = await transaction.write(INSERT, changesOf(seat), columnsOf(writer, seat))
+        return { ...committed, value: seat }
+      })
+    },
 
-export async function createSeat(
-  transaction: Transaction,
-  writer: Writer,
-  input: SeatInput,
-): Promise<Written<StoredSeat> | AdminRefusal> {
-  const taken = await refuseTaken(transaction, writer, input.name)
-  if (taken !== null) return taken
-  const seat = newSeat(writer, transaction.idTime(writer.now), input)
-  return { ...(await transaction.write(INSERT, changesOf(seat), columnsOf(writer, seat))), value: seat }
-}
+    updateSeat(author, id, patch) {
+      const writer = storableWriter(author)
+      return pools.write(async (transaction) => {
+        const plan = planUpdate(writer, await find(transaction, writer, id), patch)
+        if (isRefusal(plan)) return plan
+        const { after, givenUp, changes } = plan
+        if (!isStorable(after.name)) return nameNotStorable
+        const taken = givenUp === null ? null : await refuseTaken(transaction, writer, after.name)
+        if (taken !== null) return taken
+        if (plan.endsAdministration && (await isLast(transaction, writer, id))) return lastAdministrator
+        const values = { ...columnsOf(writer, after), ...giving(transaction, writer, givenUp) }
+        return { ...(await transaction.write(UPDATE, changes, values)), value: after }
+      })
+    },
 
-export async function updateSeat(
-  transaction: Transaction,
-  writer: Writer,
-  id: string,
-  patch: Partial<SeatInput>,
-): Promise<Written<StoredSeat> | AdminRefusal> {
-  const plan = planUpdate(writer, await find(transaction, writer, id), patch)
-  if (isRefusal(plan)) return plan
-  const { after, givenUp, changes } = plan
-  if (!isStorable(after.name)) return nameNotStorable
-  const taken = givenUp === null ? null : await refuseTaken(transaction, writer, after.name)
-  if (taken !== null) return taken
-  if (plan.endsAdministration && (await isLast(transaction, writer, id))) return lastAdministrator
-  const values = { ...columnsOf(writer, after), ...giving(transaction, writer, givenUp) }
-  return { ...(await transaction.write(UPDATE, changes, values)), value: after }
-}
-
-export async function deleteSeat(
-  transaction: Transaction,
-  writer: Writer,
-  id: string,
-): Promise<Written<null> | AdminRefusal> {
-  const { tenant } = writer
-  const seat = planDeletion(writer, await find(transaction, writer, id))
-  if (isRefusal(seat)) return seat
-  if (endsAdministration(writer, seat, null) && (await isLast(transaction, writer, id)))
-    return lastAdministrator
-  const keys = (await transaction.query(KEYS_OF, { tenant, id })).map((row) => text(row, 'api_key_id'))
-  const values = { tenant, id, ...giving(transaction, writer, seat.name) }
-  return { ...(await transaction.write(DELETE, deletionChanges(seat, keys), values)), value: null }
+    deleteSeat(writer, id) {
+      const { tenant } = writer
+      return pools.write(async (transaction) => {
+        const seat = planDeletion(writer, await find(transaction, writer, id))
+        if (isRefusal(seat)) return seat
+        if (endsAdministration(writer, seat, null) && (await isLast(transaction, writer, id)))
+          return lastAdministrator
+        const keys = (await transaction.query(KEYS_OF, { tenant, id })).map((row) => text(row, 'api_key_id'))
+        const values = { tenant, id, ...giving(transaction, writer, seat.name) }
+        return { ...(await transaction.write(DELETE, deletionChanges(seat, keys), values)), value: null }
+      })
+    },
+  }
 }
 
 async function find(

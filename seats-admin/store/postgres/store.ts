@@ -1,17 +1,16 @@
 /** The shared store: PostgreSQL 13 or later. */
 
-import { type AdminStore, type Store, StoreUnavailable, type Writer } from '../store.ts'
+import { type Store, StoreUnavailable } from '../store.ts'
 import { adminReaderOf } from './admin-reader.ts'
-import { createApiKey, refuseApiKey, revokeApiKey } from './api-key-writer.ts'
+import { apiKeyWritesOf } from './api-key-writer.ts'
 import { Connection } from './connection.ts'
 import { ConnectionPools, sessionOf } from './connection-pools.ts'
-import { replaceUnstorable } from './dialect.ts'
 import { unavailable } from './errors.ts'
-import { memberValues, membersDiffer, recordMember } from './member-writer.ts'
+import { memberWritesOf } from './member-writer.ts'
 import { migrate } from './migrations.ts'
 import { readerOf } from './reader.ts'
 import { PostgresRegistry } from './registry.ts'
-import { createSeat, deleteSeat, refuseSeat, updateSeat } from './seat-writer.ts'
+import { seatWritesOf } from './seat-writer.ts'
 import { sessionsOf } from './sessions.ts'
 import { parseUrl, type Target } from './url.ts'
 
@@ -73,37 +72,13 @@ function storeOf(pools: ConnectionPools): Store {
   return {
     ...reads,
     ...adminReaderOf(pools),
-    ...writesOf(pools),
+    ...seatWritesOf(pools),
+    ...apiKeyWritesOf(pools),
+    ...memberWritesOf(pools),
     sessions: { readSession, ...sessionsOf(pools) },
     registry: new PostgresRegistry(pools),
     ownership: null,
     health: pools.health,
     close: () => pools.close(),
   }
-}
-
-function writesOf(
-  pools: ConnectionPools,
-): Omit<AdminStore, 'readSeat' | 'listSeats' | 'readApiKey' | 'listApiKeys'> {
-  return {
-    createSeat: async (writer, seat) =>
-      refuseSeat(writer, seat) ??
-      pools.write((transaction) => createSeat(transaction, storable(writer), seat)),
-    updateSeat: (writer, id, patch) =>
-      pools.write((transaction) => updateSeat(transaction, storable(writer), id, patch)),
-    deleteSeat: (writer, id) => pools.write((transaction) => deleteSeat(transaction, writer, id)),
-    createApiKey: async (writer, key) =>
-      refuseApiKey(key) ?? pools.write((transaction) => createApiKey(transaction, storable(writer), key)),
-    revokeApiKey: (writer, id) => pools.write((transaction) => revokeApiKey(transaction, writer, id)),
-    async recordMember(tenant, user, seatIds) {
-      const values = memberValues(tenant, user, seatIds)
-      if (await membersDiffer(pools, values))
-        await pools.write((transaction) => recordMember(transaction, values))
-    },
-  }
-}
-
-/** `by` is from a token and may contain any character. */
-function storable(writer: Writer): Writer {
-  return { ...writer, by: replaceUnstorable(writer.by) }
 }
