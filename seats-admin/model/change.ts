@@ -47,7 +47,6 @@ export interface FeedReading {
   readonly changes: readonly NumberedChange[] | null
 }
 
-/** Reads the change feed. */
 export interface ChangeReader {
   /** All changes after `position`; from null, all retained ones, at most 10,000. */
   changesSince(position: Position | null): Promise<FeedReading>

@@ -117,17 +117,17 @@ export function namedGrant(row: Row): Named<GrantReading> {
 export function grantOrNull(row: Row): GrantReading | null {
   if (row.id === null) return null
   return {
-    ...spacesOf(row),
+    ...spacesReading(row),
     permissions: JSON.parse(text(row, 'permissions')),
     complete: row.complete === true,
   }
 }
 
 export function spacesOrNull(row: Row): SpacesReading | null {
-  return row.id === null ? null : spacesOf(row)
+  return row.id === null ? null : spacesReading(row)
 }
 
-function spacesOf(row: Row): SpacesReading {
+function spacesReading(row: Row): SpacesReading {
   return { id: text(row, 'id'), name: text(row, 'name'), spaces: JSON.parse(text(row, 'spaces')) }
 }
 

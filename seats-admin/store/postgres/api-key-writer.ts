@@ -6,7 +6,7 @@ import { grantsAny, mayManageKey, type Scope } from '../../model/scope.ts'
 import { apiKeyChange, newApiKey, seatIdsOf } from '../api-key-rules.ts'
 import { PAGE_TEXT, seatIsVisible, visibilityOf } from '../pages.ts'
 import { integer, type Row, text } from '../rows.ts'
-import { writeQueries } from '../seat-queries.ts'
+import { apiKeyQuery } from '../seat-queries.ts'
 import type { AdminStore } from '../store.ts'
 import type { ConnectionPools } from './connection-pools.ts'
 import { isStorable, nameNotStorable, postgres, storableOrEmpty, storableWriter } from './dialect.ts'
@@ -20,7 +20,7 @@ const SEATS_BY_NAME = sql(
   `SELECT ${SEAT} FROM seats s
    WHERE s.tenant = :tenant AND s.name = ANY (:names::text[]) AND ${seatIsVisible(postgres)}`,
 )
-const FIND = sql(writeQueries(postgres).apiKey)
+const FIND = sql(apiKeyQuery(postgres))
 const SEATS_OF = sql(
   `SELECT ${SEAT} FROM api_key_seats ks JOIN seats s ON s.tenant = ks.tenant AND s.id = ks.seat_id
    WHERE ks.tenant = :tenant AND ks.api_key_id = :id`,

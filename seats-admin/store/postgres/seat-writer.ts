@@ -2,9 +2,9 @@
 
 import { type AdminRefusal, isRefusal, lastAdministrator } from '../../model/refusal.ts'
 import type { StoredSeat } from '../../model/seat.ts'
-import { seatById, visibilityOf } from '../pages.ts'
+import { visibilityOf } from '../pages.ts'
 import { storedSeat, text } from '../rows.ts'
-import { otherAdministratorValues, nameTaken, writeQueries } from '../seat-queries.ts'
+import { nameTaken, otherAdministratorValues, seatQueries, seatValues } from '../seat-queries.ts'
 import {
   changesOf,
   deletionChanges,
@@ -21,17 +21,15 @@ import { isStorable, nameNotStorable, postgres, storableOrEmpty, storableWriter 
 import { sql } from './sql.ts'
 import { logged, type Transaction } from './transaction.ts'
 
-const queries = writeQueries(postgres)
-const BY_ID = sql(seatById(postgres))
-const BY_NAME = sql(queries.name)
+const queries = seatQueries(postgres)
+const BY_ID = sql(queries.byId)
+const BY_NAME = sql(queries.byName)
 const ADMINISTRATOR = sql(queries.administrator)
 const KEYS_OF = sql(
   'SELECT api_key_id FROM api_key_seats WHERE tenant = :tenant AND seat_id = :id ORDER BY api_key_id',
 )
 
-const INSERT = logged(`
-  made AS (INSERT INTO seats (tenant, id, name, spaces, permissions, created_by, created_at)
-    VALUES (:tenant, :id, :name, :spaces, :permissions, :by, :now)),`)
+const INSERT = logged(`made AS (${queries.insert}),`)
 
 /** Marks a given-up name with the later of the writer's and the server's time. */
 const GIVE_UP = `
@@ -40,9 +38,7 @@ const GIVE_UP = `
     FROM unnest(:given_up::text[]) AS given_up (name)
     ON CONFLICT (tenant, name) DO UPDATE SET at = greatest(g.at, excluded.at)),`
 
-const UPDATE = logged(`${GIVE_UP}
-  updated AS (UPDATE seats SET name = :name, spaces = :spaces, permissions = :permissions, updated_by = :by,
-    updated_at = :now WHERE tenant = :tenant AND id = :id),`)
+const UPDATE = logged(`${GIVE_UP} updated AS (${queries.update}),`)
 
 /** Members and assignments to API keys are deleted by cascade. */
 const DELETE = logged(`${GIVE_UP} deleted AS (DELETE FROM seats WHERE tenant = :tenant AND id = :id),`)
@@ -59,7 +55,7 @@ export function seatWritesOf(
         const taken = await refuseTaken(transaction, writer, input.name)
         if (taken !== null) return taken
         const seat = newSeat(writer, transaction.idTime(writer.now), input)
-        const committed = await transaction.write(INSERT, changesOf(seat), columnsOf(writer, seat))
+        const committed = await transaction.write(INSERT, changesOf(seat), seatValues(writer, seat))
         return { ...committed, value: seat }
       })
     },
@@ -74,7 +70,7 @@ export function seatWritesOf(
         const taken = givenUp === null ? null : await refuseTaken(transaction, writer, after.name)
         if (taken !== null) return taken
         if (plan.endsAdministration && (await isLast(transaction, writer, id))) return lastAdministrator
-        const values = { ...columnsOf(writer, after), ...giving(transaction, writer, givenUp) }
+        const values = { ...seatValues(writer, after), ...giving(transaction, writer, givenUp) }
         return { ...(await transaction.write(UPDATE, changes, values)), value: after }
       })
     },
@@ -114,11 +110,6 @@ async function refuseTaken(
 /** Whether no other Seat administrates the tenant. Writers are serialized, so this holds until the commit. */
 async function isLast(transaction: Transaction, { tenant, scope }: Writer, id: string): Promise<boolean> {
   return (await transaction.query(ADMINISTRATOR, otherAdministratorValues(tenant, id, scope))).length === 0
-}
-
-function columnsOf({ tenant, by, now }: Writer, { id, name, spaces, permissions }: StoredSeat) {
-  const granting = { spaces: JSON.stringify(spaces), permissions: JSON.stringify(permissions) }
-  return { tenant, id, name, ...granting, by, now }
 }
 
 function giving({ call }: Transaction, writer: Writer, name: string | null) {

@@ -8,7 +8,7 @@ import type { SeatLists } from '../../model/seat.ts'
 import { apiKeyChange, newApiKey, seatIdsOf } from '../api-key-rules.ts'
 import { seatIsVisible, visibilityOf } from '../pages.ts'
 import { text } from '../rows.ts'
-import { writeQueries } from '../seat-queries.ts'
+import { apiKeyQuery } from '../seat-queries.ts'
 import type { AdminStore, Writer } from '../store.ts'
 import type { RunningCall, Synchronous } from './calls.ts'
 import type { ChangeLog } from './change-log.ts'
@@ -22,7 +22,7 @@ const QUERIES = {
   granting: `SELECT CASE WHEN :admin THEN '[]' ELSE spaces END AS spaces,
       CASE WHEN :any THEN '[]' ELSE permissions END AS permissions
     FROM seats WHERE tenant = :tenant AND id = :id`,
-  find: writeQueries(sqlite).apiKey,
+  find: apiKeyQuery(sqlite),
   insert: `INSERT INTO api_keys (tenant, id, name, hash, created_by, created_at, expires_at)
     VALUES (?, ?, ?, ?, ?, ?, ?)`,
   addSeat: 'INSERT INTO api_key_seats (tenant, api_key_id, position, seat_id) VALUES (?, ?, ?, ?)',

@@ -5,7 +5,6 @@ import type { StoreFiles } from './file.ts'
 
 export type Role = 'reader' | 'lister' | 'writer'
 
-/** The worker data of a thread. */
 export interface ThreadData {
   readonly role: Role
   readonly path: string
@@ -27,7 +26,6 @@ export interface Owner {
   readonly takes: boolean
 }
 
-/** The result of opening the store. */
 export interface Opened {
   readonly files: StoreFiles
   /** Whether no other gateway or worker may have a lease on the store. */

@@ -3,9 +3,9 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { type AdminRefusal, isRefusal, lastAdministrator } from '../../model/refusal.ts'
 import type { StoredSeat } from '../../model/seat.ts'
-import { seatById, visibilityOf } from '../pages.ts'
+import { visibilityOf } from '../pages.ts'
 import { storedSeat, text } from '../rows.ts'
-import { otherAdministratorValues, nameTaken, writeQueries } from '../seat-queries.ts'
+import { nameTaken, otherAdministratorValues, seatQueries, seatValues } from '../seat-queries.ts'
 import {
   changesOf,
   deletionChanges,
@@ -22,16 +22,8 @@ import type { ChangeLog } from './change-log.ts'
 import { prepareAll } from './connection.ts'
 import { sqlite } from './dialect.ts'
 
-const { name: byName, administrator } = writeQueries(sqlite)
-
 const QUERIES = {
-  byId: seatById(sqlite),
-  byName,
-  administrator,
-  insert: `INSERT INTO seats (tenant, id, name, spaces, permissions, created_by, created_at)
-    VALUES (?, ?, ?, ?, ?, ?, ?)`,
-  update: `UPDATE seats SET name = ?, spaces = ?, permissions = ?, updated_by = ?, updated_at = ?
-    WHERE tenant = ? AND id = ?`,
+  ...seatQueries(sqlite),
   /** Members and assignments to API keys are deleted by cascade. */
   delete: 'DELETE FROM seats WHERE tenant = ? AND id = ?',
   giveUp: `INSERT INTO names_given_up (tenant, name, at) VALUES (?, ?, ?)
@@ -47,33 +39,21 @@ export function seatWrites(
   const statements = prepareAll(database, QUERIES)
   return {
     createSeat(writer, input) {
-      const { tenant, by, now } = writer
-      const { name, spaces, permissions } = input
-      const refusal = refuseNewSeat(writer, input) ?? taken(writer, name)
+      const refusal = refuseNewSeat(writer, input) ?? taken(writer, input.name)
       if (refusal !== null) return refusal
-      const seat = newSeat(writer, log.idTime(now), input)
-      statements.insert.run(
-        tenant,
-        seat.id,
-        name,
-        JSON.stringify(spaces),
-        JSON.stringify(permissions),
-        by,
-        now,
-      )
+      const seat = newSeat(writer, log.idTime(writer.now), input)
+      statements.insert.run(seatValues(writer, seat))
       return { ...log.append(changesOf(seat)), value: seat }
     },
 
     updateSeat(writer, id, patch) {
-      const { tenant, by, now } = writer
       const plan = planUpdate(writer, find(writer, id), patch)
       if (isRefusal(plan)) return plan
       const { after, givenUp, changes } = plan
-      const { name, spaces, permissions } = after
-      const refusal = givenUp === null ? null : taken(writer, name)
+      const refusal = givenUp === null ? null : taken(writer, after.name)
       if (refusal !== null) return refusal
       if (plan.endsAdministration && isLast(writer, id)) return lastAdministrator
-      statements.update.run(name, JSON.stringify(spaces), JSON.stringify(permissions), by, now, tenant, id)
+      statements.update.run(seatValues(writer, after))
       if (givenUp !== null) markGivenUp(writer, givenUp)
       return { ...log.append(changes), value: after }
     },

@@ -35,7 +35,6 @@ export interface ThreadOwner {
   superseded(message: string): void
 }
 
-/** The reply to one call. */
 type Settling = Exclude<ThreadReply, { moved: string } | { superseded: string }>
 
 interface Waiting {
