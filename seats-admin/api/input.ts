@@ -1,7 +1,8 @@
 /** Validates request bodies. @returns typed input, or a refusal that lists each fault with its JSON Pointer */
 
 import { type AdminRefusal, inputInvalid, isRefusal } from '../model/refusal.ts'
-import type { ApiKeyInput, SeatInput } from '../store/store.ts'
+import type { SeatInput } from '../model/seat.ts'
+import type { ApiKeyInput } from '../store/store.ts'
 import { parseDateTime } from './date-time.ts'
 import { apiKeySchema, seatPatchSchema, seatSchema } from './schemas.ts'
 import { checker } from './validate.ts'
@@ -12,18 +13,10 @@ interface ApiKeyBody {
   readonly expires_at?: string | null
 }
 
-const seatInput = checker<SeatInput>(seatSchema)
-const seatPatch = checker<Partial<SeatInput>>(seatPatchSchema)
-const apiKeyBody = checker<ApiKeyBody>(apiKeySchema)
-
-export function readSeatInput(body: unknown): SeatInput | AdminRefusal {
-  return seatInput(body)
-}
-
+export const readSeatInput = checker<SeatInput>(seatSchema)
 /** Any subset of a Seat's fields, also the empty one. */
-export function readSeatPatch(body: unknown): Partial<SeatInput> | AdminRefusal {
-  return seatPatch(body)
-}
+export const readSeatPatch = checker<Partial<SeatInput>>(seatPatchSchema)
+const apiKeyBody = checker<ApiKeyBody>(apiKeySchema)
 
 /** @param now ms since the epoch; `expires_at` must be later */
 export function readApiKeyInput(body: unknown, now: number): ApiKeyInput | AdminRefusal {

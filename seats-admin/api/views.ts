@@ -51,7 +51,6 @@ export function createdApiKey(made: ApiKey & { readonly key: string }) {
   return { ...apiKey(made), key: made.key }
 }
 
-/** `count` is the length of `data`. */
 export function listing<V, S>(
   { data, hasMore }: { data: readonly V[]; hasMore: boolean },
   view: (item: V) => S,

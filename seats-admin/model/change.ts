@@ -36,3 +36,18 @@ export interface Committed extends Position {
 export function committedOf({ seq, mark, changes }: Committed): Committed {
   return { seq, mark, changes }
 }
+
+/** A reading of the change feed: one snapshot. */
+export interface FeedReading {
+  readonly head: Position
+  /**
+   * In order, up to the head. Null when they are unknown: no longer all retained, more than 1,000, or the given position is
+   * not of this history (its mark differs, or its number is ahead).
+   */
+  readonly changes: readonly NumberedChange[] | null
+}
+
+export interface ChangeReader {
+  /** All changes after `position`; from null, all retained ones, at most 10,000. */
+  changesSince(position: Position | null): Promise<FeedReading>
+}

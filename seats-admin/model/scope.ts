@@ -4,6 +4,7 @@
  */
 
 import { EVERY_PERMISSION, holds } from './permission.ts'
+import type { SeatLists } from './seat.ts'
 
 /**
  * Plain data, so that the transaction can check it. `space` is the request's Space.
@@ -17,12 +18,6 @@ export interface Scope {
   readonly permissions: readonly string[]
 }
 
-/** The part of a Seat that grants. */
-export interface Granting {
-  readonly spaces: readonly string[]
-  readonly permissions: readonly string[]
-}
-
 /** A holder of this permission in the scope's space may grant any permission there, `*` included. */
 export const GRANT_ANY = 'seats:grant'
 
@@ -30,7 +25,7 @@ export const GRANT_ANY = 'seats:grant'
  * Whether the scope may create, change, rename or delete the Seat, or give it to an API key. A change requires it of the
  * Seat before and after.
  */
-export function mayManage(scope: Scope, seat: Granting): boolean {
+export function mayManage(scope: Scope, seat: SeatLists): boolean {
   return managerOf(scope)(seat)
 }
 
@@ -39,7 +34,7 @@ export function grantsAny(scope: Scope): boolean {
   return scope.all || holds(new Set(scope.permissions), GRANT_ANY)
 }
 
-function managerOf(scope: Scope): (seat: Granting) => boolean {
+function managerOf(scope: Scope): (seat: SeatLists) => boolean {
   const any = grantsAny(scope)
   const held = new Set(scope.permissions)
   return ({ permissions, spaces }) =>
@@ -55,7 +50,7 @@ export function maySee(scope: Scope, spaces: readonly string[]): boolean {
 export const ADMINISTRATING = ['seats:update', GRANT_ANY] as const
 
 /** Whether the Seat alone lets its holders manage the tenant's Seats. */
-export function administrates({ spaces, permissions }: Granting, adminSpace: string): boolean {
+export function administrates({ spaces, permissions }: SeatLists, adminSpace: string): boolean {
   if (!spaces.includes(adminSpace)) return false
   return permissions.includes(EVERY_PERMISSION) || ADMINISTRATING.every((each) => permissions.includes(each))
 }
@@ -64,7 +59,7 @@ export function administrates({ spaces, permissions }: Granting, adminSpace: str
  * Whether the scope may create or revoke an API key with these Seats. A key without Seats belongs to the admin space. Reads
  * the Seats one at a time, up to the first that the scope may not manage.
  */
-export function mayManageKey(scope: Scope, seats: Iterable<Granting>): boolean {
+export function mayManageKey(scope: Scope, seats: Iterable<SeatLists>): boolean {
   const mayManageSeat = managerOf(scope)
   let some = scope.admin
   for (const seat of seats) {

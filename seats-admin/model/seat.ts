@@ -2,7 +2,7 @@
  * Bytes of a Seat's record, by which `limits.seat_bytes` counts: its name, and its spaces and permissions as JSON, in
  * UTF-8.
  */
-export function seatSize({ name, spaces, permissions }: SeatText): number {
+export function seatSize({ name, spaces, permissions }: SeatInput): number {
   return Buffer.byteLength(name) + listSize(spaces) + listSize(permissions)
 }
 
@@ -10,20 +10,21 @@ export function listSize(texts: readonly string[]): number {
   return Buffer.byteLength(JSON.stringify(texts))
 }
 
-interface SeatText {
-  readonly name: string
+/** The part of a Seat that grants. */
+export interface SeatLists {
   readonly spaces: readonly string[]
   readonly permissions: readonly string[]
 }
 
+export interface SeatInput extends SeatLists {
+  readonly name: string
+}
+
 /** A Seat as stored. Times in ms since the epoch. */
-export interface StoredSeat {
+export interface StoredSeat extends SeatInput {
   /** A ULID: sorts in order of creation. */
   readonly id: string
   readonly tenant: string
-  readonly name: string
-  readonly spaces: readonly string[]
-  readonly permissions: readonly string[]
   readonly createdBy: string
   readonly createdAt: number
   /** Null until the first update. */

@@ -1,10 +1,9 @@
 /** The change feed of both drivers: marks, limits and queries. */
 
 import { randomInt } from 'node:crypto'
-import type { ChangeKind, NumberedChange, Position } from '../model/change.ts'
+import type { ChangeKind, FeedReading, NumberedChange, Position } from '../model/change.ts'
 import { counted } from './point-reads.ts'
 import { integer, type Row, text } from './rows.ts'
-import type { FeedReading } from './store.ts'
 
 /** Changes retained. A reader that is further behind clears its memory. */
 export const MAX_RETAINED = 10_000

@@ -3,6 +3,7 @@
  * as a corrupt page or a full disk, not errors that a caller's value causes.
  */
 
+import { setTimeout } from 'node:timers/promises'
 import { type StoreFault, StoreUnavailable } from './unavailable.ts'
 
 /** `reads`: point reads of decisions. `lists`: reads of administration. */
@@ -28,8 +29,7 @@ export class Health {
   #writes: StoreFault | null = null
   #lastNotified = ''
   #listener: (state: HealthState) => void = () => {}
-  #timers = new Set<NodeJS.Timeout>()
-  #closed = false
+  readonly #closed = new AbortController()
 
   get state(): HealthState {
     return {
@@ -58,8 +58,7 @@ export class Health {
 
   /** Stops all retries. */
   close(): void {
-    this.#closed = true
-    for (const timer of this.#timers) clearTimeout(timer)
+    this.#closed.abort()
   }
 
   /** A successful read says nothing about other pages. A successful write clears the fault of writes. */
@@ -68,7 +67,7 @@ export class Health {
   }
 
   #failed(work: Work, call: () => Promise<unknown>, fault: StoreFault | null): void {
-    if (fault === null || this.#closed) return
+    if (fault === null || this.#closed.signal.aborted) return
     if (work === 'writes') return this.#setWrites(fault)
     const suspects = this.#suspects[work]
     if (suspects.length >= MAX_SUSPECTS) return
@@ -84,7 +83,7 @@ export class Health {
   /** Retries at once, then periodically until no call fails. */
   async #retry(work: 'reads' | 'lists'): Promise<void> {
     this.#retrying[work] = true
-    while (!this.#closed && this.#suspects[work].length > 0) {
+    while (!this.#closed.signal.aborted && this.#suspects[work].length > 0) {
       const retried = [...this.#suspects[work]]
       const failed = await Promise.all(retried.map(fails))
       const later = this.#suspects[work].slice(retried.length)
@@ -95,16 +94,10 @@ export class Health {
     this.#retrying[work] = false
   }
 
-  #pause(): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(() => {
-        this.#timers.delete(timer)
-        resolve()
-      }, RETRY_INTERVAL)
-      // The timer must not keep a process alive that has not closed the store.
-      timer.unref()
-      this.#timers.add(timer)
-    })
+  /** Does not keep a process alive that has not closed the store. */
+  async #pause(): Promise<void> {
+    const { signal } = this.#closed
+    await setTimeout(RETRY_INTERVAL, undefined, { signal, ref: false }).catch(() => {})
   }
 
   #notify(): void {

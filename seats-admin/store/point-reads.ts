@@ -5,7 +5,9 @@
 
 import type { StoredApiKey } from '../model/api-key.ts'
 import { EVERY_PERMISSION, isPermission } from '../model/permission.ts'
+import type { AsOf, GrantReading, Named, SeatQuestion, SpacesReading } from '../model/readings.ts'
 import type { StoredSeat } from '../model/seat.ts'
+import type { SessionRecord } from '../model/session.ts'
 import { isSpaceId } from '../model/space.ts'
 import {
   type Dialect,
@@ -18,15 +20,6 @@ import {
   text,
 } from './rows.ts'
 import { RECORD_COLUMNS, sessionRecord } from './session-rows.ts'
-import type { SessionReading } from './session-store.ts'
-import type {
-  AsOf,
-  GrantReading,
-  NamedGrantReading,
-  NameReading,
-  SeatQuestion,
-  SpacesReading,
-} from './store.ts'
 
 /**
  * Bytes of `spaces` and `permissions` up to which a decision reads the complete Seat, about 150 permissions. Of a larger
@@ -105,64 +98,51 @@ export function quoted({ space, permission }: SeatQuestion): { space: string; pe
 /** Never occurs, because no element is empty. */
 const NO_MATCH = '""'
 
-export function namedGrantReading(row: Row | undefined): AsOf<NamedGrantReading> {
-  return asOf(row, (found) => ({ seat: grantOrNull(found), givenUpAt: integerOrNull(found, 'given_up_at') }))
-}
-
-export function grantReading(row: Row | undefined): AsOf<GrantReading | null> {
-  return asOf(row, grantOrNull)
-}
-
-export function spacesReading(row: Row | undefined): AsOf<SpacesReading | null> {
-  return asOf(row, spacesOrNull)
-}
-
-export function nameReading(row: Row | undefined): AsOf<NameReading> {
-  return asOf(row, (found) => ({
-    seat: seatOrNull(found),
-    givenUpAt: integerOrNull(found, 'given_up_at'),
-  }))
-}
-
-export function seatReading(row: Row | undefined): AsOf<StoredSeat | null> {
-  return asOf(row, seatOrNull)
-}
-
-export function apiKeyReading(row: Row | undefined): AsOf<StoredApiKey | null> {
-  return asOf(row, (found) => (found.id === null ? null : storedApiKey(found)))
-}
-
-export function sessionReading(row: Row | undefined): SessionReading {
-  return asOf(row, (found) => (found.id === null ? null : sessionRecord(found)))
-}
-
 /** @throws when the counter row is missing */
 export function counted(row: Row | undefined): Row {
   if (row === undefined) throw new Error('the store has no counter row')
   return row
 }
 
-function asOf<V>(found: Row | undefined, valueOf: (row: Row) => V): AsOf<V> {
+/** The value of a point read, and its position. */
+export function asOf<V>(found: Row | undefined, valueOf: (row: Row) => V): AsOf<V> {
   const row = counted(found)
   return { seq: integer(row, 'seq'), mark: integer(row, 'mark'), value: valueOf(row) }
 }
 
-function grantOrNull(row: Row): GrantReading | null {
+export function namedGrant(row: Row): Named<GrantReading> {
+  return { seat: grantOrNull(row), givenUpAt: integerOrNull(row, 'given_up_at') }
+}
+
+export function grantOrNull(row: Row): GrantReading | null {
   if (row.id === null) return null
   return {
-    id: text(row, 'id'),
-    name: text(row, 'name'),
-    spaces: JSON.parse(text(row, 'spaces')),
+    ...spacesReading(row),
     permissions: JSON.parse(text(row, 'permissions')),
     complete: row.complete === true,
   }
 }
 
-function spacesOrNull(row: Row): SpacesReading | null {
-  if (row.id === null) return null
+export function spacesOrNull(row: Row): SpacesReading | null {
+  return row.id === null ? null : spacesReading(row)
+}
+
+function spacesReading(row: Row): SpacesReading {
   return { id: text(row, 'id'), name: text(row, 'name'), spaces: JSON.parse(text(row, 'spaces')) }
 }
 
-function seatOrNull(row: Row): StoredSeat | null {
+export function namedSeat(row: Row): Named<StoredSeat> {
+  return { seat: seatOrNull(row), givenUpAt: integerOrNull(row, 'given_up_at') }
+}
+
+export function seatOrNull(row: Row): StoredSeat | null {
   return row.id === null ? null : storedSeat(row)
+}
+
+export function apiKeyOrNull(row: Row): StoredApiKey | null {
+  return row.id === null ? null : storedApiKey(row)
+}
+
+export function recordOrNull(row: Row): SessionRecord | null {
+  return row.id === null ? null : sessionRecord(row)
 }

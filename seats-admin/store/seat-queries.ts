@@ -1,22 +1,38 @@
 /**
- * SQL of the checks before writes that both drivers share. Invisible Seats are not found, so that they differ from missing
- * ones neither in the response nor in the work.
+ * SQL of writes that both drivers share, and of the checks before them. Invisible Seats are not found, so that they
+ * differ from missing ones neither in the response nor in the work.
  */
 
 import { type AdminRefusal, grantExceedsOwn, seatNameTaken } from '../model/refusal.ts'
 import type { Scope } from '../model/scope.ts'
-import { apiKeyOfSpaces, seatIsVisible, spacesOf } from './pages.ts'
+import type { StoredSeat } from '../model/seat.ts'
+import { apiKeyOfSpaces, seatById, seatIsVisible, spacesOf } from './pages.ts'
 import { administrating, type Dialect, integer, type Row } from './rows.ts'
+import type { Writer } from './store.ts'
 
-export function writeQueries(dialect: Dialect) {
+export function seatQueries(dialect: Dialect) {
   const seen = seatIsVisible(dialect)
   return {
+    byId: seatById(dialect),
     /** No row if the name is free. `seen`: 1 if the caller may see the Seat with the name. */
-    name: `SELECT CASE WHEN ${seen} THEN 1 ELSE 0 END AS seen FROM seats s WHERE s.tenant = :tenant AND s.name = :name`,
-    apiKey: `SELECT k.id FROM api_keys k
-      WHERE k.tenant = :tenant AND k.id = :id AND (:admin = 1 OR (${apiKeyOfSpaces(dialect)}))`,
+    byName: `SELECT CASE WHEN ${seen} THEN 1 ELSE 0 END AS seen FROM seats s WHERE s.tenant = :tenant AND s.name = :name`,
     administrator: administratorBeside(dialect),
+    insert: `INSERT INTO seats (tenant, id, name, spaces, permissions, created_by, created_at)
+      VALUES (:tenant, :id, :name, :spaces, :permissions, :by, :now)`,
+    update: `UPDATE seats SET name = :name, spaces = :spaces, permissions = :permissions,
+      updated_by = :by, updated_at = :now WHERE tenant = :tenant AND id = :id`,
   }
+}
+
+export function apiKeyQuery(dialect: Dialect): string {
+  return `SELECT k.id FROM api_keys k
+    WHERE k.tenant = :tenant AND k.id = :id AND (:admin = 1 OR (${apiKeyOfSpaces(dialect)}))`
+}
+
+/** The parameters of `insert` and `update`. */
+export function seatValues({ tenant, by, now }: Writer, { id, name, spaces, permissions }: StoredSeat) {
+  const granting = { spaces: JSON.stringify(spaces), permissions: JSON.stringify(permissions) }
+  return { tenant, id, name, ...granting, by, now }
 }
 
 /**

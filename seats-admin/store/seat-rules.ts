@@ -4,9 +4,9 @@ import { randomBytes } from 'node:crypto'
 import type { Change } from '../model/change.ts'
 import { type AdminRefusal, grantExceedsOwn, inputInvalid, seatNotFound } from '../model/refusal.ts'
 import { administrates, mayManage } from '../model/scope.ts'
-import { listSize, seatSize, type StoredSeat } from '../model/seat.ts'
+import { listSize, type SeatInput, type SeatLists, seatSize, type StoredSeat } from '../model/seat.ts'
 import { ulid } from '../model/ulid.ts'
-import type { SeatInput, Writer } from './store.ts'
+import type { Writer } from './store.ts'
 
 export interface SeatUpdate {
   readonly after: StoredSeat
@@ -15,6 +15,11 @@ export interface SeatUpdate {
   /** See {@link endsAdministration}. */
   readonly endsAdministration: boolean
   readonly changes: readonly Change[]
+}
+
+/** Refusals of a new Seat that do not depend on stored data. */
+export function refuseNewSeat(writer: Writer, input: SeatInput): AdminRefusal | null {
+  return mayManage(writer.scope, input) ? largerThanAllowed(writer, input) : grantExceedsOwn
 }
 
 /** @param idTime the time part of the id */
@@ -62,7 +67,7 @@ export function endsAdministration(
  * @param before null for a new Seat
  * @returns null if the size is allowed, or the Seat was larger than allowed before and its lists don't grow
  */
-export function largerThanAllowed(
+function largerThanAllowed(
   { seatBytes = Infinity }: Writer,
   after: SeatInput,
   before: SeatInput | null = null,
@@ -78,7 +83,7 @@ export function largerThanAllowed(
   return inputInvalid([{ path, message }])
 }
 
-function listsSize({ spaces, permissions }: SeatInput): number {
+function listsSize({ spaces, permissions }: SeatLists): number {
   return listSize(spaces) + listSize(permissions)
 }
 

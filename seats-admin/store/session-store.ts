@@ -6,6 +6,8 @@
  * callers must handle both. "Atomically" means one transaction, without other writes to the row between read and write.
  */
 
+import type { Committed } from '../model/change.ts'
+import type { AsOf } from '../model/readings.ts'
 import type { SessionRecord } from '../model/session.ts'
 
 export interface StoredSession extends SessionRecord {
@@ -19,14 +21,7 @@ export interface StoredSession extends SessionRecord {
 }
 
 /** The fields that a renewal of the Seats changes. */
-export interface Renewal {
-  readonly email: string | null
-  readonly name: string | null
-  readonly hashPerm: readonly string[]
-  readonly issuedAt: number
-  readonly renewAt: number
-  readonly sealed: string
-}
+export type Renewal = Pick<StoredSession, 'email' | 'name' | 'hashPerm' | 'issuedAt' | 'renewAt' | 'sealed'>
 
 /** A refresh handle as presented: hashes of its two secrets. */
 export interface HandleProof {
@@ -43,29 +38,15 @@ export interface HandleProof {
  */
 export type Rotation =
   | { readonly outcome: 'rotated'; readonly session: StoredSession }
-  | { readonly outcome: 'replayed'; readonly committed: SessionChanged }
+  | { readonly outcome: 'replayed'; readonly committed: Committed }
   | { readonly outcome: 'expired' | 'ended' | 'unknown' }
-
-/** A committed change of kind `session`; the key is the session's id. */
-export interface SessionChanged {
-  readonly seq: number
-  readonly mark: number
-  readonly changes: readonly { readonly tenant: string; readonly kind: 'session'; readonly key: string }[]
-}
-
-/** A value, and the store position of the same snapshot. */
-export interface SessionReading {
-  readonly seq: number
-  readonly mark: number
-  readonly value: SessionRecord | null
-}
 
 export interface SessionStore {
   /** Durable before it resolves. No row in the feed, because the random id is new. */
   create(session: StoredSession): Promise<void>
 
   /** A point read for the request path, with its store position. Also returns ended sessions. */
-  readSession(tenant: string, id: string): Promise<SessionReading>
+  readSession(tenant: string, id: string): Promise<AsOf<SessionRecord | null>>
 
   /** The complete row. Also returns ended sessions. */
   sessionById(tenant: string, id: string): Promise<StoredSession | null>
@@ -109,12 +90,7 @@ export interface SessionStore {
    *
    * @returns null when the condition did not hold
    */
-  renew(
-    tenant: string,
-    id: string,
-    handle: Uint8Array | null,
-    renewal: Renewal,
-  ): Promise<SessionChanged | null>
+  renew(tenant: string, id: string, handle: Uint8Array | null, renewal: Renewal): Promise<Committed | null>
 
   /**
    * Ends a session, with a row in the feed. An ended session keeps its time and is announced again. `sealed` becomes empty:
@@ -122,7 +98,7 @@ export interface SessionStore {
    *
    * @returns null for an unknown session
    */
-  end(tenant: string, id: string, now: number): Promise<SessionChanged | null>
+  end(tenant: string, id: string, now: number): Promise<Committed | null>
 
   /**
    * Deletes at most `limit` sessions with `expiresAt` before `before`, of all tenants. Ended sessions stay until then, so

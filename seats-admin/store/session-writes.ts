@@ -3,51 +3,53 @@
  * atomically.
  */
 
-import type { Position } from '../model/change.ts'
+import type { Change } from '../model/change.ts'
 import type { Row } from './rows.ts'
 import { SESSION_COLUMNS, sessionOrNull } from './session-rows.ts'
-import type { HandleProof, Rotation, SessionChanged, StoredSession } from './session-store.ts'
+import type { HandleProof, Rotation, StoredSession } from './session-store.ts'
 
 const THIS = 'tenant = :tenant AND id = :id'
 
-/**
- * May be repeated after a lost response: equal secrets mean the same session. Returns no row when another session has the
- * id.
- */
-export const CREATE = `INSERT INTO sessions (tenant, id, cookie_hash, family_hash, handle_hash, sub, email, name,
-    hash_perm, issued_at, renew_at, expires_at, ended_at, sealed)
-  VALUES (:tenant, :id, :cookie_hash, :family_hash, :handle_hash, :sub, :email, :name,
-    :hash_perm, :issued_at, :renew_at, :expires_at, :ended_at, :sealed)
-  ON CONFLICT (tenant, id) DO UPDATE SET id = excluded.id
-  WHERE sessions.cookie_hash IS NOT DISTINCT FROM excluded.cookie_hash
-    AND sessions.family_hash IS NOT DISTINCT FROM excluded.family_hash
-    AND sessions.handle_hash IS NOT DISTINCT FROM excluded.handle_hash
-  RETURNING id`
+export const sessionQueries = {
+  /**
+   * May be repeated after a lost response: equal secrets mean the same session. Returns no row when another session has
+   * the id.
+   */
+  create: `INSERT INTO sessions (tenant, id, cookie_hash, family_hash, handle_hash, sub, email, name,
+      hash_perm, issued_at, renew_at, expires_at, ended_at, sealed)
+    VALUES (:tenant, :id, :cookie_hash, :family_hash, :handle_hash, :sub, :email, :name,
+      :hash_perm, :issued_at, :renew_at, :expires_at, :ended_at, :sealed)
+    ON CONFLICT (tenant, id) DO UPDATE SET id = excluded.id
+    WHERE sessions.cookie_hash IS NOT DISTINCT FROM excluded.cookie_hash
+      AND sessions.family_hash IS NOT DISTINCT FROM excluded.family_hash
+      AND sessions.handle_hash IS NOT DISTINCT FROM excluded.handle_hash
+    RETURNING id`,
 
-export const FIND = `SELECT ${SESSION_COLUMNS} FROM sessions WHERE ${THIS}`
+  find: `SELECT ${SESSION_COLUMNS} FROM sessions WHERE ${THIS}`,
 
-/** Consumes a handle. If the row already has `next`, a repeated call succeeds: its first response was lost. */
-export const USE = `UPDATE sessions SET handle_hash = :next
-  WHERE ${THIS} AND family_hash = :family AND handle_hash IN (:handle, :next)
-    AND ended_at IS NULL AND expires_at > :now
-  RETURNING ${SESSION_COLUMNS}`
+  /** Consumes a handle. If the row already has `next`, a repeated call succeeds: its first response was lost. */
+  use: `UPDATE sessions SET handle_hash = :next
+    WHERE ${THIS} AND family_hash = :family AND handle_hash IN (:handle, :next)
+      AND ended_at IS NULL AND expires_at > :now
+    RETURNING ${SESSION_COLUMNS}`,
 
-export const GIVE_BACK = `UPDATE sessions SET handle_hash = :to_hash, claimed_until = 0,
-    sealed = coalesce(:sealed, sealed)
-  WHERE ${THIS} AND ended_at IS NULL AND handle_hash IS NOT DISTINCT FROM :from_hash
-  RETURNING id`
+  giveBack: `UPDATE sessions SET handle_hash = :to_hash, claimed_until = 0,
+      sealed = coalesce(:sealed, sealed)
+    WHERE ${THIS} AND ended_at IS NULL AND handle_hash IS NOT DISTINCT FROM :from_hash
+    RETURNING id`,
 
-export const CLAIM = `UPDATE sessions SET claimed_until = :until
-  WHERE ${THIS} AND ended_at IS NULL AND expires_at > :now AND claimed_until <= :now
-  RETURNING ${SESSION_COLUMNS}`
+  claim: `UPDATE sessions SET claimed_until = :until
+    WHERE ${THIS} AND ended_at IS NULL AND expires_at > :now AND claimed_until <= :now
+    RETURNING ${SESSION_COLUMNS}`,
 
-/** Requires {@link FIND} and {@link mayRenew} in the same transaction. */
-export const RENEW = `UPDATE sessions SET email = :email, name = :name, hash_perm = :hash_perm, issued_at = :issued_at,
-    renew_at = :renew_at, sealed = :sealed, claimed_until = 0
-  WHERE ${THIS}`
+  /** Requires `find` and {@link mayRenew} in the same transaction. */
+  renew: `UPDATE sessions SET email = :email, name = :name, hash_perm = :hash_perm, issued_at = :issued_at,
+      renew_at = :renew_at, sealed = :sealed, claimed_until = 0
+    WHERE ${THIS}`,
 
-/** An ended session keeps its time. The provider's tokens are removed. */
-export const END = `UPDATE sessions SET ended_at = coalesce(ended_at, :now), sealed = '' WHERE ${THIS}`
+  /** An ended session keeps its time. The provider's tokens are removed. */
+  end: `UPDATE sessions SET ended_at = coalesce(ended_at, :now), sealed = '' WHERE ${THIS}`,
+}
 
 /** The parameters of a use of a refresh handle. */
 export type Use = ReturnType<typeof useOf>
@@ -70,12 +72,8 @@ export function mayRenew(session: StoredSession | null, handle: Uint8Array | nul
   return session !== null && session.endedAt === null && sameBytes(session.handleHash, handle)
 }
 
-export function sessionChange(tenant: string, id: string): SessionChanged['changes'][number] {
+export function sessionChange(tenant: string, id: string): Change {
   return { tenant, kind: 'session', key: id }
-}
-
-export function sessionChanged({ seq, mark }: Position, tenant: string, id: string): SessionChanged {
-  return { seq, mark, changes: [sessionChange(tenant, id)] }
 }
 
 /** Ids are random, so this indicates a bug. */

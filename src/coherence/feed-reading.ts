@@ -1,16 +1,13 @@
 /** Readings of the store's change feed, and the listeners to them. */
 
-import type { Committed, NumberedChange, Position } from '../../seats-admin/model/change.ts'
+import type { Committed, FeedReading, NumberedChange, Position } from '../../seats-admin/model/change.ts'
 
 /** The result of one read of the feed: all changes between two positions. */
-export interface Reading {
+export interface Reading extends FeedReading {
   /** Monotonic ms, taken before the store was asked: the state is at least this new. */
   readonly noted: number
   /** Where the reading begins; null for the first one. */
   readonly from: Position | null
-  readonly head: Position
-  /** Null: unknown, so everything counts as changed. */
-  readonly changes: readonly NumberedChange[] | null
   /** False: the instance was not listed when it read, so the reading gives no lease. */
   readonly listed?: boolean
 }

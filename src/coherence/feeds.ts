@@ -1,32 +1,13 @@
 /** The change feed, of an embedded store with one gateway and of a store that a fleet shares. */
 
-import type { Instance } from '../../seats-admin/model/instance.ts'
-import type { NumberedChange, Position } from '../../seats-admin/model/change.ts'
+import type { Instance, Registry } from '../../seats-admin/model/instance.ts'
+import type { ChangeReader, Position } from '../../seats-admin/model/change.ts'
 import type { Clock } from './clock.ts'
 import type { Feed, FeedAnswer } from './follower.ts'
 
-interface StoreReading {
-  readonly head: Position
-  readonly changes: readonly NumberedChange[] | null
-}
-
-/** The change feed of a store. */
-export interface ChangeSource {
-  changesSince(position: Position | null): Promise<StoreReading>
-}
-
-/** The store's list of instances. `Registry` in seats-admin documents the guarantees. */
-export interface InstanceList {
-  register(id: string, name: string): Promise<void>
-  follow(
-    id: string,
-    beat: number,
-    position: Position | null,
-    applied: number,
-  ): Promise<StoreReading & { readonly registered: boolean }>
+/** The store's list of instances. */
+export interface InstanceList extends Omit<Registry, 'instances'> {
   instances(): Promise<readonly ListedInstance[]>
-  forget(id: string, beat: number): Promise<void>
-  leave(id: string): Promise<void>
 }
 
 /** The fields of a listed instance that the protocol uses. */
@@ -34,9 +15,9 @@ export type ListedInstance = Pick<Instance, 'id' | 'beat' | 'applied'>
 
 /** The feed of a store with a single gateway, which needs no list. */
 export class SingleInstanceFeed implements Feed {
-  readonly #source: ChangeSource
+  readonly #source: ChangeReader
 
-  constructor(source: ChangeSource) {
+  constructor(source: ChangeReader) {
     this.#source = source
   }
 

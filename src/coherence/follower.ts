@@ -1,6 +1,6 @@
 /** Follows the store's feed: reads it periodically and on demand. One a process tree. See `lease.ts`. */
 
-import type { NumberedChange, Position } from '../../seats-admin/model/change.ts'
+import type { Position } from '../../seats-admin/model/change.ts'
 import type { Reading } from './feed-reading.ts'
 import type { Clock } from './clock.ts'
 import { LEASE } from './lease.ts'
@@ -17,13 +17,7 @@ export interface Feed {
   read(position: Position | null, noted: number, applied: number): Promise<FeedAnswer>
 }
 
-export interface FeedAnswer {
-  readonly noted: number
-  readonly head: Position
-  readonly changes: readonly NumberedChange[] | null
-  /** False: the instance was not listed. */
-  readonly listed?: boolean
-}
+export type FeedAnswer = Omit<Reading, 'from'>
 
 /** Called when the feed becomes readable and when it stops being so; not for each failure. */
 export type FeedListener = (state: 'live' | 'lost', cause: unknown) => void

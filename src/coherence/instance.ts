@@ -4,17 +4,11 @@
  */
 
 import type { Acknowledgement, Announcement, Bus } from './bus.ts'
-import type { Committed, NumberedChange } from '../../seats-admin/model/change.ts'
+import type { ChangeReader, Committed, NumberedChange } from '../../seats-admin/model/change.ts'
 import { numbered, type Reading } from './feed-reading.ts'
 import { AcknowledgementBarrier } from './acknowledgements.ts'
 import type { Clock } from './clock.ts'
-import {
-  type ChangeSource,
-  type InstanceList,
-  type ListedInstance,
-  SingleInstanceFeed,
-  RegisteredFeed,
-} from './feeds.ts'
+import { type InstanceList, type ListedInstance, SingleInstanceFeed, RegisteredFeed } from './feeds.ts'
 import { type FeedListener, Follower } from './follower.ts'
 import { LEASE, MARGIN, type Renewer } from './lease.ts'
 
@@ -55,7 +49,7 @@ export interface InstanceListener {
 export interface InstanceOptions {
   readonly id: string
   readonly name: string
-  readonly source: ChangeSource
+  readonly source: ChangeReader
   readonly list: InstanceList | null
   readonly bus: Bus | null
   readonly clock: Clock

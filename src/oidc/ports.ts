@@ -1,7 +1,7 @@
 /** The interfaces that sign-in requires from the rest of the gateway. Types only. */
 
 import type { OidcConfig, TokenConfig } from '../config/config.ts'
-import type { SessionChanged, SessionStore } from '../../seats-admin/index.ts'
+import type { Committed, SessionStore } from '../../seats-admin/index.ts'
 
 /** A tenant with an identity provider. */
 export interface OidcTenant {
@@ -64,7 +64,7 @@ export interface OidcPorts {
   readonly seats: SeatDirectory
   readonly mint: Mint
   /** Resolves when no instance decides by the old state of the session. */
-  readonly announce: (committed: SessionChanged) => Promise<void>
+  readonly announce: (committed: Committed) => Promise<void>
   readonly log: OidcLog
   /** Wall clock, ms since the epoch. */
   readonly now: () => number

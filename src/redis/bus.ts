@@ -6,7 +6,8 @@
 import { performance } from 'node:perf_hooks'
 import type { Acknowledgement, Announcement, Bus, BusReceiver } from '../coherence/bus.ts'
 import type { NumberedChange } from '../../seats-admin/model/change.ts'
-import { type RedisConnection, isReady, type Subscriber } from './connection.ts'
+import type { Redis } from 'ioredis'
+import { type RedisConnection, isReady } from './connection.ts'
 import type { Keys } from './keys.ts'
 import { MAX_VALUE } from './resp.ts'
 import type { Seal } from './seal.ts'
@@ -20,7 +21,7 @@ type Row = readonly [seq: number, mark: number, tenant: string, kind: string, ke
 
 export class RedisBus implements Bus {
   readonly #publisher: RedisConnection
-  readonly #subscriber: Subscriber
+  readonly #subscriber: Redis
   readonly #keys: Keys
   readonly #seal: Seal
   #id = ''
@@ -29,7 +30,7 @@ export class RedisBus implements Bus {
   #timer: NodeJS.Timeout | null = null
   #subscribed = false
 
-  constructor(publisher: RedisConnection, subscriber: Subscriber, keys: Keys, seal: Seal) {
+  constructor(publisher: RedisConnection, subscriber: Redis, keys: Keys, seal: Seal) {
     this.#publisher = publisher
     this.#subscriber = subscriber
     this.#keys = keys

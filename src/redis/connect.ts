@@ -109,7 +109,6 @@ function cluster(config: RedisConfig, commandTimeout: number): Cluster {
   )
 }
 
-/** Options of every connection of a deployment. */
 function commonOptions(config: RedisConfig, commandTimeout: number, connector: Connector) {
   return {
     Connector: connector,

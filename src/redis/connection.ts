@@ -3,8 +3,6 @@
 import type { Cluster, Redis } from 'ioredis'
 
 export type RedisConnection = Redis | Cluster
-/** A connection for subscriptions: to one server, also of a cluster. */
-export type Subscriber = Redis
 
 /** Milliseconds until a command fails; a later reply is dropped. Bounds what a decision waits for Redis. */
 export const COMMAND_TIMEOUT = 100

@@ -41,7 +41,7 @@ export class ReplyValidator {
 
   /** @throws ProtocolError for a reply that matches no command */
   received(reply: Reply): void {
-    if (this.#subscribed && isMessage(reply)) return
+    if (this.#subscribed && isNamed(reply, 'message', isBulk, isBulk)) return
     const [next] = this.#pending
     if (next === undefined) throw new ProtocolError('a reply without a command')
     if (reply.type === 'error') this.#checkError(reply.text)
@@ -91,10 +91,6 @@ function isBulk(reply: Reply): boolean {
 
 function isInteger({ type }: Reply): boolean {
   return type === 'integer'
-}
-
-function isMessage(reply: Reply): boolean {
-  return isNamed(reply, 'message', isBulk, isBulk)
 }
 
 /** An array of the word and elements that match the predicates, in order. */

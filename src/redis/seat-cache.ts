@@ -9,6 +9,15 @@
  */
 
 import type { StoredApiKey } from '../../seats-admin/model/api-key.ts'
+import type {
+  AsOf,
+  GrantReader,
+  GrantReading,
+  Named,
+  SpacesReading,
+} from '../../seats-admin/model/readings.ts'
+import type { SeatLists } from '../../seats-admin/model/seat.ts'
+import type { History } from '../coherence/history.ts'
 import { Lookups } from '../model/cache-lookups.ts'
 import type { Source } from '../model/decision.ts'
 import type { SeatQuestion } from '../model/seat.ts'
@@ -16,52 +25,12 @@ import { type RedisConnection, isReady } from './connection.ts'
 import type { Keys } from './keys.ts'
 import { MAX_VALUE } from './resp.ts'
 import type { Seal } from './seal.ts'
-import {
-  decode,
-  encode,
-  keyRow,
-  namedRow,
-  seatRowOrNull,
-  type Kind,
-  type NamedRow,
-  type Read,
-  type SeatRow,
-} from './seat-codec.ts'
+import { decode, encode, keyRow, namedRow, seatRowOrNull, type Kind } from './seat-codec.ts'
 
 /** Seconds until an entry expires. Entries in use stay in the Seat memory; this bounds unused ones. */
 const TTL = 3600
 /** Milliseconds without Redis after a failure: a frozen server delays one request, not every one. */
 const PAUSE = 500
-
-/** The store's reads for the Seat memory. */
-export interface SeatStore {
-  grantByName(tenant: string, name: string, question: SeatQuestion): Promise<Read<NamedRow>>
-  grantById(tenant: string, id: string, question: SeatQuestion): Promise<Read<SeatRow | null>>
-  spacesByName(tenant: string, name: string): Promise<Read<SeatSpaces | null>>
-  seatById(tenant: string, id: string): Promise<Read<SeatLists | null>>
-  apiKeyById(tenant: string, id: string): Promise<Read<StoredApiKey | null>>
-}
-
-/** The part of a Seat that sign-in reads; never cached here. */
-export interface SeatSpaces {
-  readonly id: string
-  readonly name: string
-  readonly spaces: readonly string[]
-}
-
-/** A complete Seat of any size; never cached here. */
-export interface SeatLists {
-  readonly spaces: readonly string[]
-  readonly permissions: readonly string[]
-}
-
-/** Tells whether a value read at a store position is still valid. */
-export interface Freshness {
-  isCurrent(
-    position: { readonly seq: number; readonly mark: number },
-    what: { readonly tenant: string; readonly kind: Kind; readonly key: string },
-  ): boolean
-}
 
 /** The Redis of a fleet. */
 export interface SharedCache {
@@ -70,23 +39,23 @@ export interface SharedCache {
   readonly seal: Seal
 }
 
-type Sourced<V> = Read<V> & { readonly source: Source }
+type Sourced<V> = AsOf<V> & { readonly source: Source }
 
 export class SeatCache {
-  readonly #store: SeatStore
+  readonly #store: GrantReader
   readonly #redis: RedisConnection
   readonly #keys: Keys
   readonly #seal: Seal
-  readonly #history: Freshness
+  readonly #history: Pick<History, 'isCurrent'>
   readonly #now: () => number
   readonly #lookups: Lookups
   #pausedUntil = 0
 
   /** @param now monotonic ms */
   constructor(
-    store: SeatStore,
+    store: GrantReader,
     { connection, keys, seal }: SharedCache,
-    history: Freshness,
+    history: Pick<History, 'isCurrent'>,
     now: () => number,
     lookups = new Lookups(),
   ) {
@@ -99,21 +68,21 @@ export class SeatCache {
     this.#now = now
   }
 
-  grantByName(tenant: string, name: string, question: SeatQuestion): Promise<Sourced<NamedRow>> {
+  grantByName(tenant: string, name: string, question: SeatQuestion): Promise<Sourced<Named<GrantReading>>> {
     const load = () => this.#store.grantByName(tenant, name, question)
     return this.#read('seat-name', tenant, name, namedRow, load, ({ seat }) => seat?.complete !== false)
   }
 
-  grantById(tenant: string, id: string, question: SeatQuestion): Promise<Sourced<SeatRow | null>> {
+  grantById(tenant: string, id: string, question: SeatQuestion): Promise<Sourced<GrantReading | null>> {
     const load = () => this.#store.grantById(tenant, id, question)
     return this.#read('seat', tenant, id, seatRowOrNull, load, (seat) => seat?.complete !== false)
   }
 
-  spacesByName(tenant: string, name: string): Promise<Read<SeatSpaces | null>> {
+  spacesByName(tenant: string, name: string): Promise<AsOf<SpacesReading | null>> {
     return this.#store.spacesByName(tenant, name)
   }
 
-  seatById(tenant: string, id: string): Promise<Read<SeatLists | null>> {
+  seatById(tenant: string, id: string): Promise<AsOf<SeatLists | null>> {
     return this.#store.seatById(tenant, id)
   }
 
@@ -126,7 +95,7 @@ export class SeatCache {
     tenant: string,
     key: string,
     shape: (data: unknown) => V | undefined,
-    load: () => Promise<Read<V>>,
+    load: () => Promise<AsOf<V>>,
     isComplete: (value: V) => boolean = () => true,
   ): Promise<Sourced<V>> {
     // In UTF-8, names that differ only in lone surrogates become the same key.

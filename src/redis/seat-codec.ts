@@ -1,31 +1,11 @@
 /** The JSON form of Seats and API keys in Redis: `[seq, mark, value]`, with the key's hash in base64url. */
 
 import type { StoredApiKey } from '../../seats-admin/model/api-key.ts'
+import type { AsOf, GrantReading, Named } from '../../seats-admin/model/readings.ts'
 
 export type Kind = 'seat-name' | 'seat' | 'api-key'
 
-/** A value and the store position of the read. */
-export interface Read<V> {
-  readonly seq: number
-  readonly mark: number
-  readonly value: V
-}
-
-export interface NamedRow {
-  readonly seat: SeatRow | null
-  readonly givenUpAt: number | null
-}
-
-export interface SeatRow {
-  readonly id: string
-  readonly name: string
-  readonly spaces: readonly string[]
-  readonly permissions: readonly string[]
-  /** False when the row holds only what the SeatQuestion asked for. */
-  readonly complete: boolean
-}
-
-export function encode({ seq, mark, value }: Read<unknown>): string {
+export function encode({ seq, mark, value }: AsOf<unknown>): string {
   return JSON.stringify([seq, mark, value], bytesAsBase64url)
 }
 
@@ -36,7 +16,7 @@ function bytesAsBase64url(this: unknown, name: string, value: unknown): unknown 
 }
 
 /** @returns null for anything but the exact form that `encode` writes */
-export function decode<V>(text: string | null, shape: (data: unknown) => V | undefined): Read<V> | null {
+export function decode<V>(text: string | null, shape: (data: unknown) => V | undefined): AsOf<V> | null {
   if (text === null) return null
   let data: unknown
   try {
@@ -49,13 +29,13 @@ export function decode<V>(text: string | null, shape: (data: unknown) => V | und
   return value === undefined ? null : { seq: data[0], mark: data[1], value }
 }
 
-export function namedRow(data: unknown): NamedRow | undefined {
+export function namedRow(data: unknown): Named<GrantReading> | undefined {
   if (!isRecord(data) || !isNumberOrNull(data.givenUpAt)) return undefined
   const seat = seatRowOrNull(data.seat)
   return seat === undefined ? undefined : { seat, givenUpAt: data.givenUpAt }
 }
 
-export function seatRowOrNull(data: unknown): SeatRow | null | undefined {
+export function seatRowOrNull(data: unknown): GrantReading | null | undefined {
   if (data === null) return null
   if (!isRecord(data)) return undefined
   const { id, name, spaces, permissions } = data

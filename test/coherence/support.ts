@@ -1,9 +1,9 @@
 /** A manual clock and a fake store for the tests of this folder. */
 
-import type { Committed, NumberedChange, Position } from '../../seats-admin/model/change.ts'
+import type { ChangeReader, Committed, NumberedChange, Position } from '../../seats-admin/model/change.ts'
 import type { Reading } from '../../src/coherence/feed-reading.ts'
 import type { Clock } from '../../src/coherence/clock.ts'
-import type { ChangeSource, InstanceList, ListedInstance } from '../../src/coherence/feeds.ts'
+import type { InstanceList, ListedInstance } from '../../src/coherence/feeds.ts'
 
 /** Resolves once all pending promise reactions have run. */
 export const settled = () => new Promise<void>((resolve) => setImmediate(resolve))
@@ -74,7 +74,7 @@ export function reading(noted: number, from: Position | null, ...changes: Number
 }
 
 /** Performs each call at once; its responses wait while it is held. */
-export class FakeStore implements ChangeSource, InstanceList {
+export class FakeStore implements ChangeReader, InstanceList {
   /** The calls, in order. */
   readonly calls: string[] = []
   readonly rows = new Map<string, ListedInstance>()

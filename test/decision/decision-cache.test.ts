@@ -1,5 +1,6 @@
 /** A cached authorization equals one computed now, and takes no more memory than estimated. */
 
+import type { GrantReading } from '../../seats-admin/model/readings.ts'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import type { Credentials } from '../../src/model/authorization-request.ts'
@@ -10,7 +11,7 @@ import { authorizationBytes } from '../../src/lib/heap-size.ts'
 import { DecisionEngine } from '../../src/decision/engine.ts'
 import { DecisionCache } from '../../src/decision/decision-cache.ts'
 import { compileTable } from '../../src/decision/router/table.ts'
-import { SeatMemory, type SeatRow } from '../../src/decision/seats/memory.ts'
+import { SeatMemory } from '../../src/decision/seats/memory.ts'
 import { collected } from '../support/garbage.ts'
 
 const BYTES = 2 ** 20
@@ -31,7 +32,7 @@ const { table } = compileTable(entries, upstreams, [])
  * caller.
  */
 class World {
-  readonly seats = new Map<string, SeatRow>()
+  readonly seats = new Map<string, GrantReading>()
   readonly givenUp = new Map<string, number>()
   readonly memory: SeatMemory
   /** Reads of the store. */

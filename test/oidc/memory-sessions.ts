@@ -4,11 +4,12 @@
  */
 
 import type {
+  AsOf,
+  Committed,
   HandleProof,
   Renewal,
   Rotation,
-  SessionChanged,
-  SessionReading,
+  SessionRecord,
   SessionStore,
   StoredSession,
 } from '../../seats-admin/index.ts'
@@ -31,7 +32,7 @@ export class MemorySessions implements SessionStore {
     this.rows.set(`${session.tenant} ${session.id}`, { session, claimedUntil: 0 })
   }
 
-  async readSession(tenant: string, id: string): Promise<SessionReading> {
+  async readSession(tenant: string, id: string): Promise<AsOf<SessionRecord | null>> {
     const value = await this.sessionById(tenant, id)
     return { seq: this.#seq, mark: this.#seq, value }
   }
@@ -90,7 +91,7 @@ export class MemorySessions implements SessionStore {
     id: string,
     handle: Uint8Array | null,
     renewal: Renewal,
-  ): Promise<SessionChanged | null> {
+  ): Promise<Committed | null> {
     this.#check()
     const row = this.#row(tenant, id)
     if (row === undefined || row.session.endedAt !== null || !same(row.session.handleHash, handle))
@@ -100,7 +101,7 @@ export class MemorySessions implements SessionStore {
     return this.#changed(row.session)
   }
 
-  async end(tenant: string, id: string, now: number): Promise<SessionChanged | null> {
+  async end(tenant: string, id: string, now: number): Promise<Committed | null> {
     this.#check()
     const row = this.#row(tenant, id)
     if (row === undefined) return null
@@ -119,7 +120,7 @@ export class MemorySessions implements SessionStore {
     return this.rows.get(`${tenant} ${id}`)
   }
 
-  #changed({ tenant, id }: StoredSession): SessionChanged {
+  #changed({ tenant, id }: StoredSession): Committed {
     this.#seq++
     return { seq: this.#seq, mark: this.#seq, changes: [{ tenant, kind: 'session', key: id }] }
   }

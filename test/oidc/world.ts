@@ -20,7 +20,7 @@ import type {
   SeatDirectory,
   SeatOfName,
 } from '../../src/oidc/ports.ts'
-import type { SessionChanged } from '../../seats-admin/index.ts'
+import type { Committed } from '../../seats-admin/index.ts'
 import { Browser, type Page } from './browser-client.ts'
 import { MemorySessions } from './memory-sessions.ts'
 import { mount } from './mount.ts'
@@ -70,7 +70,7 @@ export class SignInWorld {
   readonly globex: TestProvider
   readonly seats = new Seats()
   readonly sessions = new MemorySessions()
-  readonly announced: SessionChanged[] = []
+  readonly announced: Committed[] = []
   readonly lines: Line[] = []
   readonly secrets = new Set<string>([CLIENT_SECRET])
   readonly ephemeral: Ephemeral

@@ -1,15 +1,12 @@
 /** Reads of administration. */
 
-import type { ApiKey } from '../../model/api-key.ts'
-import { type AdminRefusal, apiKeyNotFound } from '../../model/refusal.ts'
-import type { Scope } from '../../model/scope.ts'
-import type { ListedSeat, StoredSeat } from '../../model/seat.ts'
+import { apiKeyNotFound } from '../../model/refusal.ts'
 import { adminQueries, type Listing, PAGE_TEXT, visibilityOf, spacesOf, visibleSeat } from '../pages.ts'
 import { apiKey, integer, listedSeat, type Row } from '../rows.ts'
-import type { Page } from '../store.ts'
-import type { Connection } from './connection.ts'
+import type { AdminStore, Page } from '../store.ts'
+import type { ConnectionPools } from './connection-pools.ts'
 import { postgres, storableOrEmpty } from './dialect.ts'
-import { type Sql, sql } from './sql.ts'
+import { type Sql, sql, type Values } from './sql.ts'
 
 const queries = adminQueries(postgres)
 const SEAT = sql(queries.seat)
@@ -27,45 +24,29 @@ function pageOf(rows: string, size: string): Sql {
     ) q WHERE q.before < ${PAGE_TEXT} ORDER BY q.id LIMIT :limit`)
 }
 
-export async function readSeat(
-  connection: Connection,
-  tenant: string,
-  id: string,
-  scope: Scope,
-): Promise<StoredSeat | AdminRefusal> {
-  return visibleSeat(
-    (await connection.query(SEAT, { tenant, id: storableOrEmpty(id), ...visibilityOf(scope) }))[0],
-    scope,
-  )
-}
-
-export async function readApiKey(
-  connection: Connection,
-  tenant: string,
-  id: string,
-  scope: Scope,
-): Promise<ApiKey | AdminRefusal> {
-  const values = { tenant, id: storableOrEmpty(id), spaces: spacesOf(scope) }
-  const [row] = await connection.query(scope.admin ? API_KEY : API_KEY_OF_SPACES, values)
-  return row === undefined ? apiKeyNotFound : apiKey(row)
-}
-
-export async function listSeats(
-  connection: Connection,
-  tenant: string,
-  page: Page,
-): Promise<Listing<ListedSeat>> {
-  const question = page.scope.admin ? SEATS : SEATS_OF_SPACES
-  return listing(await connection.query(question, valuesOf(tenant, page)), listedSeat)
-}
-
-export async function listApiKeys(
-  connection: Connection,
-  tenant: string,
-  page: Page,
-): Promise<Listing<ApiKey>> {
-  const question = page.scope.admin ? API_KEYS : API_KEYS_OF_SPACES
-  return listing(await connection.query(question, valuesOf(tenant, page)), apiKey)
+export function adminReaderOf(
+  pools: ConnectionPools,
+): Pick<AdminStore, 'readSeat' | 'readApiKey' | 'listSeats' | 'listApiKeys'> {
+  const query = (question: Sql, values: Values) => pools.query(pools.administration, question, values)
+  return {
+    async readSeat(tenant, id, scope) {
+      const values = { tenant, id: storableOrEmpty(id), ...visibilityOf(scope) }
+      return visibleSeat((await query(SEAT, values))[0], scope)
+    },
+    async readApiKey(tenant, id, scope) {
+      const values = { tenant, id: storableOrEmpty(id), spaces: spacesOf(scope) }
+      const [row] = await query(scope.admin ? API_KEY : API_KEY_OF_SPACES, values)
+      return row === undefined ? apiKeyNotFound : apiKey(row)
+    },
+    async listSeats(tenant, page) {
+      const question = page.scope.admin ? SEATS : SEATS_OF_SPACES
+      return listing(await query(question, valuesOf(tenant, page)), listedSeat)
+    },
+    async listApiKeys(tenant, page) {
+      const question = page.scope.admin ? API_KEYS : API_KEYS_OF_SPACES
+      return listing(await query(question, valuesOf(tenant, page)), apiKey)
+    },
+  }
 }
 
 function valuesOf(tenant: string, { limit, after, scope }: Page) {

@@ -1,14 +1,15 @@
-/** Writes to API keys. Each function runs in its own transaction. */
+/** Writes to API keys, each in its own transaction. */
 
-import { type ApiKey, hashApiKey } from '../../model/api-key.ts'
-import { type AdminRefusal, apiKeyNotFound, grantExceedsOwn, isRefusal } from '../../model/refusal.ts'
+import { hashApiKey } from '../../model/api-key.ts'
+import { apiKeyNotFound, grantExceedsOwn, isRefusal } from '../../model/refusal.ts'
 import { grantsAny, mayManageKey, type Scope } from '../../model/scope.ts'
 import { apiKeyChange, newApiKey, seatIdsOf } from '../api-key-rules.ts'
 import { PAGE_TEXT, seatIsVisible, visibilityOf } from '../pages.ts'
 import { integer, type Row, text } from '../rows.ts'
-import { writeQueries } from '../seat-queries.ts'
-import type { ApiKeyInput, Writer, Written } from '../store.ts'
-import { isStorable, nameNotStorable, postgres, storableOrEmpty } from './dialect.ts'
+import { apiKeyQuery } from '../seat-queries.ts'
+import type { AdminStore } from '../store.ts'
+import type { ConnectionPools } from './connection-pools.ts'
+import { isStorable, nameNotStorable, postgres, storableOrEmpty, storableWriter } from './dialect.ts'
 import { sql } from './sql.ts'
 import { logged, type Transaction } from './transaction.ts'
 
@@ -19,7 +20,7 @@ const SEATS_BY_NAME = sql(
   `SELECT ${SEAT} FROM seats s
    WHERE s.tenant = :tenant AND s.name = ANY (:names::text[]) AND ${seatIsVisible(postgres)}`,
 )
-const FIND = sql(writeQueries(postgres).apiKey)
+const FIND = sql(apiKeyQuery(postgres))
 const SEATS_OF = sql(
   `SELECT ${SEAT} FROM api_key_seats ks JOIN seats s ON s.tenant = ks.tenant AND s.id = ks.seat_id
    WHERE ks.tenant = :tenant AND ks.api_key_id = :id`,
@@ -36,54 +37,37 @@ const REVOKE = logged(
   `revoked AS (UPDATE api_keys SET revoked_at = coalesce(revoked_at, :now) WHERE tenant = :tenant AND id = :id),`,
 )
 
-/** Refusals that do not depend on stored data, checked before the transaction. */
-export function refuseApiKey({ name }: ApiKeyInput): AdminRefusal | null {
-  return isStorable(name) ? null : nameNotStorable
-}
+export function apiKeyWritesOf(pools: ConnectionPools): Pick<AdminStore, 'createApiKey' | 'revokeApiKey'> {
+  return {
+    async createApiKey(author, input) {
+      if (!isStorable(input.name)) return nameNotStorable
+      const writer = storableWriter(author)
+      const { tenant, by, scope, now } = writer
+      return pools.write(async (transaction) => {
+        const names = input.seats.filter(isStorable)
+        const seats = await transaction.query(SEATS_BY_NAME, { tenant, names, ...visibilityOf(scope) })
+        const ids = seatIdsOf(input.seats, new Map(seats.map((row) => [text(row, 'name'), text(row, 'id')])))
+        if (isRefusal(ids)) return ids
+        if (!(await mayGrant(transaction, tenant, scope, seats))) return grantExceedsOwn
+        const made = newApiKey(writer, transaction.idTime(now), input)
+        const { id, name, expiresAt: expires_at } = made
+        const values = { tenant, id, name, hash: hashApiKey(made.key), by, now, expires_at, seat_ids: ids }
+        return { ...(await transaction.write(INSERT, [apiKeyChange(tenant, id)], values)), value: made }
+      })
+    },
 
-export async function createApiKey(
-  transaction: Transaction,
-  writer: Writer,
-  input: ApiKeyInput,
-): Promise<Written<ApiKey & { key: string }> | AdminRefusal> {
-  const { tenant, by, scope, now } = writer
-  const names = input.seats.filter(isStorable)
-  const seats = await transaction.query(SEATS_BY_NAME, { tenant, names, ...visibilityOf(scope) })
-  const ids = seatIdsOf(input.seats, new Map(seats.map((row) => [text(row, 'name'), text(row, 'id')])))
-  if (isRefusal(ids)) return ids
-  if (!(await mayGrant(transaction, tenant, scope, seats))) return grantExceedsOwn
-  const made = newApiKey(writer, transaction.idTime(now), input)
-  const { id, name, expiresAt } = made
-  const values = {
-    tenant,
-    id,
-    name,
-    hash: hashApiKey(made.key),
-    by,
-    now,
-    expires_at: expiresAt,
-    seat_ids: ids,
+    revokeApiKey({ tenant, scope, now }, wantedId) {
+      const id = storableOrEmpty(wantedId)
+      return pools.write(async (transaction) => {
+        const found = await transaction.query(FIND, { tenant, id, ...visibilityOf(scope) })
+        if (found.length === 0) return apiKeyNotFound
+        const seats = await transaction.query(SEATS_OF, { tenant, id })
+        if (!(await mayGrant(transaction, tenant, scope, seats))) return grantExceedsOwn
+        const committed = await transaction.write(REVOKE, [apiKeyChange(tenant, id)], { tenant, id, now })
+        return { ...committed, value: null }
+      })
+    },
   }
-  return { ...(await transaction.write(INSERT, [apiKeyChange(tenant, id)], values)), value: made }
-}
-
-/**
- * A second revocation keeps the first time, but is announced again: the first response may have been lost before all
- * instances applied the change.
- */
-export async function revokeApiKey(
-  transaction: Transaction,
-  writer: Writer,
-  wantedId: string,
-): Promise<Written<null> | AdminRefusal> {
-  const { tenant, scope, now } = writer
-  const id = storableOrEmpty(wantedId)
-  const found = await transaction.query(FIND, { tenant, id, ...visibilityOf(scope) })
-  if (found.length === 0) return apiKeyNotFound
-  const seats = await transaction.query(SEATS_OF, { tenant, id })
-  if (!(await mayGrant(transaction, tenant, scope, seats))) return grantExceedsOwn
-  const committed = await transaction.write(REVOKE, [apiKeyChange(tenant, id)], { tenant, id, now })
-  return { ...committed, value: null }
 }
 
 /** Permissions are read only if they matter, in batches, until the result is known. */

@@ -7,13 +7,11 @@ export class Call {
   readonly startedAt: number
   /** Milliseconds. */
   readonly timeout: number
-  readonly deadline: number
   #cut: (() => void) | null = null
 
   constructor(timeout: number) {
     this.startedAt = monotonic()
     this.timeout = timeout
-    this.deadline = this.startedAt + timeout
   }
 
   /** Milliseconds since the start. */
@@ -22,7 +20,7 @@ export class Call {
   }
 
   get expired(): boolean {
-    return monotonic() >= this.deadline
+    return this.elapsed >= this.timeout
   }
 
   /** Sets the function that aborts the current operation when the call expires; null clears it. */

@@ -4,10 +4,12 @@
  */
 
 import { Health, type Work } from '../health.ts'
+import type { Row } from '../rows.ts'
 import { StoreUnavailable } from '../store.ts'
 import { type Call, withTimeout } from './call.ts'
 import type { Connection, Session } from './connection.ts'
 import { Pool } from './pool.ts'
+import type { Sql, Values } from './sql.ts'
 import { type Transaction, transact } from './transaction.ts'
 import type { Target } from './url.ts'
 
@@ -64,22 +66,23 @@ export class ConnectionPools {
     this.#feed = new Pool(target, { ...session, durable: false }, 1)
   }
 
-  /** For idempotent work. */
-  runRetryable<V>(
-    pool: Pool,
-    work: (connection: Connection) => Promise<V>,
-    timeout: number = this.#timeout,
-  ): Promise<V> {
-    return this.health.observe(this.#workOf(pool), () => this.runUnobserved(pool, work, timeout))
+  /** For idempotent statements. */
+  query(pool: Pool, question: Sql, values: Values): Promise<Row[]> {
+    return this.runRetryable(pool, (connection) => connection.query(question, values))
   }
 
-  /** Does not affect the store's health and is not retried to observe it. */
-  runUnobserved<V>(
-    pool: Pool,
-    work: (connection: Connection) => Promise<V>,
-    timeout: number = this.#timeout,
-  ): Promise<V> {
-    return this.#call(timeout, (call) => pool.repeat(call, work))
+  /** For idempotent work. */
+  runRetryable<V>(pool: Pool, work: (connection: Connection) => Promise<V>): Promise<V> {
+    return this.health.observe(this.#workOf(pool), () =>
+      this.#call(this.#timeout, (call) => pool.repeat(call, work)),
+    )
+  }
+
+  /** Does not affect the store's health and is not retried to observe it. For idempotent statements. */
+  queryUnobserved(pool: Pool, question: Sql, values: Values): Promise<Row[]> {
+    return this.#call(this.#timeout, (call) =>
+      pool.repeat(call, (connection) => connection.query(question, values)),
+    )
   }
 
   write<V>(work: (transaction: Transaction) => Promise<V>): Promise<V> {

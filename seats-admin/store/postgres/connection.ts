@@ -4,7 +4,7 @@ import { Socket } from 'node:net'
 import pg, { type QueryConfig, type QueryResult } from 'pg'
 import { monotonic } from '../clock.ts'
 import type { Row } from '../rows.ts'
-import { isRefusedByServer, connectionLost, unavailable } from './errors.ts'
+import { connectionLost, unavailable } from './errors.ts'
 import { type Sql, type Values, valuesOf } from './sql.ts'
 import type { Target } from './url.ts'
 
@@ -129,9 +129,8 @@ export class Connection {
     try {
       return (await this.#client.query(config)) as R
     } catch (cause) {
-      if (this.#broken && !isRefusedByServer(cause)) throw connectionLost(this.#place, cause)
-      if (!this.#broken && !isRefusedByServer(cause)) throw cause
-      throw unavailable(this.#place, cause)
+      if (cause instanceof pg.DatabaseError) throw unavailable(this.#place, cause)
+      throw this.#broken ? connectionLost(this.#place, cause) : cause
     } finally {
       this.#keepAlive(false)
     }

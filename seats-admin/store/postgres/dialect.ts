@@ -2,6 +2,7 @@
 
 import { inputInvalid } from '../../model/refusal.ts'
 import type { Dialect } from '../rows.ts'
+import type { Writer } from '../store.ts'
 
 export const postgres: Dialect = {
   spacesColumn: 's.short_spaces',
@@ -24,6 +25,11 @@ export function storableOrEmpty(text: string): string {
 /** For display texts: replaces unstorable characters by U+FFFD. */
 export function replaceUnstorable(text: string): string {
   return text.toWellFormed().replaceAll('\0', '\ufffd')
+}
+
+/** `by` is from a token and may contain any character. */
+export function storableWriter(writer: Writer): Writer {
+  return { ...writer, by: replaceUnstorable(writer.by) }
 }
 
 /** The refusal of a name with unstorable characters. */

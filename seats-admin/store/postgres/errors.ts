@@ -38,7 +38,7 @@ const ADVICE: Readonly<Record<string, string>> = {
  */
 export function unavailable(place: string, cause: unknown): StoreUnavailable {
   if (cause instanceof StoreUnavailable) return cause
-  const advice = isRefusedByServer(cause) ? ADVICE[cause.code ?? ''] : undefined
+  const advice = cause instanceof DatabaseError ? ADVICE[cause.code ?? ''] : undefined
   const message = `the store ${place}: ${messageOf(cause)}${advice === undefined ? '' : ` (${advice})`}`
   return isEnding(cause)
     ? new ConnectionLost(message)
@@ -65,7 +65,7 @@ const FAULTS: Readonly<Record<string, StoreFault>> = {
 
 /** Null for errors that a caller's value can cause. */
 function faultOf(cause: unknown): StoreFault | null {
-  if (!isRefusedByServer(cause)) return isUnreachable(cause) ? 'unreachable' : null
+  if (!(cause instanceof DatabaseError)) return isUnreachable(cause) ? 'unreachable' : null
   const { code = '' } = cause
   return FAULTS[code] ?? FAULTS[code.slice(0, 2)] ?? null
 }
@@ -74,13 +74,8 @@ export function connectionLost(place: string, cause: unknown): ConnectionLost {
   return new ConnectionLost(`the store ${place}: ${messageOf(cause)}`)
 }
 
-/** Whether the server responded with an error. */
-export function isRefusedByServer(cause: unknown): cause is DatabaseError {
-  return cause instanceof DatabaseError
-}
-
 function isEnding(cause: unknown): boolean {
-  if (!isRefusedByServer(cause)) return false
+  if (!(cause instanceof DatabaseError)) return false
   const { code = '' } = cause
   return ENDING.has(code) || code.startsWith('08')
 }

@@ -1,10 +1,10 @@
 /** Records the Seats of each user's latest sign-in. */
 
 import { createHash } from 'node:crypto'
-import type { Connection } from './connection.ts'
+import type { AdminStore } from '../store.ts'
+import type { ConnectionPools } from './connection-pools.ts'
 import { isStorable } from './dialect.ts'
-import { sql, type Values } from './sql.ts'
-import type { Transaction } from './transaction.ts'
+import { sql } from './sql.ts'
 
 /** Seats deleted since the sign-in started are ignored. */
 const IS_NEW = `s.tenant = :tenant AND s.id = ANY (:ids::text[]) AND NOT EXISTS (SELECT 1 FROM members m
@@ -24,18 +24,15 @@ const RECORD = sql(
    FROM (SELECT * FROM gone UNION ALL SELECT * FROM came) d WHERE s.tenant = :tenant AND s.id = d.seat_id`,
 )
 
-/** A digest of the user id, which may be too long for an index or have unstorable characters. */
-export function memberValues(tenant: string, user: string, seatIds: readonly string[]): Values {
-  const user_digest = createHash('sha256').update(user).digest()
-  return { tenant, user_digest, ids: seatIds.filter(isStorable) }
-}
-
-/** An unchanged sign-in needs neither the lock nor a write. */
-export async function membersDiffer(connection: Connection, values: Values): Promise<boolean> {
-  const [row] = await connection.query(DIFFERS, values)
-  return row?.differs === true
-}
-
-export async function recordMember(transaction: Transaction, values: Values): Promise<void> {
-  await transaction.query(RECORD, values)
+export function memberWritesOf(pools: ConnectionPools): Pick<AdminStore, 'recordMember'> {
+  return {
+    async recordMember(tenant, user, seatIds) {
+      // The user id itself may be too long for an index or have unstorable characters.
+      const user_digest = createHash('sha256').update(user).digest()
+      const values = { tenant, user_digest, ids: seatIds.filter(isStorable) }
+      // An unchanged sign-in needs neither the lock nor a write.
+      const [row] = await pools.query(pools.administration, DIFFERS, values)
+      if (row?.differs === true) await pools.write((transaction) => transaction.query(RECORD, values))
+    },
+  }
 }

@@ -1,33 +1,25 @@
 /** Point reads of the data plane, and readings of the change feed. */
 
-import type { StoredApiKey } from '../../model/api-key.ts'
-import type { Position } from '../../model/change.ts'
-import type { StoredSeat } from '../../model/seat.ts'
+import type { ChangeReader } from '../../model/change.ts'
 import { feedParameters, feedQuery, feedReading } from '../feed.ts'
 import {
-  apiKeyReading,
-  grantReading,
-  namedGrantReading,
-  nameReading,
+  apiKeyOrNull,
+  asOf,
+  grantOrNull,
+  namedGrant,
+  namedSeat,
   pointReads,
   quoted,
-  seatReading,
-  sessionReading,
-  spacesReading,
+  recordOrNull,
+  seatOrNull,
+  spacesOrNull,
 } from '../point-reads.ts'
-import type { SessionReading } from '../session-store.ts'
-import type {
-  AsOf,
-  FeedReading,
-  GrantReading,
-  NamedGrantReading,
-  NameReading,
-  SeatQuestion,
-  SpacesReading,
-} from '../store.ts'
-import type { Connection } from './connection.ts'
+import type { Row } from '../rows.ts'
+import type { SessionStore } from '../session-store.ts'
+import type { SeatReader } from '../store.ts'
+import type { ConnectionPools } from './connection-pools.ts'
 import { postgres, storableOrEmpty } from './dialect.ts'
-import { prepared } from './sql.ts'
+import { prepared, type Sql, type Values } from './sql.ts'
 
 const queries = pointReads(postgres)
 const GRANT_BY_NAME = prepared(queries.grantByName)
@@ -39,70 +31,25 @@ const API_KEY_BY_ID = prepared(queries.apiKeyById)
 const SESSION_BY_ID = prepared(queries.sessionById)
 const CHANGES = prepared(feedQuery())
 
-export async function grantByName(
-  connection: Connection,
-  tenant: string,
-  name: string,
-  question: SeatQuestion,
-): Promise<AsOf<NamedGrantReading>> {
-  const rows = await connection.query(GRANT_BY_NAME, {
-    tenant,
-    name: storableOrEmpty(name),
-    ...quoted(question),
-  })
-  return namedGrantReading(rows[0])
-}
-
-export async function grantById(
-  connection: Connection,
-  tenant: string,
-  id: string,
-  question: SeatQuestion,
-): Promise<AsOf<GrantReading | null>> {
-  const rows = await connection.query(GRANT_BY_ID, { tenant, id: storableOrEmpty(id), ...quoted(question) })
-  return grantReading(rows[0])
-}
-
-export async function spacesByName(
-  connection: Connection,
-  tenant: string,
-  name: string,
-): Promise<AsOf<SpacesReading | null>> {
-  return spacesReading((await connection.query(SPACES_BY_NAME, { tenant, name: storableOrEmpty(name) }))[0])
-}
-
-export async function seatByName(
-  connection: Connection,
-  tenant: string,
-  name: string,
-): Promise<AsOf<NameReading>> {
-  return nameReading((await connection.query(SEAT_BY_NAME, { tenant, name: storableOrEmpty(name) }))[0])
-}
-
-export async function seatById(
-  connection: Connection,
-  tenant: string,
-  id: string,
-): Promise<AsOf<StoredSeat | null>> {
-  return seatReading((await connection.query(SEAT_BY_ID, { tenant, id: storableOrEmpty(id) }))[0])
-}
-
-export async function apiKeyById(
-  connection: Connection,
-  tenant: string,
-  id: string,
-): Promise<AsOf<StoredApiKey | null>> {
-  return apiKeyReading((await connection.query(API_KEY_BY_ID, { tenant, id: storableOrEmpty(id) }))[0])
-}
-
-export async function readSession(
-  connection: Connection,
-  tenant: string,
-  id: string,
-): Promise<SessionReading> {
-  return sessionReading((await connection.query(SESSION_BY_ID, { tenant, id: storableOrEmpty(id) }))[0])
-}
-
-export async function changesSince(connection: Connection, position: Position | null): Promise<FeedReading> {
-  return feedReading(await connection.query(CHANGES, { ...feedParameters(position) }), position)
+export function readerOf(
+  pools: ConnectionPools,
+): SeatReader & ChangeReader & Pick<SessionStore, 'readSession'> {
+  const { reads } = pools
+  const byName = (tenant: string, name: string) => ({ tenant, name: storableOrEmpty(name) })
+  const byId = (tenant: string, id: string) => ({ tenant, id: storableOrEmpty(id) })
+  const read = async <V>(question: Sql, values: Values, valueOf: (row: Row) => V) =>
+    asOf((await pools.query(reads, question, values))[0], valueOf)
+  return {
+    grantByName: (tenant, name, question) =>
+      read(GRANT_BY_NAME, { ...byName(tenant, name), ...quoted(question) }, namedGrant),
+    grantById: (tenant, id, question) =>
+      read(GRANT_BY_ID, { ...byId(tenant, id), ...quoted(question) }, grantOrNull),
+    spacesByName: (tenant, name) => read(SPACES_BY_NAME, byName(tenant, name), spacesOrNull),
+    seatByName: (tenant, name) => read(SEAT_BY_NAME, byName(tenant, name), namedSeat),
+    seatById: (tenant, id) => read(SEAT_BY_ID, byId(tenant, id), seatOrNull),
+    apiKeyById: (tenant, id) => read(API_KEY_BY_ID, byId(tenant, id), apiKeyOrNull),
+    readSession: (tenant, id) => read(SESSION_BY_ID, byId(tenant, id), recordOrNull),
+    changesSince: async (position) =>
+      feedReading(await pools.query(reads, CHANGES, feedParameters(position)), position),
+  }
 }

@@ -4,12 +4,12 @@ import type { Position } from '../../model/change.ts'
 import { monotonic } from '../clock.ts'
 import { feedParameters, feedQuery, feedReading } from '../feed.ts'
 import { integer, type Row, text } from '../rows.ts'
-import type { Instance } from '../../model/instance.ts'
-import { type Registry, StoreUnavailable } from '../store.ts'
+import type { Instance, Registry } from '../../model/instance.ts'
+import { StoreUnavailable } from '../store.ts'
 import type { Connection } from './connection.ts'
 import { replaceUnstorable } from './dialect.ts'
 import type { ConnectionPools } from './connection-pools.ts'
-import { prepared, sql } from './sql.ts'
+import { prepared, type Sql, sql, type Values } from './sql.ts'
 
 /** Milliseconds after a lost connection during which no instance is removed. Longer than any observation of a beat. */
 const SETTLE_TIME = 10_000
@@ -51,11 +51,8 @@ export class PostgresRegistry implements Registry {
   }
 
   async register(id: string, name: string): Promise<void> {
-    const values = { id, name: replaceUnstorable(name) }
     this.#pools.prepareToFollow()
-    await this.#pools.runUnobserved(this.#pools.administration, (connection) =>
-      connection.query(REGISTER, values),
-    )
+    await this.#query(REGISTER, { id, name: replaceUnstorable(name) })
   }
 
   /**
@@ -73,8 +70,7 @@ export class PostgresRegistry implements Registry {
 
   async instances(): Promise<readonly Instance[]> {
     this.#observed = true
-    const rows = await this.#ask((connection) => connection.query(INSTANCES, {}))
-    return rows.map(instance)
+    return (await this.#query(INSTANCES, {})).map(instance)
   }
 
   /**
@@ -91,11 +87,11 @@ export class PostgresRegistry implements Registry {
   }
 
   async leave(id: string): Promise<void> {
-    await this.#ask((connection) => connection.query(LEAVE, { id }))
+    await this.#query(LEAVE, { id })
   }
 
-  #ask(work: (connection: Connection) => Promise<Row[]>): Promise<Row[]> {
-    return this.#pools.runUnobserved(this.#pools.administration, work)
+  #query(question: Sql, values: Values): Promise<Row[]> {
+    return this.#pools.queryUnobserved(this.#pools.administration, question, values)
   }
 }
 

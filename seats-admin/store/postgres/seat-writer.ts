@@ -1,37 +1,35 @@
-/** Writes to Seats. Each function runs in its own transaction. */
+/** Writes to Seats, each in its own transaction. */
 
-import { type AdminRefusal, grantExceedsOwn, isRefusal, lastAdministrator } from '../../model/refusal.ts'
-import { mayManage } from '../../model/scope.ts'
+import { type AdminRefusal, isRefusal, lastAdministrator } from '../../model/refusal.ts'
 import type { StoredSeat } from '../../model/seat.ts'
-import { seatById, visibilityOf } from '../pages.ts'
+import { visibilityOf } from '../pages.ts'
 import { storedSeat, text } from '../rows.ts'
-import { otherAdministratorValues, nameTaken, writeQueries } from '../seat-queries.ts'
+import { nameTaken, otherAdministratorValues, seatQueries, seatValues } from '../seat-queries.ts'
 import {
   changesOf,
   deletionChanges,
   endsAdministration,
   givenUpAt,
-  largerThanAllowed,
   newSeat,
   planDeletion,
   planUpdate,
+  refuseNewSeat,
 } from '../seat-rules.ts'
-import type { SeatInput, Writer, Written } from '../store.ts'
-import { isStorable, nameNotStorable, postgres, storableOrEmpty } from './dialect.ts'
+import type { AdminStore, Writer } from '../store.ts'
+import type { ConnectionPools } from './connection-pools.ts'
+import { isStorable, nameNotStorable, postgres, storableOrEmpty, storableWriter } from './dialect.ts'
 import { sql } from './sql.ts'
 import { logged, type Transaction } from './transaction.ts'
 
-const queries = writeQueries(postgres)
-const BY_ID = sql(seatById(postgres))
-const BY_NAME = sql(queries.name)
+const queries = seatQueries(postgres)
+const BY_ID = sql(queries.byId)
+const BY_NAME = sql(queries.byName)
 const ADMINISTRATOR = sql(queries.administrator)
 const KEYS_OF = sql(
   'SELECT api_key_id FROM api_key_seats WHERE tenant = :tenant AND seat_id = :id ORDER BY api_key_id',
 )
 
-const INSERT = logged(`
-  made AS (INSERT INTO seats (tenant, id, name, spaces, permissions, created_by, created_at)
-    VALUES (:tenant, :id, :name, :spaces, :permissions, :by, :now)),`)
+const INSERT = logged(`made AS (${queries.insert}),`)
 
 /** Marks a given-up name with the later of the writer's and the server's time. */
 const GIVE_UP = `
@@ -40,62 +38,56 @@ const GIVE_UP = `
     FROM unnest(:given_up::text[]) AS given_up (name)
     ON CONFLICT (tenant, name) DO UPDATE SET at = greatest(g.at, excluded.at)),`
 
-const UPDATE = logged(`${GIVE_UP}
-  updated AS (UPDATE seats SET name = :name, spaces = :spaces, permissions = :permissions, updated_by = :by,
-    updated_at = :now WHERE tenant = :tenant AND id = :id),`)
+const UPDATE = logged(`${GIVE_UP} updated AS (${queries.update}),`)
 
 /** Members and assignments to API keys are deleted by cascade. */
 const DELETE = logged(`${GIVE_UP} deleted AS (DELETE FROM seats WHERE tenant = :tenant AND id = :id),`)
 
-/** Refusals that do not depend on stored data, checked before the transaction. */
-export function refuseSeat(writer: Writer, input: SeatInput): AdminRefusal | null {
-  if (!mayManage(writer.scope, input)) return grantExceedsOwn
-  const tooLarge = largerThanAllowed(writer, input)
-  if (tooLarge !== null) return tooLarge
-  return isStorable(input.name) ? null : nameNotStorable
-}
+export function seatWritesOf(
+  pools: ConnectionPools,
+): Pick<AdminStore, 'createSeat' | 'updateSeat' | 'deleteSeat'> {
+  return {
+    async createSeat(author, input) {
+      const refusal = refuseNewSeat(author, input) ?? (isStorable(input.name) ? null : nameNotStorable)
+      if (refusal !== null) return refusal
+      const writer = storableWriter(author)
+      return pools.write(async (transaction) => {
+        const taken = await refuseTaken(transaction, writer, input.name)
+        if (taken !== null) return taken
+        const seat = newSeat(writer, transaction.idTime(writer.now), input)
+        const committed = await transaction.write(INSERT, changesOf(seat), seatValues(writer, seat))
+        return { ...committed, value: seat }
+      })
+    },
 
-export async function createSeat(
-  transaction: Transaction,
-  writer: Writer,
-  input: SeatInput,
-): Promise<Written<StoredSeat> | AdminRefusal> {
-  const taken = await refuseTaken(transaction, writer, input.name)
-  if (taken !== null) return taken
-  const seat = newSeat(writer, transaction.idTime(writer.now), input)
-  return { ...(await transaction.write(INSERT, changesOf(seat), columnsOf(writer, seat))), value: seat }
-}
+    updateSeat(author, id, patch) {
+      const writer = storableWriter(author)
+      return pools.write(async (transaction) => {
+        const plan = planUpdate(writer, await find(transaction, writer, id), patch)
+        if (isRefusal(plan)) return plan
+        const { after, givenUp, changes } = plan
+        if (!isStorable(after.name)) return nameNotStorable
+        const taken = givenUp === null ? null : await refuseTaken(transaction, writer, after.name)
+        if (taken !== null) return taken
+        if (plan.endsAdministration && (await isLast(transaction, writer, id))) return lastAdministrator
+        const values = { ...seatValues(writer, after), ...giving(transaction, writer, givenUp) }
+        return { ...(await transaction.write(UPDATE, changes, values)), value: after }
+      })
+    },
 
-export async function updateSeat(
-  transaction: Transaction,
-  writer: Writer,
-  id: string,
-  patch: Partial<SeatInput>,
-): Promise<Written<StoredSeat> | AdminRefusal> {
-  const plan = planUpdate(writer, await find(transaction, writer, id), patch)
-  if (isRefusal(plan)) return plan
-  const { after, givenUp, changes } = plan
-  if (!isStorable(after.name)) return nameNotStorable
-  const taken = givenUp === null ? null : await refuseTaken(transaction, writer, after.name)
-  if (taken !== null) return taken
-  if (plan.endsAdministration && (await isLast(transaction, writer, id))) return lastAdministrator
-  const values = { ...columnsOf(writer, after), ...giving(transaction, writer, givenUp) }
-  return { ...(await transaction.write(UPDATE, changes, values)), value: after }
-}
-
-export async function deleteSeat(
-  transaction: Transaction,
-  writer: Writer,
-  id: string,
-): Promise<Written<null> | AdminRefusal> {
-  const { tenant } = writer
-  const seat = planDeletion(writer, await find(transaction, writer, id))
-  if (isRefusal(seat)) return seat
-  if (endsAdministration(writer, seat, null) && (await isLast(transaction, writer, id)))
-    return lastAdministrator
-  const keys = (await transaction.query(KEYS_OF, { tenant, id })).map((row) => text(row, 'api_key_id'))
-  const values = { tenant, id, ...giving(transaction, writer, seat.name) }
-  return { ...(await transaction.write(DELETE, deletionChanges(seat, keys), values)), value: null }
+    deleteSeat(writer, id) {
+      const { tenant } = writer
+      return pools.write(async (transaction) => {
+        const seat = planDeletion(writer, await find(transaction, writer, id))
+        if (isRefusal(seat)) return seat
+        if (endsAdministration(writer, seat, null) && (await isLast(transaction, writer, id)))
+          return lastAdministrator
+        const keys = (await transaction.query(KEYS_OF, { tenant, id })).map((row) => text(row, 'api_key_id'))
+        const values = { tenant, id, ...giving(transaction, writer, seat.name) }
+        return { ...(await transaction.write(DELETE, deletionChanges(seat, keys), values)), value: null }
+      })
+    },
+  }
 }
 
 async function find(
@@ -118,11 +110,6 @@ async function refuseTaken(
 /** Whether no other Seat administrates the tenant. Writers are serialized, so this holds until the commit. */
 async function isLast(transaction: Transaction, { tenant, scope }: Writer, id: string): Promise<boolean> {
   return (await transaction.query(ADMINISTRATOR, otherAdministratorValues(tenant, id, scope))).length === 0
-}
-
-function columnsOf({ tenant, by, now }: Writer, { id, name, spaces, permissions }: StoredSeat) {
-  const granting = { spaces: JSON.stringify(spaces), permissions: JSON.stringify(permissions) }
-  return { tenant, id, name, ...granting, by, now }
 }
 
 function giving({ call }: Transaction, writer: Writer, name: string | null) {

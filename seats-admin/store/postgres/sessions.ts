@@ -2,39 +2,40 @@
  * Sign-in sessions in the shared store.
  *
  * A write without a row in the feed is one statement under a row lock, on a separate pool, so that writes to Seats never
- * wait for sign-ins. A write with a row in the feed locks the counter first and then the row. No transaction waits for the
- * counter while it holds the row.
+ * wait for sign-ins. A write with a row in the feed locks the counter first, then the row, and then reads the row. No
+ * transaction waits for the counter while it holds the row.
  *
  * A statement may be repeated after a lost response. `create` and `rotate` recognize their own first execution; the others
  * then change nothing.
  */
 
+import type { Committed } from '../../model/change.ts'
 import { integer, type Row } from '../rows.ts'
-import { sessionOrNull, sessionValues, storedSession } from '../session-rows.ts'
-import type { HandleProof, Renewal, Rotation, SessionStore, StoredSession } from '../session-store.ts'
+import { renewalValues, sessionOrNull, sessionValues, storedSession } from '../session-rows.ts'
+import type { Rotation, SessionStore } from '../session-store.ts'
 import {
-  CLAIM,
-  CREATE,
-  FIND,
-  GIVE_BACK,
   idTaken,
+  mayRenew,
   outcomeOf,
-  USE,
+  sessionChange,
+  sessionQueries,
   type Use,
   useOf,
 } from '../session-writes.ts'
 import type { Connection } from './connection.ts'
-import { storableOrEmpty } from './dialect.ts'
 import type { ConnectionPools } from './connection-pools.ts'
-import { readSession } from './reader.ts'
-import { endSession, renewSession, rotateInTurn } from './session-writer.ts'
+import { storableOrEmpty } from './dialect.ts'
 import { type Sql, sql, type Values } from './sql.ts'
+import { logged, type Transaction } from './transaction.ts'
 
-const INSERT = sql(CREATE)
-const WHOLE = sql(FIND)
-const HANDLE_USE = sql(USE)
-const HANDLE_RETURN = sql(GIVE_BACK)
-const RENEWAL_CLAIM = sql(CLAIM)
+const CREATE = sql(sessionQueries.create)
+const FIND = sql(sessionQueries.find)
+const LOCK = sql(`${sessionQueries.find} FOR UPDATE`)
+const USE = sql(sessionQueries.use)
+const GIVE_BACK = sql(sessionQueries.giveBack)
+const CLAIM = sql(sessionQueries.claim)
+const RENEW = logged(`renewed AS (${sessionQueries.renew}),`)
+const END = logged(`ended AS (${sessionQueries.end}),`)
 
 /** Skips locked rows, so that concurrent prunes share the work. */
 const PRUNE = sql(
@@ -44,84 +45,88 @@ const PRUNE = sql(
    SELECT count(*) AS gone FROM gone`,
 )
 
-export class PostgresSessions implements SessionStore {
-  readonly #pools: ConnectionPools
+export function sessionsOf(pools: ConnectionPools): Omit<SessionStore, 'readSession'> {
+  const query = (question: Sql, values: Values) => pools.query(pools.signIns, question, values)
+  return {
+    async sessionById(tenant, id) {
+      return sessionOrNull((await pools.query(pools.reads, FIND, { tenant, id: storableOrEmpty(id) }))[0])
+    },
 
-  constructor(pools: ConnectionPools) {
-    this.#pools = pools
-  }
+    async create(session) {
+      if ((await query(CREATE, sessionValues(session))).length === 0) throw idTaken()
+    },
 
-  async create(session: StoredSession): Promise<void> {
-    if ((await this.#query(INSERT, sessionValues(session))).length === 0) throw idTaken()
-  }
+    /** Locks the counter only to end a family: a request without a secret of the family never gets that far. */
+    async rotate(tenant, id, proof, next, now) {
+      const asked = useOf(tenant, storableOrEmpty(id), proof, next, now)
+      const rotation = await pools.runRetryable(pools.signIns, (connection) =>
+        rotateAtOnce(connection, asked),
+      )
+      return rotation ?? pools.write((transaction) => rotateInTurn(transaction, asked))
+    },
 
-  readSession(tenant: string, id: string) {
-    return this.#pools.runRetryable(this.#pools.reads, (connection) => readSession(connection, tenant, id))
-  }
+    async giveBack(tenant, id, from, to, sealed) {
+      const values = { tenant, id: storableOrEmpty(id), from_hash: from, to_hash: to, sealed }
+      return (await query(GIVE_BACK, values)).length > 0
+    },
 
-  async sessionById(tenant: string, id: string): Promise<StoredSession | null> {
-    const values = { tenant, id: storableOrEmpty(id) }
-    const rows = await this.#pools.runRetryable(this.#pools.reads, (connection) =>
-      connection.query(WHOLE, values),
-    )
-    return sessionOrNull(rows[0])
-  }
+    async claimRenewal(tenant, id, now, until) {
+      return sessionOrNull((await query(CLAIM, { tenant, id: storableOrEmpty(id), now, until }))[0])
+    },
 
-  /** Locks the counter only to end a family: a request without a secret of the family never gets that far. */
-  async rotate(
-    tenant: string,
-    id: string,
-    proof: HandleProof,
-    next: Uint8Array,
-    now: number,
-  ): Promise<Rotation> {
-    const asked = useOf(tenant, storableOrEmpty(id), proof, next, now)
-    const { signIns } = this.#pools
-    const rotation = await this.#pools.runRetryable(signIns, (connection) => rotateAtOnce(connection, asked))
-    return rotation ?? this.#pools.write((transaction) => rotateInTurn(transaction, asked))
-  }
+    renew: (tenant, wantedId, handle, renewal) => {
+      const id = storableOrEmpty(wantedId)
+      return pools.write(async (transaction) => {
+        if (!mayRenew(sessionOrNull(await locked(transaction, tenant, id)), handle)) return null
+        return write(transaction, RENEW, tenant, id, renewalValues(renewal))
+      })
+    },
 
-  async giveBack(
-    tenant: string,
-    id: string,
-    from: Uint8Array | null,
-    to: Uint8Array | null,
-    sealed: string | null,
-  ): Promise<boolean> {
-    const values = { tenant, id: storableOrEmpty(id), from_hash: from, to_hash: to, sealed }
-    return (await this.#query(HANDLE_RETURN, values)).length > 0
-  }
+    end: (tenant, wantedId, now) => {
+      const id = storableOrEmpty(wantedId)
+      return pools.write(async (transaction) => {
+        if ((await locked(transaction, tenant, id)) === undefined) return null
+        return write(transaction, END, tenant, id, { now })
+      })
+    },
 
-  async claimRenewal(tenant: string, id: string, now: number, until: number): Promise<StoredSession | null> {
-    return sessionOrNull(
-      (await this.#query(RENEWAL_CLAIM, { tenant, id: storableOrEmpty(id), now, until }))[0],
-    )
-  }
-
-  renew(tenant: string, id: string, handle: Uint8Array | null, renewal: Renewal) {
-    return this.#pools.write((transaction) =>
-      renewSession(transaction, tenant, storableOrEmpty(id), handle, renewal),
-    )
-  }
-
-  end(tenant: string, id: string, now: number) {
-    return this.#pools.write((transaction) => endSession(transaction, tenant, storableOrEmpty(id), now))
-  }
-
-  async prune(before: number, limit: number): Promise<number> {
-    const [row] = await this.#query(PRUNE, { before, limit })
-    return row === undefined ? 0 : integer(row, 'gone')
-  }
-
-  #query(question: Sql, values: Values): Promise<Row[]> {
-    return this.#pools.runRetryable(this.#pools.signIns, (connection) => connection.query(question, values))
+    async prune(before, limit) {
+      const [row] = await query(PRUNE, { before, limit })
+      return row === undefined ? 0 : integer(row, 'gone')
+    },
   }
 }
 
 /** @returns null when the decision or the end of the family requires the counter's lock */
 async function rotateAtOnce(connection: Connection, asked: Use): Promise<Rotation | null> {
-  const [row] = await connection.query(HANDLE_USE, asked)
+  const [row] = await connection.query(USE, asked)
   if (row !== undefined) return { outcome: 'rotated', session: storedSession(row) }
-  const outcome = outcomeOf((await connection.query(WHOLE, asked))[0], asked)
+  const outcome = outcomeOf((await connection.query(FIND, asked))[0], asked)
   return outcome === 'rotated' || outcome === 'replayed' ? null : { outcome }
+}
+
+/** For a handle that was not valid in a first check. It may have been restored since. */
+async function rotateInTurn(transaction: Transaction, asked: Use): Promise<Rotation> {
+  const { tenant, id, now } = asked
+  const outcome = outcomeOf(await locked(transaction, tenant, id), asked)
+  if (outcome === 'replayed')
+    return { outcome, committed: await write(transaction, END, tenant, id, { now }) }
+  if (outcome !== 'rotated') return { outcome }
+  const [row] = await transaction.query(USE, asked)
+  if (row === undefined) throw new Error('the session changed while its row was locked')
+  return { outcome, session: storedSession(row) }
+}
+
+async function locked(transaction: Transaction, tenant: string, id: string): Promise<Row | undefined> {
+  return (await transaction.query(LOCK, { tenant, id }))[0]
+}
+
+function write(
+  transaction: Transaction,
+  work: Sql,
+  tenant: string,
+  id: string,
+  values: Values,
+): Promise<Committed> {
+  return transaction.write(work, [sessionChange(tenant, id)], { ...values, tenant, id })
 }

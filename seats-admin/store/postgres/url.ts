@@ -15,7 +15,6 @@ const DEFAULT_PORT = 5432
 const KNOWN: readonly string[] = [...TLS_PARAMETERS, 'application_name']
 const HINT = 'special characters of user and password must be percent-encoded'
 
-/** @throws an Error that states the fault */
 export function parseUrl(text: string): Target {
   const url = urlOf(text)
   const host = decoded(url.hostname).replace(/^\[(.*)\]$/, '$1') || 'localhost'

@@ -5,7 +5,6 @@ import type { StoreFiles } from './file.ts'
 
 export type Role = 'reader' | 'lister' | 'writer'
 
-/** The worker data of a thread. */
 export interface ThreadData {
   readonly role: Role
   readonly path: string
@@ -27,7 +26,6 @@ export interface Owner {
   readonly takes: boolean
 }
 
-/** The result of opening the store. */
 export interface Opened {
   readonly files: StoreFiles
   /** Whether no other gateway or worker may have a lease on the store. */
@@ -64,6 +62,11 @@ export interface RunningCall {
 
 /** The methods of a thread, by name. */
 export type Operations = { [method: string]: (...args: never[]) => unknown }
+
+/** Methods of the store as a thread runs them. */
+export type Synchronous<T> = {
+  readonly [M in keyof T]: T[M] extends (...args: infer A) => Promise<infer V> ? (...args: A) => V : never
+}
 
 /** The reply, {@link Opened}, follows when the database is open. */
 export const READY = 'ready'

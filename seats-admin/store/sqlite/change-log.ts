@@ -6,20 +6,21 @@ import { nextUlidTime } from '../../model/ulid.ts'
 import { drawMark, MAX_RETAINED } from '../feed.ts'
 import { counted } from '../point-reads.ts'
 import { integer } from '../rows.ts'
+import { prepareAll } from './connection.ts'
+
+const QUERIES = {
+  counter: 'SELECT seq, id_time FROM counter',
+  setHead: 'UPDATE counter SET seq = ?, mark = ?',
+  setIdTime: 'UPDATE counter SET id_time = ?',
+  add: 'INSERT INTO changes (seq, mark, tenant, kind, key) VALUES (?, ?, ?, ?, ?)',
+  prune: 'DELETE FROM changes WHERE seq <= ?',
+}
 
 export class ChangeLog {
-  readonly #counter: StatementSync
-  readonly #setHead: StatementSync
-  readonly #setIdTime: StatementSync
-  readonly #add: StatementSync
-  readonly #prune: StatementSync
+  readonly #statements: Readonly<Record<keyof typeof QUERIES, StatementSync>>
 
   constructor(database: DatabaseSync) {
-    this.#counter = database.prepare('SELECT seq, id_time FROM counter')
-    this.#setHead = database.prepare('UPDATE counter SET seq = ?, mark = ?')
-    this.#setIdTime = database.prepare('UPDATE counter SET id_time = ?')
-    this.#add = database.prepare('INSERT INTO changes (seq, mark, tenant, kind, key) VALUES (?, ?, ?, ?, ?)')
-    this.#prune = database.prepare('DELETE FROM changes WHERE seq <= ?')
+    this.#statements = prepareAll(database, QUERIES)
   }
 
   /**
@@ -29,20 +30,20 @@ export class ChangeLog {
   append(changes: readonly Change[]): Committed {
     const mark = drawMark()
     let seq = this.#read('seq')
-    for (const { tenant, kind, key } of changes) this.#add.run(++seq, mark, tenant, kind, key)
-    this.#setHead.run(seq, mark)
-    this.#prune.run(seq - MAX_RETAINED)
+    for (const { tenant, kind, key } of changes) this.#statements.add.run(++seq, mark, tenant, kind, key)
+    this.#statements.setHead.run(seq, mark)
+    this.#statements.prune.run(seq - MAX_RETAINED)
     return { seq, mark, changes }
   }
 
   /** The time part of the next id. */
   idTime(now: number): number {
     const time = nextUlidTime(now, this.#read('id_time'))
-    this.#setIdTime.run(time)
+    this.#statements.setIdTime.run(time)
     return time
   }
 
   #read(column: 'seq' | 'id_time'): number {
-    return integer(counted(this.#counter.get()), column)
+    return integer(counted(this.#statements.counter.get()), column)
   }
 }

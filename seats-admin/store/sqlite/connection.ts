@@ -1,6 +1,6 @@
 /** Connections to the database file, and transactions. */
 
-import { DatabaseSync } from 'node:sqlite'
+import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import { isRefusal } from '../../model/refusal.ts'
 import { monotonic } from '../clock.ts'
@@ -75,6 +75,15 @@ export function connectImmutable(path: string): DatabaseSync {
   const database = new DatabaseSync(url, { readOnly: true, allowExtension: false, defensive: false })
   database.exec('PRAGMA trusted_schema = OFF; PRAGMA writable_schema = ON')
   return database
+}
+
+/** Prepares statements by name. */
+export function prepareAll<K extends string>(
+  database: DatabaseSync,
+  texts: Readonly<Record<K, string>>,
+): Readonly<Record<K, StatementSync>> {
+  const statements = Object.entries<string>(texts).map(([name, text]) => [name, database.prepare(text)])
+  return Object.fromEntries(statements)
 }
 
 /** Only for a file that is known to be a store. */

@@ -51,20 +51,20 @@ function create(path: string): boolean {
   let linked = false
   closeSync(openSync(draft, 'wx', FILE_MODE))
   try {
-    const database = connect(draft, 'rw', 0)
-    try {
-      enableWal(database)
-      mark(database)
-      migrate(database)
-    } finally {
-      database.close()
-    }
+    writeSchema(draft)
     linked = linkUnlessExists(draft, path)
   } finally {
     for (const suffix of ['', '-wal', '-shm']) rmSync(draft + suffix, { force: true })
   }
   syncFolder(dirname(path))
   return linked
+}
+
+function writeSchema(draft: string): void {
+  using database = connect(draft, 'rw', 0)
+  enableWal(database)
+  mark(database)
+  migrate(database)
 }
 
 function linkUnlessExists(draft: string, path: string): boolean {

@@ -15,7 +15,8 @@ export function checkFile(path: string): void {
   if (found.size === 0) throw new Error('the file is empty: it is not a Seatgate store')
   accessSync(path, constants.R_OK | constants.W_OK)
   accessSync(dirname(path), constants.R_OK | constants.W_OK)
-  checkMark(path)
+  using database = connectImmutable(path)
+  requireMark(database)
   if (found.nlink > 1) refuseOtherNames(path, found)
 }
 
@@ -27,15 +28,6 @@ export function refuseOthers(path: string): void {
   } catch (cause) {
     const message = cause instanceof Error ? cause.message : String(cause)
     throw new StoreUnavailable(`the store ${path} cannot be opened: ${message}`, { cause })
-  }
-}
-
-function checkMark(path: string): void {
-  const database = connectImmutable(path)
-  try {
-    requireMark(database)
-  } finally {
-    database.close()
   }
 }
 

@@ -64,7 +64,7 @@ function lockFileOf(path: string): string {
     closeSync(openSync(file, 'wx', FILE_MODE))
   } catch (cause) {
     // An existing file is not opened: closing it would release a lock of this process (POSIX locks).
-    if (!hasCode(cause, 'EEXIST')) throw cause
+    if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') throw cause
   }
   return file
 }
@@ -73,7 +73,7 @@ function realOf(path: string): string {
   try {
     return realpathSync(path)
   } catch (cause) {
-    if (!hasCode(cause, 'ENOENT')) throw cause
+    if ((cause as NodeJS.ErrnoException).code !== 'ENOENT') throw cause
     return join(realpathSync(dirname(path)), basename(path))
   }
 }
@@ -93,8 +93,4 @@ function tryLock(file: string): StoreLock | null {
     if (isBusy(cause)) return null
     throw cause
   }
-}
-
-function hasCode(cause: unknown, code: string): boolean {
-  return cause instanceof Error && 'code' in cause && cause.code === code
 }

@@ -17,7 +17,7 @@
  *    and no other process has it open. Otherwise the gateway is superseded.
  */
 
-import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import type { DatabaseSync } from 'node:sqlite'
 import { monotonic } from '../clock.ts'
 import { counted } from '../point-reads.ts'
 import { text } from '../rows.ts'
@@ -52,8 +52,8 @@ export type FileOrigin = 'created' | 'found' | 'again'
  * @returns false when another gateway or worker may have a lease on this store
  * @throws when another process that may be a gateway has the file open; at a reopening {@link Superseded}
  */
-export function takeOwnership(path: string, lock: string, origin: FileOrigin, timeout = WAIT): boolean {
-  const until = monotonic() + timeout
+export function takeOwnership(path: string, lock: string, origin: FileOrigin): boolean {
+  const until = monotonic() + WAIT
   for (;;) {
     const before = takeExclusively(path, lock, origin)
     if (before !== null) return before === lock || (origin === 'created' && before === '')
@@ -75,12 +75,12 @@ const IN_USE =
 
 /** @returns the former owner; null when another process has the file open */
 function takeExclusively(path: string, lock: string, origin: FileOrigin): string | null {
-  const database = connect(path, 'rw', 0)
+  // Closing the connection checkpoints the WAL, so that the owner is visible under all names of the file.
+  using database = connect(path, 'rw', 0)
   try {
     // Held until the connection closes. Before the first read, it needs no shared-memory index.
     database.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT')
     migrate(database)
-    // Closing the connection checkpoints the WAL, so that the owner is visible under all names of the file.
     const before = ownerOf(database)
     if (before === lock) return before
     if (origin === 'again') refuseOther(before)
@@ -89,8 +89,6 @@ function takeExclusively(path: string, lock: string, origin: FileOrigin): string
   } catch (cause) {
     if (isBusy(cause)) return null
     throw cause
-  } finally {
-    database.close()
   }
 }
 
@@ -105,7 +103,7 @@ function refuseOther(owner: string): void {
  * @returns false when another gateway was faster or another program writes
  */
 function takeShared(path: string, lock: string): boolean {
-  const database = connect(path, 'rw', WRITE_TIMEOUT)
+  using database = connect(path, 'rw', WRITE_TIMEOUT)
   try {
     migrate(database)
     const taking = database.prepare("UPDATE counter SET owner = :lock WHERE owner IN ('', :lock)")
@@ -115,8 +113,6 @@ function takeShared(path: string, lock: string): boolean {
   } catch (cause) {
     if (isBusy(cause)) return false
     throw cause
-  } finally {
-    database.close()
   }
 }
 
@@ -125,33 +121,19 @@ function takeShared(path: string, lock: string): boolean {
  * null when unreadable.
  */
 function ownerInFile(path: string): string | null {
-  const database = connectImmutable(path)
+  using database = connectImmutable(path)
   try {
     return ownerOf(database)
   } catch (cause) {
     return faultOf(cause) === 'schema' ? '' : null
-  } finally {
-    database.close()
   }
 }
 
 function ownerOf(database: DatabaseSync): string {
-  return text(counted(database.prepare(OWNER).get()), 'owner')
+  return text(counted(database.prepare('SELECT owner FROM counter').get()), 'owner')
 }
 
-const OWNER = 'SELECT owner FROM counter'
-
-/** Throws {@link Superseded} when another gateway owns the store. Called in each write transaction. */
-export class Guard {
-  readonly #owner: StatementSync
-  readonly #lock: string
-
-  constructor(database: DatabaseSync, lock: string) {
-    this.#owner = database.prepare(OWNER)
-    this.#lock = lock
-  }
-
-  check(): void {
-    if (text(counted(this.#owner.get()), 'owner') !== this.#lock) throw new Superseded()
-  }
+/** Called in each write transaction. @throws {@link Superseded} when another gateway owns the store */
+export function checkOwner(database: DatabaseSync, lock: string): void {
+  if (ownerOf(database) !== lock) throw new Superseded()
 }

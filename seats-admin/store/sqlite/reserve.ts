@@ -40,20 +40,9 @@ export function withReserve<V>(path: string, work: () => V): V {
   } catch (cause) {
     if (!DISK_FULL.has(codeOf(cause))) throw cause
     const file = reserveOf(path)
-    if (statSync(file, { throwIfNoEntry: false }) === undefined) throw diskFull(cause)
+    if (statSync(file, { throwIfNoEntry: false }) === undefined)
+      throw new Error('the disk is full: SQLite needs 32 KiB beside the file to open it', { cause })
     rmSync(file)
-    return retry(work)
+    return withReserve(path, work)
   }
-}
-
-function retry<V>(work: () => V): V {
-  try {
-    return work()
-  } catch (cause) {
-    throw DISK_FULL.has(codeOf(cause)) ? diskFull(cause) : cause
-  }
-}
-
-function diskFull(cause: unknown): Error {
-  return new Error('the disk is full: SQLite needs 32 KiB beside the file to open it', { cause })
 }

@@ -1,106 +1,67 @@
-/** Writes to sessions. Runs in the writer's thread; each method in its own transaction. */
+/** Writes to sessions. Run in the writer's thread, each in its own transaction. */
 
-import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import type { DatabaseSync } from 'node:sqlite'
+import type { Committed } from '../../model/change.ts'
 import type { Row } from '../rows.ts'
 import { renewalValues, sessionOrNull, sessionValues, storedSession } from '../session-rows.ts'
-import type { HandleProof, Renewal, Rotation, SessionChanged, StoredSession } from '../session-store.ts'
-import {
-  CLAIM,
-  CREATE,
-  END,
-  FIND,
-  GIVE_BACK,
-  idTaken,
-  mayRenew,
-  outcomeOf,
-  RENEW,
-  sessionChange,
-  sessionChanged,
-  USE,
-  useOf,
-} from '../session-writes.ts'
+import type { SessionStore } from '../session-store.ts'
+import { idTaken, mayRenew, outcomeOf, sessionChange, sessionQueries, useOf } from '../session-writes.ts'
+import type { Synchronous } from './calls.ts'
 import type { ChangeLog } from './change-log.ts'
+import { prepareAll } from './connection.ts'
 
-export class SessionWriter {
-  readonly #log: ChangeLog
-  readonly #create: StatementSync
-  readonly #find: StatementSync
-  readonly #use: StatementSync
-  readonly #giveBack: StatementSync
-  readonly #claim: StatementSync
-  readonly #renew: StatementSync
-  readonly #end: StatementSync
-  readonly #prune: StatementSync
+const QUERIES = {
+  ...sessionQueries,
+  prune: `DELETE FROM sessions WHERE rowid IN
+    (SELECT rowid FROM sessions WHERE expires_at < ? ORDER BY expires_at LIMIT ?)`,
+}
 
-  constructor(database: DatabaseSync, log: ChangeLog) {
-    this.#log = log
-    this.#create = database.prepare(CREATE)
-    this.#find = database.prepare(FIND)
-    this.#use = database.prepare(USE)
-    this.#giveBack = database.prepare(GIVE_BACK)
-    this.#claim = database.prepare(CLAIM)
-    this.#renew = database.prepare(RENEW)
-    this.#end = database.prepare(END)
-    this.#prune = database.prepare(
-      `DELETE FROM sessions WHERE rowid IN
-         (SELECT rowid FROM sessions WHERE expires_at < ? ORDER BY expires_at LIMIT ?)`,
-    )
+export function sessionWrites(
+  database: DatabaseSync,
+  log: ChangeLog,
+): Synchronous<Omit<SessionStore, 'readSession' | 'sessionById'>> {
+  const statements = prepareAll(database, QUERIES)
+  return {
+    create(session) {
+      if (statements.create.get(sessionValues(session)) === undefined) throw idTaken()
+    },
+
+    rotate(tenant, id, proof, next, now) {
+      const asked = useOf(tenant, id, proof, next, now)
+      const row = statements.use.get(asked)
+      if (row !== undefined) return { outcome: 'rotated', session: storedSession(row) }
+      const outcome = outcomeOf(find(tenant, id), asked)
+      if (outcome === 'rotated') throw new Error('the session changed during a transaction')
+      if (outcome === 'replayed') return { outcome, committed: ended(tenant, id, now) }
+      return { outcome }
+    },
+
+    giveBack: (tenant, id, from, to, sealed) =>
+      statements.giveBack.get({ tenant, id, from_hash: from, to_hash: to, sealed }) !== undefined,
+
+    claimRenewal: (tenant, id, now, until) => sessionOrNull(statements.claim.get({ tenant, id, now, until })),
+
+    renew(tenant, id, handle, renewal) {
+      if (!mayRenew(sessionOrNull(find(tenant, id)), handle)) return null
+      statements.renew.run({ tenant, id, ...renewalValues(renewal) })
+      return changed(tenant, id)
+    },
+
+    end: (tenant, id, now) => (find(tenant, id) === undefined ? null : ended(tenant, id, now)),
+
+    prune: (before, limit) => Number(statements.prune.run(before, limit).changes),
   }
 
-  create(session: StoredSession): void {
-    if (this.#create.get(sessionValues(session)) === undefined) throw idTaken()
+  function ended(tenant: string, id: string, now: number): Committed {
+    statements.end.run({ tenant, id, now })
+    return changed(tenant, id)
   }
 
-  rotate(tenant: string, id: string, proof: HandleProof, next: Uint8Array, now: number): Rotation {
-    const asked = useOf(tenant, id, proof, next, now)
-    const row = this.#use.get(asked)
-    if (row !== undefined) return { outcome: 'rotated', session: storedSession(row) }
-    const outcome = outcomeOf(this.#row(tenant, id), asked)
-    if (outcome === 'rotated') throw new Error('the session changed during a transaction')
-    if (outcome === 'replayed') return { outcome, committed: this.#ended(tenant, id, now) }
-    return { outcome }
+  function changed(tenant: string, id: string): Committed {
+    return log.append([sessionChange(tenant, id)])
   }
 
-  giveBack(
-    tenant: string,
-    id: string,
-    from: Uint8Array | null,
-    to: Uint8Array | null,
-    sealed: string | null,
-  ): boolean {
-    const values = { tenant, id, from_hash: from, to_hash: to, sealed }
-    return this.#giveBack.get(values) !== undefined
-  }
-
-  claimRenewal(tenant: string, id: string, now: number, until: number): StoredSession | null {
-    return sessionOrNull(this.#claim.get({ tenant, id, now, until }))
-  }
-
-  renew(tenant: string, id: string, handle: Uint8Array | null, renewal: Renewal): SessionChanged | null {
-    if (!mayRenew(sessionOrNull(this.#row(tenant, id)), handle)) return null
-    this.#renew.run({ tenant, id, ...renewalValues(renewal) })
-    return this.#changed(tenant, id)
-  }
-
-  /** Announced each time: the first response may have been lost before the change was applied. */
-  end(tenant: string, id: string, now: number): SessionChanged | null {
-    return this.#row(tenant, id) === undefined ? null : this.#ended(tenant, id, now)
-  }
-
-  prune(before: number, limit: number): number {
-    return Number(this.#prune.run(before, limit).changes)
-  }
-
-  #ended(tenant: string, id: string, now: number): SessionChanged {
-    this.#end.run({ tenant, id, now })
-    return this.#changed(tenant, id)
-  }
-
-  #changed(tenant: string, id: string): SessionChanged {
-    return sessionChanged(this.#log.append([sessionChange(tenant, id)]), tenant, id)
-  }
-
-  #row(tenant: string, id: string): Row | undefined {
-    return this.#find.get({ tenant, id })
+  function find(tenant: string, id: string): Row | undefined {
+    return statements.find.get({ tenant, id })
   }
 }

@@ -35,7 +35,6 @@ export interface ThreadOwner {
   superseded(message: string): void
 }
 
-/** The reply to one call. */
 type Settling = Exclude<ThreadReply, { moved: string } | { superseded: string }>
 
 interface Waiting {
@@ -77,6 +76,11 @@ export class Thread<O extends Operations> {
     return this.#owner.health.observe(WORK[this.#role], async () => {
       return (await this.#send(method, args, this.#timeout, () => this.#owner.gate())) as ReturnType<O[M]>
     })
+  }
+
+  /** {@link call} for one method. */
+  method<M extends keyof O & string>(name: M): (...args: Parameters<O[M]>) => Promise<ReturnType<O[M]>> {
+    return (...args) => this.call(name, ...args)
   }
 
   /** Rejects pending calls and abandons the running thread; the next call starts another one. */

@@ -4,7 +4,9 @@ import { Health } from '../health.ts'
 import { StoreUnavailable } from '../store.ts'
 import type { Owner, Role, ThreadData } from './calls.ts'
 import type { StoreFiles } from './file.ts'
-import type { ListerOperations, ReaderOperations, WriterOperations } from './operations.ts'
+import type { ListerOperations } from './admin-reader.ts'
+import type { ReaderOperations } from './reader.ts'
+import type { WriterOperations } from './writer.ts'
 import { Thread, type ThreadOwner } from './thread.ts'
 
 /** Milliseconds to open the file: creation, migration, waiting for other users, WAL recovery and the integrity check. */
@@ -25,7 +27,8 @@ export class Threads implements ThreadOwner {
   /** Resolves when the threads of a moved file have closed it. */
   #draining: Promise<void> = Promise.resolve()
   readonly #owner: Owner | null
-  #alone = true
+  /** Whether no other gateway or worker may have had a lease at the first opening. */
+  alone = true
   /** The rejection of all calls after supersession; otherwise null. */
   #superseded: StoreUnavailable | null = null
   readonly #supersession = Promise.withResolvers<StoreUnavailable>()
@@ -44,7 +47,7 @@ export class Threads implements ThreadOwner {
   }
 
   async open(): Promise<void> {
-    this.#alone = await this.#openFile()
+    this.alone = await this.#openFile()
     await this.reader.open(OPEN_TIMEOUT)
   }
 
@@ -65,11 +68,6 @@ export class Threads implements ThreadOwner {
       owner: this.#owner,
       files: this.#files,
     }
-  }
-
-  /** Whether no other gateway or worker may have had a lease at the first opening. */
-  get alone(): boolean {
-    return this.#alone
   }
 
   /** Resolves when another gateway becomes the owner. */

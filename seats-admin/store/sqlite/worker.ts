@@ -7,6 +7,7 @@ import { setPriority } from 'node:os'
 import type { DatabaseSync } from 'node:sqlite'
 import { parentPort, workerData } from 'node:worker_threads'
 import { monotonic } from '../clock.ts'
+import { listerOperations } from './admin-reader.ts'
 import {
   type ThreadReply,
   type Call,
@@ -21,9 +22,10 @@ import { checkIntegrity, connect, faultOf, CallExpired, transact, enableWal } fr
 import { fileReplacement, ensureFile, identityOf, logOf, refuseStaleLog } from './file.ts'
 import { checkFile } from './inspect.ts'
 import { migrate } from './migrations.ts'
-import { listerOperations, readerOperations, writerOperations } from './operations.ts'
-import { type FileOrigin, Guard, Superseded, takeOwnership } from './ownership.ts'
+import { checkOwner, type FileOrigin, Superseded, takeOwnership } from './ownership.ts'
+import { readerOperations } from './reader.ts'
 import { withReserve } from './reserve.ts'
+import { writerOperations } from './writer.ts'
 
 if (parentPort === null) throw new Error('this file is a thread of the store')
 const port = parentPort
@@ -48,7 +50,6 @@ const running: RunningCall = {
 const { database, log, files, alone } = open()
 // Only on Linux does a thread have its own priority.
 if (data.role !== 'writer' && process.platform === 'linux') yieldToEventLoop()
-const guard = data.owner === null ? null : new Guard(database, data.owner.lock)
 const operations = operationsOf(database)
 
 port.on('message', (message: Call | typeof CLOSE) => {
@@ -124,7 +125,7 @@ function prepare(connection: DatabaseSync): void {
     migrate(connection)
     enableWal(connection)
   }
-  if (data.owner !== null) new Guard(connection, data.owner.lock).check()
+  if (data.owner !== null) checkOwner(connection, data.owner.lock)
   if (data.opening !== null) checkIntegrity(connection)
 }
 
@@ -168,14 +169,10 @@ function failure(asked: Call, cause: Error): ThreadReply {
  */
 function retryUncached({ method, args }: Call): { value: unknown } | null {
   try {
-    const connection = connect(data.path, 'ro', data.busyTimeout)
-    try {
-      const value = operationsOf(connection)[method]?.(...(args as never[]))
-      database.exec('PRAGMA shrink_memory')
-      return { value }
-    } finally {
-      connection.close()
-    }
+    using connection = connect(data.path, 'ro', data.busyTimeout)
+    const value = operationsOf(connection)[method]?.(...(args as never[]))
+    database.exec('PRAGMA shrink_memory')
+    return { value }
   } catch {
     return null
   }
@@ -187,7 +184,7 @@ function perform({ method, args, deadline }: Call): unknown {
   const run = () => operation(...(args as never[]))
   if (data.role !== 'writer') return run()
   return transact(database, deadline, () => {
-    guard?.check()
+    if (data.owner !== null) checkOwner(database, data.owner.lock)
     return run()
   })
 }

@@ -25,15 +25,11 @@ interface Waiting {
 /** The reads of one tenant. */
 interface TenantQueue {
   running: number
-  /** Entries before `next` have been started or refused. */
-  waiting: Waiting[]
-  next: number
+  readonly waiting: Waiting[]
 }
 
 /** Milliseconds between checks for reads that have waited too long. */
 const CHECK_EVERY = 250
-/** Taken entries at the head of a queue before the array is compacted. */
-const COMPACT = 256
 
 export class FairReads {
   readonly #options: FairReadsOptions
@@ -57,9 +53,9 @@ export class FairReads {
   run<V>(tenant: string, read: () => Promise<V>): Promise<V> {
     const queue = this.#queueOf(tenant)
     const { perTenant, total, waiting } = this.#options
-    if (this.#running < total && queue.running < perTenant && queue.waiting.length === queue.next)
+    if (this.#running < total && queue.running < perTenant && queue.waiting.length === 0)
       return this.#start(tenant, queue, read)
-    if (queue.waiting.length - queue.next >= waiting)
+    if (queue.waiting.length >= waiting)
       return Promise.reject(new Error(`tenant ${tenant} has ${waiting} reads of the store waiting`))
     return new Promise<V>((resolve, reject) => {
       const start = () => this.#start(tenant, queue, read).then(resolve, reject)
@@ -73,7 +69,7 @@ export class FairReads {
   #queueOf(tenant: string): TenantQueue {
     const known = this.#queues.get(tenant)
     if (known !== undefined) return known
-    const queue: TenantQueue = { running: 0, waiting: [], next: 0 }
+    const queue: TenantQueue = { running: 0, waiting: [] }
     this.#queues.set(tenant, queue)
     return queue
   }
@@ -85,7 +81,7 @@ export class FairReads {
     return Promise.try(read).finally(() => {
       queue.running--
       this.#running--
-      if (queue.next < queue.waiting.length) this.#ready.add(tenant)
+      if (queue.waiting.length > 0) this.#ready.add(tenant)
       this.#startNext()
       this.#dropIfEmpty(tenant, queue)
     })
@@ -100,38 +96,28 @@ export class FairReads {
       if (queue === undefined || next === undefined) continue
       next.start()
       // To the end of the round.
-      if (queue.running < this.#options.perTenant && queue.next < queue.waiting.length)
-        this.#ready.add(tenant)
+      if (queue.running < this.#options.perTenant && queue.waiting.length > 0) this.#ready.add(tenant)
     }
   }
 
   #take(queue: TenantQueue): Waiting | undefined {
-    const taken = queue.waiting[queue.next]
-    if (taken === undefined) return undefined
-    queue.next++
-    this.#waiting--
-    if (queue.next === queue.waiting.length || queue.next > COMPACT) {
-      queue.waiting = queue.waiting.slice(queue.next)
-      queue.next = 0
-    }
+    const taken = queue.waiting.shift()
+    if (taken !== undefined) this.#waiting--
     return taken
   }
 
   #dropIfEmpty(tenant: string, queue: TenantQueue): void {
-    if (queue.running === 0 && queue.next === queue.waiting.length) this.#queues.delete(tenant)
+    if (queue.running === 0 && queue.waiting.length === 0) this.#queues.delete(tenant)
   }
 
   /** Refuses reads that have waited too long: the store hangs, or the tenant exceeds its share. */
   #refuseOverdue(): void {
     const before = this.#options.now() - this.#options.maxWait
     for (const [tenant, queue] of this.#queues) {
-      for (let first = queue.waiting[queue.next]; first !== undefined; first = queue.waiting[queue.next]) {
-        if (first.since > before) break
-        this.#take(queue)
-        first.refuse(
+      while ((queue.waiting[0]?.since ?? Infinity) <= before)
+        this.#take(queue)?.refuse(
           new Error(`a read of the store waited more than ${this.#options.maxWait} ms for its turn`),
         )
-      }
       this.#dropIfEmpty(tenant, queue)
     }
     if (this.#waiting > 0 || this.#timer === null) return

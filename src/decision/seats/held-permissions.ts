@@ -4,16 +4,10 @@ import { EVERY_PERMISSION } from '../../../seats-admin/model/permission.ts'
 import { GRANT_ANY } from '../../../seats-admin/model/scope.ts'
 import type { ResolvedSeats } from '../../model/decision.ts'
 import type { HeldPermissions } from '../../model/route.ts'
+import type { SeatMemory } from './memory.ts'
 
 /** Reads a whole Seat from the store, whatever its size. */
-export interface WholeSeats {
-  wholeSeat(tenant: string, id: string): Promise<SeatLists | null>
-}
-
-export interface SeatLists {
-  readonly spaces: Iterable<string>
-  readonly permissions: Iterable<string>
-}
+export type WholeSeats = Pick<SeatMemory, 'wholeSeat'>
 
 /**
  * Bound of one caller's permissions, in the order of the credential's Seats. A caller that holds more, and neither `*`
@@ -32,8 +26,8 @@ export async function heldPermissions(
   for (const { seat, nameGivenUp } of entries) {
     if (nameGivenUp || seat === null || !seat.spaces.has(space)) continue
     if (seat.permissions.has(EVERY_PERMISSION)) return EVERYTHING
-    const lists = seat.complete ? seat : await wholeOf(seats, tenant, seat.id, space)
-    for (const permission of lists.permissions) {
+    const held = seat.complete ? seat.permissions : await permissionsOf(seats, tenant, seat.id, space)
+    for (const permission of held) {
       // Either of these decides every question about the caller.
       if (permission === EVERY_PERMISSION) return EVERYTHING
       if (permission === GRANT_ANY) return GRANTING
@@ -44,11 +38,10 @@ export async function heldPermissions(
 }
 
 /** The current state: the Seat may have lost the space, or be deleted. */
-async function wholeOf(seats: WholeSeats, tenant: string, id: string, space: string): Promise<SeatLists> {
+async function permissionsOf(seats: WholeSeats, tenant: string, id: string, space: string) {
   const found = await seats.wholeSeat(tenant, id)
-  return found !== null && [...found.spaces].includes(space) ? found : NONE
+  return found?.spaces.includes(space) ? found.permissions : []
 }
 
 const EVERYTHING: HeldPermissions = { all: true, permissions: new Set([EVERY_PERMISSION]) }
 const GRANTING: HeldPermissions = { all: false, permissions: new Set([GRANT_ANY]) }
-const NONE: SeatLists = { spaces: [], permissions: [] }

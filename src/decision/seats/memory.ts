@@ -7,44 +7,24 @@ import { CacheLookups } from '../../model/cache-lookups.ts'
 import type { NumberedChange } from '../../../seats-admin/model/change.ts'
 import { performance } from 'node:perf_hooks'
 import type { StoredApiKey } from '../../../seats-admin/model/api-key.ts'
+import type { GrantReading, Named, SpacesReading } from '../../../seats-admin/model/readings.ts'
+import type { SeatLists } from '../../../seats-admin/model/seat.ts'
 import type { SessionRecord } from '../../../seats-admin/model/session.ts'
 import type { Trace } from '../../model/decision.ts'
 import type { NamedSeat, Seat, SeatQuestion } from '../../model/seat.ts'
 import { FairReads } from './fair-reads.ts'
 import { type AsOf, ReadThrough, type Cached, WHOLE } from './read-through.ts'
-import type { SeatLists } from './held-permissions.ts'
 import { LruMap, MemoryBudget } from './lru-maps.ts'
 import { entryBytes, keyBytes, seatBytes, sessionBytes } from './weight.ts'
-
-/** The attributes of a Seat that sign-in uses. */
-export interface SeatSpaces {
-  readonly id: string
-  readonly name: string
-  readonly spaces: readonly string[]
-}
-
-/** A Seat as the store returns it for a question. */
-export interface SeatRow {
-  readonly id: string
-  readonly name: string
-  readonly spaces: readonly string[]
-  readonly permissions: readonly string[]
-  /** Valid for every question; false: only for the one that was asked. */
-  readonly complete: boolean
-}
 
 /** Invalidates an entry. A read in flight counts only if its state includes change `seq`. */
 export type SeatChange = Omit<NumberedChange, 'mark'>
 
 /** The reads that memory sends to the store. */
 export interface SeatSource {
-  grantByName(
-    tenant: string,
-    name: string,
-    question: SeatQuestion,
-  ): Promise<AsOf<{ readonly seat: SeatRow | null; readonly givenUpAt: number | null }>>
-  grantById(tenant: string, id: string, question: SeatQuestion): Promise<AsOf<SeatRow | null>>
-  spacesByName(tenant: string, name: string): Promise<AsOf<SeatSpaces | null>>
+  grantByName(tenant: string, name: string, question: SeatQuestion): Promise<AsOf<Named<GrantReading>>>
+  grantById(tenant: string, id: string, question: SeatQuestion): Promise<AsOf<GrantReading | null>>
+  spacesByName(tenant: string, name: string): Promise<AsOf<SpacesReading | null>>
   seatById(tenant: string, id: string): Promise<AsOf<SeatLists | null>>
   apiKeyById(tenant: string, id: string): Promise<AsOf<StoredApiKey | null>>
 }
@@ -81,36 +61,28 @@ export class SeatMemory {
     this.#source = source
     this.resize(bytes)
     this.#names = new ReadThrough<NamedSeat, SeatQuestion>({
-      load: scheduled(this.#reads, async (tenant, name, question) => {
-        const { value, ...asOf } = await source.grantByName(tenant, name, question)
-        return { ...asOf, value: { seat: compile(value.seat), givenUpAt: value.givenUpAt } }
-      }),
+      load: loader(
+        this.#reads,
+        (tenant, name, question) => source.grantByName(tenant, name, question),
+        ({ seat, givenUpAt }) => ({ seat: compile(seat), givenUpAt }),
+      ),
       cache: this.#map(this.#budget, ({ seat }) => seatBytes(seat)),
       isWhole: ({ seat }) => seat === null || seat.complete,
       lookups: lookups.seat_names,
     })
     this.#seats = new ReadThrough<Seat | null, SeatQuestion>({
-      load: scheduled(this.#reads, async (tenant, id, question) => {
-        const { value, ...asOf } = await source.grantById(tenant, id, question)
-        return { ...asOf, value: compile(value) }
-      }),
+      load: loader(this.#reads, (tenant, id, question) => source.grantById(tenant, id, question), compile),
       cache: this.#map(this.#budget, seatBytes),
       isWhole: (seat) => seat === null || seat.complete,
       lookups: lookups.seats,
     })
     this.#keys = new ReadThrough<StoredApiKey | null>({
-      load: scheduled(this.#credentialReads, async (tenant, id) => {
-        const { value, ...asOf } = await source.apiKeyById(tenant, id)
-        return { ...asOf, value: value === null ? null : compileKey(value) }
-      }),
+      load: loader(this.#credentialReads, (tenant, id) => source.apiKeyById(tenant, id), compileKey),
       ...this.#maps(keyBytes),
       lookups: lookups.api_key_records,
     })
     this.#sessions = new ReadThrough<SessionRecord | null>({
-      load: scheduled(this.#credentialReads, async (tenant, id) => {
-        const { value, ...asOf } = await sessions.readSession(tenant, id)
-        return { ...asOf, value: value === null ? null : compileSession(value) }
-      }),
+      load: loader(this.#credentialReads, (tenant, id) => sessions.readSession(tenant, id), compileSession),
       ...this.#maps(sessionBytes),
       lookups: lookups.sessions,
     })
@@ -171,7 +143,7 @@ export class SeatMemory {
   }
 
   /** Reads a Seat without its permissions from the store, for sign-in; not cached. */
-  async spacesByName(tenant: string, name: string): Promise<SeatSpaces | null> {
+  async spacesByName(tenant: string, name: string): Promise<SpacesReading | null> {
     return (await this.#signInReads.run(tenant, () => this.#source.spacesByName(tenant, name))).value
   }
 
@@ -220,12 +192,7 @@ export class SeatMemory {
   }
 
   /** Cached entries by kind, for metrics. */
-  get sizes(): {
-    readonly names: number
-    readonly seats: number
-    readonly keys: number
-    readonly sessions: number
-  } {
+  get sizes() {
     return {
       names: this.#names.size,
       seats: this.#seats.size,
@@ -238,23 +205,22 @@ export class SeatMemory {
 /** The divisor of the bound that gives the share of missing keys and sessions. */
 const MISSING_SHARE = 16
 
-/** Runs the load in its tenant's turn. */
-function scheduled<V, Q>(
+/** Reads in the tenant's turn, and compiles what the store returns. */
+function loader<R, V, Q>(
   reads: FairReads,
-  load: (tenant: string, id: string, question: Q) => Promise<AsOf<V>>,
+  read: (tenant: string, id: string, question: Q) => Promise<AsOf<R>>,
+  compiled: (row: R) => V,
 ): (tenant: string, id: string, question: Q) => Promise<AsOf<V>> {
-  return (tenant, id, question) => reads.run(tenant, () => load(tenant, id, question))
+  return (tenant, id, question) =>
+    reads.run(tenant, async () => {
+      const { value, ...asOf } = await read(tenant, id, question)
+      return { ...asOf, value: compiled(value) }
+    })
 }
 
-function compile(row: SeatRow | null): Seat | null {
+function compile(row: GrantReading | null): Seat | null {
   if (row === null) return null
-  return Object.freeze({
-    id: row.id,
-    name: row.name,
-    complete: row.complete,
-    spaces: new Set(row.spaces),
-    permissions: new Set(row.permissions),
-  })
+  return Object.freeze({ ...row, spaces: new Set(row.spaces), permissions: new Set(row.permissions) })
 }
 
 /** A copy: a driver's buffer may be a slice of a 64 KiB block, which it would retain. */
@@ -262,18 +228,12 @@ function copied(hash: Uint8Array): Uint8Array {
   return Uint8Array.from(hash)
 }
 
-function compileSession(row: SessionRecord): SessionRecord {
+function compileSession(row: SessionRecord | null): SessionRecord | null {
+  if (row === null) return null
   const { cookieHash } = row
   return Object.freeze({ ...row, cookieHash: cookieHash === null ? null : copied(cookieHash) })
 }
 
-function compileKey(row: StoredApiKey): StoredApiKey {
-  return Object.freeze({
-    id: row.id,
-    tenant: row.tenant,
-    hash: copied(row.hash),
-    seatIds: row.seatIds,
-    expiresAt: row.expiresAt,
-    revokedAt: row.revokedAt,
-  })
+function compileKey(row: StoredApiKey | null): StoredApiKey | null {
+  return row && Object.freeze({ ...row, hash: copied(row.hash) })
 }

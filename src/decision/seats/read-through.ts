@@ -51,20 +51,9 @@ export interface ReadThroughOptions<V, Q> {
 
 const NONE_BY_QUESTION: ReadonlyMap<string, never> = new Map<string, never>()
 
-/** A record: its tenant, which contains no NUL, and its id or name. */
-class Key {
-  readonly tenant: string
-  readonly id: string
-
-  constructor(tenant: string, id: string) {
-    this.tenant = tenant
-    this.id = id
-  }
-
-  get text(): string {
-    return `${this.tenant}\0${this.id}`
-  }
-}
+/** The key of a record: a tenant contains no NUL. */
+const keyOf = (tenant: string, id: string) => ({ tenant, id, text: `${tenant}\0${id}` })
+type Key = ReturnType<typeof keyOf>
 
 /** Distinguishes the questions about one key. */
 export interface Question {
@@ -109,7 +98,7 @@ export class ReadThrough<V, Q extends Question = Question> {
       }
     }
     this.#lookups.misses++
-    const key = new Key(tenant, id)
+    const key = keyOf(tenant, id)
     const reads = this.#reads.get(key.text)
     const same = reads?.find((read) => read.question === question.id)
     if (same !== undefined) return settled(same, trace)
@@ -125,8 +114,7 @@ export class ReadThrough<V, Q extends Question = Question> {
   invalidate(tenant: string, id: string, seq: number): void {
     this.#cached.delete(tenant, id)
     this.#missing.delete(tenant, id)
-    for (const read of this.#reads.get(new Key(tenant, id).text) ?? [])
-      read.minSeq = Math.max(read.minSeq, seq)
+    for (const read of this.#reads.get(keyOf(tenant, id).text) ?? []) read.minSeq = Math.max(read.minSeq, seq)
   }
 
   /** Earlier numbers have no meaning any more: another store may have taken its place. */

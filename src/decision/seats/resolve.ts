@@ -4,22 +4,10 @@ import { EVERY_PERMISSION, holds } from '../../../seats-admin/model/permission.t
 import type { ResolvedSeats, ResolvedSeat, Trace } from '../../model/decision.ts'
 import type { Principal } from '../../model/principal.ts'
 import type { NamedSeat, Seat, SeatQuestion } from '../../model/seat.ts'
+import type { SeatMemory } from './memory.ts'
 
 /** Lookups in memory: synchronous on a hit, a promise while the store is asked. */
-export interface SeatLookup {
-  seatByName(
-    tenant: string,
-    name: string,
-    question: SeatQuestion,
-    trace: Trace,
-  ): NamedSeat | Promise<NamedSeat>
-  seatById(
-    tenant: string,
-    id: string,
-    question: SeatQuestion,
-    trace: Trace,
-  ): Seat | null | Promise<Seat | null>
-}
+export type SeatLookup = Pick<SeatMemory, 'seatByName' | 'seatById'>
 
 /** Concurrent reads of the store for one credential. */
 const CONCURRENCY = 8
@@ -78,12 +66,12 @@ async function resolveRest(
   entries: ResolvedSeat[],
   first: Promise<ResolvedSeat>,
 ): Promise<ResolvedSeats> {
-  const filter = new QuestionFilter(question)
+  const filter = filterOf(question)
   let started: (ResolvedSeat | Promise<ResolvedSeat>)[] = [first]
   for (;;) {
     const next = entries.length + started.length
     for (const each of named.slice(next, entries.length + CONCURRENCY)) started.push(lookUp(each))
-    for (const entry of await Promise.all(started)) entries.push(filter.reduce(entry))
+    for (const entry of await Promise.all(started)) entries.push(filter(entry))
     if (entries.length === named.length) return { by, entries }
     started = []
   }
@@ -93,29 +81,16 @@ async function resolveRest(
  * Reduces Seats to the answer to one question. Memory may evict a Seat at any time; a request that waits for hundreds
  * of Seats would retain all of them.
  */
-class QuestionFilter {
-  readonly #question: SeatQuestion
-  readonly #space: ReadonlySet<string>
-  readonly #permission: ReadonlySet<string>
-
-  constructor(question: SeatQuestion) {
-    this.#question = question
-    this.#space = new Set([question.space])
-    this.#permission = new Set([question.permission])
-  }
-
-  reduce(entry: ResolvedSeat): ResolvedSeat {
-    const { name, seat, nameGivenUp } = entry
+function filterOf({ space, permission }: SeatQuestion): (entry: ResolvedSeat) => ResolvedSeat {
+  const onlySpace = new Set([space])
+  const onlyPermission = new Set([permission])
+  return (entry) => {
+    const { seat } = entry
     if (seat === null) return entry
-    const { space, permission } = this.#question
-    const spaces = seat.spaces.has(space) ? this.#space : NOTHING
-    const held = holds(seat.permissions, permission)
-    const permissions = held ? (seat.permissions.has(EVERY_PERMISSION) ? ALL : this.#permission) : NOTHING
-    return {
-      name,
-      seat: { id: seat.id, name: seat.name, complete: false, spaces, permissions },
-      nameGivenUp,
-    }
+    const spaces = seat.spaces.has(space) ? onlySpace : NOTHING
+    const all = seat.permissions.has(EVERY_PERMISSION) ? ALL : onlyPermission
+    const permissions = holds(seat.permissions, permission) ? all : NOTHING
+    return { ...entry, seat: { id: seat.id, name: seat.name, complete: false, spaces, permissions } }
   }
 }
 

@@ -1,7 +1,7 @@
 /** The records that are written and read: few, so that writes and requests coincide. */
 
+import type { GrantReading } from '../../../seats-admin/model/readings.ts'
 import type { StoredApiKey } from '../../../seats-admin/model/api-key.ts'
-import type { SeatRow } from '../../../src/decision/seats/memory.ts'
 
 export const TENANT = 'acme'
 
@@ -16,7 +16,7 @@ export interface StoredRecord {
 export interface Version {
   /** The number of the write. */
   readonly seq: number
-  readonly seat: SeatRow | null
+  readonly seat: GrantReading | null
   readonly key: StoredApiKey | null
 }
 

@@ -4,11 +4,10 @@
  * after its client timed out. `seats-admin/store/store.ts` documents what each statement does under READ COMMITTED.
  */
 
+import type { AsOf, GrantReading, Named } from '../../../seats-admin/model/readings.ts'
 import type { Committed, Position } from '../../../seats-admin/model/change.ts'
 import type { ListedInstance } from '../../../src/coherence/feeds.ts'
-import type { NamedRow, Read } from '../../../src/redis/seat-codec.ts'
 import type { StoredApiKey } from '../../../seats-admin/model/api-key.ts'
-import type { SeatRow } from '../../../src/decision/seats/memory.ts'
 import type { Database, FeedState, InstanceRow } from './database.ts'
 import { delay, type Context } from './context.ts'
 import type { Process } from './process.ts'
@@ -36,23 +35,23 @@ export class StoreClient {
     this.#process = process
   }
 
-  grantByName(_tenant: string, name: string): Promise<Read<NamedRow>> {
+  grantByName(_tenant: string, name: string): Promise<AsOf<Named<GrantReading>>> {
     return this.#read(recordNamed(name), ({ seat }) => ({ seat, givenUpAt: null }))
   }
 
-  grantById(_tenant: string, id: string): Promise<Read<SeatRow | null>> {
+  grantById(_tenant: string, id: string): Promise<AsOf<GrantReading | null>> {
     return this.#read(recordOf(id), ({ seat }) => seat)
   }
 
-  spacesByName(_tenant: string, name: string): Promise<Read<SeatRow | null>> {
+  spacesByName(_tenant: string, name: string): Promise<AsOf<GrantReading | null>> {
     return this.#read(recordNamed(name), ({ seat }) => seat)
   }
 
-  seatById(tenant: string, id: string): Promise<Read<SeatRow | null>> {
+  seatById(tenant: string, id: string): Promise<AsOf<GrantReading | null>> {
     return this.grantById(tenant, id)
   }
 
-  apiKeyById(_tenant: string, id: string): Promise<Read<StoredApiKey | null>> {
+  apiKeyById(_tenant: string, id: string): Promise<AsOf<StoredApiKey | null>> {
     return this.#read(recordOf(id), ({ key }) => key)
   }
 
@@ -111,7 +110,7 @@ export class StoreClient {
     await this.#ask({ start: () => this.#database.remove(this.#database.rows.get(id)) }, TIMEOUT)
   }
 
-  #read<V>(record: StoredRecord, value: (version: Version) => V): Promise<Read<V>> {
+  #read<V>(record: StoredRecord, value: (version: Version) => V): Promise<AsOf<V>> {
     const start = () => ({ ...this.#database.head, value: value(this.#database.current(record)) })
     return this.#ask({ start }, TIMEOUT)
   }

@@ -1,8 +1,9 @@
 /** The estimated size of memory covers its real size, because operators set a bound by it. */
 
+import type { GrantReading } from '../../../seats-admin/model/readings.ts'
 import t from 'tap'
 import { SeatQuestion } from '../../../src/model/seat.ts'
-import { SeatMemory, type SeatRow } from '../../../src/decision/seats/memory.ts'
+import { SeatMemory } from '../../../src/decision/seats/memory.ts'
 import { collected } from '../../support/garbage.ts'
 
 const TIMES = 1000
@@ -14,12 +15,12 @@ const list = (count: number, text: (at: number) => string) =>
 /** Unshared strings, as from a store. */
 const own = <V>(value: V): V => structuredClone(value)
 
-function seat(id: string, spaces: string[], permissions: string[]): SeatRow {
+function seat(id: string, spaces: string[], permissions: string[]): GrantReading {
   return { id, name: `Seat ${id}`, spaces, permissions, complete: true }
 }
 
 /** Words are unique to a Seat, because V8 shares equal strings in a Set. */
-const SEATS: Record<string, (id: string) => SeatRow> = {
+const SEATS: Record<string, (id: string) => GrantReading> = {
   bare: (id) => seat(id, [], []),
   'of shared words': (id) => seat(id, ['s1', 's2'], ['trainings:list', 'trainings:read']),
   'of its own words': (id) =>
@@ -54,7 +55,7 @@ function hash(): Uint8Array {
   return Buffer.from('a'.repeat(64), 'hex')
 }
 
-function memoryOf(row: (id: string) => SeatRow): SeatMemory {
+function memoryOf(row: (id: string) => GrantReading): SeatMemory {
   const asOf = async <V>(value: V) => ({ seq: 1, value })
   const entries = (id: string) => row(id).spaces.map((space) => `${space}:Seat ${id}`)
   const person = { user: 'alice', email: 'alice@acme.example', endedAt: null }

@@ -1,8 +1,9 @@
+import type { GrantReading } from '../../../seats-admin/model/readings.ts'
 import t from 'tap'
 import type { SessionRecord } from '../../../seats-admin/model/session.ts'
 import type { Trace } from '../../../src/model/decision.ts'
 import { SeatQuestion } from '../../../src/model/seat.ts'
-import { type SeatChange, SeatMemory, type SeatRow } from '../../../src/decision/seats/memory.ts'
+import { type SeatChange, SeatMemory } from '../../../src/decision/seats/memory.ts'
 
 const QUERY = new SeatQuestion('s1', 'trainings:list')
 
@@ -10,7 +11,7 @@ const QUERY = new SeatQuestion('s1', 'trainings:list')
 function setUp() {
   const reads: string[] = []
   const store = { seq: 1, source: 'store' as 'redis' | 'store', permissions: ['trainings:list'] }
-  const seat = (id: string, name: string): SeatRow => ({
+  const seat = (id: string, name: string): GrantReading => ({
     id,
     name,
     spaces: ['s1', 's2'],

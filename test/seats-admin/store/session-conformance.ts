@@ -5,7 +5,7 @@
 
 import { randomBytes } from 'node:crypto'
 import type { Test } from 'tap'
-import type { SessionChanged, SessionStore, Store, StoredSession } from '../../../seats-admin/index.ts'
+import type { Committed, SessionStore, Store, StoredSession } from '../../../seats-admin/index.ts'
 
 export interface StoreUnderTest {
   readonly sessions: SessionStore
@@ -387,7 +387,7 @@ export function same(t: Test, found: StoredSession | null, wanted: StoredSession
 async function announced(
   t: Test,
   { feed }: StoreUnderTest,
-  committed: SessionChanged | null,
+  committed: Committed | null,
   id: string,
 ): Promise<void> {
   t.match(committed, { changes: [{ tenant: 'acme', kind: 'session', key: id }] })

@@ -5,7 +5,7 @@ import { Client } from 'pg'
 import { isRefusal } from '../../../../seats-admin/index.ts'
 import { postgres } from '../../../../seats-admin/store/postgres/dialect.ts'
 import { sql, valuesOf } from '../../../../seats-admin/store/postgres/sql.ts'
-import { otherAdministratorValues, writeQueries } from '../../../../seats-admin/store/seat-queries.ts'
+import { otherAdministratorValues, seatQueries } from '../../../../seats-admin/store/seat-queries.ts'
 import { startPostgres } from '../../../support/servers/postgres.ts'
 import { ADMIN, done, refused, writer } from '../conformance.ts'
 import { emptyDatabase, open } from './support.ts'
@@ -51,7 +51,7 @@ t.test('the search uses the index of administrator Seats', async (t) => {
   await client.query(`INSERT INTO seats (tenant, id, name, spaces, permissions, created_by, created_at)
     SELECT 'acme', 'seat-' || n, 'seat ' || n, '["one"]', '["a:b","c:d"]', 'x', 0 FROM generate_series(1, 20000) n`)
   await client.query('ANALYZE seats')
-  const question = sql(writeQueries(postgres).administrator)
+  const question = sql(seatQueries(postgres).administrator)
   const values = valuesOf(question, otherAdministratorValues('acme', 'none', ADMIN))
   const { rows } = await client.query(`EXPLAIN (ANALYZE, FORMAT TEXT) ${question.text}`, values)
   const plan = rows.map((row) => row['QUERY PLAN']).join('\n')

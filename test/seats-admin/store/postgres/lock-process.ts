@@ -4,10 +4,12 @@ import { StoreUnavailable } from '../../../../seats-admin/index.ts'
 import { withTimeout } from '../../../../seats-admin/store/postgres/call.ts'
 import { sessionOf } from '../../../../seats-admin/store/postgres/connection-pools.ts'
 import { Pool } from '../../../../seats-admin/store/postgres/pool.ts'
-import { createSeat } from '../../../../seats-admin/store/postgres/seat-writer.ts'
+import { sql } from '../../../../seats-admin/store/postgres/sql.ts'
 import { transact } from '../../../../seats-admin/store/postgres/transaction.ts'
 import { parseUrl } from '../../../../seats-admin/store/postgres/url.ts'
-import { writer } from '../conformance.ts'
+
+const INSERT = sql(`INSERT INTO seats (tenant, id, name, spaces, permissions, created_by, created_at)
+  VALUES ('acme', 'A', 'A', '[]', '[]', 'ann', 0)`)
 
 const [, , url = ''] = process.argv
 const pool = new Pool(parseUrl(url), sessionOf(2000), 1)
@@ -15,7 +17,7 @@ const write = withTimeout(30_000, (call) =>
   transact(pool, call, async (transaction) => {
     process.stdout.write('locked\n')
     await new Promise((resolve) => setTimeout(resolve, 300))
-    return createSeat(transaction, writer(), { name: 'A', spaces: [], permissions: [] })
+    return transaction.query(INSERT, {})
   }),
 )
 const outcome = await write.catch((cause: unknown) => cause)

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { connect } from '../../../../seats-admin/store/sqlite/connection.ts'
 import { sqlite } from '../../../../seats-admin/store/sqlite/dialect.ts'
-import { otherAdministratorValues, writeQueries } from '../../../../seats-admin/store/seat-queries.ts'
+import { otherAdministratorValues, seatQueries } from '../../../../seats-admin/store/seat-queries.ts'
 import { ADMIN, done, writer } from '../conformance.ts'
 import { open, temporaryFolder } from './support.ts'
 
@@ -17,7 +17,7 @@ t.test('the search uses the index of administrator Seats', async (t) => {
   database.exec(`WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n LIMIT 20000)
     INSERT INTO seats (tenant, id, name, spaces, permissions, created_by, created_at)
     SELECT 'acme', 'seat-' || n, 'seat ' || n, '["one"]', '["a:b","c:d"]', 'x', 0 FROM n`)
-  const { administrator } = writeQueries(sqlite)
+  const { administrator } = seatQueries(sqlite)
   const values = otherAdministratorValues('acme', 'none', ADMIN)
   const plan = database.prepare(`EXPLAIN QUERY PLAN ${administrator}`).all(values)
   const steps = plan.map(({ detail }) => String(detail)).filter((each) => /SEARCH|SCAN/.test(each))

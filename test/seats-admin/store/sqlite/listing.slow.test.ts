@@ -3,7 +3,7 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import t from 'tap'
-import { AdminReader } from '../../../../seats-admin/store/sqlite/admin-reader.ts'
+import { listerOperations } from '../../../../seats-admin/store/sqlite/admin-reader.ts'
 import { connect, CallExpired } from '../../../../seats-admin/store/sqlite/connection.ts'
 import { ADMIN, done, inSpace, writer } from '../conformance.ts'
 import { ALL, listings } from '../listings.ts'
@@ -35,7 +35,7 @@ t.test('nothing is read for a caller that has timed out', async (t) => {
   const throwIfExpired = () => {
     if (++rows > 3) throw new CallExpired()
   }
-  const reader = new AdminReader(database, { elapsed: () => 0, throwIfExpired })
+  const reader = listerOperations(database, { elapsed: () => 0, throwIfExpired })
   for (const scope of [ADMIN, inSpace('one')]) {
     rows = 0
     t.throws(() => reader.listSeats('acme', { ...ALL, scope }), { name: 'CallExpired' })
