@@ -6,11 +6,12 @@ import { callback } from './sign-in/callback.ts'
 import type { Context } from './context.ts'
 import { loginEndpoint, providerOf } from './sign-in/login-endpoint.ts'
 import { logout } from './session/logout.ts'
-import type { SignInResponse, SignInRequest } from './ports.ts'
+import type { Reply } from './ports.ts'
+import type { PublicRequest } from '../model/route.ts'
 import { refresh } from './session/refresh.ts'
 import { validate } from './tokens/validate.ts'
 
-type Endpoint = (context: Context, request: SignInRequest) => Promise<SignInResponse | Refusal>
+type Endpoint = (context: Context, request: PublicRequest) => Promise<Reply>
 
 /** HEAD would redeem the code without a response body. */
 const notHead = new Refusal('method_not_allowed', 'The sign-in callback accepts GET only.', { allow: 'GET' })
@@ -28,29 +29,26 @@ const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
 const TENANT_CALLBACK = /^(GET \/auth\/oidc\/callback)\/[^/]+$/
 
 /** Rejects when the store is unavailable; the caller responds with 503. */
-export async function serveSignIn(
-  context: Context,
-  request: SignInRequest,
-): Promise<SignInResponse | Refusal> {
+export async function serveSignIn(context: Context, request: PublicRequest): Promise<Reply> {
   if (request.method === 'HEAD') return notHead
   const name = `${request.method} ${request.path}`.replace(TENANT_CALLBACK, '$1')
   const endpoint = Object.hasOwn(ENDPOINTS, name) ? ENDPOINTS[name] : undefined
   return endpoint === undefined ? notFound : endpoint(context, request)
 }
 
-async function validateEndpoint(context: Context, request: SignInRequest): Promise<SignInResponse | Refusal> {
+async function validateEndpoint(context: Context, request: PublicRequest): Promise<Reply> {
   const fields = readFields(request, { required: ['tenant', 'id_token'], optional: [] })
   if (fields instanceof Refusal) return fields
   const provider = providerOf(context, fields)
   return provider instanceof Refusal ? provider : validate(context, provider, fields.get('id_token') ?? '')
 }
 
-async function refreshEndpoint(context: Context, request: SignInRequest): Promise<SignInResponse | Refusal> {
+async function refreshEndpoint(context: Context, request: PublicRequest): Promise<Reply> {
   const fields = readFields(request, { required: ['refresh_token'], optional: [] })
   return fields instanceof Refusal ? fields : refresh(context, fields.get('refresh_token') ?? '')
 }
 
-async function logoutEndpoint(context: Context, request: SignInRequest): Promise<SignInResponse | Refusal> {
+async function logoutEndpoint(context: Context, request: PublicRequest): Promise<Reply> {
   const fields = readFields(request, { required: [], optional: ['refresh_token'] })
   if (fields instanceof Refusal) return fields
   const refreshToken = fields.get('refresh_token')

@@ -5,7 +5,8 @@ import type { Context } from './context.ts'
 import { serveSignIn } from './endpoints.ts'
 import type { HttpLimits } from './provider/http.ts'
 import { signInRedirect } from './sign-in/login-endpoint.ts'
-import type { OidcPorts, OidcTenant, SignInResponse, SignInRequest } from './ports.ts'
+import type { OidcPorts, OidcTenant, Reply } from './ports.ts'
+import type { PublicRequest } from '../model/route.ts'
 import { Provider } from './provider/provider.ts'
 import { type ProviderToken, verifyProviderToken } from './tokens/provider-token.ts'
 import { Renewals } from './session/renew.ts'
@@ -38,7 +39,7 @@ export class Oidc {
   }
 
   /** Serves `/auth/oidc/*`. Rejects when the store is unavailable. */
-  serve(request: SignInRequest): Promise<SignInResponse | Refusal> {
+  serve(request: PublicRequest): Promise<Reply> {
     return this.#track(serveSignIn(this.#context, request))
   }
 
@@ -48,7 +49,7 @@ export class Oidc {
    * @param target path and query as received
    * @param rawHeaders name, value, …
    */
-  signIn(tenant: string, target: string, rawHeaders: readonly string[]): Promise<SignInResponse | Refusal> {
+  signIn(tenant: string, target: string, rawHeaders: readonly string[]): Promise<Reply> {
     return this.#track(signInRedirect(this.#context, tenant, target, rawHeaders))
   }
 

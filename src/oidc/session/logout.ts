@@ -4,14 +4,14 @@
  */
 
 import * as client from 'openid-client'
-import type { Refusal } from '../../model/errors.ts'
 import { headerLines, isSameOrigin } from '../sign-in/browser.ts'
 import type { Context } from '../context.ts'
 import { SESSION_COOKIE, setCookie } from './cookies.ts'
 import { endSession, sessionOfCookie } from './end-session.ts'
 import { parseHandleText, sameHash } from './session-credentials.ts'
 import { type ProviderGrant, openProviderGrant } from './open-session.ts'
-import type { SignInResponse } from '../ports.ts'
+import type { Reply } from '../ports.ts'
+import type { PublicResponse } from '../../model/route.ts'
 import type { Provider } from '../provider/provider.ts'
 import { returnAddress } from '../sign-in/return-to.ts'
 import { sessionCrossSite } from './session-refusals.ts'
@@ -30,7 +30,7 @@ export interface LogoutRequest {
 }
 
 /** Without a session the response is also 200. */
-export async function logout(context: Context, request: LogoutRequest): Promise<SignInResponse | Refusal> {
+export async function logout(context: Context, request: LogoutRequest): Promise<Reply> {
   const byHandle = request.refreshToken === null ? null : await sessionOfHandle(context, request.refreshToken)
   const byCookie = await sessionOfCookie(context, headerLines(request.rawHeaders, 'cookie'))
   if (byCookie !== null && !isFromOwnPage(context, byCookie, request)) return sessionCrossSite
@@ -112,7 +112,7 @@ function reply(
   provider: Provider | undefined,
   url: string | null,
   cookie: boolean,
-): SignInResponse {
+): PublicResponse {
   const headers = cookie ? ['Set-Cookie', setCookie(SESSION_COOKIE, '', 0)] : []
   if (!form)
     return {

@@ -12,7 +12,7 @@ import { type ProviderQuery, queryProvider } from './query-provider.ts'
 import { type Context, refusalOf } from '../context.ts'
 import { endSession } from './end-session.ts'
 import { handleText, newSecret, parseHandleText, type RefreshHandle, sha256 } from './session-credentials.ts'
-import type { SignInResponse } from '../ports.ts'
+import type { Reply } from '../ports.ts'
 import type { Provider } from '../provider/provider.ts'
 import type { Renewal, Rotation, StoredSession } from '../../../seats-admin/index.ts'
 import { mintFor, type TokenResponse } from '../tokens/token-response.ts'
@@ -23,7 +23,7 @@ const invalid = new Refusal(
 )
 const expired = new Refusal('token_expired', 'The session of the refresh token has expired. Sign in again.')
 
-export async function refresh(context: Context, text: string): Promise<SignInResponse | Refusal> {
+export async function refresh(context: Context, text: string): Promise<Reply> {
   const handle = parseHandleText(text)
   const provider = handle === null ? undefined : context.providers.get(handle.tenant)
   if (handle === null || provider === undefined) return invalid
@@ -57,7 +57,7 @@ async function renewFamily(
   handle: RefreshHandle,
   rotating: string,
   session: StoredSession,
-): Promise<SignInResponse | Refusal> {
+): Promise<Reply> {
   const result = await queryProvider(context, provider, session)
   if (result.outcome === 'refused') return refused(context, handle, result)
   const next = sha256(rotating)
@@ -85,7 +85,7 @@ async function respond(
   rotating: string,
   renewal: Renewal,
   tokens: (handle: string) => TokenResponse,
-): Promise<SignInResponse | Refusal> {
+): Promise<Reply> {
   const committed = await context.sessions.renew(tenant, id, sha256(rotating), renewal)
   // A logout or a second use of the handle ended the session during the provider's query.
   if (committed === null) return invalid

@@ -3,7 +3,7 @@
 import { Refusal } from '../../model/errors.ts'
 import { isJsonObject, parseJson } from '../../lib/json.ts'
 import { headerLines } from './browser.ts'
-import type { SignInRequest } from '../ports.ts'
+import type { PublicRequest } from '../../model/route.ts'
 
 export interface Fields {
   readonly form: boolean
@@ -25,7 +25,7 @@ const tooLarge = new Refusal('body_too_large', `The body must have at most ${MAX
 
 /** @param known the allowed fields; `required` ones must be present and not empty */
 export function readFields(
-  { rawHeaders, body }: SignInRequest,
+  { rawHeaders, body }: PublicRequest,
   known: { readonly required: readonly string[]; readonly optional: readonly string[] },
 ): Fields | Refusal {
   const type = contentType(rawHeaders)

@@ -13,7 +13,8 @@ import { mapSeats } from '../tokens/seat-mapping.ts'
 import { openBrowserSession, openFamily, type SignedIn } from '../session/open-session.ts'
 import { asPage } from './page.ts'
 import { readUser } from '../tokens/signed-in-user.ts'
-import type { SignInResponse, SignInRequest } from '../ports.ts'
+import type { Reply } from '../ports.ts'
+import type { PublicRequest, PublicResponse } from '../../model/route.ts'
 import { callbackAtCanonicalHost, redirectTo, canonicalAddress, signedInAlready } from './redirect.ts'
 import { clearSignInCookie, type PendingSignIn, readState, markUsed } from './state.ts'
 import { redeemCode } from '../provider/token-endpoint.ts'
@@ -34,13 +35,13 @@ const cancelled = 'The sign-in was cancelled, or the identity provider did not a
 
 /** The parts of a callback request. */
 interface CallbackRequest {
-  readonly request: SignInRequest
+  readonly request: PublicRequest
   readonly query: URLSearchParams
   /** The values of all Cookie header lines. */
   readonly cookies: readonly string[]
 }
 
-export async function callback(context: Context, request: SignInRequest): Promise<SignInResponse | Refusal> {
+export async function callback(context: Context, request: PublicRequest): Promise<Reply> {
   const query = new URLSearchParams(request.query)
   const cookies = headerLines(request.rawHeaders, 'cookie')
   const pending = readState(context, query.get('state') ?? '', cookies)
@@ -54,7 +55,7 @@ async function respond(
   context: Context,
   callbackRequest: CallbackRequest,
   pending: PendingSignIn | null,
-): Promise<SignInResponse | Refusal> {
+): Promise<Reply> {
   const { request, query, cookies } = callbackRequest
   const duplicate = repeatedParameter(query)
   if (duplicate !== null) return duplicate
@@ -68,7 +69,7 @@ async function finish(
   context: Context,
   callbackRequest: CallbackRequest,
   pending: PendingSignIn,
-): Promise<SignInResponse | Refusal> {
+): Promise<Reply> {
   const { request, query, cookies } = callbackRequest
   const refusal = await checkResponse(context, pending.provider, query)
   if (refusal !== null) return refusal
@@ -110,7 +111,7 @@ async function respondToProgram(
   context: Context,
   pending: PendingSignIn,
   signedIn: SignedIn,
-): Promise<SignInResponse | Refusal> {
+): Promise<Reply> {
   const { tenant } = pending.provider
   const tokens = await mintFor(context, tenant, signedIn)
   if (tokens instanceof Refusal) return tokens
@@ -128,7 +129,7 @@ async function respondToBrowser(
   pending: PendingSignIn,
   signedIn: SignedIn,
   cookies: readonly string[],
-): Promise<SignInResponse> {
+): Promise<PublicResponse> {
   const { provider } = pending
   const before = await sessionOfCookie(context, cookies)
   if (before !== null && before.tenant === provider.tenant.id)

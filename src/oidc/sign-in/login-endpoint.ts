@@ -8,7 +8,8 @@ import { formSource, isUnsupportedForm, originRefused } from './form-origin.ts'
 import { isAtNonCanonicalHost } from './host.ts'
 import { startSignIn, type StartedSignIn } from './login.ts'
 import { asPage } from './page.ts'
-import type { SignInResponse, SignInRequest } from '../ports.ts'
+import type { Reply } from '../ports.ts'
+import type { PublicRequest, PublicResponse } from '../../model/route.ts'
 import type { Provider } from '../provider/provider.ts'
 import { pageOf, safeReturnTo } from './return-to.ts'
 import { redirectToCanonicalHost, setCookies } from './redirect.ts'
@@ -27,7 +28,7 @@ export async function signInRedirect(
   tenant: string,
   target: string,
   rawHeaders: readonly string[],
-): Promise<SignInResponse | Refusal> {
+): Promise<Reply> {
   const provider = context.providers.get(tenant)
   if (provider === undefined) return noSignIn
   const returnTo = pageOf(target) ?? '/'
@@ -37,15 +38,12 @@ export async function signInRedirect(
   return started instanceof Refusal ? asPage(started, returnTo) : seeOther(started)
 }
 
-export async function loginEndpoint(
-  context: Context,
-  request: SignInRequest,
-): Promise<SignInResponse | Refusal> {
+export async function loginEndpoint(context: Context, request: PublicRequest): Promise<Reply> {
   const reply = await login(context, request)
   return reply instanceof Refusal && acceptsPages(request.rawHeaders) ? asPage(reply, '/') : reply
 }
 
-async function login(context: Context, request: SignInRequest): Promise<SignInResponse | Refusal> {
+async function login(context: Context, request: PublicRequest): Promise<Reply> {
   const { rawHeaders } = request
   const fields = readFields(request, { required: ['tenant'], optional: ['return_to'] })
   if (fields instanceof Refusal) return isForeign(context, rawHeaders) ? originRefused : fields
@@ -73,7 +71,7 @@ async function fromForm(
   provider: Provider,
   returnTo: string | null,
   rawHeaders: readonly string[],
-): Promise<SignInResponse | Refusal> {
+): Promise<Reply> {
   const source = formSource(rawHeaders, provider.tenant)
   if (source === 'foreign') return originRefused
   // The page's origin tells the browser's host even when a proxy rewrites Host.
@@ -93,7 +91,7 @@ function start(
   return withProviderErrors(context, provider, () => startSignIn(context, provider, returnTo, cookies))
 }
 
-function seeOther({ authorizationUrl, cookies }: StartedSignIn): SignInResponse {
+function seeOther({ authorizationUrl, cookies }: StartedSignIn): PublicResponse {
   return { status: 303, headers: [...setCookies(cookies), 'Location', authorizationUrl] }
 }
 

@@ -4,13 +4,13 @@ import { isNavigation } from './browser.ts'
 import type { Context } from '../context.ts'
 import { sessionOfCookie } from '../session/end-session.ts'
 import { isAtNonCanonicalHost, movedCookie } from './host.ts'
-import type { SignInResponse, SignInRequest } from '../ports.ts'
+import type { PublicRequest, PublicResponse } from '../../model/route.ts'
 import type { Provider } from '../provider/provider.ts'
 import { returnAddress } from './return-to.ts'
 import { clearSignInCookie, type PendingSignIn } from './state.ts'
 
 /** No referrer: the current URL may contain the authorization response. @param cookies values for Set-Cookie */
-export function redirectTo(location: string, cookies: readonly string[]): SignInResponse {
+export function redirectTo(location: string, cookies: readonly string[]): PublicResponse {
   const headers = [...setCookies(cookies), 'Location', location, 'Referrer-Policy', 'no-referrer']
   return { status: 303, headers }
 }
@@ -25,7 +25,7 @@ export function canonicalAddress({ tenant }: Provider, returnTo: string | null):
 }
 
 /** Redirects to the path at the canonical host, where the sign-in starts. */
-export function redirectToCanonicalHost(provider: Provider, returnTo: string | null): SignInResponse {
+export function redirectToCanonicalHost(provider: Provider, returnTo: string | null): PublicResponse {
   return redirectTo(canonicalAddress(provider, returnTo), [movedCookie()])
 }
 
@@ -35,8 +35,8 @@ export function redirectToCanonicalHost(provider: Provider, returnTo: string | n
  */
 export function callbackAtCanonicalHost(
   { providers }: Context,
-  { path, query, method, rawHeaders }: SignInRequest,
-): SignInResponse | null {
+  { path, query, method, rawHeaders }: PublicRequest,
+): PublicResponse | null {
   const all = [...providers.values()].map(({ tenant }) => tenant.oidc.redirectUri)
   const [canonical, ...others] = new Set(all.filter((each) => new URL(each).pathname === path))
   if (canonical === undefined || others.length > 0 || !isNavigation(method, rawHeaders)) return null
@@ -55,9 +55,9 @@ export function callbackAtCanonicalHost(
 export async function signedInAlready(
   context: Context,
   { provider, returnTo, state }: PendingSignIn,
-  { method, rawHeaders }: SignInRequest,
+  { method, rawHeaders }: PublicRequest,
   cookies: readonly string[],
-): Promise<SignInResponse | null> {
+): Promise<PublicResponse | null> {
   if (returnTo === null || !isNavigation(method, rawHeaders)) return null
   const session = await sessionOfCookie(context, cookies)
   if (session === null || session.tenant !== provider.tenant.id || session.endedAt !== null) return null

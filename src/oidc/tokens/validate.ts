@@ -7,16 +7,12 @@ import { Refusal } from '../../model/errors.ts'
 import { withProviderErrors, type Context, logRefusal } from '../context.ts'
 import { mapSeats } from './seat-mapping.ts'
 import { verifyIdToken } from './id-token.ts'
-import type { SignInResponse } from '../ports.ts'
+import type { Reply } from '../ports.ts'
 import type { Provider } from '../provider/provider.ts'
 import { readSeatsClaim } from './seats-claim.ts'
 import { isOfTenant, otherTenant } from './tenant-claim.ts'
 
-export function validate(
-  context: Context,
-  provider: Provider,
-  text: string,
-): Promise<SignInResponse | Refusal> {
+export function validate(context: Context, provider: Provider, text: string): Promise<Reply> {
   return withProviderErrors(context, provider, async () => {
     const { id, oidc } = provider.tenant
     const checks = {
