@@ -12,7 +12,7 @@ import { type ProviderToken, verifyProviderToken } from './tokens/provider-token
 import { Renewals } from './session/renew.ts'
 import type { SessionRecord } from '../../seats-admin/index.ts'
 import { otherTenant } from './tokens/tenant-claim.ts'
-import { ProviderError, providerUnavailable } from './provider/provider-error.ts'
+import { ProviderError, providerUnavailable } from './provider/errors.ts'
 
 export interface OidcLimits extends HttpLimits {
   /** Characters that the cookies of pending sign-ins may have in one browser. */

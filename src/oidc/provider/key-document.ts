@@ -3,7 +3,7 @@
 import { createLocalJWKSet, type JWK, type LocalJWKSet } from 'jose'
 import { isJsonObject, parseJson } from '../../lib/json.ts'
 import type { FetchOptions } from './http.ts'
-import { ProviderError } from './provider-error.ts'
+import { ProviderError } from './errors.ts'
 
 export type KeyFetch = (url: string, options: FetchOptions) => Promise<Response>
 

@@ -10,7 +10,7 @@ import type { LookupAddress } from 'node:dns'
 import { Resolver } from 'node:dns/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { addressesInHosts, candidates, searchSettings } from './resolver-files.ts'
-import { codeOf, ProviderError } from './provider-error.ts'
+import { codeOf, ProviderError } from './errors.ts'
 
 export interface NameLimits {
   /** ms of a whole look-up. */

@@ -12,8 +12,7 @@ import { KeySet } from './jwks.ts'
 import { StaleWhileRevalidate } from './stale-while-revalidate.ts'
 import type { ClientAuth, OidcConfig } from '../../config/config.ts'
 import type { OidcTenant } from '../ports.ts'
-import { translateError } from './openid-client-errors.ts'
-import { ProviderError } from './provider-error.ts'
+import { ProviderError, translateError } from './errors.ts'
 
 /** Allowed clock difference in seconds, for all checks of provider tokens. */
 export const LEEWAY = 60

@@ -16,7 +16,7 @@ import type { Provider } from '../provider/provider.ts'
 import { returnAddress } from '../sign-in/return-to.ts'
 import { sessionCrossSite } from './session-refusals.ts'
 import type { StoredSession } from '../../../seats-admin/index.ts'
-import { codeOf } from '../provider/provider-error.ts'
+import { codeOf } from '../provider/errors.ts'
 
 /** Characters. Servers refuse URLs with longer hints; without a hint the provider asks the user. */
 const MAX_HINT = 4096

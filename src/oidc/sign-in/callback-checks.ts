@@ -1,11 +1,11 @@
 /** Checks the authorization response before the code is redeemed: `iss` (RFC 9207), `error`, `code`. */
 
 import { Refusal } from '../../model/errors.ts'
-import { scopeAdvice } from '../provider/configuration-advice.ts'
+import { scopeAdvice } from '../provider/client-auth.ts'
 import { sanitize, sanitizeErrorCode } from '../provider/log-text.ts'
 import type { Context } from '../context.ts'
 import type { Provider } from '../provider/provider.ts'
-import { providerUnavailable } from '../provider/provider-error.ts'
+import { providerUnavailable } from '../provider/errors.ts'
 
 const otherIssuer = inputInvalid(
   '/iss',

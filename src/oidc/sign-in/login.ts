@@ -8,7 +8,7 @@ import { Refusal } from '../../model/errors.ts'
 import type { Context } from '../context.ts'
 import type { Provider } from '../provider/provider.ts'
 import { newState, STATE_LIFETIME } from './state.ts'
-import { ProviderError } from '../provider/provider-error.ts'
+import { ProviderError } from '../provider/errors.ts'
 
 export interface StartedSignIn {
   readonly authorizationUrl: string

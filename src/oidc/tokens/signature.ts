@@ -5,7 +5,7 @@ import { Refusal } from '../../model/errors.ts'
 import type { CompactJws } from './compact-jws.ts'
 import type { TokenSource } from '../provider/jwks.ts'
 import type { Provider } from '../provider/provider.ts'
-import { codeOf, ProviderError } from '../provider/provider-error.ts'
+import { codeOf, ProviderError } from '../provider/errors.ts'
 
 const otherAlgorithm = new Refusal(
   'token_invalid',
