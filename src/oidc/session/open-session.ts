@@ -7,7 +7,7 @@ import type { MappedSeats } from '../tokens/seat-mapping.ts'
 import { cookieText, handleText, newSecret, newSessionId, sha256 } from './session-credentials.ts'
 import type { Identity } from '../tokens/identity.ts'
 import type { OidcTenant } from '../ports.ts'
-import { open, seal } from './seal.ts'
+import { open, seal } from '../seal.ts'
 import type { StoredSession } from '../../../seats-admin/index.ts'
 
 /** The provider's tokens that later steps need. */

@@ -10,7 +10,7 @@ import { cookieValues, setCookie, signInCookieName } from '../session/cookies.ts
 import { newSecret, sha256 } from '../session/session-credentials.ts'
 import { removeOldSignIns } from './sign-in-cookies.ts'
 import { LEEWAY, type Provider } from '../provider/provider.ts'
-import { openState, sealState } from './sealed-state.ts'
+import { openState, sealState } from '../seal.ts'
 
 /** ms */
 export const STATE_LIFETIME = 600_000
