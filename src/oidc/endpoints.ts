@@ -3,13 +3,15 @@
 import { Refusal } from '../model/errors.ts'
 import { readFields } from './sign-in/body.ts'
 import { callback } from './sign-in/callback.ts'
-import type { Context } from './context.ts'
+import { type Context, logRefusal, withProviderErrors } from './context.ts'
 import { loginEndpoint, providerOf } from './sign-in/login-endpoint.ts'
 import { logout } from './session/logout.ts'
 import type { Reply } from './ports.ts'
 import type { PublicRequest } from '../model/route.ts'
 import { refresh } from './session/refresh.ts'
-import { validate } from './tokens/validate.ts'
+import { isOfTenant, otherTenant, readSeatsClaim } from './tokens/claims.ts'
+import { verifyIdToken } from './tokens/id-token.ts'
+import { mapSeats } from './tokens/seat-mapping.ts'
 
 type Endpoint = (context: Context, request: PublicRequest) => Promise<Reply>
 
@@ -36,20 +38,41 @@ export async function serveSignIn(context: Context, request: PublicRequest): Pro
   return endpoint === undefined ? notFound : endpoint(context, request)
 }
 
+/**
+ * Verifies an ID token and reports its claims, its Seats and the `hash_perm` of a token. Creates no session and changes
+ * nothing.
+ */
 async function validateEndpoint(context: Context, request: PublicRequest): Promise<Reply> {
-  const fields = readFields(request, { required: ['tenant', 'id_token'], optional: [] })
+  const fields = readFields(request, { required: ['tenant', 'id_token'] })
   if (fields instanceof Refusal) return fields
   const provider = providerOf(context, fields)
-  return provider instanceof Refusal ? provider : validate(context, provider, fields.get('id_token') ?? '')
+  if (provider instanceof Refusal) return provider
+  return withProviderErrors(context, provider, async () => {
+    const { id, oidc } = provider.tenant
+    const checks = {
+      source: 'request',
+      now: context.now(),
+      nonce: null,
+      accessToken: null,
+      sub: null,
+    } as const
+    const token = await verifyIdToken(fields.get('id_token') ?? '', provider, checks)
+    if (token instanceof Refusal) return token
+    // Without an access token userinfo can't be queried: the ID token itself must contain the claim.
+    if (!isOfTenant(oidc, token.claims)) return logRefusal(context.log, id, otherTenant)
+    const seats = await mapSeats(context, id, readSeatsClaim(token.claims, oidc.seatsClaim).names ?? [])
+    const body = { valid: true, claims: token.claims, seats: seats.names, hash_perm: seats.hashPerm }
+    return { status: 200, headers: [], body }
+  })
 }
 
 async function refreshEndpoint(context: Context, request: PublicRequest): Promise<Reply> {
-  const fields = readFields(request, { required: ['refresh_token'], optional: [] })
+  const fields = readFields(request, { required: ['refresh_token'] })
   return fields instanceof Refusal ? fields : refresh(context, fields.get('refresh_token') ?? '')
 }
 
 async function logoutEndpoint(context: Context, request: PublicRequest): Promise<Reply> {
-  const fields = readFields(request, { required: [], optional: ['refresh_token'] })
+  const fields = readFields(request, { optional: ['refresh_token'] })
   if (fields instanceof Refusal) return fields
   const refreshToken = fields.get('refresh_token')
   return logout(context, { rawHeaders: request.rawHeaders, refreshToken, form: fields.form })

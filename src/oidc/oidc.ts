@@ -11,7 +11,7 @@ import { Provider } from './provider/provider.ts'
 import { type ProviderToken, verifyProviderToken } from './tokens/provider-token.ts'
 import { Renewals } from './session/renew.ts'
 import type { SessionRecord } from '../../seats-admin/index.ts'
-import { otherTenant } from './tokens/tenant-claim.ts'
+import { otherTenant } from './tokens/claims.ts'
 import { ProviderError, providerUnavailable } from './provider/errors.ts'
 
 export interface OidcLimits extends HttpLimits {

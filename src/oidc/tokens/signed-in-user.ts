@@ -7,11 +7,17 @@ import * as client from 'openid-client'
 import { Refusal } from '../../model/errors.ts'
 import type { Claims } from './compact-jws.ts'
 import { type IdTokenChecks, verifyIdToken } from './id-token.ts'
-import { type Identity, identityOf } from './identity.ts'
+import {
+  type Identity,
+  identityOf,
+  isDistributed,
+  isOfTenant,
+  lacksTenant,
+  otherTenant,
+  readSeatsClaim,
+} from './claims.ts'
 import type { OidcLog } from '../ports.ts'
 import type { Provider } from '../provider/provider.ts'
-import { isDistributed, readSeatsClaim } from './seats-claim.ts'
-import { isOfTenant, lacksTenant, otherTenant } from './tenant-claim.ts'
 import type { ProviderTokens } from '../provider/token-endpoint.ts'
 import { clientErrorCode, translateError } from '../provider/errors.ts'
 
