@@ -10,7 +10,7 @@ import { type Config, firstSecrets, type RedisConfig } from '../config/config.ts
 import { unpack } from '../config/worker-copy.ts'
 import { DataPlane } from './data-plane.ts'
 import { DecisionPoint } from './decision-point.ts'
-import { RemoteEphemeral } from '../oidc/sign-in/remote-ephemeral.ts'
+import { RemoteEphemeral } from '../oidc/sign-in/ephemeral.ts'
 import { Keys } from '../redis/keys.ts'
 import { Seal } from '../redis/seal.ts'
 import type { SharedCache } from '../redis/seat-cache.ts'

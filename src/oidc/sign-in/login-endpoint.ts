@@ -1,18 +1,19 @@
 /** Starts a sign-in: at the endpoint, for a program or a form, and for browsers that a route redirects. */
 
+import * as client from 'openid-client'
 import { Refusal } from '../../model/errors.ts'
 import { type Fields, invalid, readFields } from './body.ts'
 import { headerLines, acceptsPages } from './browser.ts'
 import { withProviderErrors, type Context } from '../context.ts'
 import { formSource, isUnsupportedForm, originRefused } from './form-origin.ts'
-import { isAtNonCanonicalHost } from './host.ts'
-import { startSignIn, type StartedSignIn } from './login.ts'
 import { asPage } from './page.ts'
 import type { Reply } from '../ports.ts'
 import type { PublicRequest, PublicResponse } from '../../model/route.ts'
 import type { Provider } from '../provider/provider.ts'
 import { pageOf, safeReturnTo } from './return-to.ts'
-import { redirectToCanonicalHost, setCookies } from './redirect.ts'
+import { ProviderError } from '../provider/errors.ts'
+import { newState, STATE_LIFETIME } from './state.ts'
+import { isAtNonCanonicalHost, redirectToCanonicalHost, setCookies } from './redirect.ts'
 
 /** The same for an unknown tenant and a tenant without a provider, so that it does not reveal which tenants exist. */
 const noSignIn = invalid('/tenant', 'is not a tenant with sign-in')
@@ -55,8 +56,8 @@ async function login(context: Context, request: PublicRequest): Promise<Reply> {
   if (fields.form) return fromForm(context, provider, returnTo, rawHeaders)
   const started = await start(context, provider, returnTo, rawHeaders)
   if (started instanceof Refusal) return started
-  const { authorizationUrl, state, expiresIn, cookies } = started
-  const body = { authorization_url: authorizationUrl, state, expires_in: expiresIn }
+  const { authorizationUrl, state, cookies } = started
+  const body = { authorization_url: authorizationUrl, state, expires_in: STATE_LIFETIME / 1000 }
   return { status: 200, headers: setCookies(cookies), body }
 }
 
@@ -81,14 +82,51 @@ async function fromForm(
   return started instanceof Refusal ? started : seeOther(started)
 }
 
+interface StartedSignIn {
+  readonly authorizationUrl: string
+  readonly state: string
+  /** Values for Set-Cookie. */
+  readonly cookies: readonly string[]
+}
+
+/** @returns a Refusal also when completed sign-ins can't be recorded */
 function start(
   context: Context,
   provider: Provider,
   returnTo: string | null,
   rawHeaders: readonly string[],
 ): Promise<StartedSignIn | Refusal> {
-  const cookies = headerLines(rawHeaders, 'cookie')
-  return withProviderErrors(context, provider, () => startSignIn(context, provider, returnTo, cookies))
+  return withProviderErrors(context, provider, async () => {
+    const { configuration, sendsIssuer } = await provider.discovered()
+    refuseMixUp(context, provider, sendsIssuer)
+    const pending = await newState(context, provider, returnTo, headerLines(rawHeaders, 'cookie'))
+    if (pending instanceof Refusal) return pending
+    const { state, nonce, verifier, cookies } = pending
+    const { redirectUri, scopes } = provider.tenant.oidc
+    // OpenID Connect Core 1.0, section 3.1.2.1; with PKCE S256 whether or not the provider advertises it.
+    const url = client.buildAuthorizationUrl(configuration, {
+      response_type: 'code',
+      redirect_uri: redirectUri,
+      scope: scopes.join(' '),
+      state,
+      nonce,
+      code_challenge: await client.calculatePKCECodeChallenge(verifier),
+      code_challenge_method: 'S256',
+    })
+    return { authorizationUrl: url.href, state, cookies }
+  })
+}
+
+/**
+ * Prevents mix-up attacks (RFC 9700, section 4.4): with a shared redirect_uri, a hostile provider can obtain another
+ * provider's code under its own state. Either the responses carry `iss` (RFC 9207), or each tenant has its own
+ * redirect_uri.
+ */
+function refuseMixUp({ sharedRedirect }: Context, { tenant }: Provider, sendsIssuer: boolean): void {
+  if (sharedRedirect.has(tenant.id) && !sendsIssuer)
+    throw new ProviderError(
+      'the provider does not send iss (RFC 9207), and another tenant has the same redirect_uri: configure a separate redirect_uri for each tenant',
+    )
 }
 
 function seeOther({ authorizationUrl, cookies }: StartedSignIn): PublicResponse {

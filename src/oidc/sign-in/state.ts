@@ -6,9 +6,8 @@
 import { Refusal } from '../../model/errors.ts'
 import { sanitize } from '../provider/log-text.ts'
 import type { Context } from '../context.ts'
-import { cookieValues, setCookie, signInCookieName } from '../session/cookies.ts'
+import { cookieValues, removeOldSignIns, setCookie, signInCookieName } from '../session/cookies.ts'
 import { newSecret, sha256 } from '../session/session-credentials.ts'
-import { removeOldSignIns } from './sign-in-cookies.ts'
 import { LEEWAY, type Provider } from '../provider/provider.ts'
 import { openState, sealState } from '../seal.ts'
 
