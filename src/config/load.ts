@@ -10,12 +10,12 @@ import { InvalidValue } from './invalid-value.ts'
 import type { Config, RouteEntry, UpstreamConfig } from './config.ts'
 import type { Document } from './positioned-document.ts'
 import { ConfigError, type Fault, sortFaults } from './faults.ts'
-import { joinSignatures, listFiles, signatureOf } from './file-patterns.ts'
+import { joinSignatures, listFiles, signatureOf } from './watch.ts'
 import { frozenMap } from './frozen.ts'
 import { methodsOf } from './methods.ts'
 import { parse } from './yaml-parser.ts'
 import { buildRoutes, type RouteContext } from './routes.ts'
-import { MapSchema, type SchemaName } from './schema.ts'
+import { type Schema, type SchemaName, schemas } from './schema.ts'
 import { Section } from './section.ts'
 import { readSource } from './read-file.ts'
 import { validate } from './validate.ts'
@@ -93,7 +93,7 @@ async function openDocument(path: string, env: NodeJS.ProcessEnv, kind: SchemaNa
   const document = parse(displayPath(path), await readSource(path), env)
   if (document.root === null) return { document, root: null }
   validate(document, document.root, kind)
-  return { document, root: new Section(document, document.root, MapSchema.of(kind)) }
+  return { document, root: new Section(document, document.root, schemas[kind] as Schema) }
 }
 
 /** Relative to the working directory when the file is inside it, otherwise absolute. */

@@ -5,14 +5,14 @@
 
 import { InvalidValue, quote, type ValueParser } from './invalid-value.ts'
 import type { Data, Document, Spot, Value } from './positioned-document.ts'
-import type { MapSchema } from './schema.ts'
+import { mapSchema, type Schema, valueSchema } from './schema.ts'
 
 export class Section {
   readonly #document: Document
   readonly #data: Data
-  readonly #schema: MapSchema
+  readonly #schema: Schema
 
-  constructor(document: Document, data: Data, schema: MapSchema) {
+  constructor(document: Document, data: Data, schema: Schema) {
     this.#document = document
     this.#data = data
     this.#schema = schema
@@ -83,7 +83,7 @@ export class Section {
     const value = this.value(key)
     const data: Data =
       value !== null && typeof value === 'object' && !Array.isArray(value) ? value : Object.create(null)
-    return new Section(this.#document, data, this.#schema.map(key))
+    return new Section(this.#document, data, mapSchema(this.#schema, key))
   }
 
   keys(): string[] {
@@ -108,7 +108,7 @@ export class Section {
   }
 
   #default(key: string): Value {
-    const value = this.#schema.default(key)
+    const value = valueSchema(this.#schema, key).default
     if (value === undefined) throw new Error(`the schema has no default of ${key}`)
     return value
   }

@@ -15,11 +15,11 @@ const MAX_PEM = 1024 * 1024
 export function buildUpstreamTls(parent: Section, folder: string): UpstreamTls | null {
   if (!parent.has('tls')) return null
   const section = parent.section('tls')
-  const certificate = certificates(pem(folder, /-----BEGIN CERTIFICATE-----/, 'certificate'))
+  const certificate = pem(folder, certificateFault)
   const built = {
     ca: section.text('ca', certificate) ?? null,
     cert: section.text('cert', certificate) ?? null,
-    key: section.text('key', pem(folder, /-----BEGIN [A-Z ]*PRIVATE KEY-----/, 'private key')) ?? null,
+    key: section.text('key', pem(folder, keyFault)) ?? null,
     serverName: section.text('server_name', hostName) ?? null,
     insecureSkipVerify: section.flag('insecure_skip_verify'),
   }
@@ -31,14 +31,15 @@ export function buildUpstreamTls(parent: Section, folder: string): UpstreamTls |
 }
 
 /** Reads a PEM file. No message contains its content. */
-function pem(folder: string, begins: RegExp, what: string): ValueParser<string> {
+function pem(folder: string, faultOf: (text: string) => string | null): ValueParser<string> {
   return (path) => {
     try {
       const file = resolve(folder, path)
       if (!statSync(file).isFile() || statSync(file).size > MAX_PEM)
         return new InvalidValue('is not a regular file of at most 1 MiB')
       const text = readFileSync(file, 'latin1')
-      return begins.test(text) ? text : new InvalidValue(`contains no PEM ${what}`)
+      const fault = faultOf(text)
+      return fault === null ? text : new InvalidValue(fault)
     } catch (cause) {
       const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unreadable'
       return new InvalidValue(`cannot be read: ${code}`)
@@ -46,13 +47,8 @@ function pem(folder: string, begins: RegExp, what: string): ValueParser<string> 
   }
 }
 
-function certificates(read: ValueParser<string>): ValueParser<string> {
-  return (path) => {
-    const text = read(path)
-    if (text instanceof InvalidValue) return text
-    const fault = certificateFault(text)
-    return fault === null ? text : new InvalidValue(fault)
-  }
+function keyFault(pem: string): string | null {
+  return /-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(pem) ? null : 'contains no PEM private key'
 }
 
 const hostName: ValueParser<string> = (text) =>
