@@ -13,9 +13,9 @@ import { peerAddress, TrustedProxies } from '../proxy/forwarded.ts'
 import { Upstream } from '../proxy/upstream.ts'
 import { Reevaluation } from '../pipeline/reevaluation.ts'
 import { openRequestListener } from '../http/server/listener.ts'
-import type { RequestListener, ListenerSettings } from '../http/server/listener-options.ts'
+import type { ListenerEvents, ListenerSettings, RequestListener } from '../http/server/listener-options.ts'
 import { AccessLog } from '../telemetry/access-log.ts'
-import { type ConnectionWatch, watchConnections } from '../telemetry/connection-watch.ts'
+import { watchConnections } from '../telemetry/connection-watch.ts'
 import type { Log } from '../telemetry/logger.ts'
 import { Metrics } from '../telemetry/metrics.ts'
 import { type UpstreamWatch, watchUpstreams } from '../telemetry/upstream-watch.ts'
@@ -26,7 +26,7 @@ export class DataPlane {
   readonly #pipeline: Pipeline
   readonly #reevaluation: Reevaluation
   readonly #watch: UpstreamWatch
-  readonly #connectionWatch: ConnectionWatch
+  readonly #connectionEvents: ListenerEvents
   #compiled: CompiledConfig
   #running: PipelineConfig
   #requestListener: RequestListener | null = null
@@ -42,7 +42,7 @@ export class DataPlane {
     this.#watch = watchUpstreams(this.metrics, log, () =>
       [...this.#running.upstreams].map(([name, upstream]) => [name, upstream.targets()] as const),
     )
-    this.#connectionWatch = watchConnections(
+    this.#connectionEvents = watchConnections(
       this.metrics,
       log,
       () => this.#requestListener?.connections ?? {},
@@ -61,7 +61,7 @@ export class DataPlane {
     const settings = settingsOf(config, this.#running)
     this.#requestListener = await openRequestListener(config.listen, this.#pipeline, {
       settings,
-      events: this.#connectionWatch,
+      events: this.#connectionEvents,
       shared,
     })
     startChecks(this.#running)

@@ -42,8 +42,7 @@ export interface DecisionPointOptions {
   readonly store: Store
   readonly coherence: Coherence
   readonly cache: SharedCache | null
-  /** Null: sign-in is not available. */
-  readonly ports: SignInPorts | null
+  readonly ports: SignInPorts
   readonly memory: MemoryBounds
 }
 
@@ -56,7 +55,7 @@ export class DecisionPoint {
   /** Input of the re-evaluation of open exchanges. */
   readonly changes = new Changes()
   readonly #coherence: Coherence
-  readonly #ports: SignInPorts | null
+  readonly #ports: SignInPorts
 
   /** The lease begins with the first reading of the feed. */
   constructor({ store, coherence, cache, ports, memory }: DecisionPointOptions) {
@@ -127,7 +126,7 @@ export class DecisionPoint {
 
   /** OpenID Connect is loaded only where a tenant has a provider. */
   async #signIn(config: Config): Promise<SignIn | null> {
-    if (this.#ports === null || [...config.tenants.values()].every(({ oidc }) => oidc === null)) return null
+    if ([...config.tenants.values()].every(({ oidc }) => oidc === null)) return null
     const { SignIn } = await import('./sign-in.ts')
     const { store, memory } = this
     return new SignIn(config, {

@@ -31,6 +31,12 @@ import { StoreHealth, type StoreParts } from './store-health.ts'
 import type { FleetMetrics } from '../telemetry/fleet-metrics.ts'
 import type { Log } from '../telemetry/logger.ts'
 
+interface NodeParts {
+  readonly log: Log
+  readonly metrics: FleetMetrics
+  readonly startup: Startup
+}
+
 export class FleetNode {
   readonly store: Store
   readonly instance: Instance
@@ -46,62 +52,54 @@ export class FleetNode {
   readonly #bus: RedisBus | null
   readonly #health: StoreHealth
 
-  private constructor(parts: {
-    store: Store
-    lock: StoreLock | null
-    path: string | null
-    cache: SharedCache | null
-    ephemeral: BoundedEphemeral | ProcessEphemeral
-    bus: RedisBus | null
-    instance: Instance
-    health: StoreHealth
-    startup: Startup
-  }) {
-    this.store = parts.store
-    this.#lock = parts.lock
-    this.#path = parts.path
-    this.cache = parts.cache
-    this.ephemeral = parts.ephemeral
-    this.#bus = parts.bus
-    this.instance = parts.instance
-    this.#health = parts.health
-    this.store.health.listen((state) => this.#health.update(OWN_PROCESS, state))
-    this.#startup = parts.startup
+  private constructor(
+    config: Config,
+    parts: NodeParts,
+    lock: StoreLock | null,
+    store: Store,
+    redis: RedisParts,
+  ) {
+    const { log, metrics, startup } = parts
+    this.#lock = lock
+    this.#path = config.store.kind === 'sqlite' ? config.store.path : null
+    this.#startup = startup
+    this.store = store
+    this.cache = redis.cache
+    this.ephemeral = redis.ephemeral
+    this.#bus = redis.bus
+    this.instance = new Instance({
+      id: randomUUID(),
+      name: `${hostname()} ${process.pid}`,
+      source: store,
+      list: store.registry,
+      bus: redis.bus,
+      clock: systemClock,
+      listener: metrics.listener(log),
+      acknowledgesFrom: acknowledgesFrom(store, log),
+    })
+    this.#health = new StoreHealth(log)
+    store.health.listen((state) => this.#health.update(OWN_PROCESS, state))
   }
 
   /**
    * Opens the store. Rejects, with nothing left open, when it can't. The feed is followed from {@link start} on.
    * @param locked called once this process holds the lock, before the store is opened, which may take a while
    */
-  static async open(
-    config: Config,
-    { log, metrics, startup }: { log: Log; metrics: FleetMetrics; startup: Startup },
-    locked: () => Promise<void>,
-  ): Promise<FleetNode> {
+  static async open(config: Config, parts: NodeParts, locked: () => Promise<void>): Promise<FleetNode> {
     const lock = lockOf(config.store)
     let store: Store | null = null
     try {
       await locked()
       const location = locationOf(config.store, lock)
-      store = await startup.retry(
+      store = await parts.startup.retry(
         () => openStore(location),
         (late) => late.close(),
       )
-      const { cache, bus, ephemeral } =
-        config.redis === null ? withoutRedis() : await openRedis(config.redis, firstSecrets(config), log)
-      const instance = new Instance({
-        id: randomUUID(),
-        name: `${hostname()} ${process.pid}`,
-        source: store,
-        list: store.registry,
-        bus,
-        clock: systemClock,
-        listener: metrics.listener(log),
-        acknowledgesFrom: acknowledgesFrom(store, log),
-      })
-      const path = config.store.kind === 'sqlite' ? config.store.path : null
-      const health = new StoreHealth(log)
-      return new FleetNode({ store, lock, path, cache, ephemeral, bus, instance, startup, health })
+      const redis =
+        config.redis === null
+          ? withoutRedis()
+          : await openRedis(config.redis, firstSecrets(config), parts.log)
+      return new FleetNode(config, parts, lock, store, redis)
     } catch (cause) {
       await store?.close()
       lock?.release()

@@ -1,7 +1,8 @@
 /** Metrics of the instance in its fleet: the feed, announcements and acknowledgements. */
 
-import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { Counter, Histogram } from 'prom-client'
 import type { Log } from './logger.ts'
+import { GaugeRegistry } from './tally.ts'
 
 /** Seconds. */
 const BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 1.25, 1.5, 2.5]
@@ -13,8 +14,7 @@ export interface CoherenceListener {
   acknowledged(after: number): void
 }
 
-export class FleetMetrics {
-  readonly registry = new Registry()
+export class FleetMetrics extends GaugeRegistry {
   readonly #answered = new Histogram({
     name: 'seatgate_write_answered_seconds',
     help: 'From the commit of a write to its response: acknowledged by all instances, or waited until no earlier lease was live.',
@@ -42,18 +42,6 @@ export class FleetMetrics {
 
   reloaded(result: 'ok' | 'faulty'): void {
     this.#reloads.labels({ result }).inc()
-  }
-
-  /** Adds a gauge that is read at each scrape. */
-  gauge(name: string, help: string, read: () => number): void {
-    new Gauge({
-      name,
-      help,
-      registers: [this.registry],
-      collect() {
-        this.set(read())
-      },
-    })
   }
 
   listener({ logger }: Log): CoherenceListener {

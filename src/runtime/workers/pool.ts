@@ -1,15 +1,8 @@
 /** The pool of workers: starts them, checks that they respond, replaces those that end, and ends them. */
 
 import cluster, { type Worker } from 'node:cluster'
+import { fileURLToPath } from 'node:url'
 import { Channel } from './channel.ts'
-
-export interface PoolOptions {
-  readonly size: number
-  /** The script of a worker. */
-  readonly exec: string
-  readonly env: NodeJS.ProcessEnv
-  readonly listener: PoolListener
-}
 
 export interface PoolListener {
   /** Called before the worker's first message. */
@@ -40,23 +33,20 @@ const STABLE = 10_000
 /** Milliseconds between liveness calls, and without a response before a worker is killed. */
 const PING_EVERY = 1000
 const UNRESPONSIVE = 10_000
+const WORKER = fileURLToPath(new URL('../worker.js', import.meta.url))
 
 export class Pool {
-  readonly #options: PoolOptions
+  readonly size: number
+  readonly #listener: PoolListener
   readonly #workers = new Map<Worker, PoolWorker>()
   readonly #ready = new Set<PoolWorker>()
   #closing = false
   #delay = REPLACE_FIRST
 
-  constructor(options: PoolOptions) {
-    this.#options = options
-    cluster.setupPrimary({
-      exec: options.exec,
-      args: [],
-      execArgv: [],
-      silent: true,
-      serialization: 'advanced',
-    })
+  constructor(size: number, listener: PoolListener) {
+    this.size = size
+    this.#listener = listener
+    cluster.setupPrimary({ exec: WORKER, args: [], execArgv: [], silent: true, serialization: 'advanced' })
   }
 
   get closing(): boolean {
@@ -73,7 +63,7 @@ export class Pool {
     try {
       // The first worker determines the port where the configuration leaves it open.
       await this.#begin(this.#fork())
-      const others = Array.from({ length: this.#options.size - 1 }, () => this.#begin(this.#fork()))
+      const others = Array.from({ length: this.size - 1 }, () => this.#begin(this.#fork()))
       await Promise.all(others)
     } catch (cause) {
       await this.close(() => Promise.resolve())
@@ -95,7 +85,7 @@ export class Pool {
   }
 
   #fork(): PoolWorker {
-    const clusterWorker = cluster.fork(this.#options.env)
+    const clusterWorker = cluster.fork(process.env)
     const channel = new Channel({
       send: (message) =>
         void (clusterWorker.isConnected() && clusterWorker.send(message as object, () => {})),
@@ -105,7 +95,7 @@ export class Pool {
     const worker: PoolWorker = { id: clusterWorker.id, pid: clusterWorker.process.pid ?? 0, channel, kill }
     this.#workers.set(clusterWorker, worker)
     this.#relay(clusterWorker)
-    this.#options.listener.forked(worker)
+    this.#listener.forked(worker)
     const startedAt = performance.now()
     const watch = this.#watch(clusterWorker, channel)
     clusterWorker.once('exit', (code, signal) => {
@@ -113,7 +103,7 @@ export class Pool {
       this.#workers.delete(clusterWorker)
       this.#ready.delete(worker)
       channel.end()
-      this.#options.listener.ended(worker, signal ?? `exit code ${code}`)
+      this.#listener.ended(worker, signal ?? `exit code ${code}`)
       if (!this.#closing) this.#replace(performance.now() - startedAt)
     })
     return worker
@@ -131,13 +121,13 @@ export class Pool {
   async #begin(worker: PoolWorker): Promise<void> {
     const response = await worker.channel.call('begin')
     this.#ready.add(worker)
-    this.#options.listener.ready(worker, response)
+    this.#listener.ready(worker, response)
   }
 
   /** Its exit starts a replacement, with a growing delay while none can begin. */
   #giveUp(worker: PoolWorker, cause: unknown): void {
     if (this.#closing) return
-    this.#options.listener.failed(worker, cause)
+    this.#listener.failed(worker, cause)
     worker.kill()
   }
 
@@ -168,7 +158,7 @@ export class Pool {
     clusterWorker.process.stdout?.setEncoding('utf8')
     clusterWorker.process.stdout?.on('data', (text: string) => {
       const end = text.lastIndexOf('\n') + 1
-      if (end > 0) this.#options.listener.output(rest + text.slice(0, end))
+      if (end > 0) this.#listener.output(rest + text.slice(0, end))
       rest = end > 0 ? text.slice(end) : rest + text
     })
     clusterWorker.process.stderr?.on('data', (chunk: Buffer) => process.stderr.write(chunk))
