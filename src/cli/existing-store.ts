@@ -49,17 +49,14 @@ export async function openStoreOrEmpty({ store: config }: Config): Promise<Opene
 }
 
 async function isMissing(store: StoreConfig): Promise<boolean> {
-  return store.kind === 'sqlite' && !(await exists(store.path))
+  if (store.kind !== 'sqlite') return false
+  const found = await stat(store.path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return null
+    throw error
+  })
+  return found === null
 }
 
 function placeOf(store: StoreConfig): string {
   return store.kind === 'sqlite' ? store.path : store.kind
-}
-
-async function exists(path: string): Promise<boolean> {
-  const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return null
-    throw error
-  })
-  return found !== null
 }
