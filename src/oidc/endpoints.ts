@@ -22,9 +22,9 @@ const notFound = new Refusal('route_not_found', 'No sign-in endpoint has this pa
 const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
   'POST /auth/oidc/login': loginEndpoint,
   'GET /auth/oidc/callback': callback,
-  'POST /auth/oidc/validate': validateEndpoint,
-  'POST /auth/oidc/refresh': refreshEndpoint,
-  'POST /auth/oidc/logout': logoutEndpoint,
+  'POST /auth/oidc/validate': validate,
+  'POST /auth/oidc/refresh': refresh,
+  'POST /auth/oidc/logout': logout,
 }
 
 /** A callback of one tenant: `/auth/oidc/callback/acme`. */
@@ -42,7 +42,7 @@ export async function serveSignIn(context: Context, request: PublicRequest): Pro
  * Verifies an ID token and reports its claims, its Seats and the `hash_perm` of a token. Creates no session and changes
  * nothing.
  */
-async function validateEndpoint(context: Context, request: PublicRequest): Promise<Reply> {
+async function validate(context: Context, request: PublicRequest): Promise<Reply> {
   const fields = readFields(request, { required: ['tenant', 'id_token'] })
   if (fields instanceof Refusal) return fields
   const provider = providerOf(context, fields)
@@ -64,16 +64,4 @@ async function validateEndpoint(context: Context, request: PublicRequest): Promi
     const body = { valid: true, claims: token.claims, seats: seats.names, hash_perm: seats.hashPerm }
     return { status: 200, headers: [], body }
   })
-}
-
-async function refreshEndpoint(context: Context, request: PublicRequest): Promise<Reply> {
-  const fields = readFields(request, { required: ['refresh_token'] })
-  return fields instanceof Refusal ? fields : refresh(context, fields.get('refresh_token') ?? '')
-}
-
-async function logoutEndpoint(context: Context, request: PublicRequest): Promise<Reply> {
-  const fields = readFields(request, { optional: ['refresh_token'] })
-  if (fields instanceof Refusal) return fields
-  const refreshToken = fields.get('refresh_token')
-  return logout(context, { rawHeaders: request.rawHeaders, refreshToken, form: fields.form })
 }

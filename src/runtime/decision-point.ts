@@ -16,12 +16,11 @@ import { ConfigError } from '../config/faults.ts'
 import { CacheLookups } from '../model/cache-lookups.ts'
 import type { Route } from '../model/route.ts'
 import { DecisionEngine } from '../decision/engine.ts'
-import type { Ephemeral, OidcLog } from '../oidc/ports.ts'
 import { SeatCache, type SharedCache } from '../redis/seat-cache.ts'
 import { Changes } from '../pipeline/pending-changes.ts'
 import { compileTable, type RouteTable } from '../decision/router/table.ts'
 import { SeatMemory } from '../decision/seats/memory.ts'
-import type { SignIn } from './sign-in.ts'
+import type { SignIn, SignInPorts } from './sign-in.ts'
 
 /** One configuration with its compiled table and engine. */
 export interface CompiledConfig {
@@ -30,12 +29,6 @@ export interface CompiledConfig {
   readonly engine: DecisionEngine
   /** Null where no tenant has an identity provider. */
   readonly signIn: SignIn | null
-}
-
-/** The dependencies of sign-in, besides the store. */
-export interface SignInPorts {
-  readonly ephemeral: Ephemeral
-  readonly log: OidcLog
 }
 
 export interface DecisionPointOptions {
@@ -127,9 +120,9 @@ export class DecisionPoint {
   /** OpenID Connect is loaded only where a tenant has a provider. */
   async #signIn(config: Config): Promise<SignIn | null> {
     if ([...config.tenants.values()].every(({ oidc }) => oidc === null)) return null
-    const { SignIn } = await import('./sign-in.ts')
+    const { openSignIn } = await import('./sign-in.ts')
     const { store, memory } = this
-    return new SignIn(config, {
+    return openSignIn(config, {
       store,
       memory,
       ...this.#ports,

@@ -8,7 +8,7 @@ import { type ProviderGrant, openProviderGrant, sealProviderGrant, type SignedIn
 import { readUser, type SignedInUser } from '../tokens/signed-in-user.ts'
 import type { Provider } from '../provider/provider.ts'
 import type { Renewal, StoredSession } from '../../../seats-admin/index.ts'
-import { endedByProvider, sessionEnded } from './session-refusals.ts'
+import { endedByProvider, sessionEnded } from './session.ts'
 import { redeemRefreshToken } from '../provider/token-endpoint.ts'
 import { ProviderRefused } from '../provider/errors.ts'
 

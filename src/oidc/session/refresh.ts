@@ -12,6 +12,8 @@ import { queryProvider } from './query-provider.ts'
 import { type Context, refusalOf } from '../context.ts'
 import { handleText, newSecret, parseHandleText, type RefreshHandle, sha256 } from './session-credentials.ts'
 import type { Reply } from '../ports.ts'
+import type { PublicRequest } from '../../model/route.ts'
+import { readFields } from '../sign-in/body.ts'
 import type { Provider } from '../provider/provider.ts'
 import type { Rotation, StoredSession } from '../../../seats-admin/index.ts'
 import { mintFor } from '../tokens/token-response.ts'
@@ -22,8 +24,10 @@ const invalid = new Refusal(
 )
 const expired = new Refusal('token_expired', 'The session of the refresh token has expired. Sign in again.')
 
-export async function refresh(context: Context, text: string): Promise<Reply> {
-  const handle = parseHandleText(text)
+export async function refresh(context: Context, request: PublicRequest): Promise<Reply> {
+  const fields = readFields(request, { required: ['refresh_token'] })
+  if (fields instanceof Refusal) return fields
+  const handle = parseHandleText(fields.get('refresh_token') ?? '')
   const provider = handle === null ? undefined : context.providers.get(handle.tenant)
   if (handle === null || provider === undefined) return invalid
   const rotating = newSecret()

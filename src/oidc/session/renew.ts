@@ -11,7 +11,7 @@ import { Refusal } from '../../model/errors.ts'
 import { queryProvider } from './query-provider.ts'
 import { type Context, refusalOf } from '../context.ts'
 import type { Provider } from '../provider/provider.ts'
-import { sessionEnded, sessionExpired } from './session-refusals.ts'
+import { sessionEnded, sessionExpired } from './session.ts'
 import type { SessionRecord, StoredSession } from '../../../seats-admin/index.ts'
 import { providerUnavailable } from '../provider/errors.ts'
 

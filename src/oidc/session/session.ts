@@ -10,14 +10,24 @@ import { isCookieAccepted } from '../sign-in/browser.ts'
 import { cookieValues, SESSION_COOKIE } from './cookies.ts'
 import { type CookieHandle, parseCookieText, sameHash } from './session-credentials.ts'
 import type { OidcTenant } from '../ports.ts'
-import {
-  sessionAmbiguous,
-  sessionCrossSite,
-  sessionEnded,
-  sessionExpired,
-  sessionUnknown,
-} from './session-refusals.ts'
 import type { SessionRecord } from '../../../seats-admin/index.ts'
+
+export const sessionUnknown = new Refusal('token_invalid', 'The session cookie is unknown.')
+export const sessionEnded = new Refusal('token_invalid', 'The session has ended. Sign in again.')
+export const sessionExpired = new Refusal('token_expired', 'The session has expired. Sign in again.')
+/** The provider no longer accepts the refresh token. */
+export const endedByProvider = new Refusal(
+  'token_expired',
+  'The identity provider has ended the session. Sign in again.',
+)
+export const sessionAmbiguous = new Refusal(
+  'credentials_ambiguous',
+  'The request has more than one session cookie.',
+)
+export const sessionCrossSite = new Refusal(
+  'credentials_missing',
+  'For unsafe methods and WebSockets the session cookie is accepted only from a page of this origin.',
+)
 
 /** The properties of a request that decide whether the cookie is accepted. */
 export interface SessionRequest {
@@ -87,23 +97,15 @@ export class Sessions {
   }
 
   #principal(record: SessionRecord): Principal {
-    const cached = this.#principals.get(record)
-    if (cached !== undefined) return cached
+    return this.#principals.getOrInsertComputed(record, this.#principalOf)
+  }
+
+  readonly #principalOf = (record: SessionRecord): Principal => {
     const { id, tenant, user, email } = record
     const leeway = this.#options.tenants.get(tenant)?.token.leeway ?? 0
     const issuedAt = Math.floor(record.issuedAt - leeway / 1000)
     const claims = { by: 'name' as const, entries: readHashPerm(record.hashPerm) ?? new Map(), issuedAt }
     const validUntil = Math.min(record.renewAt, record.expiresAt)
-    const principal: Principal = Object.freeze({
-      method: 'session',
-      tenant,
-      user,
-      email,
-      claims,
-      session: id,
-      validUntil,
-    })
-    this.#principals.set(record, principal)
-    return principal
+    return Object.freeze({ method: 'session', tenant, user, email, claims, session: id, validUntil })
   }
 }
