@@ -20,7 +20,7 @@ import { SeatCache, type SharedCache } from '../redis/seat-cache.ts'
 import { Changes } from '../pipeline/pending-changes.ts'
 import { compileTable, type RouteTable } from '../decision/router/table.ts'
 import { SeatMemory } from '../decision/seats/memory.ts'
-import type { SignIn, SignInPorts } from './sign-in.ts'
+import type { SignIn, SignInOptions, SignInPorts } from './sign-in.ts'
 
 /** One configuration with its compiled table and engine. */
 export interface CompiledConfig {
@@ -76,13 +76,8 @@ export class DecisionPoint {
   ): Promise<DecisionPoint> {
     const listener = { feed: () => {}, answered: () => {}, acknowledged: () => {} }
     const parts = { id: '', name: '', source: store, list: null, bus: null, clock: systemClock, listener }
-    const decisionPoint = new DecisionPoint({
-      store,
-      coherence: new Instance(parts),
-      cache: null,
-      ports,
-      memory,
-    })
+    const coherence = new Instance(parts)
+    const decisionPoint = new DecisionPoint({ store, coherence, cache: null, ports, memory })
     await decisionPoint.lease.renewed()
     return decisionPoint
   }
@@ -122,12 +117,8 @@ export class DecisionPoint {
     if ([...config.tenants.values()].every(({ oidc }) => oidc === null)) return null
     const { openSignIn } = await import('./sign-in.ts')
     const { store, memory } = this
-    return openSignIn(config, {
-      store,
-      memory,
-      ...this.#ports,
-      announce: (committed) => this.#coherence.announce(committed),
-    })
+    const announce: SignInOptions['announce'] = (committed) => this.#coherence.announce(committed)
+    return openSignIn(config, { store, memory, ...this.#ports, announce })
   }
 
   /** Built per configuration, so that a request sees the admin spaces and providers of its own configuration. */

@@ -65,15 +65,9 @@ async function begin() {
   const store = await startup.retry(() => openStore(storeOf(config, owner)))
   store.health.listen((state) => channel.notify('store', state))
   cache = config.redis === null ? null : await openCache(config.redis, firstSecrets(config))
-  const ephemeral = new RemoteEphemeral(channel)
-  const instance = new RemoteInstance(channel, systemClock)
-  const decisionPoint = new DecisionPoint({
-    store,
-    coherence: instance,
-    cache,
-    ports: { ephemeral, log: log.logger },
-    memory: config.memory,
-  })
+  const ports = { ephemeral: new RemoteEphemeral(channel), log: log.logger }
+  const coherence = new RemoteInstance(channel, systemClock)
+  const decisionPoint = new DecisionPoint({ store, coherence, cache, ports, memory: config.memory })
   await decisionPoint.lease.renewed()
   const opened = await DataPlane.open(decisionPoint, config, log)
   dataPlane = opened
