@@ -6,7 +6,7 @@
 import * as client from 'openid-client'
 import { Refusal } from '../../model/errors.ts'
 import { readFields } from '../sign-in/body.ts'
-import { headerLines, isSameOrigin } from '../sign-in/browser.ts'
+import { isSameOrigin } from '../sign-in/browser.ts'
 import type { Context } from '../context.ts'
 import { SESSION_COOKIE, setCookie } from './cookies.ts'
 import { endSession, sessionOfCookie } from './end-session.ts'
@@ -31,7 +31,7 @@ export async function logout(context: Context, request: PublicRequest): Promise<
   // Programs send the handle instead of the cookie.
   const handle = fields.get('refresh_token')
   const byHandle = handle === null ? null : await sessionOfHandle(context, handle)
-  const byCookie = await sessionOfCookie(context, headerLines(rawHeaders, 'cookie'))
+  const byCookie = await sessionOfCookie(context, rawHeaders)
   if (byCookie !== null) {
     const own = context.providers.get(byCookie.tenant)
     if (own === undefined || !isSameOrigin(rawHeaders, originOf(own))) return sessionCrossSite

@@ -3,11 +3,10 @@
 import * as client from 'openid-client'
 import { Refusal } from '../../model/errors.ts'
 import { type Fields, invalid, readFields } from './body.ts'
-import { headerLines, acceptsPages } from './browser.ts'
+import { acceptsPages, headerLines, isSameOrigin } from './browser.ts'
 import { withProviderErrors, type Context } from '../context.ts'
-import { formSource, isUnsupportedForm, originRefused } from './form-origin.ts'
 import { asPage } from './page.ts'
-import type { Reply } from '../ports.ts'
+import type { OidcTenant, Reply } from '../ports.ts'
 import type { PublicRequest, PublicResponse } from '../../model/route.ts'
 import type { Provider } from '../provider/provider.ts'
 import { pageOf, safeReturnTo } from './return-to.ts'
@@ -15,6 +14,10 @@ import { ProviderError } from '../provider/errors.ts'
 import { newState, STATE_LIFETIME } from './state.ts'
 import { isAtNonCanonicalHost, redirectToCanonicalHost, setCookies } from './redirect.ts'
 
+const originRefused = new Refusal(
+  'origin_refused',
+  'A form may start a sign-in only from a page of this origin or of an origin configured for the tenant. Programs send JSON.',
+)
 /** The same for an unknown tenant and a tenant without a provider, so that it does not reveal which tenants exist. */
 const noSignIn = invalid('/tenant', 'is not a tenant with sign-in')
 
@@ -135,4 +138,36 @@ function seeOther({ authorizationUrl, cookies }: StartedSignIn): PublicResponse 
 
 export function providerOf({ providers }: Context, fields: Fields): Provider | Refusal {
   return providers.get(fields.get('tenant') ?? '') ?? noSignIn
+}
+
+/**
+ * Protects against login CSRF: a page of another origin could submit a form that signs its visitor in to another account
+ * or tenant. A form is accepted only from the gateway's own origin or a configured one. JSON needs no such rule, because
+ * cross-origin JSON requires a CORS preflight.
+ *
+ * - `canonical`: a page of the redirect_uri's origin
+ * - `same-host`: a page of the host in the request, which may be another name of the gateway
+ * - `listed`: a page of one of the tenant's `origins`
+ */
+type FormSource = 'canonical' | 'same-host' | 'listed' | 'foreign'
+
+function formSource(rawHeaders: readonly string[], { oidc }: OidcTenant): FormSource {
+  if (isSameOrigin(rawHeaders, new URL(oidc.redirectUri).origin)) return 'canonical'
+  const [origin, ...others] = headerLines(rawHeaders, 'origin')
+  if (origin === undefined || others.length > 0) return 'foreign'
+  if (oidc.origins.includes(origin)) return 'listed'
+  const hosts = headerLines(rawHeaders, 'host')
+  const sameHost = hosts.length === 1 && [`https://${hosts[0]}`, `http://${hosts[0]}`].includes(origin)
+  return sameHost && isSameOrigin(rawHeaders, origin) ? 'same-host' : 'foreign'
+}
+
+/** The other content types of HTML forms, which pages of any origin can send without a preflight. */
+const OTHER_FORM_TYPES = /^(?:multipart\/form-data|text\/plain)[ \t]*(?:;|$)/i
+
+/** Whether a browser sends a form of an unsupported type; browsers send Origin or Sec-Fetch-Site. */
+function isUnsupportedForm(rawHeaders: readonly string[]): boolean {
+  const fromPage = ['origin', 'sec-fetch-site'].some((name) => headerLines(rawHeaders, name).length > 0)
+  return (
+    fromPage && headerLines(rawHeaders, 'content-type').some((type) => OTHER_FORM_TYPES.test(type.trim()))
+  )
 }

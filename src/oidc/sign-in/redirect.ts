@@ -59,17 +59,14 @@ export function callbackAtCanonicalHost(
 /**
  * Redirects a browser with a late or repeated callback to the requested page if it is already signed in at the tenant,
  * for example in another tab. Otherwise null.
- *
- * @param cookies the values of all Cookie header lines
  */
 export async function signedInAlready(
   context: Context,
   { provider, returnTo, state }: PendingSignIn,
   { method, rawHeaders }: PublicRequest,
-  cookies: readonly string[],
 ): Promise<PublicResponse | null> {
   if (returnTo === null || !isNavigation(method, rawHeaders)) return null
-  const session = await sessionOfCookie(context, cookies)
+  const session = await sessionOfCookie(context, rawHeaders)
   if (session === null || session.tenant !== provider.tenant.id || session.endedAt !== null) return null
   if (!(context.now() < session.expiresAt)) return null
   return redirectTo(canonicalAddress(provider, returnTo), [clearSignInCookie(state)])
