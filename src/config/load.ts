@@ -11,7 +11,6 @@ import type { Config, RouteEntry, UpstreamConfig } from './config.ts'
 import type { Document } from './positioned-document.ts'
 import { ConfigError, type Fault, sortFaults } from './faults.ts'
 import { joinSignatures, listFiles, signatureOf } from './watch.ts'
-import { frozenMap } from './frozen.ts'
 import { methodsOf } from './methods.ts'
 import { parse } from './yaml-parser.ts'
 import { buildRoutes, type RouteContext } from './routes.ts'
@@ -60,7 +59,7 @@ export async function loadConfigWithFaults(file: string, env: NodeJS.ProcessEnv)
   const config =
     settings === null || faults.length > 0
       ? null
-      : assemble(settings, { file, files, signature, routes: Object.freeze(entries) })
+      : Object.freeze({ ...settings, file, files, signature, routes: Object.freeze(entries) })
   return { config, faults, entries, upstreams, files }
 }
 
@@ -72,15 +71,6 @@ function routeContext({ upstreams, tenants, limits, methods }: Settings): RouteC
     maxBody: limits.maxBody,
     methods: methodsOf({ methods }),
   }
-}
-
-function assemble(settings: Settings, more: Pick<Config, 'file' | 'files' | 'signature' | 'routes'>): Config {
-  return Object.freeze({
-    ...more,
-    ...settings,
-    tenants: frozenMap(settings.tenants),
-    upstreams: frozenMap(settings.upstreams),
-  })
 }
 
 interface OpenedDocument {
@@ -102,13 +92,8 @@ function displayPath(path: string): string {
   return below === '' || below === '..' || below.startsWith(`..${sep}`) || isAbsolute(below) ? path : below
 }
 
-interface RouteTableFiles {
-  readonly paths: readonly string[]
-  /** Absolute paths and globs to watch. */
-  readonly patterns: readonly string[]
-}
-
-async function findRouteTables(root: Section, folder: string): Promise<RouteTableFiles> {
+/** The paths of the route tables, and the absolute paths and globs to watch. */
+async function findRouteTables(root: Section, folder: string) {
   const matched = new Map<string, readonly string[]>()
   for (const text of root.texts('routes', (each) => each)) matched.set(text, await listFiles(folder, [text]))
   const matching = root.texts('routes', (text) =>

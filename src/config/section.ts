@@ -36,26 +36,14 @@ export class Section {
   setting<T>(key: string, read: ValueParser<T>): T {
     const value = this.text(key, read)
     if (value !== undefined) return value
-    const parsed = read(String(this.#default(key)))
+    const parsed = read(String(this.default(key)))
     if (parsed instanceof InvalidValue) throw new Error(`the default of ${key} ${parsed.message}`)
     return parsed
   }
 
   /** As `number`, with the schema's default in place of an absent or faulty value. */
   count(key: string): number {
-    return this.number(key) ?? Number(this.#default(key))
-  }
-
-  /** As `texts`, with the schema's default in place of a list that is absent or without a valid string. */
-  list<T>(key: string, read: ValueParser<T>): T[] {
-    const texts = this.texts(key, read)
-    if (texts.length > 0) return texts
-    const items = this.#default(key)
-    if (!Array.isArray(items)) return []
-    return items.flatMap((item) => {
-      const parsed = read(String(item))
-      return parsed instanceof InvalidValue ? [] : [parsed]
-    })
+    return this.number(key) ?? Number(this.default(key))
   }
 
   /** A list of strings without the faulty ones; empty when it is absent. */
@@ -107,7 +95,8 @@ export class Section {
     return this.#document.spot(this.#data, key)?.key ?? 0
   }
 
-  #default(key: string): Value {
+  /** The schema's default. */
+  default(key: string): Value {
     const value = valueSchema(this.#schema, key).default
     if (value === undefined) throw new Error(`the schema has no default of ${key}`)
     return value

@@ -4,6 +4,7 @@
  * space, non-zero trailing bits and duplicate members.
  */
 
+import { isUtf8 } from 'node:buffer'
 import { isJsonObject, parseJson } from '../../lib/json.ts'
 
 /** Characters; enough for hundreds of groups. */
@@ -25,8 +26,6 @@ export interface CompactJws {
  */
 const REFUSED_PARAMETERS = ['crit', 'b64', 'zip', 'enc'] as const
 
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
-
 /** @returns null for any other text */
 export function readCompact(text: string): CompactJws | null {
   if (text.length > MAX_TOKEN) return null
@@ -39,22 +38,15 @@ export function readCompact(text: string): CompactJws | null {
   const { alg, typ = null } = header
   if (typeof alg !== 'string' || (typ !== null && typeof typ !== 'string')) return null
   if (REFUSED_PARAMETERS.some((name) => Object.hasOwn(header, name))) return null
-  return { text, algorithm: alg, type: typ === null ? null : mediaType(typ), claims }
-}
-
-function mediaType(typ: string): string {
-  return typ.toLowerCase().replace(/^application\//, '')
+  const type = typ === null ? null : typ.toLowerCase().replace(/^application\//, '')
+  return { text, algorithm: alg, type, claims }
 }
 
 function readObject(part: string): Claims | null {
   const bytes = decode(part)
-  if (bytes === null) return null
-  try {
-    const parsed = parseJson(utf8.decode(bytes))
-    return 'value' in parsed && isJsonObject(parsed.value) ? parsed.value : null
-  } catch {
-    return null
-  }
+  if (bytes === null || !isUtf8(bytes)) return null
+  const parsed = parseJson(bytes.toString())
+  return 'value' in parsed && isJsonObject(parsed.value) ? parsed.value : null
 }
 
 /** Accepts only canonical base64url without padding (RFC 7515, section 2). */
