@@ -7,7 +7,6 @@ import type { Log } from '../telemetry/logger.ts'
 
 type Needs = Pick<Config, 'limits' | 'upstreams' | 'memory'>
 
-/** Warns at start-up, before the limits are reached. */
 export function warnOfShortage(needs: Needs, { logger }: Log): void {
   const [files, filesNeeded] = [openFilesAllowed(), openFilesNeeded(needs)]
   if (files !== null && files < filesNeeded)

@@ -117,7 +117,6 @@ class Reloader {
     this.#watch = watchConfig(() => this.#watched, this.#request, config.signature)
   }
 
-  /** Resolves once the reload in progress has ended. */
   close(): Promise<void> {
     this.#watch.close()
     process.off('SIGHUP', this.#request)

@@ -96,7 +96,6 @@ function buildWorkers(root: Section): number {
   return 1
 }
 
-/** @returns absolute */
 function sqlitePath(text: string, folder: string): string | InvalidValue {
   if (!text.startsWith('sqlite:'))
     return new InvalidValue('is not sqlite:PATH or postgres://user:password@host:port/database')

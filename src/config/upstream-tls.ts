@@ -1,9 +1,9 @@
 /** Builds `tls:` of an upstream. The PEM files are read here, so that an unreadable or mismatched file is a fault. */
 
+import { X509Certificate } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { createSecureContext } from 'node:tls'
-import { certificateFault } from './certificates.ts'
 import { InvalidValue, type ValueParser } from './invalid-value.ts'
 import type { UpstreamTls } from './config.ts'
 import type { Section } from './section.ts'
@@ -67,3 +67,24 @@ function tlsFault({ ca, cert, key }: UpstreamTls): string | null {
     return 'the certificates and the key cannot be parsed or do not match'
   }
 }
+
+const BEGIN = /-----BEGIN CERTIFICATE-----/g
+const BLOCK = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g
+
+/**
+ * @returns the fault, worded to follow the file's name, or null. Every block is parsed, because OpenSSL silently skips
+ * certificates that it can't parse.
+ */
+export function certificateFault(pem: string): string | null {
+  const blocks = pem.match(BLOCK) ?? []
+  const beginnings = pem.match(BEGIN)?.length ?? 0
+  if (beginnings === 0) return 'contains no PEM certificate'
+  try {
+    for (const block of blocks) new X509Certificate(block)
+  } catch {
+    return UNREADABLE
+  }
+  return blocks.length === beginnings ? null : UNREADABLE
+}
+
+const UNREADABLE = 'contains a certificate that cannot be parsed'

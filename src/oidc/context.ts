@@ -8,7 +8,7 @@ import { ProviderError, ProviderRefused, providerUnavailable } from './provider/
 export interface Context extends OidcPorts {
   /** By tenant. */
   readonly providers: ReadonlyMap<string, Provider>
-  /** Ids of tenants that share their redirect_uri with a tenant of another issuer; see `login.ts`. */
+  /** Ids of tenants that share their redirect_uri with a tenant of another issuer; see `refuseMixUp`. */
   readonly sharedRedirect: ReadonlySet<string>
   /** Characters that the cookies of pending sign-ins may have in one browser. */
   readonly cookieBytes: number

@@ -109,7 +109,7 @@ export class FleetNode {
 
   /** The owner under which a worker opens the store; null for a store that a fleet shares. */
   get owner(): Owner | null {
-    return this.#lock === null ? null : ownerBy(this.#lock, false)
+    return this.#lock === null ? null : { lock: this.#lock.id, takes: false }
   }
 
   /** Resolves when another gateway has taken over the store: this one must stop deciding. */
@@ -208,11 +208,9 @@ function lockOf(store: StoreConfig): StoreLock | null {
 }
 
 function locationOf(store: StoreConfig, lock: StoreLock | null): StoreLocation {
-  return store.kind === 'sqlite' && lock !== null ? { ...store, owner: ownerBy(lock, true) } : store
-}
-
-function ownerBy({ id }: StoreLock, takes: boolean): Owner {
-  return { lock: id, takes }
+  return store.kind === 'sqlite' && lock !== null
+    ? { ...store, owner: { lock: lock.id, takes: true } }
+    : store
 }
 
 /** Monotonic ms before which no write is acknowledged: the previous owner, or its worker, may still hold a lease. */

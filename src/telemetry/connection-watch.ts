@@ -9,7 +9,6 @@ import type { Metrics } from './metrics.ts'
 /** Milliseconds between two lines of one kind: an attack must not fill the disk. */
 const BETWEEN_LINES = 10_000
 
-/** @param counts open connections by state */
 export function watchConnections(
   { registry }: Metrics,
   { logger }: Log,

@@ -9,7 +9,7 @@ import pino, { type Logger } from 'pino'
 import { FileSink, type Sink, StreamSink } from './log-sinks.ts'
 import { readable } from './readable.ts'
 
-export interface Log {
+export interface Log extends Pick<Sink, 'dropped' | 'flush' | 'close'> {
   readonly logger: Logger
   /**
    * One line with its fields as JSON text: `"a":1,"b":"c"`. For lines of every request: a tenth of the cost of an
@@ -18,15 +18,6 @@ export interface Log {
   line(level: 'info' | 'error', message: string, fields: string): void
   /** Whole lines of a worker's log. */
   relay(lines: string): void
-  /** Lines dropped: the buffer was full, the reader is gone, or the disk is full. */
-  dropped(): number
-  /** Writes what is buffered. A file has it when this returns. Never waits for a reader. */
-  flush(): void
-  /**
-   * Ends the log, before the process ends. Resolves to false when a stalled reader did not take everything: the rest
-   * would keep the process alive.
-   */
-  close(): Promise<boolean>
 }
 
 /** @param options.destination a file; standard output when left out */

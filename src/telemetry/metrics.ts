@@ -153,7 +153,6 @@ export class Metrics extends GaugeRegistry {
     this.#ended.labels(by).inc()
   }
 
-  /** @param bound the bound that was reached */
   webSocketRefused(bound: 'all' | 'tenant' | 'caller'): void {
     this.#webSocketsRefused.inc({ bound })
   }
@@ -168,7 +167,6 @@ export class Metrics extends GaugeRegistry {
     this.#again.labels(code).inc()
   }
 
-  /** An unreadable request. */
   countUnreadable(refusal: Refusal): void {
     this.#route(NO_ROUTE).countStatus(refusal.status)
     this.#decisions.add(refusal.code)

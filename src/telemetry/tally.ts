@@ -5,7 +5,6 @@
 
 import { Gauge, type MetricObjectWithValues, type MetricValue, Registry } from 'prom-client'
 
-/** A counter with one label. */
 export class Tally {
   readonly #cells = new Map<string, number>()
 

@@ -6,7 +6,6 @@ import type { Metrics } from './metrics.ts'
 
 interface TargetEvent {
   readonly upstream: string
-  /** The target's origin. */
   readonly target: string
 }
 

@@ -74,26 +74,14 @@ export class KeySet {
         return await use(keys)
       } catch (cause) {
         const mismatch = mismatchOf(cause)
-        if (mismatch === null) throw cause
-        const newerKeys = await this.#newerKeys(keys, attempts, mismatch)
-        if (newerKeys === null) throw cause
-        keys = newerKeys
+        const tried = keys
+        while (mismatch !== null && keys === tried && attempts.length > 0) {
+          await attempts.shift()?.(mismatch)
+          keys = await this.#keys.get()
+        }
+        if (keys === tried) throw cause
       }
     }
-  }
-
-  /** Newer keys from the first attempt that brings any; null when all attempts are used up. */
-  async #newerKeys(
-    keys: LocalJWKSet,
-    attempts: ((mismatch: KeyMismatch) => Promise<void>)[],
-    mismatch: KeyMismatch,
-  ): Promise<LocalJWKSet | null> {
-    for (let attempt = attempts.shift(); attempt !== undefined; attempt = attempts.shift()) {
-      await attempt(mismatch)
-      const now = await this.#keys.get()
-      if (now !== keys) return now
-    }
-    return null
   }
 
   /**

@@ -12,7 +12,6 @@ const SIGN_IN_COOKIE = '__Host-seatgate_signin_'
 /** Characters of the state in the cookie's name: 72 bits, so that the sign-ins of a browser have different cookies. */
 const STATE_CHARACTERS = 12
 
-/** The name of a sign-in's cookie. */
 export function signInCookieName(state: string): string {
   return `${SIGN_IN_COOKIE}${state.slice(0, STATE_CHARACTERS)}`
 }

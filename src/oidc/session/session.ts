@@ -6,7 +6,7 @@
 import { readHashPerm } from '../../../seats-admin/model/hash-perm.ts'
 import { Refusal } from '../../model/errors.ts'
 import type { Principal } from '../../model/principal.ts'
-import { isCookieAccepted } from '../sign-in/browser.ts'
+import { type CookieRequest, isCookieAccepted } from '../sign-in/browser.ts'
 import { cookieValues, SESSION_COOKIE } from './cookies.ts'
 import { type CookieHandle, parseCookieText, sameHash } from './session-credentials.ts'
 import type { OidcTenant } from '../ports.ts'
@@ -28,14 +28,6 @@ export const sessionCrossSite = new Refusal(
   'credentials_missing',
   'For unsafe methods and WebSockets the session cookie is accepted only from a page of this origin.',
 )
-
-/** The properties of a request that decide whether the cookie is accepted. */
-export interface SessionRequest {
-  readonly method: string
-  readonly rawHeaders: readonly string[]
-  /** The request upgrades to WebSocket. */
-  readonly upgrade: boolean
-}
 
 export interface SessionOptions {
   readonly tenants: ReadonlyMap<string, OidcTenant>
@@ -66,7 +58,7 @@ export class Sessions {
   /** @param cookieLines the values of all Cookie header lines @returns null without a session cookie */
   authenticate(
     cookieLines: readonly string[],
-    request: SessionRequest,
+    request: CookieRequest,
   ): Principal | Refusal | null | Promise<Principal | Refusal> {
     const [text, ...others] = cookieValues(cookieLines, SESSION_COOKIE)
     if (text === undefined) return null

@@ -9,7 +9,7 @@ import type { Context } from '../context.ts'
 import { cookieValues, removeOldSignIns, setCookie, signInCookieName } from '../session/cookies.ts'
 import { newSecret, sha256 } from '../session/session-credentials.ts'
 import { LEEWAY, type Provider } from '../provider/provider.ts'
-import { openState, sealState } from '../seal.ts'
+import { type Derived, openState, sealState } from '../seal.ts'
 
 /** ms */
 export const STATE_LIFETIME = 600_000
@@ -18,21 +18,16 @@ const COOKIE_LIFETIME = 3_600
 /** ms that a used id is recorded: until every instance refuses its state as expired. */
 const RECORD_LIFETIME = STATE_LIFETIME + LEEWAY * 1000
 
-export interface NewState {
+export interface NewState extends Derived {
   readonly state: string
-  readonly nonce: string
-  /** PKCE (RFC 7636, section 4.1): 256 bits. */
-  readonly verifier: string
   /** Values for Set-Cookie: the new sign-in's cookie, and removals of old ones. */
   readonly cookies: readonly string[]
 }
 
-export interface PendingSignIn {
+export interface PendingSignIn extends Derived {
   readonly provider: Provider
   readonly state: string
   readonly epoch: string
-  readonly nonce: string
-  readonly verifier: string
   readonly returnTo: string | null
   /** The sign-in started more than STATE_LIFETIME ago. */
   readonly expired: boolean
@@ -57,17 +52,10 @@ export async function newState(
   const startedAt = Math.floor(context.now() / 1000)
   const bound = boundTo({ tenant }, state, startedAt)
   const { sealed, nonce, verifier } = sealState(`${epoch}${returnTo ?? ''}`, secret, state, bound)
-  const own = setCookie(
-    signInCookieName(state),
-    `${tenant.id}.${startedAt.toString(36)}.${sealed}`,
-    COOKIE_LIFETIME,
-  )
-  return {
-    state,
-    nonce,
-    verifier,
-    cookies: [own, ...removeOldSignIns(cookieLines, own.length, context.cookieBytes)],
-  }
+  const value = `${tenant.id}.${startedAt.toString(36)}.${sealed}`
+  const own = setCookie(signInCookieName(state), value, COOKIE_LIFETIME)
+  const removed = removeOldSignIns(cookieLines, own.length, context.cookieBytes)
+  return { state, nonce, verifier, cookies: [own, ...removed] }
 }
 
 /** Tenant, time in base 36, sealed text. */

@@ -5,10 +5,9 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { Refusal } from '../../model/errors.ts'
 import { hashOf } from '../provider/algorithms.ts'
-import { type Claims, type CompactJws, readCompact } from './compact-jws.ts'
+import { checkSignature, type Claims, type CompactJws, readCompact } from './compact-jws.ts'
 import type { TokenSource } from '../provider/jwks.ts'
 import { LEEWAY, type Provider } from '../provider/provider.ts'
-import { checkSignature } from './signature.ts'
 
 export interface IdTokenChecks {
   readonly source: TokenSource
@@ -25,7 +24,7 @@ export interface IdTokenChecks {
 }
 
 /** A verified ID token. */
-export interface IdToken {
+interface IdToken {
   readonly claims: Claims
   readonly sub: string
 }
@@ -69,7 +68,7 @@ function checkClaims(jws: CompactJws, provider: Provider, checks: IdTokenChecks)
   if (claims.iss !== issuer) return otherIssuer
   if (isOtherType(claims)) return notIdToken
   const refusal =
-    checkAudience(claims, clientId) ?? checkTimes(claims, checks.now) ?? checkNonce(claims, checks) ?? null
+    checkAudience(claims, clientId) ?? checkTimes(claims, checks.now) ?? checkNonce(claims, checks)
   if (refusal !== null) return refusal
   if (!matchesAccessToken(jws, checks.accessToken)) return otherAccessToken
   if (!isSubject(claims.sub)) return noSub

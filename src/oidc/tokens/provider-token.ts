@@ -9,11 +9,10 @@
  */
 
 import { Refusal } from '../../model/errors.ts'
-import { type Claims, type CompactJws, readCompact } from './compact-jws.ts'
+import { checkSignature, type Claims, type CompactJws, readCompact } from './compact-jws.ts'
 import { checkTimes, isSubject } from './id-token.ts'
 import { identityOf, isOfTenant, otherTenant, readSeatsClaim } from './claims.ts'
 import { LEEWAY, type Provider } from '../provider/provider.ts'
-import { checkSignature } from './signature.ts'
 
 /** Times in seconds since the epoch; `leeway` in seconds. */
 export interface ProviderToken {

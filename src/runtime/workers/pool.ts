@@ -53,7 +53,6 @@ export class Pool {
     return this.#closing
   }
 
-  /** Workers that serve requests. */
   get workers(): PoolWorker[] {
     return [...this.#ready]
   }
