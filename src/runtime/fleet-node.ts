@@ -12,7 +12,6 @@ import {
   openStore,
   type Owner,
   type Store,
-  type StoreLocation,
   type StoreLock,
   type StoreUnavailable,
 } from '../../seats-admin/index.ts'
@@ -86,20 +85,21 @@ export class FleetNode {
    * @param locked called once this process holds the lock, before the store is opened, which may take a while
    */
   static async open(config: Config, parts: NodeParts, locked: () => Promise<void>): Promise<FleetNode> {
-    const lock = lockOf(config.store)
+    const { store: location, redis } = config
+    const lock = lockOf(location)
     let store: Store | null = null
     try {
       await locked()
-      const location = locationOf(config.store, lock)
+      const owned = lock === null ? location : { ...location, owner: { lock: lock.id, takes: true } }
       store = await parts.startup.retry(
-        () => openStore(location),
+        () => openStore(owned),
         (late) => late.close(),
       )
-      const redis =
-        config.redis === null
-          ? withoutRedis()
-          : await openRedis(config.redis, firstSecrets(config), parts.log)
-      return new FleetNode(config, parts, lock, store, redis)
+      const connected =
+        redis === null
+          ? { cache: null, bus: null, ephemeral: new ProcessEphemeral() }
+          : await openRedis(redis, firstSecrets(config), parts.log)
+      return new FleetNode(config, parts, lock, store, connected)
     } catch (cause) {
       await store?.close()
       lock?.release()
@@ -181,10 +181,6 @@ interface RedisParts {
   readonly ephemeral: BoundedEphemeral | ProcessEphemeral
 }
 
-function withoutRedis(): RedisParts {
-  return { cache: null, bus: null, ephemeral: new ProcessEphemeral() }
-}
-
 /** Loads the client only when Redis is configured. Connects in the background. */
 async function openRedis(config: RedisConfig, secrets: readonly Uint8Array[], log: Log): Promise<RedisParts> {
   const { connectRedis, connectSubscriber } = await import('../redis/connect.ts')
@@ -205,12 +201,6 @@ function lockOf(store: StoreConfig): StoreLock | null {
   if (lock === null)
     throw new Error(`another gateway runs on the store ${store.path}: it takes one at a time`)
   return lock
-}
-
-function locationOf(store: StoreConfig, lock: StoreLock | null): StoreLocation {
-  return store.kind === 'sqlite' && lock !== null
-    ? { ...store, owner: { lock: lock.id, takes: true } }
-    : store
 }
 
 /** Monotonic ms before which no write is acknowledged: the previous owner, or its worker, may still hold a lease. */
