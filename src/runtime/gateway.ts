@@ -119,7 +119,7 @@ export class Gateway {
     if (node === null || this.#dataPlanes === null)
       return { ready: false, parts: { waiting_for: this.#startup.waitingFor ?? 'the listener' } }
     const { parts, instance } = node
-    const { running = 0, size = this.#config.workers } = this.#dataPlanes?.workers ?? {}
+    const { running, size } = this.#dataPlanes.workers
     const draining = this.#closing !== null
     return {
       ready: parts.store === 'ok' && running > 0 && !draining,

@@ -4,6 +4,7 @@
  */
 
 import { performance } from 'node:perf_hooks'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type StoreFault, StoreUnavailable } from '../../seats-admin/index.ts'
 import type { Log } from '../telemetry/logger.ts'
 
@@ -49,8 +50,22 @@ export class Startup {
     const { promise: bound, reject } = Promise.withResolvers<never>()
     const deadline = setTimeout(() => reject(this.#timedOut()), Math.max(this.#timeout - this.#waited, 0))
     const logging = setInterval(() => this.#logWait(), LOG_EVERY)
+    const repeat = async (): Promise<V> => {
+      for (;;) {
+        try {
+          const value = await attempt()
+          if (ended) dispose(value)
+          return value
+        } catch (cause) {
+          if (ended || !(cause instanceof StoreUnavailable) || !TRANSIENT.has(cause.fault)) throw cause
+          this.waitingFor = cause.message
+          if (this.#waited >= this.#timeout) throw this.#timedOut()
+        }
+        await sleep(RETRY_EVERY)
+      }
+    }
     try {
-      return await Promise.race([bound, this.#repeat(attempt, dispose, () => ended)])
+      return await Promise.race([bound, repeat()])
     } finally {
       ended = true
       clearTimeout(deadline)
@@ -61,25 +76,6 @@ export class Startup {
 
   get #waited(): number {
     return performance.now() - this.#startedAt
-  }
-
-  async #repeat<V>(
-    attempt: () => Promise<V>,
-    dispose: (value: V) => unknown,
-    hasEnded: () => boolean,
-  ): Promise<V> {
-    for (;;) {
-      try {
-        const value = await attempt()
-        if (hasEnded()) dispose(value)
-        return value
-      } catch (cause) {
-        if (hasEnded() || !(cause instanceof StoreUnavailable) || !TRANSIENT.has(cause.fault)) throw cause
-        this.waitingFor = cause.message
-        if (this.#waited >= this.#timeout) throw this.#timedOut()
-      }
-      await new Promise((resolve) => setTimeout(resolve, RETRY_EVERY))
-    }
   }
 
   #logWait(): void {

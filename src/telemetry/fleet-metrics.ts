@@ -7,13 +7,6 @@ import { GaugeRegistry } from './tally.ts'
 /** Seconds. */
 const BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 1.25, 1.5, 2.5]
 
-/** Events of `coherence/instance.ts`, by structure. */
-export interface CoherenceListener {
-  feed(state: 'live' | 'lost', cause: unknown): void
-  answered(answered: { readonly by: 'acknowledged' | 'waited'; readonly after: number }): void
-  acknowledged(after: number): void
-}
-
 export class FleetMetrics extends GaugeRegistry {
   readonly #answered = new Histogram({
     name: 'seatgate_write_answered_seconds',
@@ -44,16 +37,17 @@ export class FleetMetrics extends GaugeRegistry {
     this.#reloads.labels({ result }).inc()
   }
 
-  listener({ logger }: Log): CoherenceListener {
+  /** For the events of `coherence/instance.ts`. */
+  listener({ logger }: Log) {
     return {
-      feed: (state, cause) => {
+      feed: (state: 'live' | 'lost', cause: unknown) => {
         if (state === 'live')
           return logger.info('the store responds: decisions are made from memory under a lease')
         this.#losses.inc()
         const why = cause instanceof Error ? cause.message : String(cause)
         logger.error({ cause: why }, 'the store does not respond')
       },
-      answered: ({ by, after }) => {
+      answered: ({ by, after }: { readonly by: 'acknowledged' | 'waited'; readonly after: number }) => {
         this.#answered.observe({ by }, after / 1000)
         if (by === 'waited')
           logger.warn(
@@ -61,7 +55,7 @@ export class FleetMetrics extends GaugeRegistry {
             'a write was acknowledged after a wait: an instance did not respond',
           )
       },
-      acknowledged: (after) => this.#acknowledged.observe(after / 1000),
+      acknowledged: (after: number) => this.#acknowledged.observe(after / 1000),
     }
   }
 }

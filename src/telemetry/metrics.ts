@@ -8,7 +8,7 @@ import type { Refusal } from '../model/errors.ts'
 import type { CacheLookups, Lookups } from '../model/cache-lookups.ts'
 import type { Exchange, WebSocketEnd } from '../http/server/exchange.ts'
 import { statusOf } from './access-log.ts'
-import { addMetric, GaugeRegistry, histogramValues, RouteTally, Tally } from './tally.ts'
+import { addMetric, GaugeRegistry, histogramValues, RouteTally } from './tally.ts'
 
 /** Seconds. */
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
@@ -24,7 +24,7 @@ export class Metrics extends GaugeRegistry {
   #inFlight = 0
   #webSockets = 0
   readonly #routes = new Map<string, RouteTally>()
-  readonly #decisions = new Tally()
+  readonly #decisions = new Map<string, number>()
   readonly #sources = { memory: 0, redis: 0, store: 0, refused: 0 }
 
   readonly #ended = new Counter({
@@ -96,7 +96,7 @@ export class Metrics extends GaugeRegistry {
         help: 'Decisions by reason code; "allow" for allowed requests.',
         type: 'counter',
       },
-      () => [...this.#decisions.entries].map(([code, value]) => ({ labels: { code }, value })),
+      () => [...this.#decisions].map(([code, value]) => ({ labels: { code }, value })),
     )
     addMetric(
       this.registry,
@@ -137,7 +137,7 @@ export class Metrics extends GaugeRegistry {
     const tally = this.#route(decision?.route?.id ?? NO_ROUTE)
     tally.countStatus(statusOf(exchange))
     tally.observe((at - exchange.startedAt) / 1000)
-    this.#decisions.add(exchange.refusal?.code ?? decision?.code ?? 'request_malformed')
+    this.#countDecision(exchange.refusal?.code ?? decision?.code ?? 'request_malformed')
     if (decision === undefined) {
       if (exchange.refusal?.code === 'unavailable') this.#sources.refused++
     } else if (decision.source !== null) this.#sources[decision.source]++
@@ -169,7 +169,11 @@ export class Metrics extends GaugeRegistry {
 
   countUnreadable(refusal: Refusal): void {
     this.#route(NO_ROUTE).countStatus(refusal.status)
-    this.#decisions.add(refusal.code)
+    this.#countDecision(refusal.code)
+  }
+
+  #countDecision(code: string): void {
+    this.#decisions.set(code, (this.#decisions.get(code) ?? 0) + 1)
   }
 
   /** Removes the series of routes that a reload has removed. */

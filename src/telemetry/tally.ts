@@ -5,18 +5,6 @@
 
 import { Gauge, type MetricObjectWithValues, type MetricValue, Registry } from 'prom-client'
 
-export class Tally {
-  readonly #cells = new Map<string, number>()
-
-  add(key: string): void {
-    this.#cells.set(key, (this.#cells.get(key) ?? 0) + 1)
-  }
-
-  get entries(): Iterable<[string, number]> {
-    return this.#cells
-  }
-}
-
 /** Durations in seconds and statuses of one route. */
 export class RouteTally {
   readonly #bounds: readonly number[]

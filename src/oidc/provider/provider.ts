@@ -33,7 +33,6 @@ export interface Discovered {
   readonly sendsIssuer: boolean
   readonly jwksUri: string
   readonly hasUserinfo: boolean
-  readonly hasEndSession: boolean
 }
 
 export class Provider {
@@ -94,7 +93,6 @@ async function discover(oidc: OidcConfig, http: ProviderHttp): Promise<Discovere
     sendsIssuer: metadata.authorization_response_iss_parameter_supported === true,
     jwksUri: metadata.jwks_uri ?? '',
     hasUserinfo: metadata.userinfo_endpoint !== undefined,
-    hasEndSession: metadata.end_session_endpoint !== undefined,
   }
 }
 

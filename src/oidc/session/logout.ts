@@ -67,9 +67,9 @@ async function endAtProvider(
 ): Promise<string | null> {
   const providerGrant = openProviderGrant(session, provider.tenant)
   try {
-    const { configuration, hasEndSession } = await provider.discovered()
+    const { configuration } = await provider.discovered()
     void revoke(context, provider, configuration, providerGrant)
-    if (!hasEndSession) return null
+    if (configuration.serverMetadata().end_session_endpoint === undefined) return null
     const { postLogoutRedirect } = provider.tenant.oidc
     const hint = providerGrant?.idToken ?? null
     return client.buildEndSessionUrl(configuration, {

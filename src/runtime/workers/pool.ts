@@ -40,17 +40,14 @@ export class Pool {
   readonly #listener: PoolListener
   readonly #workers = new Map<Worker, PoolWorker>()
   readonly #ready = new Set<PoolWorker>()
-  #closing = false
+  /** True from the beginning of `close` on. */
+  closing = false
   #delay = REPLACE_FIRST
 
   constructor(size: number, listener: PoolListener) {
     this.size = size
     this.#listener = listener
     cluster.setupPrimary({ exec: WORKER, args: [], execArgv: [], silent: true, serialization: 'advanced' })
-  }
-
-  get closing(): boolean {
-    return this.#closing
   }
 
   get workers(): PoolWorker[] {
@@ -72,7 +69,7 @@ export class Pool {
 
   /** @param end asks a worker to end; a worker that is still running afterwards is killed */
   async close(end: (worker: PoolWorker) => Promise<unknown>): Promise<void> {
-    this.#closing = true
+    this.closing = true
     await Promise.all(
       [...this.#workers].map(async ([clusterWorker, worker]) => {
         const gone = new Promise((resolve) => clusterWorker.once('exit', resolve))
@@ -103,7 +100,7 @@ export class Pool {
       this.#ready.delete(worker)
       channel.end()
       this.#listener.ended(worker, signal ?? `exit code ${code}`)
-      if (!this.#closing) this.#replace(performance.now() - startedAt)
+      if (!this.closing) this.#replace(performance.now() - startedAt)
     })
     return worker
   }
@@ -111,7 +108,7 @@ export class Pool {
   #replace(lived: number): void {
     this.#delay = lived > STABLE ? REPLACE_FIRST : Math.min(this.#delay * 2, REPLACE_LAST)
     setTimeout(() => {
-      if (this.#closing) return
+      if (this.closing) return
       const worker = this.#fork()
       this.#begin(worker).catch((cause: unknown) => this.#giveUp(worker, cause))
     }, this.#delay)
@@ -125,7 +122,7 @@ export class Pool {
 
   /** Its exit starts a replacement, with a growing delay while none can begin. */
   #giveUp(worker: PoolWorker, cause: unknown): void {
-    if (this.#closing) return
+    if (this.closing) return
     this.#listener.failed(worker, cause)
     worker.kill()
   }
