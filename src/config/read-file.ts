@@ -3,7 +3,7 @@
  * and is bounded by MAX_FILE.
  */
 
-import { Buffer, isUtf8 } from 'node:buffer'
+import { isUtf8 } from 'node:buffer'
 import { constants } from 'node:fs'
 import { open } from 'node:fs/promises'
 

@@ -1,6 +1,5 @@
 /** Builds `tenants:` and `default_tenant:`. */
 
-import { Buffer } from 'node:buffer'
 import { isSpaceId } from '../../seats-admin/model/space.ts'
 import { isTenantId } from '../../seats-admin/model/tenant.ts'
 import { InvalidValue, confidential, didYouMean, quote } from './invalid-value.ts'
