@@ -19,10 +19,7 @@ import type { SessionRecord } from '../../seats-admin/index.ts'
 import { isOfTenant, otherTenant, readSeatsClaim } from './tokens/claims.ts'
 import { ProviderError, providerUnavailable } from './provider/errors.ts'
 
-export interface OidcLimits extends HttpLimits {
-  /** Characters that the cookies of pending sign-ins may have in one browser. */
-  readonly cookieBytes?: number
-}
+export type OidcLimits = HttpLimits & Partial<Pick<Context, 'cookieBytes'>>
 
 /** Half of the default `limits.header_bytes`. */
 const COOKIE_BYTES = 16 * 1024
@@ -113,7 +110,6 @@ export class Oidc {
   }
 }
 
-/** Ids of tenants that share their redirect_uri with a tenant of another issuer. */
 function withSharedRedirect(tenants: readonly OidcTenant[]): Set<string> {
   const sharing = tenants.filter(({ oidc }) =>
     tenants.some(({ oidc: other }) => other.redirectUri === oidc.redirectUri && other.issuer !== oidc.issuer),

@@ -11,6 +11,7 @@ import { Pipeline, type PipelineConfig } from '../pipeline/pipeline.ts'
 import { clientNetwork } from '../proxy/client-network.ts'
 import { peerAddress, TrustedProxies } from '../proxy/forwarded.ts'
 import { Upstream } from '../proxy/upstream.ts'
+import type { UpstreamListener } from '../proxy/upstream-events.ts'
 import { Reevaluation } from '../pipeline/reevaluation.ts'
 import { openRequestListener } from '../http/server/listener.ts'
 import type { ListenerEvents, ListenerSettings, RequestListener } from '../http/server/listener-options.ts'
@@ -18,14 +19,14 @@ import { AccessLog } from '../telemetry/access-log.ts'
 import { watchConnections } from '../telemetry/connection-watch.ts'
 import type { Log } from '../telemetry/logger.ts'
 import { Metrics } from '../telemetry/metrics.ts'
-import { type UpstreamWatch, watchUpstreams } from '../telemetry/upstream-watch.ts'
+import { watchUpstreams } from '../telemetry/upstream-watch.ts'
 
 export class DataPlane {
   readonly metrics = new Metrics()
   readonly #decisionPoint: DecisionPoint
   readonly #pipeline: Pipeline
   readonly #reevaluation: Reevaluation
-  readonly #watch: UpstreamWatch
+  readonly #watch: UpstreamListener
   readonly #connectionEvents: ListenerEvents
   #compiled: CompiledConfig
   #running: PipelineConfig
@@ -162,7 +163,7 @@ function startChecks({ upstreams }: PipelineConfig): void {
   for (const upstream of upstreams.values()) upstream.start()
 }
 
-function running(compiled: CompiledConfig, listener: UpstreamWatch): PipelineConfig {
+function running(compiled: CompiledConfig, listener: UpstreamListener): PipelineConfig {
   const upstreams = new Map<string, Upstream>()
   const { trustedProxies, limits } = compiled.config
   for (const [name, config] of compiled.config.upstreams)

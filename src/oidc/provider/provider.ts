@@ -64,7 +64,6 @@ export class Provider {
 async function discover(oidc: OidcConfig, http: ProviderHttp): Promise<Discovered> {
   const issuer = new URL(oidc.issuer)
   if (!isAllowedScheme(oidc.issuer, oidc.allowInsecure)) throw new ProviderError('the issuer is not https')
-  const fetch: client.CustomFetch = (url, options) => http.fetch(url, options)
   const documentFetch: client.CustomFetch = (url, options) => fetchDocument(http, url, options)
   const execute = oidc.allowInsecure ? [client.allowInsecureRequests] : []
   const found = await client
@@ -81,7 +80,7 @@ async function discover(oidc: OidcConfig, http: ProviderHttp): Promise<Discovere
   const authenticate = authentication(clientAuth, oidc.clientSecret ?? '')
   const configured: Discovered['configured'] = (wrap) => {
     const configuration = new client.Configuration(metadata, oidc.clientId, {}, authenticate)
-    configuration[client.customFetch] = wrap(fetch)
+    configuration[client.customFetch] = wrap(http.fetch)
     if (oidc.allowInsecure) client.allowInsecureRequests(configuration)
     return configuration
   }
