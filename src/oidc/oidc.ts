@@ -19,7 +19,7 @@ import type { SessionRecord } from '../../seats-admin/index.ts'
 import { isOfTenant, otherTenant, readSeatsClaim } from './tokens/claims.ts'
 import { ProviderError, providerUnavailable } from './provider/errors.ts'
 
-export type OidcLimits = HttpLimits & Partial<Pick<Context, 'cookieBytes'>>
+type OidcLimits = HttpLimits & Partial<Pick<Context, 'cookieBytes'>>
 
 /** Half of the default `limits.header_bytes`. */
 const COOKIE_BYTES = 16 * 1024

@@ -12,12 +12,12 @@ interface TargetEvent {
 type Failure = TargetEvent & { readonly cause: unknown }
 
 /** The name of each upstream, with the current states of its targets. */
-export type TargetStates = () => Iterable<
+type TargetStates = Iterable<
   readonly [string, readonly { readonly target: string; readonly state: string }[]]
 >
 
 /** For the events of `proxy/upstream.ts`. @param states of the active configuration */
-export function watchUpstreams({ registry }: Metrics, { logger }: Log, states: TargetStates) {
+export function watchUpstreams({ registry }: Metrics, { logger }: Log, states: () => TargetStates) {
   const registers = [registry]
   const retries = new Counter({
     name: 'seatgate_upstream_retries_total',

@@ -12,7 +12,7 @@ import { type CookieHandle, parseCookieText, sameHash } from './session-credenti
 import type { OidcTenant } from '../ports.ts'
 import type { SessionRecord } from '../../../seats-admin/index.ts'
 
-export const sessionUnknown = new Refusal('token_invalid', 'The session cookie is unknown.')
+const sessionUnknown = new Refusal('token_invalid', 'The session cookie is unknown.')
 export const sessionEnded = new Refusal('token_invalid', 'The session has ended. Sign in again.')
 export const sessionExpired = new Refusal('token_expired', 'The session has expired. Sign in again.')
 /** The provider no longer accepts the refresh token. */
@@ -20,10 +20,7 @@ export const endedByProvider = new Refusal(
   'token_expired',
   'The identity provider has ended the session. Sign in again.',
 )
-export const sessionAmbiguous = new Refusal(
-  'credentials_ambiguous',
-  'The request has more than one session cookie.',
-)
+const sessionAmbiguous = new Refusal('credentials_ambiguous', 'The request has more than one session cookie.')
 export const sessionCrossSite = new Refusal(
   'credentials_missing',
   'For unsafe methods and WebSockets the session cookie is accepted only from a page of this origin.',

@@ -146,19 +146,18 @@ export function providerOf({ providers }: Context, fields: Fields): Provider | R
  * cross-origin JSON requires a CORS preflight.
  *
  * - `canonical`: a page of the redirect_uri's origin
- * - `same-host`: a page of the host in the request, which may be another name of the gateway
- * - `listed`: a page of one of the tenant's `origins`
+ * - `other`: a page of the host in the request, which may be another name of the gateway, or of one of the tenant's `origins`
  */
-type FormSource = 'canonical' | 'same-host' | 'listed' | 'foreign'
+type FormSource = 'canonical' | 'other' | 'foreign'
 
 function formSource(rawHeaders: readonly string[], { oidc }: OidcTenant): FormSource {
   if (isSameOrigin(rawHeaders, new URL(oidc.redirectUri).origin)) return 'canonical'
   const [origin, ...others] = headerLines(rawHeaders, 'origin')
   if (origin === undefined || others.length > 0) return 'foreign'
-  if (oidc.origins.includes(origin)) return 'listed'
+  if (oidc.origins.includes(origin)) return 'other'
   const hosts = headerLines(rawHeaders, 'host')
   const sameHost = hosts.length === 1 && [`https://${hosts[0]}`, `http://${hosts[0]}`].includes(origin)
-  return sameHost && isSameOrigin(rawHeaders, origin) ? 'same-host' : 'foreign'
+  return sameHost && isSameOrigin(rawHeaders, origin) ? 'other' : 'foreign'
 }
 
 /** The other content types of HTML forms, which pages of any origin can send without a preflight. */
