@@ -18,12 +18,6 @@ const COOKIE_LIFETIME = 3_600
 /** ms that a used id is recorded: until every instance refuses its state as expired. */
 const RECORD_LIFETIME = STATE_LIFETIME + LEEWAY * 1000
 
-export interface NewState extends Derived {
-  readonly state: string
-  /** Values for Set-Cookie: the new sign-in's cookie, and removals of old ones. */
-  readonly cookies: readonly string[]
-}
-
 export interface PendingSignIn extends Derived {
   readonly provider: Provider
   readonly state: string
@@ -35,13 +29,16 @@ export interface PendingSignIn extends Derived {
 
 const unavailable = new Refusal('unavailable', 'Sign-in is temporarily unavailable. Try again later.')
 
-/** @returns a Refusal when the record of completed sign-ins is unavailable, because the sign-in could not complete */
+/**
+ * @returns with values for Set-Cookie: the new sign-in's cookie, and removals of old ones. A Refusal when the record of
+ * completed sign-ins is unavailable, because the sign-in could not complete.
+ */
 export async function newState(
   context: Context,
   { tenant }: Provider,
   returnTo: string | null,
   cookieLines: readonly string[],
-): Promise<NewState | Refusal> {
+) {
   const epoch = await context.ephemeral
     .epoch()
     .catch((cause: unknown) => signInsUnavailable(context, tenant.id, cause))

@@ -23,12 +23,6 @@ export interface IdTokenChecks {
   readonly sub: string | null
 }
 
-/** A verified ID token. */
-interface IdToken {
-  readonly claims: Claims
-  readonly sub: string
-}
-
 const malformed = new Refusal('token_invalid', 'The ID token is not a signed JWT in canonical form.')
 const notIdToken = new Refusal('token_invalid', 'The token is not an ID token.')
 const otherIssuer = new Refusal('token_invalid', "The ID token is not from the tenant's provider.")
@@ -49,11 +43,7 @@ const noSub = new Refusal('token_invalid', 'The ID token has no valid sub.')
 const otherSub = new Refusal('token_invalid', 'The ID token has a different sub.')
 
 /** Rejects with ProviderError when the provider's keys are unavailable. */
-export async function verifyIdToken(
-  text: string,
-  provider: Provider,
-  checks: IdTokenChecks,
-): Promise<IdToken | Refusal> {
+export async function verifyIdToken(text: string, provider: Provider, checks: IdTokenChecks) {
   const jws = readCompact(text)
   if (jws === null) return malformed
   if (jws.type !== null && jws.type !== 'jwt') return notIdToken
@@ -62,7 +52,7 @@ export async function verifyIdToken(
   return checkClaims(jws, provider, checks)
 }
 
-function checkClaims(jws: CompactJws, provider: Provider, checks: IdTokenChecks): IdToken | Refusal {
+function checkClaims(jws: CompactJws, provider: Provider, checks: IdTokenChecks) {
   const { claims } = jws
   const { issuer, clientId } = provider.tenant.oidc
   if (claims.iss !== issuer) return otherIssuer
