@@ -29,18 +29,9 @@ export interface SignInOptions extends SignInPorts {
   readonly announce: OidcPorts['announce']
 }
 
-export interface SignIn {
-  /** Authentication by the session cookie. */
-  readonly cookies: Sessions
-  readonly serve: PublicHandler
-  /** Verifies bearer tokens that a tenant's provider signed; null: no tenant accepts such tokens. */
-  readonly providerToken: OtherIssuer | null
-  readonly redirect: SignInRedirect
-  /** Resolves once no request to a provider is in flight. */
-  close(): Promise<void>
-}
+export type SignIn = ReturnType<typeof openSignIn>
 
-export function openSignIn(config: Config, parts: SignInOptions): SignIn {
+export function openSignIn(config: Config, parts: SignInOptions) {
   const tenants = [...config.tenants.values()].filter(hasProvider)
   const { store, memory, ephemeral, announce, log } = parts
   const ports: OidcPorts = {
@@ -56,27 +47,27 @@ export function openSignIn(config: Config, parts: SignInOptions): SignIn {
     now: Date.now,
   }
   const oidc = new Oidc(ports, tenants, { cookieBytes: Math.floor(config.limits.headerBytes / 2) })
+  const serve: PublicHandler = (request) => oidc.serve(request)
+  const redirect: SignInRedirect = (tenant, { method, target, rawHeaders }) =>
+    isNavigation(method, rawHeaders) && !hasCredential(rawHeaders)
+      ? oidc.signIn(tenant, target, rawHeaders)
+      : null
   const providerToken: OtherIssuer = async (text) => {
     const found = await oidc.verifyProviderToken(text)
     return found === null || found instanceof Refusal ? found : verified(found)
   }
-  return {
-    cookies: new Sessions({
-      tenants: new Map(tenants.map((tenant) => [tenant.id, tenant])),
-      sessionById: (tenant, id) => memory.sessionById(tenant, id),
-      renew: oidc.renew,
-      now: Date.now,
-    }),
-    serve: (request) => oidc.serve(request),
-    providerToken: tenants.some(({ oidc: { acceptProviderTokens } }) => acceptProviderTokens)
-      ? providerToken
-      : null,
-    redirect: (tenant, { method, target, rawHeaders }) =>
-      isNavigation(method, rawHeaders) && !hasCredential(rawHeaders)
-        ? oidc.signIn(tenant, target, rawHeaders)
-        : null,
-    close: () => oidc.close(),
-  }
+  /** Authentication by the session cookie. */
+  const cookies = new Sessions({
+    tenants: new Map(tenants.map((tenant) => [tenant.id, tenant])),
+    sessionById: (tenant, id) => memory.sessionById(tenant, id),
+    renew: oidc.renew,
+    now: Date.now,
+  })
+  const acceptsTokens = tenants.some((tenant) => tenant.oidc.acceptProviderTokens)
+  /** Resolves once no request to a provider is in flight. */
+  const close = () => oidc.close()
+  // `providerToken` is null where no tenant accepts such tokens.
+  return { cookies, serve, redirect, providerToken: acceptsTokens ? providerToken : null, close }
 }
 
 /** A request with a key or a token gets the 401 that explains its fault: sign-in would not repair it. */

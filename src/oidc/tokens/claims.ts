@@ -34,15 +34,16 @@ function textOf(value: unknown): string | null {
   return value
 }
 
-export interface SeatsClaim {
-  /** Distinct names in order; null when the claim is absent, so that userinfo may have it. */
-  readonly names: readonly string[] | null
-  /** The claim is not a string, an array of strings or null. `names` is empty then. */
-  readonly malformed: boolean
-}
-
-/** Reads the Seat names, which `seat-mapping.ts` looks up. @param path as for `claimAt` */
-export function readSeatsClaim(claims: Claims, path: string): SeatsClaim {
+/**
+ * Reads the Seat names, which `seat-mapping.ts` looks up: distinct ones in order; null when the claim is absent, so that
+ * userinfo may have it. A claim is malformed that is not a string, an array of strings or null.
+ *
+ * @param path as for `claimAt`
+ */
+export function readSeatsClaim(
+  claims: Claims,
+  path: string,
+): { readonly names: readonly string[] | null; readonly malformed: boolean } {
   const value = claimAt(claims, path)
   if (value === undefined) return { names: null, malformed: false }
   if (value === null) return { names: [], malformed: false }
