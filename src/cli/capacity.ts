@@ -7,7 +7,6 @@ import type { Log } from '../telemetry/logger.ts'
 
 type Needs = Pick<Config, 'limits' | 'upstreams' | 'memory'>
 
-/** Warns at start-up, before the limits are reached. */
 export function warnOfShortage(needs: Needs, { logger }: Log): void {
   const [files, filesNeeded] = [openFilesAllowed(), openFilesNeeded(needs)]
   if (files !== null && files < filesNeeded)
@@ -15,7 +14,10 @@ export function warnOfShortage(needs: Needs, { logger }: Log): void {
       { open_files: files, needed: filesNeeded },
       `limits.connections and the upstreams' connections may need ${filesNeeded} open files a process, but the limit is ${files}: raise "ulimit -n", or lower limits.connections`,
     )
-  const [heap, cached] = [mebibytes(heapAllowed()), mebibytes(cacheBound(needs))]
+  const { tokens, apiKeys, seats } = needs.memory
+  // V8 derives its limit from the memory of the machine or the container.
+  const heap = mebibytes(getHeapStatistics().heap_size_limit)
+  const cached = mebibytes(tokens + apiKeys + seats)
   if (heap / 2 < cached)
     logger.warn(
       { heap_mib: heap, remembered_mib: cached },
@@ -38,24 +40,10 @@ function openFilesAllowed(): number | null {
 }
 
 function openFilesNeeded({ limits, upstreams }: Needs): number {
-  const ofUpstreams = [...upstreams.values()].map(({ targets, connections }) => targets.length * connections)
   // A WebSocket's connection to its upstream is not counted by the upstream's `connections`.
-  return (
-    OWN_FILES +
-    limits.connections +
-    limits.lingeringConnections +
-    limits.websockets +
-    ofUpstreams.reduce((sum, each) => sum + each, 0)
-  )
-}
-
-/** Bytes, by the memory of the machine or the container. */
-function heapAllowed(): number {
-  return getHeapStatistics().heap_size_limit
-}
-
-function cacheBound({ memory: { tokens, apiKeys, seats } }: Needs): number {
-  return tokens + apiKeys + seats
+  let needed = OWN_FILES + limits.connections + limits.lingeringConnections + limits.websockets
+  for (const { targets, connections } of upstreams.values()) needed += targets.length * connections
+  return needed
 }
 
 function mebibytes(bytes: number): number {

@@ -114,7 +114,6 @@ export function tenantOf(config: Config, id: string): TenantConfig {
   )
 }
 
-/** A required option. */
 export function required(value: string | undefined, option: string): string {
   if (value === undefined || value === '') throw new UsageError(`${option} is required`)
   return value

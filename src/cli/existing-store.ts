@@ -18,16 +18,11 @@ export async function openExistingStore({ store }: Config): Promise<Store> {
   return openStore(store)
 }
 
-/** The store; an empty one, as the first start creates it, where there is none yet. */
-export interface OpenedStore {
-  readonly store: Store
-  /** Says that there was no store; null otherwise. */
-  readonly note: string | null
-  close(): Promise<void>
-}
-
-/** For a command whose output is correct for an empty store, with the note. */
-export async function openStoreOrEmpty({ store: config }: Config): Promise<OpenedStore> {
+/**
+ * Where there is no store yet, an empty one, as the first start creates it, and a note that says so. For a command whose
+ * output is correct for an empty store.
+ */
+export async function openStoreOrEmpty({ store: config }: Config) {
   if (!(await isMissing(config))) {
     const store = await openStore(config)
     return { store, note: null, close: () => store.close() }
@@ -49,17 +44,14 @@ export async function openStoreOrEmpty({ store: config }: Config): Promise<Opene
 }
 
 async function isMissing(store: StoreConfig): Promise<boolean> {
-  return store.kind === 'sqlite' && !(await exists(store.path))
+  if (store.kind !== 'sqlite') return false
+  const found = await stat(store.path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return null
+    throw error
+  })
+  return found === null
 }
 
 function placeOf(store: StoreConfig): string {
   return store.kind === 'sqlite' ? store.path : store.kind
-}
-
-async function exists(path: string): Promise<boolean> {
-  const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return null
-    throw error
-  })
-  return found !== null
 }

@@ -1,17 +1,21 @@
 /** `seatgate explain`: the decision on a request and its reason, by the decision engine of the gateway. */
 
 import type { SeatReader } from '../../seats-admin/index.ts'
-import type { TenantConfig } from '../config/config.ts'
+import type { Config, TenantConfig } from '../config/config.ts'
+import { methodsOf } from '../config/methods.ts'
+import { refusalOf } from '../http/server/connection-refusal.ts'
+import { validateMethod } from '../http/server/request-validation.ts'
+import { MalformedRequest } from '../http/wire/malformed-request.ts'
+import { requestGrammar } from '../http/wire/request-parser.ts'
 import { DecisionPoint } from '../runtime/decision-point.ts'
 import type { Credentials } from '../model/authorization-request.ts'
 import type { Decision, Evaluation, SeatVerdict } from '../model/decision.ts'
+import type { Refusal } from '../model/errors.ts'
 import { unreadableEvaluation } from '../decision/engine.ts'
 import { ProcessEphemeral } from '../oidc/sign-in/ephemeral.ts'
 import { printable } from '../telemetry/readable.ts'
 import { type Command, configOf, readArguments, tenantOf, UsageError } from './command.ts'
 import { openStoreOrEmpty } from './existing-store.ts'
-import { recordAsJson } from './record.ts'
-import { refusalOfRequestLine, wireTarget } from './request-line.ts'
 import { mintForSeats } from './token.ts'
 
 const options = {
@@ -60,8 +64,10 @@ export const explain: Command = {
           : { ...given, authorization: [await bearerFor(store, tenant, values.seat, given.space[0])] }
       const { engine, signIn } = await decisionPoint.compile(config)
       const browser = { method, rawHeaders: [], upgrade: false }
-      const request = { method, target: wireTarget(target), host: null, credentials, browser }
-      const refusal = refusalOfRequestLine(method, request.target, config)
+      // The typed target as the bytes on the wire: UTF-8, one character a byte.
+      const sent = Buffer.from(target, 'utf8').toString('latin1')
+      const request = { method, target: sent, host: null, credentials, browser }
+      const refusal = refusalOfRequestLine(method, sent, config)
       const evaluation =
         refusal === null
           ? await engine.evaluate(request, true)
@@ -127,4 +133,37 @@ function routeLine({ route, method, path }: Decision): string {
 
 function callerLine({ principal }: Decision): string {
   return principal === null ? '-' : `${principal.user} of ${principal.tenant} by ${principal.method}`
+}
+
+/** Checks the request line as the listener does, without a connection. Null: accepted. */
+function refusalOfRequestLine(method: string, target: string, config: Config): Refusal | null {
+  const { headerBytes } = config.limits
+  const head = `${method} ${target} HTTP/1.1\r\nHost: gateway\r\n`
+  const grammar = requestGrammar(headerBytes)
+  try {
+    if (head.length > headerBytes) throw grammar.tooLong('head', head)
+    const fault = grammar.checkPrefix(head, 0)
+    if (fault !== null) throw fault
+    const bytes = Buffer.from(head, 'latin1')
+    const source = { text: head, bytes, offset: 0, start: 0, end: head.length }
+    return validateMethod(grammar.readHead(source, false).method, { methods: methodsOf(config) })
+  } catch (fault) {
+    if (fault instanceof MalformedRequest) return refusalOf(fault)
+    throw fault
+  }
+}
+
+/**
+ * The whole decision record as JSON. Maps become objects, Sets arrays, Infinity (no limit) `"unlimited"`, and -Infinity (the
+ * time of issue of a token without `iat`) null.
+ */
+export function recordAsJson(decision: Decision): string {
+  return JSON.stringify(decision, plain, 2)
+}
+
+function plain(_key: string, value: unknown): unknown {
+  if (value instanceof Map) return Object.fromEntries(value)
+  if (value instanceof Set) return [...value]
+  if (value === Infinity) return 'unlimited'
+  return value === -Infinity ? null : value
 }

@@ -7,17 +7,7 @@ import { openExistingStore } from './existing-store.ts'
 
 const options = { config: { type: 'string' }, json: { type: 'boolean' } } as const
 
-interface Listed {
-  readonly id: string
-  /** Host and process id. */
-  readonly name: string
-  /** The newest change that it had applied at its latest sign of life. */
-  readonly seq: number
-  /** Changes of the store that it had not applied at that time. */
-  readonly behind: number
-  /** Milliseconds since that sign of life, by the store's clock. */
-  readonly age_ms: number
-}
+type Listed = Awaited<ReturnType<typeof listed>>[number]
 
 export const fleet: Command = {
   usage: 'fleet [--config FILE] [--json]',
@@ -40,12 +30,14 @@ export const fleet: Command = {
   },
 }
 
-async function listed({ registry }: Store, head: number): Promise<Listed[]> {
+/** As of each instance's latest sign of life; `age_ms` is since then, by the store's clock. */
+async function listed({ registry }: Store, head: number) {
   const instances = (await registry?.instances()) ?? []
   return instances.map(({ id, name, applied, age }: Instance) => ({
     id,
     name,
     seq: applied,
+    /** Changes of the store that it had not applied. */
     behind: Math.max(0, head - applied),
     age_ms: Math.round(age),
   }))

@@ -15,32 +15,21 @@ export const routes: Command = {
   },
 }
 
-interface Row {
-  readonly method: string
-  readonly path: string
-  readonly permission: string
-  /** `seatgate` for built-in routes. */
-  readonly upstream: string
-  readonly file: string
-  readonly line: number
-}
-
 /** The file of a built-in route; its line is 0. */
 const BUILT_IN = '(built in)'
 
-function row({ method, path, requirement, target, place }: Route): Row {
-  const upstream = target.kind === 'upstream' ? target.name : 'seatgate'
+function row({ method, path, requirement, target, place }: Route) {
   return {
     method,
     path,
     permission: requirement,
-    upstream,
+    upstream: target.kind === 'upstream' ? target.name : 'seatgate',
     file: place?.file ?? BUILT_IN,
     line: place?.line ?? 0,
   }
 }
 
-function columns(rows: readonly Row[]): string {
+function columns(rows: readonly ReturnType<typeof row>[]): string {
   const cells = rows.map(({ method, path, permission, upstream, file, line }) => [
     method,
     path,

@@ -7,8 +7,7 @@ import { ConfigError } from '../config/faults.ts'
 import { watchConfig } from '../config/watch.ts'
 import { Gateway } from '../runtime/gateway.ts'
 import { StartupTimeout } from '../runtime/startup.ts'
-import { type Log, openLog } from '../telemetry/logger.ts'
-import { logUnhandledRejections } from '../telemetry/unhandled-rejections.ts'
+import { type Log, logUnhandledRejections, openLog } from '../telemetry/logger.ts'
 import { growYoungGeneration } from '../runtime/young-generation.ts'
 import { warnOfShortage } from './capacity.ts'
 import { type Command, CommandFailed, DEFAULT_CONFIG, readArguments } from './command.ts'
@@ -118,7 +117,6 @@ class Reloader {
     this.#watch = watchConfig(() => this.#watched, this.#request, config.signature)
   }
 
-  /** Resolves once the reload in progress has ended. */
   close(): Promise<void> {
     this.#watch.close()
     process.off('SIGHUP', this.#request)

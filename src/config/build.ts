@@ -6,6 +6,7 @@ import { address, addressesConflict, cidr, hostName } from './addresses.ts'
 import { parseUrl } from '../../seats-admin/store/postgres/url.ts'
 import { InvalidValue, confidential } from './invalid-value.ts'
 import type { Address, Config, StoreConfig } from './config.ts'
+import { frozenMap } from './frozen.ts'
 import { buildLimits, buildMemory } from './limits.ts'
 import { buildMethods } from './methods.ts'
 import { redisUrl } from './redis.ts'
@@ -34,8 +35,8 @@ export function buildSettings(root: Section, folder: string): Settings {
         confidential((text) => redisUrl(text, folder)),
       ) ?? null,
     defaultTenant: buildDefaultTenant(root, tenants),
-    tenants,
-    upstreams: buildUpstreams(root, folder, limits),
+    tenants: frozenMap(tenants),
+    upstreams: frozenMap(buildUpstreams(root, folder, limits)),
     ...buildProxies(root),
     limits,
     methods: buildMethods(root),
@@ -95,7 +96,6 @@ function buildWorkers(root: Section): number {
   return 1
 }
 
-/** @returns absolute */
 function sqlitePath(text: string, folder: string): string | InvalidValue {
   if (!text.startsWith('sqlite:'))
     return new InvalidValue('is not sqlite:PATH or postgres://user:password@host:port/database')

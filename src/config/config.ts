@@ -13,7 +13,6 @@ export interface Config {
   readonly ops: Address
   /** Host names that the operators' listener accepts beside addresses and `localhost`; in lower case. */
   readonly opsHosts: readonly string[]
-  /** Number of worker processes. */
   readonly workers: number
   readonly store: StoreConfig
   /** Null without a shared cache and message bus. */

@@ -12,22 +12,18 @@ const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
  * again. No message contains a variable's value.
  */
 export function substitute(text: string, env: NodeJS.ProcessEnv): string | InvalidValue {
-  let result = ''
-  let consumed = 0
-  for (let at = text.indexOf('${'); at >= 0; at = text.indexOf('${', consumed)) {
-    if (at > consumed && text[at - 1] === '$') {
-      result += `${text.slice(consumed, at - 1)}\${`
-      consumed = at + 2
-      continue
-    }
-    const end = text.indexOf('}', at)
-    if (end < 0) return new InvalidValue(`has a \${ without a closing } (write $\${ for a literal \${)`)
-    const value = lookUp(text.slice(at + 2, end), env)
-    if (value instanceof InvalidValue) return value
-    result += text.slice(consumed, at) + value
-    consumed = end + 1
-  }
-  return result + text.slice(consumed)
+  const faults: InvalidValue[] = []
+  const result = text.replace(/\$\$\{|\$\{([^}]*)(\}?)/g, (found, inside: string, end) => {
+    if (found === '$${') return '${'
+    const value =
+      end === ''
+        ? new InvalidValue(`has a \${ without a closing } (write $\${ for a literal \${)`)
+        : lookUp(inside, env)
+    if (!(value instanceof InvalidValue)) return value
+    faults.push(value)
+    return ''
+  })
+  return faults[0] ?? result
 }
 
 function lookUp(inside: string, env: NodeJS.ProcessEnv): string | InvalidValue {

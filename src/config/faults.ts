@@ -25,7 +25,6 @@ export function sortFaults(faults: readonly Fault[]): Fault[] {
   )
 }
 
-/** All faults of one load. */
 export class ConfigError extends Error {
   readonly faults: readonly Fault[]
   /** Absolute paths and globs to watch for a correction. */

@@ -14,7 +14,6 @@ export class InvalidValue {
   }
 }
 
-/** Parses the text of a setting. */
 export type ValueParser<T> = (text: string) => T | InvalidValue
 
 /** For messages: a JSON string on one line, cut at 60 characters. */
@@ -33,7 +32,6 @@ export function didYouMean(word: string, known: Iterable<string>): string {
   return best === '' ? '' : ` (did you mean ${quote(best)}?)`
 }
 
-/** Levenshtein distance. */
 function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, index) => index)
   for (let i = 1; i <= a.length; i++) {

@@ -4,16 +4,6 @@ import type { Limits, MemoryBounds } from './config.ts'
 import type { Section } from './section.ts'
 import { durationWithin, maxBody, sizeWithin } from './units.ts'
 
-/** Header timeouts are checked once a second. */
-const headerTimeout = durationWithin('1s', '10m')
-const idleTimeout = durationWithin('1s', '24h')
-const bodyTimeout = durationWithin('1ms', '24d')
-const lingeringTime = durationWithin('0s', '10m')
-const headerBytes = sizeWithin('1KiB', '1MiB')
-/** The largest body of a request to the Seat endpoints is 1 MiB. */
-const seatBytes = sizeWithin('1KiB', '1MiB')
-const targetBytes = sizeWithin('256B', '64KiB')
-
 /** Left out, these are shares of others. */
 const WEBSOCKET_SHARE = 3 / 4
 const TENANT_SHARE = 3 / 4
@@ -24,19 +14,21 @@ const FEW = 16
 /** @param tenants the number of tenants: a single tenant may use the limits of all */
 export function buildLimits(root: Section, tenants: number): Limits {
   const section = root.section('limits')
-  const limits = {
-    headerBytes: section.setting('header_bytes', headerBytes),
+  const limits: Limits = {
+    headerBytes: section.setting('header_bytes', sizeWithin('1KiB', '1MiB')),
     headerFields: section.count('header_fields'),
-    targetBytes: section.setting('target_bytes', targetBytes),
-    headerTimeout: section.setting('header_timeout', headerTimeout),
-    idleTimeout: section.setting('idle_timeout', idleTimeout),
-    bodyTimeout: section.setting('body_timeout', bodyTimeout),
+    targetBytes: section.setting('target_bytes', sizeWithin('256B', '64KiB')),
+    // Header timeouts are checked once a second.
+    headerTimeout: section.setting('header_timeout', durationWithin('1s', '10m')),
+    idleTimeout: section.setting('idle_timeout', durationWithin('1s', '24h')),
+    bodyTimeout: section.setting('body_timeout', durationWithin('1ms', '24d')),
     lingeringConnections: section.count('lingering_connections'),
-    lingeringTime: section.setting('lingering_time', lingeringTime),
-    lingeringTimeout: section.setting('lingering_timeout', lingeringTime),
+    lingeringTime: section.setting('lingering_time', durationWithin('0s', '10m')),
+    lingeringTimeout: section.setting('lingering_timeout', durationWithin('0s', '10m')),
     maxBody: section.setting('max_body', maxBody),
     ...buildConnections(section, tenants > 1 ? TENANT_SHARE : 1),
-    seatBytes: section.setting('seat_bytes', seatBytes),
+    // The largest body of a request to the Seat endpoints is 1 MiB.
+    seatBytes: section.setting('seat_bytes', sizeWithin('1KiB', '1MiB')),
   }
   if (limits.targetBytes > limits.headerBytes) {
     const key = section.has('target_bytes') ? 'target_bytes' : 'header_bytes'
@@ -45,17 +37,7 @@ export function buildLimits(root: Section, tenants: number): Limits {
   return Object.freeze(limits)
 }
 
-type ConnectionLimits = Pick<
-  Limits,
-  | 'connections'
-  | 'connectionsPerAddress'
-  | 'connectionsPerTenant'
-  | 'websockets'
-  | 'websocketsPerTenant'
-  | 'websocketsPerCaller'
->
-
-function buildConnections(section: Section, tenantShare: number): ConnectionLimits {
+function buildConnections(section: Section, tenantShare: number) {
   const connections = section.count('connections')
   const websockets = section.number('websockets') ?? Math.floor(connections * WEBSOCKET_SHARE)
   if (section.has('websockets') && websockets >= connections)

@@ -5,17 +5,16 @@
 
 import { realpath } from 'node:fs/promises'
 import { dirname, isAbsolute, relative, resolve, sep } from 'node:path'
-import { buildSettings, type Settings } from './build.ts'
+import { buildSettings } from './build.ts'
 import { InvalidValue } from './invalid-value.ts'
 import type { Config, RouteEntry, UpstreamConfig } from './config.ts'
 import type { Document } from './positioned-document.ts'
 import { ConfigError, type Fault, sortFaults } from './faults.ts'
-import { joinSignatures, listFiles, signatureOf } from './file-patterns.ts'
-import { frozenMap } from './frozen.ts'
+import { joinSignatures, listFiles, signatureOf } from './watch.ts'
 import { methodsOf } from './methods.ts'
 import { parse } from './yaml-parser.ts'
-import { buildRoutes, type RouteContext } from './routes.ts'
-import { MapSchema, type SchemaName } from './schema.ts'
+import { buildRoutes } from './routes.ts'
+import { type Schema, type SchemaName, schemas } from './schema.ts'
 import { Section } from './section.ts'
 import { readSource } from './read-file.ts'
 import { validate } from './validate.ts'
@@ -44,43 +43,32 @@ export async function loadConfigWithFaults(file: string, env: NodeJS.ProcessEnv)
   const folder = dirname(path)
   const before = await signatureOf([path])
   const main = await openDocument(path, env, 'gateway')
-  const settings = main.root === null ? null : buildSettings(main.root, folder)
-  const found = main.root === null ? null : await findRouteTables(main.root, folder)
-  const paths = found?.paths ?? []
+  if (main.root === null) {
+    const { faults } = main.document
+    return { config: null, faults, entries: [], upstreams: new Map(), files: [path] }
+  }
+  const settings = buildSettings(main.root, folder)
+  const { paths, patterns } = await findRouteTables(main.root, folder)
   const signature = joinSignatures(before, await signatureOf(paths))
-  const upstreams = settings?.upstreams ?? new Map<string, UpstreamConfig>()
+  const { upstreams, tenants, limits } = settings
   const tables: OpenedDocument[] = []
   for (const each of await uniqueFiles(paths)) tables.push(await openDocument(each, env, 'routes'))
-  const context = settings === null ? null : routeContext(settings)
+  const context = {
+    upstreams: new Set(upstreams.keys()),
+    signIn: new Set([...tenants.values()].filter(({ oidc }) => oidc !== null).map(({ id }) => id)),
+    maxBody: limits.maxBody,
+    methods: methodsOf(settings),
+  }
   const entries = tables.flatMap(({ document, root }) =>
     root === null ? [] : buildRoutes(document, root, context),
   )
   const faults = sortFaults([main, ...tables].flatMap(({ document }) => document.faults))
-  const files = Object.freeze([path, ...(found?.patterns ?? [])])
+  const files = Object.freeze([path, ...patterns])
   const config =
-    settings === null || faults.length > 0
+    faults.length > 0
       ? null
-      : assemble(settings, { file, files, signature, routes: Object.freeze(entries) })
+      : Object.freeze({ ...settings, file, files, signature, routes: Object.freeze(entries) })
   return { config, faults, entries, upstreams, files }
-}
-
-function routeContext({ upstreams, tenants, limits, methods }: Settings): RouteContext {
-  const signIn = [...tenants.values()].filter(({ oidc }) => oidc !== null).map(({ id }) => id)
-  return {
-    upstreams: new Set(upstreams.keys()),
-    signIn: new Set(signIn),
-    maxBody: limits.maxBody,
-    methods: methodsOf({ methods }),
-  }
-}
-
-function assemble(settings: Settings, more: Pick<Config, 'file' | 'files' | 'signature' | 'routes'>): Config {
-  return Object.freeze({
-    ...more,
-    ...settings,
-    tenants: frozenMap(settings.tenants),
-    upstreams: frozenMap(settings.upstreams),
-  })
 }
 
 interface OpenedDocument {
@@ -93,7 +81,7 @@ async function openDocument(path: string, env: NodeJS.ProcessEnv, kind: SchemaNa
   const document = parse(displayPath(path), await readSource(path), env)
   if (document.root === null) return { document, root: null }
   validate(document, document.root, kind)
-  return { document, root: new Section(document, document.root, MapSchema.of(kind)) }
+  return { document, root: new Section(document, document.root, schemas[kind] as Schema) }
 }
 
 /** Relative to the working directory when the file is inside it, otherwise absolute. */
@@ -102,13 +90,8 @@ function displayPath(path: string): string {
   return below === '' || below === '..' || below.startsWith(`..${sep}`) || isAbsolute(below) ? path : below
 }
 
-interface RouteTableFiles {
-  readonly paths: readonly string[]
-  /** Absolute paths and globs to watch. */
-  readonly patterns: readonly string[]
-}
-
-async function findRouteTables(root: Section, folder: string): Promise<RouteTableFiles> {
+/** The paths of the route tables, and the absolute paths and globs to watch. */
+async function findRouteTables(root: Section, folder: string) {
   const matched = new Map<string, readonly string[]>()
   for (const text of root.texts('routes', (each) => each)) matched.set(text, await listFiles(folder, [text]))
   const matching = root.texts('routes', (text) =>

@@ -55,7 +55,6 @@ const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$/
 /** In a route table `ANY` matches all methods; the gateway does not serve the others. */
 const RESERVED = new Set(['ANY', '*', 'PRI', 'CONNECT', 'TRACE'])
 
-/** The methods listed under `methods:`. */
 export function buildMethods(root: Section): readonly string[] {
   const seen = new Set<string>()
   return Object.freeze(root.texts('methods', (text) => readMethod(text, seen)))
@@ -79,7 +78,6 @@ function readMethod(text: string, seen: Set<string>): string | InvalidValue {
   return text
 }
 
-/** All accepted methods. */
 export function methodsOf({ methods }: { readonly methods: readonly string[] }): ReadonlySet<string> {
   return new Set([...REGISTERED_METHODS, ...methods])
 }

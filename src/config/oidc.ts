@@ -26,7 +26,7 @@ export function buildOidc(section: Section, tenant: string): OidcConfig | null {
     clientId: section.text('client_id', nonEmpty) ?? '',
     clientSecret,
     clientAuth: section.text('client_auth', clientAuth(clientSecret !== null)) ?? null,
-    scopes: Object.freeze(section.list('scopes', scope)),
+    scopes: Object.freeze(scopes.length > 0 ? scopes : (section.default('scopes') as string[])),
     seatsClaim: section.setting('seats_claim', nonEmpty),
     redirectUri: section.text('redirect_uri', redirectUri(tenant)) ?? '',
     allowInsecure,

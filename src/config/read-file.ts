@@ -3,21 +3,16 @@
  * and is bounded by MAX_FILE.
  */
 
-import { Buffer } from 'node:buffer'
+import { isUtf8 } from 'node:buffer'
 import { constants } from 'node:fs'
 import { open } from 'node:fs/promises'
 
 /** Size limit of one file, in bytes. */
 export const MAX_FILE = 16 * 1024 * 1024
 
-export type Source = { readonly text: string } | Unreadable
-
-/** `line` and `column` count from 1; both are 1 when the file can't be opened. */
-export interface Unreadable {
-  readonly line: number
-  readonly column: number
-  readonly message: string
-}
+/** The text, or a fault. `line` and `column` count from 1; both are 1 when the file can't be opened. */
+export type Source =
+  { readonly text: string } | { readonly line: number; readonly column: number; readonly message: string }
 
 export async function readSource(path: string): Promise<Source> {
   const bytes = await readBytes(path)
@@ -56,9 +51,11 @@ function reason(error: unknown): string {
 const HIDDEN = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]|\r(?!\n)/
 
 function decode(bytes: Buffer): Source {
-  const invalidAt = firstInvalid(bytes)
-  if (invalidAt !== null) {
-    const before = new TextDecoder().decode(bytes.subarray(0, invalidAt), { stream: true })
+  if (!isUtf8(bytes)) {
+    // Decoding replaces what is invalid, so that the text encodes differently from there on.
+    const encoded = Buffer.from(bytes.toString())
+    const invalid = bytes.findIndex((byte, at) => byte !== encoded[at])
+    const before = new TextDecoder().decode(bytes.subarray(0, invalid), { stream: true })
     return { ...lineAndColumn(before), message: 'is not valid UTF-8 here' }
   }
   const text = new TextDecoder().decode(bytes)
@@ -69,28 +66,6 @@ function decode(bytes: Buffer): Source {
   const name = `U+${hidden[0].charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`
   const message = `has an invisible character here (${name}): write it as an escape in double quotes`
   return { ...lineAndColumn(text.slice(0, hidden.index)), message }
-}
-
-/** Offset of the first byte that is not valid UTF-8; null when there is none. */
-function firstInvalid(bytes: Buffer): number | null {
-  if (isUtf8(bytes, false)) return null
-  let [valid, end] = [0, bytes.length]
-  while (end - valid > 1) {
-    const middle = (valid + end) >> 1
-    if (isUtf8(bytes.subarray(0, middle), true)) valid = middle
-    else end = middle
-  }
-  return valid
-}
-
-/** @param truncated the last character may be incomplete */
-function isUtf8(bytes: Buffer, truncated: boolean): boolean {
-  try {
-    new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: truncated })
-    return true
-  } catch {
-    return false
-  }
 }
 
 /** The position after the last character of `text`, counted from 1. */

@@ -79,18 +79,11 @@ function database(
 function login(user: string): Pick<RedisConfig, 'username' | 'password'> | InvalidValue {
   if (user === '') return { username: null, password: null }
   const at = user.indexOf(':')
-  const [name, password] = at < 0 ? [user, null] : [user.slice(0, at), user.slice(at + 1)]
-  const plain = [name, password ?? ''].map(decoded)
-  if (plain.includes(null))
-    return new InvalidValue('has a user name or password that is not percent-encoded correctly')
-  return { username: plain[0] || null, password: password === null ? null : (plain[1] ?? null) }
-}
-
-function decoded(text: string): string | null {
   try {
-    return decodeURIComponent(text)
+    const name = decodeURIComponent(at < 0 ? user : user.slice(0, at))
+    return { username: name || null, password: at < 0 ? null : decodeURIComponent(user.slice(at + 1)) }
   } catch {
-    return null
+    return new InvalidValue('has a user name or password that is not percent-encoded correctly')
   }
 }
 
@@ -104,9 +97,7 @@ function readFault(path: string): string | null {
   }
 }
 
-type Parameters = Omit<RedisConfig, 'mode' | 'tls' | 'nodes' | 'master' | 'db' | 'username' | 'password'>
-
-function parameters(query: string, tls: boolean, folder: string): Parameters | InvalidValue {
+function parameters(query: string, tls: boolean, folder: string) {
   const given = new URLSearchParams(query)
   for (const name of given.keys()) {
     if (!PARAMETERS.has(name))

@@ -21,18 +21,17 @@ export interface RouteContext {
   readonly methods: ReadonlySet<string>
 }
 
-/** @param context null when the main file is faulty: names are not checked then */
-export function buildRoutes(document: Document, root: Section, context: RouteContext | null): RouteEntry[] {
-  const upstreams = context?.upstreams ?? null
+export function buildRoutes(document: Document, root: Section, context: RouteContext): RouteEntry[] {
+  const { upstreams, methods } = context
   const named = (text: string) =>
-    upstreams === null || upstreams.has(text)
+    upstreams.has(text)
       ? text
       : new InvalidValue(`is not an upstream of the configuration${didYouMean(text, upstreams)}`)
   const upstream = root.text('upstream', named) ?? ''
   const routes = root.section('routes')
   const entries: RouteEntry[] = []
   for (const key of routes.keys()) {
-    const request = readKey(key, context?.methods ?? null)
+    const request = readKey(key, methods)
     const limits = readValue(routes, key, context)
     if (request instanceof InvalidValue) routes.faultAtKey(key, `${quote(key)} ${request.message}`)
     else
@@ -43,15 +42,8 @@ export function buildRoutes(document: Document, root: Section, context: RouteCon
   return entries
 }
 
-/**
- * `METHOD /path`. The router checks the path's syntax.
- *
- * @param known accepted methods; null when unknown
- */
-function readKey(
-  key: string,
-  known: ReadonlySet<string> | null,
-): { method: string; path: string } | InvalidValue {
+/** `METHOD /path`. The router checks the path's syntax. @param known accepted methods */
+function readKey(key: string, known: ReadonlySet<string>): { method: string; path: string } | InvalidValue {
   const space = key.indexOf(' ')
   const method = key.slice(0, space)
   const path = key.slice(space + 1)
@@ -59,7 +51,7 @@ function readKey(
     return new InvalidValue('is not "METHOD /path" with exactly one space')
   if (method === 'CONNECT' || method === 'TRACE')
     return new InvalidValue(`never matches a request: the gateway does not serve ${method}`)
-  if (known === null || method === 'ANY' || known.has(method)) return { method, path }
+  if (method === 'ANY' || known.has(method)) return { method, path }
   const upper = method.toUpperCase()
   if (upper === 'ANY' || known.has(upper))
     return new InvalidValue(`has its method in lower case: write ${upper}`)
@@ -72,8 +64,7 @@ function readKey(
 type Limits = Pick<RouteEntry, 'requirement' | 'responseTimeout' | 'maxBody' | 'signIn'>
 
 /** A faulty value becomes the strictest one: such an entry is never served and only helps to find further faults. */
-function readValue(routes: Section, key: string, context: RouteContext | null): Limits {
-  const fallback = context?.maxBody ?? 0
+function readValue(routes: Section, key: string, { maxBody: fallback, signIn }: RouteContext): Limits {
   const short = routes.text(key, requirement)
   if (short !== undefined)
     return { requirement: short, responseTimeout: null, maxBody: fallback, signIn: null }
@@ -83,7 +74,7 @@ function readValue(routes: Section, key: string, context: RouteContext | null): 
     section.faultAtKey('sign_in', 'sign_in: not allowed on a public route, which needs no credential')
   return {
     requirement: needed,
-    signIn: section.text('sign_in', signInTenant(context)) ?? null,
+    signIn: section.text('sign_in', signInTenant(signIn)) ?? null,
     responseTimeout: section.text('response_timeout', timeout) ?? null,
     maxBody: section.text('max_body', maxBody) ?? fallback,
   }
@@ -100,9 +91,7 @@ const requirement: ValueParser<Requirement> = (text) => {
   )
 }
 
-function signInTenant(context: RouteContext | null): ValueParser<string> {
+function signInTenant(known: ReadonlySet<string>): ValueParser<string> {
   return (text) =>
-    context === null || context.signIn.has(text)
-      ? text
-      : new InvalidValue(`is not a tenant with oidc${didYouMean(text, context.signIn)}`)
+    known.has(text) ? text : new InvalidValue(`is not a tenant with oidc${didYouMean(text, known)}`)
 }

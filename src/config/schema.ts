@@ -5,50 +5,31 @@ import routesSchema from './routes.schema.json' with { type: 'json' }
 import type { Value } from './positioned-document.ts'
 
 /** The keywords of JSON Schema (draft 7) that this file reads. */
-interface Schema {
+export interface Schema {
   readonly $ref?: string
   readonly properties?: Readonly<Record<string, Schema>>
   readonly additionalProperties?: boolean | Schema
-  readonly definitions?: Readonly<Record<string, Schema>>
   readonly default?: Value
 }
 
 export const schemas = { gateway: gatewaySchema, routes: routesSchema } as const
 export type SchemaName = keyof typeof schemas
 
-const REFERENCE = '#/definitions/'
+/** By reference. The names of the two schemas differ. */
+const definitions = new Map<string, Schema>(
+  Object.values(schemas).flatMap((schema) =>
+    Object.entries(schema.definitions).map(([name, each]) => [`#/definitions/${name}`, each as Schema]),
+  ),
+)
 
-/** The schema of one map of a document. */
-export class MapSchema {
-  readonly #root: Schema
-  readonly #map: Schema
+/** The schema of the value under a key of a map. */
+export function valueSchema({ properties, additionalProperties }: Schema, key: string): Schema {
+  if (properties !== undefined && Object.hasOwn(properties, key)) return properties[key] ?? {}
+  return typeof additionalProperties === 'object' ? additionalProperties : {}
+}
 
-  static of(name: SchemaName): MapSchema {
-    const root = schemas[name] as Schema
-    return new MapSchema(root, root)
-  }
-
-  private constructor(root: Schema, map: Schema) {
-    this.#root = root
-    this.#map = map
-  }
-
-  /** The schema of the map under a key. */
-  map(key: string): MapSchema {
-    const value = this.#valueOf(key)
-    const reference = value.$ref?.startsWith(REFERENCE) === true ? value.$ref.slice(REFERENCE.length) : null
-    const map = reference === null ? value : this.#root.definitions?.[reference]
-    return new MapSchema(this.#root, map ?? {})
-  }
-
-  /** The default value of a key; undefined when it has none. */
-  default(key: string): Value | undefined {
-    return this.#valueOf(key).default
-  }
-
-  #valueOf(key: string): Schema {
-    const { properties, additionalProperties } = this.#map
-    if (properties !== undefined && Object.hasOwn(properties, key)) return properties[key] ?? {}
-    return typeof additionalProperties === 'object' ? additionalProperties : {}
-  }
+/** The schema of the map under a key of a map. */
+export function mapSchema(map: Schema, key: string): Schema {
+  const value = valueSchema(map, key)
+  return definitions.get(value.$ref ?? '') ?? value
 }

@@ -5,14 +5,14 @@
 
 import { InvalidValue, quote, type ValueParser } from './invalid-value.ts'
 import type { Data, Document, Spot, Value } from './positioned-document.ts'
-import type { MapSchema } from './schema.ts'
+import { mapSchema, type Schema, valueSchema } from './schema.ts'
 
 export class Section {
   readonly #document: Document
   readonly #data: Data
-  readonly #schema: MapSchema
+  readonly #schema: Schema
 
-  constructor(document: Document, data: Data, schema: MapSchema) {
+  constructor(document: Document, data: Data, schema: Schema) {
     this.#document = document
     this.#data = data
     this.#schema = schema
@@ -36,26 +36,14 @@ export class Section {
   setting<T>(key: string, read: ValueParser<T>): T {
     const value = this.text(key, read)
     if (value !== undefined) return value
-    const parsed = read(String(this.#default(key)))
+    const parsed = read(String(this.default(key)))
     if (parsed instanceof InvalidValue) throw new Error(`the default of ${key} ${parsed.message}`)
     return parsed
   }
 
   /** As `number`, with the schema's default in place of an absent or faulty value. */
   count(key: string): number {
-    return this.number(key) ?? Number(this.#default(key))
-  }
-
-  /** As `texts`, with the schema's default in place of a list that is absent or without a valid string. */
-  list<T>(key: string, read: ValueParser<T>): T[] {
-    const texts = this.texts(key, read)
-    if (texts.length > 0) return texts
-    const items = this.#default(key)
-    if (!Array.isArray(items)) return []
-    return items.flatMap((item) => {
-      const parsed = read(String(item))
-      return parsed instanceof InvalidValue ? [] : [parsed]
-    })
+    return this.number(key) ?? Number(this.default(key))
   }
 
   /** A list of strings without the faulty ones; empty when it is absent. */
@@ -83,7 +71,7 @@ export class Section {
     const value = this.value(key)
     const data: Data =
       value !== null && typeof value === 'object' && !Array.isArray(value) ? value : Object.create(null)
-    return new Section(this.#document, data, this.#schema.map(key))
+    return new Section(this.#document, data, mapSchema(this.#schema, key))
   }
 
   keys(): string[] {
@@ -107,8 +95,9 @@ export class Section {
     return this.#document.spot(this.#data, key)?.key ?? 0
   }
 
-  #default(key: string): Value {
-    const value = this.#schema.default(key)
+  /** The schema's default. */
+  default(key: string): Value {
+    const value = valueSchema(this.#schema, key).default
     if (value === undefined) throw new Error(`the schema has no default of ${key}`)
     return value
   }

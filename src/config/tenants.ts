@@ -1,12 +1,10 @@
 /** Builds `tenants:` and `default_tenant:`. */
 
-import { Buffer } from 'node:buffer'
 import { isSpaceId } from '../../seats-admin/model/space.ts'
 import { isTenantId } from '../../seats-admin/model/tenant.ts'
 import { InvalidValue, confidential, didYouMean, quote } from './invalid-value.ts'
 import type { TenantConfig, TokenConfig } from './config.ts'
 import { buildOidc, SharedClients } from './oidc.ts'
-import { secret } from './secrets.ts'
 import type { Section } from './section.ts'
 import { durationWithin } from './units.ts'
 
@@ -82,4 +80,25 @@ export function buildDefaultTenant(root: Section, tenants: ReadonlyMap<string, T
   const known = (text: string) =>
     tenants.has(text) ? text : new InvalidValue(`is not a tenant${didYouMean(text, ids)}`)
   return root.text('default_tenant', known) ?? only
+}
+
+const RAW = 'base64url:'
+const MIN_BYTES = 32
+
+/**
+ * Plain text, or `base64url:` followed by raw bytes: at least 32 (RFC 7518, section 3.2, for HS256). No message contains the
+ * secret.
+ */
+export function secret(text: string): Uint8Array | InvalidValue {
+  const bytes = text.startsWith(RAW) ? canonicalBytes(text.slice(RAW.length)) : Buffer.from(text, 'utf8')
+  if (bytes instanceof InvalidValue) return bytes
+  if (bytes.length >= MIN_BYTES) return new Uint8Array(bytes)
+  return new InvalidValue(`has ${bytes.length} bytes: a secret must have at least ${MIN_BYTES}`)
+}
+
+/** Accepts only the canonical encoding (RFC 4648, section 3.5): no padding, no non-zero trailing bits, no other characters. */
+function canonicalBytes(text: string): Buffer | InvalidValue {
+  const bytes = Buffer.from(text, 'base64url')
+  if (bytes.toString('base64url') === text) return bytes
+  return new InvalidValue('is not canonical base64url (A-Z a-z 0-9 - _, no padding) after "base64url:"')
 }

@@ -18,9 +18,6 @@ const BYTES = new Map([
   ['TiB', 1024 ** 4],
 ])
 
-/** Node's timers fire at once for delays of 2^31 ms (24.8 days) or more. */
-export const LONGEST_TIMER = 24 * 86_400_000
-
 /** @returns milliseconds */
 export function duration(text: string): number | InvalidValue {
   return (
@@ -37,7 +34,10 @@ export function size(text: string): number | InvalidValue {
   return bytes ?? new InvalidValue('is not a size such as 512B, 64KiB, 10MiB or 1GiB')
 }
 
-/** A duration in ms within a range, both ends included. */
+/**
+ * A duration in ms within a range, both ends included. For a timer at most 24d: Node.js' timers fire at once for delays of
+ * 2^31 ms (24.8 days) or more.
+ */
 export function durationWithin(min: string, max: string): ValueParser<number> {
   return within(duration, min, max, ['short', 'long'])
 }

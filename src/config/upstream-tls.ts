@@ -1,9 +1,9 @@
 /** Builds `tls:` of an upstream. The PEM files are read here, so that an unreadable or mismatched file is a fault. */
 
+import { X509Certificate } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { createSecureContext } from 'node:tls'
-import { certificateFault } from './certificates.ts'
 import { InvalidValue, type ValueParser } from './invalid-value.ts'
 import type { UpstreamTls } from './config.ts'
 import type { Section } from './section.ts'
@@ -15,11 +15,11 @@ const MAX_PEM = 1024 * 1024
 export function buildUpstreamTls(parent: Section, folder: string): UpstreamTls | null {
   if (!parent.has('tls')) return null
   const section = parent.section('tls')
-  const certificate = certificates(pem(folder, /-----BEGIN CERTIFICATE-----/, 'certificate'))
+  const certificate = pem(folder, certificateFault)
   const built = {
     ca: section.text('ca', certificate) ?? null,
     cert: section.text('cert', certificate) ?? null,
-    key: section.text('key', pem(folder, /-----BEGIN [A-Z ]*PRIVATE KEY-----/, 'private key')) ?? null,
+    key: section.text('key', pem(folder, keyFault)) ?? null,
     serverName: section.text('server_name', hostName) ?? null,
     insecureSkipVerify: section.flag('insecure_skip_verify'),
   }
@@ -31,14 +31,15 @@ export function buildUpstreamTls(parent: Section, folder: string): UpstreamTls |
 }
 
 /** Reads a PEM file. No message contains its content. */
-function pem(folder: string, begins: RegExp, what: string): ValueParser<string> {
+function pem(folder: string, faultOf: (text: string) => string | null): ValueParser<string> {
   return (path) => {
     try {
       const file = resolve(folder, path)
       if (!statSync(file).isFile() || statSync(file).size > MAX_PEM)
         return new InvalidValue('is not a regular file of at most 1 MiB')
       const text = readFileSync(file, 'latin1')
-      return begins.test(text) ? text : new InvalidValue(`contains no PEM ${what}`)
+      const fault = faultOf(text)
+      return fault === null ? text : new InvalidValue(fault)
     } catch (cause) {
       const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unreadable'
       return new InvalidValue(`cannot be read: ${code}`)
@@ -46,13 +47,8 @@ function pem(folder: string, begins: RegExp, what: string): ValueParser<string> 
   }
 }
 
-function certificates(read: ValueParser<string>): ValueParser<string> {
-  return (path) => {
-    const text = read(path)
-    if (text instanceof InvalidValue) return text
-    const fault = certificateFault(text)
-    return fault === null ? text : new InvalidValue(fault)
-  }
+function keyFault(pem: string): string | null {
+  return /-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(pem) ? null : 'contains no PEM private key'
 }
 
 const hostName: ValueParser<string> = (text) =>
@@ -71,3 +67,24 @@ function tlsFault({ ca, cert, key }: UpstreamTls): string | null {
     return 'the certificates and the key cannot be parsed or do not match'
   }
 }
+
+const BEGIN = /-----BEGIN CERTIFICATE-----/g
+const BLOCK = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g
+
+/**
+ * @returns the fault, worded to follow the file's name, or null. Every block is parsed, because OpenSSL silently skips
+ * certificates that it can't parse.
+ */
+export function certificateFault(pem: string): string | null {
+  const blocks = pem.match(BLOCK) ?? []
+  const beginnings = pem.match(BEGIN)?.length ?? 0
+  if (beginnings === 0) return 'contains no PEM certificate'
+  try {
+    for (const block of blocks) new X509Certificate(block)
+  } catch {
+    return UNREADABLE
+  }
+  return blocks.length === beginnings ? null : UNREADABLE
+}
+
+const UNREADABLE = 'contains a certificate that cannot be parsed'

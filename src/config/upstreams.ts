@@ -9,8 +9,6 @@ import { buildUpstreamTls } from './upstream-tls.ts'
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/
 const timeout = durationWithin('1ms', '24d')
-/** The queue is checked twice in that time. */
-const evictionDelay = durationWithin('20ms', '1h')
 const webSocketTime = durationWithin('1s', '24d')
 
 /** @param folder base of relative paths */
@@ -43,7 +41,8 @@ function buildUpstream(section: Section, name: string, folder: string, limits: L
     balance: section.setting('balance', balance),
     connections,
     uploads,
-    evictionDelay: section.setting('eviction_delay', evictionDelay),
+    // The queue is checked twice in that time.
+    evictionDelay: section.setting('eviction_delay', durationWithin('20ms', '1h')),
     maxPending: section.count('max_pending'),
     connectTimeout: section.setting('connect_timeout', timeout),
     responseTimeout: section.setting('response_timeout', timeout),

@@ -1,6 +1,51 @@
-/** Detects changes of the configuration's files. */
+/** Expands file patterns, and detects changes of the configuration's files. */
 
-import { listFiles, signatureOf } from './file-patterns.ts'
+import { glob, stat } from 'node:fs/promises'
+import { resolve } from 'node:path'
+
+/**
+ * @returns absolute paths, sorted, without duplicates. The name of an existing file is that file; any other pattern is a
+ * glob. Folders and broken links are included so that reading them is a fault: a container runtime creates a folder
+ * when the file to mount is missing.
+ */
+export async function listFiles(folder: string, patterns: readonly string[]): Promise<string[]> {
+  const found = new Set<string>()
+  for (const pattern of patterns) {
+    const path = resolve(folder, pattern)
+    const matches = (await exists(path)) ? [path] : await expand(pattern, folder)
+    for (const match of matches) found.add(resolve(folder, match))
+  }
+  return [...found].sort()
+}
+
+/** An invalid pattern matches no file. */
+async function expand(pattern: string, cwd: string): Promise<string[]> {
+  return Array.fromAsync(glob(pattern, { cwd })).catch(() => [])
+}
+
+async function exists(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => null)) !== null
+}
+
+/** One line a file, sorted. The signature changes when a file is written, replaced, relinked, added or removed. */
+export async function signatureOf(paths: readonly string[]): Promise<string> {
+  const lines = await Promise.all(paths.map(lineOf))
+  return lines.sort().join('\n')
+}
+
+async function lineOf(path: string): Promise<string> {
+  const found = await stat(path, { bigint: true }).catch(() => null)
+  if (found === null) return `${path}\tgone`
+  const { dev, ino, size, mtimeNs, ctimeNs } = found
+  return `${path}\t${dev}\t${ino}\t${size}\t${mtimeNs}\t${ctimeNs}`
+}
+
+/** The signature of all files of both. */
+export function joinSignatures(a: string, b: string): string {
+  const lines = new Set([...a.split('\n'), ...b.split('\n')])
+  lines.delete('')
+  return [...lines].sort().join('\n')
+}
 
 /** Poll interval in ms. */
 const POLL = 1000

@@ -8,20 +8,16 @@ import { frozenMap } from './frozen.ts'
 
 const URL_TAG = 'seatgate:url'
 
-export function pack(config: Config): unknown {
-  return packed(config)
-}
-
 /** @param data a clone of the result of `pack` */
 export function unpack(data: unknown): Config {
   return unpacked(data) as Config
 }
 
-function packed(value: unknown): unknown {
+export function pack(value: unknown): unknown {
   if (value instanceof URL) return { [URL_TAG]: value.href }
-  if (value instanceof Map) return new Map([...value].map(([key, each]) => [key, packed(each)]))
-  if (Array.isArray(value)) return value.map(packed)
-  return isPlain(value) ? mapped(value, packed) : value
+  if (value instanceof Map) return new Map([...value].map(([key, each]) => [key, pack(each)]))
+  if (Array.isArray(value)) return value.map(pack)
+  return isPlain(value) ? mapped(value, pack) : value
 }
 
 function unpacked(value: unknown): unknown {

@@ -3,13 +3,12 @@
 import { Refusal } from '../model/errors.ts'
 import type { OidcPorts } from './ports.ts'
 import type { Provider } from './provider/provider.ts'
-import { ProviderRefused, TokenRefused } from './provider/openid-client-errors.ts'
-import { ProviderError, providerUnavailable } from './provider/provider-error.ts'
+import { ProviderError, ProviderRefused, providerUnavailable } from './provider/errors.ts'
 
 export interface Context extends OidcPorts {
   /** By tenant. */
   readonly providers: ReadonlyMap<string, Provider>
-  /** Ids of tenants that share their redirect_uri with a tenant of another issuer; see `login.ts`. */
+  /** Ids of tenants that share their redirect_uri with a tenant of another issuer; see `refuseMixUp`. */
   readonly sharedRedirect: ReadonlySet<string>
   /** Characters that the cookies of pending sign-ins may have in one browser. */
   readonly cookieBytes: number
@@ -44,7 +43,6 @@ export function refusalOf({ log }: Context, { tenant }: Provider, cause: unknown
     log.info({ ...fields, reason: cause.message }, 'the identity provider refused the request')
     return rejected
   }
-  if (cause instanceof TokenRefused) return logRefusal(log, tenant.id, cause.refusal)
   throw cause
 }
 

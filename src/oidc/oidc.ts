@@ -1,25 +1,43 @@
 /** Sign-in with each tenant's identity provider: the public interface of this folder. */
 
-import type { Refusal } from '../model/errors.ts'
-import type { Context } from './context.ts'
-import { serveSignIn } from './endpoints.ts'
+import { Refusal } from '../model/errors.ts'
+import { type Context, logRefusal, withProviderErrors } from './context.ts'
+import { readFields } from './sign-in/body.ts'
+import { callback } from './sign-in/callback.ts'
+import { logout } from './session/logout.ts'
+import { refresh } from './session/refresh.ts'
+import { verifyIdToken } from './tokens/id-token.ts'
+import { mapSeats } from './tokens/seat-mapping.ts'
 import type { HttpLimits } from './provider/http.ts'
-import { signInRedirect } from './sign-in/login-endpoint.ts'
-import type { OidcPorts, OidcTenant, SignInResponse, SignInRequest } from './ports.ts'
+import { loginEndpoint, providerOf, signInRedirect } from './sign-in/login-endpoint.ts'
+import type { OidcPorts, OidcTenant, Reply } from './ports.ts'
+import type { PublicRequest } from '../model/route.ts'
 import { Provider } from './provider/provider.ts'
 import { type ProviderToken, verifyProviderToken } from './tokens/provider-token.ts'
 import { Renewals } from './session/renew.ts'
 import type { SessionRecord } from '../../seats-admin/index.ts'
-import { otherTenant } from './tokens/tenant-claim.ts'
-import { ProviderError, providerUnavailable } from './provider/provider-error.ts'
+import { isOfTenant, otherTenant, readSeatsClaim } from './tokens/claims.ts'
+import { ProviderError, providerUnavailable } from './provider/errors.ts'
 
-export interface OidcLimits extends HttpLimits {
-  /** Characters that the cookies of pending sign-ins may have in one browser. */
-  readonly cookieBytes?: number
-}
+type OidcLimits = HttpLimits & Partial<Pick<Context, 'cookieBytes'>>
 
 /** Half of the default `limits.header_bytes`. */
 const COOKIE_BYTES = 16 * 1024
+
+/** HEAD would redeem the code without a response body. */
+const notHead = new Refusal('method_not_allowed', 'The sign-in callback accepts GET only.', { allow: 'GET' })
+const notFound = new Refusal('route_not_found', 'No sign-in endpoint has this path and method.')
+
+const ENDPOINTS: Readonly<Record<string, (context: Context, request: PublicRequest) => Promise<Reply>>> = {
+  'POST /auth/oidc/login': loginEndpoint,
+  'GET /auth/oidc/callback': callback,
+  'POST /auth/oidc/validate': validate,
+  'POST /auth/oidc/refresh': refresh,
+  'POST /auth/oidc/logout': logout,
+}
+
+/** A callback of one tenant: `/auth/oidc/callback/acme`. */
+const TENANT_CALLBACK = /^(GET \/auth\/oidc\/callback)\/[^/]+$/
 
 export class Oidc {
   readonly #context: Context
@@ -37,9 +55,12 @@ export class Oidc {
     this.#accepting = [...providers.values()].filter(({ tenant }) => tenant.oidc.acceptProviderTokens)
   }
 
-  /** Serves `/auth/oidc/*`. Rejects when the store is unavailable. */
-  serve(request: SignInRequest): Promise<SignInResponse | Refusal> {
-    return this.#track(serveSignIn(this.#context, request))
+  /** Serves `/auth/oidc/*`. Rejects when the store is unavailable: the caller responds with 503. */
+  serve(request: PublicRequest): Promise<Reply> {
+    if (request.method === 'HEAD') return Promise.resolve(notHead)
+    const name = `${request.method} ${request.path}`.replace(TENANT_CALLBACK, '$1')
+    const endpoint = Object.hasOwn(ENDPOINTS, name) ? ENDPOINTS[name] : undefined
+    return endpoint === undefined ? Promise.resolve(notFound) : this.#track(endpoint(this.#context, request))
   }
 
   /**
@@ -48,7 +69,7 @@ export class Oidc {
    * @param target path and query as received
    * @param rawHeaders name, value, …
    */
-  signIn(tenant: string, target: string, rawHeaders: readonly string[]): Promise<SignInResponse | Refusal> {
+  signIn(tenant: string, target: string, rawHeaders: readonly string[]): Promise<Reply> {
     return this.#track(signInRedirect(this.#context, tenant, target, rawHeaders))
   }
 
@@ -89,10 +110,37 @@ export class Oidc {
   }
 }
 
-/** Ids of tenants that share their redirect_uri with a tenant of another issuer. */
 function withSharedRedirect(tenants: readonly OidcTenant[]): Set<string> {
   const sharing = tenants.filter(({ oidc }) =>
     tenants.some(({ oidc: other }) => other.redirectUri === oidc.redirectUri && other.issuer !== oidc.issuer),
   )
   return new Set(sharing.map(({ id }) => id))
+}
+
+/**
+ * Verifies an ID token and reports its claims, its Seats and the `hash_perm` of a token. Creates no session and changes
+ * nothing.
+ */
+async function validate(context: Context, request: PublicRequest): Promise<Reply> {
+  const fields = readFields(request, { required: ['tenant', 'id_token'] })
+  if (fields instanceof Refusal) return fields
+  const provider = providerOf(context, fields)
+  if (provider instanceof Refusal) return provider
+  return withProviderErrors(context, provider, async () => {
+    const { id, oidc } = provider.tenant
+    const checks = {
+      source: 'request',
+      now: context.now(),
+      nonce: null,
+      accessToken: null,
+      sub: null,
+    } as const
+    const token = await verifyIdToken(fields.get('id_token') ?? '', provider, checks)
+    if (token instanceof Refusal) return token
+    // Without an access token userinfo can't be queried: the ID token itself must contain the claim.
+    if (!isOfTenant(oidc, token.claims)) return logRefusal(context.log, id, otherTenant)
+    const seats = await mapSeats(context, id, readSeatsClaim(token.claims, oidc.seatsClaim).names ?? [])
+    const body = { valid: true, claims: token.claims, seats: seats.names, hash_perm: seats.hashPerm }
+    return { status: 200, headers: [], body }
+  })
 }

@@ -1,6 +1,8 @@
 /** The interfaces that sign-in requires from the rest of the gateway. Types only. */
 
 import type { OidcConfig, TokenConfig } from '../config/config.ts'
+import type { Refusal } from '../model/errors.ts'
+import type { PublicResponse } from '../model/route.ts'
 import type { Committed, SessionStore } from '../../seats-admin/index.ts'
 
 /** A tenant with an identity provider. */
@@ -70,23 +72,4 @@ export interface OidcPorts {
   readonly now: () => number
 }
 
-/** A request to one of the endpoints. */
-export interface SignInRequest {
-  readonly method: string
-  /** The matched path: `/auth/oidc/callback`. */
-  readonly path: string
-  /** Without the `?`. */
-  readonly query: string
-  /** Name, value, name, value, … as received. */
-  readonly rawHeaders: readonly string[]
-  /** Null without a body. */
-  readonly body: Uint8Array | null
-}
-
-export interface SignInResponse {
-  readonly status: number
-  /** Name, value, …; the caller adds Content-Type, Content-Length and Cache-Control. */
-  readonly headers: readonly string[]
-  /** Sent as JSON; undefined without a body. */
-  readonly body?: unknown
-}
+export type Reply = PublicResponse | Refusal

@@ -11,22 +11,23 @@ import { Pipeline, type PipelineConfig } from '../pipeline/pipeline.ts'
 import { clientNetwork } from '../proxy/client-network.ts'
 import { peerAddress, TrustedProxies } from '../proxy/forwarded.ts'
 import { Upstream } from '../proxy/upstream.ts'
+import type { UpstreamListener } from '../proxy/upstream-events.ts'
 import { Reevaluation } from '../pipeline/reevaluation.ts'
 import { openRequestListener } from '../http/server/listener.ts'
-import type { RequestListener, ListenerSettings } from '../http/server/listener-options.ts'
+import type { ListenerEvents, ListenerSettings, RequestListener } from '../http/server/listener-options.ts'
 import { AccessLog } from '../telemetry/access-log.ts'
-import { type ConnectionWatch, watchConnections } from '../telemetry/connection-watch.ts'
+import { watchConnections } from '../telemetry/connection-watch.ts'
 import type { Log } from '../telemetry/logger.ts'
 import { Metrics } from '../telemetry/metrics.ts'
-import { type UpstreamWatch, watchUpstreams } from '../telemetry/upstream-watch.ts'
+import { watchUpstreams } from '../telemetry/upstream-watch.ts'
 
 export class DataPlane {
   readonly metrics = new Metrics()
   readonly #decisionPoint: DecisionPoint
   readonly #pipeline: Pipeline
   readonly #reevaluation: Reevaluation
-  readonly #watch: UpstreamWatch
-  readonly #connectionWatch: ConnectionWatch
+  readonly #watch: UpstreamListener
+  readonly #connectionEvents: ListenerEvents
   #compiled: CompiledConfig
   #running: PipelineConfig
   #requestListener: RequestListener | null = null
@@ -42,7 +43,7 @@ export class DataPlane {
     this.#watch = watchUpstreams(this.metrics, log, () =>
       [...this.#running.upstreams].map(([name, upstream]) => [name, upstream.targets()] as const),
     )
-    this.#connectionWatch = watchConnections(
+    this.#connectionEvents = watchConnections(
       this.metrics,
       log,
       () => this.#requestListener?.connections ?? {},
@@ -61,7 +62,7 @@ export class DataPlane {
     const settings = settingsOf(config, this.#running)
     this.#requestListener = await openRequestListener(config.listen, this.#pipeline, {
       settings,
-      events: this.#connectionWatch,
+      events: this.#connectionEvents,
       shared,
     })
     startChecks(this.#running)
@@ -162,7 +163,7 @@ function startChecks({ upstreams }: PipelineConfig): void {
   for (const upstream of upstreams.values()) upstream.start()
 }
 
-function running(compiled: CompiledConfig, listener: UpstreamWatch): PipelineConfig {
+function running(compiled: CompiledConfig, listener: UpstreamListener): PipelineConfig {
   const upstreams = new Map<string, Upstream>()
   const { trustedProxies, limits } = compiled.config
   for (const [name, config] of compiled.config.upstreams)

@@ -20,42 +20,24 @@ export interface DataPlanes {
   close(drain: number): Promise<void>
 }
 
-/** A data plane in this process, without IPC between a request and its decision. */
-export class InProcessDataPlane implements DataPlanes {
-  readonly address: AddressInfo
-  readonly workers = { running: 1, size: 1 }
-  readonly #dataPlane: DataPlane
-
-  private constructor(dataPlane: DataPlane, address: AddressInfo) {
-    this.#dataPlane = dataPlane
-    this.address = address
-  }
-
-  /** Rejects when the store can't be read, the address can't be bound or the route tables are faulty. */
-  static async open(config: Config, node: FleetNode, log: Log): Promise<DataPlanes> {
-    const { store, instance, cache, ephemeral } = node
-    const decisionPoint = new DecisionPoint({
-      store,
-      coherence: instance,
-      cache,
-      ports: { ephemeral, log: log.logger },
-      memory: config.memory,
-    })
-    const dataPlane = await DataPlane.open(decisionPoint, config, log)
-    await node.start()
-    return new InProcessDataPlane(dataPlane, await dataPlane.listen())
-  }
-
-  async reload(config: Config): Promise<void> {
-    const activate = await this.#dataPlane.prepare(config)
-    activate()
-  }
-
-  metrics(own: Registry): Promise<string> {
-    return Registry.merge([own, this.#dataPlane.metrics.registry]).metrics()
-  }
-
-  close(drain: number): Promise<void> {
-    return this.#dataPlane.close(drain)
+/**
+ * A data plane in this process, without IPC between a request and its decision. Rejects when the store can't be read, the
+ * address can't be bound or the route tables are faulty.
+ */
+export async function openInProcess(config: Config, node: FleetNode, log: Log): Promise<DataPlanes> {
+  const { store, instance, cache, ephemeral } = node
+  const ports = { ephemeral, log: log.logger }
+  const decisionPoint = new DecisionPoint({ store, coherence: instance, cache, ports, memory: config.memory })
+  const dataPlane = await DataPlane.open(decisionPoint, config, log)
+  await node.start()
+  return {
+    address: await dataPlane.listen(),
+    workers: { running: 1, size: 1 },
+    async reload(next) {
+      const activate = await dataPlane.prepare(next)
+      activate()
+    },
+    metrics: (own) => Registry.merge([own, dataPlane.metrics.registry]).metrics(),
+    close: (drain) => dataPlane.close(drain),
   }
 }

@@ -16,12 +16,11 @@ import { ConfigError } from '../config/faults.ts'
 import { CacheLookups } from '../model/cache-lookups.ts'
 import type { Route } from '../model/route.ts'
 import { DecisionEngine } from '../decision/engine.ts'
-import type { Ephemeral, OidcLog } from '../oidc/ports.ts'
 import { SeatCache, type SharedCache } from '../redis/seat-cache.ts'
 import { Changes } from '../pipeline/pending-changes.ts'
 import { compileTable, type RouteTable } from '../decision/router/table.ts'
 import { SeatMemory } from '../decision/seats/memory.ts'
-import type { SignIn } from './sign-in.ts'
+import type { SignIn, SignInOptions, SignInPorts } from './sign-in.ts'
 
 /** One configuration with its compiled table and engine. */
 export interface CompiledConfig {
@@ -32,18 +31,11 @@ export interface CompiledConfig {
   readonly signIn: SignIn | null
 }
 
-/** The dependencies of sign-in, besides the store. */
-export interface SignInPorts {
-  readonly ephemeral: Ephemeral
-  readonly log: OidcLog
-}
-
 export interface DecisionPointOptions {
   readonly store: Store
   readonly coherence: Coherence
   readonly cache: SharedCache | null
-  /** Null: sign-in is not available. */
-  readonly ports: SignInPorts | null
+  readonly ports: SignInPorts
   readonly memory: MemoryBounds
 }
 
@@ -56,7 +48,7 @@ export class DecisionPoint {
   /** Input of the re-evaluation of open exchanges. */
   readonly changes = new Changes()
   readonly #coherence: Coherence
-  readonly #ports: SignInPorts | null
+  readonly #ports: SignInPorts
 
   /** The lease begins with the first reading of the feed. */
   constructor({ store, coherence, cache, ports, memory }: DecisionPointOptions) {
@@ -84,13 +76,8 @@ export class DecisionPoint {
   ): Promise<DecisionPoint> {
     const listener = { feed: () => {}, answered: () => {}, acknowledged: () => {} }
     const parts = { id: '', name: '', source: store, list: null, bus: null, clock: systemClock, listener }
-    const decisionPoint = new DecisionPoint({
-      store,
-      coherence: new Instance(parts),
-      cache: null,
-      ports,
-      memory,
-    })
+    const coherence = new Instance(parts)
+    const decisionPoint = new DecisionPoint({ store, coherence, cache: null, ports, memory })
     await decisionPoint.lease.renewed()
     return decisionPoint
   }
@@ -127,15 +114,11 @@ export class DecisionPoint {
 
   /** OpenID Connect is loaded only where a tenant has a provider. */
   async #signIn(config: Config): Promise<SignIn | null> {
-    if (this.#ports === null || [...config.tenants.values()].every(({ oidc }) => oidc === null)) return null
-    const { SignIn } = await import('./sign-in.ts')
+    if ([...config.tenants.values()].every(({ oidc }) => oidc === null)) return null
+    const { openSignIn } = await import('./sign-in.ts')
     const { store, memory } = this
-    return new SignIn(config, {
-      store,
-      memory,
-      ...this.#ports,
-      announce: (committed) => this.#coherence.announce(committed),
-    })
+    const announce: SignInOptions['announce'] = (committed) => this.#coherence.announce(committed)
+    return openSignIn(config, { store, memory, ...this.#ports, announce })
   }
 
   /** Built per configuration, so that a request sees the admin spaces and providers of its own configuration. */

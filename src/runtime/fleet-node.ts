@@ -12,7 +12,6 @@ import {
   openStore,
   type Owner,
   type Store,
-  type StoreLocation,
   type StoreLock,
   type StoreUnavailable,
 } from '../../seats-admin/index.ts'
@@ -31,6 +30,12 @@ import { StoreHealth, type StoreParts } from './store-health.ts'
 import type { FleetMetrics } from '../telemetry/fleet-metrics.ts'
 import type { Log } from '../telemetry/logger.ts'
 
+interface NodeParts {
+  readonly log: Log
+  readonly metrics: FleetMetrics
+  readonly startup: Startup
+}
+
 export class FleetNode {
   readonly store: Store
   readonly instance: Instance
@@ -46,62 +51,55 @@ export class FleetNode {
   readonly #bus: RedisBus | null
   readonly #health: StoreHealth
 
-  private constructor(parts: {
-    store: Store
-    lock: StoreLock | null
-    path: string | null
-    cache: SharedCache | null
-    ephemeral: BoundedEphemeral | ProcessEphemeral
-    bus: RedisBus | null
-    instance: Instance
-    health: StoreHealth
-    startup: Startup
-  }) {
-    this.store = parts.store
-    this.#lock = parts.lock
-    this.#path = parts.path
-    this.cache = parts.cache
-    this.ephemeral = parts.ephemeral
-    this.#bus = parts.bus
-    this.instance = parts.instance
-    this.#health = parts.health
-    this.store.health.listen((state) => this.#health.update(OWN_PROCESS, state))
-    this.#startup = parts.startup
+  private constructor(
+    config: Config,
+    parts: NodeParts,
+    lock: StoreLock | null,
+    store: Store,
+    redis: RedisParts,
+  ) {
+    const { log, metrics, startup } = parts
+    this.#lock = lock
+    this.#path = config.store.kind === 'sqlite' ? config.store.path : null
+    this.#startup = startup
+    this.store = store
+    this.cache = redis.cache
+    this.ephemeral = redis.ephemeral
+    this.#bus = redis.bus
+    this.instance = new Instance({
+      id: randomUUID(),
+      name: `${hostname()} ${process.pid}`,
+      source: store,
+      list: store.registry,
+      bus: redis.bus,
+      clock: systemClock,
+      listener: metrics.listener(log),
+      acknowledgesFrom: acknowledgesFrom(store, log),
+    })
+    this.#health = new StoreHealth(log)
+    store.health.listen((state) => this.#health.update(OWN_PROCESS, state))
   }
 
   /**
    * Opens the store. Rejects, with nothing left open, when it can't. The feed is followed from {@link start} on.
    * @param locked called once this process holds the lock, before the store is opened, which may take a while
    */
-  static async open(
-    config: Config,
-    { log, metrics, startup }: { log: Log; metrics: FleetMetrics; startup: Startup },
-    locked: () => Promise<void>,
-  ): Promise<FleetNode> {
-    const lock = lockOf(config.store)
+  static async open(config: Config, parts: NodeParts, locked: () => Promise<void>): Promise<FleetNode> {
+    const { store: location, redis } = config
+    const lock = lockOf(location)
     let store: Store | null = null
     try {
       await locked()
-      const location = locationOf(config.store, lock)
-      store = await startup.retry(
-        () => openStore(location),
+      const owned = lock === null ? location : { ...location, owner: { lock: lock.id, takes: true } }
+      store = await parts.startup.retry(
+        () => openStore(owned),
         (late) => late.close(),
       )
-      const { cache, bus, ephemeral } =
-        config.redis === null ? withoutRedis() : await openRedis(config.redis, firstSecrets(config), log)
-      const instance = new Instance({
-        id: randomUUID(),
-        name: `${hostname()} ${process.pid}`,
-        source: store,
-        list: store.registry,
-        bus,
-        clock: systemClock,
-        listener: metrics.listener(log),
-        acknowledgesFrom: acknowledgesFrom(store, log),
-      })
-      const path = config.store.kind === 'sqlite' ? config.store.path : null
-      const health = new StoreHealth(log)
-      return new FleetNode({ store, lock, path, cache, ephemeral, bus, instance, startup, health })
+      const connected =
+        redis === null
+          ? { cache: null, bus: null, ephemeral: new ProcessEphemeral() }
+          : await openRedis(redis, firstSecrets(config), parts.log)
+      return new FleetNode(config, parts, lock, store, connected)
     } catch (cause) {
       await store?.close()
       lock?.release()
@@ -111,7 +109,7 @@ export class FleetNode {
 
   /** The owner under which a worker opens the store; null for a store that a fleet shares. */
   get owner(): Owner | null {
-    return this.#lock === null ? null : ownerBy(this.#lock, false)
+    return this.#lock === null ? null : { lock: this.#lock.id, takes: false }
   }
 
   /** Resolves when another gateway has taken over the store: this one must stop deciding. */
@@ -183,10 +181,6 @@ interface RedisParts {
   readonly ephemeral: BoundedEphemeral | ProcessEphemeral
 }
 
-function withoutRedis(): RedisParts {
-  return { cache: null, bus: null, ephemeral: new ProcessEphemeral() }
-}
-
 /** Loads the client only when Redis is configured. Connects in the background. */
 async function openRedis(config: RedisConfig, secrets: readonly Uint8Array[], log: Log): Promise<RedisParts> {
   const { connectRedis, connectSubscriber } = await import('../redis/connect.ts')
@@ -207,14 +201,6 @@ function lockOf(store: StoreConfig): StoreLock | null {
   if (lock === null)
     throw new Error(`another gateway runs on the store ${store.path}: it takes one at a time`)
   return lock
-}
-
-function locationOf(store: StoreConfig, lock: StoreLock | null): StoreLocation {
-  return store.kind === 'sqlite' && lock !== null ? { ...store, owner: ownerBy(lock, true) } : store
-}
-
-function ownerBy({ id }: StoreLock, takes: boolean): Owner {
-  return { lock: id, takes }
 }
 
 /** Monotonic ms before which no write is acknowledged: the previous owner, or its worker, may still hold a lease. */

@@ -6,7 +6,7 @@
 import type { AddressInfo } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import type { Config } from '../config/config.ts'
-import { type DataPlanes, InProcessDataPlane } from './data-planes.ts'
+import { type DataPlanes, openInProcess } from './data-planes.ts'
 import { FleetNode } from './fleet-node.ts'
 import type { Listener } from '../http/server/listen.ts'
 import { openOps } from './ops.ts'
@@ -119,7 +119,7 @@ export class Gateway {
     if (node === null || this.#dataPlanes === null)
       return { ready: false, parts: { waiting_for: this.#startup.waitingFor ?? 'the listener' } }
     const { parts, instance } = node
-    const { running = 0, size = this.#config.workers } = this.#dataPlanes?.workers ?? {}
+    const { running, size } = this.#dataPlanes.workers
     const draining = this.#closing !== null
     return {
       ready: parts.store === 'ok' && running > 0 && !draining,
@@ -165,7 +165,7 @@ export class Gateway {
 
 /** Code for workers is loaded only where there are workers. */
 async function openDataPlanes(config: Config, node: FleetNode, log: Log): Promise<DataPlanes> {
-  if (config.workers === 1) return InProcessDataPlane.open(config, node, log)
+  if (config.workers === 1) return openInProcess(config, node, log)
   const { WorkerDataPlanes } = await import('./worker-data-planes.ts')
   return WorkerDataPlanes.open(config, node, log)
 }

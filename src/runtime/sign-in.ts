@@ -5,7 +5,7 @@ import type { OtherIssuer } from '../decision/authn/bearer.ts'
 import type { VerifiedToken } from '../decision/authn/claims.ts'
 import { mintToken } from '../decision/authn/token.ts'
 import type { Config, TenantConfig } from '../config/config.ts'
-import type { PublicResponse, PublicRequest } from '../model/route.ts'
+import type { PublicHandler } from '../model/route.ts'
 import { headerLines, isNavigation } from '../oidc/sign-in/browser.ts'
 import { Oidc } from '../oidc/oidc.ts'
 import type { Ephemeral, OidcLog, OidcPorts, OidcTenant, SeatOfName } from '../oidc/ports.ts'
@@ -15,68 +15,59 @@ import { Refusal } from '../model/errors.ts'
 import type { SignInRedirect } from '../pipeline/pipeline.ts'
 import type { SeatMemory } from '../decision/seats/memory.ts'
 
-export interface SignInOptions {
-  /** Seats are read through `memory`, which bounds each tenant's share. */
-  readonly store: Pick<Store, 'sessions' | 'recordMember'>
-  readonly memory: SeatMemory
+/** The dependencies of sign-in, besides the store. */
+export interface SignInPorts {
   /** Used states of sign-in. */
   readonly ephemeral: Ephemeral
-  readonly announce: OidcPorts['announce']
   readonly log: OidcLog
 }
 
-export class SignIn {
-  /** Authentication by the session cookie. */
-  readonly cookies: Sessions
-  readonly #oidc: Oidc
+export interface SignInOptions extends SignInPorts {
+  /** Seats are read through `memory`, which bounds each tenant's share. */
+  readonly store: Pick<Store, 'sessions' | 'recordMember'>
+  readonly memory: SeatMemory
+  readonly announce: OidcPorts['announce']
+}
 
-  constructor(config: Config, parts: SignInOptions) {
-    const tenants = [...config.tenants.values()].filter(hasProvider)
-    const { store, memory, ephemeral, announce, log } = parts
-    this.#oidc = new Oidc(
-      {
-        ephemeral,
-        sessions: store.sessions,
-        seats: {
-          seatsByName: (tenant, names) => seatsByName(memory, tenant, names),
-          recordMember: (tenant, user, seatIds) => store.recordMember(tenant, user, seatIds),
-        },
-        mint: (tenant, subject, now) => mintToken(tenantOf(config, tenant), subject, now),
-        announce,
-        log,
-        now: Date.now,
-      },
-      tenants,
-      { cookieBytes: Math.floor(config.limits.headerBytes / 2) },
-    )
-    this.providerToken = tenants.some(({ oidc }) => oidc.acceptProviderTokens)
-      ? async (text) => {
-          const found = await this.#oidc.verifyProviderToken(text)
-          return found === null || found instanceof Refusal ? found : verified(found)
-        }
-      : null
-    this.cookies = new Sessions({
-      tenants: new Map(tenants.map((tenant) => [tenant.id, tenant])),
-      sessionById: (tenant, id) => memory.sessionById(tenant, id),
-      renew: this.#oidc.renew,
-      now: Date.now,
-    })
+export type SignIn = ReturnType<typeof openSignIn>
+
+export function openSignIn(config: Config, parts: SignInOptions) {
+  const tenants = [...config.tenants.values()].filter(hasProvider)
+  const { store, memory, ephemeral, announce, log } = parts
+  const ports: OidcPorts = {
+    ephemeral,
+    sessions: store.sessions,
+    seats: {
+      seatsByName: (tenant, names) => seatsByName(memory, tenant, names),
+      recordMember: (tenant, user, seatIds) => store.recordMember(tenant, user, seatIds),
+    },
+    mint: (tenant, subject, now) => mintToken(tenantOf(config, tenant), subject, now),
+    announce,
+    log,
+    now: Date.now,
   }
-
-  readonly serve = (request: PublicRequest): Promise<PublicResponse | Refusal> => this.#oidc.serve(request)
-
-  /** Verifies bearer tokens that a tenant's provider signed; null: no tenant accepts such tokens. */
-  readonly providerToken: OtherIssuer | null
-
-  readonly redirect: SignInRedirect = (tenant, { method, target, rawHeaders }) =>
+  const oidc = new Oidc(ports, tenants, { cookieBytes: Math.floor(config.limits.headerBytes / 2) })
+  const serve: PublicHandler = (request) => oidc.serve(request)
+  const redirect: SignInRedirect = (tenant, { method, target, rawHeaders }) =>
     isNavigation(method, rawHeaders) && !hasCredential(rawHeaders)
-      ? this.#oidc.signIn(tenant, target, rawHeaders)
+      ? oidc.signIn(tenant, target, rawHeaders)
       : null
-
-  /** Resolves once no request to a provider is in flight. */
-  close(): Promise<void> {
-    return this.#oidc.close()
+  const providerToken: OtherIssuer = async (text) => {
+    const found = await oidc.verifyProviderToken(text)
+    return found === null || found instanceof Refusal ? found : verified(found)
   }
+  /** Authentication by the session cookie. */
+  const cookies = new Sessions({
+    tenants: new Map(tenants.map((tenant) => [tenant.id, tenant])),
+    sessionById: (tenant, id) => memory.sessionById(tenant, id),
+    renew: oidc.renew,
+    now: Date.now,
+  })
+  const acceptsTokens = tenants.some((tenant) => tenant.oidc.acceptProviderTokens)
+  /** Resolves once no request to a provider is in flight. */
+  const close = () => oidc.close()
+  // `providerToken` is null where no tenant accepts such tokens.
+  return { cookies, serve, redirect, providerToken: acceptsTokens ? providerToken : null, close }
 }
 
 /** A request with a key or a token gets the 401 that explains its fault: sign-in would not repair it. */
@@ -124,15 +115,7 @@ function verified(token: ProviderToken): VerifiedToken {
   const claims = { by: 'any-space', names, issuedAt: Math.floor(issuedAt - leeway) } as const
   const validUntil = Math.min((expiresAt + leeway) * 1000, Date.now() + CACHE_FOR)
   return {
-    principal: Object.freeze({
-      method: 'bearer',
-      tenant,
-      user,
-      email,
-      claims,
-      session: null,
-      validUntil,
-    }),
+    principal: Object.freeze({ method: 'bearer', tenant, user, email, claims, session: null, validUntil }),
     expiresAt,
     validFrom,
     leeway,

@@ -4,6 +4,7 @@
  */
 
 import { performance } from 'node:perf_hooks'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type StoreFault, StoreUnavailable } from '../../seats-admin/index.ts'
 import type { Log } from '../telemetry/logger.ts'
 
@@ -24,16 +25,12 @@ const TRANSIENT: ReadonlySet<StoreFault | null> = new Set<StoreFault>([
   'locked',
 ])
 
-function isTransient({ fault }: StoreUnavailable): boolean {
-  return TRANSIENT.has(fault)
-}
-
 export class Startup {
   readonly #startedAt = performance.now()
   readonly #timeout: number
   readonly #log: Log
-  /** Why the latest attempt failed; null: none is running. */
-  #cause: string | null = null
+  /** What the start waits for: why the latest attempt failed. Null: not for the store. */
+  waitingFor: string | null = null
 
   /** @param timeout ms from now on, for the whole start */
   constructor(timeout: number, log: Log) {
@@ -41,54 +38,44 @@ export class Startup {
     this.#log = log
   }
 
-  /** What the start waits for; null: not for the store. */
-  get waitingFor(): string | null {
-    return this.#cause
-  }
-
   /**
    * Attempts until one succeeds. Rejects with the fault of an attempt that is not transient, and with a {@link
    * StartupTimeout} at the bound.
    *
-   * @param undo disposes of the value of an attempt that succeeds too late
+   * @param dispose disposes of the value of an attempt that succeeds too late
    */
   async retry<V>(attempt: () => Promise<V>, dispose: (value: V) => unknown = () => {}): Promise<V> {
     let ended = false
-    this.#cause = 'the store has not responded yet'
+    this.waitingFor = 'the store has not responded yet'
     const { promise: bound, reject } = Promise.withResolvers<never>()
     const deadline = setTimeout(() => reject(this.#timedOut()), Math.max(this.#timeout - this.#waited, 0))
     const logging = setInterval(() => this.#logWait(), LOG_EVERY)
+    const repeat = async (): Promise<V> => {
+      for (;;) {
+        try {
+          const value = await attempt()
+          if (ended) dispose(value)
+          return value
+        } catch (cause) {
+          if (ended || !(cause instanceof StoreUnavailable) || !TRANSIENT.has(cause.fault)) throw cause
+          this.waitingFor = cause.message
+          if (this.#waited >= this.#timeout) throw this.#timedOut()
+        }
+        await sleep(RETRY_EVERY)
+      }
+    }
     try {
-      return await Promise.race([bound, this.#repeat(attempt, dispose, () => ended)])
+      return await Promise.race([bound, repeat()])
     } finally {
       ended = true
       clearTimeout(deadline)
       clearInterval(logging)
-      this.#cause = null
+      this.waitingFor = null
     }
   }
 
   get #waited(): number {
     return performance.now() - this.#startedAt
-  }
-
-  async #repeat<V>(
-    attempt: () => Promise<V>,
-    dispose: (value: V) => unknown,
-    hasEnded: () => boolean,
-  ): Promise<V> {
-    for (;;) {
-      try {
-        const value = await attempt()
-        if (hasEnded()) dispose(value)
-        return value
-      } catch (cause) {
-        if (hasEnded() || !(cause instanceof StoreUnavailable) || !isTransient(cause)) throw cause
-        this.#cause = cause.message
-        if (this.#waited >= this.#timeout) throw this.#timedOut()
-      }
-      await new Promise((resolve) => setTimeout(resolve, RETRY_EVERY))
-    }
   }
 
   #logWait(): void {

@@ -2,7 +2,6 @@
 
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { fileURLToPath } from 'node:url'
 import type { Registry } from 'prom-client'
 import type { HealthState } from '../../seats-admin/index.ts'
 import { systemClock } from '../coherence/clock.ts'
@@ -13,7 +12,7 @@ import type { Address, Config } from '../config/config.ts'
 import { pack } from '../config/worker-copy.ts'
 import type { DataPlanes } from './data-planes.ts'
 import type { FleetNode } from './fleet-node.ts'
-import { serveEphemeral } from '../oidc/sign-in/remote-ephemeral.ts'
+import { serveEphemeral } from '../oidc/sign-in/ephemeral.ts'
 import { kernelShares, listen } from '../http/server/listen.ts'
 import type { Log } from '../telemetry/logger.ts'
 import { MergedMetrics, type Snapshot } from './workers/merge.ts'
@@ -23,14 +22,12 @@ import { type PoolWorker, Pool } from './workers/pool.ts'
 const METRICS_WAIT = 1000
 /** Milliseconds after the drain for a worker to exit by itself. */
 const LAST_WAIT = 5000
-const WORKER = fileURLToPath(new URL('./worker.js', import.meta.url))
 
 export class WorkerDataPlanes implements DataPlanes {
   readonly #pool: Pool
   readonly #log: Log
   readonly #merged = new MergedMetrics()
   readonly #deciders = new Map<number, RemoteDecider>()
-  readonly #size: number
   readonly #node: FleetNode
   #config: Config
   /** Number of the configuration; `#versions` has the number that each worker runs. */
@@ -41,29 +38,23 @@ export class WorkerDataPlanes implements DataPlanes {
   private constructor(config: Config, node: FleetNode, history: History, log: Log) {
     this.#config = config
     this.#node = node
-    this.#size = config.workers
     this.#log = log
-    this.#pool = new Pool({
-      size: config.workers,
-      exec: WORKER,
-      env: process.env,
-      listener: {
-        forked: ({ id, channel }) => {
-          this.#deciders.set(id, new RemoteDecider(channel, node.instance, history))
-          serveEphemeral(channel, node.ephemeral)
-          channel.serve('store', (state) => node.updateWorkerHealth(id, state as HealthState))
-          channel.serve('config', () => ({
-            version: this.#version,
-            config: pack(this.#forWorkers()),
-            owner: node.owner,
-          }))
-        },
-        ready: (worker, response) => this.#ready(worker, response as Started),
-        failed: ({ pid }, cause) =>
-          log.logger.error({ pid, cause: messageOf(cause) }, 'a worker could not start: it is replaced'),
-        ended: (worker, how) => this.#ended(worker, how),
-        output: (lines) => log.relay(lines),
+    this.#pool = new Pool(config.workers, {
+      forked: ({ id, channel }) => {
+        this.#deciders.set(id, new RemoteDecider(channel, node.instance, history))
+        serveEphemeral(channel, node.ephemeral)
+        channel.serve('store', (state) => node.updateWorkerHealth(id, state as HealthState))
+        channel.serve('config', () => ({
+          version: this.#version,
+          config: pack(this.#forWorkers()),
+          owner: node.owner,
+        }))
       },
+      ready: (worker, response) => this.#ready(worker, response as Started),
+      failed: ({ pid }, cause) =>
+        log.logger.error({ pid, cause: messageOf(cause) }, 'a worker could not start: it is replaced'),
+      ended: (worker, how) => this.#ended(worker, how),
+      output: (lines) => log.relay(lines),
     })
   }
 
@@ -92,7 +83,7 @@ export class WorkerDataPlanes implements DataPlanes {
   }
 
   get workers() {
-    return { running: this.#pool.workers.length, size: this.#size }
+    return { running: this.#pool.workers.length, size: this.#pool.size }
   }
 
   /** Two phases: all workers compile, then all activate. Workers that start meanwhile are updated afterwards. */

@@ -10,13 +10,12 @@ import { type Config, firstSecrets, type RedisConfig } from '../config/config.ts
 import { unpack } from '../config/worker-copy.ts'
 import { DataPlane } from './data-plane.ts'
 import { DecisionPoint } from './decision-point.ts'
-import { RemoteEphemeral } from '../oidc/sign-in/remote-ephemeral.ts'
+import { RemoteEphemeral } from '../oidc/sign-in/ephemeral.ts'
 import { Keys } from '../redis/keys.ts'
 import { Seal } from '../redis/seal.ts'
 import type { SharedCache } from '../redis/seat-cache.ts'
 import { Startup } from './startup.ts'
-import { openLog } from '../telemetry/logger.ts'
-import { logUnhandledRejections } from '../telemetry/unhandled-rejections.ts'
+import { logUnhandledRejections, openLog } from '../telemetry/logger.ts'
 import { Channel } from './workers/channel.ts'
 import { growYoungGeneration } from './young-generation.ts'
 
@@ -66,15 +65,9 @@ async function begin() {
   const store = await startup.retry(() => openStore(storeOf(config, owner)))
   store.health.listen((state) => channel.notify('store', state))
   cache = config.redis === null ? null : await openCache(config.redis, firstSecrets(config))
-  const ephemeral = new RemoteEphemeral(channel)
-  const instance = new RemoteInstance(channel, systemClock)
-  const decisionPoint = new DecisionPoint({
-    store,
-    coherence: instance,
-    cache,
-    ports: { ephemeral, log: log.logger },
-    memory: config.memory,
-  })
+  const ports = { ephemeral: new RemoteEphemeral(channel), log: log.logger }
+  const coherence = new RemoteInstance(channel, systemClock)
+  const decisionPoint = new DecisionPoint({ store, coherence, cache, ports, memory: config.memory })
   await decisionPoint.lease.renewed()
   const opened = await DataPlane.open(decisionPoint, config, log)
   dataPlane = opened

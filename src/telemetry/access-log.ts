@@ -76,7 +76,6 @@ function fieldsOf(line: Record<string, unknown>): string {
   return JSON.stringify(line).slice(1, -1)
 }
 
-/** The fields of the caller and the route. */
 function callerFields(exchange: Exchange): string {
   const decision = exchange.evaluation?.decision
   const { remoteAddress } = exchange.request.socket

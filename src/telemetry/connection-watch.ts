@@ -1,27 +1,19 @@
 /** Metrics and rate-limited log lines of connection events. */
 
+import type { Logger } from 'pino'
 import { Counter, Gauge } from 'prom-client'
+import type { ListenerEvents } from '../http/server/listener-options.ts'
 import type { Log } from './logger.ts'
 import type { Metrics } from './metrics.ts'
 
 /** Milliseconds between two lines of one kind: an attack must not fill the disk. */
 const BETWEEN_LINES = 10_000
 
-/** Events of the listener; matches `ListenerEvents` by structure. */
-export interface ConnectionWatch {
-  refused(by: 'limit' | 'address'): void
-  evicted(state: string): void
-  memoryFreed(of: 'head' | 'ahead' | 'request'): void
-  proxyHeaderRejected(reason: string, peer: string | undefined): void
-  unavailable(cause: Error): void
-}
-
-/** @param counts open connections by state */
 export function watchConnections(
   { registry }: Metrics,
   { logger }: Log,
   counts: () => Readonly<Record<string, number>>,
-): ConnectionWatch {
+): ListenerEvents {
   const registers = [registry]
   new Gauge({
     name: 'seatgate_connections',
@@ -53,46 +45,41 @@ export function watchConnections(
   for (const what of ['head', 'ahead', 'request']) relieved.inc({ of: what }, 0)
   for (const reason of ['limit', 'address', 'proxy_protocol', 'system']) refused.inc({ reason }, 0)
   for (const state of ['idle', 'opening', 'slow', 'active']) evicted.inc({ state }, 0)
-  const line = () => new RateLimitedLine((fields, message) => logger.warn(fields, message))
-  const [full, addressFull, unannounced, unavailable] = [line(), line(), line(), line()]
+  const addressFull = rateLimited(
+    logger,
+    'connections are refused: an address has reached limits.connections_per_address',
+  )
+  const full = rateLimited(logger, 'connections are refused: limits.connections is reached')
+  const violation = rateLimited(logger, 'a connection is closed: it violated the PROXY protocol')
+  const unavailable = rateLimited(logger, 'the system opens no further connections')
   return {
     refused(by) {
       refused.inc({ reason: by })
-      if (by === 'address')
-        addressFull.write(
-          {},
-          'connections are refused: an address has reached limits.connections_per_address',
-        )
-      else full.write({}, 'connections are refused: limits.connections is reached')
+      if (by === 'address') addressFull({})
+      else full({})
     },
     memoryFreed: (of) => relieved.inc({ of }),
     evicted: (state) => evicted.inc({ state }),
     proxyHeaderRejected(reason, peer) {
       refused.inc({ reason: 'proxy_protocol' })
-      unannounced.write({ reason, peer }, 'a connection is closed: it violated the PROXY protocol')
+      violation({ reason, peer })
     },
     unavailable(cause) {
       refused.inc({ reason: 'system' })
-      unavailable.write({ cause: cause.message }, 'the system opens no further connections')
+      unavailable({ cause: cause.message })
     },
   }
 }
 
 /** Writes the first line at once, counts those of the next interval, and adds their number to the line after it. */
-class RateLimitedLine {
-  readonly #write: (fields: object, message: string) => void
-  #next = 0
-  #suppressed = 0
-
-  constructor(write: (fields: object, message: string) => void) {
-    this.#write = write
-  }
-
-  write(fields: object, message: string): void {
+function rateLimited(logger: Logger, message: string): (fields: object) => void {
+  let next = 0
+  let suppressed = 0
+  return (fields) => {
     const now = performance.now()
-    if (now < this.#next) return void this.#suppressed++
-    this.#write({ ...fields, ...(this.#suppressed > 0 ? { more_before: this.#suppressed } : {}) }, message)
-    this.#next = now + BETWEEN_LINES
-    this.#suppressed = 0
+    if (now < next) return void suppressed++
+    logger.warn({ ...fields, ...(suppressed > 0 ? { more_before: suppressed } : {}) }, message)
+    next = now + BETWEEN_LINES
+    suppressed = 0
   }
 }

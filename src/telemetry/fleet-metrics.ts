@@ -1,20 +1,13 @@
 /** Metrics of the instance in its fleet: the feed, announcements and acknowledgements. */
 
-import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { Counter, Histogram } from 'prom-client'
 import type { Log } from './logger.ts'
+import { GaugeRegistry } from './tally.ts'
 
 /** Seconds. */
 const BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 1.25, 1.5, 2.5]
 
-/** Events of `coherence/instance.ts`, by structure. */
-export interface CoherenceListener {
-  feed(state: 'live' | 'lost', cause: unknown): void
-  answered(answered: { readonly by: 'acknowledged' | 'waited'; readonly after: number }): void
-  acknowledged(after: number): void
-}
-
-export class FleetMetrics {
-  readonly registry = new Registry()
+export class FleetMetrics extends GaugeRegistry {
   readonly #answered = new Histogram({
     name: 'seatgate_write_answered_seconds',
     help: 'From the commit of a write to its response: acknowledged by all instances, or waited until no earlier lease was live.',
@@ -44,28 +37,17 @@ export class FleetMetrics {
     this.#reloads.labels({ result }).inc()
   }
 
-  /** Adds a gauge that is read at each scrape. */
-  gauge(name: string, help: string, read: () => number): void {
-    new Gauge({
-      name,
-      help,
-      registers: [this.registry],
-      collect() {
-        this.set(read())
-      },
-    })
-  }
-
-  listener({ logger }: Log): CoherenceListener {
+  /** For the events of `coherence/instance.ts`. */
+  listener({ logger }: Log) {
     return {
-      feed: (state, cause) => {
+      feed: (state: 'live' | 'lost', cause: unknown) => {
         if (state === 'live')
           return logger.info('the store responds: decisions are made from memory under a lease')
         this.#losses.inc()
         const why = cause instanceof Error ? cause.message : String(cause)
         logger.error({ cause: why }, 'the store does not respond')
       },
-      answered: ({ by, after }) => {
+      answered: ({ by, after }: { readonly by: 'acknowledged' | 'waited'; readonly after: number }) => {
         this.#answered.observe({ by }, after / 1000)
         if (by === 'waited')
           logger.warn(
@@ -73,7 +55,7 @@ export class FleetMetrics {
             'a write was acknowledged after a wait: an instance did not respond',
           )
       },
-      acknowledged: (after) => this.#acknowledged.observe(after / 1000),
+      acknowledged: (after: number) => this.#acknowledged.observe(after / 1000),
     }
   }
 }

@@ -6,9 +6,12 @@ export interface Sink {
   write(line: string): void
   /** Lines lost: the buffer was full, the reader is gone, or the disk is full. */
   dropped(): number
-  /** Writes what is buffered. A file has it when this returns. */
+  /** Writes what is buffered. A file has it when this returns. Never waits for a reader. */
   flush(): void
-  /** Resolves to whether the reader took everything. Waits for a stalled reader for a bounded time. */
+  /**
+   * Called before the process ends. Resolves to false when a stalled reader did not take everything in a bounded time: the
+   * rest would keep the process alive.
+   */
   close(): Promise<boolean>
 }
 

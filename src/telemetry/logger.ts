@@ -9,7 +9,7 @@ import pino, { type Logger } from 'pino'
 import { FileSink, type Sink, StreamSink } from './log-sinks.ts'
 import { readable } from './readable.ts'
 
-export interface Log {
+export interface Log extends Pick<Sink, 'dropped' | 'flush' | 'close'> {
   readonly logger: Logger
   /**
    * One line with its fields as JSON text: `"a":1,"b":"c"`. For lines of every request: a tenth of the cost of an
@@ -18,24 +18,10 @@ export interface Log {
   line(level: 'info' | 'error', message: string, fields: string): void
   /** Whole lines of a worker's log. */
   relay(lines: string): void
-  /** Lines dropped: the buffer was full, the reader is gone, or the disk is full. */
-  dropped(): number
-  /** Writes what is buffered. A file has it when this returns. Never waits for a reader. */
-  flush(): void
-  /**
-   * Ends the log, before the process ends. Resolves to false when a stalled reader did not take everything: the rest
-   * would keep the process alive.
-   */
-  close(): Promise<boolean>
 }
 
 /** @param options.destination a file; standard output when left out */
-export async function openLog(options: {
-  pretty: boolean
-  level?: string
-  destination?: string
-}): Promise<Log> {
-  const level = options.level ?? 'info'
+export async function openLog(options: { pretty: boolean; destination?: string }): Promise<Log> {
   const sink = sinkFor(options.destination)
   const rest = {
     dropped: () => sink.dropped(),
@@ -44,24 +30,21 @@ export async function openLog(options: {
   }
   if (!options.pretty) {
     const relay = (lines: string) => sink.write(lines)
-    const logger = pino({ level, base: null, timestamp, formatters }, sink)
-    return { logger, line: lineTo(logger, relay), relay, ...rest }
+    const logger = pino({ base: null, timestamp, formatters }, sink)
+    return { logger, line: lineTo(relay), relay, ...rest }
   }
   // Loaded on demand, as it takes memory.
   const { prettyFactory } = await import('pino-pretty')
   const prettify = prettyFactory({ hideObject: true, messageFormat: readable })
   const write = (line: string) => sink.write(prettify(line))
   const relay = (lines: string) => lines.split(/(?<=\n)/).forEach(write)
-  const logger = pino({ level }, { write })
-  return { logger, line: lineTo(logger, relay), relay, ...rest }
+  return { logger: pino({}, { write }), line: lineTo(relay), relay, ...rest }
 }
 
 /** The format of pino. @param message needs no JSON escapes */
-function lineTo(logger: Logger, write: (line: string) => void): Log['line'] {
-  return (level, message, fields) => {
-    if (logger.isLevelEnabled(level))
-      write(`{"level":"${level}"${timestamp()},${fields},"msg":"${message}"}\n`)
-  }
+function lineTo(write: (line: string) => void): Log['line'] {
+  return (level, message, fields) =>
+    write(`{"level":"${level}"${timestamp()},${fields},"msg":"${message}"}\n`)
 }
 
 function sinkFor(file: string | undefined): Sink {
@@ -84,3 +67,14 @@ function timestamp(): string {
 }
 
 const formatters = { level: (label: string) => ({ level: label }) }
+
+/**
+ * Logs unhandled rejections: faults of the gateway or a library. The process continues, as each request concerned has
+ * failed closed by itself.
+ */
+export function logUnhandledRejections(logger: Logger): void {
+  process.on('unhandledRejection', (cause) => {
+    const message = cause instanceof Error ? cause.message : String(cause)
+    logger.error({ cause: message }, 'unhandled rejection: please report it')
+  })
+}

@@ -3,12 +3,12 @@
  * methods of fixed lists. Counters of every request are plain numbers (`tally.ts`).
  */
 
-import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
+import { Counter, collectDefaultMetrics } from 'prom-client'
 import type { Refusal } from '../model/errors.ts'
 import type { CacheLookups, Lookups } from '../model/cache-lookups.ts'
 import type { Exchange, WebSocketEnd } from '../http/server/exchange.ts'
 import { statusOf } from './access-log.ts'
-import { addMetric, histogramValues, RouteTally, Tally } from './tally.ts'
+import { addMetric, GaugeRegistry, histogramValues, RouteTally } from './tally.ts'
 
 /** Seconds. */
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
@@ -18,12 +18,13 @@ const NO_ROUTE = '(none)'
 
 const DURATION = 'seatgate_request_duration_seconds'
 
-export class Metrics {
-  readonly registry = new Registry()
+const newTally = () => new RouteTally(BUCKETS)
+
+export class Metrics extends GaugeRegistry {
   #inFlight = 0
   #webSockets = 0
   readonly #routes = new Map<string, RouteTally>()
-  readonly #decisions = new Tally()
+  readonly #decisions = new Map<string, number>()
   readonly #sources = { memory: 0, redis: 0, store: 0, refused: 0 }
 
   readonly #ended = new Counter({
@@ -50,7 +51,9 @@ export class Metrics {
     labelNames: ['code'],
     registers: [this.registry],
   })
+
   constructor() {
+    super()
     collectDefaultMetrics({ register: this.registry })
     for (const bound of ['all', 'tenant', 'caller']) this.#webSocketsRefused.inc({ bound }, 0)
     for (const whose of ['tenant', 'address']) this.#overShare.inc({ of: whose }, 0)
@@ -58,23 +61,6 @@ export class Metrics {
     this.gauge('seatgate_websockets_open', 'Open WebSockets.', () => this.#webSockets)
     this.#addRequests()
     this.#addDecisions()
-  }
-
-  /**
-   * Adds a gauge that is read at each scrape.
-   *
-   * @param aggregator merges the values of several workers
-   */
-  gauge(name: string, help: string, read: () => number, aggregator: 'sum' | 'min' | 'max' = 'sum'): void {
-    new Gauge({
-      name,
-      help,
-      aggregator,
-      registers: [this.registry],
-      collect() {
-        this.set(read())
-      },
-    })
   }
 
   #addRequests(): void {
@@ -110,7 +96,7 @@ export class Metrics {
         help: 'Decisions by reason code; "allow" for allowed requests.',
         type: 'counter',
       },
-      () => [...this.#decisions.entries].map(([code, value]) => ({ labels: { code }, value })),
+      () => [...this.#decisions].map(([code, value]) => ({ labels: { code }, value })),
     )
     addMetric(
       this.registry,
@@ -151,7 +137,7 @@ export class Metrics {
     const tally = this.#route(decision?.route?.id ?? NO_ROUTE)
     tally.countStatus(statusOf(exchange))
     tally.observe((at - exchange.startedAt) / 1000)
-    this.#decisions.add(exchange.refusal?.code ?? decision?.code ?? 'request_malformed')
+    this.#countDecision(exchange.refusal?.code ?? decision?.code ?? 'request_malformed')
     if (decision === undefined) {
       if (exchange.refusal?.code === 'unavailable') this.#sources.refused++
     } else if (decision.source !== null) this.#sources[decision.source]++
@@ -167,7 +153,6 @@ export class Metrics {
     this.#ended.labels(by).inc()
   }
 
-  /** @param bound the bound that was reached */
   webSocketRefused(bound: 'all' | 'tenant' | 'caller'): void {
     this.#webSocketsRefused.inc({ bound })
   }
@@ -182,10 +167,13 @@ export class Metrics {
     this.#again.labels(code).inc()
   }
 
-  /** An unreadable request. */
   countUnreadable(refusal: Refusal): void {
     this.#route(NO_ROUTE).countStatus(refusal.status)
-    this.#decisions.add(refusal.code)
+    this.#countDecision(refusal.code)
+  }
+
+  #countDecision(code: string): void {
+    this.#decisions.set(code, (this.#decisions.get(code) ?? 0) + 1)
   }
 
   /** Removes the series of routes that a reload has removed. */
@@ -195,11 +183,6 @@ export class Metrics {
   }
 
   #route(route: string): RouteTally {
-    let tally = this.#routes.get(route)
-    if (tally === undefined) {
-      tally = new RouteTally(BUCKETS)
-      this.#routes.set(route, tally)
-    }
-    return tally
+    return this.#routes.getOrInsertComputed(route, newTally)
   }
 }

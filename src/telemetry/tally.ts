@@ -3,20 +3,7 @@
  * each time. They become metrics at a scrape.
  */
 
-import type { MetricObjectWithValues, MetricValue, Registry } from 'prom-client'
-
-/** A counter with one label. */
-export class Tally {
-  readonly #cells = new Map<string, number>()
-
-  add(key: string): void {
-    this.#cells.set(key, (this.#cells.get(key) ?? 0) + 1)
-  }
-
-  get entries(): Iterable<[string, number]> {
-    return this.#cells
-  }
-}
+import { Gauge, type MetricObjectWithValues, type MetricValue, Registry } from 'prom-client'
 
 /** Durations in seconds and statuses of one route. */
 export class RouteTally {
@@ -88,4 +75,22 @@ export function addMetric(
   }
   // A registry uses only the name and these two methods.
   registry.registerMetric(metric as unknown as Parameters<Registry['registerMetric']>[0])
+}
+
+/** A registry with gauges that are read at each scrape. */
+export class GaugeRegistry {
+  readonly registry = new Registry()
+
+  /** @param aggregator merges the values of several workers */
+  gauge(name: string, help: string, read: () => number, aggregator: 'sum' | 'min' = 'sum'): void {
+    new Gauge({
+      name,
+      help,
+      aggregator,
+      registers: [this.registry],
+      collect() {
+        this.set(read())
+      },
+    })
+  }
 }

@@ -6,25 +6,18 @@ import type { Metrics } from './metrics.ts'
 
 interface TargetEvent {
   readonly upstream: string
-  /** The target's origin. */
   readonly target: string
 }
 
-/** Events of an upstream, by structure. */
-export interface UpstreamWatch {
-  onRetry(event: TargetEvent & { readonly cause: unknown }): void
-  onEjected(event: TargetEvent & { readonly blame: string; readonly cause: unknown }): void
-  onUnhealthy(event: TargetEvent & { readonly cause: unknown }): void
-  onReturned(event: TargetEvent): void
-}
+type Failure = TargetEvent & { readonly cause: unknown }
 
 /** The name of each upstream, with the current states of its targets. */
-export type TargetStates = () => Iterable<
+type TargetStates = Iterable<
   readonly [string, readonly { readonly target: string; readonly state: string }[]]
 >
 
-/** @param states of the active configuration */
-export function watchUpstreams({ registry }: Metrics, { logger }: Log, states: TargetStates): UpstreamWatch {
+/** For the events of `proxy/upstream.ts`. @param states of the active configuration */
+export function watchUpstreams({ registry }: Metrics, { logger }: Log, states: () => TargetStates) {
   const registers = [registry]
   const retries = new Counter({
     name: 'seatgate_upstream_retries_total',
@@ -50,18 +43,16 @@ export function watchUpstreams({ registry }: Metrics, { logger }: Log, states: T
         for (const { target, state } of targets) this.set({ upstream, target }, Number(state === 'in'))
     },
   })
-  const logEjection = (
-    { upstream, target, cause }: TargetEvent & { readonly cause: unknown },
-    why: string,
-  ) => {
+  const logEjection = ({ upstream, target, cause }: Failure, why: string) => {
     ejections.inc({ upstream })
     logger.warn({ upstream, target, cause: messageOf(cause) }, why)
   }
   return {
-    onRetry: ({ upstream }) => retries.inc({ upstream }),
-    onEjected: (event) => logEjection(event, 'a target is ejected: requests to it fail'),
-    onUnhealthy: (event) => logEjection(event, 'a target is ejected: its health checks fail'),
-    onReturned: ({ upstream, target }) => logger.info({ upstream, target }, 'a target is in use again'),
+    onRetry: ({ upstream }: TargetEvent) => retries.inc({ upstream }),
+    onEjected: (event: Failure) => logEjection(event, 'a target is ejected: requests to it fail'),
+    onUnhealthy: (event: Failure) => logEjection(event, 'a target is ejected: its health checks fail'),
+    onReturned: ({ upstream, target }: TargetEvent) =>
+      logger.info({ upstream, target }, 'a target is in use again'),
   }
 }
 

@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import t from 'tap'
-import { certificateFault } from '../../src/config/certificates.ts'
+import { certificateFault } from '../../src/config/upstream-tls.ts'
 import { CERTIFICATES } from '../support/servers/tls.ts'
 
 const good = readFileSync(CERTIFICATES.files.ca, 'latin1')

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { InvalidValue } from '../../src/config/invalid-value.ts'
-import { secret } from '../../src/config/secrets.ts'
+import { secret } from '../../src/config/tenants.ts'
 
 const message = (text: string) => {
   const read = secret(text)

@@ -6,7 +6,8 @@ import { timeRefusal } from '../../src/decision/authn/claims.ts'
 import { Refusal } from '../../src/model/errors.ts'
 import type { Principal } from '../../src/model/principal.ts'
 import { headerLines, isNavigation } from '../../src/oidc/sign-in/browser.ts'
-import type { SignInResponse } from '../../src/oidc/ports.ts'
+import type { PublicResponse } from '../../src/model/route.ts'
+import type { Reply } from '../../src/oidc/ports.ts'
 import { Sessions } from '../../src/oidc/session/session.ts'
 import { problemContent, problemHeaders } from '../../src/http/server/problem.ts'
 import type { SignInWorld } from './world.ts'
@@ -21,7 +22,7 @@ export function mount(server: Server, world: SignInWorld): void {
   })
 }
 
-async function serve(request: IncomingMessage, world: SignInWorld): Promise<SignInResponse | Refusal> {
+async function serve(request: IncomingMessage, world: SignInWorld): Promise<Reply> {
   const { method = '', url = '', rawHeaders } = request
   const [path = '', query = ''] = url.split(/\?(.*)/s, 2)
   const chunks: Buffer[] = []
@@ -74,7 +75,7 @@ function shown({ method, tenant, user, email, claims }: Principal) {
   }
 }
 
-function reply(response: ServerResponse, { status, headers, body }: SignInResponse): void {
+function reply(response: ServerResponse, { status, headers, body }: PublicResponse): void {
   const bytes = body === undefined ? '' : JSON.stringify(body)
   response.writeHead(status, ['Cache-Control', 'no-store', 'Content-Type', 'application/json', ...headers])
   response.end(bytes)

@@ -2,7 +2,7 @@
 
 import { randomBytes } from 'node:crypto'
 import t from 'tap'
-import { open, seal } from '../../src/oidc/session/seal.ts'
+import { open, seal } from '../../src/oidc/seal.ts'
 
 const secret = () => new Uint8Array(randomBytes(32))
 const place = ['session', 'acme', 'id']

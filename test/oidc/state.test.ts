@@ -102,7 +102,7 @@ t.test('after ten minutes', async (t) => {
   const { world, browser, answer } = await begunWorld(t)
   world.ahead = 600_000
   refused(t, world, await browser.send(answer.href), 'too late')
-  world.ahead = -61_000
+  world.ahead = -90_000
   refused(t, world, await browser.send(answer.href), 'from the future')
 })
 

@@ -8,7 +8,7 @@ import {
   type SecureContextOptions,
 } from 'node:tls'
 import type { buildConnector } from 'undici'
-import { certificateFault } from '../../config/certificates.ts'
+import { certificateFault } from '../../config/upstream-tls.ts'
 import type { UpstreamTls } from '../../config/config.ts'
 import { loadUndici } from './undici.ts'
 

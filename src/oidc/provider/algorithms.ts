@@ -22,7 +22,6 @@ const HASHES: Readonly<Record<string, string>> = {
 /** For providers that advertise nothing: mandatory by OpenID Connect Core 1.0, section 15.1. */
 const DEFAULT = ['RS256']
 
-/** The advertised algorithms that are accepted. */
 export function acceptedAlgorithms(advertised: unknown): readonly string[] {
   const names: readonly unknown[] = Array.isArray(advertised) ? advertised : DEFAULT
   return names.filter((name): name is string => typeof name === 'string' && Object.hasOwn(HASHES, name))

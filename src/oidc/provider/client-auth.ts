@@ -2,7 +2,7 @@
 
 import * as client from 'openid-client'
 import type { ClientAuth, OidcConfig } from '../../config/config.ts'
-import { ProviderError } from './provider-error.ts'
+import { ProviderError } from './errors.ts'
 
 /**
  * The configured method, else one that discovery advertises. Where nothing is advertised it is Basic (OpenID Connect
@@ -40,4 +40,22 @@ function formEncoded(text: string): string {
   return encodeURIComponent(text)
     .replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)
     .replaceAll('%20', '+')
+}
+
+const OTHER: Readonly<Record<ClientAuth, string>> = {
+  client_secret_basic: 'or set client_auth: client_secret_post',
+  client_secret_post: 'or set client_auth: client_secret_basic',
+  none: 'or set a client_secret, with client_auth: client_secret_basic or client_secret_post',
+}
+
+/** For the log, after 401, `invalid_client` and `unauthorized_client`. */
+export function clientAdvice(clientAuth: ClientAuth): string {
+  return `(the gateway authenticates by ${clientAuth}: check client_id and client_secret, ${OTHER[clientAuth]})`
+}
+
+/** For the log, after `invalid_scope`. */
+export function scopeAdvice({ scopes }: OidcConfig): string {
+  if (!scopes.includes('offline_access')) return '(set scopes to those that the provider grants this client)'
+  const others = scopes.filter((scope) => scope !== 'offline_access')
+  return `(set scopes without offline_access: [${others.join(', ')}])`
 }

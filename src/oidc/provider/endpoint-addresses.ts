@@ -12,7 +12,7 @@ import type { OidcConfig } from '../../config/config.ts'
 import { sanitizeName } from './log-text.ts'
 import { isInnerAddress } from './inner-address.ts'
 import { isLocalhost, type NameLookup } from './name-lookup.ts'
-import { ProviderError } from './provider-error.ts'
+import { ProviderError } from './errors.ts'
 
 type Endpoint = Pick<URL, 'protocol' | 'hostname' | 'port'>
 

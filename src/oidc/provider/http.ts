@@ -8,7 +8,7 @@ import { Agent, request } from 'undici'
 import type { OidcConfig } from '../../config/config.ts'
 import { type NameLimits, NameLookup } from './name-lookup.ts'
 import { EndpointAddresses } from './endpoint-addresses.ts'
-import { codeOf, networkError, ProviderError } from './provider-error.ts'
+import { codeOf, networkError, ProviderError } from './errors.ts'
 
 export interface HttpLimits {
   /** ms to connect, TLS included. */

@@ -6,8 +6,10 @@
  * Each fetch but the first also revalidates discovery, because `jwks_uri` may have changed.
  */
 
-import { errors, type LocalJWKSet } from 'jose'
-import { type KeyFetch, readKeys } from './key-document.ts'
+import { createLocalJWKSet, errors, type JWK, type LocalJWKSet } from 'jose'
+import { isJsonObject, parseJson } from '../../lib/json.ts'
+import { ProviderError } from './errors.ts'
+import type { FetchOptions } from './http.ts'
 import { StaleWhileRevalidate } from './stale-while-revalidate.ts'
 
 /** A withdrawn key is used for at most `stale` ms. */
@@ -30,6 +32,8 @@ export type TokenSource = 'provider' | 'request'
  * Each has a separate cooldown: bad signatures under a known `kid` don't delay the fetch for a new `kid`.
  */
 type KeyMismatch = 'unknown' | 'signature'
+
+type KeyFetch = (url: string, options: FetchOptions) => Promise<Response>
 
 export interface KeySetOptions {
   /** The last discovered `jwks_uri`. Rejects when discovery fails. */
@@ -70,26 +74,14 @@ export class KeySet {
         return await use(keys)
       } catch (cause) {
         const mismatch = mismatchOf(cause)
-        if (mismatch === null) throw cause
-        const newerKeys = await this.#newerKeys(keys, attempts, mismatch)
-        if (newerKeys === null) throw cause
-        keys = newerKeys
+        const tried = keys
+        while (mismatch !== null && keys === tried && attempts.length > 0) {
+          await attempts.shift()?.(mismatch)
+          keys = await this.#keys.get()
+        }
+        if (keys === tried) throw cause
       }
     }
-  }
-
-  /** Newer keys from the first attempt that brings any; null when all attempts are used up. */
-  async #newerKeys(
-    keys: LocalJWKSet,
-    attempts: ((mismatch: KeyMismatch) => Promise<void>)[],
-    mismatch: KeyMismatch,
-  ): Promise<LocalJWKSet | null> {
-    for (let attempt = attempts.shift(); attempt !== undefined; attempt = attempts.shift()) {
-      await attempt(mismatch)
-      const now = await this.#keys.get()
-      if (now !== keys) return now
-    }
-    return null
   }
 
   /**
@@ -146,4 +138,19 @@ export class KeySet {
 function mismatchOf(cause: unknown): KeyMismatch | null {
   if (cause instanceof errors.JWKSNoMatchingKey) return 'unknown'
   return cause instanceof errors.JWSSignatureVerificationFailed ? 'signature' : null
+}
+
+const MAX_KEYS = 100
+
+/** RFC 7517, section 5. Rejects with ProviderError. */
+async function readKeys(uri: string, fetch: KeyFetch): Promise<LocalJWKSet> {
+  const response = await fetch(uri, { method: 'GET', headers: { accept: 'application/json' } })
+  if (response.status !== 200)
+    throw new ProviderError(`the provider answered the request for its keys with ${response.status}`)
+  const parsed = parseJson(await response.text())
+  if ('fault' in parsed || !isJsonObject(parsed.value) || !Array.isArray(parsed.value.keys))
+    throw new ProviderError("the provider's keys are not a JSON Web Key Set")
+  // Symmetric keys are ignored.
+  const keys = parsed.value.keys.filter((key) => isJsonObject(key) && key.kty !== 'oct')
+  return createLocalJWKSet({ keys: keys.slice(0, MAX_KEYS) as JWK[] })
 }

@@ -3,14 +3,16 @@
  * server that does not respond blocks them for many seconds, for all tenants, the store and Redis.
  *
  * Order: `localhost` and its subdomains are loopback (RFC 6761); then `/etc/hosts`; then DNS, with the name servers and
- * the search list of `/etc/resolv.conf`. Other sources of nsswitch.conf (mDNS, NIS) are not used.
+ * the search list of `/etc/resolv.conf`, of which the resolver (c-ares) itself reads only the name servers. Other sources of
+ * nsswitch.conf (mDNS, NIS) are not used.
  */
 
 import type { LookupAddress } from 'node:dns'
 import { Resolver } from 'node:dns/promises'
+import { readFile } from 'node:fs/promises'
+import { isIP } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { addressesInHosts, candidates, searchSettings } from './resolver-files.ts'
-import { codeOf, ProviderError } from './provider-error.ts'
+import { codeOf, ProviderError } from './errors.ts'
 
 export interface NameLimits {
   /** ms of a whole look-up. */
@@ -124,4 +126,53 @@ function addressesOf(results: readonly FamilyResult[]): LookupAddress[] {
   if (found.length > 0) return found
   const causes = results.flatMap((result) => ('cause' in result ? [result.cause] : []))
   throw causes.find((cause) => !NOT_FOUND.has(codeOf(cause))) ?? causes[0]
+}
+
+/** Read at each look-up, because container runtimes rewrite the files. A missing file counts as empty. */
+async function linesOf(file: string): Promise<string[]> {
+  const text = await readFile(file, 'utf8').catch(() => '')
+  return text.split('\n')
+}
+
+/** @param name in lower case, without a trailing dot */
+async function addressesInHosts(file: string, name: string): Promise<LookupAddress[]> {
+  const found: LookupAddress[] = []
+  for (const line of await linesOf(file)) {
+    const [address = '', ...names] = line.replace(/#.*/, '').trim().split(/\s+/)
+    const family = isIP(address)
+    if (family !== 0 && names.some((each) => each.toLowerCase() === name)) found.push({ address, family })
+  }
+  return found
+}
+
+/** resolv.conf(5). */
+interface SearchSettings {
+  readonly search: readonly string[]
+  /** A name with at least this many dots is tried as it is before the search list. */
+  readonly ndots: number
+}
+
+const MAX_SEARCH = 32
+const MAX_NDOTS = 15
+
+async function searchSettings(file: string): Promise<SearchSettings> {
+  let search: string[] = []
+  let ndots = 1
+  for (const line of await linesOf(file)) {
+    const [keyword = '', ...words] = line.trim().split(/\s+/)
+    // The last line applies.
+    if (keyword === 'search' || keyword === 'domain') search = words.slice(0, MAX_SEARCH)
+    if (keyword === 'options')
+      for (const word of words) ndots = Number(/^ndots:(\d{1,3})$/.exec(word)?.[1] ?? ndots)
+  }
+  const domains = search.map((domain) => domain.replace(/^\.+|\.+$/g, '')).filter((domain) => domain !== '')
+  return { search: domains, ndots: Math.min(ndots, MAX_NDOTS) }
+}
+
+/** The names to query, in order. */
+function candidates(name: string, { search, ndots }: SearchSettings): string[] {
+  if (name.endsWith('.')) return [name.slice(0, -1)]
+  const dots = name.split('.').length - 1
+  const searched = search.map((domain) => `${name}.${domain}`)
+  return dots >= ndots ? [name, ...searched] : [...searched, name]
 }

@@ -10,10 +10,9 @@ import { authentication, chosenAuth } from './client-auth.ts'
 import { type FetchOptions, type HttpLimits, isAllowedScheme, ProviderHttp } from './http.ts'
 import { KeySet } from './jwks.ts'
 import { StaleWhileRevalidate } from './stale-while-revalidate.ts'
-import type { ClientAuth, OidcConfig } from '../../config/config.ts'
+import type { OidcConfig } from '../../config/config.ts'
 import type { OidcTenant } from '../ports.ts'
-import { translateError } from './openid-client-errors.ts'
-import { ProviderError } from './provider-error.ts'
+import { ProviderError, translateError } from './errors.ts'
 
 /** Allowed clock difference in seconds, for all checks of provider tokens. */
 export const LEEWAY = 60
@@ -23,19 +22,7 @@ const TIMES = { fresh: 60 * 60_000, stale: 24 * 60 * 60_000, backoff: 1_000 }
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308])
 
-export interface Discovered {
-  readonly configuration: client.Configuration
-  /** A configuration whose fetch is wrapped. */
-  configured(wrap: (fetch: client.CustomFetch) => client.CustomFetch): client.Configuration
-  readonly clientAuth: ClientAuth
-  /** Token signature algorithms that are both advertised and accepted. */
-  readonly algorithms: readonly string[]
-  /** RFC 9207, section 3: every authorization response carries `iss`. */
-  readonly sendsIssuer: boolean
-  readonly jwksUri: string
-  readonly hasUserinfo: boolean
-  readonly hasEndSession: boolean
-}
+type Discovered = Awaited<ReturnType<typeof discover>>
 
 export class Provider {
   readonly tenant: OidcTenant
@@ -63,10 +50,9 @@ export class Provider {
   }
 }
 
-async function discover(oidc: OidcConfig, http: ProviderHttp): Promise<Discovered> {
+async function discover(oidc: OidcConfig, http: ProviderHttp) {
   const issuer = new URL(oidc.issuer)
   if (!isAllowedScheme(oidc.issuer, oidc.allowInsecure)) throw new ProviderError('the issuer is not https')
-  const fetch: client.CustomFetch = (url, options) => http.fetch(url, options)
   const documentFetch: client.CustomFetch = (url, options) => fetchDocument(http, url, options)
   const execute = oidc.allowInsecure ? [client.allowInsecureRequests] : []
   const found = await client
@@ -81,9 +67,10 @@ async function discover(oidc: OidcConfig, http: ProviderHttp): Promise<Discovere
   checkEndpoints(metadata, http)
   const clientAuth = chosenAuth(oidc, metadata.token_endpoint_auth_methods_supported)
   const authenticate = authentication(clientAuth, oidc.clientSecret ?? '')
-  const configured: Discovered['configured'] = (wrap) => {
+  /** A configuration whose fetch is wrapped. */
+  const configured = (wrap: (fetch: client.CustomFetch) => client.CustomFetch) => {
     const configuration = new client.Configuration(metadata, oidc.clientId, {}, authenticate)
-    configuration[client.customFetch] = wrap(fetch)
+    configuration[client.customFetch] = wrap(http.fetch)
     if (oidc.allowInsecure) client.allowInsecureRequests(configuration)
     return configuration
   }
@@ -91,11 +78,12 @@ async function discover(oidc: OidcConfig, http: ProviderHttp): Promise<Discovere
     configuration: configured((same) => same),
     configured,
     clientAuth,
+    /** Of token signatures: both advertised and accepted. */
     algorithms: acceptedAlgorithms(metadata.id_token_signing_alg_values_supported),
+    /** RFC 9207, section 3: every authorization response carries `iss`. */
     sendsIssuer: metadata.authorization_response_iss_parameter_supported === true,
     jwksUri: metadata.jwks_uri ?? '',
     hasUserinfo: metadata.userinfo_endpoint !== undefined,
-    hasEndSession: metadata.end_session_endpoint !== undefined,
   }
 }
 

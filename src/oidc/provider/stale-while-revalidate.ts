@@ -18,25 +18,17 @@ export class StaleWhileRevalidate<T> {
   readonly #times: RevalidationTimes
   readonly #clock: () => number
   #value: { readonly document: T; readonly at: number } | null = null
-  #failure: { readonly cause: unknown; readonly at: number } | null = null
+  /** The error of the last fetch; null if it succeeded. */
+  failure: { readonly cause: unknown; readonly at: number } | null = null
   #pending: Promise<T> | null = null
-  #startedAt = -Infinity
+  /** Monotonic ms of the start of the last fetch. */
+  startedAt = -Infinity
 
   /** @param clock monotonic ms */
   constructor(read: () => Promise<T>, times: RevalidationTimes, clock: () => number) {
     this.#read = read
     this.#times = times
     this.#clock = clock
-  }
-
-  /** Monotonic ms of the start of the last fetch. */
-  get startedAt(): number {
-    return this.#startedAt
-  }
-
-  /** The error of the last fetch; null if it succeeded. */
-  get failure(): { readonly cause: unknown } | null {
-    return this.#failure
   }
 
   /** Waits for a pending fetch, if any; rejects as it does. */
@@ -48,7 +40,7 @@ export class StaleWhileRevalidate<T> {
   async get(): Promise<T> {
     const age = this.#value === null ? Infinity : this.#clock() - this.#value.at
     if (this.#value === null || age >= this.#times.stale) return this.revalidate()
-    // A failure stays in #failure for callers without a usable document.
+    // A failure stays in `failure` for callers without a usable document.
     if (age >= this.#times.fresh) this.revalidate().catch(() => {})
     return this.#value.document
   }
@@ -56,7 +48,7 @@ export class StaleWhileRevalidate<T> {
   /** Fetches the document, or joins the pending fetch. Within the backoff it rejects with the last failure. */
   revalidate(): Promise<T> {
     if (this.#pending !== null) return this.#pending
-    const failure = this.#failure
+    const failure = this.failure
     if (failure !== null && this.#clock() - failure.at < this.#times.backoff)
       return Promise.reject(failure.cause)
     this.#pending = this.#readNow()
@@ -65,15 +57,15 @@ export class StaleWhileRevalidate<T> {
 
   async #readNow(): Promise<T> {
     const at = this.#clock()
-    this.#startedAt = at
+    this.startedAt = at
     try {
       const document = await this.#read()
       // The age counts from the start of the fetch: later changes may be missing.
       this.#value = { document, at }
-      this.#failure = null
+      this.failure = null
       return document
     } catch (cause) {
-      this.#failure = { cause, at: this.#clock() }
+      this.failure = { cause, at: this.#clock() }
       throw cause
     } finally {
       this.#pending = null

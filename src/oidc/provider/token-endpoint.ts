@@ -9,9 +9,10 @@
 import * as client from 'openid-client'
 import { isJsonObject, parseJson } from '../../lib/json.ts'
 import type { Provider } from './provider.ts'
-import { type Grant, tokenRefusal } from './token-refusal.ts'
-import { translateError } from './openid-client-errors.ts'
-import { ProviderError } from './provider-error.ts'
+import { clientAdvice, scopeAdvice } from './client-auth.ts'
+import { ProviderError, ProviderRefused, translateError } from './errors.ts'
+import { sanitize, sanitizeErrorCode } from './log-text.ts'
+import type { ClientAuth, OidcConfig } from '../../config/config.ts'
 
 export interface ProviderTokens {
   readonly idToken: string | null
@@ -19,24 +20,23 @@ export interface ProviderTokens {
   readonly refreshToken: string | null
 }
 
-export interface CodeChecks {
-  readonly state: string
-  /** PKCE (RFC 7636). */
-  readonly verifier: string
-}
+type Grant = 'code' | 'refresh token'
 
-/** @param query of the callback, without duplicate parameters */
+/**
+ * @param query of the callback, without duplicate parameters
+ * @param checks the expected state, and the verifier of PKCE (RFC 7636)
+ */
 export function redeemCode(
   provider: Provider,
   query: URLSearchParams,
-  { state, verifier }: CodeChecks,
+  checks: { readonly state: string; readonly verifier: string },
 ): Promise<ProviderTokens> {
   // From the configuration, never from Host: openid-client derives redirect_uri from this URL.
   const url = new URL(provider.tenant.oidc.redirectUri)
   url.search = query.toString()
-  const checks = { expectedState: state, pkceCodeVerifier: verifier }
+  const expected = { expectedState: checks.state, pkceCodeVerifier: checks.verifier }
   return redeemGrant(provider, 'code', (configuration) =>
-    client.authorizationCodeGrant(configuration, url, checks),
+    client.authorizationCodeGrant(configuration, url, expected),
   )
 }
 
@@ -52,14 +52,13 @@ async function redeemGrant(
   redeem: (configuration: client.Configuration) => Promise<client.TokenEndpointResponse>,
 ): Promise<ProviderTokens> {
   const { configured, clientAuth } = await provider.discovered()
-  const { scopes } = provider.tenant.oidc
   let idToken: string | null = null
   const configuration = configured((fetch) => async (url, options) => {
     const response = await fetch(url, options)
-    if (response.status !== 200) throw await tokenRefusal(response, grant, { clientAuth, scopes })
-    const taken = await takeIdToken(response)
-    idToken = taken.idToken
-    return taken.response
+    if (response.status !== 200) throw await refusalOf(response, grant, provider.tenant.oidc, clientAuth)
+    const { id_token: taken, ...rest } = await readTokens(response)
+    idToken = taken
+    return Response.json(rest)
   })
   try {
     const { access_token: accessToken, refresh_token: refreshToken = null } = await redeem(configuration)
@@ -70,14 +69,58 @@ async function redeemGrant(
 }
 
 /** @param response a 200 */
-async function takeIdToken(response: Response): Promise<{ response: Response; idToken: string | null }> {
-  const parsed = parseJson(await response.text())
-  if ('fault' in parsed || !isJsonObject(parsed.value))
+async function readTokens(response: Response) {
+  const body = parseJson(await response.text())
+  if ('fault' in body || !isJsonObject(body.value))
     throw new ProviderError('the response of the token endpoint is not a JSON object')
-  const { id_token: idToken = null, ...rest } = parsed.value
+  const { id_token = null, token_type } = body.value
   // RFC 6749, section 7.1. openid-client also accepts DPoP tokens, for which the gateway has no key.
-  if (typeof rest.token_type !== 'string' || rest.token_type.toLowerCase() !== 'bearer')
+  if (typeof token_type !== 'string' || token_type.toLowerCase() !== 'bearer')
     throw new ProviderError('the response of the token endpoint has a token_type other than Bearer')
-  if (idToken !== null && typeof idToken !== 'string') throw new ProviderError('the ID token is not a string')
-  return { response: Response.json(rest), idToken }
+  if (id_token !== null && typeof id_token !== 'string')
+    throw new ProviderError('the ID token is not a string')
+  return { ...body.value, id_token }
+}
+
+/** These concern the client, thus the gateway's configuration. */
+const ABOUT_CLIENT = ['invalid_client', 'unauthorized_client']
+/** Outages. Some providers send these codes, which RFC 6749 defines for redirects only, with status 400. */
+const OUTAGES = ['server_error', 'temporarily_unavailable']
+/** Request Timeout and Too Many Requests: a retry may succeed. */
+const RETRYABLE = [408, 429]
+
+/**
+ * Interprets an error response (RFC 6749, section 5.2): a fault of the client, of the grant, or of the provider.
+ *
+ * @param response with a status other than 200
+ */
+async function refusalOf(
+  response: Response,
+  grant: Grant,
+  oidc: OidcConfig,
+  clientAuth: ClientAuth,
+): Promise<ProviderRefused | ProviderError> {
+  const { status } = response
+  const { error, description } = await errorOf(response)
+  const challenged = status === 401 && response.headers.has('www-authenticate')
+  const aboutClient = error === null ? challenged : ABOUT_CLIENT.includes(error)
+  const answer = error === null ? String(status) : sanitizeErrorCode(error)
+  const parts = [`the ${grant}: the provider responded with ${answer}`, description]
+  if (aboutClient || (status === 401 && error !== 'invalid_grant')) parts.push(clientAdvice(clientAuth))
+  if (error === 'invalid_scope') parts.push(scopeAdvice(oidc))
+  const message = parts.filter((each) => each !== '').join(' ')
+  const isFinal = status >= 400 && status < 500 && !RETRYABLE.includes(status)
+  const isRefused = isFinal && !aboutClient && !OUTAGES.includes(error ?? '')
+  const isRefusedGrant = isRefused && (grant === 'refresh token' || error === 'invalid_grant')
+  return isRefusedGrant ? new ProviderRefused(message) : new ProviderError(message)
+}
+
+async function errorOf(response: Response): Promise<{ error: string | null; description: string }> {
+  const parsed = parseJson(await response.text())
+  if ('fault' in parsed || !isJsonObject(parsed.value)) return { error: null, description: '' }
+  const { error, error_description: description } = parsed.value
+  return {
+    error: typeof error === 'string' && error !== '' ? error : null,
+    description: typeof description === 'string' ? sanitize(description) : '',
+  }
 }

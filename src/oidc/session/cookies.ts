@@ -12,21 +12,14 @@ const SIGN_IN_COOKIE = '__Host-seatgate_signin_'
 /** Characters of the state in the cookie's name: 72 bits, so that the sign-ins of a browser have different cookies. */
 const STATE_CHARACTERS = 12
 
-/** The name of a sign-in's cookie. */
 export function signInCookieName(state: string): string {
   return `${SIGN_IN_COOKIE}${state.slice(0, STATE_CHARACTERS)}`
-}
-
-/** A sign-in's cookie as received. */
-export interface SignInCookie {
-  readonly name: string
-  readonly value: string
 }
 
 const SIGN_IN = new RegExp(`(?:^|;)[ \\t]*(${SIGN_IN_COOKIE}[A-Za-z0-9_-]{0,64})[ \\t]*=([^;]*)`, 'g')
 
 /** The sign-in cookies of the Cookie lines, in order. */
-export function signInCookiesIn(lines: readonly string[]): SignInCookie[] {
+export function signInCookiesIn(lines: readonly string[]): { name: string; value: string }[] {
   return lines.flatMap((line) =>
     [...line.matchAll(SIGN_IN)].map(([, name = '', value = '']) => ({ name, value: value.trim() })),
   )
@@ -51,4 +44,35 @@ export function cookieValues(lines: readonly string[], name: string): string[] {
     }
   }
   return values
+}
+
+/** Pending sign-ins beside the new one. */
+const MAX_PENDING = 40
+/** Cookies that one response removes; the next response removes further ones. */
+const MAX_REMOVED = 64
+
+/**
+ * Bounds the pending sign-ins of one browser: it sends their cookies with every request, and too many of them exceed the
+ * limit of the header section.
+ *
+ * @param own characters of the new cookie
+ * @param bytes limit of all sign-in cookies together
+ * @returns values for Set-Cookie that remove the oldest sign-ins beyond the limits
+ */
+export function removeOldSignIns(cookieLines: readonly string[], own: number, bytes: number): string[] {
+  const cookies = signInCookiesIn(cookieLines).sort((a, b) => startedAt(b) - startedAt(a))
+  let size = own
+  let retained = 0
+  for (const { name, value } of cookies) {
+    size += name.length + value.length + '=; '.length
+    if (size > bytes || retained === MAX_PENDING) break
+    retained++
+  }
+  return cookies.slice(retained, retained + MAX_REMOVED).map(({ name }) => setCookie(name, '', 0))
+}
+
+/** Read without authentication: a browser that forges the time only removes its own cookies. */
+function startedAt({ value }: { readonly value: string }): number {
+  const time = Number.parseInt(value.split('.', 2)[1] ?? '', 36)
+  return Number.isNaN(time) ? 0 : time
 }

@@ -1,6 +1,7 @@
 /** Ends sessions on all instances. */
 
 import type { Context } from '../context.ts'
+import { headerLines } from '../sign-in/browser.ts'
 import { cookieValues, SESSION_COOKIE } from './cookies.ts'
 import { parseCookieText, sameHash } from './session-credentials.ts'
 import type { StoredSession } from '../../../seats-admin/index.ts'
@@ -14,9 +15,9 @@ export async function endSession(context: Context, tenant: string, id: string): 
 /** The session of a browser's cookie, ended or not; null when the cookie is not valid. */
 export async function sessionOfCookie(
   { sessions }: Context,
-  cookieLines: readonly string[],
+  rawHeaders: readonly string[],
 ): Promise<StoredSession | null> {
-  const [text, ...others] = cookieValues(cookieLines, SESSION_COOKIE)
+  const [text, ...others] = cookieValues(headerLines(rawHeaders, 'cookie'), SESSION_COOKIE)
   const handle = text === undefined || others.length > 0 ? null : parseCookieText(text)
   if (handle === null) return null
   const session = await sessions.sessionById(handle.tenant, handle.id)

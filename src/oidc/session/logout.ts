@@ -4,52 +4,51 @@
  */
 
 import * as client from 'openid-client'
-import type { Refusal } from '../../model/errors.ts'
-import { headerLines, isSameOrigin } from '../sign-in/browser.ts'
+import { Refusal } from '../../model/errors.ts'
+import { readFields } from '../sign-in/body.ts'
+import { isSameOrigin } from '../sign-in/browser.ts'
 import type { Context } from '../context.ts'
 import { SESSION_COOKIE, setCookie } from './cookies.ts'
 import { endSession, sessionOfCookie } from './end-session.ts'
 import { parseHandleText, sameHash } from './session-credentials.ts'
 import { type ProviderGrant, openProviderGrant } from './open-session.ts'
-import type { SignInResponse } from '../ports.ts'
+import type { Reply } from '../ports.ts'
+import type { PublicRequest } from '../../model/route.ts'
 import type { Provider } from '../provider/provider.ts'
 import { returnAddress } from '../sign-in/return-to.ts'
-import { sessionCrossSite } from './session-refusals.ts'
+import { sessionCrossSite } from './session.ts'
 import type { StoredSession } from '../../../seats-admin/index.ts'
-import { codeOf } from '../provider/provider-error.ts'
+import { codeOf } from '../provider/errors.ts'
 
 /** Characters. Servers refuse URLs with longer hints; without a hint the provider asks the user. */
 const MAX_HINT = 4096
 
-export interface LogoutRequest {
-  readonly rawHeaders: readonly string[]
-  /** Sent by programs instead of the cookie; null when absent. */
-  readonly refreshToken: string | null
-  /** The request is an HTML form: the response is a redirect. */
-  readonly form: boolean
-}
-
 /** Without a session the response is also 200. */
-export async function logout(context: Context, request: LogoutRequest): Promise<SignInResponse | Refusal> {
-  const byHandle = request.refreshToken === null ? null : await sessionOfHandle(context, request.refreshToken)
-  const byCookie = await sessionOfCookie(context, headerLines(request.rawHeaders, 'cookie'))
-  if (byCookie !== null && !isFromOwnPage(context, byCookie, request)) return sessionCrossSite
+export async function logout(context: Context, request: PublicRequest): Promise<Reply> {
+  const { rawHeaders } = request
+  const fields = readFields(request, { optional: ['refresh_token'] })
+  if (fields instanceof Refusal) return fields
+  // Programs send the handle instead of the cookie.
+  const handle = fields.get('refresh_token')
+  const byHandle = handle === null ? null : await sessionOfHandle(context, handle)
+  const byCookie = await sessionOfCookie(context, rawHeaders)
+  if (byCookie !== null) {
+    const own = context.providers.get(byCookie.tenant)
+    if (own === undefined || !isSameOrigin(rawHeaders, originOf(own))) return sessionCrossSite
+  }
   for (const session of [byHandle, byCookie])
     if (session !== null) await endSession(context, session.tenant, session.id)
   const session = byCookie ?? byHandle
   const provider = session === null ? undefined : context.providers.get(session.tenant)
   const url =
     session === null || provider === undefined ? null : await endAtProvider(context, provider, session)
-  return reply(request, provider, url, byCookie !== null)
-}
-
-function isFromOwnPage(
-  { providers }: Context,
-  { tenant }: StoredSession,
-  { rawHeaders }: LogoutRequest,
-): boolean {
-  const provider = providers.get(tenant)
-  return provider !== undefined && isSameOrigin(rawHeaders, originOf(provider))
+  // Removed only if it was presented: otherwise any site could remove the cookie with a form.
+  const headers = byCookie === null ? [] : ['Set-Cookie', setCookie(SESSION_COOKIE, '', 0)]
+  const body = { logged_out: true, ...(url === null ? {} : { end_session_url: url }) }
+  if (!fields.form) return { status: 200, headers, body }
+  const home = provider === undefined ? '/' : returnAddress('/', originOf(provider))
+  const location = url ?? provider?.tenant.oidc.postLogoutRedirect ?? home
+  return { status: 303, headers: [...headers, 'Location', location] }
 }
 
 /** Any handle of the family ends the session, a used one too. */
@@ -68,9 +67,9 @@ async function endAtProvider(
 ): Promise<string | null> {
   const providerGrant = openProviderGrant(session, provider.tenant)
   try {
-    const { configuration, hasEndSession } = await provider.discovered()
+    const { configuration } = await provider.discovered()
     void revoke(context, provider, configuration, providerGrant)
-    if (!hasEndSession) return null
+    if (configuration.serverMetadata().end_session_endpoint === undefined) return null
     const { postLogoutRedirect } = provider.tenant.oidc
     const hint = providerGrant?.idToken ?? null
     return client.buildEndSessionUrl(configuration, {
@@ -104,25 +103,6 @@ function warn({ log }: Context, { tenant }: Provider, cause: unknown): void {
     { event: 'logout_incomplete', tenant: tenant.id, reason: codeOf(cause) },
     'the session has ended here; the logout at the identity provider failed',
   )
-}
-
-/** The cookie is removed only if it was presented: otherwise any site could remove it with a form. */
-function reply(
-  { form }: LogoutRequest,
-  provider: Provider | undefined,
-  url: string | null,
-  cookie: boolean,
-): SignInResponse {
-  const headers = cookie ? ['Set-Cookie', setCookie(SESSION_COOKIE, '', 0)] : []
-  if (!form)
-    return {
-      status: 200,
-      headers,
-      body: { logged_out: true, ...(url === null ? {} : { end_session_url: url }) },
-    }
-  const home = provider === undefined ? '/' : returnAddress('/', originOf(provider))
-  const location = url ?? provider?.tenant.oidc.postLogoutRedirect ?? home
-  return { status: 303, headers: [...headers, 'Location', location] }
 }
 
 function originOf({ tenant }: Provider): string {

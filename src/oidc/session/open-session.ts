@@ -1,13 +1,12 @@
 /** Creates the session of a sign-in: for a browser with a cookie, for a program with refresh handles. */
 
-import { isJsonObject, parseJson } from '../../lib/json.ts'
 import type { Context } from '../context.ts'
 import { SESSION_COOKIE, setCookie } from './cookies.ts'
 import type { MappedSeats } from '../tokens/seat-mapping.ts'
 import { cookieText, handleText, newSecret, newSessionId, sha256 } from './session-credentials.ts'
-import type { Identity } from '../tokens/identity.ts'
+import type { Identity } from '../tokens/claims.ts'
 import type { OidcTenant } from '../ports.ts'
-import { open, seal } from './seal.ts'
+import { open, seal } from '../seal.ts'
 import type { StoredSession } from '../../../seats-admin/index.ts'
 
 /** The provider's tokens that later steps need. */
@@ -100,16 +99,5 @@ export function openProviderGrant(
   tenant: OidcTenant,
 ): ProviderGrant | null {
   const text = open(sealed, tenant.token.secrets, bindingOf(tenant, id))
-  const parsed = text === null ? { fault: 'sealed' } : parseJson(text)
-  if ('fault' in parsed || !isJsonObject(parsed.value)) return null
-  const { refreshToken, idToken, nonce } = parsed.value
-  return {
-    refreshToken: textOrNull(refreshToken),
-    idToken: textOrNull(idToken),
-    nonce: textOrNull(nonce) ?? '',
-  }
-}
-
-function textOrNull(value: unknown): string | null {
-  return typeof value === 'string' ? value : null
+  return text === null ? null : (JSON.parse(text) as ProviderGrant)
 }

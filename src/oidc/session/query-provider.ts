@@ -3,33 +3,59 @@
 import { Refusal } from '../../model/errors.ts'
 import type { Context } from '../context.ts'
 import { mapSeats } from '../tokens/seat-mapping.ts'
+import { endSession } from './end-session.ts'
 import { type ProviderGrant, openProviderGrant, sealProviderGrant, type SignedIn } from './open-session.ts'
-import { readUser } from '../tokens/signed-in-user.ts'
+import { readUser, type SignedInUser } from '../tokens/signed-in-user.ts'
 import type { Provider } from '../provider/provider.ts'
 import type { Renewal, StoredSession } from '../../../seats-admin/index.ts'
-import { endedByProvider, sessionEnded } from './session-refusals.ts'
+import { endedByProvider, sessionEnded } from './session.ts'
 import { redeemRefreshToken } from '../provider/token-endpoint.ts'
-import { ProviderRefused, TokenRefused } from '../provider/openid-client-errors.ts'
+import { ProviderRefused } from '../provider/errors.ts'
 
-/**
- * - `refused`: the provider or its response ends the session; `refusal` is the response to the client
- * - `error`: unknown; the session stays as it was, with `sealed` if the provider has already replaced its refresh token
- */
-export type ProviderQuery =
-  | { readonly outcome: 'renewed'; readonly signedIn: SignedIn; readonly renewal: Renewal }
-  | { readonly outcome: 'refused'; readonly reason: string; readonly refusal: Refusal }
-  | { readonly outcome: 'error'; readonly cause: unknown; readonly sealed: string | null }
+export interface Renewed {
+  readonly signedIn: SignedIn
+  readonly renewal: Renewal
+}
 
-/** Never rejects. */
+/** Unknown: the session stays as it was, with `sealed` if the provider has already replaced its refresh token. */
+export interface Failed {
+  readonly cause: unknown
+  readonly sealed: string | null
+}
+
+/** The provider or its response ends the session. */
+interface Ended {
+  readonly refusal: Refusal
+  readonly reason: string
+}
+
+/** @returns a Refusal when the session was ended. Rejects when the store is unavailable. */
 export async function queryProvider(
   context: Context,
   provider: Provider,
   session: StoredSession,
-): Promise<ProviderQuery> {
+): Promise<Renewed | Failed | Refusal> {
+  const result = await query(context, provider, session)
+  if (!('reason' in result)) return result
+  const { tenant, id } = session
+  await endSession(context, tenant, id)
+  context.log.info(
+    { event: 'session_ended', tenant, session: id, reason: result.reason },
+    'the identity provider ended a session',
+  )
+  return result.refusal
+}
+
+/** Never rejects. */
+async function query(
+  context: Context,
+  provider: Provider,
+  session: StoredSession,
+): Promise<Renewed | Failed | Ended> {
   const { tenant } = provider
   const grant = openProviderGrant(session, tenant)
   if (grant === null || grant.refreshToken === null)
-    return refused(sessionEnded, 'the session has no refresh token')
+    return { refusal: sessionEnded, reason: 'the session has no refresh token' }
   let sealed: string | null = null
   try {
     const tokens = await redeemRefreshToken(provider, grant.refreshToken)
@@ -39,27 +65,22 @@ export async function queryProvider(
     sealed = sealProviderGrant(providerGrant, tenant, session.id)
     const checks = { now: context.now(), nonce: grant.nonce, nonceOptional: true, sub: session.user }
     const user = await readUser(provider, tokens, checks, context.log)
-    if (user instanceof Refusal) return refused(sessionEnded, user.detail)
+    if (user instanceof Refusal) return { refusal: sessionEnded, reason: user.detail }
     const idToken = tokens.idToken ?? grant.idToken
     return await mapSeatsAgain(context, provider, session, user, { ...providerGrant, idToken })
   } catch (cause) {
-    if (cause instanceof ProviderRefused) return refused(endedByProvider, cause.message)
-    if (cause instanceof TokenRefused) return refused(sessionEnded, cause.message)
-    return { outcome: 'error', cause, sealed }
+    if (cause instanceof ProviderRefused) return { refusal: endedByProvider, reason: cause.message }
+    return { cause, sealed }
   }
-}
-
-function refused(refusal: Refusal, reason: string): ProviderQuery {
-  return { outcome: 'refused', reason, refusal }
 }
 
 async function mapSeatsAgain(
   context: Context,
   { tenant }: Provider,
   session: StoredSession,
-  { identity, names }: { identity: SignedIn['identity']; names: readonly string[] },
+  { identity, names }: SignedInUser,
   providerGrant: ProviderGrant,
-): Promise<ProviderQuery> {
+): Promise<Renewed> {
   // Taken before the Seats are looked up, as at sign-in.
   const issuedAt = Math.floor(context.now() / 1000)
   const seats = await mapSeats(context, tenant.id, names)
@@ -74,5 +95,5 @@ async function mapSeatsAgain(
     renewAt: issuedAt * 1000 + tenant.token.lifetime,
     sealed: sealProviderGrant(providerGrant, tenant, session.id),
   }
-  return { outcome: 'renewed', signedIn: { identity: known, seats, providerGrant, issuedAt }, renewal }
+  return { signedIn: { identity: known, seats, providerGrant, issuedAt }, renewal }
 }

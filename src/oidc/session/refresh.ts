@@ -8,14 +8,15 @@
  */
 
 import { Refusal } from '../../model/errors.ts'
-import { type ProviderQuery, queryProvider } from './query-provider.ts'
+import { queryProvider } from './query-provider.ts'
 import { type Context, refusalOf } from '../context.ts'
-import { endSession } from './end-session.ts'
 import { handleText, newSecret, parseHandleText, type RefreshHandle, sha256 } from './session-credentials.ts'
-import type { SignInResponse } from '../ports.ts'
+import type { Reply } from '../ports.ts'
+import type { PublicRequest } from '../../model/route.ts'
+import { readFields } from '../sign-in/body.ts'
 import type { Provider } from '../provider/provider.ts'
-import type { Renewal, Rotation, StoredSession } from '../../../seats-admin/index.ts'
-import { mintFor, type TokenResponse } from '../tokens/token-response.ts'
+import type { Rotation, StoredSession } from '../../../seats-admin/index.ts'
+import { mintFor } from '../tokens/token-response.ts'
 
 const invalid = new Refusal(
   'token_invalid',
@@ -23,8 +24,10 @@ const invalid = new Refusal(
 )
 const expired = new Refusal('token_expired', 'The session of the refresh token has expired. Sign in again.')
 
-export async function refresh(context: Context, text: string): Promise<SignInResponse | Refusal> {
-  const handle = parseHandleText(text)
+export async function refresh(context: Context, request: PublicRequest): Promise<Reply> {
+  const fields = readFields(request, { required: ['refresh_token'] })
+  if (fields instanceof Refusal) return fields
+  const handle = parseHandleText(fields.get('refresh_token') ?? '')
   const provider = handle === null ? undefined : context.providers.get(handle.tenant)
   if (handle === null || provider === undefined) return invalid
   const rotating = newSecret()
@@ -54,54 +57,34 @@ async function notRotated(
 async function renewFamily(
   context: Context,
   provider: Provider,
-  handle: RefreshHandle,
+  { tenant, id, family, proof }: RefreshHandle,
   rotating: string,
   session: StoredSession,
-): Promise<SignInResponse | Refusal> {
+): Promise<Reply> {
+  const { sessions } = context
   const result = await queryProvider(context, provider, session)
-  if (result.outcome === 'refused') return refused(context, handle, result)
+  if (result instanceof Refusal) return result
   const next = sha256(rotating)
-  const giveBack = (sealed: string | null) =>
-    context.sessions.giveBack(handle.tenant, handle.id, next, handle.proof.handle, sealed)
-  if (result.outcome === 'error') {
+  const giveBack = (sealed: string | null) => sessions.giveBack(tenant, id, next, proof.handle, sealed)
+  if ('cause' in result) {
     await giveBack(result.sealed)
     return refusalOf(context, provider, result.cause)
   }
+  const { signedIn, renewal } = result
   try {
-    const tokens = await mintFor(context, provider.tenant, result.signedIn)
-    if (!(tokens instanceof Refusal)) return await respond(context, handle, rotating, result.renewal, tokens)
-    await giveBack(result.renewal.sealed)
-    return tokens
+    const tokens = await mintFor(context, provider.tenant, signedIn)
+    if (tokens instanceof Refusal) {
+      await giveBack(renewal.sealed)
+      return tokens
+    }
+    const committed = await sessions.renew(tenant, id, next, renewal)
+    // A logout or a second use of the handle ended the session during the provider's query.
+    if (committed === null) return invalid
+    await context.announce(committed)
+    return { status: 200, headers: [], body: tokens(handleText(tenant, id, family, rotating)) }
   } catch (cause) {
     // The client receives no new handle, so the old one must stay valid.
-    await giveBack(result.renewal.sealed).catch(() => false)
+    await giveBack(renewal.sealed).catch(() => false)
     throw cause
   }
-}
-
-async function respond(
-  context: Context,
-  { tenant, id, family }: RefreshHandle,
-  rotating: string,
-  renewal: Renewal,
-  tokens: (handle: string) => TokenResponse,
-): Promise<SignInResponse | Refusal> {
-  const committed = await context.sessions.renew(tenant, id, sha256(rotating), renewal)
-  // A logout or a second use of the handle ended the session during the provider's query.
-  if (committed === null) return invalid
-  await context.announce(committed)
-  return { status: 200, headers: [], body: tokens(handleText(tenant, id, family, rotating)) }
-}
-
-async function refused(
-  context: Context,
-  { tenant, id }: RefreshHandle,
-  { reason, refusal }: Extract<ProviderQuery, { outcome: 'refused' }>,
-): Promise<Refusal> {
-  await endSession(context, tenant, id)
-  context.log.info(
-    { event: 'session_ended', tenant, session: id, reason },
-    'the identity provider ended a session',
-  )
-  return refusal
 }

@@ -7,14 +7,13 @@
  */
 
 import { LRUCache } from 'lru-cache'
-import type { Refusal } from '../../model/errors.ts'
-import { type ProviderQuery, queryProvider } from './query-provider.ts'
+import { Refusal } from '../../model/errors.ts'
+import { queryProvider } from './query-provider.ts'
 import { type Context, refusalOf } from '../context.ts'
-import { endSession } from './end-session.ts'
 import type { Provider } from '../provider/provider.ts'
-import { sessionEnded, sessionExpired } from './session-refusals.ts'
+import { sessionEnded, sessionExpired } from './session.ts'
 import type { SessionRecord, StoredSession } from '../../../seats-admin/index.ts'
-import { providerUnavailable } from '../provider/provider-error.ts'
+import { providerUnavailable } from '../provider/errors.ts'
 
 /** ms of an instance's claim; longer than all timeouts of provider requests together. */
 const CLAIM = 20_000
@@ -65,41 +64,27 @@ export class Renewals {
       if (session === null || session.endedAt !== null) return sessionEnded
       if (!(now() < session.expiresAt)) return sessionExpired
       if (now() < session.renewAt) return session
-      const claimAndRenew = await sessions.claimRenewal(tenant, id, now(), now() + CLAIM)
       // The claim returns the current row: another instance may have used the provider's refresh token before.
-      if (claimAndRenew !== null)
-        return now() < claimAndRenew.renewAt
-          ? claimAndRenew
-          : this.#renewFromProvider(provider, claimAndRenew)
+      const claimed = await sessions.claimRenewal(tenant, id, now(), now() + CLAIM)
+      if (claimed !== null)
+        return now() < claimed.renewAt ? claimed : this.#renewFromProvider(provider, claimed)
       await new Promise((resolve) => setTimeout(resolve, POLL))
     }
     return providerUnavailable
   }
 
   async #renewFromProvider(provider: Provider, session: StoredSession): Promise<SessionRecord | Refusal> {
-    const { sessions, log } = this.#context
+    const { sessions, announce } = this.#context
     const { tenant, id } = session
     const result = await queryProvider(this.#context, provider, session)
-    switch (result.outcome) {
-      case 'error':
-        await sessions.giveBack(tenant, id, null, null, result.sealed)
-        return refusalOf(this.#context, provider, result.cause)
-      case 'refused':
-        await endSession(this.#context, tenant, id)
-        log.info(
-          { event: 'session_ended', tenant, session: id, reason: result.reason },
-          'the identity provider ended a session',
-        )
-        return result.refusal
-      case 'renewed':
-        return this.#write(session, result)
+    if (result instanceof Refusal) return result
+    if ('cause' in result) {
+      await sessions.giveBack(tenant, id, null, null, result.sealed)
+      return refusalOf(this.#context, provider, result.cause)
     }
-  }
-
-  async #write(session: StoredSession, { renewal }: Extract<ProviderQuery, { outcome: 'renewed' }>) {
-    const committed = await this.#context.sessions.renew(session.tenant, session.id, null, renewal)
+    const committed = await sessions.renew(tenant, id, null, result.renewal)
     if (committed === null) return sessionEnded
-    await this.#context.announce(committed)
-    return { ...session, ...renewal }
+    await announce(committed)
+    return { ...session, ...result.renewal }
   }
 }

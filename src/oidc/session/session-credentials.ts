@@ -7,14 +7,10 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { isTenantId } from '../../../seats-admin/model/tenant.ts'
 import type { HandleProof } from '../../../seats-admin/index.ts'
 
-/** The session's id, 128 bits; not a secret. */
-const ID = /^[A-Za-z0-9_-]{22}$/
-/** 256 bits. */
-const SECRET = /^[A-Za-z0-9_-]{43}$/
-/** Characters. */
-const MAX_TEXT = 256
-/** Identifies refresh handles for secret scanners and readers. */
-const PREFIX = 'sgr_'
+/** Tenant; the session's id, 128 bits, not a secret; a secret of 256 bits. */
+const COOKIE = /^([a-z0-9-]{1,63})\.([\w-]{22})\.([\w-]{43})$/
+/** As a cookie, with two secrets. The prefix identifies refresh handles for secret scanners and readers. */
+const HANDLE = /^sgr_([a-z0-9-]{1,63})\.([\w-]{22})\.([\w-]{43})\.([\w-]{43})$/
 
 export interface CookieHandle {
   readonly tenant: string
@@ -53,10 +49,8 @@ export function cookieText(tenant: string, id: string, secret: string): string {
 
 /** Null for any other text. */
 export function parseCookieText(text: string): CookieHandle | null {
-  const fields = split(text, 3)
-  if (fields === null) return null
-  const [tenant = '', id = '', secret = ''] = fields
-  if (!isTenantId(tenant) || !ID.test(id) || !SECRET.test(secret)) return null
+  const [, tenant = '', id = '', secret = ''] = COOKIE.exec(text) ?? []
+  if (!isTenantId(tenant)) return null
   return { tenant, id, hash: sha256(secret) }
 }
 
@@ -65,20 +59,12 @@ export function parseCookieText(text: string): CookieHandle | null {
  * handles need not be stored.
  */
 export function handleText(tenant: string, id: string, family: string, rotating: string): string {
-  return `${PREFIX}${tenant}.${id}.${family}.${rotating}`
+  return `sgr_${tenant}.${id}.${family}.${rotating}`
 }
 
 /** Null for any other text. */
 export function parseHandleText(text: string): RefreshHandle | null {
-  const fields = text.startsWith(PREFIX) ? split(text.slice(PREFIX.length), 4) : null
-  if (fields === null) return null
-  const [tenant = '', id = '', family = '', rotating = ''] = fields
-  if (!isTenantId(tenant) || !ID.test(id) || !SECRET.test(family) || !SECRET.test(rotating)) return null
+  const [, tenant = '', id = '', family = '', rotating = ''] = HANDLE.exec(text) ?? []
+  if (!isTenantId(tenant)) return null
   return { tenant, id, family, proof: { family: sha256(family), handle: sha256(rotating) } }
-}
-
-function split(text: string, count: number): string[] | null {
-  if (text.length > MAX_TEXT) return null
-  const fields = text.split('.', count + 1)
-  return fields.length === count ? fields : null
 }

@@ -6,26 +6,25 @@
 import { readHashPerm } from '../../../seats-admin/model/hash-perm.ts'
 import { Refusal } from '../../model/errors.ts'
 import type { Principal } from '../../model/principal.ts'
-import { isCookieAccepted } from '../sign-in/browser.ts'
+import { type CookieRequest, isCookieAccepted } from '../sign-in/browser.ts'
 import { cookieValues, SESSION_COOKIE } from './cookies.ts'
 import { type CookieHandle, parseCookieText, sameHash } from './session-credentials.ts'
 import type { OidcTenant } from '../ports.ts'
-import {
-  sessionAmbiguous,
-  sessionCrossSite,
-  sessionEnded,
-  sessionExpired,
-  sessionUnknown,
-} from './session-refusals.ts'
 import type { SessionRecord } from '../../../seats-admin/index.ts'
 
-/** The properties of a request that decide whether the cookie is accepted. */
-export interface SessionRequest {
-  readonly method: string
-  readonly rawHeaders: readonly string[]
-  /** The request upgrades to WebSocket. */
-  readonly upgrade: boolean
-}
+const sessionUnknown = new Refusal('token_invalid', 'The session cookie is unknown.')
+export const sessionEnded = new Refusal('token_invalid', 'The session has ended. Sign in again.')
+export const sessionExpired = new Refusal('token_expired', 'The session has expired. Sign in again.')
+/** The provider no longer accepts the refresh token. */
+export const endedByProvider = new Refusal(
+  'token_expired',
+  'The identity provider has ended the session. Sign in again.',
+)
+const sessionAmbiguous = new Refusal('credentials_ambiguous', 'The request has more than one session cookie.')
+export const sessionCrossSite = new Refusal(
+  'credentials_missing',
+  'For unsafe methods and WebSockets the session cookie is accepted only from a page of this origin.',
+)
 
 export interface SessionOptions {
   readonly tenants: ReadonlyMap<string, OidcTenant>
@@ -56,7 +55,7 @@ export class Sessions {
   /** @param cookieLines the values of all Cookie header lines @returns null without a session cookie */
   authenticate(
     cookieLines: readonly string[],
-    request: SessionRequest,
+    request: CookieRequest,
   ): Principal | Refusal | null | Promise<Principal | Refusal> {
     const [text, ...others] = cookieValues(cookieLines, SESSION_COOKIE)
     if (text === undefined) return null
@@ -87,23 +86,15 @@ export class Sessions {
   }
 
   #principal(record: SessionRecord): Principal {
-    const cached = this.#principals.get(record)
-    if (cached !== undefined) return cached
+    return this.#principals.getOrInsertComputed(record, this.#principalOf)
+  }
+
+  readonly #principalOf = (record: SessionRecord): Principal => {
     const { id, tenant, user, email } = record
     const leeway = this.#options.tenants.get(tenant)?.token.leeway ?? 0
     const issuedAt = Math.floor(record.issuedAt - leeway / 1000)
     const claims = { by: 'name' as const, entries: readHashPerm(record.hashPerm) ?? new Map(), issuedAt }
     const validUntil = Math.min(record.renewAt, record.expiresAt)
-    const principal: Principal = Object.freeze({
-      method: 'session',
-      tenant,
-      user,
-      email,
-      claims,
-      session: id,
-      validUntil,
-    })
-    this.#principals.set(record, principal)
-    return principal
+    return Object.freeze({ method: 'session', tenant, user, email, claims, session: id, validUntil })
   }
 }

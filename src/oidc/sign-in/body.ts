@@ -1,9 +1,10 @@
 /** Parses the body of a request to a sign-in endpoint: JSON or an HTML form. All fields are strings. */
 
+import { isUtf8 } from 'node:buffer'
 import { Refusal } from '../../model/errors.ts'
 import { isJsonObject, parseJson } from '../../lib/json.ts'
 import { headerLines } from './browser.ts'
-import type { SignInRequest } from '../ports.ts'
+import type { PublicRequest } from '../../model/route.ts'
 
 export interface Fields {
   readonly form: boolean
@@ -23,18 +24,20 @@ const unsupported = new Refusal(
 )
 const tooLarge = new Refusal('body_too_large', `The body must have at most ${MAX_BODY} bytes.`)
 
-/** @param known the allowed fields; `required` ones must be present and not empty */
-export function readFields(
-  { rawHeaders, body }: SignInRequest,
-  known: { readonly required: readonly string[]; readonly optional: readonly string[] },
-): Fields | Refusal {
+/** The allowed fields; `required` ones must be present and not empty. */
+interface KnownFields {
+  readonly required?: readonly string[]
+  readonly optional?: readonly string[]
+}
+
+export function readFields({ rawHeaders, body }: PublicRequest, known: KnownFields): Fields | Refusal {
   const type = contentType(rawHeaders)
   // A logout by cookie needs no body.
   if (body === null || body.length === 0) return checked(type === 'form', {}, known)
   if (type === null) return unsupported
   if (body.length > MAX_BODY) return tooLarge
-  const text = utf8(body)
-  if (text === null) return invalid('', 'not valid UTF-8')
+  if (!isUtf8(body)) return invalid('', 'not valid UTF-8')
+  const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(body)
   const fields = type === 'form' ? readForm(text) : readJson(text)
   return fields instanceof Refusal ? fields : checked(type === 'form', fields, known)
 }
@@ -44,14 +47,6 @@ function contentType(rawHeaders: readonly string[]): 'json' | 'form' | null {
   if (match === null || headerLines(rawHeaders, 'content-encoding').some((each) => !/^identity$/i.test(each)))
     return null
   return match[1]?.toLowerCase() === 'application/json' ? 'json' : 'form'
-}
-
-function utf8(bytes: Uint8Array): string | null {
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
-  } catch {
-    return null
-  }
 }
 
 type RawFields = Readonly<Record<string, unknown>>
@@ -74,7 +69,7 @@ function readJson(text: string): RawFields | Refusal {
 function checked(
   form: boolean,
   fields: RawFields,
-  { required, optional }: { readonly required: readonly string[]; readonly optional: readonly string[] },
+  { required = [], optional = [] }: KnownFields,
 ): Fields | Refusal {
   for (const [name, value] of Object.entries(fields)) {
     if (!required.includes(name) && !optional.includes(name))

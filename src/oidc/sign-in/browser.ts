@@ -43,16 +43,20 @@ function takesHtml(range: string): boolean {
 /** Safe methods (RFC 9110, section 9.2.1). */
 const SAFE = new Set(['GET', 'HEAD', 'OPTIONS'])
 
+export interface CookieRequest {
+  readonly method: string
+  readonly rawHeaders: readonly string[]
+  /** The request upgrades to WebSocket. */
+  readonly upgrade: boolean
+}
+
 /**
  * Whether a cookie is accepted as a credential. For unsafe methods and WebSockets only a page of the gateway's own origin
  * is accepted, because browsers attach cookies to cross-site requests (CSRF).
  *
  * Browsers send Origin with all of these. If both Origin and Sec-Fetch-Site are present, both must match.
  */
-export function isCookieAccepted(
-  request: { readonly method: string; readonly rawHeaders: readonly string[]; readonly upgrade: boolean },
-  ownOrigin: string,
-): boolean {
+export function isCookieAccepted(request: CookieRequest, ownOrigin: string): boolean {
   return (SAFE.has(request.method) && !request.upgrade) || isSameOrigin(request.rawHeaders, ownOrigin)
 }
 

@@ -5,7 +5,6 @@
  */
 
 import { Refusal } from '../../model/errors.ts'
-import { checkResponse, inputInvalid, notSignedIn, repeatedParameter } from './callback-checks.ts'
 import { headerLines, isNavigation } from './browser.ts'
 import { withProviderErrors, type Context, logRefusal } from '../context.ts'
 import { endSession, sessionOfCookie } from '../session/end-session.ts'
@@ -13,12 +12,25 @@ import { mapSeats } from '../tokens/seat-mapping.ts'
 import { openBrowserSession, openFamily, type SignedIn } from '../session/open-session.ts'
 import { asPage } from './page.ts'
 import { readUser } from '../tokens/signed-in-user.ts'
-import type { SignInResponse, SignInRequest } from '../ports.ts'
+import type { Reply } from '../ports.ts'
+import type { PublicRequest, PublicResponse } from '../../model/route.ts'
 import { callbackAtCanonicalHost, redirectTo, canonicalAddress, signedInAlready } from './redirect.ts'
 import { clearSignInCookie, type PendingSignIn, readState, markUsed } from './state.ts'
 import { redeemCode } from '../provider/token-endpoint.ts'
+import { scopeAdvice } from '../provider/client-auth.ts'
+import { providerUnavailable } from '../provider/errors.ts'
+import { sanitize, sanitizeErrorCode } from '../provider/log-text.ts'
+import type { Provider } from '../provider/provider.ts'
 import { mintFor } from '../tokens/token-response.ts'
 
+const otherIssuer = inputInvalid(
+  '/iss',
+  'The response is from a different identity provider. Start the sign-in again.',
+)
+const noCode = inputInvalid('/code', 'The response has no code.')
+/** Parameters of other flows (OAuth 2.0 Multiple Response Types; JARM), which the gateway never requests. */
+const OTHER_FLOWS = ['response', 'id_token', 'token', 'token_type', 'access_token']
+const notSignedIn = new Refusal('credentials_missing', 'The identity provider did not sign the user in.')
 const notStarted = inputInvalid(
   '/state',
   'This browser has no pending sign-in: it was already completed, or was started in another browser. ' +
@@ -32,19 +44,10 @@ const used = inputInvalid(
 /** For the page: the user has most likely cancelled at the provider. */
 const cancelled = 'The sign-in was cancelled, or the identity provider did not allow it.'
 
-/** The parts of a callback request. */
-interface CallbackRequest {
-  readonly request: SignInRequest
-  readonly query: URLSearchParams
-  /** The values of all Cookie header lines. */
-  readonly cookies: readonly string[]
-}
-
-export async function callback(context: Context, request: SignInRequest): Promise<SignInResponse | Refusal> {
+export async function callback(context: Context, request: PublicRequest): Promise<Reply> {
   const query = new URLSearchParams(request.query)
-  const cookies = headerLines(request.rawHeaders, 'cookie')
-  const pending = readState(context, query.get('state') ?? '', cookies)
-  const reply = await respond(context, { request, query, cookies }, pending)
+  const pending = readState(context, query.get('state') ?? '', headerLines(request.rawHeaders, 'cookie'))
+  const reply = await respond(context, request, query, pending)
   if (!(reply instanceof Refusal) || !isNavigation(request.method, request.rawHeaders)) return reply
   const again = pending === null ? '/' : canonicalAddress(pending.provider, pending.returnTo)
   return asPage(reply, again, reply === notSignedIn ? cancelled : reply.detail)
@@ -52,34 +55,35 @@ export async function callback(context: Context, request: SignInRequest): Promis
 
 async function respond(
   context: Context,
-  callbackRequest: CallbackRequest,
+  request: PublicRequest,
+  query: URLSearchParams,
   pending: PendingSignIn | null,
-): Promise<SignInResponse | Refusal> {
-  const { request, query, cookies } = callbackRequest
-  const duplicate = repeatedParameter(query)
-  if (duplicate !== null) return duplicate
+): Promise<Reply> {
+  // RFC 6749, section 3.1: no parameter may occur more than once.
+  const duplicate = ['state', 'code', 'iss', 'error'].find((name) => query.getAll(name).length > 1)
+  if (duplicate !== undefined) return inputInvalid(`/${duplicate}`, 'must not occur more than once')
   if (pending === null) return callbackAtCanonicalHost(context, request) ?? notStarted
   if (new URL(pending.provider.tenant.oidc.redirectUri).pathname !== request.path) return notStarted
-  if (pending.expired) return (await signedInAlready(context, pending, request, cookies)) ?? expired
-  return withProviderErrors(context, pending.provider, () => finish(context, callbackRequest, pending))
+  if (pending.expired) return (await signedInAlready(context, pending, request)) ?? expired
+  return withProviderErrors(context, pending.provider, () => finish(context, request, query, pending))
 }
 
 async function finish(
   context: Context,
-  callbackRequest: CallbackRequest,
+  request: PublicRequest,
+  query: URLSearchParams,
   pending: PendingSignIn,
-): Promise<SignInResponse | Refusal> {
-  const { request, query, cookies } = callbackRequest
+): Promise<Reply> {
   const refusal = await checkResponse(context, pending.provider, query)
   if (refusal !== null) return refusal
   const first = await markUsed(context, pending)
   if (first instanceof Refusal) return first
-  if (!first) return (await signedInAlready(context, pending, request, cookies)) ?? used
+  if (!first) return (await signedInAlready(context, pending, request)) ?? used
   const signedIn = await signIn(context, pending, query)
   if (signedIn instanceof Refusal) return signedIn
   return pending.returnTo === null
     ? respondToProgram(context, pending, signedIn)
-    : respondToBrowser(context, pending, signedIn, cookies)
+    : respondToBrowser(context, pending, signedIn, request)
 }
 
 async function signIn(
@@ -110,7 +114,7 @@ async function respondToProgram(
   context: Context,
   pending: PendingSignIn,
   signedIn: SignedIn,
-): Promise<SignInResponse | Refusal> {
+): Promise<Reply> {
   const { tenant } = pending.provider
   const tokens = await mintFor(context, tenant, signedIn)
   if (tokens instanceof Refusal) return tokens
@@ -127,12 +131,54 @@ async function respondToBrowser(
   context: Context,
   pending: PendingSignIn,
   signedIn: SignedIn,
-  cookies: readonly string[],
-): Promise<SignInResponse> {
+  { rawHeaders }: PublicRequest,
+): Promise<PublicResponse> {
   const { provider } = pending
-  const before = await sessionOfCookie(context, cookies)
+  const before = await sessionOfCookie(context, rawHeaders)
   if (before !== null && before.tenant === provider.tenant.id)
     await endSession(context, before.tenant, before.id)
   const cookie = await openBrowserSession(context, provider.tenant, signedIn)
   return redirectTo(canonicalAddress(provider, pending.returnTo), [cookie, clearSignInCookie(pending.state)])
+}
+
+function inputInvalid(path: string, message: string): Refusal {
+  return new Refusal('input_invalid', message, { faults: [{ path, message }] })
+}
+
+/** Checks `iss` (RFC 9207), `error` and `code`. @returns null when the response has a code. Rejects with ProviderError. */
+async function checkResponse(
+  context: Context,
+  provider: Provider,
+  query: URLSearchParams,
+): Promise<Refusal | null> {
+  const { issuer } = provider.tenant.oidc
+  const { sendsIssuer } = await provider.discovered()
+  const iss = query.get('iss')
+  const required = sendsIssuer || context.sharedRedirect.has(provider.tenant.id)
+  if (iss === null ? required : iss !== issuer) return otherIssuer
+  const error = query.get('error')
+  if (error !== null) return providerRefused(context, provider, error, query.get('error_description') ?? '')
+  const other = OTHER_FLOWS.find((name) => query.has(name))
+  if (other !== undefined) return inputInvalid(`/${other}`, 'belongs to a flow that was not requested')
+  // An empty code counts as absent.
+  return query.get('code') ? null : noCode
+}
+
+/** The error text goes to the log only: anyone can craft a link with such text. */
+function providerRefused(
+  { log }: Context,
+  { tenant }: Provider,
+  error: string,
+  description: string,
+): Refusal {
+  const advice = error === 'invalid_scope' ? scopeAdvice(tenant.oidc) : ''
+  const parts = [sanitizeErrorCode(error), sanitize(description), advice]
+  const reason = parts.filter((each) => each !== '').join(' ')
+  // invalid_scope is a configuration fault; the other errors concern the user or the provider.
+  log[advice === '' ? 'info' : 'warn'](
+    { event: 'sign_in_failed', tenant: tenant.id, reason },
+    'the identity provider did not sign the user in',
+  )
+  if (error === 'temporarily_unavailable' || error === 'server_error') return providerUnavailable
+  return notSignedIn
 }

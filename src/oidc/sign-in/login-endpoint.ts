@@ -1,18 +1,23 @@
 /** Starts a sign-in: at the endpoint, for a program or a form, and for browsers that a route redirects. */
 
+import * as client from 'openid-client'
 import { Refusal } from '../../model/errors.ts'
 import { type Fields, invalid, readFields } from './body.ts'
-import { headerLines, acceptsPages } from './browser.ts'
+import { acceptsPages, headerLines, isSameOrigin } from './browser.ts'
 import { withProviderErrors, type Context } from '../context.ts'
-import { formSource, isUnsupportedForm, originRefused } from './form-origin.ts'
-import { isAtNonCanonicalHost } from './host.ts'
-import { startSignIn, type StartedSignIn } from './login.ts'
 import { asPage } from './page.ts'
-import type { SignInResponse, SignInRequest } from '../ports.ts'
+import type { OidcTenant, Reply } from '../ports.ts'
+import type { PublicRequest, PublicResponse } from '../../model/route.ts'
 import type { Provider } from '../provider/provider.ts'
 import { pageOf, safeReturnTo } from './return-to.ts'
-import { redirectToCanonicalHost, setCookies } from './redirect.ts'
+import { ProviderError } from '../provider/errors.ts'
+import { newState, STATE_LIFETIME } from './state.ts'
+import { isAtNonCanonicalHost, redirectToCanonicalHost, setCookies } from './redirect.ts'
 
+const originRefused = new Refusal(
+  'origin_refused',
+  'A form may start a sign-in only from a page of this origin or of an origin configured for the tenant. Programs send JSON.',
+)
 /** The same for an unknown tenant and a tenant without a provider, so that it does not reveal which tenants exist. */
 const noSignIn = invalid('/tenant', 'is not a tenant with sign-in')
 
@@ -27,7 +32,7 @@ export async function signInRedirect(
   tenant: string,
   target: string,
   rawHeaders: readonly string[],
-): Promise<SignInResponse | Refusal> {
+): Promise<Reply> {
   const provider = context.providers.get(tenant)
   if (provider === undefined) return noSignIn
   const returnTo = pageOf(target) ?? '/'
@@ -37,15 +42,12 @@ export async function signInRedirect(
   return started instanceof Refusal ? asPage(started, returnTo) : seeOther(started)
 }
 
-export async function loginEndpoint(
-  context: Context,
-  request: SignInRequest,
-): Promise<SignInResponse | Refusal> {
+export async function loginEndpoint(context: Context, request: PublicRequest): Promise<Reply> {
   const reply = await login(context, request)
   return reply instanceof Refusal && acceptsPages(request.rawHeaders) ? asPage(reply, '/') : reply
 }
 
-async function login(context: Context, request: SignInRequest): Promise<SignInResponse | Refusal> {
+async function login(context: Context, request: PublicRequest): Promise<Reply> {
   const { rawHeaders } = request
   const fields = readFields(request, { required: ['tenant'], optional: ['return_to'] })
   if (fields instanceof Refusal) return isForeign(context, rawHeaders) ? originRefused : fields
@@ -57,8 +59,8 @@ async function login(context: Context, request: SignInRequest): Promise<SignInRe
   if (fields.form) return fromForm(context, provider, returnTo, rawHeaders)
   const started = await start(context, provider, returnTo, rawHeaders)
   if (started instanceof Refusal) return started
-  const { authorizationUrl, state, expiresIn, cookies } = started
-  const body = { authorization_url: authorizationUrl, state, expires_in: expiresIn }
+  const { authorizationUrl, state, cookies } = started
+  const body = { authorization_url: authorizationUrl, state, expires_in: STATE_LIFETIME / 1000 }
   return { status: 200, headers: setCookies(cookies), body }
 }
 
@@ -73,7 +75,7 @@ async function fromForm(
   provider: Provider,
   returnTo: string | null,
   rawHeaders: readonly string[],
-): Promise<SignInResponse | Refusal> {
+): Promise<Reply> {
   const source = formSource(rawHeaders, provider.tenant)
   if (source === 'foreign') return originRefused
   // The page's origin tells the browser's host even when a proxy rewrites Host.
@@ -83,20 +85,88 @@ async function fromForm(
   return started instanceof Refusal ? started : seeOther(started)
 }
 
+interface StartedSignIn {
+  readonly authorizationUrl: string
+  readonly state: string
+  /** Values for Set-Cookie. */
+  readonly cookies: readonly string[]
+}
+
+/** @returns a Refusal also when completed sign-ins can't be recorded */
 function start(
   context: Context,
   provider: Provider,
   returnTo: string | null,
   rawHeaders: readonly string[],
 ): Promise<StartedSignIn | Refusal> {
-  const cookies = headerLines(rawHeaders, 'cookie')
-  return withProviderErrors(context, provider, () => startSignIn(context, provider, returnTo, cookies))
+  return withProviderErrors(context, provider, async () => {
+    const { configuration, sendsIssuer } = await provider.discovered()
+    refuseMixUp(context, provider, sendsIssuer)
+    const pending = await newState(context, provider, returnTo, headerLines(rawHeaders, 'cookie'))
+    if (pending instanceof Refusal) return pending
+    const { state, nonce, verifier, cookies } = pending
+    const { redirectUri, scopes } = provider.tenant.oidc
+    // OpenID Connect Core 1.0, section 3.1.2.1; with PKCE S256 whether or not the provider advertises it.
+    const url = client.buildAuthorizationUrl(configuration, {
+      response_type: 'code',
+      redirect_uri: redirectUri,
+      scope: scopes.join(' '),
+      state,
+      nonce,
+      code_challenge: await client.calculatePKCECodeChallenge(verifier),
+      code_challenge_method: 'S256',
+    })
+    return { authorizationUrl: url.href, state, cookies }
+  })
 }
 
-function seeOther({ authorizationUrl, cookies }: StartedSignIn): SignInResponse {
+/**
+ * Prevents mix-up attacks (RFC 9700, section 4.4): with a shared redirect_uri, a hostile provider can obtain another
+ * provider's code under its own state. Either the responses carry `iss` (RFC 9207), or each tenant has its own
+ * redirect_uri.
+ */
+function refuseMixUp({ sharedRedirect }: Context, { tenant }: Provider, sendsIssuer: boolean): void {
+  if (sharedRedirect.has(tenant.id) && !sendsIssuer)
+    throw new ProviderError(
+      'the provider does not send iss (RFC 9207), and another tenant has the same redirect_uri: configure a separate redirect_uri for each tenant',
+    )
+}
+
+function seeOther({ authorizationUrl, cookies }: StartedSignIn): PublicResponse {
   return { status: 303, headers: [...setCookies(cookies), 'Location', authorizationUrl] }
 }
 
 export function providerOf({ providers }: Context, fields: Fields): Provider | Refusal {
   return providers.get(fields.get('tenant') ?? '') ?? noSignIn
+}
+
+/**
+ * Protects against login CSRF: a page of another origin could submit a form that signs its visitor in to another account
+ * or tenant. A form is accepted only from the gateway's own origin or a configured one. JSON needs no such rule, because
+ * cross-origin JSON requires a CORS preflight.
+ *
+ * - `canonical`: a page of the redirect_uri's origin
+ * - `other`: a page of the host in the request, which may be another name of the gateway, or of one of the tenant's `origins`
+ */
+type FormSource = 'canonical' | 'other' | 'foreign'
+
+function formSource(rawHeaders: readonly string[], { oidc }: OidcTenant): FormSource {
+  if (isSameOrigin(rawHeaders, new URL(oidc.redirectUri).origin)) return 'canonical'
+  const [origin, ...others] = headerLines(rawHeaders, 'origin')
+  if (origin === undefined || others.length > 0) return 'foreign'
+  if (oidc.origins.includes(origin)) return 'other'
+  const hosts = headerLines(rawHeaders, 'host')
+  const sameHost = hosts.length === 1 && [`https://${hosts[0]}`, `http://${hosts[0]}`].includes(origin)
+  return sameHost && isSameOrigin(rawHeaders, origin) ? 'other' : 'foreign'
+}
+
+/** The other content types of HTML forms, which pages of any origin can send without a preflight. */
+const OTHER_FORM_TYPES = /^(?:multipart\/form-data|text\/plain)[ \t]*(?:;|$)/i
+
+/** Whether a browser sends a form of an unsupported type; browsers send Origin or Sec-Fetch-Site. */
+function isUnsupportedForm(rawHeaders: readonly string[]): boolean {
+  const fromPage = ['origin', 'sec-fetch-site'].some((name) => headerLines(rawHeaders, name).length > 0)
+  return (
+    fromPage && headerLines(rawHeaders, 'content-type').some((type) => OTHER_FORM_TYPES.test(type.trim()))
+  )
 }

@@ -1,16 +1,26 @@
-/** Redirects of browsers: to the requested page, or to the canonical host, that of redirect_uri. */
+/**
+ * Redirects of browsers: to the requested page, or to the canonical host, that of redirect_uri. Cookies belong to a host: a
+ * sign-in started at another host name can't complete.
+ */
 
-import { isNavigation } from './browser.ts'
+import { headerLines, isNavigation } from './browser.ts'
 import type { Context } from '../context.ts'
+import { cookieValues, setCookie } from '../session/cookies.ts'
 import { sessionOfCookie } from '../session/end-session.ts'
-import { isAtNonCanonicalHost, movedCookie } from './host.ts'
-import type { SignInResponse, SignInRequest } from '../ports.ts'
+import type { PublicRequest, PublicResponse } from '../../model/route.ts'
 import type { Provider } from '../provider/provider.ts'
 import { returnAddress } from './return-to.ts'
 import { clearSignInCookie, type PendingSignIn } from './state.ts'
 
+/**
+ * Marks a browser that was just redirected to the canonical host. It prevents a redirect loop behind a proxy that rewrites
+ * Host.
+ */
+const MOVED = '__Host-seatgate_moved'
+const movedCookie = setCookie(MOVED, '1', 10)
+
 /** No referrer: the current URL may contain the authorization response. @param cookies values for Set-Cookie */
-export function redirectTo(location: string, cookies: readonly string[]): SignInResponse {
+export function redirectTo(location: string, cookies: readonly string[]): PublicResponse {
   const headers = [...setCookies(cookies), 'Location', location, 'Referrer-Policy', 'no-referrer']
   return { status: 303, headers }
 }
@@ -25,8 +35,8 @@ export function canonicalAddress({ tenant }: Provider, returnTo: string | null):
 }
 
 /** Redirects to the path at the canonical host, where the sign-in starts. */
-export function redirectToCanonicalHost(provider: Provider, returnTo: string | null): SignInResponse {
-  return redirectTo(canonicalAddress(provider, returnTo), [movedCookie()])
+export function redirectToCanonicalHost(provider: Provider, returnTo: string | null): PublicResponse {
+  return redirectTo(canonicalAddress(provider, returnTo), [movedCookie])
 }
 
 /**
@@ -35,32 +45,63 @@ export function redirectToCanonicalHost(provider: Provider, returnTo: string | n
  */
 export function callbackAtCanonicalHost(
   { providers }: Context,
-  { path, query, method, rawHeaders }: SignInRequest,
-): SignInResponse | null {
+  { path, query, method, rawHeaders }: PublicRequest,
+): PublicResponse | null {
   const all = [...providers.values()].map(({ tenant }) => tenant.oidc.redirectUri)
   const [canonical, ...others] = new Set(all.filter((each) => new URL(each).pathname === path))
   if (canonical === undefined || others.length > 0 || !isNavigation(method, rawHeaders)) return null
   if (!isAtNonCanonicalHost(rawHeaders, canonical)) return null
   const url = new URL(canonical)
   url.search = query
-  return redirectTo(url.href, [movedCookie()])
+  return redirectTo(url.href, [movedCookie])
 }
 
 /**
  * Redirects a browser with a late or repeated callback to the requested page if it is already signed in at the tenant,
  * for example in another tab. Otherwise null.
- *
- * @param cookies the values of all Cookie header lines
  */
 export async function signedInAlready(
   context: Context,
   { provider, returnTo, state }: PendingSignIn,
-  { method, rawHeaders }: SignInRequest,
-  cookies: readonly string[],
-): Promise<SignInResponse | null> {
+  { method, rawHeaders }: PublicRequest,
+): Promise<PublicResponse | null> {
   if (returnTo === null || !isNavigation(method, rawHeaders)) return null
-  const session = await sessionOfCookie(context, cookies)
+  const session = await sessionOfCookie(context, rawHeaders)
   if (session === null || session.tenant !== provider.tenant.id || session.endedAt !== null) return null
   if (!(context.now() < session.expiresAt)) return null
   return redirectTo(canonicalAddress(provider, returnTo), [clearSignInCookie(state)])
+}
+
+/** Whether the request's host is not that of `canonical`, and a redirect would help. @param canonical a URL */
+export function isAtNonCanonicalHost(rawHeaders: readonly string[], canonical: string): boolean {
+  const canonicalName = hostnameOf(new URL(canonical).host)
+  const forwarded = forwardedHosts(rawHeaders)
+  if (forwarded === null) return false
+  const names = [...headerLines(rawHeaders, 'host'), ...forwarded].map(hostnameOf)
+  if (names.length === 0 || names.includes(null) || names.includes(canonicalName)) return false
+  return cookieValues(headerLines(rawHeaders, 'cookie'), MOVED).length === 0
+}
+
+/**
+ * The hosts in X-Forwarded-Host and Forwarded (RFC 7239). Accepted from any client, because they only avoid a redirect.
+ * Null for a list longer than any chain of proxies: parsing each element as a URL takes microseconds.
+ */
+function forwardedHosts(rawHeaders: readonly string[]): string[] | null {
+  const xForwardedHost = headerLines(rawHeaders, 'x-forwarded-host').join(',')
+  const forwarded = headerLines(rawHeaders, 'forwarded').join(',')
+  if (xForwardedHost.length > MAX_CHARACTERS || forwarded.length > MAX_CHARACTERS) return null
+  const hosts = xForwardedHost === '' ? [] : xForwardedHost.split(',')
+  if (forwarded !== '')
+    for (const [, host = ''] of forwarded.matchAll(/(?:^|[;,])[ \t]*host="?([^";,]*)/gi)) hosts.push(host)
+  return hosts.length > MAX_HOSTS ? null : hosts
+}
+
+/** Limits of each header; no chain of proxies reaches them. */
+const MAX_CHARACTERS = 4096
+const MAX_HOSTS = 16
+
+/** In lower case, without a port and a trailing dot; null for an invalid host. */
+function hostnameOf(host: string): string | null {
+  const url = /[/?#@\\]/.test(host) ? null : URL.parse(`http://${host.trim()}`)
+  return url === null ? null : url.hostname.replace(/\.$/, '')
 }

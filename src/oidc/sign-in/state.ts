@@ -6,11 +6,10 @@
 import { Refusal } from '../../model/errors.ts'
 import { sanitize } from '../provider/log-text.ts'
 import type { Context } from '../context.ts'
-import { cookieValues, setCookie, signInCookieName } from '../session/cookies.ts'
+import { cookieValues, removeOldSignIns, setCookie, signInCookieName } from '../session/cookies.ts'
 import { newSecret, sha256 } from '../session/session-credentials.ts'
-import { removeOldSignIns } from './sign-in-cookies.ts'
 import { LEEWAY, type Provider } from '../provider/provider.ts'
-import { openState, sealState } from './sealed-state.ts'
+import { type Derived, openState, sealState } from '../seal.ts'
 
 /** ms */
 export const STATE_LIFETIME = 600_000
@@ -19,21 +18,10 @@ const COOKIE_LIFETIME = 3_600
 /** ms that a used id is recorded: until every instance refuses its state as expired. */
 const RECORD_LIFETIME = STATE_LIFETIME + LEEWAY * 1000
 
-export interface NewState {
-  readonly state: string
-  readonly nonce: string
-  /** PKCE (RFC 7636, section 4.1): 256 bits. */
-  readonly verifier: string
-  /** Values for Set-Cookie: the new sign-in's cookie, and removals of old ones. */
-  readonly cookies: readonly string[]
-}
-
-export interface PendingSignIn {
+export interface PendingSignIn extends Derived {
   readonly provider: Provider
   readonly state: string
   readonly epoch: string
-  readonly nonce: string
-  readonly verifier: string
   readonly returnTo: string | null
   /** The sign-in started more than STATE_LIFETIME ago. */
   readonly expired: boolean
@@ -41,13 +29,16 @@ export interface PendingSignIn {
 
 const unavailable = new Refusal('unavailable', 'Sign-in is temporarily unavailable. Try again later.')
 
-/** @returns a Refusal when the record of completed sign-ins is unavailable, because the sign-in could not complete */
+/**
+ * @returns with values for Set-Cookie: the new sign-in's cookie, and removals of old ones. A Refusal when the record of
+ * completed sign-ins is unavailable, because the sign-in could not complete.
+ */
 export async function newState(
   context: Context,
   { tenant }: Provider,
   returnTo: string | null,
   cookieLines: readonly string[],
-): Promise<NewState | Refusal> {
+) {
   const epoch = await context.ephemeral
     .epoch()
     .catch((cause: unknown) => signInsUnavailable(context, tenant.id, cause))
@@ -58,17 +49,10 @@ export async function newState(
   const startedAt = Math.floor(context.now() / 1000)
   const bound = boundTo({ tenant }, state, startedAt)
   const { sealed, nonce, verifier } = sealState(`${epoch}${returnTo ?? ''}`, secret, state, bound)
-  const own = setCookie(
-    signInCookieName(state),
-    `${tenant.id}.${startedAt.toString(36)}.${sealed}`,
-    COOKIE_LIFETIME,
-  )
-  return {
-    state,
-    nonce,
-    verifier,
-    cookies: [own, ...removeOldSignIns(cookieLines, own.length, context.cookieBytes)],
-  }
+  const value = `${tenant.id}.${startedAt.toString(36)}.${sealed}`
+  const own = setCookie(signInCookieName(state), value, COOKIE_LIFETIME)
+  const removed = removeOldSignIns(cookieLines, own.length, context.cookieBytes)
+  return { state, nonce, verifier, cookies: [own, ...removed] }
 }
 
 /** Tenant, time in base 36, sealed text. */

@@ -1,10 +1,16 @@
 /**
- * Parses a provider's token as a compact JWS (RFC 7515, section 7.1) without verifying it. As strict as the parser of the
+ * Parses a provider's token as a compact JWS (RFC 7515, section 7.1), and verifies its signature. As strict as the parser of the
  * gateway's own tokens (`decision/authn/jws.ts`), except that `kid` is allowed. Refuses what jose accepts: padding, white
  * space, non-zero trailing bits and duplicate members.
  */
 
+import { isUtf8 } from 'node:buffer'
+import { compactVerify, errors } from 'jose'
 import { isJsonObject, parseJson } from '../../lib/json.ts'
+import { Refusal } from '../../model/errors.ts'
+import { codeOf, ProviderError } from '../provider/errors.ts'
+import type { TokenSource } from '../provider/jwks.ts'
+import type { Provider } from '../provider/provider.ts'
 
 /** Characters; enough for hundreds of groups. */
 export const MAX_TOKEN = 64 * 1024
@@ -25,9 +31,7 @@ export interface CompactJws {
  */
 const REFUSED_PARAMETERS = ['crit', 'b64', 'zip', 'enc'] as const
 
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
-
-/** @returns null for any other text */
+/** Without verifying it. @returns null for any other text */
 export function readCompact(text: string): CompactJws | null {
   if (text.length > MAX_TOKEN) return null
   const parts = text.split('.', 4)
@@ -39,26 +43,55 @@ export function readCompact(text: string): CompactJws | null {
   const { alg, typ = null } = header
   if (typeof alg !== 'string' || (typ !== null && typeof typ !== 'string')) return null
   if (REFUSED_PARAMETERS.some((name) => Object.hasOwn(header, name))) return null
-  return { text, algorithm: alg, type: typ === null ? null : mediaType(typ), claims }
-}
-
-function mediaType(typ: string): string {
-  return typ.toLowerCase().replace(/^application\//, '')
+  const type = typ === null ? null : typ.toLowerCase().replace(/^application\//, '')
+  return { text, algorithm: alg, type, claims }
 }
 
 function readObject(part: string): Claims | null {
   const bytes = decode(part)
-  if (bytes === null) return null
-  try {
-    const parsed = parseJson(utf8.decode(bytes))
-    return 'value' in parsed && isJsonObject(parsed.value) ? parsed.value : null
-  } catch {
-    return null
-  }
+  if (bytes === null || !isUtf8(bytes)) return null
+  const parsed = parseJson(bytes.toString())
+  return 'value' in parsed && isJsonObject(parsed.value) ? parsed.value : null
 }
 
 /** Accepts only canonical base64url without padding (RFC 7515, section 2). */
 function decode(part: string): Buffer | null {
   const bytes = Buffer.from(part, 'base64url')
   return bytes.toString('base64url') === part ? bytes : null
+}
+
+const otherAlgorithm = new Refusal(
+  'token_invalid',
+  'The token is signed with an algorithm that the provider does not advertise or the gateway does not accept.',
+)
+const unknownKey = new Refusal(
+  'token_invalid',
+  'The token is signed with a key that the provider does not publish.',
+)
+const ambiguousKey = new Refusal(
+  'token_invalid',
+  'The token has no kid, and the provider publishes several matching keys.',
+)
+const badSignature = new Refusal('token_invalid', 'The signature of the token is not valid.')
+
+/** @returns null when the signature is valid. Rejects with ProviderError when the keys are unavailable or unusable. */
+export async function checkSignature(
+  jws: CompactJws,
+  provider: Provider,
+  source: TokenSource,
+): Promise<Refusal | null> {
+  const { algorithms } = await provider.discovered()
+  if (!algorithms.includes(jws.algorithm)) return otherAlgorithm
+  try {
+    await provider.keys.with(source, (keys) => compactVerify(jws.text, keys, { algorithms: [jws.algorithm] }))
+    return null
+  } catch (cause) {
+    if (cause instanceof ProviderError) throw cause
+    if (cause instanceof errors.JWKSNoMatchingKey) return unknownKey
+    if (cause instanceof errors.JWKSMultipleMatchingKeys) return ambiguousKey
+    if (cause instanceof errors.JWSSignatureVerificationFailed || cause instanceof errors.JWSInvalid)
+      return badSignature
+    // The key itself is invalid or too short, which says nothing about the token.
+    throw new ProviderError(`a key of the provider is not usable (${codeOf(cause)})`)
+  }
 }

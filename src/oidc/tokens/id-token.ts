@@ -5,10 +5,9 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { Refusal } from '../../model/errors.ts'
 import { hashOf } from '../provider/algorithms.ts'
-import { type Claims, type CompactJws, readCompact } from './compact-jws.ts'
+import { checkSignature, type Claims, type CompactJws, readCompact } from './compact-jws.ts'
 import type { TokenSource } from '../provider/jwks.ts'
 import { LEEWAY, type Provider } from '../provider/provider.ts'
-import { checkSignature } from './signature.ts'
 
 export interface IdTokenChecks {
   readonly source: TokenSource
@@ -22,12 +21,6 @@ export interface IdTokenChecks {
   readonly accessToken: string | null
   /** The required `sub`; null at sign-in. */
   readonly sub: string | null
-}
-
-/** A verified ID token. */
-export interface IdToken {
-  readonly claims: Claims
-  readonly sub: string
 }
 
 const malformed = new Refusal('token_invalid', 'The ID token is not a signed JWT in canonical form.')
@@ -50,11 +43,7 @@ const noSub = new Refusal('token_invalid', 'The ID token has no valid sub.')
 const otherSub = new Refusal('token_invalid', 'The ID token has a different sub.')
 
 /** Rejects with ProviderError when the provider's keys are unavailable. */
-export async function verifyIdToken(
-  text: string,
-  provider: Provider,
-  checks: IdTokenChecks,
-): Promise<IdToken | Refusal> {
+export async function verifyIdToken(text: string, provider: Provider, checks: IdTokenChecks) {
   const jws = readCompact(text)
   if (jws === null) return malformed
   if (jws.type !== null && jws.type !== 'jwt') return notIdToken
@@ -63,13 +52,13 @@ export async function verifyIdToken(
   return checkClaims(jws, provider, checks)
 }
 
-function checkClaims(jws: CompactJws, provider: Provider, checks: IdTokenChecks): IdToken | Refusal {
+function checkClaims(jws: CompactJws, provider: Provider, checks: IdTokenChecks) {
   const { claims } = jws
   const { issuer, clientId } = provider.tenant.oidc
   if (claims.iss !== issuer) return otherIssuer
   if (isOtherType(claims)) return notIdToken
   const refusal =
-    checkAudience(claims, clientId) ?? checkTimes(claims, checks.now) ?? checkNonce(claims, checks) ?? null
+    checkAudience(claims, clientId) ?? checkTimes(claims, checks.now) ?? checkNonce(claims, checks)
   if (refusal !== null) return refusal
   if (!matchesAccessToken(jws, checks.accessToken)) return otherAccessToken
   if (!isSubject(claims.sub)) return noSub

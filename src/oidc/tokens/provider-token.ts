@@ -9,13 +9,10 @@
  */
 
 import { Refusal } from '../../model/errors.ts'
-import { type Claims, type CompactJws, readCompact } from './compact-jws.ts'
+import { checkSignature, type Claims, type CompactJws, readCompact } from './compact-jws.ts'
 import { checkTimes, isSubject } from './id-token.ts'
-import { identityOf } from './identity.ts'
+import { identityOf, isOfTenant, otherTenant, readSeatsClaim } from './claims.ts'
 import { LEEWAY, type Provider } from '../provider/provider.ts'
-import { readSeatsClaim } from './seats-claim.ts'
-import { checkSignature } from './signature.ts'
-import { isOfTenant, otherTenant } from './tenant-claim.ts'
 
 /** Times in seconds since the epoch; `leeway` in seconds. */
 export interface ProviderToken {
@@ -92,13 +89,8 @@ function checkParty(claims: Claims, provider: Provider): Refusal | null {
   const { clientId, audience } = provider.tenant.oidc
   const audiences = audiencesOf(claims)
   if (audiences.some((each) => audience.includes(each))) return null
-  return claims.azp === undefined
-    ? audiences.length > 1
-      ? otherParty
-      : null
-    : claims.azp === clientId
-      ? null
-      : otherParty
+  const isOther = claims.azp === undefined ? audiences.length > 1 : claims.azp !== clientId
+  return isOther ? otherParty : null
 }
 
 function toProviderToken(claims: Claims, { tenant }: Provider): ProviderToken | Refusal {

@@ -7,13 +7,19 @@ import * as client from 'openid-client'
 import { Refusal } from '../../model/errors.ts'
 import type { Claims } from './compact-jws.ts'
 import { type IdTokenChecks, verifyIdToken } from './id-token.ts'
-import { type Identity, identityOf } from './identity.ts'
+import {
+  type Identity,
+  identityOf,
+  isDistributed,
+  isOfTenant,
+  lacksTenant,
+  otherTenant,
+  readSeatsClaim,
+} from './claims.ts'
 import type { OidcLog } from '../ports.ts'
 import type { Provider } from '../provider/provider.ts'
-import { isDistributed, readSeatsClaim } from './seats-claim.ts'
-import { isOfTenant, lacksTenant, otherTenant } from './tenant-claim.ts'
 import type { ProviderTokens } from '../provider/token-endpoint.ts'
-import { translateError } from '../provider/openid-client-errors.ts'
+import { clientErrorCode, translateError } from '../provider/errors.ts'
 
 export interface SignedInUser {
   readonly identity: Identity
@@ -24,9 +30,12 @@ export interface SignedInUser {
 export type UserChecks = Pick<IdTokenChecks, 'now' | 'nonce' | 'nonceOptional' | 'sub'>
 
 const NO_CLAIMS: Claims = Object.freeze({})
+/** Codes of openid-client: `sub` of userinfo differs or is missing. */
+const SUBJECT = new Set(['OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED', 'OAUTH_INVALID_RESPONSE'])
+const otherSub = new Refusal('token_invalid', 'The sub of userinfo differs from the sub of the ID token.')
 const noIdentity = new Refusal('token_invalid', 'The identity provider did not identify the user.')
 
-/** Rejects with ProviderError, ProviderRefused or TokenRefused. */
+/** Rejects with ProviderError or ProviderRefused. */
 export async function readUser(
   provider: Provider,
   tokens: ProviderTokens,
@@ -44,6 +53,7 @@ export async function readUser(
     lacksTenant(claims, tenant.oidc) ||
     (claims.email === undefined && tenant.oidc.scopes.includes('email'))
   const more = isIncomplete ? await userinfo(provider, tokens.accessToken, sub) : NO_CLAIMS
+  if (more instanceof Refusal) return more
   if (!isOfTenant(tenant.oidc, claims, more)) return otherTenant
   const seats = first.names === null ? readSeatsClaim(more, path) : first
   if (seats.malformed || isDistributed(claims, path))
@@ -66,13 +76,14 @@ async function verifiedToken(
   return { sub: checks.sub, claims: NO_CLAIMS }
 }
 
-/** No claims without a userinfo endpoint. Rejects when `sub` differs. */
-async function userinfo(provider: Provider, accessToken: string, sub: string): Promise<Claims> {
+/** No claims without a userinfo endpoint. */
+async function userinfo(provider: Provider, accessToken: string, sub: string): Promise<Claims | Refusal> {
   const { configuration, hasUserinfo } = await provider.discovered()
   if (!hasUserinfo) return NO_CLAIMS
   try {
     return await client.fetchUserInfo(configuration, accessToken, sub)
   } catch (cause) {
+    if (SUBJECT.has(clientErrorCode(cause))) return otherSub
     throw translateError(cause, 'userinfo')
   }
 }

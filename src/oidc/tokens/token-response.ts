@@ -10,27 +10,12 @@ const tooLong = new Refusal(
   "The user's Seats do not fit into a token. The tenant's administrator must grant fewer Seats, or Seats in fewer spaces.",
 )
 
-export interface TokenResponse {
-  readonly access_token: string
-  readonly token_type: 'Bearer'
-  /** Seconds. */
-  readonly expires_in: number
-  readonly refresh_token?: string
-  readonly user: {
-    readonly sub: string
-    readonly email?: string
-    readonly name?: string
-    readonly tenant_id: string
-    readonly seats: readonly string[]
-  }
-}
-
 /** Signs the token. @returns a function that adds the refresh handle, or null for none */
 export async function mintFor(
   { mint, log }: Context,
   tenant: OidcTenant,
   { identity, seats, issuedAt }: Pick<SignedIn, 'identity' | 'seats' | 'issuedAt'>,
-): Promise<((handle: string | null) => TokenResponse) | Refusal> {
+) {
   const known = {
     ...(identity.email === null ? {} : { email: identity.email }),
     ...(identity.name === null ? {} : { name: identity.name }),
@@ -48,7 +33,7 @@ export async function mintFor(
     )
     return tooLong
   }
-  return (handle) => ({
+  return (handle: string | null) => ({
     access_token: token,
     token_type: 'Bearer',
     expires_in: Math.ceil(tenant.token.lifetime / 1000),

@@ -1,6 +1,5 @@
 /** Calls between the primary and a worker over the IPC channel of node:cluster: each call has one response. */
 
-/** One end of a process channel. */
 export interface Port {
   send(message: unknown): void
   onMessage(receive: (message: unknown) => void): void
@@ -50,7 +49,6 @@ export class Channel {
     })
   }
 
-  /** A call without a response. */
   notify(method: string, argument?: unknown): void {
     if (!this.#ended) this.#port.send({ method, argument, id: null } satisfies Message)
   }

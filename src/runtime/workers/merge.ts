@@ -11,7 +11,6 @@ export class MergedMetrics {
   #ended: Snapshot | null = null
   #adding: Promise<void> = Promise.resolve()
 
-  /** @param member the worker's id */
   update(member: number, snapshot: Snapshot): void {
     this.#latest.set(member, snapshot)
   }

@@ -1,15 +1,8 @@
 /** The pool of workers: starts them, checks that they respond, replaces those that end, and ends them. */
 
 import cluster, { type Worker } from 'node:cluster'
+import { fileURLToPath } from 'node:url'
 import { Channel } from './channel.ts'
-
-export interface PoolOptions {
-  readonly size: number
-  /** The script of a worker. */
-  readonly exec: string
-  readonly env: NodeJS.ProcessEnv
-  readonly listener: PoolListener
-}
 
 export interface PoolListener {
   /** Called before the worker's first message. */
@@ -40,30 +33,23 @@ const STABLE = 10_000
 /** Milliseconds between liveness calls, and without a response before a worker is killed. */
 const PING_EVERY = 1000
 const UNRESPONSIVE = 10_000
+const WORKER = fileURLToPath(new URL('../worker.js', import.meta.url))
 
 export class Pool {
-  readonly #options: PoolOptions
+  readonly size: number
+  readonly #listener: PoolListener
   readonly #workers = new Map<Worker, PoolWorker>()
   readonly #ready = new Set<PoolWorker>()
-  #closing = false
+  /** True from the beginning of `close` on. */
+  closing = false
   #delay = REPLACE_FIRST
 
-  constructor(options: PoolOptions) {
-    this.#options = options
-    cluster.setupPrimary({
-      exec: options.exec,
-      args: [],
-      execArgv: [],
-      silent: true,
-      serialization: 'advanced',
-    })
+  constructor(size: number, listener: PoolListener) {
+    this.size = size
+    this.#listener = listener
+    cluster.setupPrimary({ exec: WORKER, args: [], execArgv: [], silent: true, serialization: 'advanced' })
   }
 
-  get closing(): boolean {
-    return this.#closing
-  }
-
-  /** Workers that serve requests. */
   get workers(): PoolWorker[] {
     return [...this.#ready]
   }
@@ -73,7 +59,7 @@ export class Pool {
     try {
       // The first worker determines the port where the configuration leaves it open.
       await this.#begin(this.#fork())
-      const others = Array.from({ length: this.#options.size - 1 }, () => this.#begin(this.#fork()))
+      const others = Array.from({ length: this.size - 1 }, () => this.#begin(this.#fork()))
       await Promise.all(others)
     } catch (cause) {
       await this.close(() => Promise.resolve())
@@ -83,7 +69,7 @@ export class Pool {
 
   /** @param end asks a worker to end; a worker that is still running afterwards is killed */
   async close(end: (worker: PoolWorker) => Promise<unknown>): Promise<void> {
-    this.#closing = true
+    this.closing = true
     await Promise.all(
       [...this.#workers].map(async ([clusterWorker, worker]) => {
         const gone = new Promise((resolve) => clusterWorker.once('exit', resolve))
@@ -95,7 +81,7 @@ export class Pool {
   }
 
   #fork(): PoolWorker {
-    const clusterWorker = cluster.fork(this.#options.env)
+    const clusterWorker = cluster.fork(process.env)
     const channel = new Channel({
       send: (message) =>
         void (clusterWorker.isConnected() && clusterWorker.send(message as object, () => {})),
@@ -105,7 +91,7 @@ export class Pool {
     const worker: PoolWorker = { id: clusterWorker.id, pid: clusterWorker.process.pid ?? 0, channel, kill }
     this.#workers.set(clusterWorker, worker)
     this.#relay(clusterWorker)
-    this.#options.listener.forked(worker)
+    this.#listener.forked(worker)
     const startedAt = performance.now()
     const watch = this.#watch(clusterWorker, channel)
     clusterWorker.once('exit', (code, signal) => {
@@ -113,8 +99,8 @@ export class Pool {
       this.#workers.delete(clusterWorker)
       this.#ready.delete(worker)
       channel.end()
-      this.#options.listener.ended(worker, signal ?? `exit code ${code}`)
-      if (!this.#closing) this.#replace(performance.now() - startedAt)
+      this.#listener.ended(worker, signal ?? `exit code ${code}`)
+      if (!this.closing) this.#replace(performance.now() - startedAt)
     })
     return worker
   }
@@ -122,7 +108,7 @@ export class Pool {
   #replace(lived: number): void {
     this.#delay = lived > STABLE ? REPLACE_FIRST : Math.min(this.#delay * 2, REPLACE_LAST)
     setTimeout(() => {
-      if (this.#closing) return
+      if (this.closing) return
       const worker = this.#fork()
       this.#begin(worker).catch((cause: unknown) => this.#giveUp(worker, cause))
     }, this.#delay)
@@ -131,13 +117,13 @@ export class Pool {
   async #begin(worker: PoolWorker): Promise<void> {
     const response = await worker.channel.call('begin')
     this.#ready.add(worker)
-    this.#options.listener.ready(worker, response)
+    this.#listener.ready(worker, response)
   }
 
   /** Its exit starts a replacement, with a growing delay while none can begin. */
   #giveUp(worker: PoolWorker, cause: unknown): void {
-    if (this.#closing) return
-    this.#options.listener.failed(worker, cause)
+    if (this.closing) return
+    this.#listener.failed(worker, cause)
     worker.kill()
   }
 
@@ -168,7 +154,7 @@ export class Pool {
     clusterWorker.process.stdout?.setEncoding('utf8')
     clusterWorker.process.stdout?.on('data', (text: string) => {
       const end = text.lastIndexOf('\n') + 1
-      if (end > 0) this.#options.listener.output(rest + text.slice(0, end))
+      if (end > 0) this.#listener.output(rest + text.slice(0, end))
       rest = end > 0 ? text.slice(end) : rest + text
     })
     clusterWorker.process.stderr?.on('data', (chunk: Buffer) => process.stderr.write(chunk))

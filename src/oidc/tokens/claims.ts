@@ -1,0 +1,101 @@
+/** Reads the claims of ID tokens and userinfo: the user, the Seat names, the tenant. */
+
+import type { OidcConfig } from '../../config/config.ts'
+import { isJsonObject } from '../../lib/json.ts'
+import { Refusal } from '../../model/errors.ts'
+import type { Claims } from './compact-jws.ts'
+
+export interface Identity {
+  /** Alone identifies a user, never the email address. */
+  readonly sub: string
+  readonly email: string | null
+  readonly name: string | null
+}
+
+const MAX_TEXT = 320
+
+/** @param more claims of userinfo, for claims that the ID token lacks */
+export function identityOf(sub: string, claims: Claims, more: Claims = {}): Identity {
+  return {
+    sub,
+    email: emailOf(claims) ?? emailOf(more),
+    name: textOf(claims.name) ?? textOf(more.name),
+  }
+}
+
+/** An address that the provider marks as unverified is dropped: it may belong to another person. */
+function emailOf({ email, email_verified: verified }: Claims): string | null {
+  return verified === false || verified === 'false' ? null : textOf(email)
+}
+
+function textOf(value: unknown): string | null {
+  if (typeof value !== 'string' || value === '' || value.length > MAX_TEXT || !value.isWellFormed())
+    return null
+  return value
+}
+
+/**
+ * Reads the Seat names, which `seat-mapping.ts` looks up: distinct ones in order; null when the claim is absent, so that
+ * userinfo may have it. A claim is malformed that is not a string, an array of strings or null.
+ *
+ * @param path as for `claimAt`
+ */
+export function readSeatsClaim(
+  claims: Claims,
+  path: string,
+): { readonly names: readonly string[] | null; readonly malformed: boolean } {
+  const value = claimAt(claims, path)
+  if (value === undefined) return { names: null, malformed: false }
+  if (value === null) return { names: [], malformed: false }
+  if (typeof value === 'string') return { names: [value], malformed: false }
+  if (!Array.isArray(value) || !value.every((each) => typeof each === 'string'))
+    return { names: [], malformed: true }
+  return { names: [...new Set<string>(value)], malformed: false }
+}
+
+/**
+ * Whether the claim is a distributed claim (OpenID Connect Core 1.0, section 5.6.2), as Entra ID sends for many groups.
+ * The gateway does not fetch those.
+ */
+export function isDistributed({ _claim_names: names }: Claims, path: string): boolean {
+  return isJsonObject(names) && Object.hasOwn(names, path)
+}
+
+export const otherTenant = new Refusal(
+  'token_invalid',
+  'The claims of the identity provider do not match this tenant.',
+)
+
+/** Whether userinfo must be queried for the claim of `tenant_claim`. */
+export function lacksTenant(claims: Claims, { tenantClaim }: OidcConfig): boolean {
+  return tenantClaim !== null && claimAt(claims, tenantClaim.name) === undefined
+}
+
+/**
+ * Checks `tenant_claim`, which distinguishes tenants that share a provider and a client. Without the setting every user of
+ * the provider belongs to the tenant.
+ *
+ * @param more claims of userinfo, for claims that the token lacks
+ */
+export function isOfTenant({ tenantClaim }: OidcConfig, claims: Claims, more: Claims = {}): boolean {
+  if (tenantClaim === null) return true
+  const { name, value } = tenantClaim
+  const found = claimAt(claims, name) ?? claimAt(more, name)
+  return found === value || (Array.isArray(found) && found.includes(value))
+}
+
+/**
+ * @param path the name of a claim, which may contain dots (`https://acme.example/roles`); otherwise a path through nested
+ *   objects (`realm_access.roles`)
+ * @returns undefined when the claim is absent
+ */
+function claimAt(claims: Claims, path: string): unknown {
+  if (Object.hasOwn(claims, path)) return claims[path]
+  let at: unknown = claims
+  for (const name of path.split('.')) {
+    // Own members only, so that `constructor` is not found on the prototype.
+    if (!isJsonObject(at) || !Object.hasOwn(at, name)) return undefined
+    at = at[name]
+  }
+  return at
+}
