@@ -124,3 +124,20 @@ for (const [name, pair] of Object.entries({ plain, 'over TLS': overTls } satisfi
     t.equal(received, size)
   })
 }
+
+t.test('plain sockets read into one buffer, and each chunk is a copy', async (t) => {
+  const [one, other] = [await plain(t), await plain(t)]
+  const chunks: Buffer[] = []
+  for (const { socket } of [one, other]) {
+    const take = (chunk: Buffer) => chunks.push(chunk) > 0
+    socket.on('data', take)
+    readDirectly(socket, take)
+  }
+  one.client.write('first')
+  while (chunks.length < 1) await sleep(1)
+  other.client.write('second')
+  while (chunks.length < 2) await sleep(1)
+  t.same(chunks.map(String), ['first', 'second'])
+  // Node.js makes a buffer of this length for the bytes of a read; a copy is a part of a pool.
+  for (const chunk of chunks) t.ok(chunk.buffer.byteLength > chunk.length)
+})
