@@ -43,9 +43,7 @@ type Sourced<V> = AsOf<V> & { readonly source: Source }
 
 export class SeatCache {
   readonly #store: GrantReader
-  readonly #redis: RedisConnection
-  readonly #keys: Keys
-  readonly #seal: Seal
+  readonly #shared: SharedCache
   readonly #history: Pick<History, 'isCurrent'>
   readonly #now: () => number
   readonly #lookups: Lookups
@@ -54,16 +52,14 @@ export class SeatCache {
   /** @param now monotonic ms */
   constructor(
     store: GrantReader,
-    { connection, keys, seal }: SharedCache,
+    shared: SharedCache,
     history: Pick<History, 'isCurrent'>,
     now: () => number,
     lookups = new Lookups(),
   ) {
     this.#lookups = lookups
     this.#store = store
-    this.#redis = connection
-    this.#keys = keys
-    this.#seal = seal
+    this.#shared = shared
     this.#history = history
     this.#now = now
   }
@@ -100,9 +96,9 @@ export class SeatCache {
   ): Promise<Sourced<V>> {
     // In UTF-8, names that differ only in lone surrogates become the same key.
     if (!key.isWellFormed()) return { ...(await load()), source: 'store' }
-    const at = this.#keys.value(kind, tenant, key)
+    const at = this.#shared.keys.value(kind, tenant, key)
     const sealed = await this.#get(at)
-    const cached = sealed === null ? null : decode(this.#seal.open(at, sealed), shape)
+    const cached = sealed === null ? null : decode(this.#shared.seal.open(at, sealed), shape)
     if (cached !== null && this.#history.isCurrent(cached, { tenant, kind, key })) {
       this.#lookups.hits++
       return { ...cached, source: 'redis' }
@@ -110,14 +106,14 @@ export class SeatCache {
     this.#lookups.misses++
     const read = await load()
     // Clients can invent ids that don't exist: caching those would fill Redis. A partial Seat is not cached either.
-    if (read.value !== null && isComplete(read.value)) this.#set(at, this.#seal.seal(at, encode(read)))
+    if (read.value !== null && isComplete(read.value)) this.#set(at, this.#shared.seal.seal(at, encode(read)))
     return { ...read, source: 'store' }
   }
 
   async #get(at: string): Promise<string | null> {
-    if (!isReady(this.#redis) || this.#now() < this.#pausedUntil) return null
+    if (!isReady(this.#shared.connection) || this.#now() < this.#pausedUntil) return null
     try {
-      const found: unknown = await this.#redis.get(at)
+      const found: unknown = await this.#shared.connection.get(at)
       return typeof found === 'string' ? found : null
     } catch {
       this.#pausedUntil = this.#now() + PAUSE
@@ -126,7 +122,8 @@ export class SeatCache {
   }
 
   #set(at: string, text: string): void {
-    if (!isReady(this.#redis) || this.#now() < this.#pausedUntil || text.length > MAX_VALUE) return
-    this.#redis.set(at, text, 'EX', TTL).catch(() => {})
+    if (!isReady(this.#shared.connection) || this.#now() < this.#pausedUntil || text.length > MAX_VALUE)
+      return
+    this.#shared.connection.set(at, text, 'EX', TTL).catch(() => {})
   }
 }

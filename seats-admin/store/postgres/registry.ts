@@ -1,6 +1,5 @@
 /** The registry of a fleet's instances, with the change feed that they follow. */
 
-import type { Position } from '../../model/change.ts'
 import { monotonic } from '../clock.ts'
 import { feedParameters, feedQuery, feedReading } from '../feed.ts'
 import { integer, type Row, text } from '../rows.ts'
@@ -40,58 +39,52 @@ const INSTANCES = sql(
 const FORGET = sql('DELETE FROM instances WHERE id = :id AND beat = :beat')
 const LEAVE = sql('DELETE FROM instances WHERE id = :id')
 
-export class PostgresRegistry implements Registry {
-  readonly #pools: ConnectionPools
+export function registryOf(pools: ConnectionPools): Registry {
   /** The feed's connection from before the first observation of a beat. */
-  #first: Connection | null = null
-  #observed = false
+  let first: Connection | null = null
+  let observed = false
+  const query = (question: Sql, values: Values) =>
+    pools.queryUnobserved(pools.administration, question, values)
+  return {
+    async register(id, name) {
+      pools.prepareToFollow()
+      await query(REGISTER, { id, name: replaceUnstorable(name) })
+    },
 
-  constructor(pools: ConnectionPools) {
-    this.#pools = pools
-  }
+    /**
+     * The commit is not durable: a crash of the server may undo the newest beats. The instance counts beats itself and
+     * never repeats one, so the next beat still differs; `forget` detects the crash.
+     */
+    async follow(id, beat, position, applied) {
+      const values = { id, beat, applied, mark: position?.mark ?? 0, ...feedParameters(position) }
+      const rows = await pools.follow((connection) => {
+        if (!observed) first = connection
+        return connection.query(FOLLOW, values)
+      })
+      return { ...feedReading(rows, position), registered: rows[0]?.registered === 1 }
+    },
 
-  async register(id: string, name: string): Promise<void> {
-    this.#pools.prepareToFollow()
-    await this.#query(REGISTER, { id, name: replaceUnstorable(name) })
-  }
+    async instances() {
+      observed = true
+      return (await query(INSTANCES, {})).map(instance)
+    },
 
-  /**
-   * The commit is not durable: a crash of the server may undo the newest beats. The instance counts beats itself and never
-   * repeats one, so the next beat still differs; {@link forget} detects the crash.
-   */
-  async follow(id: string, beat: number, position: Position | null, applied: number) {
-    const values = { id, beat, applied, mark: position?.mark ?? 0, ...feedParameters(position) }
-    const rows = await this.#pools.follow((connection) => {
-      if (!this.#observed) this.#first = connection
-      return connection.query(FOLLOW, values)
-    })
-    return { ...feedReading(rows, position), registered: rows[0]?.registered === 1 }
-  }
+    /**
+     * Uses the feed's connection: if it has been open during the whole observation, the server has not crashed and no
+     * beat was undone.
+     */
+    async forget(id, beat) {
+      await pools.follow(async (connection) => {
+        if (connection !== first && monotonic() - connection.openedAt < SETTLE_TIME) {
+          throw new StoreUnavailable('the connection was lost recently: heartbeats may be missing')
+        }
+        await connection.query(FORGET, { id, beat })
+      })
+    },
 
-  async instances(): Promise<readonly Instance[]> {
-    this.#observed = true
-    return (await this.#query(INSTANCES, {})).map(instance)
-  }
-
-  /**
-   * Uses the feed's connection: if it has been open during the whole observation, the server has not crashed and no beat
-   * was undone.
-   */
-  async forget(id: string, beat: number): Promise<void> {
-    await this.#pools.follow(async (connection) => {
-      if (connection !== this.#first && monotonic() - connection.openedAt < SETTLE_TIME) {
-        throw new StoreUnavailable('the connection was lost recently: heartbeats may be missing')
-      }
-      await connection.query(FORGET, { id, beat })
-    })
-  }
-
-  async leave(id: string): Promise<void> {
-    await this.#query(LEAVE, { id })
-  }
-
-  #query(question: Sql, values: Values): Promise<Row[]> {
-    return this.#pools.queryUnobserved(this.#pools.administration, question, values)
+    async leave(id) {
+      await query(LEAVE, { id })
+    },
   }
 }
 

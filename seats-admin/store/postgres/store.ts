@@ -9,7 +9,7 @@ import { unavailable } from './errors.ts'
 import { memberWritesOf } from './member-writer.ts'
 import { migrate } from './migrations.ts'
 import { readerOf } from './reader.ts'
-import { PostgresRegistry } from './registry.ts'
+import { registryOf } from './registry.ts'
 import { seatWritesOf } from './seat-writer.ts'
 import { sessionsOf } from './sessions.ts'
 import { parseUrl, type Target } from './url.ts'
@@ -76,7 +76,7 @@ function storeOf(pools: ConnectionPools): Store {
     ...apiKeyWritesOf(pools),
     ...memberWritesOf(pools),
     sessions: { readSession, ...sessionsOf(pools) },
-    registry: new PostgresRegistry(pools),
+    registry: registryOf(pools),
     ownership: null,
     health: pools.health,
     close: () => pools.close(),

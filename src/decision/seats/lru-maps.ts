@@ -111,12 +111,7 @@ export class MemoryBudget {
     this.#levels[share.level]?.delete(share)
     share.level = level
     if (level < 0) this.#shares.delete(share.tenant)
-    else this.#sharesAt(level).add(share)
-  }
-
-  #sharesAt(level: number): Set<Share> {
-    while (this.#levels.length <= level) this.#levels.push(new Set())
-    return this.#levels[level] as Set<Share>
+    else (this.#levels[level] ??= new Set()).add(share)
   }
 
   #evict(): void {
