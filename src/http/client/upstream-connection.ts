@@ -41,8 +41,11 @@ export interface UpstreamConnectionSettings extends Address {
   readonly keepAliveMax: number
 }
 
-/** One read buffer for all connections: the parser copies what it retains. */
-const buffer = Buffer.allocUnsafeSlow(64 * 1024)
+/**
+ * One read buffer for all connections: the parser copies what it retains. It holds more than the 64 KiB of the largest
+ * packet of a local upstream, so that a response of that size arrives in one read.
+ */
+const buffer = Buffer.allocUnsafeSlow(128 * 1024)
 
 /** Milliseconds subtracted from the announced timeout of the upstream, for latency and clock differences. */
 const KEEP_ALIVE_MARGIN = 1000
@@ -79,7 +82,10 @@ export class UpstreamConnection implements RequestControl, MessageSink<ParsedRes
   #used = false
   #closed = false
   #paused = false
-  /** Runs while a body arrives in parts. Each part moves `#deadline` (monotonic ms) instead of the timer. */
+  /**
+   * Runs since a body arrived in parts. Each part moves `#deadline` (monotonic ms) instead of the timer, and the next
+   * body uses the same timer.
+   */
   #timer: NodeJS.Timeout | null = null
   #deadline = 0
 
@@ -259,7 +265,6 @@ export class UpstreamConnection implements RequestControl, MessageSink<ParsedRes
     this.#receiver = null
     this.#inResponseBody = false
     this.#used = true
-    this.#stopTimer()
     if (this.#paused) this.#resumeReading()
     // The upstream would take the rest of an unfinished request for the next one.
     const reusable = this.#keepAlive && !this.#writing && !this.#closed
@@ -337,6 +342,7 @@ export class UpstreamConnection implements RequestControl, MessageSink<ParsedRes
   /** The timer has fired; parts that arrived since may have moved the deadline. */
   checkBodyDeadline(): void {
     this.#timer = null
+    if (!this.#inResponseBody || this.#paused) return
     const rest = this.#deadline - performance.now()
     if (rest > 0) this.#awaitBody()
     else this.close(new BodyTimeout('the upstream stopped sending inside the response body'))

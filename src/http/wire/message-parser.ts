@@ -62,7 +62,8 @@ const MAX_SIZE_LINE = 1024
 const MAX_EXTENSIONS = 16 * 1024
 /** Smaller parts of chunks from one read are combined: a separate buffer for each costs more than the copy. */
 const SMALL_CHUNK = 1024
-/** Bytes decoded at a time in search of the end of a head. */
+/** Bytes decoded at first in search of the end of a head, which most heads are shorter than, and otherwise. */
+const FIRST_DECODE = 4 * 1024
 const DECODE_BYTES = 20 * 1024
 
 const NO_TRAILERS: readonly string[] = Object.freeze([])
@@ -206,7 +207,7 @@ export class MessageParser<Head extends Framed> {
   }
 
   #readHead(bytes: Buffer, at: number, to: number): number {
-    const text = bytes.toString('latin1', at, Math.min(to, at + DECODE_BYTES))
+    const text = decodeHead(bytes, at, to)
     const before = this.#partial.length
     const partial = before === 0 ? text : this.#partial + text
     const start = this.#grammar.skipsEmptyLines ? emptyLines(partial) : 0
@@ -223,19 +224,21 @@ export class MessageParser<Head extends Framed> {
     const source = whole ? { bytes, offset: at } : { bytes: Buffer.from(partial, 'latin1'), offset: 0 }
     const head = this.#grammar.readHead({ text: partial, ...source, start, end: end + 2 }, this.#bodiless)
     const next = at + end + 4 - before
-    return this.#startBody(head, partial, end + 4, next, to)
+    return this.#startBody(head, { text: partial, from: end + 4 }, bytes, next, to)
   }
 
-  /** @param from the position of the body in `text` @param at the position of the body in the bytes */
-  #startBody(head: Head, text: string, from: number, at: number, to: number): number {
+  /** @param decoded the text of the head; the body begins at `from` @param at the position of the body in the bytes */
+  #startBody(head: Head, decoded: DecodedHead, bytes: Buffer, at: number, to: number): number {
     const { length } = head
     this.#state = stateOf(length)
     this.#remaining = length
     this.#sink.head(head)
     if (this.#state !== 'fixed') return at
     if (length === 0) return this.#finish(at)
-    if (length > this.#grammar.maxTextBody || length > to - at || length > text.length - from) return at
-    this.#sink.body(text.slice(from, from + length))
+    if (length > this.#grammar.maxTextBody || length > to - at) return at
+    const { text, from } = decoded
+    const isDecoded = length <= text.length - from
+    this.#sink.body(isDecoded ? text.slice(from, from + length) : bytes.toString('latin1', at, at + length))
     return this.#finish(at + length)
   }
 
@@ -325,6 +328,17 @@ export class MessageParser<Head extends Framed> {
     this.#sink.end(trailers)
     return at
   }
+}
+
+interface DecodedHead {
+  readonly text: string
+  readonly from: number
+}
+
+function decodeHead(bytes: Buffer, at: number, to: number): string {
+  const text = bytes.toString('latin1', at, Math.min(to, at + FIRST_DECODE))
+  if (text.length < FIRST_DECODE || text.includes('\r\n\r\n')) return text
+  return bytes.toString('latin1', at, Math.min(to, at + DECODE_BYTES))
 }
 
 /** The position after the empty lines. */
