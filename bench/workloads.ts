@@ -140,7 +140,11 @@ export const workloads: readonly Workload[] = [
   workload('public', 'a public route', { rivals: [], each: () => [['/open/7', '']] }),
   workload('answers-1k', 'answers of 1 KiB', { rivals: [], each: one('/v1/sizes/1k') }),
   workload('answers-64k', 'answers of 64 KiB', { quick: true, each: one('/v1/sizes/64k') }),
-  workload('uploads-16k', 'uploads of 16 KiB', { each: one(PATH), more: { method: 'POST', body: 16_384 } }),
+  workload('uploads-16k', 'uploads of 16 KiB', {
+    quick: true,
+    each: one(PATH),
+    more: { method: 'POST', body: 16_384 },
+  }),
   workload('forbidden', '403: no Seat in the space', {
     ...refused(403),
     each: one(PATH, { hashPerm: [`s2:${seatName(0)}`] }),
