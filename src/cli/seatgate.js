@@ -1,38 +1,53 @@
 #!/usr/bin/env node
-// The `seatgate` command. Plain JavaScript, because it must run on whatever Node.js the machine has: it hands over to
-// the Node.js that the project brings along, which reads TypeScript by itself.
+// The `seatgate` command. Plain JavaScript, because it runs on whatever Node.js the machine has. The package has compiled
+// code. A clone has TypeScript, and brings along the Node.js that reads it.
 
 import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import module, { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { argv, env, execPath, exit, kill, pid, version } from 'node:process'
+import process, { argv, env, execPath, exit, kill, pid, version } from 'node:process'
 import { fileURLToPath } from 'node:url'
 import { setFlagsFromString } from 'node:v8'
 
-const main = join(dirname(fileURLToPath(import.meta.url)), 'main.ts')
+const here = dirname(fileURLToPath(import.meta.url))
+const source = join(here, 'main.ts')
+const isClone = existsSync(source)
+const main = isClone ? source : join(here, '../../dist/src/cli/main.js')
 
-if (isOwnRuntime()) {
+if (isOldNode(isClone ? [26, 0] : [22, 19])) {
+  if (isClone) handOver(runtime())
+  else fail(`it needs Node.js 22.19 or later; this is ${version}`)
+} else {
   // Types are stripped and code is compiled once, and read from the cache from then on: half the start-up time, and
   // 40 MiB less memory. Threads find the cache by the environment.
   const { directory } = module.enableCompileCache()
   if (directory !== undefined) env.NODE_COMPILE_CACHE ??= dirname(directory)
+  // SQLite and globs are experimental in Node.js 22, which it would say on standard error.
+  const { emitWarning } = process
+  process.emitWarning = (warning, ...of) => {
+    if (of[0] !== 'ExperimentalWarning') emitWarning.call(process, warning, ...of)
+  }
   // Reading code makes much garbage; a young generation that grew for it would keep 10 MiB for good. `start` lets it grow.
   setFlagsFromString('--semi-space-growth-factor=1')
   await import(main)
-} else {
-  handOver(runtime())
 }
 
-function isOwnRuntime() {
-  return Number(version.slice(1).split('.')[0]) >= 26
+function isOldNode([major, minor]) {
+  const [ownMajor, ownMinor] = version.slice(1).split('.').map(Number)
+  return ownMajor < major || (ownMajor === major && ownMinor < minor)
+}
+
+function fail(message) {
+  console.error(`seatgate: ${message}`)
+  exit(1)
 }
 
 function runtime() {
   try {
     return createRequire(import.meta.url).resolve('node/bin/node')
   } catch {
-    console.error('seatgate: its Node.js runtime is missing: run "npm ci" first')
-    exit(1)
+    return fail('its Node.js runtime is missing: run "npm ci" first')
   }
 }
 
@@ -41,10 +56,7 @@ function handOver(node) {
   const child = spawn(node, [main, ...argv.slice(2)], { stdio: 'inherit', env })
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGUSR2'])
     process.on(signal, () => child.kill(signal))
-  child.on('error', (error) => {
-    console.error(`seatgate: ${execPath} could not start ${node}: ${error.message}`)
-    exit(1)
-  })
+  child.on('error', (error) => fail(`${execPath} could not start ${node}: ${error.message}`))
   child.on('exit', (code, signal) => {
     if (signal === null) exit(code ?? 1)
     process.removeAllListeners(signal)

@@ -89,7 +89,11 @@ const stateKey = derivation('seatgate/oidc/sign-in/v1')
 function derivation(label: string): (secret: Uint8Array) => Buffer {
   const keys = new WeakMap<Uint8Array, Buffer>()
   const derive = (secret: Uint8Array) => Buffer.from(hkdfSync('sha256', secret, new Uint8Array(0), label, 32))
-  return (secret) => keys.getOrInsertComputed(secret, derive)
+  return (secret) => {
+    const known = keys.get(secret) ?? derive(secret)
+    keys.set(secret, known)
+    return known
+  }
 }
 
 /** @returns the ciphertext and the tag */

@@ -18,8 +18,6 @@ const NO_ROUTE = '(none)'
 
 const DURATION = 'seatgate_request_duration_seconds'
 
-const newTally = () => new RouteTally(BUCKETS)
-
 export class Metrics extends GaugeRegistry {
   #inFlight = 0
   #webSockets = 0
@@ -183,6 +181,11 @@ export class Metrics extends GaugeRegistry {
   }
 
   #route(route: string): RouteTally {
-    return this.#routes.getOrInsertComputed(route, newTally)
+    let tally = this.#routes.get(route)
+    if (tally === undefined) {
+      tally = new RouteTally(BUCKETS)
+      this.#routes.set(route, tally)
+    }
+    return tally
   }
 }

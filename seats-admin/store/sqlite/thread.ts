@@ -43,6 +43,9 @@ interface Waiting {
   readonly timer: NodeJS.Timeout
 }
 
+/** Compiled in the package, and TypeScript in a clone. */
+const WORKER = new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js', import.meta.url)
+
 export class Thread<O extends Operations> {
   readonly #owner: ThreadOwner
   readonly #role: Role
@@ -145,11 +148,12 @@ export class Thread<O extends Operations> {
   }
 
   #start(): Worker {
-    // Without the flags of the process, such as a debugger's port or a test runner's loader.
-    const worker = new Worker(new URL('./worker.ts', import.meta.url), {
+    // Without the flags of the process, such as a debugger's port or a test runner's loader. SQLite is experimental in
+    // Node.js 22, which it would say on standard error.
+    const worker = new Worker(WORKER, {
       workerData: this.#owner.dataOf(this.#role),
       name: `store-${this.#role}`,
-      execArgv: [],
+      execArgv: ['--disable-warning=ExperimentalWarning'],
     })
     this.#running.add(worker)
     worker.on('message', (reply: ThreadReply) => {

@@ -78,7 +78,8 @@ export class FairReads {
     queue.running++
     this.#running++
     // A synchronous throw must end as a rejection does, so that the read gives its capacity back.
-    return Promise.try(read).finally(() => {
+    const result = new Promise<V>((resolve) => resolve(read()))
+    return result.finally(() => {
       queue.running--
       this.#running--
       if (queue.waiting.length > 0) this.#ready.add(tenant)

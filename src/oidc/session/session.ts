@@ -86,10 +86,14 @@ export class Sessions {
   }
 
   #principal(record: SessionRecord): Principal {
-    return this.#principals.getOrInsertComputed(record, this.#principalOf)
+    const cached = this.#principals.get(record)
+    if (cached !== undefined) return cached
+    const principal = this.#principalOf(record)
+    this.#principals.set(record, principal)
+    return principal
   }
 
-  readonly #principalOf = (record: SessionRecord): Principal => {
+  #principalOf(record: SessionRecord): Principal {
     const { id, tenant, user, email } = record
     const leeway = this.#options.tenants.get(tenant)?.token.leeway ?? 0
     const issuedAt = Math.floor(record.issuedAt - leeway / 1000)
