@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { bootstrapTenant, openStore } from '../../seats-admin/index.ts'
 import { isRefusal } from '../../seats-admin/model/refusal.ts'
 import { LEASE, MARGIN } from '../coherence/lease.ts'
+import { explainStore } from '../runtime/surroundings/store.ts'
 import { type Command, CommandFailed, configOf, readArguments, required, tenantOf } from './command.ts'
 
 const options = { config: { type: 'string' }, tenant: { type: 'string' }, json: { type: 'boolean' } } as const
@@ -17,7 +18,7 @@ export const bootstrap: Command = {
     const tenantId = required(values.tenant, '--tenant')
     const config = await configOf(values, terminal)
     const { id, adminSpace } = tenantOf(config, tenantId)
-    const store = await openStore(config.store)
+    const store = await explainStore(config, () => openStore(config.store))
     try {
       const created = await bootstrapTenant(store, { tenant: id, adminSpace, now: Date.now() })
       if (isRefusal(created)) throw new CommandFailed(created.detail)

@@ -3,16 +3,17 @@
 import { readFileSync } from 'node:fs'
 import { getHeapStatistics } from 'node:v8'
 import type { Config } from '../config/config.ts'
+import { fileShortage } from '../runtime/surroundings/files.ts'
 import type { Log } from '../telemetry/logger.ts'
 
-type Needs = Pick<Config, 'limits' | 'upstreams' | 'memory'>
+type Needs = Pick<Config, 'limits' | 'upstreams' | 'memory' | 'sources'>
 
 export function warnOfShortage(needs: Needs, { logger }: Log): void {
   const [files, filesNeeded] = [openFilesAllowed(), openFilesNeeded(needs)]
   if (files !== null && files < filesNeeded)
     logger.warn(
       { open_files: files, needed: filesNeeded },
-      `limits.connections and the upstreams' connections may need ${filesNeeded} open files a process, but the limit is ${files}: raise "ulimit -n", or lower limits.connections`,
+      fileShortage(needs.sources.connections, files, filesNeeded),
     )
   const { tokens, apiKeys, seats } = needs.memory
   // V8 derives its limit from the memory of the machine or the container.

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openStore, type Store } from '../../seats-admin/index.ts'
 import type { Config, StoreConfig } from '../config/config.ts'
+import { explainStore } from '../runtime/surroundings/store.ts'
 import { CommandFailed } from './command.ts'
 
 /**
@@ -12,19 +13,22 @@ import { CommandFailed } from './command.ts'
  *
  * @throws CommandFailed when there is none
  */
-export async function openExistingStore({ store }: Config): Promise<Store> {
-  if (await isMissing(store))
-    throw new CommandFailed(`there is no store at ${placeOf(store)}: run seatgate bootstrap or start first`)
-  return openStore(store)
+export async function openExistingStore(config: Config): Promise<Store> {
+  if (await isMissing(config.store))
+    throw new CommandFailed(
+      `there is no store at ${placeOf(config.store)}: run seatgate bootstrap or start first`,
+    )
+  return explainStore(config, () => openStore(config.store))
 }
 
 /**
  * Where there is no store yet, an empty one, as the first start creates it, and a note that says so. For a command whose
  * output is correct for an empty store.
  */
-export async function openStoreOrEmpty({ store: config }: Config) {
+export async function openStoreOrEmpty(settings: Config) {
+  const { store: config } = settings
   if (!(await isMissing(config))) {
-    const store = await openStore(config)
+    const store = await explainStore(settings, () => openStore(config))
     return { store, note: null, close: () => store.close() }
   }
   const folder = await mkdtemp(join(tmpdir(), 'seatgate-')).catch((cause: NodeJS.ErrnoException) => {
@@ -46,8 +50,8 @@ export async function openStoreOrEmpty({ store: config }: Config) {
 async function isMissing(store: StoreConfig): Promise<boolean> {
   if (store.kind !== 'sqlite') return false
   const found = await stat(store.path).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return null
-    throw error
+    // The opening reports other errors, such as a folder that this user may not enter.
+    return error.code === 'ENOENT' || error.code === 'ENOTDIR' ? null : undefined
   })
   return found === null
 }

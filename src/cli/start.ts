@@ -7,6 +7,8 @@ import { ConfigError } from '../config/faults.ts'
 import { watchConfig } from '../config/watch.ts'
 import { Gateway } from '../runtime/gateway.ts'
 import { StartupTimeout } from '../runtime/startup.ts'
+import { refuseWrongClock } from '../runtime/surroundings/clock.ts'
+import { lostLog } from '../runtime/surroundings/log.ts'
 import { type Log, logUnhandledRejections, openLog } from '../telemetry/logger.ts'
 import { growYoungGeneration } from '../runtime/young-generation.ts'
 import { warnOfShortage } from './capacity.ts'
@@ -22,9 +24,13 @@ export const start: Command = {
     const file = values.config ?? DEFAULT_CONFIG
     const load = async () => (await loadWithTables(file, terminal.env)).config
     const config = await load()
+    refuseWrongClock(config, Date.now())
     const log = await openLog({ pretty: values.pretty ?? process.stdout.isTTY === true })
     try {
-      await runGateway(config, log, load)
+      await runGateway(config, log, load, () => {
+        const failure = log.failure()
+        if (failure !== null) terminal.printError(`seatgate start: ${lostLog(failure)}`)
+      })
     } catch (cause) {
       // An attempt to open the store is in flight, and would keep the process alive.
       if (cause instanceof StartupTimeout) terminal.abandonOutput()

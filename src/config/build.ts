@@ -5,7 +5,7 @@ import { resolve } from 'node:path'
 import { address, addressesConflict, cidr, hostName } from './addresses.ts'
 import { parseUrl } from '../../seats-admin/store/postgres/url.ts'
 import { InvalidValue, confidential } from './invalid-value.ts'
-import type { Address, Config, StoreConfig } from './config.ts'
+import type { Address, Config, SettingSources, StoreConfig } from './config.ts'
 import { frozenMap } from './frozen.ts'
 import { buildLimits, buildMemory } from './limits.ts'
 import { buildMethods } from './methods.ts'
@@ -44,7 +44,19 @@ export function buildSettings(root: Section, folder: string): Settings {
     startupTimeout: root.setting('startup_timeout', durationWithin('0s', '1h')),
     drain: root.setting('drain', durationWithin('0s', '24d')),
     drainDelay: root.setting('drain_delay', durationWithin('0s', '1h')),
+    sources: buildSources(root),
   }
+}
+
+function buildSources(root: Section): SettingSources {
+  return Object.freeze({
+    listen: root.source('listen'),
+    ops: root.source('ops'),
+    store: root.source('store'),
+    redis: root.source('redis'),
+    tenants: root.source('tenants'),
+    connections: root.section('limits').source('connections', 'limits.connections'),
+  })
 }
 
 function buildProxies(root: Section): Pick<Config, 'trustedProxies' | 'proxyProtocol'> {

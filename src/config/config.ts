@@ -35,7 +35,26 @@ export interface Config {
   readonly drain: number
   /** How long requests are accepted after SIGTERM, while `/readyz` responds 503 for load balancers. */
   readonly drainDelay: number
+  /** For messages about the surroundings: what a setting names may be missing, taken or broken. */
+  readonly sources: SettingSources
 }
+
+/** Where a setting is written, for a message about a fault that appears only when the setting is used. */
+export interface SettingSource {
+  /** `store`, `limits.connections`. */
+  readonly key: string
+  /** The beginning of the file for a setting that is left out. */
+  readonly place: Place
+  readonly isDefault: boolean
+  /** Names of the environment variables that the value contains. Never their values, which may be secrets. */
+  readonly variables: readonly string[]
+  /** Whether the value is one variable and nothing else. */
+  readonly isVariable: boolean
+}
+
+export type SettingSources = Readonly<
+  Record<'listen' | 'ops' | 'store' | 'redis' | 'tenants' | 'connections', SettingSource>
+>
 
 /** The limits of clients, per process. */
 export interface Limits {

@@ -26,6 +26,17 @@ export function substitute(text: string, env: NodeJS.ProcessEnv): string | Inval
   return faults[0] ?? result
 }
 
+/** The names of the variables in a value as it is written. */
+export function variablesIn(text: string): string[] {
+  const found = text.matchAll(/\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)/g)
+  return [...new Set([...found].flatMap(([, name]) => name ?? []))]
+}
+
+/** Whether a value as it is written is one variable, perhaps with a default. */
+export function isVariable(text: string): boolean {
+  return /^\$\{[^}]*\}$/.test(text)
+}
+
 function lookUp(inside: string, env: NodeJS.ProcessEnv): string | InvalidValue {
   const separator = inside.indexOf(':-')
   const name = separator < 0 ? inside : inside.slice(0, separator)

@@ -2,6 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { fileFault } from './file-fault.ts'
 import { InvalidValue } from './invalid-value.ts'
 import type { Address, RedisConfig } from './config.ts'
 
@@ -87,13 +88,13 @@ function login(user: string): Pick<RedisConfig, 'username' | 'password'> | Inval
   }
 }
 
-/** @returns the error's code; null when the file is readable */
+/** @returns null when the file is readable */
 function readFault(path: string): string | null {
   try {
     readFileSync(path)
     return null
   } catch (cause) {
-    return cause instanceof Error && 'code' in cause ? String(cause.code) : 'unreadable'
+    return fileFault(cause)
   }
 }
 
@@ -112,8 +113,7 @@ function parameters(query: string, tls: boolean, folder: string) {
   const file = (name: string) => (given.has(name) ? resolve(folder, given.get(name) ?? '') : null)
   for (const name of files) {
     const fault = readFault(file(name) ?? '')
-    if (fault !== null)
-      return new InvalidValue(`has the parameter ${name} with a file that cannot be read: ${fault}`)
+    if (fault !== null) return new InvalidValue(`has the parameter ${name} with a file that ${fault}`)
   }
   const prefix = given.get('prefix') ?? 'seatgate:'
   if (!/^[A-Za-z0-9._:-]{1,64}$/.test(prefix))

@@ -3,6 +3,8 @@
  * place, so that further faults are found.
  */
 
+import type { SettingSource } from './config.ts'
+import { isVariable, variablesIn } from './environment.ts'
 import { InvalidValue, quote, type ValueParser } from './invalid-value.ts'
 import type { Data, Document, Spot, Value } from './positioned-document.ts'
 import { mapSchema, type Schema, valueSchema } from './schema.ts'
@@ -93,6 +95,19 @@ export class Section {
   /** Offset of the key in the text. */
   offsetOf(key: string): number {
     return this.#document.spot(this.#data, key)?.key ?? 0
+  }
+
+  /** Where a setting is written. @param label its name in messages */
+  source(key: string, label = key): SettingSource {
+    const spot = this.#document.spot(this.#data, key)
+    const written = spot?.written ?? ''
+    return Object.freeze({
+      key: label,
+      place: this.#document.place(spot?.value ?? 0),
+      isDefault: spot === undefined,
+      variables: Object.freeze(variablesIn(written)),
+      isVariable: isVariable(written),
+    })
   }
 
   /** The schema's default. */

@@ -4,6 +4,8 @@ import { X509Certificate } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { createSecureContext } from 'node:tls'
+import { authorityTime, clientCertificateTime } from './certificate-time.ts'
+import { fileFault } from './file-fault.ts'
 import { InvalidValue, type ValueParser } from './invalid-value.ts'
 import type { UpstreamTls } from './config.ts'
 import type { Section } from './section.ts'
@@ -15,10 +17,12 @@ const MAX_PEM = 1024 * 1024
 export function buildUpstreamTls(parent: Section, folder: string): UpstreamTls | null {
   if (!parent.has('tls')) return null
   const section = parent.section('tls')
-  const certificate = pem(folder, certificateFault)
+  const now = Date.now()
+  const authorities = (text: string) => certificateFault(text) ?? authorityTime(text, now)
+  const certificate = (text: string) => certificateFault(text) ?? clientCertificateTime(text, now)
   const built = {
-    ca: section.text('ca', certificate) ?? null,
-    cert: section.text('cert', certificate) ?? null,
+    ca: section.text('ca', pem(folder, authorities)) ?? null,
+    cert: section.text('cert', pem(folder, certificate)) ?? null,
     key: section.text('key', pem(folder, keyFault)) ?? null,
     serverName: section.text('server_name', hostName) ?? null,
     insecureSkipVerify: section.flag('insecure_skip_verify'),
@@ -41,8 +45,7 @@ function pem(folder: string, faultOf: (text: string) => string | null): ValuePar
       const fault = faultOf(text)
       return fault === null ? text : new InvalidValue(fault)
     } catch (cause) {
-      const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unreadable'
-      return new InvalidValue(`cannot be read: ${code}`)
+      return new InvalidValue(fileFault(cause))
     }
   }
 }
@@ -64,7 +67,7 @@ function tlsFault({ ca, cert, key }: UpstreamTls): string | null {
     })
     return null
   } catch {
-    return 'the certificates and the key cannot be parsed or do not match'
+    return 'the certificates and the key cannot be parsed or do not match: name the key of this certificate, without a passphrase'
   }
 }
 

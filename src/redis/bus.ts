@@ -24,17 +24,26 @@ export class RedisBus implements Bus {
   readonly #subscriber: Redis
   readonly #keys: Keys
   readonly #seal: Seal
+  readonly #report: (cause: Error) => void
   #id = ''
   /** Monotonic ms of the last own message received. */
   #lastPing = Number.NEGATIVE_INFINITY
   #timer: NodeJS.Timeout | null = null
   #subscribed = false
 
-  constructor(publisher: RedisConnection, subscriber: Redis, keys: Keys, seal: Seal) {
+  /** @param report receives the error by which Redis refuses a subscription: ioredis reports no missing password */
+  constructor(
+    publisher: RedisConnection,
+    subscriber: Redis,
+    keys: Keys,
+    seal: Seal,
+    report: (cause: Error) => void = () => {},
+  ) {
     this.#publisher = publisher
     this.#subscriber = subscriber
     this.#keys = keys
     this.#seal = seal
+    this.#report = report
   }
 
   get up(): boolean {
@@ -59,7 +68,8 @@ export class RedisBus implements Bus {
           this.#subscribed = true
           this.#ping()
         },
-        () => {},
+        // Other errors are those of the connection, which has its own report.
+        (cause: Error) => cause.name === 'ReplyError' && this.#report(cause),
       )
     }
     this.#subscriber.on('ready', subscribe)

@@ -120,7 +120,7 @@ async function waitUntilOpen(socket: Socket, event: string): Promise<void> {
   const closed = new AbortController()
   const close = () => closed.abort()
   socket.once('close', close)
-  const timer = setTimeout(() => socket.destroy(new Error('connect ETIMEDOUT')), CONNECT_TIMEOUT)
+  const timer = setTimeout(() => socket.destroy(connectTimedOut()), CONNECT_TIMEOUT)
   try {
     await once(socket, event, { signal: closed.signal })
   } catch (cause) {
@@ -131,4 +131,8 @@ async function waitUntilOpen(socket: Socket, event: string): Promise<void> {
     clearTimeout(timer)
     socket.off('close', close)
   }
+}
+
+function connectTimedOut(): Error {
+  return Object.assign(new Error('connect ETIMEDOUT'), { code: 'ETIMEDOUT' })
 }

@@ -16,6 +16,7 @@ export class GuardedSocket extends Duplex {
   readonly #socket: Socket
   readonly #validator: ReplyValidator
   readonly #scanner = new ReplyScanner()
+  #replied = false
 
   /** @param socket connected or connecting */
   constructor(socket: Socket, nodes: Nodes) {
@@ -25,9 +26,9 @@ export class GuardedSocket extends Duplex {
     // ioredis adds its listener only after it gets this stream, and only for one error.
     this.on('error', () => {})
     socket.on('data', (chunk: Buffer) => this.#received(chunk))
-    socket.on('error', (cause) => this.destroy(cause))
+    socket.on('error', (cause) => this.destroy(this.#replied || !isReset(cause) ? cause : noReply()))
     // Redis never half-closes; an incomplete reply is dropped.
-    socket.on('end', () => this.destroy())
+    socket.on('end', () => this.destroy(this.#replied || this.writableEnded ? undefined : noReply()))
     socket.on('close', () => this.destroy())
   }
 
@@ -68,6 +69,7 @@ export class GuardedSocket extends Duplex {
   }
 
   #received(chunk: Buffer): void {
+    this.#replied = true
     try {
       this.#scanner.write(chunk, (frame) => this.#forward(frame))
     } catch (cause) {
@@ -105,4 +107,13 @@ function* sentCommands(bytes: Buffer): Generator<SentCommand> {
     const fullName = name === 'cluster' ? `cluster ${first?.toString('latin1').toLowerCase()}` : name
     yield { name: fullName, arguments: count - 1 }
   }
+}
+
+function isReset(cause: Error): boolean {
+  return 'code' in cause && cause.code === 'ECONNRESET'
+}
+
+/** A server that requires TLS closes or resets a connection without it, and says nothing. */
+function noReply(): Error {
+  return Object.assign(new Error('Redis closed the connection without a reply'), { code: 'NO_REPLY' })
 }

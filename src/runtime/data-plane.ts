@@ -13,6 +13,7 @@ import { peerAddress, TrustedProxies } from '../proxy/forwarded.ts'
 import { Upstream } from '../proxy/upstream.ts'
 import type { UpstreamListener } from '../proxy/upstream-events.ts'
 import { Reevaluation } from '../pipeline/reevaluation.ts'
+import { explainListening } from './surroundings/listener.ts'
 import { openRequestListener } from '../http/server/listener.ts'
 import type { ListenerEvents, ListenerSettings, RequestListener } from '../http/server/listener-options.ts'
 import { AccessLog } from '../telemetry/access-log.ts'
@@ -55,16 +56,16 @@ export class DataPlane {
   }
 
   /**
-   * Rejects with Node.js' error when the address can't be bound. @param shared the port is shared with other workers
+   * Rejects with a SurroundingsFault when the address can't be bound. @param shared the port is shared with other workers
    */
   async listen(shared = false): Promise<AddressInfo> {
     const { config } = this.#compiled
     const settings = settingsOf(config, this.#running)
-    this.#requestListener = await openRequestListener(config.listen, this.#pipeline, {
-      settings,
-      events: this.#connectionEvents,
-      shared,
-    })
+    const { listen, sources } = config
+    const options = { settings, events: this.#connectionEvents, shared }
+    this.#requestListener = await explainListening(listen, sources.listen, () =>
+      openRequestListener(listen, this.#pipeline, options),
+    )
     startChecks(this.#running)
     this.#reevaluation.start()
     return this.#requestListener.address

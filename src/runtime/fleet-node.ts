@@ -13,12 +13,12 @@ import {
   type Owner,
   type Store,
   type StoreLock,
-  type StoreUnavailable,
+  StoreUnavailable,
 } from '../../seats-admin/index.ts'
 import { systemClock } from '../coherence/clock.ts'
 import { Instance } from '../coherence/instance.ts'
 import { LEASE, MARGIN } from '../coherence/lease.ts'
-import { type Config, firstSecrets, type RedisConfig, type StoreConfig } from '../config/config.ts'
+import { type Config, firstSecrets, type StoreConfig } from '../config/config.ts'
 import { BoundedEphemeral, ProcessEphemeral } from '../oidc/sign-in/ephemeral.ts'
 import { RedisBus } from '../redis/bus.ts'
 import { SIGN_IN_TIMEOUT, RedisEphemeral } from '../redis/ephemeral.ts'
@@ -27,6 +27,8 @@ import { Seal } from '../redis/seal.ts'
 import type { SharedCache } from '../redis/seat-cache.ts'
 import type { Startup } from './startup.ts'
 import { StoreHealth, type StoreParts } from './store-health.ts'
+import { redisMessage } from './surroundings/redis.ts'
+import { explainStore } from './surroundings/store.ts'
 import type { FleetMetrics } from '../telemetry/fleet-metrics.ts'
 import type { Log } from '../telemetry/logger.ts'
 
@@ -85,8 +87,8 @@ export class FleetNode {
    * @param locked called once this process holds the lock, before the store is opened, which may take a while
    */
   static async open(config: Config, parts: NodeParts, locked: () => Promise<void>): Promise<FleetNode> {
-    const { store: location, redis } = config
-    const lock = lockOf(location)
+    const { store: location } = config
+    const lock = await explainStore(config, () => lockOf(location))
     let store: Store | null = null
     try {
       await locked()
@@ -95,11 +97,7 @@ export class FleetNode {
         () => openStore(owned),
         (late) => late.close(),
       )
-      const connected =
-        redis === null
-          ? { cache: null, bus: null, ephemeral: new ProcessEphemeral() }
-          : await openRedis(redis, firstSecrets(config), parts.log)
-      return new FleetNode(config, parts, lock, store, connected)
+      return new FleetNode(config, parts, lock, store, await openRedis(config, parts.log))
     } catch (cause) {
       await store?.close()
       lock?.release()
@@ -182,15 +180,18 @@ interface RedisParts {
 }
 
 /** Loads the client only when Redis is configured. Connects in the background. */
-async function openRedis(config: RedisConfig, secrets: readonly Uint8Array[], log: Log): Promise<RedisParts> {
+async function openRedis(config: Config, log: Log): Promise<RedisParts> {
+  const { redis } = config
+  if (redis === null) return { cache: null, bus: null, ephemeral: new ProcessEphemeral() }
   const { connectRedis, connectSubscriber } = await import('../redis/connect.ts')
-  const connection = connectRedis(config, warnRarely(log))
-  const subscriber = connectSubscriber(config, connection, () => {})
-  const keys = new Keys(config.prefix)
-  const used = new RedisEphemeral(() => connectRedis(config, () => {}, SIGN_IN_TIMEOUT), keys)
+  const report = warnRarely(config, log)
+  const connection = connectRedis(redis, report)
+  const subscriber = connectSubscriber(redis, connection, () => {})
+  const keys = new Keys(redis.prefix)
+  const used = new RedisEphemeral(() => connectRedis(redis, () => {}, SIGN_IN_TIMEOUT), keys)
   const ephemeral = new BoundedEphemeral(new ProcessEphemeral(), used)
-  const seal = new Seal(secrets)
-  const bus = new RedisBus(connection, subscriber, keys, seal)
+  const seal = new Seal(firstSecrets(config))
+  const bus = new RedisBus(connection, subscriber, keys, seal, report)
   return { cache: { connection, keys, seal }, bus, ephemeral }
 }
 
@@ -199,7 +200,9 @@ function lockOf(store: StoreConfig): StoreLock | null {
   if (store.kind !== 'sqlite') return null
   const lock = lockStore(store.path)
   if (lock === null)
-    throw new Error(`another gateway runs on the store ${store.path}: it takes one at a time`)
+    throw new StoreUnavailable(`another gateway runs on the store ${store.path}, which takes one at a time`, {
+      code: 'GATEWAY',
+    })
   return lock
 }
 
@@ -210,20 +213,15 @@ function acknowledgesFrom({ ownership }: Store, { logger }: Log): number {
   return systemClock.now() + LEASE + MARGIN
 }
 
-/** Milliseconds between log lines about a Redis that is down. */
+/** Milliseconds between log lines about a Redis that can't be used. */
 const WARN_EVERY = 30_000
-/** Characters of a cause: it may be text that Redis sent. */
-const MAX_CAUSE = 200
 
-function warnRarely({ logger }: Log): (cause: Error) => void {
+function warnRarely(config: Config, { logger }: Log): (cause: Error) => void {
   let last = Number.NEGATIVE_INFINITY
-  return ({ message }) => {
+  return (cause) => {
     const now = systemClock.now()
     if (now - last < WARN_EVERY) return
     last = now
-    logger.warn(
-      { cause: message.slice(0, MAX_CAUSE) },
-      'Redis does not respond: the gateway continues without it',
-    )
+    logger.warn({ cause: redisMessage(config, cause) }, 'the gateway continues without Redis')
   }
 }

@@ -11,6 +11,7 @@ import { FleetNode } from './fleet-node.ts'
 import type { Listener } from '../http/server/listen.ts'
 import { openOps } from './ops.ts'
 import { Startup } from './startup.ts'
+import { explainListening } from './surroundings/listener.ts'
 import { FleetMetrics } from '../telemetry/fleet-metrics.ts'
 import type { Log } from '../telemetry/logger.ts'
 
@@ -36,7 +37,7 @@ export class Gateway {
    * the operators' listener responds meanwhile. Rejects, with nothing left open, when a step fails.
    */
   static async start(config: Config, log: Log): Promise<Gateway> {
-    const gateway = new Gateway(config, new Startup(config.startupTimeout, log))
+    const gateway = new Gateway(config, new Startup(config, log))
     try {
       await gateway.#open(log)
       return gateway
@@ -96,11 +97,14 @@ export class Gateway {
   async #open(log: Log): Promise<void> {
     const parts = { log, metrics: this.#metrics, startup: this.#startup }
     this.#node = await FleetNode.open(this.#config, parts, async () => {
-      this.#ops = await openOps(this.#config.ops, {
-        readiness: () => this.#readiness(),
-        metrics: () => this.#allMetrics(),
-        hosts: () => this.#config.opsHosts,
-      })
+      const { ops, sources } = this.#config
+      this.#ops = await explainListening(ops, sources.ops, () =>
+        openOps(ops, {
+          readiness: () => this.#readiness(),
+          metrics: () => this.#allMetrics(),
+          hosts: () => this.#config.opsHosts,
+        }),
+      )
     })
     this.#addGauges(this.#node)
     this.#dataPlanes = await openDataPlanes(this.#config, this.#node, log)

@@ -6,16 +6,20 @@
 import { performance } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type StoreFault, StoreUnavailable } from '../../seats-admin/index.ts'
+import type { Config } from '../config/config.ts'
 import type { Log } from '../telemetry/logger.ts'
+import { describeFault, SurroundingsFault } from './surroundings/fault.ts'
+import { storeFault, storeFinding } from './surroundings/store.ts'
 
 /** Milliseconds between attempts, and between log lines. */
 const RETRY_EVERY = 250
 const LOG_EVERY = 1000
 
 /** The store did not become usable in time. */
-export class StartupTimeout extends Error {
-  override readonly name = 'StartupTimeout'
-}
+export class StartupTimeout extends SurroundingsFault {}
+
+/** Until the first attempt fails. */
+const NO_RESPONSE = new StoreUnavailable('the store has not responded yet', { fault: 'timeout' })
 
 /** Transient faults: a store that is slow, busy or away may recover by itself. */
 const TRANSIENT: ReadonlySet<StoreFault | null> = new Set<StoreFault>([
@@ -25,30 +29,37 @@ const TRANSIENT: ReadonlySet<StoreFault | null> = new Set<StoreFault>([
   'locked',
 ])
 
+type StartupSettings = Pick<Config, 'startupTimeout' | 'store' | 'sources'>
+
 export class Startup {
   readonly #startedAt = performance.now()
-  readonly #timeout: number
+  readonly #settings: StartupSettings
   readonly #log: Log
-  /** What the start waits for: why the latest attempt failed. Null: not for the store. */
-  waitingFor: string | null = null
+  /** Why the latest attempt failed; null: the start does not wait for the store. */
+  #latest: StoreUnavailable | null = null
 
-  /** @param timeout ms from now on, for the whole start */
-  constructor(timeout: number, log: Log) {
-    this.#timeout = timeout
+  /** `startup_timeout` runs from now on, for the whole start. */
+  constructor(settings: StartupSettings, log: Log) {
+    this.#settings = settings
     this.#log = log
   }
 
+  /** What the start waits for; null: not for the store. */
+  get waitingFor(): string | null {
+    return this.#latest?.message ?? null
+  }
+
   /**
-   * Attempts until one succeeds. Rejects with the fault of an attempt that is not transient, and with a {@link
-   * StartupTimeout} at the bound.
+   * Attempts until one succeeds. Rejects with a SurroundingsFault for a fault of the store that is not transient, and with
+   * a {@link StartupTimeout} at the bound.
    *
    * @param dispose disposes of the value of an attempt that succeeds too late
    */
   async retry<V>(attempt: () => Promise<V>, dispose: (value: V) => unknown = () => {}): Promise<V> {
     let ended = false
-    this.waitingFor = 'the store has not responded yet'
+    this.#latest = NO_RESPONSE
     const { promise: bound, reject } = Promise.withResolvers<never>()
-    const deadline = setTimeout(() => reject(this.#timedOut()), Math.max(this.#timeout - this.#waited, 0))
+    const deadline = setTimeout(() => reject(this.#timedOut()), Math.max(this.#remaining, 0))
     const logging = setInterval(() => this.#logWait(), LOG_EVERY)
     const repeat = async (): Promise<V> => {
       for (;;) {
@@ -57,9 +68,10 @@ export class Startup {
           if (ended) dispose(value)
           return value
         } catch (cause) {
-          if (ended || !(cause instanceof StoreUnavailable) || !TRANSIENT.has(cause.fault)) throw cause
-          this.waitingFor = cause.message
-          if (this.#waited >= this.#timeout) throw this.#timedOut()
+          if (ended || !(cause instanceof StoreUnavailable) || !TRANSIENT.has(cause.fault))
+            throw storeFault(this.#settings, cause)
+          this.#latest = cause
+          if (this.#remaining <= 0) throw this.#timedOut()
         }
         await sleep(RETRY_EVERY)
       }
@@ -70,7 +82,7 @@ export class Startup {
       ended = true
       clearTimeout(deadline)
       clearInterval(logging)
-      this.waitingFor = null
+      this.#latest = null
     }
   }
 
@@ -78,14 +90,30 @@ export class Startup {
     return performance.now() - this.#startedAt
   }
 
+  get #remaining(): number {
+    return this.#settings.startupTimeout - this.#waited
+  }
+
   #logWait(): void {
     const seconds = Math.round(this.#waited / 1000)
-    this.#log.logger.warn({ seconds, cause: this.waitingFor }, 'waiting for the store')
+    const { sources } = this.#settings
+    this.#log.logger.warn(
+      { seconds, cause: describeFault(sources.store, this.#finding()) },
+      'waiting for the store',
+    )
     this.#log.flush()
   }
 
   #timedOut(): StartupTimeout {
-    const seconds = this.#timeout / 1000
-    return new StartupTimeout(`gave up after ${seconds} s (startup_timeout): ${this.waitingFor}`)
+    const { cause, advice } = this.#finding()
+    const seconds = this.#settings.startupTimeout / 1000
+    return new StartupTimeout(this.#settings.sources.store, {
+      cause: `gave up after ${seconds} s (startup_timeout): ${cause}`,
+      advice,
+    })
+  }
+
+  #finding() {
+    return storeFinding(this.#settings, this.#latest ?? NO_RESPONSE)
   }
 }

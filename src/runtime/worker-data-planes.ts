@@ -15,6 +15,7 @@ import type { FleetNode } from './fleet-node.ts'
 import { serveEphemeral } from '../oidc/sign-in/ephemeral.ts'
 import { kernelShares, listen } from '../http/server/listen.ts'
 import type { Log } from '../telemetry/logger.ts'
+import { explainListening } from './surroundings/listener.ts'
 import { MergedMetrics, type Snapshot } from './workers/merge.ts'
 import { type PoolWorker, Pool } from './workers/pool.ts'
 
@@ -66,7 +67,8 @@ export class WorkerDataPlanes implements DataPlanes {
     instance.join(new Lease(instance, [history], systemClock))
     await node.start()
     const dataPlanes = new WorkerDataPlanes(config, node, history, log)
-    if (kernelShares) await refuseTaken(config.listen)
+    if (kernelShares)
+      await explainListening(config.listen, config.sources.listen, () => refuseTaken(config.listen))
     await dataPlanes.#pool.start()
     return dataPlanes
   }

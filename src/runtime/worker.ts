@@ -61,7 +61,7 @@ async function begin() {
   const config: Config = unpack(packed)
   const log = await openLog({ pretty: false })
   logUnhandledRejections(log.logger)
-  const startup = new Startup(config.startupTimeout, log)
+  const startup = new Startup(config, log)
   const store = await startup.retry(() => openStore(storeOf(config, owner)))
   store.health.listen((state) => channel.notify('store', state))
   cache = config.redis === null ? null : await openCache(config.redis, firstSecrets(config))

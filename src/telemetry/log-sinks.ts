@@ -6,6 +6,8 @@ export interface Sink {
   write(line: string): void
   /** Lines lost: the buffer was full, the reader is gone, or the disk is full. */
   dropped(): number
+  /** The code of the operating system's error when the latest write failed; null when it succeeded. */
+  failure(): string | null
   /** Writes what is buffered. A file has it when this returns. Never waits for a reader. */
   flush(): void
   /**
@@ -38,6 +40,7 @@ export class StreamSink implements Sink {
   #size = 0
   #writing = false
   #dropped = 0
+  #failure: string | null = null
   #onTaken: (() => void) | null = null
 
   constructor() {
@@ -62,6 +65,10 @@ export class StreamSink implements Sink {
     return this.#dropped
   }
 
+  failure(): string | null {
+    return this.#failure
+  }
+
   /** One write at a time; lines that arrive meanwhile form the next one. */
   flush(): void {
     if (this.#writing || this.#waiting === '') return
@@ -74,6 +81,7 @@ export class StreamSink implements Sink {
       this.#writing = false
       this.#size -= batch.length
       if (error) this.#dropped += lines
+      this.#failure = error ? codeOf(error) : null
       if (this.#waiting.length >= this.#batch || this.#onTaken !== null) this.flush()
       if (!this.#writing) this.#onTaken?.()
     })
@@ -103,6 +111,7 @@ export class FileSink implements Sink {
   #waiting = ''
   #lines = 0
   #dropped = 0
+  #failure: string | null = null
 
   /** @param destination a path, opened to append, or the descriptor of an open file */
   constructor(destination: number | string) {
@@ -121,6 +130,10 @@ export class FileSink implements Sink {
     return this.#dropped
   }
 
+  failure(): string | null {
+    return this.#failure
+  }
+
   flush(): void {
     if (this.#waiting === '') return
     let remaining = Buffer.from(this.#waiting)
@@ -129,9 +142,11 @@ export class FileSink implements Sink {
     this.#lines = 0
     try {
       while (remaining.length > 0) remaining = remaining.subarray(writeSync(this.#file, remaining))
-    } catch {
+      this.#failure = null
+    } catch (cause) {
       // A full disk must not end the gateway.
       this.#dropped += lines
+      this.#failure = codeOf(cause)
     }
   }
 
@@ -141,4 +156,8 @@ export class FileSink implements Sink {
     if (this.#own) closeSync(this.#file)
     return Promise.resolve(true)
   }
+}
+
+function codeOf(cause: unknown): string {
+  return cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown'
 }

@@ -9,7 +9,7 @@ import pino, { type Logger } from 'pino'
 import { FileSink, type Sink, StreamSink } from './log-sinks.ts'
 import { readable } from './readable.ts'
 
-export interface Log extends Pick<Sink, 'dropped' | 'flush' | 'close'> {
+export interface Log extends Pick<Sink, 'dropped' | 'failure' | 'flush' | 'close'> {
   readonly logger: Logger
   /**
    * One line with its fields as JSON text: `"a":1,"b":"c"`. For lines of every request: a tenth of the cost of an
@@ -25,6 +25,7 @@ export async function openLog(options: { pretty: boolean; destination?: string }
   const sink = sinkFor(options.destination)
   const rest = {
     dropped: () => sink.dropped(),
+    failure: () => sink.failure(),
     flush: () => sink.flush(),
     close: () => sink.close(),
   }

@@ -2,6 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import t from 'tap'
+import { authorityTime, clientCertificateTime } from '../../src/config/certificate-time.ts'
 import { certificateFault } from '../../src/config/upstream-tls.ts'
 import { CERTIFICATES } from '../support/servers/tls.ts'
 
@@ -26,4 +27,14 @@ t.test('an unparsable one alone, first, or last', async (t) => {
     for (const text of [bad, `${bad}\n${good}`, `${good}\n${bad}`, `${good}\n${bad}\n${good}`])
       t.match(certificateFault(text), /cannot be parsed/)
   }
+})
+
+t.test('the time of validity: of the first certificate, and of any authority', async (t) => {
+  const expired = readFileSync(CERTIFICATES.files.expired, 'latin1')
+  const now = Date.UTC(2026, 0, 1)
+  t.equal(clientCertificateTime(good + expired, now), null)
+  t.match(clientCertificateTime(expired + good, now), /expired on 2021-01-01: .* shows 2026-01-01T/)
+  t.match(clientCertificateTime(good, 0), /not valid before 2020-01-01: .* shows 1970-01-01T/)
+  t.equal(authorityTime(expired + good, now), null)
+  t.match(authorityTime(expired + expired, now), /expired on 2021-01-01/)
 })

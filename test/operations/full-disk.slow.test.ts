@@ -37,5 +37,5 @@ t.test('start on a full disk', async (t) => {
   t.equal(reserve, false, 'the reserve was deleted to make space for the index')
   t.same(killed, decides, 'after kill -9')
   t.same(rest, { 'without reserve': 'it ended' })
-  t.match(stderr, /cannot be opened: the disk is full: SQLite needs 32 KiB/)
+  t.match(stderr, /yaml:3:8: store: the disk of the store \S+ is full \(SQLITE_FULL\)\. Free some space/)
 })

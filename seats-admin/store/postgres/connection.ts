@@ -4,7 +4,8 @@ import { Socket } from 'node:net'
 import pg, { type QueryConfig, type QueryResult } from 'pg'
 import { monotonic } from '../clock.ts'
 import type { Row } from '../rows.ts'
-import { connectionLost, unavailable } from './errors.ts'
+import { UnusableStore } from '../unavailable.ts'
+import { connectionLost, tooLate, unavailable } from './errors.ts'
 import { type Sql, type Values, valuesOf } from './sql.ts'
 import type { Target } from './url.ts'
 
@@ -81,7 +82,7 @@ export class Connection {
       return connection
     } catch (cause) {
       connection.destroy()
-      throw late === null ? unavailable(target.place, cause) : connectionLost(target.place, late)
+      throw late === null ? unavailable(target.place, cause) : tooLate(target.place, late)
     } finally {
       end()
     }
@@ -170,10 +171,13 @@ export class Connection {
   async #begin(session: Session): Promise<void> {
     const { rows } = await this.run(settingsOf(session))
     const { encoding, version, standby } = rows[0] ?? {}
-    if (Number(version) < MIN_SERVER_VERSION) throw new Error(`PostgreSQL 13 or later is required`)
-    if (encoding !== 'UTF8') throw new Error(`the encoding of the database is ${encoding}: it must be UTF8`)
+    if (Number(version) < MIN_SERVER_VERSION)
+      throw new UnusableStore('OLD_SERVER', 'PostgreSQL 13 or later is required')
+    if (encoding !== 'UTF8')
+      throw new UnusableStore('ENCODING', `the encoding of the database is ${encoding}: it must be UTF8`)
     // A standby may lag behind.
-    if (standby === true) throw new Error('the server is a standby: connect to the primary')
+    if (standby === true)
+      throw new UnusableStore('STANDBY', 'the server is a standby: connect to the primary')
   }
 }
 

@@ -2,11 +2,12 @@
 
 import { DatabaseError } from 'pg'
 import { type StoreFault, StoreUnavailable } from '../store.ts'
+import { codeIn, type StoreCode } from '../unavailable.ts'
 
 /** The connection broke. The last statement may have been executed. */
 export class ConnectionLost extends StoreUnavailable {
-  constructor(message: string) {
-    super(message, { fault: 'unreachable' })
+  constructor(message: string, code: string | null = null) {
+    super(message, { fault: 'unreachable', code })
     this.name = 'StoreUnavailable'
   }
 }
@@ -40,9 +41,21 @@ export function unavailable(place: string, cause: unknown): StoreUnavailable {
   if (cause instanceof StoreUnavailable) return cause
   const advice = cause instanceof DatabaseError ? ADVICE[cause.code ?? ''] : undefined
   const message = `the store ${place}: ${messageOf(cause)}${advice === undefined ? '' : ` (${advice})`}`
+  const code = codeOf(cause)
   return isEnding(cause)
-    ? new ConnectionLost(message)
-    : new StoreUnavailable(message, { fault: faultOf(cause) })
+    ? new ConnectionLost(message, code)
+    : new StoreUnavailable(message, { fault: faultOf(cause), code })
+}
+
+/** The driver has no codes for these. */
+const DRIVER_ERRORS: readonly (readonly [RegExp, StoreCode])[] = [
+  [/client password must be a/, 'NO_PASSWORD'],
+  [/does not support SSL/, 'NO_TLS'],
+]
+
+function codeOf(cause: unknown): string | null {
+  const [, code] = DRIVER_ERRORS.find(([pattern]) => pattern.test(messageOf(cause))) ?? []
+  return code ?? codeIn(cause)
 }
 
 /** By SQLSTATE, or its class (postgresql.org/docs/current/errcodes-appendix.html). */
@@ -71,7 +84,12 @@ function faultOf(cause: unknown): StoreFault | null {
 }
 
 export function connectionLost(place: string, cause: unknown): ConnectionLost {
-  return new ConnectionLost(`the store ${place}: ${messageOf(cause)}`)
+  return new ConnectionLost(`the store ${place}: ${messageOf(cause)}`, codeOf(cause))
+}
+
+/** The server was silent for too long. @param how as in `no response within 2000 ms` */
+export function tooLate(place: string, how: string): ConnectionLost {
+  return new ConnectionLost(`the store ${place}: ${how}`, 'TIMEOUT')
 }
 
 function isEnding(cause: unknown): boolean {

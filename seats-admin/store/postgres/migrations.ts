@@ -2,6 +2,7 @@
 
 import { counted } from '../point-reads.ts'
 import { integer } from '../rows.ts'
+import { UnusableStore } from '../unavailable.ts'
 import type { Connection } from './connection.ts'
 import { sql } from './sql.ts'
 
@@ -169,7 +170,8 @@ async function appliedSteps(connection: Connection, steps: readonly string[]): P
   if (found?.made !== true) return null
   const applied = integer(counted((await connection.query(READ_VERSION, {}))[0]), 'version')
   if (applied <= steps.length) return applied
-  throw new Error(
+  throw new UnusableStore(
+    'NEWER_SCHEMA',
     `the store has version ${applied}, from a newer Seatgate; this one supports up to ${steps.length}`,
   )
 }

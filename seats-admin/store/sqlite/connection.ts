@@ -5,6 +5,7 @@ import { pathToFileURL } from 'node:url'
 import { isRefusal } from '../../model/refusal.ts'
 import { monotonic } from '../clock.ts'
 import type { StoreFault } from '../store.ts'
+import { codeIn, UnusableStore } from '../unavailable.ts'
 
 /** WAL bytes kept on disk after a checkpoint. */
 const JOURNAL_SIZE_LIMIT = 16 * 1024 * 1024
@@ -43,6 +44,30 @@ const FAULTS: ReadonlyMap<number, StoreFault> = new Map([
 export function faultOf(cause: unknown): StoreFault | null {
   if (codeOf(cause) === ERROR) return /no such (table|column)/.test(String(cause)) ? 'schema' : null
   return FAULTS.get(codeOf(cause) & 0xff) ?? null
+}
+
+/** SQLite's names of the result codes that a start can meet, by their low byte. */
+const NAMES: ReadonlyMap<number, string> = new Map([
+  [3, 'SQLITE_PERM'],
+  [BUSY, 'SQLITE_BUSY'],
+  [8, 'SQLITE_READONLY'],
+  [11, 'SQLITE_CORRUPT'],
+  [13, 'SQLITE_FULL'],
+  [14, 'SQLITE_CANTOPEN'],
+  [26, 'SQLITE_NOTADB'],
+])
+/** The disk has no room for the index (SQLITE_IOERR_SHMSIZE). */
+const NO_ROOM_FOR_INDEX = 4874
+
+/** SQLITE_FULL, and the index's form of it. */
+export function isDiskFull(cause: unknown): boolean {
+  return codeOf(cause) === NO_ROOM_FOR_INDEX || (codeOf(cause) & 0xff) === 13
+}
+
+/** {@link StoreUnavailable.code} of an error while the file is opened. */
+export function openingCode(cause: unknown): string | null {
+  if (isDiskFull(cause)) return 'SQLITE_FULL'
+  return codeOf(cause) === 0 ? codeIn(cause) : (NAMES.get(codeOf(cause) & 0xff) ?? null)
 }
 
 /** Opens an existing file; never creates or writes one by itself. */
@@ -95,7 +120,7 @@ export function enableWal(database: DatabaseSync): void {
 export function checkIntegrity(database: DatabaseSync): void {
   const found = database.prepare('PRAGMA quick_check(1)').get()
   const verdict = Object.values(found ?? {})[0]
-  if (verdict !== 'ok') throw new Error(`the file is damaged: ${String(verdict)}`)
+  if (verdict !== 'ok') throw new UnusableStore('DAMAGED', `the file is damaged: ${String(verdict)}`)
 }
 
 /** The call's deadline has passed; nothing was written. */

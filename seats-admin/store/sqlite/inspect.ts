@@ -3,16 +3,18 @@
 import { accessSync, constants, readdirSync, rmSync, type Stats, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { StoreUnavailable } from '../store.ts'
-import { connectImmutable } from './connection.ts'
+import { UnusableStore } from '../unavailable.ts'
+import { connectImmutable, openingCode } from './connection.ts'
 import { DRAFT, identityOf } from './file.ts'
 import { requireMark } from './migrations.ts'
 
 /** @throws when the file can't be a writable store */
 export function checkFile(path: string): void {
   const found = statSync(path)
-  if (!found.isFile()) throw new Error('it is not a regular file')
+  if (!found.isFile()) throw new UnusableStore('NOT_A_STORE', 'it is not a regular file')
   // A store is created complete, so this file was truncated. Treating it as new would lose every Seat silently.
-  if (found.size === 0) throw new Error('the file is empty: it is not a Seatgate store')
+  if (found.size === 0)
+    throw new UnusableStore('NOT_A_STORE', 'the file is empty: it is not a Seatgate store')
   accessSync(path, constants.R_OK | constants.W_OK)
   accessSync(dirname(path), constants.R_OK | constants.W_OK)
   using database = connectImmutable(path)
@@ -22,12 +24,15 @@ export function checkFile(path: string): void {
 
 /** Accepts a missing file. @throws StoreUnavailable when the file can't be a store */
 export function refuseOthers(path: string): void {
-  if (statSync(path, { throwIfNoEntry: false }) === undefined) return
   try {
+    if (statSync(path, { throwIfNoEntry: false }) === undefined) return
     checkFile(path)
   } catch (cause) {
     const message = cause instanceof Error ? cause.message : String(cause)
-    throw new StoreUnavailable(`the store ${path} cannot be opened: ${message}`, { cause })
+    throw new StoreUnavailable(`the store ${path} cannot be opened: ${message}`, {
+      cause,
+      code: openingCode(cause),
+    })
   }
 }
 

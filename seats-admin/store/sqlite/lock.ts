@@ -4,7 +4,7 @@ import { closeSync, openSync, realpathSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { StoreUnavailable } from '../store.ts'
-import { isBusy } from './connection.ts'
+import { isBusy, openingCode } from './connection.ts'
 import { FILE_MODE, identityOf, makeFolder } from './file.ts'
 import { refuseOthers } from './inspect.ts'
 
@@ -42,7 +42,10 @@ export function lockStore(path: string): StoreLock | null {
     }
   } catch (cause) {
     const message = cause instanceof Error ? cause.message : String(cause)
-    throw new StoreUnavailable(`the store ${path} cannot be locked: ${message}`, { cause })
+    throw new StoreUnavailable(`the store ${path} cannot be locked: ${message}`, {
+      cause,
+      code: openingCode(cause),
+    })
   }
 }
 

@@ -1,6 +1,7 @@
 /** The database schema as a list of migrations. A released migration never changes; new ones are appended. */
 
 import type { DatabaseSync } from 'node:sqlite'
+import { UnusableStore } from '../unavailable.ts'
 
 /** Identifies a Seatgate store; "Seat" in ASCII. */
 const APPLICATION_ID = 0x53656174
@@ -150,7 +151,7 @@ export const MIGRATIONS: readonly string[] = [first, marks, sessions, owner, adm
 /** Reads the first page only. @throws unless the database is marked as a Seatgate store */
 export function requireMark(database: DatabaseSync): void {
   if (pragma(database, 'application_id') !== APPLICATION_ID)
-    throw new Error('the file is not a Seatgate store')
+    throw new UnusableStore('NOT_A_STORE', 'the file is not a Seatgate store')
 }
 
 /** Marks a new, empty database as a Seatgate store. */
@@ -177,7 +178,8 @@ export function migrate(database: DatabaseSync, steps = MIGRATIONS): void {
 function stepsToTake(database: DatabaseSync, steps: readonly string[]): readonly string[] {
   const taken = pragma(database, 'user_version')
   if (taken > steps.length) {
-    throw new Error(
+    throw new UnusableStore(
+      'NEWER_SCHEMA',
       `the store has version ${taken}, from a newer Seatgate; this one supports up to ${steps.length}`,
     )
   }

@@ -21,6 +21,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { monotonic } from '../clock.ts'
 import { counted } from '../point-reads.ts'
 import { text } from '../rows.ts'
+import { UnusableStore } from '../unavailable.ts'
 import { connect, connectImmutable, faultOf, isBusy } from './connection.ts'
 import { migrate } from './migrations.ts'
 
@@ -63,7 +64,7 @@ export function takeOwnership(path: string, lock: string, origin: FileOrigin): b
     if (monotonic() > until) {
       if (origin === 'again') throw new Superseded()
       if (owner === '' && takeShared(path, lock)) return false
-      throw new Error(IN_USE)
+      throw new UnusableStore('IN_USE', IN_USE)
     }
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, Math.random() * PAUSE)
   }

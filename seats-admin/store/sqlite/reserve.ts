@@ -5,13 +5,10 @@
 
 import { rmSync, statSync } from 'node:fs'
 import { open, rename, rm } from 'node:fs/promises'
-import { codeOf } from './connection.ts'
+import { isDiskFull } from './connection.ts'
 import { FILE_MODE } from './file.ts'
 
 const BYTES = 256 * 1024
-
-/** SQLITE_FULL, and SQLITE_IOERR_SHMSIZE for the index (sqlite.org/rescode.html). */
-const DISK_FULL: ReadonlySet<number> = new Set([13, 4874])
 
 function reserveOf(path: string): string {
   return `${path}.reserve`
@@ -38,11 +35,15 @@ export function withReserve<V>(path: string, work: () => V): V {
   try {
     return work()
   } catch (cause) {
-    if (!DISK_FULL.has(codeOf(cause))) throw cause
+    if (!isDiskFull(cause)) throw cause
     const file = reserveOf(path)
-    if (statSync(file, { throwIfNoEntry: false }) === undefined)
-      throw new Error('the disk is full: SQLite needs 32 KiB beside the file to open it', { cause })
+    if (statSync(file, { throwIfNoEntry: false }) === undefined) throw diskFull(cause)
     rmSync(file)
     return withReserve(path, work)
   }
+}
+
+function diskFull(cause: unknown): Error {
+  const error = new Error('the disk is full: SQLite needs 32 KiB beside the file to open it', { cause })
+  return Object.assign(error, { code: 'SQLITE_FULL' })
 }

@@ -4,6 +4,7 @@ import { Worker } from 'node:worker_threads'
 import { monotonic } from '../clock.ts'
 import type { Health, Work } from '../health.ts'
 import { StoreUnavailable } from '../store.ts'
+import { codeIn } from '../unavailable.ts'
 import {
   type ThreadReply,
   type Call,
@@ -195,7 +196,7 @@ export class Thread<O extends Operations> {
     if (this.#worker !== worker) return
     this.#worker = null
     const message = cause instanceof Error ? cause.message : String(cause)
-    this.#rejectAll(new StoreUnavailable(message, { cause }))
+    this.#rejectAll(new StoreUnavailable(message, { cause, code: codeIn(cause) }))
   }
 
   #rejectAll(cause: StoreUnavailable): void {

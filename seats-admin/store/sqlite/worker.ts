@@ -18,7 +18,15 @@ import {
   type RunningCall,
   type ThreadData,
 } from './calls.ts'
-import { checkIntegrity, connect, faultOf, CallExpired, transact, enableWal } from './connection.ts'
+import {
+  checkIntegrity,
+  connect,
+  faultOf,
+  CallExpired,
+  openingCode,
+  transact,
+  enableWal,
+} from './connection.ts'
 import { fileReplacement, ensureFile, identityOf, logOf, refuseStaleLog } from './file.ts'
 import { checkFile } from './inspect.ts'
 import { migrate } from './migrations.ts'
@@ -86,6 +94,8 @@ function open(): OpenStore {
     return { ...withReserve(data.path, openFile), alone }
   } catch (cause) {
     const error = new Error(`the store ${data.path} cannot be opened: ${messageOf(cause)}`)
+    // The main thread gets a structured clone, which keeps properties but not classes.
+    Object.assign(error, { code: openingCode(cause) })
     // After the ownership was taken, another owner means that the file was replaced again.
     if (cause instanceof Superseded && !taken) error.name = cause.name
     throw error

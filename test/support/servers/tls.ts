@@ -18,6 +18,9 @@ const files = {
   /** Its common name is `seatgate`. */
   client: path('client'),
   clientKey: path('client-key'),
+  /** Of a client; valid until 2021. */
+  expired: path('expired'),
+  expiredKey: path('expired-key'),
 }
 
 const ca = readFileSync(files.ca, 'utf8')

@@ -39,6 +39,9 @@ keyUsage = critical, digitalSignature
 extendedKeyUsage = clientAuth
 subjectKeyIdentifier = hash
 authorityKeyIdentifier = keyid
+[expired_extensions]
+basicConstraints = critical, CA:FALSE
+extendedKeyUsage = clientAuth
 END
 : > "$work/index"
 export WORK="$work"
@@ -56,8 +59,10 @@ certificate() {
 certificate ca 'Seatgate test authority' -selfsign -keyfile "$work/ca-key.pem"
 certificate server localhost -cert "$work/ca.pem" -keyfile "$work/ca-key.pem"
 certificate client seatgate -cert "$work/ca.pem" -keyfile "$work/ca-key.pem"
+# The last value of an option counts.
+certificate expired seatgate -selfsign -keyfile "$work/expired-key.pem" -enddate 20210101000000Z
 
 note='For the tests of Seatgate only, and public: it protects nothing. Made by make.sh.'
-for name in ca server client server-key client-key; do
+for name in ca server client expired server-key client-key expired-key; do
   { echo "$note"; cat "$work/$name.pem"; } > "$name.pem"
 done

@@ -1,0 +1,35 @@
+/** Certificates outside their time of validity: a peer would refuse them, in the middle of the first request. */
+
+import { X509Certificate } from 'node:crypto'
+
+const BLOCK = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g
+
+/**
+ * @param pem parsable certificates @param now ms since the epoch
+ * @returns the fault of the first certificate, which is that of the key; null when it is valid
+ */
+export function clientCertificateTime(pem: string, now: number): string | null {
+  return timesOf(pem, now)[0] ?? null
+}
+
+/** @returns the fault of the first authority when none is valid: files of authorities often hold some old ones */
+export function authorityTime(pem: string, now: number): string | null {
+  const faults = timesOf(pem, now)
+  return faults.includes(null) ? null : (faults[0] ?? null)
+}
+
+function timesOf(pem: string, now: number): (string | null)[] {
+  return (pem.match(BLOCK) ?? []).map((block) => timeFault(new X509Certificate(block), now))
+}
+
+function timeFault({ validFrom, validTo }: X509Certificate, now: number): string | null {
+  if (now > Date.parse(validTo))
+    return `contains a certificate that has expired on ${day(validTo)}: renew it, or correct the clock of this machine, which shows ${new Date(now).toISOString()}`
+  if (now < Date.parse(validFrom))
+    return `contains a certificate that is not valid before ${day(validFrom)}: correct the clock of this machine, which shows ${new Date(now).toISOString()}, or use another certificate`
+  return null
+}
+
+function day(time: string): string {
+  return new Date(time).toISOString().slice(0, 10)
+}

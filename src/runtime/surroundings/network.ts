@@ -1,0 +1,94 @@
+/** Why a server could not be reached: the same for PostgreSQL and Redis. */
+
+import type { Finding } from './fault.ts'
+
+/** A server as messages name it. */
+export interface ServerText {
+  /** `PostgreSQL`, `Redis`. */
+  readonly name: string
+  /** `PostgreSQL at db.example:5432`. */
+  readonly at: string
+  readonly host: string
+  /** What to edit. */
+  readonly setting: string
+  /** The parameter that names a file of authorities. */
+  readonly authorities: string
+}
+
+/** @returns null for a code that is not of the network or of TLS */
+export function networkFinding(server: ServerText, code: string): Finding | null {
+  return FINDINGS[code]?.(server, code) ?? null
+}
+
+type Describe = (server: ServerText, code: string) => Finding
+
+const FINDINGS: Readonly<Record<string, Describe>> = {
+  ECONNREFUSED: ({ name, at, setting }) => ({
+    cause: `${at} refused the connection (ECONNREFUSED)`,
+    advice: `Start ${name}, or correct host and port in ${setting}`,
+  }),
+  ENOTFOUND: unknownHost,
+  EAI_AGAIN: unknownHost,
+  ETIMEDOUT: unreachable,
+  EHOSTUNREACH: unreachable,
+  ENETUNREACH: unreachable,
+  ECONNRESET: closed,
+  EPIPE: closed,
+  TIMEOUT: ({ name, at, setting }) => ({
+    cause: `${at} has not responded in time`,
+    advice: `Check that ${name} runs and is not overloaded, that no firewall drops the connection, and host and port in ${setting}`,
+  }),
+  CERT_HAS_EXPIRED: ({ name, at }) => ({
+    cause: `the certificate of ${at} has expired (CERT_HAS_EXPIRED)`,
+    advice: `Renew the certificate of ${name}, and check the clock of this machine`,
+  }),
+  CERT_NOT_YET_VALID: ({ at }) => ({
+    cause: `the certificate of ${at} is not valid yet (CERT_NOT_YET_VALID)`,
+    advice: 'Check the clock of this machine, and the certificate',
+  }),
+  ERR_TLS_CERT_ALTNAME_INVALID: ({ at, host, setting }) => ({
+    cause: `the certificate of ${at} is for other names than ${host} (ERR_TLS_CERT_ALTNAME_INVALID)`,
+    advice: `Use a name of the certificate as the host in ${setting}, or issue the certificate for ${host}`,
+  }),
+  DEPTH_ZERO_SELF_SIGNED_CERT: untrusted,
+  SELF_SIGNED_CERT_IN_CHAIN: untrusted,
+  UNABLE_TO_GET_ISSUER_CERT: untrusted,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: untrusted,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: untrusted,
+  ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED: ({ at, setting }) => ({
+    cause: `${at} requires a client certificate, and none is given`,
+    advice: `Name certificate and key in ${setting}`,
+  }),
+  ERR_OSSL_X509_KEY_VALUES_MISMATCH: ({ setting }) => ({
+    cause: 'the client certificate and the key do not match (ERR_OSSL_X509_KEY_VALUES_MISMATCH)',
+    advice: `Name the key of this certificate in ${setting}`,
+  }),
+}
+
+function unknownHost({ at, host, setting }: ServerText, code: string): Finding {
+  return {
+    cause: `the host name of ${at} is unknown (${code})`,
+    advice: `Correct the host in ${setting}, or make the name server of this machine resolve ${host}`,
+  }
+}
+
+function unreachable({ name, at, setting }: ServerText, code: string): Finding {
+  return {
+    cause: `${at} can't be reached (${code})`,
+    advice: `Check that the machine of ${name} runs, the network and its firewalls, and host and port in ${setting}`,
+  }
+}
+
+function closed({ name, at }: ServerText, code: string): Finding {
+  return {
+    cause: `${at} closed the connection (${code})`,
+    advice: `See the log of ${name} for the reason`,
+  }
+}
+
+function untrusted({ at, authorities, setting }: ServerText, code: string): Finding {
+  return {
+    cause: `the certificate of ${at} is not from an authority that this gateway knows (${code})`,
+    advice: `Name a file with the authority's certificate as ${authorities} in ${setting}`,
+  }
+}
