@@ -4,19 +4,25 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { bootstrapTenant, openStore } from '../../seats-admin/index.ts'
 import { isRefusal } from '../../seats-admin/model/refusal.ts'
 import { LEASE, MARGIN } from '../coherence/lease.ts'
-import { type Command, CommandFailed, configOf, readArguments, required, tenantOf } from './command.ts'
+import { CommandFailed, configOf, defineCommand, tenantOf } from './command.ts'
+import { CONFIG, JSON_OUTPUT, TENANT } from './options.ts'
 
-const options = { config: { type: 'string' }, tenant: { type: 'string' }, json: { type: 'boolean' } } as const
-
-export const bootstrap: Command = {
-  usage: 'bootstrap --tenant T [--config FILE] [--json]',
-  summary:
-    'Creates Seat "admin" in the admin space and an API key that holds it; prints the key, only this once.',
-  async run(args, terminal) {
-    const { values } = readArguments(args, options)
-    const tenantId = required(values.tenant, '--tenant')
+export const bootstrap = defineCommand(
+  {
+    name: 'bootstrap',
+    summary:
+      'Creates Seat "admin" in the admin space and an API key that holds it; prints the key, only this once.',
+    details: 'Run again, it creates another key.',
+    options: { tenant: { ...TENANT, required: true }, config: CONFIG, json: JSON_OUTPUT },
+    exits: {
+      0: 'the key is printed',
+      1: 'the configuration has faults, the tenant is unknown, or the key could not be created or printed',
+    },
+    example: 'seatgate bootstrap --tenant acme --json > key.json',
+  },
+  async ({ values }, terminal) => {
     const config = await configOf(values, terminal)
-    const { id, adminSpace } = tenantOf(config, tenantId)
+    const { id, adminSpace } = tenantOf(config, values.tenant)
     const store = await openStore(config.store)
     try {
       const created = await bootstrapTenant(store, { tenant: id, adminSpace, now: Date.now() })
@@ -41,7 +47,7 @@ export const bootstrap: Command = {
       await store.close()
     }
   },
-}
+)
 
 /** The store has only the hash: a key that was not printed is lost. */
 function notPrinted(id: string, cause: unknown): CommandFailed {

@@ -10,17 +10,25 @@ import { StartupTimeout } from '../runtime/startup.ts'
 import { type Log, logUnhandledRejections, openLog } from '../telemetry/logger.ts'
 import { growYoungGeneration } from '../runtime/young-generation.ts'
 import { warnOfShortage } from './capacity.ts'
-import { type Command, CommandFailed, DEFAULT_CONFIG, readArguments } from './command.ts'
+import { CommandFailed, defineCommand } from './command.ts'
 import { loadWithTables } from './load.ts'
+import { CONFIG } from './options.ts'
 
-export const start: Command = {
-  usage: 'start [--config FILE] [--pretty]',
-  summary:
-    'Runs the gateway. Logs JSON lines to standard output; readable ones with --pretty or on a terminal.',
-  async run(args, terminal) {
-    const { values } = readArguments(args, { config: { type: 'string' }, pretty: { type: 'boolean' } })
-    const file = values.config ?? DEFAULT_CONFIG
-    const load = async () => (await loadWithTables(file, terminal.env)).config
+export const start = defineCommand(
+  {
+    name: 'start',
+    summary: 'Runs the gateway, until SIGTERM or SIGINT.',
+    details:
+      'It logs to standard output, one line for each listener once it accepts connections. It loads the configuration again on SIGHUP and when one of its files changes.',
+    options: {
+      config: CONFIG,
+      pretty: { type: 'boolean', description: 'logs for people, as on a terminal, in place of JSON lines' },
+    },
+    exits: { 0: 'a signal ended it', 1: 'it could not start, or another gateway has taken over its store' },
+    example: 'seatgate start --config my/gateway.config.yaml',
+  },
+  async ({ values }, terminal) => {
+    const load = async () => (await loadWithTables(values.config, terminal.env)).config
     const config = await load()
     const log = await openLog({ pretty: values.pretty ?? process.stdout.isTTY === true })
     try {
@@ -33,7 +41,7 @@ export const start: Command = {
       if (!(await log.close())) terminal.abandonOutput()
     }
   },
-}
+)
 
 /**
  * Resolves when a signal has ended the gateway.

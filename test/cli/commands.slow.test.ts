@@ -33,7 +33,7 @@ t.test('invalid usage is exit 2, with the usage on standard error', async (t) =>
 
 t.test('help is exit 0, on standard output', async (t) => {
   const cwd = folderWith(t, {})
-  t.match(await seatgate(cwd, ['--help']), { code: 0, out: /seatgate explain METHOD PATH/, err: '' })
+  t.match(await seatgate(cwd, ['--help']), { code: 0, out: /^ {2}explain +Shows the decision/m, err: '' })
   t.match(await seatgate(cwd, ['explain', '--help']), { code: 0, out: /^usage: seatgate explain/ })
 })
 
