@@ -11,6 +11,7 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   fleet: async () => (await import('./fleet.ts')).fleet,
   bootstrap: async () => (await import('./bootstrap.ts')).bootstrap,
   token: async () => (await import('./token.ts')).token,
+  completion: async () => (await import('./completion.ts')).completionOf(everyCommand),
 }
 
 export function everyCommand(): Promise<Command[]> {
