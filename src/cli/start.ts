@@ -28,11 +28,11 @@ export const start = defineCommand(
     example: 'seatgate start --config my/gateway.config.yaml',
   },
   async ({ values }, terminal) => {
-    const load = async () => (await loadWithTables(values.config, terminal.env)).config
-    const config = await load()
+    const first = await loadWithTables(values.config, terminal.env)
     const log = await openLog({ pretty: values.pretty ?? process.stdout.isTTY === true })
+    const load = async () => logWarnings(await loadWithTables(values.config, terminal.env), log)
     try {
-      await runGateway(config, log, load)
+      await runGateway(logWarnings(first, log), log, load)
     } catch (cause) {
       // An attempt to open the store is in flight, and would keep the process alive.
       if (cause instanceof StartupTimeout) terminal.abandonOutput()
@@ -42,6 +42,12 @@ export const start = defineCommand(
     }
   },
 )
+
+/** @returns the configuration */
+function logWarnings(loaded: Awaited<ReturnType<typeof loadWithTables>>, { logger }: Log): Config {
+  for (const { place, message } of loaded.fileWarnings) logger.warn({ file: place.file }, message)
+  return loaded.config
+}
 
 /**
  * Resolves when a signal has ended the gateway.
