@@ -4,6 +4,7 @@ import type { Command } from './command.ts'
 
 /** Loaded on demand: a command does not load the code of another. */
 export const commands: Readonly<Record<string, () => Promise<Command>>> = {
+  init: async () => (await import('./init.ts')).init,
   start: async () => (await import('./start.ts')).start,
   check: async () => (await import('./check.ts')).check,
   routes: async () => (await import('./routes.ts')).routes,

@@ -47,6 +47,7 @@ t.test('bash', { skip: missing('bash') }, async (t) => {
   t.same(offered('check', '--config', 'gate').sort(), files, 'files')
   t.same(offered('check', '--config', '=', 'gate').sort(), files, 'bash splits at =')
   t.ok(offered('check', '--config', '=').includes('gateway.config.yaml'))
+  t.same(offered('init', 'gate'), ['gates'], 'folders')
   t.same(offered('completion', ''), ['bash', 'zsh', 'fish'])
   t.same(offered('explain', 'P'), ['POST', 'PUT', 'PATCH'])
   t.same(offered('token', '--sub', ''), [], 'nothing is known of it')
