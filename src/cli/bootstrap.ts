@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { bootstrapTenant, openStore } from '../../seats-admin/index.ts'
 import { isRefusal } from '../../seats-admin/model/refusal.ts'
 import { LEASE, MARGIN } from '../coherence/lease.ts'
+import { adviceOn } from './bootstrap-advice.ts'
 import { CommandFailed, configOf, defineCommand, tenantOf } from './command.ts'
 import { CONFIG, JSON_OUTPUT, TENANT } from './options.ts'
 
@@ -12,7 +13,8 @@ export const bootstrap = defineCommand(
     name: 'bootstrap',
     summary:
       'Creates Seat "admin" in the admin space and an API key that holds it; prints the key, only this once.',
-    details: 'Run again, it creates another key.',
+    details:
+      'It also prints what the key may do, and the next commands for this configuration. Run again, it creates another key.',
     options: { tenant: { ...TENANT, required: true }, config: CONFIG, json: JSON_OUTPUT },
     exits: {
       0: 'the key is printed',
@@ -39,7 +41,7 @@ export const bootstrap = defineCommand(
         key,
       }
       try {
-        await terminal.print(values.json ? JSON.stringify(data) : formatCreated(data))
+        await terminal.print(values.json ? JSON.stringify(data) : adviceOn(data, config, terminal.env))
       } catch (cause) {
         throw notPrinted(data.api_key_id, cause)
       }
@@ -55,15 +57,4 @@ function notPrinted(id: string, cause: unknown): CommandFailed {
   return new CommandFailed(
     `API key ${id} was created but could not be printed: revoke it and try again (${why})`,
   )
-}
-
-function formatCreated(created: { tenant: string; space: string; seat: string; key: string }): string {
-  return [
-    `Seat "${created.seat}" of ${created.tenant} holds every permission in space ${created.space}.`,
-    'Its API key, shown only this once:',
-    '',
-    created.key,
-    '',
-    `Send it as "x-api-key", with "Space: ${created.space}".`,
-  ].join('\n')
 }
