@@ -134,6 +134,7 @@ function formatEvaluation({ decision }: Evaluation): string {
     `  space       ${decision.space ?? '-'}`,
   ]
   for (const seat of decision.seats) lines.push(`  seat        "${seat.name}" ${VERDICTS[seat.verdict]}`)
+  if (decision.grantedIn.length > 0) lines.push(`  granted in  ${decision.grantedIn.join(', ')}`)
   return lines.map(printable).join('\n')
 }
 

@@ -145,7 +145,10 @@ t.test('bootstrap, token, explain', async (t) => {
   t.match(allowed.out, /"admin" grants it/)
   const by = ['--tenant', 'acme', '--seat', 'admin']
   t.match((await explain('GET', '/v1/trainings', '--space', 'admin', ...by)).out, /^allow\n/)
-  t.match((await explain('GET', '/v1/trainings', '--space', 's1', ...by)).out, /^no_seat_in_space\n/)
+  for (const caller of [by, ['--api-key', key]]) {
+    const elsewhere = await explain('GET', '/v1/trainings', '--space', 's1', ...caller)
+    t.match(elsewhere.out, /^no_seat_in_space\n[\s\S]*^ {2}granted in {2}admin$/m)
+  }
   t.match(
     (await explain('GET', '/v1/trainings', '--space', 'admin', '--token', token.out.trim())).out,
     /^allow\n/,
