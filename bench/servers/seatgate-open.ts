@@ -47,6 +47,7 @@ DecisionEngine.prototype.evaluate = ({ method, target }: AuthorizationRequest): 
       principal: null,
       space: null,
       seats: NO_SEATS,
+      grantedIn: [],
       source: null,
       timings: NO_TIME,
     },

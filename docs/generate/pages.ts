@@ -1,14 +1,20 @@
 /** Which regions of which pages are generated, and from what. */
 
+import type { Command } from '../../src/cli/command.ts'
 import { bodies, bodyTable } from './bodies.ts'
 import { codeTable } from './codes.ts'
+import { commandSections } from './commands.ts'
 import { ownMetrics, processMetrics } from './metrics.ts'
 import { replaceRegion } from './regions.ts'
 import { gatewaySettings, routeSettings } from './settings.ts'
 
 /** @param exposition what `/metrics` of a gateway shows */
-export function generatedRegions(exposition: string): Record<string, Record<string, string>> {
+export function generatedRegions(
+  exposition: string,
+  commands: readonly Command[],
+): Record<string, Record<string, string>> {
   return {
+    'cli.md': { commands: commandSections(commands) },
     'configuration.md': { gateway: gatewaySettings(), routes: routeSettings() },
     'errors.md': { codes: codeTable() },
     'metrics.md': { gateway: ownMetrics(exposition), process: processMetrics(exposition) },

@@ -5,19 +5,27 @@ import { bootstrapTenant, openStore } from '../../seats-admin/index.ts'
 import { isRefusal } from '../../seats-admin/model/refusal.ts'
 import { LEASE, MARGIN } from '../coherence/lease.ts'
 import { explainStore } from '../runtime/surroundings/store.ts'
-import { type Command, CommandFailed, configOf, readArguments, required, tenantOf } from './command.ts'
+import { adviceOn } from './bootstrap-advice.ts'
+import { CommandFailed, configOf, defineCommand, tenantOf } from './command.ts'
+import { CONFIG, JSON_OUTPUT, TENANT } from './options.ts'
 
-const options = { config: { type: 'string' }, tenant: { type: 'string' }, json: { type: 'boolean' } } as const
-
-export const bootstrap: Command = {
-  usage: 'bootstrap --tenant T [--config FILE] [--json]',
-  summary:
-    'Creates Seat "admin" in the admin space and an API key that holds it; prints the key, only this once.',
-  async run(args, terminal) {
-    const { values } = readArguments(args, options)
-    const tenantId = required(values.tenant, '--tenant')
+export const bootstrap = defineCommand(
+  {
+    name: 'bootstrap',
+    summary:
+      'Creates Seat "admin" in the admin space and an API key that holds it; prints the key, only this once.',
+    details:
+      'It also prints what the key may do, and the next commands for this configuration. Run again, it creates another key.',
+    options: { tenant: { ...TENANT, required: true }, config: CONFIG, json: JSON_OUTPUT },
+    exits: {
+      0: 'the key is printed',
+      1: 'the configuration has faults, the tenant is unknown, or the key could not be created or printed',
+    },
+    example: 'seatgate bootstrap --tenant acme --json > key.json',
+  },
+  async ({ values }, terminal) => {
     const config = await configOf(values, terminal)
-    const { id, adminSpace } = tenantOf(config, tenantId)
+    const { id, adminSpace } = tenantOf(config, values.tenant)
     const store = await explainStore(config, () => openStore(config.store))
     try {
       const created = await bootstrapTenant(store, { tenant: id, adminSpace, now: Date.now() })
@@ -34,7 +42,7 @@ export const bootstrap: Command = {
         key,
       }
       try {
-        await terminal.print(values.json ? JSON.stringify(data) : formatCreated(data))
+        await terminal.print(values.json ? JSON.stringify(data) : adviceOn(data, config, terminal.env))
       } catch (cause) {
         throw notPrinted(data.api_key_id, cause)
       }
@@ -42,7 +50,7 @@ export const bootstrap: Command = {
       await store.close()
     }
   },
-}
+)
 
 /** The store has only the hash: a key that was not printed is lost. */
 function notPrinted(id: string, cause: unknown): CommandFailed {
@@ -50,15 +58,4 @@ function notPrinted(id: string, cause: unknown): CommandFailed {
   return new CommandFailed(
     `API key ${id} was created but could not be printed: revoke it and try again (${why})`,
   )
-}
-
-function formatCreated(created: { tenant: string; space: string; seat: string; key: string }): string {
-  return [
-    `Seat "${created.seat}" of ${created.tenant} holds every permission in space ${created.space}.`,
-    'Its API key, shown only this once:',
-    '',
-    created.key,
-    '',
-    `Send it as "x-api-key", with "Space: ${created.space}".`,
-  ].join('\n')
 }

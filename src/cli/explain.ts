@@ -14,31 +14,44 @@ import type { Refusal } from '../model/errors.ts'
 import { unreadableEvaluation } from '../decision/engine.ts'
 import { ProcessEphemeral } from '../oidc/sign-in/ephemeral.ts'
 import { printable } from '../telemetry/readable.ts'
-import { type Command, configOf, readArguments, tenantOf, UsageError } from './command.ts'
+import { UsageError } from './arguments.ts'
+import { configOf, defineCommand, tenantOf } from './command.ts'
 import { openStoreOrEmpty } from './existing-store.ts'
+import { CONFIG, JSON_OUTPUT, TENANT } from './options.ts'
 import { mintForSeats } from './token.ts'
 
 const options = {
-  config: { type: 'string' },
-  space: { type: 'string' },
-  token: { type: 'string' },
-  'api-key': { type: 'string' },
-  tenant: { type: 'string' },
-  seat: { type: 'string', multiple: true },
-  json: { type: 'boolean' },
+  space: { type: 'string', value: 'S', description: 'the value of the Space header' },
+  token: { type: 'string', value: 'T', description: 'a bearer token' },
+  'api-key': { type: 'string', value: 'K', description: 'an API key' },
+  tenant: { ...TENANT, description: 'the tenant of a caller who holds the named Seats' },
+  seat: { type: 'string', value: 'NAME', description: 'the names of these Seats', multiple: true },
+  config: CONFIG,
+  json: { ...JSON_OUTPUT, description: 'prints the whole decision record as JSON' },
 } as const
 
-export const explain: Command = {
-  usage:
-    'explain METHOD PATH [--space S] [--token T | --api-key K | --tenant T --seat NAME…] [--config FILE] [--json]',
-  summary: 'Shows the decision on a request: route, Seats, result and reason.',
-  async run(args, terminal) {
-    const { values, positionals } = readArguments(args, options, { positionals: 2, list: 'seat' })
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
+
+export const explain = defineCommand(
+  {
+    name: 'explain',
+    summary: 'Shows the decision on a request: route, Seats, result and reason.',
+    details:
+      'The code that decides requests decides here. Where there is no store yet, it decides as on an empty one and says so.',
+    positionals: [
+      { name: 'METHOD', description: 'the method of the request', completes: METHODS },
+      { name: 'PATH', description: 'its target: the path, and a query if there is one' },
+    ],
+    options,
+    alternatives: [['token'], ['api-key'], ['tenant', 'seat']],
+    exits: {
+      0: 'there is a decision, whichever it is',
+      1: 'the configuration has faults, or the store cannot be read',
+    },
+    example: 'seatgate explain DELETE /v1/trainings/7 --space main --tenant acme --seat Viewer Editor',
+  },
+  async ({ values, positionals }, terminal) => {
     const [method = '', target = ''] = positionals
-    const ways = [values.token, values['api-key'], values.tenant].filter((each) => each !== undefined)
-    if (ways.length > 1) throw new UsageError('--token, --api-key and --tenant exclude each other')
-    if (values.seat !== undefined && values.tenant === undefined)
-      throw new UsageError('--seat goes with --tenant')
     const given = {
       apiKey: headerLines('--api-key', values['api-key']),
       authorization: headerLines(
@@ -78,7 +91,7 @@ export const explain: Command = {
       await close()
     }
   },
-}
+)
 
 /** The log of sign-in is not part of the output. */
 const SILENT = { info: () => {}, warn: () => {}, error: () => {} }
@@ -121,6 +134,7 @@ function formatEvaluation({ decision }: Evaluation): string {
     `  space       ${decision.space ?? '-'}`,
   ]
   for (const seat of decision.seats) lines.push(`  seat        "${seat.name}" ${VERDICTS[seat.verdict]}`)
+  if (decision.grantedIn.length > 0) lines.push(`  granted in  ${decision.grantedIn.join(', ')}`)
   return lines.map(printable).join('\n')
 }
 

@@ -2,19 +2,22 @@
 
 import { type Instance, lockStore, type Store } from '../../seats-admin/index.ts'
 import type { StoreConfig } from '../config/config.ts'
-import { type Command, configOf, readArguments } from './command.ts'
+import { configOf, defineCommand } from './command.ts'
 import { openExistingStore } from './existing-store.ts'
-
-const options = { config: { type: 'string' }, json: { type: 'boolean' } } as const
+import { CONFIG, JSON_OUTPUT } from './options.ts'
 
 type Listed = Awaited<ReturnType<typeof listed>>[number]
 
-export const fleet: Command = {
-  usage: 'fleet [--config FILE] [--json]',
-  summary:
-    'Lists the gateways on this store, the change that each has applied, and the age of its latest sign of life.',
-  async run(args, terminal) {
-    const { values } = readArguments(args, options)
+export const fleet = defineCommand(
+  {
+    name: 'fleet',
+    summary:
+      'Lists the gateways on this store, the change that each has applied, and the age of its latest sign of life.',
+    options: { config: CONFIG, json: JSON_OUTPUT },
+    exits: { 0: 'the list is printed', 1: 'the configuration has faults, or the store cannot be read' },
+    example: 'seatgate fleet --json',
+  },
+  async ({ values }, terminal) => {
     const config = await configOf(values, terminal)
     const store = await openExistingStore(config)
     try {
@@ -28,7 +31,7 @@ export const fleet: Command = {
       await store.close()
     }
   },
-}
+)
 
 /** As of each instance's latest sign of life; `age_ms` is since then, by the store's clock. */
 async function listed({ registry }: Store, head: number) {

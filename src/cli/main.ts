@@ -1,19 +1,13 @@
-/** The commands by name. Exit codes: 0 done, 1 the command failed, 2 bad usage. */
+/** Runs the command that the command line names. Exit codes: 0 done, 1 the command failed, 2 bad usage. */
 
 import { argv, env, exit } from 'node:process'
 import { ConfigError } from '../config/faults.ts'
-import { type Command, OutputFailed, type Terminal, UsageError } from './command.ts'
-
-/** Loaded on demand: a command does not load the code of another. */
-const commands: Readonly<Record<string, () => Promise<Command>>> = {
-  start: async () => (await import('./start.ts')).start,
-  check: async () => (await import('./check.ts')).check,
-  routes: async () => (await import('./routes.ts')).routes,
-  explain: async () => (await import('./explain.ts')).explain,
-  fleet: async () => (await import('./fleet.ts')).fleet,
-  bootstrap: async () => (await import('./bootstrap.ts')).bootstrap,
-  token: async () => (await import('./token.ts')).token,
-}
+import { didYouMean, quote } from '../config/invalid-value.ts'
+import { UsageError } from './arguments.ts'
+import { type Command, OutputFailed, type Terminal } from './command.ts'
+import { commands, everyCommand } from './commands.ts'
+import { helpOf, overviewOf, usageOf } from './help.ts'
+import { packageRoot, versionLine } from './version.ts'
 
 let abandoned = false
 
@@ -52,24 +46,40 @@ async function main([name, ...rest]: string[]): Promise<number> {
 }
 
 async function dispatch(name: string | undefined, rest: string[]): Promise<number> {
-  if (name === '--help' || name === '-h' || name === 'help') {
-    await terminal.print(await overview())
-    return 0
-  }
-  const load = Object.hasOwn(commands, name ?? '') ? commands[name ?? ''] : undefined
-  if (load === undefined) {
-    terminal.printError(
-      name === undefined ? 'seatgate: a command is missing' : `seatgate: unknown command "${name}"`,
-    )
-    terminal.printError(await overview())
+  if (name === '--version') return printed(versionLine(packageRoot()))
+  if (name === '--help' || name === '-h' || (name === 'help' && rest.length === 0))
+    return printed(overviewOf(await everyCommand()))
+  if (name === 'help') return dispatch(rest[0], ['--help'])
+  if (name === undefined) {
+    terminal.printError(`seatgate: a command is missing\n${overviewOf(await everyCommand())}`)
     return 2
   }
+  const load = Object.hasOwn(commands, name) ? commands[name] : undefined
+  if (load === undefined) return unknown(name)
   const command = await load()
-  if (rest.includes('--help') || rest.includes('-h')) {
-    await terminal.print(`usage: seatgate ${command.usage}\n\n${command.summary}`)
-    return 0
-  }
+  if (asksForHelp(rest)) return printed(helpOf(command))
   return run(`seatgate ${name}`, command, rest)
+}
+
+async function printed(text: string): Promise<number> {
+  await terminal.print(text)
+  return 0
+}
+
+/** Behind `--` all is data. */
+function asksForHelp(args: string[]): boolean {
+  const end = args.indexOf('--')
+  const before = end < 0 ? args : args.slice(0, end)
+  return before.includes('--help') || before.includes('-h')
+}
+
+function unknown(name: string): number {
+  const known = [...Object.keys(commands), '--help', '--version']
+  const what = name.startsWith('-') ? 'option' : 'command'
+  terminal.printError(
+    `seatgate: unknown ${what} ${quote(name)}${didYouMean(name, known)}\nusage: seatgate COMMAND [options]; "seatgate --help" lists the commands`,
+  )
+  return 2
 }
 
 async function run(title: string, command: Command, args: string[]): Promise<number> {
@@ -79,7 +89,7 @@ async function run(title: string, command: Command, args: string[]): Promise<num
   } catch (error) {
     if (error instanceof OutputFailed) throw error
     if (error instanceof UsageError) {
-      terminal.printError(`${title}: ${error.message}\nusage: seatgate ${command.usage}`)
+      terminal.printError(`${title}: ${error.message}\nusage: seatgate ${usageOf(command)}`)
       return 2
     }
     // The faults of a configuration name their places.
@@ -87,9 +97,4 @@ async function run(title: string, command: Command, args: string[]): Promise<num
     else terminal.printError(`${title}: ${error instanceof Error ? error.message : String(error)}`)
     return 1
   }
-}
-
-async function overview(): Promise<string> {
-  const all = await Promise.all(Object.values(commands).map((load) => load()))
-  return `usage:\n${all.map(({ usage, summary }) => `  seatgate ${usage}\n      ${summary}`).join('\n')}`
 }

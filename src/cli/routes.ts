@@ -1,19 +1,24 @@
 /** `seatgate routes`: lists the compiled table, built-in routes included. */
 
 import type { Route } from '../model/route.ts'
-import { type Command, DEFAULT_CONFIG, readArguments } from './command.ts'
+import { defineCommand } from './command.ts'
 import { loadWithTables } from './load.ts'
+import { CONFIG, JSON_OUTPUT } from './options.ts'
 
-export const routes: Command = {
-  usage: 'routes [--config FILE] [--json]',
-  summary: 'Prints the compiled route table: method, path, permission, upstream, file:line.',
-  async run(args, terminal) {
-    const { values } = readArguments(args, { config: { type: 'string' }, json: { type: 'boolean' } })
-    const { table } = await loadWithTables(values.config ?? DEFAULT_CONFIG, terminal.env)
+export const routes = defineCommand(
+  {
+    name: 'routes',
+    summary: 'Prints the compiled route table: method, path, permission, upstream, file:line.',
+    options: { config: CONFIG, json: JSON_OUTPUT },
+    exits: { 0: 'the table is printed', 1: 'the configuration has faults' },
+    example: 'seatgate routes --config my/gateway.config.yaml',
+  },
+  async ({ values }, terminal) => {
+    const { table } = await loadWithTables(values.config, terminal.env)
     const rows = table.routes.map(row)
     await terminal.print(values.json ? JSON.stringify(rows, null, 2) : columns(rows))
   },
-}
+)
 
 /** The file of a built-in route; its line is 0. */
 const BUILT_IN = '(built in)'

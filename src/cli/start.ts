@@ -12,22 +12,30 @@ import { lostLog } from '../runtime/surroundings/log.ts'
 import { type Log, logUnhandledRejections, openLog } from '../telemetry/logger.ts'
 import { growYoungGeneration } from '../runtime/young-generation.ts'
 import { warnOfShortage } from './capacity.ts'
-import { type Command, CommandFailed, DEFAULT_CONFIG, readArguments } from './command.ts'
+import { CommandFailed, defineCommand } from './command.ts'
 import { loadWithTables } from './load.ts'
+import { CONFIG } from './options.ts'
 
-export const start: Command = {
-  usage: 'start [--config FILE] [--pretty]',
-  summary:
-    'Runs the gateway. Logs JSON lines to standard output; readable ones with --pretty or on a terminal.',
-  async run(args, terminal) {
-    const { values } = readArguments(args, { config: { type: 'string' }, pretty: { type: 'boolean' } })
-    const file = values.config ?? DEFAULT_CONFIG
-    const load = async () => (await loadWithTables(file, terminal.env)).config
-    const config = await load()
-    refuseWrongClock(config, Date.now())
+export const start = defineCommand(
+  {
+    name: 'start',
+    summary: 'Runs the gateway, until SIGTERM or SIGINT.',
+    details:
+      'It logs to standard output, one line for each listener once it accepts connections. It loads the configuration again on SIGHUP and when one of its files changes.',
+    options: {
+      config: CONFIG,
+      pretty: { type: 'boolean', description: 'logs for people, as on a terminal, in place of JSON lines' },
+    },
+    exits: { 0: 'a signal ended it', 1: 'it could not start, or another gateway has taken over its store' },
+    example: 'seatgate start --config my/gateway.config.yaml',
+  },
+  async ({ values }, terminal) => {
+    const first = await loadWithTables(values.config, terminal.env)
+    refuseWrongClock(first.config, Date.now())
     const log = await openLog({ pretty: values.pretty ?? process.stdout.isTTY === true })
+    const load = async () => logWarnings(await loadWithTables(values.config, terminal.env), log)
     try {
-      await runGateway(config, log, load, () => {
+      await runGateway(logWarnings(first, log), log, load, () => {
         const failure = log.failure()
         if (failure !== null) terminal.printError(`seatgate start: ${lostLog(failure)}`)
       })
@@ -39,6 +47,12 @@ export const start: Command = {
       if (!(await log.close())) terminal.abandonOutput()
     }
   },
+)
+
+/** @returns the configuration */
+function logWarnings(loaded: Awaited<ReturnType<typeof loadWithTables>>, { logger }: Log): Config {
+  for (const { place, message } of loaded.fileWarnings) logger.warn({ file: place.file }, message)
+  return loaded.config
 }
 
 /**

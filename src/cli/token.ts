@@ -6,46 +6,56 @@ import { mintToken, type TokenSubject } from '../decision/authn/token.ts'
 import { InvalidValue } from '../config/invalid-value.ts'
 import type { TenantConfig } from '../config/config.ts'
 import { duration } from '../config/units.ts'
-import {
-  type Command,
-  CommandFailed,
-  configOf,
-  readArguments,
-  required,
-  tenantOf,
-  UsageError,
-} from './command.ts'
+import { UsageError } from './arguments.ts'
+import { CommandFailed, configOf, defineCommand, tenantOf } from './command.ts'
 import { openExistingStore } from './existing-store.ts'
+import { CONFIG, TENANT } from './options.ts'
 
 const options = {
-  config: { type: 'string' },
-  tenant: { type: 'string' },
-  sub: { type: 'string' },
-  email: { type: 'string' },
-  seat: { type: 'string', multiple: true },
-  lifetime: { type: 'string' },
+  tenant: { ...TENANT, required: true },
+  sub: { type: 'string', value: 'U', description: 'the user: `sub` of the token', required: true },
+  email: { type: 'string', value: 'E', description: "the user's email address" },
+  seat: {
+    type: 'string',
+    value: 'NAME',
+    description: 'names of Seats of the tenant',
+    required: true,
+    multiple: true,
+  },
+  lifetime: {
+    type: 'string',
+    value: 'TIME',
+    description: 'how long it is valid, such as 30m; left out: `token.lifetime` of the tenant',
+  },
+  config: CONFIG,
 } as const
 
-export const token: Command = {
-  usage: 'token --tenant T --sub U [--email E] --seat NAME… [--lifetime 1h] [--config FILE]',
-  summary: 'Mints a bearer token that names the Seats in each of their spaces, as sign-in does.',
-  async run(args, terminal) {
-    const { values } = readArguments(args, options, { list: 'seat' })
-    const tenantId = required(values.tenant, '--tenant')
-    const sub = required(values.sub, '--sub')
-    if (values.seat === undefined) throw new UsageError('--seat is required')
+export const token = defineCommand(
+  {
+    name: 'token',
+    summary: 'Mints a bearer token that names the Seats in each of their spaces, as sign-in does.',
+    details: 'It is for trying things out.',
+    options,
+    exits: {
+      0: 'the token is printed',
+      1: 'the configuration has faults, there is no store yet, or the tenant or a Seat is unknown',
+    },
+    example: 'seatgate token --tenant acme --sub alice --seat Viewer --lifetime 30m',
+  },
+  async ({ values }, terminal) => {
+    const { sub, email } = values
     const lifetime = values.lifetime === undefined ? undefined : durationOf(values.lifetime)
     const config = await configOf(values, terminal)
-    const tenant = tenantOf(config, tenantId)
+    const tenant = tenantOf(config, values.tenant)
     const store = await openExistingStore(config)
     try {
-      const subject = values.email === undefined ? { sub } : { sub, email: values.email }
+      const subject = email === undefined ? { sub } : { sub, email }
       await terminal.print(await mintForSeats(store, tenant, subject, values.seat, { lifetime }))
     } finally {
       await store.close()
     }
   },
-}
+)
 
 function durationOf(text: string): number {
   const lifetime = duration(text)

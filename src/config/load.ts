@@ -9,6 +9,7 @@ import { buildSettings } from './build.ts'
 import { InvalidValue } from './invalid-value.ts'
 import type { Config, RouteEntry, UpstreamConfig } from './config.ts'
 import type { Document } from './positioned-document.ts'
+import { readEnvFile } from './env-file.ts'
 import { ConfigError, type Fault, sortFaults } from './faults.ts'
 import { joinSignatures, listFiles, signatureOf } from './watch.ts'
 import { methodsOf } from './methods.ts'
@@ -24,6 +25,8 @@ export interface LoadResult {
   /** Null when there are faults. */
   readonly config: Config | null
   readonly faults: readonly Fault[]
+  /** About the files themselves. */
+  readonly warnings: readonly Fault[]
   /** For checks only when there are faults: defaults replace faulty settings. */
   readonly entries: readonly RouteEntry[]
   readonly upstreams: ReadonlyMap<string, UpstreamConfig>
@@ -41,18 +44,22 @@ export async function loadConfig(file: string, env: NodeJS.ProcessEnv): Promise<
 export async function loadConfigWithFaults(file: string, env: NodeJS.ProcessEnv): Promise<LoadResult> {
   const path = resolve(file)
   const folder = dirname(path)
+  const envFile = await readEnvFile(folder, displayPath)
+  const { warnings } = envFile
+  const variables = { ...envFile.variables, ...env }
   const before = await signatureOf([path])
-  const main = await openDocument(path, env, 'gateway')
+  const main = await openDocument(path, variables, 'gateway')
   if (main.root === null) {
-    const { faults } = main.document
-    return { config: null, faults, entries: [], upstreams: new Map(), files: [path] }
+    const faults = [...envFile.faults, ...main.document.faults]
+    const files = [path, envFile.path]
+    return { config: null, faults, warnings, entries: [], upstreams: new Map(), files }
   }
   const settings = buildSettings(main.root, folder)
   const { paths, patterns } = await findRouteTables(main.root, folder)
-  const signature = joinSignatures(before, await signatureOf(paths))
+  const signature = [envFile.signature, before, await signatureOf(paths)].reduce(joinSignatures)
   const { upstreams, tenants, limits } = settings
   const tables: OpenedDocument[] = []
-  for (const each of await uniqueFiles(paths)) tables.push(await openDocument(each, env, 'routes'))
+  for (const each of await uniqueFiles(paths)) tables.push(await openDocument(each, variables, 'routes'))
   const context = {
     upstreams: new Set(upstreams.keys()),
     signIn: new Set([...tenants.values()].filter(({ oidc }) => oidc !== null).map(({ id }) => id)),
@@ -62,13 +69,14 @@ export async function loadConfigWithFaults(file: string, env: NodeJS.ProcessEnv)
   const entries = tables.flatMap(({ document, root }) =>
     root === null ? [] : buildRoutes(document, root, context),
   )
-  const faults = sortFaults([main, ...tables].flatMap(({ document }) => document.faults))
-  const files = Object.freeze([path, ...patterns])
+  const inDocuments = [main, ...tables].flatMap(({ document }) => document.faults)
+  const faults = sortFaults([...envFile.faults, ...inDocuments])
+  const files = Object.freeze([path, envFile.path, ...patterns])
   const config =
     faults.length > 0
       ? null
       : Object.freeze({ ...settings, file, files, signature, routes: Object.freeze(entries) })
-  return { config, faults, entries, upstreams, files }
+  return { config, faults, warnings, entries, upstreams, files }
 }
 
 interface OpenedDocument {

@@ -60,6 +60,8 @@ export interface Decision {
   readonly principal: Principal | null
   readonly space: string | null
   readonly seats: readonly ConsideredSeat[]
+  /** With `no_seat_in_space`: some other spaces in which the caller's Seats hold the permission. */
+  readonly grantedIn: readonly string[]
   /** Null where no Seat and no API key was looked up. */
   readonly source: Source | null
   readonly timings: Readonly<Timings>

@@ -81,7 +81,7 @@ function callerFields(exchange: Exchange): string {
   const { remoteAddress } = exchange.request.socket
   const client = `"client":${remoteAddress === undefined ? 'null' : quoted(remoteAddress)}`
   if (decision === undefined) return client
-  const { route, permission, principal, space, source, seats } = decision
+  const { route, permission, principal, space, source, seats, grantedIn } = decision
   let text = client
   if (route !== null) text += `,"route":${quoted(route.id)},"upstream":${quoted(upstreamOf(route))}`
   if (permission !== null) text += `,"permission":${quoted(permission)}`
@@ -89,7 +89,8 @@ function callerFields(exchange: Exchange): string {
     text += `,"tenant":${quoted(principal.tenant)},"user":${quoted(principal.user)},"auth":"${principal.method}"`
   if (space !== null) text += `,"space":${quoted(space)}`
   if (source !== null) text += `,"source":"${source}"`
-  return seats.length === 0 ? text : `${text},"seats":[${seatsOf(seats)}]`
+  if (seats.length > 0) text += `,"seats":[${seatsOf(seats)}]`
+  return grantedIn.length === 0 ? text : `${text},"granted_in":[${grantedIn.map(quoted).join(',')}]`
 }
 
 function seatsOf(seats: readonly ConsideredSeat[]): string {

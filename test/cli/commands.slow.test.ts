@@ -33,7 +33,7 @@ t.test('invalid usage is exit 2, with the usage on standard error', async (t) =>
 
 t.test('help is exit 0, on standard output', async (t) => {
   const cwd = folderWith(t, {})
-  t.match(await seatgate(cwd, ['--help']), { code: 0, out: /seatgate explain METHOD PATH/, err: '' })
+  t.match(await seatgate(cwd, ['--help']), { code: 0, out: /^ {2}explain +Shows the decision/m, err: '' })
   t.match(await seatgate(cwd, ['explain', '--help']), { code: 0, out: /^usage: seatgate explain/ })
 })
 
@@ -145,7 +145,10 @@ t.test('bootstrap, token, explain', async (t) => {
   t.match(allowed.out, /"admin" grants it/)
   const by = ['--tenant', 'acme', '--seat', 'admin']
   t.match((await explain('GET', '/v1/trainings', '--space', 'admin', ...by)).out, /^allow\n/)
-  t.match((await explain('GET', '/v1/trainings', '--space', 's1', ...by)).out, /^no_seat_in_space\n/)
+  for (const caller of [by, ['--api-key', key]]) {
+    const elsewhere = await explain('GET', '/v1/trainings', '--space', 's1', ...caller)
+    t.match(elsewhere.out, /^no_seat_in_space\n[\s\S]*^ {2}granted in {2}admin$/m)
+  }
   t.match(
     (await explain('GET', '/v1/trainings', '--space', 'admin', '--token', token.out.trim())).out,
     /^allow\n/,

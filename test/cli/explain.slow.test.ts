@@ -50,6 +50,7 @@ const decision: Decision = {
   },
   space: 's1',
   seats: [],
+  grantedIn: [],
   timings: { match: 1, authenticate: 1, resolve: 1, decide: 1, total: 1 },
 }
 

@@ -129,7 +129,7 @@ upstreams: { main: { targets: ['\${NOT_SET}'] } }
   t.equal(error.message.split('\n').length, expected.length, 'one line each')
   t.same(
     error.files,
-    ['gateway.config.yaml', 'b.yaml', 'a.yaml', 'none/*.yaml'].map((each) => folder.file(each)),
+    ['gateway.config.yaml', '.env', 'b.yaml', 'a.yaml', 'none/*.yaml'].map((each) => folder.file(each)),
   )
 })
 

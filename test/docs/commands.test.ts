@@ -2,18 +2,25 @@
 
 import { readFileSync } from 'node:fs'
 import t from 'tap'
-import { folderWith, seatgate } from '../cli/command-line.ts'
-import { pages, root, textOf } from './pages.ts'
+import { everyCommand } from '../../src/cli/commands.ts'
+import { blocksOf, pages, placeOf, root, textOf } from './pages.ts'
 
-t.test('operations.md has each command with its options', async (t) => {
-  const { out } = await seatgate(folderWith(t, {}), ['--help'])
-  const usages = [...out.matchAll(/^ +seatgate (\S+)(.*)$/gm)]
-  t.ok(usages.length >= 7, out)
-  const rows = textOf('docs/operations.md').match(/^\| `seatgate .*$/gm) ?? []
-  t.equal(rows.length, usages.length)
-  for (const [, name, usage = ''] of usages) {
-    const row = rows.find((each) => each.startsWith(`| \`seatgate ${name} `)) ?? ''
-    for (const [option] of usage.matchAll(/--[a-z-]+/g)) t.ok(row.includes(option), `${name} ${option}`)
+t.test('commands and their options', async (t) => {
+  const commands = new Map((await everyCommand()).map(({ name, options }) => [name, options]))
+  const lines = pages.flatMap((page) =>
+    blocksOf(page).flatMap((block) =>
+      block.text.split('\n').map((line) => ({ line, place: placeOf(block) })),
+    ),
+  )
+  const calls = lines.flatMap(({ line, place }) => {
+    const [, name = '', rest = ''] = /\bnpx seatgate ([a-z-]+)([^)|>]*)/.exec(line) ?? []
+    return name === '' ? [] : [{ name, rest, place }]
+  })
+  t.ok(calls.length >= 5, `${calls.length} calls`)
+  for (const { name, rest, place } of calls) {
+    t.ok(commands.has(name), `${place}: ${name}`)
+    for (const [, option = ''] of rest.matchAll(/ --([a-z-]+)/g))
+      t.ok(Object.hasOwn(commands.get(name) ?? {}, option), `${place}: ${name} --${option}`)
   }
 })
 

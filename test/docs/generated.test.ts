@@ -4,12 +4,13 @@ import t from 'tap'
 import { LABELS, metricsOf } from '../../docs/generate/metrics.ts'
 import { generatedRegions, withRegions } from '../../docs/generate/pages.ts'
 import { scrapeNewGateway } from '../../docs/generate/running.ts'
+import { everyCommand } from '../../src/cli/commands.ts'
 import { textOf } from './pages.ts'
 
 const exposition = await scrapeNewGateway()
 
 t.test('no region differs', async (t) => {
-  for (const [name, regions] of Object.entries(generatedRegions(exposition))) {
+  for (const [name, regions] of Object.entries(generatedRegions(exposition, await everyCommand()))) {
     const page = `docs/${name}`
     const text = textOf(page)
     for (const [region, content] of Object.entries(regions))

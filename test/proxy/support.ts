@@ -104,6 +104,7 @@ export function evaluationOf(request: ClientRequest, route: Route, more: Partial
       principal: isPublic ? null : ALICE,
       space: isPublic ? null : 'north',
       seats: [{ name: 'Trainer', id: '1', verdict: 'grants' }],
+      grantedIn: [],
       source: 'memory',
       timings: { match: 0, authenticate: 0, resolve: 0, decide: 0, total: 0 },
       ...more,

@@ -19,6 +19,7 @@ function evaluationOf(more: Partial<Decision>): Evaluation {
     principal: null,
     space: null,
     seats: [],
+    grantedIn: [],
     source: null,
     timings: { match: 0, authenticate: 0, resolve: 0, decide: 0, total: 0 },
     ...more,

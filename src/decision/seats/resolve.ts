@@ -97,7 +97,7 @@ function filterOf({ space, permission }: SeatQuestion): (entry: ResolvedSeat) =>
 const NOTHING: ReadonlySet<string> = new Set()
 const ALL: ReadonlySet<string> = new Set([EVERY_PERMISSION])
 
-function resolvedById(
+export function resolvedById(
   id: string,
   found: Seat | null | Promise<Seat | null>,
 ): ResolvedSeat | Promise<ResolvedSeat> {
@@ -105,7 +105,7 @@ function resolvedById(
   return { name: found?.name ?? id, seat: found, nameGivenUp: false }
 }
 
-function resolvedByName(
+export function resolvedByName(
   name: string,
   issuedAt: number,
   found: NamedSeat | Promise<NamedSeat>,

@@ -1,0 +1,151 @@
+/** The options and positional arguments of a command, and their parsing. */
+
+import { type ParseArgsConfig, parseArgs } from 'node:util'
+import { didYouMean } from '../config/invalid-value.ts'
+
+export interface Option {
+  readonly type: 'string' | 'boolean'
+  readonly description: string
+  /** Stands for the value in usage and help: `FILE`. */
+  readonly value?: string
+  readonly default?: string
+  readonly required?: boolean
+  /** Takes several values, with or without its name before each: `--seat A --seat B`, `--seat A B`. */
+  readonly multiple?: boolean
+  readonly completes?: Completion
+}
+
+export type Options = Readonly<Record<string, Option>>
+
+export interface Positional {
+  readonly name: string
+  readonly description: string
+  readonly default?: string
+  /** No other value is accepted. */
+  readonly choices?: readonly string[]
+  readonly completes?: Completion
+}
+
+/** What a shell offers for a value. */
+export type Completion = 'file' | 'folder' | readonly string[]
+
+/** The command line is wrong: exit 2. */
+export class UsageError extends Error {}
+
+type Value<P extends Option> = P extends { type: 'boolean' }
+  ? boolean
+  : P extends { multiple: true }
+    ? readonly string[]
+    : string
+
+/** A value that is neither required nor has a default may be undefined. */
+export interface Given<O extends Options> {
+  readonly values: {
+    readonly [K in keyof O]: O[K] extends { required: true } | { default: string }
+      ? Value<O[K]>
+      : Value<O[K]> | undefined
+  }
+  readonly positionals: readonly string[]
+}
+
+interface Accepted<O extends Options> {
+  readonly options: O
+  readonly positionals?: readonly Positional[]
+  readonly alternatives?: readonly (readonly string[])[]
+}
+
+/**
+ * Strict: unknown options, missing values, repeated options with a single value, and a wrong number of positionals are
+ * bad usage.
+ */
+export function readArguments<const O extends Options>(args: string[], accepted: Accepted<O>): Given<O> {
+  const { options, positionals = [], alternatives = [] } = accepted
+  refuseUnknown(args, options)
+  const parsed = parse(withOptionNames(args, options, positionals.length), options)
+  refuseRepeated(parsed.tokens, options)
+  const values: Record<string, unknown> = parsed.values
+  for (const [name, { required }] of Object.entries<Option>(options))
+    if (required && isEmpty(values[name])) throw new UsageError(`--${name} is required`)
+  refuseMixed(values, alternatives)
+  return {
+    values: parsed.values as Given<O>['values'],
+    positionals: completed(parsed.positionals, positionals),
+  }
+}
+
+function parse(args: string[], options: Options) {
+  try {
+    return parseArgs({ args, options, strict: true, allowPositionals: true, tokens: true })
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error))
+  }
+}
+
+function refuseUnknown(args: string[], options: Options): void {
+  const { tokens } = parseArgs({ args, options, strict: false, tokens: true })
+  const known = [...Object.keys(options), 'help'].map((name) => `--${name}`)
+  for (const token of tokens)
+    if (token.kind === 'option' && !Object.hasOwn(options, token.name))
+      throw new UsageError(`unknown option ${token.rawName}${didYouMean(token.rawName, known)}`)
+}
+
+type Tokens = NonNullable<ReturnType<typeof parseArgs<ParseArgsConfig & { tokens: true }>>['tokens']>
+
+function refuseRepeated(tokens: Tokens, options: Options): void {
+  const seen = new Set<string>()
+  for (const token of tokens) {
+    if (token.kind !== 'option' || options[token.name]?.multiple) continue
+    if (seen.has(token.name)) throw new UsageError(`--${token.name} is given twice`)
+    seen.add(token.name)
+  }
+}
+
+function refuseMixed(values: Record<string, unknown>, alternatives: readonly (readonly string[])[]): void {
+  const leaders = alternatives.flatMap(([leader]) => leader ?? [])
+  if (leaders.filter((name) => values[name] !== undefined).length > 1)
+    throw new UsageError(`${listed(leaders.map((name) => `--${name}`))} exclude each other`)
+  for (const [leader = '', ...others] of alternatives)
+    for (const name of others)
+      if (values[name] !== undefined && values[leader] === undefined)
+        throw new UsageError(`--${name} goes with --${leader}`)
+}
+
+/** With defaults in place of those that are left out. */
+function completed(given: readonly string[], positionals: readonly Positional[]): string[] {
+  const surplus = given[positionals.length]
+  if (surplus !== undefined) throw new UsageError(`unexpected argument "${surplus}"`)
+  return positionals.map(({ name, default: fallback, choices }, index) => {
+    const value = given[index] ?? fallback
+    if (value === undefined) throw new UsageError(`${name} is missing`)
+    if (choices === undefined || choices.includes(value)) return value
+    throw new UsageError(`${name} "${value}" is not ${listed(choices, 'or')}${didYouMean(value, choices)}`)
+  })
+}
+
+/**
+ * Puts the name of an option with several values before each further value. Only where exactly those are too many
+ * positionals: otherwise it would be unclear which of them is which.
+ */
+function withOptionNames(args: string[], options: Options, positionals: number): string[] {
+  const list = Object.keys(options).find((name) => options[name]?.multiple)
+  if (list === undefined) return args
+  const { tokens } = parseArgs({ args, options, strict: false, tokens: true })
+  const values = new Set<number>()
+  let behind = false
+  for (const token of tokens) {
+    if (token.kind !== 'positional') behind = token.kind === 'option' && token.name === list
+    else if (behind) values.add(token.index)
+  }
+  const surplus = tokens.filter(({ kind }) => kind === 'positional').length - positionals
+  if (values.size !== surplus) return args
+  return args.map((arg, index) => (values.has(index) ? `--${list}=${arg}` : arg))
+}
+
+function isEmpty(value: unknown): boolean {
+  return value === undefined || value === ''
+}
+
+/** `a, b and c`. */
+function listed(names: readonly string[], word = 'and'): string {
+  return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} ${word} ${names.at(-1)}`
+}

@@ -1,0 +1,72 @@
+/** What `seatgate bootstrap` prints: what the key may do, and the next steps with this configuration. */
+
+import type { Address, Config, RouteEntry } from '../config/config.ts'
+import { CONFIG } from './options.ts'
+import { pathWord, programName, word } from './shell.ts'
+
+export interface FirstKey {
+  readonly tenant: string
+  readonly space: string
+  readonly seat: string
+  readonly key: string
+}
+
+export function adviceOn(created: FirstKey, config: Config, env: NodeJS.ProcessEnv): string {
+  const { tenant, space, seat, key } = created
+  return [
+    `Seat "${seat}" of ${tenant} holds every permission in space ${space}.`,
+    'Its API key, shown only this once:',
+    '',
+    key,
+    '',
+    `Send it as "x-api-key", with "Space: ${space}". It manages the Seats and API keys of ${tenant}.`,
+    'It holds nothing in any other space: requests there are answered 403 until a Seat of the caller is granted there.',
+    '',
+    ...nextSteps(created, config, env),
+  ].join('\n')
+}
+
+/** The Seat that the printed command creates. */
+const SEAT = 'First'
+
+function nextSteps({ tenant, space, key }: FirstKey, config: Config, env: NodeJS.ProcessEnv): string[] {
+  const route = exampleRoute(config.routes)
+  const permission = route?.requirement ?? 'example:read'
+  const granted = space === 'main' ? 'first' : 'main'
+  const gateway = `http://${reachable(config.listen)}`
+  const program = programName(env)
+  const file = config.file === CONFIG.default ? '' : ` --config ${pathWord(config.file)}`
+  const body = JSON.stringify({ name: SEAT, spaces: [granted], permissions: [permission] })
+  const headers = [`x-api-key: ${key}`, `Space: ${space}`, 'Content-Type: application/json']
+  return [
+    `While the gateway runs (${program} start${file}), this creates a Seat that holds ${permission} in space ${granted}:`,
+    '',
+    `curl ${word(`${gateway}/v1/seats`)} ${headers.map((each) => `-H ${word(each)}`).join(' ')} -d ${word(body)}`,
+    '',
+    'Then send a request with a token that names the Seat:',
+    '',
+    `TOKEN=$(${program} token --tenant ${tenant} --sub alice --seat ${SEAT}${file})`,
+    `curl ${requestTo(route, gateway)} -H "Authorization: Bearer $TOKEN" -H ${word(`Space: ${granted}`)}`,
+  ]
+}
+
+/** A route that needs a permission: a GET without parameters if there is one, as anybody may try that. */
+function exampleRoute(routes: readonly RouteEntry[]): RouteEntry | undefined {
+  const guarded = routes.filter(({ requirement }) => !['public', 'authenticated', '*'].includes(requirement))
+  const reads = guarded.filter(({ method }) => method === 'GET')
+  return reads.find(({ path }) => !path.includes('{')) ?? reads[0] ?? guarded[0]
+}
+
+function requestTo(route: RouteEntry | undefined, gateway: string): string {
+  if (route === undefined) return word(`${gateway}/`)
+  const path = route.path.replaceAll(/\{[^}]*\}/g, '1').replace(/\*$/, '')
+  const method = route.method === 'GET' || route.method === 'ANY' ? '' : `-X ${route.method} `
+  return `${method}${word(`${gateway}${path}`)}`
+}
+
+/** Where this machine reaches the listener. */
+function reachable({ host, port }: Address): string {
+  const own = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
+  // Port 0: the gateway picks one, and logs it.
+  return `${own.includes(':') ? `[${own}]` : own}:${port === 0 ? 'PORT' : port}`
+}

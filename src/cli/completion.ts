@@ -1,0 +1,30 @@
+/** `seatgate completion`: a script that completes commands, options and, where it is cheap, values. */
+
+import { type Command, defineCommand } from './command.ts'
+import { bashScript } from './completion/bash.ts'
+import { fishScript } from './completion/fish.ts'
+import { zshScript } from './completion/zsh.ts'
+
+const SCRIPTS: Readonly<Record<string, (commands: readonly Command[]) => string>> = {
+  bash: bashScript,
+  zsh: zshScript,
+  fish: fishScript,
+}
+
+export function completionOf(everyCommand: () => Promise<readonly Command[]>): Command {
+  return defineCommand(
+    {
+      name: 'completion',
+      summary: 'Prints a script that completes commands and options in a shell.',
+      details:
+        'For bash and zsh, put `source <(seatgate completion bash)`, or `zsh`, into the start-up file of the shell; for fish, write the script to `~/.config/fish/completions/seatgate.fish`.',
+      positionals: [{ name: 'SHELL', description: 'the shell', choices: Object.keys(SCRIPTS) }],
+      options: {},
+      exits: { 0: 'the script is printed', 1: 'it could not be printed' },
+      example: 'source <(seatgate completion bash)',
+    },
+    async ({ positionals: [shell = ''] }, terminal) => {
+      await terminal.print(SCRIPTS[shell]?.(await everyCommand()) ?? '')
+    },
+  )
+}

@@ -1,0 +1,50 @@
+/** Completion in fish. */
+
+import type { Completion, Option } from '../arguments.ts'
+import type { Command } from '../command.ts'
+import { firstArgument, GLOBAL_OPTIONS, optionsOf } from './words.ts'
+
+/** Condition: no command is typed yet. */
+const FIRST = '__fish_use_subcommand'
+
+export function fishScript(commands: readonly Command[]): string {
+  return [
+    '# Completion of seatgate in fish: seatgate completion fish > ~/.config/fish/completions/seatgate.fish',
+    '',
+    'complete -c seatgate -f',
+    ...Object.entries(GLOBAL_OPTIONS).map(([name, meaning]) => line(FIRST, `-l ${name}`, meaning)),
+    ...commands.map(({ name, summary }) => line(FIRST, `-a ${name}`, summary)),
+    ...commands.flatMap(linesOf),
+  ].join('\n')
+}
+
+function linesOf(command: Command): string[] {
+  const within = `__fish_seen_subcommand_from ${command.name}`
+  const argument = firstArgument(command)
+  const options = optionsOf(command).map(([name, option]) =>
+    line(within, flag(name, option), option.description),
+  )
+  if (argument === null) return options
+  return [...options, line(within, `-a ${candidates(argument.completes)}`, argument.description)]
+}
+
+/** `-r`: takes a value; `-F`: of which files are offered. */
+function flag(name: string, { type, completes }: Option): string {
+  if (type === 'boolean') return `-l ${name}`
+  if (completes === undefined) return `-l ${name} -r`
+  return completes === 'file' ? `-l ${name} -r -F` : `-l ${name} -r -a ${candidates(completes)}`
+}
+
+function candidates(completes: Completion): string {
+  if (completes === 'file') return quoted('(__fish_complete_path)')
+  return quoted(completes === 'folder' ? '(__fish_complete_directories)' : completes.join(' '))
+}
+
+function line(condition: string, what: string, meaning: string): string {
+  return `complete -c seatgate -n ${quoted(condition)} ${what} -d ${quoted(meaning)}`
+}
+
+/** In single quotes, in which fish reads `\'` and `\\`. */
+function quoted(text: string): string {
+  return `'${text.replaceAll(/['\\]/g, '\\$&')}'`
+}

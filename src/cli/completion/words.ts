@@ -1,0 +1,26 @@
+/** What the completion of every shell offers. */
+
+import type { Completion, Option, Positional } from '../arguments.ts'
+import type { Description } from '../command.ts'
+
+export const GLOBAL_OPTIONS = {
+  help: 'lists the commands',
+  version: 'prints version, commit and the version of Node.js',
+} as const
+
+/** The options of a command, `--help` included. */
+export function optionsOf({ options }: Description): [string, Option][] {
+  return [...Object.entries<Option>(options), ['help', { type: 'boolean', description: 'prints help' }]]
+}
+
+/** What is offered for the first argument: the only one for which anything is. */
+export function firstArgument({ positionals }: Description): (Positional & { completes: Completion }) | null {
+  const first = positionals?.[0]
+  const completes = first?.choices ?? first?.completes
+  return first === undefined || completes === undefined ? null : { ...first, completes }
+}
+
+/** In single quotes, for bash and zsh. */
+export function quotedForShell(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`
+}

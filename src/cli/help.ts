@@ -1,0 +1,88 @@
+/** The texts of `--help`, from what the commands declare. */
+
+import type { Option, Positional } from './arguments.ts'
+import type { Command, Description } from './command.ts'
+
+/** The command line after `seatgate`. */
+export function usageOf({ name, positionals = [], options, alternatives = [] }: Description): string {
+  const written = Object.keys(options).flatMap((option) => {
+    const within = alternatives.some((group) => group.includes(option))
+    if (!within) return [usageOfOption(option, options[option])]
+    if (option !== alternatives[0]?.[0]) return []
+    const groups = alternatives.map((group) => group.map((each) => withValue(each, options[each])).join(' '))
+    return [`[${groups.join(' | ')}]`]
+  })
+  return [name, ...positionals.map(usageOfPositional), ...written].join(' ')
+}
+
+function usageOfPositional({ name, default: fallback, choices }: Positional): string {
+  const shown = choices?.join('|') ?? name
+  return fallback === undefined ? shown : `[${shown}]`
+}
+
+function usageOfOption(name: string, option: Option | undefined): string {
+  return option?.required ? withValue(name, option) : `[${withValue(name, option)}]`
+}
+
+/** `--seat NAME…` */
+export function withValue(name: string, option: Option | undefined): string {
+  const value = option?.value === undefined ? '' : ` ${option.value}${option.multiple ? '…' : ''}`
+  return `--${name}${value}`
+}
+
+/** What a flag or argument means, and its default. */
+export function meaningOf({
+  description,
+  default: fallback,
+  required,
+}: Option & Partial<Positional>): string {
+  if (required) return `${description} (required)`
+  return fallback === undefined ? description : `${description} (default: ${fallback})`
+}
+
+export function exitsOf({ exits }: Description): [string, string][] {
+  return Object.entries({ ...exits, 2: 'the command line is wrong' })
+}
+
+export function helpOf(command: Description): string {
+  const { summary, details, positionals = [], options, example } = command
+  const flags = Object.entries<Option>(options).map(([name, option]) => [
+    withValue(name, option),
+    meaningOf(option),
+  ])
+  return [
+    `usage: seatgate ${usageOf(command)}`,
+    details === undefined ? summary : `${summary} ${details}`,
+    ...(positionals.length === 0
+      ? []
+      : [
+          section(
+            'arguments',
+            positionals.map((each) => [each.name, meaningOf({ type: 'string', ...each })]),
+          ),
+        ]),
+    section('options', [...flags, ['--help', 'prints this text']]),
+    section('exit codes', exitsOf(command)),
+    `example:\n  ${example}`,
+  ].join('\n\n')
+}
+
+export function overviewOf(commands: readonly Command[]): string {
+  return [
+    'usage: seatgate COMMAND [options]',
+    section(
+      'commands',
+      commands.map(({ name, summary }) => [name, summary]),
+    ),
+    section('options', [
+      ['COMMAND --help', 'what a command does, its options and exit codes, an example'],
+      ['--version', 'prints version, commit and the version of Node.js'],
+    ]),
+  ].join('\n\n')
+}
+
+function section(title: string, rows: readonly (readonly string[])[]): string {
+  const width = Math.max(...rows.map(([left = '']) => left.length))
+  const lines = rows.map(([left = '', right = '']) => `  ${left.padEnd(width)}  ${right}`)
+  return [`${title}:`, ...lines].join('\n')
+}

@@ -1,0 +1,81 @@
+/** `seatgate init`: writes the files of a first configuration. */
+
+import { join, relative, resolve, sep } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { isTenantId } from '../../seats-admin/model/tenant.ts'
+import { origin } from '../config/addresses.ts'
+import { InvalidValue, quote } from '../config/invalid-value.ts'
+import { UsageError } from './arguments.ts'
+import { defineCommand } from './command.ts'
+import { filesOf, type NewFile } from './init-files.ts'
+import { writeNew } from './new-files.ts'
+import { CONFIG, TENANT } from './options.ts'
+import { pathWord, programName } from './shell.ts'
+
+const options = {
+  tenant: { ...TENANT, description: 'id of the tenant', default: 'acme' },
+  upstream: {
+    type: 'string',
+    value: 'URL',
+    description: 'scheme, host and port of the service behind the gateway',
+    default: 'http://127.0.0.1:9001',
+  },
+} as const
+
+export const init = defineCommand(
+  {
+    name: 'init',
+    summary: 'Writes a first configuration: gateway.config.yaml, routes/example.yaml, .env and .gitignore.',
+    details: 'The secret in .env is random. No file is overwritten. The next commands are printed.',
+    positionals: [
+      { name: 'DIR', description: 'the folder, created if need be', default: '.', completes: 'folder' },
+    ],
+    options,
+    exits: {
+      0: 'the files are written',
+      1: 'one of them is there already and none is written, or they cannot be written',
+    },
+    example: 'seatgate init my --tenant acme --upstream http://127.0.0.1:9001',
+  },
+  async ({ values: { tenant, upstream }, positionals: [folder = ''] }, terminal) => {
+    checkValues(folder, tenant, upstream)
+    const files = filesOf({ tenant, upstream, schemas: schemasWithin(folder) })
+    await writeNew(folder, files)
+    await terminal.print(report(folder, tenant, files, programName(terminal.env)))
+  },
+)
+
+function checkValues(folder: string, tenant: string, upstream: string): void {
+  if (folder === '') throw new UsageError('DIR is empty')
+  if (!isTenantId(tenant))
+    throw new UsageError(
+      `--tenant ${quote(tenant)} is not 1 to 63 lower-case letters, digits and -, beginning with a letter or digit`,
+    )
+  const url = origin(upstream)
+  if (url instanceof InvalidValue) throw new UsageError(`--upstream ${shown(upstream)} ${url.message}`)
+}
+
+/** A URL may hold a password. */
+function shown(url: string): string {
+  return url.includes('@') ? 'URL' : quote(url)
+}
+
+/** Only a package within the folder stays where it is: one of npx is in a cache. */
+function schemasWithin(folder: string): string | null {
+  const path = relative(resolve(folder), fileURLToPath(new URL('../config', import.meta.url)))
+  return path.split(sep)[0] === 'node_modules' ? path.replaceAll(sep, '/') : null
+}
+
+function report(folder: string, tenant: string, files: readonly NewFile[], program: string): string {
+  const file = join(folder, CONFIG.default)
+  const config = file === CONFIG.default ? '' : ` --config ${pathWord(file)}`
+  return [
+    'Written:',
+    ...files.map(({ name }) => `  ${join(folder, name)}`),
+    '',
+    'Next, check the configuration, create the first API key, and start the gateway:',
+    `  ${program} check${config}`,
+    `  ${program} bootstrap --tenant ${tenant}${config}`,
+    `  ${program} start${config}`,
+  ].join('\n')
+}

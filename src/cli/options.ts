@@ -1,0 +1,22 @@
+/** Options that several commands share. */
+
+import type { Option } from './arguments.ts'
+
+export const CONFIG = {
+  type: 'string',
+  value: 'FILE',
+  description: 'the configuration file',
+  default: 'gateway.config.yaml',
+  completes: 'file',
+} as const satisfies Option
+
+export const JSON_OUTPUT = {
+  type: 'boolean',
+  description: 'prints JSON, for programs',
+} as const satisfies Option
+
+export const TENANT = {
+  type: 'string',
+  value: 'T',
+  description: 'id of a tenant of the configuration',
+} as const satisfies Option

@@ -1,0 +1,16 @@
+/** Command lines that are printed for the user to run. */
+
+/** How this program was called, as far as it is known: `npx seatgate`, or `seatgate`. */
+export function programName(env: NodeJS.ProcessEnv): string {
+  return env.npm_command === 'exec' ? 'npx seatgate' : 'seatgate'
+}
+
+/** A path as one word of a POSIX shell, which no command takes for an option. */
+export function pathWord(path: string): string {
+  return word(path.startsWith('-') ? `./${path}` : path)
+}
+
+/** Text as one word of a POSIX shell. */
+export function word(text: string): string {
+  return /^[\w./:@%+,=-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
+}

@@ -1,0 +1,109 @@
+/** Wrong input at every option of every command, and what help says of them; in this process. */
+
+import t from 'tap'
+import { type Option, readArguments, UsageError } from '../../src/cli/arguments.ts'
+import type { Command, Terminal } from '../../src/cli/command.ts'
+import { commands, everyCommand } from '../../src/cli/commands.ts'
+import { helpOf, overviewOf, usageOf } from '../../src/cli/help.ts'
+
+const every = await everyCommand()
+
+/** As a part of a regular expression. */
+const escaped = (text: string) => text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')
+
+/** A command that gets as far as to use it has accepted its arguments. */
+const terminal: Terminal = {
+  env: {},
+  print: () => Promise.reject(new Error('printed')),
+  printError: () => {},
+  abandonOutput: () => {},
+}
+
+function refusalOf(command: Command, args: string[]): Promise<string> {
+  return command.run(args, terminal).then(
+    () => 'accepted',
+    (error) => (error instanceof UsageError ? error.message : `not as usage: ${error}`),
+  )
+}
+
+t.test('every command stands under its name', async (t) => {
+  for (const [name, load] of Object.entries(commands)) t.equal((await load()).name, name)
+})
+
+for (const command of every)
+  t.test(command.name, async (t) => {
+    for (const [name, option] of Object.entries<Option>(command.options)) {
+      t.match(
+        await refusalOf(command, [`--${name}x`]),
+        `unknown option --${name}x (did you mean "--${name}"?)`,
+      )
+      const wrong = option.type === 'string' ? [`--${name}`] : [`--${name}=yes`]
+      t.match(await refusalOf(command, wrong), /argument/, wrong.join(' '))
+      const value = option.type === 'string' ? '=a' : ''
+      if (!option.multiple)
+        t.equal(
+          await refusalOf(command, [`--${name}${value}`, `--${name}${value}`]),
+          `--${name} is given twice`,
+        )
+    }
+    t.equal(await refusalOf(command, ['-z']), 'unknown option -z')
+    const { positionals = [] } = command
+    const surplus = [...positionals.map(({ choices }) => choices?.[0] ?? 'a'), 'b']
+    const required = Object.entries<Option>(command.options).filter(([, each]) => each.required)
+    const given = required.map(([name]) => `--${name}=a`)
+    t.equal(await refusalOf(command, [...surplus, ...given]), 'unexpected argument "b"')
+    for (const [name] of required) {
+      const others = given.filter((each) => !each.startsWith(`--${name}=`))
+      t.equal(await refusalOf(command, others), `--${name} is required`)
+      if (command.options[name]?.multiple !== true)
+        t.equal(await refusalOf(command, [...others, `--${name}=`]), `--${name} is required`)
+    }
+  })
+
+t.test('positional arguments', async (t) => {
+  const positionals = [
+    { name: 'ONE', description: '' },
+    { name: 'TWO', description: '', default: 'b', choices: ['b', 'c'] },
+  ]
+  const read = (...args: string[]) => readArguments(args, { options: {}, positionals }).positionals
+  t.same(read('a'), ['a', 'b'])
+  t.same(read('a', 'c'), ['a', 'c'])
+  t.same(read('--', '--a'), ['--a', 'b'])
+  t.throws(() => read(), new UsageError('ONE is missing'))
+  t.throws(() => read('a', 'd'), new UsageError('TWO "d" is not b or c'))
+  t.throws(() => read('a', 'b', 'c'), new UsageError('unexpected argument "c"'))
+})
+
+t.test('options that exclude each other', async (t) => {
+  const explain = every.find(({ name }) => name === 'explain')
+  if (explain === undefined) throw new Error('no explain')
+  const refusal = (...args: string[]) => refusalOf(explain, ['GET', '/', ...args])
+  const all = '--token, --api-key and --tenant exclude each other'
+  t.equal(await refusal('--token', 'a', '--api-key', 'b'), all)
+  t.equal(await refusal('--tenant', 'a', '--api-key', 'b'), all)
+  t.equal(await refusal('--seat', 'a'), '--seat goes with --tenant')
+  t.equal(await refusal('--token', 'a', '--seat', 'a'), '--seat goes with --tenant')
+  t.match(usageOf(explain), ' [--token T | --api-key K | --tenant T --seat NAME…] ')
+})
+
+t.test('help has everything that is declared, and an example that is accepted', async (t) => {
+  for (const command of every) {
+    const help = helpOf(command)
+    t.ok(help.startsWith(`usage: seatgate ${usageOf(command)}\n\n${command.summary}`), command.name)
+    for (const [name, { description, default: fallback }] of Object.entries<Option>(command.options)) {
+      t.match(help, new RegExp(`^  --${name}( .*)?  ${escaped(description)}`, 'm'))
+      if (fallback !== undefined) t.match(help, `(default: ${fallback})`)
+    }
+    for (const meaning of Object.values(command.exits)) t.match(help, meaning)
+    const [, name, rest = ''] = /seatgate (\S+?)((?: [^>)]*)?)(?:[>)].*)?$/.exec(command.example) ?? []
+    t.equal(name, command.name)
+    const args = rest.split(' ').filter((each) => each !== '')
+    t.doesNotThrow(() => readArguments(args, command), command.example)
+  }
+})
+
+t.test('the overview has a line for each command', async (t) => {
+  const overview = overviewOf(every)
+  for (const { name, summary } of every)
+    t.match(overview, new RegExp(`^  ${name} +${escaped(summary)}$`, 'm'))
+})

@@ -1,0 +1,49 @@
+/** A 403 for want of a Seat in the space: what the log and the response say of other spaces. */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import t from 'tap'
+import { startWorld } from '../support/world.ts'
+
+t.test('a token: the log and the response name the spaces; an API key: the log alone', async (t) => {
+  const world = await startWorld(t)
+  const id = await world.seat('Viewer', ['s1', 's2', 's3'], ['trainings:list'])
+  const made = await world.admin('POST', '/v1/api-keys', { name: 'machine', seats: ['Viewer'] })
+  t.equal(made.status, 200, made.body)
+  const authorization = `Bearer ${await world.token(['s1:Viewer', 's2:Viewer', 's4:Viewer'])}`
+  const ask = async (headers: Record<string, string>, method = 'GET') => {
+    const {
+      status,
+      body,
+      json,
+      headers: received,
+    } = await world.client.send(method, '/v1/trainings', headers)
+    const line = () => world.log().find((each) => each.request_id === received['x-request-id'])
+    while (line() === undefined) await sleep(5)
+    const { code, granted_in, seats } = line() ?? {}
+    return { status, body, detail: json.detail, log: { code, granted_in, seats } }
+  }
+  // Before, as memory answers without the store from then on.
+  t.equal((await world.client.send('GET', '/v1/trainings', { authorization, space: 's1' })).status, 200)
+
+  const none = 'The credential names no Seat in this space.'
+  t.match(await ask({ authorization, space: 'other' }), {
+    status: 403,
+    detail: `${none} It names Seats that hold trainings:list in s1, s2.`,
+    log: { code: 'no_seat_in_space', granted_in: ['s1', 's2'], seats: undefined },
+  })
+  const key = { 'x-api-key': made.json.key, space: 'other' }
+  const byKey = await ask(key)
+  t.match(byKey, { status: 403, detail: none, log: { granted_in: ['s1', 's2', 's3'] } })
+  t.notMatch(byKey.body, /s1|s2|s3/, 'the spaces of a Seat are not told to a key')
+
+  t.match(await ask({ authorization, space: 'other' }, 'POST'), {
+    detail: none,
+    log: { code: 'no_seat_in_space', granted_in: undefined },
+  })
+  const denied = await ask({ authorization, space: 's1' }, 'POST')
+  t.match(denied, { log: { code: 'permission_denied', granted_in: undefined } })
+
+  t.equal((await world.admin('PUT', `/v1/seats/${id}`, { spaces: ['s2'] })).status, 200)
+  t.same((await ask({ authorization, space: 'other' })).log.granted_in, ['s2'], 'as the Seat is now')
+  t.same((await ask(key)).log.granted_in, ['s2'])
+})
