@@ -6,6 +6,7 @@ import type { Config } from '../config/config.ts'
 import { ConfigError } from '../config/faults.ts'
 import { watchConfig } from '../config/watch.ts'
 import { Gateway } from '../runtime/gateway.ts'
+import { ServiceManager } from '../runtime/service-manager.ts'
 import { StartupTimeout } from '../runtime/startup.ts'
 import { refuseWrongClock } from '../runtime/surroundings/clock.ts'
 import { lostLog } from '../runtime/surroundings/log.ts'
@@ -35,10 +36,11 @@ export const start = defineCommand(
     const log = await openLog({ pretty: values.pretty ?? process.stdout.isTTY === true })
     const load = async () => logWarnings(await loadWithTables(values.config, terminal.env), log)
     try {
-      await runGateway(logWarnings(first, log), log, load, () => {
+      const listening = () => {
         const failure = log.failure()
         if (failure !== null) terminal.printError(`seatgate start: ${lostLog(failure)}`)
-      })
+      }
+      await runGateway(logWarnings(first, log), log, load, { listening, env: terminal.env })
     } catch (cause) {
       // An attempt to open the store is in flight, and would keep the process alive.
       if (cause instanceof StartupTimeout) terminal.abandonOutput()
@@ -55,22 +57,31 @@ function logWarnings(loaded: Awaited<ReturnType<typeof loadWithTables>>, { logge
   return loaded.config
 }
 
+/** Recipients of the gateway's states. */
+interface Observers {
+  /** Called once connections are accepted. */
+  readonly listening?: (addresses: Gateway['addresses']) => void
+  /** Names systemd's socket, if there is one. */
+  readonly env?: NodeJS.ProcessEnv
+}
+
 /**
  * Resolves when a signal has ended the gateway.
  *
  * @param load loads the configuration again
- * @param listening called once connections are accepted
  */
 export async function runGateway(
   config: Config,
   log: Log,
   load: () => Promise<Config>,
-  listening: (addresses: Gateway['addresses']) => void = () => {},
+  { listening = ignore, env = {} }: Observers = {},
 ): Promise<void> {
   logUnhandledRejections(log.logger)
   // Without a listener, SIGHUP would end the process during the start.
   process.on('SIGHUP', ignore)
   const terminated = terminationSignal()
+  const service = new ServiceManager(env, log)
+  service.starting(config.startupTimeout)
   const gateway = await Promise.race([Gateway.start(config, log), terminated])
   if (typeof gateway === 'string') return exitEarly(gateway, log)
   const { front, ops } = gateway.addresses
@@ -82,13 +93,17 @@ export async function runGateway(
   growYoungGeneration()
   // Node.js writes the cache at exit, which a kill -9 prevents.
   flushCompileCache()
-  const reloader = new Reloader(gateway, config, log, load)
+  const reloader = new Reloader(gateway, config, { log, load, service })
+  service.ready(`listening on http://${address(front)}`)
+  service.watch(() => gateway.serving)
   const end = await Promise.race([terminated, gateway.superseded])
   if (typeof end !== 'string') return endSuperseded(end, gateway, reloader, log)
   log.logger.info({ signal: end }, 'draining')
   await reloader.close()
   const { drain, drainDelay } = reloader.config
+  const stopping = service.stopping(drainDelay + drain)
   await gateway.close(drain, drainDelay)
+  await stopping
   log.logger.info('ended')
 }
 
@@ -114,6 +129,12 @@ async function endSuperseded(
   throw new CommandFailed(cause.message)
 }
 
+interface ReloaderParts {
+  readonly log: Log
+  readonly load: () => Promise<Config>
+  readonly service: ServiceManager
+}
+
 /** Reloads the configuration on SIGHUP and when one of its files changes; one reload at a time. */
 class Reloader {
   config: Config
@@ -122,17 +143,19 @@ class Reloader {
   readonly #gateway: Gateway
   readonly #log: Log
   readonly #load: () => Promise<Config>
+  readonly #service: ServiceManager
   readonly #watch: { close(): void }
   readonly #request = () => {
     this.#reading = this.#reading.then(() => this.#reload())
   }
 
-  constructor(gateway: Gateway, config: Config, log: Log, load: () => Promise<Config>) {
+  constructor(gateway: Gateway, config: Config, { log, load, service }: ReloaderParts) {
     this.config = config
     this.#watched = config.files
     this.#gateway = gateway
     this.#log = log
     this.#load = load
+    this.#service = service
     process.on('SIGHUP', this.#request)
     this.#watch = watchConfig(() => this.#watched, this.#request, config.signature)
   }
@@ -145,12 +168,15 @@ class Reloader {
 
   async #reload(): Promise<void> {
     const { logger } = this.#log
+    this.#service.reloading()
     try {
       const next = await this.#load()
       await this.#gateway.reload(next)
       this.config = next
       this.#watched = next.files
-      logger.info({ version: this.#gateway.reloaded('ok') }, 'configuration reloaded')
+      const version = this.#gateway.reloaded('ok')
+      logger.info({ version }, 'configuration reloaded')
+      this.#service.ready(`running with configuration ${version}`)
       warnOfShortage(next, this.#log)
     } catch (error) {
       // The fault may be repaired in a file that only the faulty configuration names.
@@ -158,6 +184,7 @@ class Reloader {
       const faults = error instanceof Error ? error.message.split('\n') : [String(error)]
       const version = this.#gateway.reloaded('faulty')
       logger.error({ version, faults }, 'reload refused: the previous configuration stays active')
+      this.#service.ready(`running with configuration ${version}: a reload was refused`)
     }
   }
 }

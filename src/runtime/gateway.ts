@@ -53,6 +53,11 @@ export class Gateway {
     return { front: this.#dataPlanes.address, ops: this.#ops.address }
   }
 
+  /** False where every worker has ended. */
+  get serving(): boolean {
+    return (this.#dataPlanes?.workers.running ?? 0) > 0
+  }
+
   /** Resolves when another gateway has taken over the store: this one must be closed. */
   get superseded(): Promise<Error> {
     return this.#node?.superseded ?? new Promise(() => {})

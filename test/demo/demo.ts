@@ -45,9 +45,9 @@ try {
   const shown = await prepare(config)
   const log = await openLog({ pretty: true })
   try {
-    await runGateway(config, log, load, ({ front }) =>
-      console.log(introduction(shown, `http://127.0.0.1:${front.port}`)),
-    )
+    await runGateway(config, log, load, {
+      listening: ({ front }) => console.log(introduction(shown, `http://127.0.0.1:${front.port}`)),
+    })
   } finally {
     await log.close()
   }

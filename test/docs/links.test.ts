@@ -7,7 +7,7 @@ import { pages, root, textOf } from './pages.ts'
 
 const LINK = /\]\(([^()\s]+)\)/g
 /** `src/…` and its like: a file or folder. */
-const PATH = /`((?:src|seats-admin|test|bench|docs|routes)\/[\w./-]*)`/g
+const PATH = /`((?:src|seats-admin|test|bench|deploy|docs|routes)\/[\w./-]*)`/g
 
 /** As GitHub makes them of headings. */
 function anchorsOf(page: string): Set<string> {

@@ -1,0 +1,130 @@
+/** The rendered chart: its objects fit together, and the gateway loads its configuration as a pod would. */
+
+import { join } from 'node:path'
+import t from 'tap'
+import { loadWithTables } from '../../src/cli/load.ts'
+import { MUCH, VALUES } from './chart.ts'
+import { find, mounted, podOf } from './render/objects.ts'
+import { cannotRender, type Render, renderer } from './render/render.ts'
+
+const ENVIRONMENT = {
+  SEATGATE_STORE: 'postgres://seatgate:x@db/seatgate',
+  SEATGATE_REDIS: 'redis://cache:6379',
+  ACME_TOKEN_SECRET: 'x'.repeat(32),
+}
+
+t.test('chart', { skip: cannotRender }, async (t) => {
+  const render: Render = await renderer(t, 'seatgate')
+  const objects = render(VALUES)
+
+  t.test('its objects', async (t) => {
+    const kinds = objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`).sort()
+    t.same(kinds, [
+      'ConfigMap seatgate',
+      'Deployment seatgate',
+      'NetworkPolicy seatgate',
+      'PodDisruptionBudget seatgate',
+      'Service seatgate',
+      'Service seatgate-ops',
+      'ServiceAccount seatgate',
+    ])
+    for (const { apiVersion, metadata } of objects) {
+      t.ok(apiVersion)
+      t.match(metadata.labels, { 'app.kubernetes.io/name': 'seatgate', 'app.kubernetes.io/version': '0.1.0' })
+    }
+  })
+
+  t.test('its configuration', async (t) => {
+    for (const values of [VALUES, MUCH, { ...VALUES, redis: false, drain: 90, drainDelay: 0 }]) {
+      const rendered = render(values)
+      const map = rendered.find(({ kind }) => kind === 'ConfigMap')
+      const folder = mounted(t, map?.data ?? {})
+      const { config, table } = await loadWithTables(join(folder, 'gateway.config.yaml'), ENVIRONMENT)
+      t.ok(table.routes.some(({ id }) => id === 'GET /v1/trainings'))
+      const grace = Number(podOf(rendered, map?.metadata.name).spec['terminationGracePeriodSeconds'])
+      t.equal(
+        grace * 1000,
+        config.drainDelay + config.drain + 15_000,
+        'the pod may take as long as the drain',
+      )
+    }
+  })
+
+  t.test('the pod', async (t) => {
+    const { spec } = podOf(objects)
+    t.match(spec, {
+      automountServiceAccountToken: false,
+      securityContext: { runAsNonRoot: true, runAsUser: 1000, seccompProfile: { type: 'RuntimeDefault' } },
+      containers: [
+        {
+          image: 'registry.example/seatgate:0.1.0',
+          args: ['start', '--config', '/etc/seatgate/gateway.config.yaml'],
+          envFrom: [{ secretRef: { name: 'seatgate' } }],
+          ports: [
+            { name: 'http', containerPort: 8080 },
+            { name: 'ops', containerPort: 9090 },
+          ],
+          startupProbe: { httpGet: { path: '/livez', port: 'ops' } },
+          livenessProbe: { httpGet: { path: '/livez', port: 'ops' } },
+          readinessProbe: { httpGet: { path: '/readyz', port: 'ops' } },
+          securityContext: {
+            allowPrivilegeEscalation: false,
+            readOnlyRootFilesystem: true,
+            capabilities: { drop: ['ALL'] },
+          },
+          volumeMounts: [{ mountPath: '/etc/seatgate', readOnly: true }, { mountPath: '/tmp' }],
+        },
+      ],
+      volumes: [{ configMap: { name: 'seatgate' } }, { emptyDir: {} }],
+    })
+  })
+
+  t.test('a changed configuration replaces the pods, another number of them does not', async (t) => {
+    const checksum = (values: object) => podOf(render(values)).metadata.annotations['checksum/config']
+    t.match(checksum(VALUES), /^[0-9a-f]{64}$/)
+    t.equal(checksum({ ...VALUES, replicas: 5 }), checksum(VALUES))
+    t.not(checksum({ ...VALUES, drain: 40 }), checksum(VALUES))
+    t.not(checksum({ ...VALUES, routes: {} }), checksum(VALUES))
+  })
+
+  t.test('selectors find the pods', async (t) => {
+    for (const rendered of [objects, render(MUCH)]) {
+      const name = find(rendered, 'ServiceAccount', rendered[0]?.metadata.name).metadata.name
+      const { labels } = podOf(rendered, name).metadata
+      const { spec } = find(rendered, 'Deployment', name)
+      const selectors = [
+        (spec['selector'] as { matchLabels: object }).matchLabels,
+        find(rendered, 'Service', name).spec['selector'],
+        find(rendered, 'Service', `${name}-ops`).spec['selector'],
+        (find(rendered, 'PodDisruptionBudget', name).spec['selector'] as { matchLabels: object }).matchLabels,
+        (find(rendered, 'NetworkPolicy', name).spec['podSelector'] as { matchLabels: object }).matchLabels,
+      ]
+      for (const selector of selectors) t.match(labels, selector)
+      for (const selector of selectors) t.equal(Object.keys(selector ?? {}).length, 2)
+    }
+  })
+
+  t.test('what values switch on and off', async (t) => {
+    const much = render(MUCH)
+    const name = 'seatgate-edge'
+    const { spec } = find(much, 'ServiceMonitor', name)
+    const { matchLabels } = spec['selector'] as { matchLabels: object }
+    t.match(find(much, 'Service', `${name}-ops`).metadata.labels, matchLabels)
+    t.match(spec['endpoints'], [{ port: 'ops', path: '/metrics', interval: '15s' }])
+    t.match(find(much, 'NetworkPolicy', name).spec, {
+      policyTypes: ['Ingress', 'Egress'],
+      ingress: [{ ports: [{ port: 'http' }], from: [{ podSelector: {} }] }, { ports: [{ port: 'ops' }] }],
+      egress: [{ to: [{ ipBlock: { cidr: '10.0.0.0/8' } }] }],
+    })
+    t.match(podOf(much, name).spec, { nodeSelector: { disk: 'ssd' }, tolerations: [{ key: 'gate' }] })
+    const few = render({
+      ...VALUES,
+      networkPolicy: { enabled: false },
+      podDisruptionBudget: { enabled: false },
+    })
+    const kinds = few.map(({ kind }) => kind)
+    t.notOk(kinds.includes('NetworkPolicy') || kinds.includes('PodDisruptionBudget'))
+    const closed = find(render({ ...VALUES, networkPolicy: { metricsFrom: [] } }), 'NetworkPolicy').spec
+    t.equal((closed['ingress'] as unknown[]).length, 1, 'without peers no rule: it would let everyone in')
+  })
+})

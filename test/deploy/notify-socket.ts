@@ -1,0 +1,46 @@
+/** A socket as systemd has one for a service of `Type=notify`, and what was sent to it. */
+
+import { spawn } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import type { Test } from 'tap'
+import { until } from '../runtime/workers/support.ts'
+
+const SCRIPT = fileURLToPath(new URL('notify-socket.py', import.meta.url))
+
+export interface NotifySocket {
+  readonly path: string
+  /** The lines of each message, in the order of their arrival, without the barriers of systemd-notify. */
+  readonly messages: readonly (readonly string[])[]
+}
+
+export async function openNotifySocket(t: Test): Promise<NotifySocket> {
+  const folder = mkdtempSync(join(tmpdir(), 'seatgate-notify-'))
+  const path = join(folder, 'notify')
+  const receiver = spawn('python3', [SCRIPT, path], { stdio: ['ignore', 'pipe', 'inherit'] })
+  t.teardown(() => {
+    receiver.kill()
+    rmSync(folder, { recursive: true, force: true })
+  })
+  const messages: string[][] = []
+  let bound = false
+  createInterface({ input: receiver.stdout }).on('line', (line) => {
+    const message = JSON.parse(line) as string[]
+    if (message[0] === 'bound') bound = true
+    else if (message[0] !== 'BARRIER=1') messages.push(message)
+  })
+  await until(() => bound)
+  return { path, messages }
+}
+
+/** Those about states: not WATCHDOG=1. */
+export function statesOf({ messages }: NotifySocket): (readonly string[])[] {
+  return messages.filter(([first]) => first !== 'WATCHDOG=1')
+}
+
+export function beatsOf({ messages }: NotifySocket): number {
+  return messages.filter(([first]) => first === 'WATCHDOG=1').length
+}
