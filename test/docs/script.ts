@@ -60,7 +60,7 @@ export async function runSteps(
   const script = [
     'set -e',
     `curl() { command curl --write-out '%{stderr}\\nstatus %{http_code}\\n' "$@" 2>> ${CURLS}; }`,
-    ...steps.flatMap(({ command }) => [`echo; echo '${MARK}'`, told(command)]),
+    ...steps.flatMap(({ command }) => [`echo; echo '${MARK}'`, withPorts(told(command), told)]),
   ].join('\n')
   const path = [join(folder, 'bin'), join(folder, 'node_modules/.bin'), process.env['PATH']].join(':')
   const env = { ...process.env, PATH: path, ACME_TOKEN_SECRET: 'a secret of more than thirty-two bytes' }
@@ -73,6 +73,12 @@ export async function runSteps(
   const curls = readFileSync(join(folder, CURLS), 'utf8')
   const statuses = [...curls.matchAll(/^status (\d{3})$/gm)].map(([, status]) => Number(status))
   return { code, out: out.split(`\n${MARK}\n`).slice(1), err: err + curls, statuses }
+}
+
+/** `init` writes the ports of the manual into a file. */
+function withPorts(command: string, told: (text: string) => string): string {
+  const edits = ['8080', '9090'].map((port) => `-e s/${port}/${told(port)}/`).join(' ')
+  return command.replace(/^npx seatgate init (\S+).*$/m, `$&\nsed -i ${edits} $1/gateway.config.yaml`)
 }
 
 /** Programs that a failed script has left. */

@@ -13,7 +13,7 @@ function load(text: string) {
   return loadWithTables(join(folderWith(t, filesOf(text)), 'gateway.config.yaml'), variablesOf(text))
 }
 
-t.ok(blocks.length >= 8, `${blocks.length} blocks`)
+t.ok(blocks.length >= 6, `${blocks.length} blocks`)
 for (const block of blocks)
   t.test(placeOf(block), async (t) => {
     const { table } = await load(block.text)

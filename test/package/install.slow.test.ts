@@ -1,7 +1,7 @@
 /** The installed package works as a user runs it, on each Node.js that it names. */
 
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -9,7 +9,6 @@ import { portOf } from '../proxy/support.ts'
 import { until } from '../runtime/workers/support.ts'
 import { Installation, nodeOf, Runner } from './installation.ts'
 
-const SECRET = 'a secret of more than thirty-two bytes, for tests'
 /** Mebibytes. */
 const MAX_SIZE = 25
 
@@ -35,19 +34,18 @@ t.test('it holds compiled code, schemas and nothing else', async (t) => {
 
 const VERSIONS = ['22.19.0', '24', null]
 
-for (const version of VERSIONS)
-  t.test(`Node.js ${version ?? process.version}`, async (t) => {
-    const node = version === null ? null : nodeOf(version, installation.folder)
+for (const tested of VERSIONS)
+  t.test(`Node.js ${tested ?? process.version}`, async (t) => {
+    const node = tested === null ? null : nodeOf(tested, installation.folder)
     const port = await service(t)
     const folder = mkdtempSync(join(installation.folder, 'own-'))
-    const runner = new Runner(installation, folder, node, { ACME_SECRET: SECRET })
+    const runner = new Runner(installation, folder, node, {})
+    const config = join(folder, 'gateway.config.yaml')
 
-    mkdirSync(join(folder, 'routes'))
-    writeFileSync(join(folder, 'gateway.config.yaml'), configuration(port))
-    writeFileSync(
-      join(folder, 'routes/orders.yaml'),
-      'upstream: orders\nroutes:\n  GET /v1/orders: orders:list\n',
-    )
+    const version = await runner.run(t, '--version')
+    t.match(version.out, /^seatgate \d+\.\d+\.\d+ \([0-9a-f]{7,}\+?, Node\.js \d+\.\d+\.\d+\)\n$/)
+    t.match(await runner.run(t, 'init', '--upstream', `http://127.0.0.1:${port}`), { code: 0, err: '' })
+    writeFileSync(config, readFileSync(config, 'utf8').replace(/127\.0\.0\.1:(8080|9090)/g, '127.0.0.1:0'))
     const check = await runner.run(t, 'check')
     t.equal(check.err, '')
     t.match(check, { code: 0, out: /no faults/ })
@@ -61,7 +59,7 @@ for (const version of VERSIONS)
     const created = await fetch(`${url}/v1/seats`, {
       method: 'POST',
       headers: { 'x-api-key': key, Space: 'admin', 'Content-Type': 'application/json' },
-      body: '{"name":"Clerk","spaces":["main"],"permissions":["orders:list"]}',
+      body: '{"name":"Clerk","spaces":["main"],"permissions":["example:read"]}',
     })
     t.equal(created.status, 200)
     const { out: token } = await runner.run(
@@ -84,17 +82,17 @@ for (const version of VERSIONS)
 
     writeFileSync(
       join(folder, 'routes/more.yaml'),
-      'upstream: orders\nroutes:\n  GET /v1/more: orders:list\n',
+      'upstream: example\nroutes:\n  GET /v1/more: authenticated\n',
     )
     start.child.kill('SIGHUP')
-    await until(async () => (await ask('/v1/more', 'main')).status === 200)
+    await until(async () => (await ask('/v1/more', 'other')).status === 200)
 
     start.child.kill('SIGTERM')
     const ended = await start.ended
     t.equal(ended.code, 0, ended.err)
     t.equal(ended.err, '', 'nothing on standard error')
 
-    writeFileSync(join(folder, 'gateway.config.yaml'), `${configuration(port)}workers: 2\n`)
+    writeFileSync(config, `${readFileSync(config, 'utf8')}workers: 2\n`)
     const workers = runner.spawn(t, 'start')
     const shared = await address(workers.out)
     const again = await fetch(`${shared}/v1/more`, {
@@ -104,18 +102,6 @@ for (const version of VERSIONS)
     workers.child.kill('SIGTERM')
     t.equal((await workers.ended).code, 0)
   })
-
-function configuration(port: number): string {
-  return `listen: 127.0.0.1:0
-ops: 127.0.0.1:0
-store: sqlite:seatgate.db
-tenants:
-  acme: { token: { secrets: ["\${ACME_SECRET}"] } }
-upstreams:
-  orders: { targets: ["http://127.0.0.1:${port}"] }
-routes: [routes/*.yaml]
-`
-}
 
 /** The user's own service. @returns its port */
 async function service(t: Test): Promise<number> {
