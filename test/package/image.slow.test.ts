@@ -20,6 +20,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
+import { PLAIN } from './installation.ts'
 
 /** Of the image. */
 const USER = 65532
@@ -47,7 +48,7 @@ function run(stage: number, cwd: string): void {
     .replaceAll(' /seatgate-', ` ${folder}/seatgate-`)
     .replace('--pack-destination /', `--pack-destination ${folder}`)
   t.not(command, '')
-  execFileSync('bash', ['-euc', below], {
+  execFileSync('env', [...PLAIN, 'bash', '-euc', below], {
     cwd,
     stdio: 'pipe',
     env: { ...process.env, SEATGATE_COMMIT: 'abc1234' },

@@ -48,8 +48,14 @@ export class Installation {
 }
 
 function npm(cwd: string, ...args: string[]): void {
-  execFileSync('npm', [...args, '--no-audit', '--no-fund', '--loglevel=error'], { cwd, stdio: 'pipe' })
+  execFileSync('env', [...PLAIN, 'npm', ...args, '--no-audit', '--no-fund', '--loglevel=error'], {
+    cwd,
+    stdio: 'pipe',
+  })
 }
+
+/** Arguments of `env`: the test runner gives options to each Node.js below it, which other programs can't bear. */
+export const PLAIN: readonly string[] = ['-u', 'NODE_OPTIONS']
 
 /** The program of a Node.js version, from the npm package `node`. @returns its folder, for PATH */
 export function nodeOf(version: string, folder: string): string {
@@ -76,7 +82,8 @@ export class Runner {
 
   /** Starts the command. It is killed with the test. */
   spawn(t: Test, ...args: string[]) {
-    const child = spawn(this.#installation.command, args, { cwd: this.#cwd, env: this.#env })
+    const command = [...PLAIN, this.#installation.command, ...args]
+    const child = spawn('env', command, { cwd: this.#cwd, env: this.#env })
     t.teardown(() => child.kill('SIGKILL'))
     let out = ''
     let err = ''
