@@ -42,12 +42,14 @@ function context(to: string): void {
 
 /** Its absolute paths are those of the image: here they are below the folder. */
 function run(stage: number, cwd: string): void {
-  const [, command = ''] = /\nRUN (.*)\n/.exec(dockerfile.split(/^# \d\./m)[stage] ?? '') ?? []
-  const below = command
+  const commands = [...(dockerfile.split(/^# \d\./m)[stage] ?? '').matchAll(/^RUN (.*)$/gm)]
+  t.ok(commands.length > 0)
+  const below = commands
+    .map(([, command]) => command)
+    .join('\n')
     .replaceAll(' /data', ` ${folder}/data`)
     .replaceAll(' /seatgate-', ` ${folder}/seatgate-`)
-    .replace('--pack-destination /', `--pack-destination ${folder}`)
-  t.not(command, '')
+    .replace(/--pack-destination \/$/m, `--pack-destination ${folder}`)
   execFileSync('env', [...PLAIN, 'bash', '-euc', below], {
     cwd,
     stdio: 'pipe',
