@@ -83,7 +83,7 @@ export const explain = defineCommand(
       const refusal = refusalOfRequestLine(method, sent, config)
       const evaluation =
         refusal === null
-          ? await engine.evaluate(request, true)
+          ? await engine.nameSpaces(await engine.evaluate(request, true), STORE_PATIENCE)
           : unreadableEvaluation({ ...request, target }, refusal)
       await signIn?.close()
       await terminal.print(values.json ? recordAsJson(evaluation.decision) : formatEvaluation(evaluation))
@@ -92,6 +92,9 @@ export const explain = defineCommand(
     }
   },
 )
+
+/** Milliseconds that a refusal waits for the spaces that it names. */
+const STORE_PATIENCE = 2000
 
 /** The log of sign-in is not part of the output. */
 const SILENT = { info: () => {}, warn: () => {}, error: () => {} }

@@ -67,16 +67,12 @@ const NOTHING_HELD: HeldPermissions = Object.freeze({ all: false, permissions: n
 const FEW_SEATS = 16
 const NO_SEATS: readonly ConsideredSeat[] = Object.freeze([])
 const NO_SPACES: readonly string[] = Object.freeze([])
-/** Of a request, and of `explain`: see `Draft`. */
-const PATIENCE = 100
-const LONG_PATIENCE = 2000
 
 const noSignIn = new Refusal('route_not_found', 'No tenant has an identity provider.')
 const noRoute = new Refusal('route_not_found', 'No entry of the route table matches this path.')
 const semicolon = new Refusal('path_ambiguous', 'A path segment has a semicolon.')
 const encodedSlash = new Refusal('path_ambiguous', 'A path segment has an encoded slash.')
-const NO_SEAT = 'The credential names no Seat in this space.'
-const noSeat = new Refusal('no_seat_in_space', NO_SEAT)
+const noSeat = new Refusal('no_seat_in_space', 'The credential names no Seat in this space.')
 
 const REASONS = {
   public: 'The route is public.',
@@ -87,8 +83,6 @@ const REASONS = {
 /** The results so far; becomes the record. */
 class Draft {
   readonly request: AuthorizationRequest
-  /** Milliseconds that a refusal waits for the spaces that it names. */
-  readonly patience: number
   readonly timings: Timings = { match: 0, authenticate: 0, resolve: 0, decide: 0, total: 0 }
   readonly #startedAt = performance.now()
   /** Monotonic ms at the end of the last stage; null: stages are not timed. */
@@ -101,12 +95,10 @@ class Draft {
   space: string | null = null
   resolved: ResolvedSeats | null = null
   seats = NO_SEATS
-  grantedIn = NO_SPACES
   source: Source = 'memory'
 
   constructor(request: AuthorizationRequest, stages: boolean) {
     this.request = request
-    this.patience = stages ? LONG_PATIENCE : PATIENCE
     this.#mark = stages ? this.#startedAt : null
   }
 
@@ -136,7 +128,7 @@ export class DecisionEngine {
   /**
    * Rejects when the store can't be asked and memory has no current data: the response is 503.
    *
-   * @param stages for `explain`: times each stage, not only the total, and waits longer for what only the reason needs
+   * @param stages times each stage, not only the total
    */
   evaluate(request: AuthorizationRequest, stages = false): Evaluation | Promise<Evaluation> {
     const draft = new Draft(request, stages)
@@ -156,6 +148,27 @@ export class DecisionEngine {
   async held({ decision: { principal, space }, resolved }: Evaluation): Promise<HeldPermissions> {
     if (principal === null || space === null || resolved === null) return NOTHING_HELD
     return heldPermissions(this.#parts.seats, principal.tenant, resolved, space)
+  }
+
+  /**
+   * Adds the spaces in which the caller's Seats do hold the permission to a refusal `no_seat_in_space`. Any other
+   * evaluation stays as it is. The decision does not depend on it. Never rejects.
+   *
+   * @param patience ms for reads of the store; the spaces that are found by then are named
+   */
+  async nameSpaces(evaluation: Evaluation, patience: number): Promise<Evaluation> {
+    const { decision } = evaluation
+    const { principal, space, permission } = decision
+    if (decision.code !== noSeat.code || principal === null || space === null || permission === null)
+      return evaluation
+    const question = new SeatQuestion(space, permission)
+    const spaces = await grantedIn(this.#parts.seats, principal, question, patience)
+    if (spaces.length === 0) return evaluation
+    // The caller learns only of spaces that its own credential names.
+    const isOwn = principal.claims.by === 'name'
+    const hint = `It names Seats that hold ${permission} in ${spaces.join(', ')}.`
+    const refusal = isOwn ? new Refusal(noSeat.code, `${noSeat.detail} ${hint}`) : noSeat
+    return { ...evaluation, refusal, decision: { ...decision, reason: refusal.detail, grantedIn: spaces } }
   }
 
   #match(draft: Draft): Route | Refusal {
@@ -204,38 +217,17 @@ export class DecisionEngine {
     const { fewSeats = FEW_SEATS } = this.#parts
     const cache = isForwarded(draft) && countSeats(caller, space) > fewSeats ? this.#cache : null
     const known = cache?.get(caller, space, requirement) ?? null
+    if (known !== null) return conclude(draft, requirement, known)
     const question = new SeatQuestion(space, requirement)
-    if (known !== null) return this.#conclude(draft, caller, question, known)
     const resolved = resolve(this.#parts.seats, caller, question, draft)
     // A change may have happened while the store was asked: the result serves this request and is not cached.
     if (resolved instanceof Promise)
       return resolved.then((held) =>
-        this.#conclude(draft, caller, question, authorizeResolved(draft, requirement, space, held)),
+        conclude(draft, requirement, authorizeResolved(draft, requirement, space, held)),
       )
     const authorization = authorizeResolved(draft, requirement, space, resolved)
     cache?.set(caller, space, requirement, authorization)
-    return this.#conclude(draft, caller, question, authorization)
-  }
-
-  #conclude(
-    draft: Draft,
-    caller: Principal,
-    question: SeatQuestion,
-    authorization: Authorization,
-  ): Evaluation | Promise<Evaluation> {
-    draft.seats = authorization.seats
-    if (authorization.code === 'allow') return allowed(draft, REASONS.permission)
-    if (authorization.code === 'no_seat_in_space') return this.#refuseHere(draft, caller, question)
-    const reason = `None of the caller's Seats in this space holds ${question.permission}.`
-    return refused(draft, new Refusal('permission_denied', reason))
-  }
-
-  /** Tells the caller only of spaces that its own credential names. */
-  async #refuseHere(draft: Draft, caller: Principal, question: SeatQuestion): Promise<Evaluation> {
-    draft.grantedIn = await grantedIn(this.#parts.seats, caller, question, draft.patience)
-    if (draft.grantedIn.length === 0 || caller.claims.by !== 'name') return refused(draft, noSeat)
-    const hint = `It names Seats that hold ${question.permission} in ${draft.grantedIn.join(', ')}.`
-    return refused(draft, new Refusal('no_seat_in_space', `${NO_SEAT} ${hint}`))
+    return conclude(draft, requirement, authorization)
   }
 }
 
@@ -275,6 +267,14 @@ function authorizeResolved(
   return authorization
 }
 
+function conclude(draft: Draft, permission: Requirement, authorization: Authorization): Evaluation {
+  draft.seats = authorization.seats
+  if (authorization.code === 'allow') return allowed(draft, REASONS.permission)
+  if (authorization.code === 'no_seat_in_space') return refused(draft, noSeat)
+  const reason = `None of the caller's Seats in this space holds ${permission}.`
+  return refused(draft, new Refusal('permission_denied', reason))
+}
+
 /** The evaluation of a request that was refused before the engine could read it. */
 export function unreadableEvaluation(request: AuthorizationRequest, refusal: Refusal): Evaluation {
   const draft = new Draft(request, false)
@@ -309,7 +309,7 @@ function evaluation(
       principal: draft.principal,
       space: draft.space,
       seats: draft.seats,
-      grantedIn: draft.grantedIn,
+      grantedIn: NO_SPACES,
       source: draft.principal === null ? null : draft.source,
       timings: draft.finish(),
     },

@@ -55,6 +55,9 @@ export type SignInRedirect = (
   request: { readonly method: string; readonly target: string; readonly rawHeaders: readonly string[] },
 ) => Promise<PublicResponse | Refusal> | null
 
+/** Milliseconds that a refusal waits for the spaces that it names. */
+const SPACES_PATIENCE = 100
+
 export class Pipeline {
   #config: PipelineConfig
   readonly #log: AccessLog
@@ -152,6 +155,8 @@ export class Pipeline {
     exchange.evaluation = evaluation
     // The client may have disconnected, or sent a malformed body, while the store was asked.
     if (exchange.settled) return
+    if (evaluation.refusal?.code === 'no_seat_in_space')
+      return this.#refuseNamingSpaces(exchange, config.engine, evaluation)
     if (evaluation.refusal !== null)
       return this.#refuseOrSignIn(exchange, config, evaluation, evaluation.refusal)
     const overShare = this.#requestShares.admit(exchange)
@@ -195,6 +200,18 @@ export class Pipeline {
       failed,
       bodyTimeout: config.limits.bodyTimeout,
     })
+  }
+
+  /** Most of these requests have a wrong Space: the refusal says which ones would be right. */
+  #refuseNamingSpaces(exchange: Exchange, engine: DecisionEngine, evaluation: Evaluation): void {
+    engine
+      .nameSpaces(evaluation, SPACES_PATIENCE)
+      .then((named) => {
+        exchange.evaluation = named
+        // The client may have disconnected meanwhile.
+        if (named.refusal !== null && !exchange.settled) this.#refuse(exchange, named.refusal)
+      })
+      .catch((cause: unknown) => this.#refusals.failed(exchange, cause))
   }
 
   /** A route may redirect browsers without credentials to sign-in, in place of the 401. */

@@ -18,7 +18,7 @@ export interface Jws {
   /** Header parameter `alg` (RFC 7515, section 4.1.1); not checked. */
   readonly algorithm: unknown
   readonly payload: Readonly<Record<string, unknown>>
-  /** As in the text; not checked. */
+  /** As in the text. No spelling but the canonical one passes the comparison of `isSigned`. */
   readonly signature: string
 }
 

@@ -20,7 +20,11 @@ export interface DirectReads {
   end(): void
 }
 
-const shared = Buffer.allocUnsafeSlow(64 * 1024)
+/** The most bytes that one read returns, also where Node.js allocates. */
+export const READ_BYTES = 64 * 1024
+
+/** The read buffer of all connections. */
+const shared = Buffer.allocUnsafeSlow(READ_BYTES)
 
 /**
  * @param take receives chunks in place of the `data` listeners, and owns them. A listener is still required: it makes the

@@ -7,7 +7,7 @@
 import type { Socket } from 'node:net'
 import { type BodyFlow, ClientRequest } from './client-request.ts'
 import { ClientResponse, type ResponseOwner } from './client-response.ts'
-import { type DirectReads, readDirectly } from './direct-reads.ts'
+import { type DirectReads, READ_BYTES, readDirectly } from './direct-reads.ts'
 import { type Grammar, MessageParser, type MessageSink } from '../wire/message-parser.ts'
 import { MalformedRequest } from '../wire/malformed-request.ts'
 import type { RequestHead } from '../wire/request-parser.ts'
@@ -51,8 +51,6 @@ export interface Http1ConnectionSettings {
   readonly deferred: DeferredQueue
 }
 
-/** The most bytes that one read returns. A read of this size has more bytes behind it. */
-const FULL_READ = 64 * 1024
 /** Pipelined bytes at which reading stops while a request is in flight. */
 const MAX_PIPELINED = 16 * 1024
 /** The size from which a head counts as buffered while its request is in flight. */
@@ -130,11 +128,11 @@ export class Http1Connection implements MessageSink<RequestHead>, BodyFlow, Resp
     if (this.#discardsPipelined) return false
     this.#unparsed = this.#unparsed === null ? chunk : Buffer.concat([this.#unparsed, chunk])
     if (!this.#mayParse) return this.#mayReadAhead(this.#unparsed)
-    // A body is parsed at once. So is more than one read's worth of bytes, which would be copied repeatedly otherwise.
+    // A body is parsed at once. So is a full read, which has more bytes behind it: they would be copied repeatedly.
     if (this.request === null && !this.#parseDue) {
       this.#parseDue = true
       nextStage(parseScheduled, this)
-      return chunk.length < FULL_READ
+      return chunk.length < READ_BYTES
     }
     this.#parse()
     return this.#unparsed === null || this.#mayParse
