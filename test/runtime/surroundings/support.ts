@@ -58,14 +58,17 @@ export async function launch(t: Test, attempt: Case): Promise<Running> {
   // Or its files could not be removed.
   t.teardown(() => chmodSync(folder, 0o755))
   await attempt.prepare?.(folder)
-  const [command = '', ...args] = [...(attempt.through ?? []), process.execPath, MAIN, 'start']
+  const asNobody = attempt.asNobody === true
+  // With the options of a coverage run, Node.js fails where its user can't write the coverage.
+  const through = [...(asNobody ? ['env', '-u', 'NODE_OPTIONS'] : []), ...(attempt.through ?? [])]
+  const [command = '', ...args] = [...through, process.execPath, MAIN, 'start']
   const output = attempt.output === undefined ? 'pipe' : openSync(attempt.output, 'w')
   const { SEATGATE_STORE = attempt.store ?? 'sqlite:./seatgate.db', ...env } = attempt.env ?? {}
   const child = spawn(command, args, {
     cwd: folder,
     env: { ...process.env, ACME_SECRET: SECRET, SEATGATE_STORE, ...env },
     stdio: ['ignore', output, 'pipe'],
-    ...(attempt.asNobody === true ? ordinaryUser() : {}),
+    ...(asNobody ? ordinaryUser() : {}),
   })
   if (typeof output === 'number') closeSync(output)
   t.teardown(() => child.kill('SIGKILL'))
