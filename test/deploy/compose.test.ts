@@ -1,14 +1,13 @@
-/**
- * The compose file: its parts fit together, and its configurations load. Docker's own schema of the file is not checked
- * here: no package of the project has it.
- */
+/** The compose file: the Compose specification allows it, its parts fit together, and its configurations load. */
 
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Ajv } from 'ajv'
 import t from 'tap'
 import { parse } from 'yaml'
 import { loadWithTables } from '../../src/cli/load.ts'
+import { root } from '../docs/pages.ts'
 import { dashboard } from './queries.ts'
 import { deploy, missing, run } from './programs.ts'
 
@@ -39,6 +38,20 @@ const services = Object.entries(compose.services)
 const gateway = compose.services['gateway'] ?? {}
 const variables = { POSTGRES_PASSWORD: 'a1', VALKEY_PASSWORD: 'b2', ACME_TOKEN_SECRET: 'x'.repeat(32) }
 const { config } = await loadWithTables(join(deploy, 'compose/gateway.config.yaml'), variables)
+
+t.test('the schema of the Compose specification', async (t) => {
+  const path = join(root, 'node_modules/dclint/schemas/compose.schema.json')
+  const { $schema: draft, ...schema } = JSON.parse(readFileSync(path, 'utf8'))
+  t.match(draft, 'draft-07')
+  const validate = new Ajv({ allErrors: true, strict: false, validateFormats: false }).compile(schema)
+  const faults = (file: unknown) =>
+    validate(file) ? [] : validate.errors?.map((each) => `${each.instancePath} ${each.message}`)
+  t.same(faults(compose), [])
+  t.match(faults({ services: { gateway: { image: 'x', port: ['8080:8080'], ports: 8080 } } }), [
+    '/services/gateway must NOT have additional properties',
+    '/services/gateway/ports must be array',
+  ])
+})
 
 t.test('all of the parts', async (t) => {
   const names = services.map(([name]) => name)

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { loadWithTables } from '../../src/cli/load.ts'
 import { MUCH, VALUES } from './chart.ts'
+import { faultsOf } from './kubernetes.ts'
 import { find, mounted, podOf } from './render/objects.ts'
 import { cannotRender, type Render, renderer } from './render/render.ts'
 
@@ -32,6 +33,17 @@ t.test('chart', { skip: cannotRender }, async (t) => {
       t.ok(apiVersion)
       t.match(metadata.labels, { 'app.kubernetes.io/name': 'seatgate', 'app.kubernetes.io/version': '0.1.0' })
     }
+  })
+
+  t.test('Kubernetes accepts its objects', async (t) => {
+    for (const values of [VALUES, MUCH]) t.same(await faultsOf(render(values)), [])
+    const wrong = objects.map((object) => structuredClone(object))
+    const pod = podOf(wrong).spec as { containers: Record<string, unknown>[]; restartPolicy?: number }
+    pod.restartPolicy = 1
+    for (const container of pod.containers) container['readynessProbe'] = {}
+    const faults = (await faultsOf(wrong)).join('\n')
+    t.match(faults, 'Deployment: data/spec/template/spec/restartPolicy must be string')
+    t.match(faults, `'"readynessProbe"' does not exist in type 'IContainer'`)
   })
 
   t.test('its configuration', async (t) => {
