@@ -33,9 +33,19 @@ export function ensureFile(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false }) === undefined && create(path)
 }
 
-/** Creates the file's folder for its owner only, if it is missing. */
+/**
+ * Creates the file's folder for its owner only, if it is missing. Below /proc, `recursive` of Node.js 26 tries forever: that
+ * file system answers ENOENT to each mkdir.
+ */
 export function makeFolder(path: string): void {
-  mkdirSync(dirname(path), { recursive: true, mode: FOLDER_MODE })
+  const folder = dirname(path)
+  if (existsSync(folder)) return
+  makeFolder(folder)
+  try {
+    mkdirSync(folder, { mode: FOLDER_MODE })
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') throw cause
+  }
 }
 
 /**

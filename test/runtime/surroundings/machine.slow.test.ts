@@ -96,6 +96,12 @@ t.test('the file of the store', async (t) => {
       message: `${AT}3:8: store: the folder DIR/missing does not exist and can't be created (EACCES). Create it so that this user (uid USER) may read and write it, or correct the path in ${where}.`,
     },
     {
+      fault: 'a file system that creates no folder',
+      store: 'sqlite:/proc/missing/seatgate.db',
+      asNobody: true,
+      message: `${AT}3:8: store: the folder /proc/missing does not exist and can't be created (ENOENT). Create it so that this user (uid USER) may read and write it, or correct the path in ${where}.`,
+    },
+    {
       fault: 'a file in place of the folder',
       store: 'sqlite:./file/seatgate.db',
       prepare: (folder) => writeFileSync(join(folder, 'file'), ''),
