@@ -21,11 +21,12 @@ export interface Match {
 export class RouteTable {
   /** In the order of the tables; built-in routes last. */
   readonly routes: readonly Route[]
-  readonly #root: Node
+  /** For questions about all requests at once; see `access/`. */
+  readonly root: Node
 
   constructor(routes: readonly Route[], root: Node) {
     this.routes = routes
-    this.#root = root
+    this.root = root
   }
 
   /** @param path normalised */
@@ -33,14 +34,14 @@ export class RouteTable {
     // A response to TRACE repeats the request's credentials (RFC 9110, section 9.3.8): no entry matches it.
     if (method === 'TRACE') return null
     const values: string[] = []
-    const placed = find(this.#root, method, path, 1, values)
+    const placed = find(this.root, method, path, 1, values)
     if (placed === null || placed.route === null) return null
     return { route: placed.route, params: new PathParams(placed.names, values) }
   }
 
   /** Methods of all entries that match the path; empty: no entry matches. For `Allow` (RFC 9110, section 10.2.1). */
   allowedMethods(path: string): string[] {
-    return allowedMethods(this.#root, path)
+    return allowedMethods(this.root, path)
   }
 }
 

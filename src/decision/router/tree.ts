@@ -89,7 +89,8 @@ export function find(
   return rest
 }
 
-function pick(leaf: Leaf | null, method: string): Placed | null {
+/** The entry of the leaf for the method; null: matching goes on to the next leaf. */
+export function pick(leaf: Leaf | null, method: string): Placed | null {
   if (leaf === null) return null
   return leaf.methods.get(method) ?? (method === 'HEAD' ? leaf.methods.get('GET') : undefined) ?? leaf.any
 }

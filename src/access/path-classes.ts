@@ -1,0 +1,130 @@
+/**
+ * Divides all paths into classes that several route tables at once can't tell apart: two paths of a class match the same
+ * entries in each table, in the same order. A walk over the product of the tables' trees finds every class and an example of
+ * each. Nothing is sampled.
+ *
+ * Static segments are the only texts that a table knows, so a segment is one of them, or any other text. Precedence does
+ * not depend on the text of a parameter or of a `*`.
+ */
+
+import { type Leaf, Node } from '../decision/router/tree.ts'
+
+/** A set of paths with the same matches. */
+export interface PathClass {
+  /** One of the paths. No path of the class has fewer segments. */
+  readonly path: string
+  /** For each table, the leaves that match, in order of precedence. */
+  readonly leaves: readonly (readonly Leaf[])[]
+}
+
+/**
+ * What the rest of a path can still match in one table, in order of precedence: nodes of its tree, and leaves of `*`
+ * entries, which match any rest.
+ */
+export type Position = readonly (Node | Leaf)[]
+
+/** A text that some tables do not accept in every path. */
+export interface Mark {
+  /** Makes one of it when it is added to a segment. */
+  readonly suffix: string
+  isIn(path: string): boolean
+}
+
+export interface WalkOptions {
+  /** What the answer depends on beside the entries: whether the path has one of these, anywhere. `;` for example. */
+  readonly marks?: readonly Mark[]
+  /** Whether no class behind these positions is needed. One position for each table. */
+  readonly skip?: (positions: readonly Position[]) => boolean
+}
+
+/** In order of the number of segments. @param roots of the tables' trees */
+export function* pathClasses(
+  roots: readonly Node[],
+  { marks = [], skip = () => false }: WalkOptions = {},
+): Generator<PathClass> {
+  const seen = new Seen()
+  const suffixes = combinations(marks.map(({ suffix }) => suffix))
+  const queue = [{ prefix: '/', positions: roots.map((root): Position => [root]) }]
+  // The queue grows while it is read.
+  for (const { prefix, positions } of queue) {
+    if (skip(positions)) continue
+    for (const text of segmentsOf(positions, suffixes)) {
+      const path = prefix + text
+      yield { path, leaves: positions.map((each) => leavesAt(each, text)) }
+      // Only the last segment may be empty.
+      if (text === '') continue
+      const next = positions.map((each) => behind(each, text))
+      if (
+        next.some(({ length }) => length > 0) &&
+        seen.add(next, marks.map((mark) => mark.isIn(path)).join())
+      )
+        queue.push({ prefix: `${path}/`, positions: next })
+    }
+  }
+}
+
+/** One text of each kind that the positions can tell apart. */
+function segmentsOf(positions: readonly Position[], suffixes: readonly string[]): Set<string> {
+  const nodes = positions.flat().filter((each) => each instanceof Node)
+  const texts = new Set(nodes.flatMap(({ statics }) => [...statics].map(([text]) => text)))
+  // First the texts that no entry names, as they make the plainest examples.
+  return new Set(['', ...suffixes.map((suffix) => unusedText(texts, suffix)), ...texts])
+}
+
+/** `['', ';', '%2F', ';%2F']` for two suffixes. */
+function combinations(suffixes: readonly string[]): string[] {
+  return suffixes.reduce((all, suffix) => [...all, ...all.map((each) => each + suffix)], [''])
+}
+
+function unusedText(texts: ReadonlySet<string>, suffix = ''): string {
+  let text = `x${suffix}`
+  for (let number = 1; texts.has(text); number++) text = `x${number}${suffix}`
+  return text
+}
+
+/** The leaves that match when the text is the last segment. */
+function leavesAt(position: Position, text: string): Leaf[] {
+  return position.flatMap((each) => {
+    if (!(each instanceof Node)) return each
+    const wide = text === '' ? null : (each.param?.leaf ?? null)
+    return [each.statics.get(text)?.leaf ?? null, wide, each.rest].filter((leaf) => leaf !== null)
+  })
+}
+
+/** The position after a segment that is not the last one. */
+function behind(position: Position, text: string): Position {
+  const next: (Node | Leaf)[] = []
+  for (const each of position) {
+    const found = each instanceof Node ? [each.statics.get(text), each.param, each.rest] : [each]
+    for (const one of found) {
+      if (one === null) continue
+      next.push(one)
+      // It matches every request: nothing gets past it.
+      if (!(one instanceof Node) && one.any !== null) return next
+    }
+  }
+  return next
+}
+
+/** The combinations of positions that were met. */
+class Seen {
+  readonly #keys = new Set<string>()
+  readonly #numbers = new Map<object, number>()
+
+  /** False: met before. @param marks of the path */
+  add(positions: readonly Position[], marks: string): boolean {
+    const key = [marks, ...positions.map((each) => each.map((one) => this.#numberOf(one)).join(' '))].join(
+      '|',
+    )
+    if (this.#keys.has(key)) return false
+    this.#keys.add(key)
+    return true
+  }
+
+  #numberOf(one: object): number {
+    const known = this.#numbers.get(one)
+    if (known !== undefined) return known
+    this.#numbers.set(one, this.#numbers.size)
+    return this.#numbers.size - 1
+  }
+}

@@ -1,0 +1,93 @@
+/** A route table with the settings that decide, beside it, which requests it answers. */
+
+import type { PathExceptions } from '../decision/router/pattern.ts'
+import { readTarget, type RequestTarget } from '../decision/router/path.ts'
+import type { RouteTable } from '../decision/router/table.ts'
+import { type Leaf, pick } from '../decision/router/tree.ts'
+import { Refusal } from '../model/errors.ts'
+import type { Route } from '../model/route.ts'
+import type { Mark } from './path-classes.ts'
+
+export interface Tables {
+  readonly table: RouteTable
+  /** Accepted request methods. */
+  readonly methods: ReadonlySet<string>
+  readonly upstreams: ReadonlyMap<string, PathExceptions>
+}
+
+/** Of the methods that no entry names, a request with any stands for all: the usual ones come first. */
+const USUAL_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'HEAD']
+/** The gateway serves neither. */
+const UNSERVED = new Set(['CONNECT', 'TRACE'])
+
+/** One method of each kind that the leaves, and the accepted methods, can tell apart. */
+export function methodsAt(leaves: readonly Leaf[], sides: readonly Tables[]): string[] {
+  const named = new Set(leaves.flatMap((leaf) => [...leaf.methods.keys()]))
+  if (named.has('GET')) named.add('HEAD')
+  const accepted = sides.map(({ methods }) => methods)
+  const every = accepted.reduce((one, other) => one.union(other)).difference(UNSERVED)
+  const common = accepted.reduce((one, other) => one.intersection(other))
+  const unnamed = [...USUAL_METHODS, ...every].filter((method) => every.has(method) && !named.has(method))
+  const kinds = [unnamed.find((method) => common.has(method)), ...unnamed.filter((each) => !common.has(each))]
+  return [...new Set([...named, ...kinds.filter((method) => method !== undefined)])].sort(byUse)
+}
+
+function byUse(one: string, other: string): number {
+  return rank(one) - rank(other) || (one < other ? -1 : 1)
+}
+
+function rank(method: string): number {
+  const at = USUAL_METHODS.indexOf(method)
+  return at < 0 ? USUAL_METHODS.length : at
+}
+
+/** As the gateway reads it. */
+export function targetOf(path: string): RequestTarget {
+  const target = readTarget(path, null, Infinity)
+  if (target instanceof Refusal) throw new Error(`${path}: ${target.detail}`)
+  return target
+}
+
+/** The entry that answers; null: no entry does. @param leaves that match the path, in order of precedence */
+export function entryFor(
+  side: Tables,
+  leaves: readonly Leaf[],
+  method: string,
+  { semicolon, encodedSlash }: RequestTarget,
+): Route | null {
+  if (!side.methods.has(method)) return null
+  for (const leaf of leaves) {
+    const placed = pick(leaf, method)
+    if (placed === null) continue
+    const { route } = placed
+    if (route === null) return null
+    const { allowSemicolons, allowEncodedSlashes } = exceptionsOf(side, route)
+    return (semicolon && !allowSemicolons) || (encodedSlash && !allowEncodedSlashes) ? null : route
+  }
+  return null
+}
+
+export function exceptionsOf({ upstreams }: Tables, { target }: Route): PathExceptions {
+  return (target.kind === 'upstream' ? upstreams.get(target.name) : undefined) ?? NO_EXCEPTIONS
+}
+
+const NO_EXCEPTIONS: PathExceptions = { allowSemicolons: false, allowEncodedSlashes: false }
+
+/** What some upstream does not accept in a path, while another does. None: no upstream accepts any. */
+export function marksOf(sides: readonly Tables[]): Mark[] {
+  const all = sides.flatMap(({ upstreams }) => [...upstreams.values()])
+  return MARKS.filter(({ isAccepted }) => all.some(isAccepted))
+}
+
+const MARKS = [
+  {
+    suffix: ';',
+    isIn: (path: string) => targetOf(path).semicolon,
+    isAccepted: ({ allowSemicolons }: PathExceptions) => allowSemicolons,
+  },
+  {
+    suffix: '%2F',
+    isIn: (path: string) => targetOf(path).encodedSlash,
+    isAccepted: ({ allowEncodedSlashes }: PathExceptions) => allowEncodedSlashes,
+  },
+]
