@@ -20,10 +20,12 @@ const USUAL_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'HEAD
 /** The gateway serves neither. */
 const UNSERVED = new Set(['CONNECT', 'TRACE'])
 
-/** One method of each kind that the leaves, and the accepted methods, can tell apart. */
+/**
+ * One method of each kind that the leaves, and the accepted methods, can tell apart. Where no entry names HEAD, its entry is
+ * that of GET.
+ */
 export function methodsAt(leaves: readonly Leaf[], sides: readonly Tables[]): string[] {
   const named = new Set(leaves.flatMap((leaf) => [...leaf.methods.keys()]))
-  if (named.has('GET')) named.add('HEAD')
   const accepted = sides.map(({ methods }) => methods)
   const every = accepted.reduce((one, other) => one.union(other)).difference(UNSERVED)
   const common = accepted.reduce((one, other) => one.intersection(other))
