@@ -5,6 +5,8 @@ import t from 'tap'
 import { faultsOf } from './compare.ts'
 import { everyPath, pairs } from './random-tables.ts'
 
+t.setTimeout(900_000)
+
 const paths = everyPath(3)
 const seed = Date.now() % 2 ** 31
 
