@@ -1,6 +1,6 @@
 /** Validates a body against a schema and reports each fault with a message and a JSON Pointer. */
 
-import { Ajv, type ErrorObject, type Options } from 'ajv'
+import { Ajv, type ErrorObject, type Options, type ValidateFunction } from 'ajv'
 import { isPermission } from '../model/permission.ts'
 import { type AdminFault, type AdminRefusal, inputInvalid, MAX_FAULTS } from '../model/refusal.ts'
 import { isSpaceId } from '../model/space.ts'
@@ -44,11 +44,12 @@ const all = withFormats({ allErrors: true })
 /** @returns a function that returns the body itself or a refusal */
 export function checker<T>(schema: object): (body: unknown) => T | AdminRefusal {
   const isValid = first.compile<T>(schema)
-  const explain = all.compile<T>(schema)
+  // Compiled when it is needed first: a start does not wait for it.
+  let explain: ValidateFunction<T> | null = null
   return (body) => {
     if (body === undefined) return inputInvalid([{ path: '', message: 'a JSON body is required' }])
     if (!isValid(body)) {
-      const validate = sizeOf(body) > MAX_SIZE ? isValid : explain
+      const validate = sizeOf(body) > MAX_SIZE ? isValid : (explain ??= all.compile<T>(schema))
       validate(body)
       return inputInvalid((validate.errors ?? []).slice(0, MAX_FAULTS).map(faultOf))
     }

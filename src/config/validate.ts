@@ -8,7 +8,10 @@ import { didYouMean, quote } from './invalid-value.ts'
 import type { Data, Document, Value } from './positioned-document.ts'
 import { type SchemaName, schemas } from './schema.ts'
 
-const ajv = new Ajv({ allErrors: true, verbose: true, allowUnionTypes: true })
+// Each start compiles the schemas: without the checks and optimizations of the compiler that takes half as long. A test
+// checks the schemas.
+const forSpeed = { validateSchema: false, code: { optimize: false } }
+const ajv = new Ajv({ allErrors: true, verbose: true, allowUnionTypes: true, ...forSpeed })
 ajv.removeKeyword('pattern')
 ajv.addVocabulary(['pattern'])
 

@@ -2,6 +2,7 @@
 
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { Ajv } from 'ajv'
 import t from 'tap'
 import { isPermission } from '../../seats-admin/model/permission.ts'
 import { isSpaceId } from '../../seats-admin/model/space.ts'
@@ -33,6 +34,14 @@ const SAMPLES =
   `0.0.0.0:8080 [::1]:8080 localhost:1 :80 8080 250ms 30s 5m 1h 7d 01s 1.5h 10 64KiB 10MiB 1GiB 5TiB 0B 10MB
 unlimited acme a-b Acme -a a_b ${'a'.repeat(64)} admin a.b~c a:b .a http://a https://a:1 http://a/b http://u@a ftp://a
 trainings:read * a:* public authenticated Public a:b:c`.split(/\s+/)
+
+t.test('they are JSON schemas, in the strict mode of the validator', async (t) => {
+  const ajv = new Ajv({ strict: true, allowUnionTypes: true, logger: false })
+  for (const schema of [gateway, routes]) {
+    t.ok(ajv.validateSchema(schema), ajv.errorsText())
+    t.doesNotThrow(() => ajv.compile(schema))
+  }
+})
 
 t.test('no pattern refuses a valid value', async (t) => {
   for (const [name, pattern, accepts] of PAIRS) {
