@@ -29,7 +29,7 @@ const server = http.createServer({ keepAliveTimeout: 75_000 }, (request, respons
 server.listen({ host: '127.0.0.1', port: setup.port, backlog: 4096 })
 
 function admit(request: http.IncomingMessage, response: http.ServerResponse, verdict: Verdict): void {
-  if (verdict.status !== 200) return void response.writeHead(verdict.status).end()
+  if (verdict.status !== 200) return void response.writeHead(verdict.status, { 'Content-Length': '0' }).end()
   delete request.headers.authorization
   request.headers['x-user'] = verdict.user
   void proxy.web(request, response)
