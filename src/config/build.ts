@@ -71,7 +71,8 @@ function buildProxies(root: Section): Pick<Config, 'trustedProxies' | 'proxyProt
 function buildAddresses(root: Section): { listen: Address; ops: Address } {
   const listen = root.setting('listen', address)
   const ops = root.setting('ops', address)
-  if (addressesConflict(listen, ops)) {
+  const isKnown = (key: string) => !root.has(key) || root.value(key) !== undefined
+  if (isKnown('listen') && isKnown('ops') && addressesConflict(listen, ops)) {
     const key = root.has('ops') ? 'ops' : 'listen'
     root.fault(key, `${key}: listen and ops can not share an address and port`)
   }

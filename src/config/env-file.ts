@@ -23,13 +23,18 @@ const READABLE_BY_MORE = 0o044
 const UNREADABLE = 'is not readable by this user: no variable is taken from it'
 const SHARED = 'group or others may read this file, which is for secrets: run chmod 600 on it'
 
+/** As if there were none. */
+export function noEnvFile(folder: string): EnvFile {
+  return { path: join(folder, '.env'), variables: {}, faults: [], warnings: [], signature: '' }
+}
+
 /** No message contains a value. @param display the path as messages have it */
 export async function readEnvFile(folder: string, display: (path: string) => string): Promise<EnvFile> {
-  const path = join(folder, '.env')
   // Taken before the file is read: what changes meanwhile counts as a change.
   const signature = await signatureOf(await listFiles(folder, ['.env']))
+  const absent = { ...noEnvFile(folder), signature }
+  const { path } = absent
   const found = await stat(path).catch((error: NodeJS.ErrnoException) => error)
-  const absent = { path, variables: {}, faults: [], warnings: [], signature }
   if (found instanceof Error && (found.code === 'ENOENT' || found.code === 'ENOTDIR')) return absent
   const at = (line: number, column: number) => ({ file: display(path), line, column })
   // A container may get its environment from this file, and have it among its files as well.

@@ -3,7 +3,7 @@
  * structure around it.
  */
 
-import { InvalidValue } from './invalid-value.ts'
+import { InvalidValue, Undetermined } from './invalid-value.ts'
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
 
@@ -23,7 +23,7 @@ export function substitute(text: string, env: NodeJS.ProcessEnv): string | Inval
     faults.push(value)
     return ''
   })
-  return faults[0] ?? result
+  return faults.find((fault) => !(fault instanceof Undetermined)) ?? faults[0] ?? result
 }
 
 /** The names of the variables in a value as it is written. */
@@ -47,5 +47,5 @@ function lookUp(inside: string, env: NodeJS.ProcessEnv): string | InvalidValue {
   if (inside.includes('${')) return new InvalidValue(`has a \${ inside the default of \${${name}}`)
   const value = Object.hasOwn(env, name) ? env[name] : undefined
   if (separator >= 0) return value === undefined || value === '' ? inside.slice(separator + 2) : value
-  return value ?? new InvalidValue(`uses the environment variable ${name}, which is not set`)
+  return value ?? new Undetermined(`uses the environment variable ${name}, which is not set`)
 }

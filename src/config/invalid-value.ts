@@ -14,6 +14,9 @@ export class InvalidValue {
   }
 }
 
+/** Depends on the machine that the gateway runs on: a variable that is not set here, or a file. */
+export class Undetermined extends InvalidValue {}
+
 export type ValueParser<T> = (text: string) => T | InvalidValue
 
 /** For messages: a JSON string on one line, cut at 60 characters. */
@@ -49,6 +52,7 @@ function editDistance(a: string, b: string): number {
 export function confidential<T>(parse: ValueParser<T>): ValueParser<T> {
   return (text) => {
     const result = parse(text)
+    if (result instanceof Undetermined) return new Undetermined(result.message, true)
     return result instanceof InvalidValue ? new InvalidValue(result.message, true) : result
   }
 }

@@ -9,11 +9,11 @@ import { buildSettings } from './build.ts'
 import { InvalidValue } from './invalid-value.ts'
 import type { Config, RouteEntry, UpstreamConfig } from './config.ts'
 import type { Document } from './positioned-document.ts'
-import { readEnvFile } from './env-file.ts'
+import { noEnvFile, readEnvFile } from './env-file.ts'
 import { ConfigError, type Fault, sortFaults } from './faults.ts'
 import { joinSignatures, listFiles, signatureOf } from './watch.ts'
 import { methodsOf } from './methods.ts'
-import { parse } from './yaml-parser.ts'
+import { parse, parseAnywhere } from './yaml-parser.ts'
 import { buildRoutes } from './routes.ts'
 import { type Schema, type SchemaName, schemas } from './schema.ts'
 import { Section } from './section.ts'
@@ -41,14 +41,29 @@ export async function loadConfig(file: string, env: NodeJS.ProcessEnv): Promise<
   return config
 }
 
-export async function loadConfigWithFaults(file: string, env: NodeJS.ProcessEnv): Promise<LoadResult> {
+/**
+ * @param env null: the tables are wanted, on whatever machine. Other values with variables, and those that name files, are
+ *   left out without a fault, and defaults replace them.
+ * @param display the path as messages and routes have it
+ */
+export async function loadConfigWithFaults(
+  file: string,
+  env: NodeJS.ProcessEnv | null,
+  display: (path: string) => string = displayPath,
+): Promise<LoadResult> {
   const path = resolve(file)
   const folder = dirname(path)
-  const envFile = await readEnvFile(folder, displayPath)
+  const envFile = env === null ? noEnvFile(folder) : await readEnvFile(folder, display)
   const { warnings } = envFile
   const variables = { ...envFile.variables, ...env }
+  const open = async (each: string, kind: SchemaName) => {
+    const source = await readSource(each)
+    if (env === null && kind === 'gateway')
+      return opened(parseAnywhere(display(each), source, decidesRequests), kind)
+    return opened(parse(display(each), source, variables), kind)
+  }
   const before = await signatureOf([path])
-  const main = await openDocument(path, variables, 'gateway')
+  const main = await open(path, 'gateway')
   if (main.root === null) {
     const faults = [...envFile.faults, ...main.document.faults]
     const files = [path, envFile.path]
@@ -59,7 +74,7 @@ export async function loadConfigWithFaults(file: string, env: NodeJS.ProcessEnv)
   const signature = [envFile.signature, before, await signatureOf(paths)].reduce(joinSignatures)
   const { upstreams, tenants, limits } = settings
   const tables: OpenedDocument[] = []
-  for (const each of await uniqueFiles(paths)) tables.push(await openDocument(each, variables, 'routes'))
+  for (const each of await uniqueFiles(paths)) tables.push(await open(each, 'routes'))
   const context = {
     upstreams: new Set(upstreams.keys()),
     signIn: new Set([...tenants.values()].filter(({ oidc }) => oidc !== null).map(({ id }) => id)),
@@ -85,8 +100,14 @@ interface OpenedDocument {
   readonly root: Section | null
 }
 
-async function openDocument(path: string, env: NodeJS.ProcessEnv, kind: SchemaName): Promise<OpenedDocument> {
-  const document = parse(displayPath(path), await readSource(path), env)
+/** Whether the answers to requests depend on the setting: then it can't be left out. */
+function decidesRequests([first, second, third]: readonly string[]): boolean {
+  if (first === 'routes' || first === 'methods') return true
+  if (first === 'limits') return second === 'max_body'
+  return first === 'upstreams' && third?.startsWith('allow_') === true
+}
+
+function opened(document: Document, kind: SchemaName): OpenedDocument {
   if (document.root === null) return { document, root: null }
   validate(document, document.root, kind)
   return { document, root: new Section(document, document.root, schemas[kind] as Schema) }

@@ -25,7 +25,7 @@ export function buildOidc(section: Section, tenant: string): OidcConfig | null {
     issuer: section.text('issuer', issuer(allowInsecure)) ?? '',
     clientId: section.text('client_id', nonEmpty) ?? '',
     clientSecret,
-    clientAuth: section.text('client_auth', clientAuth(clientSecret !== null)) ?? null,
+    clientAuth: section.text('client_auth', clientAuth(section.has('client_secret'))) ?? null,
     scopes: Object.freeze(scopes.length > 0 ? scopes : (section.default('scopes') as string[])),
     seatsClaim: section.setting('seats_claim', nonEmpty),
     redirectUri: section.text('redirect_uri', redirectUri(tenant)) ?? '',

@@ -33,11 +33,14 @@ export class Document {
   readonly faults: Fault[] = []
   /** Null when the file is not a YAML map; `faults` holds the reason. */
   root: Data | null = null
+  /** Values that depend on the machine are left out without a fault, unless they are needed. */
+  readonly anywhere: boolean
   readonly #lines: LinePositions
   readonly #spots = new Map<object, Spots>()
 
-  constructor(file: string, lines: LinePositions) {
+  constructor(file: string, lines: LinePositions, anywhere = false) {
     this.file = file
+    this.anywhere = anywhere
     this.#lines = lines
   }
 

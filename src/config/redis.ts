@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { fileFault } from './file-fault.ts'
-import { InvalidValue } from './invalid-value.ts'
+import { InvalidValue, Undetermined } from './invalid-value.ts'
 import type { Address, RedisConfig } from './config.ts'
 
 /** Scheme → discovery mode and TLS. Clients use both spellings, `redis+sentinel` and `redis-sentinel`. */
@@ -113,7 +113,7 @@ function parameters(query: string, tls: boolean, folder: string) {
   const file = (name: string) => (given.has(name) ? resolve(folder, given.get(name) ?? '') : null)
   for (const name of files) {
     const fault = readFault(file(name) ?? '')
-    if (fault !== null) return new InvalidValue(`has the parameter ${name} with a file that ${fault}`)
+    if (fault !== null) return new Undetermined(`has the parameter ${name} with a file that ${fault}`)
   }
   const prefix = given.get('prefix') ?? 'seatgate:'
   if (!/^[A-Za-z0-9._:-]{1,64}$/.test(prefix))

@@ -1,7 +1,9 @@
 /** The JSON Schemas of the configuration. They are the only source of default values. */
 
 import gatewaySchema from './gateway.schema.json' with { type: 'json' }
+import policySchema from './policy.schema.json' with { type: 'json' }
 import routesSchema from './routes.schema.json' with { type: 'json' }
+import seatsSchema from './seats.schema.json' with { type: 'json' }
 import type { Value } from './positioned-document.ts'
 
 /** The keywords of JSON Schema (draft 7) that this file reads. */
@@ -12,10 +14,15 @@ export interface Schema {
   readonly default?: Value
 }
 
-export const schemas = { gateway: gatewaySchema, routes: routesSchema } as const
+export const schemas = {
+  gateway: gatewaySchema,
+  routes: routesSchema,
+  seats: seatsSchema,
+  policy: policySchema,
+} as const
 export type SchemaName = keyof typeof schemas
 
-/** By reference. The names of the two schemas differ. */
+/** By reference. The names of the schemas differ. */
 const definitions = new Map<string, Schema>(
   Object.values(schemas).flatMap((schema) =>
     Object.entries(schema.definitions).map(([name, each]) => [`#/definitions/${name}`, each as Schema]),

@@ -3,9 +3,10 @@
  * place, so that further faults are found.
  */
 
+import type { Place } from '../model/route.ts'
 import type { SettingSource } from './config.ts'
 import { isVariable, variablesIn } from './environment.ts'
-import { InvalidValue, quote, type ValueParser } from './invalid-value.ts'
+import { InvalidValue, quote, Undetermined, type ValueParser } from './invalid-value.ts'
 import type { Data, Document, Spot, Value } from './positioned-document.ts'
 import { mapSchema, type Schema, valueSchema } from './schema.ts'
 
@@ -76,6 +77,17 @@ export class Section {
     return new Section(this.#document, data, mapSchema(this.#schema, key))
   }
 
+  /** A list of maps, with the place of each. Elements that are no maps were reported as faulty. */
+  sections(key: string): { section: Section; place: Place }[] {
+    const list = this.value(key)
+    if (!Array.isArray(list)) return []
+    return list.flatMap((item, index) => {
+      if (item === null || typeof item !== 'object' || Array.isArray(item)) return []
+      const place = this.#document.place(this.#document.spot(list, String(index))?.value ?? 0)
+      return [{ section: new Section(this.#document, item, {}), place }]
+    })
+  }
+
   keys(): string[] {
     return Object.keys(this.#data)
   }
@@ -129,7 +141,8 @@ export class Section {
     const result = read(value)
     if (!(result instanceof InvalidValue)) return result
     spot.faulty = true
-    this.#document.fault(spot.value, `${label}: ${displayValue(result, value, spot)} ${result.message}`)
+    if (!this.#document.anywhere || !(result instanceof Undetermined))
+      this.#document.fault(spot.value, `${label}: ${displayValue(result, value, spot)} ${result.message}`)
     return undefined
   }
 }

@@ -6,7 +6,7 @@ import { resolve } from 'node:path'
 import { createSecureContext } from 'node:tls'
 import { authorityTime, clientCertificateTime } from './certificate-time.ts'
 import { fileFault } from './file-fault.ts'
-import { InvalidValue, type ValueParser } from './invalid-value.ts'
+import { InvalidValue, Undetermined, type ValueParser } from './invalid-value.ts'
 import type { UpstreamTls } from './config.ts'
 import type { Section } from './section.ts'
 
@@ -45,7 +45,7 @@ function pem(folder: string, faultOf: (text: string) => string | null): ValuePar
       const fault = faultOf(text)
       return fault === null ? text : new InvalidValue(fault)
     } catch (cause) {
-      return new InvalidValue(fileFault(cause))
+      return new Undetermined(fileFault(cause))
     }
   }
 }

@@ -3,7 +3,7 @@
  * editors only: the builders parse each string and report its fault in detail.
  */
 
-import { Ajv, type ErrorObject } from 'ajv'
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import { didYouMean, quote } from './invalid-value.ts'
 import type { Data, Document, Value } from './positioned-document.ts'
 import { type SchemaName, schemas } from './schema.ts'
@@ -15,11 +15,18 @@ const ajv = new Ajv({ allErrors: true, verbose: true, allowUnionTypes: true, ...
 ajv.removeKeyword('pattern')
 ajv.addVocabulary(['pattern'])
 
-const validators = { gateway: ajv.compile(schemas.gateway), routes: ajv.compile(schemas.routes) }
+const validators = new Map<SchemaName, ValidateFunction>()
+
+/** Compiled at the first use. */
+function validatorOf(kind: SchemaName): ValidateFunction {
+  const validator = validators.get(kind) ?? ajv.compile(schemas[kind])
+  validators.set(kind, validator)
+  return validator
+}
 
 /** Adds the faults to the document and marks the faulty entries. */
 export function validate(document: Document, root: Data, kind: SchemaName): void {
-  const validator = validators[kind]
+  const validator = validatorOf(kind)
   if (validator(root)) return
   let converted = false
   for (const error of validator.errors ?? []) if (convertVariable(document, root, error)) converted = true

@@ -14,7 +14,7 @@ import {
   type YAMLMap,
   type YAMLSeq,
 } from 'yaml'
-import { InvalidValue, quote } from './invalid-value.ts'
+import { InvalidValue, quote, Undetermined } from './invalid-value.ts'
 import type { Data, Document, Spot, Spots, Value } from './positioned-document.ts'
 import { substitute } from './environment.ts'
 
@@ -26,17 +26,26 @@ const CORE_TAGS = new Set(
   ['str', 'int', 'float', 'bool', 'null', 'map', 'seq'].map((name) => `tag:yaml.org,2002:${name}`),
 )
 
+/** Whether a value can't be left out where its variables are not set. @param path its keys, from the root */
+export type IsNeeded = (path: readonly string[]) => boolean
+
 export class Composer {
   readonly #document: Document
   readonly #env: NodeJS.ProcessEnv
+  readonly #isNeeded: IsNeeded
+  /** Keys of the value that is being composed. */
+  readonly #path: string[] = []
   readonly #anchors = new Map<string, Node>()
   /** Depth of nested alias expansions. */
   #aliasDepth = 0
   #aliased = 0
+  /** Values that were left out. */
+  #undetermined = 0
 
-  constructor(document: Document, env: NodeJS.ProcessEnv) {
+  constructor(document: Document, env: NodeJS.ProcessEnv, isNeeded: IsNeeded) {
     this.#document = document
     this.#env = env
+    this.#isNeeded = isNeeded
   }
 
   /** @returns null when aliases expand to too many values; that fault replaces all others */
@@ -85,9 +94,13 @@ export class Composer {
     const faultsBefore = this.#document.faults.length
     const spot: Spot = { key: at, value: offset, written: writtenIn(node), faulty: false }
     spots.set(key, spot)
+    const undetermined = this.#undetermined
+    this.#path.push(key)
     const value = this.#value(node, offset, depth + 1)
+    this.#path.pop()
     // A fault inside a map or a list marks the inner entry only.
-    spot.faulty = this.#document.faults.length > faultsBefore && (typeof value !== 'object' || value === null)
+    const isWrong = this.#document.faults.length > faultsBefore || this.#undetermined > undetermined
+    spot.faulty = isWrong && (typeof value !== 'object' || value === null)
     return value
   }
 
@@ -110,9 +123,11 @@ export class Composer {
     if (typeof value === 'number' || typeof value === 'boolean') return value
     if (typeof value !== 'string') return null
     const replaced = substitute(value, this.#env)
-    return replaced instanceof InvalidValue
-      ? this.#invalid(offset, `the value ${replaced.message}`)
-      : replaced
+    if (!(replaced instanceof InvalidValue)) return replaced
+    if (!(replaced instanceof Undetermined) || this.#isNeeded(this.#path))
+      return this.#invalid(offset, `the value ${replaced.message}`)
+    this.#undetermined++
+    return null
   }
 
   /** Composes the anchor's node again, so that every entry has its own location. */

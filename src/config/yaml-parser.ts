@@ -11,16 +11,29 @@ import {
   visit,
   type YAMLError,
 } from 'yaml'
-import { Composer } from './yaml-composer.ts'
+import { Composer, type IsNeeded } from './yaml-composer.ts'
 import { Document } from './positioned-document.ts'
 import type { Source } from './read-file.ts'
 
 /** @param file the path to display */
 export function parse(file: string, source: Source, env: NodeJS.ProcessEnv): Document {
+  return parsed(file, source, env, null)
+}
+
+/**
+ * Without an environment: values with variables, and those that name files, are left out without a fault.
+ *
+ * @param isNeeded whether the value at a path of keys can't be left out
+ */
+export function parseAnywhere(file: string, source: Source, isNeeded: IsNeeded): Document {
+  return parsed(file, source, {}, isNeeded)
+}
+
+function parsed(file: string, source: Source, env: NodeJS.ProcessEnv, isNeeded: IsNeeded | null): Document {
   const lines = new LineCounter()
-  const document = new Document(file, lines)
+  const document = new Document(file, lines, isNeeded !== null)
   if ('text' in source) {
-    parseText(document, lines, source.text, env)
+    parseText(document, lines, source.text, new Composer(document, env, isNeeded ?? everything))
   } else {
     const { line, column, message } = source
     document.faults.push({ place: { file, line, column }, message })
@@ -28,7 +41,9 @@ export function parse(file: string, source: Source, env: NodeJS.ProcessEnv): Doc
   return document
 }
 
-function parseText(document: Document, lineCounter: LineCounter, text: string, env: NodeJS.ProcessEnv): void {
+const everything: IsNeeded = () => true
+
+function parseText(document: Document, lineCounter: LineCounter, text: string, composer: Composer): void {
   const yaml = parseDocument(text, {
     lineCounter,
     prettyErrors: false,
@@ -44,7 +59,7 @@ function parseText(document: Document, lineCounter: LineCounter, text: string, e
   if (syntax !== null) document.fault(syntax.at, syntax.message)
   else if (yaml.directives?.yaml.version !== '1.2')
     document.fault(0, 'only YAML 1.2 is supported: remove the %YAML line')
-  else if (isMap(contents)) document.root = new Composer(document, env).compose(contents)
+  else if (isMap(contents)) document.root = composer.compose(contents)
   else if (contents === null || (isScalar(contents) && contents.value === null))
     document.fault(0, 'the file is empty')
   else document.fault(contents.range?.[0] ?? 0, 'the file must be a map: lines of "key: value"')

@@ -1,0 +1,119 @@
+/** Reads policy tests. */
+
+import { errors } from '../model/errors.ts'
+import type { Place } from '../model/route.ts'
+import type { SeatInput } from '../../seats-admin/model/seat.ts'
+import type { Document } from './positioned-document.ts'
+import { ConfigError, sortFaults } from './faults.ts'
+import { didYouMean, InvalidValue, type ValueParser } from './invalid-value.ts'
+import { readSource } from './read-file.ts'
+import { type Schema, schemas } from './schema.ts'
+import { seatsOf, tenantId } from './seats-file.ts'
+import { Section } from './section.ts'
+import { validate } from './validate.ts'
+import { parse } from './yaml-parser.ts'
+
+/** A method, or `ANY`, and a pattern of paths. */
+export interface RequestPattern {
+  readonly method: string
+  readonly path: string
+}
+
+export interface PolicyCase {
+  readonly place: Place
+  readonly method: string
+  readonly target: string
+  /** Names; null: the request has no credential. */
+  readonly seats: readonly string[] | null
+  readonly space: string | null
+  /** `allow`, or the code of a refusal. */
+  readonly expect: string
+}
+
+export type PolicyAssertion = { readonly place: Place } & (
+  | { readonly kind: 'only'; readonly seats: readonly string[]; readonly may: RequestPattern }
+  | { readonly kind: 'public'; readonly patterns: readonly RequestPattern[] }
+)
+
+export interface PolicyFile {
+  readonly file: string
+  readonly tenant: string
+  /** Null: those of the store. */
+  readonly seats: readonly SeatInput[] | null
+  readonly cases: readonly PolicyCase[]
+  readonly assertions: readonly PolicyAssertion[]
+}
+
+/** @throws ConfigError with every fault of the file */
+export async function readPolicyFile(file: string, env: NodeJS.ProcessEnv): Promise<PolicyFile> {
+  const document = parse(file, await readSource(file), env)
+  if (document.root === null) throw new ConfigError(document.faults)
+  validate(document, document.root, 'policy')
+  const root = new Section(document, document.root, schemas.policy as Schema)
+  const policy = {
+    file,
+    tenant: root.text('tenant', tenantId) ?? '',
+    seats: root.has('seats') ? seatsOf(root.section('seats')) : null,
+    cases: root.sections('cases').map(caseOf),
+    assertions: root.sections('assert').flatMap((each) => assertionOf(each, document)),
+  }
+  if (document.faults.length > 0) throw new ConfigError(sortFaults(document.faults))
+  return policy
+}
+
+function caseOf({ section, place }: { section: Section; place: Place }): PolicyCase {
+  const { method, path: target } = section.text('request', requestLine) ?? NO_REQUEST
+  return {
+    place,
+    method,
+    target,
+    seats: section.has('seats') ? section.texts('seats', (name) => name) : null,
+    space: section.text('space', (space) => space) ?? null,
+    expect: section.text('expect', answerCode) ?? '',
+  }
+}
+
+const NO_REQUEST: RequestPattern = { method: '', path: '' }
+
+function assertionOf(
+  { section, place }: { section: Section; place: Place },
+  document: Document,
+): PolicyAssertion[] {
+  const [only, may, isPublic] = ['only', 'may', 'public'].map((key) => section.has(key))
+  if (isPublic === true ? only === true || may === true : only !== true || may !== true) {
+    document.faults.push({ place, message: 'an assertion has either only with may, or public' })
+    return []
+  }
+  if (isPublic === true) return [{ place, kind: 'public', patterns: section.texts('public', requestPattern) }]
+  const seats = section.texts('only', (name) => name)
+  return [{ place, kind: 'only', seats, may: section.text('may', requestPattern) ?? NO_REQUEST }]
+}
+
+const requestLine: ValueParser<RequestPattern> = (text) => {
+  const [, method, path] = /^(\S+) (\/\S*)$/.exec(text) ?? []
+  if (method !== undefined && path !== undefined) return { method, path }
+  return new InvalidValue('is not "METHOD /path" with exactly one space')
+}
+
+/** A final `**` is a `*`, as in a route table; any other `*` stands for one segment. */
+const requestPattern: ValueParser<RequestPattern> = (text) => {
+  const line = requestLine(text)
+  if (line instanceof InvalidValue) return line
+  const segments = line.path.split('/')
+  const last = segments.length - 1
+  if (segments.slice(0, last).includes('**'))
+    return new InvalidValue('has a ** that is not the last segment: a * stands for one segment')
+  const named = segments.map((each, index) => {
+    if (index === last) return each === '**' ? '*' : each
+    return each === '*' ? `{segment-${index}}` : each
+  })
+  return { method: line.method, path: named.join('/') }
+}
+
+const CODES = ['allow', ...Object.keys(errors)]
+
+/** `allow`, or the code of a refusal. */
+export const answerCode: ValueParser<string> = (text) =>
+  CODES.includes(text)
+    ? text
+    : new InvalidValue(`is not allow or the code of a refusal${didYouMean(text, CODES)}`)

@@ -1,0 +1,47 @@
+/** Reads a file with the Seats of a tenant. */
+
+import { isPermission } from '../../seats-admin/model/permission.ts'
+import type { SeatInput } from '../../seats-admin/model/seat.ts'
+import { isSpaceId } from '../../seats-admin/model/space.ts'
+import { isTenantId } from '../../seats-admin/model/tenant.ts'
+import { ConfigError, sortFaults } from './faults.ts'
+import { InvalidValue, type ValueParser } from './invalid-value.ts'
+import { readSource } from './read-file.ts'
+import { type Schema, schemas } from './schema.ts'
+import { Section } from './section.ts'
+import { validate } from './validate.ts'
+import { parse } from './yaml-parser.ts'
+
+export interface SeatsFile {
+  readonly tenant: string
+  readonly seats: readonly SeatInput[]
+}
+
+/** @throws ConfigError with every fault of the file */
+export async function readSeatsFile(file: string, env: NodeJS.ProcessEnv): Promise<SeatsFile> {
+  const document = parse(file, await readSource(file), env)
+  if (document.root === null) throw new ConfigError(document.faults)
+  validate(document, document.root, 'seats')
+  const root = new Section(document, document.root, schemas.seats as Schema)
+  const tenant = root.text('tenant', tenantId) ?? ''
+  const seats = seatsOf(root.section('seats'))
+  if (document.faults.length > 0) throw new ConfigError(sortFaults(document.faults))
+  return { tenant, seats }
+}
+
+/** Seats by name. */
+export function seatsOf(all: Section): SeatInput[] {
+  return all.keys().map((name) => {
+    const seat = all.section(name)
+    return { name, spaces: seat.texts('spaces', spaceId), permissions: seat.texts('permissions', permission) }
+  })
+}
+
+export const tenantId: ValueParser<string> = (text) =>
+  isTenantId(text) ? text : new InvalidValue('is not a tenant id: lower-case letters, digits and -')
+
+const spaceId: ValueParser<string> = (text) =>
+  isSpaceId(text) ? text : new InvalidValue('is not a space id: letters, digits and . _ ~ -')
+
+const permission: ValueParser<string> = (text) =>
+  isPermission(text) ? text : new InvalidValue('is not a permission <resource>:<operation>, or *')
