@@ -23,6 +23,8 @@ export interface Positional {
   readonly default?: string
   /** No other value is accepted. */
   readonly choices?: readonly string[]
+  /** Takes all further values; only the last one may. */
+  readonly multiple?: boolean
   readonly completes?: Completion
 }
 
@@ -112,14 +114,16 @@ function refuseMixed(values: Record<string, unknown>, alternatives: readonly (re
 
 /** With defaults in place of those that are left out. */
 function completed(given: readonly string[], positionals: readonly Positional[]): string[] {
-  const surplus = given[positionals.length]
-  if (surplus !== undefined) throw new UsageError(`unexpected argument "${surplus}"`)
-  return positionals.map(({ name, default: fallback, choices }, index) => {
+  const further = given.slice(positionals.length)
+  if (further.length > 0 && positionals.at(-1)?.multiple !== true)
+    throw new UsageError(`unexpected argument "${further[0]}"`)
+  const values = positionals.map(({ name, default: fallback, choices }, index) => {
     const value = given[index] ?? fallback
     if (value === undefined) throw new UsageError(`${name} is missing`)
     if (choices === undefined || choices.includes(value)) return value
     throw new UsageError(`${name} "${value}" is not ${listed(choices, 'or')}${didYouMean(value, choices)}`)
   })
+  return [...values, ...further]
 }
 
 /**

@@ -21,15 +21,22 @@ export interface Description {
 }
 
 export interface Command extends Description {
-  /** Throws UsageError, ConfigError, or an error whose message tells the user what failed. */
-  run(args: string[], terminal: Terminal): Promise<void>
+  /**
+   * Throws UsageError, ConfigError, or an error whose message tells the user what failed.
+   *
+   * @returns the exit code
+   */
+  run(args: string[], terminal: Terminal): Promise<number>
 }
 
 export function defineCommand<const O extends Options>(
   description: Description & { readonly options: O },
-  run: (given: Given<O>, terminal: Terminal) => Promise<void>,
+  run: (given: Given<O>, terminal: Terminal) => Promise<number | void>,
 ): Command {
-  return { ...description, run: async (args, terminal) => run(readArguments(args, description), terminal) }
+  return {
+    ...description,
+    run: async (args, terminal) => (await run(readArguments(args, description), terminal)) ?? 0,
+  }
 }
 
 /** Data goes to standard output, errors to standard error. */

@@ -15,8 +15,8 @@ export function usageOf({ name, positionals = [], options, alternatives = [] }: 
   return [name, ...positionals.map(usageOfPositional), ...written].join(' ')
 }
 
-function usageOfPositional({ name, default: fallback, choices }: Positional): string {
-  const shown = choices?.join('|') ?? name
+function usageOfPositional({ name, default: fallback, choices, multiple }: Positional): string {
+  const shown = `${choices?.join('|') ?? name}${multiple === true ? '…' : ''}`
   return fallback === undefined ? shown : `[${shown}]`
 }
 

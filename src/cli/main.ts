@@ -84,8 +84,7 @@ function unknown(name: string): number {
 
 async function run(title: string, command: Command, args: string[]): Promise<number> {
   try {
-    await command.run(args, terminal)
-    return 0
+    return await command.run(args, terminal)
   } catch (error) {
     if (error instanceof OutputFailed) throw error
     if (error instanceof UsageError) {

@@ -15,6 +15,14 @@ export const JSON_OUTPUT = {
   description: 'prints JSON, for programs',
 } as const satisfies Option
 
+/** Seats in place of those of the store. */
+export const SEATS_FILE = {
+  type: 'string',
+  value: 'FILE',
+  description: 'a file with Seats, in place of those of the store',
+  completes: 'file',
+} as const satisfies Option
+
 export const TENANT = {
   type: 'string',
   value: 'T',

@@ -51,7 +51,8 @@ for (const command of every)
     const surplus = [...positionals.map(({ choices }) => choices?.[0] ?? 'a'), 'b']
     const required = Object.entries<Option>(command.options).filter(([, each]) => each.required)
     const given = required.map(([name]) => `--${name}=a`)
-    t.equal(await refusalOf(command, [...surplus, ...given]), 'unexpected argument "b"')
+    if (positionals.at(-1)?.multiple !== true)
+      t.equal(await refusalOf(command, [...surplus, ...given]), 'unexpected argument "b"')
     for (const [name] of required) {
       const others = given.filter((each) => !each.startsWith(`--${name}=`))
       t.equal(await refusalOf(command, others), `--${name} is required`)
@@ -72,6 +73,17 @@ t.test('positional arguments', async (t) => {
   t.throws(() => read(), new UsageError('ONE is missing'))
   t.throws(() => read('a', 'd'), new UsageError('TWO "d" is not b or c'))
   t.throws(() => read('a', 'b', 'c'), new UsageError('unexpected argument "c"'))
+})
+
+t.test('the last positional argument may take several values', async (t) => {
+  const positionals = [
+    { name: 'ONE', description: '' },
+    { name: 'FILE', description: '', default: 'x', multiple: true },
+  ]
+  const read = (...args: string[]) => readArguments(args, { options: {}, positionals }).positionals
+  t.same(read('a'), ['a', 'x'])
+  t.same(read('a', 'b', 'c'), ['a', 'b', 'c'])
+  t.throws(() => read(), new UsageError('ONE is missing'))
 })
 
 t.test('options that exclude each other', async (t) => {

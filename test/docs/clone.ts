@@ -1,5 +1,6 @@
 /** A folder like a clone of the project after `npm ci`, for the commands of the manual. */
 
+import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,7 +10,7 @@ import { isRefusal } from '../../seats-admin/model/refusal.ts'
 import { root } from './pages.ts'
 
 const LINKED = ['package.json', 'node_modules', 'src', 'seats-admin']
-const COPIED = ['gateway.config.yaml', 'routes']
+const COPIED = ['gateway.config.yaml', 'routes', 'policy']
 
 /** As npx finds it in the folder of the project. What npm keeps of it in its cache is left out. */
 const NPX = `#!/bin/sh
@@ -25,7 +26,19 @@ export function cloneFolder(t: Test): string {
   for (const name of COPIED) cpSync(join(root, name), join(folder, name), { recursive: true })
   mkdirSync(join(folder, 'bin'))
   writeFileSync(join(folder, 'bin/npx'), NPX, { mode: 0o755 })
+  commit(folder)
   return folder
+}
+
+/** The configuration, as a repository has it. */
+function commit(folder: string): void {
+  const author = ['-c', 'user.name=test', '-c', 'user.email=test@acme.example', '-c', 'commit.gpgsign=false']
+  for (const args of [
+    ['init', '-q'],
+    ['add', ...COPIED],
+    [...author, 'commit', '-qm', 'tables'],
+  ])
+    execFileSync('git', args, { cwd: folder })
 }
 
 /** In the store of the shipped configuration: the first Seat of acme, and one named Viewer. */

@@ -1,0 +1,127 @@
+/** Proves assertions about all requests that there can be, or finds a request that refutes one. */
+
+import { EVERY_PERMISSION, holds } from '../../seats-admin/model/permission.ts'
+import type { SeatInput } from '../../seats-admin/model/seat.ts'
+import type { RequestPattern } from '../config/policy-file.ts'
+import { type PathExceptions, readPattern } from '../decision/router/pattern.ts'
+import { RouteTable } from '../decision/router/table.ts'
+import { insert, type Leaf, Node } from '../decision/router/tree.ts'
+import type { Route } from '../model/route.ts'
+import type { Witness } from './difference.ts'
+import { pathClasses } from './path-classes.ts'
+import { entryFor, marksOf, methodsAt, type Tables, targetOf } from './tables.ts'
+
+/** A request that refutes an assertion. */
+export interface Counterexample extends Witness {
+  readonly route: Route
+  /** The name of a Seat that grants it; null: it needs none. */
+  readonly seat: string | null
+}
+
+/** What was found, and the routes that the assertion is about. */
+export interface Proof {
+  /** Null: the assertion holds. */
+  readonly counterexample: Counterexample | null
+  readonly reached: ReadonlySet<Route>
+}
+
+const ALL_ACCEPTED: PathExceptions = { allowSemicolons: true, allowEncodedSlashes: true }
+
+/** @returns why the pattern matches no request; null: some request matches */
+export function patternFault({ method, path }: RequestPattern, { methods }: Tables): string | null {
+  if (method !== 'ANY' && !methods.has(method)) return `the gateway does not accept the method ${method}`
+  const pattern = readPattern(path, ALL_ACCEPTED)
+  return typeof pattern === 'string' ? pattern : null
+}
+
+/** Only holders of these Seats get an answer from an upstream on the requests. @param names of Seats */
+export function proveOnly(
+  tables: Tables,
+  seats: readonly SeatInput[],
+  names: readonly string[],
+  may: RequestPattern,
+): Proof {
+  const others = seats.filter(({ name, spaces }) => spaces.length > 0 && !names.includes(name))
+  const holders = holdersOf(others)
+  const reached = new Set<Route>()
+  let counterexample: Counterexample | null = null
+  for (const { route, method, path } of requestsWithin(tables, [may])) {
+    reached.add(route)
+    if (counterexample !== null) continue
+    const free = route.requirement === 'public' || route.requirement === 'authenticated'
+    // No entry of a table can close the endpoints of sign-in.
+    if (free && route.place === null) continue
+    const seat = free ? null : holders(route.requirement)
+    if (free || seat !== null) counterexample = { route, method, path, seat }
+  }
+  return { counterexample, reached }
+}
+
+/** The first of the Seats that holds a permission; null: none does. */
+function holdersOf(seats: readonly SeatInput[]): (permission: string) => string | null {
+  const first = new Map<string, string>()
+  for (const { name, permissions } of seats)
+    for (const each of permissions) if (!first.has(each)) first.set(each, name)
+  return (permission) => {
+    const held = new Set([permission, EVERY_PERMISSION].filter((each) => first.has(each)))
+    return holds(held, permission) ? (first.get(permission) ?? first.get(EVERY_PERMISSION) ?? null) : null
+  }
+}
+
+/** No request outside these patterns is public, those of built-in paths aside. */
+export function provePublic(tables: Tables, patterns: readonly RequestPattern[]): Proof {
+  const allowed = patternTables(tables, patterns)
+  const reached = new Set<Route>()
+  let counterexample: Counterexample | null = null
+  for (const { route, method, path, leaves, target } of requests([tables, allowed])) {
+    if (route.requirement !== 'public' || route.place === null) continue
+    if (entryFor(allowed, leaves[1] ?? [], method, target) !== null) reached.add(route)
+    else counterexample ??= { route, method, path, seat: null }
+  }
+  return { counterexample, reached }
+}
+
+function* requestsWithin(tables: Tables, patterns: readonly RequestPattern[]) {
+  const within = patternTables(tables, patterns)
+  for (const request of requests([tables, within])) {
+    const { leaves, method, target } = request
+    if (entryFor(within, leaves[1] ?? [], method, target) !== null) yield request
+  }
+}
+
+/** One request for each class that an entry of the first tables answers. Built-in routes are among them. */
+function* requests([tables, patterns]: readonly [Tables, Tables]) {
+  const sides = [tables, patterns]
+  const roots = sides.map(({ table }) => table.root)
+  for (const { path, leaves } of pathClasses(roots, { marks: marksOf([tables]) })) {
+    const target = targetOf(path)
+    const all: Leaf[] = leaves.flat()
+    for (const method of methodsAt(all, sides)) {
+      const route = entryFor(tables, leaves[0] ?? [], method, target)
+      if (route !== null) yield { route, method, path, leaves, target }
+    }
+  }
+}
+
+/** Patterns as tables of their own: a request is within them if an entry answers it. */
+function patternTables({ methods }: Tables, patterns: readonly RequestPattern[]): Tables {
+  const root = new Node()
+  const routes: Route[] = []
+  for (const { method, path } of patterns) {
+    const pattern = readPattern(path, ALL_ACCEPTED)
+    if (typeof pattern === 'string') continue
+    const route = patternRoute(method, path)
+    insert(root, pattern, route)
+    routes.push(route)
+  }
+  return { table: new RouteTable(routes, root), methods, upstreams: new Map([[PATTERN, ALL_ACCEPTED]]) }
+}
+
+const PATTERN = 'pattern'
+
+function patternRoute(method: string, path: string): Route {
+  const limits = { maxBody: Infinity, responseTimeout: null, signIn: null }
+  const target = { kind: 'upstream', name: PATTERN } as const
+  const place = { file: '', line: 1, column: 1 }
+  return { id: `${method} ${path}`, method, path, requirement: 'public', target, ...limits, place }
+}

@@ -1,0 +1,130 @@
+/** The meaning of a difference between two route tables: who may do more, who may do less. */
+
+import { holds } from '../../seats-admin/model/permission.ts'
+import type { Place, Route } from '../model/route.ts'
+import type { Difference, Witness } from './difference.ts'
+
+/** `limits` is the same answer with other timeouts, sizes or another sign-in. */
+export type ChangeKind =
+  'became_public' | 'loosened' | 'tightened' | 'changed' | 'added' | 'removed' | 'rerouted' | 'limits'
+
+/** By weight: the first is what a reader must see. */
+export const KINDS: readonly ChangeKind[] = [
+  'became_public',
+  'loosened',
+  'added',
+  'changed',
+  'tightened',
+  'removed',
+  'rerouted',
+  'limits',
+]
+
+/** A Seat as far as it grants. */
+export interface GrantingSeat {
+  readonly name: string
+  readonly permissions: ReadonlySet<string>
+}
+
+/** What an entry requires, and where it stands. Line 0: a built-in route. */
+export interface EntryView {
+  readonly permission: string
+  readonly upstream: string
+  readonly file: string
+  readonly line: number
+}
+
+export interface Change {
+  readonly kind: ChangeKind
+  /** Of the entry that answers now, or else of the one before. */
+  readonly method: string
+  readonly pattern: string
+  readonly witness: Witness
+  readonly old: EntryView | null
+  readonly new: EntryView | null
+  /** Names of Seats; only where Seats are known. */
+  readonly seats?: { readonly gain: readonly string[]; readonly lose: readonly string[] }
+}
+
+/** By weight of the kind, then by pattern. @param seats null: not known */
+export function changesOf(
+  differences: readonly Difference[],
+  seats: readonly GrantingSeat[] | null,
+): Change[] {
+  return differences.map((each) => changeOf(each, seats)).sort(byWeight)
+}
+
+function changeOf({ before, after, witness }: Difference, seats: readonly GrantingSeat[] | null): Change {
+  const shown = after ?? before
+  const moved = seats === null ? null : movedSeats(before, after, seats)
+  return {
+    kind: kindOf(before, after, moved),
+    method: shown?.method ?? witness.method,
+    pattern: shown?.path ?? witness.path,
+    witness,
+    old: viewOf(before),
+    new: viewOf(after),
+    ...(moved === null ? {} : { seats: moved }),
+  }
+}
+
+function movedSeats(before: Route | null, after: Route | null, seats: readonly GrantingSeat[]) {
+  const [had, has] = [seatsOf(before, seats), seatsOf(after, seats)]
+  return { gain: [...has.difference(had)].sort(), lose: [...had.difference(has)].sort() }
+}
+
+/** The Seats that may use the entry. A caller with any Seat, and one without, may use `public` and `authenticated`. */
+function seatsOf(route: Route | null, seats: readonly GrantingSeat[]): Set<string> {
+  if (route === null) return new Set()
+  const all = RANKS[route.requirement] !== undefined
+  const may = seats.filter(({ permissions }) => all || holds(permissions, route.requirement))
+  return new Set(may.map(({ name }) => name))
+}
+
+/** What requires less has a lower rank. Any permission ranks above these. */
+const RANKS: Readonly<Record<string, number | undefined>> = { public: 0, authenticated: 1 }
+const PERMISSION_RANK = 2
+
+function rankOf({ requirement }: Route): number {
+  return RANKS[requirement] ?? PERMISSION_RANK
+}
+
+function kindOf(before: Route | null, after: Route | null, moved: Change['seats'] | null): ChangeKind {
+  if (after === null) return 'removed'
+  if (after.requirement === 'public' && before?.requirement !== 'public') return 'became_public'
+  if (before === null) return 'added'
+  if (before.requirement === after.requirement)
+    return upstreamOf(before) === upstreamOf(after) ? 'limits' : 'rerouted'
+  const step = rankOf(after) - rankOf(before)
+  if (step !== 0) return step < 0 ? 'loosened' : 'tightened'
+  return ofPermissions(moved)
+}
+
+/** Which of two permissions is the wider one depends on the Seats. */
+function ofPermissions(moved: Change['seats'] | null): ChangeKind {
+  const [gain, lose] = [moved?.gain.length ?? 0, moved?.lose.length ?? 0]
+  if (gain > 0 && lose === 0) return 'loosened'
+  return lose > 0 && gain === 0 ? 'tightened' : 'changed'
+}
+
+/** The file of a built-in route. */
+export const BUILT_IN = '(built in)'
+
+export function viewOf(route: Route | null): EntryView | null {
+  if (route === null) return null
+  const { file, line } = route.place ?? NOWHERE
+  return { permission: route.requirement, upstream: upstreamOf(route), file, line }
+}
+
+const NOWHERE: Pick<Place, 'file' | 'line'> = { file: BUILT_IN, line: 0 }
+
+export function upstreamOf({ target }: Route): string {
+  return target.kind === 'upstream' ? target.name : 'seatgate'
+}
+
+function byWeight(one: Change, other: Change): number {
+  const weight = KINDS.indexOf(one.kind) - KINDS.indexOf(other.kind)
+  if (weight !== 0) return weight
+  const [name, otherName] = [one, other].map(({ pattern, method }) => `${pattern} ${method}`)
+  return (name ?? '') < (otherName ?? '') ? -1 : 1
+}

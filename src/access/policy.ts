@@ -1,0 +1,94 @@
+/** Checks policy tests: cases are decided, assertions are proved. */
+
+import type { SeatInput } from '../../seats-admin/model/seat.ts'
+import type { Fault } from '../config/faults.ts'
+import type { PolicyAssertion, PolicyCase, PolicyFile } from '../config/policy-file.ts'
+import type { Route } from '../model/route.ts'
+import { type Counterexample, patternFault, proveOnly, provePublic } from './assertions.ts'
+import { CaseEngine } from './case-engine.ts'
+import type { Tables } from './tables.ts'
+
+export interface CaseResult {
+  readonly file: string
+  readonly line: number
+  readonly request: string
+  readonly expect: string
+  readonly got: string
+  readonly ok: boolean
+}
+
+export interface AssertionResult {
+  readonly file: string
+  readonly line: number
+  readonly ok: boolean
+  readonly counterexample?: { readonly request: string; readonly route: string; readonly seat: string | null }
+}
+
+export interface PolicyResult {
+  readonly cases: readonly CaseResult[]
+  readonly assertions: readonly AssertionResult[]
+  /** Routes that a case or an assertion is about. */
+  readonly reached: ReadonlySet<Route>
+}
+
+/** What a policy is checked with. */
+export interface PolicySubject {
+  readonly tables: Tables
+  /** Of the policy's tenant. */
+  readonly seats: readonly SeatInput[]
+  /** The limit of a request target. */
+  readonly targetBytes: number
+}
+
+/** Patterns that match no request, which would prove anything. */
+export function faultsOfPatterns({ assertions }: PolicyFile, tables: Tables): Fault[] {
+  return assertions.flatMap((assertion) => {
+    const patterns = assertion.kind === 'only' ? [assertion.may] : assertion.patterns
+    return patterns.flatMap((pattern) => {
+      const fault = patternFault(pattern, tables)
+      if (fault === null) return []
+      return [{ place: assertion.place, message: `"${pattern.method} ${pattern.path}": ${fault}` }]
+    })
+  })
+}
+
+export function checkPolicy({ cases, assertions }: PolicyFile, subject: PolicySubject): PolicyResult {
+  const { tables, seats, targetBytes } = subject
+  const engine = new CaseEngine(tables, seats, targetBytes)
+  const reached = new Set<Route>()
+  const decided = cases.map((each) => decide(each, engine, reached))
+  const proved = assertions.map((each) => prove(each, subject, reached))
+  return { cases: decided, assertions: proved, reached }
+}
+
+function decide(
+  { place, expect, ...request }: PolicyCase,
+  engine: CaseEngine,
+  reached: Set<Route>,
+): CaseResult {
+  const { code, route } = engine.decide(request)
+  if (route !== null) reached.add(route)
+  const { method, target } = request
+  const { file, line } = place
+  return { file, line, request: `${method} ${target}`, expect, got: code, ok: code === expect }
+}
+
+function prove(
+  assertion: PolicyAssertion,
+  { tables, seats }: PolicySubject,
+  reached: Set<Route>,
+): AssertionResult {
+  const proof =
+    assertion.kind === 'only'
+      ? proveOnly(tables, seats, assertion.seats, assertion.may)
+      : provePublic(tables, assertion.patterns)
+  for (const route of proof.reached) reached.add(route)
+  const { file, line } = assertion.place
+  const { counterexample } = proof
+  if (counterexample === null) return { file, line, ok: true }
+  return { file, line, ok: false, counterexample: shown(counterexample) }
+}
+
+function shown({ method, path, route, seat }: Counterexample) {
+  return { request: `${method} ${path}`, route: route.id, seat }
+}

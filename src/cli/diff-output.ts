@@ -1,0 +1,100 @@
+/** The changes of route tables as text for a terminal, and as Markdown for a pull request. */
+
+import { type Change, type ChangeKind, type EntryView, KINDS } from '../access/change.ts'
+
+const EQUAL = 'No request is answered differently: the tables are equal.'
+
+/** Names of Seats on one line. */
+const MOST_SEATS = 5
+
+const MEANING: Readonly<Record<ChangeKind, string>> = {
+  became_public: 'became public',
+  loosened: 'requires less',
+  added: 'is new',
+  changed: 'requires another permission',
+  tightened: 'requires more',
+  removed: 'is gone',
+  rerouted: 'leads to another upstream',
+  limits: 'has other limits',
+}
+
+export function changesAsText(changes: readonly Change[]): string {
+  if (changes.length === 0) return EQUAL
+  const parts = changes.map((change) =>
+    [
+      `${change.kind}  ${change.method} ${change.pattern}`,
+      `  old  ${entryAsText(change.old)}`,
+      `  new  ${entryAsText(change.new)}`,
+      `  e.g. ${change.witness.method} ${change.witness.path}`,
+      ...seatLines(change).map((line) => `  ${line}`),
+    ].join('\n'),
+  )
+  return [...parts, summary(changes)].join('\n\n')
+}
+
+function entryAsText(entry: EntryView | null): string {
+  if (entry === null) return 'no entry (404)'
+  const { permission, upstream, file, line } = entry
+  return `${permission} → ${upstream} (${line === 0 ? file : `${file}:${line}`})`
+}
+
+function seatLines({ seats }: Change): string[] {
+  if (seats === undefined) return []
+  const { gain, lose } = seats
+  const lines = [
+    ['gain', gain],
+    ['lose', lose],
+  ] as const
+  return lines.flatMap(([word, names]) => (names.length === 0 ? [] : [`${word} ${namesAsText(names)}`]))
+}
+
+function namesAsText(names: readonly string[]): string {
+  const shown = names.slice(0, MOST_SEATS).join(', ')
+  return names.length > MOST_SEATS ? `${shown} and ${names.length - MOST_SEATS} more` : shown
+}
+
+function summary(changes: readonly Change[]): string {
+  const counts = KINDS.map((kind) => [kind, changes.filter((each) => each.kind === kind).length] as const)
+  const parts = counts.filter(([, count]) => count > 0).map(([kind, count]) => `${count} ${kind}`)
+  const noun = changes.length === 1 ? 'difference' : 'differences'
+  return `${changes.length} ${noun}: ${parts.join(', ')}`
+}
+
+export function changesAsMarkdown(changes: readonly Change[]): string {
+  if (changes.length === 0) return `### Route tables\n\n${EQUAL}`
+  const rows = changes.map((change) => {
+    const { kind, method, pattern, witness } = change
+    const seats = seatLines(change).map(escaped).join('<br>')
+    const mark = kind === 'became_public' ? '⚠️ ' : ''
+    const cells = [
+      `${mark}${MEANING[kind]}`,
+      code(`${method} ${pattern}`),
+      permissionAsMarkdown(change.old),
+      permissionAsMarkdown(change.new),
+      code(`${witness.method} ${witness.path}`),
+      ...(change.seats === undefined ? [] : [seats]),
+    ]
+    return `| ${cells.join(' | ')} |`
+  })
+  const withSeats = changes[0]?.seats !== undefined
+  const titles = ['', 'route', 'before', 'after', 'for example', ...(withSeats ? ['Seats'] : [])]
+  const rule = titles.map(() => '---')
+  const table = [`| ${titles.join(' | ')} |`, `| ${rule.join(' | ')} |`, ...rows].join('\n')
+  return `### Route tables: ${summary(changes)}\n\n${table}`
+}
+
+function permissionAsMarkdown(entry: EntryView | null): string {
+  if (entry === null) return 'no entry'
+  const { permission, upstream, file, line } = entry
+  const place = line === 0 ? file : `${file}:${line}`
+  return `${code(permission)} → ${escaped(upstream)}<br>${escaped(place)}`
+}
+
+/** In a table cell: a `|` ends the cell even within code. */
+function code(text: string): string {
+  return `\`${text.replaceAll('|', '\\|').replaceAll('`', "'")}\``
+}
+
+function escaped(text: string): string {
+  return text.replace(/[\\`*_{}[\]<>|#!]/g, '\\$&')
+}

@@ -1,0 +1,50 @@
+/** `seatgate diff`: what a change of the route tables changes, over all requests that there can be. */
+
+import { changesOf } from '../access/change.ts'
+import { differences } from '../access/difference.ts'
+import { defineCommand } from './command.ts'
+import { changesAsMarkdown, changesAsText } from './diff-output.ts'
+import { JSON_OUTPUT, SEATS_FILE, TENANT } from './options.ts'
+import { grantingSeats } from './seat-source.ts'
+import { readTables } from './tables.ts'
+
+const WHERE = 'a configuration file, its folder, or git:REV for the file of a revision'
+
+export const diff = defineCommand(
+  {
+    name: 'diff',
+    summary: 'Proves two route tables equal, or shows each difference with a request.',
+    details:
+      'It compares the answers to all requests that there can be, not the text: an entry that is moved or split changes nothing. 404 and 405 are the same here. Variables of the environment are not needed.',
+    positionals: [
+      { name: 'OLD', description: WHERE, completes: 'file' },
+      { name: 'NEW', description: WHERE, completes: 'file' },
+    ],
+    options: {
+      tenant: {
+        ...TENANT,
+        description: "shows which of this tenant's Seats gain and lose, as the store of NEW has them",
+      },
+      seats: SEATS_FILE,
+      json: JSON_OUTPUT,
+      markdown: { type: 'boolean', description: 'prints Markdown, for a pull request' },
+    },
+    alternatives: [['tenant'], ['seats']],
+    exits: { 0: 'the tables are equal', 1: 'one of them has faults', 3: 'there are differences' },
+    example: 'seatgate diff git:main gateway.config.yaml --markdown',
+  },
+  async ({ values, positionals }, terminal) => {
+    const [old = '', latest = ''] = positionals
+    const before = await readTables(old)
+    const after = await readTables(latest)
+    const seats = await grantingSeats(values, after.file, terminal)
+    const changes = changesOf(differences(before.tables, after.tables), seats)
+    const equal = changes.length === 0
+    if (values.json) await terminal.print(JSON.stringify({ equal, changes }, null, 2))
+    else await terminal.print((values.markdown ? changesAsMarkdown : changesAsText)(changes))
+    return equal ? 0 : DIFFERENT
+  },
+)
+
+/** Exit code. */
+const DIFFERENT = 3

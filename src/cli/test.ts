@@ -1,0 +1,137 @@
+/** `seatgate test`: checks policy tests. */
+
+import { glob } from 'node:fs/promises'
+import { checkPolicy, faultsOfPatterns, type PolicyResult } from '../access/policy.ts'
+import type { Config } from '../config/config.ts'
+import { ConfigError } from '../config/faults.ts'
+import { loadConfig } from '../config/load.ts'
+import { type PolicyFile, readPolicyFile } from '../config/policy-file.ts'
+import type { Route } from '../model/route.ts'
+import { UsageError } from './arguments.ts'
+import { CommandFailed, defineCommand, type Terminal, tenantOf } from './command.ts'
+import { openExistingStore } from './existing-store.ts'
+import { loadWithTables } from './load.ts'
+import { CONFIG } from './options.ts'
+import { type Coverage, FORMATS, policyOutput } from './test-output.ts'
+import { seatsOf } from './seat-source.ts'
+import { tablesOf } from './tables.ts'
+
+const DEFAULT_FILES = 'policy/*.yaml'
+const FAILED = 3
+
+export const test = defineCommand(
+  {
+    name: 'test',
+    summary:
+      'Checks policy tests: requests with the answer that each must get, and assertions about all requests.',
+    details:
+      'Cases are decided by the code of the gateway. An assertion is proved for all requests that there can be, or refuted by one. Variables of the environment are needed only for Seats of the store.',
+    positionals: [
+      {
+        name: 'FILE',
+        description: 'policy tests',
+        default: DEFAULT_FILES,
+        completes: 'file',
+        multiple: true,
+      },
+    ],
+    options: {
+      config: CONFIG,
+      format: {
+        type: 'string',
+        value: 'FORMAT',
+        description: FORMATS.join(', '),
+        default: 'text',
+        completes: FORMATS,
+      },
+      coverage: { type: 'boolean', description: 'lists the routes that no case and no assertion reaches' },
+      'min-coverage': { type: 'string', value: 'N', description: 'fails below N percent of the routes' },
+    },
+    exits: {
+      0: 'all of them pass',
+      1: 'a file has faults',
+      3: 'one of them fails, or the coverage is too low',
+    },
+    example: 'seatgate test policy/acme.yaml --coverage',
+  },
+  async ({ values, positionals }, terminal) => {
+    const format = FORMATS.find((each) => each === values.format)
+    if (format === undefined) throw new UsageError(`--format "${values.format}" is not ${FORMATS.join(', ')}`)
+    const least = percentOf(values['min-coverage'])
+    const files = await filesOf(positionals)
+    const { config, table } = await loadWithTables(values.config, null)
+    const tables = tablesOf(config, table)
+    const store = new StoreSeats(values.config, terminal)
+    const results: PolicyResult[] = []
+    try {
+      for (const file of files) {
+        const policy = await readPolicyFile(file, terminal.env)
+        tenantOf(config, policy.tenant)
+        const faults = faultsOfPatterns(policy, tables)
+        if (faults.length > 0) throw new ConfigError(faults)
+        const seats = policy.seats ?? (await store.seatsOf(policy))
+        results.push(checkPolicy(policy, { tables, seats, targetBytes: config.limits.targetBytes }))
+      }
+    } finally {
+      await store.close()
+    }
+    const coverage = values.coverage || least !== null ? coverageOf(table.routes, results) : null
+    await terminal.print(policyOutput(format, results, coverage))
+    const failed = results.some(({ cases, assertions }) => [...cases, ...assertions].some(({ ok }) => !ok))
+    const tooLow = coverage !== null && least !== null && coverage.reached * 100 < least * coverage.routes
+    if (tooLow) terminal.printError(`seatgate test: the coverage is below ${least} %`)
+    return failed || tooLow ? FAILED : 0
+  },
+)
+
+function percentOf(text: string | undefined): number | null {
+  if (text === undefined) return null
+  if (/^(?:100|[0-9]{1,2})$/.test(text)) return Number(text)
+  throw new UsageError(`--min-coverage "${text}" is not a number from 0 to 100`)
+}
+
+/** The shell has expanded patterns that were not quoted. */
+async function filesOf(positionals: readonly string[]): Promise<string[]> {
+  const found: string[] = []
+  for (const each of positionals) {
+    const files = (await Array.fromAsync(glob(each))).sort()
+    if (files.length === 0) throw new CommandFailed(`there is no file ${each}`)
+    found.push(...files)
+  }
+  return [...new Set(found)]
+}
+
+/** The Seats of the store, which is opened for the first policy without Seats of its own. */
+class StoreSeats {
+  readonly #configFile: string
+  readonly #terminal: Terminal
+  #opened: Awaited<ReturnType<typeof openExistingStore>> | null = null
+
+  constructor(configFile: string, terminal: Terminal) {
+    this.#configFile = configFile
+    this.#terminal = terminal
+  }
+
+  async seatsOf({ tenant }: PolicyFile) {
+    if (this.#opened === null) {
+      const config: Config = await loadConfig(this.#configFile, this.#terminal.env)
+      this.#opened = await openExistingStore(config)
+    }
+    return Array.fromAsync(seatsOf(this.#opened, tenant))
+  }
+
+  async close(): Promise<void> {
+    await this.#opened?.close()
+  }
+}
+
+/** Built-in routes aside. */
+function coverageOf(routes: readonly Route[], results: readonly PolicyResult[]): Coverage {
+  const own = routes.filter(({ place }) => place !== null)
+  const unreached = own.filter((route) => !results.some(({ reached }) => reached.has(route)))
+  return {
+    routes: own.length,
+    reached: own.length - unreached.length,
+    unreached: unreached.map(({ id }) => id),
+  }
+}

@@ -1,0 +1,223 @@
+/** `seatgate diff`: what a change of route tables changes, for configurations of folders and of git's revisions. */
+
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { CONFIG, folderWith, ROUTES, seatgate } from './command-line.ts'
+
+const NO_VARIABLES = { ACME_SECRET: '', PATH: process.env['PATH'] ?? '' }
+const diff = (cwd: string, ...args: string[]) => seatgate(cwd, ['diff', ...args], NO_VARIABLES)
+
+function git(cwd: string, ...args: string[]): void {
+  const settings = ['user.name=test', 'user.email=test@acme.example', 'commit.gpgsign=false']
+  execFileSync('git', [...settings.flatMap((each) => ['-c', each]), ...args], { cwd })
+}
+
+/** A repository whose first commit has these files; `below` is the configuration's folder in it. */
+function repository(t: Test, files: Record<string, string>, below = '.'): string {
+  const named = Object.entries(files).map(([name, text]) => [join(below, name), text])
+  const cwd = folderWith(t, Object.fromEntries(named))
+  git(cwd, 'init', '-q')
+  git(cwd, 'add', '.')
+  git(cwd, 'commit', '-qm', 'first')
+  return join(cwd, below)
+}
+
+const FILES = { 'gateway.config.yaml': CONFIG, 'routes/a.yaml': ROUTES }
+const table = (...lines: string[]) =>
+  `upstream: trainings\nroutes:\n${lines.map((line) => `  ${line}\n`).join('')}`
+
+t.test('equal tables', async (t) => {
+  const cwd = repository(t, FILES)
+  const { code, out } = await diff(cwd, 'git:HEAD', '.')
+  t.equal(code, 0)
+  t.equal(out, 'No request is answered differently: the tables are equal.\n')
+  t.same(JSON.parse((await diff(cwd, '.', 'gateway.config.yaml', '--json')).out), {
+    equal: true,
+    changes: [],
+  })
+  writeFileSync(join(cwd, 'routes/a.yaml'), ROUTES.split('\n').toSorted().join('\n').replace(/^\n/, ''))
+})
+
+t.test('each kind of change', async (t) => {
+  const before = table(
+    'GET /a: p:q',
+    'GET /b: p:q',
+    'GET /c: public',
+    'GET /d: p:q',
+    'GET /e: p:q',
+    'GET /f: p:q',
+    'GET /h: authenticated',
+  )
+  const after = table(
+    'GET /a: public',
+    'GET /b: authenticated',
+    'GET /c: p:q',
+    'GET /d: r:s',
+    'GET /f: { permission: p:q, max_body: 1KiB }',
+    'GET /g: p:q',
+    'GET /h: p:q',
+  )
+  const cwd = repository(t, { ...FILES, 'routes/a.yaml': before })
+  writeFileSync(join(cwd, 'routes/a.yaml'), after)
+  const { code, out } = await diff(cwd, 'git:HEAD', '.', '--json')
+  t.equal(code, 3)
+  const { equal, changes } = JSON.parse(out)
+  t.equal(equal, false)
+  t.same(
+    changes.map(({ kind, pattern }: { kind: string; pattern: string }) => `${kind} ${pattern}`),
+    [
+      'became_public /a',
+      'loosened /b',
+      'added /g',
+      'changed /d',
+      'tightened /c',
+      'tightened /h',
+      'removed /e',
+      'limits /f',
+    ],
+  )
+  t.same(changes[0], {
+    kind: 'became_public',
+    method: 'GET',
+    pattern: '/a',
+    witness: { method: 'GET', path: '/a' },
+    old: { permission: 'p:q', upstream: 'trainings', file: 'git:HEAD:routes/a.yaml', line: 3 },
+    new: { permission: 'public', upstream: 'trainings', file: 'routes/a.yaml', line: 3 },
+  })
+  t.equal(changes[6].new, null)
+})
+
+t.test('another upstream', async (t) => {
+  const config = CONFIG.replace('upstreams:', 'upstreams:\n  other: { targets: ["http://127.0.0.1:9"] }')
+  const cwd = repository(t, { ...FILES, 'gateway.config.yaml': config })
+  writeFileSync(join(cwd, 'routes/a.yaml'), ROUTES.replace('upstream: trainings', 'upstream: other'))
+  const { changes } = JSON.parse((await diff(cwd, 'git:HEAD', '.', '--json')).out)
+  t.same([...new Set(changes.map(({ kind }: { kind: string }) => kind))], ['rerouted'])
+})
+
+t.test('Seats tell which of two permissions is the wider one', async (t) => {
+  const cwd = repository(t, { ...FILES, 'routes/a.yaml': table('GET /a: p:q', 'GET /b: r:s', 'GET /c: p:q') })
+  writeFileSync(join(cwd, 'routes/a.yaml'), table('GET /a: r:s', 'GET /b: p:q', 'GET /c: t:u'))
+  const seats = {
+    One: { spaces: ['main'], permissions: ['p:q', 'r:s'] },
+    Two: { spaces: ['main'], permissions: ['r:s'] },
+    All: { spaces: ['main'], permissions: ['*'] },
+    Three: { spaces: ['main'], permissions: ['t:u'] },
+  }
+  writeFileSync(join(cwd, 'seats.yaml'), JSON.stringify({ tenant: 'acme', seats }))
+  const { changes } = JSON.parse((await diff(cwd, 'git:HEAD', '.', '--json', '--seats', 'seats.yaml')).out)
+  t.match(changes, [
+    { kind: 'loosened', pattern: '/a', seats: { gain: ['Two'], lose: [] } },
+    { kind: 'changed', pattern: '/c', seats: { gain: ['Three'], lose: ['One'] } },
+    { kind: 'tightened', pattern: '/b', seats: { gain: [], lose: ['Two'] } },
+  ])
+  const text = (await diff(cwd, 'git:HEAD', '.', '--seats', 'seats.yaml')).out
+  t.match(text, '  gain Two\n')
+  t.match(
+    (await diff(cwd, 'git:HEAD', '.', '--seats', 'seats.yaml', '--markdown')).out,
+    '| gain Three<br>lose One |',
+  )
+  writeFileSync(
+    join(cwd, 'seats.yaml'),
+    JSON.stringify({ tenant: 'acme', seats: { A: { spaces: ['a b'], permissions: ['p'] } } }),
+  )
+  const wrong = await diff(cwd, 'git:HEAD', '.', '--seats', 'seats.yaml')
+  t.equal(wrong.code, 1)
+  t.match(wrong.err, /seats\.yaml:1:\d+: spaces\[0\]: "a b" is not a space id/)
+})
+
+t.test('the Seats of the store', async (t) => {
+  const cwd = repository(t, FILES)
+  const env = { PATH: process.env['PATH'] ?? '' }
+  await seatgate(cwd, ['bootstrap', '--tenant', 'acme'], env)
+  writeFileSync(join(cwd, 'routes/a.yaml'), ROUTES.replace('/v1/me: authenticated', '/v1/me: p:q'))
+  const ran = await seatgate(cwd, ['diff', 'git:HEAD', '.', '--json', '--tenant', 'acme'], env)
+  t.match(JSON.parse(ran.out).changes, [{ kind: 'tightened', seats: { gain: [], lose: [] } }])
+  t.match((await seatgate(cwd, ['diff', '.', '.', '--tenant', 'other'], env)).err, 'has no tenant "other"')
+})
+
+t.test('a configuration below the root of the repository, and its tables beside it', async (t) => {
+  const config = CONFIG.replace('routes/*.yaml', '../tables/**/*.yaml')
+  const files = { 'gateway.config.yaml': config, '../tables/deep/a.yaml': ROUTES }
+  const cwd = repository(t, files, 'gateways/one')
+  const shown = join(cwd, '../tables/deep/a.yaml')
+  writeFileSync(shown, ROUTES.replace('trainings:list', 'public'))
+  const { code, out } = await diff(cwd, 'git:HEAD', '.', '--json')
+  t.equal(code, 3)
+  t.match(JSON.parse(out).changes, [{ old: { file: 'git:HEAD:gateways/tables/deep/a.yaml' } }])
+  git(cwd, 'mv', 'gateway.config.yaml', 'other.yaml')
+  t.equal((await diff(cwd, 'git:HEAD', 'other.yaml')).code, 3)
+  git(cwd, 'commit', '-qam', 'second')
+  t.equal((await diff(cwd, 'git:HEAD:other.yaml', 'git:HEAD~1')).code, 3)
+})
+
+t.test('symbolic links of the repository', async (t) => {
+  const cwd = repository(t, FILES)
+  mkdirSync(join(cwd, 'tables'))
+  writeFileSync(join(cwd, 'tables/b.txt'), table('GET /b: p:q'))
+  symlinkSync('../tables/b.txt', join(cwd, 'routes/b.yaml'))
+  symlinkSync('b.yaml', join(cwd, 'routes/c.yaml'))
+  git(cwd, 'add', '.')
+  git(cwd, 'commit', '-qm', 'within')
+  t.equal((await diff(cwd, 'git:HEAD', '.')).code, 0)
+  rmSync(join(cwd, 'routes/b.yaml'))
+  symlinkSync('/etc/passwd', join(cwd, 'routes/b.yaml'))
+  git(cwd, 'add', '.')
+  git(cwd, 'commit', '-qm', 'out')
+  const { code, err } = await diff(cwd, 'git:HEAD', '.')
+  t.equal(code, 1)
+  t.match(err, 'routes/b.yaml is a symbolic link, and leads to no file of the revision')
+})
+
+t.test('without variables: what no answer depends on is left out', async (t) => {
+  const config = `${CONFIG}redis: rediss://\${REDIS_HOST}?ca=missing.pem\n`
+    .replace('sqlite:./seatgate.db', '${STORE}')
+    .replace(
+      'targets: [',
+      'tls: { ca: missing.pem, cert: "${CERT}", key: "${KEY}" }, connections: "${MANY}", targets: [',
+    )
+    .replace('${TRAININGS_URL:-http://127.0.0.1:9}', 'https://${TARGET}')
+  const cwd = repository(t, { ...FILES, 'gateway.config.yaml': config })
+  const { code, err } = await diff(cwd, 'git:HEAD', '.')
+  t.equal(code, 0, err)
+  for (const [from, to, message] of [
+    ['routes/*.yaml', '"${TABLES}"', 'uses the environment variable TABLES'],
+    [
+      'connections:',
+      'allow_semicolons: "${SEMICOLONS}", connections:',
+      'uses the environment variable SEMICOLONS',
+    ],
+    ['connections:', 'conections:', '"conections" is not a known key'],
+    ['listen: 127.0.0.1:0', 'listen: 127.0.0.1', 'listen: "127.0.0.1" is not'],
+  ] as const) {
+    writeFileSync(join(cwd, 'gateway.config.yaml'), config.replace(from, to))
+    const faulty = await diff(cwd, 'git:HEAD', '.')
+    t.equal(faulty.code, 1, to)
+    t.match(faulty.err, message)
+  }
+  writeFileSync(join(cwd, 'gateway.config.yaml'), config)
+  writeFileSync(join(cwd, 'routes/a.yaml'), ROUTES.replace('trainings:list', '${PERMISSION}'))
+  t.match((await diff(cwd, 'git:HEAD', '.')).err, 'uses the environment variable PERMISSION')
+})
+
+t.test('faults', async (t) => {
+  const cwd = repository(t, FILES)
+  for (const [args, code, message] of [
+    [['git:nothing', '.'], 1, 'git has no revision "nothing" here'],
+    [['git:--all', '.'], 1, 'git has no revision "--all" here'],
+    [['git:HEAD:nowhere.yaml', '.'], 1, 'git:HEAD has no file nowhere.yaml'],
+    [['.', 'nowhere.yaml'], 1, 'nowhere.yaml:1:1: no such file'],
+    [['.'], 2, 'NEW is missing'],
+    [['.', '.', '--tenant', 'acme', '--seats', 'x'], 2, 'exclude each other'],
+  ] as const) {
+    const ran = await diff(cwd, ...args)
+    t.equal(ran.code, code, args.join(' '))
+    t.match(ran.err, message)
+  }
+  const outside = folderWith(t, FILES)
+  t.match((await diff(outside, 'git:HEAD', '.')).err, 'git has no revision "HEAD" here')
+  const without = await seatgate(cwd, ['diff', 'git:HEAD', '.'], { PATH: '/nowhere' })
+  t.match(without.err, 'git is not installed')
+})
