@@ -2,7 +2,9 @@
 
 import type { SeatReader } from '../../seats-admin/index.ts'
 import type { Config, TenantConfig } from '../config/config.ts'
+import { InvalidValue } from '../config/invalid-value.ts'
 import { methodsOf } from '../config/methods.ts'
+import { answerCode } from '../config/policy-file.ts'
 import { refusalOf } from '../http/server/connection-refusal.ts'
 import { validateMethod } from '../http/server/request-validation.ts'
 import { MalformedRequest } from '../http/wire/malformed-request.ts'
@@ -26,6 +28,11 @@ const options = {
   'api-key': { type: 'string', value: 'K', description: 'an API key' },
   tenant: { ...TENANT, description: 'the tenant of a caller who holds the named Seats' },
   seat: { type: 'string', value: 'NAME', description: 'the names of these Seats', multiple: true },
+  expect: {
+    type: 'string',
+    value: 'CODE',
+    description: 'the answer that is right: allow, or the code of a refusal',
+  },
   config: CONFIG,
   json: { ...JSON_OUTPUT, description: 'prints the whole decision record as JSON' },
 } as const
@@ -47,11 +54,13 @@ export const explain = defineCommand(
     exits: {
       0: 'there is a decision, whichever it is',
       1: 'the configuration has faults, or the store cannot be read',
+      3: 'the answer is not that of --expect',
     },
     example: 'seatgate explain DELETE /v1/trainings/7 --space main --tenant acme --seat Viewer Editor',
   },
   async ({ values, positionals }, terminal) => {
     const [method = '', target = ''] = positionals
+    const expected = values.expect === undefined ? null : codeOf(values.expect)
     const given = {
       apiKey: headerLines('--api-key', values['api-key']),
       authorization: headerLines(
@@ -87,11 +96,24 @@ export const explain = defineCommand(
           : unreadableEvaluation({ ...request, target }, refusal)
       await signIn?.close()
       await terminal.print(values.json ? recordAsJson(evaluation.decision) : formatEvaluation(evaluation))
+      const { code } = evaluation.decision
+      if (expected === null || expected === code) return 0
+      terminal.printError(`seatgate explain: expected ${expected}, got ${code}`)
+      return UNEXPECTED
     } finally {
       await close()
     }
   },
 )
+
+/** Exit code. */
+const UNEXPECTED = 3
+
+function codeOf(text: string): string {
+  const code = answerCode(text)
+  if (code instanceof InvalidValue) throw new UsageError(`--expect "${text}" ${code.message}`)
+  return code
+}
 
 /** Milliseconds that a refusal waits for the spaces that it names. */
 const STORE_PATIENCE = 2000

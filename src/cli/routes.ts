@@ -1,5 +1,7 @@
 /** `seatgate routes`: lists the compiled table, built-in routes included. */
 
+import { posix } from 'node:path'
+import { BUILT_IN, upstreamOf } from '../access/change.ts'
 import type { Route } from '../model/route.ts'
 import { defineCommand } from './command.ts'
 import { loadWithTables } from './load.ts'
@@ -9,26 +11,39 @@ export const routes = defineCommand(
   {
     name: 'routes',
     summary: 'Prints the compiled route table: method, path, permission, upstream, file:line.',
-    options: { config: CONFIG, json: JSON_OUTPUT },
+    options: {
+      filter: { type: 'string', value: 'GLOB', description: 'those whose path matches, such as "/v1/**"' },
+      permission: { type: 'string', value: 'P', description: 'those that require it' },
+      upstream: { type: 'string', value: 'U', description: 'those that lead to it' },
+      public: { type: 'boolean', description: 'those that need no credential' },
+      config: CONFIG,
+      json: JSON_OUTPUT,
+    },
     exits: { 0: 'the table is printed', 1: 'the configuration has faults' },
-    example: 'seatgate routes --config my/gateway.config.yaml',
+    example: 'seatgate routes --permission trainings:list',
   },
   async ({ values }, terminal) => {
     const { table } = await loadWithTables(values.config, terminal.env)
-    const rows = table.routes.map(row)
-    await terminal.print(values.json ? JSON.stringify(rows, null, 2) : columns(rows))
+    const rows = table.routes.map(row).filter(({ path, permission, upstream }) => {
+      if (values.filter !== undefined && !posix.matchesGlob(path, values.filter)) return false
+      if (values.permission !== undefined && permission !== values.permission) return false
+      if (values.upstream !== undefined && upstream !== values.upstream) return false
+      return !values.public || permission === 'public'
+    })
+    if (values.json) await terminal.print(JSON.stringify(rows, null, 2))
+    else if (rows.length > 0) await terminal.print(columns(rows))
+    else terminal.printError('seatgate routes: no route matches')
   },
 )
 
-/** The file of a built-in route; its line is 0. */
-const BUILT_IN = '(built in)'
-
-function row({ method, path, requirement, target, place }: Route) {
+/** The line of a built-in route is 0. */
+function row(route: Route) {
+  const { method, path, requirement, place } = route
   return {
     method,
     path,
     permission: requirement,
-    upstream: target.kind === 'upstream' ? target.name : 'seatgate',
+    upstream: upstreamOf(route),
     file: place?.file ?? BUILT_IN,
     line: place?.line ?? 0,
   }
