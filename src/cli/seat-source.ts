@@ -1,7 +1,8 @@
 /** The Seats that a question is about: those of a tenant in the store, or those of a file. */
 
 import type { Store } from '../../seats-admin/index.ts'
-import type { SeatInput } from '../../seats-admin/model/seat.ts'
+import type { ApiKey } from '../../seats-admin/model/api-key.ts'
+import type { ListedSeat, SeatInput } from '../../seats-admin/model/seat.ts'
 import type { GrantingSeat } from '../access/change.ts'
 import { loadConfig } from '../config/load.ts'
 import { readSeatsFile } from '../config/seats-file.ts'
@@ -47,19 +48,28 @@ function grantingSeat(): (seat: SeatInput) => GrantingSeat {
 }
 
 const PAGE = 1000
+const EVERYTHING = { space: '', admin: true, all: true, permissions: [] }
 
 /** All Seats of the tenant, in order of creation. */
-export async function* seatsOf(store: Store, tenant: string) {
-  const scope = { space: '', admin: true, all: true, permissions: [] }
+export function seatsOf(store: Store, tenant: string): AsyncGenerator<ListedSeat> {
+  return every((page) => store.listSeats(tenant, page))
+}
+
+/** All API keys of the tenant, revoked ones included, in order of creation. */
+export function keysOf(store: Store, tenant: string): AsyncGenerator<ApiKey> {
+  return every((page) => store.listApiKeys(tenant, page))
+}
+
+async function* every<V extends { readonly id: string }>(
+  list: (page: Page) => Promise<{ data: V[]; hasMore: boolean }>,
+): AsyncGenerator<V> {
   let after: string | null = null
   for (let more = true; more;) {
-    const page: Awaited<ReturnType<Store['listSeats']>> = await store.listSeats(tenant, {
-      limit: PAGE,
-      after,
-      scope,
-    })
+    const page: { data: V[]; hasMore: boolean } = await list({ limit: PAGE, after, scope: EVERYTHING })
     yield* page.data
     after = page.data.at(-1)?.id ?? after
     more = page.hasMore && page.data.length > 0
   }
 }
+
+type Page = Parameters<Store['listSeats']>[1]

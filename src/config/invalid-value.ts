@@ -24,15 +24,21 @@ export function quote(text: string): string {
   return JSON.stringify(text.length > 60 ? `${text.slice(0, 59)}…` : text)
 }
 
-/** ` (did you mean "token"?)` when an edit distance of at most 3 separates `word` from one of `known`; otherwise ''. */
+/** ` (did you mean "token"?)`; '' where no known word is near. */
 export function didYouMean(word: string, known: Iterable<string>): string {
+  const best = nearest(word, known)
+  return best === null ? '' : ` (did you mean ${quote(best)}?)`
+}
+
+/** The known word that an edit distance of at most 3 separates from `word`; null: none does. */
+export function nearest(word: string, known: Iterable<string>): string | null {
   let [best, least] = ['', Math.min(3, Math.ceil(word.length / 3)) + 1]
-  if (word.length > 64) return ''
+  if (word.length > 64) return null
   for (const each of known) {
     const distance = editDistance(word.toLowerCase(), each.toLowerCase())
     if (distance < least) [best, least] = [each, distance]
   }
-  return best === '' ? '' : ` (did you mean ${quote(best)}?)`
+  return best === '' ? null : best
 }
 
 function editDistance(a: string, b: string): number {

@@ -1,0 +1,206 @@
+/** Compares route tables with Seats and API keys: what is granted and not asked for, asked for and not granted. */
+
+import { EVERY_PERMISSION } from '../../seats-admin/model/permission.ts'
+import { administrates, GRANT_ANY } from '../../seats-admin/model/scope.ts'
+import type { SeatInput } from '../../seats-admin/model/seat.ts'
+import { nearest } from '../config/invalid-value.ts'
+import type { Route } from '../model/route.ts'
+
+export type LintCode =
+  | 'permission_unasked'
+  | 'route_ungranted'
+  | 'seat_unused'
+  | 'key_without_seats'
+  | 'key_expired'
+  | 'wildcard_seat'
+  | 'route_public'
+  | 'administrator_single'
+
+export type LintLevel = 'warning' | 'info'
+
+export const LEVELS: Readonly<Record<LintCode, LintLevel>> = {
+  permission_unasked: 'warning',
+  route_ungranted: 'warning',
+  key_without_seats: 'warning',
+  administrator_single: 'info',
+  wildcard_seat: 'info',
+  route_public: 'info',
+  seat_unused: 'info',
+  key_expired: 'info',
+}
+
+export interface Finding {
+  readonly code: LintCode
+  readonly level: LintLevel
+  /** Null: it concerns every tenant. */
+  readonly tenant: string | null
+  readonly seat?: string
+  /** The name of an API key. */
+  readonly api_key?: string
+  readonly route?: string
+  readonly permission?: string
+  readonly message: string
+  /** A name that was perhaps meant. */
+  readonly suggestion?: string
+}
+
+export interface LintedSeat extends SeatInput {
+  /** Users whose latest sign-in carried the Seat; null: not known. */
+  readonly members: number | null
+}
+
+/** An API key that is not revoked. */
+export interface LintedKey {
+  readonly name: string
+  /** Names. */
+  readonly seats: readonly string[]
+  /** ms since the epoch; null: never. */
+  readonly expiresAt: number | null
+}
+
+export interface LintedTenant {
+  readonly id: string
+  readonly adminSpace: string
+  readonly seats: AsyncIterable<LintedSeat> | Iterable<LintedSeat>
+  readonly keys: AsyncIterable<LintedKey> | Iterable<LintedKey>
+}
+
+/** Known names. Thousands of Seats may have the same wrong one, so what is nearest is remembered. */
+class Names {
+  readonly all: ReadonlySet<string>
+  readonly #nearest = new Map<string, string | null>()
+
+  constructor(all: ReadonlySet<string>) {
+    this.all = all
+  }
+
+  nearest(name: string): string | null {
+    const known = this.#nearest.get(name)
+    if (known !== undefined) return known
+    const found = nearest(name, this.all)
+    this.#nearest.set(name, found)
+    return found
+  }
+}
+
+/** Findings that concern the tables alone. */
+export function lintRoutes(routes: readonly Route[]): Finding[] {
+  return ownRoutes(routes)
+    .filter(({ requirement }) => requirement === 'public')
+    .map((route) =>
+      finding('route_public', null, { route: route.id, message: `${routeName(route)} needs no credential` }),
+    )
+}
+
+/** @param now ms since the epoch */
+export async function lintTenant(
+  routes: readonly Route[],
+  tenant: LintedTenant,
+  now: number,
+): Promise<Finding[]> {
+  const { id, adminSpace } = tenant
+  const asked = new Names(askedPermissions(routes))
+  const granted = new Set<string>()
+  const held = new Set<string>()
+  const findings: Finding[] = []
+  for await (const key of tenant.keys) {
+    for (const name of key.seats) held.add(name)
+    findings.push(...lintKey(id, key, now))
+  }
+  const administrators: string[] = []
+  for await (const seat of tenant.seats) {
+    for (const permission of seat.permissions) granted.add(permission)
+    findings.push(...lintSeat(id, seat, asked, held))
+    if (administrates(seat, adminSpace)) administrators.push(seat.name)
+  }
+  const [administrator] = administrators
+  if (administrator !== undefined && administrators.length === 1)
+    findings.push(
+      finding('administrator_single', id, {
+        seat: administrator,
+        message: `Seat "${administrator}" alone lets its holders manage Seats in the admin space ${adminSpace}`,
+      }),
+    )
+  return [...findings, ...lintGrants(id, routes, granted)]
+}
+
+function lintKey(tenant: string, { name, seats, expiresAt }: LintedKey, now: number): Finding[] {
+  const about = { api_key: name }
+  if (expiresAt !== null && expiresAt <= now) {
+    const message = `API key "${name}" expired on ${new Date(expiresAt).toISOString()}`
+    return [finding('key_expired', tenant, { ...about, message })]
+  }
+  if (seats.length > 0) return []
+  const message = `API key "${name}" has no Seat: it passes only routes that are public or authenticated`
+  return [finding('key_without_seats', tenant, { ...about, message })]
+}
+
+function lintSeat(
+  tenant: string,
+  { name, permissions, members }: LintedSeat,
+  asked: Names,
+  held: ReadonlySet<string>,
+): Finding[] {
+  const findings = permissions.flatMap((permission) => unasked(tenant, name, permission, asked))
+  if (members === 0 && !held.has(name)) {
+    const message = `no API key holds Seat "${name}", and no user's latest sign-in carried it; tokens of other issuers are not known`
+    findings.push(finding('seat_unused', tenant, { seat: name, message }))
+  }
+  return findings
+}
+
+function unasked(tenant: string, seat: string, permission: string, asked: Names): Finding[] {
+  if (permission === EVERY_PERMISSION)
+    return [
+      finding('wildcard_seat', tenant, {
+        seat,
+        permission,
+        message: `Seat "${seat}" holds every permission`,
+      }),
+    ]
+  if (asked.all.has(permission)) return []
+  const suggestion = asked.nearest(permission)
+  const message = `Seat "${seat}" holds ${permission}, which no route requires`
+  const hint = suggestion === null ? {} : { suggestion }
+  return [finding('permission_unasked', tenant, { seat, permission, message, ...hint })]
+}
+
+/** Routes that need a permission which no Seat of the tenant holds. `*` counts as holding it. */
+function lintGrants(tenant: string, routes: readonly Route[], granted: ReadonlySet<string>): Finding[] {
+  if (granted.has(EVERY_PERMISSION)) return []
+  const names = new Names(granted)
+  return ownRoutes(routes)
+    .filter(({ requirement }) => needsPermission(requirement) && !granted.has(requirement))
+    .map((route) => {
+      const permission = route.requirement
+      const suggestion = names.nearest(permission)
+      const message = `${routeName(route)} requires ${permission}, which no Seat of tenant ${tenant} holds`
+      const hint = suggestion === null ? {} : { suggestion }
+      return finding('route_ungranted', tenant, { route: route.id, permission, message, ...hint })
+    })
+}
+
+/** The permissions that some route requires, built-in routes included, and the one that endpoints ask for beside. */
+function askedPermissions(routes: readonly Route[]): Set<string> {
+  return new Set([...routes.map(({ requirement }) => requirement).filter(needsPermission), GRANT_ANY])
+}
+
+function needsPermission(requirement: string): boolean {
+  return requirement !== 'public' && requirement !== 'authenticated'
+}
+
+function ownRoutes(routes: readonly Route[]): Route[] {
+  return routes.filter(({ place }) => place !== null)
+}
+
+function routeName({ id, place }: Route): string {
+  return place === null ? id : `${id} (${place.file}:${place.line})`
+}
+
+function finding(
+  code: LintCode,
+  tenant: string | null,
+  more: Omit<Finding, 'code' | 'level' | 'tenant'>,
+): Finding {
+  return { code, level: LEVELS[code], tenant, ...more }
+}

@@ -1,0 +1,115 @@
+/** `seatgate lint`: compares the route tables with Seats and API keys. */
+
+import type { Store } from '../../seats-admin/index.ts'
+import { type Finding, LEVELS, type LintCode, lintRoutes, lintTenant } from '../access/lint.ts'
+import type { Config } from '../config/config.ts'
+import { readSeatsFile } from '../config/seats-file.ts'
+import type { Route } from '../model/route.ts'
+import { printable } from '../telemetry/readable.ts'
+import { defineCommand, type Terminal, tenantOf } from './command.ts'
+import { openStoreOrEmpty } from './existing-store.ts'
+import { loadWithTables } from './load.ts'
+import { CONFIG, JSON_OUTPUT, SEATS_FILE, TENANT } from './options.ts'
+import { keysOf, seatsOf } from './seat-source.ts'
+
+const FOUND = 3
+/** Lines of one code, as text. */
+const MOST_LINES = 10
+
+export const lint = defineCommand(
+  {
+    name: 'lint',
+    summary:
+      'Compares route tables with Seats and API keys: permissions that no route requires, routes that no Seat opens.',
+    options: {
+      tenant: { ...TENANT, description: 'only this tenant' },
+      seats: SEATS_FILE,
+      strict: { type: 'boolean', description: 'ends with exit code 3 when there is a warning' },
+      config: CONFIG,
+      json: JSON_OUTPUT,
+    },
+    exits: {
+      0: 'done, whatever was found',
+      1: 'the configuration has faults, or the store cannot be read',
+      3: 'with --strict: there is a warning',
+    },
+    example: 'seatgate lint --tenant acme --strict',
+  },
+  async ({ values }, terminal) => {
+    const { config, table } = await loadWithTables(
+      values.config,
+      values.seats === undefined ? terminal.env : null,
+    )
+    if (values.tenant !== undefined) tenantOf(config, values.tenant)
+    const findings = lintRoutes(table.routes)
+    if (values.seats === undefined)
+      findings.push(...(await lintStore(config, table.routes, values.tenant, terminal)))
+    else findings.push(...(await lintFile(config, table.routes, values.seats, terminal)))
+    await terminal.print(values.json ? JSON.stringify(findings, null, 2) : asText(findings))
+    return values.strict && findings.some(({ level }) => level !== 'info') ? FOUND : 0
+  },
+)
+
+async function lintFile(
+  config: Config,
+  routes: readonly Route[],
+  path: string,
+  { env }: Terminal,
+): Promise<Finding[]> {
+  const file = await readSeatsFile(path, env)
+  const { id, adminSpace } = tenantOf(config, file.tenant)
+  const seats = file.seats.map((seat) => ({ ...seat, members: null }))
+  return lintTenant(routes, { id, adminSpace, seats, keys: [] }, Date.now())
+}
+
+async function lintStore(
+  config: Config,
+  routes: readonly Route[],
+  only: string | undefined,
+  terminal: Terminal,
+): Promise<Finding[]> {
+  const { store, note, close } = await openStoreOrEmpty(config)
+  if (note !== null) terminal.printError(`note: ${note}`)
+  try {
+    const findings: Finding[] = []
+    for (const { id, adminSpace } of config.tenants.values()) {
+      if (only !== undefined && id !== only) continue
+      const tenant = { id, adminSpace, seats: lintedSeats(store, id), keys: lintedKeys(store, id) }
+      findings.push(...(await lintTenant(routes, tenant, Date.now())))
+    }
+    return findings
+  } finally {
+    await close()
+  }
+}
+
+async function* lintedSeats(store: Store, tenant: string) {
+  for await (const seat of seatsOf(store, tenant)) yield { ...seat, members: seat.memberCount }
+}
+
+async function* lintedKeys(store: Store, tenant: string) {
+  for await (const key of keysOf(store, tenant)) if (key.revokedAt === null) yield key
+}
+
+/** By code, warnings first; a few of each. */
+function asText(findings: readonly Finding[]): string {
+  if (findings.length === 0) return 'nothing found'
+  const byCode = Map.groupBy(findings, ({ code }) => code)
+  const parts = (Object.keys(LEVELS) as LintCode[]).flatMap((code) => {
+    const found = byCode.get(code) ?? []
+    if (found.length === 0) return []
+    const more = found.length - MOST_LINES
+    return [
+      `${LEVELS[code]} ${code} (${found.length})`,
+      ...found.slice(0, MOST_LINES).map(lineOf),
+      ...(more > 0 ? [`  … and ${more} more: --json has all of them`] : []),
+    ]
+  })
+  return parts.join('\n')
+}
+
+function lineOf({ tenant, message, suggestion }: Finding): string {
+  const where = tenant === null ? '' : `${tenant}: `
+  const hint = suggestion === undefined ? '' : ` (did you mean "${suggestion}"?)`
+  return printable(`  ${where}${message}${hint}`)
+}

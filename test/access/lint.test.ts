@@ -1,0 +1,88 @@
+/** The findings of `lint`. */
+
+import t from 'tap'
+import { type LintedKey, type LintedSeat, lintRoutes, lintTenant } from '../../src/access/lint.ts'
+import { tablesOf } from './random-tables.ts'
+
+const NOW = Date.UTC(2026, 10, 23)
+const { routes } = tablesOf({
+  lines: ['GET /a: a:read', 'PUT /a: a:write', 'GET /b: public', 'GET /c: authenticated'],
+}).table
+
+interface Given {
+  readonly seats?: Readonly<Record<string, Partial<LintedSeat>>>
+  readonly keys?: readonly Partial<LintedKey>[]
+}
+
+async function found({ seats = {}, keys = [] }: Given): Promise<string[]> {
+  const all = Object.entries(seats).map(([name, seat]) => ({
+    name,
+    spaces: ['main'],
+    permissions: ['a:read', 'a:write'],
+    members: 1,
+    ...seat,
+  }))
+  const every = keys.map((key) => ({ name: 'robot', seats: [], expiresAt: null, ...key }))
+  const tenant = { id: 'acme', adminSpace: 'admin', seats: all, keys: every }
+  const findings = await lintTenant(routes, tenant, NOW)
+  return findings.map(({ code, level, seat, api_key: key, route, permission, suggestion }) =>
+    [code, level, seat, key, route, permission, suggestion].filter((each) => each !== undefined).join(' '),
+  )
+}
+
+t.test('nothing to find', async (t) => {
+  t.same(await found({ seats: { A: {} }, keys: [{ seats: ['A'] }] }), [])
+})
+
+t.test('permissions that no route requires', async (t) => {
+  t.same(await found({ seats: { A: { permissions: ['a:read', 'a:write', 'a:raed', 'other:thing'] } } }), [
+    'permission_unasked warning A a:raed a:read',
+    'permission_unasked warning A other:thing',
+  ])
+  const own = ['seats:list', 'seats:grant', 'api-keys:create']
+  t.same(
+    await found({ seats: { A: { permissions: ['a:read', 'a:write', ...own] } } }),
+    [],
+    'those of the gateway',
+  )
+})
+
+t.test('routes that no Seat opens', async (t) => {
+  t.same(await found({}), ['route_ungranted warning GET /a a:read', 'route_ungranted warning PUT /a a:write'])
+  t.same(await found({ seats: { A: { permissions: ['a:read'] } } }), [
+    'route_ungranted warning PUT /a a:write',
+  ])
+  t.same(await found({ seats: { A: { permissions: ['*'] } } }), ['wildcard_seat info A *'])
+})
+
+t.test('Seats that nobody is known to hold', async (t) => {
+  t.same(await found({ seats: { A: { members: 0 } } }), ['seat_unused info A'])
+  t.same(await found({ seats: { A: { members: 0 } }, keys: [{ seats: ['A'] }] }), [])
+  t.same(await found({ seats: { A: { members: null } } }), [], 'not known')
+})
+
+t.test('API keys', async (t) => {
+  const seats = { A: {} }
+  t.same(await found({ seats, keys: [{ seats: [] }] }), ['key_without_seats warning robot'])
+  t.same(await found({ seats, keys: [{ seats: ['A'], expiresAt: NOW }] }), ['key_expired info robot'])
+  t.same(await found({ seats, keys: [{ seats: ['A'], expiresAt: NOW + 1 }] }), [])
+})
+
+t.test('one administrator', async (t) => {
+  const admin = { spaces: ['admin'], permissions: ['a:read', 'a:write', 'seats:update', 'seats:grant'] }
+  t.same(await found({ seats: { A: admin } }), ['administrator_single info A'])
+  t.same(await found({ seats: { A: admin, B: admin } }), [])
+})
+
+t.test('public routes, those of the gateway aside', async (t) => {
+  t.match(lintRoutes(routes), [{ code: 'route_public', level: 'info', tenant: null, route: 'GET /b' }])
+  t.equal(lintRoutes(routes).length, 1)
+})
+
+t.test('100,000 Seats with the same wrong name', async (t) => {
+  const seats = Array.from({ length: 100_000 }, (_, index) => [
+    `Seat ${index}`,
+    { permissions: ['a:read', 'a:write', 'a:wrote'] },
+  ])
+  t.equal((await found({ seats: Object.fromEntries(seats) })).length, 100_000)
+})
