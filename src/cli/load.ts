@@ -2,7 +2,7 @@
 
 import { builtInPaths } from '../pipeline/built-in-routes.ts'
 import type { Config } from '../config/config.ts'
-import { ConfigError, type Fault, sortFaults } from '../config/faults.ts'
+import { ConfigError, sortFaults, type Warning } from '../config/faults.ts'
 import { loadConfigWithFaults } from '../config/load.ts'
 import { compileTable, type RouteTable } from '../decision/router/table.ts'
 
@@ -12,9 +12,9 @@ export interface Loaded {
   /** For listing and for questions: its built-in routes have no working handlers. */
   readonly table: RouteTable
   /** About what is legal, but perhaps unintentional. */
-  readonly warnings: readonly Fault[]
+  readonly warnings: readonly Warning[]
   /** Those about the files themselves, which `start` logs. */
-  readonly fileWarnings: readonly Fault[]
+  readonly fileWarnings: readonly Warning[]
 }
 
 /**
@@ -28,13 +28,15 @@ export async function loadWithTables(
   display?: (path: string) => string,
 ): Promise<Loaded> {
   const loaded = await loadConfigWithFaults(file, env, display)
-  const { config, faults, files, warnings: fileWarnings } = loaded
+  const { config, faults, files, fileWarnings } = loaded
   const {
     table,
     faults: collisions,
-    warnings,
+    ...compiled
   } = compileTable(loaded.entries, loaded.upstreams, builtInPaths())
   if (config === null || collisions.length > 0)
     throw new ConfigError(sortFaults([...faults, ...collisions]), files)
-  return { config, table, warnings: [...fileWarnings, ...warnings], fileWarnings }
+  const ofTables = compiled.warnings.filter((each) => !loaded.accepts(each))
+  const warnings = sortFaults([...loaded.warnings, ...ofTables])
+  return { config, table, warnings, fileWarnings }
 }

@@ -1,6 +1,7 @@
 /** The results of policy tests: as text, JSON, JUnit's XML, and the annotations of GitHub Actions. */
 
 import type { AssertionResult, CaseResult, PolicyResult } from '../access/policy.ts'
+import { githubAnnotation } from './github.ts'
 
 export const FORMATS = ['text', 'json', 'junit', 'github'] as const
 export type Format = (typeof FORMATS)[number]
@@ -79,13 +80,10 @@ function summary(passed: number, failed: number): string {
   return `${passed} passed, ${failed} failed`
 }
 
-/** https://docs.github.com/actions/reference/workflow-commands-for-github-actions */
 function annotations(lines: readonly Line[]): string[] {
-  return lines.filter(hasFailed).map(({ file, line, failure }) => {
-    const message = (failure ?? '').replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A')
-    const path = file.replaceAll('%', '%25').replaceAll(':', '%3A').replaceAll(',', '%2C')
-    return `::error file=${path},line=${line}::${message}`
-  })
+  return lines
+    .filter(hasFailed)
+    .map(({ file, line, failure }) => githubAnnotation('error', { file, line }, failure ?? ''))
 }
 
 function junit(lines: readonly Line[], failed: number): string {

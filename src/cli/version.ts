@@ -7,10 +7,13 @@ import { fileURLToPath } from 'node:url'
 
 /** @param root the folder of `package.json` */
 export function versionLine(root: string): string {
-  const version = memberOf(join(root, 'package.json'), 'version')
   // In a clone, `dist` may be older than the sources.
   const commit = commitOfClone(root) ?? memberOf(join(root, 'dist', 'build.json'), 'commit')
-  return `seatgate ${version ?? 'unknown'} (${commit ?? 'unknown'}, Node.js ${process.versions.node})`
+  return `seatgate ${versionOf(root)} (${commit ?? 'unknown'}, Node.js ${process.versions.node})`
+}
+
+export function versionOf(root: string): string {
+  return memberOf(join(root, 'package.json'), 'version') ?? 'unknown'
 }
 
 /** The nearest folder above this file that has a `package.json`: sources and compiled files lie at different depths. */

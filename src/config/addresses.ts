@@ -43,6 +43,11 @@ export function hostName(text: string): string | InvalidValue {
   return text.toLowerCase().replace(/\.$/, '')
 }
 
+/** Whether a listener accepts connections on all addresses of the machine. */
+export function isEveryAddress({ host }: Address): boolean {
+  return ['0.0.0.0', '[::]'].includes(canonicalHost(host))
+}
+
 /** Whether two listeners can't bind both addresses at once. */
 export function addressesConflict(a: Address, b: Address): boolean {
   if (a.port !== b.port || a.port === 0) return false

@@ -2,7 +2,7 @@
 
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
-import { address, addressesConflict, cidr, hostName } from './addresses.ts'
+import { address, addressesConflict, cidr, hostName, isEveryAddress } from './addresses.ts'
 import { parseUrl } from '../../seats-admin/store/postgres/url.ts'
 import { InvalidValue, confidential } from './invalid-value.ts'
 import type { Address, Config, SettingSources, StoreConfig } from './config.ts'
@@ -22,6 +22,7 @@ export type Settings = Omit<Config, 'file' | 'files' | 'signature' | 'routes'>
 
 /** @param folder what relative paths are relative to */
 export function buildSettings(root: Section, folder: string): Settings {
+  if (hasPassword(root.value('redis'))) root.warnOfLiterals('redis')
   const tenants = buildTenants(root)
   const limits = buildLimits(root, tenants.size)
   return {
@@ -76,12 +77,23 @@ function buildAddresses(root: Section): { listen: Address; ops: Address } {
     const key = root.has('ops') ? 'ops' : 'listen'
     root.fault(key, `${key}: listen and ops can not share an address and port`)
   }
+  if (root.value('ops') !== undefined && isEveryAddress(ops))
+    root.warn(
+      'ops',
+      'ops_open',
+      `ops: asks for no credential, and accepts connections on every address of this machine`,
+    )
   return { listen, ops }
 }
 
 function buildStore(root: Section, folder: string): StoreConfig {
   const read = (text: string) => storeUrl(text, folder)
+  if (hasPassword(root.value('store'))) root.warnOfLiterals('store')
   return Object.freeze(root.setting('store', confidential(read)))
+}
+
+function hasPassword(url: unknown): boolean {
+  return typeof url === 'string' && (URL.parse(url)?.password ?? '') !== ''
 }
 
 function storeUrl(text: string, folder: string): StoreConfig | InvalidValue {

@@ -18,6 +18,17 @@ export function authorityTime(pem: string, now: number): string | null {
   return faults.includes(null) ? null : (faults[0] ?? null)
 }
 
+/** Time to renew it. */
+const SOON = 30 * 24 * 60 * 60 * 1000
+
+/** When the first certificate expires, where that is soon; null: it is not. @param pem parsable certificates */
+export function expiresSoon(pem: string, now: number): string | null {
+  const [block] = pem.match(BLOCK) ?? []
+  if (block === undefined) return null
+  const { validTo } = new X509Certificate(block)
+  return Date.parse(validTo) - now < SOON ? day(validTo) : null
+}
+
 function timesOf(pem: string, now: number): (string | null)[] {
   return (pem.match(BLOCK) ?? []).map((block) => timeFault(new X509Certificate(block), now))
 }

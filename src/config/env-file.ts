@@ -4,7 +4,7 @@ import { constants } from 'node:fs'
 import { access, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
-import type { Fault } from './faults.ts'
+import type { Fault, Warning } from './faults.ts'
 import { readSource } from './read-file.ts'
 import { listFiles, signatureOf } from './watch.ts'
 
@@ -13,7 +13,7 @@ export interface EnvFile {
   readonly path: string
   readonly variables: Readonly<Record<string, string | undefined>>
   readonly faults: readonly Fault[]
-  readonly warnings: readonly Fault[]
+  readonly warnings: readonly Warning[]
   /** The state of the file when it was read; '' where there is none. */
   readonly signature: string
 }
@@ -38,13 +38,15 @@ export async function readEnvFile(folder: string, display: (path: string) => str
   if (found instanceof Error && (found.code === 'ENOENT' || found.code === 'ENOTDIR')) return absent
   const at = (line: number, column: number) => ({ file: display(path), line, column })
   // A container may get its environment from this file, and have it among its files as well.
-  if (await isForbidden(path)) return { ...absent, warnings: [{ place: at(1, 1), message: UNREADABLE }] }
+  if (await isForbidden(path))
+    return { ...absent, warnings: [{ code: 'env_file_unreadable', place: at(1, 1), message: UNREADABLE }] }
   const source = await readSource(path)
   if (!('text' in source)) {
     const { line, column, message } = source
     return { ...absent, faults: [{ place: at(line, column), message }] }
   }
-  const warnings = isShared(found) ? [{ place: at(1, 1), message: SHARED }] : []
+  const shared: Warning = { code: 'env_file_shared', place: at(1, 1), message: SHARED }
+  const warnings = isShared(found) ? [shared] : []
   return { ...absent, variables: parseEnv(source.text), warnings }
 }
 

@@ -7,13 +7,33 @@ export interface Fault {
   readonly message: string
 }
 
+/** What a warning is about, with its meaning. A comment `# seatgate: accept CODE` above its line accepts it. */
+export const WARNINGS = {
+  crossing_entries: 'some requests match two entries that answer differently, and neither is narrower',
+  wider_fallback: 'other methods of a path fall back to an entry that requires less',
+  foreign_parameter: '`:name` is a static segment; a parameter is `{name}`',
+  public_everything: 'an entry makes every path public that no other entry matches',
+  secret_literal: 'a secret stands in the file, in place of a variable',
+  ops_open: 'the listener for operators, which asks for no credential, accepts connections of other machines',
+  certificate_expires: 'a certificate expires within 30 days',
+  env_file_shared: 'group or others may read `.env`',
+  env_file_unreadable: '`.env` is not readable',
+} as const
+
+export type WarningCode = keyof typeof WARNINGS
+
+/** What is legal, but perhaps unintentional. */
+export interface Warning extends Fault {
+  readonly code: WarningCode
+}
+
 /** `file:line:column: message`, as editors and compilers write it. */
 export function formatFault(fault: Fault): string {
   return `${fault.place.file}:${fault.place.line}:${fault.place.column}: ${fault.message}`
 }
 
 /** By file in order of first occurrence, then line, then column. */
-export function sortFaults(faults: readonly Fault[]): Fault[] {
+export function sortFaults<F extends Fault>(faults: readonly F[]): F[] {
   const order = new Map<string, number>()
   for (const { place } of faults) if (!order.has(place.file)) order.set(place.file, order.size)
   const rank = (file: string) => order.get(file) ?? 0

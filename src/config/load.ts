@@ -10,7 +10,8 @@ import { InvalidValue } from './invalid-value.ts'
 import type { Config, RouteEntry, UpstreamConfig } from './config.ts'
 import type { Document } from './positioned-document.ts'
 import { noEnvFile, readEnvFile } from './env-file.ts'
-import { ConfigError, type Fault, sortFaults } from './faults.ts'
+import { type AcceptedWarnings, acceptedWarnings } from './accepted-warnings.ts'
+import { ConfigError, type Fault, sortFaults, type Warning } from './faults.ts'
 import { joinSignatures, listFiles, signatureOf } from './watch.ts'
 import { methodsOf } from './methods.ts'
 import { parse, parseAnywhere } from './yaml-parser.ts'
@@ -25,8 +26,12 @@ export interface LoadResult {
   /** Null when there are faults. */
   readonly config: Config | null
   readonly faults: readonly Fault[]
+  /** Without those of the tables, and without accepted ones. */
+  readonly warnings: readonly Warning[]
   /** About the files themselves. */
-  readonly warnings: readonly Fault[]
+  readonly fileWarnings: readonly Warning[]
+  /** Whether a comment in a file accepts the warning. */
+  readonly accepts: (warning: Warning) => boolean
   /** For checks only when there are faults: defaults replace faulty settings. */
   readonly entries: readonly RouteEntry[]
   readonly upstreams: ReadonlyMap<string, UpstreamConfig>
@@ -54,10 +59,13 @@ export async function loadConfigWithFaults(
   const path = resolve(file)
   const folder = dirname(path)
   const envFile = env === null ? noEnvFile(folder) : await readEnvFile(folder, display)
-  const { warnings } = envFile
+  const { warnings: fileWarnings } = envFile
+  const comments: AcceptedWarnings[] = []
+  const accepts = (warning: Warning) => comments.some((each) => each.accepts(warning))
   const variables = { ...envFile.variables, ...env }
   const open = async (each: string, kind: SchemaName) => {
     const source = await readSource(each)
+    if ('text' in source) comments.push(acceptedWarnings(display(each), source.text))
     if (env === null && kind === 'gateway')
       return opened(parseAnywhere(display(each), source, decidesRequests), kind)
     return opened(parse(display(each), source, variables), kind)
@@ -67,7 +75,8 @@ export async function loadConfigWithFaults(
   if (main.root === null) {
     const faults = [...envFile.faults, ...main.document.faults]
     const files = [path, envFile.path]
-    return { config: null, faults, warnings, entries: [], upstreams: new Map(), files }
+    const nothing = { config: null, entries: [], upstreams: new Map(), warnings: fileWarnings }
+    return { ...nothing, faults, fileWarnings, accepts, files }
   }
   const settings = buildSettings(main.root, folder)
   const { paths, patterns } = await findRouteTables(main.root, folder)
@@ -84,14 +93,18 @@ export async function loadConfigWithFaults(
   const entries = tables.flatMap(({ document, root }) =>
     root === null ? [] : buildRoutes(document, root, context),
   )
-  const inDocuments = [main, ...tables].flatMap(({ document }) => document.faults)
-  const faults = sortFaults([...envFile.faults, ...inDocuments])
+  const documents = [main, ...tables].map(({ document }) => document)
+  const inComments = comments.flatMap((each) => each.faults)
+  const inDocuments = documents.flatMap((document) => document.faults)
+  const faults = sortFaults([...envFile.faults, ...inDocuments, ...inComments])
+  const inFiles = documents.flatMap((document) => document.warnings).filter((each) => !accepts(each))
+  const warnings = [...fileWarnings, ...inFiles]
   const files = Object.freeze([path, envFile.path, ...patterns])
   const config =
     faults.length > 0
       ? null
       : Object.freeze({ ...settings, file, files, signature, routes: Object.freeze(entries) })
-  return { config, faults, warnings, entries, upstreams, files }
+  return { config, faults, warnings, fileWarnings, accepts, entries, upstreams, files }
 }
 
 interface OpenedDocument {

@@ -15,6 +15,7 @@ const SCOPE_TOKEN = /^[\x21\x23-\x5b\x5d-\x7e]+$/
 export function buildOidc(section: Section, tenant: string): OidcConfig | null {
   if (section.keys().length === 0) return null
   const allowInsecure = section.flag('allow_insecure')
+  section.warnOfLiterals('client_secret')
   const clientSecret = section.text('client_secret', confidential(nonEmpty)) ?? null
   const scopes = section.texts('scopes', scope)
   const listed = section.value('scopes')

@@ -3,7 +3,7 @@
  */
 
 import type { Place } from '../model/route.ts'
-import type { Fault } from './faults.ts'
+import type { Fault, Warning, WarningCode } from './faults.ts'
 
 export type Value = string | number | boolean | null | Value[] | Data
 /** Without a prototype: `__proto__` is a key like any other. */
@@ -31,6 +31,7 @@ export class Document {
   /** The path to display. */
   readonly file: string
   readonly faults: Fault[] = []
+  readonly warnings: Warning[] = []
   /** Null when the file is not a YAML map; `faults` holds the reason. */
   root: Data | null = null
   /** Values that depend on the machine are left out without a fault, unless they are needed. */
@@ -58,6 +59,10 @@ export class Document {
     const spots: Spots = new Map()
     this.#spots.set(container, spots)
     return spots
+  }
+
+  warning(offset: number, code: WarningCode, message: string): void {
+    this.warnings.push({ code, place: this.place(offset), message })
   }
 
   fault(offset: number, message: string): void {

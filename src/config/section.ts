@@ -5,6 +5,7 @@
 
 import type { Place } from '../model/route.ts'
 import type { SettingSource } from './config.ts'
+import type { WarningCode } from './faults.ts'
 import { isVariable, variablesIn } from './environment.ts'
 import { InvalidValue, quote, Undetermined, type ValueParser } from './invalid-value.ts'
 import type { Data, Document, Spot, Value } from './positioned-document.ts'
@@ -97,6 +98,25 @@ export class Section {
     const spot = this.#document.spot(this.#data, key)
     if (spot !== undefined) spot.faulty = true
     this.#document.fault(spot?.value ?? 0, message)
+  }
+
+  /** Reports a warning at the value of the key. */
+  warn(key: string, code: WarningCode, message: string): void {
+    this.#document.warning(this.#document.spot(this.#data, key)?.value ?? 0, code, message)
+  }
+
+  /** Warns of secrets in the file itself: of the value, or of the elements of the list. */
+  warnOfLiterals(key: string): void {
+    const value = this.value(key)
+    const [container, keys] = Array.isArray(value)
+      ? [value, value.map((_, index) => String(index))]
+      : [this.#data, typeof value === 'string' ? [key] : []]
+    for (const each of keys) {
+      const spot = this.#document.spot(container, each)
+      if (spot === undefined || spot.written !== null || spot.faulty) continue
+      const message = `${key}: a secret stands in this file: take it from a variable, as \${NAME}`
+      this.#document.warning(spot.value, 'secret_literal', message)
+    }
   }
 
   /** Reports a fault at the key itself. */

@@ -4,7 +4,7 @@ import { X509Certificate } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { createSecureContext } from 'node:tls'
-import { authorityTime, clientCertificateTime } from './certificate-time.ts'
+import { authorityTime, clientCertificateTime, expiresSoon } from './certificate-time.ts'
 import { fileFault } from './file-fault.ts'
 import { InvalidValue, Undetermined, type ValueParser } from './invalid-value.ts'
 import type { UpstreamTls } from './config.ts'
@@ -26,6 +26,11 @@ export function buildUpstreamTls(parent: Section, folder: string): UpstreamTls |
     key: section.text('key', pem(folder, keyFault)) ?? null,
     serverName: section.text('server_name', hostName) ?? null,
     insecureSkipVerify: section.flag('insecure_skip_verify'),
+  }
+  for (const key of ['ca', 'cert'] as const) {
+    const day = built[key] === null ? null : expiresSoon(built[key], now)
+    if (day !== null)
+      section.warn(key, 'certificate_expires', `${key}: the certificate expires on ${day}: renew it`)
   }
   if (section.has('cert') !== section.has('key'))
     section.faultAtKey(section.has('cert') ? 'cert' : 'key', 'tls: cert and key must be set together')

@@ -79,7 +79,8 @@ routes:
 t.test('check: crossing entries are a warning', async (t) => {
   const cwd = folderWith(t, {
     ...files,
-    'routes/more.yaml': 'upstream: trainings\nroutes:\n  GET /v1/{x}/b: public\n  GET /v1/a/{y}: public\n',
+    'routes/more.yaml':
+      'upstream: trainings\nroutes:\n  GET /v1/{x}/b: public\n  GET /v1/a/{y}: authenticated\n',
   })
   const { code, err } = await seatgate(cwd, ['check'])
   t.equal(code, 0)

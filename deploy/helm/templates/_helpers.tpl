@@ -30,6 +30,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | 
 {{/* gateway.config.yaml. The schema of the values refuses a `config` with one of these keys. */}}
 {{- define "seatgate.config" -}}
 listen: 0.0.0.0:8080
+# seatgate: accept ops_open
 ops: 0.0.0.0:9090
 store: ${SEATGATE_STORE}
 {{- if .Values.redis }}

@@ -5,7 +5,7 @@
  */
 
 import { EVERY_PERMISSION } from '../../../seats-admin/model/permission.ts'
-import type { Fault } from '../../config/faults.ts'
+import type { Warning } from '../../config/faults.ts'
 import type { Requirement, Route } from '../../model/route.ts'
 import type { Pattern, Segment } from './pattern.ts'
 import { find, type Leaf, type Node } from './tree.ts'
@@ -20,8 +20,8 @@ const UNMATCHED = '\0'
 const SAMPLE_RESTS = [[''], ...[1, 2, 3, 4, 5, 6].map((depth) => Array<string>(depth).fill(UNMATCHED))]
 
 /** @param patterns of `routes`, in the same order */
-export function fallbacks(root: Node, routes: readonly Route[], patterns: readonly Pattern[]): Fault[] {
-  const warnings: Fault[] = []
+export function fallbacks(root: Node, routes: readonly Route[], patterns: readonly Pattern[]): Warning[] {
+  const warnings: Warning[] = []
   const reported = new Set<string>()
   for (const [index, route] of routes.entries()) {
     if (warnings.length >= MAX_WARNINGS || route.place === null) break
@@ -32,7 +32,8 @@ export function fallbacks(root: Node, routes: readonly Route[], patterns: readon
       visitWider(root, patterns[index]?.segments ?? [], 0, false, [], visit)
     for (const [other, methods] of fallbacksByRoute) {
       const pair = `${route.path} ${other.id}`
-      if (!reported.has(pair)) warnings.push({ place: route.place, message: warning(route, other, methods) })
+      const message = warning(route, other, methods)
+      if (!reported.has(pair)) warnings.push({ code: 'wider_fallback', place: route.place, message })
       reported.add(pair)
     }
   }

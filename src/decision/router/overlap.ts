@@ -1,9 +1,10 @@
 /**
  * Warnings for entries that cross: some requests match both, and neither entry is narrower, as with `/a/{x}` and
- * `/{y}/b` at `/a/b`. The first segment that differs decides, perhaps unintentionally. Checked at load time.
+ * `/{y}/b` at `/a/b`. The first segment that differs decides, perhaps unintentionally. Entries that require the same and
+ * lead to the same upstream need no warning. Checked at load time.
  */
 
-import type { Fault } from '../../config/faults.ts'
+import type { Warning } from '../../config/faults.ts'
 import type { Route } from '../../model/route.ts'
 import type { Pattern, Segment } from './pattern.ts'
 import type { Leaf, Node } from './tree.ts'
@@ -12,13 +13,15 @@ import type { Leaf, Node } from './tree.ts'
 const MAX_WARNINGS = 100
 
 /** @param patterns of `routes`, in the same order */
-export function overlaps(root: Node, routes: readonly Route[], patterns: readonly Pattern[]): Fault[] {
-  const warnings: Fault[] = []
+export function overlaps(root: Node, routes: readonly Route[], patterns: readonly Pattern[]): Warning[] {
+  const warnings: Warning[] = []
   for (const [index, route] of routes.entries()) {
     if (warnings.length >= MAX_WARNINGS || route.place === null) break
     const crossed = new Set<Route>()
     cross(root, patterns[index]?.segments ?? [], 0, false, (leaf) => collect(leaf, route, crossed))
-    for (const other of crossed) warnings.push({ place: route.place, message: warning(route, other) })
+    for (const other of crossed)
+      if (!answersAlike(route, other))
+        warnings.push({ code: 'crossing_entries', place: route.place, message: warning(route, other) })
   }
   return warnings
 }
@@ -71,6 +74,11 @@ function collect(leaf: Leaf, route: Route, crossed: Set<Route>): void {
     if (other !== null && (other.method === route.method || other.method === 'ANY' || route.method === 'ANY'))
       crossed.add(other)
   }
+}
+
+function answersAlike(one: Route, other: Route): boolean {
+  const place = ({ target }: Route) => (target.kind === 'upstream' ? target.name : null)
+  return one.requirement === other.requirement && place(one) === place(other)
 }
 
 function warning(route: Route, other: Route): string {

@@ -5,7 +5,7 @@
  */
 
 import type { RouteEntry } from '../../config/config.ts'
-import type { Fault } from '../../config/faults.ts'
+import type { Fault, Warning } from '../../config/faults.ts'
 import { PathParams } from '../../model/decision.ts'
 import type { Route } from '../../model/route.ts'
 import { fallbacks } from './fallback.ts'
@@ -53,7 +53,7 @@ export interface Compiled {
   readonly table: RouteTable
   readonly faults: readonly Fault[]
   /** Legal entries that may be unintentional. */
-  readonly warnings: readonly Fault[]
+  readonly warnings: readonly Warning[]
 }
 
 /** @param builtIn routes that the gateway serves itself; entries can't use their paths */
@@ -81,6 +81,7 @@ export function compileTable(
     ...overlaps(root, routes, patterns),
     ...fallbacks(root, routes, patterns),
     ...foreignParams(routes, patterns),
+    ...publicEverything(routes),
   ]
   for (const route of builtIn) {
     insert(root, trustedPattern(route.path), route)
@@ -108,14 +109,22 @@ function place(
 }
 
 /** `:id`, a parameter in Express and others, is a static segment here. */
-function foreignParams(routes: readonly Route[], patterns: readonly Pattern[]): Fault[] {
+function foreignParams(routes: readonly Route[], patterns: readonly Pattern[]): Warning[] {
   return routes.flatMap(({ id, place }, index) => {
     const names = (patterns[index]?.segments ?? []).flatMap((each) =>
       each.kind === 'static' ? (/^:([A-Za-z_]\w*)$/.exec(each.text)?.[1] ?? []) : [],
     )
     if (place === null || names.length === 0) return []
     const hints = names.map((name) => `":${name}" is a static segment; write a parameter as {${name}}`)
-    return [{ place, message: `${id}: ${hints.join('; ')}` }]
+    return [{ code: 'foreign_parameter', place, message: `${id}: ${hints.join('; ')}` }]
+  })
+}
+
+function publicEverything(routes: readonly Route[]): Warning[] {
+  return routes.flatMap(({ id, path, requirement, place }) => {
+    if (path !== '/*' || requirement !== 'public' || place === null) return []
+    const message = `${id}: public: every path that no other entry matches needs no credential, those of new endpoints too`
+    return [{ code: 'public_everything', place, message }]
   })
 }
 

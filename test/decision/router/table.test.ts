@@ -169,8 +169,11 @@ t.test('unreachable entries and invalid patterns', async (t) => {
 })
 
 t.test('crossing entries give one warning, at the entry that matches', async (t) => {
+  const crossings = (entries: readonly RouteEntry[]) =>
+    compileTable(entries, upstreams, []).warnings.map((each) => `${each.place.line} ${each.message}`)
+  /** Each requires another permission. */
   const warningsOf = (...entries: string[]) =>
-    compile(entries).warnings.map((each) => `${each.place.line} ${each.message}`)
+    crossings(entries.map((text, at) => ({ ...entry(text, at + 1), requirement: `a:${at}` })))
   const crossed = (from: string, to: string, at: number) =>
     `${from}: some requests match ${to} (routes/a.yaml:${at}) too; this entry takes precedence`
   t.same(warningsOf('GET /a/{x}', 'GET /{y}/b'), [`1 ${crossed('GET /a/{x}', 'GET /{y}/b', 2)}`])
@@ -184,6 +187,9 @@ t.test('crossing entries give one warning, at the entry that matches', async (t)
     [],
     'one within the other',
   )
+  const alike = [entry('GET /a/{x}', 1), entry('GET /{y}/b', 2)] as const
+  t.same(crossings(alike), [], 'with the same answer')
+  t.equal(crossings([alike[0], { ...alike[1], upstream: 'semi' }]).length, 1, 'to different upstreams')
 })
 
 t.test('a semicolon where the upstream accepts it', async (t) => {

@@ -1,0 +1,110 @@
+/** The warnings of `seatgate check`, how they are accepted, and its formats. */
+
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { WARNINGS } from '../../src/config/faults.ts'
+import { textOf } from '../docs/pages.ts'
+import { CONFIG, folderWith, ROUTES, SECRET, seatgate } from './command-line.ts'
+
+const files = { 'gateway.config.yaml': CONFIG, 'routes/a.yaml': ROUTES }
+
+/** The warnings as `line code`. */
+async function warningsOf(t: Test, config: string, table = ROUTES): Promise<string[]> {
+  const cwd = folderWith(t, { 'gateway.config.yaml': config, 'routes/a.yaml': table })
+  const { code, out } = await seatgate(cwd, ['check', '--format', 'json'])
+  t.equal(code, 0, out)
+  const { warnings } = JSON.parse(out)
+  t.notMatch(out, SECRET)
+  return warnings.map(({ line, code: each }: { line: number; code: string }) => `${line} ${each}`)
+}
+
+t.test('a configuration without warnings', async (t) => {
+  t.same(await warningsOf(t, CONFIG), [])
+})
+
+t.test('secrets in the file', async (t) => {
+  t.same(await warningsOf(t, CONFIG.replace('"${ACME_SECRET}"', SECRET.replace(',', ''))), [
+    '5 secret_literal',
+  ])
+  const store = CONFIG.replace('sqlite:./seatgate.db', 'postgres://me:hidden@127.0.0.1:9/a')
+  t.same(await warningsOf(t, store), ['3 secret_literal'])
+  t.same(await warningsOf(t, store.replace(':hidden@', ':${ACME_SECRET}@')), [])
+  t.same(await warningsOf(t, store.replace(':hidden@', '@')), [], 'without a password')
+  t.same(await warningsOf(t, `${CONFIG}redis: redis://:hidden@127.0.0.1:9\n`), ['9 secret_literal'])
+})
+
+t.test('the listener for operators', async (t) => {
+  for (const [address, found] of [
+    ['0.0.0.0:9090', ['2 ops_open']],
+    ['"[::]:9090"', ['2 ops_open']],
+    ['10.0.0.1:9090', []],
+  ] as const)
+    t.same(await warningsOf(t, CONFIG.replace('ops: 127.0.0.1:0', `ops: ${address}`)), found, address)
+})
+
+t.test('entries', async (t) => {
+  const table = `${ROUTES}  GET /:id: p:q\n  GET /a/{x}: p:q\n  GET /{y}/b: r:s\n  POST /*: public\n`
+  const found = await warningsOf(t, CONFIG, table)
+  t.same(
+    found.filter((each) => !each.endsWith('wider_fallback')),
+    ['6 foreign_parameter', '7 crossing_entries', '9 public_everything'],
+  )
+  t.ok(found.includes('3 wider_fallback'), 'the last entry makes POST of each path public')
+})
+
+t.test('a comment accepts a warning at the line below it', async (t) => {
+  const open = CONFIG.replace('ops: 127.0.0.1:0', 'ops: 0.0.0.0:9090')
+  const accepting = (comment: string) => warningsOf(t, open.replace('ops:', `${comment}\nops:`))
+  t.same(await accepting('# seatgate: accept ops_open'), [])
+  t.same(await accepting('# seatgate: accept ops_open\n# the network is closed'), [])
+  t.same(await accepting('#seatgate: accept secret_literal, ops_open'), [])
+  t.same(await accepting('# seatgate: accept secret_literal'), ['3 ops_open'])
+  t.same(await accepting('# seatgate: accept ops_open\n'), ['4 ops_open'], 'not behind an empty line')
+  const cwd = folderWith(t, { ...files, 'gateway.config.yaml': `# seatgate: accept ops_opened\n${CONFIG}` })
+  const { code, err } = await seatgate(cwd, ['check'])
+  t.equal(code, 1)
+  t.equal(
+    err,
+    'gateway.config.yaml:1:20: "ops_opened" is not the code of a warning (did you mean "ops_open"?)\n',
+  )
+})
+
+t.test('formats', async (t) => {
+  const cwd = folderWith(t, {
+    ...files,
+    'gateway.config.yaml': CONFIG.replace('ops: 127.0.0.1:0', 'ops: 0.0.0.0:9'),
+  })
+  const run = (...args: string[]) => seatgate(cwd, ['check', ...args])
+  const text = await run()
+  t.equal(text.out, 'gateway.config.yaml: no faults, 1 warning (3 routes, 1 upstream)\n')
+  t.match(text.err, /^gateway\.config\.yaml:2:6: warning: ops: .* \[ops_open\]\n$/)
+  t.equal((await run('--strict')).code, 3)
+  const github = await run('--format', 'github')
+  t.match(github.out, /^::warning file=gateway\.config\.yaml,line=2,col=6::ops: /)
+  const sarif = JSON.parse((await run('--format', 'sarif')).out)
+  t.match(sarif, { version: '2.1.0', runs: [{ results: [{ ruleId: 'ops_open', level: 'warning' }] }] })
+  const rules = new Set(sarif.runs[0].tool.driver.rules.map(({ id }: { id: string }) => id))
+  for (const code of Object.keys(WARNINGS)) t.ok(rules.has(code), code)
+  writeFileSync(join(cwd, 'routes/a.yaml'), 'upstream: nowhere\nroutes: { GET /a: p }\n')
+  const faulty = await run('--format', 'json')
+  t.equal(faulty.code, 1)
+  t.equal(JSON.parse(faulty.out).faults.length, 2)
+  t.match(await run('--format', 'github'), { code: 1, out: /^::error file=routes\/a\.yaml,line=1,col=11::/ })
+  t.match(JSON.parse((await run('--format', 'sarif')).out), {
+    runs: [{ results: [{ ruleId: 'configuration_fault', level: 'error' }, {}] }],
+  })
+  t.equal((await run('--format', 'xml')).code, 2)
+})
+
+t.test('without the environment', async (t) => {
+  const cwd = folderWith(t, files)
+  const env = { ACME_SECRET: '' }
+  t.match(await seatgate(cwd, ['check'], env), { code: 1, err: /has 0 bytes/ })
+  t.match(await seatgate(cwd, ['check', '--no-env'], env), { code: 0, err: '' })
+})
+
+t.test('the manual lists the warnings', async (t) => {
+  const page = textOf('docs/access.md')
+  for (const [code, meaning] of Object.entries(WARNINGS)) t.match(page, `| \`${code}\` | ${meaning} |`)
+})
