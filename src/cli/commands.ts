@@ -10,6 +10,7 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   routes: async () => (await import('./routes.ts')).routes,
   diff: async () => (await import('./diff.ts')).diff,
   explain: async () => (await import('./explain.ts')).explain,
+  import: async () => (await import('./import.ts')).importCommand,
   lint: async () => (await import('./lint.ts')).lint,
   test: async () => (await import('./test.ts')).test,
   fleet: async () => (await import('./fleet.ts')).fleet,

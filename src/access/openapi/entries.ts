@@ -1,0 +1,148 @@
+/** Entries of a route table for the operations of a description. */
+
+import { isPermission } from '../../../seats-admin/model/permission.ts'
+import { readPattern } from '../../decision/router/pattern.ts'
+import type { Described, Operation, Remark } from './operations.ts'
+
+export interface ImportedEntry {
+  readonly method: string
+  /** A pattern of a route table. */
+  readonly path: string
+  readonly permission: string
+  /** The permission is that of the description, by `x-seatgate-permission`. */
+  readonly isFixed: boolean
+  /** Why a person should look at it; '' where there is no reason. */
+  readonly review: string
+  /** One line. */
+  readonly summary: string
+}
+
+export const DEFAULT_TEMPLATE = '{resource}:{verb}'
+const PLACEHOLDERS = ['resource', 'verb', 'tag', 'operationId']
+
+/** @returns a sentence; null: the template is valid */
+export function templateFault(template: string): string | null {
+  const unknown = [...template.matchAll(/\{([^}]*)\}/g)].find(([, name = '']) => !PLACEHOLDERS.includes(name))
+  if (unknown !== undefined)
+    return `has the unknown placeholder ${unknown[0]}: the known ones are ${PLACEHOLDERS.map((each) => `{${each}}`).join(', ')}`
+  return isPermission(template.replace(/\{[^}]*\}/g, 'x'))
+    ? null
+    : 'does not make a permission <resource>:<operation>'
+}
+
+const NO_EXCEPTIONS = { allowSemicolons: false, allowEncodedSlashes: false }
+const REVIEW_OPEN = 'the description names no credential'
+
+/** What can't be expressed is among the remarks. */
+export function entriesOf(
+  { operations, remarks }: Described,
+  template: string,
+): { entries: ImportedEntry[]; remarks: Remark[] } {
+  const entries = new Map<string, ImportedEntry>()
+  const found = [...remarks]
+  for (const operation of operations) {
+    const entry = entryOf(operation, template)
+    const remark = (message: string) =>
+      found.push({ key: operation.key, method: operation.method.toLowerCase(), message })
+    if (typeof entry === 'string') {
+      remark(`left out: ${entry}`)
+      continue
+    }
+    const key = requestKey(entry)
+    const known = entries.get(key)
+    if (known !== undefined) remark(`left out: it matches the same requests as ${known.method} ${known.path}`)
+    else entries.set(key, entry)
+  }
+  return { entries: withoutHead([...entries.values()]), remarks: found }
+}
+
+/** Equal for entries that match the same requests. */
+export function requestKey({ method, path }: { readonly method: string; readonly path: string }): string {
+  return `${method} ${path.replace(/\{[^}]*\}/g, '{}')}`
+}
+
+/** The entry of GET serves HEAD. */
+function withoutHead(entries: readonly ImportedEntry[]): ImportedEntry[] {
+  const gets = new Map(entries.filter(({ method }) => method === 'GET').map((each) => [each.path, each]))
+  return entries.filter(
+    ({ method, path, permission }) => method !== 'HEAD' || gets.get(path)?.permission !== permission,
+  )
+}
+
+function entryOf(operation: Operation, template: string): ImportedEntry | string {
+  const { method, summary } = operation
+  if (method === 'TRACE') return 'the gateway does not serve TRACE'
+  const path = patternOf(operation)
+  const fault = readPattern(path, NO_EXCEPTIONS)
+  if (typeof fault === 'string') return fault
+  const permission = permissionOf(operation, path, template)
+  if (permission === null)
+    return `x-seatgate-permission ${JSON.stringify(operation.permission)} is not a permission, authenticated or public`
+  const isFixed = operation.permission !== undefined
+  const review = !isFixed && operation.isOpen ? REVIEW_OPEN : ''
+  return { method, path, permission, isFixed, review, summary: oneLine(summary) }
+}
+
+/** Parameters get names that a table allows; one that may contain slashes becomes `*` at the end. */
+function patternOf({ path, multiSegment }: Operation): string {
+  const used = new Set<string>()
+  const segments = path.split('/')
+  const written = segments.map((segment, index) => {
+    const name = /^\{([^{}]*)\}$/.exec(segment)?.[1]
+    if (name === undefined) return segment
+    if (index === segments.length - 1 && (multiSegment.has(name) || /[+*]/.test(name))) return '*'
+    return `{${uniqueName(name, used)}}`
+  })
+  return written.join('/')
+}
+
+function uniqueName(name: string, used: Set<string>): string {
+  const plain = name.replace(/[^A-Za-z0-9_-]/g, '_').replace(/^(?![A-Za-z])/, 'p')
+  let unique = plain
+  for (let number = 2; used.has(unique); number++) unique = `${plain}${number}`
+  used.add(unique)
+  return unique
+}
+
+function permissionOf(operation: Operation, path: string, template: string): string | null {
+  const { permission, isOpen, method, tag, operationId } = operation
+  if (permission !== undefined) {
+    if (typeof permission !== 'string') return null
+    return ['public', 'authenticated'].includes(permission) || isPermission(permission) ? permission : null
+  }
+  if (isOpen) return 'public'
+  const statics = path.split('/').filter((each) => each !== '' && each !== '*' && !each.startsWith('{'))
+  const resource = statics.at(-1) ?? 'root'
+  const values: Readonly<Record<string, string>> = {
+    resource,
+    verb: verbOf(method, path),
+    tag: tag ?? resource,
+    operationId: operationId ?? `${method}-${resource}`,
+  }
+  return template.replace(/\{([^}]*)\}/g, (_, name: string) => plainName(values[name] ?? ''))
+}
+
+function verbOf(method: string, path: string): string {
+  const isOne = /(?:\}|\*)$/.test(path)
+  const verbs: Readonly<Record<string, string>> = {
+    GET: isOne ? 'read' : 'list',
+    HEAD: isOne ? 'read' : 'list',
+    POST: 'create',
+    PUT: 'update',
+    PATCH: 'update',
+    DELETE: 'delete',
+  }
+  return verbs[method] ?? method.toLowerCase()
+}
+
+/** Only characters that a permission has. */
+function plainName(text: string): string {
+  return text.trim().replace(/[^A-Za-z0-9._-]+/g, '-') || 'x'
+}
+
+const MAX_SUMMARY = 80
+
+function oneLine(text: string): string {
+  const line = text.replace(/[\s\p{C}]+/gu, ' ').trim()
+  return line.length > MAX_SUMMARY ? `${line.slice(0, MAX_SUMMARY - 1)}…` : line
+}

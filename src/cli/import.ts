@@ -1,0 +1,148 @@
+/** `seatgate import openapi`: makes a route table of the description of a service, and keeps the two together. */
+
+import { readFile, writeFile } from 'node:fs/promises'
+import { parse } from 'yaml'
+import { DEFAULT_TEMPLATE, entriesOf, type ImportedEntry, templateFault } from '../access/openapi/entries.ts'
+import { NotADescription, readOperations, type Remark } from '../access/openapi/operations.ts'
+import { type Drift, keyOf, OpenApiTable, tableText } from '../access/openapi/table.ts'
+import { fileFault } from '../config/file-fault.ts'
+import { printable } from '../telemetry/readable.ts'
+import { UsageError } from './arguments.ts'
+import { CommandFailed, defineCommand } from './command.ts'
+
+const DRIFTED = 3
+
+export const importCommand = defineCommand(
+  {
+    name: 'import',
+    summary: 'Makes a route table of an OpenAPI description (3.0 to 3.2) or of Swagger 2, in YAML or JSON.',
+    details:
+      'An operation without a credential (`security: []`) becomes public, marked for review; `x-seatgate-permission` in the description counts before the template. What a table can not express is left out, and listed with its place.',
+    positionals: [
+      { name: 'FORMAT', description: 'openapi', choices: ['openapi'] },
+      { name: 'FILE', description: 'the description', completes: 'file' },
+    ],
+    options: {
+      upstream: { type: 'string', value: 'U', description: 'the upstream of the table', required: true },
+      out: {
+        type: 'string',
+        value: 'F',
+        description: 'the file of the table; left out: standard output',
+        completes: 'file',
+      },
+      permission: {
+        type: 'string',
+        value: 'TEMPLATE',
+        description: 'the permission, of {resource}, {verb}, {tag} and {operationId}',
+        default: DEFAULT_TEMPLATE,
+      },
+      update: { type: 'boolean', description: 'adds to the file what is missing, and keeps what is there' },
+      check: { type: 'boolean', description: 'only compares the file with the description' },
+    },
+    exits: {
+      0: 'done; with --check: each operation has its entry, and each entry its operation',
+      1: 'the description can not be read, or the file exists already',
+      3: 'with --check: the two differ',
+    },
+    example: 'seatgate import openapi openapi.yaml --upstream orders --out routes/orders.yaml',
+  },
+  async ({ values, positionals }, terminal) => {
+    const [, file = ''] = positionals
+    const { upstream, out, permission: template } = values
+    const fault = templateFault(template)
+    if (fault !== null) throw new UsageError(`--permission "${template}" ${fault}`)
+    if (out === undefined && (values.update || values.check))
+      throw new UsageError(`--${values.check ? 'check' : 'update'} needs --out`)
+    if (values.update && values.check) throw new UsageError('--update and --check exclude each other')
+    const text = await textOf(file)
+    const described = describedIn(file, text)
+    const { entries, remarks } = entriesOf(described, template)
+    for (const remark of remarks) terminal.printError(remarkLine(file, text, remark))
+    const made = tableText({ source: file, title: described.title, upstream }, entries)
+    if (out === undefined) return terminal.print(made.trimEnd())
+    if (values.check) {
+      const drift = driftLines(await tableIn(out), entries, out)
+      if (drift.length > 0) await terminal.print(drift.join('\n'))
+      else await terminal.print(`${out}: each of ${entries.length} operations has its entry`)
+      return drift.length > 0 ? DRIFTED : 0
+    }
+    await write(out, made, values.update === true, entries, terminal.print)
+    return 0
+  },
+)
+
+async function write(
+  out: string,
+  made: string,
+  update: boolean,
+  entries: readonly ImportedEntry[],
+  print: (text: string) => Promise<void>,
+): Promise<void> {
+  try {
+    await writeFile(out, made, { flag: 'wx' })
+    return await print(`${out}: ${entries.length} entries`)
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== 'EEXIST')
+      throw new CommandFailed(`${out} ${fileFault(cause)}`)
+  }
+  if (!update) throw new CommandFailed(`${out} exists already: --update adds to it what is missing`)
+  const table = await tableIn(out)
+  const drift = driftLines(table, entries, out)
+  await writeFile(out, table.updated(entries))
+  await print([...drift, `${out}: updated`].join('\n'))
+}
+
+async function tableIn(path: string): Promise<OpenApiTable> {
+  try {
+    return new OpenApiTable(await textOf(path))
+  } catch (cause) {
+    if (cause instanceof CommandFailed) throw cause
+    throw new CommandFailed(`${path} ${(cause as Error).message}`)
+  }
+}
+
+async function textOf(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (cause) {
+    throw new CommandFailed(`${path} ${fileFault(cause)}`)
+  }
+}
+
+/** JSON is YAML as well, but its own parser takes a hundredth of the time. */
+function describedIn(file: string, text: string) {
+  try {
+    const document: unknown = /^\s*\{/.test(text) ? JSON.parse(text) : parse(text, { maxAliasCount: 1000 })
+    return readOperations(document)
+  } catch (cause) {
+    const what = cause instanceof NotADescription ? 'is no OpenAPI description' : 'is neither YAML nor JSON'
+    throw new CommandFailed(`${file} ${what}: ${(cause as Error).message.split('\n')[0]}`)
+  }
+}
+
+function driftLines(table: OpenApiTable, entries: readonly ImportedEntry[], out: string): string[] {
+  const { missing, surplus, other }: Drift = table.drift(entries)
+  return [
+    ...missing.map((entry) => `${out}: no entry for ${keyOf(entry)} (${entry.permission})`),
+    ...surplus.map((key) => `${out}: the description has no ${key}`),
+    ...other.map(
+      ({ entry, written }) =>
+        `${out}: ${keyOf(entry)} requires ${written}, the description says ${entry.permission}`,
+    ),
+  ].map(printable)
+}
+
+function remarkLine(file: string, text: string, { key, method, message }: Remark): string {
+  const name = key === '' ? 'servers' : `${method === null ? '' : `${method.toUpperCase()} `}${key}`
+  return printable(`${file}:${lineOf(text, key, method)}: ${name}: ${message}`)
+}
+
+/** The line of the operation, or else of the path. Counts from 1. */
+function lineOf(text: string, key: string, method: string | null): number {
+  const name = key.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replaceAll('/', '(?:/|\\\\/)')
+  const path = key === '' ? -1 : text.search(new RegExp(`["']?${name}["']?\\s*:`))
+  if (path < 0) return 1
+  const below = method === null ? -1 : text.slice(path).search(new RegExp(`["'\\s]${method}["']?\\s*:`))
+  const at = below < 0 ? path : path + below + 1
+  return text.slice(0, at).split('\n').length
+}

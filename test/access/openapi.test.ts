@@ -1,0 +1,172 @@
+/** Descriptions of HTTP APIs become entries of a route table. */
+
+import t from 'tap'
+import { entriesOf, templateFault } from '../../src/access/openapi/entries.ts'
+import { readOperations } from '../../src/access/openapi/operations.ts'
+import { OpenApiTable, tableText } from '../../src/access/openapi/table.ts'
+
+const described = (paths: object, more: object = {}) => readOperations({ openapi: '3.1.0', paths, ...more })
+
+function entries(paths: object, more: object = {}, template = '{resource}:{verb}'): string[] {
+  return entriesOf(described(paths, more), template).entries.map(
+    ({ method, path, permission, review }) =>
+      `${method} ${path}: ${permission}${review === '' ? '' : ' review'}`,
+  )
+}
+
+const remarks = (paths: object, more: object = {}) =>
+  entriesOf(described(paths, more), '{resource}:{verb}').remarks.map(
+    ({ key, method, message }) => `${method ?? ''} ${key}: ${message}`,
+  )
+
+t.test('verbs and resources', async (t) => {
+  const all = { get: {}, post: {}, put: {}, patch: {}, delete: {}, options: {}, query: {} }
+  t.same(entries({ '/v1/orders': { get: {}, post: {} }, '/v1/orders/{id}': all, '/': { get: {} } }), [
+    'GET /v1/orders: orders:list',
+    'POST /v1/orders: orders:create',
+    'GET /v1/orders/{id}: orders:read',
+    'POST /v1/orders/{id}: orders:create',
+    'PUT /v1/orders/{id}: orders:update',
+    'PATCH /v1/orders/{id}: orders:update',
+    'DELETE /v1/orders/{id}: orders:delete',
+    'OPTIONS /v1/orders/{id}: orders:options',
+    'QUERY /v1/orders/{id}: orders:query',
+    'GET /: root:list',
+  ])
+  t.same(entries({ '/{id}': { get: {} }, '/a%20b/x y': { get: {} } }), ['GET /{id}: root:read'])
+})
+
+t.test('templates', async (t) => {
+  const paths = { '/a/{id}': { get: { tags: ['My things'], operationId: 'get/one thing' } } }
+  t.same(entries(paths, {}, '{tag}:{operationId}'), ['GET /a/{id}: My-things:get-one-thing'])
+  t.same(entries(paths, {}, 'shop:{resource}.{verb}'), ['GET /a/{id}: shop:a.read'])
+  t.same(entries({ '/a/{id}': { get: {} } }, {}, '{tag}:{operationId}'), ['GET /a/{id}: a:GET-a'])
+  t.equal(templateFault('{resource}:{verb}'), null)
+  t.match(templateFault('{ressource}:{verb}'), 'has the unknown placeholder {ressource}')
+  t.match(templateFault('{resource}'), 'does not make a permission')
+  t.match(templateFault('a b:{verb}'), 'does not make a permission')
+})
+
+t.test('credentials', async (t) => {
+  const paths = {
+    '/open': { get: { security: [] } },
+    '/either': { get: { security: [{}, { key: [] }] } },
+    '/closed': { get: { security: [{ key: [] }] } },
+    '/silent': { get: {} },
+  }
+  t.same(entries(paths), [
+    'GET /open: public review',
+    'GET /either: either:list',
+    'GET /closed: closed:list',
+    'GET /silent: silent:list',
+  ])
+  t.same(remarks(paths), ['get /either: the credential is optional: the entry requires one'])
+  t.same(entries({ '/a': { get: {} }, '/b': { get: { security: [{ key: [] }] } } }, { security: [] }), [
+    'GET /a: public review',
+    'GET /b: b:list',
+  ])
+})
+
+t.test('x-seatgate-permission', async (t) => {
+  const fixed = (permission: unknown) => ({
+    '/a': { get: { security: [], 'x-seatgate-permission': permission } },
+  })
+  for (const permission of ['x:y', '*', 'public', 'authenticated'])
+    t.same(entries(fixed(permission)), [`GET /a: ${permission}`])
+  for (const wrong of ['x', 7, null, ['x:y']]) {
+    t.same(entries(fixed(wrong)), [], 'not published, and not given another permission')
+    t.match(remarks(fixed(wrong))[0], 'is not a permission, authenticated or public')
+  }
+  t.same(
+    entries({ '/a': { 'x-seatgate-permission': 'x:y', get: {}, put: { 'x-seatgate-permission': 'p:q' } } }),
+    ['GET /a: x:y', 'PUT /a: p:q'],
+  )
+})
+
+t.test('paths', async (t) => {
+  const name = (each: string) => entries({ [each]: { get: {} } }).map((entry) => entry.split(': ')[0])
+  t.same(name('/a/{user.id}/{$x}/{1}'), ['GET /a/{user_id}/{p_x}/{p1}'])
+  t.same(name('/a/{x}/{x}'), ['GET /a/{x}/{x2}'])
+  t.same(name('/a/{x*}'), ['GET /a/*'])
+  const parameter = { name: 'path', in: 'path', 'x-multi-segment': true }
+  t.same(entries({ '/a/{path}': { parameters: [parameter], get: {} } }), ['GET /a/*: a:read'])
+  for (const wrong of ['/a/{x}.json', '/a/{x}-{y}', '/a//b', '/a/../b', '/a?b', '/a;b', '/caf\u00e9'])
+    t.match(remarks({ [wrong]: { get: {} } }), [/^get .*: left out: /], wrong)
+  t.match(remarks({ '/a/{x}': { get: {} }, '/a/{y}': { get: {} } }), [
+    'get /a/{y}: left out: it matches the same requests as GET /a/{x}',
+  ])
+  t.match(remarks({ '/a': { trace: {} } }), ['trace /a: left out: the gateway does not serve TRACE'])
+  t.same(entries({ '/a': { get: {}, head: {} }, '/b': { head: {} } }), ['GET /a: a:list', 'HEAD /b: b:list'])
+  t.same(entries({ '/a': { get: {}, head: { security: [] } } }), ['GET /a: a:list', 'HEAD /a: public review'])
+})
+
+t.test('servers', async (t) => {
+  const at = (...servers: object[]) => entries({ '/a': { get: {} } }, { servers })
+  t.same(at({ url: 'https://api.example/v2/' }), ['GET /v2/a: a:list'])
+  t.same(at({ url: '/{base}', variables: { base: { default: 'v3' } } }), ['GET /v3/a: a:list'])
+  t.same(at({ url: 'https://api.example' }), ['GET /a: a:list'])
+  t.match(remarks({}, { servers: [{ url: '/a' }, { url: '/b' }] }), [
+    ' : its servers have different paths: the first one counts, /a',
+  ])
+  t.same(
+    entries(
+      { '/a': { servers: [{ url: '/own' }], get: {}, put: { servers: [{ url: '/other' }] } } },
+      { servers: [{ url: '/v1' }] },
+    ),
+    ['GET /own/a: a:list', 'PUT /other/a: a:update'],
+  )
+  const swagger = readOperations({ swagger: '2.0', basePath: '/v1', paths: { '/a': { get: {} } } })
+  t.equal(entriesOf(swagger, '{resource}:{verb}').entries[0]?.path, '/v1/a')
+})
+
+t.test('references', async (t) => {
+  const components = { pathItems: { 'a/b': { get: { security: [] } } } }
+  t.same(entries({ '/a': { $ref: '#/components/pathItems/a~1b' } }, { components }), [
+    'GET /a: public review',
+  ])
+  t.match(remarks({ '/a': { $ref: 'other.yaml#/a' } }), [
+    ' /a: other.yaml#/a is in another file, which is not read',
+  ])
+  t.same(entries({ '/a': { $ref: '#/paths/~1a' } }), [], 'a circle ends')
+})
+
+t.test('other documents', async (t) => {
+  for (const wrong of [{}, [], null, 'x', { openapi: '4.0' }, { swagger: '1.2' }])
+    t.throws(() => readOperations(wrong), { message: /neither "openapi" nor "swagger"|is not known/ })
+  t.same(readOperations({ openapi: '3.0.3' }).operations, [])
+})
+
+t.test('a table, its drift, and its update', async (t) => {
+  const head = { source: 'api.yaml', title: 'Shop\n1', upstream: 'shop' }
+  const of = (paths: object) => entriesOf(described(paths), '{resource}:{verb}').entries
+  const first = of({
+    '/a': { get: { summary: 'All\nof: them # here' } },
+    '/b/{id}': { get: { security: [] } },
+  })
+  const text = tableText(head, first)
+  t.match(text, '# Made by seatgate import from api.yaml: Shop 1\n')
+  t.match(text, '  GET /a: a:list # All of: them # here\n')
+  t.match(text, '  GET /b/{id}: public # review: the description names no credential\n')
+  const none = { missing: [], surplus: [], other: [] }
+  t.same(new OpenApiTable(text).drift(first), none)
+  const byHand = text
+    .replace('GET /a: a:list', '# ours\n  GET /a: things:search')
+    .replace('GET /b/{id}', 'DELETE /own: own:delete\n  GET /b/{key}')
+  t.match(new OpenApiTable(byHand).drift(first), { ...none, surplus: ['DELETE /own'] })
+  const next = of({
+    '/a': { get: { 'x-seatgate-permission': 'a:fixed' } },
+    '/b/{id}': { get: {} },
+    '/c': { put: { summary: 'New' } },
+  })
+  const updated = new OpenApiTable(byHand).updated(next)
+  t.match(updated, '  # ours\n  GET /a: a:fixed')
+  t.match(updated, '  DELETE /own: own:delete\n  GET /b/{key}: public # review')
+  t.match(updated, '  PUT /c: c:update # New\n')
+  t.match(updated, '# Made by seatgate import from api.yaml')
+  t.same(new OpenApiTable(updated).updated(next), updated, 'nothing is left to do')
+  const limits = new OpenApiTable(
+    'upstream: x\nroutes:\n  GET /a: { permission: p:q, max_body: 1KiB }\n',
+  ).updated(next)
+  t.match(limits, 'GET /a: { permission: a:fixed, max_body: 1KiB }')
+  for (const wrong of ['', 'a: 1', 'routes: 7', 'routes: [', '[]']) t.throws(() => new OpenApiTable(wrong))
+})

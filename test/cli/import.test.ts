@@ -1,0 +1,73 @@
+/** `seatgate import openapi`, and the table that it makes. */
+
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { CONFIG, folderWith, seatgate } from './command-line.ts'
+
+const DESCRIPTION = `openapi: 3.0.3
+info: { title: Trainings, version: "2" }
+servers: [{ url: https://api.example/v1 }]
+security: [{ key: [] }]
+paths:
+  /trainings:
+    get: { summary: All trainings }
+    post: {}
+  /trainings/{id}.json:
+    get: {}
+  /docs:
+    get: { security: [] }
+`
+
+t.test('a table that the gateway loads', async (t) => {
+  const cwd = folderWith(t, { 'gateway.config.yaml': CONFIG, 'api.yaml': DESCRIPTION, 'routes/x.txt': '' })
+  const run = (...args: string[]) =>
+    seatgate(cwd, ['import', 'openapi', 'api.yaml', '--upstream', 'trainings', ...args])
+  const printed = await run()
+  t.equal(printed.code, 0)
+  t.equal(
+    printed.err,
+    'api.yaml:10: GET /trainings/{id}.json: left out: "{id}.json": a parameter must be a whole segment, {name}, of letters, digits, _ and -\n',
+  )
+  const made = await run('--out', 'routes/trainings.yaml')
+  t.equal(made.out, 'routes/trainings.yaml: 3 entries\n')
+  t.equal(readFileSync(join(cwd, 'routes/trainings.yaml'), 'utf8'), printed.out)
+  t.match(await seatgate(cwd, ['check']), { code: 0, out: /no faults \(3 routes, 1 upstream\)/ })
+  t.match(await run('--out', 'routes/trainings.yaml'), { code: 1, err: /exists already: --update adds/ })
+  t.match(await run('--out', 'routes/trainings.yaml', '--check'), { code: 0, out: /each of 3 operations/ })
+
+  writeFileSync(join(cwd, 'api.yaml'), `${DESCRIPTION}    put: {}\n`)
+  t.match(await run('--out', 'routes/trainings.yaml', '--check'), {
+    code: 3,
+    out: 'routes/trainings.yaml: no entry for PUT /v1/docs (docs:update)\n',
+  })
+  t.equal((await run('--out', 'routes/trainings.yaml', '--update')).code, 0)
+  t.equal((await run('--out', 'routes/trainings.yaml', '--check')).code, 0)
+})
+
+t.test('JSON, and faults', async (t) => {
+  const json = JSON.stringify(
+    { openapi: '3.1.0', paths: { '/a/{b}-{c}': { get: {} }, '/d': { get: {} } } },
+    null,
+    1,
+  )
+  const cwd = folderWith(t, { 'api.json': json, 'bad.yaml': 'a: [', 'other.yaml': 'a: 1' })
+  const run = (file: string, ...args: string[]) =>
+    seatgate(cwd, ['import', 'openapi', file, '--upstream', 'u', ...args])
+  t.match(await run('api.json'), { code: 0, out: /^ {2}GET \/d: d:list$/m, err: /^api\.json:5: GET \/a/ })
+  for (const [args, code, message] of [
+    [['bad.yaml'], 1, 'bad.yaml is neither YAML nor JSON'],
+    [['other.yaml'], 1, 'other.yaml is no OpenAPI description: it has neither "openapi" nor "swagger"'],
+    [['nowhere.yaml'], 1, 'nowhere.yaml cannot be read: ENOENT'],
+    [['api.json', '--out', 'no/where.yaml'], 1, 'no/where.yaml cannot be read: ENOENT'],
+    [['api.json', '--out', 'other.yaml', '--check'], 1, 'other.yaml is no route table'],
+    [['api.json', '--out', 'none.yaml', '--check'], 1, 'none.yaml cannot be read: ENOENT'],
+    [['api.json', '--check'], 2, '--check needs --out'],
+    [['api.json', '--permission', '{x}:y'], 2, 'has the unknown placeholder {x}'],
+  ] as const) {
+    const ran = await run(...(args as unknown as [string]))
+    t.equal(ran.code, code, args.join(' '))
+    t.match(ran.err, message)
+  }
+  t.equal((await seatgate(cwd, ['import', 'raml', 'x', '--upstream', 'u'])).code, 2)
+})
