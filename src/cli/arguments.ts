@@ -10,6 +10,8 @@ export interface Option {
   readonly value?: string
   readonly default?: string
   readonly required?: boolean
+  /** No other value is accepted. */
+  readonly choices?: readonly string[]
   /** Takes several values, with or without its name before each: `--seat A --seat B`, `--seat A B`. */
   readonly multiple?: boolean
   readonly completes?: Completion
@@ -38,7 +40,9 @@ type Value<P extends Option> = P extends { type: 'boolean' }
   ? boolean
   : P extends { multiple: true }
     ? readonly string[]
-    : string
+    : P extends { choices: readonly (infer C extends string)[] }
+      ? C
+      : string
 
 /** A value that is neither required nor has a default may be undefined. */
 export interface Given<O extends Options> {
@@ -68,6 +72,8 @@ export function readArguments<const O extends Options>(args: string[], accepted:
   const values: Record<string, unknown> = parsed.values
   for (const [name, { required }] of Object.entries<Option>(options))
     if (required && isEmpty(values[name])) throw new UsageError(`--${name} is required`)
+  for (const [name, { choices }] of Object.entries<Option>(options))
+    if (choices !== undefined && values[name] !== undefined) chosen(`--${name}`, `${values[name]}`, choices)
   refuseMixed(values, alternatives)
   return {
     values: parsed.values as Given<O>['values'],
@@ -112,6 +118,11 @@ function refuseMixed(values: Record<string, unknown>, alternatives: readonly (re
         throw new UsageError(`--${name} goes with --${leader}`)
 }
 
+function chosen(name: string, value: string, choices: readonly string[]): string {
+  if (choices.includes(value)) return value
+  throw new UsageError(`${name} "${value}" is not ${listed(choices, 'or')}${didYouMean(value, choices)}`)
+}
+
 /** With defaults in place of those that are left out. */
 function completed(given: readonly string[], positionals: readonly Positional[]): string[] {
   const further = given.slice(positionals.length)
@@ -120,8 +131,7 @@ function completed(given: readonly string[], positionals: readonly Positional[])
   const values = positionals.map(({ name, default: fallback, choices }, index) => {
     const value = given[index] ?? fallback
     if (value === undefined) throw new UsageError(`${name} is missing`)
-    if (choices === undefined || choices.includes(value)) return value
-    throw new UsageError(`${name} "${value}" is not ${listed(choices, 'or')}${didYouMean(value, choices)}`)
+    return choices === undefined ? value : chosen(name, value, choices)
   })
   return [...values, ...further]
 }

@@ -1,11 +1,10 @@
 /** `seatgate check`: loads the configuration as `start` does, and reports every fault at once. */
 
 import { ConfigError } from '../config/faults.ts'
-import { UsageError } from './arguments.ts'
 import { type Checked, checkOutput, FORMATS } from './check-output.ts'
 import { defineCommand } from './command.ts'
 import { loadWithTables } from './load.ts'
-import { CONFIG } from './options.ts'
+import { CONFIG, formatOption } from './options.ts'
 import { packageRoot, versionOf } from './version.ts'
 
 const WARNED = 3
@@ -18,13 +17,7 @@ export const check = defineCommand(
       'It loads them as `start` does. A warning is about what is legal, but perhaps unintentional; a comment `# seatgate: accept CODE` above the line accepts it.',
     options: {
       config: CONFIG,
-      format: {
-        type: 'string',
-        value: 'FORMAT',
-        description: FORMATS.join(', '),
-        default: 'text',
-        completes: FORMATS,
-      },
+      format: formatOption(FORMATS),
       strict: { type: 'boolean', description: 'ends with exit code 3 when there is a warning' },
       'no-env': {
         type: 'boolean',
@@ -39,10 +32,8 @@ export const check = defineCommand(
     example: 'seatgate check --config my/gateway.config.yaml --strict',
   },
   async ({ values }, terminal) => {
-    const format = FORMATS.find((each) => each === values.format)
-    if (format === undefined) throw new UsageError(`--format "${values.format}" is not ${FORMATS.join(', ')}`)
     const checked = await checkedFile(values.config, values['no-env'] ? null : terminal.env)
-    const { out, err } = checkOutput(format, checked, versionOf(packageRoot()))
+    const { out, err } = checkOutput(values.format, checked, versionOf(packageRoot()))
     if (err !== '') terminal.printError(err)
     if (out !== '') await terminal.print(out)
     if (checked.faults.length > 0) return 1

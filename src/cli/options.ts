@@ -15,6 +15,18 @@ export const JSON_OUTPUT = {
   description: 'prints JSON, for programs',
 } as const satisfies Option
 
+/** The first format is the default. */
+export function formatOption<const F extends string>(formats: readonly [F, ...F[]]) {
+  return {
+    type: 'string',
+    value: 'FORMAT',
+    description: `how the result is printed: ${formats.join(', ')}`,
+    default: formats[0],
+    choices: formats,
+    completes: formats,
+  } as const satisfies Option
+}
+
 /** Seats in place of those of the store. */
 export const SEATS_FILE = {
   type: 'string',

@@ -11,7 +11,7 @@ import { UsageError } from './arguments.ts'
 import { CommandFailed, defineCommand, type Terminal, tenantOf } from './command.ts'
 import { openExistingStore } from './existing-store.ts'
 import { loadWithTables } from './load.ts'
-import { CONFIG } from './options.ts'
+import { CONFIG, formatOption } from './options.ts'
 import { type Coverage, FORMATS, policyOutput } from './test-output.ts'
 import { seatsOf } from './seat-source.ts'
 import { tablesOf } from './tables.ts'
@@ -37,13 +37,7 @@ export const test = defineCommand(
     ],
     options: {
       config: CONFIG,
-      format: {
-        type: 'string',
-        value: 'FORMAT',
-        description: FORMATS.join(', '),
-        default: 'text',
-        completes: FORMATS,
-      },
+      format: formatOption(FORMATS),
       coverage: { type: 'boolean', description: 'lists the routes that no case and no assertion reaches' },
       'min-coverage': { type: 'string', value: 'N', description: 'fails below N percent of the routes' },
     },
@@ -55,8 +49,6 @@ export const test = defineCommand(
     example: 'seatgate test policy/acme.yaml --coverage',
   },
   async ({ values, positionals }, terminal) => {
-    const format = FORMATS.find((each) => each === values.format)
-    if (format === undefined) throw new UsageError(`--format "${values.format}" is not ${FORMATS.join(', ')}`)
     const least = percentOf(values['min-coverage'])
     const files = await filesOf(positionals)
     const { config, table } = await loadWithTables(values.config, null)
@@ -76,7 +68,7 @@ export const test = defineCommand(
       await store.close()
     }
     const coverage = values.coverage || least !== null ? coverageOf(table.routes, results) : null
-    await terminal.print(policyOutput(format, results, coverage))
+    await terminal.print(policyOutput(values.format, results, coverage))
     const failed = results.some(({ cases, assertions }) => [...cases, ...assertions].some(({ ok }) => !ok))
     const tooLow = coverage !== null && least !== null && coverage.reached * 100 < least * coverage.routes
     if (tooLow) terminal.printError(`seatgate test: the coverage is below ${least} %`)

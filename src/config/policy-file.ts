@@ -6,12 +6,9 @@ import type { SeatInput } from '../../seats-admin/model/seat.ts'
 import type { Document } from './positioned-document.ts'
 import { ConfigError, sortFaults } from './faults.ts'
 import { didYouMean, InvalidValue, type ValueParser } from './invalid-value.ts'
-import { readSource } from './read-file.ts'
-import { type Schema, schemas } from './schema.ts'
+import { openDocument } from './open-document.ts'
 import { seatsOf, tenantId } from './seats-file.ts'
-import { Section } from './section.ts'
-import { validate } from './validate.ts'
-import { parse } from './yaml-parser.ts'
+import type { Section } from './section.ts'
 
 /** A method, or `ANY`, and a pattern of paths. */
 export interface RequestPattern {
@@ -46,10 +43,7 @@ export interface PolicyFile {
 
 /** @throws ConfigError with every fault of the file */
 export async function readPolicyFile(file: string, env: NodeJS.ProcessEnv): Promise<PolicyFile> {
-  const document = parse(file, await readSource(file), env)
-  if (document.root === null) throw new ConfigError(document.faults)
-  validate(document, document.root, 'policy')
-  const root = new Section(document, document.root, schemas.policy as Schema)
+  const { document, root } = await openDocument(file, env, 'policy')
   const policy = {
     file,
     tenant: root.text('tenant', tenantId) ?? '',

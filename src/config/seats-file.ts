@@ -6,11 +6,8 @@ import { isSpaceId } from '../../seats-admin/model/space.ts'
 import { isTenantId } from '../../seats-admin/model/tenant.ts'
 import { ConfigError, sortFaults } from './faults.ts'
 import { InvalidValue, type ValueParser } from './invalid-value.ts'
-import { readSource } from './read-file.ts'
-import { type Schema, schemas } from './schema.ts'
-import { Section } from './section.ts'
-import { validate } from './validate.ts'
-import { parse } from './yaml-parser.ts'
+import { openDocument } from './open-document.ts'
+import type { Section } from './section.ts'
 
 export interface SeatsFile {
   readonly tenant: string
@@ -19,10 +16,7 @@ export interface SeatsFile {
 
 /** @throws ConfigError with every fault of the file */
 export async function readSeatsFile(file: string, env: NodeJS.ProcessEnv): Promise<SeatsFile> {
-  const document = parse(file, await readSource(file), env)
-  if (document.root === null) throw new ConfigError(document.faults)
-  validate(document, document.root, 'seats')
-  const root = new Section(document, document.root, schemas.seats as Schema)
+  const { document, root } = await openDocument(file, env, 'seats')
   const tenant = root.text('tenant', tenantId) ?? ''
   const seats = seatsOf(root.section('seats'))
   if (document.faults.length > 0) throw new ConfigError(sortFaults(document.faults))
