@@ -152,23 +152,17 @@ export class DecisionEngine {
 
   /**
    * Adds the spaces in which the caller's Seats do hold the permission to a refusal `no_seat_in_space`. Any other
-   * evaluation stays as it is. The decision does not depend on it. Never rejects.
+   * evaluation stays as it is. The decision does not depend on it. Synchronous while memory has the Seats; never rejects.
    *
    * @param patience ms for reads of the store; the spaces that are found by then are named
    */
-  async nameSpaces(evaluation: Evaluation, patience: number): Promise<Evaluation> {
-    const { decision } = evaluation
-    const { principal, space, permission } = decision
-    if (decision.code !== noSeat.code || principal === null || space === null || permission === null)
-      return evaluation
+  nameSpaces(evaluation: Evaluation, patience: number): Evaluation | Promise<Evaluation> {
+    const { code, principal, space, permission } = evaluation.decision
+    if (code !== noSeat.code || principal === null || space === null || permission === null) return evaluation
     const question = new SeatQuestion(space, permission)
-    const spaces = await grantedIn(this.#parts.seats, principal, question, patience)
-    if (spaces.length === 0) return evaluation
-    // The caller learns only of spaces that its own credential names.
-    const isOwn = principal.claims.by === 'name'
-    const hint = `It names Seats that hold ${permission} in ${spaces.join(', ')}.`
-    const refusal = isOwn ? new Refusal(noSeat.code, `${noSeat.detail} ${hint}`) : noSeat
-    return { ...evaluation, refusal, decision: { ...decision, reason: refusal.detail, grantedIn: spaces } }
+    const spaces = grantedIn(this.#parts.seats, principal, question, patience)
+    if (spaces instanceof Promise) return spaces.then((found) => withSpaces(evaluation, found))
+    return withSpaces(evaluation, spaces)
   }
 
   #match(draft: Draft): Route | Refusal {
@@ -229,6 +223,16 @@ export class DecisionEngine {
     cache?.set(caller, space, requirement, authorization)
     return conclude(draft, requirement, authorization)
   }
+}
+
+function withSpaces(evaluation: Evaluation, spaces: readonly string[]): Evaluation {
+  const { decision } = evaluation
+  if (spaces.length === 0) return evaluation
+  // The caller learns only of spaces that its own credential names.
+  const isOwn = decision.principal?.claims.by === 'name'
+  const hint = `It names Seats that hold ${decision.permission} in ${spaces.join(', ')}.`
+  const refusal = isOwn ? new Refusal(noSeat.code, `${noSeat.detail} ${hint}`) : noSeat
+  return { ...evaluation, refusal, decision: { ...decision, reason: refusal.detail, grantedIn: spaces } }
 }
 
 /** No credential is read. An upstream may read Space, so a repeated Space is refused here too. */

@@ -204,14 +204,17 @@ export class Pipeline {
 
   /** Most of these requests have a wrong Space: the refusal says which ones would be right. */
   #refuseNamingSpaces(exchange: Exchange, engine: DecisionEngine, evaluation: Evaluation): void {
-    engine
-      .nameSpaces(evaluation, SPACES_PATIENCE)
-      .then((named) => {
-        exchange.evaluation = named
-        // The client may have disconnected meanwhile.
-        if (named.refusal !== null && !exchange.settled) this.#refuse(exchange, named.refusal)
-      })
+    const named = engine.nameSpaces(evaluation, SPACES_PATIENCE)
+    if (!(named instanceof Promise)) return this.#refuseNamed(exchange, named)
+    named
+      .then((later) => this.#refuseNamed(exchange, later))
       .catch((cause: unknown) => this.#refusals.failed(exchange, cause))
+  }
+
+  #refuseNamed(exchange: Exchange, evaluation: Evaluation): void {
+    exchange.evaluation = evaluation
+    // The client may have disconnected meanwhile.
+    if (evaluation.refusal !== null && !exchange.settled) this.#refuse(exchange, evaluation.refusal)
   }
 
   /** A route may redirect browsers without credentials to sign-in, in place of the 401. */

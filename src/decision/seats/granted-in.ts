@@ -14,23 +14,45 @@ const MOST_SPACES = 5
 /** Seats that are looked up: a refused request must cost no more than an allowed one. */
 const MOST_LOOKUPS = 16
 
-/** Seats too large for memory are left out. @param patience ms; what is found by then is the result. Never rejects. */
-export async function grantedIn(
+/** Yields look-ups of Seats, and takes what they find. */
+type Search = Generator<ResolvedSeat | Promise<ResolvedSeat>, void, ResolvedSeat>
+
+/**
+ * Synchronous while memory has the Seats. Seats too large for memory are left out. Never rejects.
+ *
+ * @param patience ms for reads of the store; what is found by then is the result
+ */
+export function grantedIn(
   seats: SeatLookup,
   principal: Principal,
   asked: SeatQuestion,
   patience: number,
-): Promise<readonly string[]> {
+): readonly string[] | Promise<readonly string[]> {
   const found = new Set<string>()
   const { claims } = principal
   const search =
     claims.by === 'name'
       ? searchEntries(seats, principal, claims, asked, found)
       : searchSeats(seats, principal, claims, asked, found)
+  for (let step = search.next(); step.done !== true; step = search.next(step.value))
+    if (step.value instanceof Promise) return finished(search, step.value, found, patience)
+  return [...found]
+}
+
+/** @param first the first Seat that memory does not have */
+async function finished(
+  search: Search,
+  first: Promise<ResolvedSeat>,
+  found: ReadonlySet<string>,
+  patience: number,
+): Promise<readonly string[]> {
+  const rest = async () => {
+    for (let step = search.next(await first); step.done !== true;) step = search.next(await step.value)
+  }
   await settledWithin(
     patience,
     // The store can't be asked: the refusal stands without a hint.
-    search.catch(() => {}),
+    rest().catch(() => {}),
   )
   return [...found]
 }
@@ -38,19 +60,19 @@ export async function grantedIn(
 type Named<B extends SeatClaims['by']> = Extract<SeatClaims, { by: B }>
 
 /** The entries of a token, by the spaces that it names. */
-async function searchEntries(
+function* searchEntries(
   seats: SeatLookup,
   { tenant }: Principal,
   { entries, issuedAt }: Named<'name'>,
   { permission }: SeatQuestion,
   found: Set<string>,
-): Promise<void> {
+): Search {
   let left = MOST_LOOKUPS
   for (const [space, names] of entries) {
     const question = new SeatQuestion(space, permission)
     for (const name of names) {
       if (left-- === 0 || found.size === MOST_SPACES) return
-      const entry = await resolvedByName(name, issuedAt, seats.seatByName(tenant, name, question))
+      const entry = yield resolvedByName(name, issuedAt, seats.seatByName(tenant, name, question))
       if (!isGranted(entry, question)) continue
       found.add(space)
       break
@@ -59,19 +81,18 @@ async function searchEntries(
 }
 
 /** Seats without a space: those of an API key, and the names in a provider's own token. */
-async function searchSeats(
+function* searchSeats(
   seats: SeatLookup,
   { tenant }: Principal,
   claims: Named<'id' | 'any-space'>,
   asked: SeatQuestion,
   found: Set<string>,
-): Promise<void> {
+): Search {
   const named = claims.by === 'id' ? claims.seats : claims.names
   for (const each of named.slice(0, MOST_LOOKUPS)) {
-    const entry =
-      claims.by === 'id'
-        ? await resolvedById(each, seats.seatById(tenant, each, asked))
-        : await resolvedByName(each, claims.issuedAt, seats.seatByName(tenant, each, asked))
+    const entry = yield claims.by === 'id'
+      ? resolvedById(each, seats.seatById(tenant, each, asked))
+      : resolvedByName(each, claims.issuedAt, seats.seatByName(tenant, each, asked))
     for (const space of entry.seat?.spaces ?? []) {
       if (found.size === MOST_SPACES) return
       // The permissions of a Seat are the same in all of its spaces.
