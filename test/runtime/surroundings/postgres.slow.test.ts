@@ -99,5 +99,5 @@ t.test('the start ends', async (t) => {
 
 t.test('while the start waits, each line says what for', async (t) => {
   const waiting: Case = { fault: 'down', store: url({ port: down }), message: `${AT} ${refused}` }
-  await end(t, await logs(t, waiting, 'cause', 2))
+  await end(t, await logs(t, { ...waiting, about: 'store' }, 'cause', 2))
 })

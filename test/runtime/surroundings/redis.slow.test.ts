@@ -71,6 +71,6 @@ const cases: { fault: string; url: string; message: string | RegExp }[] = [
 
 for (const { fault, url, message } of cases)
   t.test(fault, async (t) => {
-    const attempt = { fault, more: 'redis: ${REDIS}\n', env: { REDIS: url }, message }
+    const attempt = { fault, about: 'redis', more: 'redis: ${REDIS}\n', env: { REDIS: url }, message }
     await end(t, await logs(t, attempt, 'cause'))
   })

@@ -29,6 +29,8 @@ export interface Case {
   readonly asNobody?: boolean
   /** A file in place of the pipe that the test reads. */
   readonly output?: string
+  /** The key that the log line is about: on a slow machine there are lines about others. */
+  readonly about?: string
   /** The whole line that is expected; `DIR` stands for the folder, `USER` for the id of the user. */
   readonly message: string | RegExp
 }
@@ -89,7 +91,11 @@ export async function endsWith(t: Test, attempt: Case): Promise<void> {
 /** The gateway goes on, or waits, and logs the line as `field`, `times` times. */
 export async function logs(t: Test, attempt: Case, field: 'cause' | 'msg', times = 1): Promise<Running> {
   const running = await launch(t, attempt)
-  const found = () => linesOf(running.out()).filter((line) => `${line[field]}`.includes('config.yaml:'))
+  const about = attempt.about === undefined ? '' : `${attempt.about}:`
+  const found = () =>
+    linesOf(running.out()).filter(({ [field]: text }) =>
+      ['config.yaml:', about].every((part) => `${text}`.includes(part)),
+    )
   await until(
     () => found().length >= times,
     () => `${attempt.fault}: not logged\n${running.out()}${running.err()}`,
