@@ -103,6 +103,7 @@ OIDCOAuthVerifySharedKeys plain##${secret}
 OIDCOAuthRemoteUserClaim sub
 <Location />
   AuthType oauth20
+  AuthzSendForbiddenOnFailure On
   Require claim "hash_perm~^${SPACE}:"
   RequestHeader set X-User "expr=%{REMOTE_USER}"
   RequestHeader unset Authorization
