@@ -6,6 +6,10 @@ const EQUAL = 'No request is answered differently: the tables are equal.'
 
 /** Names of Seats on one line. */
 const MOST_SEATS = 5
+/** Changes of one kind as text, so that all kinds fit on a screen or two. */
+const MOST_OF_KIND = 4
+/** Rows of a comment, which GitHub cuts off at 65,536 characters. */
+const MOST_ROWS = 100
 
 const MEANING: Readonly<Record<ChangeKind, string>> = {
   became_public: 'became public',
@@ -20,16 +24,23 @@ const MEANING: Readonly<Record<ChangeKind, string>> = {
 
 export function changesAsText(changes: readonly Change[]): string {
   if (changes.length === 0) return EQUAL
-  const parts = changes.map((change) =>
-    [
-      `${change.kind}  ${change.method} ${change.pattern}`,
-      `  old  ${entryAsText(change.old)}`,
-      `  new  ${entryAsText(change.new)}`,
-      `  e.g. ${change.witness.method} ${change.witness.path}`,
-      ...seatLines(change).map((line) => `  ${line}`),
-    ].join('\n'),
-  )
+  const parts = KINDS.flatMap((kind) => {
+    const found = changes.filter((change) => change.kind === kind)
+    const more = found.length - MOST_OF_KIND
+    const rest = more > 0 ? [`${kind}  … and ${more} more: --json has all of them`] : []
+    return [...found.slice(0, MOST_OF_KIND).map(changeAsText), ...rest]
+  })
   return [...parts, summary(changes)].join('\n\n')
+}
+
+function changeAsText(change: Change): string {
+  return [
+    `${change.kind}  ${change.method} ${change.pattern}`,
+    `  old  ${entryAsText(change.old)}`,
+    `  new  ${entryAsText(change.new)}`,
+    `  e.g. ${change.witness.method} ${change.witness.path}`,
+    ...seatLines(change).map((line) => `  ${line}`),
+  ].join('\n')
 }
 
 function entryAsText(entry: EntryView | null): string {
@@ -62,7 +73,7 @@ function summary(changes: readonly Change[]): string {
 
 export function changesAsMarkdown(changes: readonly Change[]): string {
   if (changes.length === 0) return `### Route tables\n\n${EQUAL}`
-  const rows = changes.map((change) => {
+  const rows = changes.slice(0, MOST_ROWS).map((change) => {
     const { kind, method, pattern, witness } = change
     const seats = seatLines(change).map(escaped).join('<br>')
     const mark = kind === 'became_public' ? '⚠️ ' : ''
@@ -80,7 +91,9 @@ export function changesAsMarkdown(changes: readonly Change[]): string {
   const titles = ['', 'route', 'before', 'after', 'for example', ...(withSeats ? ['Seats'] : [])]
   const rule = titles.map(() => '---')
   const table = [`| ${titles.join(' | ')} |`, `| ${rule.join(' | ')} |`, ...rows].join('\n')
-  return `### Route tables: ${summary(changes)}\n\n${table}`
+  const more = changes.length - MOST_ROWS
+  const rest = more > 0 ? `\n\n… and ${more} more: \`seatgate diff --json\` has all of them.` : ''
+  return `### Route tables: ${summary(changes)}\n\n${table}${rest}`
 }
 
 function permissionAsMarkdown(entry: EntryView | null): string {

@@ -97,6 +97,22 @@ t.test('another upstream', async (t) => {
   t.same([...new Set(changes.map(({ kind }: { kind: string }) => kind))], ['rerouted'])
 })
 
+t.test('many changes', async (t) => {
+  const lines = Array.from({ length: 120 }, (_, index) => `GET /r${index}: p:q`)
+  const cwd = repository(t, { ...FILES, 'routes/a.yaml': table(...lines) })
+  writeFileSync(join(cwd, 'routes/a.yaml'), table(...lines.map((line) => line.replace('p:q', 'public'))))
+  const { out } = await diff(cwd, 'git:HEAD', '.')
+  t.match(
+    out,
+    'became_public  … and 116 more: --json has all of them\n\n120 differences: 120 became_public\n',
+  )
+  t.ok(out.split('\n').length < 26, 'a screen')
+  const markdown = (await diff(cwd, 'git:HEAD', '.', '--markdown')).out
+  t.match(markdown, '… and 20 more: `seatgate diff --json` has all of them.')
+  t.ok(markdown.length < 65_536)
+  t.equal(JSON.parse((await diff(cwd, 'git:HEAD', '.', '--json')).out).changes.length, 120)
+})
+
 t.test('Seats tell which of two permissions is the wider one', async (t) => {
   const cwd = repository(t, { ...FILES, 'routes/a.yaml': table('GET /a: p:q', 'GET /b: r:s', 'GET /c: p:q') })
   writeFileSync(join(cwd, 'routes/a.yaml'), table('GET /a: r:s', 'GET /b: p:q', 'GET /c: t:u'))
