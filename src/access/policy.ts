@@ -40,9 +40,12 @@ export interface PolicySubject {
   readonly targetBytes: number
 }
 
-/** Patterns that match no request, which would prove anything. */
-export function faultsOfPatterns({ assertions }: PolicyFile, tables: Tables): Fault[] {
-  return assertions.flatMap((assertion) => {
+/** Patterns that match no request, which would prove anything, and methods that the gateway does not accept. */
+export function faultsOfRequests({ cases, assertions }: PolicyFile, tables: Tables): Fault[] {
+  const inCases = cases
+    .filter(({ method }) => !tables.methods.has(method))
+    .map(({ place, method }) => ({ place, message: `the gateway does not accept the method ${method}` }))
+  const inAssertions = assertions.flatMap((assertion) => {
     const patterns = assertion.kind === 'only' ? [assertion.may] : assertion.patterns
     return patterns.flatMap((pattern) => {
       const fault = patternFault(pattern, tables)
@@ -50,6 +53,7 @@ export function faultsOfPatterns({ assertions }: PolicyFile, tables: Tables): Fa
       return [{ place: assertion.place, message: `"${pattern.method} ${pattern.path}": ${fault}` }]
     })
   })
+  return [...inCases, ...inAssertions]
 }
 
 export function checkPolicy({ cases, assertions }: PolicyFile, subject: PolicySubject): PolicyResult {

@@ -1,7 +1,7 @@
 /** `seatgate test`: checks policy tests. */
 
 import { glob } from 'node:fs/promises'
-import { checkPolicy, faultsOfPatterns, type PolicyResult } from '../access/policy.ts'
+import { checkPolicy, faultsOfRequests, type PolicyResult } from '../access/policy.ts'
 import type { Config } from '../config/config.ts'
 import { ConfigError } from '../config/faults.ts'
 import { loadConfig } from '../config/load.ts'
@@ -59,7 +59,7 @@ export const test = defineCommand(
       for (const file of files) {
         const policy = await readPolicyFile(file, terminal.env)
         tenantOf(config, policy.tenant)
-        const faults = faultsOfPatterns(policy, tables)
+        const faults = faultsOfRequests(policy, tables)
         if (faults.length > 0) throw new ConfigError(faults)
         const seats = policy.seats ?? (await store.seatsOf(policy))
         results.push(checkPolicy(policy, { tables, seats, targetBytes: config.limits.targetBytes }))
