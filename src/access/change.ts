@@ -125,6 +125,7 @@ export function upstreamOf({ target }: Route): string {
 function byWeight(one: Change, other: Change): number {
   const weight = KINDS.indexOf(one.kind) - KINDS.indexOf(other.kind)
   if (weight !== 0) return weight
-  const [name, otherName] = [one, other].map(({ pattern, method }) => `${pattern} ${method}`)
-  return (name ?? '') < (otherName ?? '') ? -1 : 1
+  const [name = '', otherName = ''] = [one, other].map(({ pattern, method }) => `${pattern} ${method}`)
+  if (name === otherName) return 0
+  return name < otherName ? -1 : 1
 }

@@ -101,11 +101,12 @@ export function pairs(depth: number): fc.Arbitrary<readonly [TablesInput, Tables
     })
 }
 
-export const EVERY_METHOD = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'PURGE', 'QUERY']
+/** Those that entries name, and one for all others. */
+export const EVERY_METHOD = ['GET', 'HEAD', 'POST', 'DELETE', 'OPTIONS', 'PURGE', 'PUT']
 
-/** The paths of all kinds that such tables can tell apart. */
+/** The paths of all kinds that such tables can tell apart. No upstream accepts both a semicolon and an encoded slash. */
 export function everyPath(depth: number): string[] {
-  const texts = [...TEXTS, 'x', 'x;', 'x%2F', 'x;%2F']
+  const texts = [...TEXTS, 'x', 'x;', 'x%2F']
   const found: string[] = []
   let prefixes = ['/']
   for (let at = 0; at < depth; at++) {

@@ -38,7 +38,10 @@ t.test('one that belongs to another user: the environment is enough', async (t) 
     return void t.pass('skipped: another user may not run this program')
   t.match(given, { status: 0, stdout: /no faults/ })
   // What follows is of tap, which can't write as another user.
-  t.match(given.stderr, /^\.env:1:1: warning: is not readable by this user: no variable is taken from it\n/)
+  t.match(
+    given.stderr,
+    /^\.env:1:1: warning: is not readable by this user: no variable is taken from it \[env_file_unreadable\]\n/,
+  )
   t.match(check({}), { status: 1, stderr: /OWN_SECRET, which is not set/ })
 })
 

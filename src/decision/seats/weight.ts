@@ -18,7 +18,7 @@ export function entryBytes(key: string, value: number): number {
 }
 
 /** In the map and in the ring. */
-const LINKS = 300
+const LINKS = 310
 
 export function seatBytes(seat: Seat | null): number {
   if (seat === null) return MISSING_SEAT
