@@ -6,7 +6,7 @@ import type { RequestPattern } from '../config/policy-file.ts'
 import { type PathExceptions, readPattern } from '../decision/router/pattern.ts'
 import { RouteTable } from '../decision/router/table.ts'
 import { insert, type Leaf, Node } from '../decision/router/tree.ts'
-import type { Route } from '../model/route.ts'
+import { needsPermission, type Route } from '../model/route.ts'
 import type { Witness } from './difference.ts'
 import { pathClasses } from './path-classes.ts'
 import { entryFor, marksOf, methodsAt, type Tables, targetOf } from './tables.ts'
@@ -48,7 +48,7 @@ export function proveOnly(
   for (const { route, method, path } of requestsWithin(tables, [may])) {
     reached.add(route)
     if (counterexample !== null) continue
-    const free = route.requirement === 'public' || route.requirement === 'authenticated'
+    const free = !needsPermission(route.requirement)
     // No entry of a table can close the endpoints of sign-in.
     if (free && route.place === null) continue
     const seat = free ? null : holders(route.requirement)

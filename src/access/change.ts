@@ -1,7 +1,7 @@
 /** The meaning of a difference between two route tables: who may do more, who may do less. */
 
 import { holds } from '../../seats-admin/model/permission.ts'
-import type { Place, Route } from '../model/route.ts'
+import { needsPermission, type Place, type Route, upstreamOf } from '../model/route.ts'
 import type { Difference, Witness } from './difference.ts'
 
 /** `limits` is the same answer with other timeouts, sizes or another sign-in. */
@@ -76,17 +76,15 @@ function movedSeats(before: Route | null, after: Route | null, seats: readonly G
 /** The Seats that may use the entry. A caller with any Seat, and one without, may use `public` and `authenticated`. */
 function seatsOf(route: Route | null, seats: readonly GrantingSeat[]): Set<string> {
   if (route === null) return new Set()
-  const all = RANKS[route.requirement] !== undefined
+  const all = !needsPermission(route.requirement)
   const may = seats.filter(({ permissions }) => all || holds(permissions, route.requirement))
   return new Set(may.map(({ name }) => name))
 }
 
-/** What requires less has a lower rank. Any permission ranks above these. */
-const RANKS: Readonly<Record<string, number | undefined>> = { public: 0, authenticated: 1 }
-const PERMISSION_RANK = 2
-
+/** What requires less has a lower rank. Two permissions have the same. */
 function rankOf({ requirement }: Route): number {
-  return RANKS[requirement] ?? PERMISSION_RANK
+  if (needsPermission(requirement)) return 2
+  return requirement === 'public' ? 0 : 1
 }
 
 function kindOf(before: Route | null, after: Route | null, moved: Change['seats'] | null): ChangeKind {
@@ -117,10 +115,6 @@ export function viewOf(route: Route | null): EntryView | null {
 }
 
 const NOWHERE: Pick<Place, 'file' | 'line'> = { file: BUILT_IN, line: 0 }
-
-export function upstreamOf({ target }: Route): string {
-  return target.kind === 'upstream' ? target.name : 'seatgate'
-}
 
 function byWeight(one: Change, other: Change): number {
   const weight = KINDS.indexOf(one.kind) - KINDS.indexOf(other.kind)

@@ -4,7 +4,7 @@ import { EVERY_PERMISSION } from '../../seats-admin/model/permission.ts'
 import { administrates, GRANT_ANY } from '../../seats-admin/model/scope.ts'
 import type { SeatInput } from '../../seats-admin/model/seat.ts'
 import { nearest } from '../config/invalid-value.ts'
-import type { Route } from '../model/route.ts'
+import { needsPermission, type Route } from '../model/route.ts'
 
 export type LintCode =
   | 'permission_unasked'
@@ -183,10 +183,6 @@ function lintGrants(tenant: string, routes: readonly Route[], granted: ReadonlyS
 /** The permissions that some route requires, built-in routes included, and the one that endpoints ask for beside. */
 function askedPermissions(routes: readonly Route[]): Set<string> {
   return new Set([...routes.map(({ requirement }) => requirement).filter(needsPermission), GRANT_ANY])
-}
-
-function needsPermission(requirement: string): boolean {
-  return requirement !== 'public' && requirement !== 'authenticated'
 }
 
 function ownRoutes(routes: readonly Route[]): Route[] {

@@ -1,6 +1,6 @@
 /** A route table with the settings that decide, beside it, which requests it answers. */
 
-import type { PathExceptions } from '../decision/router/pattern.ts'
+import { NO_EXCEPTIONS, type PathExceptions } from '../decision/router/pattern.ts'
 import { readTarget, type RequestTarget } from '../decision/router/path.ts'
 import type { RouteTable } from '../decision/router/table.ts'
 import { type Leaf, pick } from '../decision/router/tree.ts'
@@ -72,8 +72,6 @@ export function entryFor(
 export function exceptionsOf({ upstreams }: Tables, { target }: Route): PathExceptions {
   return (target.kind === 'upstream' ? upstreams.get(target.name) : undefined) ?? NO_EXCEPTIONS
 }
-
-const NO_EXCEPTIONS: PathExceptions = { allowSemicolons: false, allowEncodedSlashes: false }
 
 /** What some upstream does not accept in a path, while another does. None: no upstream accepts any. */
 export function marksOf(sides: readonly Tables[]): Mark[] {

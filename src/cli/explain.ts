@@ -4,7 +4,7 @@ import type { SeatReader } from '../../seats-admin/index.ts'
 import type { Config, TenantConfig } from '../config/config.ts'
 import { InvalidValue } from '../config/invalid-value.ts'
 import { methodsOf } from '../config/methods.ts'
-import { answerCode } from '../config/policy-file.ts'
+import { answerCode } from '../config/answer-code.ts'
 import { refusalOf } from '../http/server/connection-refusal.ts'
 import { validateMethod } from '../http/server/request-validation.ts'
 import { MalformedRequest } from '../http/wire/malformed-request.ts'
@@ -13,6 +13,7 @@ import { DecisionPoint } from '../runtime/decision-point.ts'
 import type { Credentials } from '../model/authorization-request.ts'
 import type { Decision, Evaluation, SeatVerdict } from '../model/decision.ts'
 import type { Refusal } from '../model/errors.ts'
+import { upstreamOf } from '../model/route.ts'
 import { unreadableEvaluation } from '../decision/engine.ts'
 import { ProcessEphemeral } from '../oidc/sign-in/ephemeral.ts'
 import { printable } from '../telemetry/readable.ts'
@@ -165,9 +166,8 @@ function formatEvaluation({ decision }: Evaluation): string {
 
 function routeLine({ route, method, path }: Decision): string {
   if (route === null) return `none for ${method} ${path}`
-  const upstream = route.target.kind === 'upstream' ? route.target.name : 'seatgate'
   const place = route.place === null ? 'built in' : `${route.place.file}:${route.place.line}`
-  return `${route.id} → ${upstream} (${place})`
+  return `${route.id} → ${upstreamOf(route)} (${place})`
 }
 
 function callerLine({ principal }: Decision): string {

@@ -1,8 +1,8 @@
 /** `seatgate routes`: lists the compiled table, built-in routes included. */
 
 import { posix } from 'node:path'
-import { BUILT_IN, upstreamOf } from '../access/change.ts'
-import type { Route } from '../model/route.ts'
+import { BUILT_IN } from '../access/change.ts'
+import { type Route, upstreamOf } from '../model/route.ts'
 import { defineCommand } from './command.ts'
 import { loadWithTables } from './load.ts'
 import { CONFIG, JSON_OUTPUT } from './options.ts'

@@ -6,6 +6,11 @@ import type { Principal } from './principal.ts'
 /** What a route requires of a caller: nothing, any valid credential, or a permission in the request's space. */
 export type Requirement = 'public' | 'authenticated' | (string & {})
 
+/** Whether a Seat is needed for it. */
+export function needsPermission(requirement: Requirement): boolean {
+  return requirement !== 'public' && requirement !== 'authenticated'
+}
+
 /** Position in a configuration file. Lines and columns count from 1. */
 export interface Place {
   readonly file: string
@@ -39,6 +44,11 @@ export type RouteTarget =
   | { readonly kind: 'local'; readonly handler: LocalHandler }
   /** A public handler. Null: the endpoint is not configured, and the gateway responds as if no route matched. */
   | { readonly kind: 'public'; readonly handler: PublicHandler | null }
+
+/** The name of the upstream in logs and lists; `seatgate` for a built-in route. */
+export function upstreamOf({ target }: Route): string {
+  return target.kind === 'upstream' ? target.name : 'seatgate'
+}
 
 /** A built-in endpoint. It runs after the decision, as an upstream does, and returns its response as a value. */
 export type LocalHandler = (request: LocalRequest) => Promise<LocalResponse | Refusal>

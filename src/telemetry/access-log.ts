@@ -6,7 +6,7 @@
 import type { Refusal } from '../model/errors.ts'
 import type { Exchange, OpenWebSocket } from '../http/server/exchange.ts'
 import type { ConsideredSeat } from '../model/decision.ts'
-import type { Route } from '../model/route.ts'
+import { upstreamOf } from '../model/route.ts'
 
 /** Seats in one line: a credential may name thousands. */
 const MAX_SEATS = 20
@@ -104,10 +104,6 @@ const PLAIN = /^[ !#-[\]-~]*$/
 
 function quoted(text: string): string {
   return PLAIN.test(text) ? `"${text}"` : JSON.stringify(text)
-}
-
-function upstreamOf({ target }: Route): string {
-  return target.kind === 'upstream' ? target.name : 'seatgate'
 }
 
 /** The cause in one line: code and message. Never its stack or properties: an error may carry a request. */

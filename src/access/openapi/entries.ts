@@ -1,7 +1,7 @@
 /** Entries of a route table for the operations of a description. */
 
 import { isPermission } from '../../../seats-admin/model/permission.ts'
-import { readPattern } from '../../decision/router/pattern.ts'
+import { NO_EXCEPTIONS, readPattern } from '../../decision/router/pattern.ts'
 import type { Described, Operation, Remark } from './operations.ts'
 
 export interface ImportedEntry {
@@ -30,7 +30,6 @@ export function templateFault(template: string): string | null {
     : 'does not make a permission <resource>:<operation>'
 }
 
-const NO_EXCEPTIONS = { allowSemicolons: false, allowEncodedSlashes: false }
 const REVIEW_OPEN = 'the description names no credential'
 
 /** What can't be expressed is among the remarks. */

@@ -25,6 +25,11 @@ export interface PathExceptions {
   readonly allowEncodedSlashes: boolean
 }
 
+export const NO_EXCEPTIONS: PathExceptions = Object.freeze({
+  allowSemicolons: false,
+  allowEncodedSlashes: false,
+})
+
 /** The pattern, or a sentence that describes its fault. */
 export function readPattern(path: string, allowed: PathExceptions): Pattern | string {
   if (!path.startsWith('/')) return 'a path must begin with a slash'

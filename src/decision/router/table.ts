@@ -10,7 +10,14 @@ import { PathParams } from '../../model/decision.ts'
 import type { Route } from '../../model/route.ts'
 import { fallbacks } from './fallback.ts'
 import { overlaps } from './overlap.ts'
-import { covers, type PathExceptions, type Pattern, readPattern, restEqualsParams } from './pattern.ts'
+import {
+  covers,
+  NO_EXCEPTIONS,
+  type PathExceptions,
+  type Pattern,
+  readPattern,
+  restEqualsParams,
+} from './pattern.ts'
 import { allowedMethods, find, insert, Node } from './tree.ts'
 
 export interface Match {
@@ -46,8 +53,6 @@ export class RouteTable {
 }
 
 type Upstreams = ReadonlyMap<string, PathExceptions>
-
-const NO_EXCEPTIONS: PathExceptions = Object.freeze({ allowSemicolons: false, allowEncodedSlashes: false })
 
 export interface Compiled {
   readonly table: RouteTable
