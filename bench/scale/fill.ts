@@ -17,8 +17,8 @@ const SEATS = `INSERT INTO seatgate.seats (tenant, id, name, spaces, permissions
   SELECT row.tenant, row.id, row.name, row.spaces, row.permissions, 'bench', row.at
   FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[])
     AS row (tenant, id, name, spaces, permissions, at)`
-const CHANGES = `INSERT INTO seatgate.changes (seq, mark, tenant, kind, key)
-  SELECT * FROM unnest($1::bigint[], $2::integer[], $3::text[], $4::text[], $5::text[])`
+const CHANGES = `INSERT INTO seatgate.changes (seq, mark, tenant, kind, key, audited)
+  SELECT *, true FROM unnest($1::bigint[], $2::integer[], $3::text[], $4::text[], $5::text[])`
 const COUNTER = 'UPDATE seatgate.counter SET seq = $1, mark = $2, id_time = $3'
 const SIZE = `SELECT pg_table_size('seatgate.seats') AS rows, pg_indexes_size('seatgate.seats') AS indexes`
 

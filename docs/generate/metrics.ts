@@ -27,6 +27,9 @@ export const LABELS: Readonly<Record<string, readonly string[]>> = {
   seatgate_upstream_ejections_total: ['upstream'],
   seatgate_upstream_retries_total: ['upstream'],
   seatgate_config_reloads_total: ['result'],
+  seatgate_config_info: ['hash'],
+  seatgate_config_changes_total: ['kind'],
+  seatgate_shadow_decisions_total: ['result'],
   seatgate_write_answered_seconds: ['by'],
 }
 

@@ -1,9 +1,10 @@
 /** Which regions of which pages are generated, and from what. */
 
 import type { Command } from '../../src/cli/command.ts'
-import { bodies, bodyTable } from './bodies.ts'
 import { codeTable } from './codes.ts'
+import { reasonTable } from './reasons.ts'
 import { commandSections } from './commands.ts'
+import { endpointRegions } from './endpoints.ts'
 import { ownMetrics, processMetrics } from './metrics.ts'
 import { replaceRegion } from './regions.ts'
 import { gatewaySettings, routeSettings } from './settings.ts'
@@ -14,11 +15,12 @@ export function generatedRegions(
   commands: readonly Command[],
 ): Record<string, Record<string, string>> {
   return {
+    'access.md': { reasons: reasonTable() },
     'cli.md': { commands: commandSections(commands) },
     'configuration.md': { gateway: gatewaySettings(), routes: routeSettings() },
     'errors.md': { codes: codeTable() },
     'metrics.md': { gateway: ownMetrics(exposition), process: processMetrics(exposition) },
-    'seats-api.md': Object.fromEntries(Object.keys(bodies).map((each) => [each, bodyTable(each)])),
+    'seats-api.md': endpointRegions(),
   }
 }
 

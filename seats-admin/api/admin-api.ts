@@ -1,9 +1,20 @@
-/** The Seat and API key endpoints. The gateway adds them to its routes and calls them after authorization. */
+/** The endpoints of administration. The gateway adds them to its routes and calls them after authorization. */
 
 import { apiKeyEndpoints } from './api-keys.ts'
+import { auditEndpoints } from './audit.ts'
+import { blockEndpoints } from './blocks.ts'
 import type { AdminDeps, AdminEndpoint } from './endpoint.ts'
 import { seatEndpoints } from './seats.ts'
+import { sessionEndpoints } from './sessions.ts'
+import { userEndpoints } from './users.ts'
 
 export function createAdminApi(deps: AdminDeps): AdminEndpoint[] {
-  return [...seatEndpoints(deps), ...apiKeyEndpoints(deps)]
+  return [
+    ...seatEndpoints(deps),
+    ...apiKeyEndpoints(deps),
+    ...userEndpoints(deps),
+    ...sessionEndpoints(deps),
+    ...blockEndpoints(deps),
+    ...auditEndpoints(deps),
+  ]
 }

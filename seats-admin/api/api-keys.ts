@@ -1,56 +1,88 @@
 /** `/v1/api-keys`. Only the response to POST contains the key's text. */
 
+import { apiKeyTag } from '../model/entity-tag.ts'
+import { text } from '../model/json-schema.ts'
 import { isRefusal } from '../model/refusal.ts'
-import { type AdminDeps, type AdminEndpoint, respondToWrite, noContent, writerOf } from './endpoint.ts'
-import { readApiKeyInput } from './input.ts'
-import { readPage } from './page.ts'
+import {
+  type AdminDeps,
+  type AdminEndpoint,
+  endpoint,
+  noContent,
+  respondToWrite,
+  tagged,
+  writerOf,
+} from './endpoint.ts'
+import { apiKeyBody, apiKeyInput } from './input.ts'
+import { PAGE, pageOf } from './page.ts'
+import { ID } from './parameters.ts'
 import { apiKey, createdApiKey, listing } from './views.ts'
+
+const params = { id: text('The id of the API key.', ID) }
+const apiKeys = listing(apiKey)
 
 export function apiKeyEndpoints(deps: AdminDeps): AdminEndpoint[] {
   return [
-    {
+    endpoint({
       method: 'POST',
       path: '/v1/api-keys',
       permission: 'api-keys:create',
+      operation: 'createApiKey',
+      summary: 'Creates an API key, and answers with its text.',
+      body: apiKeyBody,
+      answers: { 200: createdApiKey.schema },
+      tagged: true,
+      codes: ['grant_exceeds_own'],
       async handle({ body, caller }) {
         const writer = writerOf(caller, deps)
-        const input = readApiKeyInput(body, writer.now)
+        const input = apiKeyInput(body, writer.now)
         if (isRefusal(input)) return input
         const write = deps.store.createApiKey(writer, input)
-        return respondToWrite(write, deps, (made) => ({ status: 200, body: createdApiKey(made) }))
+        return respondToWrite(write, deps, (made) => tagged(apiKeyTag(made), createdApiKey(made)))
       },
-    },
-    {
+    }),
+    endpoint({
       method: 'GET',
       path: '/v1/api-keys',
       permission: 'api-keys:list',
+      operation: 'listApiKeys',
+      summary: 'Lists the API keys that the caller may see, revoked ones included.',
+      query: PAGE,
+      answers: { 200: apiKeys.schema },
+      codes: [],
       async handle({ query, caller: { tenant, scope } }) {
-        const page = readPage(query)
-        if (isRefusal(page)) return page
-        const found = await deps.store.listApiKeys(tenant, { ...page, scope })
-        return { status: 200, body: listing(found, apiKey) }
+        const found = await deps.store.listApiKeys(tenant, { ...pageOf(query), scope })
+        return { status: 200, body: apiKeys(found) }
       },
-    },
-    {
+    }),
+    endpoint({
       method: 'GET',
       path: '/v1/api-keys/{id}',
       permission: 'api-keys:read',
-      async handle({ params, caller: { tenant, scope } }) {
-        const found = await deps.store.readApiKey(tenant, params.id ?? '', scope)
-        return isRefusal(found) ? found : { status: 200, body: apiKey(found) }
+      operation: 'readApiKey',
+      summary: 'Reads an API key.',
+      params,
+      answers: { 200: apiKey.schema },
+      tagged: true,
+      codes: ['api_key_not_found'],
+      async handle({ params: { id }, caller: { tenant, scope } }) {
+        const found = await deps.store.readApiKey(tenant, id, scope)
+        return isRefusal(found) ? found : tagged(apiKeyTag(found), apiKey(found))
       },
-    },
-    {
+    }),
+    endpoint({
       method: 'DELETE',
       path: '/v1/api-keys/{id}',
       permission: 'api-keys:delete',
-      async handle({ params, caller }) {
-        return respondToWrite(
-          deps.store.revokeApiKey(writerOf(caller, deps), params.id ?? ''),
-          deps,
-          noContent,
-        )
+      operation: 'revokeApiKey',
+      summary: 'Revokes an API key.',
+      params,
+      answers: { 204: null },
+      conditional: true,
+      codes: ['grant_exceeds_own', 'api_key_not_found'],
+      async handle({ params: { id }, ifMatch, caller }) {
+        const write = deps.store.revokeApiKey(writerOf(caller, deps, ifMatch), id)
+        return respondToWrite(write, deps, noContent)
       },
-    },
+    }),
   ]
 }

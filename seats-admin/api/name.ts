@@ -1,7 +1,7 @@
 /** The syntax of Seat and API key names. */
 
 /** Unicode code points. */
-const MAX_LENGTH = 256
+export const MAX_LENGTH = 256
 /** C0, DEL, C1, U+2028 and U+2029: names appear in log lines. */
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/
 

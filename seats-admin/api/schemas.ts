@@ -1,4 +1,6 @@
-/** JSON Schemas of the request bodies. `validate.ts` defines the formats. */
+/** JSON Schemas of the request bodies. `formats.ts` defines the formats. */
+
+import { list, orNull, strictObject, text, textItem } from '../model/json-schema.ts'
 
 /** Every request with the key looks up each of its Seats. */
 const MAX_SEATS_OF_KEY = 1000
@@ -6,29 +8,57 @@ const MAX_SEATS_OF_KEY = 1000
 const MAX_SPACES = 10_000
 const MAX_PERMISSIONS = 10_000
 
-const name = { type: 'string', format: 'name' }
-const spaces = { type: 'array', maxItems: MAX_SPACES, items: { type: 'string', format: 'space' } }
-const permissions = {
-  type: 'array',
-  maxItems: MAX_PERMISSIONS,
-  items: { type: 'string', format: 'permission' },
+const fieldsOfSeat = {
+  name: text('Unique in the tenant.', { format: 'name', examples: ['Viewer'] }),
+  spaces: list(textItem({ format: 'space', examples: ['main'] }), 'Where the permissions are granted.', {
+    maxItems: MAX_SPACES,
+  }),
+  permissions: list(
+    textItem({ format: 'permission', examples: ['trainings:list'] }),
+    'What the Seat grants in each of its spaces.',
+    { maxItems: MAX_PERMISSIONS },
+  ),
 }
 
-export const seatPatchSchema = {
-  type: 'object',
-  properties: { name, spaces, permissions },
-  additionalProperties: false,
-}
+export const seatSchema = strictObject(fieldsOfSeat)
 
-export const seatSchema = { ...seatPatchSchema, required: ['name', 'spaces', 'permissions'] }
+export const seatPatchSchema = strictObject({}, fieldsOfSeat)
 
-export const apiKeySchema = {
-  type: 'object',
-  properties: {
-    name,
-    seats: { type: 'array', maxItems: MAX_SEATS_OF_KEY, items: name },
-    expires_at: { type: 'string', nullable: true, format: 'expiry' },
+export const apiKeySchema = strictObject(
+  {
+    name: text('Need not be unique.', { format: 'name', examples: ['nightly export'] }),
+    seats: list(textItem({ format: 'name', examples: ['Viewer'] }), 'Names of existing Seats.', {
+      maxItems: MAX_SEATS_OF_KEY,
+    }),
   },
-  required: ['name', 'seats'],
-  additionalProperties: false,
-}
+  {
+    expires_at: orNull(
+      text('When the key expires; absent or null: never.', {
+        format: 'expiry',
+        examples: ['2099-01-01T00:00:00Z'],
+      }),
+    ),
+  },
+)
+
+export const blockSchema = strictObject(
+  {
+    user: text('The `sub` of the user.', {
+      minLength: 1,
+      maxLength: 1024,
+      format: 'well-formed',
+      examples: ['alice'],
+    }),
+  },
+  {
+    until: orNull(
+      text('When the block ends; absent or null: when it is deleted.', {
+        format: 'expiry',
+        examples: ['2099-01-01T00:00:00Z'],
+      }),
+    ),
+    reason: orNull(
+      text('For people.', { maxLength: 1024, format: 'well-formed', examples: ['left the company'] }),
+    ),
+  },
+)

@@ -1,66 +1,102 @@
 /** `/v1/seats`. */
 
+import { seatTag } from '../model/entity-tag.ts'
+import { text } from '../model/json-schema.ts'
 import { isRefusal } from '../model/refusal.ts'
-import { type AdminDeps, type AdminEndpoint, respondToWrite, noContent, writerOf } from './endpoint.ts'
-import { readSeatInput, readSeatPatch } from './input.ts'
-import { readPage } from './page.ts'
+import {
+  type AdminDeps,
+  type AdminEndpoint,
+  endpoint,
+  noContent,
+  respondToWrite,
+  tagged,
+  writerOf,
+} from './endpoint.ts'
+import { seatBody, seatPatchBody } from './input.ts'
+import { PAGE, pageOf } from './page.ts'
+import { ID } from './parameters.ts'
 import { createdSeat, listedSeat, listing, seat } from './views.ts'
+
+const params = { seat_id: text('The id of the Seat.', ID) }
+const seats = listing(listedSeat)
 
 export function seatEndpoints(deps: AdminDeps): AdminEndpoint[] {
   return [
-    {
+    endpoint({
       method: 'POST',
       path: '/v1/seats',
       permission: 'seats:create',
+      operation: 'createSeat',
+      summary: 'Creates a Seat.',
+      body: seatBody,
+      answers: { 200: createdSeat.schema },
+      tagged: true,
+      codes: ['grant_exceeds_own', 'seat_name_taken'],
       async handle({ body, caller }) {
-        const input = readSeatInput(body)
-        if (isRefusal(input)) return input
-        const write = deps.store.createSeat(writerOf(caller, deps), input)
-        return respondToWrite(write, deps, (made) => ({ status: 200, body: createdSeat(made) }))
+        const write = deps.store.createSeat(writerOf(caller, deps), body)
+        return respondToWrite(write, deps, (made) => tagged(seatTag(made), createdSeat(made)))
       },
-    },
-    {
+    }),
+    endpoint({
       method: 'GET',
       path: '/v1/seats',
       permission: 'seats:list',
+      operation: 'listSeats',
+      summary: 'Lists the Seats that the caller may see.',
+      query: PAGE,
+      answers: { 200: seats.schema },
+      codes: [],
       async handle({ query, caller: { tenant, scope } }) {
-        const page = readPage(query)
-        if (isRefusal(page)) return page
-        const found = await deps.store.listSeats(tenant, { ...page, scope })
-        return { status: 200, body: listing(found, listedSeat) }
+        const found = await deps.store.listSeats(tenant, { ...pageOf(query), scope })
+        return { status: 200, body: seats(found) }
       },
-    },
-    {
+    }),
+    endpoint({
       method: 'GET',
       path: '/v1/seats/{seat_id}',
       permission: 'seats:read',
-      async handle({ params, caller: { tenant, scope } }) {
-        const found = await deps.store.readSeat(tenant, params.seat_id ?? '', scope)
-        return isRefusal(found) ? found : { status: 200, body: seat(found) }
+      operation: 'readSeat',
+      summary: 'Reads a Seat.',
+      params,
+      answers: { 200: seat.schema },
+      tagged: true,
+      codes: ['seat_not_found'],
+      async handle({ params: { seat_id }, caller: { tenant, scope } }) {
+        const found = await deps.store.readSeat(tenant, seat_id, scope)
+        return isRefusal(found) ? found : tagged(seatTag(found), seat(found))
       },
-    },
-    {
+    }),
+    endpoint({
       method: 'PUT',
       path: '/v1/seats/{seat_id}',
       permission: 'seats:update',
-      async handle({ params, body, caller }) {
-        const patch = readSeatPatch(body)
-        if (isRefusal(patch)) return patch
-        const write = deps.store.updateSeat(writerOf(caller, deps), params.seat_id ?? '', patch)
-        return respondToWrite(write, deps, (updated) => ({ status: 200, body: seat(updated) }))
+      operation: 'updateSeat',
+      summary: 'Changes the fields of a Seat that the body has.',
+      params,
+      body: seatPatchBody,
+      answers: { 200: seat.schema },
+      tagged: true,
+      conditional: true,
+      codes: ['grant_exceeds_own', 'seat_not_found', 'seat_name_taken', 'last_administrator'],
+      async handle({ params: { seat_id }, body, ifMatch, caller }) {
+        const write = deps.store.updateSeat(writerOf(caller, deps, ifMatch), seat_id, body)
+        return respondToWrite(write, deps, (updated) => tagged(seatTag(updated), seat(updated)))
       },
-    },
-    {
+    }),
+    endpoint({
       method: 'DELETE',
       path: '/v1/seats/{seat_id}',
       permission: 'seats:delete',
-      async handle({ params, caller }) {
-        return respondToWrite(
-          deps.store.deleteSeat(writerOf(caller, deps), params.seat_id ?? ''),
-          deps,
-          noContent,
-        )
+      operation: 'deleteSeat',
+      summary: 'Deletes a Seat.',
+      params,
+      answers: { 204: null },
+      conditional: true,
+      codes: ['grant_exceeds_own', 'seat_not_found', 'last_administrator'],
+      async handle({ params: { seat_id }, ifMatch, caller }) {
+        const write = deps.store.deleteSeat(writerOf(caller, deps, ifMatch), seat_id)
+        return respondToWrite(write, deps, noContent)
       },
-    },
+    }),
   ]
 }

@@ -1,37 +1,10 @@
 /** Validates a body against a schema and reports each fault with a message and a JSON Pointer. */
 
 import { Ajv, type ErrorObject, type Options, type ValidateFunction } from 'ajv'
-import { isPermission } from '../model/permission.ts'
+import type { Schema } from '../model/json-schema.ts'
 import { type AdminFault, type AdminRefusal, inputInvalid, MAX_FAULTS } from '../model/refusal.ts'
-import { isSpaceId } from '../model/space.ts'
-import { parseDateTime } from './date-time.ts'
-import { isName } from './name.ts'
+import { formatOf, FORMATS } from './formats.ts'
 import { pointerTo } from './pointer.ts'
-
-interface Format {
-  readonly accepts: (text: string) => boolean
-  readonly otherwise: string
-}
-
-const FORMATS: Readonly<Record<string, Format>> = {
-  name: {
-    accepts: isName,
-    otherwise:
-      'must be 1 to 256 characters, without control characters, and without leading or trailing white space',
-  },
-  space: {
-    accepts: isSpaceId,
-    otherwise: 'must be a space id: up to 128 of A-Z a-z 0-9 . _ ~ -, beginning with a letter or a digit',
-  },
-  permission: {
-    accepts: isPermission,
-    otherwise: 'must be <resource>:<operation>, each of A-Z a-z 0-9 . _ -, or exactly *',
-  },
-  expiry: {
-    accepts: (text) => parseDateTime(text) !== null,
-    otherwise: 'must be a date-time with an offset (RFC 3339)',
-  },
-}
 
 /** Members and items of a body up to which all faults are reported. For a larger body only the first one is. */
 const MAX_SIZE = 1000
@@ -41,12 +14,17 @@ const MAX_ECHO = 128
 const first = withFormats({ allErrors: false })
 const all = withFormats({ allErrors: true })
 
-/** @returns a function that returns the body itself or a refusal */
-export function checker<T>(schema: object): (body: unknown) => T | AdminRefusal {
+/** Checks a body: returns the body itself or a refusal. */
+export interface Checker<T> {
+  (body: unknown): T | AdminRefusal
+  readonly schema: Schema<T>
+}
+
+export function checker<T>(schema: Schema<T>): Checker<T> {
   const isValid = first.compile<T>(schema)
   // Compiled when it is needed first: a start does not wait for it.
   let explain: ValidateFunction<T> | null = null
-  return (body) => {
+  const check = (body: unknown): T | AdminRefusal => {
     if (body === undefined) return inputInvalid([{ path: '', message: 'a JSON body is required' }])
     if (!isValid(body)) {
       const validate = sizeOf(body) > MAX_SIZE ? isValid : (explain ??= all.compile<T>(schema))
@@ -56,10 +34,11 @@ export function checker<T>(schema: object): (body: unknown) => T | AdminRefusal 
     const duplicates = duplicatesIn(body)
     return duplicates.length > 0 ? inputInvalid(duplicates) : body
   }
+  return Object.assign(check, { schema })
 }
 
 function withFormats(options: Options): Ajv {
-  const ajv = new Ajv({ ...options, strict: true })
+  const ajv = new Ajv({ ...options, strict: true, allowUnionTypes: true })
   for (const [name, { accepts }] of Object.entries(FORMATS)) ajv.addFormat(name, accepts)
   return ajv
 }
@@ -79,7 +58,9 @@ function faultOf({ keyword, instancePath, params, message }: ErrorObject): Admin
     if (name.length > MAX_ECHO) return { path: instancePath, message: 'has an unknown field' }
     return { path: pointerTo(instancePath, name), message: 'is not a known field' }
   }
-  const otherwise = keyword === 'format' ? FORMATS[params.format]?.otherwise : message
+  if (keyword === 'type')
+    return { path: instancePath, message: `must be ${[params.type].flat().join(' or ')}` }
+  const otherwise = keyword === 'format' ? formatOf(params.format)?.otherwise : message
   return { path: instancePath, message: otherwise ?? 'is not valid' }
 }
 

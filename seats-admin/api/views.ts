@@ -1,64 +1,248 @@
-/** The JSON forms of Seats and API keys. The endpoints return different fields, so each has its own form. */
+/** The JSON forms of Seats, API keys and sessions. The endpoints return different fields, so each has its own form. */
 
 import type { ApiKey } from '../model/api-key.ts'
+import type { Block } from '../model/block.ts'
+import {
+  count,
+  flag,
+  list,
+  named,
+  object,
+  oneOf,
+  orNull,
+  type Schema,
+  text,
+  textItem,
+  time,
+  type View,
+  view,
+} from '../model/json-schema.ts'
 import type { ListedSeat, StoredSeat } from '../model/seat.ts'
+import type { ListedSession } from '../model/session.ts'
+import type { User } from '../model/user.ts'
+import { ID } from './parameters.ts'
 
-export function createdSeat(seat: StoredSeat) {
+const id = text('A ULID: ids sort in order of creation.', ID)
+const createdAt = time('When it was created.')
+const createdBy = text('Who created it: the `sub` of the token, or the id of the API key.')
+
+const seatFields = {
+  id,
+  name: text('Unique in the tenant.', { examples: ['Viewer'] }),
+  spaces: list(textItem({ examples: ['main'] }), 'Where the permissions are granted.'),
+  permissions: list(
+    textItem({ examples: ['trainings:list'] }),
+    'What the Seat grants in each of its spaces.',
+  ),
+}
+
+export const createdSeat = view(
+  named('CreatedSeat', 'A Seat that was just created.', {
+    ...object({ ...seatFields, created_by: createdBy, created_at: createdAt }),
+  }),
+  shownSeat,
+)
+
+function shownSeat(stored: StoredSeat) {
   return {
-    id: seat.id,
-    name: seat.name,
-    spaces: seat.spaces,
-    permissions: seat.permissions,
-    created_by: seat.createdBy,
-    created_at: time(seat.createdAt),
+    id: stored.id,
+    name: stored.name,
+    spaces: stored.spaces,
+    permissions: stored.permissions,
+    created_by: stored.createdBy,
+    created_at: timeText(stored.createdAt),
   }
 }
 
-/** Before the first update `updated_at` equals `created_at`, and `updated_by` is absent. */
-export function seat(stored: StoredSeat) {
-  return {
-    ...createdSeat(stored),
+export const seat = view(
+  named(
+    'Seat',
+    'A Seat.',
+    object(
+      {
+        ...seatFields,
+        created_by: createdBy,
+        created_at: createdAt,
+        updated_at: time('When it was last updated: `created_at` before the first update.'),
+      },
+      { updated_by: text('Who updated it last. Absent before the first update.') },
+    ),
+  ),
+  (stored: StoredSeat) => ({
+    ...shownSeat(stored),
     ...(stored.updatedBy === null ? {} : { updated_by: stored.updatedBy }),
-    updated_at: time(stored.updatedAt ?? stored.createdAt),
-  }
-}
+    updated_at: timeText(stored.updatedAt ?? stored.createdAt),
+  }),
+)
 
-export function listedSeat(listed: ListedSeat) {
-  return {
+export const listedSeat = view(
+  named(
+    'ListedSeat',
+    'A Seat as lists have it.',
+    object({
+      ...seatFields,
+      member_count: count('Users whose latest sign-in or refresh carried the Seat.'),
+      created_at: createdAt,
+    }),
+  ),
+  (listed: ListedSeat) => ({
     id: listed.id,
     name: listed.name,
     spaces: listed.spaces,
     permissions: listed.permissions,
     member_count: listed.memberCount,
-    created_at: time(listed.createdAt),
-  }
+    created_at: timeText(listed.createdAt),
+  }),
+)
+
+const apiKeyFields = {
+  id,
+  name: text('As it was given.', { examples: ['nightly export'] }),
+  seats: list(textItem({ examples: ['Viewer'] }), 'The names that its Seats have now.'),
+  created_by: createdBy,
+  created_at: createdAt,
+}
+const apiKeyTimes = {
+  expires_at: time('When it expires. Absent: never.'),
+  revoked_at: time('When it was revoked. Absent: it was not.'),
+  last_used_at: time('When a request was last authenticated by it, minutes ago at most. Absent: never.'),
 }
 
-export function apiKey(key: ApiKey) {
+export const apiKey = view(
+  named('ApiKey', 'An API key, without its text.', object(apiKeyFields, apiKeyTimes)),
+  shownApiKey,
+)
+
+function shownApiKey(key: ApiKey) {
   return {
     id: key.id,
     name: key.name,
     seats: key.seats,
     created_by: key.createdBy,
-    created_at: time(key.createdAt),
-    ...(key.expiresAt === null ? {} : { expires_at: time(key.expiresAt) }),
-    ...(key.revokedAt === null ? {} : { revoked_at: time(key.revokedAt) }),
+    created_at: timeText(key.createdAt),
+    ...(key.expiresAt === null ? {} : { expires_at: timeText(key.expiresAt) }),
+    ...(key.revokedAt === null ? {} : { revoked_at: timeText(key.revokedAt) }),
+    ...(key.lastUsedAt === null ? {} : { last_used_at: timeText(key.lastUsedAt) }),
   }
 }
 
 /** The only response with the key's text. */
-export function createdApiKey(made: ApiKey & { readonly key: string }) {
-  return { ...apiKey(made), key: made.key }
+export const createdApiKey = view(
+  named(
+    'CreatedApiKey',
+    'An API key that was just created, with its text.',
+    object(
+      {
+        ...apiKeyFields,
+        key: text('The text of the key. It is in this response only.', { examples: ['sk_…'] }),
+      },
+      apiKeyTimes,
+    ),
+  ),
+  (made: ApiKey & { readonly key: string }) => ({ ...shownApiKey(made), key: made.key }),
+)
+
+export const block = view(
+  named(
+    'Block',
+    'A user that is refused with every token and session.',
+    object(
+      {
+        id,
+        user: text('The `sub` of the user.', { examples: ['alice'] }),
+        created_by: createdBy,
+        created_at: createdAt,
+      },
+      {
+        until: time('When it ends. Absent: when it is deleted.'),
+        reason: text('For people. Absent: none was given.', { examples: ['left the company'] }),
+      },
+    ),
+  ),
+  (stored: Block) => ({
+    id: stored.id,
+    user: stored.user,
+    ...(stored.until === null ? {} : { until: timeText(stored.until) }),
+    ...(stored.reason === null ? {} : { reason: stored.reason }),
+    created_by: stored.createdBy,
+    created_at: timeText(stored.createdAt),
+  }),
+)
+
+export const user = view(
+  named(
+    'User',
+    'A user, as sign-ins made them known.',
+    object({
+      sub: text('Alone identifies the user.', { examples: ['alice'] }),
+      email: orNull(text('Of the latest sign-in. Null: the provider did not tell it.')),
+      last_sign_in: orNull(time('The latest sign-in or refresh. Null: from before it was recorded.')),
+      seats: list(textItem({ examples: ['Viewer'] }), 'Names of the Seats of the latest sign-in.'),
+      blocked: flag('Whether a block is in force.'),
+    }),
+  ),
+  ({ sub, email, lastSignIn, seats, blocked }: User & { readonly blocked: boolean }) => ({
+    sub,
+    email,
+    last_sign_in: lastSignIn === null ? null : timeText(lastSignIn),
+    seats,
+    blocked,
+  }),
+)
+
+export const listedSession = view(
+  named(
+    'Session',
+    'A sign-in session that has neither ended nor expired.',
+    object(
+      {
+        id: text('Tokens of the session carry it as `sid`.'),
+        user: text('The `sub` of the user.', { examples: ['alice'] }),
+        kind: oneOf(['browser', 'program'], 'Who began it: its cookie opens that of a browser.'),
+        expires_at: time('When it expires.'),
+      },
+      {
+        email: text('For information. Absent: the provider gave none.'),
+        created_at: time('When it began. Absent: before this was recorded.'),
+      },
+    ),
+  ),
+  ({ id: session, user: sub, email, kind, createdAt: began, expiresAt }: ListedSession) => ({
+    id: session,
+    user: sub,
+    ...(email === null ? {} : { email }),
+    kind,
+    ...(began === null ? {} : { created_at: timeText(began) }),
+    expires_at: timeText(expiresAt),
+  }),
+)
+
+interface Page<I> {
+  readonly data: readonly I[]
+  readonly hasMore: boolean
 }
 
-export function listing<V, S>(
-  { data, hasMore }: { data: readonly V[]; hasMore: boolean },
-  view: (item: V) => S,
-) {
-  return { data: data.map(view), has_more: hasMore, count: data.length }
+/** A page of items. */
+export function listing<I, V>(item: View<I, V>, order = 'In order of creation.') {
+  const schema = object({
+    data: list(item.schema, order),
+    has_more: flag('Whether more items follow.'),
+    count: count('Items on the page.'),
+  })
+  return view(schema as Schema<PageOf<V>>, ({ data, hasMore }: Page<I>) => ({
+    data: data.map((each) => item(each)),
+    has_more: hasMore,
+    count: data.length,
+  }))
+}
+
+interface PageOf<V> {
+  readonly data: readonly V[]
+  readonly has_more: boolean
+  readonly count: number
 }
 
 /** RFC 3339, UTC, milliseconds. */
-function time(ms: number): string {
+function timeText(ms: number): string {
   return new Date(ms).toISOString()
 }

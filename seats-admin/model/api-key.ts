@@ -15,12 +15,24 @@ export interface ApiKey {
   readonly id: string
   readonly tenant: string
   readonly name: string
+  /** Counts the writes, from 1. */
+  readonly version: number
   /** The current names of its Seats. Deleted Seats are removed permanently. */
   readonly seats: readonly string[]
   readonly createdBy: string
   readonly createdAt: number
   readonly expiresAt: number | null
   readonly revokedAt: number | null
+  /** A use of the key, some minutes before the last one at most; null if none was recorded. */
+  readonly lastUsedAt: number | null
+}
+
+/** A request that an API key authenticated. */
+export interface KeyUse {
+  readonly tenant: string
+  readonly id: string
+  /** ms since the epoch */
+  readonly at: number
 }
 
 /** The data of an API key for authentication. */
@@ -32,6 +44,14 @@ export interface StoredApiKey {
   readonly seatIds: readonly string[]
   readonly expiresAt: number | null
   readonly revokedAt: number | null
+}
+
+/** @param now ms since the epoch. A key is valid up to its expiry, exclusive. */
+export function isAccepted(
+  { expiresAt, revokedAt }: Pick<ApiKey, 'expiresAt' | 'revokedAt'>,
+  now: number,
+): boolean {
+  return revokedAt === null && (expiresAt === null || now < expiresAt)
 }
 
 /** The fields of a key's text, trusted only after its hash was compared. */

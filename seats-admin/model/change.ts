@@ -5,13 +5,14 @@
  * - `seat-name`: the Seat of this name (created, changed, renamed from or to, deleted)
  * - `api-key`: the API key of this id
  * - `session`: the sign-in session of this id
+ * - `block`: the block of the user with this `sub`, as a JSON string
  */
-export type ChangeKind = 'seat' | 'seat-name' | 'api-key' | 'session'
+export type ChangeKind = 'seat' | 'seat-name' | 'api-key' | 'session' | 'block'
 
 export interface Change {
   readonly tenant: string
   readonly kind: ChangeKind
-  /** A Seat's id or name, an API key's or a session's id. */
+  /** A Seat's id or name, an API key's or a session's id, a blocked user's `sub` as a JSON string. */
   readonly key: string
 }
 

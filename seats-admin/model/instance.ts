@@ -10,6 +10,8 @@ export interface Instance {
   readonly beat: number
   /** The newest change that it has applied, as of that beat. */
   readonly applied: number
+  /** The content hash of its route tables, as of that beat; null: an older version, which does not report it. */
+  readonly config: string | null
   /** Milliseconds since the beat by the store's clock. For people only: clocks step. */
   readonly age: number
 }
@@ -23,12 +25,14 @@ export interface Registry {
    * (any more): nothing was written then, and the reading must not be used for a lease.
    *
    * @param applied the newest change that every process of the instance has applied
+   * @param config the content hash of its route tables, for people; left out: not known
    */
   follow(
     id: string,
     beat: number,
     position: Position | null,
     applied: number,
+    config?: string,
   ): Promise<FeedReading & { readonly registered: boolean }>
   instances(): Promise<readonly Instance[]>
   /**

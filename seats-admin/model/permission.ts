@@ -1,6 +1,6 @@
 /** The permission grammar, whose one owner this is: `<resource>:<operation>`, or exactly `*`, which grants all. Pure. */
 
-const PERMISSION = /^[A-Za-z0-9._-]+:[A-Za-z0-9._-]+$/
+export const PERMISSION = /^[A-Za-z0-9._-]+:[A-Za-z0-9._-]+$/
 
 /** Grants every permission. `trainings:*` is none: it reads like a wildcard and would grant nothing. */
 export const EVERY_PERMISSION = '*'

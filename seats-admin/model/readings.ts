@@ -1,6 +1,7 @@
 /** Point reads of the store, for decisions and sign-in. */
 
 import type { StoredApiKey } from './api-key.ts'
+import type { BlocksReading, UserBlockReading } from './block.ts'
 import type { Position } from './change.ts'
 import type { SeatLists } from './seat.ts'
 
@@ -49,4 +50,10 @@ export interface GrantReader {
   spacesByName(tenant: string, name: string): Promise<AsOf<SpacesReading | null>>
   seatById(tenant: string, id: string): Promise<AsOf<SeatLists | null>>
   apiKeyById(tenant: string, id: string): Promise<AsOf<StoredApiKey | null>>
+}
+
+/** Blocks of users, for decisions. */
+export interface BlockReader {
+  blocks(tenant: string): Promise<AsOf<BlocksReading>>
+  userBlock(tenant: string, user: string): Promise<AsOf<UserBlockReading>>
 }

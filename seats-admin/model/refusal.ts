@@ -7,9 +7,13 @@ export type AdminCode =
   | 'input_invalid'
   | 'seat_not_found'
   | 'api_key_not_found'
+  | 'block_not_found'
+  | 'user_not_found'
+  | 'session_not_found'
   | 'seat_name_taken'
   | 'grant_exceeds_own'
   | 'last_administrator'
+  | 'precondition_failed'
 
 export interface AdminFault {
   /** JSON Pointer (RFC 6901). */
@@ -34,6 +38,15 @@ export const apiKeyNotFound: AdminRefusal = {
   refused: 'api_key_not_found',
   detail: 'The API key does not exist.',
 }
+export const blockNotFound: AdminRefusal = { refused: 'block_not_found', detail: 'The block does not exist.' }
+export const userNotFound: AdminRefusal = {
+  refused: 'user_not_found',
+  detail: 'No sign-in of this user is known.',
+}
+export const sessionNotFound: AdminRefusal = {
+  refused: 'session_not_found',
+  detail: 'The session does not exist.',
+}
 export const seatNameTaken: AdminRefusal = {
   refused: 'seat_name_taken',
   detail: 'Another Seat of the tenant has this name.',
@@ -48,6 +61,11 @@ export const lastAdministrator: AdminRefusal = {
   refused: 'last_administrator',
   detail:
     'No other Seat of the admin space has *, or seats:update and seats:grant: the Seats of the tenant would become unmanageable.',
+}
+
+export const preconditionFailed: AdminRefusal = {
+  refused: 'precondition_failed',
+  detail: 'If-Match names another version: it was changed since you read it. Read it again.',
 }
 
 export function inputInvalid(faults: readonly AdminFault[]): AdminRefusal {

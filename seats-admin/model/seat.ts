@@ -25,6 +25,8 @@ export interface StoredSeat extends SeatInput {
   /** A ULID: sorts in order of creation. */
   readonly id: string
   readonly tenant: string
+  /** Counts the writes, from 1. */
+  readonly version: number
   readonly createdBy: string
   readonly createdAt: number
   /** Null until the first update. */

@@ -1,4 +1,11 @@
-/** A sign-in session as decisions need it. */
+/** A sign-in session as decisions need it: one of a browser, or the refresh family of a program, with its tokens. */
+
+/** 128 random bits in base64url; not a secret. */
+export const SESSION_ID = /^[A-Za-z0-9_-]{22}$/
+
+export function isSessionId(text: string): boolean {
+  return SESSION_ID.test(text)
+}
 
 /** Times in ms since the epoch, unless said otherwise. */
 export interface SessionRecord {
@@ -18,4 +25,16 @@ export interface SessionRecord {
   /** The end of it, whatever happens. Never moves. */
   readonly expiresAt: number
   readonly endedAt: number | null
+}
+
+/** A live session as administration shows it. Times in ms since the epoch. */
+export interface ListedSession {
+  readonly id: string
+  readonly user: string
+  readonly email: string | null
+  /** `browser`: a cookie opens it; `program`: its tokens do, and refresh handles. */
+  readonly kind: 'browser' | 'program'
+  /** Null for a session from before this was recorded. */
+  readonly createdAt: number | null
+  readonly expiresAt: number
 }

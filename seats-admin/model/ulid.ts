@@ -5,7 +5,7 @@
 
 const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 /** The first character holds only the upper 3 of 48 bits. */
-const ULID = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/
+export const ULID = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/
 
 const TIME_CHARACTERS = 10
 const RANDOM_CHARACTERS = 16

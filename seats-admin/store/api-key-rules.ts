@@ -16,8 +16,8 @@ export function newApiKey(writer: Writer, idTime: number, input: ApiKeyInput): A
   const { name, seats, expiresAt } = input
   const id = ulid(idTime, randomBytes(16))
   const key = formatApiKey(tenant, id, crockford(randomBytes(RANDOM_BYTES)))
-  const times = { createdBy: by, createdAt: now, expiresAt, revokedAt: null }
-  return { id, tenant, name, seats, ...times, key }
+  const times = { createdBy: by, createdAt: now, expiresAt, revokedAt: null, lastUsedAt: null }
+  return { id, tenant, name, version: 1, seats, ...times, key }
 }
 
 /** @returns the ids of the named Seats in order, or a refusal that lists the unknown names */
@@ -27,6 +27,11 @@ export function seatIdsOf(
 ): readonly string[] | AdminRefusal {
   const unknown = [...names.keys()].filter((at) => !found.has(names[at] ?? ''))
   return unknown.length > 0 ? unknownSeats(unknown) : names.map((name) => found.get(name) ?? '')
+}
+
+/** A second revocation keeps the first time. */
+export function revoked(key: ApiKey, now: number): ApiKey {
+  return { ...key, version: key.version + 1, revokedAt: key.revokedAt ?? now }
 }
 
 export function apiKeyChange(tenant: string, id: string): Change {

@@ -3,14 +3,15 @@
 import { type AdminRefusal, seatNotFound } from '../model/refusal.ts'
 import { maySee, type Scope } from '../model/scope.ts'
 import type { StoredSeat } from '../model/seat.ts'
-import { apiKeyColumns, type Dialect, type Row, SEAT_COLUMNS, storedSeat } from './rows.ts'
+import type { User } from '../model/user.ts'
+import { apiKeyColumns, type Dialect, type Row, SEAT_COLUMNS, storedSeat, user, userColumns } from './rows.ts'
+import type { Listing } from './store.ts'
 
 /** Characters of row text after which a page ends, because serializing it blocks the event loop. */
 export const PAGE_TEXT = 256 * 1024
 
-export interface Listing<V> {
-  data: V[]
-  hasMore: boolean
+export function listing<V>(data: V[], next: string | null): Listing<V> {
+  return { data, hasMore: next !== null, next }
 }
 
 /**
@@ -53,12 +54,23 @@ export function adminQueries(dialect: Dialect) {
  * The API keys visible outside the admin space: keys with Seats, all of them of exactly this space. The index finds the
  * Seats of the space; reading the `spaces` of other Seats could take a megabyte each.
  */
-export function apiKeyOfSpaces({ spacesColumn }: Dialect): string {
+export function apiKeyOfSpaces({ spacesColumn }: Dialect, id = 'k.id'): string {
   const seatOfSpaces = `s.tenant = :tenant AND ${spacesColumn} = :spaces`
-  return `k.id IN (SELECT ks.api_key_id FROM seats s
+  return `${id} IN (SELECT ks.api_key_id FROM seats s
       JOIN api_key_seats ks ON ks.tenant = s.tenant AND ks.seat_id = s.id WHERE ${seatOfSpaces})
-    AND NOT EXISTS (SELECT 1 FROM api_key_seats ks WHERE ks.tenant = :tenant AND ks.api_key_id = k.id
+    AND NOT EXISTS (SELECT 1 FROM api_key_seats ks WHERE ks.tenant = :tenant AND ks.api_key_id = ${id}
       AND ks.seat_id NOT IN (SELECT s.id FROM seats s WHERE ${seatOfSpaces}))`
+}
+
+export function userQuery(dialect: Dialect): string {
+  return `SELECT ${userColumns(dialect, `AND ${seatIsVisible(dialect)}`)} FROM users u WHERE u.tenant = :tenant AND u.sub = :sub`
+}
+
+/** Outside the admin space a user is visible through a visible Seat. */
+export function visibleUser(row: Row | undefined, scope: Scope): User | null {
+  if (row === undefined) return null
+  const found = user(row)
+  return scope.admin || found.seats.length > 0 ? found : null
 }
 
 export function visibleSeat(row: Row | undefined, scope: Scope): StoredSeat | AdminRefusal {

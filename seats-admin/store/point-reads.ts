@@ -85,7 +85,8 @@ export function narrowed(row: Row | undefined, question: SeatQuestion): Row | un
   }
 }
 
-const EVERY = `"${EVERY_PERMISSION}"`
+/** `*` as an element. */
+export const EVERY = `"${EVERY_PERMISSION}"`
 
 /** The parameters of the statements. Invalid spaces and permissions are replaced: they could match across elements. */
 export function quoted({ space, permission }: SeatQuestion): { space: string; permission: string } {

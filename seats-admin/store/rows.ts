@@ -4,6 +4,7 @@ import type { ApiKey, StoredApiKey } from '../model/api-key.ts'
 import { EVERY_PERMISSION } from '../model/permission.ts'
 import { ADMINISTRATING } from '../model/scope.ts'
 import type { ListedSeat, StoredSeat } from '../model/seat.ts'
+import type { User } from '../model/user.ts'
 
 /** A row that matches the schema. PostgreSQL's bigint is converted to a number. */
 export type Row = Readonly<Record<string, unknown>>
@@ -19,14 +20,24 @@ export interface Dialect {
   list(value: string, order: string): string
   /** The table of Seats, read by the index of {@link administrating}. */
   readonly administrators: string
+  /** The table of Seats as `s`, read by the index of those with `*`. */
+  readonly wildcards: string
   /** Position of `part` in `text`, counted from 1; 0 when absent. */
   position(text: string, part: string): string
+  /** The time of the store in ms since the epoch. */
+  readonly clock: string
+  /** The condition that `text` contains `*`, at half the cost of {@link position} for `"*"`. */
+  hasAsterisk(text: string): string
+  /** The join of each row with the rows `l` of a table, read by its index. */
+  lookup(table: string, condition: string): string
+  /** The condition that row `l` of `members` is of the user `sub`. */
+  isMember(sub: string): string
   /** Whether the database restricts large Seats to the question; otherwise the driver does. */
   readonly narrowsInSql: boolean
 }
 
 export const SEAT_COLUMNS =
-  's.id, s.tenant, s.name, s.spaces, s.permissions, s.member_count, s.created_by, s.created_at, s.updated_by, s.updated_at'
+  's.id, s.tenant, s.name, s.version, s.spaces, s.permissions, s.member_count, s.created_by, s.created_at, s.updated_by, s.updated_at'
 
 /**
  * The condition that a Seat may administrate a tenant if it has the admin space. `permissions` is a JSON array of strings
@@ -37,12 +48,27 @@ export function administrating({ position }: Pick<Dialect, 'position'>): string 
   return `(${holds(EVERY_PERMISSION)} OR (${ADMINISTRATING.map(holds).join(' AND ')}))`
 }
 
-/** Includes the names of the key's Seats as JSON, in the order of creation of the key. */
-export function apiKeyColumns({ list }: Dialect): string {
-  return `k.id, k.tenant, k.name, k.created_by, k.created_at, k.expires_at, k.revoked_at,
+/**
+ * Includes the names of the key's Seats as JSON, in the order of creation of the key.
+ *
+ * @param which a further condition on these Seats: `AND …` on `ks` and `s`
+ */
+export function apiKeyColumns({ list }: Dialect, which = ''): string {
+  return `k.id, k.tenant, k.name, k.version, k.created_by, k.created_at, k.expires_at, k.revoked_at, k.last_used_at,
   (SELECT ${list('s.name', 'ks.position')}
    FROM api_key_seats ks JOIN seats s ON s.tenant = ks.tenant AND s.id = ks.seat_id
-   WHERE ks.tenant = k.tenant AND ks.api_key_id = k.id) AS seats`
+   WHERE ks.tenant = k.tenant AND ks.api_key_id = k.id ${which}) AS seats`
+}
+
+/**
+ * The user's `sub` is the column `id`. Includes the names of the user's Seats as JSON.
+ *
+ * @param which a further condition on these Seats: `AND …` on `l` and `s`
+ */
+export function userColumns({ list, isMember }: Dialect, which = ''): string {
+  return `u.sub AS id, u.email, u.name, u.last_sign_in, (SELECT ${list('s.name', 's.name')}
+   FROM members l JOIN seats s ON s.tenant = l.tenant AND s.id = l.seat_id
+   WHERE l.tenant = u.tenant AND ${isMember('u.sub')} ${which}) AS seats`
 }
 
 export function storedSeat(row: Row): StoredSeat {
@@ -50,6 +76,7 @@ export function storedSeat(row: Row): StoredSeat {
     id: text(row, 'id'),
     tenant: text(row, 'tenant'),
     name: text(row, 'name'),
+    version: integer(row, 'version'),
     spaces: JSON.parse(text(row, 'spaces')),
     permissions: JSON.parse(text(row, 'permissions')),
     createdBy: text(row, 'created_by'),
@@ -68,11 +95,23 @@ export function apiKey(row: Row): ApiKey {
     id: text(row, 'id'),
     tenant: text(row, 'tenant'),
     name: text(row, 'name'),
+    version: integer(row, 'version'),
     seats: JSON.parse(text(row, 'seats')),
     createdBy: text(row, 'created_by'),
     createdAt: integer(row, 'created_at'),
     expiresAt: integerOrNull(row, 'expires_at'),
     revokedAt: integerOrNull(row, 'revoked_at'),
+    lastUsedAt: integerOrNull(row, 'last_used_at'),
+  }
+}
+
+export function user(row: Row): User {
+  return {
+    sub: text(row, 'id'),
+    email: row.email === null ? null : text(row, 'email'),
+    name: row.name === null ? null : text(row, 'name'),
+    lastSignIn: integerOrNull(row, 'last_sign_in'),
+    seats: JSON.parse(text(row, 'seats')),
   }
 }
 
@@ -101,6 +140,10 @@ export function integer(row: Row, column: string): number {
 
 export function integerOrNull(row: Row, column: string): number | null {
   return row[column] === null ? null : integer(row, column)
+}
+
+export function textOrNull(row: Row, column: string): string | null {
+  return row[column] === null ? null : text(row, column)
 }
 
 export function blobOrNull(row: Row, column: string): Uint8Array | null {

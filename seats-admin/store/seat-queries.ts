@@ -7,7 +7,7 @@ import { type AdminRefusal, grantExceedsOwn, seatNameTaken } from '../model/refu
 import type { Scope } from '../model/scope.ts'
 import type { StoredSeat } from '../model/seat.ts'
 import { apiKeyOfSpaces, seatById, seatIsVisible, spacesOf } from './pages.ts'
-import { administrating, type Dialect, integer, type Row } from './rows.ts'
+import { administrating, apiKeyColumns, type Dialect, integer, type Row, SEAT_COLUMNS } from './rows.ts'
 import type { Writer } from './store.ts'
 
 export function seatQueries(dialect: Dialect) {
@@ -17,22 +17,31 @@ export function seatQueries(dialect: Dialect) {
     /** No row if the name is free. `seen`: 1 if the caller may see the Seat with the name. */
     byName: `SELECT CASE WHEN ${seen} THEN 1 ELSE 0 END AS seen FROM seats s WHERE s.tenant = :tenant AND s.name = :name`,
     administrator: administratorBeside(dialect),
-    insert: `INSERT INTO seats (tenant, id, name, spaces, permissions, created_by, created_at)
-      VALUES (:tenant, :id, :name, :spaces, :permissions, :by, :now)`,
-    update: `UPDATE seats SET name = :name, spaces = :spaces, permissions = :permissions,
+    insert: `INSERT INTO seats (tenant, id, name, version, spaces, permissions, created_by, created_at)
+      VALUES (:tenant, :id, :name, :version, :spaces, :permissions, :by, :now)`,
+    update: `UPDATE seats SET name = :name, version = :version, spaces = :spaces, permissions = :permissions,
       updated_by = :by, updated_at = :now WHERE tenant = :tenant AND id = :id`,
   }
 }
 
+/** Whatever the caller may see. */
+export const seatByName = `SELECT ${SEAT_COLUMNS} FROM seats s WHERE s.tenant = :tenant AND s.name = :name`
+
+export const apiKeyInsert = `INSERT INTO api_keys (tenant, id, name, hash, created_by, created_at, expires_at)
+  VALUES (:tenant, :id, :name, :hash, :by, :now, :expires_at)`
+
 export function apiKeyQuery(dialect: Dialect): string {
-  return `SELECT k.id FROM api_keys k
+  return `SELECT ${apiKeyColumns(dialect)} FROM api_keys k
     WHERE k.tenant = :tenant AND k.id = :id AND (:admin = 1 OR (${apiKeyOfSpaces(dialect)}))`
 }
 
 /** The parameters of `insert` and `update`. */
-export function seatValues({ tenant, by, now }: Writer, { id, name, spaces, permissions }: StoredSeat) {
+export function seatValues(
+  { tenant, by, now }: Writer,
+  { id, name, version, spaces, permissions }: StoredSeat,
+) {
   const granting = { spaces: JSON.stringify(spaces), permissions: JSON.stringify(permissions) }
-  return { tenant, id, name, ...granting, by, now }
+  return { tenant, id, name, version, ...granting, by, now }
 }
 
 /**

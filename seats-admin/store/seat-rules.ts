@@ -2,13 +2,21 @@
 
 import { randomBytes } from 'node:crypto'
 import type { Change } from '../model/change.ts'
-import { type AdminRefusal, grantExceedsOwn, inputInvalid, seatNotFound } from '../model/refusal.ts'
+import { matches, seatTag } from '../model/entity-tag.ts'
+import {
+  type AdminRefusal,
+  grantExceedsOwn,
+  inputInvalid,
+  preconditionFailed,
+  seatNotFound,
+} from '../model/refusal.ts'
 import { administrates, mayManage } from '../model/scope.ts'
 import { listSize, type SeatInput, type SeatLists, seatSize, type StoredSeat } from '../model/seat.ts'
 import { ulid } from '../model/ulid.ts'
 import type { Writer } from './store.ts'
 
 export interface SeatUpdate {
+  readonly before: StoredSeat
   readonly after: StoredSeat
   /** The old name, if the write changes it. */
   readonly givenUp: string | null
@@ -28,7 +36,7 @@ export function newSeat(writer: Writer, idTime: number, input: SeatInput): Store
   const { name, spaces, permissions } = input
   const id = ulid(idTime, randomBytes(16))
   const times = { createdBy: by, createdAt: now, updatedBy: null, updatedAt: null }
-  return { id, tenant, name, spaces, permissions, ...times }
+  return { id, tenant, name, version: 1, spaces, permissions, ...times }
 }
 
 /** The driver checks whether the new name is taken. */
@@ -39,13 +47,15 @@ export function planUpdate(
 ): SeatUpdate | AdminRefusal {
   if (before === null) return seatNotFound
   const { by, scope, now } = writer
-  const after: StoredSeat = { ...before, ...patch, updatedBy: by, updatedAt: now }
+  const version = before.version + 1
+  const after: StoredSeat = { ...before, ...patch, version, updatedBy: by, updatedAt: now }
   if (!mayManage(scope, before) || !mayManage(scope, after)) return grantExceedsOwn
+  if (isStale(writer, before)) return preconditionFailed
   const tooLarge = largerThanAllowed(writer, after, before)
   if (tooLarge !== null) return tooLarge
   const givenUp = after.name === before.name ? null : before.name
   const ends = endsAdministration({ scope }, before, after)
-  return { after, givenUp, endsAdministration: ends, changes: changesOf(after, givenUp) }
+  return { before, after, givenUp, endsAdministration: ends, changes: changesOf(after, givenUp) }
 }
 
 /**
@@ -88,9 +98,14 @@ function listsSize({ spaces, permissions }: SeatLists): number {
 }
 
 /** @returns the Seat if it may be deleted */
-export function planDeletion({ scope }: Writer, seat: StoredSeat | null): StoredSeat | AdminRefusal {
+export function planDeletion(writer: Writer, seat: StoredSeat | null): StoredSeat | AdminRefusal {
   if (seat === null) return seatNotFound
-  return mayManage(scope, seat) ? seat : grantExceedsOwn
+  if (!mayManage(writer.scope, seat)) return grantExceedsOwn
+  return isStale(writer, seat) ? preconditionFailed : seat
+}
+
+function isStale({ ifMatch = null }: Writer, seat: StoredSeat): boolean {
+  return !matches(ifMatch, seatTag(seat))
 }
 
 /** @param givenUp the old name of a renamed Seat */

@@ -1,14 +1,14 @@
 /** Converts session rows of both drivers to the model's types. */
 
 import { blobOrNull, integer, integerOrNull, type Row, text } from './rows.ts'
-import type { SessionRecord } from '../model/session.ts'
+import type { ListedSession, SessionRecord } from '../model/session.ts'
 import type { Renewal, StoredSession } from './session-store.ts'
 
 /** Columns for the request path: without the handle's hashes and the provider's tokens. */
 export const RECORD_COLUMNS =
   'id, tenant, cookie_hash, sub, email, hash_perm, issued_at, renew_at, expires_at, ended_at'
 
-export const SESSION_COLUMNS = `${RECORD_COLUMNS}, name, family_hash, handle_hash, sealed`
+export const SESSION_COLUMNS = `${RECORD_COLUMNS}, name, family_hash, handle_hash, sealed, provider_session, created_at`
 
 export function sessionRecord(row: Row): SessionRecord {
   return {
@@ -32,11 +32,24 @@ export function storedSession(row: Row): StoredSession {
     familyHash: blobOrNull(row, 'family_hash'),
     handleHash: blobOrNull(row, 'handle_hash'),
     sealed: text(row, 'sealed'),
+    providerSession: blobOrNull(row, 'provider_session'),
+    createdAt: integerOrNull(row, 'created_at'),
   }
 }
 
 export function sessionOrNull(row: Row | undefined): StoredSession | null {
   return row === undefined ? null : storedSession(row)
+}
+
+export function listedSession(row: Row): ListedSession {
+  return {
+    id: text(row, 'id'),
+    user: JSON.parse(text(row, 'sub')),
+    email: quotedOrNull(row, 'email'),
+    kind: row.cookie_hash === null ? 'program' : 'browser',
+    createdAt: integerOrNull(row, 'created_at'),
+    expiresAt: integer(row, 'expires_at'),
+  }
 }
 
 /** Parameters by column name. */
@@ -50,6 +63,8 @@ export function sessionValues(session: StoredSession) {
     sub: JSON.stringify(session.user),
     expires_at: session.expiresAt,
     ended_at: session.endedAt,
+    provider_session: session.providerSession,
+    created_at: session.createdAt,
     ...renewalValues(session),
   }
 }

@@ -18,6 +18,19 @@ export interface StoredSession extends SessionRecord {
   readonly handleHash: Uint8Array | null
   /** The provider's tokens, encrypted by the caller, as ASCII text. Opaque to the store. */
   readonly sealed: string
+  /** SHA-256 that identifies the provider's own session; null when the provider names none. */
+  readonly providerSession: Uint8Array | null
+  /** Null for a session from before this was recorded. */
+  readonly createdAt: number | null
+}
+
+/** The sessions that a logout at the provider ends: those of one session there, or all of a user. */
+export type LogoutSubject = { readonly providerSession: Uint8Array } | { readonly user: string }
+
+/** Times in ms since the epoch. */
+export interface LogoutSince {
+  readonly digest: Uint8Array
+  readonly since: number
 }
 
 /** The fields that a renewal of the Seats changes. */
@@ -101,7 +114,36 @@ export interface SessionStore {
   end(tenant: string, id: string, now: number): Promise<Committed | null>
 
   /**
-   * Deletes at most `limit` sessions with `expiresAt` before `before`, of all tenants. Ended sessions stay until then, so
+   * Ends at most `limit` sessions of the subject that are not ended, expired ones included, because a token may outlive
+   * its session by the leeway. As by `end`, with a row in the feed for each.
+   *
+   * @returns null when there is none
+   */
+  endSome(tenant: string, subject: LogoutSubject, now: number, limit: number): Promise<Committed | null>
+
+  /**
+   * Records a logout at the provider by a digest of its subject, for {@link loggedOutSince}. The latest time counts. It is
+   * durable before `endSome` is called: a session that `endSome` does not see was then created by a sign-in that sees the
+   * record.
+   */
+  recordLogout(tenant: string, digest: Uint8Array, at: number): Promise<void>
+
+  /**
+   * Whether a record of the digest, of {@link recordLogout} or {@link recordToken}, is not older than `since`.
+   *
+   * @param or another digest, for which the same is asked
+   */
+  loggedOutSince(tenant: string, logout: LogoutSince, or?: LogoutSince | null): Promise<boolean>
+
+  /**
+   * Records the digest of a used logout token. Of all calls for one digest exactly one resolves with true; a call whose
+   * first response was lost may resolve with false.
+   */
+  recordToken(tenant: string, digest: Uint8Array, at: number): Promise<boolean>
+
+  /**
+   * Deletes at most `limit` sessions with `expiresAt` before `before`, of all tenants, and records of logouts from before
+   * then. Ended sessions stay until then, so
    * that their cookies and handles are reported as ended. No row in the feed, because expired sessions are not valid.
    *
    * @returns the number of deleted sessions

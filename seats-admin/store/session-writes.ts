@@ -16,9 +16,9 @@ export const sessionQueries = {
    * the id.
    */
   create: `INSERT INTO sessions (tenant, id, cookie_hash, family_hash, handle_hash, sub, email, name,
-      hash_perm, issued_at, renew_at, expires_at, ended_at, sealed)
+      hash_perm, issued_at, renew_at, expires_at, ended_at, sealed, provider_session, created_at)
     VALUES (:tenant, :id, :cookie_hash, :family_hash, :handle_hash, :sub, :email, :name,
-      :hash_perm, :issued_at, :renew_at, :expires_at, :ended_at, :sealed)
+      :hash_perm, :issued_at, :renew_at, :expires_at, :ended_at, :sealed, :provider_session, :created_at)
     ON CONFLICT (tenant, id) DO UPDATE SET id = excluded.id
     WHERE sessions.cookie_hash IS NOT DISTINCT FROM excluded.cookie_hash
       AND sessions.family_hash IS NOT DISTINCT FROM excluded.family_hash

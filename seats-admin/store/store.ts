@@ -6,23 +6,36 @@
  * that rejects may have been committed; the change feed shows it.
  */
 
-import type { ApiKey } from '../model/api-key.ts'
+import type { Block } from '../model/block.ts'
+import type { ApiKey, KeyUse } from '../model/api-key.ts'
+import type { ActorKind } from '../model/audit.ts'
 import type { ChangeReader, Committed } from '../model/change.ts'
+import type { IfMatch } from '../model/entity-tag.ts'
 import type { Registry } from '../model/instance.ts'
-import type { AsOf, GrantReader, Named } from '../model/readings.ts'
+import type { AsOf, BlockReader, GrantReader, Named } from '../model/readings.ts'
 import type { AdminRefusal } from '../model/refusal.ts'
 import type { Scope } from '../model/scope.ts'
 import type { ListedSeat, SeatInput, StoredSeat } from '../model/seat.ts'
+import type { SignedInIdentity, User } from '../model/user.ts'
+import type { ListedSession } from '../model/session.ts'
+import type { AuditStore } from './audit-store.ts'
 import type { Health } from './health.ts'
+import type { SessionPage } from './session-list.ts'
 import type { SessionStore } from './session-store.ts'
 import type { StoreUnavailable } from './unavailable.ts'
 
 export { type StoreFault, StoreUnavailable } from './unavailable.ts'
 
 /** The reads of the data plane, and the complete Seat of a name. */
-export interface SeatReader extends GrantReader {
+export interface SeatReader extends GrantReader, BlockReader {
   seatByName(tenant: string, name: string): Promise<AsOf<Named<StoredSeat>>>
   seatById(tenant: string, id: string): Promise<AsOf<StoredSeat | null>>
+}
+
+/** What the audit says of an author beside the id. `name` is the user's email; null where it is not known. */
+export interface Actor {
+  readonly kind: ActorKind
+  readonly name: string | null
 }
 
 /** The author of a write, their scope, and the time in ms since the epoch. */
@@ -30,10 +43,16 @@ export interface Writer {
   readonly tenant: string
   /** The token's `sub` or the API key's id: stored as created_by, updated_by. */
   readonly by: string
+  /** For the audit; a command when absent. The name of an API key is looked up in the transaction. */
+  readonly actor?: Actor
+  /** Absent for a command. */
+  readonly requestId?: string
   readonly scope: Scope
   readonly now: number
   /** Limit of a Seat's size in bytes; none when absent. See `seatSize`. */
   readonly seatBytes?: number
+  /** Checked in the transaction; none when absent. */
+  readonly ifMatch?: IfMatch | null
 }
 
 export interface Page {
@@ -42,6 +61,43 @@ export interface Page {
   readonly after: string | null
   /** The page contains only items visible in this scope. */
   readonly scope: Scope
+  /** The page contains only what grants this. */
+  readonly grant?: Grant | null
+}
+
+/** A page of users. */
+export interface UserPage extends Page {
+  /** A part of `sub`, or of the email address without regard to the case of ASCII letters. */
+  readonly q?: string | null
+}
+
+/** The permission `*` is held through `*` only. An invalid permission or space is granted by nothing. */
+export interface Grant {
+  readonly permission: string
+  /** Null: in any space. A Seat without spaces grants nothing. */
+  readonly space: string | null
+  /** ms since the epoch. API keys that have expired by then grant nothing. */
+  readonly now: number
+}
+
+/**
+ * With {@link Page.grant}, and of users, a call examines a bounded number of records: its page may be short, or even empty, although more
+ * follow. Readers continue at `next` until it is null.
+ */
+export interface Listing<V> {
+  readonly data: V[]
+  /** Whether `next` is not null. Exact for Seats and API keys without a grant. */
+  readonly hasMore: boolean
+  /** `after` of the next page; null at the end. */
+  readonly next: string | null
+}
+
+/** What a look at a store finds that neither creates nor changes it. */
+export interface StoreInspection {
+  /** The number of applied migrations; null: there is no store yet. */
+  readonly version: number | null
+  /** The version of this program. A start migrates an older store, and creates a missing one. */
+  readonly current: number
 }
 
 /** The result of a durable write. */
@@ -59,17 +115,60 @@ export interface AdminStore {
   ): Promise<Written<StoredSeat> | AdminRefusal>
   deleteSeat(writer: Writer, id: string): Promise<Written<null> | AdminRefusal>
   readSeat(tenant: string, id: string, scope: Scope): Promise<StoredSeat | AdminRefusal>
-  listSeats(tenant: string, page: Page): Promise<{ data: ListedSeat[]; hasMore: boolean }>
+  /** With a grant, `permissions` is `["*"]` if the Seat holds that, else the granted permission alone: rows stay small. */
+  listSeats(tenant: string, page: Page): Promise<Listing<ListedSeat>>
 
   /** The store generates the key's text, returns it only here, and stores only its hash. */
   createApiKey(writer: Writer, key: ApiKeyInput): Promise<Written<ApiKey & { key: string }> | AdminRefusal>
   /** A second revocation keeps the first time and is announced again. */
   revokeApiKey(writer: Writer, id: string): Promise<Written<null> | AdminRefusal>
   readApiKey(tenant: string, id: string, scope: Scope): Promise<ApiKey | AdminRefusal>
-  listApiKeys(tenant: string, page: Page): Promise<{ data: ApiKey[]; hasMore: boolean }>
+  /** With a grant, only keys neither revoked nor expired, and `seats` has only the Seats that grant it. */
+  listApiKeys(tenant: string, page: Page): Promise<Listing<ApiKey>>
+  /**
+   * Records uses of keys, for `lastUsedAt`, in one statement. A time never moves back; unknown keys are ignored. No row in
+   * the feed, because no decision depends on it.
+   */
+  recordKeyUse(uses: readonly KeyUse[]): Promise<void>
 
-  /** Records the Seats of a user's latest sign-in, for `member_count`. */
-  recordMember(tenant: string, user: string, seatIds: readonly string[]): Promise<void>
+  /**
+   * Creates the Seat unless it exists as given, and the API key with it. One entry in the audit, whose target is the Seat.
+   * Refused where another Seat has the name, unless it is to be restored.
+   */
+  bootstrap(writer: Writer, input: BootstrapInput): Promise<BootstrapResult | AdminRefusal>
+
+  /** Live sessions. Users belong to the tenant, so the caller is in its admin space. */
+  listSessions(tenant: string, page: SessionPage): Promise<{ data: ListedSession[]; hasMore: boolean }>
+  /** An ended session keeps its time and is announced again. The caller is in the admin space. */
+  endSession(writer: Writer, id: string): Promise<Written<null> | AdminRefusal>
+
+  /** A second block of a user replaces the first and keeps its id. */
+  createBlock(writer: Writer, block: BlockInput): Promise<Written<Block> | AdminRefusal>
+  deleteBlock(writer: Writer, id: string): Promise<Written<null> | AdminRefusal>
+  /** Without expired ones, in order of creation. @param after an id */
+  listBlocks(
+    tenant: string,
+    page: { readonly limit: number; readonly after: string | null },
+  ): Promise<{ data: Block[]; hasMore: boolean }>
+
+  /**
+   * Records a sign-in, or a refresh that looked the Seats up again: the user, and these Seats in place of earlier ones, also
+   * for `member_count`. In one transaction. Seats deleted meanwhile are skipped, and a late call changes neither email, name
+   * nor time. A user whose `sub` no sign-in accepts (`isStorableSub`) counts as a member and is not listed.
+   */
+  recordSignIn(tenant: string, user: SignedInIdentity, seatIds: readonly string[]): Promise<void>
+
+  /** Outside the admin space a user is visible through a visible Seat, and only such Seats are named. */
+  readUser(tenant: string, sub: string, scope: Scope): Promise<User | null>
+  /** In byte order of `sub`, which is what `after` and `next` are. With a grant `seats` has only the Seats that grant it. */
+  listUsers(tenant: string, page: UserPage): Promise<Listing<User>>
+}
+
+export interface BlockInput {
+  readonly user: string
+  /** ms since the epoch; null: until it is deleted. */
+  readonly until: number | null
+  readonly reason: string | null
 }
 
 export interface ApiKeyInput {
@@ -78,6 +177,23 @@ export interface ApiKeyInput {
   readonly seats: readonly string[]
   /** ms since the epoch; null: never. */
   readonly expiresAt: number | null
+}
+
+export interface BootstrapInput {
+  readonly seat: SeatInput
+  /** Its name; null: no API key is created. */
+  readonly apiKey: string | null
+  /** Gives another Seat of the name the spaces and permissions of `seat`. */
+  readonly restores: boolean
+}
+
+export interface BootstrapResult {
+  readonly seat: StoredSeat
+  /** The Seat as it was; null: it was created. */
+  readonly before: StoredSeat | null
+  readonly apiKey: (ApiKey & { readonly key: string }) | null
+  /** Null: there was nothing to do. */
+  readonly committed: Committed | null
 }
 
 /** Ownership of a store that serves one gateway at a time. */
@@ -94,7 +210,16 @@ export interface Store extends SeatReader, ChangeReader, AdminStore {
   /** Null for a shared store, and for a store not opened by a gateway. */
   readonly ownership: Ownership | null
   readonly sessions: SessionStore
+  readonly audit: AuditStore
   /** The health as observed by calls. */
   readonly health: Health
   close(): Promise<void>
+}
+
+/** What a start would find. */
+export interface StoreInspection {
+  /** The number of applied migrations; null: there is no store yet. */
+  readonly version: number | null
+  /** The version of this program. A start migrates an older store, and creates a missing one. */
+  readonly current: number
 }

@@ -1,13 +1,11 @@
-/** Decides made-up requests of callers with given Seats, by the decision engine of the gateway. */
+/** Decides made-up requests of callers with given Seats. */
 
 import type { SeatInput } from '../../seats-admin/model/seat.ts'
-import { DecisionEngine } from '../decision/engine.ts'
 import type { Decision } from '../model/decision.ts'
 import { Refusal } from '../model/errors.ts'
 import type { Principal } from '../model/principal.ts'
-import type { Route } from '../model/route.ts'
-import type { NamedSeat, Seat } from '../model/seat.ts'
-import { exceptionsOf, type Tables } from './tables.ts'
+import { OfflineEngine, seatsByName } from './offline-engine.ts'
+import type { Tables } from './tables.ts'
 
 export interface MadeUpRequest {
   readonly method: string
@@ -18,43 +16,22 @@ export interface MadeUpRequest {
   readonly space: string | null
 }
 
-const NO_BROWSER = { method: 'GET', rawHeaders: [], upgrade: false }
-const NO_SEAT: NamedSeat = Object.freeze({ seat: null, givenUpAt: null })
 const missing = new Refusal('credentials_missing', 'The request has no credential.')
 
 export class CaseEngine {
-  readonly #seats: ReadonlyMap<string, Seat>
-  readonly #engine: DecisionEngine
-  #caller: Principal | Refusal = missing
+  /** Name of a Seat → its spaces. */
+  readonly #spaces: ReadonlyMap<string, readonly string[]>
+  readonly #engine: OfflineEngine
 
   /** @param targetBytes the limit of a request target */
   constructor(tables: Tables, seats: readonly SeatInput[], targetBytes: number) {
-    this.#seats = new Map(seats.map((each) => [each.name, compiled(each)]))
-    const accepts = (route: Route) => exceptionsOf(tables, route)
-    this.#engine = new DecisionEngine({
-      table: tables.table,
-      authenticator: { authenticate: () => this.#caller },
-      seats: {
-        generation: 0,
-        seatByName: (_tenant, name) => {
-          const seat = this.#seats.get(name)
-          return seat === undefined ? NO_SEAT : { seat, givenUpAt: null }
-        },
-        seatById: () => null,
-        wholeSeat: async () => null,
-      },
-      lease: { live: () => true, renewed: async () => {} },
-      targetBytes,
-      allowsSemicolon: (route) => accepts(route).allowSemicolons,
-      allowsEncodedSlash: (route) => accepts(route).allowEncodedSlashes,
-    })
+    this.#spaces = new Map(seats.map(({ name, spaces }) => [name, spaces]))
+    this.#engine = new OfflineEngine(tables, seatsByName(seats), targetBytes)
   }
 
   decide({ method, target, seats, space }: MadeUpRequest): Decision {
-    this.#caller = seats === null ? missing : this.#holderOf(seats, space)
-    const credentials = { apiKey: [], authorization: [], cookie: [], space: space === null ? [] : [space] }
-    const request = { method, target, host: null, credentials, browser: { ...NO_BROWSER, method } }
-    const evaluation = this.#engine.evaluate(request)
+    const caller = seats === null ? missing : this.#holderOf(seats, space)
+    const evaluation = this.#engine.decide({ method, target, caller, space: space === null ? [] : [space] })
     if (evaluation instanceof Promise) throw new Error('all Seats are in memory')
     return evaluation.decision
   }
@@ -63,13 +40,9 @@ export class CaseEngine {
   #holderOf(names: readonly string[], space: string | null): Principal {
     const entries = new Map<string, string[]>()
     for (const name of new Set(names))
-      for (const each of this.#seats.get(name)?.spaces ?? (space === null ? [] : [space]))
+      for (const each of new Set(this.#spaces.get(name) ?? (space === null ? [] : [space])))
         entries.set(each, [...(entries.get(each) ?? []), name])
     const claims = { by: 'name', entries, issuedAt: Infinity } as const
     return { method: 'bearer', tenant: '', user: '', email: null, claims, session: null, validUntil: null }
   }
-}
-
-function compiled({ name, spaces, permissions }: SeatInput): Seat {
-  return { id: name, name, complete: true, spaces: new Set(spaces), permissions: new Set(permissions) }
 }

@@ -54,7 +54,10 @@ export function changesOf(
   return differences.map((each) => changeOf(each, seats)).sort(byWeight)
 }
 
-function changeOf({ before, after, witness }: Difference, seats: readonly GrantingSeat[] | null): Change {
+export function changeOf(
+  { before, after, witness }: Difference,
+  seats: readonly GrantingSeat[] | null,
+): Change {
   const shown = after ?? before
   const moved = seats === null ? null : movedSeats(before, after, seats)
   return {

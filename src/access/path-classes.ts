@@ -44,22 +44,25 @@ export function* pathClasses(
 ): Generator<PathClass> {
   const seen = new Seen()
   const suffixes = combinations(marks.map(({ suffix }) => suffix))
-  const queue = [{ prefix: '/', positions: roots.map((root): Position => [root]) }]
-  // The queue grows while it is read.
-  for (const { prefix, positions } of queue) {
-    if (skip(positions)) continue
-    for (const text of segmentsOf(positions, suffixes)) {
-      const path = prefix + text
-      yield { path, leaves: positions.map((each) => leavesAt(each, text)) }
-      // Only the last segment may be empty.
-      if (text === '') continue
-      const next = positions.map((each) => behind(each, text))
-      if (
-        next.some(({ length }) => length > 0) &&
-        seen.add(next, marks.map((mark) => mark.isIn(path)).join())
-      )
-        queue.push({ prefix: `${path}/`, positions: next })
-    }
+  const isNew = (positions: readonly Position[], path: string) =>
+    positions.some(({ length }) => length > 0) &&
+    !skip(positions) &&
+    seen.add(positions, marks.map((mark) => mark.isIn(path)).join())
+  const start = roots.map((root): Position => [root])
+  let level = skip(start) ? [] : [{ prefix: '/', positions: start }]
+  // Level by level: paths are kept for two of them only.
+  while (level.length > 0) {
+    const next: typeof level = []
+    for (const { prefix, positions } of level)
+      for (const text of segmentsOf(positions, suffixes)) {
+        const path = prefix + text
+        yield { path, leaves: positions.map((each) => leavesAt(each, text)) }
+        // Only the last segment may be empty.
+        if (text === '') continue
+        const rests = positions.map((each) => behind(each, text))
+        if (isNew(rests, path)) next.push({ prefix: `${path}/`, positions: rests })
+      }
+    level = next
   }
 }
 

@@ -1,5 +1,7 @@
 /** A route table with the settings that decide, beside it, which requests it answers. */
 
+import type { Config } from '../config/config.ts'
+import { methodsOf } from '../config/methods.ts'
 import { NO_EXCEPTIONS, type PathExceptions } from '../decision/router/pattern.ts'
 import { readTarget, type RequestTarget } from '../decision/router/path.ts'
 import type { RouteTable } from '../decision/router/table.ts'
@@ -13,6 +15,10 @@ export interface Tables {
   /** Accepted request methods. */
   readonly methods: ReadonlySet<string>
   readonly upstreams: ReadonlyMap<string, PathExceptions>
+}
+
+export function tablesOf(config: Pick<Config, 'methods' | 'upstreams'>, table: RouteTable): Tables {
+  return { table, methods: methodsOf(config), upstreams: config.upstreams }
 }
 
 /** Of the methods that no entry names, a request with any stands for all: the usual ones come first. */
@@ -67,6 +73,16 @@ export function entryFor(
     return (semicolon && !allowSemicolons) || (encodedSlash && !allowEncodedSlashes) ? null : route
   }
   return null
+}
+
+/** The entry that answers one request; null: the gateway itself refuses it. */
+export function answeringEntry(side: Tables, method: string, target: RequestTarget): Route | null {
+  if (!side.methods.has(method)) return null
+  const route = side.table.match(method, target.path)?.route ?? null
+  if (route === null || (route.target.kind === 'public' && route.target.handler === null)) return null
+  const { allowSemicolons, allowEncodedSlashes } = exceptionsOf(side, route)
+  if ((target.semicolon && !allowSemicolons) || (target.encodedSlash && !allowEncodedSlashes)) return null
+  return route
 }
 
 export function exceptionsOf({ upstreams }: Tables, { target }: Route): PathExceptions {

@@ -23,6 +23,8 @@ export interface Positional {
   readonly name: string
   readonly description: string
   readonly default?: string
+  /** '' where it is left out. */
+  readonly optional?: boolean
   /** No other value is accepted. */
   readonly choices?: readonly string[]
   /** Takes all further values; only the last one may. */
@@ -128,8 +130,8 @@ function completed(given: readonly string[], positionals: readonly Positional[])
   const further = given.slice(positionals.length)
   if (further.length > 0 && positionals.at(-1)?.multiple !== true)
     throw new UsageError(`unexpected argument "${further[0]}"`)
-  const values = positionals.map(({ name, default: fallback, choices }, index) => {
-    const value = given[index] ?? fallback
+  const values = positionals.map(({ name, default: fallback, optional, choices }, index) => {
+    const value = given[index] ?? fallback ?? (optional ? '' : undefined)
     if (value === undefined) throw new UsageError(`${name} is missing`)
     return choices === undefined ? value : chosen(name, value, choices)
   })

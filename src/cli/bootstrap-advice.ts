@@ -2,6 +2,7 @@
 
 import type { Address, Config, RouteEntry } from '../config/config.ts'
 import { CONFIG } from './options.ts'
+import { fold } from './screen.ts'
 import { pathWord, programName, word } from './shell.ts'
 
 export interface FirstKey {
@@ -14,13 +15,14 @@ export interface FirstKey {
 export function adviceOn(created: FirstKey, config: Config, env: NodeJS.ProcessEnv): string {
   const { tenant, space, seat, key } = created
   return [
-    `Seat "${seat}" of ${tenant} holds every permission in space ${space}.`,
+    fold(`Seat "${seat}" of ${tenant} holds every permission in space ${space}.`),
     'Its API key, shown only this once:',
     '',
     key,
     '',
-    `Send it as "x-api-key", with "Space: ${space}". It manages the Seats and API keys of ${tenant}.`,
-    'It holds nothing in any other space: requests there are answered 403 until a Seat of the caller is granted there.',
+    fold(
+      `Send it as "x-api-key", with "Space: ${space}". It manages the Seats and API keys of ${tenant}. It holds nothing in any other space: requests there are answered 403 until a Seat of the caller is granted there.`,
+    ),
     '',
     ...nextSteps(created, config, env),
   ].join('\n')
@@ -39,7 +41,9 @@ function nextSteps({ tenant, space, key }: FirstKey, config: Config, env: NodeJS
   const body = JSON.stringify({ name: SEAT, spaces: [granted], permissions: [permission] })
   const headers = [`x-api-key: ${key}`, `Space: ${space}`, 'Content-Type: application/json']
   return [
-    `While the gateway runs (${program} start${file}), this creates a Seat that holds ${permission} in space ${granted}:`,
+    fold(
+      `While the gateway runs (${program} start${file}), this creates a Seat that holds ${permission} in space ${granted}:`,
+    ),
     '',
     `curl ${word(`${gateway}/v1/seats`)} ${headers.map((each) => `-H ${word(each)}`).join(' ')} -d ${word(body)}`,
     '',

@@ -1,7 +1,10 @@
 /** `seatgate check`: loads the configuration as `start` does, and reports every fault at once. */
 
+import type { TenantConfig } from '../config/config.ts'
 import { ConfigError } from '../config/faults.ts'
-import { type Checked, checkOutput, FORMATS } from './check-output.ts'
+import { backchannelLogoutUri } from '../config/oidc.ts'
+import { UsageError } from './arguments.ts'
+import { type Checked, checkOutput, FORMATS, type ProviderAddresses } from './check-output.ts'
 import { defineCommand } from './command.ts'
 import { loadWithTables } from './load.ts'
 import { CONFIG, formatOption } from './options.ts'
@@ -23,31 +26,68 @@ export const check = defineCommand(
         type: 'boolean',
         description: 'needs no variable and no certificate: settings that name them are not checked',
       },
+      online: {
+        type: 'boolean',
+        description: 'also asks store, Redis, identity providers and targets, and changes none of them',
+      },
     },
     exits: {
       0: 'there is no fault; there may be warnings',
-      1: 'there are faults',
+      1: 'there are faults; with --online: or one of those that were asked cannot be used',
       3: 'with --strict: there is a warning',
     },
     example: 'seatgate check --config my/gateway.config.yaml --strict',
   },
   async ({ values }, terminal) => {
-    const checked = await checkedFile(values.config, values['no-env'] ? null : terminal.env)
+    if (values.online && values['no-env'])
+      throw new UsageError('--online and --no-env exclude each other: the addresses may be variables')
+    const env = values['no-env'] ? null : terminal.env
+    const checked = await checkedFile(values.config, env, values.online === true)
     const { out, err } = checkOutput(values.format, checked, versionOf(packageRoot()))
     if (err !== '') terminal.printError(err)
+    if (values.online && checked.observed === null && values.format === 'text')
+      terminal.printError(`${values.config}: nothing was asked, as the configuration has faults`)
     if (out !== '') await terminal.print(out)
+    // A look-up of a name may still be in flight, and would keep the process alive.
+    if (values.online) terminal.abandonOutput()
     if (checked.faults.length > 0) return 1
     return values.strict && checked.warnings.length > 0 ? WARNED : 0
   },
 )
 
-async function checkedFile(file: string, env: NodeJS.ProcessEnv | null): Promise<Checked> {
+async function checkedFile(file: string, env: NodeJS.ProcessEnv | null, online: boolean): Promise<Checked> {
   try {
-    const { config, table, warnings } = await loadWithTables(file, env)
+    const { config, table, warnings, accepts } = await loadWithTables(file, env)
     const routes = table.routes.filter(({ place }) => place !== null).length
-    return { file, faults: [], warnings, routes, upstreams: config.upstreams.size }
+    const providers = [...config.tenants.values()].flatMap(addressesOf)
+    const counts = { file, routes, upstreams: config.upstreams.size, providers }
+    if (!online) return { ...counts, faults: [], warnings, observed: null }
+    // The clients of databases and providers take a fifth of a second to load.
+    const { observe } = await import('../runtime/surroundings/online.ts')
+    const observations = await observe(config)
+    const found = observations.filter((each) => each.level === 'ok' || !accepts(each))
+    return {
+      ...counts,
+      faults: found.filter(({ level }) => level === 'fault'),
+      warnings: [...warnings, ...found.filter((each) => each.level === 'warning')],
+      observed: observations.map((each) => (found.includes(each) ? each : { ...each, level: 'accepted' })),
+    }
   } catch (cause) {
     if (!(cause instanceof ConfigError)) throw cause
-    return { file, faults: cause.faults, warnings: [], routes: 0, upstreams: 0 }
+    return {
+      file,
+      faults: cause.faults,
+      warnings: [],
+      observed: null,
+      routes: 0,
+      upstreams: 0,
+      providers: [],
+    }
   }
+}
+
+function addressesOf({ id, oidc }: TenantConfig): ProviderAddresses[] {
+  const logout = oidc === null ? null : backchannelLogoutUri(oidc, id)
+  if (oidc === null || logout === null) return []
+  return [{ tenant: id, redirect_uri: oidc.redirectUri, backchannel_logout_uri: logout }]
 }

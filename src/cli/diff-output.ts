@@ -1,13 +1,13 @@
 /** The changes of route tables as text for a terminal, and as Markdown for a pull request. */
 
 import { type Change, type ChangeKind, type EntryView, KINDS } from '../access/change.ts'
+import { groupsAsText } from './diff-groups.ts'
+import { fold, isOnScreen } from './screen.ts'
 
 const EQUAL = 'No request is answered differently: the tables are equal.'
 
 /** Names of Seats on one line. */
 const MOST_SEATS = 5
-/** Changes of one kind as text, so that all kinds fit on a screen or two. */
-const MOST_OF_KIND = 4
 /** Rows of a comment, which GitHub cuts off at 65,536 characters. */
 const MOST_ROWS = 100
 
@@ -24,13 +24,8 @@ const MEANING: Readonly<Record<ChangeKind, string>> = {
 
 export function changesAsText(changes: readonly Change[]): string {
   if (changes.length === 0) return EQUAL
-  const parts = KINDS.flatMap((kind) => {
-    const found = changes.filter((change) => change.kind === kind)
-    const more = found.length - MOST_OF_KIND
-    const rest = more > 0 ? [`${kind}  … and ${more} more: --json has all of them`] : []
-    return [...found.slice(0, MOST_OF_KIND).map(changeAsText), ...rest]
-  })
-  return [...parts, summary(changes)].join('\n\n')
+  const text = [...changes.map(changeAsText), summary(changes)].join('\n\n')
+  return isOnScreen(text) ? text : groupsAsText(changes, summary(changes))
 }
 
 function changeAsText(change: Change): string {
@@ -39,7 +34,7 @@ function changeAsText(change: Change): string {
     `  old  ${entryAsText(change.old)}`,
     `  new  ${entryAsText(change.new)}`,
     `  e.g. ${change.witness.method} ${change.witness.path}`,
-    ...seatLines(change).map((line) => `  ${line}`),
+    ...seatLines(change).map((line) => fold(line, '  ', '       ')),
   ].join('\n')
 }
 

@@ -8,7 +8,8 @@ import { JSON_OUTPUT, SEATS_FILE, TENANT } from './options.ts'
 import { grantingSeats } from './seat-source.ts'
 import { readTables } from './tables.ts'
 
-const WHERE = 'a configuration file, its folder, or git:REV for the file of a revision'
+const WHERE =
+  'a configuration file, its folder, or git:REV for the file of a revision; behind shadow: for its candidate tables'
 
 export const diff = defineCommand(
   {

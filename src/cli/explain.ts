@@ -20,7 +20,8 @@ import { printable } from '../telemetry/readable.ts'
 import { UsageError } from './arguments.ts'
 import { configOf, defineCommand, tenantOf } from './command.ts'
 import { openStoreOrEmpty } from './existing-store.ts'
-import { CONFIG, JSON_OUTPUT, TENANT } from './options.ts'
+import { CONFIG, JSON_OUTPUT, METHODS, TENANT } from './options.ts'
+import { fold } from './screen.ts'
 import { mintForSeats } from './token.ts'
 
 const options = {
@@ -37,8 +38,6 @@ const options = {
   config: CONFIG,
   json: { ...JSON_OUTPUT, description: 'prints the whole decision record as JSON' },
 } as const
-
-const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
 export const explain = defineCommand(
   {
@@ -57,7 +56,7 @@ export const explain = defineCommand(
       1: 'the configuration has faults, or the store cannot be read',
       3: 'the answer is not that of --expect',
     },
-    example: 'seatgate explain DELETE /v1/trainings/7 --space main --tenant acme --seat Viewer Editor',
+    example: 'seatgate explain DELETE /v1/orders/7 --space main --tenant acme --seat Viewer',
   },
   async ({ values, positionals }, terminal) => {
     const [method = '', target = ''] = positionals
@@ -153,16 +152,23 @@ const VERDICTS: Readonly<Record<SeatVerdict, string>> = {
 function formatEvaluation({ decision }: Evaluation): string {
   const lines = [
     decision.code,
-    `  ${decision.reason}`,
-    `  route       ${routeLine(decision)}`,
-    `  permission  ${decision.permission ?? '-'}`,
-    `  caller      ${callerLine(decision)}`,
-    `  space       ${decision.space ?? '-'}`,
+    fold(printable(decision.reason), '  '),
+    ...[
+      `  route       ${routeLine(decision)}`,
+      `  permission  ${decision.permission ?? '-'}`,
+      `  caller      ${callerLine(decision)}`,
+      `  space       ${decision.space ?? '-'}`,
+    ].map(printable),
   ]
-  for (const seat of decision.seats) lines.push(`  seat        "${seat.name}" ${VERDICTS[seat.verdict]}`)
-  if (decision.grantedIn.length > 0) lines.push(`  granted in  ${decision.grantedIn.join(', ')}`)
-  return lines.map(printable).join('\n')
+  for (const seat of decision.seats)
+    lines.push(fold(printable(`"${seat.name}" ${VERDICTS[seat.verdict]}`), '  seat        ', INDENT))
+  if (decision.grantedIn.length > 0)
+    lines.push(fold(printable(decision.grantedIn.join(', ')), '  granted in  ', INDENT))
+  return lines.join('\n')
 }
+
+/** As wide as what stands before the values. */
+const INDENT = ' '.repeat(14)
 
 function routeLine({ route, method, path }: Decision): string {
   if (route === null) return `none for ${method} ${path}`

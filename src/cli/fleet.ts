@@ -1,10 +1,12 @@
-/** `seatgate fleet`: the instances of a store, and the change that each has applied. */
+/** `seatgate fleet`: the instances of a store, the change that each has applied, and the tables that it decides by. */
 
 import { type Instance, lockStore, type Store } from '../../seats-admin/index.ts'
 import type { StoreConfig } from '../config/config.ts'
 import { configOf, defineCommand } from './command.ts'
+import { printable } from '../telemetry/readable.ts'
 import { openExistingStore } from './existing-store.ts'
 import { CONFIG, JSON_OUTPUT } from './options.ts'
+import { columns, fold } from './screen.ts'
 
 type Listed = Awaited<ReturnType<typeof listed>>[number]
 
@@ -12,7 +14,7 @@ export const fleet = defineCommand(
   {
     name: 'fleet',
     summary:
-      'Lists the gateways on this store, the change that each has applied, and the age of its latest sign of life.',
+      'Lists the gateways on this store, the change that each has applied, the age of its latest sign of life, and the hash of its route tables.',
     options: { config: CONFIG, json: JSON_OUTPUT },
     exits: { 0: 'the list is printed', 1: 'the configuration has faults, or the store cannot be read' },
     example: 'seatgate fleet --json',
@@ -36,14 +38,28 @@ export const fleet = defineCommand(
 /** As of each instance's latest sign of life; `age_ms` is since then, by the store's clock. */
 async function listed({ registry }: Store, head: number) {
   const instances = (await registry?.instances()) ?? []
-  return instances.map(({ id, name, applied, age }: Instance) => ({
-    id,
-    name,
-    seq: applied,
+  const differs = otherTables(instances)
+  return instances.map((instance: Instance) => ({
+    id: instance.id,
+    name: instance.name,
+    seq: instance.applied,
     /** Changes of the store that it had not applied. */
-    behind: Math.max(0, head - applied),
-    age_ms: Math.round(age),
+    behind: Math.max(0, head - instance.applied),
+    age_ms: Math.round(instance.age),
+    /** Null: an older version, which does not report it. */
+    config: instance.config,
+    differs: differs.has(instance),
   }))
+}
+
+/**
+ * The live instances whose tables are not those of more than half of them: all, where no tables are. Instances of an older
+ * version do not count.
+ */
+function otherTables(instances: readonly Instance[]): ReadonlySet<Instance> {
+  const live = instances.filter(({ age, config }) => age <= SILENT_AFTER && config !== null)
+  const groups = Map.groupBy(live, ({ config }) => config)
+  return new Set([...groups.values()].filter((group) => group.length <= live.length / 2).flat())
 }
 
 /** A store in a file has no list: its one gateway holds a lock. */
@@ -51,18 +67,25 @@ function formatFile({ path }: Extract<StoreConfig, { kind: 'sqlite' }>, seq: num
   const lock = lockStore(path)
   lock?.release()
   const state = lock === null ? 'One gateway runs on it' : 'No gateway runs on it'
-  return `${state}: a store in a file has no fleet. Its newest change is ${seq}.`
+  return fold(`${state}: a store in a file has no fleet. Its newest change is ${seq}.`)
 }
 
 /** Milliseconds; a healthy instance gives signs of life more often. */
 const SILENT_AFTER = 1000
 
+/** Characters; --json has the whole id. */
+const SHOWN_OF_ID = 8
+
 function formatInstances(instances: readonly Listed[], seq: number): string {
-  const lines = instances.map(({ id, name, seq: applied, age_ms: age }) => {
+  const rows = instances.map(({ id, name, seq: applied, age_ms: age, config, differs }) => {
     const state = age > SILENT_AFTER ? 'silent' : 'live'
-    return [state.padEnd(7), `seq ${applied}`.padEnd(14), `${age} ms ago`.padEnd(14), name, id].join('  ')
+    const tables = `${config ?? '-'}${differs ? ' (differs)' : ''}`
+    const cells = [state, `seq ${applied}`, `${age} ms ago`, tables, name, `${id.slice(0, SHOWN_OF_ID)}…`]
+    return cells.map(printable)
   })
-  return [`The store's newest change is ${seq}; instances on its list: ${instances.length}.`, ...lines].join(
-    '\n',
-  )
+  const first = `The store's newest change is ${seq}; instances on its list: ${instances.length}.`
+  const differ = instances.some(({ differs }) => differs) ? [fold(DIFFERENT)] : []
+  return [first, ...(rows.length === 0 ? [] : [columns(rows)]), ...differ].join('\n')
 }
+
+const DIFFERENT = 'Some instances decide by other route tables: the same request may be answered differently.'

@@ -2,9 +2,20 @@
 
 import type { Option, Positional } from './arguments.ts'
 import type { Command, Description } from './command.ts'
+import { fold, foldWords } from './screen.ts'
 
 /** The command line after `seatgate`. */
-export function usageOf({ name, positionals = [], options, alternatives = [] }: Description): string {
+export function usageOf(command: Description): string {
+  return usageWords(command).join(' ')
+}
+
+/** As `usageOf`, for a screen. */
+export function usageAsText(command: Description): string {
+  return foldWords(['usage: seatgate', ...usageWords(command)], '', '       ')
+}
+
+/** An option is a word with its value. */
+function usageWords({ name, positionals = [], options, alternatives = [] }: Description): string[] {
   const written = Object.keys(options).flatMap((option) => {
     const within = alternatives.some((group) => group.includes(option))
     if (!within) return [usageOfOption(option, options[option])]
@@ -12,12 +23,12 @@ export function usageOf({ name, positionals = [], options, alternatives = [] }: 
     const groups = alternatives.map((group) => group.map((each) => withValue(each, options[each])).join(' '))
     return [`[${groups.join(' | ')}]`]
   })
-  return [name, ...positionals.map(usageOfPositional), ...written].join(' ')
+  return [name, ...positionals.map(usageOfPositional), ...written]
 }
 
-function usageOfPositional({ name, default: fallback, choices, multiple }: Positional): string {
+function usageOfPositional({ name, default: fallback, optional, choices, multiple }: Positional): string {
   const shown = `${choices?.join('|') ?? name}${multiple === true ? '…' : ''}`
-  return fallback === undefined ? shown : `[${shown}]`
+  return fallback === undefined && !optional ? shown : `[${shown}]`
 }
 
 function usageOfOption(name: string, option: Option | undefined): string {
@@ -51,8 +62,8 @@ export function helpOf(command: Description): string {
     meaningOf(option),
   ])
   return [
-    `usage: seatgate ${usageOf(command)}`,
-    details === undefined ? summary : `${summary} ${details}`,
+    usageAsText(command),
+    fold(details === undefined ? summary : `${summary} ${details}`),
     ...(positionals.length === 0
       ? []
       : [
@@ -83,6 +94,7 @@ export function overviewOf(commands: readonly Command[]): string {
 
 function section(title: string, rows: readonly (readonly string[])[]): string {
   const width = Math.max(...rows.map(([left = '']) => left.length))
-  const lines = rows.map(([left = '', right = '']) => `  ${left.padEnd(width)}  ${right}`)
+  const indent = ' '.repeat(width + 4)
+  const lines = rows.map(([left = '', right = '']) => fold(right, `  ${left.padEnd(width)}  `, indent))
   return [`${title}:`, ...lines].join('\n')
 }

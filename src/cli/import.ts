@@ -5,7 +5,8 @@ import { parse } from 'yaml'
 import { DEFAULT_TEMPLATE, entriesOf, type ImportedEntry, templateFault } from '../access/openapi/entries.ts'
 import { NotADescription, readOperations, type Remark } from '../access/openapi/operations.ts'
 import { type Drift, keyOf, OpenApiTable, tableText } from '../access/openapi/table.ts'
-import { fileFault } from '../config/file-fault.ts'
+import { fileFault, writeFault } from '../config/file-fault.ts'
+import { upstreamNameFault } from '../config/upstreams.ts'
 import { printable } from '../telemetry/readable.ts'
 import { UsageError } from './arguments.ts'
 import { CommandFailed, defineCommand } from './command.ts'
@@ -44,13 +45,15 @@ export const importCommand = defineCommand(
       1: 'the description can not be read, or the file exists already',
       3: 'with --check: the two differ',
     },
-    example: 'seatgate import openapi openapi.yaml --upstream orders --out routes/orders.yaml',
+    example: 'seatgate import openapi api.yaml --upstream orders --out routes/orders.yaml',
   },
   async ({ values, positionals }, terminal) => {
     const [, file = ''] = positionals
     const { upstream, out, permission: template } = values
     const fault = templateFault(template)
     if (fault !== null) throw new UsageError(`--permission "${template}" ${fault}`)
+    const nameFault = upstreamNameFault(upstream)
+    if (nameFault !== null) throw new UsageError(`--upstream "${upstream}": ${nameFault}`)
     if (out === undefined && (values.update || values.check))
       throw new UsageError(`--${values.check ? 'check' : 'update'} needs --out`)
     if (values.update && values.check) throw new UsageError('--update and --check exclude each other')
@@ -83,12 +86,14 @@ async function write(
     return await print(`${out}: ${entries.length} entries`)
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code !== 'EEXIST')
-      throw new CommandFailed(`${out} ${fileFault(cause)}`)
+      throw new CommandFailed(`${out} ${writeFault(cause)}`)
   }
   if (!update) throw new CommandFailed(`${out} exists already: --update adds to it what is missing`)
   const table = await tableIn(out)
   const drift = driftLines(table, entries, out)
-  await writeFile(out, table.updated(entries))
+  await writeFile(out, table.updated(entries)).catch((cause: unknown) => {
+    throw new CommandFailed(`${out} ${writeFault(cause)}`)
+  })
   await print([...drift, `${out}: updated`].join('\n'))
 }
 

@@ -10,6 +10,7 @@ import { defineCommand } from './command.ts'
 import { filesOf, type NewFile } from './init-files.ts'
 import { writeNew } from './new-files.ts'
 import { CONFIG, TENANT } from './options.ts'
+import { fold } from './screen.ts'
 import { pathWord, programName } from './shell.ts'
 
 const options = {
@@ -73,7 +74,7 @@ function report(folder: string, tenant: string, files: readonly NewFile[], progr
     'Written:',
     ...files.map(({ name }) => `  ${join(folder, name)}`),
     '',
-    'Next, check the configuration, create the first API key, and start the gateway:',
+    fold('Next, check the configuration, create the first API key, and start the gateway:'),
     `  ${program} check${config}`,
     `  ${program} bootstrap --tenant ${tenant}${config}`,
     `  ${program} start${config}`,

@@ -1,6 +1,7 @@
 /** `seatgate lint`: compares the route tables with Seats and API keys. */
 
 import type { Store } from '../../seats-admin/index.ts'
+import { EVERY_PERMISSION } from '../../seats-admin/model/permission.ts'
 import { type Finding, LEVELS, type LintCode, lintRoutes, lintTenant } from '../access/lint.ts'
 import type { Config } from '../config/config.ts'
 import { readSeatsFile } from '../config/seats-file.ts'
@@ -10,10 +11,11 @@ import { defineCommand, type Terminal, tenantOf } from './command.ts'
 import { openStoreOrEmpty } from './existing-store.ts'
 import { loadWithTables } from './load.ts'
 import { CONFIG, JSON_OUTPUT, SEATS_FILE, TENANT } from './options.ts'
+import { fitted, fold } from './screen.ts'
 import { keysOf, seatsOf } from './seat-source.ts'
 
 const FOUND = 3
-/** Lines of one code, as text. */
+/** Findings of one code, as text. */
 const MOST_LINES = 10
 
 export const lint = defineCommand(
@@ -91,25 +93,40 @@ async function* lintedKeys(store: Store, tenant: string) {
   for await (const key of keysOf(store, tenant)) if (key.revokedAt === null) yield key
 }
 
-/** By code, warnings first; a few of each. */
+/** By code, warnings first; as much as fits on a screen. */
 function asText(findings: readonly Finding[]): string {
   if (findings.length === 0) return 'nothing found'
   const byCode = Map.groupBy(findings, ({ code }) => code)
-  const parts = (Object.keys(LEVELS) as LintCode[]).flatMap((code) => {
+  const sections = (Object.keys(LEVELS) as LintCode[]).flatMap((code) => {
     const found = byCode.get(code) ?? []
     if (found.length === 0) return []
-    const more = found.length - MOST_LINES
-    return [
-      `${LEVELS[code]} ${code} (${found.length})`,
-      ...found.slice(0, MOST_LINES).map(lineOf),
-      ...(more > 0 ? [`  … and ${more} more: --json has all of them`] : []),
-    ]
+    const lines = found.length > MOST_LINES ? byPermission(found) : found.map(lineOf)
+    const items = lines.map((line) => fold(printable(line), '  ', '    '))
+    return [{ title: `${LEVELS[code]} ${code} (${found.length})`, items }]
   })
-  return parts.join('\n')
+  const rest = (left: number) => `  … and ${left} more: --json has all of them`
+  return fitted(sections, { most: MOST_LINES, rest }).join('\n')
+}
+
+/** One line for the findings about one permission, the most frequent first. */
+function byPermission(findings: readonly Finding[]): string[] {
+  const groups = Map.groupBy(findings, (each) => JSON.stringify([each.tenant, each.permission]))
+  return [...groups.values()]
+    .toSorted((one, other) => other.length - one.length)
+    .flatMap((group) => {
+      const [first] = group
+      if (first === undefined) return []
+      const isOne = first.permission === undefined || first.permission === EVERY_PERMISSION
+      if (isOne) return group.map(lineOf)
+      const more = group.length - 1
+      if (more === 0) return [lineOf(first)]
+      const others = first.route === undefined ? 'Seats hold it' : 'routes require it'
+      return [`${lineOf(first)}; ${more} more ${others}`]
+    })
 }
 
 function lineOf({ tenant, message, suggestion }: Finding): string {
   const where = tenant === null ? '' : `${tenant}: `
   const hint = suggestion === undefined ? '' : ` (did you mean "${suggestion}"?)`
-  return printable(`  ${where}${message}${hint}`)
+  return `${where}${message}${hint}`
 }

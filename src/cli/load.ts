@@ -1,20 +1,24 @@
 /** Loads the configuration with its compiled route tables, and collects the faults of both. */
 
-import { builtInPaths } from '../pipeline/built-in-routes.ts'
-import type { Config } from '../config/config.ts'
-import { ConfigError, sortFaults, type Warning } from '../config/faults.ts'
-import { loadConfigWithFaults } from '../config/load.ts'
+import type { Config, RouteEntry } from '../config/config.ts'
+import { ConfigError, type Fault, formatFault, sortFaults, type Warning } from '../config/faults.ts'
+import { type LoadResult, loadConfigWithFaults } from '../config/load.ts'
 import { compileTable, type RouteTable } from '../decision/router/table.ts'
+import { builtInPaths } from '../runtime/built-in-endpoints.ts'
 
 /** The configuration with its compiled tables, and what is found about them. */
 export interface Loaded {
   readonly config: Config
   /** For listing and for questions: its built-in routes have no working handlers. */
   readonly table: RouteTable
+  /** The candidate tables; null: there are none. */
+  readonly shadow: RouteTable | null
   /** About what is legal, but perhaps unintentional. */
   readonly warnings: readonly Warning[]
   /** Those about the files themselves, which `start` logs. */
   readonly fileWarnings: readonly Warning[]
+  /** Whether a comment in a file accepts it. */
+  readonly accepts: LoadResult['accepts']
 }
 
 /**
@@ -29,14 +33,25 @@ export async function loadWithTables(
 ): Promise<Loaded> {
   const loaded = await loadConfigWithFaults(file, env, display)
   const { config, faults, files, fileWarnings } = loaded
-  const {
-    table,
-    faults: collisions,
-    ...compiled
-  } = compileTable(loaded.entries, loaded.upstreams, builtInPaths())
+  const builtIn = builtInPaths(hasProvider(config))
+  const compile = (entries: readonly RouteEntry[]) => compileTable(entries, loaded.upstreams, builtIn)
+  const active = compile(loaded.entries)
+  const shadow = loaded.shadowEntries === null ? null : compile(loaded.shadowEntries)
+  const both = shadow === null ? [active] : [active, shadow]
+  const collisions = once(both.flatMap((each) => each.faults))
   if (config === null || collisions.length > 0)
     throw new ConfigError(sortFaults([...faults, ...collisions]), files)
-  const ofTables = compiled.warnings.filter((each) => !loaded.accepts(each))
+  const ofTables = once(both.flatMap((each) => each.warnings)).filter((each) => !loaded.accepts(each))
   const warnings = sortFaults([...loaded.warnings, ...ofTables])
-  return { config, table, warnings, fileWarnings }
+  const shadowTable = shadow?.table ?? null
+  return { config, table: active.table, shadow: shadowTable, warnings, fileWarnings, accepts: loaded.accepts }
+}
+
+/** A file may be one of the active and of the candidate tables. */
+function once<F extends Fault>(found: readonly F[]): F[] {
+  return [...new Map(found.map((each) => [formatFault(each), each])).values()]
+}
+
+function hasProvider(config: Config | null): boolean {
+  return config !== null && [...config.tenants.values()].some(({ oidc }) => oidc !== null)
 }

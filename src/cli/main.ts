@@ -6,7 +6,7 @@ import { didYouMean, quote } from '../config/invalid-value.ts'
 import { UsageError } from './arguments.ts'
 import { type Command, OutputFailed, type Terminal } from './command.ts'
 import { commands, everyCommand } from './commands.ts'
-import { helpOf, overviewOf, usageOf } from './help.ts'
+import { helpOf, overviewOf, usageAsText } from './help.ts'
 import { packageRoot, versionLine } from './version.ts'
 
 let abandoned = false
@@ -88,7 +88,7 @@ async function run(title: string, command: Command, args: string[]): Promise<num
   } catch (error) {
     if (error instanceof OutputFailed) throw error
     if (error instanceof UsageError) {
-      terminal.printError(`${title}: ${error.message}\nusage: seatgate ${usageOf(command)}`)
+      terminal.printError(`${title}: ${error.message}\n${usageAsText(command)}`)
       return 2
     }
     // The faults of a configuration name their places.

@@ -12,7 +12,7 @@ export async function writeNew(folder: string, files: readonly NewFile[]): Promi
   for (const { name, text, mode } of files) {
     const path = join(folder, name)
     try {
-      await mkdir(dirname(path), { recursive: true })
+      await makeFolder(dirname(path))
       // Never over a file that has appeared since.
       await writeFile(path, text, { flag: 'wx', mode, flush: true })
       written.push(path)
@@ -22,6 +22,15 @@ export async function writeNew(folder: string, files: readonly NewFile[]): Promi
       throw new CommandFailed(`${path} can't be written: ${messageOf(cause)}. ${remains(left)}`)
     }
   }
+}
+
+/** Below /proc, `recursive` of Node.js 26 tries forever: that file system answers ENOENT to each mkdir. */
+async function makeFolder(path: string): Promise<void> {
+  if (await isPresent(path)) return
+  await makeFolder(dirname(path))
+  await mkdir(path).catch((cause: unknown) => {
+    if (codeOf(cause) !== 'EEXIST') throw cause
+  })
 }
 
 async function refusePresent(paths: readonly string[]): Promise<void> {

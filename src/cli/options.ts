@@ -40,3 +40,8 @@ export const TENANT = {
   value: 'T',
   description: 'id of a tenant of the configuration',
 } as const satisfies Option
+
+export const SPACE = { type: 'string', value: 'S', description: 'a space' } as const satisfies Option
+
+/** For completion. */
+export const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']

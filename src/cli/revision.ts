@@ -29,7 +29,7 @@ interface Entry {
 }
 
 /**
- * Only the configuration file and the files that its `routes` name are written.
+ * Only the configuration file and the files that its `routes` and `shadow.routes` name are written.
  *
  * @param revision as git reads it: a branch, a tag, a commit
  * @param path of the configuration file, relative to the working directory
@@ -41,7 +41,8 @@ export async function checkOut(revision: string, path: string): Promise<CheckedO
   const main = posix.normalize(posix.join(prefix, path))
   const entries = await entriesOf(commit)
   const entry = entries.get(main)
-  if (entry === undefined) throw new CommandFailed(`git:${revision} has no file ${main}`)
+  if (entry === undefined)
+    throw new CommandFailed(`git:${revision} has no file ${main}: name its path as git:${revision}:PATH`)
   const folder = await mkdtemp(join(tmpdir(), 'seatgate-revision-'))
   const remove = () => rm(folder, { recursive: true, force: true })
   try {
@@ -80,7 +81,9 @@ async function commitOf(revision: string): Promise<string> {
     return (await git('rev-parse', ...asked)).trim()
   } catch (cause) {
     if (!(cause instanceof GitFailed)) throw cause
-    throw new CommandFailed(`git has no revision "${revision}" here`)
+    throw new CommandFailed(
+      `git has no revision "${revision}" here: name a branch, tag or commit, and fetch it if need be`,
+    )
   }
 }
 
@@ -101,10 +104,12 @@ function content({ object }: Entry): Promise<string> {
 /** Without those that have faults: loading the configuration reports them. */
 function routePatterns(text: string): string[] {
   const { contents } = parseDocument(text)
-  const routes = isMap(contents) ? contents.get('routes') : null
-  if (!isSeq(routes)) return []
-  return routes.items.flatMap((each) =>
-    isScalar(each) && typeof each.value === 'string' ? [each.value] : [],
+  if (!isMap(contents)) return []
+  const lists = [['routes'], ['shadow', 'routes']].map((path) => contents.getIn(path))
+  return lists.flatMap((list) =>
+    isSeq(list)
+      ? list.items.flatMap((each) => (isScalar(each) && typeof each.value === 'string' ? [each.value] : []))
+      : [],
   )
 }
 

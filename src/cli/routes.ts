@@ -6,6 +6,7 @@ import { type Route, upstreamOf } from '../model/route.ts'
 import { defineCommand } from './command.ts'
 import { loadWithTables } from './load.ts'
 import { CONFIG, JSON_OUTPUT } from './options.ts'
+import { columns } from './screen.ts'
 
 export const routes = defineCommand(
   {
@@ -31,7 +32,7 @@ export const routes = defineCommand(
       return !values.public || permission === 'public'
     })
     if (values.json) await terminal.print(JSON.stringify(rows, null, 2))
-    else if (rows.length > 0) await terminal.print(columns(rows))
+    else if (rows.length > 0) await terminal.print(asText(rows))
     else terminal.printError('seatgate routes: no route matches')
   },
 )
@@ -49,16 +50,14 @@ function row(route: Route) {
   }
 }
 
-function columns(rows: readonly ReturnType<typeof row>[]): string {
-  const cells = rows.map(({ method, path, permission, upstream, file, line }) => [
-    method,
-    path,
-    permission,
-    upstream,
-    file === BUILT_IN ? file : `${file}:${line}`,
-  ])
-  const widths = [0, 1, 2, 3].map((column) => Math.max(...cells.map((cell) => cell[column]?.length ?? 0)))
-  return cells
-    .map((line) => line.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '))
-    .join('\n')
+function asText(rows: readonly ReturnType<typeof row>[]): string {
+  return columns(
+    rows.map(({ method, path, permission, upstream, file, line }) => [
+      method,
+      path,
+      permission,
+      upstream,
+      file === BUILT_IN ? file : `${file}:${line}`,
+    ]),
+  )
 }

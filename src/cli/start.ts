@@ -172,10 +172,11 @@ class Reloader {
     try {
       const next = await this.#load()
       await this.#gateway.reload(next)
+      const hashes = hashesOf(this.config, next)
       this.config = next
       this.#watched = next.files
       const version = this.#gateway.reloaded('ok')
-      logger.info({ version }, 'configuration reloaded')
+      logger.info({ version, ...hashes }, 'configuration reloaded')
       this.#service.ready(`running with configuration ${version}`)
       warnOfShortage(next, this.#log)
     } catch (error) {
@@ -187,6 +188,12 @@ class Reloader {
       this.#service.ready(`running with configuration ${version}: a reload was refused`)
     }
   }
+}
+
+/** Of the tables before and after a reload, and of the candidate tables. */
+function hashesOf(before: Config, { hash, shadow }: Config) {
+  const tables = { config_before: before.hash, config: hash }
+  return shadow === null ? tables : { ...tables, shadow: shadow.hash }
 }
 
 function address({ address: host, port, family }: { address: string; port: number; family: string }): string {

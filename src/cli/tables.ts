@@ -2,17 +2,11 @@
 
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Tables } from '../access/tables.ts'
-import type { Config } from '../config/config.ts'
-import { methodsOf } from '../config/methods.ts'
-import type { RouteTable } from '../decision/router/table.ts'
+import { type Tables, tablesOf } from '../access/tables.ts'
+import { CommandFailed } from './command.ts'
 import { loadWithTables } from './load.ts'
 import { CONFIG } from './options.ts'
 import { checkOut } from './revision.ts'
-
-export function tablesOf(config: Config, table: RouteTable): Tables {
-  return { table, methods: methodsOf(config), upstreams: config.upstreams }
-}
 
 export interface ReadTables {
   readonly tables: Tables
@@ -20,31 +14,38 @@ export interface ReadTables {
   readonly file: string
 }
 
-const REVISION = /^git:([^:]+)(?::(.+))?$/
+const SIDE = /^(?<shadow>shadow:)?(?:git:(?<revision>[^:]+)(?::(?<path>.+))?|(?<own>.*))$/s
 
 /**
  * Without variables of the environment: tables of another revision, or of another installation, are read as well.
  *
- * @param text a configuration file, its folder, or `git:REV`, perhaps with `:PATH`
+ * @param text a configuration file, its folder, or `git:REV`, perhaps with `:PATH`; behind `shadow:` for its candidate tables
  * @throws ConfigError with its faults
  */
 export async function readTables(text: string): Promise<ReadTables> {
-  const [, revision, path = CONFIG.default] = REVISION.exec(text) ?? []
+  const { shadow, revision, path = CONFIG.default, own = '' } = SIDE.exec(text)?.groups ?? {}
+  const which = shadow === undefined ? 'routes' : 'shadow'
   if (revision === undefined) {
-    const own = await fileOf(text)
-    return { tables: await compiled(own), file: own }
+    const file = await fileOf(own)
+    return { tables: await compiled(file, which), file }
   }
   const { file, display, remove } = await checkOut(revision, path)
   try {
-    return { tables: await compiled(file, display), file: CONFIG.default }
+    return { tables: await compiled(file, which, display), file: CONFIG.default }
   } finally {
     await remove()
   }
 }
 
-async function compiled(file: string, display?: (path: string) => string): Promise<Tables> {
-  const { config, table } = await loadWithTables(file, null, display)
-  return tablesOf(config, table)
+async function compiled(
+  file: string,
+  which: 'routes' | 'shadow',
+  display?: (path: string) => string,
+): Promise<Tables> {
+  const { config, table, shadow } = await loadWithTables(file, null, display)
+  if (which === 'routes') return tablesOf(config, table)
+  if (shadow === null) throw new CommandFailed(`${display?.(file) ?? file} has no candidate tables: shadow`)
+  return tablesOf(config, shadow)
 }
 
 async function fileOf(path: string): Promise<string> {

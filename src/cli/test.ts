@@ -2,6 +2,7 @@
 
 import { glob } from 'node:fs/promises'
 import { checkPolicy, faultsOfRequests, type PolicyResult } from '../access/policy.ts'
+import { tablesOf } from '../access/tables.ts'
 import type { Config } from '../config/config.ts'
 import { ConfigError } from '../config/faults.ts'
 import { loadConfig } from '../config/load.ts'
@@ -14,7 +15,6 @@ import { loadWithTables } from './load.ts'
 import { CONFIG, formatOption } from './options.ts'
 import { type Coverage, FORMATS, policyOutput } from './test-output.ts'
 import { seatsOf } from './seat-source.ts'
-import { tablesOf } from './tables.ts'
 
 const DEFAULT_FILES = 'policy/*.yaml'
 const FAILED = 3
@@ -87,7 +87,8 @@ async function filesOf(positionals: readonly string[]): Promise<string[]> {
   const found: string[] = []
   for (const each of positionals) {
     const files = (await Array.fromAsync(glob(each))).sort()
-    if (files.length === 0) throw new CommandFailed(`there is no file ${each}`)
+    if (files.length === 0)
+      throw new CommandFailed(`there is no file ${each}: write policy tests there, or name other files`)
     found.push(...files)
   }
   return [...new Set(found)]

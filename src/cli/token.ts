@@ -95,5 +95,7 @@ export async function mintForSeats(
 }
 
 function refuse(name: string, tenant: TenantConfig): never {
-  throw new CommandFailed(`tenant ${tenant.id} has no Seat "${name}"`)
+  throw new CommandFailed(
+    `tenant ${tenant.id} has no Seat "${name}": create it, or name one that GET /v1/seats lists`,
+  )
 }

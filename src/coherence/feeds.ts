@@ -32,22 +32,35 @@ export class RegisteredFeed implements Feed {
   readonly #clock: Clock
   readonly #id: string
   readonly #name: string
+  readonly #config: () => string | undefined
   #beat = 0
   #registered = false
 
-  constructor(list: InstanceList, clock: Clock, id: string, name: string) {
+  /** @param config the content hash of the instance's route tables, for people */
+  constructor(
+    list: InstanceList,
+    clock: Clock,
+    id: string,
+    name: string,
+    config: () => string | undefined = () => undefined,
+  ) {
     this.#list = list
     this.#clock = clock
     this.#id = id
     this.#name = name
+    this.#config = config
   }
 
   async read(position: Position | null, noted: number, applied: number): Promise<FeedAnswer> {
     if (this.#registered) {
-      const found = await this.#list.follow(this.#id, ++this.#beat, position, applied)
+      const found = await this.#follow(position, applied)
       if (found.registered) return { ...found, noted }
     }
     return this.#registerAndRead(position, applied)
+  }
+
+  #follow(position: Position | null, applied: number) {
+    return this.#list.follow(this.#id, ++this.#beat, position, applied, this.#config())
   }
 
   /**
@@ -59,7 +72,7 @@ export class RegisteredFeed implements Feed {
     await this.#list.register(this.#id, this.#name)
     this.#registered = true
     const noted = this.#clock.now()
-    const found = await this.#list.follow(this.#id, ++this.#beat, position, applied)
+    const found = await this.#follow(position, applied)
     // Writers removed the instance again, as its beat came too late: the store is slower than a lease lasts.
     this.#registered = found.registered
     return { ...found, noted, listed: found.registered }

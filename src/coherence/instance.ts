@@ -49,6 +49,8 @@ export interface InstanceListener {
 export interface InstanceOptions {
   readonly id: string
   readonly name: string
+  /** The content hash of its route tables; left out: it has none. */
+  readonly config?: () => string
   readonly source: ChangeReader
   readonly list: InstanceList | null
   readonly bus: Bus | null
@@ -95,10 +97,11 @@ export class Instance implements Coherence {
   #number = 0
 
   constructor(parts: InstanceOptions) {
-    const { id, name, source, list, bus, clock, listener } = parts
+    const { id, name, config, source, list, bus, clock, listener } = parts
     this.id = id
     this.#parts = parts
-    const feed = list === null ? new SingleInstanceFeed(source) : new RegisteredFeed(list, clock, id, name)
+    const feed =
+      list === null ? new SingleInstanceFeed(source) : new RegisteredFeed(list, clock, id, name, config)
     this.follower = new Follower(
       feed,
       clock,

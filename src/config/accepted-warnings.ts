@@ -1,13 +1,18 @@
-/** Comments `# seatgate: accept CODE`: they accept a warning at the line below them. */
+/** Comments `# seatgate: accept CODE`: they accept what is found at the line below them. */
 
-import { type Fault, type Warning, WARNINGS } from './faults.ts'
+import { type Fault, ONLINE_FAULTS, WARNINGS } from './faults.ts'
 import { didYouMean } from './invalid-value.ts'
+
+const CODES = { ...WARNINGS, ...ONLINE_FAULTS }
 
 const COMMENT = /^\s*#/
 const DIRECTIVE = /^\s*#\s*seatgate:\s*accept\s+(.*?)\s*$/
 
+/** A warning, or a fault of the surroundings. */
+export type Acceptable = Fault & { readonly code: string }
+
 export interface AcceptedWarnings {
-  accepts(warning: Warning): boolean
+  accepts(found: Acceptable): boolean
   /** Codes that are none. */
   readonly faults: readonly Fault[]
 }
@@ -27,17 +32,17 @@ export function acceptedWarnings(file: string, text: string): AcceptedWarnings {
     for (const code of codes) if (!isCode(code)) faults.push(unknown(file, index, line, code))
     pending.push(...codes)
   }
-  const accepts = ({ code, place }: Warning) =>
+  const accepts = ({ code, place }: Acceptable) =>
     place.file === file && (byLine.get(place.line)?.includes(code) ?? false)
   return { accepts, faults }
 }
 
 function isCode(code: string): boolean {
-  return Object.hasOwn(WARNINGS, code)
+  return Object.hasOwn(CODES, code)
 }
 
 function unknown(file: string, index: number, line: string, code: string): Fault {
   const place = { file, line: index + 1, column: line.indexOf(code) + 1 }
-  const message = `"${code}" is not the code of a warning${didYouMean(code, Object.keys(WARNINGS))}`
+  const message = `"${code}" is not the code of a warning${didYouMean(code, Object.keys(CODES))}`
   return { place, message }
 }

@@ -5,7 +5,7 @@ import { resolve } from 'node:path'
 import { address, addressesConflict, cidr, hostName, isEveryAddress } from './addresses.ts'
 import { parseUrl } from '../../seats-admin/store/postgres/url.ts'
 import { InvalidValue, confidential } from './invalid-value.ts'
-import type { Address, Config, SettingSources, StoreConfig } from './config.ts'
+import type { Address, Config, SettingSource, SettingSources, StoreConfig, TablesConfig } from './config.ts'
 import { frozenMap } from './frozen.ts'
 import { buildLimits, buildMemory } from './limits.ts'
 import { buildMethods } from './methods.ts'
@@ -18,7 +18,7 @@ import { buildUpstreams } from './upstreams.ts'
 const MAX_WORKERS = 128
 
 /** The part of a configuration that the main file alone determines. */
-export type Settings = Omit<Config, 'file' | 'files' | 'signature' | 'routes'>
+export type Settings = Omit<Config, 'file' | 'files' | 'signature' | 'shadow' | keyof TablesConfig>
 
 /** @param folder what relative paths are relative to */
 export function buildSettings(root: Section, folder: string): Settings {
@@ -42,6 +42,7 @@ export function buildSettings(root: Section, folder: string): Settings {
     limits,
     methods: buildMethods(root),
     memory: buildMemory(root),
+    auditRetention: root.section('audit').setting('retention', durationWithin('1d', '36500d')),
     startupTimeout: root.setting('startup_timeout', durationWithin('0s', '1h')),
     drain: root.setting('drain', durationWithin('0s', '24d')),
     drainDelay: root.setting('drain_delay', durationWithin('0s', '1h')),
@@ -57,7 +58,25 @@ function buildSources(root: Section): SettingSources {
     redis: root.source('redis'),
     tenants: root.source('tenants'),
     connections: root.section('limits').source('connections', 'limits.connections'),
+    issuers: sourcesOfIssuers(root.section('tenants')),
+    targets: sourcesOfTargets(root.section('upstreams')),
   })
+}
+
+function sourcesOfIssuers(tenants: Section): SettingSources['issuers'] {
+  const found = tenants.keys().flatMap((id): [string, SettingSource][] => {
+    const oidc = tenants.section(id).section('oidc')
+    return oidc.has('issuer') ? [[id, oidc.source('issuer', `tenants.${id}.oidc.issuer`)]] : []
+  })
+  return frozenMap(new Map(found))
+}
+
+function sourcesOfTargets(upstreams: Section): SettingSources['targets'] {
+  const found = upstreams.keys().map((name): [string, readonly SettingSource[]] => {
+    const targets = upstreams.section(name).sources('targets', `upstreams.${name}.targets`)
+    return [name, Object.freeze(targets)]
+  })
+  return frozenMap(new Map(found))
 }
 
 function buildProxies(root: Section): Pick<Config, 'trustedProxies' | 'proxyProtocol'> {

@@ -25,8 +25,12 @@ const SOON = 30 * 24 * 60 * 60 * 1000
 export function expiresSoon(pem: string, now: number): string | null {
   const [block] = pem.match(BLOCK) ?? []
   if (block === undefined) return null
-  const { validTo } = new X509Certificate(block)
-  return Date.parse(validTo) - now < SOON ? day(validTo) : null
+  return soon(Date.parse(new X509Certificate(block).validTo), now)
+}
+
+/** The day of that time, where it is soon; null: it is not. Both in ms since the epoch. */
+export function soon(validUntil: number, now: number): string | null {
+  return validUntil - now < SOON ? day(validUntil) : null
 }
 
 function timesOf(pem: string, now: number): (string | null)[] {
@@ -41,6 +45,6 @@ function timeFault({ validFrom, validTo }: X509Certificate, now: number): string
   return null
 }
 
-function day(time: string): string {
+function day(time: string | number): string {
   return new Date(time).toISOString().slice(0, 10)
 }

@@ -2,7 +2,14 @@
 
 import type { Place, Requirement } from '../model/route.ts'
 
-export interface Config {
+/** The entries of all route tables that one list names. */
+export interface TablesConfig {
+  readonly routes: readonly RouteEntry[]
+  /** The content hash of the tables; see `content-hash.ts`. */
+  readonly hash: string
+}
+
+export interface Config extends TablesConfig {
   /** The file it came from, as given on the command line. */
   readonly file: string
   /** Every file it was read from, for watching: absolute paths, and globs whose new matches would count. */
@@ -20,7 +27,8 @@ export interface Config {
   readonly defaultTenant: string | null
   readonly tenants: ReadonlyMap<string, TenantConfig>
   readonly upstreams: ReadonlyMap<string, UpstreamConfig>
-  readonly routes: readonly RouteEntry[]
+  /** Candidate tables, by which live requests are also judged, never answered; null: there are none. */
+  readonly shadow: TablesConfig | null
   /** CIDR blocks of peers whose X-Forwarded-* are continued. */
   readonly trustedProxies: readonly string[]
   /** Connections begin with a PROXY protocol header; only those from `trustedProxies`. */
@@ -29,6 +37,8 @@ export interface Config {
   /** Accepted methods beside those of IANA's registry. */
   readonly methods: readonly string[]
   readonly memory: MemoryBounds
+  /** How long entries of the audit are kept. */
+  readonly auditRetention: number
   /** How long a start waits for a slow or unavailable store. */
   readonly startupTimeout: number
   /** How long requests in flight may continue after SIGTERM. */
@@ -52,9 +62,14 @@ export interface SettingSource {
   readonly isVariable: boolean
 }
 
-export type SettingSources = Readonly<
+export interface SettingSources extends Readonly<
   Record<'listen' | 'ops' | 'store' | 'redis' | 'tenants' | 'connections', SettingSource>
->
+> {
+  /** Of the tenants with an identity provider, by their ids. */
+  readonly issuers: ReadonlyMap<string, SettingSource>
+  /** Of each target, by the name of its upstream. */
+  readonly targets: ReadonlyMap<string, readonly SettingSource[]>
+}
 
 /** The limits of clients, per process. */
 export interface Limits {

@@ -18,9 +18,26 @@ export const WARNINGS = {
   certificate_expires: 'a certificate expires within 30 days',
   env_file_shared: 'group or others may read `.env`',
   env_file_unreadable: '`.env` is not readable',
+  store_missing: 'there is no store yet: the start creates it (`--online`)',
+  store_older: 'the store has an older schema: the start migrates it (`--online`)',
+  clock_differs:
+    'the clocks of this machine and of an identity provider differ by more than a minute (`--online`)',
 } as const
 
 export type WarningCode = keyof typeof WARNINGS
+
+/** Faults that a comment accepts as well: this machine need not be the one that runs the gateway. */
+export const ONLINE_FAULTS = {
+  store_unavailable: 'the store cannot be used: the gateway does not start',
+  redis_unavailable: 'Redis cannot be used: Seats are read from the store, and no sign-in completes',
+  provider_unavailable: 'an identity provider cannot be used: no sign-in of its tenant completes',
+  target_unavailable: 'a target of an upstream cannot be reached, or its health check fails',
+} as const
+
+/** Of what the configuration names. */
+export interface OnlineFault extends Fault {
+  readonly code: keyof typeof ONLINE_FAULTS
+}
 
 /** What is legal, but perhaps unintentional. */
 export interface Warning extends Fault {

@@ -3,22 +3,22 @@
  * get a Config only from here.
  */
 
-import { realpath } from 'node:fs/promises'
 import { dirname, isAbsolute, relative, resolve, sep } from 'node:path'
 import { buildSettings } from './build.ts'
-import { InvalidValue } from './invalid-value.ts'
-import type { Config, RouteEntry, UpstreamConfig } from './config.ts'
+import { contentHash } from './content-hash.ts'
+import type { Config, RouteEntry, TablesConfig, UpstreamConfig } from './config.ts'
 import type { Document } from './positioned-document.ts'
 import { noEnvFile, readEnvFile } from './env-file.ts'
-import { type AcceptedWarnings, acceptedWarnings } from './accepted-warnings.ts'
+import { type Acceptable, type AcceptedWarnings, acceptedWarnings } from './accepted-warnings.ts'
 import { ConfigError, type Fault, sortFaults, type Warning } from './faults.ts'
-import { joinSignatures, listFiles, signatureOf } from './watch.ts'
+import { joinSignatures, signatureOf } from './watch.ts'
 import { methodsOf } from './methods.ts'
 import { parse, parseAnywhere } from './yaml-parser.ts'
 import { buildRoutes } from './routes.ts'
 import { type Schema, type SchemaName, schemas } from './schema.ts'
 import { Section } from './section.ts'
 import { readSource } from './read-file.ts'
+import { findRouteTables, type TableFiles, uniqueFiles } from './table-files.ts'
 import { validate } from './validate.ts'
 
 /** Also with faults the readable entries are returned, so that the router's faults can be reported at the same time. */
@@ -30,10 +30,12 @@ export interface LoadResult {
   readonly warnings: readonly Warning[]
   /** About the files themselves. */
   readonly fileWarnings: readonly Warning[]
-  /** Whether a comment in a file accepts the warning. */
-  readonly accepts: (warning: Warning) => boolean
+  /** Whether a comment in a file accepts it. */
+  readonly accepts: (found: Acceptable) => boolean
   /** For checks only when there are faults: defaults replace faulty settings. */
   readonly entries: readonly RouteEntry[]
+  /** Of the candidate tables; null: there are none. */
+  readonly shadowEntries: readonly RouteEntry[] | null
   readonly upstreams: ReadonlyMap<string, UpstreamConfig>
   /** Absolute paths and globs to watch for a correction. */
   readonly files: readonly string[]
@@ -61,7 +63,7 @@ export async function loadConfigWithFaults(
   const envFile = env === null ? noEnvFile(folder) : await readEnvFile(folder, display)
   const { warnings: fileWarnings } = envFile
   const comments: AcceptedWarnings[] = []
-  const accepts = (warning: Warning) => comments.some((each) => each.accepts(warning))
+  const accepts = (found: Acceptable) => comments.some((each) => each.accepts(found))
   const variables = { ...envFile.variables, ...env }
   const open = async (each: string, kind: SchemaName) => {
     const source = await readSource(each)
@@ -75,36 +77,65 @@ export async function loadConfigWithFaults(
   if (main.root === null) {
     const faults = [...envFile.faults, ...main.document.faults]
     const files = [path, envFile.path]
-    const nothing = { config: null, entries: [], upstreams: new Map(), warnings: fileWarnings }
+    const nothing = {
+      config: null,
+      entries: [],
+      shadowEntries: null,
+      upstreams: new Map(),
+      warnings: fileWarnings,
+    }
     return { ...nothing, faults, fileWarnings, accepts, files }
   }
   const settings = buildSettings(main.root, folder)
-  const { paths, patterns } = await findRouteTables(main.root, folder)
+  const active = await findRouteTables(main.root, folder)
+  const candidate = main.root.has('shadow')
+    ? await findRouteTables(main.root.section('shadow'), folder)
+    : null
+  const paths = [...active.paths, ...(candidate?.paths ?? [])]
   const signature = [envFile.signature, before, await signatureOf(paths)].reduce(joinSignatures)
   const { upstreams, tenants, limits } = settings
-  const tables: OpenedDocument[] = []
-  for (const each of await uniqueFiles(paths)) tables.push(await open(each, 'routes'))
+  // A file may be in both lists.
+  const tables = new Map<string, OpenedDocument>()
+  for (const [real, path] of await uniqueFiles(paths)) tables.set(real, await open(path, 'routes'))
   const context = {
     upstreams: new Set(upstreams.keys()),
     signIn: new Set([...tenants.values()].filter(({ oidc }) => oidc !== null).map(({ id }) => id)),
     maxBody: limits.maxBody,
     methods: methodsOf(settings),
   }
-  const entries = tables.flatMap(({ document, root }) =>
-    root === null ? [] : buildRoutes(document, root, context),
-  )
-  const documents = [main, ...tables].map(({ document }) => document)
+  const built = new Map<string, readonly RouteEntry[]>()
+  for (const [real, { document, root }] of tables)
+    built.set(real, root === null ? [] : buildRoutes(document, root, context))
+  const entriesOf = async (files: TableFiles) =>
+    [...(await uniqueFiles(files.paths)).keys()].flatMap((real) => built.get(real) ?? [])
+  const entries = await entriesOf(active)
+  const shadowEntries = candidate === null ? null : await entriesOf(candidate)
+  const documents = [main, ...tables.values()].map(({ document }) => document)
   const inComments = comments.flatMap((each) => each.faults)
   const inDocuments = documents.flatMap((document) => document.faults)
   const faults = sortFaults([...envFile.faults, ...inDocuments, ...inComments])
   const inFiles = documents.flatMap((document) => document.warnings).filter((each) => !accepts(each))
   const warnings = [...fileWarnings, ...inFiles]
-  const files = Object.freeze([path, envFile.path, ...patterns])
+  const files = Object.freeze([path, envFile.path, ...active.patterns, ...(candidate?.patterns ?? [])])
   const config =
     faults.length > 0
       ? null
-      : Object.freeze({ ...settings, file, files, signature, routes: Object.freeze(entries) })
-  return { config, faults, warnings, fileWarnings, accepts, entries, upstreams, files }
+      : Object.freeze({
+          ...settings,
+          file,
+          files,
+          signature,
+          ...tableOf(entries, settings),
+          shadow: shadowEntries === null ? null : tableOf(shadowEntries, settings),
+        })
+  return { config, faults, warnings, fileWarnings, accepts, entries, shadowEntries, upstreams, files }
+}
+
+function tableOf(
+  entries: readonly RouteEntry[],
+  settings: Pick<Config, 'upstreams' | 'methods'>,
+): TablesConfig {
+  return Object.freeze({ routes: Object.freeze(entries), hash: contentHash(entries, settings) })
 }
 
 interface OpenedDocument {
@@ -115,7 +146,7 @@ interface OpenedDocument {
 
 /** Whether the answers to requests depend on the setting: then it can't be left out. */
 function decidesRequests([first, second, third]: readonly string[]): boolean {
-  if (first === 'routes' || first === 'methods') return true
+  if (first === 'routes' || first === 'shadow' || first === 'methods') return true
   if (first === 'limits') return second === 'max_body'
   return first === 'upstreams' && third?.startsWith('allow_') === true
 }
@@ -130,31 +161,4 @@ function opened(document: Document, kind: SchemaName): OpenedDocument {
 function displayPath(path: string): string {
   const below = relative(process.cwd(), path)
   return below === '' || below === '..' || below.startsWith(`..${sep}`) || isAbsolute(below) ? path : below
-}
-
-/** The paths of the route tables, and the absolute paths and globs to watch. */
-async function findRouteTables(root: Section, folder: string) {
-  const matched = new Map<string, readonly string[]>()
-  for (const text of root.texts('routes', (each) => each)) matched.set(text, await listFiles(folder, [text]))
-  const matching = root.texts('routes', (text) =>
-    matched.get(text)?.length === 0 ? new InvalidValue('matches no file') : text,
-  )
-  return {
-    paths: [...new Set(matching.flatMap((text) => matched.get(text) ?? []))],
-    patterns: [...matched].map(([text, paths]) => absolutePattern(folder, text, paths)),
-  }
-}
-
-/** Replaces glob characters in the folder's own name by `?`, which matches them too. */
-function absolutePattern(folder: string, text: string, paths: readonly string[]): string {
-  const path = resolve(folder, text)
-  if (paths.includes(path) || isAbsolute(text)) return path
-  return `${folder.replace(/[*?[\]{}()!+@\\]/g, '?')}/${text}`
-}
-
-/** Without paths that lead to the same file by a symbolic link; the first path wins. */
-async function uniqueFiles(paths: readonly string[]): Promise<string[]> {
-  const byRealPath = new Map<string, string>()
-  for (const path of paths.toReversed()) byRealPath.set(await realpath(path).catch(() => path), path)
-  return [...byRealPath.values()].reverse()
 }

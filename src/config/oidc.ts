@@ -7,9 +7,16 @@ import type { Section } from './section.ts'
 import { durationWithin } from './units.ts'
 
 const CALLBACK = '/auth/oidc/callback'
+export const BACKCHANNEL_LOGOUT = '/auth/oidc/backchannel-logout'
 const CLIENT_AUTH: readonly string[] = ['client_secret_basic', 'client_secret_post', 'none']
 /** RFC 6749, appendix A: visible ASCII without quotes and backslash. */
 const SCOPE_TOKEN = /^[\x21\x23-\x5b\x5d-\x7e]+$/
+
+/** The address that the provider sends logout tokens to. With the tenant's id, so that it is of one tenant. */
+export function backchannelLogoutUri({ redirectUri }: OidcConfig, tenant: string): string | null {
+  const url = URL.parse(redirectUri)
+  return url === null ? null : `${url.origin}${BACKCHANNEL_LOGOUT}/${tenant}`
+}
 
 /** @param tenant the tenant's id, which the callback's path may end with @returns null when `oidc` is absent */
 export function buildOidc(section: Section, tenant: string): OidcConfig | null {

@@ -38,7 +38,7 @@ async function readBytes(path: string): Promise<Buffer | string> {
 
 function reason(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : null
-  if (code === 'ENOENT' || code === 'ENOTDIR') return 'no such file'
+  if (code === 'ENOENT' || code === 'ENOTDIR') return 'no such file: correct the path, or create the file'
   if (code === 'EACCES' || code === 'EPERM') return 'is not readable by this user'
   if (code === 'ELOOP') return 'is a symbolic link that points to itself'
   return `cannot be read (${typeof code === 'string' ? code : String(error)})`

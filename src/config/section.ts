@@ -131,7 +131,11 @@ export class Section {
 
   /** Where a setting is written. @param label its name in messages */
   source(key: string, label = key): SettingSource {
-    const spot = this.#document.spot(this.#data, key)
+    return this.#sourceOf(this.#data, key, label)
+  }
+
+  #sourceOf(container: Data | Value[], key: string, label: string): SettingSource {
+    const spot = this.#document.spot(container, key)
     const written = spot?.written ?? ''
     return Object.freeze({
       key: label,
@@ -140,6 +144,13 @@ export class Section {
       variables: Object.freeze(variablesIn(written)),
       isVariable: isVariable(written),
     })
+  }
+
+  /** Where the elements of a list are written. @param label the list's name in messages */
+  sources(key: string, label = key): SettingSource[] {
+    const list = this.value(key)
+    if (!Array.isArray(list)) return []
+    return list.map((_, index) => this.#sourceOf(list, String(index), `${label}[${index}]`))
   }
 
   /** The schema's default. */

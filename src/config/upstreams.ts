@@ -11,16 +11,20 @@ const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/
 const timeout = durationWithin('1ms', '24d')
 const webSocketTime = durationWithin('1s', '24d')
 
+/** @returns a sentence; null: it is a name */
+export function upstreamNameFault(name: string): string | null {
+  return NAME.test(name)
+    ? null
+    : 'a name must be 1 to 63 letters, digits and . _ -, beginning with a letter or digit'
+}
+
 /** @param folder base of relative paths */
 export function buildUpstreams(root: Section, folder: string, limits: Limits): Map<string, UpstreamConfig> {
   const upstreams = new Map<string, UpstreamConfig>()
   const all = root.section('upstreams')
   for (const name of all.keys()) {
-    if (!NAME.test(name))
-      all.faultAtKey(
-        name,
-        `upstream ${quote(name)}: a name must be 1 to 63 letters, digits and . _ -, beginning with a letter or digit`,
-      )
+    const fault = upstreamNameFault(name)
+    if (fault !== null) all.faultAtKey(name, `upstream ${quote(name)}: ${fault}`)
     upstreams.set(name, buildUpstream(all.section(name), name, folder, limits))
   }
   return upstreams

@@ -46,16 +46,24 @@ export interface MemoryLease {
   renewed(): Promise<void>
 }
 
+/** Synchronous while memory has the blocks of the tenant. Rejects when the store can't be asked. */
+export interface BlockedUsers {
+  isBlocked(tenant: string, user: string, trace: Trace): boolean | Promise<boolean>
+}
+
 export interface DecisionEngineOptions {
   readonly table: RouteTable
   readonly authenticator: RequestAuthenticator
   readonly seats: SeatLookup & WholeSeats & Generation
+  readonly blocks: BlockedUsers
   readonly lease: MemoryLease
   readonly lookups?: CacheLookups
   /** The authorization of a caller with more Seats than this for a space is cached. */
   readonly fewSeats?: number
   /** Bytes of a request target. */
   readonly targetBytes: number
+  /** The content hash of the tables, for the record; left out: they are not from files. */
+  readonly config?: string
   /** Whether the route's upstream accepts a `;` in a path segment. */
   readonly allowsSemicolon: (route: Route) => boolean
   /** Whether the route's upstream accepts a `%2F` in a path segment. */
@@ -72,6 +80,7 @@ const noSignIn = new Refusal('route_not_found', 'No tenant has an identity provi
 const noRoute = new Refusal('route_not_found', 'No entry of the route table matches this path.')
 const semicolon = new Refusal('path_ambiguous', 'A path segment has a semicolon.')
 const encodedSlash = new Refusal('path_ambiguous', 'A path segment has an encoded slash.')
+const blocked = new Refusal('caller_blocked', 'An administrator of the tenant has blocked this user.')
 const noSeat = new Refusal('no_seat_in_space', 'The credential names no Seat in this space.')
 
 const REASONS = {
@@ -83,6 +92,7 @@ const REASONS = {
 /** The results so far; becomes the record. */
 class Draft {
   readonly request: AuthorizationRequest
+  readonly config: string | null
   readonly timings: Timings = { match: 0, authenticate: 0, resolve: 0, decide: 0, total: 0 }
   readonly #startedAt = performance.now()
   /** Monotonic ms at the end of the last stage; null: stages are not timed. */
@@ -91,14 +101,16 @@ class Draft {
   query = ''
   route: Route | null = null
   params = PathParams.none
+  caller: Principal | Refusal | null = null
   principal: Principal | null = null
   space: string | null = null
   resolved: ResolvedSeats | null = null
   seats = NO_SEATS
   source: Source = 'memory'
 
-  constructor(request: AuthorizationRequest, stages: boolean) {
+  constructor(request: AuthorizationRequest, stages: boolean, config: string | null) {
     this.request = request
+    this.config = config
     this.#mark = stages ? this.#startedAt : null
   }
 
@@ -131,7 +143,7 @@ export class DecisionEngine {
    * @param stages times each stage, not only the total
    */
   evaluate(request: AuthorizationRequest, stages = false): Evaluation | Promise<Evaluation> {
-    const draft = new Draft(request, stages)
+    const draft = new Draft(request, stages, this.#parts.config ?? null)
     const matched = this.#match(draft)
     draft.endStage('match')
     if (matched instanceof Refusal) return refused(draft, matched)
@@ -200,11 +212,31 @@ export class DecisionEngine {
     space: string | Refusal,
   ): Evaluation | Promise<Evaluation> {
     draft.endStage('authenticate')
+    draft.caller = caller
     if (caller instanceof Refusal) return refused(draft, caller)
     draft.principal = caller
+    // An API key is revoked instead.
+    if (caller.method === 'api-key') return this.#authorize(draft, requirement, caller, space)
+    const isBlocked = this.#parts.blocks.isBlocked(caller.tenant, caller.user, draft)
+    if (isBlocked instanceof Promise)
+      return isBlocked.then((it) =>
+        it ? refused(draft, blocked) : this.#authorize(draft, requirement, caller, space),
+      )
+    return isBlocked ? refused(draft, blocked) : this.#authorize(draft, requirement, caller, space)
+  }
+
+  #authorize(
+    draft: Draft,
+    requirement: Requirement,
+    caller: Principal,
+    space: string | Refusal,
+  ): Evaluation | Promise<Evaluation> {
     // An `authenticated` route needs no Space, but a malformed one is refused on every route.
-    if (requirement === 'authenticated' && (typeof space === 'string' || space.code === 'space_required'))
+    if (requirement === 'authenticated' && (typeof space === 'string' || space.code === 'space_required')) {
+      // For the log. No Seat is looked up in it.
+      if (typeof space === 'string') draft.space = space
       return allowed(draft, REASONS.authenticated)
+    }
     if (space instanceof Refusal) return refused(draft, space)
     draft.space = space
     // A built-in endpoint may ask for the Seats themselves, which the cache does not hold.
@@ -281,7 +313,7 @@ function conclude(draft: Draft, permission: Requirement, authorization: Authoriz
 
 /** The evaluation of a request that was refused before the engine could read it. */
 export function unreadableEvaluation(request: AuthorizationRequest, refusal: Refusal): Evaluation {
-  const draft = new Draft(request, false)
+  const draft = new Draft(request, false, null)
   draft.path = unreadPath(request.target)
   return refused(draft, refusal)
 }
@@ -316,8 +348,10 @@ function evaluation(
       grantedIn: NO_SPACES,
       source: draft.principal === null ? null : draft.source,
       timings: draft.finish(),
+      config: draft.config,
     },
     refusal,
+    caller: draft.caller,
     params: draft.params,
     query: draft.query,
     resolved: draft.resolved,

@@ -53,11 +53,12 @@ export interface Decision {
   /** The reason as a sentence. */
   readonly reason: string
   readonly method: string
-  /** Normalised path; the path as received where it is unreadable. Never includes the query. */
+  /** Normalised path; the path as received where it is unreadable, with a final `#` for a fragment. Never includes the query. */
   readonly path: string
   readonly route: Route | null
   readonly permission: Requirement | null
   readonly principal: Principal | null
+  /** That the request asks for, also where the route needs none; null where no credential was accepted. */
   readonly space: string | null
   readonly seats: readonly ConsideredSeat[]
   /** With `no_seat_in_space`: some other spaces in which the caller's Seats hold the permission. */
@@ -65,6 +66,8 @@ export interface Decision {
   /** Null where no Seat and no API key was looked up. */
   readonly source: Source | null
   readonly timings: Readonly<Timings>
+  /** The content hash of the tables that decided; null: none did, or they are not from files. */
+  readonly config: string | null
 }
 
 /** The values of a route's variable segments in one path. */
@@ -89,6 +92,8 @@ export interface Evaluation {
   readonly decision: Decision
   /** Null when allowed. */
   readonly refusal: Refusal | null
+  /** What authentication found; null: the decision needed no credential. */
+  readonly caller: Principal | Refusal | null
   readonly params: PathParams
   /** With the `?`, as received; '' when the target has none. */
   readonly query: string

@@ -9,7 +9,7 @@ export interface Principal {
   readonly user: string
   readonly email: string | null
   readonly claims: SeatClaims
-  /** The sign-in session of the caller; null for API keys and tokens. */
+  /** The sign-in session that the credential ends with: of the cookie, or of the token's `sid`; else null. */
   readonly session: string | null
   /** ms since the epoch. From then on the credential must be verified again; null: it never expires. */
   readonly validUntil: number | null

@@ -69,7 +69,6 @@ export interface PublicRequest {
 }
 
 export interface PublicResponse extends LocalResponse {
-  /** Name, value, …; beside Content-Type, Content-Length and Cache-Control, which every response has. */
   readonly headers: readonly string[]
 }
 
@@ -79,16 +78,23 @@ export interface LocalRequest {
   readonly query: string
   /** The JSON body; undefined when the request has none. */
   readonly body: unknown
+  /** The values of the field lines `If-Match`. */
+  readonly ifMatch: readonly string[]
+  /** As in the response and the access log. */
+  readonly requestId: string
   readonly principal: Principal
-  readonly space: string
+  /** Null on an `authenticated` route, which needs none. */
+  readonly space: string | null
   /** Permissions that the caller holds in `space`. Rejects when the store can't be asked. */
   held(): Promise<HeldPermissions>
 }
 
 export interface LocalResponse {
   readonly status: number
-  /** Sent as JSON; undefined: no body. */
+  /** Sent as JSON; bytes are JSON already; undefined: no body. */
   readonly body?: unknown
+  /** Name, value, …; beside Content-Type, Content-Length and Cache-Control, which every response has. */
+  readonly headers?: readonly string[]
 }
 
 export interface HeldPermissions {

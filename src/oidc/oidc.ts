@@ -4,12 +4,14 @@ import { Refusal } from '../model/errors.ts'
 import { type Context, logRefusal, withProviderErrors } from './context.ts'
 import { readFields } from './sign-in/body.ts'
 import { callback } from './sign-in/callback.ts'
+import { backchannelLogout } from './session/backchannel-logout.ts'
 import { logout } from './session/logout.ts'
 import { refresh } from './session/refresh.ts'
 import { verifyIdToken } from './tokens/id-token.ts'
 import { mapSeats } from './tokens/seat-mapping.ts'
 import type { HttpLimits } from './provider/http.ts'
 import { loginEndpoint, providerOf, signInRedirect } from './sign-in/login-endpoint.ts'
+import { type AnswersOf, validateFields } from './endpoints.ts'
 import type { OidcPorts, OidcTenant, Reply } from './ports.ts'
 import type { PublicRequest } from '../model/route.ts'
 import { Provider } from './provider/provider.ts'
@@ -34,10 +36,11 @@ const ENDPOINTS: Readonly<Record<string, (context: Context, request: PublicReque
   'POST /auth/oidc/validate': validate,
   'POST /auth/oidc/refresh': refresh,
   'POST /auth/oidc/logout': logout,
+  'POST /auth/oidc/backchannel-logout': backchannelLogout,
 }
 
-/** A callback of one tenant: `/auth/oidc/callback/acme`. */
-const TENANT_CALLBACK = /^(GET \/auth\/oidc\/callback)\/[^/]+$/
+/** The addresses of one tenant: `/auth/oidc/callback/acme`. */
+const TENANT_ADDRESS = /^(GET \/auth\/oidc\/callback|POST \/auth\/oidc\/backchannel-logout)\/[^/]+$/
 
 export class Oidc {
   readonly #context: Context
@@ -58,7 +61,7 @@ export class Oidc {
   /** Serves `/auth/oidc/*`. Rejects when the store is unavailable: the caller responds with 503. */
   serve(request: PublicRequest): Promise<Reply> {
     if (request.method === 'HEAD') return Promise.resolve(notHead)
-    const name = `${request.method} ${request.path}`.replace(TENANT_CALLBACK, '$1')
+    const name = `${request.method} ${request.path}`.replace(TENANT_ADDRESS, '$1')
     const endpoint = Object.hasOwn(ENDPOINTS, name) ? ENDPOINTS[name] : undefined
     return endpoint === undefined ? Promise.resolve(notFound) : this.#track(endpoint(this.#context, request))
   }
@@ -122,7 +125,7 @@ function withSharedRedirect(tenants: readonly OidcTenant[]): Set<string> {
  * nothing.
  */
 async function validate(context: Context, request: PublicRequest): Promise<Reply> {
-  const fields = readFields(request, { required: ['tenant', 'id_token'] })
+  const fields = readFields(request, validateFields)
   if (fields instanceof Refusal) return fields
   const provider = providerOf(context, fields)
   if (provider instanceof Refusal) return provider
@@ -140,7 +143,12 @@ async function validate(context: Context, request: PublicRequest): Promise<Reply
     // Without an access token userinfo can't be queried: the ID token itself must contain the claim.
     if (!isOfTenant(oidc, token.claims)) return logRefusal(context.log, id, otherTenant)
     const seats = await mapSeats(context, id, readSeatsClaim(token.claims, oidc.seatsClaim).names ?? [])
-    const body = { valid: true, claims: token.claims, seats: seats.names, hash_perm: seats.hashPerm }
+    const body: AnswersOf['validate'] = {
+      valid: true,
+      claims: token.claims,
+      seats: seats.names,
+      hash_perm: seats.hashPerm,
+    }
     return { status: 200, headers: [], body }
   })
 }

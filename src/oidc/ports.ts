@@ -4,6 +4,7 @@ import type { OidcConfig, TokenConfig } from '../config/config.ts'
 import type { Refusal } from '../model/errors.ts'
 import type { PublicResponse } from '../model/route.ts'
 import type { Committed, SessionStore } from '../../seats-admin/index.ts'
+import type { SignedInIdentity } from '../../seats-admin/model/user.ts'
 
 /** A tenant with an identity provider. */
 export interface OidcTenant {
@@ -36,8 +37,8 @@ export interface SeatOfName {
 export interface SeatDirectory {
   /** The existing Seats of these names. Rejects when the store is unavailable. */
   seatsByName(tenant: string, names: readonly string[]): Promise<readonly SeatOfName[]>
-  /** Records the Seats of the user's latest sign-in, in place of earlier ones. */
-  recordMember(tenant: string, user: string, seatIds: readonly string[]): Promise<void>
+  /** Records the user, and the Seats of this sign-in or refresh in place of earlier ones. */
+  recordSignIn(tenant: string, user: SignedInIdentity, seatIds: readonly string[]): Promise<void>
 }
 
 /** The subject of a gateway token; see `TokenSubject` in `src/decision/authn/token.ts`. */
@@ -45,12 +46,19 @@ export interface MintSubject {
   readonly sub: string
   readonly email?: string
   readonly name?: string
+  /** The session that the token ends with. */
+  readonly sid: string
   readonly hashPerm: readonly string[]
   readonly isSso: boolean
 }
 
-/** Signs a gateway token. Rejects with a RangeError when the token would be too long. @param now ms since the epoch */
-export type Mint = (tenant: string, subject: MintSubject, now: number) => Promise<string>
+/**
+ * Signs a gateway token. Rejects with a RangeError when the token would be too long.
+ *
+ * @param now ms since the epoch
+ * @param lifetime ms
+ */
+export type Mint = (tenant: string, subject: MintSubject, now: number, lifetime: number) => Promise<string>
 
 /** The log. Fields never contain a credential. */
 export interface OidcLog {

@@ -1,14 +1,20 @@
 /** The gateway's own endpoints as routes: they use the same table, pipeline and permission check as any other route. */
 
-import {
-  type AdminDeps,
-  type AdminEndpoint,
-  type AdminRefusal,
-  createAdminApi,
-} from '../../seats-admin/index.ts'
+import type { AdminEndpoint, AdminRefusal } from '../../seats-admin/index.ts'
 import { isRefusal } from '../../seats-admin/model/refusal.ts'
+import { SIGN_IN_ENDPOINTS } from '../oidc/endpoints.ts'
 import { Refusal } from '../model/errors.ts'
-import type { HeldPermissions, LocalResponse, LocalRequest, PublicHandler, Route } from '../model/route.ts'
+import type {
+  HeldPermissions,
+  LocalHandler,
+  LocalRequest,
+  LocalResponse,
+  PublicHandler,
+  Requirement,
+  Route,
+} from '../model/route.ts'
+import { OPENAPI_OPERATION, serveDocument } from './openapi/endpoint.ts'
+import type { Operation } from './openapi/operation.ts'
 
 /** Bytes of a request body at a Seat or API key endpoint. */
 const MAX_BODY = 1024 * 1024
@@ -16,21 +22,11 @@ const MAX_BODY = 1024 * 1024
 /** Bytes of a request body at a sign-in endpoint. */
 const MAX_SIGN_IN_BODY = 128 * 1024
 
-const SIGN_IN = [
-  ['POST', '/auth/oidc/login'],
-  ['GET', '/auth/oidc/callback'],
-  // One redirect URI a tenant prevents mix-up attacks between providers (RFC 9700, section 2.1).
-  ['GET', '/auth/oidc/callback/{tenant}'],
-  ['POST', '/auth/oidc/validate'],
-  ['POST', '/auth/oidc/refresh'],
-  ['POST', '/auth/oidc/logout'],
-] as const
-
 const NOTHING_HELD: HeldPermissions = { all: false, permissions: new Set() }
 
 /** Public routes: the endpoints check their own input. @param handler null: no tenant has a provider */
 export function signInRoutes(handler: PublicHandler | null): Route[] {
-  return SIGN_IN.map(([method, path]) =>
+  return SIGN_IN_ENDPOINTS.map(({ method, path }) =>
     Object.freeze({
       id: `${method} ${path}`,
       method,
@@ -45,27 +41,52 @@ export function signInRoutes(handler: PublicHandler | null): Route[] {
   )
 }
 
-/** @param adminSpace gives a tenant's admin space in the configuration of these routes */
+/**
+ * The endpoints, and their description: `/v1/openapi.json`.
+ *
+ * @param adminSpace gives a tenant's admin space in the configuration of these routes
+ */
 export function builtInRoutes(
   endpoints: readonly AdminEndpoint[],
   adminSpace: (tenant: string) => string | undefined,
 ): Route[] {
-  return endpoints.map((endpoint) =>
-    Object.freeze({
-      id: `${endpoint.method} ${endpoint.path}`,
-      method: endpoint.method,
-      path: endpoint.path,
-      requirement: endpoint.permission,
-      target: Object.freeze({
-        kind: 'local',
-        handler: (request: LocalRequest) => serve(endpoint, request, adminSpace),
-      }),
-      maxBody: MAX_BODY,
-      responseTimeout: null,
-      signIn: null,
-      place: null,
-    }),
+  const routes = endpoints.map((endpoint) =>
+    localRoute(endpoint, endpoint.permission, (request) => serve(endpoint, request, adminSpace)),
   )
+  const describe = serveDocument(operationsOf(endpoints))
+  return [...routes, localRoute(OPENAPI_OPERATION, OPENAPI_OPERATION.requirement, describe)]
+}
+
+function localRoute(
+  { method, path }: Pick<Operation, 'method' | 'path'>,
+  requirement: Requirement,
+  handler: LocalHandler,
+): Route {
+  return Object.freeze({
+    id: `${method} ${path}`,
+    method,
+    path,
+    requirement,
+    target: Object.freeze({ kind: 'local', handler }),
+    maxBody: MAX_BODY,
+    responseTimeout: null,
+    signIn: null,
+    place: null,
+  })
+}
+
+/** The operations of the OpenAPI document: these endpoints, sign-in, and the document itself. */
+export function operationsOf(endpoints: readonly AdminEndpoint[]): Operation[] {
+  return [
+    ...endpoints.map((endpoint) => ({ ...endpoint, requirement: endpoint.permission })),
+    ...SIGN_IN_ENDPOINTS.map((endpoint) => ({
+      ...endpoint,
+      requirement: 'public',
+      // Where no tenant has a provider.
+      codes: [...endpoint.codes, 'route_not_found' as const],
+    })),
+    OPENAPI_OPERATION,
+  ]
 }
 
 async function serve(
@@ -74,15 +95,19 @@ async function serve(
   adminSpace: (tenant: string) => string | undefined,
 ): Promise<LocalResponse | Refusal> {
   const { principal, space } = request
+  if (space === null) throw new Error('an endpoint with a permission was reached without a space')
   // A read grants nothing, so it needs no more than the space.
   const held = endpoint.method === 'GET' ? NOTHING_HELD : await request.held()
   const reply = await endpoint.handle({
-    params: request.params,
+    params: decoded(request.params),
     query: request.query,
     body: request.body,
+    ifMatch: request.ifMatch,
     caller: {
       tenant: principal.tenant,
       by: principal.user,
+      actor: { kind: principal.method === 'api-key' ? 'api-key' : 'user', name: principal.email },
+      requestId: request.requestId,
       scope: {
         space,
         admin: space === adminSpace(principal.tenant),
@@ -94,19 +119,11 @@ async function serve(
   return isRefusal(reply) ? refusalOf(reply) : reply
 }
 
-function refusalOf(refused: AdminRefusal): Refusal {
-  return new Refusal(refused.refused, refused.detail, { faults: refused.faults })
+/** The path was read: its escapes are valid UTF-8. */
+function decoded(params: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(params).map(([name, value]) => [name, decodeURIComponent(value)]))
 }
 
-/** The built-in routes without handlers that work, for `check` and `routes`, which only list them. */
-export function builtInPaths(): Route[] {
-  const deps: AdminDeps = {
-    get store(): never {
-      throw new Error('no store is open')
-    },
-    announce: async () => {},
-    now: Date.now,
-    seatBytes: 0,
-  }
-  return [...builtInRoutes(createAdminApi(deps), () => undefined), ...signInRoutes(null)]
+function refusalOf(refused: AdminRefusal): Refusal {
+  return new Refusal(refused.refused, refused.detail, { faults: refused.faults })
 }

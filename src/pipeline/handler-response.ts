@@ -27,7 +27,7 @@ export function sendHandlerResponse(
     response.writeHead(status, ResponseFields.of(headers))
     response.end()
   } else {
-    const bytes = Buffer.from(JSON.stringify(body))
+    const bytes = Buffer.isBuffer(body) ? body : Buffer.from(JSON.stringify(body))
     headers.push('content-type', 'application/json', 'content-length', String(bytes.length))
     response.writeHead(status, ResponseFields.of(headers))
     if (request.method !== 'HEAD') exchange.bytesOut += bytes.length

@@ -5,6 +5,9 @@ import type { Exchange } from '../http/server/exchange.ts'
 import { parseJson } from '../lib/json.ts'
 import { type BodyLimits, readBody } from './whole-body.ts'
 
+/** Methods whose body is parsed. The body of other methods is read up to the limit and ignored. */
+export const WITH_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH'])
+
 const notJson = new Refusal('media_type_unsupported', 'The body must be application/json, in UTF-8.')
 const coded = new Refusal('media_type_unsupported', 'The body must not have a Content-Encoding.')
 

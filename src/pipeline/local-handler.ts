@@ -3,15 +3,15 @@
 import { performance } from 'node:perf_hooks'
 import { Refusal } from '../model/errors.ts'
 import type { Exchange } from '../http/server/exchange.ts'
+import { fieldName } from '../http/wire/field-name.ts'
 import type { Evaluation } from '../model/decision.ts'
 import type { HeldPermissions, LocalResponse } from '../model/route.ts'
 import type { Refuse } from '../proxy/forward.ts'
-import { readJson } from './json-body.ts'
+import { readJson, WITH_BODY } from './json-body.ts'
 import { sendHandlerResponse } from './handler-response.ts'
 import { type BodyLimits, readBody } from './whole-body.ts'
 
-/** Methods whose body is parsed. The body of other methods is read up to the limit and ignored. */
-const WITH_BODY = new Set(['POST', 'PUT', 'PATCH'])
+const IF_MATCH = fieldName('if-match')
 
 /** The functions of the pipeline that serving uses. */
 export interface LocalPipeline {
@@ -31,7 +31,7 @@ export function serveLocal(exchange: Exchange, pipeline: LocalPipeline): void {
   serve(exchange, pipeline)
     .then((result) => {
       if (result instanceof Refusal) pipeline.refuse(exchange, result, null)
-      else if (!exchange.response.destroyed) sendHandlerResponse(exchange, result)
+      else if (!exchange.response.destroyed) sendHandlerResponse(exchange, result, result.headers)
     })
     .catch((cause: unknown) => pipeline.failed(exchange, cause))
 }
@@ -55,8 +55,10 @@ async function serve(exchange: Exchange, pipeline: LocalPipeline): Promise<Local
     params: evaluation.params.toObject(),
     query: evaluation.query.slice(1),
     body: body.value,
+    ifMatch: request.section.fields.values(IF_MATCH),
+    requestId: exchange.id,
     principal,
-    space: space ?? '',
+    space,
     held: () => pipeline.held(evaluation),
   })
 }

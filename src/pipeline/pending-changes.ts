@@ -1,5 +1,7 @@
 /** Collects changes of the store between two checks. The cost depends on the changes, not on the requests. */
 
+import type { ChangeKind } from '../../seats-admin/model/change.ts'
+
 /** The fields of a change in the feed that are used here. */
 export interface Change {
   readonly tenant: string
@@ -10,7 +12,7 @@ export interface Change {
 /** Collected changes; beyond this number, everything counts as changed. */
 const MAX_KEYS = 10_000
 /** Kinds that decisions depend on. A newer program may write other kinds: then everything counts as changed. */
-const KINDS = new Set(['seat', 'seat-name', 'api-key', 'session'])
+const KINDS = new Set(['seat', 'seat-name', 'api-key', 'session', 'block'])
 
 export class Changes {
   #all = false
@@ -56,7 +58,7 @@ export class Changed {
     this.#keys = keys
   }
 
-  has(tenant: string, kind: 'seat' | 'seat-name' | 'api-key' | 'session', key: string): boolean {
+  has(tenant: string, kind: ChangeKind, key: string): boolean {
     return this.all || this.#keys.has(keyOf(tenant, kind, key))
   }
 }

@@ -8,6 +8,7 @@
 import { performance } from 'node:perf_hooks'
 import type { Socket } from 'node:net'
 import type { DecisionEngine } from '../decision/engine.ts'
+import type { ShadowEngine } from '../decision/shadow.ts'
 import type { ClientRequest } from '../http/server/client-request.ts'
 import type { ClientResponse } from '../http/server/client-response.ts'
 import { Exchange } from '../http/server/exchange.ts'
@@ -18,6 +19,7 @@ import { type ValidationLimits, validateRequest } from '../http/server/request-v
 import { type WebSocketLimits, WebSocketShares } from '../http/server/web-socket-shares.ts'
 import { nextStage } from '../lib/batched-stages.ts'
 import { InFlight } from '../lib/in-flight.ts'
+import type { AuthorizationRequest } from '../model/authorization-request.ts'
 import type { Evaluation } from '../model/decision.ts'
 import type { Refusal } from '../model/errors.ts'
 import type { PublicResponse } from '../model/route.ts'
@@ -34,10 +36,13 @@ import { serveLocal } from './local-handler.ts'
 import { respondPublic, servePublic } from './public-handler.ts'
 import { Refusals } from './refusals.ts'
 import { authorizationRequest, requestIdOf } from './request-input.ts'
+import { ShadowDecisions } from './shadow-decisions.ts'
 
 /** The parts of one configuration that requests use. A reload replaces it whole. */
 export interface PipelineConfig {
   readonly engine: DecisionEngine
+  /** Candidate tables, which answer nothing; null: there are none. */
+  readonly shadow: ShadowEngine | null
   readonly upstreams: ReadonlyMap<string, Upstream>
   readonly trustedProxies: TrustedProxies
   readonly signIn: SignInRedirect
@@ -68,6 +73,7 @@ export class Pipeline {
   readonly #unlogged: Exchange[] = []
   readonly #requestShares: RequestShares
   readonly #webSocketShares: WebSocketShares
+  readonly #shadowDecisions: ShadowDecisions
   #draining = false
 
   constructor(config: PipelineConfig, log: AccessLog, metrics: Metrics) {
@@ -79,6 +85,7 @@ export class Pipeline {
     this.#requestShares = new RequestShares(this.#inFlight, clientOf, (of) => metrics.overShare(of))
     this.#requestShares.configure(config.limits)
     this.#webSocketShares = new WebSocketShares((by) => metrics.webSocketRefused(by))
+    this.#shadowDecisions = new ShadowDecisions((result) => metrics.countShadow(result))
   }
 
   /** Applies to requests from now on; those in flight keep their configuration. */
@@ -143,12 +150,23 @@ export class Pipeline {
   }
 
   #evaluate(exchange: Exchange, config: PipelineConfig): void {
-    const evaluation = config.engine.evaluate(authorizationRequest(exchange.request))
+    const request = authorizationRequest(exchange.request)
+    const evaluation = config.engine.evaluate(request)
     if (evaluation instanceof Promise) {
       evaluation
-        .then((result) => this.#evaluated(exchange, config, result))
+        .then((result) => this.#decided(exchange, config, request, result))
         .catch((cause: unknown) => this.#refusals.failed(exchange, cause))
-    } else this.#evaluated(exchange, config, evaluation)
+    } else this.#decided(exchange, config, request, evaluation)
+  }
+
+  #decided(
+    exchange: Exchange,
+    config: PipelineConfig,
+    request: AuthorizationRequest,
+    evaluation: Evaluation,
+  ): void {
+    this.#evaluated(exchange, config, evaluation)
+    if (config.shadow !== null) this.#shadowDecisions.judge(exchange, config.shadow, request, evaluation)
   }
 
   #evaluated(exchange: Exchange, config: PipelineConfig, evaluation: Evaluation): void {

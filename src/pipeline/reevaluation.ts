@@ -144,6 +144,7 @@ function dependsOn({ evaluation }: Exchange, changed: Changed): boolean {
   if (principal === null) return false
   const { tenant, method, user, session } = principal
   if (method === 'api-key' && changed.has(tenant, 'api-key', user)) return true
+  if (method !== 'api-key' && changed.has(tenant, 'block', JSON.stringify(user))) return true
   if (session !== null && changed.has(tenant, 'session', session)) return true
   return seats.some(
     ({ id, name, verdict }) =>

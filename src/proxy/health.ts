@@ -30,10 +30,7 @@ export class HealthCheck {
 
   /** The first check runs at once. */
   start(): void {
-    const { url } = this.#target
-    const client = new (loadUndici().Client)(url.origin, { connect: this.#connect, allowH2: false })
-    this.#check = new Check(client, this.#settings.timeout, (cause) => this.#checked(cause))
-    this.#check.start(this.#settings.path, url.hostname)
+    this.#check = startCheck(this.#target.url, this.#settings, this.#connect, (cause) => this.#checked(cause))
   }
 
   stop(): void {
@@ -54,6 +51,29 @@ export class HealthCheck {
 
 function start(health: HealthCheck): void {
   health.start()
+}
+
+/** Resolves with the fault of one check, or null. */
+export function checkOnce(
+  url: URL,
+  settings: Pick<UpstreamHealth, 'path' | 'timeout'>,
+  tls: TlsOptions,
+): Promise<unknown> {
+  return new Promise((resolve) => {
+    startCheck(url, settings, undiciConnector(settings.timeout, tls), resolve)
+  })
+}
+
+function startCheck(
+  url: URL,
+  { path, timeout }: Pick<UpstreamHealth, 'path' | 'timeout'>,
+  connect: buildConnector.connector,
+  report: (cause: unknown) => void,
+): Check {
+  const client = new (loadUndici().Client)(url.origin, { connect, allowH2: false })
+  const check = new Check(client, timeout, report)
+  check.start(path, url.hostname)
+  return check
 }
 
 /** One check. Reports its result once: the fault, or null. */

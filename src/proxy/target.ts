@@ -117,7 +117,7 @@ export class Target {
   }
 }
 
-function addressOf({ protocol, hostname, port }: URL, tls: TlsOptions): Address {
+export function addressOf({ protocol, hostname, port }: URL, tls: TlsOptions): Address {
   const host = hostname.replace(/^\[|\]$/g, '')
   if (protocol === 'https:') return { host, port: Number(port || 443), tls }
   return { host, port: Number(port || 80), tls: null }

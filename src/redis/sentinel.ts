@@ -51,9 +51,13 @@ async function queryMaster(
     retryStrategy: () => null,
     enableReadyCheck: false,
   })
-  client.on('error', () => {})
+  let lost: unknown = null
+  client.on('error', (cause) => (lost = cause))
   try {
     return parseMaster(await client.call('SENTINEL', 'get-master-addr-by-name', config.master ?? ''))
+  } catch (cause) {
+    // The command's own error says only that the connection is closed.
+    throw lost ?? cause
   } finally {
     client.disconnect()
   }

@@ -172,6 +172,7 @@ function running(compiled: CompiledConfig, listener: UpstreamListener): Pipeline
   const signIn = compiled.signIn?.redirect ?? (() => null)
   return {
     engine: compiled.engine,
+    shadow: compiled.shadow,
     upstreams,
     trustedProxies: new TrustedProxies(trustedProxies),
     signIn,

@@ -2,6 +2,7 @@
 
 import type { AddressInfo } from 'node:net'
 import { Registry } from 'prom-client'
+import type { KeyUse } from '../../seats-admin/index.ts'
 import type { Config } from '../config/config.ts'
 import { DataPlane } from './data-plane.ts'
 import { DecisionPoint } from './decision-point.ts'
@@ -16,6 +17,8 @@ export interface DataPlanes {
   reload(config: Config): Promise<void>
   /** In the Prometheus text format. @param own the gateway's registry */
   metrics(own: Registry): Promise<string>
+  /** The uses of API keys since the last call, also those of data planes that have closed. Never rejects. */
+  takeKeyUses(): Promise<readonly KeyUse[]>
   /** Requests in flight have `drain` ms. No request is decided from memory after that. */
   close(drain: number): Promise<void>
 }
@@ -38,6 +41,7 @@ export async function openInProcess(config: Config, node: FleetNode, log: Log): 
       activate()
     },
     metrics: (own) => Registry.merge([own, dataPlane.metrics.registry]).metrics(),
+    takeKeyUses: () => Promise.resolve(decisionPoint.keyUses.take()),
     close: (drain) => dataPlane.close(drain),
   }
 }

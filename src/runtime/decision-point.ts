@@ -4,29 +4,38 @@
  */
 
 import type { Store } from '../../seats-admin/index.ts'
-import { createAdminApi } from '../../seats-admin/index.ts'
+import { type Tables, tablesOf } from '../access/tables.ts'
 import { Authenticator } from '../decision/authn/authenticator.ts'
+import { KeyUses } from '../decision/authn/key-uses.ts'
 import { builtInRoutes, signInRoutes } from '../pipeline/built-in-routes.ts'
 import { systemClock } from '../coherence/clock.ts'
 import { History } from '../coherence/history.ts'
 import { type Coherence, Instance } from '../coherence/instance.ts'
 import { Lease } from '../coherence/lease.ts'
-import type { Config, MemoryBounds } from '../config/config.ts'
+import type { Config, MemoryBounds, TablesConfig } from '../config/config.ts'
 import { ConfigError } from '../config/faults.ts'
 import { CacheLookups } from '../model/cache-lookups.ts'
+import type { Trace } from '../model/decision.ts'
 import type { Route } from '../model/route.ts'
-import { DecisionEngine } from '../decision/engine.ts'
+import { DecisionEngine, type DecisionEngineOptions } from '../decision/engine.ts'
 import { SeatCache, type SharedCache } from '../redis/seat-cache.ts'
 import { Changes } from '../pipeline/pending-changes.ts'
 import { compileTable, type RouteTable } from '../decision/router/table.ts'
-import { SeatMemory } from '../decision/seats/memory.ts'
+import { directSource, SeatMemory } from '../decision/seats/memory.ts'
+import { ShadowEngine } from '../decision/shadow.ts'
+import { builtInEndpoints } from './built-in-endpoints.ts'
 import type { SignIn, SignInOptions, SignInPorts } from './sign-in.ts'
+
+/** The divisor of the bounds of live caches that gives those of candidate tables. */
+const SHADOW_SHARE = 8
 
 /** One configuration with its compiled table and engine. */
 export interface CompiledConfig {
   readonly config: Config
   readonly table: RouteTable
   readonly engine: DecisionEngine
+  /** The candidate tables; null: there are none. */
+  readonly shadow: ShadowEngine | null
   /** Null where no tenant has an identity provider. */
   readonly signIn: SignIn | null
 }
@@ -44,6 +53,7 @@ export class DecisionPoint {
   readonly memory: SeatMemory
   readonly lease: Lease
   readonly lookups = new CacheLookups()
+  readonly keyUses = new KeyUses()
   readonly history = new History()
   /** Input of the re-evaluation of open exchanges. */
   readonly changes = new Changes()
@@ -57,7 +67,7 @@ export class DecisionPoint {
     this.#ports = ports
     this.memory = new SeatMemory(
       cache === null ? store : new SeatCache(store, cache, this.history, systemClock.now, this.lookups.redis),
-      store.sessions,
+      directSource(store),
       memory.seats,
       this.lookups,
     )
@@ -85,31 +95,76 @@ export class DecisionPoint {
   /** Rejects with a ConfigError that lists the faults of all route tables. */
   async compile(config: Config): Promise<CompiledConfig> {
     const signIn = await this.#signIn(config)
-    const { table, faults } = compileTable(config.routes, config.upstreams, this.#builtIn(config, signIn))
-    if (faults.length > 0) throw new ConfigError(faults)
-    const authenticator = new Authenticator({
-      tenants: config.tenants,
-      defaultTenant: config.defaultTenant,
-      apiKeyById: (tenant, id, trace) => this.memory.apiKeyById(tenant, id, trace),
-      sessions: signIn?.cookies ?? null,
-      otherIssuer: signIn?.providerToken ?? null,
-      now: Date.now,
-      memory: config.memory,
-      lookups: this.lookups,
+    // The built-in endpoints are routes of the table, and some answer questions about it.
+    let tables: Tables | null = null
+    const builtIn = this.#builtIn(config, signIn, () => {
+      if (tables === null) throw new Error('the tables are not compiled')
+      return tables
     })
+    const compile = ({ routes }: TablesConfig) => compileTable(routes, config.upstreams, builtIn)
+    const { table, faults } = compile(config)
+    const shadow = config.shadow === null ? null : compile(config.shadow)
+    const all = [...faults, ...(shadow?.faults ?? [])]
+    if (all.length > 0) throw new ConfigError(all)
+    tables = tablesOf(config, table)
     const upstreamOf = ({ target }: Route) =>
       target.kind === 'upstream' ? config.upstreams.get(target.name) : undefined
-    const engine = new DecisionEngine({
+    const parts: DecisionEngineOptions = {
       table,
-      authenticator,
+      authenticator: this.#authenticator(config, signIn),
       seats: this.memory,
+      blocks: this.memory,
       lease: this.lease,
-      lookups: this.lookups,
       targetBytes: config.limits.targetBytes,
+      config: config.hash,
       allowsSemicolon: (route) => upstreamOf(route)?.allowSemicolons === true,
       allowsEncodedSlash: (route) => upstreamOf(route)?.allowEncodedSlashes === true,
+    }
+    return {
+      config,
+      table,
+      engine: new DecisionEngine({ ...parts, lookups: this.lookups }),
+      shadow: shadow === null ? null : this.#shadow(config, signIn, { ...parts, table: shadow.table }),
+      signIn,
+    }
+  }
+
+  #authenticator(config: Config, signIn: SignIn | null): Authenticator {
+    return new Authenticator({
+      ...this.#callers(config),
+      sessions: signIn?.cookies ?? null,
+      otherIssuer: signIn?.providerToken ?? null,
+      memory: config.memory,
+      lookups: this.lookups,
+      keyUses: this.keyUses,
     })
-    return { config, table, engine, signIn }
+  }
+
+  /**
+   * Where the live decision needed no credential, candidate tables may: they are judged without effects at an identity
+   * provider, and with caches of their own, so that no live request finds its credential evicted or its session used.
+   */
+  #shadow(config: Config, signIn: SignIn | null, parts: DecisionEngineOptions): ShadowEngine {
+    const { memory } = config
+    const share = (bytes: number) => Math.ceil(bytes / SHADOW_SHARE)
+    const authenticator = new Authenticator({
+      ...this.#callers(config),
+      sessions: signIn?.passiveCookies ?? null,
+      otherIssuer:
+        signIn?.providerToken == null ? null : () => Promise.reject(new Error('not verified again')),
+      memory: { ...memory, tokens: share(memory.tokens), apiKeys: share(memory.apiKeys) },
+    })
+    return new ShadowEngine({ ...parts, authenticator })
+  }
+
+  #callers({ tenants, defaultTenant }: Config) {
+    return {
+      tenants,
+      defaultTenant,
+      apiKeyById: (tenant: string, id: string, trace?: Trace) => this.memory.apiKeyById(tenant, id, trace),
+      sessionById: (tenant: string, id: string, trace?: Trace) => this.memory.sessionById(tenant, id, trace),
+      now: Date.now,
+    }
   }
 
   /** OpenID Connect is loaded only where a tenant has a provider. */
@@ -122,9 +177,10 @@ export class DecisionPoint {
   }
 
   /** Built per configuration, so that a request sees the admin spaces and providers of its own configuration. */
-  #builtIn(config: Config, signIn: SignIn | null): Route[] {
-    const endpoints = createAdminApi({
+  #builtIn(config: Config, signIn: SignIn | null, tables: () => Tables): Route[] {
+    const endpoints = builtInEndpoints({
       store: this.store,
+      tables,
       now: Date.now,
       announce: (committed) => this.#coherence.announce(committed),
       seatBytes: config.limits.seatBytes,

@@ -25,6 +25,7 @@ import { SIGN_IN_TIMEOUT, RedisEphemeral } from '../redis/ephemeral.ts'
 import { Keys } from '../redis/keys.ts'
 import { Seal } from '../redis/seal.ts'
 import type { SharedCache } from '../redis/seat-cache.ts'
+import { AuditKeeping } from './audit-keeping.ts'
 import type { Startup } from './startup.ts'
 import { StoreHealth, type StoreParts } from './store-health.ts'
 import { redisMessage } from './surroundings/redis.ts'
@@ -46,12 +47,15 @@ export class FleetNode {
   /** Used states of sign-in. */
   readonly ephemeral: BoundedEphemeral | ProcessEphemeral
   #pruning: NodeJS.Timeout | null = null
+  #config: Config
+  readonly #audit: AuditKeeping
   readonly #lock: StoreLock | null
   /** The file of an embedded store; null for a shared store. */
   readonly #path: string | null
   readonly #startup: Startup
   readonly #bus: RedisBus | null
   readonly #health: StoreHealth
+  /** The content hash of the active tables. */
 
   private constructor(
     config: Config,
@@ -61,6 +65,8 @@ export class FleetNode {
     redis: RedisParts,
   ) {
     const { log, metrics, startup } = parts
+    this.#config = config
+    this.#audit = new AuditKeeping(store.audit, log)
     this.#lock = lock
     this.#path = config.store.kind === 'sqlite' ? config.store.path : null
     this.#startup = startup
@@ -71,6 +77,7 @@ export class FleetNode {
     this.instance = new Instance({
       id: randomUUID(),
       name: `${hostname()} ${process.pid}`,
+      config: () => this.#config.hash,
       source: store,
       list: store.registry,
       bus: redis.bus,
@@ -118,13 +125,15 @@ export class FleetNode {
   /** Rejects when the store can't be read. */
   async start(): Promise<void> {
     await this.#startup.retry(() => this.instance.start())
+    void this.#audit.logHeads(this.#config.tenants.keys())
     void this.#keepReserve()
     this.#pruning = setInterval(() => void this.#prune(), PRUNE_EVERY)
     this.#pruning.unref()
   }
 
-  /** Another configuration is active: values in Redis are sealed with its secrets. */
+  /** Another configuration is active: values in Redis are sealed with its secrets, and the next sign of life has its hash. */
   activate(config: Config): void {
+    this.#config = config
     this.cache?.seal.setSecrets(firstSecrets(config))
   }
 
@@ -141,10 +150,11 @@ export class FleetNode {
     this.#health.update(worker, state)
   }
 
-  /** Removes sign-in sessions that ended long ago. A failure is retried in the next round. */
+  /** Removes sign-in sessions that ended long ago, and audit entries that are too old. A failure is retried in the next round. */
   async #prune(): Promise<void> {
     await this.store.sessions.prune(Date.now() - SESSION_RETENTION, PRUNE_BATCH).catch(() => {})
     await this.#keepReserve()
+    await this.#audit.deleteOlder(Date.now() - this.#config.auditRetention)
   }
 
   /** Called repeatedly: a start on a full disk may have used up the reserve. */
@@ -155,6 +165,7 @@ export class FleetNode {
   /** Called after the last decision. */
   async close(): Promise<void> {
     clearInterval(this.#pruning ?? undefined)
+    this.#audit.close()
     await this.instance.close()
     this.cache?.connection.disconnect()
     this.ephemeral.close()

@@ -9,27 +9,32 @@ import type { Config } from '../config/config.ts'
 import { type DataPlanes, openInProcess } from './data-planes.ts'
 import { FleetNode } from './fleet-node.ts'
 import type { Listener } from '../http/server/listen.ts'
+import { KeyUseWriter } from './key-use-writer.ts'
 import { openOps } from './ops.ts'
 import { Startup } from './startup.ts'
 import { explainListening } from './surroundings/listener.ts'
 import { FleetMetrics } from '../telemetry/fleet-metrics.ts'
 import type { Log } from '../telemetry/logger.ts'
+import { TableComparison } from './table-comparison.ts'
 
 export class Gateway {
   readonly #metrics = new FleetMetrics()
   readonly #startup: Startup
+  readonly #comparison: TableComparison
   /** Null until the store is open. */
   #node: FleetNode | null = null
   #config: Config
   #dataPlanes: DataPlanes | null = null
+  #keyUses: KeyUseWriter | null = null
   #ops: Listener | null = null
   #version = 1
   #loadedAt = new Date()
   #closing: Promise<void> | null = null
 
-  private constructor(config: Config, startup: Startup) {
+  private constructor(config: Config, log: Log) {
     this.#config = config
-    this.#startup = startup
+    this.#startup = new Startup(config, log)
+    this.#comparison = new TableComparison(log, this.#metrics)
   }
 
   /**
@@ -37,7 +42,7 @@ export class Gateway {
    * the operators' listener responds meanwhile. Rejects, with nothing left open, when a step fails.
    */
   static async start(config: Config, log: Log): Promise<Gateway> {
-    const gateway = new Gateway(config, new Startup(config, log))
+    const gateway = new Gateway(config, log)
     try {
       await gateway.#open(log)
       return gateway
@@ -65,13 +70,15 @@ export class Gateway {
 
   /**
    * Activates a configuration and its tables together: each request sees either the old ones or the new.
-   * Rejects, without any change, when the tables are faulty or a changed setting needs a restart.
+   * Rejects, without any change, when the tables are faulty or a changed setting needs a restart. What changes by meaning is
+   * logged and counted later.
    */
   async reload(config: Config): Promise<void> {
     const fixed = changedForRestart(this.#config, config)
     if (fixed.length > 0) throw new Error(`a change of ${fixed.join(', ')} requires a restart`)
     await this.#dataPlanes?.reload(config)
     this.#node?.activate(config)
+    this.#comparison.begin(this.#config, config)
     this.#config = config
     this.#version++
     this.#loadedAt = new Date()
@@ -93,8 +100,10 @@ export class Gateway {
   }
 
   async #close(drain: number, delay: number): Promise<void> {
+    this.#comparison.cancel()
     if (delay > 0) await setTimeout(delay)
     await this.#dataPlanes?.close(drain)
+    await this.#keyUses?.close()
     await this.#ops?.close(0)
     await this.#node?.close()
   }
@@ -112,7 +121,10 @@ export class Gateway {
       )
     })
     this.#addGauges(this.#node)
-    this.#dataPlanes = await openDataPlanes(this.#config, this.#node, log)
+    const dataPlanes = await openDataPlanes(this.#config, this.#node, log)
+    this.#dataPlanes = dataPlanes
+    const { store } = this.#node
+    this.#keyUses = new KeyUseWriter({ store, take: () => dataPlanes.takeKeyUses(), log })
   }
 
   async #allMetrics(): Promise<{ type: string; text: string }> {
@@ -140,7 +152,9 @@ export class Gateway {
         config: {
           version: this.#version,
           loaded_at: this.#loadedAt.toISOString(),
+          hash: this.#config.hash,
           routes: this.#config.routes.length,
+          ...shadowPart(this.#config),
         },
       },
     }
@@ -149,6 +163,11 @@ export class Gateway {
   #addGauges(node: FleetNode): void {
     const { follower } = node.instance
     const metrics = this.#metrics
+    metrics.info(
+      'seatgate_config_info',
+      'The tables in use: the label is their content hash, the value always 1.',
+      () => ({ hash: this.#config.hash }),
+    )
     metrics.gauge('seatgate_config_version', 'Increases with each successful reload.', () => this.#version)
     metrics.gauge(
       'seatgate_feed_age_seconds',
@@ -170,6 +189,11 @@ export class Gateway {
         Number(node.parts.redis === 'ok'),
       )
   }
+}
+
+/** Candidate tables, where there are some. */
+function shadowPart({ shadow }: Config) {
+  return shadow === null ? {} : { shadow: { hash: shadow.hash, routes: shadow.routes.length } }
 }
 
 /** Code for workers is loaded only where there are workers. */

@@ -10,7 +10,7 @@ import { headerLines, isNavigation } from '../oidc/sign-in/browser.ts'
 import { Oidc } from '../oidc/oidc.ts'
 import type { Ephemeral, OidcLog, OidcPorts, OidcTenant, SeatOfName } from '../oidc/ports.ts'
 import type { ProviderToken } from '../oidc/tokens/provider-token.ts'
-import { Sessions } from '../oidc/session/session.ts'
+import { type SessionOptions, Sessions } from '../oidc/session/session.ts'
 import { Refusal } from '../model/errors.ts'
 import type { SignInRedirect } from '../pipeline/pipeline.ts'
 import type { SeatMemory } from '../decision/seats/memory.ts'
@@ -24,7 +24,7 @@ export interface SignInPorts {
 
 export interface SignInOptions extends SignInPorts {
   /** Seats are read through `memory`, which bounds each tenant's share. */
-  readonly store: Pick<Store, 'sessions' | 'recordMember'>
+  readonly store: Pick<Store, 'sessions' | 'recordSignIn'>
   readonly memory: SeatMemory
   readonly announce: OidcPorts['announce']
 }
@@ -39,9 +39,9 @@ export function openSignIn(config: Config, parts: SignInOptions) {
     sessions: store.sessions,
     seats: {
       seatsByName: (tenant, names) => seatsByName(memory, tenant, names),
-      recordMember: (tenant, user, seatIds) => store.recordMember(tenant, user, seatIds),
+      recordSignIn: (tenant, user, seatIds) => store.recordSignIn(tenant, user, seatIds),
     },
-    mint: (tenant, subject, now) => mintToken(tenantOf(config, tenant), subject, now),
+    mint: (tenant, subject, now, lifetime) => mintToken(tenantOf(config, tenant), subject, now, lifetime),
     announce,
     log,
     now: Date.now,
@@ -57,17 +57,28 @@ export function openSignIn(config: Config, parts: SignInOptions) {
     return found === null || found instanceof Refusal ? found : verified(found)
   }
   /** Authentication by the session cookie. */
-  const cookies = new Sessions({
-    tenants: new Map(tenants.map((tenant) => [tenant.id, tenant])),
-    sessionById: (tenant, id) => memory.sessionById(tenant, id),
-    renew: oidc.renew,
-    now: Date.now,
-  })
+  const sessions = (renew: SessionOptions['renew']) =>
+    new Sessions({
+      tenants: new Map(tenants.map((tenant) => [tenant.id, tenant])),
+      sessionById: (tenant, id) => memory.sessionById(tenant, id),
+      renew,
+      now: Date.now,
+    })
+  const cookies = sessions(oidc.renew)
+  /** The same without effects at the provider: rejects where the session would be renewed. */
+  const passiveCookies = sessions(() => Promise.reject(new Error('the session is due for renewal')))
   const acceptsTokens = tenants.some((tenant) => tenant.oidc.acceptProviderTokens)
   /** Resolves once no request to a provider is in flight. */
   const close = () => oidc.close()
   // `providerToken` is null where no tenant accepts such tokens.
-  return { cookies, serve, redirect, providerToken: acceptsTokens ? providerToken : null, close }
+  return {
+    cookies,
+    passiveCookies,
+    serve,
+    redirect,
+    providerToken: acceptsTokens ? providerToken : null,
+    close,
+  }
 }
 
 /** A request with a key or a token gets the 401 that explains its fault: sign-in would not repair it. */

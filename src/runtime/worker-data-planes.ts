@@ -3,7 +3,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Registry } from 'prom-client'
-import type { HealthState } from '../../seats-admin/index.ts'
+import type { HealthState, KeyUse } from '../../seats-admin/index.ts'
 import { systemClock } from '../coherence/clock.ts'
 import { History } from '../coherence/history.ts'
 import { Lease } from '../coherence/lease.ts'
@@ -19,8 +19,8 @@ import { explainListening } from './surroundings/listener.ts'
 import { MergedMetrics, type Snapshot } from './workers/merge.ts'
 import { type PoolWorker, Pool } from './workers/pool.ts'
 
-/** Milliseconds for a worker to return its metrics. */
-const METRICS_WAIT = 1000
+/** Milliseconds for a worker to return its metrics, or the uses of API keys. */
+const ANSWER_WAIT = 1000
 /** Milliseconds after the drain for a worker to exit by itself. */
 const LAST_WAIT = 5000
 
@@ -35,6 +35,8 @@ export class WorkerDataPlanes implements DataPlanes {
   #version = 1
   readonly #versions = new Map<number, number>()
   #address: AddressInfo | null = null
+  /** Of workers that have responded, or ended in order. */
+  #keyUses: KeyUse[] = []
 
   private constructor(config: Config, node: FleetNode, history: History, log: Log) {
     this.#config = config
@@ -137,15 +139,30 @@ export class WorkerDataPlanes implements DataPlanes {
 
   /** A worker that does not respond keeps its latest metrics. */
   async #ask({ id, channel }: PoolWorker): Promise<void> {
-    const timeout = new Promise((resolve) => setTimeout(resolve, METRICS_WAIT, null).unref())
+    const timeout = new Promise((resolve) => setTimeout(resolve, ANSWER_WAIT, null).unref())
     const snapshot = await Promise.race([channel.call('metrics'), timeout]).catch(() => null)
     if (snapshot !== null) this.#merged.update(id, snapshot as Snapshot)
+  }
+
+  /** A worker that responds late is part of the next call. */
+  async takeKeyUses(): Promise<readonly KeyUse[]> {
+    const timeout = new Promise((resolve) => setTimeout(resolve, ANSWER_WAIT).unref())
+    const responses = this.#pool.workers.map(({ channel }) => this.#addKeyUses(channel.call('key-uses')))
+    await Promise.race([Promise.all(responses), timeout])
+    const taken = this.#keyUses
+    this.#keyUses = []
+    return taken
+  }
+
+  async #addKeyUses(response: Promise<unknown>): Promise<void> {
+    const uses = (await response.catch(() => [])) as readonly KeyUse[]
+    this.#keyUses = this.#keyUses.concat(uses)
   }
 
   close(drain: number): Promise<void> {
     return this.#pool.close(async (worker) => {
       const timeout = new Promise((resolve) => setTimeout(resolve, drain + LAST_WAIT).unref())
-      await Promise.race([worker.channel.call('end', drain), timeout])
+      await Promise.race([this.#addKeyUses(worker.channel.call('end', drain)), timeout])
     })
   }
 

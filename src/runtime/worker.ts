@@ -23,6 +23,7 @@ const channel = new Channel({
   send: (message) => void (process.connected && process.send?.(message, undefined, undefined, () => {})),
   onMessage: (receive) => process.on('message', receive),
 })
+let decisionPoint: DecisionPoint | null = null
 let dataPlane: DataPlane | null = null
 let cache: SharedCache | null = null
 let activate: (() => void) | null = null
@@ -35,6 +36,7 @@ process.on('disconnect', () => process.exit(1))
 channel.serve('begin', begin)
 channel.serve('alive', () => true)
 channel.serve('metrics', () => dataPlane?.metrics.registry.getMetricsAsJSON())
+channel.serve('key-uses', () => decisionPoint?.keyUses.take() ?? [])
 channel.serve('prepare', async (data) => {
   if (dataPlane === null) throw new Error('this worker has not started')
   const config = unpack(data)
@@ -67,15 +69,17 @@ async function begin() {
   cache = config.redis === null ? null : await openCache(config.redis, firstSecrets(config))
   const ports = { ephemeral: new RemoteEphemeral(channel), log: log.logger }
   const coherence = new RemoteInstance(channel, systemClock)
-  const decisionPoint = new DecisionPoint({ store, coherence, cache, ports, memory: config.memory })
-  await decisionPoint.lease.renewed()
-  const opened = await DataPlane.open(decisionPoint, config, log)
+  const deciding = new DecisionPoint({ store, coherence, cache, ports, memory: config.memory })
+  await deciding.lease.renewed()
+  const opened = await DataPlane.open(deciding, config, log)
+  decisionPoint = deciding
   dataPlane = opened
   channel.serve('end', async (drain) => {
     await opened.close(Number(drain))
     cache?.connection.disconnect()
     await store.close()
     await log.close()
+    return deciding.keyUses.take()
   })
   const address = await opened.listen(true)
   growYoungGeneration()

@@ -5,7 +5,8 @@
 
 import type { Refusal } from '../model/errors.ts'
 import type { Exchange, OpenWebSocket } from '../http/server/exchange.ts'
-import type { ConsideredSeat } from '../model/decision.ts'
+import type { Decision } from '../model/decision.ts'
+import type { SeatClaims } from '../model/principal.ts'
 import { upstreamOf } from '../model/route.ts'
 
 /** Seats in one line: a credential may name thousands. */
@@ -55,6 +56,11 @@ function exchangeFields(exchange: Exchange): string {
   const code = refusal?.code ?? decision?.code ?? null
   let text = `"request_id":"${id}","method":"${request.method}","path":${decision === undefined ? 'null' : quoted(decision.path)}`
   text += `,"status":${statusOf(exchange)},"code":${code === null ? 'null' : `"${code}"`}`
+  // A refusal after the decision hides its code.
+  if (decision !== undefined && decision.code !== code) text += `,"decision":"${decision.code}"`
+  // The tables that decided: not the current ones, when a reload came in between.
+  if (decision !== undefined && decision.config !== null) text += `,"config":"${decision.config}"`
+  if (exchange.shadow !== null) text += `,"shadow":"${exchange.shadow}"`
   if (exchange.aborted) text += ',"aborted":true'
   if (webSocket !== null) text += webSocketFields(webSocket)
   text += `,"duration_ms":${round(exchange.endedAt - exchange.startedAt)}`
@@ -81,22 +87,41 @@ function callerFields(exchange: Exchange): string {
   const { remoteAddress } = exchange.request.socket
   const client = `"client":${remoteAddress === undefined ? 'null' : quoted(remoteAddress)}`
   if (decision === undefined) return client
-  const { route, permission, principal, space, source, seats, grantedIn } = decision
+  const { route, permission, principal, space, source, grantedIn } = decision
   let text = client
   if (route !== null) text += `,"route":${quoted(route.id)},"upstream":${quoted(upstreamOf(route))}`
   if (permission !== null) text += `,"permission":${quoted(permission)}`
   if (principal !== null)
-    text += `,"tenant":${quoted(principal.tenant)},"user":${quoted(principal.user)},"auth":"${principal.method}"`
+    text += `,"tenant":${quoted(principal.tenant)},"user":${quoted(principal.user)},"auth":"${principal.method}"${claimsFields(principal.claims)}`
   if (space !== null) text += `,"space":${quoted(space)}`
   if (source !== null) text += `,"source":"${source}"`
-  if (seats.length > 0) text += `,"seats":[${seatsOf(seats)}]`
+  const seats = seatsOf(decision)
+  if (seats !== '') text += `,"seats":[${seats}]`
   return grantedIn.length === 0 ? text : `${text},"granted_in":[${grantedIn.map(quoted).join(',')}]`
 }
 
-function seatsOf(seats: readonly ConsideredSeat[]): string {
-  const shown = seats.slice(0, MAX_SEATS).map(({ name, verdict }) => quoted(`${name}:${verdict}`))
-  if (seats.length > MAX_SEATS) shown.push(`"+${seats.length - MAX_SEATS} more"`)
-  return shown.join(',')
+/** What tells, beside the names, which Seats a credential means: a replay resolves them again. */
+function claimsFields(claims: SeatClaims): string {
+  if (claims.by === 'id') return `,"seat_ids":[${listed(claims.seats, quoted)}]`
+  const { by, issuedAt } = claims
+  const anySpace = by === 'any-space' ? ',"any_space":true' : ''
+  return `,"issued_at":${Number.isFinite(issuedAt) ? issuedAt : 'null'}${anySpace}`
+}
+
+/** On an `authenticated` route no Seat is looked up: the names are those of the credential. */
+function seatsOf({ seats, permission, principal, space }: Decision): string {
+  if (permission !== 'authenticated')
+    return listed(seats, ({ name, verdict }) => quoted(`${name}:${verdict}`))
+  if (principal === null || space === null || principal.claims.by === 'id') return ''
+  const { claims } = principal
+  const names = (claims.by === 'name' ? claims.entries.get(space) : claims.names) ?? []
+  return listed(names, (name) => quoted(`${name}:named`))
+}
+
+function listed<V>(all: readonly V[], written: (each: V) => string): string {
+  if (all.length <= MAX_SEATS) return all.map(written).join(',')
+  const shown = all.slice(0, MAX_SEATS).map(written)
+  return `${shown.join(',')},"+${all.length - MAX_SEATS} more"`
 }
 
 /** Text that JSON does not escape: most is, and checking it takes less time than `JSON.stringify`. */

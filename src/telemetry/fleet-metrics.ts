@@ -33,6 +33,18 @@ export class FleetMetrics extends GaugeRegistry {
     registers: [this.registry],
   })
 
+  readonly #changes = new Counter({
+    name: 'seatgate_config_changes_total',
+    help: 'Changes of the route tables by reloads, by meaning, as seatgate diff has them: pairs of entries that answer the same requests differently.',
+    labelNames: ['kind'],
+    registers: [this.registry],
+  })
+
+  /** @param counts by kind */
+  tablesChanged(counts: Readonly<Record<string, number>>): void {
+    for (const [kind, count] of Object.entries(counts)) this.#changes.inc({ kind }, count)
+  }
+
   reloaded(result: 'ok' | 'faulty'): void {
     this.#reloads.labels({ result }).inc()
   }

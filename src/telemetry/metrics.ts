@@ -18,11 +18,24 @@ const NO_ROUTE = '(none)'
 
 const DURATION = 'seatgate_request_duration_seconds'
 
+/**
+ * The decision that candidate tables would have made, against the one that was made. `other`: another refusal. `unjudged`: it
+ * is not known, or was not when the request ended.
+ */
+export type ShadowResult = 'same' | 'allow_to_deny' | 'deny_to_allow' | 'other' | 'unjudged'
+
 export class Metrics extends GaugeRegistry {
   #inFlight = 0
   #webSockets = 0
   readonly #routes = new Map<string, RouteTally>()
   readonly #decisions = new Map<string, number>()
+  readonly #shadow: Record<ShadowResult, number> = {
+    same: 0,
+    allow_to_deny: 0,
+    deny_to_allow: 0,
+    other: 0,
+    unjudged: 0,
+  }
   readonly #sources = { memory: 0, redis: 0, store: 0, refused: 0 }
 
   readonly #ended = new Counter({
@@ -105,6 +118,15 @@ export class Metrics extends GaugeRegistry {
       },
       () => Object.entries(this.#sources).map(([source, value]) => ({ labels: { source }, value })),
     )
+    addMetric(
+      this.registry,
+      {
+        name: 'seatgate_shadow_decisions_total',
+        help: 'Decisions that the tables of shadow would have made, against those that were made: same code, allow_to_deny, deny_to_allow, other (another refusal), unjudged (not known in time).',
+        type: 'counter',
+      },
+      () => Object.entries(this.#shadow).map(([result, value]) => ({ labels: { result }, value })),
+    )
   }
 
   addCaches(lookups: CacheLookups): void {
@@ -163,6 +185,11 @@ export class Metrics extends GaugeRegistry {
   /** @param code `allow`, or the reason for the refusal */
   reevaluated(code: string): void {
     this.#again.labels(code).inc()
+  }
+
+  /** @param result of the comparison with candidate tables */
+  countShadow(result: ShadowResult): void {
+    this.#shadow[result]++
   }
 
   countUnreadable(refusal: Refusal): void {

@@ -93,4 +93,18 @@ export class GaugeRegistry {
       },
     })
   }
+
+  /** A gauge of value 1 with labels: those of the last scrape are gone when they change. */
+  info(name: string, help: string, read: () => Readonly<Record<string, string>>): void {
+    new Gauge({
+      name,
+      help,
+      labelNames: Object.keys(read()),
+      registers: [this.registry],
+      collect() {
+        this.reset()
+        this.set(read(), 1)
+      },
+    })
+  }
 }

@@ -87,13 +87,13 @@ const FAULTS: readonly Fault[] = [
   },
   {
     name: 'nodes count as equal whatever their parameters lead to',
-    file: 'difference.ts',
-    right: 'param === null ? null : ofNode(side, param),',
-    wrong: 'null,',
+    file: 'equal-rests.ts',
+    right: '[numbers.of(param), numbers.of(leaf)',
+    wrong: '[null, numbers.of(leaf)',
   },
   {
     name: 'nodes count as equal whatever the accepted methods are',
-    file: 'difference.ts',
+    file: 'equal-rests.ts',
     right: 'const sameMethods = before.methods.symmetricDifference(after.methods).size === 0',
     wrong: 'const sameMethods = true',
   },

@@ -170,3 +170,61 @@ t.test('a table, its drift, and its update', async (t) => {
   t.match(limits, 'GET /a: { permission: a:fixed, max_body: 1KiB }')
   for (const wrong of ['', 'a: 1', 'routes: 7', 'routes: [', '[]']) t.throws(() => new OpenApiTable(wrong))
 })
+
+t.test('an update keeps each line as it is written', async (t) => {
+  const next = entriesOf(
+    described({ '/a': { get: { 'x-seatgate-permission': 'a:fixed' } }, '/c': { put: { summary: 'New' } } }),
+    '{resource}:{verb}',
+  ).entries
+  const added = 'PUT /c: c:update # New'
+  const cases: (readonly [string, string, string])[] = [
+    [
+      'aligned',
+      'routes:\n  GET   /own:   own:read\n  GET /a:    p:q   # ours\n',
+      `    a:fixed   # ours\n  ${added}\n`,
+    ],
+    ['four spaces', 'routes:\n    GET /a: p:q\n', `    GET /a: a:fixed\n    ${added}\n`],
+    ['none', 'routes:\nother: 1\n', ''],
+    ['no end of the last line', 'routes:\n  GET /a: p:q', `  GET /a: a:fixed\n  ${added}`],
+    ['a comment at the end', 'routes:\n  GET /a: p:q # x\n  # end\n', `a:fixed # x\n  ${added}\n  # end\n`],
+    ['a key behind', 'routes:\n  GET /a: p:q\n\nupstream: x\n', `a:fixed\n  ${added}\n\nupstream: x\n`],
+    ['carriage returns', 'routes:\r\n  GET /a: p:q\r\n', `  GET /a: a:fixed\r\n  ${added}\r\n`],
+    [
+      'a map',
+      'routes:\n  GET /a:\n    permission: "p:q"\n    max_body: 1KiB # x\n',
+      `permission: a:fixed\n    max_body: 1KiB # x\n  ${added}\n`,
+    ],
+    [
+      'a map on one line',
+      'routes:\n  GET /a: { permission: p:q }\n',
+      `{ permission: a:fixed }\n  ${added}\n`,
+    ],
+    ['explicit keys', 'routes:\n  ? GET /a\n  : p:q\n', `  ? GET /a\n  : a:fixed\n  ${added}\n`],
+    ['routes on one line', 'routes: { GET /a: p:q }\n', `  GET /a: a:fixed\n  ${added}\n`],
+    ['an empty map', 'routes: {}\n', `  ${added}\n`],
+    [
+      'an anchor',
+      'routes:\n  GET /a: &p p:q\n  GET /own: *p\n',
+      `GET /a: &p a:fixed\n  GET /own: *p\n  ${added}\n`,
+    ],
+  ]
+  for (const [name, text, expected] of cases) {
+    if (expected === '') {
+      t.throws(() => new OpenApiTable(text), name)
+      continue
+    }
+    const updated = new OpenApiTable(text).updated(next)
+    t.match(updated, expected, name)
+    t.same(new OpenApiTable(updated).drift(next).missing, [], name)
+    t.equal(new OpenApiTable(updated).updated(next), updated, `${name}: nothing is left to do`)
+  }
+})
+
+t.test('a summary may be in the description', async (t) => {
+  const summary = (operation: object) =>
+    described({ '/a': { get: { operationId: 'listA', ...operation } } }).operations[0]?.summary
+  t.equal(summary({ summary: 'All', description: 'Each.' }), 'All')
+  t.equal(summary({ description: 'list objects of kind A. More of it' }), 'list objects of kind A.')
+  t.equal(summary({ description: '\nfirst line\nsecond line' }), 'first line')
+  t.equal(summary({ description: '' }), 'listA')
+})

@@ -8,7 +8,7 @@ import { DecisionEngine } from '../../src/decision/engine.ts'
 import { compileTable } from '../../src/decision/router/table.ts'
 import { Refusal } from '../../src/model/errors.ts'
 import type { Route } from '../../src/model/route.ts'
-import { builtInPaths } from '../../src/pipeline/built-in-routes.ts'
+import { builtInPaths } from '../../src/runtime/built-in-endpoints.ts'
 
 export const UPSTREAMS = new Map([
   ['plain', { allowSemicolons: false, allowEncodedSlashes: false }],
@@ -22,17 +22,25 @@ export interface TablesInput {
   readonly methods?: readonly string[]
 }
 
+/** @param text a line of `TablesInput` */
+export function readLine(text: string, index: number): RouteEntry {
+  const [, method = '', path = '', requirement = '', upstream = 'plain'] =
+    /^(\S+) (\S+): (\S+)(?: > (\S+))?$/.exec(text) ?? []
+  const place = { file: 'routes/a.yaml', line: index + 1, column: 3 }
+  const limits = { responseTimeout: null, signIn: null, maxBody: 1 }
+  return { method, path, requirement, upstream, ...limits, place }
+}
+
 /** Entries that can't be served are left out, as `check` refuses them. */
 export function tablesOf({ lines, methods = [] }: TablesInput): Tables {
-  const entries = lines.map((text, index): RouteEntry => {
-    const [, method = '', path = '', requirement = '', upstream = 'plain'] =
-      /^(\S+) (\S+): (\S+)(?: > (\S+))?$/.exec(text) ?? []
-    const place = { file: 'routes/a.yaml', line: index + 1, column: 3 }
-    const limits = { responseTimeout: null, signIn: null, maxBody: 1 }
-    return { method, path, requirement, upstream, ...limits, place }
-  })
-  const { table } = compileTable(entries, UPSTREAMS, builtInPaths())
+  const { table } = compileTable(lines.map(readLine), UPSTREAMS, builtInPaths())
   return { table, methods: methodsOf({ methods }), upstreams: UPSTREAMS }
+}
+
+/** Those that can be served. */
+export function entriesOf(input: TablesInput): RouteEntry[] {
+  const served = new Set(tablesOf(input).table.routes.map(({ place }) => place?.line))
+  return input.lines.map(readLine).filter(({ place }) => served.has(place.line))
 }
 
 const noCredential = new Refusal('credentials_missing', 'The request has no credential.')
@@ -43,6 +51,7 @@ export function oracle(tables: Tables): (method: string, path: string) => Route 
     table: tables.table,
     authenticator: { authenticate: () => noCredential },
     seats: unused,
+    blocks: { isBlocked: () => false },
     lease: { live: () => true, renewed: () => Promise.reject(new Error('not asked')) },
     targetBytes: 8192,
     allowsSemicolon: (route) => exceptionsOf(tables, route).allowSemicolons,

@@ -11,6 +11,7 @@ import { mapSeats } from '../../src/oidc/tokens/seat-mapping.ts'
 import { SeatMemory } from '../../src/decision/seats/memory.ts'
 import { seatsByName } from '../../src/runtime/sign-in.ts'
 import { open, temporaryFolder } from '../seats-admin/store/sqlite/support.ts'
+import { NO_BLOCKS } from '../decision/seats/no-blocks.ts'
 
 const SIGN_INS = 40
 /** Concurrent reads for sign-in, of one tenant and in total. */
@@ -49,10 +50,14 @@ async function given(t: Test) {
       return read
     },
   }
-  const memory = new SeatMemory(source, store.sessions, 2 ** 24)
+  const memory = new SeatMemory(
+    source,
+    { ...NO_BLOCKS, readSession: (of, id) => store.sessions.readSession(of, id) },
+    2 ** 24,
+  )
   const seats = {
     seatsByName: (tenant: string, names: readonly string[]) => seatsByName(memory, tenant, names),
-    recordMember: () => Promise.resolve(),
+    recordSignIn: () => Promise.resolve(),
   }
   const log = { info: () => {}, warn: () => {}, error: () => {} }
   const signIn = (tenant: string, names: readonly string[]) => mapSeats({ seats, log }, tenant, names)

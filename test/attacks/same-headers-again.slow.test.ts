@@ -182,7 +182,7 @@ t.test('the log has the caller and the permission of each request', async (t) =>
       ['/v1/trainings/a"b', reads, 200, 'a"nn', ['Reader:lacks_permission', 'Editor:grants']],
       ['/v1/trainings', lists, 200, 'a"nn', before],
       ['/docs/a', 'public', 200, undefined, undefined],
-      ['/v1/me', 'authenticated', 200, 'a"nn', undefined],
+      ['/v1/me', 'authenticated', 200, 'a"nn', ['Reader:named', 'Editor:named']],
       ['/nowhere', undefined, 404, undefined, undefined],
       ['/v1/trainings', lists, 403, 'a"nn', after],
       ['/v1/trainings', lists, 403, 'a"nn', after],

@@ -13,6 +13,7 @@ import { mintToken } from '../../src/decision/authn/token.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { CONFIG, folderWith, MAIN, ROUTES, SECRET, seatgate } from '../cli/command-line.ts'
 import { startUpstream } from '../support/world.ts'
+import { fetchConforming } from '../support/openapi.ts'
 
 interface Started {
   readonly child: ChildProcess
@@ -61,7 +62,7 @@ async function prepare(t: Test, more = '') {
 
 function admin(url: string, key: string, method: string, path: string, body: unknown) {
   const headers = { 'x-api-key': key, space: 'admin', 'content-type': 'application/json' }
-  return fetch(url + path, { method, headers, body: JSON.stringify(body) })
+  return fetchConforming(url + path, { method, headers, body: JSON.stringify(body) })
 }
 
 async function makeViewer(url: string, key: string): Promise<string> {

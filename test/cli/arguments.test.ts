@@ -98,9 +98,14 @@ t.test('options that exclude each other', async (t) => {
   t.match(usageOf(explain), ' [--token T | --api-key K | --tenant T --seat NAME…] ')
 })
 
+/** Without the breaks of a screen: lines go on at the margin of a paragraph, or below a second column. */
+function unfolded(text: string): string {
+  return text.replace(/\n {4,}/g, ' ').replace(/(\S)\n(\S)/g, '$1 $2')
+}
+
 t.test('help has everything that is declared, and an example that is accepted', async (t) => {
   for (const command of every) {
-    const help = helpOf(command)
+    const help = unfolded(helpOf(command))
     t.ok(help.startsWith(`usage: seatgate ${usageOf(command)}\n\n${command.summary}`), command.name)
     for (const [name, { description, default: fallback }] of Object.entries<Option>(command.options)) {
       t.match(help, new RegExp(`^  --${name}( .*)?  ${escaped(description)}`, 'm'))
@@ -115,7 +120,7 @@ t.test('help has everything that is declared, and an example that is accepted', 
 })
 
 t.test('the overview has a line for each command', async (t) => {
-  const overview = overviewOf(every)
+  const overview = unfolded(overviewOf(every))
   for (const { name, summary } of every)
     t.match(overview, new RegExp(`^  ${name} +${escaped(summary)}$`, 'm'))
 })

@@ -3,7 +3,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { WARNINGS } from '../../src/config/faults.ts'
+import { ONLINE_FAULTS, WARNINGS } from '../../src/config/faults.ts'
 import { textOf } from '../docs/pages.ts'
 import { CONFIG, folderWith, ROUTES, SECRET, seatgate } from './command-line.ts'
 
@@ -85,7 +85,7 @@ t.test('formats', async (t) => {
   const sarif = JSON.parse((await run('--format', 'sarif')).out)
   t.match(sarif, { version: '2.1.0', runs: [{ results: [{ ruleId: 'ops_open', level: 'warning' }] }] })
   const rules = new Set(sarif.runs[0].tool.driver.rules.map(({ id }: { id: string }) => id))
-  for (const code of Object.keys(WARNINGS)) t.ok(rules.has(code), code)
+  for (const code of Object.keys({ ...WARNINGS, ...ONLINE_FAULTS })) t.ok(rules.has(code), code)
   writeFileSync(join(cwd, 'routes/a.yaml'), 'upstream: nowhere\nroutes: { GET /a: p }\n')
   const faulty = await run('--format', 'json')
   t.equal(faulty.code, 1)
@@ -104,7 +104,24 @@ t.test('without the environment', async (t) => {
   t.match(await seatgate(cwd, ['check', '--no-env'], env), { code: 0, err: '' })
 })
 
+t.test('addresses to register at the identity provider of a tenant', async (t) => {
+  const redirectUri = 'https://gw.example/auth/oidc/callback'
+  const oidc = `{ issuer: https://a.example, client_id: c, redirect_uri: ${redirectUri} }`
+  const config = CONFIG.replace(/^  acme: \{(.*)\}$/m, `  acme: {$1, oidc: ${oidc} }`)
+  t.not(config, CONFIG)
+  const cwd = folderWith(t, { ...files, 'gateway.config.yaml': config })
+  const logout = 'https://gw.example/auth/oidc/backchannel-logout/acme'
+  const { out } = await seatgate(cwd, ['check'])
+  t.match(
+    out,
+    `tenant acme: to register at its provider: redirect URI ${redirectUri}, back-channel logout URI ${logout}\n`,
+  )
+  const { providers } = JSON.parse((await seatgate(cwd, ['check', '--format', 'json'])).out)
+  t.same(providers, [{ tenant: 'acme', redirect_uri: redirectUri, backchannel_logout_uri: logout }])
+})
+
 t.test('the manual lists the warnings', async (t) => {
   const page = textOf('docs/access.md')
-  for (const [code, meaning] of Object.entries(WARNINGS)) t.match(page, `| \`${code}\` | ${meaning} |`)
+  for (const [code, meaning] of Object.entries({ ...WARNINGS, ...ONLINE_FAULTS }))
+    t.match(page, `| \`${code}\` | ${meaning} |`)
 })

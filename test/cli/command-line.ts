@@ -20,7 +20,8 @@ export interface Ran {
 export function seatgate(
   cwd: string,
   args: readonly string[],
-  env: Record<string, string> = {},
+  /** Beside those of this process. Undefined: not set. */
+  env: Readonly<Record<string, string | undefined>> = {},
 ): Promise<Ran> {
   return new Promise((resolve) => {
     const child = spawn(process.execPath, [MAIN, ...args], {

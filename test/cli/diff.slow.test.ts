@@ -101,11 +101,9 @@ t.test('many changes', async (t) => {
   const cwd = repository(t, { ...FILES, 'routes/a.yaml': table(...lines) })
   writeFileSync(join(cwd, 'routes/a.yaml'), table(...lines.map((line) => line.replace('p:q', 'public'))))
   const { out } = await diff(cwd, 'git:HEAD', '.')
-  t.match(
-    out,
-    'became_public  … and 116 more: --json has all of them\n\n120 differences: 120 became_public\n',
-  )
-  t.ok(out.split('\n').length < 26, 'a screen')
+  t.match(out, 'became_public (120)\n  p:q → public (120)\n    GET /r0 (routes/a.yaml:3)\n')
+  t.match(out, /\n {4}… and 100 more\n--json has all .*\n120 differences: 120 became_public\n$/)
+  t.ok(out.split('\n').length < 50, 'a screen')
   const markdown = (await diff(cwd, 'git:HEAD', '.', '--markdown')).out
   t.match(markdown, '… and 20 more: `seatgate diff --json` has all of them.')
   t.ok(markdown.length < 65_536)
@@ -235,4 +233,24 @@ t.test('faults', async (t) => {
   t.match((await diff(outside, 'git:HEAD', '.')).err, 'git has no revision "HEAD" here')
   const without = await seatgate(cwd, ['diff', 'git:HEAD', '.'], { PATH: '/nowhere' })
   t.match(without.err, 'git is not installed')
+})
+
+t.test('candidate tables, of the working directory and of a revision', async (t) => {
+  const cwd = repository(t, {
+    ...FILES,
+    'gateway.config.yaml': `${CONFIG}shadow: { routes: [next/*.yaml] }\n`,
+    'routes/a.yaml': table('GET /a: p:q'),
+    'next/a.yaml': table('GET /a: public'),
+  })
+  const found = async (old: string, latest: string) => {
+    const { code, out, err } = await diff(cwd, old, latest, '--json')
+    return code === 1 ? err : JSON.parse(out).changes.map(({ kind }: { kind: string }) => kind)
+  }
+  t.same(await found('.', 'shadow:.'), ['became_public'])
+  t.same(await found('shadow:gateway.config.yaml', 'shadow:git:HEAD'), [])
+  t.same(await found('shadow:git:HEAD:gateway.config.yaml', '.'), ['tightened'])
+  writeFileSync(join(cwd, 'routes/a.yaml'), table('GET /a: public'))
+  t.same(await found('.', 'shadow:.'), [])
+  writeFileSync(join(cwd, 'gateway.config.yaml'), CONFIG)
+  t.match(await found('.', 'shadow:.'), /gateway\.config\.yaml has no candidate tables/)
 })

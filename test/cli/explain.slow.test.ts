@@ -52,6 +52,7 @@ const decision: Decision = {
   seats: [],
   grantedIn: [],
   timings: { match: 1, authenticate: 1, resolve: 1, decide: 1, total: 1 },
+  config: null,
 }
 
 t.test('values that JSON cannot represent', async (t) => {

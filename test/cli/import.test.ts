@@ -59,7 +59,11 @@ t.test('JSON, and faults', async (t) => {
     [['bad.yaml'], 1, 'bad.yaml is neither YAML nor JSON'],
     [['other.yaml'], 1, 'other.yaml is no OpenAPI description: it has neither "openapi" nor "swagger"'],
     [['nowhere.yaml'], 1, 'nowhere.yaml cannot be read: ENOENT'],
-    [['api.json', '--out', 'no/where.yaml'], 1, 'no/where.yaml cannot be read: ENOENT'],
+    [
+      ['api.json', '--out', 'no/where.yaml'],
+      1,
+      'no/where.yaml cannot be written: ENOENT (its folder does not exist: correct the path',
+    ],
     [['api.json', '--out', 'other.yaml', '--check'], 1, 'other.yaml is no route table'],
     [['api.json', '--out', 'none.yaml', '--check'], 1, 'none.yaml cannot be read: ENOENT'],
     [['api.json', '--check'], 2, '--check needs --out'],

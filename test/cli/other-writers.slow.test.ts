@@ -10,6 +10,7 @@ import { LEASE, MARGIN } from '../../src/coherence/lease.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { startTrainingsService } from '../demo/trainings-service.ts'
 import { CONFIG, folderWith, MAIN, ROUTES, SECRET, seatgate } from './command-line.ts'
+import { fetchConforming } from '../support/openapi.ts'
 
 async function startGateway(t: Test) {
   const service = await startTrainingsService()
@@ -35,7 +36,7 @@ t.test('bootstrap: the key works as soon as it is printed', async (t) => {
     const made = await seatgate(cwd, ['bootstrap', '--tenant', 'acme', '--json'])
     t.equal(made.code, 0, made.err)
     const headers = { 'x-api-key': JSON.parse(made.out).key, space: 'admin' }
-    t.equal((await fetch(`${url}/v1/seats`, { headers })).status, 200)
+    t.equal((await fetchConforming(`${url}/v1/seats`, { headers })).status, 200)
   }
 })
 
@@ -49,6 +50,7 @@ t.test('explain agrees with the gateway, on the same store', async (t) => {
   const asks: [method: string, path: string, spaces: string[]][] = [
     ['GET', '/v1/trainings', ['admin', 's1']],
     ['GET', '/v1/me', ['s1']],
+    ['GET', '/v1/openapi.json', ['s1']],
     ['GET', '/docs/a', ['s1']],
     ['POST', '/v1/trainings', ['admin']],
     ['GET', '/%2e', ['admin']],
@@ -69,7 +71,7 @@ t.test('explain agrees with the gateway, on the same store', async (t) => {
         const headers: Record<string, string> = { space }
         if (kind === '--api-key') headers['x-api-key'] = value
         if (kind === '--token') headers.authorization = `Bearer ${value}`
-        const answer = await fetch(url + path, { method, headers })
+        const answer = await fetchConforming(url + path, { method, headers })
         const problem = answer.headers.get('content-type') === 'application/problem+json'
         const code = problem ? ((await answer.json()) as { code: string }).code : 'allow'
         // `fetch` resolves dot segments itself, so this path is compared with its own response only.

@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { startTrainingsService } from '../demo/trainings-service.ts'
 import { CONFIG, folderWith, MAIN, ROUTES, SECRET, seatgate } from './command-line.ts'
+import { fetchConforming } from '../support/openapi.ts'
 
 interface Running {
   readonly child: ChildProcess
@@ -301,7 +302,7 @@ t.test('a write answered 200 survives kill -9', async (t) => {
   const running = await start(t, cwd, service.url)
   const found = new Set<string>()
   for (let after = ''; ;) {
-    const page = await fetch(`${running.front}/v1/seats?limit=100${after}`, { headers })
+    const page = await fetchConforming(`${running.front}/v1/seats?limit=100${after}`, { headers })
     if (page.status !== 200) throw new Error(`${page.status} ${await page.text()}`)
     const { data, has_more } = (await page.json()) as {
       data: { id: string; name: string }[]

@@ -93,3 +93,14 @@ t.test('after a failed registration, the next reading registers', async (t) => {
   await feed.read(null, 0, 0)
   t.same(store.calls, ['register i', 'register i', 'follow i 1'])
 })
+
+t.test('each sign of life carries the hash of the tables as they are then', async (t) => {
+  const store = new FakeStore()
+  let hash = 'one'
+  const feed = new RegisteredFeed(store, new ManualClock(), 'i', 'host 1', () => hash)
+  await feed.read(null, 0, 0)
+  t.equal(store.config, 'one')
+  hash = 'two'
+  await feed.read(null, 0, 0)
+  t.equal(store.config, 'two')
+})

@@ -110,7 +110,11 @@ export class FakeStore implements ChangeReader, InstanceList {
     return this.#answer(`register ${id}`, undefined)
   }
 
-  follow(id: string, beat: number, from: Position | null, applied: number) {
+  /** The content hash of the last sign of life. */
+  config: string | undefined
+
+  follow(id: string, beat: number, from: Position | null, applied: number, config?: string) {
+    this.config = config
     const registered = this.rows.has(id)
     if (!this.isDown && registered) this.rows.set(id, { id, beat, applied })
     return this.#answer(`follow ${id} ${beat}`, { ...this.#since(from), registered })

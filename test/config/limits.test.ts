@@ -26,6 +26,7 @@ t.test('defaults', async (t) => {
     websocketsPerCaller: 468,
     seatBytes: 65_536,
   })
+  t.equal(config?.auditRetention, 400 * 86_400_000)
   t.match(config, { drain: 30_000, drainDelay: 0, proxyProtocol: false })
   t.same((await configOf(t, `${BASE}limits: {}\n`)).limits, DEFAULT_LIMITS)
   t.same(config.memory, {

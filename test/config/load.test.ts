@@ -205,7 +205,10 @@ t.test('a named table that is missing', async (t) => {
     'gateway.config.yaml:5:5: routes[1]: "no/*.yaml" matches no file',
   ])
   t.match(faults[2], /^gateway\.config\.yaml:8:5: routes\[4\]: "x{59}…" matches no file$/)
-  t.same(faults.slice(3), ['folder:1:1: is a folder, not a file', 'dangling.yaml:1:1: no such file'])
+  t.same(faults.slice(3), [
+    'folder:1:1: is a folder, not a file',
+    'dangling.yaml:1:1: no such file: correct the path, or create the file',
+  ])
 })
 
 t.test('a match of a glob that is not a file is an error: no table is dropped silently', async (t) => {
@@ -223,7 +226,7 @@ t.test('a match of a glob that is not a file is an error: no table is dropped si
   t.equal(config, null)
   t.same((await folder.faults()).toSorted(), [
     'deep/b/d.yaml:1:1: is a folder, not a file',
-    'tables/dangling.yaml:1:1: no such file',
+    'tables/dangling.yaml:1:1: no such file: correct the path, or create the file',
     'tables/linked.yaml:1:1: is a folder, not a file',
     'tables/loop.yaml:1:1: is a symbolic link that points to itself',
   ])

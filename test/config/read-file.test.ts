@@ -4,15 +4,17 @@ import t from 'tap'
 import { MAX_FILE, readSource } from '../../src/config/read-file.ts'
 import { BASE, Folder } from './support.ts'
 
+const NO_FILE = 'no such file: correct the path, or create the file'
+
 t.test('an unreadable file is an error at 1:1', async (t) => {
   const folder = new Folder(t, { 'file.yaml': '', 'folder.yaml/x': '' })
   symlinkSync('loop.yaml', folder.file('loop.yaml'))
   symlinkSync('nowhere.yaml', folder.file('dangling.yaml'))
   execFileSync('mkfifo', [folder.file('fifo.yaml')])
   const cases = {
-    'none.yaml': 'no such file',
-    'file.yaml/x.yaml': 'no such file',
-    'dangling.yaml': 'no such file',
+    'none.yaml': NO_FILE,
+    'file.yaml/x.yaml': NO_FILE,
+    'dangling.yaml': NO_FILE,
     'folder.yaml': 'is a folder, not a file',
     'fifo.yaml': 'is not a regular file',
     'loop.yaml': 'is a symbolic link that points to itself',

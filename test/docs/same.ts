@@ -1,11 +1,12 @@
 /** Whether a value is what the manual shows: the same, but for what is another each time. */
 
-/** Kinds of text that are made anew: ids, times, keys, request ids. */
+/** Kinds of text that are made anew: ids, times, keys, request ids, ids of sessions. */
 const MADE = [
   /^[0-9A-HJKMNP-TV-Z]{26}$/,
   /^\d{4}-\d\d-\d\dT[\d:.]+Z$/,
   /^sk_[0-9A-Za-z]{40,}$/,
   /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/,
+  /^[\w-]{22}$/,
 ]
 
 /** Seconds since the epoch. */

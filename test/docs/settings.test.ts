@@ -35,6 +35,7 @@ t.test('all of them together', async (t) => {
   const folder = folderWith(t, {
     'gateway.config.yaml': text,
     'routes/trainings.yaml': 'upstream: trainings\nroutes: { GET /a: public }\n',
+    'next/trainings.yaml': 'upstream: trainings\nroutes: { GET /a: authenticated }\n',
   })
   mkdirSync(join(folder, 'tls'))
   const certificates = { 'ca.pem': 'ca.pem', 'client.pem': 'gateway.pem', 'client-key.pem': 'gateway.key' }

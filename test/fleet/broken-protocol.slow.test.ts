@@ -36,6 +36,12 @@ const VARIANTS: Readonly<Record<string, Variant>> = {
       await Promise.all(proxies.map((proxy) => proxy?.heal()))
     },
   },
+  'announces-no-session': {
+    during: (load) => load.written(20),
+  },
+  'forgets-no-session': {
+    during: (load) => load.written(20),
+  },
   'accepts-all-cached-values': {
     during: (load) => load.written(20),
   },

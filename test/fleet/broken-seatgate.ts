@@ -7,6 +7,7 @@ import { History } from '../../src/coherence/history.ts'
 import { Instance } from '../../src/coherence/instance.ts'
 import { Lease } from '../../src/coherence/lease.ts'
 import { RemoteDecider } from '../../src/coherence/worker-link.ts'
+import { SeatMemory } from '../../src/decision/seats/memory.ts'
 
 /** Milliseconds between the confirmation and the delivery of an announcement to workers. */
 const LATE = 100
@@ -17,6 +18,27 @@ const VARIANTS: Readonly<Record<string, () => void>> = {
     const { announce } = Instance.prototype
     Instance.prototype.announce = async function (committed) {
       void announce.call(this, committed)
+    }
+  },
+  /** Announces no end of a session. */
+  'announces-no-session'() {
+    const { announce } = Instance.prototype
+    Instance.prototype.announce = async function (committed) {
+      if (committed.changes.every(({ kind }) => kind === 'session')) return
+      await announce.call(this, committed)
+    }
+  },
+  /** Keeps sessions in memory whatever the feed says. */
+  'forgets-no-session'() {
+    const { applyReading, applyAnnouncement } = SeatMemory.prototype
+    SeatMemory.prototype.applyReading = function (changes) {
+      applyReading.call(this, changes?.filter(({ kind }) => kind !== 'session') ?? null)
+    }
+    SeatMemory.prototype.applyAnnouncement = function (changes) {
+      applyAnnouncement.call(
+        this,
+        changes.filter(({ kind }) => kind !== 'session'),
+      )
     }
   },
   'lease-never-expires'() {

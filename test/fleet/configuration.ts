@@ -10,6 +10,8 @@ export interface Configuration {
   readonly workers: number
   /** URL of the upstream. */
   readonly upstream: string
+  /** The section `oidc:` of tenant acme, on one line; left out: it has no identity provider. */
+  readonly oidc?: string
 }
 
 const ROUTES = `upstream: main
@@ -20,7 +22,7 @@ routes:
 /** Writes the files into an empty folder. Returns the path of the main file. */
 export function writeConfiguration(
   folder: string,
-  { store, redis, workers, upstream }: Configuration,
+  { store, redis, workers, upstream, oidc }: Configuration,
   ports: { readonly front: number; readonly ops: number },
 ): string {
   mkdirSync(join(folder, 'routes'))
@@ -32,7 +34,7 @@ store: ${JSON.stringify(store)}
 ${redis === null ? '' : `redis: ${JSON.stringify(redis)}\n`}workers: ${workers}
 drain: 1s
 tenants:
-  acme: { token: { secrets: ["\${ACME_SECRET}"] } }
+  acme: { token: { secrets: ["\${ACME_SECRET}"] }${oidc === undefined ? '' : `, oidc: ${oidc}`} }
   globex: { token: { secrets: ["\${GLOBEX_SECRET}"] } }
 upstreams:
   main: { targets: ["${upstream}"] }

@@ -5,7 +5,7 @@
 
 import { randomBytes } from 'node:crypto'
 import type { Test } from 'tap'
-import { bootstrapTenant, openStore } from '../../seats-admin/index.ts'
+import { bootstrapTenant, openStore, type Store } from '../../seats-admin/index.ts'
 import { isRefusal } from '../../seats-admin/model/refusal.ts'
 import { mintToken } from '../../src/decision/authn/token.ts'
 import type { Config } from '../../src/config/config.ts'
@@ -15,6 +15,8 @@ import { type PostgresServer, startPostgres } from '../support/servers/postgres.
 import { startTcpProxy, type TcpProxy } from '../support/servers/proxy.ts'
 import { type RedisServer, startRedis } from '../support/servers/redis.ts'
 import { FleetGateway, MAIN } from './gateway.ts'
+import { type LogoutProvider, startLogoutProvider } from './provider.ts'
+import { createSession, type NewSession } from './sessions.ts'
 import { startUpstream } from './upstream.ts'
 
 export interface FleetOptions {
@@ -44,6 +46,8 @@ export class Fleet {
   readonly env: Readonly<Record<string, string>>
   /** An API key with all permissions in the admin space. */
   readonly key: string
+  readonly provider: LogoutProvider
+  readonly #store: Store
   readonly #redis: RedisServer | null
   readonly #tenants: Config['tenants']
   readonly #add: (name: string) => Promise<FleetGateway>
@@ -55,6 +59,8 @@ export class Fleet {
     redis: RedisServer | null
     env: Readonly<Record<string, string>>
     key: string
+    provider: LogoutProvider
+    store: Store
     tenants: Config['tenants']
     add: (name: string) => Promise<FleetGateway>
   }) {
@@ -63,6 +69,8 @@ export class Fleet {
     this.database = parts.database
     this.env = parts.env
     this.key = parts.key
+    this.provider = parts.provider
+    this.#store = parts.store
     this.#redis = parts.redis
     this.#tenants = parts.tenants
     this.#add = parts.add
@@ -95,10 +103,19 @@ export class Fleet {
   }
 
   /** A token with these `hash_perm` entries. */
-  async token(hashPerm: readonly string[], id = TENANT): Promise<string> {
+  async token(hashPerm: readonly string[], sub = 'alice', id = TENANT): Promise<string> {
+    return mintToken(this.#tenant(id), { sub, hashPerm }, Date.now())
+  }
+
+  /** A program's session, as after a sign-in, and its token. Rejects when the store is unavailable. */
+  session(session: NewSession): Promise<{ id: string; token: string }> {
+    return createSession(this.#store, this.#tenant(TENANT), this.provider.issuer, session)
+  }
+
+  #tenant(id: string) {
     const tenant = this.#tenants.get(id)
     if (tenant === undefined) throw new Error(`no tenant ${id}`)
-    return mintToken(tenant, { sub: 'alice', hashPerm }, Date.now())
+    return tenant
   }
 
   /** A request by the administrator, on a new connection. */
@@ -127,6 +144,7 @@ export async function startFleet(t: Test, options: FleetOptions = {}): Promise<F
   const database = await postgres.createDatabase('fleet')
   const redis = wanted === 'own' ? await startRedis(t) : null
   const upstream = await startUpstream(t)
+  const provider = await startLogoutProvider(t)
   const secret = () => randomBytes(32).toString('hex')
   const env = { ACME_SECRET: secret(), GLOBEX_SECRET: secret() }
   const add = async (name: string) => {
@@ -139,6 +157,7 @@ export async function startFleet(t: Test, options: FleetOptions = {}): Promise<F
       redis: redisUrl === null ? null : through(toRedis, redisUrl),
       workers: options.workers ?? 1,
       upstream,
+      oidc: provider.settings,
       program: options.program ?? [MAIN],
       env: { ...env, ...options.envOf?.(name) },
       toStore,
@@ -149,7 +168,10 @@ export async function startFleet(t: Test, options: FleetOptions = {}): Promise<F
   const config = await loadConfig(gateways[0]?.file ?? '', env)
   const key = await bootstrap(config)
   await Promise.all(gateways.map((gateway) => gateway.start()))
-  return new Fleet({ gateways, postgres, database, redis, env, key, tenants: config.tenants, add })
+  const store = await openStore({ kind: 'postgres', url: database })
+  t.teardown(() => store.close())
+  const { tenants } = config
+  return new Fleet({ gateways, postgres, database, redis, env, key, provider, store, tenants, add })
 }
 
 function urlFor(at: number, wanted: FleetOptions['redis']): string | null {

@@ -11,11 +11,13 @@ import type { Fleet } from './fleet.ts'
 import type { FleetGateway } from './gateway.ts'
 import { byClient, AnswerChecker } from './answer-checker.ts'
 import { PipelinedConnection } from './pipelined-connection.ts'
+import { SCRIPTS } from './scripts.ts'
 import { write } from './writers.ts'
 
 export interface LoadOptions {
   /** Reader connections for each gateway. */
   readonly readers?: number
+  /** One for each script by default. */
   readonly writers?: number
   /** Gateways that receive writes; left out: those that are awake. */
   readonly through?: (gateway: FleetGateway) => boolean
@@ -120,7 +122,7 @@ export class Load implements LoadState {
 
   /** @param during the scenario */
   async run(during: (load: Load) => Promise<void>): Promise<Tally> {
-    const { readers = 4, writers = 5 } = this.#options
+    const { readers = 4, writers = SCRIPTS.length } = this.#options
     const writing = Array.from({ length: writers }, (_, turn) => write(this, turn, () => this.#ending))
     const readersOf = (gateway: FleetGateway) => Array.from({ length: readers }, () => this.#read(gateway))
     const reading = this.fleet.gateways.flatMap(readersOf)

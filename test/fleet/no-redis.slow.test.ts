@@ -28,7 +28,7 @@ t.test('bootstrap beside a running fleet', async (t) => {
 
 /** The gateways have cached that its Seat is missing when it is created. */
 async function bootstraps(t: Test, fleet: Fleet): Promise<void> {
-  const token = await fleet.token(['admin:admin'], EMPTY_TENANT)
+  const token = await fleet.token(['admin:admin'], 'alice', EMPTY_TENANT)
   const bearer = { authorization: `Bearer ${token}`, space: 'admin' }
   t.same(await statuses(fleet, bearer), [403, 403, 403])
   for (let round = 0; round < 2; round++) {

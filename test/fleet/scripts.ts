@@ -1,5 +1,6 @@
-/** Scripts of writers: each changes its own Seats or API keys, and states the answer that their callers get from then on. */
+/** Scripts of writers: each changes its own Seats, API keys or sessions, and states the answer that their callers get from then on. */
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import { SPACE } from './fleet.ts'
 import type { Writing } from './writing.ts'
 
@@ -104,8 +105,74 @@ async function* keys(writing: Writing, name: string): AsyncGenerator<void> {
   }
 }
 
+/** Blocks a user and lets the user in again; a second block, for an hour, replaces the first. */
+async function* blocks(writing: Writing, name: string): AsyncGenerator<void> {
+  const user = `user of ${name}`
+  await writing.send('POST', '/v1/seats', seat(name))
+  const token = await writing.token(name, 'allow', SPACE, user)
+  const other = await writing.token(name, 'allow', SPACE, `${user}, another`)
+  for (;;) {
+    yield
+    const { id } = await writing.send('POST', '/v1/blocks', { user }, [
+      [token, 'caller_blocked'],
+      [other, 'allow'],
+    ])
+    yield
+    const until = new Date(Date.now() + 3_600_000).toISOString()
+    await writing.send('POST', '/v1/blocks', { user, until }, [[token, 'caller_blocked']])
+    yield
+    await writing.send('DELETE', `/v1/blocks/${id}`, undefined, [[token, 'allow']])
+  }
+}
+
+/** Milliseconds in which every gateway reads a new session into its memory. */
+const SEEN = 25
+const ENDED = 'token_invalid'
+
+/** An administrator ends sessions: their tokens end with them. */
+async function* sessions(writing: Writing, name: string): AsyncGenerator<void> {
+  await writing.send('POST', '/v1/seats', seat(name))
+  for (let turn = 0; ; turn++) {
+    yield
+    const { id, token } = await writing.session(name, `${name}.${turn}`, `${name}.${turn}`)
+    await sleep(SEEN)
+    await writing.send('DELETE', `/v1/sessions/${id}`, undefined, [[token, ENDED]])
+    writing.remove(token)
+  }
+}
+
+/** The provider logs users out, of one session there or of all. */
+async function* logouts(writing: Writing, name: string): AsyncGenerator<void> {
+  await writing.send('POST', '/v1/seats', seat(name))
+  for (let turn = 0; ; turn++) {
+    yield
+    const user = `${name}.${turn}`
+    const one = await writing.session(name, user, `${user}.one`)
+    const same = await writing.session(name, user, `${user}.one`)
+    const other = await writing.session(name, user, `${user}.other`)
+    await sleep(SEEN)
+    await writing.logOut({ sid: `${user}.one` }, [
+      [one.token, ENDED],
+      [same.token, ENDED],
+      [other.token, 'allow'],
+    ])
+    yield
+    await writing.logOut({ sub: user }, [[other.token, ENDED]])
+    writing.remove(one.token, same.token, other.token)
+  }
+}
+
 function seat(name: string): object {
   return { name, spaces: [SPACE], permissions: [LIST] }
 }
 
-export const SCRIPTS: readonly Script[] = [permission, spaces, rename, remake, keys]
+export const SCRIPTS: readonly Script[] = [
+  permission,
+  spaces,
+  rename,
+  remake,
+  keys,
+  blocks,
+  sessions,
+  logouts,
+]

@@ -1,6 +1,7 @@
 /** A fleet as an operator sees it: `/readyz`, `seatgate fleet`, metrics. */
 
-import { dirname } from 'node:path'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import t from 'tap'
 import { seatgate } from '../cli/command-line.ts'
 import { until } from '../support/servers/wait.ts'
@@ -15,6 +16,8 @@ interface Listed {
     readonly seq: number
     readonly behind: number
     readonly age_ms: number
+    readonly config: string | null
+    readonly differs: boolean
   }[]
 }
 
@@ -56,6 +59,39 @@ t.test('the view of an operator', async (t) => {
       await fleet.at(1).start()
     },
   )
+
+  await t.test('an instance with other route tables is flagged', async (t) => {
+    const other = fleet.at(2)
+    const table = join(dirname(other.file), 'routes', 'main.yaml')
+    const before = readFileSync(table, 'utf8')
+    const configs = async () => {
+      const { instances } = await listed(fleet)
+      return {
+        own: instances.find(({ name }) => name.endsWith(` ${other.pid}`)),
+        rest: instances.filter(({ name }) => !name.endsWith(` ${other.pid}`)),
+      }
+    }
+    const { own, rest } = await configs()
+    for (const each of rest) t.match(each, { config: own?.config, differs: false })
+    t.notMatch((await run(fleet)).out, /differs/)
+    writeFileSync(table, `${before}  GET /new: public\n`)
+    process.kill(other.pid, 'SIGHUP')
+    const flagged = async () => (await configs()).own?.differs === true
+    await until(flagged, () => 'no sign of life has the new hash')
+    const after = await configs()
+    t.not(after.own?.config, own?.config)
+    t.equal(after.own?.config, ((await other.ready())['config'] as { hash: string }).hash)
+    for (const each of after.rest) t.match(each, { config: own?.config, differs: false })
+    const { out } = await run(fleet)
+    t.match(out, `${after.own?.config} (differs)`)
+    t.match(out, 'Some instances decide by other route tables')
+    writeFileSync(table, before)
+    process.kill(other.pid, 'SIGHUP')
+    await until(
+      async () => !(await flagged()),
+      () => 'it is flagged for ever',
+    )
+  })
 
   await t.test('/readyz names the degraded part', async (t) => {
     t.match(await first.ready(), { status: 'ready', store: 'ok', redis: 'ok' })

@@ -77,6 +77,7 @@ t.test('each code', async (t) => {
   check('route_not_found', await get('/nowhere', key))
   check('method_not_allowed', await world.client.send('PUT', '/v1/trainings', key))
   check('seat_not_found', await get('/v1/seats/01ARZ3NDEKTSV4RRFFQ69G5FAV', key))
+  check('session_not_found', await world.client.send('DELETE', '/v1/sessions/unknown', key))
   check('api_key_not_found', await get('/v1/api-keys/01ARZ3NDEKTSV4RRFFQ69G5FAV', key))
   check('uri_too_long', await get(`/${'a'.repeat(9000)}`))
   check('body_too_large', await world.client.send('POST', '/v1/trainings', {}, 'a'.repeat(17)))
@@ -106,6 +107,8 @@ t.test('each code', async (t) => {
   const { data } = (await world.admin('GET', '/v1/seats')).json
   const { id } = data.find((seat: { name: string }) => seat.name === 'admin')
   check('last_administrator', await world.admin('DELETE', `/v1/seats/${id}`))
+  const stale = { ...key, 'if-match': '"1"' }
+  check('precondition_failed', await world.client.send('DELETE', `/v1/seats/${id}`, stale))
 
   const soon = new Date(Date.now() + 300).toISOString()
   const short = await world.admin('POST', '/v1/api-keys', {
@@ -118,6 +121,11 @@ t.test('each code', async (t) => {
   check('api_key_revoked', await get('/v1/trainings', { ...key, 'x-api-key': long.json.key }))
   await new Promise((resolve) => setTimeout(resolve, 400))
   check('api_key_expired', await get('/v1/trainings', { ...key, 'x-api-key': short.json.key }))
+
+  check('user_not_found', await world.admin('GET', '/v1/users/none'))
+  check('block_not_found', await world.admin('DELETE', '/v1/blocks/none'))
+  await world.admin('POST', '/v1/blocks', { user: 'eve' })
+  check('caller_blocked', await get('/v1/trainings', bearer(await world.token([], { sub: 'eve' }))))
 
   const large = await raw(world.port, `GET / HTTP/1.1\r\nHost: a\r\nX-A: ${'a'.repeat(40_000)}\r\n\r\n`)
   t.match(large, /^HTTP\/1\.1 431 [\s\S]*"code":"headers_too_large"/)

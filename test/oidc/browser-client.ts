@@ -4,6 +4,7 @@
  */
 
 import { type IncomingHttpHeaders, request } from 'node:http'
+import { isBuiltIn } from '../support/client.ts'
 
 export interface Page {
   readonly url: string
@@ -56,6 +57,13 @@ export class Browser {
     const page = await exchange(url, method, { ...(cookie === '' ? {} : { cookie }), ...headers }, body)
     for (const line of page.headers['set-cookie'] ?? []) this.#keep(origin, line)
     this.#remember(page)
+    const { pathname, search } = new URL(url)
+    if (isBuiltIn(pathname)) {
+      const { assertConforms } = await import('../support/openapi.ts')
+      const sent = body === undefined ? {} : { sent: { type: headers['content-type'] ?? '', body } }
+      const { status, headers: given, body: text } = page
+      assertConforms({ method, target: pathname + search, status, headers: given, body: text, ...sent })
+    }
     return page
   }
 

@@ -41,7 +41,7 @@ t.test('unrequested Seats and malformed spaces from a store grant nothing', asyn
       { id: '1', name: 'Viewer', spaces: ['s1', 'a:b', ''] },
       { id: '2', name: 'Admin', spaces: ['s1'] },
     ],
-    recordMember: async () => {},
+    recordSignIn: async () => {},
   }
   t.same(await mapSeats({ seats, log }, 'acme', ['Viewer']), {
     ids: ['1'],

@@ -37,10 +37,11 @@ async function verdicts(make: Make): Promise<{ signIn: string; validate: string 
 
 function attack(name: string, make: Make, code = 'token_invalid'): void {
   t.test(name, async (t) => {
+    const sessions = world.sessions.rows.size
     const said = await verdicts(make)
     t.equal(said.signIn, code, 'at sign-in')
     t.equal(said.validate, code, 'at validate')
-    t.equal(world.sessions.rows.size, 0, 'no session was opened')
+    t.equal(world.sessions.rows.size, sessions, 'no session was opened')
     t.equal(world.seats.members.has('acme mallory'), false)
   })
 }

@@ -7,6 +7,8 @@ import type {
   AsOf,
   Committed,
   HandleProof,
+  LogoutSince,
+  LogoutSubject,
   Renewal,
   Rotation,
   SessionRecord,
@@ -22,6 +24,8 @@ interface Row {
 
 export class MemorySessions implements SessionStore {
   readonly rows = new Map<string, Row>()
+  /** Tenant and digest → ms since the epoch. */
+  readonly logouts = new Map<string, number>()
   /** The error that every method rejects with; null: methods succeed. */
   fault: Error | null = null
   #seq = 0
@@ -109,8 +113,52 @@ export class MemorySessions implements SessionStore {
     return this.#changed(row.session)
   }
 
+  async endSome(
+    tenant: string,
+    subject: LogoutSubject,
+    now: number,
+    limit: number,
+  ): Promise<Committed | null> {
+    this.#check()
+    const isOf = ({ user, providerSession }: StoredSession) =>
+      'user' in subject
+        ? user === subject.user
+        : providerSession !== null && same(providerSession, subject.providerSession)
+    const rows = [...this.rows.values()].filter(
+      ({ session }) => session.tenant === tenant && session.endedAt === null && isOf(session),
+    )
+    const ended = rows.slice(0, limit)
+    for (const row of ended) row.session = { ...row.session, endedAt: now, sealed: '' }
+    if (ended.length === 0) return null
+    const changes = ended.map(({ session: { id } }) => ({ tenant, kind: 'session' as const, key: id }))
+    this.#seq += changes.length
+    return { seq: this.#seq, mark: this.#seq, changes }
+  }
+
+  async recordLogout(tenant: string, digest: Uint8Array, at: number): Promise<void> {
+    this.#check()
+    const key = keyOf(tenant, digest)
+    this.logouts.set(key, Math.max(at, this.logouts.get(key) ?? 0))
+  }
+
+  async loggedOutSince(tenant: string, logout: LogoutSince, or: LogoutSince | null = null): Promise<boolean> {
+    this.#check()
+    const isRecorded = ({ digest, since }: LogoutSince) =>
+      (this.logouts.get(keyOf(tenant, digest)) ?? -1) >= since
+    return isRecorded(logout) || (or !== null && isRecorded(or))
+  }
+
+  async recordToken(tenant: string, digest: Uint8Array, at: number): Promise<boolean> {
+    this.#check()
+    const key = keyOf(tenant, digest)
+    if (this.logouts.has(key)) return false
+    this.logouts.set(key, at)
+    return true
+  }
+
   async prune(before: number, limit: number): Promise<number> {
     this.#check()
+    for (const [key, at] of this.logouts) if (at < before) this.logouts.delete(key)
     const old = [...this.rows].filter(([, { session }]) => session.expiresAt < before).slice(0, limit)
     for (const [key] of old) this.rows.delete(key)
     return old.length
@@ -128,6 +176,10 @@ export class MemorySessions implements SessionStore {
   #check(): void {
     if (this.fault !== null) throw this.fault
   }
+}
+
+function keyOf(tenant: string, digest: Uint8Array): string {
+  return `${tenant} ${Buffer.from(digest).toString('hex')}`
 }
 
 function same(a: Uint8Array | null, b: Uint8Array | null): boolean {

@@ -3,13 +3,14 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { verifyToken } from '../../src/decision/authn/token.ts'
 import { timeRefusal } from '../../src/decision/authn/claims.ts'
+import { requireLiveSession } from '../../src/decision/authn/token-session.ts'
 import { Refusal } from '../../src/model/errors.ts'
 import type { Principal } from '../../src/model/principal.ts'
 import { headerLines, isNavigation } from '../../src/oidc/sign-in/browser.ts'
 import type { PublicResponse } from '../../src/model/route.ts'
 import type { Reply } from '../../src/oidc/ports.ts'
 import { Sessions } from '../../src/oidc/session/session.ts'
-import { problemContent, problemHeaders } from '../../src/http/server/problem.ts'
+import { problemContent, problemHeaders, rawProblem } from '../../src/http/server/problem.ts'
 import type { SignInWorld } from './world.ts'
 
 const missing = new Refusal('credentials_missing', 'This route needs a credential.')
@@ -19,6 +20,11 @@ export function mount(server: Server, world: SignInWorld): void {
     serve(request, world)
       .catch(() => new Refusal('unavailable', 'The gateway cannot decide at the moment.'))
       .then((result) => (result instanceof Refusal ? refuse(response, result) : reply(response, result)))
+  })
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    if (!socket.writable) return
+    const code = error.code === 'HPE_HEADER_OVERFLOW' ? 'headers_too_large' : 'request_malformed'
+    socket.end(rawProblem(new Refusal(code, 'The request cannot be read.'), 'a-test'))
   })
 }
 
@@ -62,7 +68,12 @@ async function authenticate(
 async function bearer(world: SignInWorld, token: string): Promise<Principal | Refusal> {
   const tenants = new Map(['acme', 'globex'].map((id) => [id, world.tenant(id)]))
   const verified = verifyToken(token, { tenants, defaultTenant: null })
-  return verified instanceof Refusal ? verified : (timeRefusal(verified, world.now()) ?? verified.principal)
+  if (verified instanceof Refusal) return verified
+  const caller = timeRefusal(verified, world.now()) ?? verified.principal
+  return requireLiveSession(
+    caller,
+    async (tenant, id) => (await world.sessions.readSession(tenant, id)).value,
+  )
 }
 
 function shown({ method, tenant, user, email, claims }: Principal) {
@@ -77,7 +88,8 @@ function shown({ method, tenant, user, email, claims }: Principal) {
 
 function reply(response: ServerResponse, { status, headers, body }: PublicResponse): void {
   const bytes = body === undefined ? '' : JSON.stringify(body)
-  response.writeHead(status, ['Cache-Control', 'no-store', 'Content-Type', 'application/json', ...headers])
+  const own = ['Cache-Control', 'no-store', 'Content-Type', 'application/json', 'X-Request-Id', 'a-test']
+  response.writeHead(status, [...own, ...headers])
   response.end(bytes)
 }
 

@@ -19,6 +19,12 @@ export type Account = Readonly<Record<string, unknown>>
 export interface ProviderOptions {
   readonly redirectUri: string
   readonly postLogoutRedirect?: string
+  /** The clients' address for back-channel logout; left out: there is none. */
+  readonly backchannelLogout?: {
+    readonly uri: string
+    /** Whether ID tokens and logout tokens name the provider's session (`sid`). */
+    readonly session: boolean
+  }
   /** False: claims of scopes are in userinfo only, as OpenID Connect Core has it. */
   readonly claimsInIdToken?: boolean
 }
@@ -34,6 +40,8 @@ export class TestProvider {
   readonly requestCounts = new Map<string, number>()
   /** Replaces the response; null: no response. */
   instead: ((request: IncomingMessage, response: ServerResponse) => boolean) | null = null
+  /** Receives the bodies that the provider sends. */
+  sends: (body: string) => void = () => {}
   readonly #server: Server
   readonly #options: ProviderOptions
   readonly #storage: Storage = new Map()
@@ -63,7 +71,12 @@ export class TestProvider {
   }
 
   #open(keys: readonly JWK[]): void {
-    this.#handle = openProvider(this.issuer, this.#options, this.accounts, keys, this.#storage).callback()
+    const send = (url: string, { dispatcher: _dispatcher, ...init }: Record<string, unknown>) => {
+      this.sends(String(init.body))
+      return fetch(url, init)
+    }
+    const provider = openProvider(this.issuer, this.#options, this.accounts, keys, this.#storage, send)
+    this.#handle = provider.callback()
   }
 
   config(more: Partial<OidcConfig> = {}): OidcConfig {
@@ -133,6 +146,8 @@ function openProvider(
   accounts: ReadonlyMap<string, Account>,
   keys: readonly JWK[],
   storage: Storage,
+  // The provider's own dispatcher refuses loopback addresses.
+  send: (url: string, options: Record<string, unknown>) => Promise<Response>,
 ): OidcProvider {
   const findAccount = (_context: unknown, sub: string) => {
     const account = accounts.get(sub)
@@ -152,7 +167,8 @@ function openProvider(
     rotateRefreshToken: true,
     issueRefreshToken: (_context: unknown, client: { grantTypeAllowed(type: string): boolean }) =>
       client.grantTypeAllowed('refresh_token'),
-    features: { revocation: { enabled: true } },
+    features: { revocation: { enabled: true }, backchannelLogout: { enabled: true } },
+    fetch: send,
     cookies: { keys: ['cookies of a test'] },
     enabledJWA: { idTokenSigningAlgValues: ALGORITHMS },
     adapter: adapterOf(storage),
@@ -184,6 +200,12 @@ function clientOf(method: (typeof METHODS)[number], alg: Algorithm, options: Pro
     ...(options.postLogoutRedirect === undefined
       ? {}
       : { post_logout_redirect_uris: [options.postLogoutRedirect] }),
+    ...(options.backchannelLogout === undefined
+      ? {}
+      : {
+          backchannel_logout_uri: options.backchannelLogout.uri,
+          backchannel_logout_session_required: options.backchannelLogout.session,
+        }),
     id_token_signed_response_alg: alg,
   }
 }

@@ -29,6 +29,7 @@ t.test('Seats are mapped again, and the handle rotates', async (t) => {
   t.ok((claims.iat ?? 0) >= (decodeJwt(first.access_token).iat ?? 0) + 3600, 'the token was issued now')
   t.not(second.json.refresh_token, first.refresh_token)
   t.same(world.seats.members.get('acme alice'), [editor], 'the member is recorded')
+  t.match(world.seats.users.get('acme alice'), { email: 'new@acme.example', name: first.user.name ?? null })
   t.equal(
     (await world.refresh(browser, second.json.refresh_token)).status,
     200,
@@ -257,7 +258,9 @@ t.test('without a refresh token of the provider there is no handle', async (t) =
   )
   t.equal(page.status, 200)
   t.notOk('refresh_token' in page.json)
-  t.equal(world.sessions.rows.size, 0)
+  const { sid, exp } = decodeJwt(page.json.access_token)
+  const [row] = world.sessions.rows.values()
+  t.match(row?.session, { id: sid, expiresAt: Number(exp) * 1000 }, 'its session lasts as long as the token')
 })
 
 t.test('at rest, the store has neither handles nor plain provider tokens', async (t) => {

@@ -56,6 +56,9 @@ t.test('a program signs in, and its token has the specified claims', async (t) =
   })
 
   t.ok(world.seats.members.get('acme alice')?.includes(viewer), 'recorded as a member')
+  const { email, at } = world.seats.users.get('acme alice') ?? {}
+  t.equal(email, 'alice@acme.example')
+  t.ok((at ?? 0) >= (claims.iat ?? 0) * 1000, 'with the time of the sign-in')
   t.match(world.events('seats_unknown'), [{ level: 'warn', tenant: 'acme', count: 1, names: ['Admin'] }])
 })
 
@@ -164,6 +167,7 @@ t.test('an unverified email address is not passed on', async (t) => {
   const answer = await world.signIn(world.browser('mallory'))
   t.equal(answer.json.user.sub, 'mallory')
   t.notOk('email' in answer.json.user)
+  t.equal(world.seats.users.get('acme mallory')?.email, null, 'nor stored')
 })
 
 t.test('a tenant without a provider, and malformed bodies', async (t) => {

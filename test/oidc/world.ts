@@ -21,6 +21,7 @@ import type {
   SeatOfName,
 } from '../../src/oidc/ports.ts'
 import type { Committed } from '../../seats-admin/index.ts'
+import type { SignedInIdentity } from '../../seats-admin/model/user.ts'
 import { Browser, type Page } from './browser-client.ts'
 import { MemorySessions } from './memory-sessions.ts'
 import { mount } from './mount.ts'
@@ -33,6 +34,8 @@ export interface WorldOptions {
   readonly globex?: Partial<OidcConfig>
   readonly limits?: HttpLimits
   readonly ephemeral?: Ephemeral
+  /** The providers send back-channel logouts; `session`: with `sid`. */
+  readonly backchannel?: 'session' | 'user'
   /** ms */
   readonly tokenLifetime?: number
 }
@@ -44,6 +47,8 @@ export class Seats implements SeatDirectory {
   readonly #seats = new Map<string, SeatOfName>()
   /** `tenant user` → Seat ids of the latest sign-in. */
   readonly members = new Map<string, readonly string[]>()
+  /** `tenant user` → the latest sign-in. */
+  readonly users = new Map<string, SignedInIdentity>()
   fault: Error | null = null
 
   add(tenant: string, name: string, spaces: readonly string[]): string {
@@ -57,9 +62,10 @@ export class Seats implements SeatDirectory {
     return names.map((name) => this.#seats.get(`${tenant} ${name}`)).filter((seat) => seat !== undefined)
   }
 
-  async recordMember(tenant: string, user: string, seatIds: readonly string[]): Promise<void> {
+  async recordSignIn(tenant: string, user: SignedInIdentity, seatIds: readonly string[]): Promise<void> {
     if (this.fault !== null) throw this.fault
-    this.members.set(`${tenant} ${user}`, seatIds)
+    this.members.set(`${tenant} ${user.sub}`, seatIds)
+    this.users.set(`${tenant} ${user.sub}`, user)
   }
 }
 
@@ -191,7 +197,7 @@ export class SignInWorld {
       ephemeral: this.ephemeral,
       sessions: this.sessions,
       seats: this.seats,
-      mint: (tenant, subject, now) => mintToken(this.tenant(tenant), subject, now),
+      mint: (tenant, subject, now, lifetime) => mintToken(this.tenant(tenant), subject, now, lifetime),
       announce: async (committed) => void this.announced.push(committed),
       log: this.#log(),
       now: this.now,
@@ -242,9 +248,16 @@ export async function startWorld(t: Test, options: WorldOptions = {}): Promise<S
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const redirectUri = `${origin}/auth/oidc/callback`
   const postLogoutRedirect = `${origin}/pages/bye`
+  const { backchannel } = options
+  const uri = `${origin}/auth/oidc/backchannel-logout`
+  const own = {
+    redirectUri,
+    postLogoutRedirect,
+    ...(backchannel && { backchannelLogout: { uri, session: backchannel === 'session' } }),
+  }
   const [acme, globex] = await Promise.all([
-    TestProvider.start(t, { redirectUri, postLogoutRedirect }),
-    TestProvider.start(t, { redirectUri, postLogoutRedirect, claimsInIdToken: false }),
+    TestProvider.start(t, own),
+    TestProvider.start(t, { ...own, claimsInIdToken: false }),
   ])
   world = new SignInWorld(t, { server, origin, acme, globex }, options)
   return world

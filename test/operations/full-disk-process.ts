@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { MAIN } from '../cli/command-line.ts'
+import { fetchConforming } from '../support/openapi.ts'
 
 const [, , folder = '', disk = '', key = ''] = process.argv
 const reserve = join(disk, 'seatgate.db.reserve')
@@ -61,13 +62,13 @@ async function probe(name: string): Promise<void> {
   const permissions = Array.from({ length: 9000 }, (_, at) => `resource-${at}:read-and-write`)
   const seat = { name: `large ${name}`, spaces: [], permissions: permissions.slice(0, 1500) }
   const statuses: number[] = []
-  statuses.push((await fetch(`${url}/v1/seats`, { headers })).status)
+  statuses.push((await fetchConforming(`${url}/v1/seats`, { headers })).status)
   // More than fits into the released reserve.
   for (let write = 0; write < 12; write++) {
     const body = JSON.stringify({ ...seat, name: `${seat.name} ${write}` })
-    statuses.push((await fetch(`${url}/v1/seats`, { method: 'POST', headers, body })).status)
+    statuses.push((await fetchConforming(`${url}/v1/seats`, { method: 'POST', headers, body })).status)
   }
-  statuses.push((await fetch(`${url}/v1/seats`, { headers })).status)
+  statuses.push((await fetchConforming(`${url}/v1/seats`, { headers })).status)
   const { status } = await fetch(`${ops}/readyz`)
   seen[name] = { first: statuses[0], lastWrite: statuses.at(-2), last: statuses.at(-1), ready: status }
   await end(running, name === 'ended' ? 'SIGTERM' : 'SIGKILL')

@@ -55,6 +55,7 @@ async function underLoad(
     // Wait for all processes: one that is still reading would get files of this round and the next.
     await until(() => loggedVersion(gateway) !== before)
     await load.more(100)
+    await until(() => gateway.remarks.some((line) => isComparison(line, gateway)))
     if (round === 3) await broken(t, gateway, table, change)
   }
   await load.stop()
@@ -85,6 +86,13 @@ async function broken(
   gateway.write('routes/main.yaml', table)
 }
 
+/** The whole comparison of the newest reload. A round adds a route and removes one; a faulty table in between counts for none. */
+function isComparison(line: Record<string, unknown>, gateway: OperatedGateway): boolean {
+  const newest = gateway.remarks.findLast(({ msg }) => msg === 'configuration reloaded')
+  const changes = line['changes'] as Record<string, number> | undefined
+  return line['config'] === newest?.['config'] && changes?.['became_public'] === 1 && changes['removed'] === 1
+}
+
 /** The log, `/readyz` and the metric show the same version. */
 function loggedVersion(gateway: OperatedGateway): unknown {
   return gateway.remarks.findLast(({ msg }) => msg === 'configuration reloaded')?.['version']
@@ -98,6 +106,8 @@ async function sameVersion(t: Test, gateway: OperatedGateway): Promise<void> {
   }
   await until(agree)
   t.ok(Number(logged()) > ROUNDS)
+  const { hash } = (await gateway.ready()).body['config'] as { hash: string }
+  t.equal(await gateway.metric(`seatgate_config_info{hash="${hash}"}`), 1)
 }
 
 for (const workers of [1, 2]) {
@@ -107,3 +117,29 @@ for (const workers of [1, 2]) {
 }
 
 t.test('by changed files', (t) => underLoad(t, 1, () => {}))
+
+t.test('ten thousand changed routes: all are counted, and no request fails meanwhile', async (t) => {
+  const service = await startService(t, 'one')
+  const targets = [service.url]
+  const routes = (permission: string) => [
+    'GET /docs/*: public',
+    ...Array.from({ length: 10_000 }, (_, i) => `GET /v1/part${i % 100}/thing${i}/{id}: ${permission}`),
+  ]
+  const gateway = await OperatedGateway.start(t, { targets, routes: routes('a:read') })
+  const load = new Load({ port: gateway.port, rate: 200 })
+  await load.more(100)
+  gateway.write('routes/main.yaml', routeTable(routes('b:read')))
+  await until(() => gateway.remarks.some(({ msg }) => msg === 'configuration reloaded'))
+  await until(() => gateway.remarks.some(({ msg }) => msg === 'the route tables have changed'))
+  await load.more(100)
+  await load.stop()
+  t.same(load.failures, [])
+  t.equal(load.refused, 0)
+  t.equal(await gateway.metric('seatgate_config_changes_total{kind="changed"}'), 10_000)
+  const lines = gateway.remarks
+  t.equal(lines.filter(({ msg }) => msg === 'a route has changed').length, 20)
+  t.match(
+    lines.find(({ msg }) => msg === 'the route tables have changed'),
+    { changes: { changed: 10_000 } },
+  )
+})

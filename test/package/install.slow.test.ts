@@ -8,6 +8,7 @@ import t, { type Test } from 'tap'
 import { portOf } from '../proxy/support.ts'
 import { until } from '../runtime/workers/support.ts'
 import { Installation, nodeOf, Runner } from './installation.ts'
+import { fetchConforming } from '../support/openapi.ts'
 
 /** Mebibytes. */
 const MAX_SIZE = 25
@@ -56,7 +57,7 @@ for (const tested of VERSIONS)
 
     const start = runner.spawn(t, 'start')
     const url = await address(start.out)
-    const created = await fetch(`${url}/v1/seats`, {
+    const created = await fetchConforming(`${url}/v1/seats`, {
       method: 'POST',
       headers: { 'x-api-key': key, Space: 'admin', 'Content-Type': 'application/json' },
       body: '{"name":"Clerk","spaces":["main"],"permissions":["example:read"]}',

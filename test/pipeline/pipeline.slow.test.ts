@@ -133,6 +133,15 @@ t.test('authenticated routes need a credential and no space', async (t) => {
   const answer = await world.client.send('GET', '/v1/me', bearer(await world.token([])))
   t.equal(answer.status, 200)
   t.notOk('x-seatgate-space' in (world.upstream.seen[0]?.headers ?? {}))
+  const token = await world.token(['main:Viewer', 'main:Ghost', 'other:Editor'])
+  t.equal((await world.client.send('GET', '/v1/me', { ...bearer(token), space: 'main' })).status, 200)
+  const { headers } = world.upstream.seen[1] ?? {}
+  t.same(
+    Object.keys(headers ?? {}).filter((name) => name.startsWith('x-seatgate-')),
+    ['x-seatgate-auth', 'x-seatgate-tenant', 'x-seatgate-user', 'x-seatgate-email'],
+    'the space that it names all the same is for the log alone',
+  )
+  t.match(world.log().at(-1), { space: 'main', seats: ['Viewer:named', 'Ghost:named'] })
 })
 
 t.test('a request without a matching entry is never forwarded', async (t) => {

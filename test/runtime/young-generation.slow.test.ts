@@ -13,17 +13,21 @@ const PROGRAM = `
   const { growYoungGeneration } = await import('${MODULE}')
   growYoungGeneration()
   let objects = []
+  const newSpace = () => getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space').space_size
+  /** The largest size within the load: a machine that pauses it lets V8 shrink the generation between two rounds. */
   async function allocate(rounds) {
+    let largest = 0
     for (let round = 0; round < rounds; round++) {
       for (let i = 0; i < 2000; i++) objects.push({ a: i, b: [i] })
       if (objects.length > 20_000) objects = []
+      largest = Math.max(largest, newSpace())
       await sleep(0)
     }
+    return largest
   }
   const sizes = []
   for (let load = 0; load < 3; load++) {
-    await allocate(3000)
-    sizes.push(getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space').space_size)
+    sizes.push(await allocate(3000))
     await sleep(8000)
   }
   console.log(JSON.stringify(sizes))

@@ -101,7 +101,8 @@ export async function startProcesses(t: Test, options: ProcessOptions): Promise<
   const [first] = gateways
   if (first === undefined) throw new Error('no gateway is named')
   const redirectUri = `http://127.0.0.1:${first.port}/auth/oidc/callback`
-  const provider = await TestProvider.start(t, { redirectUri })
+  const uri = `http://127.0.0.1:${first.port}/auth/oidc/backchannel-logout/acme`
+  const provider = await TestProvider.start(t, { redirectUri, backchannelLogout: { uri, session: true } })
   for (const { file } of gateways) addProvider(file, provider)
   const processes = new SignInProcesses(gateways, provider, await bootstrap(first.file, env))
   eavesdrop(provider, processes.secrets)

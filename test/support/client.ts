@@ -26,7 +26,24 @@ export class Client {
     this.#agent = new Agent({ keepAlive: true, maxSockets: connections })
   }
 
-  send(method: string, path: string, headers: HeaderInput = {}, body?: string | Buffer): Promise<Answer> {
+  /** Rejects where the answer of a built-in endpoint is not what the OpenAPI document says. */
+  async send(
+    method: string,
+    path: string,
+    headers: HeaderInput = {},
+    body?: string | Buffer,
+  ): Promise<Answer> {
+    const answer = await this.#exchange(method, path, headers, body)
+    if (!isBuiltIn(path)) return answer
+    const type = Array.isArray(headers) ? '' : ((headers as Record<string, string>)['content-type'] ?? '')
+    const sent = body === undefined ? {} : { sent: { type, body: String(body) } }
+    const { assertConforms } = await import('./openapi.ts')
+    const { status, headers: given, body: text } = answer
+    assertConforms({ method, target: path, status, headers: given, body: text, ...sent })
+    return answer
+  }
+
+  #exchange(method: string, path: string, headers: HeaderInput, body?: string | Buffer): Promise<Answer> {
     return new Promise((resolve, reject) => {
       const flat = Array.isArray(headers) ? [...headers] : (headers as Record<string, string | string[]>)
       const outgoing = request(
@@ -65,6 +82,11 @@ export class Client {
   close(): void {
     this.#agent.destroy()
   }
+}
+
+/** Whether the path may be that of a built-in endpoint. */
+export function isBuiltIn(path: string): boolean {
+  return /^\/(?:v1|auth\/oidc)\//.test(path)
 }
 
 /** Node adds no length to a list of headers, and none to a GET. */

@@ -66,6 +66,8 @@ export async function startUpstream(t: Test, answer?: RequestListener): Promise<
 export interface WorldOptions {
   /** Lines of the route table below `routes:`, without indentation. */
   readonly routes?: readonly string[]
+  /** Lines of the candidate table, in `next/`; left out: there is none. */
+  readonly shadow?: readonly string[]
   /** Lines more for the upstream's entry. */
   readonly upstream?: readonly string[]
   /** Lines more at the top level. */
@@ -203,7 +205,8 @@ export class World {
 }
 
 const secret = () => randomBytes(32).toString('hex')
-const env = { ACME_SECRET: secret(), GLOBEX_SECRET: secret() }
+/** The variables of its configuration. */
+export const env = { ACME_SECRET: secret(), GLOBEX_SECRET: secret() }
 
 export async function startWorld(t: Test, options: WorldOptions = {}): Promise<World> {
   const folder = mkdtempSync(join(tmpdir(), 'seatgate-test-'))
@@ -232,7 +235,11 @@ export function routeTable(lines: readonly string[], upstream = 'main'): string 
 function writeFiles(folder: string, target: string, options: WorldOptions): string {
   mkdirSync(join(folder, 'routes'))
   writeFileSync(join(folder, 'routes', 'main.yaml'), routeTable(options.routes ?? DEFAULT_ROUTES))
-  const { beside } = options
+  const { beside, shadow } = options
+  if (shadow !== undefined) {
+    mkdirSync(join(folder, 'next'))
+    writeFileSync(join(folder, 'next', 'main.yaml'), routeTable(shadow))
+  }
   if (beside !== undefined)
     writeFileSync(join(folder, 'routes', 'beside.yaml'), routeTable(beside.routes, beside.name))
   const file = join(folder, 'gateway.config.yaml')
@@ -253,7 +260,7 @@ upstreams:
   main:
     targets: ["${target}"]
 ${indented(options.upstream, '    ')}${besideEntry}routes: [routes/*.yaml]
-${indented(options.top, '')}`
+${shadow === undefined ? '' : 'shadow: { routes: [next/*.yaml] }\n'}${indented(options.top, '')}`
   writeFileSync(file, text)
   return file
 }

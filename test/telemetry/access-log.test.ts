@@ -3,6 +3,8 @@
 import t from 'tap'
 import { Exchange } from '../../src/http/server/exchange.ts'
 import { type Decision, type Evaluation, PathParams } from '../../src/model/decision.ts'
+import { type ErrorCode, Refusal } from '../../src/model/errors.ts'
+import type { Principal, SeatClaims } from '../../src/model/principal.ts'
 import { ResponseFields } from '../../src/http/wire/response-fields.ts'
 import { accessLine } from '../../src/telemetry/access-log.ts'
 import { firstExchange } from '../support/listener.ts'
@@ -22,9 +24,10 @@ function evaluationOf(more: Partial<Decision>): Evaluation {
     grantedIn: [],
     source: null,
     timings: { match: 0, authenticate: 0, resolve: 0, decide: 0, total: 0 },
+    config: null,
     ...more,
   }
-  return { decision, refusal: null, params: PathParams.none, query: '', resolved: null }
+  return { decision, refusal: null, caller: null, params: PathParams.none, query: '', resolved: null }
 }
 
 t.test('the first twenty Seats are named', async (t) => {
@@ -47,6 +50,83 @@ t.test('the first twenty Seats are named', async (t) => {
   const many = seatsOf(5000) ?? []
   t.equal(many.length, 21)
   t.equal(many.at(-1), '+4980 more')
+  response.writeHead(200, ResponseFields.of(['content-length', '0']))
+  response.end()
+  t.equal((await answer).status, 200)
+})
+
+const principalOf = (claims: SeatClaims): Principal => ({
+  method: claims.by === 'id' ? 'api-key' : 'bearer',
+  tenant: 'acme',
+  user: 'alice',
+  email: null,
+  claims,
+  session: null,
+  validUntil: null,
+})
+const manyNames = Array.from({ length: 25 }, (_, i) => `S${i}`)
+
+t.test('what a credential names is in the line, on routes of each kind', async (t) => {
+  const { port, asked } = await firstExchange(t)
+  const answer = fetch(`http://127.0.0.1:${port}/`)
+  const { request, response } = await asked
+  const lineOf = (more: Partial<Decision>) => {
+    const exchange = new Exchange(request, response, 'id', 0)
+    exchange.evaluation = evaluationOf(more)
+    return JSON.parse(`{${accessLine(exchange)}}`)
+  }
+  const token = principalOf({ by: 'name', entries: new Map([['main', ['A', 'b:c']]]), issuedAt: 17 })
+  const authenticated = { permission: 'authenticated', space: 'main' }
+  t.match(lineOf({ ...authenticated, principal: token }), {
+    space: 'main',
+    issued_at: 17,
+    seats: ['A:named', 'b:c:named'],
+  })
+  const elsewhere = lineOf({ ...authenticated, principal: token, space: 'other' })
+  t.match(elsewhere, { space: 'other', issued_at: 17, seats: undefined, any_space: undefined })
+  const spaceless = lineOf({ ...authenticated, principal: token, space: null })
+  t.match(spaceless, { issued_at: 17, seats: undefined, space: undefined })
+
+  const ofProvider = principalOf({ by: 'any-space', names: manyNames, issuedAt: -Infinity })
+  const provided = lineOf({ ...authenticated, principal: ofProvider })
+  t.match(provided, { issued_at: null, any_space: true })
+  t.same(provided.seats, [...manyNames.slice(0, 20).map((name) => `${name}:named`), '+5 more'])
+
+  const key = principalOf({ by: 'id', seats: manyNames })
+  const ofKey = lineOf({ ...authenticated, principal: key })
+  t.same(ofKey.seat_ids, [...manyNames.slice(0, 20), '+5 more'])
+  t.match(ofKey, { seats: undefined, issued_at: undefined })
+  const seats = [{ name: 'A', id: 'S0', verdict: 'grants' as const }]
+  const one = lineOf({
+    permission: 'p:q',
+    space: 'main',
+    principal: principalOf({ by: 'id', seats: ['S0'] }),
+    seats,
+  })
+  t.match(one, { seat_ids: ['S0'], seats: ['A:grants'] })
+  t.same(lineOf({ ...authenticated, principal: principalOf({ by: 'id', seats: [] }) }).seat_ids, [])
+  response.writeHead(200, ResponseFields.of(['content-length', '0']))
+  response.end()
+  t.equal((await answer).status, 200)
+})
+
+t.test('a refusal behind the decision does not hide it', async (t) => {
+  const { port, asked } = await firstExchange(t)
+  const answer = fetch(`http://127.0.0.1:${port}/`)
+  const { request, response } = await asked
+  const lineOf = (decided: Decision['code'], refused: ErrorCode | null) => {
+    const exchange = new Exchange(request, response, 'id', 0)
+    exchange.evaluation = evaluationOf({ code: decided })
+    exchange.refusal = refused === null ? null : new Refusal(refused, '')
+    return JSON.parse(`{${accessLine(exchange)}}`)
+  }
+  t.match(lineOf('allow', 'upstream_timeout'), { code: 'upstream_timeout', decision: 'allow' })
+  t.match(lineOf('allow', 'permission_denied'), { code: 'permission_denied', decision: 'allow' })
+  t.match(lineOf('allow', null), { code: 'allow', decision: undefined })
+  t.match(lineOf('permission_denied', 'permission_denied'), {
+    code: 'permission_denied',
+    decision: undefined,
+  })
   response.writeHead(200, ResponseFields.of(['content-length', '0']))
   response.end()
   t.equal((await answer).status, 200)

@@ -29,6 +29,8 @@ t.test('a token: one verification and one read of its Seat', async (t) => {
   t.same(await added(t, world, { authorization, space: 'main' }), {
     'tokens hit': 2,
     'tokens miss': 1,
+    'blocks hit': 2,
+    'blocks miss': 1,
     'seat_names hit': 2,
     'seat_names miss': 1,
   })

@@ -1,6 +1,7 @@
 /** Re-evaluation of WebSockets and streams of provider sessions and provider tokens. */
 
 import { readFileSync, writeFileSync } from 'node:fs'
+import { decodeJwt } from 'jose'
 import t from 'tap'
 import { idTokenOf } from '../sign-in/id-token.ts'
 import { startSignIn } from '../sign-in/world.ts'
@@ -38,6 +39,35 @@ t.test('a session after logout', async (t) => {
   await held.cut(t, 'token_invalid')
   await kept.staysOpen(t)
   kept.end()
+})
+
+t.test('a token of sign-in, after each way in which its session can end', async (t) => {
+  world.user('grace', { memberOf: ['Viewer'] })
+  // Each in a session of its own at the provider, which ends as a whole.
+  const program = async () => {
+    const visitor = world.visitor('grace')
+    const { access_token: token, refresh_token: handle } = (await visitor.signIn()).json
+    return {
+      visitor,
+      token,
+      handle,
+      held: await Held.open(gateway.port, [`Authorization: Bearer ${token}`, 'Space: main']),
+    }
+  }
+  const kept = await program()
+  const [loggedOut, replayed, ended] = [await program(), await program(), await program()]
+  t.equal((await world.visitor().logout({ refresh_token: loggedOut.handle })).status, 200)
+  await loggedOut.held.cut(t, 'token_invalid')
+  const next = await replayed.visitor.refresh(replayed.handle)
+  t.equal(next.status, 200)
+  await replayed.held.staysOpen(t)
+  t.equal((await replayed.visitor.refresh(replayed.handle)).status, 401)
+  await replayed.held.cut(t, 'token_invalid')
+  const { sid } = decodeJwt(ended.token)
+  t.equal((await gateway.admin('DELETE', `/v1/sessions/${sid}`)).status, 204)
+  await ended.held.cut(t, 'token_invalid')
+  await kept.held.staysOpen(t)
+  kept.held.end()
 })
 
 t.test("a cookie opens a WebSocket only for pages of the gateway's own origin", async (t) => {

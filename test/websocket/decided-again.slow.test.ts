@@ -71,6 +71,21 @@ t.test('a removed permission', async (t) => {
   await held.cut(t, 'permission_denied')
 })
 
+t.test('a blocked user, on permission routes and others', async (t) => {
+  const { name, bearer } = await member()
+  const eve = [`Authorization: Bearer ${await world.token([`s1:${name}`], { sub: 'eve' })}`, 'Space: s1']
+  const held = await Held.open(world.port, eve)
+  const authenticated = await Held.open(world.port, eve, '/me')
+  const other = await Held.open(world.port, bearer)
+  const { status, json } = await world.admin('POST', '/v1/blocks', { user: 'eve' })
+  t.equal(status, 200)
+  await held.cut(t, 'caller_blocked')
+  await authenticated.cut(t, 'caller_blocked')
+  await other.staysOpen(t)
+  t.equal((await world.admin('DELETE', `/v1/blocks/${json.id}`)).status, 204)
+  await (await Held.open(world.port, eve)).staysOpen(t)
+})
+
 t.test('a removed space', async (t) => {
   const { bearer, change } = await member()
   const held = await Held.open(world.port, bearer)

@@ -1,11 +1,30 @@
 /** Reads of administration. */
 
 import { apiKeyNotFound } from '../../model/refusal.ts'
-import { adminQueries, type Listing, PAGE_TEXT, visibilityOf, spacesOf, visibleSeat } from '../pages.ts'
-import { apiKey, integer, listedSeat, type Row } from '../rows.ts'
-import type { AdminStore, Page } from '../store.ts'
+import {
+  adminQueries,
+  listing,
+  PAGE_TEXT,
+  spacesOf,
+  userQuery,
+  visibilityOf,
+  visibleSeat,
+  visibleUser,
+} from '../pages.ts'
+import {
+  rangeListing,
+  rangeQueries,
+  type RangeQuery,
+  rangeQuery,
+  rangeValues,
+  userRangeQuery,
+} from '../range-queries.ts'
+import { apiKey, integer, listedSeat, type Row, user } from '../rows.ts'
+import { sessionListing, sessionLists, sessionPageValues } from '../session-list.ts'
+import { storableOrEmpty } from '../storable-text.ts'
+import type { AdminStore, Listing, Page, UserPage } from '../store.ts'
 import type { ConnectionPools } from './connection-pools.ts'
-import { postgres, storableOrEmpty } from './dialect.ts'
+import { postgres } from './dialect.ts'
 import { type Sql, sql, type Values } from './sql.ts'
 
 const queries = adminQueries(postgres)
@@ -16,6 +35,13 @@ const API_KEY = sql(queries.apiKey)
 const API_KEY_OF_SPACES = sql(queries.apiKeyOfSpaces)
 const API_KEYS = pageOf(queries.apiKeys, 'octet_length(p.seats)')
 const API_KEYS_OF_SPACES = pageOf(queries.apiKeysOfSpaces, 'octet_length(p.seats)')
+const USER = sql(userQuery(postgres))
+const RANGES = Object.fromEntries(
+  Object.entries(rangeQueries(postgres)).map(([name, text]) => [name, sql(text)]),
+) as Readonly<Record<RangeQuery, Sql>>
+
+const SESSIONS = sql(sessionLists.sessions)
+const SESSIONS_OF_USER = sql(sessionLists.sessionsOfUser)
 
 /** The server ends a page by the size of the preceding rows, so that it never sends a page of only large Seats. */
 function pageOf(rows: string, size: string): Sql {
@@ -26,7 +52,10 @@ function pageOf(rows: string, size: string): Sql {
 
 export function adminReaderOf(
   pools: ConnectionPools,
-): Pick<AdminStore, 'readSeat' | 'readApiKey' | 'listSeats' | 'listApiKeys'> {
+): Pick<
+  AdminStore,
+  'readSeat' | 'readApiKey' | 'readUser' | 'listSeats' | 'listApiKeys' | 'listUsers' | 'listSessions'
+> {
   const query = (question: Sql, values: Values) => pools.query(pools.administration, question, values)
   return {
     async readSeat(tenant, id, scope) {
@@ -38,14 +67,36 @@ export function adminReaderOf(
       const [row] = await query(scope.admin ? API_KEY : API_KEY_OF_SPACES, values)
       return row === undefined ? apiKeyNotFound : apiKey(row)
     },
+    async readUser(tenant, sub, scope) {
+      const values = { tenant, sub: storableOrEmpty(sub), ...visibilityOf(scope) }
+      return visibleUser((await query(USER, values))[0], scope)
+    },
     async listSeats(tenant, page) {
+      if (page.grant != null) return ranged(rangeQuery('seats', page), tenant, page, listedSeat)
       const question = page.scope.admin ? SEATS : SEATS_OF_SPACES
-      return listing(await query(question, valuesOf(tenant, page)), listedSeat)
+      return pageOfRows(await query(question, valuesOf(tenant, page)), listedSeat)
     },
     async listApiKeys(tenant, page) {
+      if (page.grant != null) return ranged(rangeQuery('apiKeys', page), tenant, page, apiKey)
       const question = page.scope.admin ? API_KEYS : API_KEYS_OF_SPACES
-      return listing(await query(question, valuesOf(tenant, page)), apiKey)
+      return pageOfRows(await query(question, valuesOf(tenant, page)), apiKey)
     },
+    async listSessions(tenant, page) {
+      const question = page.user === null ? SESSIONS : SESSIONS_OF_USER
+      const values = sessionPageValues(tenant, { ...page, after: storableOrEmpty(page.after ?? '') })
+      return sessionListing(await query(question, values), page)
+    },
+    listUsers: (tenant, page) => ranged(userRangeQuery(page), tenant, page, user),
+  }
+
+  async function ranged<V>(
+    name: RangeQuery,
+    tenant: string,
+    page: UserPage,
+    toValue: (row: Row) => V,
+  ): Promise<Listing<V>> {
+    const values = rangeValues(tenant, page)
+    return rangeListing(values === null ? [] : await query(RANGES[name], values), toValue)
   }
 }
 
@@ -54,7 +105,9 @@ function valuesOf(tenant: string, { limit, after, scope }: Page) {
 }
 
 /** `found`: number of rows before the page was cut, at most limit + 1. */
-function listing<V>(rows: readonly Row[], toValue: (row: Row) => V): Listing<V> {
+function pageOfRows<V extends { id: string }>(rows: readonly Row[], toValue: (row: Row) => V): Listing<V> {
   const [first] = rows
-  return { data: rows.map(toValue), hasMore: first !== undefined && integer(first, 'found') > rows.length }
+  const data = rows.map(toValue)
+  const more = first !== undefined && integer(first, 'found') > rows.length
+  return listing(data, more ? (data.at(-1)?.id ?? null) : null)
 }

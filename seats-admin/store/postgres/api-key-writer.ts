@@ -1,17 +1,20 @@
 /** Writes to API keys, each in its own transaction. */
 
 import { hashApiKey } from '../../model/api-key.ts'
-import { apiKeyNotFound, grantExceedsOwn, isRefusal } from '../../model/refusal.ts'
+import { apiKeyTag, matches } from '../../model/entity-tag.ts'
+import { apiKeyNotFound, grantExceedsOwn, isRefusal, preconditionFailed } from '../../model/refusal.ts'
 import { grantsAny, mayManageKey, type Scope } from '../../model/scope.ts'
-import { apiKeyChange, newApiKey, seatIdsOf } from '../api-key-rules.ts'
+import { apiKeyChange, newApiKey, revoked, seatIdsOf } from '../api-key-rules.ts'
+import { apiKeyEvent } from '../audit-forms.ts'
 import { PAGE_TEXT, seatIsVisible, visibilityOf } from '../pages.ts'
-import { integer, type Row, text } from '../rows.ts'
-import { apiKeyQuery } from '../seat-queries.ts'
+import { apiKey, integer, type Row, text } from '../rows.ts'
+import { apiKeyInsert, apiKeyQuery } from '../seat-queries.ts'
+import { isStorable, storableOrEmpty } from '../storable-text.ts'
 import type { AdminStore } from '../store.ts'
 import type { ConnectionPools } from './connection-pools.ts'
-import { isStorable, nameNotStorable, postgres, storableOrEmpty, storableWriter } from './dialect.ts'
+import { nameNotStorable, postgres, storableWriter } from './dialect.ts'
 import { sql } from './sql.ts'
-import { logged, type Transaction } from './transaction.ts'
+import { recorded, type Transaction } from './transaction.ts'
 
 /** Permissions may take a megabyte: their size is read first. */
 const SEAT = `s.id, s.name, octet_length(s.permissions) AS size, coalesce(${postgres.spacesColumn}, '[]') AS spaces`
@@ -27,18 +30,38 @@ const SEATS_OF = sql(
 )
 const PERMISSIONS = sql('SELECT permissions FROM seats WHERE tenant = :tenant AND id = ANY (:ids::text[])')
 
-const INSERT = logged(
-  `made AS (INSERT INTO api_keys (tenant, id, name, hash, created_by, created_at, expires_at)
-     VALUES (:tenant, :id, :name, :hash, :by, :now, :expires_at)),
+const INSERT = recorded(
+  `made AS (${apiKeyInsert}),
    held AS (INSERT INTO api_key_seats (tenant, api_key_id, position, seat_id)
      SELECT :tenant, :id, seat.at, seat.id FROM unnest(:seat_ids::text[]) WITH ORDINALITY AS seat (id, at)),`,
 )
-const REVOKE = logged(
-  `revoked AS (UPDATE api_keys SET revoked_at = coalesce(revoked_at, :now) WHERE tenant = :tenant AND id = :id),`,
+const REVOKE = recorded(
+  `revoked AS (UPDATE api_keys SET revoked_at = coalesce(revoked_at, :now), version = version + 1 WHERE tenant = :tenant AND id = :id),`,
 )
 
-export function apiKeyWritesOf(pools: ConnectionPools): Pick<AdminStore, 'createApiKey' | 'revokeApiKey'> {
+/** Rows are locked in order, so that two instances with the same keys do not wait for each other in a circle. */
+const USE = sql(
+  `WITH used AS (SELECT tenant, id, max(at) AS at
+     FROM unnest(:tenants::text[], :ids::text[], :ats::bigint[]) AS u (tenant, id, at) GROUP BY tenant, id),
+   locked AS (SELECT k.tenant, k.id, u.at FROM api_keys k JOIN used u ON u.tenant = k.tenant AND u.id = k.id
+     WHERE k.last_used_at IS NULL OR k.last_used_at < u.at
+     ORDER BY k.tenant, k.id FOR NO KEY UPDATE OF k)
+   UPDATE api_keys k SET last_used_at = l.at FROM locked l
+   WHERE k.tenant = l.tenant AND k.id = l.id AND (k.last_used_at IS NULL OR k.last_used_at < l.at)`,
+)
+
+export function apiKeyWritesOf(
+  pools: ConnectionPools,
+): Pick<AdminStore, 'createApiKey' | 'revokeApiKey' | 'recordKeyUse'> {
   return {
+    /** Without the lock of writes, which numbers changes. A failure says nothing that decisions or writes depend on. */
+    async recordKeyUse(uses) {
+      const storable = uses.filter(({ tenant, id }) => isStorable(tenant) && isStorable(id))
+      const tenants = storable.map(({ tenant }) => tenant)
+      const [ids, ats] = [storable.map(({ id }) => id), storable.map(({ at }) => at)]
+      await pools.queryUnobserved(pools.signIns, USE, { tenants, ids, ats })
+    },
+
     async createApiKey(author, input) {
       if (!isStorable(input.name)) return nameNotStorable
       const writer = storableWriter(author)
@@ -50,22 +73,27 @@ export function apiKeyWritesOf(pools: ConnectionPools): Pick<AdminStore, 'create
         if (isRefusal(ids)) return ids
         if (!(await mayGrant(transaction, tenant, scope, seats))) return grantExceedsOwn
         const made = newApiKey(writer, transaction.idTime(now), input)
+        transaction.record(apiKeyEvent('api_key.create', null, made), now)
         const { id, name, expiresAt: expires_at } = made
         const values = { tenant, id, name, hash: hashApiKey(made.key), by, now, expires_at, seat_ids: ids }
         return { ...(await transaction.write(INSERT, [apiKeyChange(tenant, id)], values)), value: made }
-      })
+      }, writer)
     },
 
-    revokeApiKey({ tenant, scope, now }, wantedId) {
+    revokeApiKey(author, wantedId) {
+      const { tenant, scope, now, ifMatch = null } = author
       const id = storableOrEmpty(wantedId)
       return pools.write(async (transaction) => {
-        const found = await transaction.query(FIND, { tenant, id, ...visibilityOf(scope) })
-        if (found.length === 0) return apiKeyNotFound
+        const [row] = await transaction.query(FIND, { tenant, id, ...visibilityOf(scope) })
+        if (row === undefined) return apiKeyNotFound
         const seats = await transaction.query(SEATS_OF, { tenant, id })
         if (!(await mayGrant(transaction, tenant, scope, seats))) return grantExceedsOwn
+        const before = apiKey(row)
+        if (!matches(ifMatch, apiKeyTag(before))) return preconditionFailed
+        transaction.record(apiKeyEvent('api_key.revoke', before, revoked(before, now)), now)
         const committed = await transaction.write(REVOKE, [apiKeyChange(tenant, id)], { tenant, id, now })
         return { ...committed, value: null }
-      })
+      }, author)
     },
   }
 }

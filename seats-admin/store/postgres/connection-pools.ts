@@ -5,7 +5,7 @@
 
 import { Health, type Work } from '../health.ts'
 import type { Row } from '../rows.ts'
-import { StoreUnavailable } from '../store.ts'
+import { StoreUnavailable, type Writer } from '../store.ts'
 import { type Call, withTimeout } from './call.ts'
 import type { Connection, Session } from './connection.ts'
 import { Pool } from './pool.ts'
@@ -85,9 +85,10 @@ export class ConnectionPools {
     )
   }
 
-  write<V>(work: (transaction: Transaction) => Promise<V>): Promise<V> {
+  /** @param writer of a write that the audit records; null for others */
+  write<V>(work: (transaction: Transaction) => Promise<V>, writer: Writer | null = null): Promise<V> {
     return this.health.observe('writes', () => {
-      return this.#call(this.#timeout, (call) => transact(this.#writes, call, work))
+      return this.#call(this.#timeout, (call) => transact(this.#writes, call, work, writer))
     })
   }
 

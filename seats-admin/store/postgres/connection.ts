@@ -39,6 +39,11 @@ export interface Session {
   readonly durable: boolean
 }
 
+export interface StatementResult {
+  readonly command: string
+  readonly rows: Row[]
+}
+
 export class Connection {
   readonly #client: pg.Client
   readonly #place: string
@@ -107,10 +112,14 @@ export class Connection {
   }
 
   /** Runs statements without parameters in one message. @returns the result of the last one */
-  async run(script: string): Promise<{ readonly command: string; readonly rows: Row[] }> {
+  async run(script: string): Promise<StatementResult> {
+    return (await this.runEach(script)).at(-1) ?? { command: '', rows: [] }
+  }
+
+  /** Like {@link run}. @returns the result of each statement */
+  async runEach(script: string): Promise<StatementResult[]> {
     const results = await this.#query<QueryResult<Row> | QueryResult<Row>[]>({ text: script })
-    const last = Array.isArray(results) ? results.at(-1) : results
-    return { command: last?.command ?? '', rows: last?.rows ?? [] }
+    return Array.isArray(results) ? results : [results]
   }
 
   /** Closes at once: the pending query rejects, and its late response is dropped. */

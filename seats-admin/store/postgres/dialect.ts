@@ -1,30 +1,22 @@
-/** PostgreSQL's variants of the shared SQL, and the characters that its text type can't hold. */
+/** PostgreSQL's variants of the shared SQL, and writers and names as its text type can hold them. */
 
 import { inputInvalid } from '../../model/refusal.ts'
 import type { Dialect } from '../rows.ts'
+import { replaceUnstorable } from '../storable-text.ts'
 import type { Writer } from '../store.ts'
 
 export const postgres: Dialect = {
   spacesColumn: 's.short_spaces',
   list: (value, order) => `coalesce(json_agg(${value} ORDER BY ${order})::text, '[]')`,
+  clock: '(extract(epoch FROM clock_timestamp()) * 1000)::bigint',
   position: (text, part) => `strpos(${text}, ${part})`,
+  // OFFSET 0 keeps the planner from joining by a scan of the whole table.
+  lookup: (table, condition) => `CROSS JOIN LATERAL (SELECT * FROM ${table} l WHERE ${condition} OFFSET 0) l`,
+  isMember: (sub) => `l.user_digest = sha256(convert_to(${sub}, 'UTF8'))`,
+  hasAsterisk: (text) => `strpos(${text}, '*') > 0`,
   narrowsInSql: true,
   administrators: 'seats',
-}
-
-/** PostgreSQL's text holds neither U+0000 nor lone surrogates. */
-export function isStorable(text: string): boolean {
-  return text.isWellFormed() && !text.includes('\0')
-}
-
-/** For lookups: no row has the name or id '', so an unstorable text finds nothing either. */
-export function storableOrEmpty(text: string): string {
-  return isStorable(text) ? text : ''
-}
-
-/** For display texts: replaces unstorable characters by U+FFFD. */
-export function replaceUnstorable(text: string): string {
-  return text.toWellFormed().replaceAll('\0', '\ufffd')
+  wildcards: 'seats s',
 }
 
 /** `by` is from a token and may contain any character. */

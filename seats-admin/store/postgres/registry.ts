@@ -4,9 +4,9 @@ import { monotonic } from '../clock.ts'
 import { feedParameters, feedQuery, feedReading } from '../feed.ts'
 import { integer, type Row, text } from '../rows.ts'
 import type { Instance, Registry } from '../../model/instance.ts'
+import { replaceUnstorable } from '../storable-text.ts'
 import { StoreUnavailable } from '../store.ts'
 import type { Connection } from './connection.ts'
-import { replaceUnstorable } from './dialect.ts'
 import type { ConnectionPools } from './connection-pools.ts'
 import { prepared, type Sql, sql, type Values } from './sql.ts'
 
@@ -26,13 +26,13 @@ const REGISTER = sql(
 const FOLLOW = prepared(
   `WITH beat AS (UPDATE instances SET beat = :beat,
      applied = CASE WHEN :seq = 0 OR (SELECT p.mark FROM changes p WHERE p.seq = :seq) = :mark THEN :applied ELSE 0 END,
-     seen_at = clock_timestamp()
+     config = :config, seen_at = clock_timestamp()
      WHERE id = :id AND beat < :beat RETURNING 1)
    ${feedQuery('(SELECT count(*) FROM beat) AS registered,')}`,
 )
 
 const INSTANCES = sql(
-  `SELECT id, name, beat, applied, round(extract(epoch FROM clock_timestamp() - seen_at) * 1000)::bigint AS age
+  `SELECT id, name, beat, applied, config, round(extract(epoch FROM clock_timestamp() - seen_at) * 1000)::bigint AS age
    FROM instances ORDER BY id`,
 )
 
@@ -55,8 +55,15 @@ export function registryOf(pools: ConnectionPools): Registry {
      * The commit is not durable: a crash of the server may undo the newest beats. The instance counts beats itself and
      * never repeats one, so the next beat still differs; `forget` detects the crash.
      */
-    async follow(id, beat, position, applied) {
-      const values = { id, beat, applied, mark: position?.mark ?? 0, ...feedParameters(position) }
+    async follow(id, beat, position, applied, config) {
+      const values = {
+        id,
+        beat,
+        applied,
+        config: config ?? null,
+        mark: position?.mark ?? 0,
+        ...feedParameters(position),
+      }
       const rows = await pools.follow((connection) => {
         if (!observed) first = connection
         return connection.query(FOLLOW, values)
@@ -94,6 +101,7 @@ function instance(row: Row): Instance {
     name: text(row, 'name'),
     beat: integer(row, 'beat'),
     applied: integer(row, 'applied'),
+    config: row.config === null ? null : text(row, 'config'),
     age: integer(row, 'age'),
   }
 }

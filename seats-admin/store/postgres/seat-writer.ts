@@ -2,6 +2,7 @@
 
 import { type AdminRefusal, isRefusal, lastAdministrator } from '../../model/refusal.ts'
 import type { StoredSeat } from '../../model/seat.ts'
+import { seatEvent } from '../audit-forms.ts'
 import { visibilityOf } from '../pages.ts'
 import { storedSeat, text } from '../rows.ts'
 import { nameTaken, otherAdministratorValues, seatQueries, seatValues } from '../seat-queries.ts'
@@ -15,11 +16,12 @@ import {
   planUpdate,
   refuseNewSeat,
 } from '../seat-rules.ts'
+import { isStorable, storableOrEmpty } from '../storable-text.ts'
 import type { AdminStore, Writer } from '../store.ts'
 import type { ConnectionPools } from './connection-pools.ts'
-import { isStorable, nameNotStorable, postgres, storableOrEmpty, storableWriter } from './dialect.ts'
+import { nameNotStorable, postgres, storableWriter } from './dialect.ts'
 import { sql } from './sql.ts'
-import { logged, type Transaction } from './transaction.ts'
+import { recorded, type Transaction } from './transaction.ts'
 
 const queries = seatQueries(postgres)
 const BY_ID = sql(queries.byId)
@@ -29,7 +31,7 @@ const KEYS_OF = sql(
   'SELECT api_key_id FROM api_key_seats WHERE tenant = :tenant AND seat_id = :id ORDER BY api_key_id',
 )
 
-const INSERT = logged(`made AS (${queries.insert}),`)
+const INSERT = recorded(`made AS (${queries.insert}),`)
 
 /** Marks a given-up name with the later of the writer's and the server's time. */
 const GIVE_UP = `
@@ -38,10 +40,10 @@ const GIVE_UP = `
     FROM unnest(:given_up::text[]) AS given_up (name)
     ON CONFLICT (tenant, name) DO UPDATE SET at = greatest(g.at, excluded.at)),`
 
-const UPDATE = logged(`${GIVE_UP} updated AS (${queries.update}),`)
+const UPDATE = recorded(`${GIVE_UP} updated AS (${queries.update}),`)
 
 /** Members and assignments to API keys are deleted by cascade. */
-const DELETE = logged(`${GIVE_UP} deleted AS (DELETE FROM seats WHERE tenant = :tenant AND id = :id),`)
+const DELETE = recorded(`${GIVE_UP} deleted AS (DELETE FROM seats WHERE tenant = :tenant AND id = :id),`)
 
 export function seatWritesOf(
   pools: ConnectionPools,
@@ -55,9 +57,10 @@ export function seatWritesOf(
         const taken = await refuseTaken(transaction, writer, input.name)
         if (taken !== null) return taken
         const seat = newSeat(writer, transaction.idTime(writer.now), input)
+        transaction.record(seatEvent('seat.create', null, seat), writer.now)
         const committed = await transaction.write(INSERT, changesOf(seat), seatValues(writer, seat))
         return { ...committed, value: seat }
-      })
+      }, writer)
     },
 
     updateSeat(author, id, patch) {
@@ -65,17 +68,19 @@ export function seatWritesOf(
       return pools.write(async (transaction) => {
         const plan = planUpdate(writer, await find(transaction, writer, id), patch)
         if (isRefusal(plan)) return plan
-        const { after, givenUp, changes } = plan
+        const { before, after, givenUp, changes } = plan
         if (!isStorable(after.name)) return nameNotStorable
         const taken = givenUp === null ? null : await refuseTaken(transaction, writer, after.name)
         if (taken !== null) return taken
         if (plan.endsAdministration && (await isLast(transaction, writer, id))) return lastAdministrator
+        transaction.record(seatEvent('seat.update', before, after), writer.now)
         const values = { ...seatValues(writer, after), ...giving(transaction, writer, givenUp) }
         return { ...(await transaction.write(UPDATE, changes, values)), value: after }
-      })
+      }, writer)
     },
 
-    deleteSeat(writer, id) {
+    deleteSeat(author, id) {
+      const writer = storableWriter(author)
       const { tenant } = writer
       return pools.write(async (transaction) => {
         const seat = planDeletion(writer, await find(transaction, writer, id))
@@ -83,9 +88,10 @@ export function seatWritesOf(
         if (endsAdministration(writer, seat, null) && (await isLast(transaction, writer, id)))
           return lastAdministrator
         const keys = (await transaction.query(KEYS_OF, { tenant, id })).map((row) => text(row, 'api_key_id'))
+        transaction.record(seatEvent('seat.delete', seat, null), writer.now)
         const values = { tenant, id, ...giving(transaction, writer, seat.name) }
         return { ...(await transaction.write(DELETE, deletionChanges(seat, keys), values)), value: null }
-      })
+      }, writer)
     },
   }
 }

@@ -10,8 +10,11 @@
  */
 
 import type { Committed } from '../../model/change.ts'
-import { integer, type Row } from '../rows.ts'
-import { renewalValues, sessionOrNull, sessionValues, storedSession } from '../session-rows.ts'
+import { sessionNotFound } from '../../model/refusal.ts'
+import { sessionEvent } from '../audit-forms.ts'
+import { integer, integerOrNull, type Row, text } from '../rows.ts'
+import { logoutQueries, sessionsOfSubject, sinceValues } from '../session-logouts.ts'
+import { listedSession, renewalValues, sessionOrNull, sessionValues, storedSession } from '../session-rows.ts'
 import type { Rotation, SessionStore } from '../session-store.ts'
 import {
   idTaken,
@@ -22,11 +25,13 @@ import {
   type Use,
   useOf,
 } from '../session-writes.ts'
+import { storableOrEmpty } from '../storable-text.ts'
+import type { AdminStore } from '../store.ts'
 import type { Connection } from './connection.ts'
 import type { ConnectionPools } from './connection-pools.ts'
-import { storableOrEmpty } from './dialect.ts'
+import { storableWriter } from './dialect.ts'
 import { type Sql, sql, type Values } from './sql.ts'
-import { logged, type Transaction } from './transaction.ts'
+import { logged, recorded, type Transaction } from './transaction.ts'
 
 const CREATE = sql(sessionQueries.create)
 const FIND = sql(sessionQueries.find)
@@ -37,6 +42,19 @@ const CLAIM = sql(sessionQueries.claim)
 const RENEW = logged(`renewed AS (${sessionQueries.renew}),`)
 const END = logged(`ended AS (${sessionQueries.end}),`)
 
+const OPEN_SESSIONS = {
+  ofProviderSession: sql(`${logoutQueries.ofProviderSession} FOR UPDATE`),
+  ofUser: sql(`${logoutQueries.ofUser} FOR UPDATE`),
+}
+const END_BY_ADMINISTRATOR = recorded(`ended AS (${sessionQueries.end}),`)
+const END_THESE = logged(
+  `ended AS (UPDATE sessions SET ended_at = :now, sealed = '' WHERE tenant = :tenant AND id = ANY (:ids::text[])),`,
+)
+const RECORD_LOGOUT = sql(logoutQueries.record)
+const LOGGED_OUT_SINCE = sql(logoutQueries.since)
+const RECORD_TOKEN = sql(logoutQueries.recordToken)
+const PRUNE_LOGOUTS = sql(logoutQueries.prune)
+
 /** Skips locked rows, so that concurrent prunes share the work. */
 const PRUNE = sql(
   `WITH old AS MATERIALIZED (SELECT tenant, id FROM sessions WHERE expires_at < :before
@@ -44,6 +62,22 @@ const PRUNE = sql(
    gone AS (DELETE FROM sessions s USING old WHERE s.tenant = old.tenant AND s.id = old.id RETURNING 1)
    SELECT count(*) AS gone FROM gone`,
 )
+
+export function sessionEndsOf(pools: ConnectionPools): Pick<AdminStore, 'endSession'> {
+  return {
+    endSession(given, wantedId) {
+      const writer = storableWriter(given)
+      const { tenant, now } = writer
+      const id = storableOrEmpty(wantedId)
+      return pools.write(async (transaction) => {
+        const row = await locked(transaction, tenant, id)
+        if (row === undefined) return sessionNotFound
+        transaction.record(sessionEvent(listedSession(row), integerOrNull(row, 'ended_at'), now), now)
+        return { ...(await write(transaction, END_BY_ADMINISTRATOR, tenant, id, { now })), value: null }
+      }, writer)
+    },
+  }
+}
 
 export function sessionsOf(pools: ConnectionPools): Omit<SessionStore, 'readSession'> {
   const query = (question: Sql, values: Values) => pools.query(pools.signIns, question, values)
@@ -90,7 +124,27 @@ export function sessionsOf(pools: ConnectionPools): Omit<SessionStore, 'readSess
       })
     },
 
+    endSome: (tenant, subject, now, limit) =>
+      pools.write(async (transaction) => {
+        const { query: found, values } = sessionsOfSubject(subject)
+        const rows = await transaction.query(OPEN_SESSIONS[found], { tenant, limit, ...values })
+        const ids = rows.map((row) => text(row, 'id'))
+        if (ids.length === 0) return null
+        const changes = ids.map((id) => sessionChange(tenant, id))
+        return transaction.write(END_THESE, changes, { tenant, ids, now })
+      }),
+
+    async recordLogout(tenant, digest, at) {
+      await query(RECORD_LOGOUT, { tenant, digest, at })
+    },
+
+    loggedOutSince: async (tenant, logout, or) =>
+      (await query(LOGGED_OUT_SINCE, sinceValues(tenant, logout, or))).length > 0,
+
+    recordToken: async (tenant, digest, at) => (await query(RECORD_TOKEN, { tenant, digest, at })).length > 0,
+
     async prune(before, limit) {
+      await query(PRUNE_LOGOUTS, { before })
       const [row] = await query(PRUNE, { before, limit })
       return row === undefined ? 0 : integer(row, 'gone')
     },

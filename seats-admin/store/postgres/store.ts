@@ -3,15 +3,18 @@
 import { type Store, StoreUnavailable } from '../store.ts'
 import { adminReaderOf } from './admin-reader.ts'
 import { apiKeyWritesOf } from './api-key-writer.ts'
+import { auditOf } from './audit.ts'
+import { blocksOf } from './blocks.ts'
+import { bootstrapOf } from './bootstrap-writer.ts'
 import { Connection } from './connection.ts'
 import { ConnectionPools, sessionOf } from './connection-pools.ts'
 import { unavailable } from './errors.ts'
-import { memberWritesOf } from './member-writer.ts'
 import { migrate } from './migrations.ts'
 import { readerOf } from './reader.ts'
 import { registryOf } from './registry.ts'
 import { seatWritesOf } from './seat-writer.ts'
-import { sessionsOf } from './sessions.ts'
+import { sessionEndsOf, sessionsOf } from './sessions.ts'
+import { signInWritesOf } from './sign-in-writer.ts'
 import { parseUrl, type Target } from './url.ts'
 
 /** Milliseconds until a call rejects. */
@@ -47,7 +50,7 @@ export async function openPostgresStore({
   return storeOf(new ConnectionPools(target, pool, timeout))
 }
 
-function targetOf(url: string): Target {
+export function targetOf(url: string): Target {
   try {
     return parseUrl(url)
   } catch (cause) {
@@ -74,7 +77,11 @@ function storeOf(pools: ConnectionPools): Store {
     ...adminReaderOf(pools),
     ...seatWritesOf(pools),
     ...apiKeyWritesOf(pools),
-    ...memberWritesOf(pools),
+    ...blocksOf(pools),
+    ...signInWritesOf(pools),
+    ...sessionEndsOf(pools),
+    ...bootstrapOf(pools),
+    audit: auditOf(pools),
     sessions: { readSession, ...sessionsOf(pools) },
     registry: registryOf(pools),
     ownership: null,

@@ -2,12 +2,14 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import { hashApiKey } from '../../model/api-key.ts'
-import { apiKeyNotFound, grantExceedsOwn, isRefusal } from '../../model/refusal.ts'
+import { apiKeyTag, matches } from '../../model/entity-tag.ts'
+import { apiKeyNotFound, grantExceedsOwn, isRefusal, preconditionFailed } from '../../model/refusal.ts'
 import { grantsAny, mayManageKey, type Scope } from '../../model/scope.ts'
 import type { SeatLists } from '../../model/seat.ts'
-import { apiKeyChange, newApiKey, seatIdsOf } from '../api-key-rules.ts'
+import { apiKeyChange, newApiKey, revoked, seatIdsOf } from '../api-key-rules.ts'
+import { apiKeyEvent } from '../audit-forms.ts'
 import { seatIsVisible, visibilityOf } from '../pages.ts'
-import { text } from '../rows.ts'
+import { apiKey, text } from '../rows.ts'
 import { apiKeyQuery } from '../seat-queries.ts'
 import type { AdminStore, Writer } from '../store.ts'
 import type { RunningCall, Synchronous } from './calls.ts'
@@ -26,14 +28,18 @@ const QUERIES = {
   insert: `INSERT INTO api_keys (tenant, id, name, hash, created_by, created_at, expires_at)
     VALUES (?, ?, ?, ?, ?, ?, ?)`,
   addSeat: 'INSERT INTO api_key_seats (tenant, api_key_id, position, seat_id) VALUES (?, ?, ?, ?)',
-  revoke: 'UPDATE api_keys SET revoked_at = coalesce(revoked_at, ?) WHERE tenant = ? AND id = ?',
+  revoke:
+    'UPDATE api_keys SET revoked_at = coalesce(revoked_at, ?), version = version + 1 WHERE tenant = ? AND id = ?',
+  use: `UPDATE api_keys AS k SET last_used_at = u.at FROM (
+      SELECT value ->> 'tenant' AS tenant, value ->> 'id' AS id, max(value ->> 'at') AS at FROM json_each(?) GROUP BY 1, 2
+    ) u WHERE k.tenant = u.tenant AND k.id = u.id AND (k.last_used_at IS NULL OR k.last_used_at < u.at)`,
 }
 
 export function apiKeyWrites(
   database: DatabaseSync,
   log: ChangeLog,
   running: RunningCall,
-): Synchronous<Pick<AdminStore, 'createApiKey' | 'revokeApiKey'>> {
+): Synchronous<Pick<AdminStore, 'createApiKey' | 'revokeApiKey' | 'recordKeyUse'>> {
   const statements = prepareAll(database, QUERIES)
   return {
     createApiKey(writer, input) {
@@ -45,15 +51,25 @@ export function apiKeyWrites(
       statements.insert.run(tenant, made.id, made.name, hashApiKey(made.key), by, now, made.expiresAt)
       for (const [position, seat] of seatIds.entries())
         statements.addSeat.run(tenant, made.id, position, seat)
-      return { ...log.append([apiKeyChange(tenant, made.id)]), value: made }
+      const event = apiKeyEvent('api_key.create', null, made)
+      return { ...log.record(writer, [event], [apiKeyChange(tenant, made.id)]), value: made }
     },
 
-    revokeApiKey({ tenant, scope, now }, id) {
-      if (statements.find.get({ tenant, id, ...visibilityOf(scope) }) === undefined) return apiKeyNotFound
+    revokeApiKey(writer, id) {
+      const { tenant, scope, now, ifMatch = null } = writer
+      const row = statements.find.get({ tenant, id, ...visibilityOf(scope) })
+      if (row === undefined) return apiKeyNotFound
       const seats = statements.seatsOf.all(tenant, id).map((row) => text(row, 'id'))
       if (!mayManageKey(scope, grants(tenant, seats, scope))) return grantExceedsOwn
+      const before = apiKey(row)
+      if (!matches(ifMatch, apiKeyTag(before))) return preconditionFailed
       statements.revoke.run(now, tenant, id)
-      return { ...log.append([apiKeyChange(tenant, id)]), value: null }
+      const event = apiKeyEvent('api_key.revoke', before, revoked(before, now))
+      return { ...log.record(writer, [event], [apiKeyChange(tenant, id)]), value: null }
+    },
+
+    recordKeyUse(uses) {
+      statements.use.run(JSON.stringify(uses))
     },
   }
 

@@ -6,7 +6,14 @@ export const sqlite: Dialect = {
   spacesColumn: 's.spaces',
   list: (value, order) => `json_group_array(${value} ORDER BY ${order})`,
   administrators: 'seats INDEXED BY administrators',
+  clock: "CAST(unixepoch('subsec') * 1000 AS INTEGER)",
+  wildcards: 'seats s INDEXED BY wildcards',
   position: (text, part) => `instr(${text}, ${part})`,
+  // The order of a CROSS JOIN is kept.
+  lookup: (table, condition) => `CROSS JOIN ${table} l ON ${condition}`,
+  isMember: (sub) => `l.user = ${sub}`,
+  // `LIKE` searches for its first literal character by `strcspn`, `instr` compares at each position.
+  hasAsterisk: (text) => `${text} LIKE '%*%'`,
   // `instr` on 64 KiB takes ten times as long as reading the text and asking V8.
   narrowsInSql: false,
 }

@@ -10,6 +10,17 @@ import { requireMark } from './migrations.ts'
 
 /** @throws when the file can't be a writable store */
 export function checkFile(path: string): void {
+  const found = requireStore(path)
+  if (found.nlink > 1) refuseOtherNames(path, found)
+}
+
+/** As {@link checkFile}, but removes nothing: only more names than a start removes are a fault. */
+export function inspectFile(path: string): void {
+  const found = requireStore(path)
+  if (found.nlink - draftsOf(path).length > 1) throw otherNames(found)
+}
+
+function requireStore(path: string): Stats {
   const found = statSync(path)
   if (!found.isFile()) throw new UnusableStore('NOT_A_STORE', 'it is not a regular file')
   // A store is created complete, so this file was truncated. Treating it as new would lose every Seat silently.
@@ -19,7 +30,7 @@ export function checkFile(path: string): void {
   accessSync(dirname(path), constants.R_OK | constants.W_OK)
   using database = connectImmutable(path)
   requireMark(database)
-  if (found.nlink > 1) refuseOtherNames(path, found)
+  return found
 }
 
 /** Accepts a missing file. @throws StoreUnavailable when the file can't be a store */
@@ -40,13 +51,21 @@ export function refuseOthers(path: string): void {
  * SQLite keeps a WAL for each name of a file: programs that use different names don't see each other's writes and corrupt
  * the file. The name of a draft remains when a process ended between the link and the removal of the draft.
  */
-function refuseOtherNames(path: string, { nlink }: Stats): void {
+function refuseOtherNames(path: string, found: Stats): void {
+  for (const draft of draftsOf(path)) rmSync(draft, { force: true })
+  if (statSync(path).nlink > 1) throw otherNames(found)
+}
+
+function draftsOf(path: string): string[] {
   const folder = dirname(path)
-  const drafts = readdirSync(folder)
+  return readdirSync(folder)
     .filter((name) => name.startsWith(`${basename(path)}.`) && name.endsWith(DRAFT))
     .map((name) => join(folder, name))
     .filter((draft) => identityOf(draft) === identityOf(path))
-  for (const draft of drafts) rmSync(draft, { force: true })
-  if (statSync(path).nlink === 1) return
-  throw new Error(`the file has ${nlink} hard links, and SQLite keeps a separate log for each: keep only one`)
+}
+
+function otherNames({ nlink }: Stats): Error {
+  return new Error(
+    `the file has ${nlink} hard links, and SQLite keeps a separate log for each: keep only one`,
+  )
 }

@@ -145,8 +145,136 @@ CREATE INDEX administrators ON seats (tenant, spaces, id) WHERE
   (instr(permissions, '"*"') > 0 OR (instr(permissions, '"seats:update"') > 0 AND instr(permissions, '"seats:grant"') > 0));
 `
 
+/** `sub` is a JSON string; `sub_digest` its SHA-256. Times are ms since the epoch. */
+const blocks = `
+CREATE TABLE blocks (
+  tenant TEXT NOT NULL,
+  id TEXT NOT NULL,
+  sub TEXT NOT NULL,
+  sub_digest BLOB NOT NULL,
+  until INTEGER,
+  reason TEXT,
+  created_by TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  PRIMARY KEY (tenant, id),
+  UNIQUE (tenant, sub_digest)
+) STRICT;
+`
+
+/** Counts the writes to a Seat or an API key. */
+const versions = `
+ALTER TABLE seats ADD COLUMN version INTEGER NOT NULL DEFAULT 1;
+ALTER TABLE api_keys ADD COLUMN version INTEGER NOT NULL DEFAULT 1;
+`
+
+/**
+ * The users who have signed in. Of earlier ones only those with Seats are known, without email and time. `last_sign_in` is
+ * in ms since the epoch.
+ */
+const users = `
+CREATE TABLE users (
+  tenant TEXT NOT NULL,
+  sub TEXT NOT NULL,
+  email TEXT,
+  name TEXT,
+  last_sign_in INTEGER,
+  PRIMARY KEY (tenant, sub)
+) STRICT, WITHOUT ROWID;
+INSERT INTO users (tenant, sub) SELECT DISTINCT tenant, user FROM members;
+`
+
+/**
+ * Sessions by user and by the provider's session, for administration and for logouts at the provider. `provider_logouts`
+ * has digests of what was logged out and of used logout tokens, each with the time of its record.
+ */
+const providerSessions = `
+ALTER TABLE sessions ADD COLUMN provider_session BLOB;
+ALTER TABLE sessions ADD COLUMN created_at INTEGER;
+CREATE INDEX sessions_of_user ON sessions (tenant, sub, id) WHERE ended_at IS NULL;
+CREATE INDEX sessions_of_provider_session ON sessions (tenant, provider_session, id) WHERE ended_at IS NULL;
+
+CREATE TABLE provider_logouts (
+  tenant TEXT NOT NULL,
+  digest BLOB NOT NULL,
+  at INTEGER NOT NULL,
+  PRIMARY KEY (tenant, digest)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX provider_logouts_by_time ON provider_logouts (at);
+`
+
+/**
+ * The audit: an entry for each change, chained by hashes in a chain for each tenant. `audit_heads` has the newest entry of
+ * each chain, `audit_starts` the oldest one kept, once retention has deleted any: a cut at either end is found. Versions
+ * without an audit could still be running: their changes are refused.
+ */
+const audit = `
+CREATE TABLE audit (
+  tenant TEXT NOT NULL,
+  id TEXT NOT NULL,
+  seq INTEGER NOT NULL,
+  at INTEGER NOT NULL,
+  actor_kind TEXT NOT NULL,
+  actor_id TEXT NOT NULL,
+  actor_name TEXT,
+  request_id TEXT,
+  action TEXT NOT NULL,
+  target_kind TEXT NOT NULL,
+  target_id TEXT NOT NULL,
+  target_name TEXT,
+  space TEXT NOT NULL,
+  prev TEXT,
+  hash TEXT NOT NULL,
+  visible_in TEXT,
+  before TEXT,
+  after TEXT,
+  PRIMARY KEY (tenant, id)
+) STRICT;
+CREATE INDEX audit_by_actor ON audit (tenant, substr(actor_id, 1, 64), id);
+CREATE INDEX audit_by_target ON audit (tenant, substr(target_id, 1, 64), id);
+CREATE INDEX audit_by_time ON audit (tenant, at);
+CREATE INDEX audit_by_space ON audit (tenant, visible_in, id) WHERE visible_in IS NOT NULL;
+CREATE TABLE audit_heads (tenant TEXT NOT NULL PRIMARY KEY, seq INTEGER NOT NULL, hash TEXT NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE audit_starts (tenant TEXT NOT NULL PRIMARY KEY, seq INTEGER NOT NULL, prev TEXT) STRICT, WITHOUT ROWID;
+
+CREATE TABLE audited_changes (
+  seq INTEGER PRIMARY KEY,
+  tenant TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  key TEXT NOT NULL,
+  mark INTEGER NOT NULL DEFAULT 0,
+  audited INTEGER NOT NULL DEFAULT 0,
+  CONSTRAINT written_by_a_version_with_an_audit CHECK (audited = 1 OR kind NOT IN ('seat', 'seat-name', 'api-key'))
+) STRICT;
+INSERT INTO audited_changes SELECT seq, tenant, kind, key, mark, 1 FROM changes;
+DROP TABLE changes;
+ALTER TABLE audited_changes RENAME TO changes;
+`
+
+/** In ms since the epoch. */
+const keyUses = `
+ALTER TABLE api_keys ADD COLUMN last_used_at INTEGER;
+`
+
+/** The few Seats with `*`. The condition must equal that of `granting.ts` textually. */
+const wildcards = `
+CREATE INDEX wildcards ON seats (tenant, id) WHERE instr(permissions, '"*"') > 0;
+`
+
 /** `user_version` is the number of applied migrations. */
-export const MIGRATIONS: readonly string[] = [first, marks, sessions, owner, administrators]
+export const MIGRATIONS: readonly string[] = [
+  first,
+  marks,
+  sessions,
+  owner,
+  administrators,
+  blocks,
+  versions,
+  users,
+  providerSessions,
+  audit,
+  keyUses,
+  wildcards,
+]
 
 /** Reads the first page only. @throws unless the database is marked as a Seatgate store */
 export function requireMark(database: DatabaseSync): void {
@@ -176,6 +304,11 @@ export function migrate(database: DatabaseSync, steps = MIGRATIONS): void {
 }
 
 function stepsToTake(database: DatabaseSync, steps: readonly string[]): readonly string[] {
+  return steps.slice(appliedSteps(database, steps))
+}
+
+/** @throws for a store of a newer version */
+export function appliedSteps(database: DatabaseSync, steps = MIGRATIONS): number {
   const taken = pragma(database, 'user_version')
   if (taken > steps.length) {
     throw new UnusableStore(
@@ -183,7 +316,7 @@ function stepsToTake(database: DatabaseSync, steps: readonly string[]): readonly
       `the store has version ${taken}, from a newer Seatgate; this one supports up to ${steps.length}`,
     )
   }
-  return steps.slice(taken)
+  return taken
 }
 
 function pragma(database: DatabaseSync, name: 'application_id' | 'user_version'): number {

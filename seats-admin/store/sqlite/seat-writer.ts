@@ -3,6 +3,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { type AdminRefusal, isRefusal, lastAdministrator } from '../../model/refusal.ts'
 import type { StoredSeat } from '../../model/seat.ts'
+import { seatEvent } from '../audit-forms.ts'
 import { visibilityOf } from '../pages.ts'
 import { storedSeat, text } from '../rows.ts'
 import { nameTaken, otherAdministratorValues, seatQueries, seatValues } from '../seat-queries.ts'
@@ -43,19 +44,20 @@ export function seatWrites(
       if (refusal !== null) return refusal
       const seat = newSeat(writer, log.idTime(writer.now), input)
       statements.insert.run(seatValues(writer, seat))
-      return { ...log.append(changesOf(seat)), value: seat }
+      const event = seatEvent('seat.create', null, seat)
+      return { ...log.record(writer, [event], changesOf(seat)), value: seat }
     },
 
     updateSeat(writer, id, patch) {
       const plan = planUpdate(writer, find(writer, id), patch)
       if (isRefusal(plan)) return plan
-      const { after, givenUp, changes } = plan
+      const { before, after, givenUp, changes } = plan
       const refusal = givenUp === null ? null : taken(writer, after.name)
       if (refusal !== null) return refusal
       if (plan.endsAdministration && isLast(writer, id)) return lastAdministrator
       statements.update.run(seatValues(writer, after))
       if (givenUp !== null) markGivenUp(writer, givenUp)
-      return { ...log.append(changes), value: after }
+      return { ...log.record(writer, [seatEvent('seat.update', before, after)], changes), value: after }
     },
 
     deleteSeat(writer, id) {
@@ -66,7 +68,8 @@ export function seatWrites(
       const keys = statements.keysOf.all(tenant, id).map((row) => text(row, 'api_key_id'))
       statements.delete.run(tenant, id)
       markGivenUp(writer, seat.name)
-      return { ...log.append(deletionChanges(seat, keys)), value: null }
+      const event = seatEvent('seat.delete', seat, null)
+      return { ...log.record(writer, [event], deletionChanges(seat, keys)), value: null }
     },
   }
 

@@ -2,24 +2,34 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { Committed } from '../../model/change.ts'
-import type { Row } from '../rows.ts'
-import { renewalValues, sessionOrNull, sessionValues, storedSession } from '../session-rows.ts'
+import { sessionNotFound } from '../../model/refusal.ts'
+import { sessionEvent } from '../audit-forms.ts'
+import { integerOrNull, type Row, text } from '../rows.ts'
+import { logoutQueries, sessionsOfSubject } from '../session-logouts.ts'
+import { listedSession, renewalValues, sessionOrNull, sessionValues, storedSession } from '../session-rows.ts'
 import type { SessionStore } from '../session-store.ts'
+import type { AdminStore } from '../store.ts'
 import { idTaken, mayRenew, outcomeOf, sessionChange, sessionQueries, useOf } from '../session-writes.ts'
 import type { Synchronous } from './calls.ts'
 import type { ChangeLog } from './change-log.ts'
 import { prepareAll } from './connection.ts'
 
+const { prune: pruneLogouts, since: _since, ...logouts } = logoutQueries
+
 const QUERIES = {
   ...sessionQueries,
+  ...logouts,
+  pruneLogouts,
   prune: `DELETE FROM sessions WHERE rowid IN
     (SELECT rowid FROM sessions WHERE expires_at < ? ORDER BY expires_at LIMIT ?)`,
 }
 
+type ReadOnly = 'readSession' | 'sessionById' | 'loggedOutSince'
+
 export function sessionWrites(
   database: DatabaseSync,
   log: ChangeLog,
-): Synchronous<Omit<SessionStore, 'readSession' | 'sessionById'>> {
+): Synchronous<Omit<SessionStore, ReadOnly> & Pick<AdminStore, 'endSession'>> {
   const statements = prepareAll(database, QUERIES)
   return {
     create(session) {
@@ -49,7 +59,30 @@ export function sessionWrites(
 
     end: (tenant, id, now) => (find(tenant, id) === undefined ? null : ended(tenant, id, now)),
 
-    prune: (before, limit) => Number(statements.prune.run(before, limit).changes),
+    endSession(writer, id) {
+      const { tenant, now } = writer
+      const row = find(tenant, id)
+      if (row === undefined) return sessionNotFound
+      const event = sessionEvent(listedSession(row), integerOrNull(row, 'ended_at'), now)
+      statements.end.run({ tenant, id, now })
+      return { ...log.record(writer, [event], [sessionChange(tenant, id)]), value: null }
+    },
+
+    endSome(tenant, subject, now, limit) {
+      const { query, values } = sessionsOfSubject(subject)
+      const ids = statements[query].all({ tenant, limit, ...values }).map((row) => text(row, 'id'))
+      for (const id of ids) statements.end.run({ tenant, id, now })
+      return ids.length === 0 ? null : log.append(ids.map((id) => sessionChange(tenant, id)))
+    },
+
+    recordLogout: (tenant, digest, at) => void statements.record.run({ tenant, digest, at }),
+
+    recordToken: (tenant, digest, at) => statements.recordToken.get({ tenant, digest, at }) !== undefined,
+
+    prune(before, limit) {
+      statements.pruneLogouts.run({ before })
+      return Number(statements.prune.run(before, limit).changes)
+    },
   }
 
   function ended(tenant: string, id: string, now: number): Committed {

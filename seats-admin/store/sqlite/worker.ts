@@ -58,7 +58,8 @@ const running: RunningCall = {
 const { database, log, files, alone } = open()
 // Only on Linux does a thread have its own priority.
 if (data.role !== 'writer' && process.platform === 'linux') yieldToEventLoop()
-const operations = operationsOf(database)
+/** Its statements are prepared once {@link respond} has found the file in its place. */
+let operations: Operations | null = null
 
 port.on('message', (message: Call | typeof CLOSE) => {
   if (message === CLOSE) close()
@@ -141,7 +142,10 @@ function prepare(connection: DatabaseSync): void {
 
 function respond(asked: Call): ThreadReply {
   const { id } = asked
-  if (asked.method === READY) return { id, value: { files, alone } }
+  if (asked.method === READY) {
+    operations = operationsOf(database)
+    return { id, value: { files, alone } }
+  }
   // The call has expired: skip it.
   if (monotonic() >= asked.deadline) return { id, unavailable: EXPIRED, fault: 'timeout' }
   const moved = fileReplacement(data.path, log, files)
@@ -189,6 +193,7 @@ function retryUncached({ method, args }: Call): { value: unknown } | null {
 }
 
 function perform({ method, args, deadline }: Call): unknown {
+  operations ??= operationsOf(database)
   const operation = operations[method]
   if (operation === undefined) throw new Error(`the store has no ${method}`)
   const run = () => operation(...(args as never[]))

@@ -2,11 +2,14 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import { apiKeyWrites } from './api-key-writer.ts'
+import { auditRetention } from './audit-reader.ts'
+import { blockWrites } from './block-writer.ts'
+import { bootstrapWrites } from './bootstrap-writer.ts'
 import type { RunningCall } from './calls.ts'
 import { ChangeLog } from './change-log.ts'
-import { memberWrites } from './member-writer.ts'
 import { seatWrites } from './seat-writer.ts'
 import { sessionWrites } from './session-writer.ts'
+import { signInWrites } from './sign-in-writer.ts'
 
 export type WriterOperations = ReturnType<typeof writerOperations>
 
@@ -15,7 +18,10 @@ export function writerOperations(database: DatabaseSync, running: RunningCall) {
   return {
     ...seatWrites(database, log, running),
     ...apiKeyWrites(database, log, running),
-    ...memberWrites(database),
+    ...blockWrites(database, log),
+    ...signInWrites(database),
+    ...bootstrapWrites(database, log),
+    ...auditRetention(database),
     ...sessionWrites(database, log),
   }
 }

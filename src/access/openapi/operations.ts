@@ -95,7 +95,7 @@ class Reader {
       key,
       operationId: textOrNull(operation['operationId']),
       tag: Array.isArray(tags) ? textOrNull(tags[0]) : null,
-      summary: textOrNull(operation['summary']) ?? textOrNull(operation['operationId']) ?? '',
+      summary: summaryOf(operation),
       permission: (PERMISSION in operation ? operation : item)[PERMISSION],
       isOpen,
       multiSegment: this.#multiSegment([item['parameters'], operation['parameters']].flat(), key),
@@ -142,6 +142,12 @@ class Reader {
   #remark(key: string, method: string | null, message: string): void {
     this.remarks.push({ key, method, message })
   }
+}
+
+/** Swagger descriptions often have no summary, but a description of one sentence or more. */
+function summaryOf({ summary, description, operationId }: Json): string {
+  const [sentence] = (textOrNull(description) ?? '').trim().split(/(?<=\.)\s|\n/)
+  return textOrNull(summary) || sentence || textOrNull(operationId) || ''
 }
 
 /** With the defaults of its variables. */

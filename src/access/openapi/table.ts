@@ -1,6 +1,6 @@
 /** Writes entries as a route table, adds them to one, and compares the two. */
 
-import { isMap, isScalar, type Document, type Pair, parseDocument, Scalar, type YAMLMap } from 'yaml'
+import { isMap, isNode, isScalar, type Document, type Pair, parseDocument, Scalar, type YAMLMap } from 'yaml'
 import { type ImportedEntry, requestKey } from './entries.ts'
 
 export interface TableHead {
@@ -13,10 +13,7 @@ export interface TableHead {
 
 /** A new table. */
 export function tableText({ source, title, upstream }: TableHead, entries: readonly ImportedEntry[]): string {
-  const lines = entries.map((entry) => {
-    const comment = commentOf(entry)
-    return `  ${quotedKey(keyOf(entry))}: ${quotedValue(entry.permission)}${comment === '' ? '' : ` # ${comment}`}`
-  })
+  const lines = entries.map((entry) => `  ${lineOf(entry)}`)
   return [
     `# Made by seatgate import from ${oneLine(source)}${title === '' ? '' : `: ${oneLine(title)}`}`,
     '# METHOD /path: the permission that the request needs in its space. A request that no entry matches is not forwarded.',
@@ -39,6 +36,7 @@ export interface Drift {
 }
 
 export class OpenApiTable {
+  readonly #text: string
   readonly #document: Document
   readonly #routes: YAMLMap
   /** By request. */
@@ -46,6 +44,7 @@ export class OpenApiTable {
 
   /** @throws Error where the text is no route table */
   constructor(text: string) {
+    this.#text = text
     this.#document = parseDocument(text, { stringKeys: true })
     const { contents, errors } = this.#document
     const routes = isMap(contents) ? contents.get('routes') : null
@@ -81,6 +80,38 @@ export class OpenApiTable {
   /** Adds the missing entries, and sets the permissions that the description fixes. All else stays as it is written. */
   updated(entries: readonly ImportedEntry[]): string {
     const { missing, other } = this.drift(entries)
+    const edits = other.map(({ entry }) => this.#edit(entry)).concat(this.#addition(missing))
+    const known = edits.filter((edit) => edit !== null)
+    return known.length === edits.length ? edited(this.#text, known) : this.#rewritten(missing, other)
+  }
+
+  /** Null where the value stands in no place of its own. */
+  #edit(entry: ImportedEntry): Edit | null {
+    const value = this.#written.get(requestKey(entry))?.value
+    const written = isMap(value) ? value.get('permission', true) : value
+    if (!isScalar(written) || !written.range || written.anchor !== undefined) return null
+    const [from, to] = written.range
+    return { from, to, text: quotedValue(entry.permission) }
+  }
+
+  /** Lines behind the last entry. Null where the routes are no block of lines. */
+  #addition(missing: readonly ImportedEntry[]): Edit | null {
+    const last = this.#routes.items.at(-1)
+    const ended = isNode(last?.value) ? last.value.range?.[1] : undefined
+    const start = isNode(last?.key) ? last.key.range?.[0] : undefined
+    if (ended === undefined || start === undefined || this.#routes.flow) return null
+    // That of a map is behind the end of its last line.
+    const end = this.#text.slice(0, ended).trimEnd().length
+    const line = this.#text.slice(this.#text.lastIndexOf('\n', start - 1) + 1, start)
+    const indent = /^ */.exec(line)?.[0] ?? ''
+    const [rest = '', newLine = '\n'] = /^[^\r\n]*(\r?\n)?/.exec(this.#text.slice(end)) ?? []
+    const from = end + rest.length - (rest.endsWith('\n') ? newLine.length : 0)
+    const lines = missing.map((entry) => newLine + indent + lineOf(entry))
+    return { from, to: from, text: lines.join('') }
+  }
+
+  /** As a parser writes it: spaces and quotes may be others than before. */
+  #rewritten(missing: Drift['missing'], other: Drift['other']): string {
     for (const { entry } of other) this.#set(entry)
     for (const entry of missing) {
       const value = new Scalar(entry.permission)
@@ -98,6 +129,25 @@ export class OpenApiTable {
     if (isMap(pair.value)) pair.value.set('permission', entry.permission)
     else if (isScalar(pair.value)) pair.value.value = entry.permission
   }
+}
+
+/** Offsets in the text. */
+interface Edit {
+  readonly from: number
+  readonly to: number
+  readonly text: string
+}
+
+function edited(text: string, edits: readonly Edit[]): string {
+  return edits
+    .toSorted((one, other) => other.from - one.from)
+    .reduce((found, { from, to, text: by }) => found.slice(0, from) + by + found.slice(to), text)
+}
+
+/** Without its indent. */
+function lineOf(entry: ImportedEntry): string {
+  const comment = commentOf(entry)
+  return `${quotedKey(keyOf(entry))}: ${quotedValue(entry.permission)}${comment === '' ? '' : ` # ${comment}`}`
 }
 
 export function keyOf({ method, path }: ImportedEntry): string {

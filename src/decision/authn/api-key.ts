@@ -14,6 +14,7 @@ import { Refusal } from '../../model/errors.ts'
 import type { StoredApiKey } from '../../../seats-admin/model/api-key.ts'
 import type { Trace } from '../../model/decision.ts'
 import type { Principal } from '../../model/principal.ts'
+import { type KeyMark, KeyUses } from './key-uses.ts'
 
 export interface ApiKeyOptions {
   /** Configured tenants, by id. */
@@ -29,11 +30,17 @@ export interface ApiKeyOptions {
   /** Bytes of the cache. */
   readonly memory: number
   readonly lookups?: Lookups
+  readonly keyUses?: KeyUses
 }
 
 interface KeyAddress {
   readonly tenant: string
   readonly id: string
+}
+
+interface KnownKey {
+  readonly principal: Principal
+  readonly mark: KeyMark
 }
 
 /** One detail for every cause, so that a response does not reveal which tenants and ids exist. */
@@ -48,12 +55,14 @@ export class ApiKeys {
   readonly #options: ApiKeyOptions
   readonly #lookups: Lookups
   readonly #accepted: LRUCache<string, KeyAddress>
+  readonly #uses: KeyUses
   /** The principal of a record in memory; dropped with the record. */
-  readonly #principals = new WeakMap<StoredApiKey, Principal>()
+  readonly #known = new WeakMap<StoredApiKey, KnownKey>()
 
   constructor(options: ApiKeyOptions) {
     this.#options = options
     this.#lookups = options.lookups ?? new Lookups()
+    this.#uses = options.keyUses ?? new KeyUses()
     this.#accepted = new LRUCache({ maxSize: options.memory, sizeCalculation: () => ADDRESS_BYTES })
   }
 
@@ -82,12 +91,12 @@ export class ApiKeys {
     if (record.expiresAt !== null && !(this.#options.now() < record.expiresAt)) return expired
     if (record.revokedAt !== null) return revoked
     if (!this.#accepted.has(cacheKey)) this.#accepted.set(cacheKey, address)
-    return this.#principal(record)
+    const { principal, mark } = this.#known.get(record) ?? this.#learn(record)
+    if (!mark.noted) this.#uses.note(mark, record.tenant, record.id, this.#options.now())
+    return principal
   }
 
-  #principal(record: StoredApiKey): Principal {
-    const cached = this.#principals.get(record)
-    if (cached !== undefined) return cached
+  #learn(record: StoredApiKey): KnownKey {
     const { tenant, id, seatIds, expiresAt } = record
     const principal: Principal = Object.freeze({
       method: 'api-key',
@@ -98,8 +107,9 @@ export class ApiKeys {
       session: null,
       validUntil: expiresAt,
     })
-    this.#principals.set(record, principal)
-    return principal
+    const known = { principal, mark: this.#uses.markOf(tenant, id) }
+    this.#known.set(record, known)
+    return known
   }
 }
 

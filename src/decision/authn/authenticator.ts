@@ -11,6 +11,8 @@ import type { Trace } from '../../model/decision.ts'
 import type { Principal } from '../../model/principal.ts'
 import { type ApiKeyOptions, ApiKeys } from './api-key.ts'
 import { BearerTokens, type OtherIssuer } from './bearer.ts'
+import type { KeyUses } from './key-uses.ts'
+import { requireLiveSession, type SessionLookup } from './token-session.ts'
 
 /** The session cookie as a credential; null without one. See `oidc/session/session.ts`. */
 export interface SessionCookies {
@@ -27,6 +29,8 @@ export interface AuthenticatorOptions {
   readonly defaultTenant: string | null
   /** The current record of an API key; rejects when the store can't be asked. */
   readonly apiKeyById: ApiKeyOptions['apiKeyById']
+  /** The session of a token that names one. */
+  readonly sessionById: SessionLookup
   /** Left out: sign-in is not configured. */
   readonly sessions?: SessionCookies | null
   /** Verifies bearer tokens of identity providers; left out: none are accepted. */
@@ -35,6 +39,8 @@ export interface AuthenticatorOptions {
   readonly now: () => number
   readonly memory: MemoryBounds
   readonly lookups?: CacheLookups
+  /** Notes the API keys that authenticate. */
+  readonly keyUses?: KeyUses
 }
 
 const missing = new Refusal(
@@ -54,9 +60,11 @@ export class Authenticator {
   readonly #apiKeys: ApiKeys
   readonly #bearer: BearerTokens
   readonly #sessions: SessionCookies | null
+  readonly #sessionById: SessionLookup
 
   constructor(options: AuthenticatorOptions) {
     this.#sessions = options.sessions ?? null
+    this.#sessionById = options.sessionById
     const { memory, lookups = new CacheLookups() } = options
     this.#apiKeys = new ApiKeys({ ...options, memory: memory.apiKeys, lookups: lookups.api_keys })
     this.#bearer = new BearerTokens({ ...options, memory: memory.tokens, lookups: lookups.tokens })
@@ -80,7 +88,9 @@ export class Authenticator {
     const [line] = authorization
     if (key !== undefined) return this.#apiKeys.authenticate(key, trace)
     const bearer = line === undefined ? null : this.#bearer.authenticate(line)
-    if (bearer !== null) return bearer
+    if (bearer instanceof Promise)
+      return bearer.then((caller) => requireLiveSession(caller, this.#sessionById, trace))
+    if (bearer !== null) return requireLiveSession(bearer, this.#sessionById, trace)
     if (cookie.length === 0 || this.#sessions === null) return missing
     return this.#sessions.authenticate(cookie, browser, trace) ?? missing
   }

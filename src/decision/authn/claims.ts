@@ -3,9 +3,17 @@
  */
 
 import { readHashPerm } from '../../../seats-admin/model/hash-perm.ts'
+import { isSessionId } from '../../../seats-admin/model/session.ts'
 import { Refusal } from '../../model/errors.ts'
 import type { Principal, SeatClaims } from '../../model/principal.ts'
-import { listBytes, MAP_BYTES, MAP_ENTRY_BYTES, authorizationBytes, textBytes } from '../../lib/heap-size.ts'
+import {
+  authorizationBytes,
+  listBytes,
+  MAP_BYTES,
+  MAP_ENTRY_BYTES,
+  textBytes,
+  textsBytes,
+} from '../../lib/heap-size.ts'
 
 /** A token with a verified signature. {@link timeRefusal} says whether it is valid at a given time. */
 export interface VerifiedToken {
@@ -29,6 +37,7 @@ const invalidNbf = new Refusal('token_invalid', 'The claim nbf must be a finite 
 const invalidIat = new Refusal('token_invalid', 'The claim iat must be a finite number.')
 const invalidSub = new Refusal('token_invalid', 'The claim sub must be a non-empty string.')
 const invalidEmail = new Refusal('token_invalid', 'The claim email must be a string.')
+const invalidSid = new Refusal('token_invalid', 'The claim sid must be the id of a session.')
 const invalidHashPerm = new Refusal('token_invalid', 'The claim hash_perm must be an array of strings.')
 const expired = new Refusal('token_expired', 'The token has expired.')
 const notYetValid = new Refusal(
@@ -47,6 +56,8 @@ export function readClaims(payload: Payload, tenant: string, leeway: number): Ve
   if (!isText(sub) || sub === '') return invalidSub
   const email = payload.email ?? null
   if (email !== null && !isText(email)) return invalidEmail
+  const session = payload.sid ?? null
+  if (session !== null && !(isText(session) && isSessionId(session))) return invalidSid
   const entries = readHashPerm(payload.hash_perm)
   if (entries === null) return invalidHashPerm
   // Whole seconds, so that a token issued within the current second is not from the future.
@@ -60,7 +71,7 @@ export function readClaims(payload: Payload, tenant: string, leeway: number): Ve
       user: sub,
       email,
       claims,
-      session: null,
+      session,
       validUntil: exp * 1000 + leeway,
     }),
     expiresAt: exp,
@@ -81,8 +92,9 @@ export function timeRefusal(token: VerifiedToken, now: number): Refusal | null {
 }
 
 /** Bytes of heap: the token, its cached authorization and its entry in a cache of tokens. See `lib/heap-size.ts`. */
-export function verifiedBytes({ principal: { user, email, claims } }: VerifiedToken): number {
-  return VERIFIED + textBytes(user) + textBytes(email ?? '') + claimsBytes(claims)
+export function verifiedBytes({ principal }: VerifiedToken): number {
+  const { user, email, session, claims } = principal
+  return VERIFIED + textsBytes([user, email ?? '', session ?? '']) + claimsBytes(claims)
 }
 
 /** Four objects, their numbers and the cache's entry. */

@@ -15,6 +15,8 @@ export interface TokenSubject {
   readonly name?: string
   /** `{space}:{seat}` entries. */
   readonly hashPerm: readonly string[]
+  /** The session that the token ends with; left out: none. */
+  readonly sid?: string
   /** Whether an identity provider signed the user in; false when left out. */
   readonly isSso?: boolean
 }
@@ -60,12 +62,13 @@ export async function mintToken(
 
 /** Unknown values are left out, rather than null or '' (OpenID Connect Core 1.0, section 5.3.2). */
 function claimsOf(tenant: TenantConfig, subject: TokenSubject, now: number, lifetime: number) {
-  const { sub, email, name, hashPerm, isSso = false } = subject
+  const { sub, email, name, sid, hashPerm, isSso = false } = subject
   const iat = Math.floor(now / 1000)
   return {
     sub,
     email,
     tenant_id: tenant.id,
+    sid,
     is_sso: isSso,
     user_metadata: { email, name, sub },
     hash_perm: hashPerm,

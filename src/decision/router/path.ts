@@ -70,10 +70,16 @@ function originForm(target: string, host: string | null): string | Refusal {
   return rest.startsWith('/') ? rest : `/${rest}`
 }
 
-/** For the record of an unreadable target: its path as received, without query, fragment, host and userinfo. */
+/**
+ * For the record of an unreadable target: its path as received, without query, host and userinfo. A final `#` stands for
+ * a fragment, so that the record is as unreadable as the target.
+ */
 export function unreadPath(target: string): string {
   const end = target.search(/[?#]/)
-  return (end < 0 ? target : target.slice(0, end)).replace(/^[a-z][a-z0-9+.-]*:\/\/[^/]*/i, '')
+  const text = end < 0 ? target : target.slice(0, end)
+  const stripped = text.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/]*/i, '')
+  const path = stripped === '' && text !== '' ? '/' : stripped
+  return target.includes('#') ? `${path}#` : path
 }
 
 /**

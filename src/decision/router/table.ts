@@ -88,11 +88,33 @@ export function compileTable(
     ...foreignParams(routes, patterns),
     ...publicEverything(routes),
   ]
-  for (const route of builtIn) {
-    insert(root, trustedPattern(route.path), route)
-    routes.push(route)
+  return { table: withBuiltIn(root, routes, builtIn), faults, warnings }
+}
+
+/**
+ * The table of entries that have compiled before, one entry a step, without the search for warnings.
+ *
+ * @throws where they have not
+ */
+export function* compiledTable(
+  entries: readonly RouteEntry[],
+  upstreams: Upstreams,
+  builtIn: readonly Route[],
+): Generator<null, RouteTable> {
+  const root = new Node()
+  const routes: Route[] = []
+  for (const entry of entries) {
+    const placed = place(root, entry, upstreams, [])
+    if (typeof placed === 'string') throw new Error(`${entry.method} ${entry.path}: ${placed}`)
+    routes.push(placed.route)
+    yield null
   }
-  return { table: new RouteTable(Object.freeze(routes), root), faults, warnings }
+  return withBuiltIn(root, routes, builtIn)
+}
+
+function withBuiltIn(root: Node, routes: readonly Route[], builtIn: readonly Route[]): RouteTable {
+  for (const route of builtIn) insert(root, trustedPattern(route.path), route)
+  return new RouteTable(Object.freeze([...routes, ...builtIn]), root)
 }
 
 /** Inserts the entry; returns a sentence where it can't. */

@@ -7,6 +7,7 @@ import { CacheLookups } from '../../model/cache-lookups.ts'
 import type { NumberedChange } from '../../../seats-admin/model/change.ts'
 import { performance } from 'node:perf_hooks'
 import type { StoredApiKey } from '../../../seats-admin/model/api-key.ts'
+import type { BlocksReading, UserBlockReading } from '../../../seats-admin/model/block.ts'
 import type { GrantReading, Named, SpacesReading } from '../../../seats-admin/model/readings.ts'
 import type { SeatLists } from '../../../seats-admin/model/seat.ts'
 import type { SessionRecord } from '../../../seats-admin/model/session.ts'
@@ -15,7 +16,8 @@ import type { NamedSeat, Seat, SeatQuestion } from '../../model/seat.ts'
 import { FairReads } from './fair-reads.ts'
 import { type AsOf, ReadThrough, type Cached, WHOLE } from './read-through.ts'
 import { LruMap, MemoryBudget } from './lru-maps.ts'
-import { entryBytes, keyBytes, seatBytes, sessionBytes } from './weight.ts'
+import { Blocks, blocksByUser, endOf } from './blocks.ts'
+import { blockListBytes, entryBytes, keyBytes, NUMBER, seatBytes, sessionBytes } from './weight.ts'
 
 /** Invalidates an entry. A read in flight counts only if its state includes change `seq`. */
 export type SeatChange = Omit<NumberedChange, 'mark'>
@@ -29,9 +31,25 @@ export interface SeatSource {
   apiKeyById(tenant: string, id: string): Promise<AsOf<StoredApiKey | null>>
 }
 
-/** Sessions are read from the store directly: each belongs to one browser, so a shared cache would rarely hit. */
-export interface SessionSource {
+/**
+ * Read from the store directly. Each session belongs to one browser, so a shared cache would rarely hit; the blocks of a
+ * tenant are read once and kept.
+ */
+export interface DirectSource {
   readSession(tenant: string, id: string): Promise<AsOf<SessionRecord | null>>
+  blocks(tenant: string): Promise<AsOf<BlocksReading>>
+  userBlock(tenant: string, user: string): Promise<AsOf<UserBlockReading>>
+}
+
+/** @param store that of a gateway */
+export function directSource(
+  store: Omit<DirectSource, 'readSession'> & { readonly sessions: Pick<DirectSource, 'readSession'> },
+): DirectSource {
+  return {
+    readSession: (tenant, id) => store.sessions.readSession(tenant, id),
+    blocks: (tenant) => store.blocks(tenant),
+    userBlock: (tenant, user) => store.userBlock(tenant, user),
+  }
 }
 
 /** Bounds of reads in flight. SQLite answers 8 of the largest Seats in half a millisecond. `maxWait` in ms. */
@@ -48,6 +66,7 @@ export class SeatMemory {
   readonly #seats: ReadThrough<Seat | null, SeatQuestion>
   readonly #keys: ReadThrough<StoredApiKey | null>
   readonly #sessions: ReadThrough<SessionRecord | null>
+  readonly #blocks: Blocks
   readonly #reads = new FairReads(READS)
   /** A queue of its own: requests with invented keys and sessions must not delay reads of Seats. */
   readonly #credentialReads = new FairReads(READS)
@@ -57,7 +76,7 @@ export class SeatMemory {
   #generation = 0
 
   /** @param bytes bound of all cached entries together */
-  constructor(source: SeatSource, sessions: SessionSource, bytes: number, lookups = new CacheLookups()) {
+  constructor(source: SeatSource, direct: DirectSource, bytes: number, lookups = new CacheLookups()) {
     this.#source = source
     this.resize(bytes)
     this.#names = new ReadThrough<NamedSeat, SeatQuestion>({
@@ -82,9 +101,21 @@ export class SeatMemory {
       lookups: lookups.api_key_records,
     })
     this.#sessions = new ReadThrough<SessionRecord | null>({
-      load: loader(this.#credentialReads, (tenant, id) => sessions.readSession(tenant, id), compileSession),
+      load: loader(this.#credentialReads, (tenant, id) => direct.readSession(tenant, id), compileSession),
       ...this.#maps(sessionBytes),
       lookups: lookups.sessions,
+    })
+    this.#blocks = new Blocks({
+      ofTenant: {
+        load: loader(this.#credentialReads, (tenant) => direct.blocks(tenant), blocksByUser),
+        cache: this.#map(this.#budget, blockListBytes),
+        lookups: lookups.blocks,
+      },
+      ofUser: {
+        load: loader(this.#credentialReads, (tenant, user) => direct.userBlock(tenant, user), endOf),
+        ...this.#maps(() => NUMBER),
+        lookups: lookups.blocks,
+      },
     })
   }
 
@@ -159,6 +190,11 @@ export class SeatMemory {
     return this.#sessions.get(tenant, id, WHOLE, trace)
   }
 
+  /** Whether the user is blocked now. */
+  isBlocked(tenant: string, user: string, trace?: Trace): boolean | Promise<boolean> {
+    return this.#blocks.isBlocked(tenant, user, trace)
+  }
+
   /** Increases with each announcement and with each reading of the feed, even an empty one. */
   get generation(): number {
     return this.#generation
@@ -180,6 +216,7 @@ export class SeatMemory {
     else if (kind === 'seat-name') this.#names.invalidate(tenant, key, seq)
     else if (kind === 'api-key') this.#keys.invalidate(tenant, key, seq)
     else if (kind === 'session') this.#sessions.invalidate(tenant, key, seq)
+    else if (kind === 'block') this.#blocks.invalidate(tenant, JSON.parse(key), seq)
     // A newer program wrote a kind that is unknown here: it may concern anything.
     else this.#forgetAll()
   }
@@ -189,6 +226,7 @@ export class SeatMemory {
     this.#seats.clear()
     this.#keys.clear()
     this.#sessions.clear()
+    this.#blocks.clear()
   }
 
   /** Cached entries by kind, for metrics. */
@@ -198,6 +236,7 @@ export class SeatMemory {
       seats: this.#seats.size,
       keys: this.#keys.size,
       sessions: this.#sessions.size,
+      blocks: this.#blocks.size,
     }
   }
 }
@@ -238,7 +277,9 @@ function copied(hash: Uint8Array): Uint8Array {
 function compileSession(row: SessionRecord | null): SessionRecord | null {
   if (row === null) return null
   const { cookieHash } = row
-  return Object.freeze({ ...row, cookieHash: cookieHash === null ? null : copied(cookieHash) })
+  // The tokens of a refresh family have their own entries.
+  if (cookieHash === null) return Object.freeze({ ...row, hashPerm: [] })
+  return Object.freeze({ ...row, cookieHash: copied(cookieHash) })
 }
 
 function compileKey(row: StoredApiKey | null): StoredApiKey | null {

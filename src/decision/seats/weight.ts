@@ -28,9 +28,10 @@ export function seatBytes(seat: Seat | null): number {
 }
 
 export function keyBytes({ id, tenant, seatIds }: StoredApiKey): number {
-  // Twice: authentication caches the principal. And the names of its Seats, which cached authorizations hold.
+  // Three objects: authentication keeps the principal with its mark. And the names of its Seats, which cached
+  // authorizations hold.
   const authorization = authorizationBytes(seatIds.length) + NAME * seatIds.length
-  return 2 * OBJECT + HASH + textBytes(id) + textBytes(tenant) + listBytes(seatIds) + authorization
+  return 3 * OBJECT + HASH + textBytes(id) + textBytes(tenant) + listBytes(seatIds) + authorization
 }
 
 export function sessionBytes(session: SessionRecord): number {
@@ -40,6 +41,14 @@ export function sessionBytes(session: SessionRecord): number {
   const entries = 2 * listBytes(hashPerm) + SPLIT_ENTRY * hashPerm.length
   return 2 * OBJECT + HASH + texts + entries + authorizationBytes(hashPerm.length)
 }
+
+/** @param ends by user */
+export function blockListBytes(ends: ReadonlyMap<string, number> | null): number {
+  return ends === null ? 0 : MAP_BYTES + textsBytes(ends.keys()) + ends.size * (SET_ENTRY_BYTES + NUMBER)
+}
+
+/** A number that is no small integer. */
+export const NUMBER = 16
 
 /** For a name without a Seat. */
 const MISSING_SEAT = 50

@@ -43,6 +43,8 @@ export class Exchange {
   evaluation: Evaluation | null = null
   /** The refusal of the gateway; null if an upstream or a handler responds. */
   refusal: Refusal | null = null
+  /** The code that candidate tables would have given, where it differs; for the log only. */
+  shadow: string | null = null
   /** The internal cause, for the log only. */
   cause: unknown = null
   /** Body bytes received from the client and sent to it. */

@@ -10,6 +10,13 @@ import { sanitizeErrorCode } from './log-text.ts'
  */
 export class ProviderError extends Error {
   override readonly name = 'ProviderError'
+  /** Of an error of the network or of TLS; null for other causes. */
+  readonly code: string | null
+
+  constructor(message: string, code: string | null = null) {
+    super(message)
+    this.code = code
+  }
 }
 
 /** The provider refused a code, a refresh token or an access token. The message is for the log, sanitized. */
@@ -26,7 +33,8 @@ export const providerUnavailable = new Refusal(
 /** Wraps an error of the network or of TLS: the message holds its code, never an address or sent data. */
 export function networkError(cause: unknown): ProviderError {
   if (cause instanceof ProviderError) return cause
-  return new ProviderError(`the provider is unreachable (${codeOf(cause)})`)
+  const code = codeOf(cause)
+  return new ProviderError(`the provider is unreachable (${code})`, code)
 }
 
 /** The form of error codes. Other text may contain anything and is not logged. */

@@ -143,7 +143,7 @@ function mismatchOf(cause: unknown): KeyMismatch | null {
 const MAX_KEYS = 100
 
 /** RFC 7517, section 5. Rejects with ProviderError. */
-async function readKeys(uri: string, fetch: KeyFetch): Promise<LocalJWKSet> {
+export async function readKeys(uri: string, fetch: KeyFetch): Promise<LocalJWKSet> {
   const response = await fetch(uri, { method: 'GET', headers: { accept: 'application/json' } })
   if (response.status !== 200)
     throw new ProviderError(`the provider answered the request for its keys with ${response.status}`)

@@ -22,6 +22,8 @@ const TIMES = { fresh: 60 * 60_000, stale: 24 * 60 * 60_000, backoff: 1_000 }
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308])
 
+type DiscoveryHttp = Pick<ProviderHttp, 'fetch' | 'addressFault'>
+
 type Discovered = Awaited<ReturnType<typeof discover>>
 
 export class Provider {
@@ -50,7 +52,7 @@ export class Provider {
   }
 }
 
-async function discover(oidc: OidcConfig, http: ProviderHttp) {
+export async function discover(oidc: OidcConfig, http: DiscoveryHttp) {
   const issuer = new URL(oidc.issuer)
   if (!isAllowedScheme(oidc.issuer, oidc.allowInsecure)) throw new ProviderError('the issuer is not https')
   const documentFetch: client.CustomFetch = (url, options) => fetchDocument(http, url, options)
@@ -88,7 +90,7 @@ async function discover(oidc: OidcConfig, http: ProviderHttp) {
 }
 
 /** Follows one redirect that only adds or removes a trailing slash, as frameworks such as Django send it. */
-async function fetchDocument(http: ProviderHttp, url: string, options: FetchOptions): Promise<Response> {
+async function fetchDocument(http: DiscoveryHttp, url: string, options: FetchOptions): Promise<Response> {
   const response = await http.fetch(url, options)
   const location = REDIRECTS.has(response.status) ? response.headers.get('location') : null
   const target = location === null ? null : URL.parse(location, url)
@@ -102,7 +104,7 @@ function differsByTrailingSlash(a: string, b: string): boolean {
 }
 
 /** Checks the endpoints that sign-in uses; two of them are optional. */
-function checkEndpoints(metadata: client.ServerMetadata, http: ProviderHttp): void {
+function checkEndpoints(metadata: client.ServerMetadata, http: DiscoveryHttp): void {
   const required = ['authorization_endpoint', 'token_endpoint', 'jwks_uri'] as const
   const optional = ['userinfo_endpoint', 'end_session_endpoint'] as const
   for (const name of [...required, ...optional]) {

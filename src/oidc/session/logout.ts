@@ -8,6 +8,7 @@ import { Refusal } from '../../model/errors.ts'
 import { readFields } from '../sign-in/body.ts'
 import { isSameOrigin } from '../sign-in/browser.ts'
 import type { Context } from '../context.ts'
+import { type AnswersOf, logoutFields } from '../endpoints.ts'
 import { SESSION_COOKIE, setCookie } from './cookies.ts'
 import { endSession, sessionOfCookie } from './end-session.ts'
 import { parseHandleText, sameHash } from './session-credentials.ts'
@@ -26,7 +27,7 @@ const MAX_HINT = 4096
 /** Without a session the response is also 200. */
 export async function logout(context: Context, request: PublicRequest): Promise<Reply> {
   const { rawHeaders } = request
-  const fields = readFields(request, { optional: ['refresh_token'] })
+  const fields = readFields(request, logoutFields)
   if (fields instanceof Refusal) return fields
   // Programs send the handle instead of the cookie.
   const handle = fields.get('refresh_token')
@@ -44,7 +45,7 @@ export async function logout(context: Context, request: PublicRequest): Promise<
     session === null || provider === undefined ? null : await endAtProvider(context, provider, session)
   // Removed only if it was presented: otherwise any site could remove the cookie with a form.
   const headers = byCookie === null ? [] : ['Set-Cookie', setCookie(SESSION_COOKIE, '', 0)]
-  const body = { logged_out: true, ...(url === null ? {} : { end_session_url: url }) }
+  const body: AnswersOf['logout'] = { logged_out: true, ...(url === null ? {} : { end_session_url: url }) }
   if (!fields.form) return { status: 200, headers, body }
   const home = provider === undefined ? '/' : returnAddress('/', originOf(provider))
   const location = url ?? provider?.tenant.oidc.postLogoutRedirect ?? home

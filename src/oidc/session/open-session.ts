@@ -1,11 +1,16 @@
-/** Creates the session of a sign-in: for a browser with a cookie, for a program with refresh handles. */
+/**
+ * Creates the session of a sign-in: for a browser with a cookie, for a program with refresh handles. A session whose user
+ * was logged out at the provider since the sign-in began ends at once; see `provider-logout.ts`.
+ */
 
 import type { Context } from '../context.ts'
 import { SESSION_COOKIE, setCookie } from './cookies.ts'
 import type { MappedSeats } from '../tokens/seat-mapping.ts'
 import { cookieText, handleText, newSecret, newSessionId, sha256 } from './session-credentials.ts'
 import type { Identity } from '../tokens/claims.ts'
+import type { Refusal } from '../../model/errors.ts'
 import type { OidcTenant } from '../ports.ts'
+import { endIfLoggedOut, providerSessionDigest } from './provider-logout.ts'
 import { open, seal } from '../seal.ts'
 import type { StoredSession } from '../../../seats-admin/index.ts'
 
@@ -26,46 +31,60 @@ export interface SignedIn {
   readonly issuedAt: number
 }
 
-/** @returns a value for Set-Cookie */
-export async function openBrowserSession(
-  { sessions }: Context,
-  tenant: OidcTenant,
-  signedIn: SignedIn,
-): Promise<string> {
-  const [id, secret] = [newSessionId(), newSecret()]
-  const session = {
-    ...rowOf(tenant, id, signedIn),
-    cookieHash: sha256(secret),
-    familyHash: null,
-    handleHash: null,
-  }
-  await sessions.create(session)
-  const maxAge = Math.floor((session.expiresAt - signedIn.issuedAt * 1000) / 1000)
-  return setCookie(SESSION_COOKIE, cookieText(tenant.id, id, secret), maxAge)
+/** A sign-in that has just completed. */
+export interface NewSignIn extends SignedIn {
+  /** ms since the epoch: when the user was sent to the provider. */
+  readonly startedAt: number
+  /** The provider's session; null when the ID token names none. */
+  readonly providerSid: string | null
 }
 
-/** @returns the first refresh handle */
-export async function openFamily(
-  { sessions }: Context,
+/** A session without its secrets, not stored yet. */
+export type NewSession = ReturnType<typeof newSession>
+
+/** @returns a value for Set-Cookie, or a Refusal when the user was logged out meanwhile */
+export async function openBrowserSession(
+  context: Context,
   tenant: OidcTenant,
-  signedIn: SignedIn,
-): Promise<string> {
-  const [id, family, rotating] = [newSessionId(), newSecret(), newSecret()]
-  await sessions.create({
-    ...rowOf(tenant, id, signedIn),
-    cookieHash: null,
-    familyHash: sha256(family),
-    handleHash: sha256(rotating),
-  })
-  return handleText(tenant.id, id, family, rotating)
+  signedIn: NewSignIn,
+): Promise<string | Refusal> {
+  const [fresh, secret] = [newSession(tenant, signedIn), newSecret()]
+  const session = { ...fresh, cookieHash: sha256(secret), familyHash: null, handleHash: null }
+  const loggedOut = await create(context, session, signedIn)
+  if (loggedOut !== null) return loggedOut
+  const maxAge = Math.floor((session.expiresAt - signedIn.issuedAt * 1000) / 1000)
+  return setCookie(SESSION_COOKIE, cookieText(tenant.id, session.id, secret), maxAge)
+}
+
+/** @returns the first refresh handle, or a Refusal when the user was logged out meanwhile */
+export async function openFamily(
+  context: Context,
+  fresh: NewSession,
+  signedIn: NewSignIn,
+): Promise<string | Refusal> {
+  const [family, rotating] = [newSecret(), newSecret()]
+  const hashes = { cookieHash: null, familyHash: sha256(family), handleHash: sha256(rotating) }
+  const loggedOut = await create(context, { ...fresh, ...hashes }, signedIn)
+  return loggedOut ?? handleText(fresh.tenant, fresh.id, family, rotating)
+}
+
+async function create(
+  context: Context,
+  session: StoredSession,
+  { startedAt }: NewSignIn,
+): Promise<Refusal | null> {
+  await context.sessions.create(session)
+  return endIfLoggedOut(context, session, startedAt)
 }
 
 /**
  * The Seats of a session are at most as old as a token's lifetime. Then they are mapped again with the provider's refresh
  * token; without one, the session expires.
  */
-function rowOf(tenant: OidcTenant, id: string, signedIn: SignedIn) {
+export function newSession(tenant: OidcTenant, signedIn: NewSignIn) {
+  const id = newSessionId()
   const { oidc, token } = tenant
+  const { providerSid } = signedIn
   const since = signedIn.issuedAt * 1000
   const renewable = signedIn.providerGrant.refreshToken !== null
   const lifetime = renewable ? oidc.sessionLifetime : Math.min(oidc.sessionLifetime, token.lifetime)
@@ -81,6 +100,8 @@ function rowOf(tenant: OidcTenant, id: string, signedIn: SignedIn) {
     expiresAt: since + lifetime,
     endedAt: null,
     sealed: sealProviderGrant(signedIn.providerGrant, tenant, id),
+    providerSession: providerSid === null ? null : providerSessionDigest(oidc.issuer, providerSid),
+    createdAt: since,
   }
 }
 

@@ -84,9 +84,9 @@ async function mapSeatsAgain(
   // Taken before the Seats are looked up, as at sign-in.
   const issuedAt = Math.floor(context.now() / 1000)
   const seats = await mapSeats(context, tenant.id, names)
-  await context.seats.recordMember(tenant.id, identity.sub, seats.ids)
   // Claims that a refresh omits have not changed.
   const known = { ...identity, email: identity.email ?? session.email, name: identity.name ?? session.name }
+  await context.seats.recordSignIn(tenant.id, { ...known, at: context.now() }, seats.ids)
   const renewal = {
     email: known.email,
     name: known.name,

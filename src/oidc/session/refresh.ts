@@ -11,6 +11,7 @@ import { Refusal } from '../../model/errors.ts'
 import { queryProvider } from './query-provider.ts'
 import { type Context, refusalOf } from '../context.ts'
 import { handleText, newSecret, parseHandleText, type RefreshHandle, sha256 } from './session-credentials.ts'
+import { refreshFields } from '../endpoints.ts'
 import type { Reply } from '../ports.ts'
 import type { PublicRequest } from '../../model/route.ts'
 import { readFields } from '../sign-in/body.ts'
@@ -25,7 +26,7 @@ const invalid = new Refusal(
 const expired = new Refusal('token_expired', 'The session of the refresh token has expired. Sign in again.')
 
 export async function refresh(context: Context, request: PublicRequest): Promise<Reply> {
-  const fields = readFields(request, { required: ['refresh_token'] })
+  const fields = readFields(request, refreshFields)
   if (fields instanceof Refusal) return fields
   const handle = parseHandleText(fields.get('refresh_token') ?? '')
   const provider = handle === null ? undefined : context.providers.get(handle.tenant)
@@ -72,7 +73,7 @@ async function renewFamily(
   }
   const { signedIn, renewal } = result
   try {
-    const tokens = await mintFor(context, provider.tenant, signedIn)
+    const tokens = await mintFor(context, provider.tenant, signedIn, session)
     if (tokens instanceof Refusal) {
       await giveBack(renewal.sealed)
       return tokens

@@ -1,6 +1,7 @@
 /** Parses the body of a request to a sign-in endpoint: JSON or an HTML form. All fields are strings. */
 
 import { isUtf8 } from 'node:buffer'
+import type { JsonSchema } from '../../../seats-admin/model/json-schema.ts'
 import { Refusal } from '../../model/errors.ts'
 import { isJsonObject, parseJson } from '../../lib/json.ts'
 import { headerLines } from './browser.ts'
@@ -24,13 +25,8 @@ const unsupported = new Refusal(
 )
 const tooLarge = new Refusal('body_too_large', `The body must have at most ${MAX_BODY} bytes.`)
 
-/** The allowed fields; `required` ones must be present and not empty. */
-interface KnownFields {
-  readonly required?: readonly string[]
-  readonly optional?: readonly string[]
-}
-
-export function readFields({ rawHeaders, body }: PublicRequest, known: KnownFields): Fields | Refusal {
+/** @param known the allowed fields; `required` ones must be present and not empty */
+export function readFields({ rawHeaders, body }: PublicRequest, known: JsonSchema): Fields | Refusal {
   const type = contentType(rawHeaders)
   // A logout by cookie needs no body.
   if (body === null || body.length === 0) return checked(type === 'form', {}, known)
@@ -40,6 +36,11 @@ export function readFields({ rawHeaders, body }: PublicRequest, known: KnownFiel
   const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(body)
   const fields = type === 'form' ? readForm(text) : readJson(text)
   return fields instanceof Refusal ? fields : checked(type === 'form', fields, known)
+}
+
+/** Whether the body is an HTML form, in UTF-8 and without a content coding. */
+export function isForm(rawHeaders: readonly string[]): boolean {
+  return contentType(rawHeaders) === 'form'
 }
 
 function contentType(rawHeaders: readonly string[]): 'json' | 'form' | null {
@@ -69,11 +70,10 @@ function readJson(text: string): RawFields | Refusal {
 function checked(
   form: boolean,
   fields: RawFields,
-  { required = [], optional = [] }: KnownFields,
+  { required = [], properties = {} }: JsonSchema,
 ): Fields | Refusal {
   for (const [name, value] of Object.entries(fields)) {
-    if (!required.includes(name) && !optional.includes(name))
-      return invalid(pointer(name), 'is not a known field')
+    if (!Object.hasOwn(properties, name)) return invalid(pointer(name), 'is not a known field')
     if (typeof value !== 'string' || !value.isWellFormed()) return invalid(pointer(name), 'must be a string')
   }
   const missing = required.find((name) => !Object.hasOwn(fields, name) || fields[name] === '')

@@ -7,9 +7,10 @@
 import { Refusal } from '../../model/errors.ts'
 import { headerLines, isNavigation } from './browser.ts'
 import { withProviderErrors, type Context, logRefusal } from '../context.ts'
+import { callbackParameters } from '../endpoints.ts'
 import { endSession, sessionOfCookie } from '../session/end-session.ts'
 import { mapSeats } from '../tokens/seat-mapping.ts'
-import { openBrowserSession, openFamily, type SignedIn } from '../session/open-session.ts'
+import { newSession, type NewSignIn, openBrowserSession, openFamily } from '../session/open-session.ts'
 import { asPage } from './page.ts'
 import { readUser } from '../tokens/signed-in-user.ts'
 import type { Reply } from '../ports.ts'
@@ -59,8 +60,7 @@ async function respond(
   query: URLSearchParams,
   pending: PendingSignIn | null,
 ): Promise<Reply> {
-  // RFC 6749, section 3.1: no parameter may occur more than once.
-  const duplicate = ['state', 'code', 'iss', 'error'].find((name) => query.getAll(name).length > 1)
+  const duplicate = Object.keys(callbackParameters).find((name) => query.getAll(name).length > 1)
   if (duplicate !== undefined) return inputInvalid(`/${duplicate}`, 'must not occur more than once')
   if (pending === null) return callbackAtCanonicalHost(context, request) ?? notStarted
   if (new URL(pending.provider.tenant.oidc.redirectUri).pathname !== request.path) return notStarted
@@ -90,8 +90,8 @@ async function signIn(
   context: Context,
   pending: PendingSignIn,
   query: URLSearchParams,
-): Promise<SignedIn | Refusal> {
-  const { provider, nonce } = pending
+): Promise<NewSignIn | Refusal> {
+  const { provider, nonce, startedAt } = pending
   const { id } = provider.tenant
   const tokens = await redeemCode(provider, query, pending)
   const now = context.now()
@@ -100,27 +100,38 @@ async function signIn(
   // Taken before the Seats are looked up: a name given up after that also loses this sign-in.
   const issuedAt = Math.floor(context.now() / 1000)
   const seats = await mapSeats(context, id, user.names)
-  await context.seats.recordMember(id, user.identity.sub, seats.ids)
+  await context.seats.recordSignIn(id, { ...user.identity, at: context.now() }, seats.ids)
   const { refreshToken, idToken } = tokens
   const { identity } = user
   context.log.info(
     { event: 'signed_in', tenant: id, user: identity.sub, seats: seats.ids.length },
     'signed in',
   )
-  return { identity, seats, providerGrant: { refreshToken, idToken, nonce }, issuedAt }
+  const { providerSid } = user
+  return {
+    identity,
+    seats,
+    providerGrant: { refreshToken, idToken, nonce },
+    issuedAt,
+    startedAt,
+    providerSid,
+  }
 }
 
+/** Also without a refresh token the token has a session, which ends it early. */
 async function respondToProgram(
   context: Context,
   pending: PendingSignIn,
-  signedIn: SignedIn,
+  signedIn: NewSignIn,
 ): Promise<Reply> {
   const { tenant } = pending.provider
-  const tokens = await mintFor(context, tenant, signedIn)
+  const session = newSession(tenant, signedIn)
+  const tokens = await mintFor(context, tenant, signedIn, session)
   if (tokens instanceof Refusal) return tokens
-  const handle =
-    signedIn.providerGrant.refreshToken === null ? null : await openFamily(context, tenant, signedIn)
-  return { status: 200, headers: ['Set-Cookie', clearSignInCookie(pending.state)], body: tokens(handle) }
+  const handle = await openFamily(context, session, signedIn)
+  if (handle instanceof Refusal) return logRefusal(context.log, tenant.id, handle)
+  const body = tokens(signedIn.providerGrant.refreshToken === null ? null : handle)
+  return { status: 200, headers: ['Set-Cookie', clearSignInCookie(pending.state)], body }
 }
 
 /**
@@ -130,14 +141,15 @@ async function respondToProgram(
 async function respondToBrowser(
   context: Context,
   pending: PendingSignIn,
-  signedIn: SignedIn,
+  signedIn: NewSignIn,
   { rawHeaders }: PublicRequest,
-): Promise<PublicResponse> {
+): Promise<PublicResponse | Refusal> {
   const { provider } = pending
   const before = await sessionOfCookie(context, rawHeaders)
   if (before !== null && before.tenant === provider.tenant.id)
     await endSession(context, before.tenant, before.id)
   const cookie = await openBrowserSession(context, provider.tenant, signedIn)
+  if (cookie instanceof Refusal) return logRefusal(context.log, provider.tenant.id, cookie)
   return redirectTo(canonicalAddress(provider, pending.returnTo), [cookie, clearSignInCookie(pending.state)])
 }
 

@@ -5,6 +5,7 @@ import { Refusal } from '../../model/errors.ts'
 import { type Fields, invalid, readFields } from './body.ts'
 import { acceptsPages, headerLines, isSameOrigin } from './browser.ts'
 import { withProviderErrors, type Context } from '../context.ts'
+import { type AnswersOf, loginFields } from '../endpoints.ts'
 import { asPage } from './page.ts'
 import type { OidcTenant, Reply } from '../ports.ts'
 import type { PublicRequest, PublicResponse } from '../../model/route.ts'
@@ -49,7 +50,7 @@ export async function loginEndpoint(context: Context, request: PublicRequest): P
 
 async function login(context: Context, request: PublicRequest): Promise<Reply> {
   const { rawHeaders } = request
-  const fields = readFields(request, { required: ['tenant'], optional: ['return_to'] })
+  const fields = readFields(request, loginFields)
   if (fields instanceof Refusal) return isForeign(context, rawHeaders) ? originRefused : fields
   const provider = providerOf(context, fields)
   if (provider instanceof Refusal) return provider
@@ -60,7 +61,11 @@ async function login(context: Context, request: PublicRequest): Promise<Reply> {
   const started = await start(context, provider, returnTo, rawHeaders)
   if (started instanceof Refusal) return started
   const { authorizationUrl, state, cookies } = started
-  const body = { authorization_url: authorizationUrl, state, expires_in: STATE_LIFETIME / 1000 }
+  const body: AnswersOf['login'] = {
+    authorization_url: authorizationUrl,
+    state,
+    expires_in: STATE_LIFETIME / 1000,
+  }
   return { status: 200, headers: setCookies(cookies), body }
 }
 

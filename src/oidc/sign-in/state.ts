@@ -3,11 +3,12 @@
  * the id of a completed sign-in is recorded, until its state expires.
  */
 
+import { randomBytes } from 'node:crypto'
 import { Refusal } from '../../model/errors.ts'
 import { sanitize } from '../provider/log-text.ts'
 import type { Context } from '../context.ts'
 import { cookieValues, removeOldSignIns, setCookie, signInCookieName } from '../session/cookies.ts'
-import { newSecret, sha256 } from '../session/session-credentials.ts'
+import { sha256 } from '../session/session-credentials.ts'
 import { LEEWAY, type Provider } from '../provider/provider.ts'
 import { type Derived, openState, sealState } from '../seal.ts'
 
@@ -23,6 +24,8 @@ export interface PendingSignIn extends Derived {
   readonly state: string
   readonly epoch: string
   readonly returnTo: string | null
+  /** ms since the epoch. */
+  readonly startedAt: number
   /** The sign-in started more than STATE_LIFETIME ago. */
   readonly expired: boolean
 }
@@ -45,8 +48,9 @@ export async function newState(
   const [secret] = tenant.token.secrets
   if (epoch instanceof Refusal) return epoch
   if (secret === undefined) throw new Error('no secret to seal with')
-  const state = newSecret()
-  const startedAt = Math.floor(context.now() / 1000)
+  const now = context.now()
+  const state = stateOf(now)
+  const startedAt = Math.floor(now / 1000)
   const bound = boundTo({ tenant }, state, startedAt)
   const { sealed, nonce, verifier } = sealState(`${epoch}${returnTo ?? ''}`, secret, state, bound)
   const value = `${tenant.id}.${startedAt.toString(36)}.${sealed}`
@@ -54,6 +58,24 @@ export async function newState(
   const removed = removeOldSignIns(cookieLines, own.length, context.cookieBytes)
   return { state, nonce, verifier, cookies: [own, ...removed] }
 }
+
+/**
+ * 240 random bits and the milliseconds within the second, which the cookie's time lacks: a sign-in that begins right after
+ * a logout is not one from before it.
+ */
+function stateOf(now: number): string {
+  const bytes = randomBytes(32)
+  bytes.writeUInt16BE(Math.floor(now % 1000), MILLISECONDS_AT)
+  return bytes.toString('base64url')
+}
+
+/** 0 for a state of an earlier version, most of the time. */
+function millisecondsOf(state: string): number {
+  const found = Buffer.from(state, 'base64url').readUInt16BE(MILLISECONDS_AT)
+  return found < 1000 ? found : 0
+}
+
+const MILLISECONDS_AT = 30
 
 /** Tenant, time in base 36, sealed text. */
 const VALUE = /^([a-z0-9-]{1,63})\.([0-9a-z]{1,9})\.([A-Za-z0-9_-]{22,4000})$/
@@ -81,7 +103,9 @@ export function readState(
   const { text, nonce, verifier } = opened
   const [epoch, path] = [text.slice(0, EPOCH_LENGTH), text.slice(EPOCH_LENGTH)]
   const expired = !(age < STATE_LIFETIME)
-  return { provider, state, epoch, nonce, verifier, returnTo: path === '' ? null : path, expired }
+  const returnTo = path === '' ? null : path
+  const began = startedAt * 1000 + millisecondsOf(state)
+  return { provider, state, epoch, nonce, verifier, returnTo, startedAt: began, expired }
 }
 
 /** Called right before the code is redeemed. @returns whether this is the first use on all instances */

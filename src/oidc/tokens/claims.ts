@@ -99,3 +99,8 @@ function claimAt(claims: Claims, path: string): unknown {
   }
   return at
 }
+
+/** Whether the value is an id that the provider chose: of a session, or of a token. */
+export function isOpaqueId(value: unknown): value is string {
+  return typeof value === 'string' && value !== '' && value.isWellFormed()
+}

@@ -75,7 +75,7 @@ function isOtherType({ events, typ }: Claims): boolean {
 }
 
 /** `azp`, if present, must be this client. With several audiences it is required. */
-function checkAudience({ aud, azp }: Claims, clientId: string): Refusal | null {
+export function checkAudience({ aud, azp }: Claims, clientId: string): Refusal | null {
   const audiences: readonly unknown[] = Array.isArray(aud) ? aud : [aud]
   if (!audiences.includes(clientId) || !audiences.every((each) => typeof each === 'string'))
     return otherAudience

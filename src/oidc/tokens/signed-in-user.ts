@@ -10,6 +10,7 @@ import { type IdTokenChecks, verifyIdToken } from './id-token.ts'
 import {
   type Identity,
   identityOf,
+  isOpaqueId,
   isDistributed,
   isOfTenant,
   lacksTenant,
@@ -25,6 +26,8 @@ export interface SignedInUser {
   readonly identity: Identity
   /** Seat names as the provider writes them. */
   readonly names: readonly string[]
+  /** The provider's session, the claim `sid` of the ID token; null when it names none. */
+  readonly providerSid: string | null
 }
 
 export type UserChecks = Pick<IdTokenChecks, 'now' | 'nonce' | 'nonceOptional' | 'sub'>
@@ -61,7 +64,11 @@ export async function readUser(
       { event: 'seats_claim_unreadable', tenant: tenant.id },
       'the claim that names Seats is not readable',
     )
-  return { identity: identityOf(sub, claims, more), names: seats.names ?? [] }
+  return {
+    identity: identityOf(sub, claims, more),
+    names: seats.names ?? [],
+    providerSid: isOpaqueId(claims.sid) ? claims.sid : null,
+  }
 }
 
 /** A refresh response may lack an ID token; then userinfo must confirm the same `sub`. */

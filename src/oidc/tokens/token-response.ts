@@ -2,29 +2,39 @@
 
 import { Refusal } from '../../model/errors.ts'
 import type { Context } from '../context.ts'
+import type { TokenAnswer } from '../endpoints.ts'
 import type { SignedIn } from '../session/open-session.ts'
 import type { OidcTenant } from '../ports.ts'
+import type { SessionRecord } from '../../../seats-admin/index.ts'
 
 const tooLong = new Refusal(
   'unavailable',
   "The user's Seats do not fit into a token. The tenant's administrator must grant fewer Seats, or Seats in fewer spaces.",
 )
 
-/** Signs the token. @returns a function that adds the refresh handle, or null for none */
+/**
+ * Signs the token, which ends with its session. It never expires after it.
+ *
+ * @returns a function that adds the refresh handle, or null for none
+ */
 export async function mintFor(
   { mint, log }: Context,
   tenant: OidcTenant,
   { identity, seats, issuedAt }: Pick<SignedIn, 'identity' | 'seats' | 'issuedAt'>,
+  session: Pick<SessionRecord, 'id' | 'expiresAt'>,
 ) {
   const known = {
     ...(identity.email === null ? {} : { email: identity.email }),
     ...(identity.name === null ? {} : { name: identity.name }),
   }
   const { sub } = identity
+  // Issued as of the time before the Seats were looked up; see `signIn` in `callback.ts`.
+  const now = issuedAt * 1000
+  const lifetime = Math.max(0, Math.min(tenant.token.lifetime, session.expiresAt - now))
+  const subject = { sub, ...known, sid: session.id, hashPerm: seats.hashPerm, isSso: true }
   let token: string
   try {
-    // Issued as of the time before the Seats were looked up; see `signIn` in `callback.ts`.
-    token = await mint(tenant.id, { sub, ...known, hashPerm: seats.hashPerm, isSso: true }, issuedAt * 1000)
+    token = await mint(tenant.id, subject, now, lifetime)
   } catch (cause) {
     if (!(cause instanceof RangeError)) throw cause
     log.error(
@@ -33,10 +43,10 @@ export async function mintFor(
     )
     return tooLong
   }
-  return (handle: string | null) => ({
+  return (handle: string | null): TokenAnswer => ({
     access_token: token,
     token_type: 'Bearer',
-    expires_in: Math.ceil(tenant.token.lifetime / 1000),
+    expires_in: Math.ceil(lifetime / 1000),
     ...(handle === null ? {} : { refresh_token: handle }),
     user: { sub, ...known, tenant_id: tenant.id, seats: seats.names },
   })

@@ -32,7 +32,8 @@ export function describeFault(source: SettingSource, finding: Finding): string {
   return formatFault(faultAt(source, finding))
 }
 
-function faultAt({ key, place, isDefault }: SettingSource, { cause, advice }: Finding): Fault {
+/** @returns place and message, with the key and what to do */
+export function faultAt({ key, place, isDefault }: SettingSource, { cause, advice }: Finding): Fault {
   return { place, message: `${key}${isDefault ? ' (default)' : ''}: ${cause}. ${advice}.` }
 }
 

@@ -13,7 +13,7 @@ export function redisMessage({ redis, sources }: Pick<Config, 'redis' | 'sources
   return describeFault(sources.redis, redisFinding(redis, settingOf(sources.redis), cause))
 }
 
-function redisFinding(config: RedisConfig, setting: string, reported: Error): Finding {
+export function redisFinding(config: RedisConfig, setting: string, reported: Error): Finding {
   const cause = ofOneNode(reported)
   const addresses = config.nodes.map(({ host, port }) => `${host.includes(':') ? `[${host}]` : host}:${port}`)
   const server: ServerText = {
@@ -27,7 +27,7 @@ function redisFinding(config: RedisConfig, setting: string, reported: Error): Fi
     tlsMismatch(server, config.tls, cause) ??
     networkFinding(server, codeOf(cause)) ??
     refusal(server, config, cause.message) ?? {
-      cause: `${server.at}: ${cause.message.slice(0, MAX_CAUSE)}`,
+      cause: `${server.at}: ${cause.message.slice(0, MAX_CAUSE).replace(/\.$/, '')}`,
       advice: `See the log of Redis, and check ${setting}`,
     }
   )
@@ -84,6 +84,11 @@ function refusal(
     return {
       cause: `${at} requires a password, and none is given (NOAUTH)`,
       advice: `Add it in ${setting}: redis://:PASSWORD@HOST:PORT`,
+    }
+  if (reply.startsWith('READONLY'))
+    return {
+      cause: `${at} is a replica, which accepts reads only (READONLY)`,
+      advice: `Name the master in ${setting}, or the sentinels that know it`,
     }
   if (reply.startsWith('NOPERM'))
     return {

@@ -21,6 +21,7 @@ import { StoreClient } from './store-client.ts'
 import { TENANT, type StoredRecord } from './records.ts'
 import type { Floor } from './checker.ts'
 import type { World } from './world.ts'
+import { NO_BLOCKS } from '../../decision/seats/no-blocks.ts'
 
 /** The records that a request needs: a token names a Seat, an API key refers to one by id. */
 export interface Question {
@@ -52,7 +53,7 @@ function principalOf(claims: SeatClaims): Principal {
   return { method: 'bearer', tenant: TENANT, claims, ...rest }
 }
 
-const NO_SESSIONS = { readSession: async () => ({ seq: 0, value: null }) }
+const NO_SESSIONS = { ...NO_BLOCKS, readSession: async () => ({ seq: 0, value: null }) }
 
 export class Decider {
   readonly process: Process

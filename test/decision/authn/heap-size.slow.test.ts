@@ -2,6 +2,7 @@
 
 import { randomBytes } from 'node:crypto'
 import t from 'tap'
+import { KeyUses } from '../../../src/decision/authn/key-uses.ts'
 import { formatApiKey, hashApiKey } from '../../../seats-admin/model/api-key.ts'
 import { DEFAULT_MEMORY } from '../../support/default-settings.ts'
 import { collected } from '../../support/garbage.ts'
@@ -72,11 +73,13 @@ t.test('API keys', async (t) => {
     const hash = hashes.get(key) ?? new Uint8Array(32)
     return { id: key, tenant, hash, seatIds: [], expiresAt: null, revokedAt: null }
   }
-  const authn = authenticator({ apiKeyById: record, memory: { ...DEFAULT_MEMORY, apiKeys: BOUND } })
+  const keyUses = new KeyUses()
+  const authn = authenticator({ apiKeyById: record, keyUses, memory: { ...DEFAULT_MEMORY, apiKeys: BOUND } })
   const ask = (key = '') => authn.authenticate(credentials({ apiKey: [key] }))
   ask(keys[0])
   const taken = await grownBy(() => {
     for (const key of keys) ask(key)
+    t.equal(keyUses.take().length, keys.length, 'uses have a bound of their own')
   })
   t.ok(taken < BOUND + REST, `${taken} bytes`)
   t.ok(taken > BOUND / 6, `${taken} bytes`)

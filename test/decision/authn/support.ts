@@ -38,12 +38,13 @@ export function tenants(...all: TenantConfig[]): ReadonlyMap<string, TenantConfi
   return new Map(all.map((each) => [each.id, each]))
 }
 
-/** At `NOW`, with both tenants, acme as the default, and no API keys. */
+/** At `NOW`, with both tenants, acme as the default, no API keys and no sessions. */
 export function authenticator(options: Partial<AuthenticatorOptions> = {}): Authenticator {
   return new Authenticator({
     tenants: tenants(acme, globex),
     defaultTenant: 'acme',
     apiKeyById: () => null,
+    sessionById: () => null,
     now: () => NOW,
     memory: DEFAULT_MEMORY,
     ...options,

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { Refusal } from '../../../src/model/errors.ts'
-import { readTarget as readTargetWithin } from '../../../src/decision/router/path.ts'
+import { readTarget as readTargetWithin, unreadPath } from '../../../src/decision/router/path.ts'
 
 const MAX_TARGET = 8192
 const readTarget = (target: string, host: string | null) => readTargetWithin(target, host, MAX_TARGET)
@@ -198,5 +198,37 @@ t.test('normalization is idempotent and adds no segment', async () => {
         throw new Error('URL differs')
     }),
     { numRuns: 20_000 },
+  )
+})
+
+t.test('what the log has of a target is read as the target was', async () => {
+  const part = fc.constantFrom(
+    '/',
+    'a',
+    '.',
+    '%2e',
+    '%2F',
+    '%3B',
+    ';',
+    '?',
+    '#',
+    '\\',
+    '%zz',
+    'é',
+    'http://h',
+    ':',
+    '%C3',
+  )
+  fc.assert(
+    fc.property(fc.array(part, { maxLength: 8 }), (parts) => {
+      const target = parts.join('')
+      const result = readTarget(target, null)
+      if (result instanceof Refusal) {
+        // Of an absolute form the log has the path alone, which may be readable where a host was not.
+        if (result.code !== 'path_ambiguous') return
+        if (read(unreadPath(target), null) !== 'path_ambiguous') throw new Error(target)
+      } else if (read(result.path, null) !== result.path) throw new Error(target)
+    }),
+    { numRuns: 5000 },
   )
 })

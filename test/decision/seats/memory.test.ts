@@ -1,16 +1,25 @@
+import type { ActiveBlock, BlocksReading, UserBlockReading } from '../../../seats-admin/model/block.ts'
 import type { GrantReading } from '../../../seats-admin/model/readings.ts'
 import t from 'tap'
 import type { SessionRecord } from '../../../seats-admin/model/session.ts'
 import type { Trace } from '../../../src/model/decision.ts'
 import { SeatQuestion } from '../../../src/model/seat.ts'
 import { type SeatChange, SeatMemory } from '../../../src/decision/seats/memory.ts'
+import { NO_BLOCKS } from './no-blocks.ts'
 
 const QUERY = new SeatQuestion('s1', 'trainings:list')
 
 /** A store that returns the test's values at once. */
 function setUp() {
   const reads: string[] = []
-  const store = { seq: 1, source: 'store' as 'redis' | 'store', permissions: ['trainings:list'] }
+  const store = {
+    seq: 1,
+    source: 'store' as 'redis' | 'store',
+    permissions: ['trainings:list'],
+    /** Null: too many to be kept as a whole. */
+    blocks: [] as ActiveBlock[] | null,
+    blocked: new Map<string, number | null>(),
+  }
   const seat = (id: string, name: string): GrantReading => ({
     id,
     name,
@@ -41,6 +50,13 @@ function setUp() {
   const sessions = {
     readSession: (tenant: string, id: string) =>
       answer<SessionRecord | null>(`session ${tenant} ${id}`, null),
+    blocks: (tenant: string) =>
+      answer<BlocksReading>(`blocks ${tenant}`, { now: Date.now(), blocks: store.blocks }),
+    userBlock: (tenant: string, user: string) =>
+      answer<UserBlockReading>(`block ${tenant} ${user}`, {
+        now: Date.now(),
+        block: store.blocked.has(user) ? { user, until: store.blocked.get(user) ?? null } : null,
+      }),
   }
   return { reads, store, memory: new SeatMemory(source, sessions, 2 ** 24) }
 }
@@ -54,6 +70,7 @@ async function askAll(memory: SeatMemory, tenant = 'acme'): Promise<void> {
   await memory.seatById(tenant, 'Viewer', QUERY)
   await memory.apiKeyById(tenant, 'Viewer')
   await memory.sessionById(tenant, 'Viewer')
+  await memory.isBlocked(tenant, 'Viewer')
 }
 
 t.test("returns the store's values, compiled, and reads once", async (t) => {
@@ -82,17 +99,23 @@ t.test('absent values are cached too', async (t) => {
 })
 
 t.test('a change invalidates the key that it names, of that kind and tenant', async (t) => {
-  const kinds = { 'seat-name': 'name', seat: 'seat', 'api-key': 'key', session: 'session' }
+  const kinds = {
+    'seat-name': 'name acme Viewer',
+    seat: 'seat acme Viewer',
+    'api-key': 'key acme Viewer',
+    session: 'session acme Viewer',
+    block: 'blocks acme',
+  }
   for (const [kind, asks] of Object.entries(kinds)) {
     const { reads, store, memory } = setUp()
     await askAll(memory)
     await askAll(memory, 'other')
     store.seq = 2
-    memory.applyAnnouncement([change(kind, 'Viewer')])
+    memory.applyAnnouncement([change(kind, kind === 'block' ? '"Viewer"' : 'Viewer')])
     reads.length = 0
     await askAll(memory)
     await askAll(memory, 'other')
-    t.same(reads, [`${asks} acme Viewer`])
+    t.same(reads, [asks])
   }
 })
 
@@ -105,15 +128,15 @@ t.test('a read of the feed does too; with unknown changes it invalidates everyth
   await askAll(memory)
   t.same(reads, ['seat acme Viewer'])
   memory.applyReading(null)
-  t.same(memory.sizes, { names: 0, seats: 0, keys: 0, sessions: 0 })
+  t.same(memory.sizes, { names: 0, seats: 0, keys: 0, sessions: 0, blocks: 0 })
 })
 
 t.test('an unknown kind of change may affect any key', async (t) => {
   const { memory } = setUp()
   await askAll(memory)
-  t.same(memory.sizes, { names: 1, seats: 1, keys: 1, sessions: 1 })
+  t.same(memory.sizes, { names: 1, seats: 1, keys: 1, sessions: 1, blocks: 1 })
   memory.applyAnnouncement([change('tenant', 'Viewer')])
-  t.same(memory.sizes, { names: 0, seats: 0, keys: 0, sessions: 0 })
+  t.same(memory.sizes, { names: 0, seats: 0, keys: 0, sessions: 0, blocks: 0 })
 })
 
 t.test('any text is safe as a name or id', async (t) => {
@@ -169,7 +192,7 @@ function stocked(permissions: (name: string) => string[]) {
             : { id, tenant, hash, seatIds: ['a'], expiresAt: null, revokedAt: null },
         ),
     },
-    { readSession: (_tenant, id) => asOf(id, null) },
+    { ...NO_BLOCKS, readSession: (_tenant, id) => asOf(id, null) },
     2 ** 20,
   )
   return { reads, memory }
@@ -230,7 +253,7 @@ t.test('a hash that is a slice of a larger buffer is copied', async (t) => {
       apiKeyById: (tenant, id) =>
         asOf({ id, tenant, hash: key, seatIds: [], expiresAt: null, revokedAt: null }),
     },
-    { readSession: (tenant, id) => asOf({ id, tenant, cookieHash: cookie, ...person }) },
+    { ...NO_BLOCKS, readSession: (tenant, id) => asOf({ id, tenant, cookieHash: cookie, ...person }) },
     2 ** 20,
   )
   const kept = [
@@ -245,4 +268,54 @@ t.test('a hash that is a slice of a larger buffer is copied', async (t) => {
     kept.map((hash) => hash?.buffer.byteLength),
     [32, 32],
   )
+})
+
+t.test('the blocks of a tenant are read once, whoever asks', async (t) => {
+  const { reads, store, memory } = setUp()
+  store.blocks = [
+    { user: 'mallory', until: null },
+    { user: 'eve', until: Date.now() + 3_600_000 },
+    { user: 'old', until: Date.now() - 1 },
+  ]
+  t.equal(await memory.isBlocked('acme', 'mallory'), true)
+  t.equal(memory.isBlocked('acme', 'eve'), true)
+  t.equal(memory.isBlocked('acme', 'alice'), false)
+  t.equal(memory.isBlocked('acme', 'old'), false, 'the end is past')
+  t.equal(memory.isBlocked('acme', '__proto__'), false)
+  t.same(reads, ['blocks acme'])
+})
+
+t.test('of too many blocks, each user is asked about alone', async (t) => {
+  const { reads, store, memory } = setUp()
+  store.blocks = null
+  store.blocked.set('mallory', null).set('eve', Date.now() + 3_600_000)
+  for (const user of ['mallory', 'eve', 'alice']) await memory.isBlocked('acme', user)
+  t.same(
+    ['mallory', 'eve', 'alice'].map((user) => memory.isBlocked('acme', user)),
+    [true, true, false],
+  )
+  t.same(reads, ['blocks acme', 'block acme mallory', 'block acme eve', 'block acme alice'])
+  store.seq = 2
+  store.blocked.delete('mallory')
+  memory.applyAnnouncement([change('block', '"mallory"')])
+  t.equal(await memory.isBlocked('acme', 'mallory'), false)
+  t.equal(await memory.isBlocked('acme', 'eve'), true)
+})
+
+t.test('a reading of blocks from before a block does not count', async (t) => {
+  const { store, memory } = setUp()
+  const asked = memory.isBlocked('acme', 'mallory')
+  store.seq = 2
+  store.blocks = [{ user: 'mallory', until: null }]
+  memory.applyAnnouncement([change('block', '"mallory"')])
+  t.equal(await asked, true)
+})
+
+t.test('a block ends by itself, by the time of the store', async (t) => {
+  const { reads, store, memory } = setUp()
+  store.blocks = [{ user: 'eve', until: Date.now() + 60 }]
+  t.equal(await memory.isBlocked('acme', 'eve'), true)
+  while (memory.isBlocked('acme', 'eve') === true) await new Promise((resolve) => setTimeout(resolve, 10))
+  t.equal(memory.isBlocked('acme', 'eve'), false)
+  t.same(reads, ['blocks acme'], 'without another read')
 })

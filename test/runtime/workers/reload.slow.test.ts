@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { Client } from '../../support/client.ts'
 import { startWorld, type World } from '../../support/world.ts'
-import { readiness, until, workersOf } from './support.ts'
+import { metric, readiness, until, workersOf } from './support.ts'
 
 async function statuses(world: World, path: string): Promise<number[]> {
   const found: number[] = []
@@ -55,6 +55,25 @@ t.test('no request fails while tables are replaced under load', async (t) => {
   on = false
   await Promise.all(load)
   t.same(failed, [])
+})
+
+t.test('candidate tables judge the requests of all workers, and the comparison is made once', async (t) => {
+  const world = await startWorld(t, { top: ['workers: 2'], shadow: ['GET /docs/*: authenticated'] })
+  const judged = () => metric(world, 'seatgate_shadow_decisions_total{result="allow_to_deny"}')
+  await statuses(world, '/docs/a')
+  await until(async () => (await judged()) === 4)
+  writeFileSync(join(world.folder, 'next', 'main.yaml'), 'upstream: main\nroutes:\n  GET /docs/*: public\n')
+  writeFileSync(join(world.folder, 'routes', 'main.yaml'), 'upstream: main\nroutes:\n  ANY /docs/*: public\n')
+  await world.reload()
+  await statuses(world, '/docs/a')
+  await until(async () => (await metric(world, 'seatgate_shadow_decisions_total{result="same"}')) === 4)
+  t.equal(await judged(), 4)
+  const { config } = (await (await fetch(`${world.ops}/readyz`)).json()) as { config: { hash: string } }
+  t.equal(await metric(world, `seatgate_config_info{hash="${config.hash}"}`), 1, 'not added up')
+  await until(async () => (await metric(world, 'seatgate_config_changes_total{kind="removed"}')) > 0)
+  t.equal(await metric(world, 'seatgate_config_changes_total{kind="became_public"}'), 1)
+  const lines = world.log().filter(({ msg }) => msg === 'the route tables have changed')
+  t.equal(lines.length, 1)
 })
 
 t.test('a worker that starts during a reload does not keep the old table', async (t) => {

@@ -19,9 +19,13 @@ t.test('lifecycle of an API key, with the exact fields of each response', async 
   const { id } = shown
   t.strictSame(await api.body(`GET ${KEY}`, { id }), shown)
   t.strictSame(await api.body(`GET ${KEYS}`), { data: [shown], has_more: false, count: 1 })
+  await api.store.recordKeyUse([{ tenant: 'acme', id, at: Date.parse(START) + 7 }])
+  const used = { ...shown, last_used_at: '2030-01-01T00:00:00.007Z' }
+  t.strictSame(await api.body(`GET ${KEY}`, { id }), used)
+  t.strictSame(await api.body(`GET ${KEYS}`), { data: [used], has_more: false, count: 1 })
   api.clock += 5
   t.strictSame(await api.call(`DELETE ${KEY}`, { id }), { status: 204, body: undefined, refused: null })
-  const revoked = { ...shown, revoked_at: '2030-01-01T00:00:00.005Z' }
+  const revoked = { ...used, revoked_at: '2030-01-01T00:00:00.005Z' }
   t.strictSame(await api.body(`GET ${KEY}`, { id }), revoked)
   api.clock += 5
   t.equal((await api.call(`DELETE ${KEY}`, { id })).status, 204, 'revoked again')

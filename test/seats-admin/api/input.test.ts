@@ -1,11 +1,16 @@
 /** Invalid bodies; each fault has its path. */
 
 import t from 'tap'
-import { readApiKeyInput, readSeatInput, readSeatPatch } from '../../../seats-admin/api/input.ts'
+import { apiKeyBody, apiKeyInput, seatBody, seatPatchBody } from '../../../seats-admin/api/input.ts'
 import { isRefusal } from '../../../seats-admin/index.ts'
 
 const SEAT = { name: 'A', spaces: ['one'], permissions: ['a:b'] }
 const KEY = { name: 'k', seats: ['A'] }
+
+function readApiKeyInput(body: unknown, now: number) {
+  const read = apiKeyBody(body)
+  return isRefusal(read) ? read : apiKeyInput(read, now)
+}
 
 /** The paths of the faults; null for none. */
 function faultPaths(result: unknown): string[] | null {
@@ -20,11 +25,11 @@ const parsed = (text: string): unknown => JSON.parse(text)
 
 t.test('valid input is unchanged', async (t) => {
   for (const seat of [SEAT, { name: '💺'.repeat(256), spaces: [], permissions: ['*'] }]) {
-    t.strictSame(readSeatInput(seat), seat)
-    t.strictSame(readSeatPatch(seat), seat)
+    t.strictSame(seatBody(seat), seat)
+    t.strictSame(seatPatchBody(seat), seat)
   }
   for (const patch of [{}, { name: 'B' }, { spaces: [] }, { permissions: ['*', 'a:b'] }]) {
-    t.strictSame(readSeatPatch(patch), patch)
+    t.strictSame(seatPatchBody(patch), patch)
   }
   t.strictSame(readApiKeyInput(KEY, 0), { ...KEY, expiresAt: null })
   t.strictSame(readApiKeyInput({ ...KEY, expires_at: '1970-01-01T00:00:01Z' }, 0), {
@@ -35,32 +40,32 @@ t.test('valid input is unchanged', async (t) => {
 
 t.test('bodies that are not objects', async (t) => {
   for (const body of [undefined, null, 1, 'x', true, [], [SEAT], '{"name":"A"}']) {
-    t.same(faultPaths(readSeatInput(body)), [''], JSON.stringify(body))
-    t.same(faultPaths(readSeatPatch(body)), [''])
+    t.same(faultPaths(seatBody(body)), [''], JSON.stringify(body))
+    t.same(faultPaths(seatPatchBody(body)), [''])
     t.same(faultPaths(readApiKeyInput(body, 0)), [''])
   }
 })
 
 t.test('missing and unknown fields', async (t) => {
-  t.same(faultPaths(readSeatInput({})), ['/name', '/permissions', '/spaces'])
+  t.same(faultPaths(seatBody({})), ['/name', '/permissions', '/spaces'])
   t.same(faultPaths(readApiKeyInput({}, 0)), ['/name', '/seats'])
-  t.same(faultPaths(readSeatInput({ ...SEAT, id: 'x', created_by: 'x' })), ['/created_by', '/id'])
-  t.same(faultPaths(readSeatPatch({ Name: 'x' })), ['/Name'], 'names are case-sensitive')
-  t.same(faultPaths(readSeatPatch({ 'a/b~c': 1 })), ['/a~1b~0c'], 'as a JSON Pointer')
-  t.same(faultPaths(readSeatPatch({ '': 1 })), ['/'])
-  t.same(faultPaths(readSeatPatch(parsed('{"__proto__": {"name": "x"}}'))), ['/__proto__'])
-  t.same(faultPaths(readSeatPatch({ constructor: 1, refused: 'x' })), ['/constructor', '/refused'])
+  t.same(faultPaths(seatBody({ ...SEAT, id: 'x', created_by: 'x' })), ['/created_by', '/id'])
+  t.same(faultPaths(seatPatchBody({ Name: 'x' })), ['/Name'], 'names are case-sensitive')
+  t.same(faultPaths(seatPatchBody({ 'a/b~c': 1 })), ['/a~1b~0c'], 'as a JSON Pointer')
+  t.same(faultPaths(seatPatchBody({ '': 1 })), ['/'])
+  t.same(faultPaths(seatPatchBody(parsed('{"__proto__": {"name": "x"}}'))), ['/__proto__'])
+  t.same(faultPaths(seatPatchBody({ constructor: 1, refused: 'x' })), ['/constructor', '/refused'])
   t.same(faultPaths(readApiKeyInput({ ...KEY, key: 'sk_x' }, 0)), ['/key'])
-  t.same(faultPaths(readSeatPatch({ ['x'.repeat(200)]: 1 })), [''], 'long names are not repeated')
+  t.same(faultPaths(seatPatchBody({ ['x'.repeat(200)]: 1 })), [''], 'long names are not repeated')
 })
 
 t.test('types', async (t) => {
   for (const wrong of [null, 1, true, {}, ['a'], Number.NaN]) {
-    t.same(faultPaths(readSeatInput({ ...SEAT, name: wrong })), ['/name'], JSON.stringify(wrong))
+    t.same(faultPaths(seatBody({ ...SEAT, name: wrong })), ['/name'], JSON.stringify(wrong))
   }
   for (const wrong of [null, 1, true, {}, 'one', { 0: 'one', length: 1 }]) {
-    t.same(faultPaths(readSeatInput({ ...SEAT, spaces: wrong })), ['/spaces'], JSON.stringify(wrong))
-    t.same(faultPaths(readSeatPatch({ permissions: wrong })), ['/permissions'])
+    t.same(faultPaths(seatBody({ ...SEAT, spaces: wrong })), ['/spaces'], JSON.stringify(wrong))
+    t.same(faultPaths(seatPatchBody({ permissions: wrong })), ['/permissions'])
     t.same(faultPaths(readApiKeyInput({ ...KEY, seats: wrong }, 0)), ['/seats'])
   }
   for (const wrong of [1, true, {}, [], '']) {
@@ -70,7 +75,7 @@ t.test('types', async (t) => {
       JSON.stringify(wrong),
     )
   }
-  t.same(faultPaths(readSeatPatch({ spaces: ['a', 1, null, ['b'], 'c'] })), [
+  t.same(faultPaths(seatPatchBody({ spaces: ['a', 1, null, ['b'], 'c'] })), [
     '/spaces/1',
     '/spaces/2',
     '/spaces/3',
@@ -78,30 +83,30 @@ t.test('types', async (t) => {
 })
 
 t.test('items', async (t) => {
-  t.same(faultPaths(readSeatPatch({ spaces: ['ok', '', 'a:b', ' a', '*'] })), [
+  t.same(faultPaths(seatPatchBody({ spaces: ['ok', '', 'a:b', ' a', '*'] })), [
     '/spaces/1',
     '/spaces/2',
     '/spaces/3',
     '/spaces/4',
   ])
-  t.same(faultPaths(readSeatPatch({ permissions: ['a:*', '*', 'a'] })), ['/permissions/0', '/permissions/2'])
+  t.same(faultPaths(seatPatchBody({ permissions: ['a:*', '*', 'a'] })), ['/permissions/0', '/permissions/2'])
   t.same(faultPaths(readApiKeyInput({ ...KEY, seats: ['A', '', '\ud800'] }, 0)), ['/seats/1', '/seats/2'])
 })
 
 t.test('duplicate items', async (t) => {
-  t.same(faultPaths(readSeatPatch({ spaces: ['a', 'b', 'a', 'a'] })), ['/spaces/2', '/spaces/3'])
-  t.same(faultPaths(readSeatPatch({ permissions: ['*', '*'] })), ['/permissions/1'])
+  t.same(faultPaths(seatPatchBody({ spaces: ['a', 'b', 'a', 'a'] })), ['/spaces/2', '/spaces/3'])
+  t.same(faultPaths(seatPatchBody({ permissions: ['*', '*'] })), ['/permissions/1'])
   t.same(faultPaths(readApiKeyInput({ ...KEY, seats: ['__proto__', '__proto__'] }, 0)), ['/seats/1'])
   t.equal(faultPaths(readApiKeyInput({ ...KEY, seats: ['constructor', 'toString', 'a', 'A'] }, 0)), null)
 })
 
 t.test('reports all faults up to a bound, and a huge body costs little', async (t) => {
-  t.equal(faultPaths(readSeatPatch({ spaces: Array(1).fill(1), permissions: Array(40).fill(1) }))?.length, 41)
-  t.equal(faultPaths(readSeatPatch({ spaces: Array(900).fill(1) }))?.length, 50)
-  t.equal(faultPaths(readSeatPatch({ spaces: Array(500_000).fill(1) }))?.length, 1)
-  t.equal(faultPaths(readSeatPatch({ spaces: Array(10_000).fill('a') }))?.length, 50)
+  t.equal(faultPaths(seatPatchBody({ spaces: Array(1).fill(1), permissions: Array(40).fill(1) }))?.length, 41)
+  t.equal(faultPaths(seatPatchBody({ spaces: Array(900).fill(1) }))?.length, 50)
+  t.equal(faultPaths(seatPatchBody({ spaces: Array(500_000).fill(1) }))?.length, 1)
+  t.equal(faultPaths(seatPatchBody({ spaces: Array(10_000).fill('a') }))?.length, 50)
   t.equal(
-    faultPaths(readSeatPatch(Object.fromEntries(Array.from({ length: 100_000 }, (_, at) => [`f${at}`, 1]))))
+    faultPaths(seatPatchBody(Object.fromEntries(Array.from({ length: 100_000 }, (_, at) => [`f${at}`, 1]))))
       ?.length,
     1,
   )
@@ -111,8 +116,8 @@ t.test('no more Seats, spaces and permissions than a decision supports', async (
   const many = (count: number, suffix = '') => Array.from({ length: count }, (_, at) => `n${at}${suffix}`)
   t.equal(faultPaths(readApiKeyInput({ ...KEY, seats: many(1000) }, 0)), null)
   t.same(faultPaths(readApiKeyInput({ ...KEY, seats: many(1001) }, 0)), ['/seats'])
-  t.equal(faultPaths(readSeatInput({ ...SEAT, spaces: many(10_000), permissions: many(10_000, ':a') })), null)
-  for (const read of [readSeatInput, readSeatPatch]) {
+  t.equal(faultPaths(seatBody({ ...SEAT, spaces: many(10_000), permissions: many(10_000, ':a') })), null)
+  for (const read of [seatBody, seatPatchBody]) {
     t.same(faultPaths(read({ ...SEAT, spaces: many(10_001) })), ['/spaces'])
     t.same(faultPaths(read({ ...SEAT, permissions: many(10_001, ':a') })), ['/permissions'])
   }

@@ -1,8 +1,14 @@
 import t from 'tap'
-import { readPage } from '../../../seats-admin/api/page.ts'
+import { PAGE, pageOf } from '../../../seats-admin/api/page.ts'
+import { readParameters } from '../../../seats-admin/api/parameters.ts'
 import { isRefusal } from '../../../seats-admin/index.ts'
 
 const ID = '01ARZ3NDEKTSV4RRFFQ69G5FAV'
+
+function readPage(query: string) {
+  const read = readParameters(query, PAGE)
+  return isRefusal(read) ? read : pageOf(read)
+}
 
 t.test('pages', async (t) => {
   t.strictSame(readPage(''), { limit: 20, after: null })

@@ -22,6 +22,14 @@ t.test('the endpoints and their required permissions', async (t) => {
       [`GET ${KEYS}`, 'api-keys:list'],
       [`GET ${KEY}`, 'api-keys:read'],
       [`DELETE ${KEY}`, 'api-keys:delete'],
+      ['GET /v1/users', 'users:list'],
+      ['GET /v1/users/{sub}', 'users:read'],
+      ['GET /v1/sessions', 'sessions:list'],
+      ['DELETE /v1/sessions/{id}', 'sessions:delete'],
+      ['POST /v1/blocks', 'blocks:create'],
+      ['GET /v1/blocks', 'blocks:list'],
+      ['DELETE /v1/blocks/{id}', 'blocks:delete'],
+      ['GET /v1/audit', 'audit:list'],
     ],
   )
 })

@@ -11,7 +11,11 @@ import {
   type Store,
 } from '../../../seats-admin/index.ts'
 import { ADMIN } from '../store/conformance.ts'
+import type { AdminReply } from '../../../seats-admin/api/endpoint.ts'
 import { open, temporaryFolder } from '../store/sqlite/support.ts'
+import { assertConforms } from '../../support/openapi.ts'
+import { problemBody } from '../../../src/http/server/problem.ts'
+import { Refusal } from '../../../src/model/errors.ts'
 
 export interface CallInput {
   readonly id?: string
@@ -20,6 +24,7 @@ export interface CallInput {
   readonly scope?: Scope
   readonly tenant?: string
   readonly by?: string
+  readonly ifMatch?: string
 }
 
 export interface CallResult {
@@ -28,6 +33,8 @@ export interface CallResult {
   readonly body: any
   /** Null for a 2xx. */
   readonly refused: AdminRefusal | null
+  /** The entity tag, where the response has one. */
+  readonly tag?: string
 }
 
 export interface Api {
@@ -65,11 +72,21 @@ export async function startApi(
     if (endpoint === undefined) throw new Error(`no endpoint ${name}`)
     const { id = '', query = '', scope = ADMIN, tenant = 'acme', by = 'alice' } = input
     const params = { id, seat_id: id }
-    const reply = await endpoint.handle({ params, query, body: input.body, caller: { tenant, by, scope } })
-    if (isRefusal(reply)) return { status: 0, body: undefined, refused: reply }
+    const ifMatch = input.ifMatch === undefined ? [] : [input.ifMatch]
+    const actor = { kind: 'user', name: null } as const
+    const caller = { tenant, by, scope, actor, requestId: 'test' }
+    const reply = await endpoint.handle({ params, query, body: input.body, ifMatch, caller })
+    const exchanged = { method: endpoint.method, target: endpoint.path + (query === '' ? '' : `?${query}`) }
+    if (isRefusal(reply)) {
+      assertRefusalConforms(exchanged, reply)
+      return { status: 0, body: undefined, refused: reply }
+    }
     // As serialized in the response.
-    const shown = reply.body === undefined ? undefined : JSON.parse(JSON.stringify(reply.body))
-    return { status: reply.status, body: shown, refused: null }
+    const text = reply.body === undefined ? '' : JSON.stringify(reply.body)
+    assertAnswerConforms(exchanged, reply, text, input.body)
+    const [, tag] = reply.headers ?? []
+    const shown = text === '' ? undefined : JSON.parse(text)
+    return { status: reply.status, body: shown, refused: null, ...(tag === undefined ? {} : { tag }) }
   }
 
   async function body(name: string, input?: CallInput) {
@@ -79,6 +96,27 @@ export async function startApi(
   }
 
   return api
+}
+
+type Asked = { readonly method: string; readonly target: string }
+
+function assertRefusalConforms(asked: Asked, { refused, detail, faults }: AdminRefusal): void {
+  const refusal = new Refusal(refused, detail, { faults })
+  const headers = { 'x-request-id': '1', 'content-type': 'application/problem+json' }
+  assertConforms({ ...asked, status: refusal.status, headers, body: problemBody(refusal, '1') })
+}
+
+function assertAnswerConforms(asked: Asked, reply: AdminReply, body: string, input: unknown): void {
+  const { status, headers: [name = '', value] = [] } = reply
+  const type = 'application/json'
+  const sent = input === undefined ? {} : { sent: { type, body: JSON.stringify(input) } }
+  assertConforms({
+    ...asked,
+    status,
+    headers: { 'x-request-id': '1', 'content-type': type, [name]: value },
+    body,
+    ...sent,
+  })
 }
 
 export const SEATS = '/v1/seats'

@@ -13,6 +13,7 @@ import {
 } from '../../../seats-admin/index.ts'
 import { hashApiKey, parseApiKey } from '../../../seats-admin/model/api-key.ts'
 import { seatSize } from '../../../seats-admin/model/seat.ts'
+import type { SignedInIdentity } from '../../../seats-admin/model/user.ts'
 import { isUlid } from '../../../seats-admin/model/ulid.ts'
 
 export const ADMIN: Scope = { space: 'admin', admin: true, all: true, permissions: ['*'] }
@@ -23,6 +24,10 @@ export function inSpace(space: string, ...permissions: string[]): Scope {
 
 export function writer(scope: Scope = ADMIN, now = Date.now(), tenant = 'acme'): Writer {
   return { tenant, by: 'alice', scope, now }
+}
+
+export function signedIn(sub: string, at = 1): SignedInIdentity {
+  return { sub, email: null, name: null, at }
 }
 
 /** The result; throws on a refusal. */
@@ -73,10 +78,12 @@ export function conformance(t: Test, openStore: (t: Test) => Promise<Store>): vo
     t.same(await store.listSeats('acme', { limit: 1, after: null, scope: ADMIN }), {
       data: [],
       hasMore: false,
+      next: null,
     })
     t.same(await store.listApiKeys('acme', { limit: 1, after: null, scope: ADMIN }), {
       data: [],
       hasMore: false,
+      next: null,
     })
   })
 
@@ -92,6 +99,7 @@ export function conformance(t: Test, openStore: (t: Test) => Promise<Store>): vo
       id: made.value.id,
       tenant: 'acme',
       name: 'Viewer',
+      version: 1,
       spaces: ['b', 'a'],
       permissions: ['z:z', '*'],
       createdBy: 'alice',
@@ -208,7 +216,7 @@ export function conformance(t: Test, openStore: (t: Test) => Promise<Store>): vo
     for (const patch of [{}, { spaces: ['two'] }, { permissions: [] }, { name: 'Watcher' }]) {
       const was = done(await store.readSeat('acme', before.id, ADMIN))
       const now = done(await store.updateSeat(as, before.id, patch)).value
-      t.same(now, { ...was, ...patch, updatedBy: 'bob', updatedAt: 5000 })
+      t.same(now, { ...was, ...patch, version: was.version + 1, updatedBy: 'bob', updatedAt: 5000 })
       t.same(await store.readSeat('acme', before.id, ADMIN), now)
     }
   })
@@ -404,11 +412,13 @@ export function conformance(t: Test, openStore: (t: Test) => Promise<Store>): vo
       id: shown.id,
       tenant: 'acme',
       name: 'ci',
+      version: 1,
       seats: ['B', 'A'],
       createdBy: 'alice',
       createdAt: 77,
       expiresAt: 99,
       revokedAt: null,
+      lastUsedAt: null,
     }
     t.same(shown, expected)
     t.same(await store.readApiKey('acme', shown.id, ADMIN), expected)
@@ -427,6 +437,64 @@ export function conformance(t: Test, openStore: (t: Test) => Promise<Store>): vo
     t.equal((await store.apiKeyById('acme', id)).value?.revokedAt, 1000)
     t.equal(done(await store.readApiKey('acme', id, ADMIN)).revokedAt, 1000)
     t.equal((await store.listApiKeys('acme', { limit: 9, after: null, scope: ADMIN })).data.length, 1)
+  })
+
+  test('the last use of a key never moves back, and changes nothing else', async (t, store) => {
+    await seat(store, 'A')
+    const [one, two, never] = [await key(store, ['A']), await key(store, ['A']), await key(store, [])]
+    const head = await store.changesSince(null)
+    const used = async (id: string) => done(await store.readApiKey('acme', id, ADMIN)).lastUsedAt
+    const use = (id: string, at: number, tenant = 'acme') => ({ tenant, id, at })
+    await store.recordKeyUse([])
+    await store.recordKeyUse([use(one.id, 500), use(two.id, 300), use(two.id, 400), use(two.id, 350)])
+    t.same([await used(one.id), await used(two.id), await used(never.id)], [500, 400, null])
+    await store.recordKeyUse([use(one.id, 499), use(two.id, 401)])
+    t.same([await used(one.id), await used(two.id)], [500, 401])
+    const unknown = [MISSING, '', '\0', '\ud800', "' OR 1=1 --"].map((id) => use(id, 900))
+    await store.recordKeyUse([
+      ...unknown,
+      use(one.id, 900, 'globex'),
+      use(one.id, 900, '\0'),
+      use(two.id, 402),
+    ])
+    t.same([await used(one.id), await used(two.id)], [500, 402], 'unknown keys are ignored')
+    done(await store.revokeApiKey(writer(ADMIN, 700), two.id))
+    await store.recordKeyUse([use(two.id, 800)])
+    t.same(await used(two.id), 800, 'also of a revoked key: a late report of earlier use')
+    const { data } = await store.listApiKeys('acme', { limit: 9, after: null, scope: ADMIN })
+    t.same(
+      data.map(({ lastUsedAt }) => lastUsedAt),
+      [500, 800, null],
+    )
+    const granting = {
+      limit: 9,
+      after: null,
+      scope: ADMIN,
+      grant: { permission: 'a:b', space: null, now: 1 },
+    }
+    t.match((await store.listApiKeys('acme', granting)).data, [{ id: one.id, lastUsedAt: 500 }])
+    t.equal((await store.changesSince(head.head)).changes?.length, 1, 'only the revocation is in the feed')
+  })
+
+  test('concurrent batches of the same keys in different orders are all recorded', async (t, store) => {
+    const ids: string[] = []
+    for (let at = 0; at < 60; at++) ids.push((await key(store, [])).id)
+    await Promise.all(
+      Array.from({ length: 12 }, (_, round) =>
+        store.recordKeyUse(
+          (round % 2 === 0 ? ids : ids.toReversed()).map((id, at) => ({
+            tenant: 'acme',
+            id,
+            at: round * 100 + at,
+          })),
+        ),
+      ),
+    )
+    const { data } = await store.listApiKeys('acme', { limit: 100, after: null, scope: ADMIN })
+    t.same(
+      data.map(({ lastUsedAt }) => lastUsedAt),
+      ids.map((_, at) => Math.max(1000 + at, 1100 + 59 - at)),
+    )
   })
 
   test('a key has Seats by id: it follows a rename, and a new Seat of the name does not revive it', async (t, store) => {
@@ -703,7 +771,7 @@ export function conformance(t: Test, openStore: (t: Test) => Promise<Store>): vo
       after: '7ZZZZZZZZZZZZZZZZZZZZZZZZZ',
       scope: ADMIN,
     })
-    t.same(past, { data: [], hasMore: false })
+    t.same(past, { data: [], hasMore: false, next: null })
   })
 
   test('pages stay correct while Seats are created and deleted', async (t, store) => {
@@ -736,22 +804,22 @@ export function conformance(t: Test, openStore: (t: Test) => Promise<Store>): vo
       (await store.listSeats('acme', { limit: 9, after: null, scope: ADMIN })).data.map(
         (each) => each.memberCount,
       )
-    await store.recordMember('acme', 'ann', [a, b, a])
-    await store.recordMember('acme', 'ben', [a])
+    await store.recordSignIn('acme', signedIn('ann'), [a, b, a])
+    await store.recordSignIn('acme', signedIn('ben'), [a])
     t.same(await counts(), [2, 1])
-    await store.recordMember('acme', 'ben', [a])
+    await store.recordSignIn('acme', signedIn('ben'), [a])
     t.same(await counts(), [2, 1], 'each user once')
-    await store.recordMember('acme', 'ann', [b])
+    await store.recordSignIn('acme', signedIn('ann'), [b])
     t.same(await counts(), [1, 1], 'the latest sign-in counts')
-    await store.recordMember('acme', 'ann', [MISSING, a])
+    await store.recordSignIn('acme', signedIn('ann'), [MISSING, a])
     t.same(await counts(), [2, 0], 'a deleted Seat is skipped')
-    await store.recordMember('globex', 'ann', [a])
+    await store.recordSignIn('globex', signedIn('ann'), [a])
     t.same(await counts(), [2, 0], 'tenants are separate')
     done(await store.deleteSeat(writer(), a))
     const again = (await seat(store, 'A')).id
     t.same(await counts(), [0, 0], 'members are deleted with their Seat')
-    await store.recordMember('acme', 'ann', [again])
-    await store.recordMember('acme', 'ann', [])
+    await store.recordSignIn('acme', signedIn('ann'), [again])
+    await store.recordSignIn('acme', signedIn('ann'), [])
     t.same(await counts(), [0, 0])
   })
 
@@ -817,7 +885,7 @@ export function conformance(t: Test, openStore: (t: Test) => Promise<Store>): vo
       t.same({ ...read, createdBy: by, updatedBy: by }, { ...again.value, createdBy: by, updatedBy: by })
       const { id } = await key(store, [], { ...writer(), by })
       t.equal(refused(await store.readApiKey('acme', id, ADMIN)), 'not refused')
-      await store.recordMember('acme', by, [made.value.id, '\0', '\ud800'])
+      await store.recordSignIn('acme', signedIn(by), [made.value.id, '\0', '\ud800'])
     }
     const { data } = await store.listSeats('acme', { limit: 9, after: null, scope: ADMIN })
     t.same(

@@ -5,7 +5,7 @@
 
 import type { Test } from 'tap'
 import { type Store, StoreUnavailable } from '../../../seats-admin/index.ts'
-import { ADMIN, BEGINNING, done, refused, writer } from './conformance.ts'
+import { ADMIN, BEGINNING, done, refused, signedIn, writer } from './conformance.ts'
 
 /** An empty store, and another process that can lock it. */
 export interface Lockable {
@@ -56,7 +56,7 @@ export function locked(t: Test, fresh: (t: Test) => Promise<Lockable>): void {
     t.ok(many.every((each) => each.status === 'rejected' && each.reason instanceof StoreUnavailable))
     await t.rejects(store.updateSeat(writer(), id, {}), StoreUnavailable)
     await t.rejects(store.revokeApiKey(writer(), id), StoreUnavailable)
-    await t.rejects(store.recordMember('acme', 'ann', [id]), StoreUnavailable)
+    await t.rejects(store.recordSignIn('acme', signedIn('ann'), [id]), StoreUnavailable)
 
     const second = await place.open(1500)
     t.equal((await second.seatById('acme', id)).value?.name, 'A', 'a new gateway can start')

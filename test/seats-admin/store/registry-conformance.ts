@@ -71,6 +71,18 @@ export function registryConformance(t: Test, openStore: (t: Test) => Promise<Sto
     t.equal((await list.follow('a', 8, head, head.seq)).registered, true)
   })
 
+  registered('a sign of life carries the hash of the tables, or none', async (t, _, list) => {
+    await list.register('a', 'a')
+    t.match(await list.instances(), [{ config: null }], 'not known before the first')
+    const shown = async () => (await list.instances())[0]?.config
+    await list.follow('a', 1, null, 0, '3f2a8c01d9e4')
+    t.equal(await shown(), '3f2a8c01d9e4')
+    await list.follow('a', 2, null, 0, '000000000001')
+    t.equal(await shown(), '000000000001', 'another after a reload')
+    await list.follow('a', 2, null, 0, '3f2a8c01d9e4')
+    t.equal(await shown(), '000000000001', 'a late beat has no effect')
+  })
+
   registered('a silent instance is removed, and no other', async (t, _, list) => {
     for (const id of ['a', 'b', 'c']) await list.register(id, id)
     await list.follow('a', 1, null, 0)

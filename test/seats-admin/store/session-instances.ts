@@ -2,6 +2,7 @@
 
 import type { Test } from 'tap'
 import type { Rotation, Store, StoredSession } from '../../../seats-admin/index.ts'
+import { ADMIN, writer } from './conformance.ts'
 import {
   browserSession,
   family,
@@ -52,6 +53,17 @@ export async function useAtOnce(t: Test, stores: readonly Store[], rounds: numbe
   }
 }
 
+/** For a store whose session of alice was created by an earlier version. */
+export async function sessionsFromBefore(t: Test, store: Store): Promise<void> {
+  const id = 'A'.repeat(22)
+  const page = { limit: 9, after: null, user: 'alice', now: NOW }
+  t.match((await store.listSessions('acme', page)).data, [{ id, kind: 'browser', createdAt: null }])
+  t.match(await store.sessions.sessionById('acme', id), { providerSession: null, sealed: 'sealed' })
+  t.equal(await store.sessions.endSome('acme', { providerSession: hash() }, NOW, 9), null)
+  t.match(await store.sessions.endSome('acme', { user: 'alice' }, NOW, 9), { changes: [{ key: id }] })
+  t.match((await store.sessions.readSession('acme', id)).value, { endedAt: NOW })
+}
+
 export function sessionInstances(t: Test, place: (t: Test) => Promise<Opener>): void {
   const test = (name: string, run: (t: Test, one: Store, other: Store) => Promise<void>) =>
     t.test(name, async (t) => run(t, ...(await two(await place(t)))))
@@ -72,6 +84,81 @@ export function sessionInstances(t: Test, place: (t: Test) => Promise<Opener>): 
       t.equal((await sessions.rotate('acme', session.id, proof, next, NOW)).outcome, 'rotated')
       good = next
     }
+  })
+
+  test('live sessions in pages, in the same order at both stores', async (t, one, other) => {
+    const users = ['alice', '\ud800', 'x'.repeat(255)]
+    const made = users.flatMap((user) => [
+      family({ user }),
+      browserSession({ user, createdAt: null }),
+      family({ user }),
+    ])
+    const [gone] = made
+    const others = [family({ expiresAt: NOW }), family({ tenant: 'globex' })]
+    for (const each of [...made, ...others]) await one.sessions.create(each)
+    await other.sessions.end('acme', gone?.id ?? '', NOW)
+    const live = made.slice(1)
+    for (const store of [one, other])
+      for (const user of [null, ...users]) {
+        const found: string[] = []
+        for (let more = true; more;) {
+          const page = { limit: 2, after: found.at(-1) ?? null, user, now: NOW }
+          const { data, hasMore } = await store.listSessions('acme', page)
+          found.push(...data.map(({ id }) => id))
+          more = hasMore
+        }
+        const wanted = live.filter((each) => user === null || each.user === user).map(({ id }) => id)
+        t.same(found, wanted.toSorted(), JSON.stringify(user))
+      }
+    const all = { limit: 100, after: null, user: null, now: NOW }
+    for (const { id, user, email, createdAt, expiresAt, kind } of (await one.listSessions('acme', all))
+      .data) {
+      const row = live.find((each) => each.id === id)
+      t.strictSame(
+        [user, email, createdAt, expiresAt],
+        [row?.user, row?.email, row?.createdAt, row?.expiresAt],
+      )
+      t.equal(kind, row?.cookieHash === null ? 'program' : 'browser')
+    }
+  })
+
+  test('an administrator ends a session', async (t, one, other) => {
+    const session = browserSession()
+    await one.sessions.create(session)
+    for (const now of [NOW, NOW + 5]) {
+      const ended = await other.endSession(writer(ADMIN, now), session.id)
+      t.match(ended, { value: null, changes: [{ tenant: 'acme', kind: 'session', key: session.id }] })
+      t.match(await one.sessions.sessionById('acme', session.id), { endedAt: NOW, sealed: '' })
+    }
+    t.equal((await fedSessions(one)).length, 2)
+    for (const id of ['A'.repeat(22), '', '\0', '\ud800'])
+      t.match(await one.endSession(writer(), id), { refused: 'session_not_found' })
+  })
+
+  test('a logout and a sign-in at once: the session ends, or its sign-in sees the logout', async (t, one, other) => {
+    for (let round = 0; round < 40; round++) {
+      const [providerSession, token] = [hash(), hash()]
+      const user = `user ${round}`
+      const session = browserSession({ providerSession, user })
+      const signIn = async () => {
+        await one.sessions.create(session)
+        return one.sessions.loggedOutSince('acme', { digest: token, since: NOW })
+      }
+      const logout = async () => {
+        await other.sessions.recordLogout('acme', token, NOW)
+        const subject = round % 2 === 0 ? { providerSession } : { user }
+        return other.sessions.endSome('acme', subject, NOW, 10)
+      }
+      const [isSeen] = await Promise.all([signIn(), logout()])
+      const found = await other.sessions.sessionById('acme', session.id)
+      t.ok(isSeen || found?.endedAt === NOW, `round ${round}`)
+    }
+  })
+
+  test('of twenty records of one logout token exactly one is the first', async (t, one, other) => {
+    const token = hash()
+    const first = await atOnce([one, other], 20, ({ sessions }) => sessions.recordToken('acme', token, NOW))
+    t.equal(first.filter((each) => each).length, 1)
   })
 
   test('of twenty claims exactly one succeeds', async (t, one, other) => {

@@ -7,7 +7,7 @@ import { type Store, StoreUnavailable } from '../../../../seats-admin/index.ts'
 import { startPostgres } from '../../../support/servers/postgres.ts'
 import { startTcpProxy } from '../../../support/servers/proxy.ts'
 import { until } from '../../../support/servers/wait.ts'
-import { ADMIN, BEGINNING, done, refused, writer } from '../conformance.ts'
+import { ADMIN, BEGINNING, done, refused, signedIn, writer } from '../conformance.ts'
 import { databaseOf, emptyDatabase, open } from './support.ts'
 
 const server = await startPostgres(t)
@@ -33,7 +33,7 @@ function calls(store: Store, id: string, beat: number): Promise<unknown>[] {
     store.listSeats('acme', page),
     store.readSeat('acme', id, ADMIN),
     store.updateSeat(writer(), id, {}),
-    store.recordMember('acme', `user ${beat}`, [id]),
+    store.recordSignIn('acme', signedIn(`user ${beat}`), [id]),
     store.registry?.instances() ?? Promise.reject(new Error('no registry')),
     store.registry?.follow('a', beat, null, 0) ?? Promise.reject(new Error('no registry')),
   ]

@@ -16,6 +16,7 @@ import { reservePort } from '../../../support/servers/ports.ts'
 import { startPostgres } from '../../../support/servers/postgres.ts'
 import { ADMIN, done, writer } from '../conformance.ts'
 import { databaseOf, emptyDatabase, open } from './support.ts'
+import { allUsers } from '../user-conformance.ts'
 
 const server = await startPostgres(t)
 const page = { limit: 100, after: null, scope: ADMIN }
@@ -90,6 +91,53 @@ t.test('connections that apply the same migration at once apply it once', async 
   const why = `has version ${steps.length}, from a newer Seatgate; this one supports up to ${MIGRATIONS.length}`
   t.match(await refusalOf(t, url), why)
 })
+
+t.test('a store from before users were listed, with an instance of that version', async (t) => {
+  const url = await emptyDatabase(server)
+  const connection = await connect(t, url)
+  await migrate(connection, MIGRATIONS.slice(0, 3))
+  const query = (text: string) => server.query(`SET search_path = seatgate; ${text}`, [], databaseOf(url))
+  const member = (sub: string) =>
+    `INSERT INTO members VALUES ('acme', sha256('${sub}'), 'a');
+     UPDATE seats SET member_count = member_count + 1 WHERE id = 'a'`
+  await query(`INSERT INTO seats (tenant, id, name, spaces, permissions, created_by, created_at)
+    VALUES ('acme', 'a', 'A', '["one"]', '["x:y"]', 'alice', 1); ${member('ann')}`)
+  const store = await open(t, { url })
+  await query(member('ben'))
+  t.same(await allUsers(store), [], 'the former version kept only digests')
+  const ann = { sub: 'ann', email: 'ann@example.org', name: null, at: 7 }
+  await store.recordSignIn('acme', ann, ['a'])
+  await store.recordSignIn('acme', { ...ann, sub: 'ben' }, [])
+  t.match(await allUsers(store), [
+    { sub: 'ann', email: 'ann@example.org', lastSignIn: 7, seats: ['A'] },
+    { sub: 'ben', seats: [] },
+  ])
+  t.match((await store.listSeats('acme', page)).data, [{ memberCount: 1 }], 'none is counted twice')
+})
+
+t.test(
+  'a store from before the use of API keys was recorded, with an instance of that version',
+  async (t) => {
+    const url = await emptyDatabase(server)
+    await migrate(await connect(t, url), MIGRATIONS.slice(0, 4))
+    const insert = (id: string) =>
+      server.query(
+        `INSERT INTO seatgate.api_keys (tenant, id, name, hash, created_by, created_at, expires_at)
+       VALUES ('acme', '${id}', 'ci', '', 'alice', 1, NULL)`,
+        [],
+        databaseOf(url),
+      )
+    await insert('j')
+    const store = await open(t, { url })
+    await insert('k')
+    await store.recordKeyUse([{ tenant: 'acme', id: 'k', at: 5 }])
+    const keys = (await store.listApiKeys('acme', page)).data
+    t.match(keys, [
+      { id: 'j', lastUsedAt: null },
+      { id: 'k', lastUsedAt: 5 },
+    ])
+  },
+)
 
 t.test('a failed migration leaves the store unchanged', async (t) => {
   const url = await emptyDatabase(server)

@@ -6,7 +6,7 @@ import { startPostgres } from '../../../support/servers/postgres.ts'
 import { startTcpProxy } from '../../../support/servers/proxy.ts'
 import { until } from '../../../support/servers/wait.ts'
 import { BEGINNING, done, writer } from '../conformance.ts'
-import { emptyDatabase, open } from './support.ts'
+import { databaseOf, emptyDatabase, open } from './support.ts'
 
 const server = await startPostgres(t)
 
@@ -99,4 +99,25 @@ t.test('many instances send beats and follow at once', async (t) => {
   const all = Array.from({ length: 100 }, (_, at) => at + 1)
   for (const seen of await Promise.all(followers)) t.same(seen, all)
   for (const { beat, applied } of (await store.registry?.instances()) ?? []) t.ok(beat > 1 && applied <= 100)
+})
+
+/** As version 0.1 before the column `config` wrote them. */
+const OLD_REGISTER = `INSERT INTO seatgate.instances (id, name, beat, applied, seen_at)
+  VALUES ('old', 'old', 0, 0, clock_timestamp())
+  ON CONFLICT (id) DO UPDATE SET name = excluded.name, seen_at = excluded.seen_at`
+const OLD_BEAT = `UPDATE seatgate.instances SET beat = 1, applied = 0, seen_at = clock_timestamp()
+  WHERE id = 'old' AND beat < 1 RETURNING 1 AS done`
+
+t.test('an instance of an older version goes on beside new ones', async (t) => {
+  const url = await emptyDatabase(server)
+  const registry = await registryOf(t, url)
+  const database = databaseOf(url)
+  await server.query(OLD_REGISTER, [], database)
+  t.same(await server.query(OLD_BEAT, [], database), [{ done: 1 }])
+  await registry.register('new', 'new')
+  await registry.follow('new', 1, null, 0, '3f2a8c01d9e4')
+  t.match(await registry.instances(), [
+    { id: 'new', config: '3f2a8c01d9e4' },
+    { id: 'old', beat: 1, config: null },
+  ])
 })

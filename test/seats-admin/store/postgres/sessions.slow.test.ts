@@ -16,7 +16,7 @@ import {
   sessionStoreConformance,
   underTest,
 } from '../session-conformance.ts'
-import { sessionInstances, two, useAtOnce } from '../session-instances.ts'
+import { sessionInstances, sessionsFromBefore, two, useAtOnce } from '../session-instances.ts'
 import { databaseOf, emptyDatabase, open } from './support.ts'
 
 const server = await startPostgres(t)
@@ -63,4 +63,20 @@ t.test('a store from before sessions existed', async (t) => {
   const replay = await store.sessions.rotate('acme', session.id, proof, hash(), NOW)
   t.equal(replay.outcome === 'replayed' && replay.committed.seq, 2, 'the feed continues')
   t.strictSame((await store.changesSince(head)).changes?.length, 1)
+})
+
+t.test('a store with sessions from before they remembered the session at the provider', async (t) => {
+  const url = await emptyDatabase(server)
+  const connection = await Connection.open(parseUrl(url), sessionOf(10_000))
+  await migrate(
+    connection,
+    MIGRATIONS.slice(
+      0,
+      MIGRATIONS.findIndex((step) => step.includes('provider_logouts')),
+    ),
+  )
+  await connection.run(`INSERT INTO sessions (tenant, id, cookie_hash, sub, hash_perm, issued_at, renew_at, expires_at, sealed)
+    VALUES ('acme', 'AAAAAAAAAAAAAAAAAAAAAA', '\\x01', '"alice"', '[]', 1, 2, ${NOW + 1}, 'sealed')`)
+  await connection.close()
+  await sessionsFromBefore(t, await open(t, { url }))
 })

@@ -2,7 +2,7 @@
 
 import t from 'tap'
 import { startPostgres } from '../../../support/servers/postgres.ts'
-import { ADMIN, BEGINNING, done, writer } from '../conformance.ts'
+import { ADMIN, BEGINNING, done, signedIn, writer } from '../conformance.ts'
 import { emptyDatabase, open } from './support.ts'
 
 t.test('the number of statements of each call', async (t) => {
@@ -29,7 +29,7 @@ t.test('the number of statements of each call', async (t) => {
     listApiKeys: [1, () => store.listApiKeys('acme', page)],
     updateSeat: [4, () => store.updateSeat(as, id, { permissions: ['a:b'] })],
     createApiKey: [4, make],
-    'a sign-in like the last one': [1, () => store.recordMember('acme', 'ann', [])],
+    'a sign-in like the last one': [1, () => store.recordSignIn('acme', signedIn('ann'), [])],
   }
   for (const [name, [, call]] of Object.entries(calls)) {
     await call()

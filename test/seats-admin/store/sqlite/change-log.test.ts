@@ -13,7 +13,7 @@ t.test('the newest 10,000 changes are kept, numbered without gaps', async (t) =>
   const log = new ChangeLog(database)
   const changes = Array.from({ length: 3000 }, (_, at) => ({
     tenant: 'acme',
-    kind: 'seat' as const,
+    kind: 'session' as const,
     key: `${at}`,
   }))
   const seqs = [1, 2, 3, 4].map(() => {

@@ -9,6 +9,8 @@ import t from 'tap'
 import { openSqliteStore } from '../../../../seats-admin/index.ts'
 import { MIGRATIONS, mark, migrate } from '../../../../seats-admin/store/sqlite/migrations.ts'
 import { ADMIN, BEGINNING } from '../conformance.ts'
+import { grantOf } from '../grant-conformance.ts'
+import { allUsers } from '../user-conformance.ts'
 import { open, temporaryFolder } from './support.ts'
 
 t.test('six processes that create the store at once create one store', async (t) => {
@@ -86,6 +88,48 @@ t.test('a store from before marks existed', async (t) => {
     if (copy !== path)
       t.equal((await store.changesSince(positions[0] ?? null)).changes, null, 'two histories')
   }
+})
+
+t.test('the members of a store from before users were listed become users', async (t) => {
+  const path = join(temporaryFolder(t), 'seatgate.db')
+  const database = new DatabaseSync(path)
+  mark(database)
+  migrate(database, MIGRATIONS.slice(0, 5))
+  database.exec(`PRAGMA journal_mode = WAL;
+    INSERT INTO seats (tenant, id, name, spaces, permissions, created_by, created_at)
+      VALUES ('acme', 'a', 'A', '["one"]', '["x:y"]', 'alice', 1), ('acme', 'b', 'B', '["two"]', '[]', 'alice', 1);
+    INSERT INTO members VALUES ('acme', 'ann', 'a'), ('acme', 'ann', 'b'), ('acme', 'ben', 'b')`)
+  database.close()
+  const store = await open(t, { path })
+  const known = { email: null, name: null, lastSignIn: null }
+  t.same(await allUsers(store), [
+    { sub: 'ann', ...known, seats: ['A', 'B'] },
+    { sub: 'ben', ...known, seats: ['B'] },
+  ])
+  t.same(
+    (await allUsers(store, { grant: grantOf('x:y') })).map(({ sub }) => sub),
+    ['ann'],
+  )
+  await store.recordSignIn('acme', { sub: 'ben', email: 'ben@example.org', name: null, at: 7 }, ['b'])
+  t.match(await store.readUser('acme', 'ben', ADMIN), {
+    email: 'ben@example.org',
+    lastSignIn: 7,
+    seats: ['B'],
+  })
+})
+
+t.test('the API keys of a store from before their use was recorded', async (t) => {
+  const path = join(temporaryFolder(t), 'seatgate.db')
+  const database = new DatabaseSync(path)
+  mark(database)
+  migrate(database, MIGRATIONS.slice(0, 6))
+  database.exec(`PRAGMA journal_mode = WAL;
+    INSERT INTO api_keys VALUES ('acme', 'k', 'ci', x'00', 'alice', 1, NULL, NULL)`)
+  database.close()
+  const store = await open(t, { path })
+  t.match(await store.readApiKey('acme', 'k', ADMIN), { name: 'ci', lastUsedAt: null })
+  await store.recordKeyUse([{ tenant: 'acme', id: 'k', at: 5 }])
+  t.match(await store.readApiKey('acme', 'k', ADMIN), { name: 'ci', lastUsedAt: 5 })
 })
 
 t.test('a failed migration leaves the store unchanged', async (t) => {

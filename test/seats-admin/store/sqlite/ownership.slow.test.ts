@@ -8,6 +8,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { openSqliteStore, type Store, StoreUnavailable } from '../../../../seats-admin/index.ts'
+import { mark, MIGRATIONS, migrate } from '../../../../seats-admin/store/sqlite/migrations.ts'
 import { done, writer } from '../conformance.ts'
 import { open, temporaryFolder } from './support.ts'
 
@@ -121,8 +122,7 @@ t.test(
 
 t.test('a store that names no gateway is taken while another program has it open', async (t) => {
   for (const old of [false, true]) {
-    const path = await empty(t)
-    if (old) makeOld(path)
+    const path = old ? fromBeforeOwners(t) : await empty(t)
     const reader = new DatabaseSync(path, { readOnly: true })
     t.teardown(() => reader.close())
     reader.prepare('SELECT * FROM counter').all()
@@ -135,11 +135,15 @@ t.test('a store that names no gateway is taken while another program has it open
   }
 })
 
-/** Restores the schema from before owners existed. */
-function makeOld(path: string): void {
+/** A store of the version before owners. */
+function fromBeforeOwners(t: Test): string {
+  const path = join(temporaryFolder(t), 'seatgate.db')
   const database = new DatabaseSync(path)
-  database.exec('DROP INDEX administrators; ALTER TABLE counter DROP COLUMN owner; PRAGMA user_version = 3')
+  mark(database)
+  const owners = MIGRATIONS.findIndex((step) => step.includes('ADD COLUMN owner'))
+  migrate(database, MIGRATIONS.slice(0, owners))
   database.close()
+  return path
 }
 
 t.test('the store of another gateway is moved into its place: superseded permanently', async (t) => {

@@ -14,7 +14,7 @@ import {
   sessionStoreConformance,
   underTest,
 } from '../session-conformance.ts'
-import { sessionInstances } from '../session-instances.ts'
+import { sessionInstances, sessionsFromBefore } from '../session-instances.ts'
 import { open, temporaryFolder } from './support.ts'
 
 t.jobs = 4
@@ -53,4 +53,21 @@ t.test('a store from before sessions existed', async (t) => {
   const replay = await store.sessions.rotate('acme', session.id, proof, hash(), NOW)
   t.equal(replay.outcome === 'replayed' && replay.committed.seq, 2, 'the feed continues')
   t.strictSame((await store.changesSince(head)).changes?.length, 1)
+})
+
+t.test('a store with sessions from before they remembered the session at the provider', async (t) => {
+  const path = join(temporaryFolder(t), 'seatgate.db')
+  const database = new DatabaseSync(path)
+  mark(database)
+  migrate(
+    database,
+    MIGRATIONS.slice(
+      0,
+      MIGRATIONS.findIndex((step) => step.includes('provider_logouts')),
+    ),
+  )
+  database.exec(`INSERT INTO sessions (tenant, id, cookie_hash, sub, hash_perm, issued_at, renew_at, expires_at, sealed)
+    VALUES ('acme', 'AAAAAAAAAAAAAAAAAAAAAA', x'01', '"alice"', '[]', 1, 2, ${NOW + 1}, 'sealed'); PRAGMA journal_mode = WAL`)
+  database.close()
+  await sessionsFromBefore(t, await open(t, { path }))
 })

@@ -1,0 +1,60 @@
+/** `/v1/audit`. */
+
+import { AUDIT_ACTIONS, type AuditAction } from '../model/audit.ts'
+import { oneOf } from '../model/json-schema.ts'
+import { auditPage } from './audit-view.ts'
+import { parseDateTime } from './date-time.ts'
+import { type AdminDeps, type AdminEndpoint, endpoint } from './endpoint.ts'
+import { limitOf, limitParameter } from './page.ts'
+import { formatted, idOf, someText } from './parameters.ts'
+
+const PARAMETERS = {
+  limit: limitParameter,
+  after: idOf('the last item before the page', 'The id of the last entry of the page before.'),
+  since: formatted('moment', 'Entries from this moment on.'),
+  until: formatted('moment', 'Entries from before this moment.'),
+  action: {
+    schema: oneOf(AUDIT_ACTIONS, 'Entries of this action.'),
+    accepts: isAction,
+    otherwise: `must be one of ${AUDIT_ACTIONS.join(', ')}`,
+  },
+  actor: someText('Entries of the changes that the actor of this id made.', 'must be an id'),
+  target: someText('Entries of the changes of the target of this id.', 'must be an id'),
+}
+
+export function auditEndpoints(deps: AdminDeps): AdminEndpoint[] {
+  return [
+    endpoint({
+      method: 'GET',
+      path: '/v1/audit',
+      permission: 'audit:list',
+      operation: 'listAudit',
+      summary: 'Lists the changes of Seats, API keys, blocks and sessions that the caller may see.',
+      query: PARAMETERS,
+      answers: { 200: auditPage },
+      codes: [],
+      async handle({ query, caller: { tenant, scope } }) {
+        const { after, since, until, action, actor, target } = query
+        const { data, hasMore } = await deps.store.audit.list(tenant, {
+          limit: limitOf(query),
+          after,
+          since: timeOf(since),
+          until: timeOf(until),
+          action: action !== null && isAction(action) ? action : null,
+          actor,
+          target,
+          scope,
+        })
+        return { status: 200, body: { data, has_more: hasMore } }
+      },
+    }),
+  ]
+}
+
+function isAction(text: string): text is AuditAction {
+  return AUDIT_ACTIONS.some((each) => each === text)
+}
+
+function timeOf(text: string | null): number | null {
+  return text === null ? null : parseDateTime(text)
+}

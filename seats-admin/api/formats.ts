@@ -1,0 +1,100 @@
+/** The formats of texts in bodies: how each is checked, and how the OpenAPI document and the manual describe it. */
+
+import type { JsonSchema } from '../model/json-schema.ts'
+import { EVERY_PERMISSION, isPermission, PERMISSION } from '../model/permission.ts'
+import { isSpaceId, SPACE_ID } from '../model/space.ts'
+import { parseDateTime } from './date-time.ts'
+import { isName, MAX_LENGTH } from './name.ts'
+
+export interface Format {
+  readonly accepts: (text: string) => boolean
+  /** The message for other texts. */
+  readonly otherwise: string
+  /** In standard keywords. It matches each text that `accepts` does; `meaning` says what it cannot say. */
+  readonly keywords: JsonSchema
+  readonly meaning: string
+}
+
+/** A line without control characters, and without white space at its ends, as `isName` has it. */
+const NAME =
+  '^[^\\s\\u0000-\\u001f\\u007f-\\u009f]' +
+  '(?:[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*[^\\s\\u0000-\\u001f\\u007f-\\u009f])?$'
+
+const MOMENT = {
+  accepts: (text: string) => parseDateTime(text) !== null,
+  otherwise: 'must be a date-time with an offset (RFC 3339)',
+  keywords: { format: 'date-time' },
+}
+
+export const FORMATS = {
+  name: {
+    accepts: isName,
+    otherwise:
+      'must be 1 to 256 characters, without control characters, and without leading or trailing white space',
+    keywords: { minLength: 1, maxLength: MAX_LENGTH, pattern: NAME },
+    meaning: `1 to ${MAX_LENGTH} characters (code points, no lone surrogate), without control characters, U+2028 and U+2029, and without leading or trailing white space`,
+  },
+  space: {
+    accepts: isSpaceId,
+    otherwise: 'must be a space id: up to 128 of A-Z a-z 0-9 . _ ~ -, beginning with a letter or a digit',
+    keywords: { pattern: SPACE_ID.source },
+    meaning: 'space id: 1 to 128 of `A-Z a-z 0-9 . _ ~ -`, beginning with a letter or a digit',
+  },
+  permission: {
+    accepts: isPermission,
+    otherwise: 'must be <resource>:<operation>, each of A-Z a-z 0-9 . _ -, or exactly *',
+    keywords: { pattern: `^\\${EVERY_PERMISSION}$|${PERMISSION.source}` },
+    meaning: '`<resource>:<operation>`, each of `A-Z a-z 0-9 . _ -`; or exactly `*`',
+  },
+  'well-formed': {
+    accepts: (text) => text.isWellFormed(),
+    otherwise: 'must be well-formed Unicode',
+    keywords: {},
+    meaning: 'well-formed Unicode',
+  },
+  moment: { ...MOMENT, meaning: 'date-time with an offset (RFC 3339), no leap second' },
+  expiry: { ...MOMENT, meaning: 'date-time with an offset (RFC 3339), in the future, no leap second' },
+} as const satisfies Readonly<Record<string, Format>>
+
+/** Undefined: a standard format, or none. */
+export function formatOf(name: string | undefined): Format | undefined {
+  return Object.entries<Format>(FORMATS).find(([each]) => each === name)?.[1]
+}
+
+/**
+ * The schema of a body in standard keywords (JSON Schema 2020-12). `checker` refuses duplicates in each list of a body, so
+ * `uniqueItems` stands at these.
+ */
+export function published(schema: JsonSchema): JsonSchema {
+  const { properties = {} } = schema
+  const lists = Object.entries(properties).filter(([, { type }]) => type === 'array')
+  const unique = lists.map(([name, each]) => [name, { ...each, uniqueItems: true }])
+  return standard({ ...schema, properties: { ...properties, ...Object.fromEntries(unique) } })
+}
+
+function standard(schema: JsonSchema): JsonSchema {
+  const { items, properties, additionalProperties: others, anyOf } = schema
+  return {
+    ...withoutFormat(schema),
+    ...(items === undefined ? {} : { items: standard(items) }),
+    ...(properties === undefined ? {} : { properties: mapped(properties) }),
+    ...(typeof others === 'object' ? { additionalProperties: standard(others) } : {}),
+    ...(anyOf === undefined ? {} : { anyOf: anyOf.map(standard) }),
+  }
+}
+
+function mapped(properties: Readonly<Record<string, JsonSchema>>): Record<string, JsonSchema> {
+  return Object.fromEntries(Object.entries(properties).map(([name, each]) => [name, standard(each)]))
+}
+
+function withoutFormat(schema: JsonSchema): JsonSchema {
+  const known = formatOf(schema.format)
+  if (known === undefined) return schema
+  const { format: _, description, ...rest } = schema
+  const sentence = `${known.meaning.charAt(0).toUpperCase()}${known.meaning.slice(1)}.`
+  return {
+    ...rest,
+    ...known.keywords,
+    description: description === undefined ? sentence : `${description} ${sentence}`,
+  }
+}

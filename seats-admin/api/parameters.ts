@@ -1,0 +1,77 @@
+/** Parses the query of an endpoint: known parameters, each with its syntax, and each at most once unless it may repeat. */
+
+import type { ParameterDescription } from '../model/endpoint.ts'
+import { type JsonSchema, text } from '../model/json-schema.ts'
+import { type AdminFault, type AdminRefusal, inputInvalid, MAX_FAULTS } from '../model/refusal.ts'
+import { isUlid, ULID } from '../model/ulid.ts'
+import { FORMATS } from './formats.ts'
+import { pointerTo } from './pointer.ts'
+
+export interface Parameter extends ParameterDescription {
+  readonly accepts: (text: string) => boolean
+  /** The message for other texts. */
+  readonly otherwise: string
+}
+
+export type Parameters = Readonly<Record<string, Parameter>>
+
+/** Of a parameter that repeats all values, of any other one the value, or null where it is absent. */
+export type Values<P extends Parameters> = {
+  readonly [Name in keyof P]: P[Name] extends { readonly repeats: true } ? readonly string[] : string | null
+}
+
+/** Without sign and leading zeros. */
+export function wholeNumber(
+  description: string,
+  range: { readonly minimum: number; readonly maximum: number; readonly default: number },
+): Parameter {
+  const { minimum, maximum } = range
+  return {
+    schema: { type: 'integer', ...range, description },
+    accepts: (value) => /^(?:0|[1-9][0-9]{0,8})$/.test(value) && +value >= minimum && +value <= maximum,
+    otherwise: `must be a whole number from ${minimum} to ${maximum}`,
+  }
+}
+
+export const ID: JsonSchema = { pattern: ULID.source, examples: ['01KAJ0Z1V5Q8T2C0W7M3E9R4XD'] }
+
+/** @param what completes "must be the id of" */
+export function idOf(what: string, description: string): Parameter {
+  return { schema: text(description, ID), accepts: isUlid, otherwise: `must be the id of ${what}` }
+}
+
+/** Any text but the empty one. */
+export function someText(description: string, otherwise = 'must not be empty'): Parameter {
+  return { schema: text(description, { minLength: 1 }), accepts: (value) => value !== '', otherwise }
+}
+
+/** A text of a format of bodies. */
+export function formatted(name: keyof typeof FORMATS, description: string): Parameter {
+  const { accepts, otherwise, keywords } = FORMATS[name]
+  return { schema: text(description, keywords), accepts, otherwise }
+}
+
+/** @param query without the `?` */
+export function readParameters<const P extends Parameters>(
+  query: string,
+  known: P,
+): Values<P> | AdminRefusal {
+  const given = new URLSearchParams(query)
+  const faults: AdminFault[] = []
+  for (const name of new Set(given.keys())) {
+    const message = faultOf(given.getAll(name), Object.hasOwn(known, name) ? known[name] : undefined)
+    if (message !== null) faults.push({ path: pointerTo('', name), message })
+  }
+  if (faults.length > 0) return inputInvalid(faults.slice(0, MAX_FAULTS))
+  const values = Object.entries<Parameter>(known).map(([name, { repeats }]) => [
+    name,
+    repeats ? given.getAll(name) : given.get(name),
+  ])
+  return Object.fromEntries(values) as Values<P>
+}
+
+function faultOf(values: readonly string[], known: Parameter | undefined): string | null {
+  if (known === undefined) return 'is not a known parameter'
+  if (values.length > 1 && !known.repeats) return 'must not occur more than once'
+  return values.every(known.accepts) ? null : known.otherwise
+}

@@ -1,0 +1,101 @@
+/** Entries of the audit: who changed what, from what to what. Each tenant has a chain of its own. */
+
+import { hash } from 'node:crypto'
+import { canonicalJson, canonicalObject, type JsonObject } from './canonical-json.ts'
+
+export const AUDIT_ACTIONS = [
+  'seat.create',
+  'seat.update',
+  'seat.delete',
+  'api_key.create',
+  'api_key.revoke',
+  'block.create',
+  'block.delete',
+  'session.end',
+  'bootstrap',
+] as const
+
+export type AuditAction = (typeof AUDIT_ACTIONS)[number]
+
+/** `command`: a command of `seatgate` on the store. */
+export const ACTOR_KINDS = ['user', 'api-key', 'command'] as const
+
+export type ActorKind = (typeof ACTOR_KINDS)[number]
+
+export const TARGET_KINDS = ['seat', 'api-key', 'block', 'session'] as const
+
+export interface AuditActor {
+  readonly kind: ActorKind
+  /** The token's `sub`, the API key's id, or the command's name. */
+  readonly id: string
+  /** The user's email or the API key's name; absent where it is not known. */
+  readonly name?: string
+}
+
+export interface AuditTarget {
+  readonly kind: (typeof TARGET_KINDS)[number]
+  readonly id: string
+  readonly name: string | null
+}
+
+/** The JSON form, of which {@link auditHash} is made. */
+export interface AuditEntry {
+  /** A ULID: sorts as `seq` does. */
+  readonly id: string
+  /** Counts the tenant's entries from 1, without gaps. */
+  readonly seq: number
+  /** RFC 3339, UTC, milliseconds; by the clock of the gateway. */
+  readonly at: string
+  readonly tenant: string
+  readonly actor: AuditActor
+  /** Null for a command. */
+  readonly request_id: string | null
+  readonly action: AuditAction
+  readonly target: AuditTarget
+  /** The space of the request. */
+  readonly space: string
+  /** As `GET` shows the target; null where there was none before. */
+  readonly before: JsonObject | null
+  /** Null where there is none after it. */
+  readonly after: JsonObject | null
+  /** The hash of the entry before this one; null for the first. */
+  readonly prev: string | null
+  readonly hash: string
+}
+
+/** Where a chain ends: its newest entry. */
+export interface AuditHead {
+  readonly seq: number
+  readonly hash: string
+}
+
+/** Where a chain begins: the oldest entry that is kept, and the hash of the one before it. */
+export interface AuditStart {
+  readonly seq: number
+  readonly prev: string | null
+}
+
+export const FIRST: AuditStart = { seq: 1, prev: null }
+
+/** The states of an entry as canonical JSON. */
+export interface AuditTexts {
+  readonly before: string
+  readonly after: string
+}
+
+export function auditTexts({ before, after }: Pick<AuditEntry, 'before' | 'after'>): AuditTexts {
+  return { before: canonicalJson(before), after: canonicalJson(after) }
+}
+
+/** SHA-256, hexadecimal, of the canonical entry without its hash. */
+export function auditHash(entry: Omit<AuditEntry, 'hash'>, states: AuditTexts): string {
+  const { id, seq, at, tenant, request_id, action, space, prev } = entry
+  const [actor, target] = [{ ...entry.actor }, { ...entry.target }]
+  const plain: JsonObject = { id, seq, at, tenant, actor, request_id, action, target, space, prev }
+  const { before, after } = states
+  const text = canonicalObject([...Object.keys(plain), 'before', 'after'], (name) => {
+    if (name === 'before') return before
+    return name === 'after' ? after : canonicalJson(plain[name] ?? null)
+  })
+  return hash('sha256', text, 'hex')
+}

@@ -1,0 +1,43 @@
+/** Canonical JSON (RFC 8785, JCS): one text for each value, of which hashes are made. */
+
+export type Json = null | boolean | number | string | readonly Json[] | JsonObject
+
+export interface JsonObject {
+  readonly [name: string]: Json
+}
+
+/**
+ * ECMAScript writes numbers and strings as the RFC requires, and sorts names by UTF-16 code units.
+ *
+ * @throws RangeError for what JSON can't hold: lone surrogates, Infinity and NaN
+ */
+export function canonicalJson(value: Json): string {
+  if (typeof value === 'string') return quoted(value)
+  if (typeof value === 'number' && !Number.isFinite(value)) throw new RangeError('the number is not finite')
+  if (value === null || typeof value !== 'object') return JSON.stringify(value)
+  if (isList(value)) return list(value)
+  return canonicalObject(Object.keys(value), (name) => canonicalJson(value[name] ?? null))
+}
+
+/** An object of members whose values are canonical already. */
+export function canonicalObject(names: readonly string[], valueOf: (name: string) => string): string {
+  return `{${names
+    .toSorted()
+    .map((name) => `${quoted(name)}:${valueOf(name)}`)
+    .join(',')}}`
+}
+
+/** Lists of texts may be long. */
+function list(values: readonly Json[]): string {
+  const isPlain = values.every((value) => typeof value === 'string' && value.isWellFormed())
+  return isPlain ? JSON.stringify(values) : `[${values.map(canonicalJson).join(',')}]`
+}
+
+function isList(value: readonly Json[] | JsonObject): value is readonly Json[] {
+  return Array.isArray(value)
+}
+
+function quoted(text: string): string {
+  if (!text.isWellFormed()) throw new RangeError('the text has a lone surrogate')
+  return JSON.stringify(text)
+}

@@ -1,0 +1,43 @@
+/** The description of a built-in endpoint: plain data, from which the OpenAPI document and the manual are made. */
+
+import type { JsonSchema } from './json-schema.ts'
+
+export interface EndpointDescription<Code extends string = string> {
+  readonly method: string
+  /** A route pattern: `/v1/seats/{seat_id}`. */
+  readonly path: string
+  /** Its name in generated clients: `createSeat`. Unique. */
+  readonly operation: string
+  /** What a request does, as a sentence. */
+  readonly summary: string
+  /** By name; each variable segment of the path has one. */
+  readonly params?: Readonly<Record<string, JsonSchema>>
+  /** By name; absent: the query is not read. */
+  readonly query?: Readonly<Record<string, ParameterDescription>>
+  /** Absent: no body is read. */
+  readonly body?: BodyDescription
+  /** By status; null: the answer has no body. Refusals are not among them. */
+  readonly answers: Answers
+  /** Answers of 200 have an `ETag`. */
+  readonly tagged?: boolean
+  /** It takes `If-Match`. */
+  readonly conditional?: boolean
+  /** Codes of its refusals, beside those of its kind; see `CODE_GROUPS`. */
+  readonly codes: readonly Code[]
+}
+
+export type Answers = Readonly<Record<number, JsonSchema | null>>
+
+export interface ParameterDescription {
+  readonly schema: JsonSchema
+  readonly repeats?: boolean
+}
+
+export interface BodyDescription {
+  /** In standard keywords (JSON Schema 2020-12). */
+  readonly schema: JsonSchema
+  /** Absent: JSON alone. */
+  readonly types?: readonly ('json' | 'form')[]
+  /** A request may have no body. */
+  readonly optional?: boolean
+}

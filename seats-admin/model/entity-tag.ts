@@ -1,0 +1,33 @@
+/**
+ * Entity tags of Seats and API keys (RFC 9110, section 8.8.3). Strong: each write makes another one, also where it restores
+ * an earlier state. The time is part of a tag, because a restored backup counts its versions again.
+ */
+
+import { hash } from 'node:crypto'
+import type { ApiKey } from './api-key.ts'
+import type { StoredSeat } from './seat.ts'
+
+/** `*` matches whatever exists; otherwise the strong tags of the list. Weak tags match nothing. */
+export type IfMatch = '*' | readonly string[]
+
+/** Hexadecimal digits. */
+const DIGITS = 12
+
+export function seatTag({ id, version, createdAt, updatedAt }: StoredSeat): string {
+  return tagOf(version, [id, createdAt, updatedAt])
+}
+
+/** With the names of the Seats, which change without a write to the key. */
+export function apiKeyTag({ id, version, createdAt, revokedAt, seats }: ApiKey): string {
+  return tagOf(version, [id, createdAt, revokedAt, seats])
+}
+
+/** @param condition null: there is none */
+export function matches(condition: IfMatch | null, tag: string): boolean {
+  return condition === null || condition === '*' || condition.includes(tag)
+}
+
+function tagOf(version: number, state: readonly unknown[]): string {
+  const digest = hash('sha256', JSON.stringify([version, ...state]), 'hex')
+  return `"${version}-${digest.slice(0, DIGITS)}"`
+}

@@ -1,0 +1,29 @@
+/** Users as the store knows them from their sign-ins. */
+
+/** The identity of a user who signs in. Times in ms since the epoch. */
+export interface SignedInIdentity {
+  /** Alone identifies a user, never the email address. */
+  readonly sub: string
+  readonly email: string | null
+  readonly name: string | null
+  readonly at: number
+}
+
+export interface User {
+  readonly sub: string
+  /** Of the latest sign-in, if the provider told it. */
+  readonly email: string | null
+  readonly name: string | null
+  /** ms since the epoch of the latest sign-in or refresh; null if it was before the store kept it. */
+  readonly lastSignIn: number | null
+  /** The current names of the Seats of that sign-in, in order of the names. */
+  readonly seats: readonly string[]
+}
+
+/** Characters (OpenID Connect Core 1.0, section 2): at most 765 bytes, as an index of PostgreSQL can hold. */
+const MAX_SUB = 255
+
+/** Whether the store can list a user of this `sub`. It holds for every `sub` that a sign-in accepts. */
+export function isStorableSub(sub: string): boolean {
+  return sub !== '' && sub.length <= MAX_SUB && sub.isWellFormed() && !sub.includes('\0')
+}

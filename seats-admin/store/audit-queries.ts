@@ -1,0 +1,75 @@
+/** SQL of the audit that both drivers share. */
+
+import { type AuditHead, FIRST } from '../model/audit.ts'
+import type { AuditRow } from './audit-rows.ts'
+import type { AuditPage, ChainReading } from './audit-store.ts'
+import { integer, integerOrNull, type Row, text, textOrNull } from './rows.ts'
+
+/** The states come last: they may be large, and the other columns are read without them. */
+const NAMES = [
+  ...['tenant', 'id', 'seq', 'at', 'actor_kind', 'actor_id', 'actor_name', 'request_id', 'action'],
+  ...['target_kind', 'target_id', 'target_name', 'space', 'prev', 'hash', 'visible_in', 'before', 'after'],
+] as (keyof AuditRow)[]
+
+export const AUDIT_COLUMNS = NAMES.join(', ')
+
+/** The values of a row, in the order of {@link AUDIT_COLUMNS}. */
+export function auditValues(row: AuditRow): (string | number | null)[] {
+  return NAMES.map((name) => row[name])
+}
+
+/**
+ * The characters of an id that an index has: PostgreSQL's indexes take no long values. Must equal the expressions of the
+ * indexes textually.
+ */
+const indexed = (column: string) => `substr(${column}, 1, 64)`
+
+/** Newest first; one row more than the page, to learn whether there are more. */
+export function listQuery({ after, since, until, action, actor, target, scope }: AuditPage): string {
+  const conditions = ['tenant = :tenant']
+  if (after !== null) conditions.push('id < :after')
+  if (since !== null) conditions.push('at >= :since')
+  if (until !== null) conditions.push('at < :until')
+  if (action !== null) conditions.push('action = :action')
+  if (actor !== null) conditions.push(`${indexed('actor_id')} = ${indexed(':actor')} AND actor_id = :actor`)
+  if (target !== null)
+    conditions.push(`${indexed('target_id')} = ${indexed(':target')} AND target_id = :target`)
+  if (!scope.admin) conditions.push('visible_in = :space')
+  return `SELECT ${AUDIT_COLUMNS} FROM audit WHERE ${conditions.join(' AND ')} ORDER BY id DESC LIMIT :rows`
+}
+
+/** The parameters of {@link listQuery}: only those that it has. */
+export function listValues(tenant: string, page: AuditPage): Record<string, string | number> {
+  const { after, since, until, action, actor, target, scope, limit } = page
+  const given = { after, since, until, action, actor, target, space: scope.admin ? null : scope.space }
+  const present = Object.entries(given).filter((each): each is [string, string | number] => each[1] !== null)
+  return { tenant, rows: limit + 1, ...Object.fromEntries(present) }
+}
+
+export const headQuery = 'SELECT seq, hash FROM audit_heads WHERE tenant = :tenant'
+
+export function auditHead(row: Row | undefined): AuditHead | null {
+  return row === undefined ? null : { seq: integer(row, 'seq'), hash: text(row, 'hash') }
+}
+
+export const chainPage = `SELECT ${AUDIT_COLUMNS} FROM audit
+  WHERE tenant = :tenant AND id > :after ORDER BY id LIMIT :limit`
+
+/** One statement, so that the entries and both ends are of one snapshot. @param page rows of {@link chainPage} */
+export function chainQuery(page: string): string {
+  return `SELECT h.seq AS head_seq, h.hash AS head_hash, st.seq AS start_seq, st.prev AS start_prev, e.*
+    FROM (SELECT 1 AS one) o LEFT JOIN audit_heads h ON h.tenant = :tenant
+    LEFT JOIN audit_starts st ON st.tenant = :tenant LEFT JOIN (${page}) e ON TRUE ORDER BY e.id`
+}
+
+/** @param rows of {@link chainQuery}; at least one, without an id where there are no entries */
+export function chainReading(rows: readonly Row[]): ChainReading {
+  const first = rows[0] ?? {}
+  const startSeq = integerOrNull(first, 'start_seq')
+  return {
+    rows: rows.filter(({ id }) => id !== null),
+    head:
+      first.head_seq === null ? null : { seq: integer(first, 'head_seq'), hash: text(first, 'head_hash') },
+    start: startSeq === null ? FIRST : { seq: startSeq, prev: textOrNull(first, 'start_prev') },
+  }
+}

@@ -1,0 +1,102 @@
+/**
+ * SQL and rules of blocks that both drivers share. `sub` is a JSON string, as a token may name any text; a digest identifies
+ * it, because PostgreSQL indexes only short values.
+ */
+
+import { createHash, randomBytes } from 'node:crypto'
+import type { ActiveBlock, Block, BlocksReading, UserBlockReading } from '../model/block.ts'
+import type { Change } from '../model/change.ts'
+import { ulid } from '../model/ulid.ts'
+import { type Dialect, integer, integerOrNull, type Row, text } from './rows.ts'
+import type { BlockInput, Writer } from './store.ts'
+
+/** Blocks that a process keeps as a whole for a tenant: a decision then needs no read of its own. */
+export const MAX_WHOLE = 500
+
+export const BLOCK_COLUMNS = 'b.id, b.tenant, b.sub, b.until, b.reason, b.created_by, b.created_at'
+
+export function subText(user: string): string {
+  return JSON.stringify(user)
+}
+
+export function subDigest(user: string): Uint8Array {
+  return createHash('sha256').update(subText(user)).digest()
+}
+
+/** Point reads of the data plane. Each is one statement that also reads the counter and the clock. */
+export function blockReads({ list, clock }: Dialect) {
+  const active = `(b.until IS NULL OR b.until > ${clock})`
+  const entry = `coalesce(CAST(l.until AS text), '') || ':' || l.sub`
+  return {
+    blocks: `SELECT c.seq, c.mark, ${clock} AS now, (SELECT ${list(entry, 'l.id')} FROM
+        (SELECT b.id, b.sub, b.until FROM blocks b WHERE b.tenant = :tenant AND ${active}
+         ORDER BY b.id LIMIT ${MAX_WHOLE + 1}) l) AS blocks
+      FROM counter c`,
+    userBlock: `SELECT c.seq, c.mark, ${clock} AS now, b.sub, b.until FROM counter c
+      LEFT JOIN blocks b ON b.tenant = :tenant AND b.sub_digest = :sub_digest AND ${active}`,
+  }
+}
+
+/** Statements of administration. Expired blocks are not shown; the next block of the tenant deletes them. */
+export function blockQueries({ clock }: Dialect) {
+  const active = `(b.until IS NULL OR b.until > ${clock})`
+  return {
+    blockById: `SELECT ${BLOCK_COLUMNS} FROM blocks b WHERE b.tenant = :tenant AND b.id = :id AND ${active}`,
+    blockByUser: `SELECT ${BLOCK_COLUMNS} FROM blocks b
+      WHERE b.tenant = :tenant AND b.sub_digest = :sub_digest AND ${active}`,
+    listBlocks: `SELECT ${BLOCK_COLUMNS} FROM blocks b WHERE b.tenant = :tenant AND b.id > :after AND ${active}
+      ORDER BY b.id LIMIT :rows`,
+  }
+}
+
+export function blocksReading(row: Row): BlocksReading {
+  const entries: string[] = JSON.parse(text(row, 'blocks'))
+  const blocks = entries.length > MAX_WHOLE ? null : entries.map(activeBlock)
+  return { now: integer(row, 'now'), blocks }
+}
+
+/** `until:"sub"` */
+function activeBlock(entry: string): ActiveBlock {
+  const end = entry.indexOf(':')
+  return { user: JSON.parse(entry.slice(end + 1)), until: end === 0 ? null : Number(entry.slice(0, end)) }
+}
+
+export function userBlockReading(row: Row): UserBlockReading {
+  const block =
+    row.sub === null ? null : { user: JSON.parse(text(row, 'sub')), until: integerOrNull(row, 'until') }
+  return { now: integer(row, 'now'), block }
+}
+
+export function storedBlock(row: Row): Block {
+  return {
+    id: text(row, 'id'),
+    tenant: text(row, 'tenant'),
+    user: JSON.parse(text(row, 'sub')),
+    until: integerOrNull(row, 'until'),
+    reason: row.reason === null ? null : text(row, 'reason'),
+    createdBy: text(row, 'created_by'),
+    createdAt: integer(row, 'created_at'),
+  }
+}
+
+/** A second block of a user replaces what the first says, and keeps its id. @param idTime the time part of a new id */
+export function newBlock(
+  { tenant, by, now }: Writer,
+  before: Block | null,
+  idTime: () => number,
+  { user, until, reason }: BlockInput,
+): Block {
+  if (before !== null) return { ...before, until, reason }
+  const id = ulid(idTime(), randomBytes(16))
+  return { id, tenant, user, until, reason, createdBy: by, createdAt: now }
+}
+
+export function blockRow({ tenant, id, user, until, reason, createdBy, createdAt }: Block) {
+  const sub = { sub: subText(user), sub_digest: subDigest(user) }
+  return { tenant, id, ...sub, until, reason, created_by: createdBy, created_at: createdAt }
+}
+
+/** The key is the user as a JSON string, as it may be any text. */
+export function blockChange(tenant: string, user: string): Change {
+  return { tenant, kind: 'block', key: subText(user) }
+}

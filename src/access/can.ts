@@ -1,0 +1,162 @@
+/** Can: the routes that the holder of some Seats may call, by space. */
+
+import { EVERY_PERMISSION, holds } from '../../seats-admin/model/permission.ts'
+import type { SeatInput } from '../../seats-admin/model/seat.ts'
+import { needsPermission, type Route, upstreamOf } from '../model/route.ts'
+
+/** A Seat as far as it grants routes of a table. */
+export interface HeldSeat {
+  readonly name: string
+  readonly spaces: ReadonlySet<string>
+  readonly permissions: ReadonlySet<string>
+}
+
+export interface Holdings {
+  /** False: the credential is not accepted (any more), so that public routes alone are allowed. */
+  readonly accepted: boolean
+  readonly seats: readonly HeldSeat[]
+}
+
+export interface AccessRow {
+  readonly method: string
+  readonly path: string
+  readonly permission: string
+  readonly upstream: string
+  /** Null where no Seat is needed; among routes that are not allowed also where the holder has no space at all. */
+  readonly space: string | null
+  /** The first Seat that grants it; null: none is needed, or none grants it. */
+  readonly seat: string | null
+}
+
+export interface RowsOptions {
+  /** Null: every space that one of the Seats lists. */
+  readonly space: string | null
+  /** False: the routes that the holder may not call. */
+  readonly allowed: boolean
+  /** The row before the first, as {@link rowId} names it. */
+  readonly after?: string | null
+}
+
+/**
+ * Drops the permissions that no route requires, and other spaces. Seats with thousands of either share their texts.
+ *
+ * @param space null: all
+ */
+export function holdingOf(routes: readonly Route[], space: string | null): (seat: SeatInput) => HeldSeat {
+  const asked = new Map(routes.map(({ requirement }) => [requirement, requirement]))
+  asked.set(EVERY_PERMISSION, EVERY_PERMISSION)
+  const known = new Map<string, string>()
+  const shared = (text: string) => known.get(text) ?? (known.set(text, text), text)
+  return ({ name, spaces, permissions }) => ({
+    name,
+    spaces: new Set(spaces.filter((each) => space === null || each === space).map(shared)),
+    permissions: new Set(permissions.flatMap((each) => asked.get(each) ?? [])),
+  })
+}
+
+/** One row for each route and space, in the order of the tables. None behind a row that there is not. */
+export function* accessRows(
+  routes: readonly Route[],
+  { accepted, seats }: Holdings,
+  { space, allowed, after = null }: RowsOptions,
+): Generator<AccessRow> {
+  const held = accepted ? seats : []
+  const spaces = space === null ? spacesOf(seats) : [space]
+  const grants = new Grants(held, spaces)
+  const { at, space: last } = after === null ? { at: -1, space: null } : placeOf(routes, after)
+  for (const [index, route] of routes.entries()) {
+    if (index < at) continue
+    for (const row of rowsOf(route, accepted, allowed, spaces, grants))
+      if (index > at || (row.space !== null && last !== null && row.space > last)) yield row
+  }
+}
+
+/** Whether a route of the tables has rows of this id. */
+export function isRowId(routes: readonly Route[], id: string): boolean {
+  return placeOf(routes, id).at < routes.length
+}
+
+function placeOf(routes: readonly Route[], id: string): { at: number; space: string | null } {
+  const [method, path, space = null, ...rest] = id.split(' ')
+  const at = routes.findIndex((each) => each.method === method && each.path === path)
+  return { at: at < 0 || rest.length > 0 ? routes.length : at, space }
+}
+
+/** Unique among the rows of one answer: neither methods nor paths nor spaces contain a space character. */
+export function rowId({ method, path, space }: AccessRow): string {
+  return space === null ? `${method} ${path}` : `${method} ${path} ${space}`
+}
+
+function* rowsOf(
+  route: Route,
+  accepted: boolean,
+  allowed: boolean,
+  spaces: readonly string[],
+  grants: Grants,
+): Generator<AccessRow> {
+  const { requirement, target } = route
+  // Sign-in is not configured: the gateway answers as if there were no route.
+  if (target.kind === 'public' && target.handler === null) return
+  if (!needsPermission(requirement)) {
+    if (allowed && (accepted || requirement === 'public')) yield rowOf(route, null, null)
+    return
+  }
+  const granted = grants.of(requirement)
+  if (allowed) for (const [space, seat] of granted) yield rowOf(route, space, seat)
+  else if (spaces.length === 0) yield rowOf(route, null, null)
+  else for (const space of spaces) if (!granted.has(space)) yield rowOf(route, space, null)
+}
+
+function rowOf(route: Route, space: string | null, seat: string | null): AccessRow {
+  const { method, path, requirement } = route
+  return { method, path, permission: requirement, upstream: upstreamOf(route), space, seat }
+}
+
+function spacesOf(seats: readonly HeldSeat[]): string[] {
+  return [...new Set(seats.flatMap(({ spaces }) => [...spaces]))].sort()
+}
+
+/** Entries of remembered answers, at some 50 bytes each. */
+const MAX_REMEMBERED = 200_000
+
+/** By permission: the name of the first Seat that grants it, by space. Routes of one permission share the answer. */
+class Grants {
+  readonly #seats: readonly HeldSeat[]
+  readonly #spaces: readonly string[]
+  readonly #named: ReadonlySet<string>
+  readonly #known = new Map<string, ReadonlyMap<string, string>>()
+  #remembered = 0
+
+  constructor(seats: readonly HeldSeat[], spaces: readonly string[]) {
+    this.#seats = seats
+    this.#spaces = spaces
+    this.#named = new Set(seats.flatMap(({ permissions }) => [...permissions]))
+  }
+
+  /** In the order of the spaces. */
+  of(permission: string): ReadonlyMap<string, string> {
+    // Permissions that no Seat names are granted by the same Seats: those that hold every permission.
+    const key = this.#named.has(permission) ? permission : EVERY_PERMISSION
+    const known = this.#known.get(key)
+    if (known !== undefined) return known
+    const found = this.#find(key)
+    if (this.#remembered + found.size > MAX_REMEMBERED) {
+      this.#known.clear()
+      this.#remembered = 0
+    }
+    this.#known.set(key, found)
+    this.#remembered += found.size
+    return found
+  }
+
+  #find(permission: string): Map<string, string> {
+    const granting = this.#seats.filter(({ permissions }) => holds(permissions, permission))
+    const found = new Map<string, string>()
+    if (granting.length === 0) return found
+    for (const space of this.#spaces) {
+      const seat = granting.find(({ spaces }) => spaces.has(space))
+      if (seat !== undefined) found.set(space, seat.name)
+    }
+    return found
+  }
+}

@@ -1,0 +1,75 @@
+/** Decides requests that no client sends, by the decision engine of the gateway: those of policy tests and of logs. */
+
+import { DecisionEngine, type DecisionEngineOptions } from '../decision/engine.ts'
+import type { Evaluation } from '../model/decision.ts'
+import { Refusal } from '../model/errors.ts'
+import type { Principal } from '../model/principal.ts'
+import type { Route } from '../model/route.ts'
+import type { NamedSeat, Seat } from '../model/seat.ts'
+import type { SeatInput } from '../../seats-admin/model/seat.ts'
+import { exceptionsOf, type Tables } from './tables.ts'
+
+export interface OfflineRequest {
+  readonly method: string
+  readonly target: string
+  /** The result of its authentication. */
+  readonly caller: Principal | Refusal
+  /** The lines of its Space header. */
+  readonly space: readonly string[]
+}
+
+export type SeatSource = DecisionEngineOptions['seats']
+
+const NO_BROWSER = { method: 'GET', rawHeaders: [], upgrade: false }
+const unknown = new Refusal('credentials_missing', 'The request has no credential.')
+
+/** Seats stay as they are first read. */
+export class OfflineEngine {
+  readonly #engine: DecisionEngine
+  #caller: Principal | Refusal = unknown
+
+  /** @param targetBytes the limit of a request target */
+  constructor(tables: Tables, seats: SeatSource, targetBytes: number) {
+    const accepts = (route: Route) => exceptionsOf(tables, route)
+    this.#engine = new DecisionEngine({
+      table: tables.table,
+      authenticator: { authenticate: () => this.#caller },
+      seats,
+      blocks: { isBlocked: () => false },
+      lease: { live: () => true, renewed: async () => {} },
+      targetBytes,
+      allowsSemicolon: (route) => accepts(route).allowSemicolons,
+      allowsEncodedSlash: (route) => accepts(route).allowEncodedSlashes,
+    })
+  }
+
+  /**
+   * Synchronous where all Seats are in memory. Rejects when the store can't be asked.
+   *
+   * @param request its method is one that the gateway accepts
+   */
+  decide({ method, target, caller, space }: OfflineRequest): Evaluation | Promise<Evaluation> {
+    // The engine asks for it before anything is awaited.
+    this.#caller = caller
+    const credentials = { apiKey: [], authorization: [], cookie: [], space }
+    return this.#engine.evaluate({ method, target, host: null, credentials, browser: NO_BROWSER })
+  }
+}
+
+const NO_SEAT: NamedSeat = Object.freeze({ seat: null, givenUpAt: null })
+
+/** The Seats of one tenant, all in memory. Their names serve as ids, and none was ever given up. */
+export function seatsByName(seats: readonly SeatInput[]): SeatSource {
+  const known = new Map(seats.map((each) => [each.name, compiled(each)]))
+  return {
+    generation: 0,
+    seatByName: (_tenant, name) => known.get(name) ?? NO_SEAT,
+    seatById: (_tenant, id) => known.get(id)?.seat ?? null,
+    wholeSeat: async () => null,
+  }
+}
+
+function compiled({ name, spaces, permissions }: SeatInput): NamedSeat & { readonly seat: Seat } {
+  const seat = { id: name, name, complete: true, spaces: new Set(spaces), permissions: new Set(permissions) }
+  return { seat, givenUpAt: null }
+}

@@ -1,0 +1,109 @@
+/** Decides a logged request as the gateway would with other tables and Seats. */
+
+import type { Evaluation } from '../../model/decision.ts'
+import { type ErrorCode, Refusal } from '../../model/errors.ts'
+import type { Principal, SeatClaims } from '../../model/principal.ts'
+import { needsPermission } from '../../model/route.ts'
+import { OfflineEngine, type SeatSource } from '../offline-engine.ts'
+import type { Tables } from '../tables.ts'
+import type { LoggedCaller, LoggedRequest } from './logged-request.ts'
+import type { Reason } from './reasons.ts'
+
+/** What the requests are decided with. */
+export interface ReplaySubject {
+  readonly tables: Tables
+  readonly seats: SeatSource
+  /** The tenant of a file of Seats, which knows them by name; null: they are those of the store. */
+  readonly onlyTenant: string | null
+  /** Tenants of the configuration. */
+  readonly tenants: { has(id: string): boolean }
+  /** The limit of a request target. */
+  readonly targetBytes: number
+}
+
+export interface Verdict {
+  readonly to: string
+  /** Id of the entry that matches; null: none does. */
+  readonly route: string | null
+}
+
+const NOT_READ = new Refusal('credentials_missing', 'The line has no credential.')
+const NO_NAMES: readonly string[] = Object.freeze([])
+
+export class Judge {
+  readonly #subject: ReplaySubject
+  readonly #engine: OfflineEngine
+
+  constructor(subject: ReplaySubject) {
+    this.#subject = subject
+    this.#engine = new OfflineEngine(subject.tables, subject.seats, subject.targetBytes)
+  }
+
+  /** Synchronous where all Seats are in memory. Rejects when the store can't be asked. */
+  judge(request: LoggedRequest): Verdict | Reason | Promise<Verdict | Reason> {
+    const { method, path, code, permission } = request
+    // Its target is no path, or names another host: no table is asked.
+    if (code === 'request_malformed' && permission === null) return { to: code, route: null }
+    if (!this.#subject.tables.methods.has(method)) return { to: 'request_malformed', route: null }
+    const caller = this.#callerOf(request)
+    const evaluation = this.#engine.decide({ method, target: path, caller, space: spaceLines(request) })
+    if (evaluation instanceof Promise) return evaluation.then((known) => this.#conclude(request, known))
+    return this.#conclude(request, evaluation)
+  }
+
+  #conclude(request: LoggedRequest, { decision, refusal }: Evaluation): Verdict | Reason {
+    const { code: to, route, permission, principal } = decision
+    if (request.code === 'uri_too_long' && to !== 'uri_too_long') return 'target_not_logged'
+    if (refusal === NOT_READ) return 'credential_not_read'
+    if (request.caller !== null && principal !== null) {
+      const { tenants } = this.#subject
+      if (!tenants.has(principal.tenant)) return 'tenant_not_configured'
+      const dependsOnSeats = permission !== null && needsPermission(permission) && decision.space !== null
+      const gap = dependsOnSeats ? this.#gapOf(request.caller, to) : null
+      if (gap !== null) return gap
+    }
+    return { to, route: route?.id ?? null }
+  }
+
+  /** What the line lacks for a decision by Seats; null: nothing. */
+  #gapOf({ tenant, seats: { by, names, truncated } }: LoggedCaller, to: string): Reason | null {
+    const { onlyTenant } = this.#subject
+    if (by === null) return 'seats_not_logged'
+    if (onlyTenant !== null && onlyTenant !== tenant) return 'other_tenant'
+    if (onlyTenant !== null && names === null) return 'seat_names_not_logged'
+    // One Seat that grants is enough, whatever the others are.
+    return truncated && to !== 'allow' ? 'seats_truncated' : null
+  }
+
+  #callerOf({ code, permission, space, caller }: LoggedRequest): Principal | Refusal {
+    // A user who was blocked then counts as blocked on every route that needs a credential.
+    if (caller !== null && code !== 'caller_blocked') {
+      const claims = this.#claimsOf(caller, space)
+      const { tenant, user } = caller
+      return { method: 'bearer', tenant, user, email: null, claims, session: null, validUntil: null }
+    }
+    // A credential that was refused is refused on every route that needs one.
+    const wasRead = permission !== null && permission !== 'public'
+    return wasRead ? new Refusal(code as ErrorCode, '') : NOT_READ
+  }
+
+  #claimsOf({ seats }: LoggedCaller, space: string | null): SeatClaims {
+    const { by, issuedAt, ids } = seats
+    const names = seats.names ?? NO_NAMES
+    if (by === 'id' && this.#subject.onlyTenant === null) return { by, seats: ids }
+    if (by === 'name' || by === null) {
+      const entries = new Map(space === null || names.length === 0 ? [] : [[space, names]])
+      return { by: 'name', entries, issuedAt }
+    }
+    return { by: 'any-space', names, issuedAt }
+  }
+}
+
+/** A request is malformed behind its path where its Space is: before a credential, repeated; behind it, no space id. */
+function spaceLines({ code, space, caller }: LoggedRequest): readonly string[] {
+  if (code === 'request_malformed') return caller === null ? REPEATED : MALFORMED
+  return space === null ? NO_NAMES : [space]
+}
+
+const REPEATED = ['', '']
+const MALFORMED = ['?']

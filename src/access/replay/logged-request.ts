@@ -1,0 +1,130 @@
+/** Reads a line of the access log, which `telemetry/access-log.ts` writes. */
+
+import type { Reason } from './reasons.ts'
+import { type NamedSeats, namedSeats, type SeatFields } from './named-seats.ts'
+import { usualLine } from './usual-line.ts'
+
+export interface LoggedRequest {
+  readonly method: string
+  readonly path: string
+  /** The decision: `allow` or a code of {@link DECISIONS}, whatever became of the request later. */
+  readonly code: string
+  /** The requirement of the route that matched; null: none did. */
+  readonly permission: string | null
+  /** Null: the request named none, or no credential was accepted. */
+  readonly space: string | null
+  /** Null: no credential was read, or it was refused. */
+  readonly caller: LoggedCaller | null
+}
+
+export interface LoggedCaller {
+  readonly tenant: string
+  readonly user: string
+  readonly seats: NamedSeats
+}
+
+/** What the decision engine answers. */
+const DECISIONS: ReadonlySet<unknown> = new Set([
+  'allow',
+  'request_malformed',
+  'path_ambiguous',
+  'uri_too_long',
+  'route_not_found',
+  'method_not_allowed',
+  'credentials_missing',
+  'credentials_ambiguous',
+  'api_key_invalid',
+  'api_key_expired',
+  'api_key_revoked',
+  'token_invalid',
+  'token_expired',
+  'token_not_yet_valid',
+  'caller_blocked',
+  'space_required',
+  'no_seat_in_space',
+  'permission_denied',
+])
+
+/** Only what is allowed reaches an upstream. Older versions wrote no `decision` beside these codes. */
+const FORWARDED: ReadonlySet<unknown> = new Set([
+  'upstream_unreachable',
+  'upstream_protocol_error',
+  'upstream_timeout',
+])
+
+/** A token (RFC 9110, section 5.6.2) of as many characters as the gateway accepts. */
+const METHOD = /^[\w!#$%&'*+.^`|~-]{1,64}$/
+
+export function readLine(text: string): LoggedRequest | Reason {
+  const usual = usualLine(text)
+  return usual === null ? readAnyLine(text) : readRequest(usual)
+}
+
+/** By `JSON.parse`. */
+export function readAnyLine(text: string): LoggedRequest | Reason {
+  let line: unknown
+  try {
+    line = JSON.parse(text)
+  } catch {
+    return 'not_json'
+  }
+  return isRequest(line) ? readRequest(line) : 'other_line'
+}
+
+/** Fields as the line has them. */
+interface Line extends SeatFields {
+  readonly msg?: unknown
+  readonly request_id?: unknown
+  readonly method?: unknown
+  readonly path?: unknown
+  readonly code?: unknown
+  readonly decision?: unknown
+  readonly permission?: unknown
+  readonly space?: unknown
+  readonly tenant?: unknown
+  readonly user?: unknown
+}
+
+function isRequest(line: unknown): line is Line {
+  if (typeof line !== 'object' || line === null) return false
+  const { msg, request_id: id } = line as Line
+  return msg === 'request' && typeof id === 'string'
+}
+
+function readRequest(line: Line): LoggedRequest | Reason {
+  const { method, path, permission = null, space = null } = line
+  // Refused before a path was read.
+  if (path === undefined || path === null) return 'not_decided'
+  if (typeof path !== 'string' || typeof method !== 'string' || !METHOD.test(method)) return 'malformed_line'
+  if (!isTextOrNull(permission) || !isTextOrNull(space)) return 'malformed_line'
+  const code = decisionOf(line, permission)
+  if (code === null) return typeof line.code === 'string' ? 'not_decided' : 'malformed_line'
+  const caller = callerOf(line)
+  if (caller === 'malformed_line') return caller
+  const needsCaller = permission !== null && permission !== 'public'
+  if (caller === null && needsCaller && !WITHOUT_CALLER.test(code)) return 'malformed_line'
+  return { method, path, code, permission, space, caller }
+}
+
+/** The codes of a request whose credential is missing, is refused, or is not read because Space is repeated. */
+const WITHOUT_CALLER = /^(?:credentials|api_key|token)_|^request_malformed$/
+
+/** Null: none is known. */
+function decisionOf({ code, decision = code }: Line, permission: string | null): string | null {
+  if (FORWARDED.has(decision)) return 'allow'
+  if (typeof decision !== 'string' || !DECISIONS.has(decision)) return null
+  // All else is the answer of a sign-in endpoint; older versions wrote no `decision` beside it.
+  return permission === 'public' && decision !== 'request_malformed' ? 'allow' : decision
+}
+
+function callerOf(line: Line): LoggedCaller | null | 'malformed_line' {
+  const { tenant, user } = line
+  if (tenant === undefined && user === undefined) return null
+  if (typeof tenant !== 'string' || typeof user !== 'string') return 'malformed_line'
+  const seats = namedSeats(line)
+  return seats === null ? 'malformed_line' : { tenant, user, seats }
+}
+
+function isTextOrNull(value: unknown): value is string | null {
+  return typeof value === 'string' || value === null
+}

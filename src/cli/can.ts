@@ -1,0 +1,156 @@
+/** `seatgate can`: the routes that the holder of Seats, an API key or a user may call, or may not. */
+
+import { isRefusal, type Store } from '../../seats-admin/index.ts'
+import { isAccepted } from '../../seats-admin/model/api-key.ts'
+import { isSpaceId } from '../../seats-admin/model/space.ts'
+import { type AccessRow, accessRows, type HeldSeat, holdingOf, type Holdings } from '../access/can.ts'
+import { printable } from '../telemetry/readable.ts'
+import { UsageError } from './arguments.ts'
+import { CommandFailed, defineCommand } from './command.ts'
+import { type OpenHolders, openHolders } from './holder-source.ts'
+import { CONFIG, JSON_OUTPUT, SEATS_FILE, SPACE, TENANT } from './options.ts'
+
+export const can = defineCommand(
+  {
+    name: 'can',
+    summary: 'Lists the routes that the holder of Seats, an API key or a user may call.',
+    details:
+      'One row for each route and space. The Seats of a user are those of the latest sign-in. Routes that are public, or open to every valid credential, have no space.',
+    options: {
+      seat: { type: 'string', value: 'NAME', description: 'the names of these Seats', multiple: true },
+      'api-key-id': { type: 'string', value: 'ID', description: 'the id of an API key' },
+      user: { type: 'string', value: 'SUB', description: 'the sub of a user' },
+      not: { type: 'boolean', description: 'the routes that the holder may not call' },
+      space: { ...SPACE, description: 'only in this space; by default in every space of the Seats' },
+      tenant: TENANT,
+      seats: SEATS_FILE,
+      config: CONFIG,
+      json: JSON_OUTPUT,
+    },
+    alternatives: [['seat'], ['api-key-id'], ['user']],
+    exits: {
+      0: 'the list is printed, also an empty one',
+      1: 'the configuration has faults, the store cannot be read, or there is no such Seat, API key or user',
+    },
+    example: 'seatgate can --seat Viewer --space main --tenant acme',
+  },
+  async ({ values }, terminal) => {
+    const { space = null } = values
+    if (values.seat === undefined && values['api-key-id'] === undefined && values.user === undefined)
+      throw new UsageError('one of --seat, --api-key-id and --user is required')
+    if (space !== null && !isSpaceId(space)) throw new UsageError('--space is not a space id')
+    const source = await openHolders(values, terminal)
+    try {
+      if (source.note !== null && source.store !== null) terminal.printError(`note: ${source.note}`)
+      const { routes } = source.table
+      const { holdings, note } = await holdingsOf(source, values, holdingOf(routes, space))
+      if (note !== null) terminal.printError(`note: ${note}`)
+      const rows = accessRows(routes, holdings, { space, allowed: !values.not })
+      for (const text of values.json ? asJson(rows) : asText(rows)) await terminal.print(text)
+    } finally {
+      await source.close()
+    }
+  },
+)
+
+interface Asked {
+  readonly seat?: readonly string[] | undefined
+  readonly 'api-key-id'?: string | undefined
+  readonly user?: string | undefined
+}
+
+async function holdingsOf(
+  { store, seats: ofFile, tenant }: OpenHolders,
+  { seat: names, 'api-key-id': key, user }: Asked,
+  holding: ReturnType<typeof holdingOf>,
+): Promise<{ holdings: Holdings; note: string | null }> {
+  const found = async (asked: Iterable<string>) => {
+    const seats: HeldSeat[] = []
+    for (const name of new Set(asked)) {
+      const seat =
+        store === null
+          ? ofFile?.find((each) => each.name === name)
+          : (await store.seatByName(tenant.id, name)).value.seat
+      if (seat == null) throw new CommandFailed(`tenant ${tenant.id} has no Seat "${printable(name)}"`)
+      seats.push(holding(seat))
+    }
+    return seats
+  }
+  if (names !== undefined) return { holdings: { accepted: true, seats: await found(names) }, note: null }
+  if (store === null) throw new UsageError('--seats has Seats alone: --api-key-id and --user need the store')
+  if (user !== undefined) {
+    const known = await userOf(store, tenant.id, user)
+    return { holdings: { accepted: true, seats: await found(known.seats) }, note: null }
+  }
+  const record = await store.readApiKey(tenant.id, key ?? '', EVERYTHING)
+  if (isRefusal(record)) throw new CommandFailed(`tenant ${tenant.id} has no API key ${printable(key ?? '')}`)
+  const accepted = isAccepted(record, Date.now())
+  const note = accepted
+    ? null
+    : 'this API key is expired or revoked: it is refused everywhere but on public routes'
+  return { holdings: { accepted, seats: await found(record.seats) }, note }
+}
+
+const EVERYTHING = { space: '', admin: true, all: true, permissions: [] }
+
+async function userOf(store: Store, tenant: string, sub: string) {
+  const found = await store.readUser(tenant, sub, EVERYTHING)
+  if (found !== null) return found
+  throw new CommandFailed(
+    `no sign-in of a user "${printable(sub)}" at tenant ${tenant} is known; tokens of other issuers leave no trace here`,
+  )
+}
+
+/** Rows that are printed at once. */
+const BATCH = 1000
+
+/** An array, one row a line. */
+function* asJson(rows: Iterator<AccessRow> & Iterable<AccessRow>): Generator<string> {
+  let first = true
+  yield '['
+  for (const batch of batches(rows)) {
+    const lines = batch.map((row, at) => `${first && at === 0 ? ' ' : ','}${JSON.stringify(row)}`)
+    first = false
+    yield lines.join('\n')
+  }
+  yield ']'
+}
+
+/** Spaces on one line. */
+const MOST_SPACES = 5
+
+/** A line for each route; its spaces behind it. */
+function* asText(rows: Iterable<AccessRow>): Generator<string> {
+  let count = 0
+  for (const { row, spaces, more } of byRoute(rows)) {
+    count++
+    const where = spaces.length === 0 ? '' : `  in ${spaces.join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+    yield printable(`${row.method} ${row.path}  ${row.permission} → ${row.upstream}${where}`)
+  }
+  if (count === 0) yield 'no route'
+}
+
+function* byRoute(rows: Iterable<AccessRow>) {
+  let current: { row: AccessRow; spaces: string[]; more: number } | null = null
+  for (const row of rows) {
+    if (current === null || current.row.path !== row.path || current.row.method !== row.method) {
+      if (current !== null) yield current
+      current = { row, spaces: [], more: 0 }
+    }
+    if (row.space === null) continue
+    if (current.spaces.length < MOST_SPACES) current.spaces.push(row.space)
+    else current.more++
+  }
+  if (current !== null) yield current
+}
+
+function* batches(rows: Iterable<AccessRow>): Generator<AccessRow[]> {
+  let batch: AccessRow[] = []
+  for (const row of rows) {
+    batch.push(row)
+    if (batch.length < BATCH) continue
+    yield batch
+    batch = []
+  }
+  if (batch.length > 0) yield batch
+}

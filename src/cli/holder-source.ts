@@ -1,0 +1,116 @@
+/** Whom a question about access is about: a tenant of the store, or a file with Seats. */
+
+import type { ListedSeat, Store } from '../../seats-admin/index.ts'
+import { EVERY_PERMISSION } from '../../seats-admin/model/permission.ts'
+import type { SeatInput } from '../../seats-admin/model/seat.ts'
+import type { Holders } from '../access/who-can.ts'
+import type { Config, TenantConfig } from '../config/config.ts'
+import { readSeatsFile } from '../config/seats-file.ts'
+import type { RouteTable } from '../decision/router/table.ts'
+import { CommandFailed, type Terminal, tenantOf } from './command.ts'
+import { openStoreOrEmpty } from './existing-store.ts'
+import { loadWithTables } from './load.ts'
+
+interface HolderOptions {
+  readonly config: string
+  readonly tenant: string | undefined
+  /** A file. */
+  readonly seats: string | undefined
+}
+
+export interface OpenHolders {
+  readonly config: Config
+  readonly table: RouteTable
+  readonly tenant: TenantConfig
+  readonly lists: Holders
+  /** Null: a file. */
+  readonly store: Store | null
+  /** The Seats of the file; null: a store. */
+  readonly seats: readonly SeatInput[] | null
+  readonly note: string | null
+  close(): Promise<void>
+}
+
+/** A file with Seats needs neither variables nor a store. */
+export async function openHolders(
+  { config: configFile, tenant: named, seats: file }: HolderOptions,
+  { env }: Terminal,
+): Promise<OpenHolders> {
+  const { config, table } = await loadWithTables(configFile, file === undefined ? env : null)
+  if (file !== undefined) {
+    const { tenant: id, seats } = await readSeatsFile(file, env)
+    if (named !== undefined && named !== id)
+      throw new CommandFailed(`${file} has the Seats of tenant "${id}", not of "${named}"`)
+    const note = `API keys and users are not known: the Seats are those of ${file}`
+    const close = async () => {}
+    return {
+      config,
+      table,
+      tenant: tenantOf(config, id),
+      lists: listsOf(seats),
+      store: null,
+      seats,
+      note,
+      close,
+    }
+  }
+  const tenant = theTenant(config, named)
+  const { store, note, close } = await openStoreOrEmpty(config)
+  return { config, table, tenant, lists: store, store, seats: null, note, close }
+}
+
+/** Where there is one tenant, it need not be named. */
+function theTenant(config: Config, named: string | undefined): TenantConfig {
+  if (named !== undefined) return tenantOf(config, named)
+  const [first, ...others] = config.tenants.values()
+  if (first === undefined || others.length > 0)
+    throw new CommandFailed(
+      `${config.file} has several tenants: name one with --tenant (${[...config.tenants.keys()].join(', ')})`,
+    )
+  return first
+}
+
+const NONE = { data: [], hasMore: false, next: null }
+
+/** In one page: a file is in memory anyway. */
+function listsOf(seats: readonly SeatInput[]): Holders {
+  return {
+    async listSeats(tenant, { after, grant }) {
+      const found = after === null ? seats.filter((seat) => grants(seat, grant ?? null)) : []
+      return {
+        data: found.map((seat) => listed(seat, tenant, grant?.permission ?? null)),
+        hasMore: false,
+        next: null,
+      }
+    },
+    listApiKeys: async () => NONE,
+    listUsers: async () => NONE,
+  }
+}
+
+function grants(
+  { spaces, permissions }: SeatInput,
+  grant: { readonly permission: string; readonly space: string | null } | null,
+): boolean {
+  if (grant === null) return true
+  const inSpace = grant.space === null ? spaces.length > 0 : spaces.includes(grant.space)
+  return inSpace && (permissions.includes(EVERY_PERMISSION) || permissions.includes(grant.permission))
+}
+
+/** A Seat of a file has no id. */
+function listed({ name, spaces, permissions }: SeatInput, tenant: string, asked: string | null): ListedSeat {
+  const every = permissions.includes(EVERY_PERMISSION)
+  return {
+    id: '',
+    tenant,
+    name,
+    version: 1,
+    spaces,
+    permissions: asked === null ? permissions : [every ? EVERY_PERMISSION : asked],
+    createdBy: '',
+    createdAt: 0,
+    updatedBy: null,
+    updatedAt: null,
+    memberCount: 0,
+  }
+}

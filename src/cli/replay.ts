@@ -1,0 +1,63 @@
+/** `seatgate replay`: which requests of a log get another answer with these tables and Seats. */
+
+import { Replay } from '../access/replay/replay.ts'
+import { UsageError } from './arguments.ts'
+import { defineCommand } from './command.ts'
+import { CONFIG, JSON_OUTPUT, SEATS_FILE } from './options.ts'
+import { findLogs, STDIN } from './replay/log-files.ts'
+import { replayAsJson, replayAsMarkdown, replayAsText } from './replay/output.ts'
+import { Progress } from './replay/progress.ts'
+import { readAll } from './replay/read-all.ts'
+import { openSubject } from './replay/subject.ts'
+
+export const replay = defineCommand(
+  {
+    name: 'replay',
+    summary: 'Decides the requests of access logs again, and shows those that get another answer now.',
+    details:
+      'Credentials are not checked again: a caller holds the Seats that its line names, as they are now. Lines that do not say enough are counted with the reason. With --seats, variables of the environment are not needed.',
+    positionals: [
+      {
+        name: 'LOG',
+        description: 'a log of the gateway, plain or compressed by gzip; - is standard input',
+        completes: 'file',
+        multiple: true,
+      },
+    ],
+    options: {
+      config: CONFIG,
+      seats: SEATS_FILE,
+      json: JSON_OUTPUT,
+      markdown: { type: 'boolean', description: 'prints Markdown, for a pull request' },
+    },
+    exits: {
+      0: 'no answer changes',
+      1: 'a log can not be read, the configuration has faults, or the store cannot be read',
+      3: 'an answer changes',
+    },
+    example: 'seatgate replay access.log.1.gz access.log --config new/gateway.config.yaml',
+  },
+  async ({ values, positionals }, terminal) => {
+    if (positionals.filter((each) => each === STDIN).length > 1)
+      throw new UsageError('standard input can be read once')
+    const sizes = await findLogs(positionals)
+    const { subject, close } = await openSubject(values, terminal)
+    try {
+      const run = new Replay(subject)
+      const ended = await readAll(run, positionals, new Progress(process.stderr, sizes), terminal)
+      if (ended === 'interrupted') return INTERRUPTED
+      const result = run.result()
+      const print = values.json ? replayAsJson : values.markdown ? replayAsMarkdown : replayAsText
+      await terminal.print(print(result))
+      if (ended === 'failed') return 1
+      return result.changed === 0 ? 0 : CHANGED
+    } finally {
+      await close()
+    }
+  },
+)
+
+/** Exit codes. */
+const CHANGED = 3
+/** As of a process that the signal ended: 128 and the number of SIGINT. */
+const INTERRUPTED = 130

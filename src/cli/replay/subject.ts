@@ -1,0 +1,34 @@
+/** What a replay decides with: the tables of a configuration, and the Seats of its store or of a file. */
+
+import { seatsByName } from '../../access/offline-engine.ts'
+import type { ReplaySubject } from '../../access/replay/judge.ts'
+import { tablesOf } from '../../access/tables.ts'
+import { readSeatsFile } from '../../config/seats-file.ts'
+import { directSource, SeatMemory } from '../../decision/seats/memory.ts'
+import { type Terminal, tenantOf } from '../command.ts'
+import { openExistingStore } from '../existing-store.ts'
+import { loadWithTables } from '../load.ts'
+
+interface Opened {
+  readonly subject: ReplaySubject
+  close(): Promise<void>
+}
+
+/** @throws ConfigError with its faults, CommandFailed where there is no store */
+export async function openSubject(
+  { config: file, seats }: { readonly config: string; readonly seats: string | undefined },
+  { env }: Terminal,
+): Promise<Opened> {
+  const { config, table } = await loadWithTables(file, seats === undefined ? env : null)
+  const { tenants, limits } = config
+  const common = { tables: tablesOf(config, table), tenants, targetBytes: limits.targetBytes }
+  if (seats !== undefined) {
+    const read = await readSeatsFile(seats, env)
+    const { id } = tenantOf(config, read.tenant)
+    return { subject: { ...common, seats: seatsByName(read.seats), onlyTenant: id }, close: async () => {} }
+  }
+  const store = await openExistingStore(config)
+  // Bounded: a Seat that is evicted is read again.
+  const memory = new SeatMemory(store, directSource(store), config.memory.seats)
+  return { subject: { ...common, seats: memory, onlyTenant: null }, close: () => store.close() }
+}

@@ -1,0 +1,94 @@
+/** Text for a screen of 80 columns and 50 lines. Paths and other data without spaces are not cut. */
+
+const COLUMNS = 80
+/** No column is made narrower than this. */
+const NARROW = 16
+/** Two are left for the command itself and the next prompt. */
+const LINES = 48
+
+/** Breaks at spaces. @param first what the first line begins with @param others the indent of the further ones */
+export function fold(text: string, first = '', others = first): string {
+  return foldWords(text.split(' '), first, others)
+}
+
+/** As `fold`, of words that may contain spaces. */
+export function foldWords(words: readonly string[], first = '', others = first): string {
+  const [head = '', ...rest] = words
+  const lines = [first + head]
+  for (const word of rest) {
+    const line = `${lines.at(-1)} ${word}`
+    if (line.length <= COLUMNS) lines[lines.length - 1] = line
+    else lines.push(others + word)
+  }
+  return lines.join('\n')
+}
+
+/** Columns as wide as their cells, the last one apart; of wide ones, a long cell moves cells of its own line. */
+export function columns(rows: readonly (readonly string[])[]): string {
+  const count = Math.max(0, ...rows.map(({ length }) => length))
+  const all = Array.from({ length: count }, (_, at) => Math.max(...rows.map((row) => row[at]?.length ?? 0)))
+  const widths = all.slice(0, -1)
+  const room = COLUMNS - (all.at(-1) ?? 0) - 2 * widths.length
+  const sum = () => widths.reduce((total, width) => total + width, 0)
+  while (sum() > room && Math.max(...widths) > NARROW) {
+    const widest = Math.max(...widths)
+    widths[widths.indexOf(widest)] = widest - 1
+  }
+  const starts = widths.reduce<number[]>((found, width) => [...found, (found.at(-1) ?? 0) + width + 2], [0])
+  return rows
+    .map((row) =>
+      row.reduce((line, cell, at) => (at === 0 ? cell : `${line}  `.padEnd(starts[at] ?? 0) + cell), ''),
+    )
+    .join('\n')
+}
+
+/** Without the addition where there is no room for it. */
+export function onOneLine(text: string, addition: string): string {
+  return text.length + addition.length <= COLUMNS ? text + addition : text
+}
+
+export function isOnScreen(text: string): boolean {
+  return height(text) <= LINES
+}
+
+export interface ScreenSection {
+  readonly title: string
+  /** Each of one line or more. */
+  readonly items: readonly string[]
+}
+
+/**
+ * Sections with as many of their items as fit; each has one at least. The first sections get more room.
+ *
+ * @param most items of a section @param reserved lines of other text
+ * @param rest stands for the items that are left out
+ */
+export function fitted(
+  sections: readonly ScreenSection[],
+  { most = Infinity, reserved = 0, rest }: FitOptions,
+): string[] {
+  let room = LINES - reserved
+  const shown = sections.map(({ items }) => Math.min(items.length, 1))
+  for (const { title, items } of sections)
+    room -= height(title) + height(items[0] ?? '') + (items.length > 1 ? 1 : 0)
+  for (const [at, { items }] of sections.entries())
+    for (const item of items.slice(1, most)) {
+      if (height(item) > room) break
+      room -= height(item)
+      shown[at] = (shown[at] ?? 0) + 1
+    }
+  return sections.flatMap(({ title, items }, at) => {
+    const left = items.slice(shown[at])
+    return [title, ...items.slice(0, shown[at]), ...(left.length > 0 ? [rest(left.length)] : [])]
+  })
+}
+
+interface FitOptions {
+  readonly most?: number
+  readonly reserved?: number
+  readonly rest: (left: number) => string
+}
+
+function height(text: string): number {
+  return text.split('\n').length
+}

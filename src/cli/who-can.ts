@@ -1,0 +1,107 @@
+/** `seatgate who-can`: the Seats that grant a request or a permission, and the API keys and users that hold one. */
+
+import { isPermission } from '../../seats-admin/model/permission.ts'
+import { isSpaceId } from '../../seats-admin/model/space.ts'
+import { tablesOf } from '../access/tables.ts'
+import {
+  asked,
+  type Holder,
+  type Holders,
+  holdersPage,
+  type Position,
+  positionOf,
+  type Question,
+  questionOfPermission,
+  questionOfRequest,
+} from '../access/who-can.ts'
+import { Refusal } from '../model/errors.ts'
+import { UsageError } from './arguments.ts'
+import { CommandFailed, defineCommand } from './command.ts'
+import { openHolders } from './holder-source.ts'
+import { CONFIG, JSON_OUTPUT, METHODS, SEATS_FILE, SPACE, TENANT } from './options.ts'
+import { holdersAsJson, holdersAsText } from './who-can-output.ts'
+
+/** Exit code: the gateway answers the request with 404 or 405. */
+const NO_ROUTE = 3
+
+export const whoCan = defineCommand(
+  {
+    name: 'who-can',
+    summary: 'Lists who can call a route: Seats that grant it, API keys and users that hold one.',
+    details:
+      'Expired and revoked API keys are left out. Users are those of their latest sign-in. Callers with tokens of other issuers are not known.',
+    positionals: [
+      { name: 'METHOD', description: 'the method of the request', optional: true, completes: METHODS },
+      { name: 'PATH', description: 'its path', optional: true },
+    ],
+    options: {
+      permission: {
+        type: 'string',
+        value: 'P',
+        description: 'who holds this permission, in place of a request',
+      },
+      space: { ...SPACE, description: 'only in this space' },
+      tenant: TENANT,
+      seats: SEATS_FILE,
+      config: CONFIG,
+      json: JSON_OUTPUT,
+    },
+    exits: {
+      0: 'the list is printed, also an empty one',
+      1: 'the configuration has faults, or the store cannot be read',
+      3: 'no route matches',
+    },
+    example: 'seatgate who-can DELETE /v1/trainings/7 --space main --tenant acme',
+  },
+  async ({ values, positionals }, terminal) => {
+    const [method = '', path = ''] = positionals
+    const { permission, space = null } = values
+    if (permission === undefined ? path === '' : method !== '')
+      throw new UsageError('either METHOD and PATH, or --permission, is required')
+    if (permission !== undefined && !isPermission(permission))
+      throw new UsageError('--permission is not a permission: <resource>:<operation>, or *')
+    if (space !== null && !isSpaceId(space)) throw new UsageError('--space is not a space id')
+    const { config, table, tenant, lists, note, close } = await openHolders(values, terminal)
+    try {
+      if (note !== null) terminal.printError(`note: ${note}`)
+      const question =
+        permission === undefined
+          ? questionOfRequest(tablesOf(config, table), { method, path, space })
+          : questionOfPermission(permission, space)
+      if (question instanceof Refusal)
+        throw new CommandFailed(`the gateway refuses this path (${question.code}): ${question.detail}`)
+      const pages = pagesOf(lists, tenant.id, question)
+      const output = values.json
+        ? holdersAsJson(asked(question, tenant.id), pages)
+        : holdersAsText(question, tenant.id, pages)
+      for await (const text of output) await terminal.print(text)
+      return question.permission === null ? NO_ROUTE : 0
+    } finally {
+      await close()
+    }
+  },
+)
+
+const PAGE = 1000
+const EVERYTHING = { space: '', admin: true, all: true, permissions: [] }
+
+async function* pagesOf(
+  lists: Holders,
+  tenant: string,
+  question: Question,
+): AsyncGenerator<readonly Holder[]> {
+  let after: Position | null = null
+  for (let more = true; more;) {
+    const page = { limit: PAGE, after, scope: EVERYTHING, now: Date.now() }
+    const { found, hasMore }: Awaited<ReturnType<typeof holdersPage>> = await holdersPage(
+      lists,
+      tenant,
+      question,
+      page,
+    )
+    yield found
+    const last = found.at(-1)
+    if (last !== undefined) after = positionOf(last)
+    more = hasMore && last !== undefined
+  }
+}

@@ -1,0 +1,33 @@
+/** Runs long work in slices, between which the event loop serves other work. */
+
+import { performance } from 'node:perf_hooks'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+export interface Slices {
+  /** Milliseconds of work in a row; a step that has begun is finished. */
+  readonly work: number
+  /** Milliseconds between two slices, so that the work takes a part of the process only. */
+  readonly pause: number
+}
+
+/**
+ * @param steps each `next` is one small step
+ * @returns what the generator returns
+ * @throws the reason of the signal, between two slices
+ */
+export async function inSlices<R>(
+  steps: Iterator<unknown, R>,
+  { work, pause }: Slices,
+  signal: AbortSignal,
+): Promise<R> {
+  for (;;) {
+    // Not at once: the caller goes on first.
+    await sleep(pause)
+    signal.throwIfAborted()
+    const end = performance.now() + work
+    do {
+      const { done, value } = steps.next()
+      if (done === true) return value
+    } while (performance.now() < end)
+  }
+}

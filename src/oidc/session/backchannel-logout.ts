@@ -1,0 +1,104 @@
+/**
+ * The endpoint that a provider calls when a user has logged out there (OpenID Connect Back-Channel Logout 1.0). Public: the
+ * logout token is the only proof.
+ */
+
+import { isUtf8 } from 'node:buffer'
+import { BACKCHANNEL_LOGOUT } from '../../config/oidc.ts'
+import { Refusal } from '../../model/errors.ts'
+import type { PublicRequest } from '../../model/route.ts'
+import { type Context, withProviderErrors } from '../context.ts'
+import type { AnswersOf } from '../endpoints.ts'
+import { isForm } from '../sign-in/body.ts'
+import type { Reply } from '../ports.ts'
+import type { Provider } from '../provider/provider.ts'
+import type { CompactJws } from '../tokens/compact-jws.ts'
+import { type LogoutToken, readLogoutToken, verifyLogoutToken } from '../tokens/logout-token.ts'
+import { endByProvider, type ProviderLogout, providerSessionDigest, tokenDigest } from './provider-logout.ts'
+
+/** Bytes. Other parameters are ignored (section 2.5), so there may be some. */
+const MAX_BODY = 16 * 1024
+
+const notForm = invalid('The body must be application/x-www-form-urlencoded, in UTF-8, of at most 16 KiB.')
+const noToken = invalid('The body must have logout_token once.')
+/** The same for an unknown tenant, so that it does not reveal which tenants exist. */
+const otherProvider = invalid('The logout token is not for a provider and client of this address.')
+const ambiguous = invalid('The logout token is for several clients of this gateway.')
+const used = invalid('The logout token was already used.')
+
+/** 200 once no instance accepts the sessions any more. Rejects when the store is unavailable. */
+export async function backchannelLogout(context: Context, request: PublicRequest): Promise<Reply> {
+  const refusal = await logOut(context, request)
+  if (refusal === null) return { status: 200, headers: [] }
+  const { code, detail } = refusal
+  context.log.warn({ event: 'backchannel_logout_refused', reason: detail }, 'a logout token was refused')
+  // Section 2.8. The names are those of OAuth 2.0 (RFC 6749, sections 4.1.2.1 and 5.2).
+  const error = code === 'unavailable' ? 'temporarily_unavailable' : 'invalid_request'
+  const body: AnswersOf['backchannelLogout'] = { error, error_description: detail }
+  return { status: 400, headers: [], body }
+}
+
+async function logOut(context: Context, request: PublicRequest): Promise<Refusal | null> {
+  const text = tokenIn(request)
+  const jws = text instanceof Refusal ? text : readLogoutToken(text)
+  if (jws instanceof Refusal) return jws
+  const tenants = tenantsOf(context, request, jws)
+  if (tenants instanceof Refusal) return tenants
+  const [provider] = tenants
+  if (provider === undefined) return otherProvider
+  const verify = () => verifyLogoutToken(jws, provider, context.now())
+  const token = await withProviderErrors(context, provider, verify)
+  if (token instanceof Refusal) return token
+  return (await endInTenants(context, tenants, logoutOf(token, provider))) ? null : used
+}
+
+function tokenIn({ rawHeaders, body }: PublicRequest): string | Refusal {
+  if (body === null || body.length > MAX_BODY || !isForm(rawHeaders) || !isUtf8(body)) return notForm
+  const [token, ...others] = new URLSearchParams(Buffer.from(body).toString()).getAll('logout_token')
+  return token === undefined || token === '' || others.length > 0 ? noToken : token
+}
+
+/**
+ * The tenants whose client the token is for. Tenants that share an issuer and a client are one client to the provider,
+ * which sends one token for all of them.
+ */
+function tenantsOf({ providers }: Context, { path }: PublicRequest, { claims }: CompactJws) {
+  const { iss, aud } = claims
+  const audiences: readonly unknown[] = Array.isArray(aud) ? aud : [aud]
+  const matching = [...providers.values()].filter(
+    ({ tenant: { oidc } }) => oidc.issuer === iss && audiences.includes(oidc.clientId),
+  )
+  const named = path === BACKCHANNEL_LOGOUT ? null : path.slice(BACKCHANNEL_LOGOUT.length + 1)
+  const addressed = named === null ? matching : matching.filter(({ tenant }) => tenant.id === named)
+  const [clientId, ...others] = new Set(addressed.map(({ tenant }) => tenant.oidc.clientId))
+  if (others.length > 0) return ambiguous
+  return matching.filter(({ tenant }) => tenant.oidc.clientId === clientId)
+}
+
+function logoutOf({ sid, sub, jti }: LogoutToken, { tenant: { oidc } }: Provider): ProviderLogout {
+  const token = tokenDigest(oidc.issuer, oidc.clientId, jti)
+  if (sid !== null) return { token, subject: { providerSession: providerSessionDigest(oidc.issuer, sid) } }
+  return { token, subject: { user: sub ?? '' } }
+}
+
+/** @returns false when the token was used in all of them. After a fault it is used in some. */
+async function endInTenants(
+  context: Context,
+  tenants: readonly Provider[],
+  logout: ProviderLogout,
+): Promise<boolean> {
+  let isFirst = false
+  for (const { tenant } of tenants) {
+    if (!(await endByProvider(context, tenant.id, logout))) continue
+    isFirst = true
+    context.log.info(
+      { event: 'backchannel_logout', tenant: tenant.id },
+      'logged out by the identity provider',
+    )
+  }
+  return isFirst
+}
+
+function invalid(detail: string): Refusal {
+  return new Refusal('input_invalid', detail)
+}

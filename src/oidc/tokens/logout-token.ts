@@ -1,0 +1,78 @@
+/**
+ * Logout tokens (OpenID Connect Back-Channel Logout 1.0, sections 2.4 and 2.6).
+ *
+ * Anyone can send one, so everything that needs no key is checked before the signature: a flood of other texts costs no
+ * cryptography and no request to the provider.
+ */
+
+import { isJsonObject } from '../../lib/json.ts'
+import { Refusal } from '../../model/errors.ts'
+import { checkSignature, type Claims, type CompactJws, readCompact } from './compact-jws.ts'
+import { isOpaqueId } from './claims.ts'
+import { checkAudience, checkTimes, isSubject } from './id-token.ts'
+import { LEEWAY, type Provider } from '../provider/provider.ts'
+
+export interface LogoutToken {
+  /** The session at the provider; null: all sessions of `sub`. */
+  readonly sid: string | null
+  /** Null only beside `sid`. */
+  readonly sub: string | null
+  readonly jti: string
+}
+
+/** Characters. A logout token names no groups. */
+const MAX_TOKEN = 8 * 1024
+/** Seconds after `iat`. Providers send the token at once, with an `exp` of about two minutes. */
+const MAX_AGE = 3600
+const EVENT = 'http://schemas.openid.net/event/backchannel-logout'
+/** `JWT` and none are those of providers from before the type had a name (section 4.1). */
+const TYPES = new Set([null, 'jwt', 'logout+jwt'])
+/** Values of Keycloak's claim `typ`. */
+const CLAIMED_TYPES = new Set<unknown>([undefined, 'Logout'])
+
+const malformed = refused('The logout token is not a signed JWT in canonical form.')
+const otherType = refused('The token is not a logout token.')
+const withNonce = refused('A logout token must not have a nonce.')
+const invalidTimes = refused('The logout token has expired, or has no valid exp and iat.')
+const otherAudience = refused('The logout token is for another client, or for further ones.')
+const noSubject = refused('The logout token must have a valid sid or sub.')
+const noId = refused('The logout token must have a valid jti.')
+
+/** Reads the text without verifying it. */
+export function readLogoutToken(text: string): CompactJws | Refusal {
+  const jws = text.length > MAX_TOKEN ? null : readCompact(text)
+  if (jws === null) return malformed
+  const { claims } = jws
+  if (!TYPES.has(jws.type) || !CLAIMED_TYPES.has(claims.typ)) return otherType
+  if (!isJsonObject(claims.events) || !Object.hasOwn(claims.events, EVENT)) return otherType
+  return isJsonObject(claims.events[EVENT]) ? jws : otherType
+}
+
+/** Verifies a token of {@link readLogoutToken}. Rejects with ProviderError when the provider's keys are unavailable. */
+export async function verifyLogoutToken(
+  jws: CompactJws,
+  provider: Provider,
+  now: number,
+): Promise<LogoutToken | Refusal> {
+  const { clientId } = provider.tenant.oidc
+  const token = readClaims(jws.claims, now)
+  if (token instanceof Refusal) return token
+  if (checkAudience(jws.claims, clientId) !== null) return otherAudience
+  return (await checkSignature(jws, provider, 'request')) ?? token
+}
+
+function readClaims(claims: Claims, now: number): LogoutToken | Refusal {
+  const { sid = null, sub = null, jti, iat, nonce } = claims
+  if (nonce !== undefined) return withNonce
+  if (checkTimes(claims, now) !== null) return invalidTimes
+  // Bounds how long a used token has to be remembered, whatever its `exp`.
+  if (!(now / 1000 < Number(iat) + MAX_AGE + LEEWAY)) return invalidTimes
+  if (!isOpaqueId(jti)) return noId
+  if (sid === null && sub === null) return noSubject
+  if ((sid !== null && !isOpaqueId(sid)) || (sub !== null && !isSubject(sub))) return noSubject
+  return { sid, sub, jti }
+}
+
+function refused(detail: string): Refusal {
+  return new Refusal('token_invalid', detail)
+}

@@ -1,0 +1,116 @@
+/** The OpenAPI 3.1 document of the built-in endpoints, from what they declare. Pure. */
+
+import type { BodyDescription } from '../../../seats-admin/model/endpoint.ts'
+import type { JsonSchema } from '../../../seats-admin/model/json-schema.ts'
+import { needsPermission } from '../../model/route.ts'
+import { headers, parameters, securitySchemes } from './components.ts'
+import { NamedSchemas } from './named-schemas.ts'
+import type { Operation } from './operation.ts'
+import { Responses } from './responses.ts'
+
+const DESCRIPTION = `The endpoints that the gateway serves itself. Each answers as \`cache-control: no-store\`.
+Bodies are JSON in UTF-8, without a content coding. Clients ignore fields that they do not know.
+\`x-seatgate-permission\` is what a caller needs: a permission in the space of the request, \`authenticated\` (any valid
+credential) or \`public\`.`
+
+export interface OpenApiDocument {
+  readonly openapi: string
+  readonly info: Readonly<Record<string, string>>
+  /** Path → method in lower case → operation. */
+  readonly paths: Readonly<Record<string, Readonly<Record<string, OperationObject>>>>
+  readonly components: Readonly<Record<string, Readonly<Record<string, unknown>>>>
+  readonly [member: string]: unknown
+}
+
+type OperationObject = ReturnType<typeof operationObject>
+
+export function openApiDocument(operations: readonly Operation[]): OpenApiDocument {
+  const schemas = new NamedSchemas()
+  const responses = new Responses(schemas)
+  const paths: Record<string, Record<string, OperationObject>> = {}
+  for (const operation of operations)
+    (paths[operation.path] ??= {})[operation.method.toLowerCase()] = operationObject(
+      operation,
+      schemas,
+      responses,
+    )
+  return {
+    openapi: '3.1.0',
+    info: { title: 'Seatgate', version: '1', description: DESCRIPTION.replaceAll('\n', ' ') },
+    servers: [{ url: '/', description: 'The gateway itself.' }],
+    security: Object.keys(securitySchemes).map((name) => ({ [name]: [] })),
+    tags: [...new Set(operations.map(tagOf))].map((name) => ({ name })),
+    paths,
+    components: {
+      schemas: schemas.components(),
+      responses: responses.components(),
+      parameters,
+      headers,
+      securitySchemes,
+    },
+  }
+}
+
+function operationObject(operation: Operation, schemas: NamedSchemas, responses: Responses) {
+  const { body, operation: operationId, requirement, summary } = operation
+  const given = parametersOf(operation, schemas)
+  return {
+    operationId,
+    tags: [tagOf(operation)],
+    summary,
+    'x-seatgate-permission': requirement,
+    ...(requirement === 'public' ? { security: [] } : {}),
+    ...(given.length === 0 ? {} : { parameters: given }),
+    ...(body === undefined ? {} : { requestBody: requestBody(body, schemas) }),
+    responses: responses.of(operation),
+  }
+}
+
+/** `/v1/seats/{seat_id}` → `seats`; `/auth/oidc/login` → `auth`. */
+function tagOf({ path }: Operation): string {
+  const [first = '', second = ''] = path.split('/').slice(1)
+  return (first === 'v1' ? second : first).replace(/\.json$/, '')
+}
+
+function parametersOf(
+  { requirement, params = {}, query = {}, conditional = false }: Operation,
+  schemas: NamedSchemas,
+): unknown[] {
+  const isOfSpace = needsPermission(requirement)
+  return [
+    ...(isOfSpace ? [{ $ref: '#/components/parameters/Space' }] : []),
+    ...(conditional ? [{ $ref: '#/components/parameters/If-Match' }] : []),
+    ...Object.entries(params).map(([name, schema]) => ({
+      ...parameter(name, 'path', schema, schemas),
+      required: true,
+    })),
+    ...Object.entries(query).map(([name, { schema, repeats = false }]) =>
+      repeats
+        ? { ...parameter(name, 'query', repeated(schema), schemas), explode: true }
+        : parameter(name, 'query', schema, schemas),
+    ),
+  ]
+}
+
+function repeated({ description, ...items }: JsonSchema): JsonSchema {
+  return { type: 'array', items, ...(description === undefined ? {} : { description }) }
+}
+
+function parameter(
+  name: string,
+  place: string,
+  { description, ...schema }: JsonSchema,
+  schemas: NamedSchemas,
+) {
+  const meaning = description === undefined ? {} : { description }
+  return { name, in: place, ...meaning, schema: schemas.refer(schema) }
+}
+
+const MEDIA_TYPES = { json: 'application/json', form: 'application/x-www-form-urlencoded' }
+
+function requestBody({ schema, types = ['json'], optional = false }: BodyDescription, schemas: NamedSchemas) {
+  return {
+    required: !optional,
+    content: Object.fromEntries(types.map((type) => [MEDIA_TYPES[type], { schema: schemas.refer(schema) }])),
+  }
+}

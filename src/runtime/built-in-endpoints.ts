@@ -1,0 +1,44 @@
+/** All built-in endpoints: administration, questions about access, sign-in. */
+
+import { type AdminDeps, type AdminEndpoint, createAdminApi, type Store } from '../../seats-admin/index.ts'
+import { accessEndpoints } from '../access/endpoints.ts'
+import type { Tables } from '../access/tables.ts'
+import type { PublicHandler, Route } from '../model/route.ts'
+import { builtInRoutes, operationsOf, signInRoutes } from '../pipeline/built-in-routes.ts'
+import type { Operation } from '../pipeline/openapi/operation.ts'
+
+export interface EndpointDeps extends AdminDeps {
+  readonly store: Store
+  /** Those that decide requests. */
+  readonly tables: () => Tables
+}
+
+/** Those that require a permission. */
+export function builtInEndpoints(deps: EndpointDeps): AdminEndpoint[] {
+  return [...createAdminApi(deps), ...accessEndpoints(deps)]
+}
+
+/** The built-in routes without handlers that work, for commands, which only list them. @param signIn is configured */
+export function builtInPaths(signIn = false): Route[] {
+  const handler: PublicHandler | null = signIn ? async () => unserved() : null
+  return [...builtInRoutes(builtInEndpoints(UNSERVED), () => undefined), ...signInRoutes(handler)]
+}
+
+/** The operations of the OpenAPI document, for the manual. */
+export function builtInOperations(): Operation[] {
+  return operationsOf(builtInEndpoints(UNSERVED))
+}
+
+const UNSERVED: EndpointDeps = {
+  get store(): never {
+    throw new Error('no store is open')
+  },
+  tables: unserved,
+  announce: async () => {},
+  now: Date.now,
+  seatBytes: 0,
+}
+
+function unserved(): never {
+  throw new Error('no request is served')
+}

@@ -1,0 +1,157 @@
+/** Asks store, Redis, identity providers and targets, as this machine sees them, and changes none of them. */
+
+import { inspectStore, StoreUnavailable } from '../../../seats-admin/index.ts'
+import { soon } from '../../config/certificate-time.ts'
+import type { Config, SettingSource } from '../../config/config.ts'
+import type { Fault, OnlineFault, Warning, WarningCode } from '../../config/faults.ts'
+import { inspectProvider } from '../../oidc/provider/inspection.ts'
+import { inspectTarget } from '../../proxy/inspection.ts'
+import { inspectRedis } from '../../redis/inspection.ts'
+import { printable } from '../../telemetry/readable.ts'
+import { faultAt, type Finding, settingOf } from './fault.ts'
+import { clockFinding, providerFinding } from './provider.ts'
+import { redisFinding } from './redis.ts'
+import { storeFinding } from './store.ts'
+import { healthFinding, targetFinding } from './target.ts'
+
+/** What is true of one thing that was asked. The message has its key and, of a fault, what to do. */
+export type Observation =
+  | (Fault & { readonly level: 'ok' })
+  | (Warning & { readonly level: 'warning' })
+  | (OnlineFault & { readonly level: 'fault' })
+
+/** Milliseconds for a connection, and for each answer of PostgreSQL and Redis. */
+const TIMEOUT = 5000
+/** Milliseconds for the connection to a target, where its `connect_timeout` is longer. */
+const TARGET_TIMEOUT = 5000
+/** The tolerance of tokens is 60 s too. */
+const MAX_CLOCK_DIFFERENCE = 60_000
+/** Of a provider: its times have whole seconds. */
+const CLOCK_ERROR = 1000
+/** Asked at the same time. */
+const CONCURRENCY = 100
+
+type Question = () => Promise<Observation>
+
+/** In the order store, Redis, providers, targets. */
+export async function observe(config: Config): Promise<Observation[]> {
+  const questions = [() => ofStore(config), ...ofRedis(config), ...ofProviders(config), ...ofTargets(config)]
+  const found: Observation[] = []
+  let next = 0
+  const askInTurn = async () => {
+    for (let at = next++; at < questions.length; at = next++) {
+      const observation = await questions[at]?.()
+      if (observation !== undefined) found[at] = observation
+    }
+  }
+  await Promise.all(Array.from({ length: Math.min(CONCURRENCY, questions.length) }, askInTurn))
+  return found
+}
+
+async function ofStore(config: Config): Promise<Observation> {
+  const { store, sources } = config
+  const name = store.kind === 'sqlite' ? store.path : 'the database'
+  try {
+    const { version, current } = await inspectStore(store, TIMEOUT)
+    if (version === null)
+      return warning('store_missing', sources.store, {
+        cause: `there is no store in ${name} yet`,
+        advice: `The start creates it; correct ${settingOf(sources.store)} if there should be one`,
+      })
+    if (version < current)
+      return warning('store_older', sources.store, {
+        cause: `the store has version ${version}, this Seatgate has version ${current}`,
+        advice:
+          'The start migrates it, after which an older Seatgate no longer opens it: make a backup first',
+      })
+    return ok(sources.store, `${store.kind === 'sqlite' ? 'SQLite' : 'PostgreSQL'}, version ${version}`)
+  } catch (cause) {
+    if (!(cause instanceof StoreUnavailable)) throw cause
+    return fault('store_unavailable', sources.store, storeFinding(config, cause))
+  }
+}
+
+function ofRedis({ redis, sources }: Config): Question[] {
+  if (redis === null) return []
+  return [
+    async () => {
+      try {
+        const elapsed = await inspectRedis(redis, TIMEOUT)
+        return ok(sources.redis, `${redis.mode} Redis, PING takes ${elapsed.toFixed(1)} ms`)
+      } catch (cause) {
+        const reported = cause instanceof Error ? cause : new Error(String(cause))
+        const finding = redisFinding(redis, settingOf(sources.redis), reported)
+        return fault('redis_unavailable', sources.redis, finding)
+      }
+    },
+  ]
+}
+
+function ofProviders({ tenants, sources }: Config): Question[] {
+  return [...tenants.values()].flatMap(({ id, oidc }) => {
+    const source = sources.issuers.get(id)
+    if (oidc === null || source === undefined) return []
+    const { issuer } = oidc
+    return [
+      async () => {
+        try {
+          const { keys, clockAhead } = await inspectProvider(oidc)
+          if (clockAhead !== null && Math.abs(clockAhead) > MAX_CLOCK_DIFFERENCE + CLOCK_ERROR)
+            return warning('clock_differs', source, clockFinding(issuer, clockAhead))
+          return ok(source, `${issuer}, ${keys} usable ${keys === 1 ? 'key' : 'keys'}`)
+        } catch (cause) {
+          const reported = cause instanceof Error ? cause : new Error(String(cause))
+          return fault('provider_unavailable', source, providerFinding(issuer, source, reported))
+        }
+      },
+    ]
+  })
+}
+
+function ofTargets({ upstreams, sources }: Config): Question[] {
+  return [...upstreams.values()].flatMap((upstream) =>
+    upstream.targets.flatMap((url, index) => {
+      const source = sources.targets.get(upstream.name)?.[index]
+      if (source === undefined) return []
+      return [
+        async () => {
+          const timeout = Math.min(upstream.connectTimeout, TARGET_TIMEOUT)
+          try {
+            const { validUntil, unhealthy } = await inspectTarget(url, upstream, timeout)
+            if (unhealthy !== null)
+              return fault('target_unavailable', source, healthFinding(url, upstream, unhealthy))
+            const day = validUntil === null ? null : soon(validUntil, Date.now())
+            if (day !== null)
+              return warning('certificate_expires', source, {
+                cause: `the certificate of ${url.origin} expires on ${day}`,
+                advice: `Renew the certificate of the service ${upstream.name}`,
+              })
+            const { health } = upstream
+            return ok(
+              source,
+              health === null
+                ? `${url.origin} accepts connections`
+                : `${url.origin} passes its health check, GET ${health.path}`,
+            )
+          } catch (cause) {
+            return fault('target_unavailable', source, targetFinding(url, upstream, source, cause))
+          }
+        },
+      ]
+    }),
+  )
+}
+
+function ok({ key, place }: SettingSource, found: string): Observation {
+  return { level: 'ok', place, message: printable(`${key}: ${found}`) }
+}
+
+function warning(code: WarningCode, source: SettingSource, finding: Finding): Observation {
+  const { place, message } = faultAt(source, finding)
+  return { level: 'warning', place, code, message: printable(message) }
+}
+
+function fault(code: OnlineFault['code'], source: SettingSource, finding: Finding): Observation {
+  const { place, message } = faultAt(source, finding)
+  return { level: 'fault', place, code, message: printable(message) }
+}

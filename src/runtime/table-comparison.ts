@@ -1,0 +1,114 @@
+/**
+ * Logs and counts what a reload changes by meaning. It runs after the activation, in slices beside the requests, and one at
+ * a time: the next reload ends it, and compares its own tables with those that the ended comparison began with. So two
+ * reloads in a row hide nothing.
+ */
+
+import { type Change, KINDS } from '../access/change.ts'
+import { type ChangeSummary, changeSummary } from '../access/change-summary.ts'
+import { type Tables, tablesOf } from '../access/tables.ts'
+import type { Config } from '../config/config.ts'
+import { compiledTable } from '../decision/router/table.ts'
+import { inSlices } from '../lib/time-slices.ts'
+import type { FleetMetrics } from '../telemetry/fleet-metrics.ts'
+import type { Log } from '../telemetry/logger.ts'
+import { builtInPaths } from './built-in-endpoints.ts'
+
+/** A log line each. */
+const MOST_LINES = 20
+/** Some 50,000 changed routes; 110 MB. Beyond them the comparison is given up. */
+const MOST_STEPS = 500_000
+/** Milliseconds. A request waits for one slice at most. */
+const SLICES = { work: 5, pause: 10 }
+
+interface Running {
+  readonly before: Config
+  readonly after: Config
+  readonly controller: AbortController
+}
+
+export class TableComparison {
+  readonly #logger: Log['logger']
+  readonly #metrics: Pick<FleetMetrics, 'tablesChanged'>
+  #running: Running | null = null
+
+  constructor({ logger }: Log, metrics: Pick<FleetMetrics, 'tablesChanged'>) {
+    this.#logger = logger
+    this.#metrics = metrics
+    metrics.tablesChanged(Object.fromEntries(KINDS.map((kind) => [kind, 0])))
+  }
+
+  /** @param before the configuration until now; that of a comparison in progress takes its place */
+  begin(before: Config, after: Config): void {
+    const first = this.#running?.before ?? before
+    this.#end('it is repeated with the tables of the next reload')
+    const running = { before: first, after, controller: new AbortController() }
+    this.#running = running
+    void this.#run(running)
+  }
+
+  /** Nothing is compared any more. */
+  cancel(): void {
+    this.#end('the gateway ends')
+  }
+
+  #end(why: string): void {
+    if (this.#running === null) return
+    const { before, after, controller } = this.#running
+    this.#running = null
+    controller.abort()
+    this.#logger.warn({ ...hashes(before, after), why }, 'the comparison of the route tables is not finished')
+  }
+
+  async #run(running: Running): Promise<void> {
+    const { before, after, controller } = running
+    try {
+      const summary = await inSlices(comparison(before, after), SLICES, controller.signal)
+      controller.signal.throwIfAborted()
+      this.#metrics.tablesChanged(summary.counts)
+      this.#report(hashes(before, after), summary)
+    } catch (cause) {
+      if (controller.signal.aborted) return
+      const why = cause instanceof Error ? cause.message : String(cause)
+      this.#logger.error({ ...hashes(before, after), why }, 'the route tables cannot be compared')
+    }
+    this.#running = null
+  }
+
+  #report(tables: ReturnType<typeof hashes>, { counts, first, complete }: ChangeSummary): void {
+    const count = Object.values(counts).reduce((sum, each) => sum + each, 0)
+    const unfinished = complete ? {} : { complete }
+    this.#logger.info({ ...tables, changes: counts, ...unfinished }, messageOf(count, complete))
+    const { config } = tables
+    for (const change of first) this.#logger.warn({ config, ...fieldsOf(change) }, 'a route has changed')
+    const more = count - first.length
+    if (more > 0) this.#logger.warn({ config, more }, 'more routes have changed: seatgate diff shows all')
+    if (!complete) this.#logger.warn(tables, 'too much has changed to be compared whole: use seatgate diff')
+  }
+}
+
+/** As `seatgate diff --json` has it. */
+function fieldsOf({ kind, method, pattern, witness, old, new: now }: Change) {
+  return { kind, method, pattern, witness, old, new: now }
+}
+
+function messageOf(count: number, complete: boolean): string {
+  if (count > 0) return 'the route tables have changed'
+  return complete ? 'no request is answered differently' : 'no change of the route tables is found'
+}
+
+function hashes(before: Config, after: Config) {
+  return { config_before: before.hash, config: after.hash }
+}
+
+function* comparison(before: Config, after: Config): Generator<null, ChangeSummary> {
+  const old = yield* compiledTables(before)
+  const now = yield* compiledTables(after)
+  return yield* changeSummary(old, now, { shown: MOST_LINES, steps: MOST_STEPS })
+}
+
+function* compiledTables(config: Config): Generator<null, Tables> {
+  const { routes, upstreams } = config
+  const table = yield* compiledTable(routes, upstreams, builtInPaths())
+  return tablesOf(config, table)
+}

@@ -1,0 +1,224 @@
+/** `GET /v1/access/who-can` and `/v1/access/can` on a running gateway, and `GET /v1/users`. */
+
+import t from 'tap'
+import { openSqliteStore } from '../../seats-admin/index.ts'
+import { startWorld } from '../support/world.ts'
+
+const world = await startWorld(t, {
+  routes: [
+    'GET /list: trainings:list',
+    'POST /list: trainings:create',
+    'GET /me: authenticated',
+    'GET /open: public',
+  ],
+})
+await world.seat('Viewer', ['s1', 's2'], ['trainings:list'])
+await world.seat('Editor', ['s1'], ['trainings:list', 'trainings:create', 'access:read'])
+await world.seat('Reader of access', ['s2'], ['access:read'])
+const key = (await world.admin('POST', '/v1/api-keys', { name: 'ci', seats: ['Viewer'] })).json
+const revoked = (await world.admin('POST', '/v1/api-keys', { name: 'old', seats: ['Viewer'] })).json
+await world.admin('DELETE', `/v1/api-keys/${revoked.id}`)
+
+const ask = async (path: string, token?: string, space = 'admin') => {
+  const answer =
+    token === undefined
+      ? await world.admin('GET', path)
+      : await world.client.send('GET', path, { authorization: `Bearer ${token}`, space })
+  return answer
+}
+const names = (items: { name: string }[]) => items.map(({ name }) => name)
+
+t.test('who can call a route', async (t) => {
+  const { json } = await ask('/v1/access/who-can?method=GET&path=/list')
+  t.match(json, {
+    method: 'GET',
+    path: '/list',
+    route: 'GET /list',
+    permission: 'trainings:list',
+    tenant: 'acme',
+    space: null,
+    users: [],
+    has_more: false,
+  })
+  t.same(names(json.seats), ['admin', 'Viewer', 'Editor'])
+  t.match(json.seats, [
+    { by: '*', spaces: ['admin'] },
+    { by: 'permission', spaces: ['s1', 's2'] },
+    { by: 'permission', spaces: ['s1'] },
+  ])
+  t.ok(names(json.api_keys).includes('ci'))
+  t.notOk(names(json.api_keys).includes('old'), 'revoked')
+  t.match(
+    json.api_keys.find(({ name }: { name: string }) => name === 'ci'),
+    { id: key.id, expires_at: null, last_used_at: null, seats: ['Viewer'] },
+  )
+  const there = (await ask('/v1/access/who-can?method=GET&path=/list&space=s2')).json
+  t.same([names(there.seats), there.seats[0].spaces], [['Viewer'], ['s2']])
+})
+
+t.test('who holds a permission, and routes that need none', async (t) => {
+  const { json } = await ask('/v1/access/who-can?permission=trainings:create')
+  t.match(json, { method: null, path: null, route: null, permission: 'trainings:create' })
+  t.same(names(json.seats), ['admin', 'Editor'])
+  for (const [path, permission] of [
+    ['/me', 'authenticated'],
+    ['/open', 'public'],
+  ])
+    t.match((await ask(`/v1/access/who-can?method=GET&path=${path}`)).json, {
+      permission,
+      seats: [],
+      api_keys: [],
+    })
+  t.match((await ask('/v1/access/who-can?method=GET&path=/none')).json, {
+    route: null,
+    permission: null,
+    seats: [],
+  })
+  t.match((await ask('/v1/access/who-can?method=BREW&path=/list')).json, { route: null })
+})
+
+t.test('pages go through Seats, then API keys', async (t) => {
+  const whole = (await ask('/v1/access/who-can?method=GET&path=/list')).json
+  const found: string[] = []
+  let after = ''
+  for (let page = 0; page < 20; page++) {
+    const { json } = await ask(`/v1/access/who-can?method=GET&path=/list&limit=1${after}`)
+    const [item] = [...json.seats, ...json.api_keys]
+    if (item !== undefined) found.push(item.id)
+    if (!json.has_more) break
+    after = `&after=${item.id}`
+  }
+  t.same(
+    found,
+    [...whole.seats, ...whole.api_keys].map(({ id }: { id: string }) => id),
+  )
+})
+
+t.test('what a holder can call', async (t) => {
+  const rows = (await ask('/v1/access/can?seat=Viewer&limit=100')).json
+  t.same(rows.data, [
+    {
+      method: 'GET',
+      path: '/list',
+      permission: 'trainings:list',
+      upstream: 'main',
+      space: 's1',
+      seat: 'Viewer',
+    },
+    {
+      method: 'GET',
+      path: '/list',
+      permission: 'trainings:list',
+      upstream: 'main',
+      space: 's2',
+      seat: 'Viewer',
+    },
+    ...rows.data.slice(2),
+  ])
+  t.ok(rows.data.slice(2).every(({ space }: { space: null }) => space === null))
+  t.same((await ask(`/v1/access/can?api_key=${key.id}&limit=100`)).json, rows)
+  const both = (await ask('/v1/access/can?seat=Viewer&seat=Editor&space=s1')).json.data
+  t.match(both[0], { path: '/list', space: 's1', seat: 'Viewer' })
+  t.match(both[1], { path: '/list', method: 'POST', seat: 'Editor' })
+  const old = (await ask(`/v1/access/can?api_key=${revoked.id}`)).json.data
+  t.ok(
+    old.every(({ permission }: { permission: string }) => permission === 'public'),
+    'revoked: public routes alone',
+  )
+})
+
+t.test('pages of rows', async (t) => {
+  const { data } = (await ask('/v1/access/can?seat=Editor&limit=100')).json
+  const found: unknown[] = []
+  let after = ''
+  for (let page = 0; page < 50; page++) {
+    const { json } = await ask(`/v1/access/can?seat=Editor&limit=2${after}`)
+    found.push(...json.data)
+    if (!json.has_more) break
+    const { method, path, space } = json.data.at(-1)
+    after = `&after=${encodeURIComponent(`${method} ${path}${space === null ? '' : ` ${space}`}`)}`
+  }
+  t.same(found, data)
+})
+
+t.test('outside the admin space the caller sees that space', async (t) => {
+  const token = await world.token(['s1:Editor'])
+  const { json } = await ask('/v1/access/who-can?method=GET&path=/list', token, 's1')
+  t.same(names(json.seats), ['Editor'], 'Viewer has another space too')
+  t.match((await ask('/v1/access/can?seat=Viewer', token, 's1')).json, { code: 'seat_not_found' })
+  t.match((await ask(`/v1/access/can?api_key=${key.id}`, token, 's1')).json, { code: 'api_key_not_found' })
+  t.same((await ask('/v1/access/can?seat=Editor&space=s2', token, 's1')).json.data, [])
+  const own = (await ask('/v1/access/can?seat=Editor', token, 's1')).json.data
+  t.ok(own.every(({ space }: { space: string | null }) => space === null || space === 's1'))
+  const viewer = await world.token(['s1:Viewer'])
+  t.match((await ask('/v1/access/can?seat=Editor', viewer, 's1')).json, { code: 'permission_denied' })
+})
+
+t.test('wrong questions', async (t) => {
+  const cases: [path: string, pointer: string][] = [
+    ['who-can', '/method'],
+    ['who-can?method=GET', '/path'],
+    ['who-can?path=/list', '/method'],
+    ['who-can?method=GET&path=/list&permission=a:b', '/permission'],
+    ['who-can?permission=ab', '/permission'],
+    ['who-can?permission=a:b&space=%20', '/space'],
+    ['who-can?method=GET&path=/a/../b', '/path'],
+    ['who-can?method=GET&path=list', '/path'],
+    ['who-can?permission=a:b&limit=101', '/limit'],
+    ['who-can?permission=a:b&x=1', '/x'],
+    ['who-can?permission=a:b&permission=a:b', '/permission'],
+    ['can', ''],
+    ['can?seat=Viewer&user=alice', ''],
+    ['can?seat=', '/seat'],
+    ['can?api_key=x', '/api_key'],
+    ['can?seat=Viewer&after=nonsense', '/after'],
+  ]
+  for (const [path, pointer] of cases) {
+    const { status, json } = await ask(`/v1/access/${path}`)
+    t.equal(status, 400, path)
+    t.match(json, { code: 'input_invalid', errors: [{ path: pointer, message: String }] }, path)
+  }
+  t.match((await ask('/v1/access/can?seat=None')).json, { code: 'seat_not_found' })
+  t.match((await ask('/v1/access/can?user=none')).json, { code: 'user_not_found' })
+})
+
+t.test('users, as their sign-ins made them known', async (t) => {
+  const store = await openSqliteStore({ path: world.storeFile })
+  t.teardown(() => store.close())
+  const [viewer, editor] = (await world.admin('GET', '/v1/seats')).json.data
+    .filter(({ name }: { name: string }) => ['Viewer', 'Editor'].includes(name))
+    .map(({ id }: { id: string }) => id)
+  const at = Date.UTC(2026, 0, 2)
+  await store.recordSignIn('acme', { sub: 'auth0|ann', email: 'ann@acme.example', name: null, at }, [viewer])
+  await store.recordSignIn('acme', { sub: 'ben', email: null, name: null, at }, [viewer, editor])
+  await world.admin('POST', '/v1/blocks', { user: 'ben' })
+  const ann = {
+    sub: 'auth0|ann',
+    email: 'ann@acme.example',
+    last_sign_in: '2026-01-02T00:00:00.000Z',
+    seats: ['Viewer'],
+    blocked: false,
+  }
+  const list = (await world.admin('GET', '/v1/users')).json
+  t.match(list, {
+    data: [ann, { sub: 'ben', email: null, seats: ['Editor', 'Viewer'], blocked: true }],
+    has_more: false,
+  })
+  t.same((await world.admin('GET', '/v1/users/auth0%7Cann')).json, ann)
+  t.match((await world.admin('GET', '/v1/users/none')).json, { code: 'user_not_found' })
+  t.same((await world.admin('GET', '/v1/users?q=ANN@')).json.data, [ann])
+  const first = (await world.admin('GET', '/v1/users?limit=1')).json
+  t.same([first.data, first.has_more], [[ann], true])
+  t.match((await world.admin('GET', `/v1/users?after=${encodeURIComponent(ann.sub)}`)).json, {
+    data: [{ sub: 'ben' }],
+    has_more: false,
+  })
+  t.match((await world.admin('GET', '/v1/users?limit=0')).json, { code: 'input_invalid' })
+  const can = (await ask('/v1/access/can?user=ben&space=s1')).json.data
+  t.same(
+    can.slice(0, 2).map(({ seat }: { seat: string }) => seat),
+    ['Editor', 'Editor'],
+  )
+  const who = (await ask('/v1/access/who-can?method=POST&path=/list')).json
+  t.match(who.users, [{ sub: 'ben', email: null, seats: ['Editor'] }])
+})

@@ -1,0 +1,74 @@
+/** Parallel changes of one Seat, each made on what was read: none is lost. With real gateways on each store. */
+
+import t, { type Test } from 'tap'
+import { adminRequest, startFleet } from '../fleet/fleet.ts'
+import { type Answer, Client } from '../support/client.ts'
+import { startWorld } from '../support/world.ts'
+
+const WRITERS = 50
+
+type Send = (method: string, path: string, body?: unknown, ifMatch?: string) => Promise<Answer>
+
+function senderTo(port: number, key: string): { send: Send; close: () => void } {
+  const client = new Client(port)
+  return {
+    send: (method, path, body, ifMatch) => {
+      const [headers, text] = adminRequest(key, body)
+      return client.send(
+        method,
+        path,
+        ifMatch === undefined ? headers : { ...headers, 'if-match': ifMatch },
+        text,
+      )
+    },
+    close: () => client.close(),
+  }
+}
+
+/** Adds a permission to the Seat, as an administrator would: a 503 is tried again. @returns how often another writer was faster */
+async function add(send: Send, path: string, permission: string): Promise<number> {
+  for (let lost = 0; ; lost++) {
+    const read = await send('GET', path)
+    if (read.status === 503) continue
+    const { permissions } = read.json
+    // A write that is answered with 503 may have been made.
+    if (permissions.includes(permission)) return lost
+    const written = await send('PUT', path, { permissions: [...permissions, permission] }, read.headers.etag)
+    if (written.status === 200) return lost
+    if (written.status === 503) continue
+    if (written.status !== 412 || written.json.code !== 'precondition_failed') throw new Error(written.body)
+  }
+}
+
+async function race(t: Test, ports: readonly number[], key: string): Promise<void> {
+  const senders = Array.from({ length: WRITERS }, (_, at) => senderTo(ports[at % ports.length] ?? 0, key))
+  const [first] = senders
+  if (first === undefined) throw new Error('no writer')
+  const seat = { name: 'Shared', spaces: ['s1'], permissions: [] }
+  const { id } = (await first.send('POST', '/v1/seats', seat)).json
+  const wanted = senders.map((_, at) => `thing-${at}:read`)
+  const lost = await Promise.all(
+    senders.map(({ send }, at) => add(send, `/v1/seats/${id}`, wanted[at] ?? '')),
+  )
+  const { permissions } = (await first.send('GET', `/v1/seats/${id}`)).json
+  t.same(permissions.toSorted(), wanted.toSorted(), 'each change is there')
+  t.ok(
+    lost.some((count) => count > 0),
+    'some writers were late',
+  )
+  for (const { close } of senders) close()
+}
+
+t.test(`${WRITERS} parallel writers of one gateway on SQLite`, async (t) => {
+  const world = await startWorld(t)
+  await race(t, [world.port], world.keys.acme ?? '')
+})
+
+t.test(`${WRITERS} parallel writers at three gateways on PostgreSQL`, async (t) => {
+  const fleet = await startFleet(t)
+  await race(
+    t,
+    fleet.gateways.map(({ port }) => port),
+    fleet.key,
+  )
+})

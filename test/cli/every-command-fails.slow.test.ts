@@ -1,0 +1,58 @@
+/** What every command says when it fails: nothing on standard output, and a sentence with what to do. */
+
+import t, { type Test } from 'tap'
+import { folderWith, type Ran, seatgate } from './command-line.ts'
+import { FILES, folderWithStore, PLACED, ROWS, wellSaid } from './every-command.ts'
+
+const withStore = await folderWithStore(t)
+
+/** Nothing on standard output, and a sentence. */
+function failed(t: Test, ran: Ran, code: number, args: readonly string[]): void {
+  const what = `${args.join(' ')} (${code})`
+  t.equal(ran.code, code, what)
+  t.equal(ran.out, '', what)
+  wellSaid(t, ran, what)
+  const [first = '', ...others] = ran.err
+    .trimEnd()
+    .replace(/^note: .*\n/, '')
+    .split('\n')
+  t.match(first, PLACED.test(first) ? PLACED : `seatgate ${args[0]}: `, what)
+  t.ok(first.length > 20 && ran.err.endsWith('\n'), `${what}: ${first}`)
+  if (code === 2) t.match(others.join('\n'), /^usage: seatgate /, what)
+  else
+    t.ok(
+      others.every((line) => PLACED.test(line)),
+      `${what}: one line a fault`,
+    )
+}
+
+for (const [name, row] of Object.entries(ROWS))
+  t.test(name, async (t) => {
+    const [first = []] = row.works
+    const bare = folderWith(t, FILES)
+    const missing = await seatgate(bare, first)
+    if (row.withoutStore === 1) {
+      failed(t, missing, 1, first)
+      t.match(
+        missing.err,
+        /there is no store at \S+(?:: run seatgate bootstrap or start first\n$| yet: no Seat or API key exists\n)/,
+      )
+    } else {
+      t.equal(missing.code, row.withoutStore, missing.err)
+      wellSaid(t, missing, first.join(' '))
+    }
+    if (row.broken !== null) {
+      failed(t, await seatgate(withStore, row.broken), 1, row.broken)
+      const nowhere = row.broken.map((arg) => (arg === 'broken.yaml' ? 'nowhere.yaml' : arg))
+      const ran = await seatgate(withStore, nowhere)
+      failed(t, ran, 1, nowhere)
+      t.match(ran.err, 'nowhere.yaml:1:1: no such file: correct the path, or create the file')
+    }
+    if (row.unknownTenant !== undefined) {
+      const ran = await seatgate(withStore, row.unknownTenant)
+      failed(t, ran, 1, row.unknownTenant)
+      t.match(ran.err, /gateway\.config\.yaml has no tenant "nobody" \(it has acme\)\n$/)
+    }
+    for (const args of [...row.wrong, [...first, '--nonsense']])
+      failed(t, await seatgate(withStore, args), 2, args)
+  })

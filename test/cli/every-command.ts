@@ -1,0 +1,238 @@
+/** One row a command, for the tests of every command: `every-command….slow.test.ts`. */
+
+import type { Test } from 'tap'
+import { CONFIG, folderWith, type Ran, ROUTES, seatgate } from './command-line.ts'
+
+/** A path that has no place on a line of 80 columns: lines with it may be longer. */
+export const LONG = `/v1/${'long-segment/'.repeat(8)}end`
+
+/** An argument list. */
+type Args = readonly string[]
+
+export interface Row {
+  /** They do their work in the folder of the test, which has a store with the first Seat. */
+  readonly works: readonly Args[]
+  /** Of `works`; 0 where it is left out. */
+  readonly exit?: number
+  /** Reads the file `broken.yaml`; null: the command reads no configuration. */
+  readonly broken: Args | null
+  /** Names the tenant `nobody`, which the configuration does not have. */
+  readonly unknownTenant?: Args
+  /** The exit code of the first of `works` where there is no store yet. */
+  readonly withoutStore: number
+  /** Values that are refused as bad usage. */
+  readonly wrong: readonly Args[]
+}
+
+const caller = ['--tenant', 'acme', '--seat', 'admin']
+
+/** `start` alone runs until it is ended: its own tests have its messages. */
+export const ROWS: Readonly<Record<string, Row>> = {
+  init: {
+    works: [['init', 'new']],
+    broken: null,
+    withoutStore: 0,
+    wrong: [
+      ['init', ''],
+      ['init', 'a', '--tenant', 'Ä'],
+      ['init', 'a', '--upstream', 'x'],
+    ],
+  },
+  check: {
+    works: [['check'], ['check', '--format', 'github']],
+    broken: ['check', '--config', 'broken.yaml'],
+    withoutStore: 0,
+    wrong: [
+      ['check', '--format', 'xml'],
+      ['check', '--online', '--no-env'],
+    ],
+  },
+  routes: {
+    works: [['routes'], ['routes', '--permission', 'trainings:list']],
+    broken: ['routes', '--config', 'broken.yaml'],
+    withoutStore: 0,
+    wrong: [['routes', '--json=1']],
+  },
+  diff: {
+    works: [
+      ['diff', 'old', '.'],
+      ['diff', 'old', '.', '--seats', 'seats.yaml'],
+    ],
+    exit: 3,
+    broken: ['diff', 'broken.yaml', '.'],
+    unknownTenant: ['diff', 'old', '.', '--tenant', 'nobody'],
+    withoutStore: 3,
+    wrong: [
+      ['diff', 'old'],
+      ['diff', 'old', '.', '--tenant', 'acme', '--seats', 'seats.yaml'],
+    ],
+  },
+  explain: {
+    works: [
+      ['explain', 'GET', '/v1/trainings', '--space', 'main', ...caller],
+      ['explain', 'GET', '/docs/a'],
+      ['explain', 'GET', '/v1/trainings', '--api-key', 'x'],
+    ],
+    broken: ['explain', 'GET', '/', '--config', 'broken.yaml'],
+    unknownTenant: ['explain', 'GET', '/', '--tenant', 'nobody', '--seat', 'a'],
+    withoutStore: 0,
+    wrong: [
+      ['explain', 'GET'],
+      ['explain', 'GET', '/', '--expect', 'perhaps'],
+      ['explain', 'GET', '/', '--token', 'a\u0007b'],
+    ],
+  },
+  'who-can': {
+    works: [
+      ['who-can', 'GET', '/v1/trainings'],
+      ['who-can', '--permission', 'trainings:list', '--seats', 'seats.yaml'],
+      ['who-can', 'GET', LONG],
+    ],
+    broken: ['who-can', 'GET', '/', '--config', 'broken.yaml'],
+    unknownTenant: ['who-can', 'GET', '/v1/trainings', '--tenant', 'nobody'],
+    withoutStore: 0,
+    wrong: [['who-can'], ['who-can', 'GET'], ['who-can', 'GET', '/', '--permission', 'a:b']],
+  },
+  can: {
+    works: [
+      ['can', '--seat', 'admin'],
+      ['can', '--seat', 'A', '--seats', 'seats.yaml', '--not'],
+    ],
+    broken: ['can', '--seat', 'admin', '--config', 'broken.yaml'],
+    unknownTenant: ['can', '--seat', 'admin', '--tenant', 'nobody'],
+    withoutStore: 1,
+    wrong: [['can'], ['can', '--seat', 'a', '--user', 'b']],
+  },
+  replay: {
+    works: [
+      ['replay', 'access.log'],
+      ['replay', 'access.log', '--seats', 'seats.yaml'],
+    ],
+    exit: 3,
+    broken: ['replay', 'access.log', '--config', 'broken.yaml'],
+    withoutStore: 1,
+    wrong: [['replay']],
+  },
+  audit: {
+    works: [
+      ['audit', 'list', '--tenant', 'acme'],
+      ['audit', 'verify', '--tenant', 'acme'],
+    ],
+    broken: ['audit', 'list', '--tenant', 'acme', '--config', 'broken.yaml'],
+    unknownTenant: ['audit', 'list', '--tenant', 'nobody'],
+    withoutStore: 1,
+    wrong: [
+      ['audit', 'list'],
+      ['audit', 'show', '--tenant', 'acme'],
+      ['audit', 'verify', '--tenant', 'acme', '--head', '1'],
+    ],
+  },
+  import: {
+    works: [['import', 'openapi', 'api.json', '--upstream', 'trainings', '--out', 'new.yaml']],
+    broken: null,
+    withoutStore: 0,
+    wrong: [
+      ['import', 'raml', 'x', '--upstream', 'u'],
+      ['import', 'openapi', 'api.json'],
+      ['import', 'openapi', 'api.json', '--upstream', 'a b'],
+      ['import', 'openapi', 'api.json', '--upstream', 'u', '--permission', 'x'],
+    ],
+  },
+  lint: {
+    works: [['lint'], ['lint', '--seats', 'seats.yaml']],
+    broken: ['lint', '--config', 'broken.yaml'],
+    unknownTenant: ['lint', '--tenant', 'nobody'],
+    withoutStore: 0,
+    wrong: [],
+  },
+  test: {
+    works: [['test'], ['test', '--coverage']],
+    broken: ['test', '--config', 'broken.yaml'],
+    withoutStore: 0,
+    wrong: [
+      ['test', '--format', 'xml'],
+      ['test', '--min-coverage', '101'],
+    ],
+  },
+  fleet: { works: [['fleet']], broken: ['fleet', '--config', 'broken.yaml'], withoutStore: 1, wrong: [] },
+  bootstrap: {
+    works: [['bootstrap', '--tenant', 'acme']],
+    broken: ['bootstrap', '--tenant', 'acme', '--config', 'broken.yaml'],
+    unknownTenant: ['bootstrap', '--tenant', 'nobody'],
+    withoutStore: 0,
+    wrong: [['bootstrap'], ['bootstrap', '--tenant', '']],
+  },
+  token: {
+    works: [['token', '--sub', 'anna', ...caller]],
+    broken: ['token', '--sub', 'anna', ...caller, '--config', 'broken.yaml'],
+    unknownTenant: ['token', '--sub', 'a', '--tenant', 'nobody', '--seat', 'a'],
+    withoutStore: 1,
+    wrong: [
+      ['token', '--tenant', 'acme', '--sub', 'a'],
+      ['token', '--sub', 'a', ...caller, '--lifetime', 'soon'],
+    ],
+  },
+  completion: {
+    works: [
+      ['completion', 'bash'],
+      ['completion', 'zsh'],
+      ['completion', 'fish'],
+    ],
+    broken: null,
+    withoutStore: 0,
+    wrong: [['completion'], ['completion', 'tcsh']],
+  },
+}
+
+const POLICY = `tenant: acme
+seats: { Viewer: { spaces: [main], permissions: [trainings:list] } }
+cases:
+  - { request: GET /v1/trainings, seats: [Viewer], space: main, expect: allow }
+`
+/** A Seat that is gone. */
+const LOGGED = {
+  level: 'info',
+  time: '2026-01-05T00:00:00.003Z',
+  request_id: 'id',
+  method: 'GET',
+  path: '/v1/trainings',
+  status: 200,
+  code: 'allow',
+  route: 'GET /v1/trainings',
+  upstream: 'trainings',
+  permission: 'trainings:list',
+  tenant: 'acme',
+  user: 'alice',
+  auth: 'bearer',
+  issued_at: 17,
+  space: 'main',
+  source: 'memory',
+  seats: ['Gone:grants'],
+  msg: 'request',
+}
+export const FILES = {
+  'gateway.config.yaml': CONFIG,
+  'routes/a.yaml': `${ROUTES}  GET ${LONG}: trainings:long\n`,
+  'old/gateway.config.yaml': CONFIG,
+  'old/routes/a.yaml': ROUTES.replace('trainings:list', 'trainings:all'),
+  'broken.yaml': CONFIG.replace('listen:', 'listn:').replace('store:', 'stor:'),
+  'seats.yaml': 'tenant: acme\nseats: { A: { spaces: [main], permissions: [trainings:lists] } }\n',
+  'policy/acme.yaml': POLICY,
+  'access.log': `${JSON.stringify(LOGGED)}\n`,
+  'api.json': JSON.stringify({ openapi: '3.0.3', paths: { '/a': { get: {} }, [LONG]: { get: {} } } }),
+}
+
+/** With the first Seat. */
+export async function folderWithStore(t: Test): Promise<string> {
+  const folder = folderWith(t, FILES)
+  await seatgate(folder, ['bootstrap', '--tenant', 'acme'])
+  return folder
+}
+
+/** A fault or a finding at its place, which editors and CI read: one line each, whatever its length. */
+export const PLACED = /^[\w./-]+:\d+(?::\d+)?: /
+
+export function wellSaid(t: Test, { out, err }: Ran, what: string): void {
+  t.notMatch(out + err, '\u001b', `${what}: no escape sequence`)
+  t.notMatch(err, /\n +at |^\w*Error:|undefined|\[object/m, `${what}: no stack, no leftovers`)
+}

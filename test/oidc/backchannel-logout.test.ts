@@ -1,0 +1,98 @@
+/** Back-channel logout by a certified provider: it sends the logout tokens itself. */
+
+import { decodeJwt } from 'jose'
+import t from 'tap'
+import type { Browser } from './browser-client.ts'
+import { startWorld, type SignInWorld } from './world.ts'
+
+/** Logs out at the provider, without the gateway. */
+async function logOutAtProvider(world: SignInWorld, browser: Browser): Promise<void> {
+  const page = await browser.walk(`${world.acme.issuer}/session/end`)
+  if (page.status !== 200) throw new Error(`${page.status} ${page.body}`)
+}
+
+/** Status of requests by cookie and by token. */
+async function statuses(world: SignInWorld, browser: Browser, token: string) {
+  const cookie = await browser.send(`${world.origin}/v1/me`)
+  const headers = { authorization: `Bearer ${token}` }
+  return [cookie.status, (await world.browser().send(`${world.origin}/v1/me`, { headers })).status]
+}
+
+/** A browser that is signed in at a page and as a program, in one session at the provider. */
+async function signedIn(world: SignInWorld, user: string) {
+  const browser = world.browser(user)
+  await world.signInAtPage(browser)
+  const { access_token: token, refresh_token: handle } = (await world.signIn(browser)).json
+  return { browser, token: String(token), handle: String(handle) }
+}
+
+t.test('with sid: the sessions of that session at the provider end, and their tokens', async (t) => {
+  const world = await startWorld(t, { backchannel: 'session' })
+  world.user('alice', {})
+  const [one, other] = [await signedIn(world, 'alice'), await signedIn(world, 'alice')]
+  t.match(decodeJwt(one.token), { sid: /^[\w-]{22}$/ })
+  t.same(await statuses(world, one.browser, one.token), [200, 200])
+  world.announced.splice(0)
+  await logOutAtProvider(world, one.browser)
+  t.same(await statuses(world, one.browser, one.token), [401, 401])
+  t.equal((await world.refresh(one.browser, one.handle)).status, 401)
+  t.equal(world.announced.flatMap(({ changes }) => changes).length, 2, 'both ends were announced')
+  t.same(await statuses(world, other.browser, other.token), [200, 200], 'another session at the provider')
+  t.match(world.events('backchannel_logout'), [{ level: 'info', tenant: 'acme' }])
+
+  t.equal((await world.signInAtPage(one.browser)).status, 200, 'a new sign-in')
+  t.equal((await one.browser.send(`${world.origin}/v1/me`)).status, 200)
+})
+
+t.test('without sid: all sessions of the user end', async (t) => {
+  const world = await startWorld(t, { backchannel: 'user' })
+  world.user('alice', {})
+  world.user('bob', {})
+  const [one, other] = [await signedIn(world, 'alice'), await signedIn(world, 'alice')]
+  const bob = await signedIn(world, 'bob')
+  await logOutAtProvider(world, one.browser)
+  t.same(await statuses(world, one.browser, one.token), [401, 401])
+  t.same(await statuses(world, other.browser, other.token), [401, 401])
+  t.same(await statuses(world, bob.browser, bob.token), [200, 200])
+})
+
+t.test('the other tenant has its own provider, and no session of it ends', async (t) => {
+  const world = await startWorld(t, { backchannel: 'user' })
+  for (const provider of [world.acme, world.globex]) world.user('alice', {}, provider)
+  const acme = await signedIn(world, 'alice')
+  const globex = (await world.signIn(world.browser('alice'), 'globex')).json.access_token
+  await logOutAtProvider(world, acme.browser)
+  t.same(await statuses(world, acme.browser, globex), [401, 200])
+})
+
+t.test('tokens end with their session also by logout and by a replayed refresh token', async (t) => {
+  const world = await startWorld(t)
+  world.user('alice', {})
+  const byLogout = await signedIn(world, 'alice')
+  const program = world.browser()
+  await program.postJson(`${world.origin}/auth/oidc/logout`, { refresh_token: byLogout.handle })
+  t.equal((await statuses(world, world.browser(), byLogout.token))[1], 401)
+
+  const replayed = await signedIn(world, 'alice')
+  const next = (await world.refresh(replayed.browser, replayed.handle)).json
+  t.equal(decodeJwt(next.access_token).sid, decodeJwt(replayed.token).sid, 'a refresh stays in the session')
+  t.equal((await statuses(world, world.browser(), next.access_token))[1], 200)
+  await world.refresh(replayed.browser, replayed.handle)
+  for (const token of [replayed.token, next.access_token])
+    t.equal((await statuses(world, world.browser(), token))[1], 401)
+})
+
+t.test('a token never expires after its session', async (t) => {
+  const world = await startWorld(t, { acme: { sessionLifetime: 90 * 60_000 } })
+  world.user('alice', {})
+  const browser = world.browser()
+  const first = (await world.signIn(browser)).json
+  t.equal(first.expires_in, 3600)
+  world.ahead = 80 * 60_000
+  const next = (await world.refresh(browser, first.refresh_token)).json
+  t.ok(next.expires_in >= 595 && next.expires_in <= 600, `${next.expires_in}`)
+  const { exp = 0, iat = 0 } = decodeJwt(next.access_token)
+  t.equal(exp - iat, next.expires_in)
+  const [session] = [...world.sessions.rows.values()].map((row) => row.session)
+  t.equal(exp * 1000, session?.expiresAt)
+})

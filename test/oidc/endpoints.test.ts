@@ -1,0 +1,67 @@
+/** The sign-in endpoints that are declared are those that are served, and those of the manual. */
+
+import { readFileSync } from 'node:fs'
+import t from 'tap'
+import { SIGN_IN_ENDPOINTS } from '../../src/oidc/endpoints.ts'
+import { startWorld } from './world.ts'
+
+t.test('served', async (t) => {
+  const world = await startWorld(t)
+  for (const { method, path, body } of SIGN_IN_ENDPOINTS) {
+    const url = world.origin + path.replace('{tenant}', 'acme')
+    const browser = world.browser()
+    const page = method === 'POST' ? await browser.postJson(url, {}) : await browser.send(url)
+    t.equal(page.status, body?.optional === true ? 200 : 400, path)
+    if (method === 'POST') t.equal((await browser.send(url)).json.code, 'route_not_found', path)
+  }
+})
+
+t.test('fields: the declared ones are accepted, and the required ones are asked for', async (t) => {
+  const world = await startWorld(t)
+  for (const { path, body } of SIGN_IN_ENDPOINTS) {
+    // A logout token of the provider comes as a form alone, and its refusals are those of another specification.
+    if (body?.types?.includes('json') !== true) continue
+    const { properties = {}, required = [] } = body.schema
+    const pathsOf = async (fields: object) => {
+      const { json } = await world.browser().postJson(world.origin + path, fields)
+      return (json.errors ?? []).map((fault: { path: string }) => fault.path)
+    }
+    t.same(await pathsOf({ other: '1' }), ['/other'], path)
+    for (const name of required) {
+      const others = Object.fromEntries(required.filter((each) => each !== name).map((each) => [each, 'x']))
+      t.same(await pathsOf(others), [`/${name}`])
+      t.same(await pathsOf({ ...others, [name]: '' }), [`/${name}`], 'an empty one')
+      t.equal(properties[name]?.minLength, 1)
+    }
+    const all = Object.fromEntries(Object.keys(properties).map((name) => [name, 'x']))
+    t.notOk(
+      (await pathsOf(all)).some((fault: string) => !required.includes(fault.slice(1))),
+      'all are known',
+    )
+  }
+})
+
+t.test('the fields of a form alone: others are ignored, and the required ones are asked for', async (t) => {
+  const world = await startWorld(t)
+  for (const { path, body } of SIGN_IN_ENDPOINTS) {
+    if (body === undefined || body.types?.includes('json') === true) continue
+    t.same(Object.keys(body.schema.properties ?? {}), ['logout_token'])
+    t.same(body.schema.required, ['logout_token'])
+    const url = world.origin + path.replace('{tenant}', 'acme')
+    const describe = async (form: string) => {
+      const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+      const { status, json } = await world.browser().send(url, { method: 'POST', headers, body: form })
+      t.same([status, json.error], [400, 'invalid_request'], path)
+      return json.error_description
+    }
+    for (const form of ['other=1', 'logout_token=', 'logout_token=a&logout_token=b'])
+      t.equal(await describe(form), 'The body must have logout_token once.', form)
+    t.not(await describe('logout_token=a'), 'The body must have logout_token once.')
+    t.equal(await describe('other=1&logout_token=a'), await describe('logout_token=a'))
+  }
+})
+
+t.test('the manual names them', async (t) => {
+  const text = readFileSync('docs/sign-in.md', 'utf8')
+  for (const { method, path } of SIGN_IN_ENDPOINTS) t.match(text, `\`${method} ${path}\``)
+})

@@ -1,0 +1,50 @@
+/** The audit as a reader outside of Seatgate would verify it: with the JSON form of the entries alone. */
+
+import { createHash } from 'node:crypto'
+import type { Store } from '../../../seats-admin/index.ts'
+import type { AuditEntry } from '../../../seats-admin/model/audit.ts'
+import { auditEntry } from '../../../seats-admin/store/audit-rows.ts'
+import { type AuditFinding, AuditVerifier } from '../../../seats-admin/store/audit-verifier.ts'
+
+/** All entries, oldest first. */
+export async function chainOf(store: Store, tenant = 'acme'): Promise<AuditEntry[]> {
+  const entries: AuditEntry[] = []
+  for (let after = ''; ;) {
+    const { rows } = await store.audit.chain(tenant, after, 100)
+    if (rows.length === 0) return entries
+    entries.push(...rows.map(auditEntry))
+    after = entries.at(-1)?.id ?? ''
+  }
+}
+
+/** RFC 8785 for what entries hold: names sorted at every level. */
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_, part: unknown) =>
+    typeof part === 'object' && part !== null && !Array.isArray(part)
+      ? Object.fromEntries(Object.entries(part).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+      : part,
+  )
+}
+
+/** What is wrong with a chain from its first entry on. */
+export function faultsOf(entries: readonly AuditEntry[]): string[] {
+  return entries.flatMap((entry, at) => {
+    const { hash, ...rest } = entry
+    const own = createHash('sha256').update(canonical(rest)).digest('hex')
+    return [
+      ...(entry.seq === at + 1 ? [] : [`${entry.id} has number ${entry.seq}`]),
+      ...(entry.prev === (entries[at - 1]?.hash ?? null) ? [] : [`${entry.seq} is not linked`]),
+      ...(own === hash ? [] : [`${entry.seq} has another hash`]),
+    ]
+  })
+}
+
+/** What `seatgate audit verify` finds. */
+export async function verified(
+  store: Store,
+  { tenant = 'acme', expected = null as { seq: number; hash: string } | null, page = 100 } = {},
+): Promise<AuditFinding[]> {
+  const verifier = new AuditVerifier(expected)
+  while (verifier.verify(await store.audit.chain(tenant, verifier.after, page))) continue
+  return verifier.findings
+}

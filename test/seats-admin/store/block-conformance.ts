@@ -1,0 +1,121 @@
+/** Requirements of the blocks of every store driver. */
+
+import type { Test } from 'tap'
+import type { Store } from '../../../seats-admin/index.ts'
+import { MAX_WHOLE } from '../../../seats-admin/store/blocks.ts'
+import { BEGINNING, done, numbered, refused, writer } from './conformance.ts'
+
+const HOUR = 3_600_000
+/** What a token may name: quotes, a NUL, a lone surrogate, a separator of the driver, more than an index takes. */
+const STRANGE = ['a"b', '12:"x"', 'nul\0', '\ud800', '__proto__', 'ä'.repeat(512), ':', '\\', 'a,b']
+
+export function blockConformance(t: Test, openStore: (t: Test) => Promise<Store>): void {
+  const block = async (
+    store: Store,
+    user: string,
+    until: number | null = null,
+    reason: string | null = null,
+  ) => done(await store.createBlock(writer(), { user, until, reason }))
+  const blocked = async (store: Store, user: string, tenant = 'acme') => {
+    const { value } = await store.blocks(tenant)
+    const { value: alone } = await store.userBlock(tenant, user)
+    const listed = value.blocks?.some((each) => each.user === user) ?? false
+    if (value.blocks !== null && listed !== (alone.block !== null)) throw new Error('the two reads differ')
+    return alone.block !== null
+  }
+
+  t.test('a block is in the feed and in both readings', async (t) => {
+    const store = await openStore(t)
+    t.equal(await blocked(store, 'eve'), false)
+    const until = Date.now() + HOUR
+    const made = await block(store, 'eve', until, 'left the company')
+    t.match(made.value, {
+      user: 'eve',
+      until,
+      reason: 'left the company',
+      createdBy: 'alice',
+      tenant: 'acme',
+    })
+    t.same((await store.changesSince(BEGINNING)).changes, numbered(made))
+    t.same(made.changes, [{ tenant: 'acme', kind: 'block', key: '"eve"' }])
+    t.equal(await blocked(store, 'eve'), true)
+    t.equal(await blocked(store, 'Eve'), false)
+    t.equal(await blocked(store, 'eve', 'globex'), false)
+    const { seq, value } = await store.blocks('acme')
+    t.equal(seq, made.seq)
+    t.same(value.blocks, [{ user: 'eve', until }])
+    t.ok(Math.abs(value.now - Date.now()) < HOUR, 'with the time of the store')
+  })
+
+  t.test('a second block of a user replaces the first', async (t) => {
+    const store = await openStore(t)
+    const { value: first } = await block(store, 'eve', Date.now() + HOUR, 'x')
+    const { value: second } = await block(store, 'eve')
+    t.equal(second.id, first.id)
+    t.same((await store.listBlocks('acme', { limit: 10, after: null })).data, [
+      { ...first, until: null, reason: null },
+    ])
+  })
+
+  t.test('a block that is deleted is gone', async (t) => {
+    const store = await openStore(t)
+    const { value } = await block(store, 'eve')
+    t.equal(
+      refused(await store.deleteBlock(writer(undefined, undefined, 'globex'), value.id)),
+      'block_not_found',
+    )
+    const gone = done(await store.deleteBlock(writer(), value.id))
+    t.same(gone.changes, [{ tenant: 'acme', kind: 'block', key: '"eve"' }])
+    t.equal(await blocked(store, 'eve'), false)
+    t.equal(refused(await store.deleteBlock(writer(), value.id)), 'block_not_found')
+    t.equal(refused(await store.deleteBlock(writer(), '\0')), 'block_not_found')
+  })
+
+  t.test('an expired block is gone, by the time of the store', async (t) => {
+    const store = await openStore(t)
+    const { value } = await block(store, 'eve', Date.now() - 1)
+    t.equal(await blocked(store, 'eve'), false)
+    t.same((await store.listBlocks('acme', { limit: 10, after: null })).data, [])
+    t.equal(refused(await store.deleteBlock(writer(), value.id)), 'block_not_found')
+    const { value: again } = await block(store, 'eve')
+    t.not(again.id, value.id)
+    t.equal(await blocked(store, 'eve'), true)
+  })
+
+  t.test('any text of a token can be blocked', async (t) => {
+    const store = await openStore(t)
+    for (const user of STRANGE) await block(store, user)
+    for (const user of STRANGE) t.equal(await blocked(store, user), true, JSON.stringify(user))
+    t.equal(await blocked(store, '\ud801'), false)
+    const { data } = await store.listBlocks('acme', { limit: 100, after: null })
+    t.same(
+      data.map(({ user }) => user),
+      STRANGE,
+    )
+  })
+
+  t.test('pages of blocks', async (t) => {
+    const store = await openStore(t)
+    for (let at = 0; at < 5; at++) await block(store, `user ${at}`)
+    const first = await store.listBlocks('acme', { limit: 3, after: null })
+    t.equal(first.hasMore, true)
+    const second = await store.listBlocks('acme', { limit: 3, after: first.data.at(-1)?.id ?? '' })
+    t.same(
+      [...first.data, ...second.data].map(({ user }) => user),
+      [0, 1, 2, 3, 4].map((at) => `user ${at}`),
+    )
+    t.equal(second.hasMore, false)
+    t.same(await store.listBlocks('globex', { limit: 3, after: null }), { data: [], hasMore: false })
+  })
+
+  t.test('of more blocks than a process keeps, each user is read alone', async (t) => {
+    const store = await openStore(t)
+    for (let at = 0; at < MAX_WHOLE; at++) await block(store, `user ${at}`)
+    t.equal((await store.blocks('acme')).value.blocks?.length, MAX_WHOLE)
+    await block(store, 'one more')
+    t.equal((await store.blocks('acme')).value.blocks, null)
+    t.equal(await blocked(store, 'user 7'), true)
+    t.equal(await blocked(store, 'one more'), true)
+    t.equal(await blocked(store, 'alice'), false)
+  })
+}

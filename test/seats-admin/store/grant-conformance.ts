@@ -1,0 +1,156 @@
+/** Listings by what is granted, against a search of everything. For each driver. */
+
+import type { Test } from 'tap'
+import type { Grant, Listing, Page, Scope, Store } from '../../../seats-admin/index.ts'
+import { isPermission, holds } from '../../../seats-admin/model/permission.ts'
+import { maySee } from '../../../seats-admin/model/scope.ts'
+import type { SeatLists, StoredSeat } from '../../../seats-admin/model/seat.ts'
+import { ADMIN, done, inSpace, writer } from './conformance.ts'
+
+const PERMISSIONS = ['a:b', 'a:bc', 'xa:b', 'a:b.c', '*', 'A:b', 'b:a']
+const SPACES = ['one', 'one.two', 'on', 'One', 'two']
+const UNGRANTABLE = ['', 'a', 'a:b","a:bc', '"a:b"', 'a:*', '","', '%', '_:_', 'a:b\0', '\ud800:x']
+const NOW = 1000
+
+export function grantOf(permission: string, space: string | null = null): Grant {
+  return { permission, space, now: NOW }
+}
+
+/** All items, read by page as a reader must: until `next` is null. */
+export async function everything<V extends { readonly id: string }>(
+  list: (page: Page) => Promise<Listing<V>>,
+  page: Omit<Page, 'after'>,
+): Promise<V[]> {
+  const found: V[] = []
+  for (let after: string | null = null; ;) {
+    const { data, hasMore, next }: Listing<V> = await list({ ...page, after })
+    if (data.length > page.limit || hasMore !== (next !== null)) throw new Error('not a page')
+    found.push(...data)
+    if (next === null) return found
+    if (next <= (after ?? '') || next < (data.at(-1)?.id ?? '')) throw new Error('the page does not advance')
+    after = next
+  }
+}
+
+export function grantConformance(t: Test, openStore: (t: Test) => Promise<Store>): void {
+  t.test('of random Seats and keys, exactly those that grant are listed', async (t) => {
+    const store = await openStore(t)
+    const { seats, keys } = await randomly(store)
+    const scopes = [ADMIN, inSpace('one'), inSpace('two', '*')]
+    for (const permission of [...PERMISSIONS, 'c:d', ...UNGRANTABLE])
+      for (const space of [null, ...SPACES, 'three', 'one"', ''])
+        for (const [at, scope] of scopes.entries()) {
+          const grant = grantOf(permission, space)
+          const page = { limit: at === 0 ? 7 : 2, scope, grant }
+          const label = `${permission} in ${space} for ${scope.space}`
+          const granting = seats.filter((seat) => grants(seat, grant))
+          const listed = await everything((each) => store.listSeats('acme', each), page)
+          t.same(
+            listed.map(({ id, name, spaces, permissions }) => ({ id, name, spaces, permissions })),
+            granting.filter(({ spaces }) => maySee(scope, spaces)).map((seat) => narrowed(seat, grant)),
+            label,
+          )
+          const names = new Set(granting.map(({ name }) => name))
+          const found = await everything((each) => store.listApiKeys('acme', each), page)
+          t.same(
+            found.map(({ id, seats: held }) => ({ id, seats: held })),
+            keys
+              .filter((key) => valid(key) && keyIsVisible(key, scope))
+              .flatMap(({ id, seats: all }) => {
+                const held = all.filter(({ name }) => names.has(name)).map(({ name }) => name)
+                return held.length === 0 ? [] : [{ id, seats: held }]
+              }),
+            `keys: ${label}`,
+          )
+        }
+  })
+
+  t.test('huge Seats neither delay a page nor fill it', async (t) => {
+    const store = await openStore(t)
+    const permissions = Array.from({ length: 30_000 }, (_, at) => `resource-${at}:read-everything-of-it`)
+    const spaces = Array.from({ length: 20_000 }, (_, at) => `a-space-with-a-name-${at}`)
+    const names: string[] = []
+    const make = async (name: string, lists: SeatLists) => {
+      names.push(name)
+      done(await store.createSeat(writer(), { name, ...lists }))
+      done(await store.createApiKey(writer(), { name, seats: [...names], expiresAt: null }))
+    }
+    for (let at = 0; at < 40; at++) await make(`wide ${at}`, { spaces: ['one'], permissions })
+    for (let at = 0; at < 8; at++) await make(`far ${at}`, { spaces, permissions: ['a:b'] })
+    const page = (permission: string, space: string | null = null) =>
+      ({ limit: 100, scope: ADMIN, grant: grantOf(permission, space) }) as const
+    const seatsOf = async (permission: string, space: string | null = null) =>
+      (await everything((each) => store.listSeats('acme', each), page(permission, space))).map(
+        ({ name }) => name,
+      )
+    const keysOf = async (permission: string, space: string | null = null) =>
+      (await everything((each) => store.listApiKeys('acme', each), page(permission, space))).map(
+        ({ name, seats }) => [name, seats.length],
+      )
+    const wide = names.slice(0, 40)
+    const far = names.slice(40)
+    t.same(await seatsOf('resource-29999:read-everything-of-it'), wide)
+    t.same(await seatsOf('resource-30000:read-everything-of-it'), [])
+    t.same(await seatsOf('a:b'), far)
+    t.same(await seatsOf('a:b', 'a-space-with-a-name-19999'), far)
+    t.same(await seatsOf('a:b', 'one'), [])
+    t.same(
+      await keysOf('a:b', 'a-space-with-a-name-1'),
+      far.map((name, at) => [name, at + 1]),
+    )
+    t.same(await keysOf('resource-0:read-everything-of-it', 'one'), [
+      ...wide.map((name, at) => [name, at + 1]),
+      ...far.map((name) => [name, 40]),
+    ])
+  })
+}
+
+interface Key {
+  readonly id: string
+  readonly seats: readonly StoredSeat[]
+  readonly expiresAt: number | null
+  readonly revoked: boolean
+}
+
+/** 60 Seats and 60 keys of Park and Miller's sequence. */
+async function randomly(store: Store): Promise<{ seats: StoredSeat[]; keys: Key[] }> {
+  let state = 20_260_101
+  const below = (limit: number) => (state = (state * 48_271) % 2_147_483_647) % limit
+  const some = <V>(of: readonly V[], most: number) =>
+    [...new Set(Array.from({ length: below(most + 1) }, () => of[below(of.length)]))] as V[]
+  const seats: StoredSeat[] = []
+  for (let at = 0; at < 60; at++) {
+    const seat = { name: `s ${at}`, spaces: some(SPACES, 3), permissions: some(PERMISSIONS, 4) }
+    seats.push(done(await store.createSeat(writer(), seat)).value)
+    done(await store.createSeat(writer(ADMIN, 1, 'globex'), seat))
+  }
+  const keys: Key[] = []
+  for (let at = 0; at < 60; at++) {
+    const held = some(seats, 4)
+    const expiresAt = [null, null, NOW - 1, NOW, NOW + 1][below(5)] ?? null
+    const made = done(
+      await store.createApiKey(writer(), { name: 'k', seats: held.map(({ name }) => name), expiresAt }),
+    )
+    const revoked = below(5) === 0
+    if (revoked) done(await store.revokeApiKey(writer(), made.value.id))
+    keys.push({ id: made.value.id, seats: held, expiresAt, revoked })
+  }
+  return { seats, keys }
+}
+
+function grants({ spaces, permissions }: SeatLists, { permission, space }: Grant): boolean {
+  const within = space === null ? spaces.length > 0 : spaces.includes(space)
+  return isPermission(permission) && within && holds(new Set(permissions), permission)
+}
+
+function narrowed({ id, name, spaces, permissions }: StoredSeat, { permission }: Grant) {
+  return { id, name, spaces, permissions: [permissions.includes('*') ? '*' : permission] }
+}
+
+function valid({ expiresAt, revoked }: Key): boolean {
+  return !revoked && (expiresAt === null || expiresAt > NOW)
+}
+
+function keyIsVisible({ seats }: Key, scope: Scope): boolean {
+  return scope.admin || (seats.length > 0 && seats.every(({ spaces }) => maySee(scope, spaces)))
+}
