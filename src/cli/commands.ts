@@ -2,6 +2,14 @@
 
 import type { Command } from './command.ts'
 
+/** The commands of a group have two words: `seats list`. */
+export const groups: Readonly<Record<string, string>> = {
+  seats: 'Manages Seats through a gateway, singly or as files.',
+  keys: 'Manages API keys through a gateway.',
+  users: 'Lists, blocks and unblocks users through a gateway.',
+  audit: 'Lists, exports or verifies who changed what.',
+}
+
 /** Loaded on demand: a command does not load the code of another. */
 export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   init: async () => (await import('./init.ts')).init,
@@ -17,12 +25,41 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   replay: async () => (await import('./replay.ts')).replay,
   test: async () => (await import('./test.ts')).test,
   fleet: async () => (await import('./fleet.ts')).fleet,
-  audit: async () => (await import('./audit.ts')).audit,
+  'seats list': async () => (await import('./seats/list.ts')).listSeats,
+  'seats show': async () => (await import('./seats/show.ts')).showSeat,
+  'seats create': async () => (await import('./seats/create.ts')).createSeat,
+  'seats update': async () => (await import('./seats/update.ts')).updateSeat,
+  'seats delete': async () => (await import('./seats/delete.ts')).deleteSeat,
+  'seats plan': async () => (await import('./seats/plan.ts')).planSeats,
+  'seats apply': async () => (await import('./seats/apply.ts')).applySeats,
+  'seats export': async () => (await import('./seats/export.ts')).exportSeats,
+  'keys list': async () => (await import('./keys/list.ts')).listKeys,
+  'keys create': async () => (await import('./keys/create.ts')).createKey,
+  'keys revoke': async () => (await import('./keys/revoke.ts')).revokeKey,
+  'users list': async () => (await import('./users/list.ts')).listUsers,
+  'users block': async () => (await import('./users/block.ts')).blockUser,
+  'users unblock': async () => (await import('./users/unblock.ts')).unblockUser,
+  'audit list': async () => (await import('./audit/list.ts')).listAudit,
+  'audit export': async () => (await import('./audit/export.ts')).exportAudit,
+  'audit verify': async () => (await import('./audit/verify.ts')).verifyAudit,
   bootstrap: async () => (await import('./bootstrap.ts')).bootstrap,
   token: async () => (await import('./token.ts')).token,
-  completion: async () => (await import('./completion.ts')).completionOf(everyCommand),
+  completion: async () => (await import('./completion.ts')).completionOf(everyCommand, groups),
 }
 
 export function everyCommand(): Promise<Command[]> {
   return Promise.all(Object.values(commands).map((load) => load()))
+}
+
+/** Of a group: the second words of its commands. */
+export function actionsOf(group: string): string[] {
+  return Object.keys(commands).flatMap((name) => {
+    const [first, action] = name.split(' ')
+    return first === group && action !== undefined ? [action] : []
+  })
+}
+
+/** The first words, each once: what a user types behind `seatgate`. */
+export function firstWords(): string[] {
+  return [...new Set(Object.keys(commands).map((name) => name.split(' ')[0] ?? ''))]
 }

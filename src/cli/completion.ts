@@ -5,13 +5,16 @@ import { bashScript } from './completion/bash.ts'
 import { fishScript } from './completion/fish.ts'
 import { zshScript } from './completion/zsh.ts'
 
-const SCRIPTS: Readonly<Record<string, (commands: readonly Command[]) => string>> = {
+type Groups = Readonly<Record<string, string>>
+
+const SCRIPTS: Readonly<Record<string, (commands: readonly Command[], groups: Groups) => string>> = {
   bash: bashScript,
   zsh: zshScript,
   fish: fishScript,
 }
 
-export function completionOf(everyCommand: () => Promise<readonly Command[]>): Command {
+/** @param groups what each group of commands does */
+export function completionOf(everyCommand: () => Promise<readonly Command[]>, groups: Groups): Command {
   return defineCommand(
     {
       name: 'completion',
@@ -24,7 +27,7 @@ export function completionOf(everyCommand: () => Promise<readonly Command[]>): C
       example: 'source <(seatgate completion bash)',
     },
     async ({ positionals: [shell = ''] }, terminal) => {
-      await terminal.print(SCRIPTS[shell]?.(await everyCommand()) ?? '')
+      await terminal.print(SCRIPTS[shell]?.(await everyCommand(), groups) ?? '')
     },
   )
 }

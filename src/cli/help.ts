@@ -78,17 +78,32 @@ export function helpOf(command: Description): string {
   ].join('\n\n')
 }
 
-export function overviewOf(commands: readonly Command[]): string {
+/** @param groups a group has one row, in the place of its first command */
+export function overviewOf(commands: readonly Command[], groups: Readonly<Record<string, string>>): string {
+  const rows = new Map<string, string>()
+  for (const { name, summary } of commands) {
+    const [first = '', action] = name.split(' ')
+    rows.set(first, action === undefined ? summary : (groups[first] ?? ''))
+  }
   return [
     'usage: seatgate COMMAND [options]',
-    section(
-      'commands',
-      commands.map(({ name, summary }) => [name, summary]),
-    ),
+    section('commands', [...rows]),
     section('options', [
       ['COMMAND --help', 'what a command does, its options and exit codes, an example'],
       ['--version', 'prints version, commit and the version of Node.js'],
     ]),
+  ].join('\n\n')
+}
+
+export function groupOverviewOf(group: string, summary: string, commands: readonly Command[]): string {
+  return [
+    `usage: seatgate ${group} ACTION [options]`,
+    summary,
+    section(
+      'actions',
+      commands.map(({ name, summary: does }) => [name.slice(group.length + 1), does]),
+    ),
+    section('options', [['ACTION --help', 'what an action does, its options and exit codes, an example']]),
   ].join('\n\n')
 }
 

@@ -1,20 +1,24 @@
 /** Runs the command that the command line names. Exit codes: 0 done, 1 the command failed, 2 bad usage. */
 
 import { argv, env, exit } from 'node:process'
+import { createInterface } from 'node:readline/promises'
+import { text } from 'node:stream/consumers'
 import { ConfigError } from '../config/faults.ts'
 import { didYouMean, quote } from '../config/invalid-value.ts'
 import { UsageError } from './arguments.ts'
 import { type Command, OutputFailed, type Terminal } from './command.ts'
-import { commands, everyCommand } from './commands.ts'
-import { helpOf, overviewOf, usageAsText } from './help.ts'
+import { actionsOf, commands, everyCommand, firstWords, groups } from './commands.ts'
+import { groupOverviewOf, helpOf, overviewOf, usageAsText } from './help.ts'
 import { packageRoot, versionLine } from './version.ts'
 
 let abandoned = false
 
 const terminal: Terminal = {
   env,
-  print: (text) => written(process.stdout, text),
-  printError: (text) => void written(process.stderr, text).catch(() => {}),
+  print: (line) => written(process.stdout, line),
+  readInput: () => text(process.stdin),
+  ask: async (question) => (process.stdin.isTTY ? answerTo(question) : null),
+  printError: (line) => void written(process.stderr, line).catch(() => {}),
   abandonOutput: () => {
     abandoned = true
   },
@@ -23,13 +27,22 @@ const terminal: Terminal = {
 process.exitCode = await main(argv.slice(2))
 if (abandoned) exit()
 
+async function answerTo(question: string): Promise<string> {
+  const lines = createInterface({ input: process.stdin, output: process.stderr })
+  try {
+    return await lines.question(question)
+  } finally {
+    lines.close()
+  }
+}
+
 function ignore(): void {}
 
-function written(stream: NodeJS.WriteStream, text: string): Promise<void> {
+function written(stream: NodeJS.WriteStream, line: string): Promise<void> {
   // The callback of each write gets its failure. Without a listener, the event would end the process with a stack.
   if (!stream.listeners('error').includes(ignore)) stream.on('error', ignore)
   return new Promise((resolve, reject) => {
-    stream.write(`${text}\n`, (error) => (error ? reject(new OutputFailed(error)) : resolve()))
+    stream.write(`${line}\n`, (error) => (error ? reject(new OutputFailed(error)) : resolve()))
   })
 }
 
@@ -48,12 +61,32 @@ async function main([name, ...rest]: string[]): Promise<number> {
 async function dispatch(name: string | undefined, rest: string[]): Promise<number> {
   if (name === '--version') return printed(versionLine(packageRoot()))
   if (name === '--help' || name === '-h' || (name === 'help' && rest.length === 0))
-    return printed(overviewOf(await everyCommand()))
-  if (name === 'help') return dispatch(rest[0], ['--help'])
+    return printed(overviewOf(await everyCommand(), groups))
+  if (name === 'help') return dispatch(rest[0], [...rest.slice(1), '--help'])
   if (name === undefined) {
-    terminal.printError(`seatgate: a command is missing\n${overviewOf(await everyCommand())}`)
+    terminal.printError(`seatgate: a command is missing\n${overviewOf(await everyCommand(), groups)}`)
     return 2
   }
+  if (Object.hasOwn(groups, name)) return dispatchAction(name, rest)
+  return dispatchCommand(name, rest)
+}
+
+/** The command of a group. */
+async function dispatchAction(group: string, [action, ...rest]: string[]): Promise<number> {
+  if (action !== undefined && Object.hasOwn(commands, `${group} ${action}`))
+    return dispatchCommand(`${group} ${action}`, rest)
+  const own = (await everyCommand()).filter(({ name }) => name.startsWith(`${group} `))
+  const overview = groupOverviewOf(group, groups[group] ?? '', own)
+  if (action === '--help' || action === '-h') return printed(overview)
+  const fault =
+    action === undefined
+      ? 'an action is missing'
+      : `unknown action ${quote(action)}${didYouMean(action, actionsOf(group))}`
+  terminal.printError(`seatgate ${group}: ${fault}\n${overview}`)
+  return 2
+}
+
+async function dispatchCommand(name: string, rest: string[]): Promise<number> {
   const load = Object.hasOwn(commands, name) ? commands[name] : undefined
   if (load === undefined) return unknown(name)
   const command = await load()
@@ -61,8 +94,8 @@ async function dispatch(name: string | undefined, rest: string[]): Promise<numbe
   return run(`seatgate ${name}`, command, rest)
 }
 
-async function printed(text: string): Promise<number> {
-  await terminal.print(text)
+async function printed(output: string): Promise<number> {
+  await terminal.print(output)
   return 0
 }
 
@@ -74,7 +107,7 @@ function asksForHelp(args: string[]): boolean {
 }
 
 function unknown(name: string): number {
-  const known = [...Object.keys(commands), '--help', '--version']
+  const known = [...firstWords(), '--help', '--version']
   const what = name.startsWith('-') ? 'option' : 'command'
   terminal.printError(
     `seatgate: unknown ${what} ${quote(name)}${didYouMean(name, known)}\nusage: seatgate COMMAND [options]; "seatgate --help" lists the commands`,

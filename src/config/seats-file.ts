@@ -11,7 +11,12 @@ import type { Section } from './section.ts'
 
 export interface SeatsFile {
   readonly tenant: string
-  readonly seats: readonly SeatInput[]
+  readonly seats: readonly SeatOfFile[]
+}
+
+export interface SeatOfFile extends SeatInput {
+  /** Its former name: the Seat is renamed. */
+  readonly was?: string
 }
 
 /** @throws ConfigError with every fault of the file */
@@ -24,10 +29,12 @@ export async function readSeatsFile(file: string, env: NodeJS.ProcessEnv): Promi
 }
 
 /** Seats by name. */
-export function seatsOf(all: Section): SeatInput[] {
+export function seatsOf(all: Section): SeatOfFile[] {
   return all.keys().map((name) => {
     const seat = all.section(name)
-    return { name, spaces: seat.texts('spaces', spaceId), permissions: seat.texts('permissions', permission) }
+    const was = seat.text('was', (text) => text)
+    const lists = { spaces: seat.texts('spaces', spaceId), permissions: seat.texts('permissions', permission) }
+    return { name, ...lists, ...(was === undefined ? {} : { was }) }
   })
 }
 

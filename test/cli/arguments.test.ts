@@ -3,8 +3,8 @@
 import t from 'tap'
 import { type Option, readArguments, UsageError } from '../../src/cli/arguments.ts'
 import type { Command, Terminal } from '../../src/cli/command.ts'
-import { commands, everyCommand } from '../../src/cli/commands.ts'
-import { helpOf, overviewOf, usageOf } from '../../src/cli/help.ts'
+import { commands, everyCommand, groups } from '../../src/cli/commands.ts'
+import { groupOverviewOf, helpOf, overviewOf, usageOf } from '../../src/cli/help.ts'
 
 const every = await everyCommand()
 
@@ -16,6 +16,8 @@ const terminal: Terminal = {
   env: {},
   print: () => Promise.reject(new Error('printed')),
   printError: () => {},
+  readInput: () => Promise.reject(new Error('read')),
+  ask: () => Promise.reject(new Error('asked')),
   abandonOutput: () => {},
 }
 
@@ -112,15 +114,32 @@ t.test('help has everything that is declared, and an example that is accepted', 
       if (fallback !== undefined) t.match(help, `(default: ${fallback})`)
     }
     for (const meaning of Object.values(command.exits)) t.match(help, meaning)
-    const [, name, rest = ''] = /seatgate (\S+?)((?: [^>)]*)?)(?:[>)].*)?$/.exec(command.example) ?? []
-    t.equal(name, command.name)
-    const args = rest.split(' ').filter((each) => each !== '')
+    const [, words = ''] = /seatgate ([^>)]*)/.exec(command.example) ?? []
+    t.ok(`${words} `.startsWith(`${command.name} `), command.example)
+    const args = words
+      .slice(command.name.length)
+      .split(' ')
+      .filter((each) => each !== '')
     t.doesNotThrow(() => readArguments(args, command), command.example)
   }
 })
 
 t.test('the overview has a line for each command', async (t) => {
-  const overview = unfolded(overviewOf(every))
-  for (const { name, summary } of every)
+  const overview = unfolded(overviewOf(every, groups))
+  const rows = every.filter(({ name }) => !name.includes(' ')).map(({ name, summary }) => [name, summary])
+  for (const [name, summary = ''] of [...rows, ...Object.entries(groups)])
     t.match(overview, new RegExp(`^  ${name} +${escaped(summary)}$`, 'm'))
+})
+
+t.test('the overview of a group has a line for each of its commands', async (t) => {
+  t.same(
+    new Set(every.flatMap(({ name }) => (name.includes(' ') ? name.split(' ')[0] : []))),
+    new Set(Object.keys(groups)),
+  )
+  for (const [group, meaning] of Object.entries(groups)) {
+    const own = every.filter(({ name }) => name.startsWith(`${group} `))
+    const overview = unfolded(groupOverviewOf(group, meaning, own))
+    for (const { name, summary } of own)
+      t.match(overview, new RegExp(`^  ${name.slice(group.length + 1)} +${escaped(summary)}$`, 'm'))
+  }
 })

@@ -4,7 +4,7 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { everyCommand } from '../../src/cli/commands.ts'
+import { actionsOf, everyCommand, firstWords } from '../../src/cli/commands.ts'
 import { folderWith, seatgate } from './command-line.ts'
 
 const every = await everyCommand()
@@ -33,15 +33,17 @@ t.test('bash', { skip: missing('bash') }, async (t) => {
       .split('\n')
       .filter((line) => line !== '')
 
-  t.same(offered(''), [...every.map(({ name }) => name), '--help', '--version'])
+  t.same(offered(''), [...firstWords(), '--help', '--version'])
+  t.same(offered('audit', ''), actionsOf('audit'))
+  t.same(offered('seats', 'c'), ['create'])
   t.same(offered('ex'), ['explain'])
   t.same(offered('--v'), ['--version'])
   t.same(offered('help', 'ch'), ['check'])
   t.same(offered('nonsense', ''), [])
   for (const { name, options } of every) {
     const all = [...Object.keys(options), 'help'].map((option) => `--${option}`)
-    t.same(offered(name, '--'), all, name)
-    t.same(offered(name, 'x', '--'), all, name)
+    t.same(offered(...name.split(' '), '--'), all, name)
+    t.same(offered(...name.split(' '), 'x', '--'), all, name)
   }
   const files = ['gates', 'gateway two.yaml', 'gateway.config.yaml']
   t.same(offered('check', '--config', 'gate').sort(), files, 'files')
@@ -66,9 +68,10 @@ t.test('every script has each command and option', async (t) => {
   for (const shell of ['zsh', 'fish']) {
     const text = await script(shell)
     for (const { name, options } of every) {
-      t.ok(text.includes(shell === 'fish' ? `-a ${name} ` : `${name}:`), `${shell}: ${name}`)
+      const [first = '', action = first] = name.split(' ')
+      t.ok(text.includes(shell === 'fish' ? `-a ${action} ` : `${action}:`), `${shell}: ${name}`)
       for (const option of Object.keys(options)) {
-        const line = shell === 'fish' ? `seen_subcommand_from ${name}' -l ${option} ` : `--${option}[`
+        const line = shell === 'fish' ? `seen_subcommand_from ${action}' -l ${option} ` : `--${option}[`
         t.ok(text.includes(line), `${shell}: ${name} ${option}`)
       }
     }

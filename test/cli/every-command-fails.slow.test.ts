@@ -16,7 +16,7 @@ function failed(t: Test, ran: Ran, code: number, args: readonly string[]): void 
     .trimEnd()
     .replace(/^note: .*\n/, '')
     .split('\n')
-  t.match(first, PLACED.test(first) ? PLACED : `seatgate ${args[0]}: `, what)
+  t.match(first, PLACED.test(first) ? PLACED : /^seatgate [a-z-]+(?: [a-z]+)?: /, what)
   t.ok(first.length > 20 && ran.err.endsWith('\n'), `${what}: ${first}`)
   if (code === 2) t.match(others.join('\n'), /^usage: seatgate /, what)
   else

@@ -113,17 +113,31 @@ export const ROWS: Readonly<Record<string, Row>> = {
     withoutStore: 1,
     wrong: [['replay']],
   },
-  audit: {
-    works: [
-      ['audit', 'list', '--tenant', 'acme'],
-      ['audit', 'verify', '--tenant', 'acme'],
-    ],
+  'audit list': {
+    works: [['audit', 'list', '--tenant', 'acme']],
     broken: ['audit', 'list', '--tenant', 'acme', '--config', 'broken.yaml'],
     unknownTenant: ['audit', 'list', '--tenant', 'nobody'],
     withoutStore: 1,
     wrong: [
       ['audit', 'list'],
-      ['audit', 'show', '--tenant', 'acme'],
+      ['audit', 'list', '--tenant', 'acme', '--limit', '0'],
+      ['audit', 'list', '--tenant', 'acme', '--action', 'seat.look'],
+    ],
+  },
+  'audit export': {
+    works: [['audit', 'export', '--tenant', 'acme']],
+    broken: ['audit', 'export', '--tenant', 'acme', '--config', 'broken.yaml'],
+    unknownTenant: ['audit', 'export', '--tenant', 'nobody'],
+    withoutStore: 1,
+    wrong: [['audit', 'export']],
+  },
+  'audit verify': {
+    works: [['audit', 'verify', '--tenant', 'acme']],
+    broken: ['audit', 'verify', '--tenant', 'acme', '--config', 'broken.yaml'],
+    unknownTenant: ['audit', 'verify', '--tenant', 'nobody'],
+    withoutStore: 1,
+    wrong: [
+      ['audit', 'verify'],
       ['audit', 'verify', '--tenant', 'acme', '--head', '1'],
     ],
   },
@@ -182,6 +196,11 @@ export const ROWS: Readonly<Record<string, Row>> = {
     withoutStore: 0,
     wrong: [['completion'], ['completion', 'tcsh']],
   },
+}
+
+/** They talk to a gateway: `every-remote-command.slow.test.ts` has their rows. */
+export function isRemote(name: string): boolean {
+  return /^(?:seats|keys|users) /.test(name)
 }
 
 const POLICY = `tenant: acme

@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import t from 'tap'
-import { everyCommand } from '../../src/cli/commands.ts'
+import { everyCommand, groups } from '../../src/cli/commands.ts'
 import { blocksOf, pages, placeOf, root, textOf } from './pages.ts'
 
 t.test('commands and their options', async (t) => {
@@ -13,8 +13,12 @@ t.test('commands and their options', async (t) => {
     ),
   )
   const calls = lines.flatMap(({ line, place }) => {
-    const [, name = '', rest = ''] = /\bnpx seatgate ([a-z-]+)([^)|>]*)/.exec(line) ?? []
-    return name === '' ? [] : [{ name, rest, place }]
+    const [, first = '', further = ''] = /\bnpx seatgate ([a-z-]+)([^)|>]*)/.exec(line) ?? []
+    const [, action = '', rest = ''] = Object.hasOwn(groups, first)
+      ? (/^ ([a-z]+)(.*)/.exec(further) ?? [])
+      : []
+    if (action !== '') return [{ name: `${first} ${action}`, rest, place }]
+    return first === '' ? [] : [{ name: first, rest: further, place }]
   })
   t.ok(calls.length >= 5, `${calls.length} calls`)
   for (const { name, rest, place } of calls) {

@@ -200,7 +200,8 @@ function replayed(log: string, ...more: string[]) {
 
 /** Each line of the log by itself. */
 async function eachReplayed(lines: readonly string[]): Promise<ReplayResult[]> {
-  const terminal = { env, print: async () => {}, printError: () => {}, abandonOutput: () => {} }
+  const unused = { readInput: async () => '', ask: async () => null, abandonOutput: () => {} }
+  const terminal = { env, print: async () => {}, printError: () => {}, ...unused }
   const { subject, close } = await openSubject({ config: gateway.config.file, seats: undefined }, terminal)
   const results: ReplayResult[] = []
   for (const line of lines) {

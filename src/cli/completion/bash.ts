@@ -2,10 +2,18 @@
 
 import type { Completion, Option } from '../arguments.ts'
 import type { Command } from '../command.ts'
-import { firstArgument, GLOBAL_OPTIONS, optionsOf, quotedForShell } from './words.ts'
+import {
+  actionOf,
+  firstArgument,
+  firstWordsOf,
+  GLOBAL_OPTIONS,
+  groupsOf,
+  optionsOf,
+  quotedForShell,
+} from './words.ts'
 
 export function bashScript(commands: readonly Command[]): string {
-  const names = commands.map(({ name }) => name)
+  const names = [...firstWordsOf(commands).keys()]
   const globals = Object.keys(GLOBAL_OPTIONS).map((name) => `--${name}`)
   return `# Completion of seatgate in bash: source <(seatgate completion bash)
 
@@ -32,7 +40,14 @@ _seatgate() {
     _seatgate_words ${quotedForShell([...names, ...globals].join(' '))}
     return
   fi
-  case \${COMP_WORDS[1]} in
+  # The command, and the position of its first argument.
+  local command=\${COMP_WORDS[1]} first=2
+  case $command in
+${groupsOf(commands)
+  .map(([group, actions]) => groupBranch(group, actions.map(actionOf)))
+  .join('\n')}
+  esac
+  case $command in
     help)
       _seatgate_words ${quotedForShell(names.join(' '))}
       ;;
@@ -43,15 +58,25 @@ ${commands.map(branch).join('\n')}
 complete -F _seatgate seatgate`
 }
 
+function groupBranch(group: string, actions: readonly string[]): string {
+  return `    ${group})
+      if (( COMP_CWORD == 2 )); then
+        _seatgate_words ${quotedForShell(actions.join(' '))}
+        return
+      fi
+      command="$command \${COMP_WORDS[2]}" first=3
+      ;;`
+}
+
 function branch(command: Command): string {
   const options = optionsOf(command)
   const argument = firstArgument(command)
-  const lines = [`    ${command.name})`]
+  const lines = [`    ${command.name.includes(' ') ? quotedForShell(command.name) : command.name})`]
   const values = options.filter(([, { type }]) => type === 'string').map(value)
   if (values.length > 0) lines.push('      case $prev in', ...values, '      esac')
   if (argument !== null)
     lines.push(
-      '      if [[ $COMP_CWORD -eq 2 && $cur != -* ]]; then',
+      '      if [[ $COMP_CWORD -eq $first && $cur != -* ]]; then',
       `        ${offer(argument.completes)}`,
       '        return',
       '      fi',

@@ -2,24 +2,34 @@
 
 import type { Completion, Option } from '../arguments.ts'
 import type { Command } from '../command.ts'
-import { firstArgument, GLOBAL_OPTIONS, optionsOf } from './words.ts'
+import { actionOf, firstArgument, firstWordsOf, GLOBAL_OPTIONS, groupsOf, optionsOf } from './words.ts'
 
 /** Condition: no command is typed yet. */
 const FIRST = '__fish_use_subcommand'
 
-export function fishScript(commands: readonly Command[]): string {
+/** @param groups what each group of commands does */
+export function fishScript(commands: readonly Command[], groups: Readonly<Record<string, string>>): string {
   return [
     '# Completion of seatgate in fish: seatgate completion fish > ~/.config/fish/completions/seatgate.fish',
     '',
     'complete -c seatgate -f',
     ...Object.entries(GLOBAL_OPTIONS).map(([name, meaning]) => line(FIRST, `-l ${name}`, meaning)),
-    ...commands.map(({ name, summary }) => line(FIRST, `-a ${name}`, summary)),
+    ...[...firstWordsOf(commands)].map(([name, [first]]) =>
+      line(FIRST, `-a ${name}`, first?.name === name ? first.summary : (groups[name] ?? '')),
+    ),
+    ...groupsOf(commands).flatMap(([group, actions]) => {
+      const open = `__fish_seen_subcommand_from ${group}; and not __fish_seen_subcommand_from ${actions.map(actionOf).join(' ')}`
+      return actions.map((each) => line(open, `-a ${actionOf(each)}`, each.summary))
+    }),
     ...commands.flatMap(linesOf),
   ].join('\n')
 }
 
 function linesOf(command: Command): string[] {
-  const within = `__fish_seen_subcommand_from ${command.name}`
+  const within = command.name
+    .split(' ')
+    .map((word) => `__fish_seen_subcommand_from ${word}`)
+    .join('; and ')
   const argument = firstArgument(command)
   const options = optionsOf(command).map(([name, option]) =>
     line(within, flag(name, option), option.description),

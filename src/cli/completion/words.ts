@@ -13,6 +13,21 @@ export function optionsOf({ options }: Description): [string, Option][] {
   return [...Object.entries<Option>(options), ['help', { type: 'boolean', description: 'prints help' }]]
 }
 
+/** What a user types first: commands of one word, and groups with their commands. */
+export function firstWordsOf(commands: readonly Description[]): Map<string, Description[]> {
+  return Map.groupBy(commands, ({ name }) => name.split(' ')[0] ?? '')
+}
+
+/** Groups: commands of two words. */
+export function groupsOf(commands: readonly Description[]): [group: string, actions: Description[]][] {
+  return [...firstWordsOf(commands)].filter(([, [first]]) => first?.name.includes(' '))
+}
+
+/** The second word of a command in a group. */
+export function actionOf({ name }: Description): string {
+  return name.split(' ')[1] ?? ''
+}
+
 /** What is offered for the first argument: the only one for which anything is. */
 export function firstArgument({ positionals }: Description): (Positional & { completes: Completion }) | null {
   const first = positionals?.[0]

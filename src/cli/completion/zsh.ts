@@ -1,11 +1,22 @@
 /** Completion in zsh. */
 
 import type { Completion, Option } from '../arguments.ts'
-import type { Command } from '../command.ts'
-import { firstArgument, GLOBAL_OPTIONS, optionsOf, quotedForShell } from './words.ts'
+import type { Command, Description } from '../command.ts'
+import {
+  actionOf,
+  firstArgument,
+  firstWordsOf,
+  GLOBAL_OPTIONS,
+  groupsOf,
+  optionsOf,
+  quotedForShell,
+} from './words.ts'
 
-export function zshScript(commands: readonly Command[]): string {
-  const described = commands.map(({ name, summary }) => `${name}:${summary.replaceAll(':', '\\:')}`)
+/** @param groups what each group of commands does */
+export function zshScript(commands: readonly Command[], groups: Readonly<Record<string, string>>): string {
+  const described = [...firstWordsOf(commands)].map(([name, [first]]) =>
+    entry(name, first?.name === name ? first.summary : (groups[name] ?? '')),
+  )
   const globals = Object.entries(GLOBAL_OPTIONS).map(([name, meaning]) => `--${name}[${meaning}]`)
   return `#compdef seatgate
 # Completion of seatgate in zsh: source <(seatgate completion zsh)
@@ -22,7 +33,11 @@ _seatgate() {
       _describe command commands
       ;;
     arguments)
-      case $line[1] in
+      local command=$line[1]
+      case $command in
+${groupsOf(commands).map(groupBranch).join('\n')}
+      esac
+      case $command in
 ${commands.map(branch).join('\n')}
       esac
       ;;
@@ -37,14 +52,33 @@ else
 fi`
 }
 
+function entry(name: string, summary: string): string {
+  return `${name}:${summary.replaceAll(':', '\\:')}`
+}
+
+/** `words` begins with the group: behind its action the command takes over. */
+function groupBranch([group, actions]: [string, readonly Description[]]): string {
+  const described = actions.map((each) => quotedForShell(entry(actionOf(each), each.summary)))
+  return `        ${group})
+          local -a actions
+          actions=(${described.join(' ')})
+          if (( CURRENT == 2 )); then
+            _describe action actions
+            return
+          fi
+          command="$command $words[2]"
+          shift words
+          (( CURRENT-- ))
+          ;;`
+}
+
 function branch(command: Command): string {
   const argument = firstArgument(command)
   const specs = optionsOf(command).map(option)
   if (argument !== null) specs.push(`1:${argument.name}:${action(argument.completes)}`)
   const lines = specs.map((spec) => `            ${quotedForShell(spec)}`)
-  return [`        ${command.name})`, '          _arguments \\', lines.join(' \\\n'), '          ;;'].join(
-    '\n',
-  )
+  const label = command.name.includes(' ') ? quotedForShell(command.name) : command.name
+  return [`        ${label})`, '          _arguments \\', lines.join(' \\\n'), '          ;;'].join('\n')
 }
 
 function option([name, { description, value, multiple, completes }]: [string, Option]): string {

@@ -1,7 +1,7 @@
 /** What `seatgate audit` prints as text. */
 
-import type { AuditEntry, AuditFinding, AuditHead } from '../../seats-admin/index.ts'
-import { printable } from '../telemetry/readable.ts'
+import type { AuditEntry, AuditFinding, AuditHead } from '../../../seats-admin/index.ts'
+import { printable } from '../../telemetry/readable.ts'
 
 /** Columns of a terminal of 80 characters, with two blanks between them. */
 const WIDTHS = [7, 20, 14, 16, 15] as const

@@ -1,0 +1,129 @@
+/** `seatgate audit list`: from a gateway, or from the store. */
+
+import { type AuditEntry, parseDateTime, type Store } from '../../../seats-admin/index.ts'
+import { AUDIT_ACTIONS } from '../../../seats-admin/model/audit.ts'
+import { UsageError } from '../arguments.ts'
+import { configOf, defineCommand, type Terminal, tenantOf } from '../command.ts'
+import { openExistingStore } from '../existing-store.ts'
+import { CONFIG, JSON_OUTPUT, TENANT } from '../options.ts'
+import type { Gateway } from '../remote/gateway.ts'
+import { REMOTE, withGateway } from '../remote/options.ts'
+import { auditTable } from './output.ts'
+
+/** Entries of one reading. */
+const READ = 100
+const DEFAULT_LIMIT = 20
+const MOST = 10_000
+
+export const listAudit = defineCommand(
+  {
+    name: 'audit list',
+    summary: 'Lists who changed which Seat, API key, block or session: the newest entries first.',
+    details: 'It asks a gateway. With --tenant it reads the store of the configuration.',
+    options: {
+      tenant: { ...TENANT, description: `${TENANT.description}: reads its store` },
+      limit: { type: 'string', value: 'N', description: `at most N entries, ${DEFAULT_LIMIT} by default` },
+      since: { type: 'string', value: 'TIME', description: 'from this time on (RFC 3339)' },
+      until: { type: 'string', value: 'TIME', description: 'before this time' },
+      action: {
+        type: 'string',
+        value: 'A',
+        description: 'of this action, such as seat.update',
+        choices: AUDIT_ACTIONS,
+        completes: AUDIT_ACTIONS,
+      },
+      actor: { type: 'string', value: 'ID', description: 'by the user or API key of this id' },
+      target: { type: 'string', value: 'ID', description: 'of the Seat or API key of this id' },
+      config: CONFIG,
+      ...REMOTE,
+      json: JSON_OUTPUT,
+    },
+    exits: {
+      0: 'done',
+      1: 'the gateway refused it or cannot be asked; with --tenant: the configuration has faults, the tenant is unknown, or the store cannot be read',
+    },
+    example: 'seatgate audit list --action seat.update --limit 5',
+  },
+  async ({ values }, terminal) => {
+    const filter: Filter = {
+      limit: limitOf(values.limit),
+      since: timeOf('since', values.since),
+      until: timeOf('until', values.until),
+      action: values.action ?? null,
+      actor: values.actor ?? null,
+      target: values.target ?? null,
+    }
+    if (values.tenant !== undefined && values.url !== undefined)
+      throw new UsageError('--tenant reads a store, and --url asks a gateway: give one')
+    const { tenant } = values
+    const { data, has_more } =
+      tenant === undefined
+        ? await withGateway(values, terminal, (gateway) => ofGateway(gateway, filter))
+        : await ofStore({ tenant, config: values.config }, filter, terminal)
+    await terminal.print(values.json ? JSON.stringify({ data, has_more }) : auditTable(data, has_more))
+  },
+)
+
+type Page = Parameters<Store['audit']['list']>[1]
+type Filter = Omit<Page, 'after' | 'scope'>
+
+interface Listed {
+  readonly data: readonly AuditEntry[]
+  readonly has_more: boolean
+}
+
+async function ofGateway(gateway: Gateway, { since, until, ...filter }: Filter): Promise<Listed> {
+  const query = { ...filter, since: textOf(since), until: textOf(until) }
+  return collected(filter.limit, (limit, after) =>
+    gateway.get<Listed>('/v1/audit', { ...query, limit, after }),
+  )
+}
+
+function textOf(time: number | null): string | null {
+  return time === null ? null : new Date(time).toISOString()
+}
+
+async function ofStore(
+  given: { readonly tenant: string; readonly config: string },
+  filter: Filter,
+  terminal: Terminal,
+): Promise<Listed> {
+  const config = await configOf(given, terminal)
+  const { id, adminSpace: space } = tenantOf(config, given.tenant)
+  const store = await openExistingStore(config)
+  const scope = { space, admin: true, all: true, permissions: [] }
+  try {
+    return await collected(filter.limit, async (limit, after) => {
+      const { data, hasMore } = await store.audit.list(id, { ...filter, after, limit, scope })
+      return { data, has_more: hasMore }
+    })
+  } finally {
+    await store.close()
+  }
+}
+
+/** A page ends earlier where its entries are large. */
+async function collected(
+  most: number,
+  page: (limit: number, after: string | null) => Promise<Listed>,
+): Promise<Listed> {
+  const data: AuditEntry[] = []
+  for (let after: string | null = null; ;) {
+    const found: Listed = await page(Math.min(READ, most - data.length), after)
+    data.push(...found.data)
+    if (!found.has_more || data.length >= most) return { data, has_more: found.has_more }
+    after = data.at(-1)?.id ?? null
+  }
+}
+
+function limitOf(text: string | undefined): number {
+  if (text === undefined) return DEFAULT_LIMIT
+  if (/^[1-9][0-9]*$/.test(text) && Number(text) <= MOST) return Number(text)
+  throw new UsageError(`--limit is not a number from 1 to ${MOST}`)
+}
+
+function timeOf(name: string, text: string | undefined): number | null {
+  const time = text === undefined ? null : parseDateTime(text)
+  if (text === undefined || time !== null) return time
+  throw new UsageError(`--${name} is not a date-time with an offset, such as 2026-11-21T11:00:00Z`)
+}

@@ -1,0 +1,91 @@
+/** Finds by name what the endpoints know by id. */
+
+import { printable } from '../../telemetry/readable.ts'
+import { CommandFailed } from '../command.ts'
+import type { Gateway } from './gateway.ts'
+import { GatewayRefusal } from './problem.ts'
+import type { ApiKeyView, BlockView, SeatView, UserView } from './resources.ts'
+
+const ULID = /^[0-9A-HJKMNP-TV-Z]{26}$/
+
+export interface Found {
+  readonly seat: SeatView
+  /** Its entity tag. */
+  readonly tag: string
+}
+
+/** @param given a name or an id; a name wins */
+export async function findSeat(gateway: Gateway, given: string): Promise<Found> {
+  const named = await first<SeatView>(gateway.pages<SeatView>('/v1/seats', idOf), ({ name }) => name === given)
+  const id = named?.id ?? (ULID.test(given) ? given : null)
+  if (id === null) throw new CommandFailed(`there is no Seat ${quoted(given)} that this API key may see`)
+  const { value, tag } = await gateway.send<SeatView>(`/v1/seats/${id}`, { method: 'GET' })
+  if (tag === null) throw new CommandFailed('the gateway sends no ETag: another change would be lost')
+  return { seat: value, tag }
+}
+
+/** @param given a name or an id. Revoked keys are found by id only */
+export async function findKey(gateway: Gateway, given: string): Promise<ApiKeyView> {
+  if (ULID.test(given)) {
+    const found = await orNull(gateway.get<ApiKeyView>(`/v1/api-keys/${given}`), 'api_key_not_found')
+    if (found !== null) return found
+  }
+  const named = await all<ApiKeyView>(
+    gateway.pages<ApiKeyView>('/v1/api-keys', idOf),
+    ({ name, revoked_at }) => name === given && revoked_at === undefined,
+  )
+  const [key, ...others] = named
+  if (key === undefined)
+    throw new CommandFailed(`there is no API key ${quoted(given)} in force that this API key may see`)
+  if (others.length > 0)
+    throw new CommandFailed(
+      `${named.length} API keys are named ${quoted(given)}: give an id\n${named.map(({ id, created_at }) => `  ${id}, created ${created_at}`).join('\n')}`,
+    )
+  return key
+}
+
+/** @param given a `sub`, or an email address that one user has @returns null: no sign-in made the user known */
+export async function findUser(gateway: Gateway, given: string): Promise<UserView | null> {
+  const near = await all<UserView>(
+    gateway.pages<UserView>('/v1/users', ({ sub }) => sub, { q: given }),
+    ({ sub, email }) => sub === given || email?.toLowerCase() === given.toLowerCase(),
+  )
+  const exact = near.find(({ sub }) => sub === given)
+  if (exact !== undefined || near.length < 2) return exact ?? near[0] ?? null
+  throw new CommandFailed(
+    `${near.length} users have the address ${quoted(given)}: give a sub\n${near.map(({ sub }) => `  ${printable(sub)}`).join('\n')}`,
+  )
+}
+
+export async function findBlock(gateway: Gateway, user: string): Promise<BlockView | null> {
+  return first<BlockView>(gateway.pages<BlockView>('/v1/blocks', idOf), (block) => block.user === user)
+}
+
+export function idOf({ id }: { readonly id: string }): string {
+  return id
+}
+
+async function first<V>(pages: AsyncIterable<V[]>, wanted: (item: V) => boolean): Promise<V | null> {
+  for await (const page of pages) {
+    const found = page.find(wanted)
+    if (found !== undefined) return found
+  }
+  return null
+}
+
+async function all<V>(pages: AsyncIterable<V[]>, wanted: (item: V) => boolean): Promise<V[]> {
+  const found: V[] = []
+  for await (const page of pages) found.push(...page.filter(wanted))
+  return found
+}
+
+async function orNull<V>(answer: Promise<V>, code: string): Promise<V | null> {
+  return answer.catch((cause: unknown) => {
+    if (cause instanceof GatewayRefusal && cause.problem.code === code) return null
+    throw cause
+  })
+}
+
+function quoted(text: string): string {
+  return printable(JSON.stringify(text))
+}

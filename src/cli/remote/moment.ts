@@ -1,0 +1,25 @@
+/** A moment on the command line. */
+
+import { parseDateTime } from '../../../seats-admin/index.ts'
+import { InvalidValue } from '../../config/invalid-value.ts'
+import { duration } from '../../config/units.ts'
+import { UsageError } from '../arguments.ts'
+
+/**
+ * @param text a duration from now on, or a date-time
+ * @returns RFC 3339, UTC
+ * @throws UsageError
+ */
+export function momentOf(name: string, text: string): string {
+  const after = duration(text)
+  const time = after instanceof InvalidValue ? parseDateTime(text) : Date.now() + after
+  if (time === null)
+    throw new UsageError(
+      `${name} is neither a duration such as 90d nor a date-time with an offset, such as 2026-11-21T11:00:00Z`,
+    )
+  if (time <= Date.now()) throw new UsageError(`${name} is in the past`)
+  if (time > LATEST) throw new UsageError(`${name} is after the year 9999`)
+  return new Date(time).toISOString()
+}
+
+const LATEST = Date.UTC(9999, 11, 31)

@@ -1,0 +1,92 @@
+/** `seatgate seats apply`. */
+
+import { UsageError } from '../arguments.ts'
+import { CommandFailed, defineCommand, type Terminal } from '../command.ts'
+import { JSON_OUTPUT } from '../options.ts'
+import type { Gateway } from '../remote/gateway.ts'
+import { REMOTE, withGateway } from '../remote/options.ts'
+import { GatewayRefusal } from '../remote/problem.ts'
+import type { Plan, SeatsBody, Warning } from '../remote/resources.ts'
+import { readSavedPlan, readSeats } from './files.ts'
+import { planOf, PRUNE } from './plan.ts'
+import { counted, planText } from './plan-output.ts'
+import { warn } from './warnings.ts'
+
+interface Applied {
+  readonly changes: readonly { readonly action: string; readonly name: string; readonly id: string }[]
+  readonly unchanged: number
+  readonly warnings: readonly Warning[]
+}
+
+export const applySeats = defineCommand(
+  {
+    name: 'seats apply',
+    summary: 'Makes the Seats of a tenant what the files say, all of them or none.',
+    details:
+      'It prints the plan first, and applies exactly that: where a Seat has changed meanwhile, nothing is written. With a plan of `seatgate seats plan --out`, what that one said.',
+    positionals: [
+      {
+        name: 'FILE',
+        description: 'files with Seats of one tenant, or a saved plan',
+        multiple: true,
+        completes: 'file',
+      },
+    ],
+    options: {
+      prune: PRUNE,
+      yes: { type: 'boolean', description: 'deletes Seats without a question' },
+      ...REMOTE,
+      json: JSON_OUTPUT,
+    },
+    exits: {
+      0: 'done, also where there was nothing to do: no instance decides on the old state',
+      1: 'nothing was written: a file has faults, a Seat has changed since the plan, or the gateway refused it or cannot be asked',
+    },
+    example: 'seatgate seats apply seats.yaml',
+  },
+  async ({ values, positionals }, terminal) => {
+    const saved = positionals.length === 1 ? readSavedPlan(positionals[0] ?? '') : null
+    if (saved !== null && values.prune === true)
+      throw new UsageError('--prune goes with files: a plan has it')
+    if (saved !== null && saved.space !== values.space)
+      throw new CommandFailed(`the plan was made in space ${saved.space}: give --space ${saved.space}`)
+    const read = saved === null ? await readSeats(positionals, terminal.env) : saved.body
+    const body: SeatsBody = values.prune === true ? { ...read, prune: true } : read
+    return withGateway(values, terminal, async (gateway) => {
+      const plan = saved?.plan ?? (await planOf(gateway, body))
+      if (!values.json) await terminal.print(planText(plan))
+      if (saved === null && plan.changes.length === 0) {
+        if (values.json) await terminal.print(JSON.stringify(nothing(plan)))
+        return
+      }
+      await confirm(plan, values.yes === true, terminal)
+      const applied = await apply(gateway, { ...body, versions: plan.versions })
+      if (values.json) return terminal.print(JSON.stringify(applied))
+      warn(saved === null ? [] : applied.warnings, terminal)
+      await terminal.print(`applied: ${counted(applied.changes.length, 'change')}`)
+    })
+  },
+)
+
+function nothing({ tenant, unchanged, warnings }: Plan) {
+  return { tenant, changes: [], unchanged, warnings }
+}
+
+async function confirm({ changes }: Plan, yes: boolean, terminal: Terminal): Promise<void> {
+  const gone = changes.filter(({ action }) => action === 'delete').length
+  if (gone === 0 || yes) return
+  const answer = await terminal.ask(`Delete ${counted(gone, 'Seat')}? (yes/no) `)
+  if (answer === null) throw new CommandFailed(`${counted(gone, 'Seat')} would be deleted: that needs --yes`)
+  if (!/^y(es)?$/i.test(answer.trim())) throw new CommandFailed('nothing was written')
+}
+
+async function apply(gateway: Gateway, body: SeatsBody): Promise<Applied> {
+  try {
+    return (await gateway.send<Applied>('/v1/seats/apply', { method: 'POST', body })).value
+  } catch (cause) {
+    if (!(cause instanceof GatewayRefusal) || cause.problem.code !== 'precondition_failed') throw cause
+    throw new CommandFailed(
+      `Seats have changed since the plan, and nothing was written: plan again (request ${cause.problem.requestId})`,
+    )
+  }
+}

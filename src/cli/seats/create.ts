@@ -1,0 +1,39 @@
+/** `seatgate seats create`. */
+
+import { printable } from '../../telemetry/readable.ts'
+import { defineCommand } from '../command.ts'
+import { JSON_OUTPUT } from '../options.ts'
+import { WRITTEN } from '../remote/exits.ts'
+import { REMOTE, withGateway } from '../remote/options.ts'
+import type { SeatView } from '../remote/resources.ts'
+import { warn } from './warnings.ts'
+
+export const createSeat = defineCommand(
+  {
+    name: 'seats create',
+    summary: 'Creates a Seat.',
+    positionals: [{ name: 'NAME', description: 'its name, unique in the tenant' }],
+    options: {
+      in: { type: 'string', value: 'S', description: 'a space that it grants in', multiple: true },
+      permission: {
+        type: 'string',
+        value: 'P',
+        description: 'a permission that it grants there, such as trainings:list',
+        multiple: true,
+      },
+      ...REMOTE,
+      json: JSON_OUTPUT,
+    },
+    exits: WRITTEN,
+    example: 'seatgate seats create Viewer --in main --permission trainings:list',
+  },
+  async ({ values, positionals: [name = ''] }, terminal) =>
+    withGateway(values, terminal, async (gateway) => {
+      const body = { name, spaces: values.in ?? [], permissions: values.permission ?? [] }
+      const { value } = await gateway.send<SeatView>('/v1/seats', { method: 'POST', body })
+      warn(value.warnings, terminal)
+      await terminal.print(
+        values.json ? JSON.stringify(value) : `created ${printable(value.name)} ${value.id}`,
+      )
+    }),
+)

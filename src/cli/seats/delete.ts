@@ -1,0 +1,26 @@
+/** `seatgate seats delete`. */
+
+import { printable } from '../../telemetry/readable.ts'
+import { defineCommand } from '../command.ts'
+import { WRITTEN } from '../remote/exits.ts'
+import { findSeat } from '../remote/find.ts'
+import { REMOTE, withGateway } from '../remote/options.ts'
+import { explainStale } from './update.ts'
+
+export const deleteSeat = defineCommand(
+  {
+    name: 'seats delete',
+    summary: 'Deletes a Seat: users and API keys with it lose what it grants.',
+    details: '`seatgate seats show` and `seatgate who-can` say before whom it concerns.',
+    positionals: [{ name: 'SEAT', description: 'name or id of a Seat' }],
+    options: REMOTE,
+    exits: WRITTEN,
+    example: 'seatgate seats delete Viewer',
+  },
+  async ({ values, positionals: [given = ''] }, terminal) =>
+    withGateway(values, terminal, async (gateway) => {
+      const { seat, tag } = await findSeat(gateway, given)
+      await gateway.send(`/v1/seats/${seat.id}`, { method: 'DELETE', ifMatch: tag }).catch(explainStale)
+      await terminal.print(`deleted ${printable(seat.name)} ${seat.id}`)
+    }),
+)

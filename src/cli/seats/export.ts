@@ -1,0 +1,40 @@
+/** `seatgate seats export`. */
+
+import { stringify } from 'yaml'
+import { defineCommand } from '../command.ts'
+import { JSON_OUTPUT } from '../options.ts'
+import { READ } from '../remote/exits.ts'
+import { idOf } from '../remote/find.ts'
+import { REMOTE, withGateway } from '../remote/options.ts'
+import type { SeatView } from '../remote/resources.ts'
+import { planOf } from './plan.ts'
+
+export const exportSeats = defineCommand(
+  {
+    name: 'seats export',
+    summary: 'Prints the Seats as a file that seats plan and seats apply take.',
+    details: 'These are the Seats that the API key may see.',
+    options: { ...REMOTE, json: { ...JSON_OUTPUT, description: 'prints JSON, which is YAML too' } },
+    exits: READ,
+    example: 'seatgate seats export > seats.yaml',
+  },
+  async ({ values }, terminal) =>
+    withGateway(values, terminal, async (gateway) => {
+      const { tenant } = await planOf(gateway, { seats: {} })
+      const seats: [string, Pick<SeatView, 'spaces' | 'permissions'>][] = []
+      for await (const page of gateway.pages<SeatView>('/v1/seats', idOf))
+        for (const { name, spaces, permissions } of page) seats.push([name, { spaces, permissions }])
+      const content = { tenant, seats: Object.fromEntries(seats.toSorted(byName)) }
+      const text = values.json ? JSON.stringify(content) : yamlOf(content)
+      await terminal.print(text.trimEnd())
+    }),
+)
+
+/** By code unit: the same on every machine, so that exports can be compared. */
+function byName([a]: [string, unknown], [b]: [string, unknown]): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}
+
+function yamlOf(content: object): string {
+  return stringify(content, { lineWidth: 100, aliasDuplicateObjects: false })
+}

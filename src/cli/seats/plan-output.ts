@@ -1,0 +1,76 @@
+/** What a change of Seats by file would do, and whom it touches, as text. */
+
+import { printable } from '../../telemetry/readable.ts'
+import { names } from '../remote/output.ts'
+import type { Plan, PlannedChange } from '../remote/resources.ts'
+import { fold } from '../screen.ts'
+
+const SIGNS = { create: '+', update: '~', delete: '-' } as const
+/** Entries of a list that are shown. */
+const SHOWN = 10
+
+export function planText({ tenant, changes, unchanged, unnamed, warnings }: Plan): string {
+  const count = (action: PlannedChange['action']) => changes.filter((each) => each.action === action).length
+  const summary =
+    changes.length === 0
+      ? `tenant ${tenant}: nothing to do, ${counted(unchanged, 'Seat')} as in the files`
+      : `tenant ${tenant}: ${count('create')} to create, ${count('update')} to change, ${count('delete')} to delete, ${unchanged} as in the files`
+  const rest =
+    unnamed.count === 0
+      ? []
+      : [fold(`${counted(unnamed.count, 'Seat')} in no file, left alone: ${names(unnamed.names, SHOWN)}`)]
+  const warned = warnings.map(({ path, code, message }) => `warning: ${path} ${message} (${code})`)
+  return [...changes.map(changeText), fold(summary), ...rest, ...warned]
+    .map((text) => text.split('\n').map(printable).join('\n'))
+    .join('\n')
+}
+
+function changeText(change: PlannedChange): string {
+  const { action, name, was } = change
+  const title = `${SIGNS[action]} ${JSON.stringify(name)}${was === undefined ? '' : `, was ${JSON.stringify(was)}`}`
+  return [title, ...listLines(change), ...touched(change)].join('\n')
+}
+
+function listLines(change: PlannedChange): string[] {
+  const lists: [string, readonly string[]][] = [
+    ['+ space', change.spaces_added],
+    ['- space', change.spaces_removed],
+    ['+ permission', change.permissions_added],
+    ['- permission', change.permissions_removed],
+  ]
+  return lists.flatMap(([sign, texts]) => [
+    ...texts.slice(0, SHOWN).map((text) => `    ${sign} ${text}`),
+    ...(texts.length > SHOWN ? [`    ${sign} … and ${texts.length - SHOWN} more`] : []),
+  ])
+}
+
+function touched({
+  users,
+  api_keys: keys,
+  routes_gained: gained,
+  routes_lost: lost,
+}: PlannedChange): string[] {
+  const holders = [
+    ...(users > 0 ? [counted(users, 'user')] : []),
+    ...(keys.count > 0 ? [`${counted(keys.count, 'API key')} (${shown(keys.names, keys.count)})`] : []),
+  ]
+  return [
+    ...(holders.length > 0 ? [fold(`held by ${holders.join(' and ')}`, '    ', '      ')] : []),
+    ...routeLine('gains', gained),
+    ...routeLine('loses', lost),
+  ]
+}
+
+function routeLine(verb: string, { count, routes }: PlannedChange['routes_gained']): string[] {
+  if (count === 0) return []
+  return [fold(`${verb} ${counted(count, 'route')}: ${shown(routes, count)}`, '    ', '      ')]
+}
+
+function shown(some: readonly string[], count: number): string {
+  const listed = some.slice(0, SHOWN)
+  return `${listed.join(', ')}${count > listed.length ? ` and ${count - listed.length} more` : ''}`
+}
+
+export function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
+}

@@ -1,0 +1,64 @@
+/** `seatgate seats plan`. */
+
+import { writeFileSync } from 'node:fs'
+import { CommandFailed, defineCommand } from '../command.ts'
+import { JSON_OUTPUT } from '../options.ts'
+import type { Gateway } from '../remote/gateway.ts'
+import { REMOTE, withGateway } from '../remote/options.ts'
+import type { Plan, SeatsBody } from '../remote/resources.ts'
+import { planFile, readSeats } from './files.ts'
+import { planText } from './plan-output.ts'
+
+const CHANGES = 3
+
+export const PRUNE = {
+  type: 'boolean',
+  description: 'deletes Seats that no file names, as far as the API key may see them',
+} as const
+
+export const planSeats = defineCommand(
+  {
+    name: 'seats plan',
+    summary: 'Shows what the files would change of the Seats of a tenant, and whom it touches.',
+    details:
+      'A file has `tenant`, and `seats` by name with `spaces`, `permissions`, and `was` for a Seat that had another name. A plan that --out saves can be applied while none of its Seats has changed.',
+    positionals: [
+      { name: 'FILE', description: 'files with Seats of one tenant', multiple: true, completes: 'file' },
+    ],
+    options: {
+      prune: PRUNE,
+      out: { type: 'string', value: 'P', description: 'writes the plan to this file', completes: 'file' },
+      ...REMOTE,
+      json: JSON_OUTPUT,
+    },
+    exits: {
+      0: 'nothing to do: the Seats are as in the files',
+      1: 'a file has faults, or the gateway refused it, or cannot be asked',
+      3: 'there are changes',
+    },
+    example: 'seatgate seats plan seats.yaml --out seats.plan',
+  },
+  async ({ values, positionals }, terminal) => {
+    const read = await readSeats(positionals, terminal.env)
+    const body = values.prune === true ? { ...read, prune: true } : read
+    return withGateway(values, terminal, async (gateway) => {
+      const plan = await planOf(gateway, body)
+      if (values.out !== undefined) save(values.out, planFile(body, plan))
+      await terminal.print(values.json ? JSON.stringify(plan) : planText(plan))
+      return plan.changes.length === 0 ? 0 : CHANGES
+    })
+  },
+)
+
+export async function planOf(gateway: Gateway, body: SeatsBody): Promise<Plan> {
+  return (await gateway.send<Plan>('/v1/seats/plan', { method: 'POST', body, reads: true })).value
+}
+
+function save(file: string, text: string): void {
+  try {
+    writeFileSync(file, text)
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause)
+    throw new CommandFailed(`the plan can't be written: ${why}`)
+  }
+}

@@ -1,0 +1,92 @@
+/** `seatgate seats update`. */
+
+import { printable } from '../../telemetry/readable.ts'
+import { UsageError } from '../arguments.ts'
+import { CommandFailed, defineCommand } from '../command.ts'
+import { JSON_OUTPUT } from '../options.ts'
+import { WRITTEN } from '../remote/exits.ts'
+import { findSeat } from '../remote/find.ts'
+import { REMOTE, withGateway } from '../remote/options.ts'
+import { GatewayRefusal } from '../remote/problem.ts'
+import type { SeatView } from '../remote/resources.ts'
+import { warn } from './warnings.ts'
+
+const space = { type: 'string', value: 'S', multiple: true } as const
+const permission = { type: 'string', value: 'P', multiple: true } as const
+
+export const updateSeat = defineCommand(
+  {
+    name: 'seats update',
+    summary: 'Changes a Seat.',
+    details: 'Nothing is written where the Seat was changed by another meanwhile.',
+    positionals: [{ name: 'SEAT', description: 'name or id of a Seat' }],
+    options: {
+      name: { type: 'string', value: 'NAME', description: 'its new name' },
+      in: { ...space, description: 'its spaces, in place of those that it has' },
+      permission: { ...permission, description: 'its permissions, in place of those that it has' },
+      'add-in': { ...space, description: 'a space more' },
+      'remove-in': { ...space, description: 'a space that it loses' },
+      add: { ...permission, description: 'a permission more' },
+      remove: { ...permission, description: 'a permission that it loses' },
+      ...REMOTE,
+      json: JSON_OUTPUT,
+    },
+    exits: WRITTEN,
+    example: 'seatgate seats update Viewer --add trainings:read',
+  },
+  async ({ values, positionals: [given = ''] }, terminal) => {
+    const spaces = { all: values.in, added: values['add-in'], removed: values['remove-in'] }
+    const permissions = { all: values.permission, added: values.add, removed: values.remove }
+    if (values.name === undefined && !isChange(spaces) && !isChange(permissions))
+      throw new UsageError('nothing to change: give --name, --in, --permission, --add or --remove')
+    refuseMixed('in', spaces)
+    refuseMixed('permission', permissions)
+    return withGateway(values, terminal, async (gateway) => {
+      const { seat, tag } = await findSeat(gateway, given)
+      const body = {
+        ...(values.name === undefined ? {} : { name: values.name }),
+        ...(isChange(spaces) ? { spaces: changed(seat.spaces, spaces) } : {}),
+        ...(isChange(permissions) ? { permissions: changed(seat.permissions, permissions) } : {}),
+      }
+      const { value } = await gateway
+        .send<SeatView>(`/v1/seats/${seat.id}`, { method: 'PUT', body, ifMatch: tag })
+        .catch(explainStale)
+      warn(value.warnings, terminal)
+      await terminal.print(
+        values.json ? JSON.stringify(value) : `updated ${printable(value.name)} ${value.id}`,
+      )
+    })
+  },
+)
+
+/** @throws CommandFailed in place of 412 */
+export function explainStale(cause: unknown): never {
+  if (cause instanceof GatewayRefusal && cause.problem.code === 'precondition_failed')
+    throw new CommandFailed(
+      `another change came between, and nothing was written: run it again (request ${cause.problem.requestId})`,
+    )
+  throw cause
+}
+
+interface Changes {
+  readonly all: readonly string[] | undefined
+  readonly added: readonly string[] | undefined
+  readonly removed: readonly string[] | undefined
+}
+
+function isChange({ all, added, removed }: Changes): boolean {
+  return all !== undefined || added !== undefined || removed !== undefined
+}
+
+function refuseMixed(name: string, { all, added, removed }: Changes): void {
+  if (all !== undefined && (added !== undefined || removed !== undefined))
+    throw new UsageError(`--${name} replaces the whole list: it excludes what adds and removes`)
+}
+
+function changed(now: readonly string[], { all, added = [], removed = [] }: Changes): string[] {
+  if (all !== undefined) return [...all]
+  const gone = new Set(removed)
+  for (const each of removed)
+    if (!now.includes(each)) throw new CommandFailed(`the Seat does not have ${printable(each)}`)
+  return [...new Set([...now.filter((each) => !gone.has(each)), ...added])]
+}

@@ -1,0 +1,160 @@
+/** What all commands that talk to a gateway have in common: widths, colours, pipes, and failures. */
+
+import { spawn } from 'node:child_process'
+import t from 'tap'
+import { commands } from '../../../src/cli/commands.ts'
+import { startWorld } from '../../support/world.ts'
+import { MAIN, type Ran } from '../command-line.ts'
+import { isRemote, wellSaid } from '../every-command.ts'
+import { afar, signedIn } from './from-afar.ts'
+
+const COLUMNS = 80
+const PLAIN = { NO_COLOR: '1', FORCE_COLOR: undefined }
+const COLOURFUL = { NO_COLOR: undefined, FORCE_COLOR: '3', CLICOLOR_FORCE: '1', COLORTERM: 'truecolor' }
+const LONG = 'A Seat with a name that is longer than its column'
+
+type Args = readonly string[]
+
+/** In the order in which they run: some make what others need. */
+const ROWS: Readonly<Record<string, { works: readonly Args[]; exit?: number; wrong: readonly Args[] }>> = {
+  'seats create': {
+    works: [
+      ['seats', 'create', LONG, '--in', ...Array.from({ length: 20 }, (_, at) => `space-${at}`)],
+      ['seats', 'create', 'Viewer', '--in', 'main', '--permission', 'trainings:list'],
+    ],
+    wrong: [
+      ['seats', 'create'],
+      ['seats', 'create', 'a', 'b', 'c'],
+    ],
+  },
+  'seats list': {
+    works: [
+      ['seats', 'list'],
+      ['seats', 'list', '--json'],
+    ],
+    wrong: [['seats', 'list', 'Viewer']],
+  },
+  'seats show': {
+    works: [
+      ['seats', 'show', LONG],
+      ['seats', 'show', LONG, '--history'],
+    ],
+    wrong: [['seats', 'show']],
+  },
+  'seats update': {
+    works: [['seats', 'update', 'Viewer', '--add', 'trainings:read']],
+    wrong: [
+      ['seats', 'update', 'Viewer'],
+      ['seats', 'update'],
+    ],
+  },
+  'seats plan': {
+    works: [
+      ['seats', 'plan', 'seats.yaml'],
+      ['seats', 'plan', 'seats.yaml', '--prune'],
+    ],
+    exit: 3,
+    wrong: [['seats', 'plan']],
+  },
+  'seats apply': { works: [['seats', 'apply', 'seats.yaml']], wrong: [['seats', 'apply']] },
+  'seats export': { works: [['seats', 'export']], wrong: [['seats', 'export', 'x']] },
+  'keys create': {
+    works: [['keys', 'create', 'nightly', '--seat', 'Viewer', '--expires', '90d']],
+    wrong: [
+      ['keys', 'create', 'nightly'],
+      ['keys', 'create', 'a', '--seat', 'b', '--expires', '0d'],
+    ],
+  },
+  'keys list': {
+    works: [
+      ['keys', 'list'],
+      ['keys', 'list', '--all'],
+    ],
+    wrong: [['keys', 'list', 'x']],
+  },
+  'keys revoke': { works: [['keys', 'revoke', 'nightly']], wrong: [['keys', 'revoke']] },
+  'users list': { works: [['users', 'list']], wrong: [['users', 'list', 'x']] },
+  'users block': {
+    works: [['users', 'block', 'alice', '--until', '1h', '--reason', 'left']],
+    wrong: [
+      ['users', 'block'],
+      ['users', 'block', 'a', '--until', 'soon'],
+    ],
+  },
+  'users unblock': { works: [['users', 'unblock', 'alice']], wrong: [['users', 'unblock']] },
+  'seats delete': { works: [['seats', 'delete', 'Viewer']], wrong: [['seats', 'delete']] },
+}
+
+const FILES = {
+  'seats.yaml': `tenant: acme\nseats:\n  Viewer: { spaces: [main], permissions: [trainings:lists] }\n  New: { spaces: [dev], permissions: [trainings:list] }\n  "${LONG}": { spaces: [main], permissions: [] }\n`,
+}
+
+t.test('each command has its row', async (t) => {
+  t.same(Object.keys(ROWS).toSorted(), Object.keys(commands).filter(isRemote).toSorted())
+})
+
+t.test('commands that work', async (t) => {
+  const world = await startWorld(t)
+  const { folder, run } = afar(t, world, world.keys['acme'] ?? '', FILES)
+  await signedIn(world, { alice: 'alice-with-a-long-address@department.example.com' }, [])
+  const env = { SEATGATE_URL: `http://127.0.0.1:${world.port}`, SEATGATE_API_KEY: world.keys['acme'] }
+  for (const { works, exit = 0 } of Object.values(ROWS))
+    for (const args of works) {
+      const what = args.join(' ')
+      const ran = await run(args, PLAIN)
+      t.equal(ran.code, exit, `${what}: ${ran.err}`)
+      wellSaid(t, ran, what)
+      const wide = (line: string) =>
+        line.length > COLUMNS && !line.startsWith('sk_') && !args.includes('--json')
+      t.same(ran.out.split('\n').filter(wide), [], what)
+      if (!/list|show|plan|export/.test(args[1] ?? '')) continue
+      const again = await run(args, COLOURFUL)
+      t.equal(again.out, ran.out, `${what}: no colour, whatever is asked`)
+      const piped = await intoHead(folder, args, env)
+      t.ok([0, exit].includes(piped.code ?? -1), `${what} | head -1: ${piped.code}`)
+      t.equal(piped.err, ran.err, `${what}: no more than without a pipe`)
+      t.equal(piped.out, `${ran.out.split('\n')[0]}\n`)
+    }
+})
+
+t.test('failures: nothing on standard output, and a sentence', async (t) => {
+  const { run } = afar(t, { port: 9 }, 'sk_none', FILES)
+  for (const [name, { works, wrong }] of Object.entries(ROWS)) {
+    const [first = []] = works
+    const failures: [Args, number, Record<string, string>][] = [
+      [first, 1, {}],
+      [first, 2, { SEATGATE_URL: '' }],
+      [first, 2, { SEATGATE_API_KEY: '' }],
+      ...[...wrong, [...first, '--nonsense']].map((args): [Args, number, Record<string, string>] => [
+        args,
+        2,
+        {},
+      ]),
+    ]
+    for (const [args, code, env] of failures) {
+      const ran = await run(args, env)
+      t.equal(ran.code, code, `${args.join(' ')}: ${ran.err}`)
+      t.equal(ran.out, '')
+      t.ok(ran.err.startsWith(`seatgate ${name}: `), ran.err)
+      t.equal(/^usage: seatgate /m.test(ran.err), code === 2, ran.err)
+      wellSaid(t, ran, args.join(' '))
+    }
+  }
+})
+
+/** As a shell runs it; the exit code is that of the command. */
+function intoHead(
+  cwd: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<Ran> {
+  const script = '"$@" | head -1; exit "${PIPESTATUS[0]}"'
+  const child = spawn('bash', ['-c', script, 'bash', process.execPath, MAIN, ...args], {
+    cwd,
+    env: { ...process.env, ...env, ...PLAIN },
+  })
+  let [out, err] = ['', '']
+  child.stdout.on('data', (chunk) => (out += chunk))
+  child.stderr.on('data', (chunk) => (err += chunk))
+  return new Promise((resolve) => child.on('close', (code) => resolve({ code, out, err })))
+}
