@@ -33,7 +33,10 @@ export function seatsOf(all: Section): SeatOfFile[] {
   return all.keys().map((name) => {
     const seat = all.section(name)
     const was = seat.text('was', (text) => text)
-    const lists = { spaces: seat.texts('spaces', spaceId), permissions: seat.texts('permissions', permission) }
+    const lists = {
+      spaces: seat.texts('spaces', spaceId),
+      permissions: seat.texts('permissions', permission),
+    }
     return { name, ...lists, ...(was === undefined ? {} : { was }) }
   })
 }

@@ -16,7 +16,10 @@ export interface Found {
 
 /** @param given a name or an id; a name wins */
 export async function findSeat(gateway: Gateway, given: string): Promise<Found> {
-  const named = await first<SeatView>(gateway.pages<SeatView>('/v1/seats', idOf), ({ name }) => name === given)
+  const named = await first<SeatView>(
+    gateway.pages<SeatView>('/v1/seats', idOf),
+    ({ name }) => name === given,
+  )
   const id = named?.id ?? (ULID.test(given) ? given : null)
   if (id === null) throw new CommandFailed(`there is no Seat ${quoted(given)} that this API key may see`)
   const { value, tag } = await gateway.send<SeatView>(`/v1/seats/${id}`, { method: 'GET' })
