@@ -5,7 +5,7 @@ import { type JsonSchema, text } from '../model/json-schema.ts'
 import { type AdminFault, type AdminRefusal, inputInvalid, MAX_FAULTS } from '../model/refusal.ts'
 import { isUlid, ULID } from '../model/ulid.ts'
 import { FORMATS } from './formats.ts'
-import { pointerTo } from './pointer.ts'
+import { pointerTo } from '../model/pointer.ts'
 
 export interface Parameter extends ParameterDescription {
   readonly accepts: (text: string) => boolean

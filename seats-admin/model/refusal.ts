@@ -12,6 +12,7 @@ export type AdminCode =
   | 'session_not_found'
   | 'seat_name_taken'
   | 'grant_exceeds_own'
+  | 'permission_denied'
   | 'last_administrator'
   | 'precondition_failed'
 
@@ -57,6 +58,14 @@ export const grantExceedsOwn: AdminRefusal = {
   detail:
     'You may manage only Seats whose permissions you hold in this space yourself. Outside the admin space such a Seat must have this space only, and a new name must be unused in the tenant.',
 }
+/** Of one request that makes several changes. */
+export function permissionDenied(permission: string): AdminRefusal {
+  return {
+    refused: 'permission_denied',
+    detail: `None of the caller's Seats in this space holds ${permission}.`,
+  }
+}
+
 export const lastAdministrator: AdminRefusal = {
   refused: 'last_administrator',
   detail:

@@ -34,7 +34,8 @@ export function grantsAny(scope: Scope): boolean {
   return scope.all || holds(new Set(scope.permissions), GRANT_ANY)
 }
 
-function managerOf(scope: Scope): (seat: SeatLists) => boolean {
+/** {@link mayManage} of many Seats. */
+export function managerOf(scope: Scope): (seat: SeatLists) => boolean {
   const any = grantsAny(scope)
   const held = new Set(scope.permissions)
   return ({ permissions, spaces }) =>

@@ -20,6 +20,20 @@ export interface SeatInput extends SeatLists {
   readonly name: string
 }
 
+/** A Seat as a file has it. */
+export interface WantedSeat extends SeatInput {
+  /** The former name of a Seat that is renamed; null: it had no other. */
+  readonly was: string | null
+}
+
+/** The Seats that a tenant is to have. */
+export interface WantedSeats {
+  /** Their names differ. */
+  readonly seats: readonly WantedSeat[]
+  /** Deletes the Seats that are not among them, as far as the caller may see them. */
+  readonly prune: boolean
+}
+
 /** A Seat as stored. Times in ms since the epoch. */
 export interface StoredSeat extends SeatInput {
   /** A ULID: sorts in order of creation. */

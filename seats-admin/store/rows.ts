@@ -24,6 +24,8 @@ export interface Dialect {
   readonly wildcards: string
   /** Position of `part` in `text`, counted from 1; 0 when absent. */
   position(text: string, part: string): string
+  /** A subquery: the texts of the JSON array in a parameter. */
+  texts(parameter: string): string
   /** The time of the store in ms since the epoch. */
   readonly clock: string
   /** The condition that `text` contains `*`, at half the cost of {@link position} for `"*"`. */

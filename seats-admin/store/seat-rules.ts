@@ -77,7 +77,7 @@ export function endsAdministration(
  * @param before null for a new Seat
  * @returns null if the size is allowed, or the Seat was larger than allowed before and its lists don't grow
  */
-function largerThanAllowed(
+export function largerThanAllowed(
   { seatBytes = Infinity }: Writer,
   after: SeatInput,
   before: SeatInput | null = null,

@@ -15,11 +15,12 @@ import type { Registry } from '../model/instance.ts'
 import type { AsOf, BlockReader, GrantReader, Named } from '../model/readings.ts'
 import type { AdminRefusal } from '../model/refusal.ts'
 import type { Scope } from '../model/scope.ts'
-import type { ListedSeat, SeatInput, StoredSeat } from '../model/seat.ts'
+import type { ListedSeat, SeatInput, StoredSeat, WantedSeats } from '../model/seat.ts'
 import type { SignedInIdentity, User } from '../model/user.ts'
 import type { ListedSession } from '../model/session.ts'
 import type { AuditStore } from './audit-store.ts'
 import type { Health } from './health.ts'
+import type { AppliedSeats, SeatsPlan, SeatsReader, SeatVersions } from './seats-file.ts'
 import type { SessionPage } from './session-list.ts'
 import type { SessionStore } from './session-store.ts'
 import type { StoreUnavailable } from './unavailable.ts'
@@ -114,6 +115,19 @@ export interface AdminStore {
     patch: Partial<SeatInput>,
   ): Promise<Written<StoredSeat> | AdminRefusal>
   deleteSeat(writer: Writer, id: string): Promise<Written<null> | AdminRefusal>
+  /** What {@link applySeats} would do now, by the rights of a reader. Not one snapshot: a saved plan names the versions. */
+  planSeats(reader: SeatsReader, wanted: WantedSeats): Promise<SeatsPlan | AdminRefusal>
+  /**
+   * Makes the Seats what is wanted: all changes or none, in one transaction. Rights, names and the last administrator are
+   * checked as by single writes, the latter on the state after all changes.
+   *
+   * @param versions of a plan: refused unless exactly its changes are due, at these versions; null: whatever is due
+   */
+  applySeats(
+    writer: Writer,
+    wanted: WantedSeats,
+    versions: SeatVersions | null,
+  ): Promise<AppliedSeats | AdminRefusal>
   readSeat(tenant: string, id: string, scope: Scope): Promise<StoredSeat | AdminRefusal>
   /** With a grant, `permissions` is `["*"]` if the Seat holds that, else the granted permission alone: rows stay small. */
   listSeats(tenant: string, page: Page): Promise<Listing<ListedSeat>>

@@ -85,10 +85,17 @@ export class ConnectionPools {
     )
   }
 
-  /** @param writer of a write that the audit records; null for others */
-  write<V>(work: (transaction: Transaction) => Promise<V>, writer: Writer | null = null): Promise<V> {
+  /**
+   * @param writer of a write that the audit records; null for others
+   * @param patience times the timeout of other calls
+   */
+  write<V>(
+    work: (transaction: Transaction) => Promise<V>,
+    writer: Writer | null = null,
+    patience = 1,
+  ): Promise<V> {
     return this.health.observe('writes', () => {
-      return this.#call(this.#timeout, (call) => transact(this.#writes, call, work, writer))
+      return this.#call(this.#timeout * patience, (call) => transact(this.#writes, call, work, writer))
     })
   }
 

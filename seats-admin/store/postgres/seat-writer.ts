@@ -34,7 +34,7 @@ const KEYS_OF = sql(
 const INSERT = recorded(`made AS (${queries.insert}),`)
 
 /** Marks a given-up name with the later of the writer's and the server's time. */
-const GIVE_UP = `
+export const GIVE_UP = `
   given_up AS (INSERT INTO names_given_up AS g (tenant, name, at)
     SELECT :tenant, name, greatest(:given_up_at::bigint, floor(extract(epoch FROM clock_timestamp()))::bigint)
     FROM unnest(:given_up::text[]) AS given_up (name)

@@ -12,6 +12,7 @@ import { unavailable } from './errors.ts'
 import { migrate } from './migrations.ts'
 import { readerOf } from './reader.ts'
 import { registryOf } from './registry.ts'
+import { seatsFileOf } from './seats-file.ts'
 import { seatWritesOf } from './seat-writer.ts'
 import { sessionEndsOf, sessionsOf } from './sessions.ts'
 import { signInWritesOf } from './sign-in-writer.ts'
@@ -76,6 +77,7 @@ function storeOf(pools: ConnectionPools): Store {
     ...reads,
     ...adminReaderOf(pools),
     ...seatWritesOf(pools),
+    ...seatsFileOf(pools),
     ...apiKeyWritesOf(pools),
     ...blocksOf(pools),
     ...signInWritesOf(pools),

@@ -26,6 +26,7 @@ import { sessionListing, sessionLists, sessionPageValues } from '../session-list
 import { storableOrEmpty } from '../storable-text.ts'
 import type { AdminStore, Listing, Page, UserPage } from '../store.ts'
 import { type AuditReads, auditReads } from './audit-reader.ts'
+import { seatsPlanner } from './seats-file-reader.ts'
 import type { RunningCall, Synchronous } from './calls.ts'
 import { prepareAll } from './connection.ts'
 import { sqlite } from './dialect.ts'
@@ -34,6 +35,7 @@ export type ListerOperations = Synchronous<
   Pick<
     AdminStore,
     | 'readSeat'
+    | 'planSeats'
     | 'listSeats'
     | 'readApiKey'
     | 'listApiKeys'
@@ -54,6 +56,7 @@ export function listerOperations(database: DatabaseSync, running: RunningCall): 
   for (const statement of Object.values(ranges)) statement.setAllowUnknownNamedParameters(true)
   return {
     ...auditReads(database, running),
+    planSeats: seatsPlanner(database),
     readSeat: (tenant, id, scope) =>
       visibleSeat(statements.seat.get({ tenant, id, ...visibilityOf(scope) }), scope),
     listSeats(tenant, page) {

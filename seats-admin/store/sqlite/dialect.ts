@@ -5,6 +5,7 @@ import type { Dialect } from '../rows.ts'
 export const sqlite: Dialect = {
   spacesColumn: 's.spaces',
   list: (value, order) => `json_group_array(${value} ORDER BY ${order})`,
+  texts: (parameter) => `SELECT value FROM json_each(${parameter})`,
   administrators: 'seats INDEXED BY administrators',
   clock: "CAST(unixepoch('subsec') * 1000 AS INTEGER)",
   wildcards: 'seats s INDEXED BY wildcards',

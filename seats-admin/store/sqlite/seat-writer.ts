@@ -23,12 +23,15 @@ import type { ChangeLog } from './change-log.ts'
 import { prepareAll } from './connection.ts'
 import { sqlite } from './dialect.ts'
 
+/** Members and assignments to API keys are deleted by cascade. */
+export const DELETE_SEAT = 'DELETE FROM seats WHERE tenant = ? AND id = ?'
+export const GIVE_UP = `INSERT INTO names_given_up (tenant, name, at) VALUES (?, ?, ?)
+  ON CONFLICT (tenant, name) DO UPDATE SET at = max(at, excluded.at)`
+
 const QUERIES = {
   ...seatQueries(sqlite),
-  /** Members and assignments to API keys are deleted by cascade. */
-  delete: 'DELETE FROM seats WHERE tenant = ? AND id = ?',
-  giveUp: `INSERT INTO names_given_up (tenant, name, at) VALUES (?, ?, ?)
-    ON CONFLICT (tenant, name) DO UPDATE SET at = max(at, excluded.at)`,
+  delete: DELETE_SEAT,
+  giveUp: GIVE_UP,
   keysOf: 'SELECT api_key_id FROM api_key_seats WHERE tenant = ? AND seat_id = ? ORDER BY api_key_id',
 }
 

@@ -3,6 +3,7 @@
 import { resolve } from 'node:path'
 import type { Store } from '../store.ts'
 import type { Owner } from './calls.ts'
+import { PATIENCE } from '../seats-file.ts'
 import { Threads } from './threads.ts'
 
 /** Milliseconds until a call rejects. */
@@ -68,6 +69,8 @@ function storeOf(threads: Threads, owner: Owner | null): Store {
     createSeat: writer.method('createSeat'),
     updateSeat: writer.method('updateSeat'),
     deleteSeat: writer.method('deleteSeat'),
+    planSeats: lister.method('planSeats', PATIENCE),
+    applySeats: writer.method('applySeats', PATIENCE),
     createApiKey: writer.method('createApiKey'),
     revokeApiKey: writer.method('revokeApiKey'),
     createBlock: writer.method('createBlock'),

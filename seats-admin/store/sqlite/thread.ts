@@ -77,14 +77,25 @@ export class Thread<O extends Operations> {
   }
 
   call<M extends keyof O & string>(method: M, ...args: Parameters<O[M]>): Promise<ReturnType<O[M]>> {
-    return this.#owner.health.observe(WORK[this.#role], async () => {
-      return (await this.#send(method, args, this.#timeout, () => this.#owner.gate())) as ReturnType<O[M]>
-    })
+    return this.#call(method, this.#timeout, args)
   }
 
-  /** {@link call} for one method. */
-  method<M extends keyof O & string>(name: M): (...args: Parameters<O[M]>) => Promise<ReturnType<O[M]>> {
-    return (...args) => this.call(name, ...args)
+  /** {@link call} for one method. @param patience times the timeout of other calls */
+  method<M extends keyof O & string>(
+    name: M,
+    patience = 1,
+  ): (...args: Parameters<O[M]>) => Promise<ReturnType<O[M]>> {
+    return (...args) => this.#call(name, this.#timeout * patience, args)
+  }
+
+  #call<M extends keyof O & string>(
+    method: M,
+    timeout: number,
+    args: Parameters<O[M]>,
+  ): Promise<ReturnType<O[M]>> {
+    return this.#owner.health.observe(WORK[this.#role], async () => {
+      return (await this.#send(method, args, timeout, () => this.#owner.gate())) as ReturnType<O[M]>
+    })
   }
 
   /** Rejects pending calls and abandons the running thread; the next call starts another one. */

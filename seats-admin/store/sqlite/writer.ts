@@ -8,6 +8,7 @@ import { bootstrapWrites } from './bootstrap-writer.ts'
 import type { RunningCall } from './calls.ts'
 import { ChangeLog } from './change-log.ts'
 import { seatWrites } from './seat-writer.ts'
+import { seatsFileWrites } from './seats-file-writer.ts'
 import { sessionWrites } from './session-writer.ts'
 import { signInWrites } from './sign-in-writer.ts'
 
@@ -17,6 +18,7 @@ export function writerOperations(database: DatabaseSync, running: RunningCall) {
   const log = new ChangeLog(database)
   return {
     ...seatWrites(database, log, running),
+    ...seatsFileWrites(database, log, running),
     ...apiKeyWrites(database, log, running),
     ...blockWrites(database, log),
     ...signInWrites(database),

@@ -9,6 +9,7 @@ import { conformance } from './conformance.ts'
 import { grantConformance } from './grant-conformance.ts'
 import { registryConformance } from './registry-conformance.ts'
 import { userConformance } from './user-conformance.ts'
+import { seatsFileConformance } from './seats-file-conformance.ts'
 import { versionConformance } from './version-conformance.ts'
 import { open, temporaryFolder } from './sqlite/support.ts'
 
@@ -19,6 +20,7 @@ for (const suite of [
   registryConformance,
   blockConformance,
   versionConformance,
+  seatsFileConformance,
   userConformance,
   auditConformance,
 ])
